@@ -1,0 +1,260 @@
+//! What can be done to a world: one variant for each verb about ports, links, devices, virtual
+//! functions, counters and the host.
+//!
+//! An action names hardware by slot (PCI function and port), so it finds it under whatever name
+//! the kernel gives it. Actions about files, the connector or the monitor are not here: they do
+//! not touch a link.
+
+use std::collections::BTreeMap;
+
+use platforms::{
+    CounterValue, DeviceName, LinkLayer, MetadataFile, NodeName, PciAddress, PhysState, PortState,
+    Rate, Routes, SlotRef,
+};
+use simfs::SimTime;
+
+/// A PCI function of a node.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FunctionRef {
+    /// The node.
+    pub node: NodeName,
+    /// The function's address on that node.
+    pub pci: PciAddress,
+}
+
+/// Where a port stays although its link could go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StickAt {
+    /// Physically down and looking for a partner: `DOWN`, `Polling`.
+    Polling,
+    /// Physically training: `DOWN`, `PortConfigurationTraining`.
+    Training,
+    /// Physically up, waiting for the subnet manager: `INIT`, `LinkUp`.
+    Init,
+    /// Configured, not yet active: `ARMED`, `LinkUp`.
+    Armed,
+    /// In link error recovery: `ACTIVE`, `LinkErrorRecovery`.
+    Recovery,
+}
+
+/// How a counter is changed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CounterChange {
+    /// Grow by this much, at most to the field's maximum.
+    Add(u64),
+    /// Grow by this much each second from now on; 0 stops it.
+    RatePerSecond(u64),
+    /// Show exactly this.
+    Set(CounterValue),
+    /// Start again at zero, as after an operator's reset.
+    Reset,
+    /// Stand at the field's maximum.
+    Saturate,
+}
+
+/// What happens to a node during a reboot.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RebootPlan {
+    /// Ports whose trouble ends while the node is down.
+    pub mend: Vec<SlotRef>,
+    /// Functions that are not there afterwards.
+    pub remove: Vec<PciAddress>,
+    /// Functions that were out before and are back afterwards.
+    pub restore: Vec<PciAddress>,
+    /// Functions exchanged for new hardware (new GUIDs and firmware).
+    pub replace: Vec<PciAddress>,
+    /// Names after the reboot, where they change.
+    pub names: BTreeMap<PciAddress, DeviceName>,
+    /// Counters survive (`true`) or start at zero (`false`).
+    pub keep_counters: bool,
+    /// The boot id stays unreadable or the same only if a story says so; by default it changes.
+    pub same_boot_id: bool,
+}
+
+/// One thing done to a world at one instant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Pull the cable of a port.
+    Cut(SlotRef),
+    /// End whatever was done to a port's link; it trains and comes up as its driver does.
+    Mend(SlotRef),
+    /// Disable a port administratively: `DOWN`, `Disabled`.
+    Disable(SlotRef),
+    /// Show these two values whatever the link does, until mended.
+    Set {
+        /// The port.
+        slot: SlotRef,
+        /// Logical state; unchanged if `None`.
+        state: Option<PortState>,
+        /// Physical state; unchanged if `None`.
+        phys_state: Option<PhysState>,
+    },
+    /// Leave `ACTIVE` and return to it, several times.
+    Flap {
+        /// The ports.
+        slots: Vec<SlotRef>,
+        /// How many times each goes down.
+        times: u32,
+        /// From leaving `ACTIVE` to `ACTIVE` again.
+        down: SimTime,
+        /// From `ACTIVE` to the next leaving.
+        up: SimTime,
+        /// The nth port starts n times this later.
+        stagger: SimTime,
+    },
+    /// Retrain, slowly: `ACTIVE` again only after this long.
+    TrainSlowly {
+        /// The port.
+        slot: SlotRef,
+        /// From leaving `ACTIVE` to `ACTIVE` again.
+        takes: SimTime,
+    },
+    /// Stay at one point of the way up until mended.
+    Stick {
+        /// The port.
+        slot: SlotRef,
+        /// Where.
+        at: StickAt,
+    },
+    /// Show another speed (a degraded link stays `ACTIVE`).
+    Speed {
+        /// The port.
+        slot: SlotRef,
+        /// The rate shown.
+        rate: Rate,
+    },
+    /// `ip link set <netdev> down` (or up): IPoIB keeps its port, RoCE loses it.
+    Interface {
+        /// The port whose net device it is.
+        slot: SlotRef,
+        /// Up or down.
+        up: bool,
+    },
+    /// Show another operstate, until mended.
+    Operstate {
+        /// The port whose net device it is.
+        slot: SlotRef,
+        /// Such as `lowerlayerdown`.
+        text: String,
+    },
+    /// Stop or start the subnet manager; ports that are `ACTIVE` stay so, others wait in `INIT`.
+    SubnetManager {
+        /// Whether it runs.
+        running: bool,
+        /// Whether its end also takes every InfiniBand port to `INIT` (a standby re-initialises).
+        reinitialise: bool,
+    },
+    /// A port of a device that stays is no longer listed in `ports/`.
+    RemovePort(SlotRef),
+    /// That port is listed again.
+    RestorePort(SlotRef),
+    /// The port comes up under the other link layer.
+    ChangeLayer {
+        /// The port.
+        slot: SlotRef,
+        /// The new layer.
+        layer: LinkLayer,
+    },
+    /// The function falls off the bus.
+    Remove(FunctionRef),
+    /// The function is back: PCI first, then net and RDMA, then its ports train.
+    Restore(FunctionRef),
+    /// The RDMA device gets another name, at once.
+    Rename {
+        /// The function.
+        function: FunctionRef,
+        /// The new name; a device that bears it takes the old one (a swap).
+        to: DeviceName,
+    },
+    /// New hardware in the slot: new GUIDs and firmware, same place.
+    Replace(FunctionRef),
+    /// Detach the RDMA driver from every function of the node: the class folder goes.
+    DriverUnload(NodeName),
+    /// Attach it again.
+    DriverLoad {
+        /// The node.
+        node: NodeName,
+        /// Names that changed.
+        names: BTreeMap<PciAddress, DeviceName>,
+    },
+    /// All functions of the card vanish together, and come back.
+    FirmwareReset {
+        /// One function of the card.
+        function: FunctionRef,
+        /// From vanishing to being back.
+        takes: SimTime,
+    },
+    /// A PCI error: the driver detaches and, after this long, recovers.
+    PciError {
+        /// The function.
+        function: FunctionRef,
+        /// From detaching to being back.
+        takes: SimTime,
+    },
+    /// The RDMA and net devices move to another namespace: the class entries go, PCI stays.
+    LeaveNamespace(FunctionRef),
+    /// They come back.
+    ReturnToNamespace(FunctionRef),
+    /// A card that was never there appears.
+    HotAdd {
+        /// Where it appears.
+        function: FunctionRef,
+        /// The function whose make it is.
+        like: PciAddress,
+        /// Its name.
+        name: DeviceName,
+        /// Whether its ports have a cable.
+        cabled: bool,
+    },
+    /// Create this many virtual functions of a physical one, all unassigned.
+    CreateVfs {
+        /// The physical function.
+        function: FunctionRef,
+        /// How many.
+        count: u16,
+    },
+    /// Give a virtual function to a guest or container: its port comes up.
+    AssignVf(FunctionRef),
+    /// Take it back: its port goes down.
+    ReleaseVf(FunctionRef),
+    /// Remove all virtual functions of a physical one.
+    DestroyVfs(FunctionRef),
+    /// Change a counter.
+    Counter {
+        /// The port.
+        slot: SlotRef,
+        /// Name of a file in `counters/`, `hw_counters/`, the net device's `statistics/` or `carrier_changes`.
+        name: String,
+        /// How.
+        change: CounterChange,
+    },
+    /// The node goes down and comes up again at once, as this plan says. How long it takes is the
+    /// caller's to say: no time passes here.
+    Reboot {
+        /// The node.
+        node: NodeName,
+        /// What changes on the way.
+        plan: RebootPlan,
+    },
+    /// The wall clock jumps; boot time does not.
+    ClockStep {
+        /// The node.
+        node: NodeName,
+        /// By how much, nanoseconds.
+        by_ns: i64,
+    },
+    /// The metadata collector's file becomes this.
+    Metadata {
+        /// The node.
+        node: NodeName,
+        /// The file.
+        file: MetadataFile,
+    },
+    /// The route table becomes this.
+    Routes {
+        /// The node.
+        node: NodeName,
+        /// The table.
+        routes: Routes,
+    },
+}

@@ -1,0 +1,1 @@
+//! arms, lockstep, mock connector, judge, run folder.

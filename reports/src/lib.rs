@@ -1,0 +1,1 @@
+//! how a run is told: events, outcomes, exit codes; terminal, JSON, JUnit.

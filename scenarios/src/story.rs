@@ -1,0 +1,548 @@
+//! One scenario in one world with everything resolved: what a drill plays and judges.
+//!
+//! A story holds slots, not selections; times, not texts; and every line of it knows its place in
+//! the file it came from. It is built by [`crate::Scenario::in_world`]; it plays nothing itself.
+
+use std::{collections::BTreeMap, fmt};
+
+use fabric::Action;
+use platforms::{DeviceName, LinkLayer, NodeName, PciAddress, Platform, PortNumber, Role, SlotRef};
+use simfs::{Errno, SimTime};
+
+/// A place in a scenario file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The file, as it was named to the reader.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1.
+    pub column: u32,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+/// Where a story can be played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Arm {
+    /// Pure code, simulated hands.
+    Memory,
+    /// A real process on a real mount.
+    Process,
+}
+
+/// Which of the monitor's checks run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ChecksRun {
+    /// The two state checks.
+    #[default]
+    State,
+    /// The two counter checks.
+    Counters,
+    /// All.
+    All,
+}
+
+/// Whether and how the world is healed at the story's end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Heal {
+    /// Everything is mended, and this many polls later nothing may be outstanding.
+    Within {
+        /// The deadline, in polls after the last port that should be up is ACTIVE.
+        polls: u32,
+    },
+    /// The story ends in trouble.
+    Never {
+        /// Why it may.
+        because: String,
+    },
+}
+
+/// One scenario in one world.
+#[derive(Clone, Debug)]
+pub struct Story {
+    /// `family/name`, from the file's place.
+    pub name: String,
+    /// The scenario's title line.
+    pub title: String,
+    /// Why it exists.
+    pub why: String,
+    /// Ids of the clauses it covers, such as `lsd/3.4/healthy-to-unhealthy-is-fatal`.
+    pub covers: Vec<String>,
+    /// The world's name: the platform's for a world of one node.
+    pub world: String,
+    /// The nodes, each with its platform, in order of name.
+    pub nodes: Vec<(NodeName, Platform)>,
+    /// Nodes that have a monitor in their chair.
+    pub chairs: Vec<NodeName>,
+    /// One poll's length.
+    pub tick: SimTime,
+    /// The last instant of the story; healing comes after.
+    pub until: SimTime,
+    /// How it ends.
+    pub heal: Heal,
+    /// Which checks run.
+    pub checks: ChecksRun,
+    /// Where it can be played, in order.
+    pub arms: Vec<Arm>,
+    /// Flags for the monitor beyond the descriptor's (reference monitor's spelling), in order.
+    pub flags: Vec<String>,
+    /// Lines put into the monitor's config.toml.
+    pub config: String,
+    /// Done before the monitor starts.
+    pub given: Vec<Step>,
+    /// Done while it runs, in order of time.
+    pub steps: Vec<Step>,
+    /// What is expected.
+    pub expectations: Vec<Expectation>,
+    /// Fold minutes of nothing in a trace.
+    pub fold_quiet: bool,
+}
+
+/// Something done at an instant.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// When.
+    pub at: SimTime,
+    /// Where in the file.
+    pub place: Place,
+    /// The line as a person reads it.
+    pub text: String,
+    /// At which moment within the next poll, instead of before it.
+    pub moment: Option<Moment>,
+    /// What is done, in order.
+    pub deeds: Vec<Deed>,
+}
+
+/// A moment within a poll.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// This must have been asked before in the same poll.
+    pub after: Option<FileMoment>,
+    /// And this is being asked now, not answered yet.
+    pub before: Option<FileMoment>,
+}
+
+/// A logical operation on a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileMoment {
+    /// The operation.
+    pub op: FileOp,
+    /// The file.
+    pub file: FileRef,
+    /// The how-manieth such operation, from 1.
+    pub nth: u64,
+}
+
+/// Logical operations that a story can name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FileOp {
+    /// A folder's listing (`readdir`).
+    List,
+    /// A file's reading (`open` or `read`).
+    Read,
+    /// Writing to the writable folder.
+    Write,
+    /// Creating a file there.
+    Create,
+    /// Flushing a file there.
+    Fsync,
+    /// Renaming a file there.
+    Rename,
+    /// Removing a file there.
+    Unlink,
+}
+
+/// A file as a story names it; slots are looked up when the deed is done, so names follow hardware.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FileRef {
+    /// A file below the mount root, wildcards allowed.
+    Path(String),
+    /// A file below a port's folder, such as `state`.
+    Port(SlotRef, String),
+    /// A file below a device's class folder, such as `device/numa_node`; empty for the folder.
+    Device(NodeName, PciAddress, String),
+    /// The monitor's state file (or its temporary sibling, for writes).
+    StateFile,
+}
+
+/// Something done.
+#[derive(Clone, Debug)]
+pub enum Deed {
+    /// To the world.
+    World(Action),
+    /// To the way files answer.
+    Rule(RuleDeed),
+    /// An end to the rules on a file, or to all.
+    Unrule(Option<FileRef>),
+    /// To the connector.
+    Connector(NodeName, ConnectorDeed),
+    /// To the monitor in a node's chair.
+    Monitor(NodeName, MonitorDeed),
+    /// To the monitor's state file.
+    StateFile(NodeName, StateFileDeed),
+    /// The node goes down with its monitor, and both are back after this long.
+    Reboot {
+        /// The node.
+        node: NodeName,
+        /// From going down to the next poll.
+        takes: SimTime,
+        /// What changes on the way.
+        plan: fabric::RebootPlan,
+    },
+}
+
+/// A rule between tree and reader.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleDeed {
+    /// The node whose files.
+    pub node: NodeName,
+    /// Which files.
+    pub file: FileRef,
+    /// Which operations.
+    pub ops: Vec<FileOp>,
+    /// What comes of them.
+    pub effect: RuleEffect,
+    /// When.
+    pub lasting: RuleLasting,
+}
+
+/// What a rule makes of an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RuleEffect {
+    /// It ends with this error.
+    Fail(Errno),
+    /// No answer comes.
+    Hang {
+        /// Whether a kill frees the one who waits.
+        killable: bool,
+        /// When it ends.
+        until: HangEnd,
+    },
+    /// The file gives this text instead.
+    Content(Vec<u8>),
+    /// The file gives at most so many bytes.
+    Truncate(usize),
+    /// The first part of the old value and the rest of this one.
+    Torn(Vec<u8>),
+    /// What is named goes away at that operation.
+    Vanish,
+    /// A write takes only so many bytes.
+    ShortWrite(usize),
+}
+
+/// When a hang ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HangEnd {
+    /// The monitor's own timeout ends it.
+    GivenUp,
+    /// After so many ticks the request is answered.
+    Ticks(u32),
+}
+
+/// How long a rule stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RuleLasting {
+    /// Until it is taken away or the world is healed.
+    Always,
+    /// For this long.
+    For(SimTime),
+    /// On the nth operation only, from 1.
+    Nth(u64),
+    /// On the first so many.
+    First(u64),
+}
+
+/// How the connector behaves from now on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConnectorDeed {
+    /// How.
+    pub behaviour: ConnectorBehaviour,
+    /// How long; for ever (until healed or told otherwise) if neither is given.
+    pub lasting: ConnectorLasting,
+}
+
+/// How long a connector behaves so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConnectorLasting {
+    /// Until told otherwise.
+    Always,
+    /// For this long.
+    For(SimTime),
+    /// For so many calls.
+    Calls(u32),
+}
+
+/// What a connector does with a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConnectorBehaviour {
+    /// Takes it.
+    Accept,
+    /// The socket's file is absent.
+    Absent,
+    /// The socket is there, nobody listens: connection refused, nothing received.
+    Down,
+    /// Received, answered UNAVAILABLE.
+    Refuse,
+    /// Received, answered with this gRPC code.
+    Code(i32),
+    /// Accepted, the answer comes after this much real time.
+    Slow(SimTime),
+    /// Received, never answered; ends with the caller's timeout, nothing is accepted.
+    Hang,
+    /// Accepted, and the reply is lost.
+    LoseReply,
+    /// Received, and the connection is cut before an answer; nothing is accepted.
+    Disconnect,
+}
+
+/// Signals that end a monitor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// SIGTERM.
+    Term,
+    /// SIGKILL.
+    Kill,
+}
+
+/// What is done to the monitor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MonitorDeed {
+    /// End it; after this long (a whole number of ticks, at least one) start it again.
+    Restart {
+        /// With which signal.
+        signal: Signal,
+        /// Ticks without a poll in between; 0: the new one polls in the very next tick.
+        away_ticks: u32,
+        /// Further flags from now on (later ones win).
+        flags: Vec<String>,
+        /// The config.toml lines from now on; unchanged if `None`.
+        config: Option<String>,
+    },
+    /// End it and do not start it again.
+    Stop {
+        /// With which signal.
+        signal: Signal,
+    },
+    /// Start it (after a stop, or a second one beside the first).
+    Start {
+        /// Further flags.
+        flags: Vec<String>,
+    },
+    /// Let it stand still for so many ticks.
+    Pause {
+        /// How many.
+        ticks: u32,
+    },
+}
+
+/// What is done to the state file, while the monitor is away or between polls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StateFileDeed {
+    /// Remove it.
+    Delete,
+    /// Cut it to so many bytes.
+    Truncate(usize),
+    /// Let it hold this.
+    Write(Vec<u8>),
+    /// Change the JSON member `version` to this.
+    Version(i64),
+}
+
+/// An inclusive window of ticks (polls), counted from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Window {
+    /// First tick.
+    pub from: u64,
+    /// Last tick.
+    pub to: u64,
+}
+
+/// Something expected.
+#[derive(Clone, Debug)]
+pub struct Expectation {
+    /// Where in the file.
+    pub place: Place,
+    /// The line as a person reads it.
+    pub text: String,
+    /// On which node; every node with a chair if `None`.
+    pub node: Option<NodeName>,
+    /// In which ticks.
+    pub window: Window,
+    /// What.
+    pub what: What,
+}
+
+/// What is expected.
+#[derive(Clone, Debug)]
+pub enum What {
+    /// This event, exactly so often.
+    Say {
+        /// The event.
+        event: EventPattern,
+        /// How often.
+        times: Times,
+        /// Whether an attempt is enough (`said`), or it must have been accepted.
+        said: bool,
+        /// Events of one ordered group must come in the group's order: (group, place in it).
+        in_order: Option<(u32, u32)>,
+    },
+    /// For each port: these events in this order, once per edge of the port, each in the poll that
+    /// first can see the edge or within so many polls after.
+    FollowEdges {
+        /// The port.
+        slot: SlotRef,
+        /// How many times it goes down.
+        times: u32,
+        /// How many polls later at most.
+        within_polls: u32,
+        /// The event for a falling edge; none if silent.
+        down: Option<EventPattern>,
+        /// The event for a rising edge; none if silent.
+        up: Option<EventPattern>,
+    },
+    /// No event in the window that no other expectation names; with `said`, not even an attempt.
+    Nothing {
+        /// About these only; about anything if empty.
+        about: Vec<About>,
+        /// Whether attempts count.
+        said: bool,
+    },
+    /// The healthy events of a first poll: one for each healthy monitored port; with `fresh`, also
+    /// one for each device whose ports are all healthy and for each compared card that meets its peers.
+    Baseline {
+        /// No old state could be read.
+        fresh: bool,
+        /// Not these.
+        except: Vec<SlotRef>,
+    },
+    /// The monitor ends with this exit code.
+    Exit {
+        /// The code.
+        code: i32,
+    },
+    /// A line of the monitor's log contains this text.
+    Log {
+        /// The text; `…` stands for anything.
+        contains: String,
+    },
+    /// No log line does.
+    NoLog {
+        /// The text.
+        contains: String,
+    },
+    /// So many polls happen in the window.
+    Polls(u64),
+    /// So many calls are received in the window.
+    Calls {
+        /// How many.
+        count: u64,
+    },
+    /// About the state file at the window's end.
+    StateFile(StateFileIs),
+    /// This file is read so often in the window.
+    Reads {
+        /// The file.
+        file: FileRef,
+        /// How often.
+        times: Times,
+    },
+    /// The monitor is stuck in the kernel (cannot be killed) at the end.
+    StuckInKernel,
+}
+
+/// What a state file can be expected to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StateFileIs {
+    /// The bytes it held at the window's start.
+    Unchanged,
+    /// Not there.
+    Absent,
+    /// There, and valid JSON.
+    Valid,
+    /// There, with this JSON member (a dotted path) equal to this JSON text.
+    Holds {
+        /// Dotted path.
+        member: String,
+        /// JSON text.
+        equals: String,
+    },
+}
+
+/// How often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Times {
+    /// At least.
+    pub at_least: u32,
+    /// At most.
+    pub at_most: u32,
+}
+
+impl Times {
+    /// Exactly once.
+    pub const ONCE: Self = Self { at_least: 1, at_most: 1 };
+}
+
+/// What an event says of its subject.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tone {
+    /// `isFatal`, `REPLACE_VM`.
+    Fatal,
+    /// Unhealthy, not fatal, `NONE`.
+    NonFatal,
+    /// Healthy.
+    Healthy,
+}
+
+/// Whom an event is about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum About {
+    /// A port, under the name its device bears when the event is said.
+    Port(SlotRef),
+    /// A device, under the name it bears (or bore last).
+    Device(NodeName, PciAddress),
+    /// A card: PCI domain:bus:device.
+    Card(NodeName, PciAddress),
+    /// A port of whatever bears this name.
+    NamedPort(DeviceName, PortNumber),
+    /// Whatever bears this name.
+    NamedDevice(DeviceName),
+    /// The whole check: no entities.
+    Check,
+}
+
+/// An event as expected. Beside what is stated, every matched event must have the fields that the
+/// wire's contract fixes: agent, component class, versions, node name, strategy, an action that
+/// fits the tone, no error code on state events, entities in their order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventPattern {
+    /// What it says.
+    pub tone: Tone,
+    /// Of whom.
+    pub about: About,
+    /// The check; by the port's link layer if `None`.
+    pub check: Option<String>,
+    /// The message by link layer; unchecked where there is none. `…` stands for anything, and
+    /// `{device}`, `{port}`, `{card}`, `{role}`, `{netdev}` for the subject's (already resolved where a handle was named).
+    pub message: BTreeMap<LinkLayer, String>,
+    /// `generatedTimestamp` at or after this instant of the drill (monitor's clock on the drill's).
+    pub stamped_from: Option<SimTime>,
+    /// And at or before this one.
+    pub stamped_to: Option<SimTime>,
+    /// Error codes, if stated.
+    pub error_codes: Option<Vec<String>>,
+}
+
+/// A role as declared, for telling.
+#[must_use]
+pub fn role_word(role: Role) -> &'static str {
+    match role {
+        Role::Management => "management",
+        Role::Compute => "compute",
+        Role::Storage => "storage",
+    }
+}

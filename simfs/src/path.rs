@@ -1,0 +1,80 @@
+//! A place in a tree.
+
+use std::{fmt, ops};
+
+/// A path below the tree's root: components joined by `/`, with no slash at either end, no empty
+/// component, no `.` and no `..`. The root itself is the empty path.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TreePath(String);
+
+impl TreePath {
+    /// The normal form of `text`: slashes folded and trimmed, `.` dropped, `..` going up and
+    /// stopping at the root.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        let mut parts: Vec<&str> = Vec::new();
+        for part in text.split('/') {
+            match part {
+                "" | "." => {}
+                ".." => {
+                    parts.pop();
+                }
+                name => parts.push(name),
+            }
+        }
+        Self(parts.join("/"))
+    }
+
+    /// The path of `below` under this folder.
+    #[must_use]
+    pub fn join(&self, below: &str) -> Self {
+        Self::new(&format!("{}/{below}", self.0))
+    }
+
+    /// The folder that holds this path; `None` for the root.
+    #[must_use]
+    pub fn parent(&self) -> Option<Self> {
+        if self.0.is_empty() {
+            return None;
+        }
+        Some(Self(self.0.rfind('/').map_or_else(String::new, |at| self.0[..at].to_owned())))
+    }
+
+    /// The last component; empty for the root.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// The path as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for TreePath {
+    fn from(text: &str) -> Self {
+        Self::new(text)
+    }
+}
+
+impl From<String> for TreePath {
+    fn from(text: String) -> Self {
+        Self::new(&text)
+    }
+}
+
+impl ops::Deref for TreePath {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for TreePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
