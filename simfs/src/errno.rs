@@ -31,7 +31,10 @@ impl Errno {
     /// The error number with this name, such as `EIO`.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {
-        Self::NAMED.iter().find(|(_, known)| *known == name).map(|(errno, _)| *errno)
+        Self::NAMED
+            .iter()
+            .find(|(_, known)| *known == name)
+            .map(|(errno, _)| *errno)
     }
 }
 

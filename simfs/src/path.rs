@@ -37,7 +37,11 @@ impl TreePath {
         if self.0.is_empty() {
             return None;
         }
-        Some(Self(self.0.rfind('/').map_or_else(String::new, |at| self.0[..at].to_owned())))
+        Some(Self(
+            self.0
+                .rfind('/')
+                .map_or_else(String::new, |at| self.0[..at].to_owned()),
+        ))
     }
 
     /// The last component; empty for the root.

@@ -1,0 +1,258 @@
+//! The writable folder: what changes do, with the plain semantics of a local file system.
+
+use std::collections::BTreeMap;
+
+use crate::{Call, Edit, Errno, Fs, NodeId, NodeKind, Reply, TreePath, Value, node::Body};
+
+/// The largest file of the writable folder, in bytes: 64 MiB. Chosen: far above any state file,
+/// far below what hurts; beyond it a write ends with `ENOSPC`.
+const FILE_LEN_MAX: u64 = 64 << 20;
+
+/// What is in the writable folder: what a disk keeps when a process is killed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Disk {
+    /// Bytes by path below the writable folder; `None` for a folder.
+    entries: BTreeMap<TreePath, Option<Vec<u8>>>,
+}
+
+impl Disk {
+    /// The bytes of a file, by its path below the writable folder.
+    #[must_use]
+    pub fn file(&self, path: &str) -> Option<&[u8]> {
+        self.entries.get(&TreePath::new(path))?.as_deref()
+    }
+
+    /// Puts a file on the disk.
+    pub fn put(&mut self, path: &str, bytes: Vec<u8>) {
+        self.entries.insert(TreePath::new(path), Some(bytes));
+    }
+
+    /// The files and their bytes, by path below the writable folder.
+    pub fn files(&self) -> impl Iterator<Item = (&TreePath, &[u8])> {
+        self.entries
+            .iter()
+            .filter_map(|(path, bytes)| Some((path, bytes.as_deref()?)))
+    }
+}
+
+impl Fs {
+    /// A copy of what is in the writable folder; empty if there is none.
+    #[must_use]
+    pub fn disk(&self) -> Disk {
+        let mut disk = Disk::default();
+        if let Some(root) = self.tree.writable_root() {
+            self.copy_below(root, &TreePath::default(), &mut disk);
+        }
+        disk
+    }
+
+    /// Puts this into the writable folder, in place of what is there. All nodes in it are new.
+    pub fn set_disk(&mut self, disk: &Disk) {
+        let Some(root) = self
+            .tree
+            .writable_root()
+            .and_then(|root| self.tree.path_of(root))
+        else {
+            return;
+        };
+        let mut edits: Vec<Edit> = self
+            .tree
+            .get(&root)
+            .map(|id| {
+                self.tree
+                    .children(id)
+                    .map(|(name, _)| Edit::Remove(root.join(name)))
+                    .collect()
+            })
+            .unwrap_or_default();
+        edits.extend(disk.entries.iter().map(|(path, bytes)| match bytes {
+            Some(bytes) => Edit::File {
+                path: root.join(path),
+                value: Value::Bytes(bytes.clone()),
+            },
+            None => Edit::Folder(root.join(path)),
+        }));
+        self.apply(&edits);
+    }
+
+    fn copy_below(&self, folder: NodeId, path: &TreePath, disk: &mut Disk) {
+        for (name, child) in self.tree.children(folder) {
+            let path = path.join(name);
+            match self.tree.kind(child) {
+                Some(NodeKind::Folder) => {
+                    disk.entries.insert(path.clone(), None);
+                    self.copy_below(child, &path, disk);
+                }
+                _ => {
+                    if let Ok(bytes) = self.bytes_of(child) {
+                        disk.entries.insert(path, Some(bytes.to_vec()));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Makes a change whose call was found in order when it began; the tree may have changed since.
+    pub(crate) fn change(&mut self, call: &Call) -> Result<Reply, Errno> {
+        match call {
+            Call::List(_) | Call::Read(_) => unreachable!("listing and reading change nothing"),
+            Call::Create { folder, name, .. } => self.create_in(*folder, name),
+            Call::Write {
+                file,
+                offset,
+                bytes,
+            } => self.write_to(*file, *offset, bytes),
+            Call::Truncate { file, len } => {
+                if *len > FILE_LEN_MAX {
+                    return Err(Errno::ENOSPC);
+                }
+                let len = usize::try_from(*len).map_err(|_| Errno::ENOSPC)?;
+                self.bytes_mut(*file)?.resize(len, 0);
+                Ok(Reply::Done)
+            }
+            Call::Fsync(node) | Call::FsyncFolder(node) => self
+                .tree
+                .kind(*node)
+                .map(|_| Reply::Done)
+                .ok_or(Errno::ENODEV),
+            Call::Rename {
+                folder,
+                name,
+                to_folder,
+                to_name,
+                ..
+            } => self.rename_in(*folder, name, *to_folder, to_name),
+            Call::Unlink { folder, name } => {
+                let id = self.tree.child(*folder, name).ok_or(Errno::ENOENT)?;
+                self.tree.detach(id);
+                self.end(id);
+                Ok(Reply::Done)
+            }
+            Call::MakeFolder { folder, name } => {
+                if self.tree.child(*folder, name).is_some() {
+                    return Err(Errno::EEXIST);
+                }
+                self.folder_there(*folder)?;
+                Ok(Reply::Node(self.tree.add(
+                    *folder,
+                    name,
+                    Body::Folder(BTreeMap::new()),
+                )))
+            }
+            Call::RemoveFolder { folder, name } => {
+                let id = self.tree.child(*folder, name).ok_or(Errno::ENOENT)?;
+                if self.tree.children(id).next().is_some() {
+                    return Err(Errno::ENOTEMPTY);
+                }
+                self.tree.detach(id);
+                self.end(id);
+                Ok(Reply::Done)
+            }
+        }
+    }
+
+    fn create_in(&mut self, folder: NodeId, name: &str) -> Result<Reply, Errno> {
+        self.folder_there(folder)?;
+        match self.tree.child(folder, name) {
+            Some(id) => {
+                self.bytes_mut(id)?.clear();
+                Ok(Reply::Node(id))
+            }
+            None => Ok(Reply::Node(self.tree.add(
+                folder,
+                name,
+                Body::File(Value::Bytes(Vec::new())),
+            ))),
+        }
+    }
+
+    fn write_to(
+        &mut self,
+        file: NodeId,
+        offset: Option<u64>,
+        bytes: &[u8],
+    ) -> Result<Reply, Errno> {
+        let old = self.bytes_mut(file)?;
+        let at = offset.unwrap_or(old.len() as u64);
+        let end = at
+            .checked_add(bytes.len() as u64)
+            .filter(|end| *end <= FILE_LEN_MAX)
+            .ok_or(Errno::ENOSPC)?;
+        let (at, end) = (
+            usize::try_from(at).map_err(|_| Errno::ENOSPC)?,
+            usize::try_from(end).map_err(|_| Errno::ENOSPC)?,
+        );
+        if old.len() < end {
+            old.resize(end, 0);
+        }
+        old[at..end].copy_from_slice(bytes);
+        Ok(Reply::Written(bytes.len()))
+    }
+
+    fn rename_in(
+        &mut self,
+        folder: NodeId,
+        name: &str,
+        to_folder: NodeId,
+        to_name: &str,
+    ) -> Result<Reply, Errno> {
+        let id = self.tree.child(folder, name).ok_or(Errno::ENOENT)?;
+        self.folder_there(to_folder)?;
+        if self.lies_in(to_folder, id) {
+            return Err(Errno::EINVAL);
+        }
+        if let Some(old) = self.tree.child(to_folder, to_name) {
+            if old == id {
+                return Ok(Reply::Done);
+            }
+            match (self.tree.kind(id), self.tree.kind(old)) {
+                (Some(NodeKind::Folder), Some(NodeKind::Folder))
+                    if self.tree.children(old).next().is_some() =>
+                {
+                    return Err(Errno::ENOTEMPTY);
+                }
+                (Some(NodeKind::Folder), Some(NodeKind::Folder)) => {}
+                (Some(NodeKind::Folder), _) => return Err(Errno::ENOTDIR),
+                (_, Some(NodeKind::Folder)) => return Err(Errno::EISDIR),
+                _ => {}
+            }
+            self.tree.detach(old);
+            self.end(old);
+        }
+        self.tree.detach(id);
+        self.tree.attach(id, to_folder, to_name);
+        Ok(Reply::Done)
+    }
+
+    fn folder_there(&self, folder: NodeId) -> Result<(), Errno> {
+        match self.tree.kind(folder) {
+            Some(NodeKind::Folder) => Ok(()),
+            Some(_) => Err(Errno::ENOTDIR),
+            None => Err(Errno::ENOENT),
+        }
+    }
+
+    /// Whether `node` is `folder` or lies in it.
+    fn lies_in(&self, node: NodeId, folder: NodeId) -> bool {
+        let mut at = node;
+        while at != folder {
+            if at == NodeId::ROOT {
+                return false;
+            }
+            let Some(parent) = self.tree.parent_of(at) else {
+                return false;
+            };
+            at = parent;
+        }
+        true
+    }
+
+    fn bytes_mut(&mut self, file: NodeId) -> Result<&mut Vec<u8>, Errno> {
+        match &mut self.tree.node_mut(file).ok_or(Errno::ENODEV)?.body {
+            Body::File(Value::Bytes(bytes)) => Ok(bytes),
+            Body::File(Value::Fails(errno)) => Err(*errno),
+            Body::Folder(_) => Err(Errno::EISDIR),
+            Body::Link(_) | Body::Stream(_) => Err(Errno::EINVAL),
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! The client in memory: a file system by paths, for a reader that is a function and no process.
+//!
+//! A path leads from the root, with or without a slash before it, through links. A call that is
+//! refused with [`Refused::Moment`] is made again once the story has gone on; it then goes on where
+//! it was, so that nothing is counted or done twice.
+
+use std::collections::VecDeque;
+
+use crate::{
+    Act, Answer, Call, Errno, Fs, MomentId, NodeId, NodeKind, Op, Refused, Reply, TreePath,
+    tree::Walk,
+};
+
+/// A call that a moment has interrupted.
+#[derive(Clone, Debug)]
+pub(crate) struct Progress {
+    op: Op,
+    path: String,
+    /// Moments of this call that are still to be told.
+    come: VecDeque<MomentId>,
+    /// How the call ended, if it took effect before the moment.
+    ended: Option<Result<Reply, Refused>>,
+}
+
+impl Fs {
+    /// The names in a folder, by name.
+    ///
+    /// # Errors
+    /// [`Refused`]: among others `ENOENT`, and `ENOTDIR` for a file.
+    pub fn list(&mut self, path: &str) -> Result<Vec<String>, Refused> {
+        match self.call(Op::List, path, |fs| Ok(Call::List(fs.resolve(path)?)))? {
+            Reply::Names(entries) => Ok(entries.into_iter().map(|entry| entry.name).collect()),
+            other => unreachable!("a listing gives names, not {other:?}"),
+        }
+    }
+
+    /// The bytes of a file.
+    ///
+    /// # Errors
+    /// [`Refused`]: among others `ENOENT`, and `EISDIR` for a folder.
+    pub fn read(&mut self, path: &str) -> Result<Vec<u8>, Refused> {
+        match self.call(Op::Read, path, |fs| Ok(Call::Read(fs.resolve(path)?)))? {
+            Reply::Bytes(bytes) => Ok(bytes),
+            other => unreachable!("a read gives bytes, not {other:?}"),
+        }
+    }
+
+    /// What a link says, as written. Not counted and not traced.
+    ///
+    /// # Errors
+    /// `ENOENT`; `EINVAL` if it is no link; what a rule on links says.
+    pub fn read_link(&self, path: &str) -> Result<String, Errno> {
+        let link = Walk::new(&self.tree, Some(&self.link_fails)).from(NodeId::ROOT, path, false)?;
+        self.target(link).map(str::to_owned)
+    }
+
+    /// What sort of node a path leads to, links followed. Not counted and not traced.
+    ///
+    /// # Errors
+    /// `ENOENT`, `ENOTDIR`, `ELOOP`; what a rule on links says.
+    pub fn stat(&mut self, path: &str) -> Result<NodeKind, Errno> {
+        let node = self.resolve(path)?;
+        self.tree.kind(node).ok_or(Errno::ENOENT)
+    }
+
+    /// Makes a file, or empties the one that is there.
+    ///
+    /// # Errors
+    /// [`Refused`]: among others `EROFS` outside the writable folder.
+    pub fn create(&mut self, path: &str) -> Result<(), Refused> {
+        self.create_file(path, false)
+    }
+
+    /// Makes a file that must not be there.
+    ///
+    /// # Errors
+    /// [`Refused`]: among others `EEXIST`.
+    pub fn create_new(&mut self, path: &str) -> Result<(), Refused> {
+        self.create_file(path, true)
+    }
+
+    /// Writes at the end of a file; how many bytes were taken.
+    ///
+    /// # Errors
+    /// [`Refused`]: among others `ENOENT`, `EROFS`, `ENOSPC`.
+    pub fn write(&mut self, path: &str, bytes: &[u8]) -> Result<usize, Refused> {
+        self.write_file(path, None, bytes)
+    }
+
+    /// Writes from a byte of a file on; how many bytes were taken.
+    ///
+    /// # Errors
+    /// As [`Fs::write`].
+    pub fn write_at(&mut self, path: &str, offset: u64, bytes: &[u8]) -> Result<usize, Refused> {
+        self.write_file(path, Some(offset), bytes)
+    }
+
+    /// Cuts a file to a length, or grows it with zeros.
+    ///
+    /// # Errors
+    /// As [`Fs::write`].
+    pub fn truncate(&mut self, path: &str, len: u64) -> Result<(), Refused> {
+        self.call(Op::Truncate, path, |fs| {
+            Ok(Call::Truncate {
+                file: fs.resolve(path)?,
+                len,
+            })
+        })
+        .map(drop)
+    }
+
+    /// Puts a file on the disk.
+    ///
+    /// # Errors
+    /// [`Refused`].
+    pub fn fsync(&mut self, path: &str) -> Result<(), Refused> {
+        self.call(Op::Fsync, path, |fs| Ok(Call::Fsync(fs.resolve(path)?)))
+            .map(drop)
+    }
+
+    /// Puts a folder's names on the disk.
+    ///
+    /// # Errors
+    /// [`Refused`].
+    pub fn fsync_folder(&mut self, path: &str) -> Result<(), Refused> {
+        self.call(Op::FsyncFolder, path, |fs| {
+            Ok(Call::FsyncFolder(fs.resolve(path)?))
+        })
+        .map(drop)
+    }
+
+    /// Gives a file another path, in place of what is there.
+    ///
+    /// # Errors
+    /// [`Refused`]: among others `ENOENT`, `EROFS`, `EISDIR`, `ENOTEMPTY`.
+    pub fn rename(&mut self, path: &str, to: &str) -> Result<(), Refused> {
+        self.call(Op::Rename, path, |fs| {
+            let (folder, name) = fs.place_of(path)?;
+            let (to_folder, to_name) = fs.place_of(to)?;
+            Ok(Call::Rename {
+                folder,
+                name,
+                to_folder,
+                to_name,
+                keep: false,
+            })
+        })
+        .map(drop)
+    }
+
+    /// Removes a file.
+    ///
+    /// # Errors
+    /// [`Refused`]: among others `ENOENT`, `EROFS`, `EISDIR`.
+    pub fn unlink(&mut self, path: &str) -> Result<(), Refused> {
+        self.call(Op::Unlink, path, |fs| {
+            let (folder, name) = fs.place_of(path)?;
+            Ok(Call::Unlink { folder, name })
+        })
+        .map(drop)
+    }
+
+    /// Makes a folder.
+    ///
+    /// # Errors
+    /// [`Refused`]: among others `EEXIST`, `EROFS`.
+    pub fn make_folder(&mut self, path: &str) -> Result<(), Refused> {
+        self.call(Op::MakeFolder, path, |fs| {
+            let (folder, name) = fs.place_of(path)?;
+            Ok(Call::MakeFolder { folder, name })
+        })
+        .map(drop)
+    }
+
+    /// Removes an empty folder.
+    ///
+    /// # Errors
+    /// [`Refused`]: among others `ENOENT`, `ENOTEMPTY`, `EROFS`.
+    pub fn remove_folder(&mut self, path: &str) -> Result<(), Refused> {
+        self.call(Op::RemoveFolder, path, |fs| {
+            let (folder, name) = fs.place_of(path)?;
+            Ok(Call::RemoveFolder { folder, name })
+        })
+        .map(drop)
+    }
+
+    /// The bytes of a file without rules, moments and trace: what a read that hung is given when
+    /// it is let go.
+    ///
+    /// # Errors
+    /// As a read that meets no rule.
+    pub fn peek(&mut self, path: &str) -> Result<Vec<u8>, Errno> {
+        let file = self.resolve(path)?;
+        self.bytes_of(file).map(<[u8]>::to_vec)
+    }
+
+    /// Forgets a call that a moment has interrupted: whoever made it was killed.
+    pub fn abandon(&mut self) {
+        self.progress = None;
+    }
+
+    fn create_file(&mut self, path: &str, exclusive: bool) -> Result<(), Refused> {
+        self.call(Op::Create, path, |fs| {
+            let (folder, name) = fs.place_of(path)?;
+            Ok(Call::Create {
+                folder,
+                name,
+                exclusive,
+            })
+        })
+        .map(drop)
+    }
+
+    fn write_file(
+        &mut self,
+        path: &str,
+        offset: Option<u64>,
+        bytes: &[u8],
+    ) -> Result<usize, Refused> {
+        let make = |fs: &mut Self| {
+            Ok(Call::Write {
+                file: fs.resolve(path)?,
+                offset,
+                bytes: bytes.to_vec(),
+            })
+        };
+        match self.call(Op::Write, path, make)? {
+            Reply::Written(len) => Ok(len),
+            other => unreachable!("a write says how much was written, not {other:?}"),
+        }
+    }
+
+    /// The folder that holds a path, through links, and the name in it.
+    fn place_of(&mut self, path: &str) -> Result<(NodeId, String), Errno> {
+        let path = TreePath::new(path);
+        let folder = path.parent().ok_or(Errno::EBUSY)?;
+        Ok((self.resolve(&folder)?, path.name().to_owned()))
+    }
+
+    fn call(
+        &mut self,
+        op: Op,
+        path: &str,
+        make: impl FnOnce(&mut Self) -> Result<Call, Errno>,
+    ) -> Result<Reply, Refused> {
+        let progress = self
+            .progress
+            .take()
+            .filter(|progress| progress.op == op && progress.path == path);
+        let mut begun = false;
+        if let Some(mut progress) = progress {
+            begun = true;
+            if let Some(moment) = progress.come.pop_front() {
+                self.progress = Some(progress);
+                return Err(Refused::Moment(moment));
+            }
+            if let Some(ended) = progress.ended {
+                return ended;
+            }
+        }
+        let call = make(self)?;
+        let act = self.begin(&call)?;
+        if !begun {
+            let come = self.before(&act);
+            self.tell(come, op, path, None)?;
+        }
+        let ended = match self.perform(&call, &act) {
+            Answer::Done(result) => result.map_err(Refused::Errno),
+            Answer::Hangs { rule, killable } => return Err(Refused::Hangs { rule, killable }),
+        };
+        self.finish(&act, path, ended)
+    }
+
+    fn finish(
+        &mut self,
+        act: &Act,
+        path: &str,
+        ended: Result<Reply, Refused>,
+    ) -> Result<Reply, Refused> {
+        let come = self.after(act);
+        if come.is_empty() {
+            return ended;
+        }
+        let op = act.op();
+        self.tell(come, op, path, Some(ended))?;
+        unreachable!("a moment that has come interrupts its call")
+    }
+
+    /// Interrupts a call with the first moment that has come, if one has.
+    fn tell(
+        &mut self,
+        come: Vec<MomentId>,
+        op: Op,
+        path: &str,
+        ended: Option<Result<Reply, Refused>>,
+    ) -> Result<(), Refused> {
+        let mut come = VecDeque::from(come);
+        let Some(moment) = come.pop_front() else {
+            return Ok(());
+        };
+        self.progress = Some(Progress {
+            op,
+            path: path.to_owned(),
+            come,
+            ended,
+        });
+        Err(Refused::Moment(moment))
+    }
+}

@@ -1,0 +1,130 @@
+//! What nodes are called.
+//!
+//! A process comes to a device's file through a class link, but a server sees only the node at the
+//! end. So links in alias folders lend their names: a file of the device that
+//! `sys/class/infiniband/mlx5_0` leads to is shown as `sys/class/infiniband/mlx5_0/…` by whichever
+//! path it was reached.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use crate::{NodeId, NodeKind, Tree, TreePath, pattern::Place};
+
+/// The two names of a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Name {
+    /// The path in the tree.
+    pub(crate) canonical: Arc<str>,
+    /// The name by an alias folder, else the path in the tree.
+    pub(crate) shown: Arc<str>,
+}
+
+impl Name {
+    pub(crate) fn place(&self) -> Place<'_> {
+        Place {
+            canonical: &self.canonical,
+            shown: &self.shown,
+        }
+    }
+
+    /// The name of something in the place that bears this one.
+    fn below(&self, name: &str) -> Self {
+        let join = |base: &str| -> Arc<str> { TreePath::new(base).join(name).as_str().into() };
+        let canonical = join(&self.canonical);
+        let shown = if self.canonical == self.shown {
+            Arc::clone(&canonical)
+        } else {
+            join(&self.shown)
+        };
+        Self { canonical, shown }
+    }
+}
+
+/// The names of nodes, remembered while no name or link changes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names {
+    alias_folders: Vec<TreePath>,
+    structure: Option<u64>,
+    /// Where links of alias folders lead: the rank of the folder and the link's path.
+    led_to: BTreeMap<NodeId, (usize, TreePath)>,
+    known: Vec<Option<Arc<Name>>>,
+}
+
+impl Names {
+    pub(crate) fn alias_folder(&mut self, folder: TreePath) {
+        self.alias_folders.push(folder);
+        self.structure = None;
+    }
+
+    /// The name of a node; `None` if it has gone.
+    pub(crate) fn of(&mut self, tree: &Tree, id: NodeId) -> Option<Arc<Name>> {
+        if self.structure != Some(tree.structure()) {
+            self.learn(tree);
+        }
+        if let Some(Some(name)) = self.known.get(id.index()) {
+            return Some(Arc::clone(name));
+        }
+        let name = Arc::new(self.make(tree, id)?);
+        // Names in the writable folder change without a new structure number.
+        if tree.node(id).is_some_and(|node| !node.writable) {
+            if self.known.len() <= id.index() {
+                self.known.resize(id.index() + 1, None);
+            }
+            self.known[id.index()] = Some(Arc::clone(&name));
+        }
+        Some(name)
+    }
+
+    /// The name of something in a folder, there or not.
+    pub(crate) fn below(&mut self, tree: &Tree, folder: NodeId, name: &str) -> Option<Arc<Name>> {
+        self.of(tree, folder)
+            .map(|folder| Arc::new(folder.below(name)))
+    }
+
+    fn make(&self, tree: &Tree, id: NodeId) -> Option<Name> {
+        let canonical = tree.path_of(id)?;
+        let mut best: Option<(usize, NodeId, &TreePath)> = None;
+        let mut at = id;
+        while at != NodeId::ROOT {
+            // Going up, so that the first found of equal rank is the deepest.
+            if let Some((rank, link)) = self.led_to.get(&at)
+                && best.is_none_or(|(best, ..)| *rank < best)
+            {
+                best = Some((*rank, at, link));
+            }
+            at = tree.parent_of(at)?;
+        }
+        let canonical: Arc<str> = canonical.as_str().into();
+        let Some((_, target, link)) = best else {
+            return Some(Name {
+                shown: Arc::clone(&canonical),
+                canonical,
+            });
+        };
+        let target = tree.path_of(target)?;
+        let rest = &canonical[target.len()..];
+        Some(Name {
+            shown: format!("{link}{rest}").into(),
+            canonical,
+        })
+    }
+
+    fn learn(&mut self, tree: &Tree) {
+        self.known.clear();
+        self.led_to.clear();
+        for (rank, folder) in self.alias_folders.iter().enumerate() {
+            let Some(id) = tree.get(folder) else { continue };
+            for (name, child) in tree.children(id) {
+                if tree.kind(child) != Some(NodeKind::Link) {
+                    continue;
+                }
+                let link = folder.join(name);
+                if let Ok(target) = tree.resolve(&link)
+                    && target != NodeId::ROOT
+                {
+                    self.led_to.entry(target).or_insert((rank, link));
+                }
+            }
+        }
+        self.structure = Some(tree.structure());
+    }
+}

@@ -1,0 +1,85 @@
+//! What a tree is made of.
+
+use std::{collections::BTreeMap, fmt};
+
+use crate::Value;
+
+/// The number of a node: its inode number for a process. It is never reused, so that a device
+/// that went and came back is another device to whoever held the old one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(u64);
+
+impl NodeId {
+    /// The root of every tree. FUSE demands 1 (`FUSE_ROOT_ID`, `include/uapi/linux/fuse.h`).
+    pub const ROOT: Self = Self(1);
+
+    /// The node with this inode number, which need not exist.
+    #[must_use]
+    pub const fn from_inode(inode: u64) -> Self {
+        Self(inode)
+    }
+
+    /// The inode number.
+    #[must_use]
+    pub const fn inode(self) -> u64 {
+        self.0
+    }
+
+    pub(crate) fn index(self) -> usize {
+        usize::try_from(self.0).unwrap_or(usize::MAX)
+    }
+
+    pub(crate) fn from_index(index: usize) -> Self {
+        Self(u64::try_from(index).expect("a tree has fewer nodes than a u64 can count"))
+    }
+}
+
+impl fmt::Display for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "node {}", self.0)
+    }
+}
+
+/// What sort of thing a node is. More sorts may come, such as pipes and sockets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum NodeKind {
+    /// A folder, which holds names.
+    Folder,
+    /// A file, which gives a [`Value`].
+    File,
+    /// A symbolic link.
+    Link,
+    /// A file that only grows, such as a kernel log.
+    Stream,
+}
+
+/// A node and its place.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub(crate) parent: NodeId,
+    pub(crate) name: Box<str>,
+    pub(crate) body: Body,
+    /// It is the writable folder or lies in it.
+    pub(crate) writable: bool,
+}
+
+/// What a node holds.
+#[derive(Clone, Debug)]
+pub(crate) enum Body {
+    Folder(BTreeMap<Box<str>, NodeId>),
+    File(Value),
+    Link(Box<str>),
+    Stream(Vec<u8>),
+}
+
+impl Body {
+    pub(crate) fn kind(&self) -> NodeKind {
+        match self {
+            Self::Folder(_) => NodeKind::Folder,
+            Self::File(_) => NodeKind::File,
+            Self::Link(_) => NodeKind::Link,
+            Self::Stream(_) => NodeKind::Stream,
+        }
+    }
+}

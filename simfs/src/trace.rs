@@ -1,0 +1,108 @@
+//! The trace: what a reader did, and how it went.
+
+use std::{collections::VecDeque, fmt, sync::Arc};
+
+use crate::{Errno, Op, SimTime};
+
+/// How many entries a trace keeps if they are not taken. Chosen: some hundred polls of a large
+/// machine; older entries are dropped and counted.
+const ENTRIES_MAX: usize = 65_536;
+
+/// One logical operation and how it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceEntry {
+    /// The poll in which it fell; 0 before the first.
+    pub poll: u64,
+    /// The time at which it fell.
+    pub at: SimTime,
+    /// The operation.
+    pub op: Op,
+    /// Where: the name by an alias folder if there is one, else the path in the tree.
+    pub path: Arc<str>,
+    /// The new name, for a [`Op::Rename`].
+    pub to: Option<Arc<str>>,
+    /// How it ended.
+    pub outcome: TraceOutcome,
+}
+
+/// How a logical operation ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TraceOutcome {
+    /// Well: so many bytes read or written, or names listed; 0 for what has no measure.
+    Ok(usize),
+    /// With an error.
+    Failed(Errno),
+    /// It was made to hang. What happens when it is let go is no new entry.
+    Hung,
+}
+
+impl fmt::Display for TraceEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.op, self.path)?;
+        if let Some(to) = &self.to {
+            write!(f, " to {to}")?;
+        }
+        match self.outcome {
+            TraceOutcome::Ok(measure) => write!(f, ": {measure}"),
+            TraceOutcome::Failed(errno) => write!(f, ": {errno}"),
+            TraceOutcome::Hung => f.write_str(": hangs"),
+        }
+    }
+}
+
+/// How often each operation was done since the poll began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpCounts([u64; Op::ALL.len()]);
+
+impl OpCounts {
+    /// How often this operation was done.
+    #[must_use]
+    pub const fn of(&self, op: Op) -> u64 {
+        self.0[op as usize]
+    }
+
+    /// How many operations were done.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+}
+
+/// The entries that were not yet taken.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Trace {
+    pub(crate) off: bool,
+    entries: VecDeque<TraceEntry>,
+    dropped: u64,
+    counts: OpCounts,
+}
+
+impl Trace {
+    pub(crate) fn poll_begins(&mut self) {
+        self.counts = OpCounts::default();
+    }
+
+    pub(crate) fn counts(&self) -> OpCounts {
+        self.counts
+    }
+
+    pub(crate) fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    pub(crate) fn note(&mut self, op: Op, entry: impl FnOnce() -> TraceEntry) {
+        self.counts.0[op as usize] += 1;
+        if self.off {
+            return;
+        }
+        if self.entries.len() == ENTRIES_MAX {
+            self.entries.pop_front();
+            self.dropped += 1;
+        }
+        self.entries.push_back(entry());
+    }
+
+    pub(crate) fn take(&mut self) -> Vec<TraceEntry> {
+        std::mem::take(&mut self.entries).into()
+    }
+}

@@ -1,0 +1,548 @@
+//! The tree: nodes with numbers, changed by whole edit sets.
+//!
+//! A tree knows names, links and bytes. It has no rules, no trace and no open files; those are
+//! the work of [`Fs`](crate::Fs). Start at [`Tree::apply`] and [`Tree::resolve`].
+
+use std::collections::BTreeMap;
+
+use crate::{
+    Edit, Errno, NodeId, NodeKind, Stale, TreePath, Value,
+    node::{Body, Node},
+};
+
+/// How many links one path may lead through: `MAXSYMLINKS`, `include/linux/namei.h`.
+const LINKS_MAX: u32 = 40;
+
+/// A tree of folders, files, links and streams.
+///
+/// Every node has a number that is never given to another node. A path in an [`Edit`] is canonical:
+/// it leads through folders, never through links.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    nodes: Vec<Option<Node>>,
+    structure: u64,
+    writable: Option<TreePath>,
+    anchor: Option<Anchor>,
+}
+
+/// A name that always resolves; see [`Tree::set_anchor`].
+#[derive(Clone, Debug)]
+struct Anchor {
+    path: TreePath,
+    parent: NodeId,
+    ghost: NodeId,
+}
+
+impl Default for Tree {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Tree {
+    /// A tree with nothing but its root.
+    #[must_use]
+    pub fn new() -> Self {
+        let root = Node {
+            parent: NodeId::ROOT,
+            name: "".into(),
+            body: Body::Folder(BTreeMap::new()),
+            writable: false,
+        };
+        Self {
+            nodes: vec![None, Some(root)],
+            structure: 0,
+            writable: None,
+            anchor: None,
+        }
+    }
+
+    /// Makes every edit, in order, and says what a kernel that serves the tree must forget.
+    ///
+    /// An edit always succeeds. Folders on the way are made; a node of another kind that stands in
+    /// the way of a new one is removed with all that is below it, and a node that keeps its kind keeps
+    /// its number. The root stays: an edit that would replace it does nothing, and removing it
+    /// empties it.
+    pub fn apply(&mut self, edits: &[Edit]) -> Vec<Stale> {
+        let mut stale = Vec::new();
+        for edit in edits {
+            self.apply_one(edit, &mut stale);
+        }
+        self.keep_promises(&mut stale);
+        stale
+    }
+
+    /// A number that changes whenever a name or a link does, and not when only bytes do. Names in
+    /// the writable folder do not count when its owner changes them.
+    #[must_use]
+    pub fn structure(&self) -> u64 {
+        self.structure
+    }
+
+    /// How many nodes there are, the root included.
+    #[must_use]
+    pub fn node_count(&self) -> usize {
+        self.nodes.iter().flatten().count()
+    }
+
+    /// The node at a canonical path, if there is one; links are not followed.
+    #[must_use]
+    pub fn get(&self, path: &TreePath) -> Option<NodeId> {
+        path.split('/')
+            .filter(|part| !part.is_empty())
+            .try_fold(NodeId::ROOT, |at, part| self.child(at, part))
+    }
+
+    /// What sort of node this is, or `None` if it has gone.
+    #[must_use]
+    pub fn kind(&self, node: NodeId) -> Option<NodeKind> {
+        self.node(node).map(|node| node.body.kind())
+    }
+
+    /// What a file gives; `None` if the node is no file or has gone.
+    #[must_use]
+    pub fn value(&self, node: NodeId) -> Option<&Value> {
+        match &self.node(node)?.body {
+            Body::File(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// What a link says, as written; `None` if the node is no link or has gone.
+    #[must_use]
+    pub fn target(&self, node: NodeId) -> Option<&str> {
+        match &self.node(node)?.body {
+            Body::Link(target) => Some(target),
+            _ => None,
+        }
+    }
+
+    /// The names in a folder and their nodes, by name; nothing if the node is no folder or has gone.
+    pub fn children(&self, folder: NodeId) -> impl Iterator<Item = (&str, NodeId)> {
+        let map = match self.node(folder).map(|node| &node.body) {
+            Some(Body::Folder(children)) => Some(children),
+            _ => None,
+        };
+        map.into_iter()
+            .flatten()
+            .map(|(name, node)| (&**name, *node))
+    }
+
+    /// The node of this name in a folder; links are not followed.
+    #[must_use]
+    pub fn child(&self, folder: NodeId, name: &str) -> Option<NodeId> {
+        match &self.node(folder)?.body {
+            Body::Folder(children) => children.get(name).copied(),
+            _ => None,
+        }
+    }
+
+    /// The canonical path of a node, or `None` if it has gone.
+    #[must_use]
+    pub fn path_of(&self, node: NodeId) -> Option<TreePath> {
+        let mut names = Vec::new();
+        let mut at = node;
+        while at != NodeId::ROOT {
+            let node = self.node(at)?;
+            names.push(&*node.name);
+            at = node.parent;
+        }
+        names.reverse();
+        Some(TreePath::new(&names.join("/")))
+    }
+
+    /// The folder that holds a node (the root holds itself), or `None` if the node has gone.
+    #[must_use]
+    pub fn parent_of(&self, node: NodeId) -> Option<NodeId> {
+        self.node(node).map(|node| node.parent)
+    }
+
+    /// Where a path leads, from the root, through links, as a kernel walks it.
+    ///
+    /// # Errors
+    /// `ENOENT` if a name is missing, `ENOTDIR` if the path leads through something that is no
+    /// folder, `ELOOP` beyond 40 links.
+    pub fn resolve(&self, path: &str) -> Result<NodeId, Errno> {
+        Walk::new(self, None).from(NodeId::ROOT, path, true)
+    }
+
+    /// As [`Tree::resolve`], but a link at the very end is not followed.
+    ///
+    /// # Errors
+    /// As [`Tree::resolve`].
+    pub fn resolve_link(&self, path: &str) -> Result<NodeId, Errno> {
+        Walk::new(self, None).from(NodeId::ROOT, path, false)
+    }
+
+    /// Makes this name one that always resolves: to the node that is there, or else to a ghost, an
+    /// empty folder with a number of its own that no listing shows. Its parents are made, and made
+    /// again when they go.
+    pub(crate) fn set_anchor(&mut self, path: &TreePath) -> Vec<Stale> {
+        let mut stale = Vec::new();
+        let parent = self.make_folder(&path.parent().unwrap_or_default(), &mut stale);
+        let ghost = self.push(Node {
+            parent,
+            name: path.name().into(),
+            body: Body::Folder(BTreeMap::new()),
+            writable: false,
+        });
+        self.anchor = Some(Anchor {
+            path: path.clone(),
+            parent,
+            ghost,
+        });
+        self.structure += 1;
+        stale
+    }
+
+    /// The ghost's number, if there is an anchor.
+    pub(crate) fn ghost(&self) -> Option<NodeId> {
+        self.anchor.as_ref().map(|anchor| anchor.ghost)
+    }
+
+    /// The node that now bears the anchor's name, if any does.
+    pub(crate) fn anchored(&self) -> Option<NodeId> {
+        let anchor = self.anchor.as_ref()?;
+        self.child(anchor.parent, anchor.path.name())
+    }
+
+    /// Makes this folder, and everything below it now and later, writable.
+    pub(crate) fn set_writable(&mut self, path: &TreePath) -> Vec<Stale> {
+        let mut stale = Vec::new();
+        self.writable = Some(path.clone());
+        self.make_folder(path, &mut stale);
+        self.keep_promises(&mut stale);
+        stale
+    }
+
+    pub(crate) fn writable_root(&self) -> Option<NodeId> {
+        self.writable.as_ref().and_then(|path| self.get(path))
+    }
+
+    pub(crate) fn node(&self, id: NodeId) -> Option<&Node> {
+        self.nodes.get(id.index())?.as_ref()
+    }
+
+    pub(crate) fn node_mut(&mut self, id: NodeId) -> Option<&mut Node> {
+        self.nodes.get_mut(id.index())?.as_mut()
+    }
+
+    /// Every link, by number.
+    pub(crate) fn links(&self) -> impl Iterator<Item = NodeId> {
+        self.nodes.iter().enumerate().filter_map(|(index, node)| {
+            matches!(
+                node,
+                Some(Node {
+                    body: Body::Link(_),
+                    ..
+                })
+            )
+            .then(|| NodeId::from_index(index))
+        })
+    }
+
+    /// Says that links answer otherwise than before, though no edit was made.
+    pub(crate) fn touch_structure(&mut self) {
+        self.structure += 1;
+    }
+
+    /// Puts a new node into a folder that has no such name.
+    pub(crate) fn add(&mut self, parent: NodeId, name: &str, body: Body) -> NodeId {
+        let writable = self.node(parent).is_some_and(|node| node.writable);
+        let id = self.push(Node {
+            parent,
+            name: name.into(),
+            body,
+            writable,
+        });
+        self.enter(parent, name, id);
+        id
+    }
+
+    /// Takes a node out of its folder. It lives on by its number until [`Tree::bury`].
+    pub(crate) fn detach(&mut self, id: NodeId) {
+        let Some(node) = self.node(id) else { return };
+        let (parent, name) = (node.parent, node.name.clone());
+        if let Some(Node {
+            body: Body::Folder(children),
+            ..
+        }) = self.node_mut(parent)
+            && children.get(&name) == Some(&id)
+        {
+            children.remove(&name);
+        }
+    }
+
+    /// Ends a detached node and all that is below it.
+    pub(crate) fn bury(&mut self, id: NodeId) {
+        let Some(slot) = self.nodes.get_mut(id.index()) else {
+            return;
+        };
+        if let Some(Node {
+            body: Body::Folder(children),
+            ..
+        }) = slot.take()
+        {
+            for child in children.into_values() {
+                self.bury(child);
+            }
+        }
+    }
+
+    /// Gives a detached node another place.
+    pub(crate) fn attach(&mut self, id: NodeId, parent: NodeId, name: &str) {
+        if let Some(node) = self.node_mut(id) {
+            node.parent = parent;
+            node.name = name.into();
+        }
+        self.enter(parent, name, id);
+    }
+
+    fn push(&mut self, node: Node) -> NodeId {
+        self.nodes.push(Some(node));
+        NodeId::from_index(self.nodes.len() - 1)
+    }
+
+    fn enter(&mut self, parent: NodeId, name: &str, id: NodeId) {
+        if let Some(Node {
+            body: Body::Folder(children),
+            ..
+        }) = self.node_mut(parent)
+        {
+            children.insert(name.into(), id);
+        }
+    }
+
+    fn apply_one(&mut self, edit: &Edit, stale: &mut Vec<Stale>) {
+        let path = edit.path();
+        match edit {
+            Edit::Folder(path) => {
+                self.make_folder(path, stale);
+            }
+            Edit::Remove(path) => self.remove(path, stale),
+            _ if path.is_empty() => {}
+            Edit::File { value, .. } => match self.get(path).and_then(|id| self.node_mut(id)) {
+                Some(Node {
+                    body: Body::File(old),
+                    ..
+                }) => old.clone_from(value),
+                _ => self.replace(path, Body::File(value.clone()), stale),
+            },
+            Edit::Link { target, .. } => self.apply_link(path, target, stale),
+            Edit::Stream(_) => self.append(path, &[], stale),
+            Edit::Append { bytes, .. } => self.append(path, bytes, stale),
+        }
+    }
+
+    fn apply_link(&mut self, path: &TreePath, target: &str, stale: &mut Vec<Stale>) {
+        match self.get(path).and_then(|id| Some((id, self.node_mut(id)?))) {
+            Some((
+                _,
+                Node {
+                    body: Body::Link(old),
+                    ..
+                },
+            )) if **old == *target => {}
+            Some((
+                id,
+                Node {
+                    body: Body::Link(old),
+                    ..
+                },
+            )) => {
+                *old = target.into();
+                self.structure += 1;
+                stale.push(Stale::Inode(id));
+            }
+            _ => self.replace(path, Body::Link(target.into()), stale),
+        }
+    }
+
+    fn append(&mut self, path: &TreePath, bytes: &[u8], stale: &mut Vec<Stale>) {
+        match self.get(path).and_then(|id| self.node_mut(id)) {
+            Some(Node {
+                body: Body::Stream(old),
+                ..
+            }) => old.extend_from_slice(bytes),
+            _ => self.replace(path, Body::Stream(bytes.to_vec()), stale),
+        }
+    }
+
+    fn make_folder(&mut self, path: &TreePath, stale: &mut Vec<Stale>) -> NodeId {
+        let mut at = NodeId::ROOT;
+        for part in path.split('/').filter(|part| !part.is_empty()) {
+            at = match self.child(at, part) {
+                Some(id) if self.kind(id) == Some(NodeKind::Folder) => id,
+                other => {
+                    if let Some(id) = other {
+                        self.remove_node(id, stale);
+                    }
+                    self.structure += 1;
+                    self.note_arrival(at, part, stale);
+                    self.add(at, part, Body::Folder(BTreeMap::new()))
+                }
+            };
+        }
+        at
+    }
+
+    fn replace(&mut self, path: &TreePath, body: Body, stale: &mut Vec<Stale>) {
+        if let Some(old) = self.get(path) {
+            self.remove_node(old, stale);
+        }
+        let parent = self.make_folder(&path.parent().unwrap_or_default(), stale);
+        self.structure += 1;
+        self.note_arrival(parent, path.name(), stale);
+        self.add(parent, path.name(), body);
+    }
+
+    fn remove(&mut self, path: &TreePath, stale: &mut Vec<Stale>) {
+        if path.is_empty() {
+            let children: Vec<NodeId> = self.children(NodeId::ROOT).map(|(_, id)| id).collect();
+            children
+                .into_iter()
+                .for_each(|id| self.remove_node(id, stale));
+        } else if let Some(id) = self.get(path) {
+            self.remove_node(id, stale);
+        }
+    }
+
+    fn remove_node(&mut self, id: NodeId, stale: &mut Vec<Stale>) {
+        let Some(node) = self.node(id) else { return };
+        stale.push(Stale::Entry {
+            parent: node.parent,
+            name: node.name.clone(),
+        });
+        self.detach(id);
+        self.bury(id);
+        self.structure += 1;
+    }
+
+    /// A name that a kernel may hold for the ghost now belongs to a real node.
+    fn note_arrival(&self, parent: NodeId, name: &str, stale: &mut Vec<Stale>) {
+        if self
+            .anchor
+            .as_ref()
+            .is_some_and(|anchor| anchor.parent == parent && anchor.path.name() == name)
+        {
+            stale.push(Stale::Entry {
+                parent,
+                name: name.into(),
+            });
+        }
+    }
+
+    /// The anchor's parents are there, and the writable folder is known as such.
+    fn keep_promises(&mut self, stale: &mut Vec<Stale>) {
+        if let Some(path) = self
+            .anchor
+            .as_ref()
+            .map(|anchor| anchor.path.parent().unwrap_or_default())
+        {
+            let parent = self.make_folder(&path, stale);
+            let ghost = self.anchor.as_mut().map(|anchor| {
+                anchor.parent = parent;
+                anchor.ghost
+            });
+            if let Some(ghost) = ghost.and_then(|ghost| self.node_mut(ghost)) {
+                ghost.parent = parent;
+            }
+        }
+        if let Some(root) = self.writable_root()
+            && self.node(root).is_some_and(|node| !node.writable)
+        {
+            self.mark_writable(root);
+        }
+    }
+
+    fn mark_writable(&mut self, id: NodeId) {
+        if let Some(node) = self.node_mut(id) {
+            node.writable = true;
+        }
+        let below: Vec<NodeId> = self.children(id).map(|(_, child)| child).collect();
+        below
+            .into_iter()
+            .for_each(|child| self.mark_writable(child));
+    }
+}
+
+/// One walk along a path.
+pub(crate) struct Walk<'a> {
+    tree: &'a Tree,
+    fails: Option<&'a BTreeMap<NodeId, Errno>>,
+    links: u32,
+    /// The walk came through the writable folder, whose names change without notice.
+    pub(crate) met_writable: bool,
+}
+
+impl<'a> Walk<'a> {
+    /// A walk in which the links of `fails` cannot be read.
+    pub(crate) fn new(tree: &'a Tree, fails: Option<&'a BTreeMap<NodeId, Errno>>) -> Self {
+        Self {
+            tree,
+            fails,
+            links: 0,
+            met_writable: false,
+        }
+    }
+
+    /// Where `path` leads from `start`; a link at the end is followed if `follow` says so.
+    pub(crate) fn from(
+        &mut self,
+        start: NodeId,
+        path: &str,
+        follow: bool,
+    ) -> Result<NodeId, Errno> {
+        let mut at = if path.starts_with('/') {
+            NodeId::ROOT
+        } else {
+            start
+        };
+        let mut parts = path
+            .split('/')
+            .filter(|part| !matches!(*part, "" | "."))
+            .peekable();
+        while let Some(part) = parts.next() {
+            let folder = self.tree.node(at).ok_or(Errno::ENOENT)?;
+            let Body::Folder(children) = &folder.body else {
+                return Err(Errno::ENOTDIR);
+            };
+            if part == ".." {
+                at = folder.parent;
+                continue;
+            }
+            let next = match children.get(part) {
+                Some(id) => *id,
+                None => self.ghost(at, part).ok_or(Errno::ENOENT)?,
+            };
+            let node = self
+                .tree
+                .node(next)
+                .expect("a folder names only nodes that live");
+            self.met_writable |= node.writable;
+            at = match &node.body {
+                Body::Link(target) if follow || parts.peek().is_some() => {
+                    self.through(next, at, target)?
+                }
+                _ => next,
+            };
+        }
+        Ok(at)
+    }
+
+    fn through(&mut self, link: NodeId, folder: NodeId, target: &str) -> Result<NodeId, Errno> {
+        self.links += 1;
+        if self.links > LINKS_MAX {
+            return Err(Errno::ELOOP);
+        }
+        if let Some(errno) = self.fails.and_then(|fails| fails.get(&link)) {
+            return Err(*errno);
+        }
+        self.from(folder, target, true)
+    }
+
+    fn ghost(&self, folder: NodeId, name: &str) -> Option<NodeId> {
+        let anchor = self.tree.anchor.as_ref()?;
+        (anchor.parent == folder && anchor.path.name() == name).then_some(anchor.ghost)
+    }
+}
