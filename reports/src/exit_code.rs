@@ -1,0 +1,129 @@
+//! What the command's exit code says, and which code wins when several things happened.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// Why the command ended, as a number that a script can act on.
+///
+/// When several things happened the highest-ranking decides: 70, 110, 102, 101, 100, 4, 2, 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ExitCode {
+    /// 0: every expectation held, and the monitor under test was drilled at least once.
+    Success,
+    /// 2: the command line, or a file that it names, cannot be used.
+    Usage,
+    /// 4: nothing was selected, so nothing was drilled.
+    NothingSelected,
+    /// 100: a monitor judged wrongly.
+    JudgedWrongly,
+    /// 101: a monitor crashed or hung.
+    CrashedOrHung,
+    /// 102: the stage could not be set, or every drill of what was asked for was skipped.
+    StageNotSet,
+    /// 110: a report could not be written.
+    ReportNotWritten,
+    /// 70: a fault of ours.
+    InternalFault,
+}
+
+impl ExitCode {
+    /// Every code, by rising rank.
+    pub const BY_RANK: [Self; 8] = [
+        Self::Success,
+        Self::Usage,
+        Self::NothingSelected,
+        Self::JudgedWrongly,
+        Self::CrashedOrHung,
+        Self::StageNotSet,
+        Self::ReportNotWritten,
+        Self::InternalFault,
+    ];
+
+    /// The number that the shell sees.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Success => 0,
+            Self::Usage => 2,
+            Self::NothingSelected => 4,
+            Self::InternalFault => 70,
+            Self::JudgedWrongly => 100,
+            Self::CrashedOrHung => 101,
+            Self::StageNotSet => 102,
+            Self::ReportNotWritten => 110,
+        }
+    }
+
+    /// What it means, in one line.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Success => {
+                "every expectation held, and the monitor under test was drilled at least once"
+            }
+            Self::Usage => "the command line, or a file that it names, cannot be used",
+            Self::NothingSelected => "nothing was selected, so nothing was drilled",
+            Self::InternalFault => "a fault of nicdrill's own",
+            Self::JudgedWrongly => "a monitor judged wrongly",
+            Self::CrashedOrHung => "a monitor crashed or hung",
+            Self::StageNotSet => {
+                "the stage could not be set, or every drill of what was asked for was skipped \
+                 (`--allow-skips` is the only way round)"
+            }
+            Self::ReportNotWritten => "a report could not be written",
+        }
+    }
+
+    /// The one of the two that decides.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        if other.rank() > self.rank() {
+            other
+        } else {
+            self
+        }
+    }
+
+    fn rank(self) -> usize {
+        Self::BY_RANK
+            .iter()
+            .position(|code| *code == self)
+            .expect("every exit code stands in the list of ranks")
+    }
+}
+
+impl fmt::Display for ExitCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.code().fmt(f)
+    }
+}
+
+impl Serialize for ExitCode {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u8(self.code())
+    }
+}
+
+impl From<ExitCode> for std::process::ExitCode {
+    fn from(code: ExitCode) -> Self {
+        Self::from(code.code())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_highest_ranking_code_decides_whatever_the_order() {
+        let ranks: Vec<u8> = ExitCode::BY_RANK.iter().map(|code| code.code()).collect();
+        assert_eq!(ranks, [0, 2, 4, 100, 101, 102, 110, 70]);
+        for (low, lower) in ExitCode::BY_RANK.iter().enumerate() {
+            for higher in &ExitCode::BY_RANK[low..] {
+                assert_eq!(lower.or(*higher), *higher);
+                assert_eq!(higher.or(*lower), *higher);
+            }
+        }
+    }
+}

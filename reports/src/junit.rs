@@ -1,0 +1,135 @@
+//! A run as JUnit XML: one test suite for each arm, one test case for each drill in it.
+//!
+//! What JUnit has no word for stands in properties: pairs that do not fit, and how much of an arm
+//! was run. `junit.xsd` beside this crate's manifest is the form.
+
+use std::time::Duration;
+
+use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
+
+use crate::{
+    ArmCount, ArmName, ArmReport, ArmStatus, DrillReport, Failure, FailureKind, ProbeOutcome,
+    RunReport, Style, drill_block, summary_line,
+};
+
+/// A run that could not be written as XML.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the run cannot be told in junit: {cause}")]
+pub struct JUnitError {
+    /// What the XML writer says.
+    pub cause: String,
+}
+
+/// The run as JUnit XML.
+///
+/// # Errors
+/// If the XML writer refuses; no text that a drill can hold is known to make it.
+pub fn junit(run: &RunReport) -> Result<String, JUnitError> {
+    let mut report = Report::new("nicdrill");
+    if let Some(ms) = run.wall.ms() {
+        report.set_time(Duration::from_millis(ms));
+    }
+    report.add_test_suites([
+        suite(run, ArmName::Memory, run.summary.memory),
+        suite(run, ArmName::Process, run.summary.process),
+    ]);
+    report.to_string().map_err(|error| JUnitError {
+        cause: error.to_string(),
+    })
+}
+
+fn suite(run: &RunReport, arm: ArmName, count: ArmCount) -> TestSuite {
+    let mut suite = TestSuite::new(format!("{arm} arm"));
+    suite.add_property(Property::new("monitor", run.plan.monitor.as_str()));
+    suite.add_property(Property::new(
+        format!("{arm} arm"),
+        format!("{} of {} run", count.run, count.planned),
+    ));
+    suite.add_property(Property::new(
+        "not applicable",
+        run.summary.not_applicable.to_string(),
+    ));
+    suite.set_system_out(summary_line(run, Style::default()));
+    if let Some(case) = stopped(run, arm) {
+        suite.add_test_case(case);
+    }
+    for drill in &run.drills {
+        for in_arm in drill.arms.iter().filter(|report| report.arm == arm) {
+            suite.add_test_case(case(drill, in_arm));
+        }
+    }
+    suite
+}
+
+/// The probe, where it ended the run: a report without a failure would look green.
+fn stopped(run: &RunReport, arm: ArmName) -> Option<TestCase> {
+    let Some(ProbeOutcome::Failed { reason, exit_code }) = &run.probe else {
+        return None;
+    };
+    if arm != ArmName::Process {
+        return None;
+    }
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+    status
+        .set_type(exit_code.to_string())
+        .set_message(reason.as_str());
+    let mut case = TestCase::new("probe", status);
+    case.set_classname(run.plan.monitor.as_str());
+    Some(case)
+}
+
+fn case(drill: &DrillReport, in_arm: &ArmReport) -> TestCase {
+    let of_arm: Vec<&Failure> = drill
+        .failures
+        .iter()
+        .filter(|failure| failure.arm.is_none_or(|arm| arm == in_arm.arm))
+        .collect();
+    let status = match &in_arm.status {
+        ArmStatus::Passed => TestCaseStatus::success(),
+        ArmStatus::Skipped { reason } => {
+            let mut status = TestCaseStatus::skipped();
+            status.set_message(reason.as_str());
+            status
+        }
+        ArmStatus::Failed => {
+            let kind = if of_arm.iter().any(|failure| is_error(failure.kind)) {
+                NonSuccessKind::Error
+            } else {
+                NonSuccessKind::Failure
+            };
+            let mut status = TestCaseStatus::non_success(kind);
+            if let Some(first) = of_arm.first() {
+                status.set_type(first.kind.words());
+                status.set_message(headline(first));
+            }
+            status.set_description(drill_block(drill, Style::default()));
+            status
+        }
+    };
+    let mut case = TestCase::new(drill.drill.scenario.as_str(), status);
+    case.set_classname(drill.drill.world.as_str());
+    if let (Some(ms), false) = (
+        drill.wall.ms(),
+        matches!(in_arm.status, ArmStatus::Skipped { .. }),
+    ) {
+        case.set_time(Duration::from_millis(ms));
+    }
+    case
+}
+
+/// JUnit sets errors (the test could not do its work) apart from failures (it did, and found one).
+fn is_error(kind: FailureKind) -> bool {
+    matches!(kind, FailureKind::Stage | FailureKind::Fault)
+}
+
+fn headline(failure: &Failure) -> String {
+    let what = failure
+        .expected
+        .first()
+        .or(failure.came.first())
+        .map_or("", String::as_str);
+    match failure.place.as_str() {
+        "" => format!("{}: {what}", failure.kind.words()),
+        place => format!("{place}: {}: {what}", failure.kind.words()),
+    }
+}

@@ -1,0 +1,332 @@
+//! What became of one drill: its arms, its failures, and the names they go by.
+
+use std::{fmt, str::FromStr};
+
+use serde::Serialize;
+
+use crate::{ExitCode, Wall};
+
+/// A drill's name: a scenario in a world, written `port/cable-pulled@h100-oci:vfs`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DrillName {
+    /// The scenario, as `family/name`.
+    pub scenario: String,
+    /// The world; for a world of one node its platform, with `:variant` where there is one.
+    pub world: String,
+}
+
+impl fmt::Display for DrillName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{}", self.scenario, self.world)
+    }
+}
+
+impl FromStr for DrillName {
+    type Err = DrillNameError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.split_once('@') {
+            Some((scenario, world)) if !scenario.is_empty() && !world.is_empty() => Ok(Self {
+                scenario: scenario.to_owned(),
+                world: world.to_owned(),
+            }),
+            _ => Err(DrillNameError {
+                text: text.to_owned(),
+            }),
+        }
+    }
+}
+
+impl Serialize for DrillName {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// A text that is no drill's name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{text}` is no drill\nhint: a drill is written `scenario@platform`, such as `port/cable-pulled@h100-oci`"
+)]
+pub struct DrillNameError {
+    /// The text.
+    pub text: String,
+}
+
+/// Where a drill is played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ArmName {
+    /// Pure code, simulated hands.
+    Memory,
+    /// A real process on a real mount.
+    Process,
+}
+
+impl fmt::Display for ArmName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Memory => "memory",
+            Self::Process => "process",
+        })
+    }
+}
+
+/// How a drill went in one arm.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase", tag = "status")]
+pub enum ArmStatus {
+    /// Played, and every expectation held.
+    Passed,
+    /// Played, and the monitor was wrong, or broke.
+    Failed,
+    /// Not played.
+    Skipped {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// One drill in one arm, in numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ArmReport {
+    /// The arm.
+    pub arm: ArmName,
+    /// How it went.
+    #[serde(flatten)]
+    pub status: ArmStatus,
+    /// Polls of all chairs.
+    pub polls: u64,
+    /// Health events that the connector received.
+    pub events: u64,
+}
+
+/// One logical read of a monitor, as a failure shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Read {
+    /// The poll (tick) it belongs to.
+    pub poll: u64,
+    /// `op path outcome`.
+    pub text: String,
+}
+
+/// What kind of wrong it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailureKind {
+    /// Something expected did not come, or not in time, or not so often.
+    Missing,
+    /// An event came that nobody expected.
+    Unexpected,
+    /// An event breaks the wire's contract.
+    Contract,
+    /// A fault was still outstanding when the deadline after healing had passed.
+    Outstanding,
+    /// A moment that the story waits for never came.
+    MissedMoment,
+    /// The two arms did not tell the same.
+    ArmsDiffer,
+    /// The trace is not the one that was kept.
+    GoldenDiffers,
+    /// Two repeats of one drill did not tell the same.
+    RepeatsDiffer,
+    /// The monitor ended although nobody ended it.
+    Crashed,
+    /// The monitor made no progress within the limit.
+    Hung,
+    /// The monitor cannot be killed: it waits in the kernel.
+    StuckInKernel,
+    /// The stage could not be set: not the monitor's fault.
+    Stage,
+    /// A fault of ours: the drill could not be told.
+    Fault,
+}
+
+impl FailureKind {
+    /// The exit code that such a failure asks for.
+    #[must_use]
+    pub const fn exit_code(self) -> ExitCode {
+        match self {
+            Self::Missing
+            | Self::Unexpected
+            | Self::Contract
+            | Self::Outstanding
+            | Self::MissedMoment
+            | Self::ArmsDiffer
+            | Self::GoldenDiffers
+            | Self::RepeatsDiffer => ExitCode::JudgedWrongly,
+            Self::Crashed | Self::Hung | Self::StuckInKernel => ExitCode::CrashedOrHung,
+            Self::Stage => ExitCode::StageNotSet,
+            Self::Fault => ExitCode::InternalFault,
+        }
+    }
+
+    /// The kind in a few words.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Missing => "expected, and did not come",
+            Self::Unexpected => "said, although nobody expected it",
+            Self::Contract => "breaks the contract of the wire",
+            Self::Outstanding => "not cleared after healing",
+            Self::MissedMoment => "the moment never came",
+            Self::ArmsDiffer => "the arms differ",
+            Self::GoldenDiffers => "the trace is not the golden one",
+            Self::RepeatsDiffer => "two repeats differ",
+            Self::Crashed => "the monitor ended by itself",
+            Self::Hung => "the monitor hangs",
+            Self::StuckInKernel => "the monitor is stuck in the kernel",
+            Self::Stage => "the stage could not be set",
+            Self::Fault => "a fault of nicdrill's own",
+        }
+    }
+}
+
+/// One thing that was wrong, with all that a reader needs to see why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Failure {
+    /// What kind.
+    pub kind: FailureKind,
+    /// In which arm; `None` if it is about both.
+    pub arm: Option<ArmName>,
+    /// On which node; empty in a world of one node.
+    pub node: String,
+    /// Where the story says so, as `file:line:column`; empty if no line of it is meant.
+    pub place: String,
+    /// That line of the story.
+    pub line: String,
+    /// In which tick (poll) it was seen; `None` if it has none.
+    pub tick: Option<u64>,
+    /// What was expected, one line each.
+    pub expected: Vec<String>,
+    /// What came, one line each, the nearest first; empty: nothing.
+    pub came: Vec<String>,
+    /// The reads around it.
+    pub reads: Vec<Read>,
+}
+
+impl Failure {
+    /// A failure without a story's line: told by its kind and what came.
+    #[must_use]
+    pub fn told(kind: FailureKind, arm: Option<ArmName>, came: impl Into<String>) -> Self {
+        Self {
+            kind,
+            arm,
+            node: String::new(),
+            place: String::new(),
+            line: String::new(),
+            tick: None,
+            expected: Vec::new(),
+            came: vec![came.into()],
+            reads: Vec::new(),
+        }
+    }
+}
+
+/// What became of a drill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// Played in at least one arm, nothing wrong.
+    Passed,
+    /// Something was wrong.
+    Failed,
+    /// Played in no arm.
+    Skipped,
+}
+
+/// One drill, told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DrillReport {
+    /// Its name.
+    pub drill: DrillName,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// Its arms, in order.
+    pub arms: Vec<ArmReport>,
+    /// What was wrong, in order of time.
+    pub failures: Vec<Failure>,
+    /// Expectations that this monitor's descriptor says it cannot meet, and which were not judged.
+    pub not_judged: u32,
+    /// The one command that repeats it.
+    pub repeat: String,
+    /// What differs between two equal runs.
+    pub wall: Wall,
+}
+
+impl DrillReport {
+    /// What `arms` and `failures` add up to.
+    #[must_use]
+    pub fn outcome_of(arms: &[ArmReport], failures: &[Failure]) -> Outcome {
+        if !failures.is_empty() {
+            Outcome::Failed
+        } else if arms
+            .iter()
+            .all(|arm| matches!(arm.status, ArmStatus::Skipped { .. }))
+        {
+            Outcome::Skipped
+        } else {
+            Outcome::Passed
+        }
+    }
+
+    /// The exit code that this drill asks for.
+    #[must_use]
+    pub fn exit_code(&self) -> ExitCode {
+        self.failures
+            .iter()
+            .fold(ExitCode::Success, |code, failure| {
+                code.or(failure.kind.exit_code())
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drills_name_is_read_back_as_it_was_written() {
+        let name = DrillName {
+            scenario: "port/cut".to_owned(),
+            world: "h100-oci:vfs".to_owned(),
+        };
+        assert_eq!(name.to_string().parse(), Ok(name));
+        for text in ["", "port/cut", "@h100-oci", "port/cut@"] {
+            let error = text.parse::<DrillName>().unwrap_err();
+            assert!(error.to_string().contains(&format!("`{text}`")), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_drill_that_was_played_nowhere_is_not_passed() {
+        let skipped = ArmReport {
+            arm: ArmName::Process,
+            status: ArmStatus::Skipped {
+                reason: "no /dev/fuse".to_owned(),
+            },
+            polls: 0,
+            events: 0,
+        };
+        let passed = ArmReport {
+            arm: ArmName::Memory,
+            status: ArmStatus::Passed,
+            polls: 3,
+            events: 1,
+        };
+        assert_eq!(DrillReport::outcome_of(&[], &[]), Outcome::Skipped);
+        assert_eq!(
+            DrillReport::outcome_of(std::slice::from_ref(&skipped), &[]),
+            Outcome::Skipped
+        );
+        assert_eq!(
+            DrillReport::outcome_of(&[passed.clone(), skipped], &[]),
+            Outcome::Passed
+        );
+        let wrong = Failure::told(FailureKind::Unexpected, None, "fatal mlx5_0");
+        assert_eq!(
+            DrillReport::outcome_of(&[passed], &[wrong]),
+            Outcome::Failed
+        );
+    }
+}

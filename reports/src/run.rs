@@ -1,0 +1,134 @@
+//! A whole run, told: its plan, its drills, and what they add up to.
+
+use serde::Serialize;
+
+use crate::{
+    ArmName, ArmStatus, DrillReport, ExitCode, Outcome, ProbeOutcome, RunEvent, RunPlan, Wall,
+};
+
+/// How many drills one arm was to play, and how many it played.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ArmCount {
+    /// Drills planned for the arm.
+    pub planned: u64,
+    /// Drills played in it.
+    pub run: u64,
+}
+
+/// What a run came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Summary {
+    /// Drills that ended, one way or the other.
+    pub drills: u64,
+    /// Drills with nothing wrong.
+    pub passed: u64,
+    /// Drills with something wrong.
+    pub failed: u64,
+    /// Drills played in no arm.
+    pub skipped: u64,
+    /// Drills planned and not reached, because the run ended before.
+    pub not_reached: u64,
+    /// Pairs that do not fit.
+    pub not_applicable: u64,
+    /// Expectations not judged, because the monitor's descriptor says that it differs there.
+    pub not_judged: u64,
+    /// Polls in all arms.
+    pub polls: u64,
+    /// Health events received in all arms.
+    pub events: u64,
+    /// The memory arm.
+    pub memory: ArmCount,
+    /// The process arm.
+    pub process: ArmCount,
+    /// Why the process arm was skipped; empty if it was not.
+    pub process_skipped: String,
+}
+
+/// A run as it is told afterwards; made of its events, one after the other.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RunReport {
+    /// What it was going to do.
+    pub plan: RunPlan,
+    /// How the probe went, if there was one.
+    pub probe: Option<ProbeOutcome>,
+    /// Its drills, in order.
+    pub drills: Vec<DrillReport>,
+    /// What it came to.
+    pub summary: Summary,
+    /// What the command ends with; `None` while the run is going on.
+    pub exit_code: Option<ExitCode>,
+    /// Values that differ between equal runs.
+    pub wall: Wall,
+}
+
+impl RunReport {
+    /// Takes in one more event.
+    pub fn take(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::RunStarted(plan) => {
+                self.plan = plan.clone();
+                self.summary = self.counted();
+            }
+            RunEvent::Probe { outcome, .. } => self.probe = Some(outcome.clone()),
+            RunEvent::NotApplicable(_) | RunEvent::DrillStarted(_) => {}
+            RunEvent::DrillPassed(drill)
+            | RunEvent::DrillFailed(drill)
+            | RunEvent::DrillSkipped(drill) => self.drills.push(drill.clone()),
+            RunEvent::RunEnded {
+                summary,
+                exit_code,
+                wall,
+            } => {
+                self.summary = summary.clone();
+                self.exit_code = Some(*exit_code);
+                self.wall = wall.clone();
+            }
+        }
+    }
+
+    /// What the drills so far add up to.
+    #[must_use]
+    pub fn counted(&self) -> Summary {
+        let count = |number: usize| u64::try_from(number).expect("a count fits 64 bits");
+        let mut summary = Summary {
+            drills: count(self.drills.len()),
+            not_reached: count(self.plan.drills.len().saturating_sub(self.drills.len())),
+            not_applicable: count(self.plan.not_applicable.len()),
+            ..Summary::default()
+        };
+        for planned in &self.plan.drills {
+            for arm in &planned.arms {
+                summary.arm_mut(*arm).planned += 1;
+            }
+        }
+        for drill in &self.drills {
+            match drill.outcome {
+                Outcome::Passed => summary.passed += 1,
+                Outcome::Failed => summary.failed += 1,
+                Outcome::Skipped => summary.skipped += 1,
+            }
+            summary.not_judged += u64::from(drill.not_judged);
+            for arm in &drill.arms {
+                summary.polls += arm.polls;
+                summary.events += arm.events;
+                match &arm.status {
+                    ArmStatus::Skipped { reason } if arm.arm == ArmName::Process => {
+                        summary.process_skipped.clone_from(reason);
+                    }
+                    ArmStatus::Skipped { .. } => {}
+                    ArmStatus::Passed | ArmStatus::Failed => summary.arm_mut(arm.arm).run += 1,
+                }
+            }
+        }
+        summary
+    }
+}
+
+impl Summary {
+    fn arm_mut(&mut self, arm: ArmName) -> &mut ArmCount {
+        match arm {
+            ArmName::Memory => &mut self.memory,
+            ArmName::Process => &mut self.process,
+        }
+    }
+}

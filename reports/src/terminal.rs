@@ -1,0 +1,211 @@
+//! A run for a person at a terminal: one readable block for each failure, and one line at the end.
+//!
+//! Only texts are made here; whether there is a terminal, and whether it takes colours, the caller
+//! knows.
+
+use std::fmt::Write as _;
+
+use crate::{
+    ArmStatus, DrillReport, ExitCode, Failure, Outcome, ProbeOutcome, RunEvent, RunReport, Summary,
+};
+
+/// The most reads that a block shows. Chosen: two polls of two ports fit a screen.
+const READS_MAX: usize = 24;
+
+/// The most nearest candidates that a block shows. Chosen: enough to see what came instead.
+const CAME_MAX: usize = 8;
+
+/// How a text is dressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Style {
+    /// With colours.
+    pub color: bool,
+}
+
+impl Style {
+    fn bold(self, text: &str) -> String {
+        self.dressed("1", text)
+    }
+
+    fn red(self, text: &str) -> String {
+        self.dressed("1;31", text)
+    }
+
+    fn green(self, text: &str) -> String {
+        self.dressed("32", text)
+    }
+
+    fn yellow(self, text: &str) -> String {
+        self.dressed("33", text)
+    }
+
+    fn dressed(self, code: &str, text: &str) -> String {
+        if self.color {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+/// What a person wants to see of an event at once; `None` if nothing.
+///
+/// Passed drills are not told one by one: their number stands in the last line.
+#[must_use]
+pub fn event_line(event: &RunEvent, style: Style) -> Option<String> {
+    match event {
+        RunEvent::DrillFailed(drill) => Some(drill_block(drill, style)),
+        RunEvent::Probe {
+            monitor,
+            outcome: ProbeOutcome::Failed { reason, exit_code },
+            ..
+        } => Some(format!(
+            "{}  the monitor `{monitor}` cannot be drilled: {reason}\n      ({exit_code}: {})\n",
+            style.red("STOP"),
+            exit_code.meaning(),
+        )),
+        RunEvent::Probe {
+            outcome: ProbeOutcome::Skipped { reason },
+            ..
+        } => Some(format!(
+            "{}  the process arm is skipped: {reason}\n",
+            style.yellow("NOTE")
+        )),
+        _ => None,
+    }
+}
+
+/// A drill in full: for one that failed, a block for each thing that was wrong, and the command that
+/// repeats it.
+#[must_use]
+pub fn drill_block(drill: &DrillReport, style: Style) -> String {
+    let word = match drill.outcome {
+        Outcome::Passed => style.green("PASS"),
+        Outcome::Failed => style.red("FAIL"),
+        Outcome::Skipped => style.yellow("SKIP"),
+    };
+    let mut block = format!("{word}  {}", style.bold(&drill.drill.to_string()));
+    let arms: Vec<String> = drill
+        .arms
+        .iter()
+        .map(|arm| match &arm.status {
+            ArmStatus::Passed => format!("{}: passed", arm.arm),
+            ArmStatus::Failed => format!("{}: failed", arm.arm),
+            ArmStatus::Skipped { reason } => format!("{}: skipped, {reason}", arm.arm),
+        })
+        .collect();
+    writeln!(block, "  ({})", arms.join("; ")).expect(WRITES);
+    for failure in &drill.failures {
+        block += &failure_block(failure, style);
+    }
+    if drill.outcome == Outcome::Failed {
+        writeln!(block, "  repeat it: {}", style.bold(&drill.repeat)).expect(WRITES);
+    }
+    block
+}
+
+/// The last line of a run: everything counted, nothing left out.
+#[must_use]
+pub fn summary_line(run: &RunReport, style: Style) -> String {
+    let Summary {
+        drills,
+        passed,
+        failed,
+        skipped,
+        not_reached,
+        not_applicable,
+        ..
+    } = run.summary;
+    let mut line = format!(
+        "{}: {passed} passed, {failed} failed",
+        plural(drills, "drill")
+    );
+    let mut add = |count: u64, words: &str| {
+        if count > 0 {
+            write!(line, ", {count} {words}").expect(WRITES);
+        }
+    };
+    add(skipped, "skipped");
+    add(not_reached, "not reached");
+    add(not_applicable, "not applicable");
+    add(run.summary.not_judged, "expectations not judged");
+    for (name, arm) in [
+        ("memory", run.summary.memory),
+        ("process", run.summary.process),
+    ] {
+        if arm.planned > 0 {
+            write!(line, "; {name} arm: {} of {} run", arm.run, arm.planned).expect(WRITES);
+        }
+    }
+    if !run.summary.process_skipped.is_empty() {
+        write!(line, " ({})", run.summary.process_skipped).expect(WRITES);
+    }
+    let line = match run.exit_code {
+        Some(ExitCode::Success) => style.green(&line),
+        _ => style.red(&line),
+    };
+    match run.wall.ms() {
+        Some(ms) => format!("{line}; {}.{:01} s\n", ms / 1000, ms % 1000 / 100),
+        None => format!("{line}\n"),
+    }
+}
+
+fn failure_block(failure: &Failure, style: Style) -> String {
+    let mut block = String::new();
+    let mut head = failure.kind.words().to_owned();
+    if let Some(arm) = failure.arm {
+        write!(head, " ({arm} arm").expect(WRITES);
+        if let Some(tick) = failure.tick {
+            write!(head, ", poll {tick}").expect(WRITES);
+        }
+        head.push(')');
+    } else if let Some(tick) = failure.tick {
+        write!(head, " (poll {tick})").expect(WRITES);
+    }
+    if !failure.node.is_empty() {
+        write!(head, " on {}", failure.node).expect(WRITES);
+    }
+    writeln!(block, "  {}", style.red(&head)).expect(WRITES);
+    if !failure.place.is_empty() {
+        writeln!(block, "    {}", failure.place).expect(WRITES);
+    }
+    for line in failure.line.lines() {
+        writeln!(block, "      | {line}").expect(WRITES);
+    }
+    rows(&mut block, "expected", &failure.expected);
+    if failure.came.is_empty() {
+        rows(&mut block, "came", &["nothing".to_owned()]);
+    } else {
+        rows(&mut block, "came", &shortened(&failure.came, CAME_MAX));
+    }
+    if !failure.reads.is_empty() {
+        let reads: Vec<String> = failure
+            .reads
+            .iter()
+            .map(|read| format!("poll {}: {}", read.poll, read.text))
+            .collect();
+        rows(&mut block, "reads", &shortened(&reads, READS_MAX));
+    }
+    block
+}
+
+fn rows(block: &mut String, name: &str, texts: &[String]) {
+    for (row, text) in texts.iter().flat_map(|text| text.lines()).enumerate() {
+        let name = if row == 0 { name } else { "" };
+        writeln!(block, "    {name:<9} {text}").expect(WRITES);
+    }
+}
+
+fn shortened(texts: &[String], at_most: usize) -> Vec<String> {
+    let mut shown: Vec<String> = texts.iter().take(at_most).cloned().collect();
+    if texts.len() > at_most {
+        shown.push(format!("… and {} more", texts.len() - at_most));
+    }
+    shown
+}
+
+fn plural(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+const WRITES: &str = "writing to a string cannot fail";

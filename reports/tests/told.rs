@@ -1,0 +1,323 @@
+//! One run told in every form: the terminal's texts, JSON, and JUnit (read back, and held to the
+//! form that we wrote down).
+
+#![expect(
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::print_stdout,
+    reason = "a test may start xmllint and hand it a file; the room itself may not"
+)]
+
+use std::{fs, path::Path, process::Command};
+
+use reports::{
+    ArmName, ArmReport, ArmStatus, DrillName, DrillReport, ExitCode, Failure, FailureKind,
+    ProbeOutcome, Read, RunEvent, RunPlan, RunReport, Style, Wall, drill_block, event_line, junit,
+    results, summary_line,
+};
+use serde_json::Value;
+
+fn name(scenario: &str) -> DrillName {
+    DrillName {
+        scenario: scenario.to_owned(),
+        world: "h100-oci:vfs".to_owned(),
+    }
+}
+
+fn arm(arm: ArmName, status: ArmStatus) -> ArmReport {
+    let played = u64::from(!matches!(status, ArmStatus::Skipped { .. }));
+    ArmReport {
+        arm,
+        status,
+        polls: 30 * played,
+        events: 4 * played,
+    }
+}
+
+fn drill(scenario: &str, arms: Vec<ArmReport>, failures: Vec<Failure>) -> DrillReport {
+    DrillReport {
+        drill: name(scenario),
+        outcome: DrillReport::outcome_of(&arms, &failures),
+        arms,
+        failures,
+        not_judged: 0,
+        repeat: format!("nicdrill run {scenario} --platform h100-oci:vfs"),
+        wall: Wall::default().with("ms", 41),
+    }
+}
+
+fn missing() -> Failure {
+    Failure {
+        kind: FailureKind::Missing,
+        arm: Some(ArmName::Process),
+        node: String::new(),
+        place: "port/cable-pulled.yaml:14:9".to_owned(),
+        line: "- { fatal: victim, within: 1 poll }".to_owned(),
+        tick: Some(11),
+        expected: vec![
+            "fatal of `mlx5_3` port 1 by InfiniBandStateCheck, once, in polls 10 to 11".to_owned(),
+        ],
+        came: vec!["poll 13: fatal of `mlx5_3` port 1 <state DOWN & \"more\">".to_owned()],
+        reads: vec![
+            Read {
+                poll: 10,
+                text: "read class/infiniband/mlx5_3/ports/1/state `1: DOWN`".to_owned(),
+            },
+            Read {
+                poll: 11,
+                text: "read class/infiniband/mlx5_3/ports/1/state EIO".to_owned(),
+            },
+        ],
+    }
+}
+
+/// A run of three drills: passed without its process arm, failed, and skipped.
+fn events() -> Vec<RunEvent> {
+    let skipped = || ArmStatus::Skipped {
+        reason: "/dev/fuse cannot be opened".to_owned(),
+    };
+    let plan = RunPlan {
+        monitor: "reference".to_owned(),
+        asked: vec!["port".to_owned()],
+        drills: ["start/baseline", "port/cable-pulled", "host/metrics"]
+            .map(|scenario| reports::PlannedDrill {
+                drill: name(scenario),
+                arms: vec![ArmName::Memory, ArmName::Process],
+            })
+            .to_vec(),
+        not_applicable: vec![reports::NotApplicable {
+            drill: name("roce/flap"),
+            reason: "the platform has no Ethernet port".to_owned(),
+        }],
+        wall: Wall::default().with("pid", 4711),
+    };
+    let passed = drill(
+        "start/baseline",
+        vec![
+            arm(ArmName::Memory, ArmStatus::Passed),
+            arm(ArmName::Process, skipped()),
+        ],
+        Vec::new(),
+    );
+    let differ = Failure {
+        tick: Some(7),
+        ..Failure::told(
+            FailureKind::ArmsDiffer,
+            None,
+            "arms differ at poll 7: reads",
+        )
+    };
+    let failed = drill(
+        "port/cable-pulled",
+        vec![
+            arm(ArmName::Memory, ArmStatus::Passed),
+            arm(ArmName::Process, ArmStatus::Failed),
+        ],
+        vec![missing(), differ],
+    );
+    let nowhere = drill(
+        "host/metrics",
+        vec![arm(ArmName::Process, skipped())],
+        Vec::new(),
+    );
+    let mut events = vec![
+        RunEvent::RunStarted(plan),
+        RunEvent::DrillPassed(passed),
+        RunEvent::DrillFailed(failed),
+        RunEvent::DrillSkipped(nowhere),
+    ];
+    let mut so_far = RunReport::default();
+    events.iter().for_each(|event| so_far.take(event));
+    events.push(RunEvent::RunEnded {
+        summary: so_far.counted(),
+        exit_code: ExitCode::JudgedWrongly,
+        wall: Wall::default().with("ms", 1234),
+    });
+    events
+}
+
+fn run() -> RunReport {
+    let mut run = RunReport::default();
+    events().iter().for_each(|event| run.take(event));
+    run
+}
+
+#[test]
+fn a_failure_is_one_readable_block_that_ends_with_the_command_that_repeats_it() {
+    let told: Vec<String> = events()
+        .iter()
+        .filter_map(|event| event_line(event, Style::default()))
+        .collect();
+    insta::assert_snapshot!(told.join("\n"), @r#"
+    FAIL  port/cable-pulled@h100-oci:vfs  (memory: passed; process: failed)
+      expected, and did not come (process arm, poll 11)
+        port/cable-pulled.yaml:14:9
+          | - { fatal: victim, within: 1 poll }
+        expected  fatal of `mlx5_3` port 1 by InfiniBandStateCheck, once, in polls 10 to 11
+        came      poll 13: fatal of `mlx5_3` port 1 <state DOWN & "more">
+        reads     poll 10: read class/infiniband/mlx5_3/ports/1/state `1: DOWN`
+                  poll 11: read class/infiniband/mlx5_3/ports/1/state EIO
+      the arms differ (poll 7)
+        came      arms differ at poll 7: reads
+      repeat it: nicdrill run port/cable-pulled --platform h100-oci:vfs
+    "#);
+}
+
+#[test]
+fn the_last_line_counts_everything_and_tells_an_arm_that_did_not_run() {
+    insta::assert_snapshot!(
+        summary_line(&run(), Style::default()),
+        @"3 drills: 1 passed, 1 failed, 1 skipped, 1 not applicable; memory arm: 2 of 3 run; process arm: 1 of 3 run (/dev/fuse cannot be opened); 1.2 s"
+    );
+}
+
+#[test]
+fn a_probe_that_fails_says_why_and_with_which_code_the_run_ends() {
+    let event = RunEvent::Probe {
+        monitor: "true".to_owned(),
+        outcome: ProbeOutcome::Failed {
+            reason: "it ended with exit code 0 before its first poll".to_owned(),
+            exit_code: ExitCode::CrashedOrHung,
+        },
+        wall: Wall::default(),
+    };
+    insta::assert_snapshot!(event_line(&event, Style::default()).unwrap(), @"
+    STOP  the monitor `true` cannot be drilled: it ended with exit code 0 before its first poll
+          (101: a monitor crashed or hung)
+    ");
+}
+
+#[test]
+fn colours_change_no_word() {
+    let plain = |text: &str| {
+        let mut plain = String::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once('\u{1b}') {
+            plain += before;
+            rest = after.split_once('m').expect("a colour ends with m").1;
+        }
+        plain + rest
+    };
+    for drill in &run().drills {
+        let coloured = drill_block(drill, Style { color: true });
+        assert!(coloured.contains('\u{1b}'));
+        assert_eq!(plain(&coloured), drill_block(drill, Style::default()));
+    }
+}
+
+#[test]
+fn json_carries_its_version_and_puts_what_differs_into_wall_alone() {
+    fn without_wall(value: &mut Value) {
+        match value {
+            Value::Object(members) => {
+                members.remove("wall");
+                members.values_mut().for_each(without_wall);
+            }
+            Value::Array(items) => items.iter_mut().for_each(without_wall),
+            _ => {}
+        }
+    }
+    let mut json: Value = serde_json::from_str(&results(&run())).unwrap();
+    assert_eq!(json["results_version"], 1);
+    assert_eq!(json["exit_code"], 100);
+    assert_eq!(json["drills"][1]["failures"][0]["kind"], "missing");
+    assert_eq!(json["drills"][1]["wall"]["ms"], 41);
+    without_wall(&mut json);
+    let mut later = run();
+    later.wall = later.wall.with("ms", 99);
+    later.plan.wall = later.plan.wall.with("pid", 1);
+    let mut later: Value = serde_json::from_str(&results(&later)).unwrap();
+    without_wall(&mut later);
+    assert_eq!(json, later);
+}
+
+#[test]
+fn every_event_is_one_line_of_json_that_names_its_kind() {
+    let kinds: Vec<Value> = events()
+        .iter()
+        .map(|event| serde_json::to_string(event).unwrap())
+        .inspect(|line| assert!(!line.contains('\n')))
+        .map(|line| serde_json::from_str::<Value>(&line).unwrap()["event"].clone())
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            "run-started",
+            "drill-passed",
+            "drill-failed",
+            "drill-skipped",
+            "run-ended"
+        ]
+    );
+}
+
+#[test]
+fn junit_is_read_back_with_every_drill_of_every_arm() {
+    let text = junit(&run()).unwrap();
+    let report = quick_junit::Report::deserialize_from_str(&text).unwrap();
+    let suites: Vec<(&str, usize, usize, usize)> = report
+        .test_suites
+        .iter()
+        .map(|suite| {
+            (
+                suite.name.as_str(),
+                suite.tests,
+                suite.failures,
+                suite.skipped,
+            )
+        })
+        .collect();
+    assert_eq!(suites, [("memory arm", 2, 0, 0), ("process arm", 3, 1, 2)]);
+    assert!(
+        text.contains(r#"<property name="process arm" value="1 of 3 run"/>"#),
+        "{text}"
+    );
+    assert!(text.contains("nicdrill run port/cable-pulled"), "{text}");
+}
+
+#[test]
+fn a_probe_that_stopped_the_run_is_an_error_in_junit() {
+    let mut run = run();
+    run.probe = Some(ProbeOutcome::Failed {
+        reason: "it hangs".to_owned(),
+        exit_code: ExitCode::CrashedOrHung,
+    });
+    let report = quick_junit::Report::deserialize_from_str(&junit(&run).unwrap()).unwrap();
+    assert_eq!(report.errors, 1);
+}
+
+/// Where xmllint is absent the test says so and stops; under `CI` it must be there.
+#[test]
+fn junit_has_the_form_of_our_xsd_by_the_judgement_of_xmllint() {
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("junit.xsd");
+    let judged = |text: &str| {
+        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("junit.xml");
+        fs::write(&file, text).unwrap();
+        Command::new("xmllint")
+            .args(["--noout", "--schema"])
+            .arg(&schema)
+            .arg(&file)
+            .output()
+    };
+    let text = junit(&run()).unwrap();
+    match judged(&text) {
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(output.status.success(), "{said}\n{text}");
+        }
+        Err(error) => {
+            assert!(
+                std::env::var_os("CI").is_none(),
+                "xmllint is needed under CI: {error}"
+            );
+            println!("skipped: xmllint cannot be started ({error})");
+            return;
+        }
+    }
+    let broken = text.replace("classname=", "class=");
+    assert!(
+        !judged(&broken).unwrap().status.success(),
+        "the form refuses nothing"
+    );
+}
