@@ -1,0 +1,232 @@
+//! Handing batches over: attempts, waits, what counts as accepted, and when to save.
+//!
+//! A batch is constant through its attempts. Given up, it is dropped: what it said was never
+//! remembered, so the next poll finds the boundary again. Left out: the bytes of the state file.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use proto::HealthEvents;
+
+use super::todo::{Outcome, SaveStep, Todo};
+use crate::flags::Publish;
+use crate::hands::ReadError;
+use crate::name::Check;
+use crate::note::{Level, Note};
+
+/// Events of one check, and what is remembered once they are accepted.
+#[derive(Debug, Clone)]
+pub(crate) struct Batch<E> {
+    pub(crate) check: Check,
+    pub(crate) events: HealthEvents,
+    pub(crate) effects: Vec<E>,
+}
+
+#[derive(Debug, Clone)]
+struct Attempt<E> {
+    batch: Batch<E>,
+    number: u32,
+    /// A wait that must pass before this attempt.
+    wait: Option<Duration>,
+}
+
+/// What the last poll left to hand over.
+#[derive(Debug, Clone)]
+pub(crate) struct Delivery<E> {
+    publish: Publish,
+    seed: u64,
+    queue: VecDeque<Batch<E>>,
+    current: Option<Attempt<E>>,
+    notes: VecDeque<Note>,
+    /// A batch of this poll was given up.
+    pub(crate) gave_up: bool,
+    /// The steps handed out and not answered yet.
+    saving: Option<Vec<SaveStep>>,
+    save_failed: bool,
+    socket_missing: bool,
+}
+
+impl<E> Delivery<E> {
+    pub(crate) fn new(publish: Publish, node_name: &str) -> Delivery<E> {
+        Delivery {
+            publish,
+            seed: node_name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+                mix(hash ^ u64::from(byte))
+            }),
+            queue: VecDeque::new(),
+            current: None,
+            notes: VecDeque::new(),
+            gave_up: false,
+            saving: None,
+            save_failed: false,
+            socket_missing: false,
+        }
+    }
+
+    pub(crate) fn note(&mut self, note: Note) {
+        self.notes.push_back(note);
+    }
+
+    /// Drops what an earlier poll left and takes this poll's batches.
+    pub(crate) fn begin(&mut self, batches: Vec<Batch<E>>) {
+        self.queue = batches.into();
+        self.current = None;
+        self.saving = None;
+        self.gave_up = false;
+    }
+
+    pub(crate) fn save_failed(&self) -> bool {
+        self.save_failed
+    }
+
+    /// Is a save handed out and not answered yet?
+    pub(crate) fn is_saving(&self) -> bool {
+        self.saving.is_some()
+    }
+
+    pub(crate) fn begin_save(&mut self, steps: Vec<SaveStep>) {
+        self.saving = Some(steps);
+    }
+
+    /// A note to tell, or a save to answer.
+    pub(crate) fn next_note_or_save(&mut self) -> Option<Todo> {
+        if let Some(note) = self.notes.pop_front() {
+            return Some(Todo::Note(note));
+        }
+        self.saving.clone().map(Todo::Save)
+    }
+
+    /// The next attempt, or the wait before it; `None` when every batch is settled.
+    pub(crate) fn next_attempt(&mut self) -> Option<Todo> {
+        if self.current.is_none() {
+            let batch = self.queue.pop_front()?;
+            self.current = Some(Attempt {
+                batch,
+                number: 1,
+                wait: None,
+            });
+        }
+        let attempt = self.current.as_mut()?;
+        if let Some(wait) = attempt.wait.take() {
+            return Some(Todo::Wait(wait));
+        }
+        Some(Todo::Publish {
+            check: attempt.batch.check,
+            batch: attempt.batch.events.clone(),
+            attempt: attempt.number,
+        })
+    }
+
+    /// Settles the attempt handed out last; the batch when it was accepted.
+    pub(crate) fn published(&mut self, outcome: &Outcome) -> Option<Batch<E>> {
+        let mut attempt = self.current.take()?;
+        let was_missing = self.socket_missing;
+        self.socket_missing = *outcome == Outcome::SocketMissing;
+        if *outcome == Outcome::Accepted {
+            for event in &attempt.batch.events.events {
+                let note = Note::new(Level::Info, "health event sent")
+                    .with("check", attempt.batch.check)
+                    .with("fatal", event.is_fatal)
+                    .with("healthy", event.is_healthy)
+                    .with("message", &event.message);
+                self.notes.push_back(note);
+            }
+            return Some(attempt.batch);
+        }
+        if outcome.is_retryable() && attempt.number < self.publish.attempts {
+            attempt.wait = Some(self.wait_before(attempt.number + 1, &attempt.batch));
+            attempt.number += 1;
+            self.current = Some(attempt);
+            return None;
+        }
+        self.gave_up = true;
+        if !(self.socket_missing && was_missing) {
+            self.notes.push_back(give_up_note(&attempt, outcome));
+        }
+        None
+    }
+
+    /// The wait before attempt `number`: half as long again each time, and up to a tenth more from
+    /// 10 ms on, so that the monitors of a fleet do not knock in step.
+    fn wait_before(&self, number: u32, batch: &Batch<E>) -> Duration {
+        let factor = 1.5_f64.powi(i32::try_from(number.saturating_sub(2)).unwrap_or(i32::MAX));
+        let longest = Duration::from_secs(3600);
+        let wait = self.publish.backoff.as_secs_f64() * factor;
+        let wait = if wait < longest.as_secs_f64() {
+            Duration::from_secs_f64(wait)
+        } else {
+            longest
+        };
+        if wait < Duration::from_millis(10) {
+            return wait;
+        }
+        let stamp = batch
+            .events
+            .events
+            .first()
+            .and_then(|event| event.generated_timestamp)
+            .map_or(0, |stamp| {
+                stamp.seconds.unsigned_abs() ^ u64::from(stamp.nanos.unsigned_abs())
+            });
+        let chance = u32::try_from(mix(self.seed ^ stamp ^ u64::from(number)) % 1000)
+            .expect("a remainder below one thousand");
+        wait + wait * chance / 10_000
+    }
+
+    pub(crate) fn saved(&mut self, result: Result<(), ReadError>) {
+        self.saving = None;
+        let failed_before = self.save_failed;
+        self.save_failed = result.is_err();
+        match result {
+            Err(error) if !failed_before => self.notes.push_back(
+                Note::new(Level::Error, "failed to persist state to disk").with("error", error),
+            ),
+            Ok(()) if failed_before => self
+                .notes
+                .push_back(Note::new(Level::Info, "state is persisted again")),
+            _ => {}
+        }
+    }
+}
+
+fn give_up_note<E>(attempt: &Attempt<E>, outcome: &Outcome) -> Note {
+    let (level, text, cause) = match outcome {
+        Outcome::SocketMissing => (
+            Level::Warn,
+            "platform-connector unix socket missing; send skipped",
+            String::new(),
+        ),
+        Outcome::Status { code, message } => (
+            Level::Error,
+            "health events were not delivered",
+            format!("grpc code {code}: {message}"),
+        ),
+        Outcome::TimedOut => (
+            Level::Error,
+            "health events were not delivered",
+            "timed out".to_owned(),
+        ),
+        Outcome::Io(kind) => (
+            Level::Error,
+            "health events were not delivered",
+            format!("connection failed: {kind:?}"),
+        ),
+        Outcome::Accepted => unreachable!("an accepted batch is not given up"),
+    };
+    let note = Note::new(level, text)
+        .with("check", attempt.batch.check)
+        .with("attempts", attempt.number);
+    if cause.is_empty() {
+        note
+    } else {
+        note.with("cause", cause)
+    }
+}
+
+/// One step of splitmix64 (Steele, Lea, Flood 2014).
+fn mix(value: u64) -> u64 {
+    let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}

@@ -1,0 +1,146 @@
+//! What the agent wants done, and how it went: the seam between judgement and hands.
+//!
+//! Whoever runs an agent loops over [`Todo`]s until [`Todo::Done`]; nothing of publishing, retrying,
+//! committing or saving is decided outside.
+
+use std::time::Duration;
+
+use proto::HealthEvents;
+
+use crate::flags::Settings;
+use crate::hands::ReadError;
+use crate::name::Check;
+use crate::note::Note;
+
+/// The agent refuses to start: print one line, and end with the code.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{line}")]
+pub struct Refusal {
+    /// The exit code: 1, or 2 for usage.
+    pub code: u8,
+    /// What is wrong, where, and what is allowed; one line.
+    pub line: String,
+}
+
+impl Refusal {
+    pub(crate) fn new(line: impl Into<String>) -> Refusal {
+        Refusal {
+            code: 1,
+            line: line.into().replace('\n', " "),
+        }
+    }
+
+    pub(crate) fn usage(line: impl Into<String>) -> Refusal {
+        Refusal {
+            code: 2,
+            ..Refusal::new(line)
+        }
+    }
+}
+
+/// The texts an agent starts from, or why they could not be read.
+#[derive(Debug, Clone)]
+pub struct Start<'a> {
+    /// The command line, judged.
+    pub settings: Settings,
+    /// `--config`.
+    pub config: Result<&'a [u8], ReadError>,
+    /// `--metadata-path`.
+    pub metadata: Result<&'a [u8], ReadError>,
+    /// `--proc-net-route-path`.
+    pub route: Result<&'a [u8], ReadError>,
+    /// `--boot-id-path`.
+    pub boot_id: Result<&'a [u8], ReadError>,
+    /// `--state-file`.
+    pub state: Result<&'a [u8], ReadError>,
+}
+
+/// What must be done now.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Todo {
+    /// Call the connector once and answer with [`crate::Agent::published`].
+    Publish {
+        /// The check whose events these are.
+        check: Check,
+        /// The call.
+        batch: HealthEvents,
+        /// Counts from 1 within one batch.
+        attempt: u32,
+    },
+    /// Wait before the next attempt; nothing is answered.
+    Wait(Duration),
+    /// Carry out the steps in order, stop at the first error, answer with [`crate::Agent::saved`].
+    Save(Vec<SaveStep>),
+    /// Tell the operator; nothing is answered.
+    Note(Note),
+    /// Nothing until the next poll.
+    Done,
+}
+
+/// One step of an atomic save. Paths are absolute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SaveStep {
+    /// Make the folder and those above it, if they are not there.
+    CreateFolder(String),
+    /// Create the file, or cut it to nothing.
+    Create(String),
+    /// Write the bytes to the file just created.
+    Write(String, Vec<u8>),
+    /// Flush the file to the disk.
+    Fsync(String),
+    /// Rename the first to the second.
+    Rename(String, String),
+    /// Flush the folder to the disk.
+    FsyncFolder(String),
+}
+
+/// How one attempt to publish went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// The connector has it.
+    Accepted,
+    /// The socket's path does not exist; nothing was tried.
+    SocketMissing,
+    /// The connector, or the transport in its name, answered with a gRPC status other than OK.
+    Status {
+        /// The gRPC code, 1 to 16.
+        code: i32,
+        /// Its text.
+        message: String,
+    },
+    /// The connection failed.
+    Io(IoKind),
+    /// No answer within `--publish-timeout`.
+    TimedOut,
+}
+
+/// How a connection failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum IoKind {
+    /// It ended.
+    Eof,
+    /// The other side reset it.
+    Reset,
+    /// The other side had closed it.
+    BrokenPipe,
+    /// Nobody listens.
+    Refused,
+    /// Any other way.
+    Other,
+}
+
+impl Outcome {
+    /// May the same batch be tried again at once? (NVSentinel, `commons/pkg/healthpub`; a refused
+    /// connection reaches its Go client as `UNAVAILABLE`.)
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        const DEADLINE_EXCEEDED: i32 = 4;
+        const UNAVAILABLE: i32 = 14;
+        match self {
+            Outcome::TimedOut => true,
+            Outcome::Status { code, .. } => matches!(*code, DEADLINE_EXCEEDED | UNAVAILABLE),
+            Outcome::Io(kind) => *kind != IoKind::Other,
+            Outcome::Accepted | Outcome::SocketMissing => false,
+        }
+    }
+}
