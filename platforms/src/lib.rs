@@ -1,0 +1,20 @@
+//! GPU machines at rest: profiles and drivers as data, their reading, rendering to a tree.
+mod driver;
+mod machine;
+mod metadata;
+mod name;
+mod pci;
+mod platform;
+pub mod profile;
+pub mod provenance;
+mod render;
+mod state;
+pub mod yaml;
+pub use driver::*;
+pub use machine::*;
+pub use metadata::{Metadata, MetadataGpu};
+pub use name::{DeviceName, NodeName, PortNumber, PortRef, Role, SlotRef, TopoLevel};
+pub use pci::{PciAddress, PciAddressError};
+pub use platform::*;
+pub use render::{diff, render};
+pub use state::{LaneSpeed, LinkLayer, PhysState, PortState, Rate};

@@ -1,0 +1,347 @@
+//! A machine at one instant, as its kernel would show it: what [`crate::render`] turns into a tree.
+//!
+//! Plain data, nothing moves here: `fabric` changes the fields as time passes. What costs much to
+//! copy sits in a [`Shared`], so that a copy of a machine is cheap and an untouched part is
+//! recognised at once. Start at [`Machine`].
+
+use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
+use simfs::Errno;
+
+use crate::{
+    DeviceName, LinkLayer, Metadata, NodeName, PciAddress, PhysState, PortNumber, PortState, Rate,
+    TopoLevel,
+};
+
+/// A value that is shared until it is changed.
+///
+/// Reading goes through as if it were the value; the first change of a shared one copies it.
+/// Comparing two that are still the same copy costs nothing.
+#[derive(Clone, Debug)]
+pub struct Shared<T>(Arc<T>);
+
+impl<T> Shared<T> {
+    /// A value that nobody shares yet.
+    #[must_use]
+    pub fn new(value: T) -> Self {
+        Self(Arc::new(value))
+    }
+
+    /// Whether the two are the same copy. `false` says nothing about their being equal.
+    #[must_use]
+    pub fn is_same_copy(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl<T> From<T> for Shared<T> {
+    fn from(value: T) -> Self {
+        Self::new(value)
+    }
+}
+
+impl<T> Deref for Shared<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: Clone> DerefMut for Shared<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        Arc::make_mut(&mut self.0)
+    }
+}
+
+impl<T: PartialEq> PartialEq for Shared<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.is_same_copy(other) || *self.0 == *other.0
+    }
+}
+
+impl<T: Eq> Eq for Shared<T> {}
+
+/// One node at one instant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// Its name.
+    pub node: NodeName,
+    /// What `boot_id` reads.
+    pub boot_id: String,
+    /// The GPUs, in the order of their numbers.
+    pub gpus: Vec<Gpu>,
+    /// The network functions on the bus now.
+    pub functions: BTreeMap<PciAddress, Shared<Function>>,
+    /// Network interfaces that belong to no function here: `lo`, `bond0`, `eno1`.
+    pub interfaces: BTreeMap<String, Shared<NetDev>>,
+    /// Whether the RDMA classes are there; they go with the last of their modules (`ib_core`), and
+    /// every RDMA device with them.
+    pub class_present: bool,
+    /// The route table.
+    pub routes: Routes,
+    /// What the metadata collector left.
+    pub metadata: MetadataFile,
+    /// The two clocks.
+    pub clock: Clock,
+}
+
+/// The clocks of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clock {
+    /// Wall time: nanoseconds since 1970-01-01T00:00:00Z.
+    pub wall_ns: u64,
+    /// Time since boot, sleep included (`CLOCK_BOOTTIME`): nanoseconds.
+    pub boot_ns: u64,
+}
+
+/// A GPU: neighbour of NICs, nothing more here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gpu {
+    /// Where it sits.
+    pub pci: PciAddress,
+    /// Its NUMA node; -1 if unknown.
+    pub numa: i32,
+    /// Its PCI device id.
+    pub device: u16,
+    /// Its product name.
+    pub model: String,
+    /// Its UUID.
+    pub uuid: String,
+    /// Its serial number.
+    pub serial: String,
+    /// CPUs of its NUMA node, as `topo -m` prints them; empty if not known.
+    pub cpus: String,
+}
+
+/// A network function on the PCI bus.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// Where it sits.
+    pub pci: PciAddress,
+    /// How often this slot was filled before: it tells a function that returned from one that stayed.
+    pub incarnation: u32,
+    /// PCI vendor id.
+    pub vendor: u16,
+    /// PCI device id.
+    pub device: u16,
+    /// PCI subsystem vendor id.
+    pub subsystem_vendor: u16,
+    /// PCI subsystem device id.
+    pub subsystem_device: u16,
+    /// PCI class, 24 bits: `0x020700` InfiniBand, `0x020000` Ethernet.
+    pub class: u32,
+    /// PCI revision.
+    pub revision: u8,
+    /// NUMA node; -1 if unknown.
+    pub numa: i32,
+    /// CPUs of that NUMA node as a list, such as `0-55,112-167`; empty if not known.
+    pub cpus: String,
+    /// The kernel driver that holds it.
+    pub driver: Option<String>,
+    /// The driver file that says what its ports show, such as `mlx5-eth`.
+    pub driver_file: Arc<str>,
+    /// How many virtual functions it can have; `None` for a virtual function and for a card without.
+    pub sriov_totalvfs: Option<u16>,
+    /// How far its first virtual function is behind it, in routing ids.
+    pub sriov_offset: u16,
+    /// The virtual functions it has, in order.
+    pub virtfns: Vec<PciAddress>,
+    /// For a virtual function: the physical one. A guest does not see it.
+    pub physfn: Option<PciAddress>,
+    /// How near it is to each GPU, in the order of the GPUs; empty if `topo -m` does not list it.
+    pub topo: Vec<TopoLevel>,
+    /// Its RDMA device.
+    pub rdma: Option<Rdma>,
+    /// Its network interfaces.
+    pub netdevs: Vec<NetDev>,
+    /// Whether its RDMA device and interfaces are in another network namespace, unseen from here.
+    pub in_other_namespace: bool,
+}
+
+impl Function {
+    /// The card it belongs to: its address without the function number.
+    #[must_use]
+    pub fn card(&self) -> String {
+        self.pci.card()
+    }
+}
+
+/// An RDMA device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rdma {
+    /// Its name now.
+    pub name: DeviceName,
+    /// How often a device was registered here before: after a driver reload it is another one.
+    pub incarnation: u32,
+    /// What `hca_type` reads; `None` where the driver has no such file.
+    pub hca_type: Option<String>,
+    /// Firmware version.
+    pub fw_ver: String,
+    /// Board id.
+    pub board_id: String,
+    /// Hardware revision.
+    pub hw_rev: String,
+    /// Node description.
+    pub node_desc: String,
+    /// Node GUID.
+    pub node_guid: u64,
+    /// System image GUID: one for all functions of a card.
+    pub sys_image_guid: u64,
+    /// Node type, such as `1: CA`.
+    pub node_type: String,
+    /// Number of its `uverbs` device.
+    pub uverbs: u32,
+    /// Its ports that are listed now.
+    pub ports: BTreeMap<PortNumber, Shared<Port>>,
+}
+
+/// A port of an RDMA device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// Its link layer.
+    pub layer: LinkLayer,
+    /// Its logical state.
+    pub state: PortState,
+    /// Its physical state.
+    pub phys_state: PhysState,
+    /// Its rate.
+    pub rate: Rate,
+    /// Local identifier; 0 without a subnet manager.
+    pub lid: u16,
+    /// The subnet manager's identifier; 0 without one.
+    pub sm_lid: u16,
+    /// LMC, 0 to 7.
+    pub lid_mask_count: u8,
+    /// The subnet manager's service level.
+    pub sm_sl: u8,
+    /// Capability mask.
+    pub cap_mask: u32,
+    /// The GID table's entries that are in use.
+    pub gids: BTreeMap<u16, Gid>,
+    /// Length of the GID table.
+    pub gid_table: u16,
+    /// The partition key table.
+    pub pkeys: Vec<u16>,
+    /// Number of its `umad` device; `None` where it has none.
+    pub umad: Option<u32>,
+    /// Files in `counters/`.
+    pub counters: BTreeMap<Arc<str>, CounterValue>,
+    /// Files in `hw_counters/`.
+    pub hw_counters: BTreeMap<Arc<str>, CounterValue>,
+    /// If asking the port fails (`ib_query_port`): state, rate, lids and capability mask end with it.
+    pub query_error: Option<Errno>,
+}
+
+impl Port {
+    /// Whether it is `ACTIVE` with `LinkUp`.
+    #[must_use]
+    pub fn is_up(&self) -> bool {
+        self.state == PortState::ACTIVE && self.phys_state == PhysState::LINK_UP
+    }
+}
+
+/// An entry of a GID table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gid {
+    /// Its sixteen bytes.
+    pub bytes: [u8; 16],
+    /// Its type.
+    pub kind: GidKind,
+    /// The interface it came from, by its place among the function's `netdevs`.
+    pub netdev: Option<u8>,
+}
+
+/// The type of a GID, as `gid_attrs/types` spells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
+pub enum GidKind {
+    /// InfiniBand, or RoCE version 1: `IB/RoCE v1`.
+    #[serde(rename = "IB/RoCE v1")]
+    RoceV1,
+    /// RoCE version 2: `RoCE v2`.
+    #[serde(rename = "RoCE v2")]
+    RoceV2,
+}
+
+/// What a counter's file gives.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CounterValue {
+    /// A number.
+    Count(u64),
+    /// A text, such as `N/A (no PMA)` of old kernels.
+    Text(String),
+    /// Every read fails.
+    Fails(Errno),
+}
+
+/// A network interface.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NetDev {
+    /// Its name.
+    pub name: String,
+    /// Its index; a new one each time an interface is registered, so it tells a return from a stay.
+    pub ifindex: u32,
+    /// ARP hardware type: 1 Ethernet, 32 IP over InfiniBand, 772 loopback.
+    pub arp_type: u16,
+    /// Hardware address: 6 bytes, 20 for IP over InfiniBand.
+    pub address: Vec<u8>,
+    /// Largest packet, bytes.
+    pub mtu: u32,
+    /// Whether the operator has it up (`IFF_UP`).
+    pub admin_up: bool,
+    /// What `operstate` reads, such as `up`, `down`, `lowerlayerdown`.
+    pub operstate: String,
+    /// Whether it has a carrier; unreadable while the interface is administratively down.
+    pub carrier: bool,
+    /// Speed in Mb/s; `None` is read as an error. -1 is what some drivers say without a link.
+    pub speed_mbps: Option<i64>,
+    /// How often the carrier came.
+    pub carrier_up_count: u64,
+    /// How often the carrier went.
+    pub carrier_down_count: u64,
+    /// Which port of its function it stands for, from 0.
+    pub dev_port: u16,
+    /// Files in `statistics/`.
+    pub statistics: BTreeMap<Arc<str>, CounterValue>,
+    /// Interfaces below it: of a bond its members, of a VLAN the one it rides on.
+    pub lowers: Vec<String>,
+}
+
+/// What `/proc/net/route` holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Routes {
+    /// These rows.
+    Rows(Vec<Route>),
+    /// This text, as it is.
+    Text(String),
+    /// The file is not there.
+    Missing,
+}
+
+/// A row of the route table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// The interface.
+    pub interface: String,
+    /// Where to: an IPv4 address.
+    pub destination: [u8; 4],
+    /// By way of: an IPv4 address; zero if directly.
+    pub gateway: [u8; 4],
+    /// Length of the destination's prefix, 0 to 32; 0 is the default route.
+    pub prefix: u8,
+    /// Metric.
+    pub metric: u32,
+}
+
+/// What is at `/var/lib/nvsentinel/gpu_metadata.json`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MetadataFile {
+    /// What the collector wrote, with the names of that moment.
+    Written(Shared<Metadata>),
+    /// This text, as it is.
+    Text(String),
+    /// Nothing.
+    Missing,
+}

@@ -1,0 +1,170 @@
+//! Names: of nodes, devices, ports, slots and roles.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::PciAddress;
+
+/// The name of a node, such as `node-1`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
+#[serde(transparent)]
+pub struct NodeName(pub String);
+
+/// The name of an RDMA device, such as `mlx5_3`. It belongs to whoever bears it at the moment.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
+#[serde(transparent)]
+pub struct DeviceName(pub String);
+
+/// The number of a port of a device, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
+#[serde(transparent)]
+pub struct PortNumber(pub u8);
+
+macro_rules! text_name {
+    ($($name:ident),*) => {$(
+        impl $name {
+            /// The name as text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self(text.to_owned())
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    )*};
+}
+
+text_name!(NodeName, DeviceName);
+
+impl fmt::Display for PortNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A port by the name that its device bears now.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PortRef {
+    /// The node it is in.
+    pub node: NodeName,
+    /// Its device's present name.
+    pub device: DeviceName,
+    /// Its number.
+    pub port: PortNumber,
+}
+
+impl fmt::Display for PortRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{} port {}", self.node, self.device, self.port)
+    }
+}
+
+/// A port by its place in the machine: it follows the hardware through renames.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SlotRef {
+    /// The node it is in.
+    pub node: NodeName,
+    /// The PCI function that carries the port.
+    pub pci: PciAddress,
+    /// The port's number.
+    pub port: PortNumber,
+}
+
+impl fmt::Display for SlotRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{} port {}", self.node, self.pci, self.port)
+    }
+}
+
+/// What a function is for, as the platform declares it (`lsd 4.2.3`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// The host's own networking; not monitored.
+    Management,
+    /// The fabric between GPUs.
+    Compute,
+    /// Storage and everything else that workloads need.
+    Storage,
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Management => "management",
+            Self::Compute => "compute",
+            Self::Storage => "storage",
+        })
+    }
+}
+
+/// How near a NIC is to a GPU: a cell of `nvidia-smi topo -m`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TopoLevel {
+    /// The same device.
+    X,
+    /// At most one PCIe bridge between them.
+    PIX,
+    /// Several PCIe bridges, no host bridge.
+    PXB,
+    /// A PCIe host bridge between them.
+    PHB,
+    /// Two host bridges of one NUMA node.
+    NODE,
+    /// Two NUMA nodes.
+    SYS,
+    /// So many NVLinks.
+    NV(u8),
+}
+
+impl TopoLevel {
+    /// The level with this spelling (`PXB`, `NV18`).
+    #[must_use]
+    pub fn by_word(word: &str) -> Option<Self> {
+        Some(match word {
+            "X" => Self::X,
+            "PIX" => Self::PIX,
+            "PXB" => Self::PXB,
+            "PHB" => Self::PHB,
+            "NODE" => Self::NODE,
+            "SYS" => Self::SYS,
+            other => Self::NV(other.strip_prefix("NV")?.parse().ok()?),
+        })
+    }
+}
+
+impl fmt::Display for TopoLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::X => f.write_str("X"),
+            Self::PIX => f.write_str("PIX"),
+            Self::PXB => f.write_str("PXB"),
+            Self::PHB => f.write_str("PHB"),
+            Self::NODE => f.write_str("NODE"),
+            Self::SYS => f.write_str("SYS"),
+            Self::NV(links) => write!(f, "NV{links}"),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for TopoLevel {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let word = String::deserialize(deserializer)?;
+        Self::by_word(&word).ok_or_else(|| {
+            serde::de::Error::custom(format!(
+                "`{word}` is no topology level; allowed: X, PIX, PXB, PHB, NODE, SYS, NV<n>"
+            ))
+        })
+    }
+}

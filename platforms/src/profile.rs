@@ -1,0 +1,250 @@
+//! A platform's file, as it is written: base and variants.
+//!
+//! Only the form is here; `platform.rs` makes machines of it. Start at [`Profile`].
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::provenance::Entry;
+use crate::{PciAddress, Rate, Role, TopoLevel};
+
+/// A platform's file.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// Version of this form; 1.
+    pub platform_version: u32,
+    /// Its name, such as `h100-oci`.
+    pub name: String,
+    /// What machine it is, in a sentence.
+    pub about: String,
+    /// Its GPUs.
+    pub gpus: Gpus,
+    /// CPUs of each NUMA node, as `topo -m` prints them.
+    #[serde(default)]
+    pub cpus: BTreeMap<i32, String>,
+    /// The makes of its network cards.
+    pub models: BTreeMap<String, Model>,
+    /// Its network functions.
+    pub devices: Vec<Device>,
+    /// The interface of the default route; none if absent.
+    pub default_route: Option<String>,
+    /// Interfaces of other makes, which no RDMA device stands behind.
+    #[serde(default)]
+    pub interfaces: Vec<Interface>,
+    /// How many functions have each role.
+    pub roles: Roles,
+    /// Counters that do not start at what the driver says.
+    #[serde(default)]
+    pub counters: BTreeMap<String, u64>,
+    /// Virtual functions that are there at rest.
+    pub vfs: Option<Vfs>,
+    /// Machines that differ from this one in a few points.
+    #[serde(default)]
+    pub variants: BTreeMap<String, Variant>,
+    /// Where the values come from.
+    pub provenance: Vec<Entry>,
+}
+
+/// The GPUs of a platform.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Gpus {
+    /// Product name.
+    pub model: String,
+    /// PCI device id.
+    pub device: u16,
+    /// Version of the GPU driver.
+    pub driver_version: String,
+    /// Addresses, in the order of their numbers.
+    pub pci: Vec<PciAddress>,
+    /// NUMA node of each; -1 if unknown.
+    pub numa: Vec<i32>,
+    /// What `topo -m` prints between two GPUs.
+    pub between: TopoLevel,
+}
+
+/// A make of network card.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Model {
+    /// PCI vendor id.
+    pub vendor: u16,
+    /// PCI device id.
+    pub device: u16,
+    /// PCI device id of its virtual functions.
+    pub vf_device: Option<u16>,
+    /// PCI subsystem vendor id.
+    pub subsystem_vendor: u16,
+    /// PCI subsystem device id.
+    pub subsystem_device: u16,
+    /// PCI revision.
+    #[serde(default)]
+    pub revision: u8,
+    /// What `hca_type` reads.
+    pub hca_type: Option<String>,
+    /// What `hca_type` reads for its virtual functions.
+    pub vf_hca_type: Option<String>,
+    /// Firmware version.
+    pub fw_ver: String,
+    /// Board id.
+    pub board_id: String,
+    /// Hardware revision.
+    pub hw_rev: String,
+    /// How many virtual functions a physical one can have.
+    pub sriov_totalvfs: Option<u16>,
+}
+
+/// A network function.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Device {
+    /// The RDMA device's name.
+    pub name: String,
+    /// Where it sits.
+    pub pci: PciAddress,
+    /// Its make.
+    pub model: String,
+    /// The driver's file, such as `mlx5-eth`.
+    pub driver: String,
+    /// Its NUMA node; -1 if unknown.
+    pub numa: i32,
+    /// Its interfaces, one for each port.
+    pub netdevs: Vec<String>,
+    /// Its rate.
+    pub rate: Rate,
+    /// What it is for.
+    pub role: Role,
+    /// How near it is to each GPU: levels in the order of the GPUs, `NODE*4` for four alike.
+    pub topo: TopoRow,
+    /// Numbers of the ports that have a cable.
+    #[serde(default = "first_port")]
+    pub cabled: Vec<u8>,
+    /// How many ports it has.
+    #[serde(default = "one")]
+    pub ports: u8,
+}
+
+fn first_port() -> Vec<u8> {
+    vec![1]
+}
+
+fn one() -> u8 {
+    1
+}
+
+/// A row of the topology: `PXB NODE*3 SYS*4`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TopoRow(pub Vec<TopoLevel>);
+
+impl<'de> Deserialize<'de> for TopoRow {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let mut row = Vec::new();
+        for word in text.split_whitespace() {
+            let (word, times) = word.split_once('*').unwrap_or((word, "1"));
+            let level = TopoLevel::by_word(word);
+            let times = times
+                .parse::<usize>()
+                .ok()
+                .filter(|times| (1..=64).contains(times));
+            let (Some(level), Some(times)) = (level, times) else {
+                return Err(serde::de::Error::custom(format!(
+                    "`{word}` is no topology level; write levels with blanks between, as in `PXB NODE*3 SYS*4`"
+                )));
+            };
+            row.extend(std::iter::repeat_n(level, times));
+        }
+        Ok(Self(row))
+    }
+}
+
+/// An interface that no RDMA device stands behind.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Interface {
+    /// Its name.
+    pub name: String,
+    /// Interfaces below it: members of a bond, the one below a VLAN.
+    #[serde(default)]
+    pub lowers: Vec<String>,
+    /// Speed in Mb/s.
+    pub speed_mbps: Option<i64>,
+}
+
+/// How many functions have each role.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Roles {
+    /// Management.
+    pub management: usize,
+    /// Compute.
+    pub compute: usize,
+    /// Storage.
+    pub storage: usize,
+}
+
+/// Virtual functions at rest, all unassigned.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Vfs {
+    /// How many on each of these functions.
+    pub each: u16,
+    /// The physical functions, by name.
+    pub of: Vec<String>,
+}
+
+/// What a variant changes. Whatever is absent stays as in the base.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Variant {
+    /// What differs, in a sentence.
+    pub about: String,
+    /// The interface of the default route; `none` for none.
+    pub default_route: Option<String>,
+    /// Devices that change, by name.
+    #[serde(default)]
+    pub change: Vec<Change>,
+    /// Devices that are not there.
+    #[serde(default)]
+    pub drop: Vec<String>,
+    /// Devices that are there besides.
+    #[serde(default)]
+    pub add: Vec<Device>,
+    /// Further interfaces.
+    #[serde(default)]
+    pub interfaces: Vec<Interface>,
+    /// Another NUMA node for each GPU.
+    pub gpu_numa: Option<Vec<i32>>,
+    /// Virtual functions that are there at rest.
+    pub vfs: Option<Vfs>,
+    /// How many functions have each role; as in the base if absent.
+    pub roles: Option<Roles>,
+}
+
+/// What a variant changes of the devices that it names.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// The devices.
+    pub devices: Vec<String>,
+    /// Another name (one device only).
+    pub name: Option<String>,
+    /// Another make.
+    pub model: Option<String>,
+    /// Another driver file.
+    pub driver: Option<String>,
+    /// Other interfaces.
+    pub netdevs: Option<Vec<String>>,
+    /// Another rate.
+    pub rate: Option<Rate>,
+    /// Another role.
+    pub role: Option<Role>,
+    /// Another row of the topology.
+    pub topo: Option<TopoRow>,
+    /// Other ports with a cable.
+    pub cabled: Option<Vec<u8>>,
+    /// Another number of ports.
+    pub ports: Option<u8>,
+}

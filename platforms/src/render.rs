@@ -1,0 +1,288 @@
+//! A machine as the tree its kernel would show, below one mount root.
+//!
+//! The tree is made of *parts*: a PCI function's own files, an RDMA device, a port, its counters, an
+//! interface. Each part knows how to tell that nothing in it changed, so [`diff`] costs little
+//! where little happened. A part that is there twice with different incarnations was taken out
+//! and put in again: its nodes are new ones.
+//!
+//! Functions hang directly below their host bridge (`sys/devices/pci0000:0c/0000:0c:00.0`); the
+//! bridges between are left out. Where to start: [`render`]; which files: `render/*.rs`.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
+
+use simfs::{Edit, Errno, TreePath, Value};
+
+use crate::{Machine, PciAddress};
+
+mod host;
+mod net;
+mod pci;
+mod rdma;
+
+/// Every edit that makes an empty tree show `machine`.
+#[must_use]
+pub fn render(machine: &Machine) -> Vec<Edit> {
+    let mut nodes = BTreeMap::new();
+    for part in parts(machine, None) {
+        place(&part, &mut nodes);
+    }
+    nodes
+        .into_iter()
+        .map(|(path, node)| node.edit(path))
+        .collect()
+}
+
+/// Every edit that makes a tree which shows `old` show `new`: removals first, then what is new or
+/// changed. What is in both keeps its node; what was taken out and put in again does not.
+#[must_use]
+pub fn diff(old: &Machine, new: &Machine) -> Vec<Edit> {
+    let touched = touched(old, new);
+    let before = parts(old, Some((new, &touched)));
+    let after = parts(new, Some((old, &touched)));
+    let key = |part: &Part<'_>| (part.root.clone(), part.kind(), part.incarnation());
+    let before: BTreeMap<_, _> = before.iter().map(|part| (key(part), part)).collect();
+    let after: BTreeMap<_, _> = after.iter().map(|part| (key(part), part)).collect();
+
+    let mut gone = Removals::default();
+    let mut fresh = BTreeMap::new();
+    for (key, part) in &before {
+        match after.get(key) {
+            None => part.forget(&mut gone),
+            Some(now) if part.is_same(now) => {}
+            Some(now) => compare(part, now, &mut gone, &mut fresh),
+        }
+    }
+    for (key, part) in &after {
+        let lost_its_folder = || gone.covers(&part.root);
+        if !before.contains_key(key) || lost_its_folder() {
+            place(part, &mut fresh);
+        }
+    }
+    let mut edits = gone.edits();
+    edits.extend(fresh.into_iter().map(|(path, node)| node.edit(path)));
+    edits
+}
+
+/// The functions that are not the same in both, or are in one only.
+fn touched(old: &Machine, new: &Machine) -> BTreeSet<PciAddress> {
+    let all = old.class_present != new.class_present;
+    let changed = old
+        .functions
+        .iter()
+        .filter(|(pci, function)| all || new.functions.get(pci).is_none_or(|now| now != *function));
+    let came = new
+        .functions
+        .keys()
+        .filter(|pci| !old.functions.contains_key(pci));
+    changed.map(|(pci, _)| *pci).chain(came.copied()).collect()
+}
+
+/// What stands at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Node {
+    Folder,
+    File(Value),
+    Link(String),
+}
+
+impl Node {
+    fn edit(self, path: String) -> Edit {
+        let path = TreePath::new(&path);
+        match self {
+            Self::Folder => Edit::Folder(path),
+            Self::File(value) => Edit::File { path, value },
+            Self::Link(target) => Edit::Link { path, target },
+        }
+    }
+}
+
+/// The nodes of one part: names below its root, or from the tree's root if they begin with `/`.
+#[derive(Default)]
+pub(crate) struct Nodes(Vec<(Cow<'static, str>, Node)>);
+
+impl Nodes {
+    fn file(&mut self, name: impl Into<Cow<'static, str>>, text: impl Display) {
+        self.0.push((name.into(), Node::File(Value::line(text))));
+    }
+
+    fn bytes(&mut self, name: impl Into<Cow<'static, str>>, bytes: Vec<u8>) {
+        self.0.push((name.into(), Node::File(Value::Bytes(bytes))));
+    }
+
+    fn fails(&mut self, name: impl Into<Cow<'static, str>>, errno: Errno) {
+        self.0.push((name.into(), Node::File(Value::Fails(errno))));
+    }
+
+    fn link(&mut self, name: impl Into<Cow<'static, str>>, target: impl Into<String>) {
+        self.0.push((name.into(), Node::Link(target.into())));
+    }
+
+    fn folder(&mut self, name: impl Into<Cow<'static, str>>) {
+        self.0.push((name.into(), Node::Folder));
+    }
+}
+
+/// A part of a machine's tree that changes as one.
+pub(crate) struct Part<'a> {
+    /// Its folder: removing it removes every node of the part that does not begin with `/`.
+    root: String,
+    of: Of<'a>,
+}
+
+enum Of<'a> {
+    Host(host::HostPart<'a>),
+    Pci(pci::PciPart<'a>),
+    Rdma(rdma::RdmaPart<'a>),
+    Net(net::NetPart<'a>),
+}
+
+impl Part<'_> {
+    /// Tells apart the parts that share a folder.
+    fn kind(&self) -> &'static str {
+        match &self.of {
+            Of::Host(part) => part.kind(),
+            Of::Pci(part) => part.kind(),
+            Of::Rdma(part) => part.kind(),
+            Of::Net(part) => part.kind(),
+        }
+    }
+
+    fn incarnation(&self) -> (u32, u32) {
+        match &self.of {
+            Of::Host(_) => (0, 0),
+            Of::Pci(part) => part.incarnation(),
+            Of::Rdma(part) => part.incarnation(),
+            Of::Net(part) => part.incarnation(),
+        }
+    }
+
+    /// Whether it surely shows the same; `false` where that is not known without rendering.
+    fn is_same(&self, other: &Self) -> bool {
+        match (&self.of, &other.of) {
+            (Of::Host(a), Of::Host(b)) => a.is_same(b),
+            (Of::Pci(a), Of::Pci(b)) => a.is_same(b),
+            (Of::Rdma(a), Of::Rdma(b)) => a.is_same(b),
+            (Of::Net(a), Of::Net(b)) => a.is_same(b),
+            _ => false,
+        }
+    }
+
+    fn nodes(&self) -> Nodes {
+        let mut nodes = Nodes::default();
+        match &self.of {
+            Of::Host(part) => part.nodes(&mut nodes),
+            Of::Pci(part) => part.nodes(&mut nodes),
+            Of::Rdma(part) => part.nodes(&mut nodes),
+            Of::Net(part) => part.nodes(&mut nodes),
+        }
+        nodes
+    }
+
+    fn path(&self, name: &str) -> String {
+        match name.strip_prefix('/') {
+            Some(path) => path.to_owned(),
+            None if name.is_empty() => self.root.clone(),
+            None => format!("{}/{name}", self.root),
+        }
+    }
+
+    /// The whole part goes.
+    fn forget(&self, gone: &mut Removals) {
+        for (name, _) in self.nodes().0 {
+            gone.add(self.path(&name));
+        }
+    }
+}
+
+/// Paths that go, without those that go with a folder above them.
+#[derive(Default)]
+struct Removals(BTreeSet<String>);
+
+impl Removals {
+    fn add(&mut self, path: String) {
+        self.0.insert(path);
+    }
+
+    fn covers(&self, path: &str) -> bool {
+        path.match_indices('/')
+            .map(|(at, _)| &path[..at])
+            .chain([path])
+            .any(|above| self.0.contains(above))
+    }
+
+    fn edits(&self) -> Vec<Edit> {
+        let mut kept: Vec<&String> = Vec::new();
+        for path in &self.0 {
+            let above = path.rfind('/').map_or("", |at| &path[..at]);
+            if !self.covers(above) {
+                kept.push(path);
+            }
+        }
+        kept.into_iter()
+            .map(|path| Edit::Remove(TreePath::new(path)))
+            .collect()
+    }
+}
+
+fn place(part: &Part<'_>, nodes: &mut BTreeMap<String, Node>) {
+    for (name, node) in part.nodes().0 {
+        nodes.insert(part.path(&name), node);
+    }
+}
+
+fn compare(
+    old: &Part<'_>,
+    new: &Part<'_>,
+    gone: &mut Removals,
+    fresh: &mut BTreeMap<String, Node>,
+) {
+    let (old_nodes, new_nodes) = (old.nodes().0, new.nodes().0);
+    let same_names = old_nodes.len() == new_nodes.len()
+        && old_nodes
+            .iter()
+            .zip(&new_nodes)
+            .all(|((a, _), (b, _))| a == b);
+    if same_names {
+        for ((_, before), (name, after)) in old_nodes.into_iter().zip(new_nodes) {
+            if before != after {
+                fresh.insert(new.path(&name), after);
+            }
+        }
+        return;
+    }
+    let mut before: BTreeMap<_, _> = old_nodes.into_iter().collect();
+    for (name, node) in new_nodes {
+        match before.remove(&name) {
+            Some(was) if was == node => {}
+            Some(was) => {
+                if std::mem::discriminant(&was) != std::mem::discriminant(&node) {
+                    gone.add(new.path(&name));
+                }
+                fresh.insert(new.path(&name), node);
+            }
+            None => {
+                fresh.insert(new.path(&name), node);
+            }
+        }
+    }
+    for name in before.into_keys() {
+        gone.add(old.path(&name));
+    }
+}
+
+/// The parts of a machine; with another machine given, only of what is not the same in that one.
+fn parts<'a>(
+    machine: &'a Machine,
+    other: Option<(&Machine, &BTreeSet<PciAddress>)>,
+) -> Vec<Part<'a>> {
+    let mut parts = Vec::new();
+    host::parts(machine, other, &mut parts);
+    for (pci, function) in &machine.functions {
+        if other.is_none_or(|(_, touched)| touched.contains(pci)) {
+            pci::parts(machine, function, &mut parts);
+        }
+    }
+    parts
+}

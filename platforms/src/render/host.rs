@@ -1,0 +1,200 @@
+//! What belongs to the node and to no network function: classes, bridges, GPUs, other interfaces,
+//! boot id, routes, metadata, clock.
+
+use std::collections::BTreeSet;
+
+use super::{Nodes, Of, Part, net};
+use crate::{Clock, Gpu, Machine, MetadataFile, PciAddress, Route, Routes};
+
+/// A part of the host.
+pub(super) enum HostPart<'a> {
+    /// The folders that are always there.
+    Folders,
+    /// The RDMA classes.
+    Classes,
+    /// A host bridge.
+    Bridge,
+    /// A GPU's PCI function.
+    Gpu(&'a Gpu),
+    /// The boot id.
+    BootId(&'a str),
+    /// The route table.
+    Routes(&'a Routes),
+    /// The collector's file.
+    Metadata(&'a MetadataFile),
+    /// The clock that a monitor may read instead of the system's.
+    Clock(Clock),
+}
+
+/// The host's parts; with another machine given, only those that may differ from that one's.
+pub(super) fn parts<'a>(
+    machine: &'a Machine,
+    other: Option<(&Machine, &BTreeSet<PciAddress>)>,
+    parts: &mut Vec<Part<'a>>,
+) {
+    let other_machine = other.map(|(other, _)| other);
+    let differs = |same: &dyn Fn(&Machine) -> bool| other_machine.is_none_or(|other| !same(other));
+    let mut add = |root: String, part: HostPart<'a>| {
+        parts.push(Part {
+            root,
+            of: Of::Host(part),
+        })
+    };
+
+    if other.is_none() {
+        add(String::new(), HostPart::Folders);
+    }
+    if machine.class_present && differs(&|other| other.class_present) {
+        add("sys/class".to_owned(), HostPart::Classes);
+    }
+    if other.is_none_or(|(_, touched)| !touched.is_empty()) {
+        for bridge in bridges(machine) {
+            add(bridge, HostPart::Bridge);
+        }
+    }
+    if differs(&|other| other.gpus == machine.gpus) {
+        for gpu in &machine.gpus {
+            add(folder(&gpu.pci, None), HostPart::Gpu(gpu));
+        }
+    }
+    if differs(&|other| other.boot_id == machine.boot_id) {
+        add(
+            "proc/sys/kernel/random".to_owned(),
+            HostPart::BootId(&machine.boot_id),
+        );
+    }
+    if differs(&|other| other.routes == machine.routes) {
+        add("proc/net".to_owned(), HostPart::Routes(&machine.routes));
+    }
+    if differs(&|other| other.metadata == machine.metadata) {
+        add(
+            "var/lib/nvsentinel".to_owned(),
+            HostPart::Metadata(&machine.metadata),
+        );
+    }
+    if differs(&|other| other.clock == machine.clock) {
+        add("nicdrill".to_owned(), HostPart::Clock(machine.clock));
+    }
+    for (name, netdev) in &machine.interfaces {
+        if differs(&|other| other.interfaces.get(name).is_some_and(|was| was == netdev)) {
+            net::virtual_parts(netdev, parts);
+        }
+    }
+}
+
+/// The folder of a PCI function. A virtual function sits beside its physical one.
+pub(super) fn folder(pci: &PciAddress, physfn: Option<&PciAddress>) -> String {
+    format!("{}/{pci}", bridge(physfn.unwrap_or(pci)))
+}
+
+fn bridge(pci: &PciAddress) -> String {
+    format!("sys/devices/pci{:04x}:{:02x}", pci.domain, pci.bus)
+}
+
+fn bridges(machine: &Machine) -> BTreeSet<String> {
+    let functions = machine.functions.values();
+    let functions = functions.map(|function| bridge(&function.physfn.unwrap_or(function.pci)));
+    functions
+        .chain(machine.gpus.iter().map(|gpu| bridge(&gpu.pci)))
+        .collect()
+}
+
+impl HostPart<'_> {
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Self::Folders => "folders",
+            Self::Classes => "classes",
+            Self::Bridge => "bridge",
+            Self::Gpu(_) => "gpu",
+            Self::BootId(_) => "boot_id",
+            Self::Routes(_) => "routes",
+            Self::Metadata(_) => "metadata",
+            Self::Clock(_) => "clock",
+        }
+    }
+
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        matches!((self, other), (Self::Bridge, Self::Bridge))
+    }
+
+    pub(super) fn nodes(&self, nodes: &mut Nodes) {
+        match self {
+            Self::Folders => {
+                for folder in [
+                    "sys/class/net",
+                    "sys/bus/pci/devices",
+                    "sys/devices",
+                    "proc/net",
+                    "proc/sys/kernel/random",
+                    "var/lib/nvsentinel",
+                    "var/run/nic_health_monitor",
+                    "nicdrill",
+                ] {
+                    nodes.folder(format!("/{folder}"));
+                }
+            }
+            Self::Classes => {
+                nodes.folder("infiniband");
+                nodes.folder("infiniband_mad");
+                nodes.folder("infiniband_verbs");
+                // `IB_USER_MAD_ABI_VERSION`, `IB_USER_VERBS_ABI_VERSION` of include/uapi/rdma.
+                nodes.file("infiniband_mad/abi_version", 5);
+                nodes.file("infiniband_verbs/abi_version", 6);
+            }
+            Self::Bridge => nodes.folder(""),
+            Self::Gpu(gpu) => {
+                nodes.folder("");
+                nodes.file("vendor", "0x10de");
+                nodes.file("device", format_args!("{:#06x}", gpu.device));
+                nodes.file("class", "0x030200");
+                nodes.file("numa_node", gpu.numa);
+                let pci = gpu.pci;
+                nodes.link(
+                    format!("/sys/bus/pci/devices/{pci}"),
+                    format!("../../../{}", folder(&pci, None).trim_start_matches("sys/")),
+                );
+            }
+            Self::BootId(boot_id) => nodes.file("boot_id", boot_id),
+            Self::Routes(Routes::Rows(rows)) => nodes.bytes("route", table(rows).into_bytes()),
+            Self::Routes(Routes::Text(text)) => nodes.bytes("route", text.clone().into_bytes()),
+            Self::Routes(Routes::Missing) | Self::Metadata(MetadataFile::Missing) => {}
+            Self::Metadata(MetadataFile::Written(metadata)) => {
+                nodes.bytes("gpu_metadata.json", metadata.to_json().into_bytes());
+            }
+            Self::Metadata(MetadataFile::Text(text)) => {
+                nodes.bytes("gpu_metadata.json", text.clone().into_bytes());
+            }
+            Self::Clock(Clock { wall_ns, boot_ns }) => {
+                nodes.file("clock", format_args!("{wall_ns} {boot_ns}"));
+            }
+        }
+    }
+}
+
+/// The table as the kernel prints it (`net/ipv4/fib_trie.c`, `fib_route_seq_show`): addresses as
+/// numbers in the machine's order of bytes, which is little-endian here, padded to 127 characters.
+fn table(rows: &[Route]) -> String {
+    let padded = |line: String| format!("{line:<127}\n");
+    let mut text = padded(
+        "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT"
+            .to_owned(),
+    );
+    for row in rows {
+        let word = u32::from_le_bytes;
+        let mask = u32::MAX
+            .checked_shl(32 - u32::from(row.prefix))
+            .unwrap_or(0)
+            .to_be_bytes();
+        let (up, by_gateway) = (1, if row.gateway == [0; 4] { 0 } else { 2 });
+        text += &padded(format!(
+            "{}\t{:08X}\t{:08X}\t{:04X}\t0\t0\t{}\t{:08X}\t0\t0\t0",
+            row.interface,
+            word(row.destination),
+            word(row.gateway),
+            up | by_gateway,
+            row.metric,
+            word(mask),
+        ));
+    }
+    text
+}

@@ -1,0 +1,209 @@
+//! A network interface (`net/core/net-sysfs.c`).
+
+use simfs::Errno;
+
+use super::{Nodes, Of, Part, host, rdma};
+use crate::{Function, NetDev};
+
+/// A part of an interface.
+pub(super) struct NetPart<'a> {
+    function: Option<&'a Function>,
+    netdev: &'a NetDev,
+    statistics: bool,
+}
+
+/// The parts of an interface of the function whose folder is `device`.
+pub(super) fn parts<'a>(
+    device: &str,
+    function: &'a Function,
+    netdev: &'a NetDev,
+    parts: &mut Vec<Part<'a>>,
+) {
+    add(
+        format!("{device}/net/{}", netdev.name),
+        Some(function),
+        netdev,
+        parts,
+    );
+}
+
+/// The parts of an interface that belongs to no function here.
+pub(super) fn virtual_parts<'a>(netdev: &'a NetDev, parts: &mut Vec<Part<'a>>) {
+    add(
+        format!("sys/devices/virtual/net/{}", netdev.name),
+        None,
+        netdev,
+        parts,
+    );
+}
+
+fn add<'a>(
+    root: String,
+    function: Option<&'a Function>,
+    netdev: &'a NetDev,
+    parts: &mut Vec<Part<'a>>,
+) {
+    let part = |statistics| {
+        Of::Net(NetPart {
+            function,
+            netdev,
+            statistics,
+        })
+    };
+    parts.push(Part {
+        root: root.clone(),
+        of: part(false),
+    });
+    parts.push(Part {
+        root: format!("{root}/statistics"),
+        of: part(true),
+    });
+}
+
+impl NetPart<'_> {
+    pub(super) fn kind(&self) -> &'static str {
+        if self.statistics {
+            "statistics"
+        } else {
+            "netdev"
+        }
+    }
+
+    pub(super) fn incarnation(&self) -> (u32, u32) {
+        (
+            self.function.map_or(0, |function| function.incarnation),
+            self.netdev.ifindex,
+        )
+    }
+
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        if self.statistics {
+            self.netdev.statistics == other.netdev.statistics
+        } else {
+            self.netdev == other.netdev
+        }
+    }
+
+    pub(super) fn nodes(&self, nodes: &mut Nodes) {
+        if self.statistics {
+            nodes.folder("");
+            for (name, value) in &self.netdev.statistics {
+                rdma::counter(name.to_string(), value, nodes);
+            }
+        } else {
+            own(self.function, self.netdev, nodes);
+        }
+    }
+}
+
+fn own(function: Option<&Function>, netdev: &NetDev, nodes: &mut Nodes) {
+    let NetDev {
+        name,
+        ifindex,
+        arp_type,
+        address,
+        mtu,
+        admin_up,
+        operstate,
+        ..
+    } = netdev;
+    nodes.folder("");
+    let class = format!("/sys/class/net/{name}");
+    match function {
+        Some(function) => {
+            let device = host::folder(&function.pci, function.physfn.as_ref());
+            nodes.link(
+                class,
+                format!("../../{}/net/{name}", device.trim_start_matches("sys/")),
+            );
+            nodes.link("device", format!("../../../{}", function.pci));
+            nodes.link("subsystem", "../../../../../class/net");
+        }
+        None => {
+            nodes.link(class, format!("../../devices/virtual/net/{name}"));
+            nodes.link("subsystem", "../../../../class/net");
+        }
+    }
+    nodes.file("type", arp_type);
+    nodes.file("ifindex", ifindex);
+    nodes.file("iflink", ifindex);
+    nodes.file("addr_len", address.len());
+    nodes.file("addr_assign_type", 0);
+    nodes.file("address", hex(address));
+    nodes.file("broadcast", hex(&broadcast(netdev)));
+    nodes.file("mtu", mtu);
+    nodes.file("operstate", operstate);
+    // `IFF_UP`, `IFF_BROADCAST`, `IFF_MULTICAST`.
+    nodes.file(
+        "flags",
+        format_args!("{:#x}", 0x1002 | u32::from(*admin_up)),
+    );
+    // `carrier_show`, `speed_show`, `duplex_show`: nothing to read while the interface is down.
+    if *admin_up {
+        nodes.file("carrier", u8::from(netdev.carrier));
+        nodes.file("dormant", 0);
+    } else {
+        nodes.fails("carrier", Errno::EINVAL);
+        nodes.fails("dormant", Errno::EINVAL);
+    }
+    match netdev.speed_mbps.filter(|_| *admin_up) {
+        Some(speed) => {
+            nodes.file("speed", speed);
+            nodes.file("duplex", if speed < 0 { "unknown" } else { "full" });
+        }
+        None => {
+            nodes.fails("speed", Errno::EINVAL);
+            nodes.fails("duplex", Errno::EINVAL);
+        }
+    }
+    nodes.file(
+        "carrier_changes",
+        netdev
+            .carrier_up_count
+            .saturating_add(netdev.carrier_down_count),
+    );
+    nodes.file("carrier_up_count", netdev.carrier_up_count);
+    nodes.file("carrier_down_count", netdev.carrier_down_count);
+    nodes.file("dev_id", "0x0");
+    nodes.file("dev_port", netdev.dev_port);
+    nodes.file("link_mode", 0);
+    nodes.file("netdev_group", 0);
+    nodes.file("tx_queue_len", if *arp_type == 32 { 256 } else { 1000 });
+    nodes.file("gro_flush_timeout", 0);
+    nodes.file("proto_down", 0);
+    nodes.file("ifalias", "");
+    nodes.file(
+        "uevent",
+        format_args!("INTERFACE={name}\nIFINDEX={ifindex}"),
+    );
+    if *arp_type == 32 {
+        nodes.file("mode", "datagram");
+        nodes.file("umcast", 0);
+        nodes.file("pkey", "0xffff");
+    }
+    for lower in &netdev.lowers {
+        // A plain name: the kernel's link leads to the lower device, which the class lists too.
+        nodes.link(
+            format!("lower_{lower}"),
+            format!("../../../../class/net/{lower}"),
+        );
+    }
+}
+
+fn broadcast(netdev: &NetDev) -> Vec<u8> {
+    match netdev.arp_type {
+        // `ipv4_bcast_addr` of IP over InfiniBand: a multicast GID behind a queue pair number.
+        32 => {
+            let group = [0x00, 0xff, 0xff, 0xff, 0xff, 0x12, 0x40, 0x1b, 0xff, 0xff];
+            let tail = [0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xff, 0xff, 0xff, 0xff];
+            [group, tail].concat()
+        }
+        772 => vec![0; netdev.address.len()],
+        _ => vec![0xff; netdev.address.len()],
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let pairs: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    pairs.join(":")
+}

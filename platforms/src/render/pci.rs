@@ -1,0 +1,228 @@
+//! A network function on the PCI bus (`drivers/pci/pci-sysfs.c`, `drivers/pci/iov.c`).
+
+use super::{Nodes, Of, Part, host, net, rdma};
+use crate::{Function, Machine};
+
+/// A part that belongs to the function itself.
+pub(super) enum PciPart<'a> {
+    /// Its own attributes.
+    Own(&'a Function),
+    /// A folder that holds its devices of one class.
+    Glue {
+        of: &'a Function,
+        class: &'static str,
+    },
+}
+
+/// Every part of a function.
+pub(super) fn parts<'a>(machine: &Machine, function: &'a Function, parts: &mut Vec<Part<'a>>) {
+    let root = host::folder(&function.pci, function.physfn.as_ref());
+    let glue = |class: &'static str| Part {
+        root: format!("{root}/{class}"),
+        of: Of::Pci(PciPart::Glue {
+            of: function,
+            class,
+        }),
+    };
+    parts.push(Part {
+        root: root.clone(),
+        of: Of::Pci(PciPart::Own(function)),
+    });
+    if function.in_other_namespace {
+        return;
+    }
+    if let (true, Some(rdma)) = (machine.class_present, &function.rdma) {
+        parts.push(glue("infiniband"));
+        parts.push(glue("infiniband_verbs"));
+        if rdma.ports.values().any(|port| port.umad.is_some()) {
+            parts.push(glue("infiniband_mad"));
+        }
+        rdma::parts(&root, function, rdma, parts);
+    }
+    if !function.netdevs.is_empty() {
+        parts.push(glue("net"));
+        for netdev in &function.netdevs {
+            net::parts(&root, function, netdev, parts);
+        }
+    }
+}
+
+impl PciPart<'_> {
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Self::Own(_) => "pci",
+            Self::Glue { class, .. } => class,
+        }
+    }
+
+    pub(super) fn incarnation(&self) -> (u32, u32) {
+        let (Self::Own(function) | Self::Glue { of: function, .. }) = self;
+        (function.incarnation, 0)
+    }
+
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Own(a), Self::Own(b)) => same(a, b),
+            (Self::Glue { .. }, Self::Glue { .. }) => true,
+            _ => false,
+        }
+    }
+
+    pub(super) fn nodes(&self, nodes: &mut Nodes) {
+        match self {
+            Self::Own(function) => own(function, nodes),
+            Self::Glue { .. } => nodes.folder(""),
+        }
+    }
+}
+
+/// Whether the two have the same PCI attributes, whatever their devices do.
+fn same(a: &Function, b: &Function) -> bool {
+    let Function {
+        pci,
+        incarnation,
+        vendor,
+        device,
+        subsystem_vendor,
+        subsystem_device,
+        class,
+        revision,
+        numa,
+        cpus,
+        driver,
+        driver_file: _,
+        sriov_totalvfs,
+        sriov_offset,
+        virtfns,
+        physfn,
+        topo: _,
+        rdma: _,
+        netdevs: _,
+        in_other_namespace: _,
+    } = a;
+    *pci == b.pci
+        && *incarnation == b.incarnation
+        && [*vendor, *device] == [b.vendor, b.device]
+        && [*subsystem_vendor, *subsystem_device] == [b.subsystem_vendor, b.subsystem_device]
+        && *class == b.class
+        && *revision == b.revision
+        && *numa == b.numa
+        && *cpus == b.cpus
+        && *driver == b.driver
+        && *sriov_totalvfs == b.sriov_totalvfs
+        && *sriov_offset == b.sriov_offset
+        && *virtfns == b.virtfns
+        && *physfn == b.physfn
+}
+
+fn own(function: &Function, nodes: &mut Nodes) {
+    let Function {
+        pci,
+        vendor,
+        device,
+        subsystem_vendor,
+        subsystem_device,
+        class,
+        ..
+    } = function;
+    let bus_path = host::folder(pci, function.physfn.as_ref());
+    let below_devices = bus_path.trim_start_matches("sys/");
+    nodes.folder("");
+    nodes.link(
+        format!("/sys/bus/pci/devices/{pci}"),
+        format!("../../../{below_devices}"),
+    );
+    nodes.link("subsystem", "../../../bus/pci");
+    nodes.file("vendor", format_args!("{vendor:#06x}"));
+    nodes.file("device", format_args!("{device:#06x}"));
+    nodes.file("subsystem_vendor", format_args!("{subsystem_vendor:#06x}"));
+    nodes.file("subsystem_device", format_args!("{subsystem_device:#06x}"));
+    nodes.file("class", format_args!("{class:#08x}"));
+    nodes.file("revision", format_args!("{:#04x}", function.revision));
+    nodes.file("numa_node", function.numa);
+    nodes.file("local_cpulist", &function.cpus);
+    nodes.file("irq", 0);
+    nodes.file("enable", 1);
+    nodes.file("current_link_speed", "32.0 GT/s PCIe");
+    nodes.file("max_link_speed", "32.0 GT/s PCIe");
+    nodes.file("current_link_width", 16);
+    nodes.file("max_link_width", 16);
+    let alias = modalias(function);
+    nodes.file("modalias", &alias);
+    let mut uevent = String::new();
+    if let Some(driver) = &function.driver {
+        nodes.link("driver", format!("../../../bus/pci/drivers/{driver}"));
+        uevent += &format!("DRIVER={driver}\n");
+    }
+    uevent += &format!(
+        "PCI_CLASS={class:X}\nPCI_ID={vendor:04X}:{device:04X}\n\
+         PCI_SUBSYS_ID={subsystem_vendor:04X}:{subsystem_device:04X}\n\
+         PCI_SLOT_NAME={pci}\nMODALIAS={alias}"
+    );
+    nodes.file("uevent", uevent);
+    nodes.bytes("config", config(function));
+    nodes.bytes(
+        "resource",
+        RESOURCE
+            .repeat(if function.sriov_totalvfs.is_some() {
+                13
+            } else {
+                7
+            })
+            .into_bytes(),
+    );
+    if let Some(total) = function.sriov_totalvfs {
+        nodes.file("sriov_totalvfs", total);
+        nodes.file("sriov_numvfs", function.virtfns.len());
+        nodes.file("sriov_drivers_autoprobe", 1);
+        nodes.file("sriov_offset", function.sriov_offset);
+        nodes.file("sriov_stride", 1);
+        nodes.file(
+            "sriov_vf_device",
+            format_args!("{:x}", device.saturating_add(1)),
+        );
+        nodes.file("sriov_vf_total_msix", 0);
+    }
+    for (number, virtfn) in function.virtfns.iter().enumerate() {
+        nodes.link(format!("virtfn{number}"), format!("../{virtfn}"));
+    }
+    if let Some(physfn) = &function.physfn {
+        nodes.link("physfn", format!("../{physfn}"));
+    }
+}
+
+/// One line of `resource` for a region that is not there (`resource_show`).
+const RESOURCE: &str = "0x0000000000000000 0x0000000000000000 0x0000000000000000\n";
+
+fn modalias(function: &Function) -> String {
+    let Function {
+        vendor,
+        device,
+        subsystem_vendor,
+        subsystem_device,
+        class,
+        ..
+    } = function;
+    format!(
+        "pci:v{vendor:08X}d{device:08X}sv{subsystem_vendor:08X}sd{subsystem_device:08X}\
+         bc{:02x}sc{:02x}i{:02x}",
+        class >> 16 & 0xff,
+        class >> 8 & 0xff,
+        class & 0xff
+    )
+}
+
+/// The first 64 bytes of the configuration space: a type 0 header without regions, as much as
+/// `lspci` needs.
+fn config(function: &Function) -> Vec<u8> {
+    let mut header = vec![0; 64];
+    let [_, base, sub, interface] = function.class.to_be_bytes();
+    header[0x00..0x02].copy_from_slice(&function.vendor.to_le_bytes());
+    header[0x02..0x04].copy_from_slice(&function.device.to_le_bytes());
+    // Command: memory space and bus master. Status: none.
+    header[0x04] = 0x06;
+    header[0x08..0x0c].copy_from_slice(&[function.revision, interface, sub, base]);
+    header[0x2c..0x2e].copy_from_slice(&function.subsystem_vendor.to_le_bytes());
+    header[0x2e..0x30].copy_from_slice(&function.subsystem_device.to_le_bytes());
+    header
+}

@@ -1,0 +1,326 @@
+//! An RDMA device and its ports (`drivers/infiniband/core/sysfs.c`, `uverbs_main.c`, `user_mad.c`,
+//! `drivers/infiniband/hw/mlx5/main.c`).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use simfs::Errno;
+
+use super::{Nodes, Of, Part, host};
+use crate::{CounterValue, Function, GidKind, LinkLayer, NetDev, Port, PortNumber, Rdma, Shared};
+
+/// A part of an RDMA device.
+pub(super) struct RdmaPart<'a> {
+    function: &'a Function,
+    rdma: &'a Rdma,
+    of: RdmaOf<'a>,
+}
+
+enum RdmaOf<'a> {
+    Device,
+    Verbs,
+    Mad(PortNumber, &'a Port, u32),
+    Port(&'a Shared<Port>),
+    Gids(&'a Shared<Port>),
+    Counters(&'a Shared<Port>),
+    HwCounters(&'a Shared<Port>),
+}
+
+/// Every part of an RDMA device of the function whose folder is `device`.
+pub(super) fn parts<'a>(
+    device: &str,
+    function: &'a Function,
+    rdma: &'a Rdma,
+    parts: &mut Vec<Part<'a>>,
+) {
+    let mut add = |root: String, of: RdmaOf<'a>| {
+        parts.push(Part {
+            root,
+            of: Of::Rdma(RdmaPart { function, rdma, of }),
+        });
+    };
+    let root = format!("{device}/infiniband/{}", rdma.name);
+    for (number, port) in &rdma.ports {
+        let root = format!("{root}/ports/{number}");
+        add(root.clone(), RdmaOf::Port(port));
+        add(root.clone(), RdmaOf::Gids(port));
+        add(format!("{root}/counters"), RdmaOf::Counters(port));
+        add(format!("{root}/hw_counters"), RdmaOf::HwCounters(port));
+        if let Some(umad) = port.umad {
+            add(
+                format!("{device}/infiniband_mad"),
+                RdmaOf::Mad(*number, port, umad),
+            );
+        }
+    }
+    add(root, RdmaOf::Device);
+    add(
+        format!("{device}/infiniband_verbs/uverbs{}", rdma.uverbs),
+        RdmaOf::Verbs,
+    );
+}
+
+impl RdmaPart<'_> {
+    pub(super) fn kind(&self) -> &'static str {
+        match self.of {
+            RdmaOf::Device => "device",
+            RdmaOf::Verbs => "verbs",
+            RdmaOf::Mad(..) => "mad",
+            RdmaOf::Port(_) => "port",
+            RdmaOf::Gids(_) => "gids",
+            RdmaOf::Counters(_) => "counters",
+            RdmaOf::HwCounters(_) => "hw_counters",
+        }
+    }
+
+    pub(super) fn incarnation(&self) -> (u32, u32) {
+        (self.function.incarnation, self.rdma.incarnation)
+    }
+
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        match (&self.of, &other.of) {
+            (RdmaOf::Device, RdmaOf::Device) => same(self.rdma, other.rdma),
+            (RdmaOf::Verbs, RdmaOf::Verbs) => {
+                self.rdma.uverbs == other.rdma.uverbs && self.rdma.name == other.rdma.name
+            }
+            (RdmaOf::Mad(a, port_a, umad_a), RdmaOf::Mad(b, port_b, umad_b)) => {
+                (a, umad_a, port_a.layer) == (b, umad_b, port_b.layer)
+                    && self.rdma.name == other.rdma.name
+            }
+            (RdmaOf::Port(a), RdmaOf::Port(b)) => a.is_same_copy(b),
+            (RdmaOf::Gids(a), RdmaOf::Gids(b)) => {
+                same_names(self.function, other.function)
+                    && (a.is_same_copy(b)
+                        || (a.gids == b.gids && a.gid_table == b.gid_table && a.pkeys == b.pkeys))
+            }
+            (RdmaOf::Counters(a), RdmaOf::Counters(b)) => {
+                a.is_same_copy(b) || a.counters == b.counters
+            }
+            (RdmaOf::HwCounters(a), RdmaOf::HwCounters(b)) => {
+                a.is_same_copy(b) || a.hw_counters == b.hw_counters
+            }
+            _ => false,
+        }
+    }
+
+    pub(super) fn nodes(&self, nodes: &mut Nodes) {
+        let Self { function, rdma, .. } = self;
+        match self.of {
+            RdmaOf::Device => device(function, rdma, nodes),
+            RdmaOf::Verbs => verbs(function, rdma, nodes),
+            RdmaOf::Mad(number, port, umad) => mad(function, rdma, number, port, umad, nodes),
+            RdmaOf::Port(port) => self::port(port, nodes),
+            RdmaOf::Gids(port) => gids(function, port, nodes),
+            RdmaOf::Counters(port) => counters(&port.counters, nodes),
+            RdmaOf::HwCounters(port) => counters(&port.hw_counters, nodes),
+        }
+    }
+}
+
+fn same_names(a: &Function, b: &Function) -> bool {
+    fn name(netdev: &NetDev) -> &str {
+        &netdev.name
+    }
+    a.netdevs.iter().map(name).eq(b.netdevs.iter().map(name))
+}
+
+/// Whether the two show the same attributes, whatever their ports do.
+fn same(a: &Rdma, b: &Rdma) -> bool {
+    let Rdma {
+        name,
+        incarnation,
+        hca_type,
+        fw_ver,
+        board_id,
+        hw_rev,
+        node_desc,
+        node_guid,
+        sys_image_guid,
+        node_type,
+        uverbs: _,
+        ports: _,
+    } = a;
+    *name == b.name
+        && *incarnation == b.incarnation
+        && *hca_type == b.hca_type
+        && *fw_ver == b.fw_ver
+        && *board_id == b.board_id
+        && *hw_rev == b.hw_rev
+        && *node_desc == b.node_desc
+        && [*node_guid, *sys_image_guid] == [b.node_guid, b.sys_image_guid]
+        && *node_type == b.node_type
+}
+
+/// The link of a class entry to the device's folder, three levels below the classes' common root.
+fn class_link(function: &Function, class: &str, name: &str) -> (String, String) {
+    let device = host::folder(&function.pci, function.physfn.as_ref());
+    let below = device.trim_start_matches("sys/");
+    (
+        format!("/sys/class/{class}/{name}"),
+        format!("../../{below}/{class}/{name}"),
+    )
+}
+
+fn device(function: &Function, rdma: &Rdma, nodes: &mut Nodes) {
+    let (path, target) = class_link(function, "infiniband", rdma.name.as_str());
+    nodes.folder("");
+    nodes.folder("ports");
+    nodes.link(path, target);
+    nodes.link("device", format!("../../../{}", function.pci));
+    nodes.link("subsystem", "../../../../../class/infiniband");
+    if let Some(hca_type) = &rdma.hca_type {
+        nodes.file("hca_type", hca_type);
+    }
+    nodes.file("fw_ver", &rdma.fw_ver);
+    nodes.file("board_id", &rdma.board_id);
+    nodes.file("hw_rev", &rdma.hw_rev);
+    nodes.file("node_desc", &rdma.node_desc);
+    nodes.file("node_guid", guid(rdma.node_guid));
+    nodes.file("sys_image_guid", guid(rdma.sys_image_guid));
+    nodes.file("node_type", &rdma.node_type);
+    nodes.file("fw_pages", 0);
+    nodes.file("reg_pages", 0);
+    nodes.file("uevent", format_args!("NAME={}", rdma.name));
+}
+
+fn verbs(function: &Function, rdma: &Rdma, nodes: &mut Nodes) {
+    let name = format!("uverbs{}", rdma.uverbs);
+    let (path, target) = class_link(function, "infiniband_verbs", &name);
+    nodes.folder("");
+    nodes.link(path, target);
+    nodes.link("device", format!("../../../{}", function.pci));
+    nodes.link("subsystem", "../../../../../class/infiniband_verbs");
+    nodes.file("ibdev", &rdma.name);
+    // `MLX5_IB_UVERBS_ABI_VERSION`.
+    nodes.file("abi_version", 1);
+    // `IB_UVERBS_MAJOR`, `IB_UVERBS_BASE_MINOR`.
+    let minor = 192 + rdma.uverbs;
+    nodes.file("dev", format_args!("231:{minor}"));
+    nodes.file(
+        "uevent",
+        format_args!("MAJOR=231\nMINOR={minor}\nDEVNAME=infiniband/{name}"),
+    );
+}
+
+fn mad(
+    function: &Function,
+    rdma: &Rdma,
+    number: PortNumber,
+    port: &Port,
+    umad: u32,
+    nodes: &mut Nodes,
+) {
+    // `IB_UMAD_MAJOR`; `issm` devices have their minors 64 above, and only where a port has the
+    // subnet management interface (`rdma_cap_ib_smi`).
+    let mut entry = |name: String, minor: u32| {
+        let (path, target) = class_link(function, "infiniband_mad", &name);
+        nodes.folder(name.clone());
+        nodes.link(path, target);
+        nodes.link(
+            format!("{name}/device"),
+            format!("../../../{}", function.pci),
+        );
+        nodes.link(
+            format!("{name}/subsystem"),
+            "../../../../../class/infiniband_mad",
+        );
+        nodes.file(format!("{name}/ibdev"), &rdma.name);
+        nodes.file(format!("{name}/port"), number);
+        nodes.file(format!("{name}/dev"), format_args!("231:{minor}"));
+        nodes.file(
+            format!("{name}/uevent"),
+            format_args!("MAJOR=231\nMINOR={minor}\nDEVNAME=infiniband/{name}"),
+        );
+    };
+    entry(format!("umad{umad}"), umad);
+    if port.layer == LinkLayer::InfiniBand {
+        entry(format!("issm{umad}"), 64 + umad);
+    }
+}
+
+fn port(port: &Port, nodes: &mut Nodes) {
+    nodes.folder("");
+    nodes.file("link_layer", port.layer);
+    let mut queried = |name: &'static str, text: &dyn std::fmt::Display| match port.query_error {
+        Some(errno) => nodes.fails(name, errno),
+        None => nodes.file(name, text),
+    };
+    queried("state", &port.state);
+    queried("phys_state", &port.phys_state);
+    queried("rate", &port.rate);
+    queried("lid", &format_args!("{:#x}", port.lid));
+    queried("sm_lid", &format_args!("{:#x}", port.sm_lid));
+    queried("lid_mask_count", &port.lid_mask_count);
+    queried("sm_sl", &port.sm_sl);
+    queried("cap_mask", &format_args!("{:#010x}", port.cap_mask));
+    nodes.file("has_smi", u8::from(port.layer == LinkLayer::InfiniBand));
+}
+
+fn gids(function: &Function, port: &Port, nodes: &mut Nodes) {
+    for folder in [
+        "gids",
+        "gid_attrs",
+        "gid_attrs/ndevs",
+        "gid_attrs/types",
+        "pkeys",
+    ] {
+        nodes.folder(folder);
+    }
+    for index in 0..port.gid_table {
+        let types = format!("gid_attrs/types/{index}");
+        let ndevs = format!("gid_attrs/ndevs/{index}");
+        let Some(gid) = port.gids.get(&index) else {
+            nodes.file(format!("gids/{index}"), groups(&[0; 16]));
+            nodes.fails(types, Errno::EINVAL);
+            nodes.fails(ndevs, Errno::EINVAL);
+            continue;
+        };
+        nodes.file(format!("gids/{index}"), groups(&gid.bytes));
+        nodes.file(
+            types,
+            match gid.kind {
+                GidKind::RoceV1 => "IB/RoCE v1",
+                GidKind::RoceV2 => "RoCE v2",
+            },
+        );
+        match gid
+            .netdev
+            .and_then(|place| function.netdevs.get(usize::from(place)))
+        {
+            Some(netdev) => nodes.file(ndevs, &netdev.name),
+            None => nodes.fails(ndevs, Errno::EINVAL),
+        }
+    }
+    for (index, pkey) in port.pkeys.iter().enumerate() {
+        nodes.file(format!("pkeys/{index}"), format_args!("{pkey:#06x}"));
+    }
+}
+
+fn counters(values: &BTreeMap<Arc<str>, CounterValue>, nodes: &mut Nodes) {
+    nodes.folder("");
+    for (name, value) in values {
+        counter(name.to_string(), value, nodes);
+    }
+}
+
+/// A counter's file.
+pub(super) fn counter(name: String, value: &CounterValue, nodes: &mut Nodes) {
+    match value {
+        CounterValue::Count(count) => nodes.file(name, count),
+        CounterValue::Text(text) => nodes.file(name, text),
+        CounterValue::Fails(errno) => nodes.fails(name, *errno),
+    }
+}
+
+/// A GUID as the kernel groups it: `a088:c203:00e3:142a`.
+fn guid(guid: u64) -> String {
+    groups(&guid.to_be_bytes())
+}
+
+fn groups(bytes: &[u8]) -> String {
+    let groups: Vec<String> = bytes
+        .chunks(2)
+        .map(|pair| pair.iter().map(|byte| format!("{byte:02x}")).collect())
+        .collect();
+    groups.join(":")
+}

@@ -1,0 +1,362 @@
+//! Reading YAML within a budget, for every room that reads any.
+//!
+//! One call, [`read`], turns a text into a value and an error into something a person can act on:
+//! file, line, column, the line itself, what is allowed there, and the nearest known key. Unknown
+//! keys are refused by the types (`deny_unknown_fields`), duplicate keys, alias bombs, deep nests
+//! and texts above [`MAX_BYTES`] here. It opens no file: the caller brings the text.
+
+use std::fmt;
+
+use serde::de::DeserializeOwned;
+use serde_saphyr::budget::BudgetBreach;
+use serde_saphyr::{DuplicateKeyPolicy, Error, MergeKeyPolicy, Options, RequireIndent};
+
+pub use serde_saphyr::{Location, Spanned};
+
+/// The longest text that is read, in bytes (1 MiB). Chosen: hundreds of times the longest shipped file.
+pub const MAX_BYTES: usize = 1024 * 1024;
+
+/// The deepest nest of lists and maps. Chosen: the deepest shipped file has nine levels.
+pub const MAX_DEPTH: usize = 32;
+
+/// The most lists, maps and scalars in one text. Chosen: a platform with 34 devices has about 3,000.
+pub const MAX_NODES: usize = 100_000;
+
+/// The most uses of an anchor in one text. Chosen.
+pub const MAX_ALIASES: usize = 256;
+
+/// The place of a value in a text: line and column, counted from 1; 0 where the place is unknown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+}
+
+impl From<Location> for Place {
+    fn from(location: Location) -> Self {
+        let narrow = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        Self {
+            line: narrow(location.line()),
+            column: narrow(location.column()),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
+/// Why a text could not be read: where, what, the line it stands on, and what helps.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.told())]
+pub struct YamlError {
+    /// The file's name, as the caller knows it.
+    pub file: String,
+    /// The place; `None` where the whole text is meant.
+    pub place: Option<Place>,
+    /// What is wrong: lower-case, names in backticks.
+    pub what: String,
+    /// The line that is meant; empty where there is none.
+    pub line: String,
+    /// What helps; empty where nothing does.
+    pub hint: String,
+}
+
+impl YamlError {
+    /// An error of a caller's own about a place in `text`, told in the same form.
+    #[must_use]
+    pub fn at(file: &str, text: &str, place: Place, what: impl Into<String>) -> Self {
+        let number = usize::try_from(place.line).unwrap_or(usize::MAX);
+        let line = match number.checked_sub(1) {
+            Some(above) => text.lines().nth(above).unwrap_or_default().to_owned(),
+            None => String::new(),
+        };
+        let place = (place.line > 0).then_some(place);
+        Self {
+            file: file.to_owned(),
+            place,
+            what: what.into(),
+            line,
+            hint: String::new(),
+        }
+    }
+
+    /// The same error with a hint.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = hint.into();
+        self
+    }
+
+    fn told(&self) -> String {
+        let mut told = match self.place {
+            Some(place) => format!("{}:{place}: {}", self.file, self.what),
+            None => format!("{}: {}", self.file, self.what),
+        };
+        if let (Some(place), false) = (self.place, self.line.is_empty()) {
+            let number = place.line.to_string();
+            let gutter = " ".repeat(number.len());
+            let shown: String = self.line.chars().take(160).collect();
+            let under: String = shown
+                .chars()
+                .take(place.column.saturating_sub(1) as usize)
+                .map(|c| if c == '\t' { '\t' } else { ' ' })
+                .collect();
+            told += &format!("\n {gutter} |\n {number} | {shown}\n {gutter} | {under}^");
+        }
+        if !self.hint.is_empty() {
+            told += &format!("\nhint: {}", self.hint);
+        }
+        told
+    }
+}
+
+/// Reads one YAML document out of `text`; `file` is the name that errors carry.
+///
+/// # Errors
+/// A [`YamlError`] for whatever is not YAML, not a `T`, twice there, or beyond the budget.
+pub fn read<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, YamlError> {
+    within_size(file, text)?;
+    serde_saphyr::from_str_with_options(text, options()).map_err(|error| told(file, text, &error))
+}
+
+/// Reads every document out of `text` (they are set apart by `---`), in order.
+///
+/// # Errors
+/// As [`read`]; the first document that cannot be read decides.
+pub fn read_all<T: DeserializeOwned>(file: &str, text: &str) -> Result<Vec<T>, YamlError> {
+    within_size(file, text)?;
+    serde_saphyr::from_multiple_with_options(text, options())
+        .map_err(|error| told(file, text, &error))
+}
+
+/// The candidate that a misspelt `word` most likely means; `None` if none is near.
+#[must_use]
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    candidates
+        .into_iter()
+        .map(|candidate| (distance(word, candidate), candidate))
+        .filter(|(distance, candidate)| *distance * 3 <= candidate.chars().count().max(3))
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+fn within_size(file: &str, text: &str) -> Result<(), YamlError> {
+    if text.len() <= MAX_BYTES {
+        return Ok(());
+    }
+    Err(YamlError {
+        file: file.to_owned(),
+        place: None,
+        what: format!(
+            "the text has {} bytes, at most {MAX_BYTES} are read",
+            text.len()
+        ),
+        line: String::new(),
+        hint: String::new(),
+    })
+}
+
+fn options() -> Options {
+    let budget = serde_saphyr::budget! {
+        max_depth: MAX_DEPTH,
+        flow_nesting_limit: MAX_DEPTH,
+        max_nodes: MAX_NODES,
+        max_events: 3 * MAX_NODES,
+        max_aliases: MAX_ALIASES,
+        max_anchors: MAX_ALIASES,
+        max_recorded_anchor_events: MAX_NODES,
+        max_inclusion_depth: 0,
+        max_total_scalar_bytes: MAX_BYTES,
+    };
+    serde_saphyr::options! {
+        budget: budget,
+        duplicate_keys: DuplicateKeyPolicy::Error,
+        merge_keys: MergeKeyPolicy::Error,
+        strict_booleans: true,
+        require_indent: RequireIndent::Unchecked,
+        with_snippet: false,
+    }
+}
+
+fn told(file: &str, text: &str, error: &Error) -> YamlError {
+    let error = error.without_snippet();
+    let place = error.location().map(Place::from).unwrap_or_default();
+    let at = |what: String| YamlError::at(file, text, place, what);
+    let choice =
+        |word: &str, expected: &[&'static str]| match nearest(word, expected.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`? {}", allowed(expected)),
+            None => allowed(expected),
+        };
+    match error {
+        Error::SerdeUnknownField {
+            field, expected, ..
+        } => at(format!("unknown key `{field}`")).hint(choice(field, expected)),
+        Error::SerdeUnknownVariant {
+            variant, expected, ..
+        } => at(format!("unknown word `{variant}`")).hint(choice(variant, expected)),
+        Error::SerdeMissingField { field, .. } => at(format!("key `{field}` is missing")),
+        Error::DuplicateMappingKey { key: Some(key), .. } => {
+            at(format!("key `{key}` is there twice")).hint("keep one of the two")
+        }
+        Error::SerdeInvalidType {
+            unexpected,
+            expected,
+            ..
+        } => at(format!("found {unexpected}, expected {expected}")),
+        Error::SerdeInvalidValue {
+            unexpected,
+            expected,
+            ..
+        } => at(format!(
+            "value {unexpected} cannot stand here, expected {expected}"
+        )),
+        Error::Budget { breach, .. } => {
+            at(format!("the text is too large: {}", breach_text(breach)))
+        }
+        other => at(first_line(&other.to_string())),
+    }
+}
+
+fn breach_text(breach: &BudgetBreach) -> String {
+    match breach {
+        BudgetBreach::Depth { .. } => format!("deeper than {MAX_DEPTH} levels"),
+        BudgetBreach::Nodes { .. } => format!("more than {MAX_NODES} values"),
+        BudgetBreach::Aliases { .. } => format!("more than {MAX_ALIASES} aliases"),
+        other => format!("{other:?}"),
+    }
+}
+
+fn allowed(expected: &[&'static str]) -> String {
+    let mut words: Vec<String> = expected.iter().map(|word| format!("`{word}`")).collect();
+    words.sort_unstable();
+    if words.is_empty() {
+        "nothing is allowed here".to_owned()
+    } else {
+        format!("allowed: {}", words.join(", "))
+    }
+}
+
+/// The library's text without the place, which is told once, by us.
+fn first_line(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    let line = line.strip_prefix("error: ").unwrap_or(line);
+    match line.split_once(": ") {
+        Some((place, rest)) if place.starts_with("line ") => rest.to_owned(),
+        _ => line.to_owned(),
+    }
+}
+
+/// Optimal string alignment: insertions, deletions, changes and swaps of neighbours.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) =
+        (a.chars().take(64).collect(), b.chars().take(64).collect());
+    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for (i, row) in rows.iter_mut().enumerate() {
+        row[0] = i;
+    }
+    for (j, cell) in rows[0].iter_mut().enumerate() {
+        *cell = j;
+    }
+    for i in 1..=a.len() {
+        for j in 1..=b.len() {
+            let change = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = change.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            rows[i][j] = best;
+        }
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize, PartialEq)]
+    #[serde(deny_unknown_fields)]
+    struct Sample {
+        role: String,
+        #[serde(default)]
+        ports: Vec<Spanned<u8>>,
+    }
+
+    fn check(text: &str, expected: &str) {
+        let error = read::<Sample>("sample.yaml", text).expect_err(text);
+        assert_eq!(error.to_string(), expected);
+    }
+
+    #[test]
+    fn an_unknown_key_names_its_place_and_the_nearest_key() {
+        check(
+            "role: x\nprots: [1]\n",
+            "sample.yaml:2:1: unknown key `prots`\n   |\n 2 | prots: [1]\n   | ^\nhint: did you mean `ports`? allowed: `ports`, `role`",
+        );
+    }
+
+    #[test]
+    fn a_duplicate_key_is_refused() {
+        check(
+            "role: x\nrole: y\n",
+            "sample.yaml:2:1: key `role` is there twice\n   |\n 2 | role: y\n   | ^\nhint: keep one of the two",
+        );
+    }
+
+    #[test]
+    fn values_keep_their_places() {
+        let sample: Sample = read("s", "role: x\nports:\n  - 1\n  - 2\n").unwrap();
+        let places: Vec<Place> = sample
+            .ports
+            .iter()
+            .map(|port| port.referenced.into())
+            .collect();
+        assert_eq!(
+            places,
+            [Place { line: 3, column: 5 }, Place { line: 4, column: 5 }]
+        );
+    }
+
+    #[test]
+    fn a_text_over_the_limit_is_refused_before_it_is_parsed() {
+        let text = format!("role: {}\n", "x".repeat(MAX_BYTES));
+        let error = read::<Sample>("big.yaml", &text).expect_err("over the limit");
+        assert!(
+            error.to_string().contains("at most 1048576 are read"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn an_alias_bomb_ends_in_an_error() {
+        let mut text = String::from("a0: &a0 [x, x, x, x, x, x, x, x]\n");
+        for level in 1..20 {
+            let below = format!("*a{}", level - 1);
+            text += &format!("a{level}: &a{level} [{}]\n", vec![below; 8].join(", "));
+        }
+        read::<std::collections::BTreeMap<String, Vec<String>>>("bomb.yaml", &text)
+            .expect_err("a bomb");
+    }
+
+    #[test]
+    fn a_deep_nest_is_refused() {
+        let text = format!("{}{}", "[".repeat(500), "]".repeat(500));
+        read::<Sample>("deep.yaml", &text).expect_err("too deep");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_makes_the_reader_panic(text in ".{0,200}") {
+            if let Err(error) = read::<Sample>("any.yaml", &text) {
+                proptest::prop_assert!(!error.to_string().is_empty());
+            }
+        }
+    }
+}

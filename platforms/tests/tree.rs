@@ -1,0 +1,227 @@
+//! The rendered tree, and the law that a difference leads from one tree to the other.
+
+use std::collections::BTreeMap;
+
+use platforms::{
+    CounterValue, DeviceName, Machine, NodeName, PhysState, Platforms, PortNumber, PortState,
+    Routes, diff, render,
+};
+use proptest::prelude::*;
+use simfs::{Edit, Value};
+
+/// What stands at a path of the model tree.
+#[derive(Clone, Debug, PartialEq)]
+enum Node {
+    Folder,
+    File(Value),
+    Link(String),
+}
+
+/// A tree as simple as can be: paths and what stands there.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Model(BTreeMap<String, Node>);
+
+impl Model {
+    fn of(machine: &Machine) -> Self {
+        let mut model = Self::default();
+        model.apply(&render(machine));
+        model
+    }
+
+    fn apply(&mut self, edits: &[Edit]) {
+        for edit in edits {
+            let path = edit.path().as_str().to_owned();
+            let node = match edit {
+                Edit::Remove(_) => {
+                    let below = format!("{path}/");
+                    self.0
+                        .retain(|at, _| *at != path && !at.starts_with(&below));
+                    continue;
+                }
+                Edit::Folder(_) => Node::Folder,
+                Edit::File { value, .. } => Node::File(value.clone()),
+                Edit::Link { target, .. } => Node::Link(target.clone()),
+                Edit::Stream(_) | Edit::Append { .. } => panic!("a machine at rest has no stream"),
+            };
+            for (at, _) in path.match_indices('/') {
+                let above = self.0.entry(path[..at].to_owned()).or_insert(Node::Folder);
+                assert_eq!(
+                    *above,
+                    Node::Folder,
+                    "{} is in the way of {path}",
+                    &path[..at]
+                );
+            }
+            self.0.insert(path, node);
+        }
+    }
+
+    fn text(&self, path: &str) -> String {
+        match self.0.get(path) {
+            Some(Node::File(Value::Bytes(bytes))) => String::from_utf8_lossy(bytes).into_owned(),
+            other => panic!("{path} is {other:?}"),
+        }
+    }
+}
+
+fn machine(platform: &str) -> Machine {
+    let platforms = Platforms::shipped();
+    platforms
+        .get(platform)
+        .expect(platform)
+        .machine(&NodeName::from("node-1"))
+}
+
+/// Changes of every kind that a story can make, by number.
+fn change(machine: &mut Machine, kind: u8, nth: usize) {
+    let keys: Vec<_> = machine.functions.keys().copied().collect();
+    let Some(pci) = keys.get(nth % keys.len().max(1)).copied() else {
+        return;
+    };
+    let function = machine.functions.get_mut(&pci).expect("listed");
+    match kind {
+        0 => {
+            machine.functions.remove(&pci);
+        }
+        1 => function.incarnation += 1,
+        2 => function.rdma = None,
+        3 => function.netdevs.clear(),
+        4 => function.in_other_namespace = !function.in_other_namespace,
+        5 => machine.class_present = !machine.class_present,
+        6 => machine.routes = Routes::Missing,
+        7 => machine.clock.wall_ns += 1,
+        8 => function.driver = None,
+        9 => {
+            for netdev in &mut function.netdevs {
+                netdev.admin_up = false;
+                netdev.operstate = "down".to_owned();
+            }
+        }
+        10 => {
+            for netdev in &mut function.netdevs {
+                netdev.ifindex += 100;
+            }
+        }
+        kind => {
+            let Some(rdma) = &mut function.rdma else {
+                return;
+            };
+            match kind {
+                11 => rdma.incarnation += 1,
+                12 => rdma.name = DeviceName(format!("{}x", rdma.name)),
+                13 => rdma.ports.clear(),
+                _ => {
+                    let Some(port) = rdma.ports.get_mut(&PortNumber(1)) else {
+                        return;
+                    };
+                    match kind {
+                        14 => port.state = PortState::DOWN,
+                        15 => port.phys_state = PhysState::POLLING,
+                        16 => port.query_error = Some(simfs::Errno::EIO),
+                        17 => port.gids.clear(),
+                        18 => port.umad = None,
+                        _ => {
+                            port.counters
+                                .insert("link_downed".into(), CounterValue::Count(7));
+                            port.hw_counters.remove("lifespan");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn a_difference_leads_from_one_tree_to_the_other(
+        before in prop::collection::vec((0_u8..20, 0_usize..40), 0..6),
+        after in prop::collection::vec((0_u8..20, 0_usize..40), 0..6),
+    ) {
+        let mut old = machine("h100-oci");
+        for (kind, nth) in before {
+            change(&mut old, kind, nth);
+        }
+        let mut new = old.clone();
+        for (kind, nth) in after {
+            change(&mut new, kind, nth);
+        }
+        let mut tree = Model::of(&old);
+        tree.apply(&diff(&old, &new));
+        prop_assert!(tree == Model::of(&new));
+        tree.apply(&diff(&new, &old));
+        prop_assert!(tree == Model::of(&old));
+    }
+}
+
+#[test]
+fn nothing_changed_is_no_edit() {
+    let machine = machine("h100-oci");
+    assert_eq!(diff(&machine, &machine.clone()), []);
+}
+
+#[test]
+fn a_device_that_returned_has_new_nodes() {
+    let old = machine("h100-oci");
+    let mut new = old.clone();
+    let pci = *old.functions.keys().next().expect("a function");
+    new.functions.get_mut(&pci).expect("listed").incarnation += 1;
+    let edits = diff(&old, &new);
+    let root = format!("sys/devices/pci0000:0c/{pci}");
+    assert!(
+        edits.contains(&Edit::Remove(root.as_str().into())),
+        "{edits:?}"
+    );
+    let made = edits
+        .iter()
+        .filter(|edit| edit.path().starts_with(&format!("{root}/")));
+    assert!(made.count() > 100);
+}
+
+#[test]
+fn swapped_names_leave_both_slots_whole() {
+    let old = machine("h100-oci");
+    let mut new = old.clone();
+    let keys: Vec<_> = old.functions.keys().copied().take(2).collect();
+    for (pci, name) in [(keys[0], "mlx5_1"), (keys[1], "mlx5_0")] {
+        let function = new.functions.get_mut(&pci).expect("listed");
+        function.rdma.as_mut().expect("a device").name = name.into();
+    }
+    let mut tree = Model::of(&old);
+    tree.apply(&diff(&old, &new));
+    assert!(tree == Model::of(&new));
+}
+
+#[test]
+fn a_port_reads_as_the_kernel_prints_it() {
+    let tree = Model::of(&machine("h100-oci"));
+    let device = "sys/devices/pci0000:0c/0000:0c:00.0";
+    let port = format!("{device}/infiniband/mlx5_0/ports/1");
+    for (name, text) in [
+        ("state", "4: ACTIVE\n"),
+        ("phys_state", "5: LinkUp\n"),
+        ("rate", "200 Gb/sec (4X HDR)\n"),
+        ("link_layer", "Ethernet\n"),
+        ("counters/link_downed", "0\n"),
+        ("gid_attrs/types/1", "RoCE v2\n"),
+        ("gid_attrs/ndevs/0", "rdma0\n"),
+    ] {
+        assert_eq!(tree.text(&format!("{port}/{name}")), text, "{name}");
+    }
+    assert_eq!(
+        tree.0.get("sys/class/infiniband/mlx5_0"),
+        Some(&Node::Link(
+            "../../devices/pci0000:0c/0000:0c:00.0/infiniband/mlx5_0".to_owned()
+        ))
+    );
+    assert_eq!(
+        tree.0.get("sys/class/net/rdma0/device"),
+        None,
+        "class entries are links"
+    );
+    assert_eq!(
+        tree.0.get(&format!("{device}/net/rdma0/device")),
+        Some(&Node::Link("../../../0000:0c:00.0".to_owned()))
+    );
+}
