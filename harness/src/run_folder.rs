@@ -1,0 +1,314 @@
+//! The folder that a run leaves behind, written so that another program can follow it.
+//!
+//! ```text
+//! run.json       what the run is going to do, complete before the first drill
+//! events.jsonl   what happened, one event a line, in drill order
+//! passed.txt failed.txt skipped.txt    drills by what became of them, one a line
+//! failed/<family>/<scenario>@<platform>/    the story, reads, trace, output and state file
+//! repeat-01/ …   with `--repeat`: all this for each repeat
+//! ```
+//! The previous run is kept once, as `<folder>.old`. The folder ignores itself in git. What the
+//! texts say is `reports`' work; which artifacts a drill leaves is [`super::suite`]'s.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+};
+
+use reports::{DrillName, RunEvent};
+use serde::Serialize;
+
+/// The name of the folder where none is asked for.
+pub const DEFAULT: &str = "nicdrill.out";
+
+/// A file or folder of the run that could not be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum RunFolderError {
+    /// A file could not be written.
+    #[error("`{}` cannot be written: {cause}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+    /// A folder that is not ours would have been moved away.
+    #[error(
+        "`{}` is not empty and holds no earlier run\nhint: name another folder with `--out`",
+        path.display()
+    )]
+    NotOurs {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The list of an earlier run's failures cannot be read.
+    #[error(
+        "`{}` cannot be read: {cause}\nhint: `--failed` repeats what failed in the run before, so \
+         there must have been one",
+        path.display()
+    )]
+    NoFailures {
+        /// The list.
+        path: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+    /// A line of such a list names no drill.
+    #[error("{}:{line}: {cause}", path.display())]
+    BadName {
+        /// The list.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// Why.
+        cause: reports::DrillNameError,
+    },
+}
+
+/// A file that a failed drill leaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Artifact {
+    /// Its name within the drill's folder.
+    pub name: String,
+    /// What it holds.
+    pub bytes: Vec<u8>,
+}
+
+/// The folder of a run that is going on.
+#[derive(Debug)]
+pub struct RunFolder {
+    path: PathBuf,
+    events: File,
+    passed: File,
+    failed: File,
+    skipped: File,
+}
+
+impl RunFolder {
+    /// Makes the folder; an earlier run there is kept once, as `<path>.old`.
+    ///
+    /// # Errors
+    /// If the folder holds something else than an earlier run, or cannot be written.
+    pub fn create(path: &Path) -> Result<Self, RunFolderError> {
+        put_aside(path)?;
+        Self::fresh(path)
+    }
+
+    /// The folder of one repeat, counted from 1, within this one.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn repeat(&self, number: u32) -> Result<Self, RunFolderError> {
+        Self::fresh(&self.path.join(format!("repeat-{number:02}")))
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Takes in one event, at once.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
+    pub fn take(&mut self, event: &RunEvent) -> Result<(), RunFolderError> {
+        if let RunEvent::RunStarted(plan) = event {
+            write_whole(&self.path.join("run.json"), (line(plan) + "\n").as_bytes())?;
+        }
+        add(&mut self.events, &self.path.join("events.jsonl"), &line(event))?;
+        let (file, list, drill) = match event {
+            RunEvent::DrillPassed(drill) => (&mut self.passed, "passed.txt", drill),
+            RunEvent::DrillFailed(drill) => (&mut self.failed, "failed.txt", drill),
+            RunEvent::DrillSkipped(drill) => (&mut self.skipped, "skipped.txt", drill),
+            _ => return Ok(()),
+        };
+        add(file, &self.path.join(list), &drill.drill.to_string())
+    }
+
+    /// Writes what a failed drill leaves.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
+    pub fn keep(&self, drill: &DrillName, artifacts: &[Artifact]) -> Result<(), RunFolderError> {
+        let folder = self.path.join("failed").join(drill.to_string());
+        create_folder(&folder)?;
+        artifacts
+            .iter()
+            .try_for_each(|artifact| write_whole(&folder.join(&artifact.name), &artifact.bytes))
+    }
+
+    /// The drills that failed in the run in this folder, in order.
+    ///
+    /// # Errors
+    /// If there was no run, or its list is damaged.
+    pub fn failed_before(path: &Path) -> Result<Vec<DrillName>, RunFolderError> {
+        let path = path.join("failed.txt");
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(cause) => return Err(RunFolderError::NoFailures { path, cause }),
+        };
+        text.lines()
+            .enumerate()
+            .map(|(row, line)| {
+                line.parse().map_err(|cause| RunFolderError::BadName {
+                    path: path.clone(),
+                    line: row + 1,
+                    cause,
+                })
+            })
+            .collect()
+    }
+
+    fn fresh(path: &Path) -> Result<Self, RunFolderError> {
+        create_folder(path)?;
+        write_whole(&path.join(".gitignore"), b"*\n")?;
+        let open = |name: &str| {
+            let path = path.join(name);
+            OpenOptions::new()
+                .append(true)
+                .create(true)
+                .open(&path)
+                .map_err(|cause| RunFolderError::Write { path, cause })
+        };
+        Ok(Self {
+            path: path.to_owned(),
+            events: open("events.jsonl")?,
+            passed: open("passed.txt")?,
+            failed: open("failed.txt")?,
+            skipped: open("skipped.txt")?,
+        })
+    }
+}
+
+/// Writes a text that the user asked for, such as a report, with the folders above it.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_report(path: &Path, text: &str) -> Result<(), RunFolderError> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        create_folder(folder)?;
+    }
+    write_whole(path, text.as_bytes())
+}
+
+/// Moves an earlier run out of the way; what was kept before goes.
+fn put_aside(path: &Path) -> Result<(), RunFolderError> {
+    let failed = |cause| RunFolderError::Write { path: path.to_owned(), cause };
+    let mut entries = match fs::read_dir(path) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(cause) => return Err(failed(cause)),
+    };
+    if entries.next().is_none() {
+        return Ok(());
+    }
+    // `events.jsonl` is made before anything else that a run writes, but the file for git.
+    if !path.join("events.jsonl").exists() {
+        return Err(RunFolderError::NotOurs { path: path.to_owned() });
+    }
+    let mut old = path.as_os_str().to_owned();
+    old.push(".old");
+    let old = PathBuf::from(old);
+    if old.join("events.jsonl").exists() {
+        fs::remove_dir_all(&old).map_err(failed)?;
+    }
+    fs::rename(path, &old).map_err(failed)
+}
+
+fn create_folder(path: &Path) -> Result<(), RunFolderError> {
+    fs::create_dir_all(path)
+        .map_err(|cause| RunFolderError::Write { path: path.to_owned(), cause })
+}
+
+fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), RunFolderError> {
+    fs::write(path, bytes).map_err(|cause| RunFolderError::Write { path: path.to_owned(), cause })
+}
+
+fn add(file: &mut File, path: &Path, line: &str) -> Result<(), RunFolderError> {
+    // One write a line, so that a reader never sees half of one.
+    file.write_all(format!("{line}\n").as_bytes())
+        .map_err(|cause| RunFolderError::Write { path: path.to_owned(), cause })
+}
+
+fn line(told: &impl Serialize) -> String {
+    serde_json::to_string(told).expect("an event has only text keys and finite numbers")
+}
+
+#[cfg(test)]
+mod tests {
+    use reports::{DrillReport, NotApplicable, Outcome, PlannedDrill, RunPlan, Wall};
+
+    use super::*;
+
+    fn name(text: &str) -> DrillName {
+        text.parse().unwrap()
+    }
+
+    fn failed(drill: &str) -> RunEvent {
+        RunEvent::DrillFailed(DrillReport {
+            drill: name(drill),
+            outcome: Outcome::Failed,
+            arms: Vec::new(),
+            failures: Vec::new(),
+            not_judged: 0,
+            repeat: String::new(),
+            wall: Wall::default(),
+        })
+    }
+
+    fn started() -> RunEvent {
+        let drill = name("port/cut@p");
+        RunEvent::RunStarted(RunPlan {
+            monitor: "reference".to_owned(),
+            drills: vec![PlannedDrill { drill: drill.clone(), arms: Vec::new() }],
+            not_applicable: vec![NotApplicable { drill, reason: "no port".to_owned() }],
+            ..RunPlan::default()
+        })
+    }
+
+    #[test]
+    fn the_plan_is_complete_before_the_first_drill_and_events_are_lines() {
+        let place = tempfile::tempdir().unwrap();
+        let mut folder = RunFolder::create(&place.path().join("out")).unwrap();
+        folder.take(&started()).unwrap();
+        let plan = fs::read_to_string(folder.path().join("run.json")).unwrap();
+        assert!(plan.contains("port/cut@p") && plan.contains("no port"), "{plan}");
+        folder.take(&failed("port/cut@p")).unwrap();
+        folder.keep(&name("port/cut@p"), &[Artifact { name: "reads.txt".to_owned(), bytes: b"r".to_vec() }]).unwrap();
+        let events = fs::read_to_string(folder.path().join("events.jsonl")).unwrap();
+        assert_eq!(events.lines().count(), 2);
+        assert!(folder.path().join("failed/port/cut@p/reads.txt").exists());
+        assert_eq!(RunFolder::failed_before(folder.path()).unwrap(), [name("port/cut@p")]);
+    }
+
+    #[test]
+    fn the_run_before_is_kept_once() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("out");
+        for drill in ["port/first@p", "port/second@p", "port/third@p"] {
+            RunFolder::create(&path).unwrap().take(&failed(drill)).unwrap();
+        }
+        let failures = |path: &Path| RunFolder::failed_before(path).unwrap();
+        assert_eq!(failures(&path), [name("port/third@p")]);
+        assert_eq!(failures(&place.path().join("out.old")), [name("port/second@p")]);
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn a_folder_that_holds_no_run_is_left_alone() {
+        let place = tempfile::tempdir().unwrap();
+        fs::write(place.path().join("thesis.txt"), "dear").unwrap();
+        let error = RunFolder::create(place.path()).unwrap_err();
+        assert!(matches!(error, RunFolderError::NotOurs { .. }), "{error}");
+        assert!(place.path().join("thesis.txt").exists());
+    }
+
+    #[test]
+    fn failures_of_a_run_that_was_never_are_asked_for_in_vain() {
+        let place = tempfile::tempdir().unwrap();
+        let error = RunFolder::failed_before(place.path()).unwrap_err();
+        assert!(error.to_string().contains("hint: `--failed`"), "{error}");
+    }
+}

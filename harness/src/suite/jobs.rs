@@ -1,0 +1,156 @@
+//! Many drills at once, told one after the other.
+//!
+//! Each job is a thread with a worker of its own; it takes the next task as soon as it is free. What
+//! comes of the tasks is told on the caller's thread, in the order of the tasks, whoever was faster.
+//! A task that panics ends as a text and leaves the others alone.
+
+use std::{
+    collections::BTreeMap,
+    ops::ControlFlow,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+        mpsc,
+    },
+    thread,
+};
+
+/// A task that panicked: what the panic said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Panicked(pub String);
+
+/// Does `tasks` tasks in `jobs` threads and tells each result in order.
+///
+/// `worker` makes the worker of a job, counted from 0; `each` does one task, counted from 0; `tell`
+/// takes the results in order and may break off, after which no further task begins and nothing more
+/// is told.
+pub fn in_order<W, T: Send>(
+    jobs: usize,
+    tasks: usize,
+    worker: impl Fn(usize) -> W + Sync,
+    each: impl Fn(&mut W, usize) -> T + Sync,
+    mut tell: impl FnMut(usize, Result<T, Panicked>) -> ControlFlow<()>,
+) {
+    let next = AtomicUsize::new(0);
+    let stop = AtomicBool::new(false);
+    let (sender, results) = mpsc::channel();
+    thread::scope(|scope| {
+        for job in 0..jobs.clamp(1, tasks.max(1)) {
+            let (sender, next, stop, worker, each) = (sender.clone(), &next, &stop, &worker, &each);
+            scope.spawn(move || {
+                let mut own = None;
+                while !stop.load(Ordering::Relaxed) {
+                    let task = next.fetch_add(1, Ordering::Relaxed);
+                    if task >= tasks {
+                        break;
+                    }
+                    let done = catch_unwind(AssertUnwindSafe(|| {
+                        each(own.get_or_insert_with(|| worker(job)), task)
+                    }));
+                    let done = done.map_err(|panic| {
+                        // A worker that was left in the middle of a task is not used again.
+                        own = None;
+                        Panicked(text_of(panic.as_ref()))
+                    });
+                    if sender.send((task, done)).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut early = BTreeMap::new();
+        let mut due = 0;
+        for (task, done) in results {
+            early.insert(task, done);
+            while let Some(done) = early.remove(&due) {
+                if tell(due, done).is_break() {
+                    stop.store(true, Ordering::Relaxed);
+                    return;
+                }
+                due += 1;
+            }
+        }
+    });
+}
+
+fn text_of(panic: &(dyn std::any::Any + Send)) -> String {
+    if let Some(text) = panic.downcast_ref::<&str>() {
+        (*text).to_owned()
+    } else if let Some(text) = panic.downcast_ref::<String>() {
+        text.clone()
+    } else {
+        "a panic without a text".to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+
+    use super::*;
+
+    #[test]
+    fn results_are_told_in_order_although_a_later_task_ends_first() {
+        // Task 0 cannot end before task 1 has.
+        let barrier = Barrier::new(2);
+        let first_may_end = AtomicBool::new(false);
+        let mut told = Vec::new();
+        in_order(
+            2,
+            20,
+            |job| job,
+            |_, task| {
+                if task == 0 {
+                    barrier.wait();
+                    assert!(first_may_end.load(Ordering::SeqCst));
+                } else if task == 1 {
+                    first_may_end.store(true, Ordering::SeqCst);
+                    barrier.wait();
+                }
+                task * 2
+            },
+            |task, done| {
+                told.push((task, done.unwrap()));
+                ControlFlow::Continue(())
+            },
+        );
+        assert_eq!(told, (0..20).map(|task| (task, task * 2)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_task_that_panics_is_told_and_the_others_go_on_with_a_fresh_worker() {
+        let mut told = Vec::new();
+        in_order(
+            1,
+            3,
+            |_| 0,
+            |uses, task| {
+                *uses += 1;
+                assert!(task != 1, "task 1 fell");
+                *uses
+            },
+            |_, done| {
+                told.push(done);
+                ControlFlow::Continue(())
+            },
+        );
+        assert_eq!(told, [Ok(1), Err(Panicked("task 1 fell".to_owned())), Ok(1)]);
+    }
+
+    #[test]
+    fn after_a_break_nothing_more_is_told() {
+        let mut told = Vec::new();
+        in_order(
+            3,
+            100,
+            |_| (),
+            |(), task| task,
+            |task, _| {
+                told.push(task);
+                if task == 4 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            },
+        );
+        assert_eq!(told, [0, 1, 2, 3, 4]);
+    }
+}

@@ -1,0 +1,70 @@
+//! A part of a run: the k-th of n, so that n machines share it and together play all of it.
+
+use std::{fmt, str::FromStr};
+
+/// The k-th of n parts, written `K/N`, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    number: usize,
+    of: usize,
+}
+
+impl Shard {
+    /// The whole.
+    pub const WHOLE: Self = Self { number: 1, of: 1 };
+
+    /// Whether the drill at this place, counted from 0, is in this part.
+    #[must_use]
+    pub fn holds(self, place: usize) -> bool {
+        place % self.of == self.number - 1
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.number, self.of)
+    }
+}
+
+/// A text that is no shard.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is no shard\nhint: a shard is written K/N with 1 <= K <= N, such as 2/4")]
+pub struct ShardError {
+    text: String,
+}
+
+impl FromStr for Shard {
+    type Err = ShardError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.split_once('/')
+            .and_then(|(number, of)| {
+                Some(Self { number: number.parse().ok()?, of: of.parse().ok()? })
+            })
+            .filter(|shard| (1..=shard.of).contains(&shard.number))
+            .ok_or_else(|| ShardError { text: text.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_of_a_whole_hold_every_place_once() {
+        for of in 1..7 {
+            let shards: Vec<Shard> =
+                (1..=of).map(|number| format!("{number}/{of}").parse().unwrap()).collect();
+            for place in 0..50 {
+                assert_eq!(shards.iter().filter(|shard| shard.holds(place)).count(), 1);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_part_of_a_whole_is_refused() {
+        for text in ["", "1", "0/2", "3/2", "1/0", "a/b", "-1/2", "1/2/3"] {
+            assert!(text.parse::<Shard>().is_err(), "{text}");
+        }
+    }
+}
