@@ -1,1 +1,22 @@
-//! arms, lockstep, mock connector, judge, run folder.
+//! Arms, lockstep, mock connector, judge, run folder.
+//!
+//! The harness needs both what is so and what was said: it puts a story on stage ([`Director`]),
+//! lets a monitor play against it in memory or as a process, records what it says
+//! ([`Recording`]), and judges that. No monitor is known by name here: each is a [`Descriptor`].
+//! Start at [`Director`] and [`Recording`].
+
+mod connector;
+mod descriptor;
+mod director;
+mod recording;
+
+pub use connector::{ConnectorScript, Reaction, Socket, UNAVAILABLE, code_word};
+pub use descriptor::{
+    ClockKind, Descriptor, Differences, Drains, Filling, PollUnit, SHIPPED, STATE_FILE, Vocabulary,
+    check_names,
+};
+pub use director::{
+    CLASS_INFINIBAND, ChairAct, ChairPlan, ComparedCard, Director, Faces, FunctionFace, MomentDo,
+    MonitorId, NodeTruth, PortFace, StageError, TickPlan, TickTruth, Truth, WRITABLE,
+};
+pub use recording::{Broken, Call, ChairTick, Exit, Reads, Recording, Tick};

@@ -3,7 +3,7 @@
 //! Both arms make a recording of the same form, so that one judge reads both and the two can be
 //! compared line by line. Nothing here is a wall-clock time, a process id or a path of the host.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::Deref, sync::Arc};
 
 use platforms::NodeName;
 use proto::HealthEvent;
@@ -41,8 +41,8 @@ pub struct Tick {
 pub struct ChairTick {
     /// Polls that ended in this tick: 1, or 0 in ticks without a poll.
     pub polls: u32,
-    /// The logical reads of the poll, as `op path outcome`.
-    pub reads: Vec<String>,
+    /// The logical reads of the poll, as `op path: outcome`.
+    pub reads: Reads,
     /// Calls received in this tick, in order.
     pub calls: Vec<Call>,
     /// Lines of log that the monitor wrote (process arm: its stderr; memory arm: its notes).
@@ -50,7 +50,25 @@ pub struct ChairTick {
     /// Exits in this tick.
     pub exits: Vec<Exit>,
     /// The state file at the tick's end; `None`: absent.
-    pub state_file: Option<Vec<u8>>,
+    pub state_file: Option<Arc<[u8]>>,
+}
+
+/// The reads of one poll, shared by all polls that read the same: most do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reads(Arc<[String]>);
+
+impl Deref for Reads {
+    type Target = [String];
+
+    fn deref(&self) -> &[String] {
+        &self.0
+    }
+}
+
+impl From<Vec<String>> for Reads {
+    fn from(lines: Vec<String>) -> Self {
+        Self(lines.into())
+    }
 }
 
 /// One call that reached the connector.

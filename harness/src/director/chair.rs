@@ -1,0 +1,176 @@
+//! Who sits in a node's chair: monitors that run, are to be started, or stand still.
+//!
+//! It decides when a monitor is started, ended and asked to poll; a player carries that out.
+
+use scenarios::Signal;
+
+/// One start of a monitor in one chair, from 0. A restart is another one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MonitorId(pub u32);
+
+/// Something a player does to a chair before the poll of a tick.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChairAct {
+    /// End this monitor.
+    End {
+        /// Which.
+        monitor: MonitorId,
+        /// How.
+        signal: Signal,
+    },
+    /// Start a monitor.
+    Start {
+        /// The number it has from now on.
+        monitor: MonitorId,
+        /// Flags beyond the descriptor's.
+        flags: Vec<String>,
+        /// The story's lines of its configuration.
+        config: String,
+    },
+}
+
+/// What happens in a chair in one tick.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChairPlan {
+    /// Done first, in order.
+    pub acts: Vec<ChairAct>,
+    /// The monitors that poll, one after the other. One that is still held in an earlier poll
+    /// stays held.
+    pub polls: Vec<MonitorId>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Chair {
+    seats: Vec<MonitorId>,
+    next: u32,
+    starts: Vec<(u64, Vec<String>, String)>,
+    paused_until: u64,
+    flags: Vec<String>,
+    config: String,
+    acts: Vec<ChairAct>,
+}
+
+impl Chair {
+    /// A chair whose first monitor starts in tick 0.
+    pub(super) fn new(flags: &[String], config: &str) -> Self {
+        Self {
+            seats: Vec::new(),
+            next: 0,
+            starts: vec![(0, flags.to_vec(), config.to_owned())],
+            paused_until: 0,
+            flags: flags.to_vec(),
+            config: config.to_owned(),
+            acts: Vec::new(),
+        }
+    }
+
+    /// Ends the monitor that sits longest; the one that was ended.
+    pub(super) fn end_oldest(&mut self, signal: Signal) -> Option<MonitorId> {
+        if self.seats.is_empty() {
+            return None;
+        }
+        let monitor = self.seats.remove(0);
+        self.acts.push(ChairAct::End { monitor, signal });
+        Some(monitor)
+    }
+
+    /// Ends everybody, and forgets who was to be started.
+    pub(super) fn end_all(&mut self, signal: Signal) {
+        while self.end_oldest(signal).is_some() {}
+        self.starts.clear();
+    }
+
+    /// A monitor has left its seat; `true` if it sat there.
+    pub(super) fn left(&mut self, monitor: MonitorId) -> bool {
+        let before = self.seats.len();
+        self.seats.retain(|seated| *seated != monitor);
+        self.seats.len() < before
+    }
+
+    /// From now on these flags come behind the others, and these lines are its configuration.
+    pub(super) fn equip(&mut self, flags: &[String], config: Option<&String>) {
+        self.flags.extend(flags.iter().cloned());
+        if let Some(config) = config {
+            self.config.clone_from(config);
+        }
+    }
+
+    /// A monitor is to be started in this tick.
+    pub(super) fn start_in(&mut self, tick: u64) {
+        self.starts.push((tick, self.flags.clone(), self.config.clone()));
+    }
+
+    /// A monitor is to be started in this tick with these flags more, for this start only.
+    pub(super) fn start_with(&mut self, tick: u64, flags: &[String]) {
+        let flags = [&self.flags, flags].concat();
+        self.starts.push((tick, flags, self.config.clone()));
+    }
+
+    /// Nobody polls before this tick.
+    pub(super) fn pause_until(&mut self, tick: u64) {
+        self.paused_until = tick;
+    }
+
+    /// Healing: whoever is to come comes now, nobody stands still, and an empty chair is filled as
+    /// at the story's start.
+    pub(super) fn heal(&mut self, tick: u64, flags: &[String], config: &str) {
+        self.paused_until = 0;
+        for start in &mut self.starts {
+            start.0 = tick;
+        }
+        if self.seats.is_empty() && self.starts.is_empty() {
+            self.starts.push((tick, flags.to_vec(), config.to_owned()));
+        }
+    }
+
+    /// What happens in this tick.
+    pub(super) fn plan(&mut self, tick: u64) -> ChairPlan {
+        let due: Vec<_> = self.starts.extract_if(.., |(at, ..)| *at <= tick).collect();
+        for (_, flags, config) in due {
+            let monitor = MonitorId(self.next);
+            self.next += 1;
+            self.seats.push(monitor);
+            self.acts.push(ChairAct::Start { monitor, flags, config });
+        }
+        let polls = if tick < self.paused_until { Vec::new() } else { self.seats.clone() };
+        ChairPlan { acts: std::mem::take(&mut self.acts), polls }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_restarted_monitor_polls_once_it_is_back() {
+        let mut chair = Chair::new(&[], "");
+        assert_eq!(chair.plan(0).polls, [MonitorId(0)]);
+        chair.end_oldest(Signal::Term);
+        chair.start_in(3);
+        assert_eq!(chair.plan(1), ChairPlan {
+            acts: vec![ChairAct::End { monitor: MonitorId(0), signal: Signal::Term }],
+            polls: vec![],
+        });
+        assert_eq!(chair.plan(2).polls, []);
+        assert_eq!(chair.plan(3).polls, [MonitorId(1)]);
+    }
+
+    #[test]
+    fn the_older_of_two_is_ended_first() {
+        let mut chair = Chair::new(&[], "");
+        chair.plan(0);
+        chair.start_with(1, &["--x".to_owned()]);
+        assert_eq!(chair.plan(1).polls, [MonitorId(0), MonitorId(1)]);
+        chair.end_oldest(Signal::Term);
+        assert_eq!(chair.plan(2).polls, [MonitorId(1)]);
+    }
+
+    #[test]
+    fn a_pause_keeps_the_seat() {
+        let mut chair = Chair::new(&[], "");
+        chair.plan(0);
+        chair.pause_until(3);
+        assert_eq!(chair.plan(2).polls, []);
+        assert_eq!(chair.plan(3).polls, [MonitorId(0)]);
+    }
+}

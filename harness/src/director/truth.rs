@@ -1,0 +1,169 @@
+//! What was so, tick by tick: names, layers, roles and the faces of ports, for the judge.
+//!
+//! It is read from the fabric's machines and from what the platforms declare, never from anything
+//! a monitor said. Start at [`Truth`].
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use platforms::{Clock, DeviceName, LinkLayer, NodeName, PciAddress, PhysState, PortNumber, PortState, Role};
+use simfs::SimTime;
+
+/// What was so in one drill.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Truth {
+    /// One entry a tick, from tick 0.
+    pub ticks: Vec<TickTruth>,
+}
+
+/// What was so in one tick.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TickTruth {
+    /// The tick's simulated time.
+    pub at: SimTime,
+    /// The nodes.
+    pub nodes: BTreeMap<NodeName, NodeTruth>,
+}
+
+/// What was so on one node in one tick.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeTruth {
+    /// The clocks, as a monitor that reads them in this tick sees them.
+    pub clock: Clock,
+    /// What a poll at the tick's start could see.
+    pub faces: Arc<Faces>,
+    /// What a poll could see at the tick's end, after the moments within it.
+    pub after: Arc<Faces>,
+}
+
+/// The faces of a node's functions, by PCI address. A function that has gone keeps the entry of its
+/// last sight, marked as not listed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Faces(pub BTreeMap<PciAddress, FunctionFace>);
+
+/// One function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionFace {
+    /// The name of its RDMA device, or the last one it bore.
+    pub name: DeviceName,
+    /// Whether the class folder lists it.
+    pub listed: bool,
+    /// What it is for, as declared.
+    pub role: Role,
+    /// Whether a monitor is to watch it: not management, not virtual, a vendor that is monitored.
+    pub monitored: bool,
+    /// Its first network interface.
+    pub netdev: Option<String>,
+    /// Its ports.
+    pub ports: BTreeMap<PortNumber, PortFace>,
+}
+
+/// One port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortFace {
+    /// Its link layer.
+    pub layer: LinkLayer,
+    /// Its logical state.
+    pub state: PortState,
+    /// Its physical state.
+    pub phys_state: PhysState,
+    /// Whether it can be read at all.
+    pub listed: bool,
+}
+
+impl PortFace {
+    /// `ACTIVE` with `LinkUp`, and listed.
+    #[must_use]
+    pub fn healthy(&self) -> bool {
+        self.listed && self.state == PortState::ACTIVE && self.phys_state == PhysState::LINK_UP
+    }
+}
+
+/// A card that is compared with its peers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ComparedCard {
+    /// One of its functions.
+    pub pci: PciAddress,
+    /// Its role.
+    pub role: Role,
+    /// Its link layer.
+    pub layer: LinkLayer,
+    /// Its healthy ports.
+    pub active: usize,
+    /// The peers' mode.
+    pub mode: usize,
+}
+
+impl Faces {
+    /// Whether a port is healthy; one that is not there is not.
+    #[must_use]
+    pub fn healthy(&self, pci: PciAddress, port: PortNumber) -> bool {
+        self.0.get(&pci).is_some_and(|function| {
+            function.listed && function.ports.get(&port).is_some_and(PortFace::healthy)
+        })
+    }
+
+    /// The functions that a monitor is to watch and can see.
+    pub fn watched(&self) -> impl Iterator<Item = (PciAddress, &FunctionFace)> {
+        let watched = |function: &FunctionFace| function.listed && function.monitored;
+        self.0.iter().filter(move |(_, function)| watched(function)).map(|(pci, function)| (*pci, function))
+    }
+
+    /// The cards that have peers to be compared with (`lsd 4.3`): per role and layer, in groups of
+    /// two and more whose mode of healthy ports is one number and not zero. A card that shares
+    /// its board with a management function is neither compared nor counted.
+    #[must_use]
+    pub fn compared_cards(&self) -> Vec<ComparedCard> {
+        let mut management: Vec<String> = Vec::new();
+        for (pci, function) in &self.0 {
+            if function.listed && function.role == Role::Management {
+                management.push(pci.card());
+            }
+        }
+        let mut groups: BTreeMap<(Role, LinkLayer), BTreeMap<String, (PciAddress, usize)>> = BTreeMap::new();
+        for (pci, function) in self.watched() {
+            let card = pci.card();
+            if management.contains(&card) {
+                continue;
+            }
+            for port in function.ports.values().filter(|port| port.listed) {
+                let group = groups.entry((function.role, port.layer)).or_default();
+                group.entry(card.clone()).or_insert((pci, 0)).1 += usize::from(port.healthy());
+            }
+        }
+        let mut compared = Vec::new();
+        for ((role, layer), cards) in groups {
+            let Some(mode) = mode_of(cards.values().map(|(_, active)| *active)) else { continue };
+            if cards.len() < 2 || mode == 0 {
+                continue;
+            }
+            compared.extend(
+                cards.into_values().map(|(pci, active)| ComparedCard { pci, role, layer, active, mode }),
+            );
+        }
+        compared
+    }
+}
+
+/// The most frequent value; `None` if two are equally frequent, or there is none.
+fn mode_of(values: impl Iterator<Item = usize>) -> Option<usize> {
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    for value in values {
+        *counts.entry(value).or_default() += 1;
+    }
+    let most = *counts.values().max()?;
+    let mut modes = counts.iter().filter(|(_, count)| **count == most).map(|(value, _)| *value);
+    let mode = modes.next();
+    if modes.next().is_some() { None } else { mode }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tie_has_no_mode() {
+        assert_eq!(mode_of([1, 1, 0].into_iter()), Some(1));
+        assert_eq!(mode_of([1, 0].into_iter()), None);
+        assert_eq!(mode_of([].into_iter()), None);
+    }
+}
