@@ -1,0 +1,66 @@
+//! Descriptors that processes hold.
+
+use std::collections::BTreeMap;
+
+use simfs::{Act, Entry, NodeId};
+
+/// What a descriptor remembers.
+pub(crate) enum Handle {
+    File(FileHandle),
+    Folder(FolderHandle),
+}
+
+pub(crate) struct FileHandle {
+    pub(crate) node: NodeId,
+    /// The names of the file, which last longer than the file; `None` if it was opened for writing.
+    pub(crate) act: Option<Act>,
+    /// Opening it began a read: the moments before that read have come.
+    pub(crate) begun: bool,
+    /// The value that reads behind the first byte go on with, as sysfs fills its buffer once
+    /// (`kernfs_seq_show`); `None` before the first read.
+    pub(crate) value: Option<Vec<u8>>,
+    /// Its bytes are read as they are now: a stream, or a file of the writable folder.
+    pub(crate) live: bool,
+    /// Writes go to the end.
+    pub(crate) append: bool,
+}
+
+pub(crate) struct FolderHandle {
+    pub(crate) node: NodeId,
+    pub(crate) entries: Vec<Entry>,
+    /// The listing was read from its start once.
+    pub(crate) started: bool,
+}
+
+/// All descriptors.
+#[derive(Default)]
+pub(crate) struct Handles {
+    next: u64,
+    open: BTreeMap<u64, Handle>,
+}
+
+impl Handles {
+    pub(crate) fn add(&mut self, handle: Handle) -> u64 {
+        self.next += 1;
+        self.open.insert(self.next, handle);
+        self.next
+    }
+
+    pub(crate) fn file(&mut self, number: u64) -> Option<&mut FileHandle> {
+        match self.open.get_mut(&number) {
+            Some(Handle::File(file)) => Some(file),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn folder(&mut self, number: u64) -> Option<&mut FolderHandle> {
+        match self.open.get_mut(&number) {
+            Some(Handle::Folder(folder)) => Some(folder),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn remove(&mut self, number: u64) -> Option<Handle> {
+        self.open.remove(&number)
+    }
+}

@@ -1,0 +1,56 @@
+//! The thread that tells the kernel what to forget.
+//!
+//! A notification may wait in the kernel for a request to be answered, so it is never sent by the
+//! thread that answers requests, and never while the tree is locked.
+
+use std::{
+    ffi::OsStr,
+    sync::{Arc, mpsc},
+};
+
+use fuser::{INodeNo, Notifier};
+use simfs::Stale;
+
+use crate::{
+    request::{Next, Pending},
+    shared::Shared,
+};
+
+/// Work for the thread.
+pub(crate) enum Job {
+    /// Tell the kernel, then say so.
+    Tell { stale: Vec<Stale>, done: Option<mpsc::Sender<()>> },
+    /// Tell the kernel, then let a request go on.
+    Then { stale: Vec<Stale>, pending: Box<Pending>, next: Next },
+    /// End.
+    Stop,
+}
+
+pub(crate) fn run(shared: &Arc<Shared>, jobs: &mpsc::Receiver<Job>, notifier: &Notifier) {
+    while let Ok(job) = jobs.recv() {
+        match job {
+            Job::Tell { stale, done } => {
+                tell(shared, notifier, stale);
+                // Whoever waited may have given up.
+                let _ = done.map(|done| done.send(()));
+            }
+            Job::Then { stale, pending, next } => {
+                tell(shared, notifier, stale);
+                shared.follow(*pending, next);
+            }
+            Job::Stop => return,
+        }
+    }
+}
+
+fn tell(shared: &Shared, notifier: &Notifier, stale: Vec<Stale>) {
+    let stale = shared.holds().tellable(stale);
+    for stale in stale {
+        // An error means that the kernel does not know the node, or that the mount has gone: in both
+        // cases it has nothing to forget.
+        let _ = match stale {
+            Stale::Entry { parent, name } => notifier.inval_entry(INodeNo(parent.inode()), OsStr::new(&*name)),
+            Stale::Inode(node) => notifier.inval_inode(INodeNo(node.inode()), 0, 0),
+        };
+    }
+}

@@ -1,0 +1,51 @@
+//! Whoever plays a story on a mount: told what processes are waiting for.
+
+use std::fmt;
+
+use simfs::{Errno, Fs, MomentId, RuleId};
+
+/// The number of a request that is held. It is never reused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HoldId(pub(crate) u64);
+
+impl fmt::Display for HoldId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "hold {}", self.0)
+    }
+}
+
+/// What is to become of a request at a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MomentAnswer {
+    /// It goes on, against the tree as it is now.
+    Go,
+    /// It is held until [`Server::release`](crate::Server::release) or
+    /// [`Server::answer`](crate::Server::answer), or until its process is killed.
+    Hold,
+    /// It ends with this error.
+    Fail(Errno),
+}
+
+/// Is told what happens on a mount. Methods are called on the server's own threads: they must not
+/// wait for a process that uses the mount. All but [`Observer::moment`] may call the server.
+///
+/// Process ids are those of the thread that made the system call, as seen in the server's pid
+/// namespace.
+pub trait Observer: Send + Sync {
+    /// A listing of the anchor has come and is held.
+    fn gate(&self, hold: HoldId, pid: u32);
+
+    /// A rule holds a request.
+    fn hung(&self, hold: HoldId, pid: u32, rule: RuleId, path: &str);
+
+    /// A moment has come. The story may change the tree and its rules here, and must not call the
+    /// server: the tree is locked.
+    fn moment(&self, fs: &mut Fs, moment: MomentId, pid: u32) -> MomentAnswer;
+
+    /// A process was killed while a rule that is not killable holds it: it is stuck in the kernel
+    /// until released. Said once for each hold.
+    fn stuck(&self, hold: HoldId, pid: u32);
+
+    /// A held process was killed; its request was ended and the hold is gone.
+    fn killed(&self, hold: HoldId, pid: u32);
+}

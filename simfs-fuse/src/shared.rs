@@ -1,0 +1,316 @@
+//! What the server's threads share, and the way of a request through moments, rules and holds.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
+    time::Duration,
+};
+
+use simfs::{Answer, Call, Errno, Fs, MomentId, NodeId, Reply, Stale};
+
+use crate::{
+    HoldId, MomentAnswer, Observer, Options,
+    handle::Handles,
+    hold::{Held, Holds},
+    notify::Job,
+    request::{Ask, Next, Pending, Stage, Why},
+};
+
+/// How long a change waits for the kernel to have forgotten. It takes microseconds unless a held
+/// request keeps a folder locked; the notification then follows the request's end.
+const NOTIFY_LIMIT: Duration = Duration::from_secs(2);
+
+/// What the threads share. No lock is held while the kernel is told or answered; of two, the file
+/// system's is taken first.
+pub(crate) struct Shared {
+    pub(crate) fs: Arc<Mutex<Fs>>,
+    pub(crate) observer: Arc<dyn Observer>,
+    pub(crate) options: Options,
+    pub(crate) jobs: mpsc::Sender<Job>,
+    /// The first bytes of files that are served stale, by a test.
+    pub(crate) first_bytes: Mutex<BTreeMap<NodeId, Vec<u8>>>,
+    handles: Mutex<Handles>,
+    holds: Mutex<Holds>,
+    held_any: Condvar,
+    closing: AtomicBool,
+}
+
+impl Shared {
+    pub(crate) fn new(
+        fs: Arc<Mutex<Fs>>,
+        observer: Arc<dyn Observer>,
+        options: Options,
+        jobs: mpsc::Sender<Job>,
+    ) -> Self {
+        Self {
+            fs,
+            observer,
+            options,
+            jobs,
+            first_bytes: Mutex::default(),
+            handles: Mutex::default(),
+            holds: Mutex::default(),
+            held_any: Condvar::new(),
+            closing: AtomicBool::new(false),
+        }
+    }
+
+    /// A panic of an observer must not take the mount with it, so poison is passed over: every
+    /// change under these locks is whole when it can panic.
+    pub(crate) fn fs(&self) -> MutexGuard<'_, Fs> {
+        self.fs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn handles(&self) -> MutexGuard<'_, Handles> {
+        self.handles.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn holds(&self) -> MutexGuard<'_, Holds> {
+        self.holds.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until something is held, looks away for `interval`, and says whether to go on.
+    pub(crate) fn wait_for_holds(&self, interval: Duration) -> bool {
+        let mut holds = self.holds();
+        while holds.is_empty() && !self.is_closing() {
+            holds = self.held_any.wait(holds).unwrap_or_else(PoisonError::into_inner);
+        }
+        let (holds, _) = self
+            .held_any
+            .wait_timeout_while(holds, interval, |_| !self.is_closing())
+            .unwrap_or_else(PoisonError::into_inner);
+        drop(holds);
+        !self.is_closing()
+    }
+
+    pub(crate) fn is_closing(&self) -> bool {
+        self.closing.load(Ordering::SeqCst)
+    }
+
+    /// Holds nothing any more, and lets go what is held.
+    pub(crate) fn close(self: &Arc<Self>) {
+        let held = {
+            let mut holds = self.holds();
+            self.closing.store(true, Ordering::SeqCst);
+            self.held_any.notify_all();
+            holds.take_all()
+        };
+        held.into_iter().for_each(|held| self.let_go(held));
+    }
+
+    /// Changes the file system and waits until the kernel has forgotten what is no longer so.
+    pub(crate) fn change<T>(&self, change: impl FnOnce(&mut Fs) -> T) -> T {
+        let (value, stale) = {
+            let mut fs = self.fs();
+            (change(&mut fs), fs.take_stale())
+        };
+        if !stale.is_empty() {
+            let (done, told) = mpsc::channel();
+            if self.jobs.send(Job::Tell { stale, done: Some(done) }).is_ok() {
+                // Beyond the limit the kernel is told when the request that locks the folder ends.
+                let _ = told.recv_timeout(NOTIFY_LIMIT);
+            }
+        }
+        value
+    }
+
+    /// Takes a request in.
+    pub(crate) fn take_in(self: &Arc<Self>, pending: Pending) {
+        let locked = pending.locked_folders();
+        if !locked.is_empty() {
+            self.holds().lock(&locked);
+        }
+        self.drive(pending);
+    }
+
+    /// Lets a held request go on; whether it was held.
+    pub(crate) fn release(self: &Arc<Self>, id: HoldId) -> bool {
+        let held = self.holds().take(id);
+        let was = held.is_some();
+        if let Some(held) = held {
+            self.let_go(held);
+        }
+        was
+    }
+
+    /// Ends a held request with an error; whether it was held.
+    pub(crate) fn answer(self: &Arc<Self>, id: HoldId, errno: Errno) -> bool {
+        let held = self.holds().take(id);
+        let was = held.is_some();
+        if let Some(held) = held {
+            self.finish(held.pending, Err(errno));
+        }
+        was
+    }
+
+    fn let_go(self: &Arc<Self>, held: Held) {
+        let Held { why, mut pending, .. } = held;
+        match why {
+            Why::Gate => {
+                // Whatever now bears the anchor's name is listed, as by a reader who comes by path.
+                if let Some(anchor) = self.fs().anchor() {
+                    pending.call = Call::List(anchor);
+                }
+                pending.stage = Stage::Begin;
+            }
+            Why::Hang { .. } => pending.stage = Stage::Resume,
+            Why::Moment => {}
+        }
+        self.drive(pending);
+    }
+
+    /// Takes a request as far as it goes.
+    fn drive(self: &Arc<Self>, mut pending: Pending) {
+        loop {
+            let (next, stale) = {
+                let mut fs = self.fs();
+                let next = self.step(&mut fs, &mut pending);
+                (next, fs.take_stale())
+            };
+            if !stale.is_empty() {
+                let job = Job::Then { stale, pending: Box::new(pending), next };
+                // Without that thread the mount is going, and a dropped reply is answered EIO.
+                let _ = self.jobs.send(job);
+                return;
+            }
+            match next {
+                Next::Again => {}
+                Next::Hold(why) => return self.hold(why, pending),
+                Next::Finish(result) => return self.finish(pending, result),
+            }
+        }
+    }
+
+    /// Does what comes next, on another thread than the one that came so far.
+    pub(crate) fn follow(self: &Arc<Self>, pending: Pending, next: Next) {
+        match next {
+            Next::Again => self.drive(pending),
+            Next::Hold(why) => self.hold(why, pending),
+            Next::Finish(result) => self.finish(pending, result),
+        }
+    }
+
+    fn hold(self: &Arc<Self>, why: Why, pending: Pending) {
+        let pid = pending.pid;
+        let path = pending.act.as_ref().map(|act| act.path().to_owned()).unwrap_or_default();
+        let mut holds = self.holds();
+        if self.is_closing() {
+            drop(holds);
+            return self.let_go(Held { why, pending, told_stuck: false });
+        }
+        let first = holds.is_empty();
+        let id = holds.add(why, pending);
+        drop(holds);
+        if first {
+            self.held_any.notify_all();
+        }
+        match why {
+            Why::Gate => self.observer.gate(id, pid),
+            Why::Hang { rule, .. } => self.observer.hung(id, pid, rule, &path),
+            Why::Moment => {}
+        }
+    }
+
+    /// Answers a request, and then tells the kernel what had to wait for the answer.
+    fn finish(self: &Arc<Self>, pending: Pending, result: Result<Reply, Errno>) {
+        let locked = pending.locked_folders();
+        self.reply(pending, result);
+        if !locked.is_empty() {
+            let stale: Vec<Stale> = self.holds().unlock(&locked);
+            if !stale.is_empty() {
+                // Without that thread the mount is going.
+                let _ = self.jobs.send(Job::Tell { stale, done: None });
+            }
+        }
+    }
+
+    /// Takes a request on until it must wait, is done, or has changed the tree.
+    fn step(&self, fs: &mut Fs, pending: &mut Pending) -> Next {
+        loop {
+            match std::mem::replace(&mut pending.stage, Stage::Perform) {
+                Stage::Gate => return Next::Hold(Why::Gate),
+                Stage::Begin => match begin(fs, pending) {
+                    Ok(come) => pending.stage = Stage::Before(come),
+                    Err(errno) => return Next::Finish(Err(errno)),
+                },
+                Stage::Before(mut come) => {
+                    if let Some(moment) = come.pop_front() {
+                        pending.stage = Stage::Before(come);
+                        pending.moved = true;
+                        if let Some(next) = self.meet(fs, moment, pending.pid) {
+                            return next;
+                        }
+                    } else {
+                        let moved = std::mem::take(&mut pending.moved);
+                        if moved && let Err(errno) = again(fs, pending) {
+                            return Next::Finish(Err(errno));
+                        }
+                        if matches!(pending.ask, Ask::OpenFile(_)) {
+                            return Next::Finish(Ok(Reply::Done));
+                        }
+                    }
+                }
+                Stage::Resume => return Next::Finish(fs.resume(&pending.call)),
+                Stage::Perform => {
+                    let act = pending.act.as_ref().expect("a call is performed once it has begun");
+                    match fs.perform(&pending.call, act) {
+                        Answer::Hangs { rule, killable } => return Next::Hold(Why::Hang { rule, killable }),
+                        Answer::Done(result) => {
+                            let come = fs.after(act);
+                            pending.stage = Stage::After(come.into(), result);
+                        }
+                    }
+                }
+                Stage::After(mut come, result) => match come.pop_front() {
+                    None => return Next::Finish(result),
+                    Some(moment) => {
+                        pending.stage = Stage::After(come, result);
+                        if let Some(next) = self.meet(fs, moment, pending.pid) {
+                            return next;
+                        }
+                    }
+                },
+            }
+        }
+    }
+
+    fn meet(&self, fs: &mut Fs, moment: MomentId, pid: u32) -> Option<Next> {
+        match self.observer.moment(fs, moment, pid) {
+            MomentAnswer::Go => Some(Next::Again),
+            MomentAnswer::Hold => Some(Next::Hold(Why::Moment)),
+            MomentAnswer::Fail(errno) => Some(Next::Finish(Err(errno))),
+        }
+    }
+}
+
+fn begin(fs: &mut Fs, pending: &mut Pending) -> Result<VecDeque<MomentId>, Errno> {
+    // A read on a descriptor knows its names from the opening, and goes on when the file has gone.
+    if pending.act.is_none() {
+        pending.act = Some(fs.begin(&pending.call).map_err(|errno| pending.refusal(errno))?);
+    }
+    let act = pending.act.as_ref().expect("it was just set");
+    Ok(fs.before(act).into())
+}
+
+/// Looks again whether a call can be, after moments changed the tree.
+fn again(fs: &mut Fs, pending: &mut Pending) -> Result<(), Errno> {
+    if !matches!(pending.ask, Ask::Read { .. }) {
+        pending.act = Some(fs.begin(&pending.call).map_err(|errno| pending.refusal(errno))?);
+    }
+    Ok(())
+}
+
+impl Pending {
+    /// How the kernel is told that a call cannot be. A node that has gone is known to the kernel
+    /// by a name it has not forgotten yet, or that bears another node by now: `ESTALE` makes it
+    /// look the whole path up again (`do_filp_open`, `fs/namei.c`), and the process sees what is
+    /// there now, or `ENOENT`.
+    fn refusal(&self, errno: Errno) -> Errno {
+        let opens = matches!(self.ask, Ask::OpenFolder(_) | Ask::OpenFile(_));
+        if opens && errno == Errno::ENOENT { Errno::ESTALE } else { errno }
+    }
+}
