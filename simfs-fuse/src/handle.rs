@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use simfs::{Act, Entry, NodeId};
+use simfs::{Act, Entry, NodeId, NodeKind};
 
 /// What a descriptor remembers.
 pub(crate) enum Handle {
@@ -27,7 +27,8 @@ pub(crate) struct FileHandle {
 
 pub(crate) struct FolderHandle {
     pub(crate) node: NodeId,
-    pub(crate) entries: Vec<Entry>,
+    /// The names; `None` if the listing was not performed yet.
+    pub(crate) entries: Option<Vec<Entry>>,
     /// The listing was read from its start once.
     pub(crate) started: bool,
 }
@@ -58,6 +59,15 @@ impl Handles {
             Some(Handle::Folder(folder)) => Some(folder),
             _ => None,
         }
+    }
+
+    /// What sort of node this is, if somebody holds a descriptor on it.
+    pub(crate) fn kind_of(&self, node: NodeId) -> Option<NodeKind> {
+        self.open.values().find_map(|handle| match handle {
+            Handle::File(file) if file.node == node => Some(NodeKind::File),
+            Handle::Folder(folder) if folder.node == node => Some(NodeKind::Folder),
+            _ => None,
+        })
     }
 
     pub(crate) fn remove(&mut self, number: u64) -> Option<Handle> {

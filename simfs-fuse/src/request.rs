@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use fuser::{ReplyAttr, ReplyCreate, ReplyData, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite};
+use fuser::{ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite};
 use simfs::{Act, Call, Errno, MomentId, NodeId, Reply, RuleId};
 
 /// A request that is not answered yet.
@@ -64,6 +64,8 @@ pub(crate) enum Ask {
     Write(ReplyWrite),
     MakeFolder { reply: ReplyEntry, mode: u32 },
     SetAttr { reply: ReplyAttr, node: NodeId },
+    /// The first names of a folder that was opened without listing it.
+    ReadFolder { reply: ReplyDirectory, handle: u64 },
     Empty(ReplyEmpty),
 }
 
@@ -81,6 +83,7 @@ impl Pending {
             | Call::MakeFolder { folder, .. }
             | Call::RemoveFolder { folder, .. } => vec![*folder],
             Call::Rename { folder, to_folder, .. } => vec![*folder, *to_folder],
+            Call::List(folder) if matches!(self.ask, Ask::ReadFolder { .. }) => vec![*folder],
             _ => Vec::new(),
         }
     }

@@ -87,7 +87,14 @@ impl Filesystem for Session {
     }
 
     fn getattr(&self, _: &Request, ino: INodeNo, _: Option<Fh>, reply: ReplyAttr) {
-        let attr = self.0.fs().attr(NodeId::from_inode(ino.0));
+        let node = NodeId::from_inode(ino.0);
+        let attr = self.0.fs().attr(node);
+        // A descriptor of something that has gone still says what it was, as kernfs does.
+        let attr = attr.or_else(|errno| {
+            let kind = self.0.handles().kind_of(node).ok_or(errno)?;
+            let (len, mode) = if kind == NodeKind::Folder { (0, 0o755) } else { (4096, 0o444) };
+            Ok::<_, Errno>(Attr { node, kind, len, mode, writable: false })
+        });
         match attr {
             Ok(attr) => reply.attr(&attr_ttl(&attr), &file_attr(&attr)),
             Err(errno) => reply.error(to_fuser(errno)),
@@ -238,6 +245,12 @@ impl Filesystem for Session {
 
     fn opendir(&self, request: &Request, ino: INodeNo, _: OpenFlags, reply: ReplyOpen) {
         let node = NodeId::from_inode(ino.0);
+        // A folder of the writable folder is opened to put its names on the disk, too. So it is
+        // listed only when its names are asked for.
+        if self.0.fs().attr(node).is_ok_and(|attr| attr.writable) {
+            let folder = FolderHandle { node, entries: None, started: false };
+            return reply.opened(Fh(self.0.handles().add(Handle::Folder(folder))), FopenFlags::empty());
+        }
         let mut pending = Pending::new(request.pid(), Call::List(node), Ask::OpenFolder(reply));
         if self.0.options.gate && self.0.fs().is_anchor(node) {
             pending.stage = Stage::Gate;
@@ -245,21 +258,16 @@ impl Filesystem for Session {
         self.0.take_in(pending);
     }
 
-    fn readdir(&self, _: &Request, ino: INodeNo, fh: Fh, offset: u64, mut reply: ReplyDirectory) {
-        let Some(entries) = self.0.entries_from(fh.0, offset) else { return reply.error(fuser::Errno::EBADF) };
-        let Some(entries) = entries else { return reply.ok() };
-        let dots = [(1, "."), (2, "..")].into_iter().filter(|(cookie, _)| *cookie > offset);
-        for (cookie, dot) in dots {
-            if reply.add(ino, cookie, FileType::Directory, dot) {
-                return reply.ok();
+    fn readdir(&self, request: &Request, ino: INodeNo, fh: Fh, offset: u64, reply: ReplyDirectory) {
+        let listed = self.0.handles().folder(fh.0).map(|folder| folder.entries.is_some());
+        match listed {
+            None => reply.error(fuser::Errno::EBADF),
+            Some(true) => self.0.answer_names(reply, fh.0, offset),
+            Some(false) => {
+                let ask = Ask::ReadFolder { reply, handle: fh.0 };
+                self.0.take_in(Pending::new(request.pid(), Call::List(NodeId::from_inode(ino.0)), ask));
             }
         }
-        for (cookie, entry) in entries {
-            if reply.add(INodeNo(entry.node.inode()), cookie, file_type(entry.kind), &entry.name) {
-                break;
-            }
-        }
-        reply.ok();
     }
 
     fn releasedir(&self, _: &Request, _: INodeNo, fh: Fh, _: OpenFlags, reply: ReplyEmpty) {
@@ -359,7 +367,7 @@ impl Shared {
             Ask::OpenFolder(reply) => match result {
                 Ok(Reply::Names(entries)) => {
                     let node = self.listed(node);
-                    let folder = FolderHandle { node, entries, started: false };
+                    let folder = FolderHandle { node, entries: Some(entries), started: false };
                     let handle = self.handles().add(Handle::Folder(folder));
                     reply.opened(Fh(handle), FopenFlags::empty());
                 }
@@ -426,6 +434,16 @@ impl Shared {
                     Err(errno) => reply.error(to_fuser(errno)),
                 }
             }
+            Ask::ReadFolder { reply, handle } => match result {
+                Ok(Reply::Names(entries)) => {
+                    if let Some(folder) = self.handles().folder(handle) {
+                        folder.entries = Some(entries);
+                    }
+                    self.answer_names(reply, handle, 0);
+                }
+                Err(Errno::ENOENT) => reply.ok(),
+                result => reply.error(refusal(result)),
+            },
             Ask::Empty(reply) => match result {
                 Ok(_) => reply.ok(),
                 Err(errno) => reply.error(to_fuser(errno)),
@@ -433,24 +451,37 @@ impl Shared {
         }
     }
 
-    /// What is left of a listing behind a cookie, with the cookie of each name: without names that
-    /// went meanwhile, and nothing at all if the folder has gone. Reading it from its start again shows
-    /// the names of now. `None` if there is no such descriptor.
-    #[expect(clippy::option_option, reason = "no such descriptor and no folder any more are two things")]
-    fn entries_from(&self, handle: u64, offset: u64) -> Option<Option<Vec<(u64, Entry)>>> {
+    /// Gives the names of a listing behind a cookie.
+    fn answer_names(&self, mut reply: ReplyDirectory, handle: u64, offset: u64) {
+        for (cookie, node, kind, name) in self.names_from(handle, offset) {
+            if reply.add(INodeNo(node.inode()), cookie, file_type(kind), &name) {
+                break;
+            }
+        }
+        reply.ok();
+    }
+
+    /// What is left of a listing behind a cookie: without names that went meanwhile, and nothing at
+    /// all if the folder has gone. Reading it from its start again shows the names of now.
+    fn names_from(&self, handle: u64, offset: u64) -> Vec<(u64, NodeId, NodeKind, String)> {
         let fs = self.fs();
         let mut handles = self.handles();
-        let folder = handles.folder(handle)?;
-        if fs.attr(folder.node).is_err() {
-            return Some(None);
-        }
+        let Some(folder) = handles.folder(handle) else { return Vec::new() };
+        let node = folder.node;
+        let (Some(parent), Some(entries)) = (fs.tree().parent_of(node), &mut folder.entries) else {
+            return Vec::new();
+        };
         if offset == 0 && std::mem::replace(&mut folder.started, true) {
-            folder.entries = fs.entries(folder.node);
+            *entries = fs.entries(node);
         }
-        let left = (DOTS + 1..).zip(&folder.entries).filter(|(cookie, entry)| {
-            *cookie > offset && (entry.sure || fs.lookup(folder.node, &entry.name) == Ok(entry.node))
-        });
-        Some(Some(left.map(|(cookie, entry)| (cookie, entry.clone())).collect()))
+        let dots = [(1, node, "."), (DOTS, parent, "..")].map(|(cookie, node, name)| (cookie, node, NodeKind::Folder, name));
+        let there = |entry: &&Entry| entry.sure || fs.lookup(node, &entry.name) == Ok(entry.node);
+        let names = (DOTS + 1..).zip(entries.iter()).filter(|(_, entry)| there(entry));
+        dots.into_iter()
+            .chain(names.map(|(cookie, entry)| (cookie, entry.node, entry.kind, &*entry.name)))
+            .filter(|(cookie, ..)| *cookie > offset)
+            .map(|(cookie, node, kind, name)| (cookie, node, kind, name.to_owned()))
+            .collect()
     }
 
     fn open_written(&self, node: NodeId, flags: i32) -> Fh {
