@@ -1,0 +1,309 @@
+//! Actions about ports, and the door through which every action comes in.
+//!
+//! An action first finds what it names and refuses what is impossible; only then does anything
+//! change. Devices are `bus.rs`'s, virtual functions `virtual_function.rs`'s, names `naming.rs`'s,
+//! reboots `reboot.rs`'s.
+
+use platforms::{LinkEvent, LinkLayer, Rate, SlotRef};
+use simfs::SimTime;
+
+use crate::{
+    Action, ActionError, CounterChange, Fabric, StickAt,
+    agenda::{Rank, Step},
+    device::{Flap, Mask},
+    link::{Cable, Hold},
+    timing::Pace,
+};
+
+impl Fabric {
+    /// Does something to the world, now. What it does at once is done on return; the rest happens
+    /// as time passes.
+    ///
+    /// # Errors
+    ///
+    /// The action is impossible in the world as it is; then nothing has changed.
+    pub fn act(&mut self, action: &Action) -> Result<(), ActionError> {
+        match action {
+            Action::Cut(slot) => self.cut(slot),
+            Action::Mend(slot) => self.mend(slot),
+            Action::Disable(slot) => self.disable(slot),
+            Action::Set { slot, state, phys_state } => self.mask(slot, |mask| {
+                mask.state = state.or(mask.state);
+                mask.phys_state = phys_state.or(mask.phys_state);
+            }),
+            Action::Flap { slots, times, down, up, stagger } => self.flap(slots, *times, *down, *up, *stagger),
+            Action::TrainSlowly { slot, takes } => self.train_slowly(slot, *takes),
+            Action::Stick { slot, at } => self.stick(slot, *at),
+            Action::Speed { slot, rate } => self.speed(slot, *rate),
+            Action::Interface { slot, up } => self.interface(slot, *up),
+            Action::Operstate { slot, text } => {
+                self.find_interface(slot)?;
+                self.mask(slot, |mask| mask.operstate = Some(text.clone()))
+            }
+            Action::SubnetManager { running, reinitialise } => {
+                self.manage(*running, *reinitialise);
+                Ok(())
+            }
+            Action::RemovePort(slot) => self.remove_port(slot),
+            Action::RestorePort(slot) => self.restore_port(slot),
+            Action::ChangeLayer { slot, layer } => self.change_layer(slot, *layer),
+            Action::Remove(function) => self.remove(function),
+            Action::Restore(function) => self.restore(function),
+            Action::Rename { function, to } => self.rename(function, to),
+            Action::Replace(function) => self.replace(function),
+            Action::DriverUnload(node) => self.unload(node),
+            Action::DriverLoad { node, names } => self.load(node, names),
+            Action::FirmwareReset { function, takes } => self.reset_firmware(function, *takes),
+            Action::PciError { function, takes } => self.suspend(function, *takes),
+            Action::LeaveNamespace(function) => self.change_namespace(function, true),
+            Action::ReturnToNamespace(function) => self.change_namespace(function, false),
+            Action::HotAdd { function, like, name, cabled } => self.hot_add(function, *like, name, *cabled),
+            Action::CreateVfs { function, count } => self.create_vfs(function, *count),
+            Action::AssignVf(function) => self.assign(function, true),
+            Action::ReleaseVf(function) => self.assign(function, false),
+            Action::DestroyVfs(function) => self.destroy_vfs(function),
+            Action::Counter { slot, name, change } => self.counter(slot, name, change),
+            Action::Reboot { node, plan } => self.reboot(node, plan),
+            Action::ClockStep { node, by_ns } => {
+                self.node(node)?;
+                let now = self.now;
+                let node = self.node_mut(node);
+                node.stepped_ns = node.stepped_ns.saturating_add(*by_ns);
+                node.tell(now);
+                Ok(())
+            }
+            Action::Metadata { node, file } => {
+                self.node(node)?;
+                self.node_mut(node).machine.metadata = file.clone();
+                Ok(())
+            }
+            Action::Routes { node, routes } => {
+                self.node(node)?;
+                self.node_mut(node).machine.routes = routes.clone();
+                Ok(())
+            }
+        }?;
+        // A stage that takes no time is reached at once.
+        self.advance(self.now);
+        Ok(())
+    }
+
+    /// Whether a port exists, seen or not.
+    pub(crate) fn find(&self, slot: &SlotRef) -> Result<(), ActionError> {
+        self.node(&slot.node)?.jack(slot).map(drop)
+    }
+
+    fn find_interface(&self, slot: &SlotRef) -> Result<(), ActionError> {
+        self.find(slot)?;
+        let netdev = self.node(&slot.node)?.netdev(slot.pci, slot.port);
+        netdev.map(drop).ok_or_else(|| ActionError::NoInterface(slot.clone()))
+    }
+
+    fn cut(&mut self, slot: &SlotRef) -> Result<(), ActionError> {
+        self.find(slot)?;
+        let now = self.now;
+        let node = self.node_mut(&slot.node);
+        let jack = node.jack_mut(slot.pci, slot.port);
+        if jack.link.cable == Cable::Whole {
+            jack.link.cable = Cable::Cut;
+            if node.is_on_bus(slot.pci) {
+                node.log(slot.pci, slot.port, LinkEvent::CablePulled, now);
+            }
+        }
+        self.settle(slot);
+        Ok(())
+    }
+
+    /// Mends a port; one that never had a cable gets one.
+    fn mend(&mut self, slot: &SlotRef) -> Result<(), ActionError> {
+        self.find(slot)?;
+        self.end_trouble(slot, true);
+        Ok(())
+    }
+
+    /// Ends whatever was done to a port's link, and plugs a cable in where one was cut, or never
+    /// was if `plug`.
+    pub(crate) fn end_trouble(&mut self, slot: &SlotRef, plug: bool) {
+        let now = self.now;
+        self.stop_flap(slot);
+        let node = self.node_mut(&slot.node);
+        let jack = node.jack_mut(slot.pci, slot.port);
+        jack.mask = Mask::default();
+        jack.link.stuck = None;
+        jack.link.here.set(Hold::Disabled, false);
+        jack.link.here.set(Hold::Interface, false);
+        let slowed = jack.link.pace.take().is_some();
+        let unplugged = jack.link.cable == Cable::Cut || plug && jack.link.cable == Cable::Absent;
+        if unplugged {
+            jack.link.cable = Cable::Whole;
+        }
+        if unplugged && node.is_on_bus(slot.pci) {
+            node.log(slot.pci, slot.port, LinkEvent::CablePlugged, now);
+        }
+        if let Some(netdev) = node.netdev_mut(slot.pci, slot.port).filter(|netdev| !netdev.admin_up) {
+            netdev.admin_up = true;
+        }
+        if slowed {
+            self.hurry(slot);
+        }
+        self.settle(slot);
+    }
+
+    /// Calls a slow next stage off, so that it is arranged anew.
+    pub(crate) fn hurry(&mut self, slot: &SlotRef) {
+        let link = &mut self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).link;
+        if let Some((key, _)) = link.next.take() {
+            self.agenda.cancel(key);
+        }
+    }
+
+    pub(crate) fn stop_flap(&mut self, slot: &SlotRef) {
+        let jack = self.node_mut(&slot.node).jack_mut(slot.pci, slot.port);
+        jack.link.there.set(Hold::Flap, false);
+        if let Some(flap) = jack.flap.take() {
+            self.agenda.cancel(flap.next);
+        }
+    }
+
+    fn disable(&mut self, slot: &SlotRef) -> Result<(), ActionError> {
+        self.find(slot)?;
+        self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).link.here.set(Hold::Disabled, true);
+        self.settle(slot);
+        Ok(())
+    }
+
+    fn mask(&mut self, slot: &SlotRef, change: impl FnOnce(&mut Mask)) -> Result<(), ActionError> {
+        self.find(slot)?;
+        change(&mut self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).mask);
+        self.settle(slot);
+        Ok(())
+    }
+
+    fn speed(&mut self, slot: &SlotRef, rate: Rate) -> Result<(), ActionError> {
+        self.mask(slot, |mask| mask.rate = Some(rate))
+    }
+
+    fn flap(
+        &mut self,
+        slots: &[SlotRef],
+        times: u32,
+        down: SimTime,
+        up: SimTime,
+        stagger: SimTime,
+    ) -> Result<(), ActionError> {
+        if times == 0 || down == SimTime::ZERO || up == SimTime::ZERO {
+            return Err(ActionError::EmptyFlap { times, down, up });
+        }
+        for slot in slots {
+            self.find(slot)?;
+        }
+        let mut start = self.now;
+        for slot in slots {
+            self.stop_flap(slot);
+            let next = self.agenda.schedule(start, Rank::Fault, Step::GoDark(slot.clone()));
+            let flap = Flap { left: times, down, up, next };
+            self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).flap = Some(flap);
+            self.settle(slot);
+            start += stagger;
+        }
+        Ok(())
+    }
+
+    fn train_slowly(&mut self, slot: &SlotRef, takes: SimTime) -> Result<(), ActionError> {
+        self.find(slot)?;
+        let timing = self.timing;
+        let link = &mut self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).link;
+        link.pace = Some(Pace::natural(&timing, link.is_managed()).stretched(takes));
+        self.fall_dark(slot);
+        self.settle(slot);
+        Ok(())
+    }
+
+    fn stick(&mut self, slot: &SlotRef, at: StickAt) -> Result<(), ActionError> {
+        self.find(slot)?;
+        self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).link.stuck = Some(at);
+        self.settle(slot);
+        Ok(())
+    }
+
+    fn interface(&mut self, slot: &SlotRef, up: bool) -> Result<(), ActionError> {
+        self.find_interface(slot)?;
+        let node = self.node_mut(&slot.node);
+        if let Some(netdev) = node.netdev_mut(slot.pci, slot.port) {
+            netdev.admin_up = up;
+        }
+        let jack = node.jack_mut(slot.pci, slot.port);
+        let takes_port = jack.driver.interface_down_takes_port;
+        jack.link.here.set(Hold::Interface, !up && takes_port);
+        self.settle(slot);
+        Ok(())
+    }
+
+    /// Starts or stops the subnet manager; `reinitialise` also takes every port that it has
+    /// configured back to `INIT`.
+    pub(crate) fn manage(&mut self, running: bool, reinitialise: bool) {
+        self.manager.set(running, self.now);
+        for slot in self.slots() {
+            if reinitialise {
+                self.uninitialise(&slot);
+            }
+            self.settle(&slot);
+        }
+    }
+
+    fn remove_port(&mut self, slot: &SlotRef) -> Result<(), ActionError> {
+        self.find(slot)?;
+        let node = self.node_mut(&slot.node);
+        let listed = node.rdma_mut(slot.pci).and_then(|rdma| rdma.ports.remove(&slot.port));
+        let port = listed.ok_or_else(|| ActionError::PortNotListed(slot.clone()))?;
+        node.jack_mut(slot.pci, slot.port).unlisted = Some(port);
+        self.settle(slot);
+        Ok(())
+    }
+
+    fn restore_port(&mut self, slot: &SlotRef) -> Result<(), ActionError> {
+        self.find(slot)?;
+        if self.list_port(slot) { Ok(()) } else { Err(ActionError::PortListed(slot.clone())) }
+    }
+
+    /// Lists a port again; `false` if it is listed.
+    pub(crate) fn list_port(&mut self, slot: &SlotRef) -> bool {
+        let node = self.node_mut(&slot.node);
+        let Some(port) = node.jack_mut(slot.pci, slot.port).unlisted.take() else { return false };
+        if let Some(rdma) = node.rdma_mut(slot.pci) {
+            rdma.ports.insert(slot.port, port);
+        }
+        self.settle(slot);
+        true
+    }
+
+    fn change_layer(&mut self, slot: &SlotRef, layer: LinkLayer) -> Result<(), ActionError> {
+        self.find(slot)?;
+        let node = self.node_mut(&slot.node);
+        if node.jack(slot)?.link.layer == layer {
+            return Err(ActionError::LayerAlready(slot.clone(), layer));
+        }
+        let Some(driver) = node.driver_for(slot, layer) else {
+            return Err(ActionError::NoDriver(slot.clone(), layer));
+        };
+        self.hurry(slot);
+        self.fall_dark(slot);
+        self.node_mut(&slot.node).speak(slot, layer, driver);
+        self.settle(slot);
+        Ok(())
+    }
+
+    fn counter(&mut self, slot: &SlotRef, name: &str, change: &CounterChange) -> Result<(), ActionError> {
+        self.find(slot)?;
+        let now = self.now;
+        let node = self.node_mut(&slot.node);
+        node.change(slot, name, change, now)?;
+        let grows = !node.jack_mut(slot.pci, slot.port).growing.is_empty();
+        if grows {
+            self.growing.insert(slot.clone());
+        } else {
+            self.growing.remove(slot);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,122 @@
+//! What is going to happen, in the order in which it will.
+//!
+//! At equal times the rank decides, then the order of scheduling. Whoever schedules keeps the key,
+//! and with it can call the thing off.
+
+use std::collections::BTreeMap;
+
+use platforms::{NodeName, PciAddress, SlotRef};
+use simfs::SimTime;
+
+use crate::link::Stage;
+
+/// What comes first of things due at one instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Rank {
+    /// A physical fault, such as the next turn of a flap.
+    Fault,
+    /// The link machine.
+    Link,
+    /// Devices that come and go.
+    Kernel,
+    /// The subnet manager.
+    SubnetManager,
+}
+
+/// One thing that is going to happen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// The far end of a flapping port goes dark.
+    GoDark(SlotRef),
+    /// It signals again.
+    Signal(SlotRef),
+    /// A link reaches a stage.
+    Reach(SlotRef, Stage),
+    /// A function is back on the bus after a firmware reset.
+    BackOnBus(NodeName, PciAddress),
+    /// A function's driver has attached: its net and RDMA devices appear.
+    Attached(NodeName, PciAddress),
+}
+
+/// When, and in which order, a step happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Key {
+    at: SimTime,
+    rank: Rank,
+    sequence: u64,
+}
+
+impl Key {
+    /// When.
+    pub(crate) fn at(self) -> SimTime {
+        self.at
+    }
+}
+
+/// All that is going to happen.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Agenda {
+    steps: BTreeMap<Key, Step>,
+    scheduled: u64,
+}
+
+impl Agenda {
+    /// Schedules a step; the key calls it off.
+    pub(crate) fn schedule(&mut self, at: SimTime, rank: Rank, step: Step) -> Key {
+        self.scheduled += 1;
+        let key = Key { at, rank, sequence: self.scheduled };
+        self.steps.insert(key, step);
+        key
+    }
+
+    /// Calls a step off; nothing happens if it has happened.
+    pub(crate) fn cancel(&mut self, key: Key) {
+        self.steps.remove(&key);
+    }
+
+    /// Takes the first step due at `to` or before.
+    pub(crate) fn due(&mut self, to: SimTime) -> Option<(Key, Step)> {
+        let first = self.steps.first_entry()?;
+        (first.key().at <= to).then(|| first.remove_entry())
+    }
+
+    /// Whether nothing is scheduled.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn at_equal_times_rank_decides_and_then_the_order_of_scheduling() {
+        let slot = |port| SlotRef {
+            node: NodeName::from("n"),
+            pci: PciAddress { domain: 0, bus: 1, device: 0, function: 0 },
+            port: platforms::PortNumber(port),
+        };
+        let mut agenda = Agenda::default();
+        let at = SimTime::from_secs(1);
+        agenda.schedule(at, Rank::SubnetManager, Step::Reach(slot(1), Stage::Armed));
+        agenda.schedule(at, Rank::Link, Step::Reach(slot(2), Stage::Init));
+        agenda.schedule(at, Rank::Link, Step::Reach(slot(1), Stage::Init));
+        agenda.schedule(at, Rank::Fault, Step::GoDark(slot(3)));
+        agenda.schedule(SimTime::ZERO, Rank::SubnetManager, Step::Signal(slot(4)));
+        let off = agenda.schedule(SimTime::ZERO, Rank::Fault, Step::Signal(slot(5)));
+        agenda.cancel(off);
+        let order: Vec<Step> = std::iter::from_fn(|| agenda.due(at)).map(|(_, step)| step).collect();
+        assert_eq!(
+            order,
+            [
+                Step::Signal(slot(4)),
+                Step::GoDark(slot(3)),
+                Step::Reach(slot(2), Stage::Init),
+                Step::Reach(slot(1), Stage::Init),
+                Step::Reach(slot(1), Stage::Armed),
+            ]
+        );
+        assert!(agenda.is_empty());
+    }
+}

@@ -1,0 +1,211 @@
+//! Actions about functions: they leave the bus or their driver, and come back.
+//!
+//! What goes, goes in the kernel's order and in one instant: RDMA and net devices before the PCI
+//! function. What comes back takes time: the function first, its RDMA and net devices when the
+//! driver has probed it, and then its ports train.
+
+use std::collections::BTreeMap;
+
+use platforms::{DeviceName, LinkEvent, NodeName, PciAddress, Restart};
+use simfs::SimTime;
+
+use crate::{
+    ActionError, Fabric, FunctionRef,
+    agenda::{Key, Rank, Step},
+    device::Attachment,
+};
+
+impl Fabric {
+    pub(crate) fn remove(&mut self, function: &FunctionRef) -> Result<(), ActionError> {
+        let device = self.node(&function.node)?.device(function.pci)?;
+        if device.removed {
+            return Err(ActionError::AlreadyRemoved(function.clone()));
+        }
+        let now = self.now;
+        self.call_off(function);
+        let node = self.node_mut(&function.node);
+        if node.is_on_bus(function.pci) {
+            node.log_function(function.pci, LinkEvent::Removed, now);
+        }
+        let device = node.device_mut(function.pci);
+        device.removed = true;
+        device.parked.restart = Some(Restart::Rescan);
+        self.place(&function.node, function.pci);
+        Ok(())
+    }
+
+    pub(crate) fn restore(&mut self, function: &FunctionRef) -> Result<(), ActionError> {
+        let node = self.node(&function.node)?;
+        let device = node.device(function.pci)?;
+        if !device.removed {
+            return Err(ActionError::NotRemoved(function.clone()));
+        }
+        if let Some(parent) = device.parent.filter(|parent| !node.is_on_bus(*parent)) {
+            return Err(ActionError::ParentAbsent(function.clone(), parent));
+        }
+        self.node_mut(&function.node).device_mut(function.pci).removed = false;
+        self.probe(function);
+        Ok(())
+    }
+
+    /// Puts a function on the bus; its driver attaches when it has probed it.
+    pub(crate) fn probe(&mut self, function: &FunctionRef) {
+        let at = self.now + self.timing.probe;
+        let key = self.schedule_attached(function, at);
+        self.node_mut(&function.node).device_mut(function.pci).attachment = Attachment::Detached(key);
+        self.place(&function.node, function.pci);
+    }
+
+    fn schedule_attached(&mut self, function: &FunctionRef, at: SimTime) -> Key {
+        self.agenda.schedule(at, Rank::Kernel, Step::Attached(function.node.clone(), function.pci))
+    }
+
+    /// Calls off whatever is going to bring the function or its driver back; both count as back.
+    pub(crate) fn call_off(&mut self, function: &FunctionRef) {
+        let device = self.node_mut(&function.node).device_mut(function.pci);
+        let attachment = std::mem::replace(&mut device.attachment, Attachment::Attached);
+        let back = device.resetting.take();
+        if let Attachment::Detached(key) | Attachment::Suspended(key) = attachment {
+            self.agenda.cancel(key);
+        }
+        if let Some(key) = back {
+            self.agenda.cancel(key);
+        }
+    }
+
+    /// New hardware: it is another function, found anew if it was on the bus.
+    pub(crate) fn replace(&mut self, function: &FunctionRef) -> Result<(), ActionError> {
+        self.node(&function.node)?.device(function.pci)?;
+        let node = self.node_mut(&function.node);
+        let present = node.is_on_bus(function.pci);
+        if present {
+            self.remove(function)?;
+        }
+        self.node_mut(&function.node).renew(function.pci);
+        if present {
+            self.restore(function)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn unload(&mut self, node: &NodeName) -> Result<(), ActionError> {
+        if !self.node(node)?.machine.class_present {
+            return Err(ActionError::DriverAlready(node.clone(), "unloaded"));
+        }
+        self.node_mut(node).machine.class_present = false;
+        for pci in self.node_mut(node).functions() {
+            self.node_mut(node).device_mut(pci).parked.restart.get_or_insert(Restart::DriverReload);
+            self.place(node, pci);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn load(
+        &mut self,
+        name: &NodeName,
+        names: &BTreeMap<PciAddress, DeviceName>,
+    ) -> Result<(), ActionError> {
+        let node = self.node(name)?;
+        if node.machine.class_present {
+            return Err(ActionError::DriverAlready(name.clone(), "loaded"));
+        }
+        node.check_names(names, |pci| node.devices.get(&pci).is_some_and(|device| !device.removed))?;
+        let node = self.node_mut(name);
+        node.give_names(names);
+        node.machine.class_present = true;
+        for pci in self.node_mut(name).functions() {
+            self.place(name, pci);
+        }
+        Ok(())
+    }
+
+    /// All functions of the card go, and are back after `takes`.
+    pub(crate) fn reset_firmware(&mut self, function: &FunctionRef, takes: SimTime) -> Result<(), ActionError> {
+        let node = self.node(&function.node)?;
+        node.require_on_bus(function.pci)?;
+        let card = node.card_mates(function.pci);
+        // The driver attaches at `takes`; the function is on the bus as long before as a probe takes.
+        let back = self.now + takes.since(self.timing.probe);
+        let attached = self.now + takes;
+        for pci in card {
+            let mate = FunctionRef { node: function.node.clone(), pci };
+            self.call_off(&mate);
+            let step = Step::BackOnBus(mate.node.clone(), pci);
+            let resetting = self.agenda.schedule(back, Rank::Kernel, step);
+            let key = self.schedule_attached(&mate, attached);
+            let device = self.node_mut(&mate.node).device_mut(pci);
+            device.resetting = Some(resetting);
+            device.attachment = Attachment::Detached(key);
+            device.parked.restart = Some(Restart::FirmwareReset);
+            self.place(&mate.node, pci);
+        }
+        Ok(())
+    }
+
+    /// A PCI error: the RDMA device goes, the net device stays without a carrier, and after `takes`
+    /// the driver has recovered (`mlx5_pci_err_detected`, `mlx5_pci_resume`).
+    pub(crate) fn suspend(&mut self, function: &FunctionRef, takes: SimTime) -> Result<(), ActionError> {
+        self.node(&function.node)?.require_on_bus(function.pci)?;
+        let now = self.now;
+        self.call_off(function);
+        let key = self.schedule_attached(function, now + takes);
+        let node = self.node_mut(&function.node);
+        let device = node.device_mut(function.pci);
+        device.attachment = Attachment::Suspended(key);
+        device.parked.restart = Some(Restart::FirmwareReset);
+        node.log_function(function.pci, LinkEvent::PciError, now);
+        self.place(&function.node, function.pci);
+        Ok(())
+    }
+
+    /// The driver has probed a function, or recovered it.
+    pub(crate) fn attach(&mut self, function: &FunctionRef) {
+        let now = self.now;
+        let node = self.node_mut(&function.node);
+        let device = node.device_mut(function.pci);
+        let before = std::mem::replace(&mut device.attachment, Attachment::Attached);
+        let event = match before {
+            Attachment::Suspended(_) => LinkEvent::PciRecovered,
+            Attachment::Detached(_) | Attachment::Attached => LinkEvent::Probed,
+        };
+        node.log_function(function.pci, event, now);
+        self.place(&function.node, function.pci);
+    }
+
+    pub(crate) fn change_namespace(&mut self, function: &FunctionRef, leave: bool) -> Result<(), ActionError> {
+        let node = self.node(&function.node)?;
+        node.device(function.pci)?;
+        if node.function(function.pci).is_some_and(|known| known.in_other_namespace == leave) {
+            let place = if leave { "in another namespace" } else { "in the host's namespace" };
+            return Err(ActionError::NamespaceAlready(function.clone(), place));
+        }
+        self.node_mut(&function.node).function_mut(function.pci).in_other_namespace = leave;
+        self.place(&function.node, function.pci);
+        Ok(())
+    }
+
+    /// A function that was never there appears, of the make of `like`.
+    pub(crate) fn hot_add(
+        &mut self,
+        function: &FunctionRef,
+        like: PciAddress,
+        name: &DeviceName,
+        cabled: bool,
+    ) -> Result<(), ActionError> {
+        let node = self.node(&function.node)?;
+        if node.devices.contains_key(&function.pci) {
+            return Err(ActionError::AddressTaken(function.clone()));
+        }
+        let model = node.device(like)?;
+        if let Some(parent) = model.parent {
+            return Err(ActionError::VfOfVf(node.function_ref(like), parent));
+        }
+        if let Some(one) = node.bearer(name) {
+            let (node, name) = (function.node.clone(), name.clone());
+            return Err(ActionError::NameTaken { node, name, one, other: function.pci });
+        }
+        self.node_mut(&function.node).add_like(function.pci, like, name, cabled);
+        self.probe(function);
+        Ok(())
+    }
+}

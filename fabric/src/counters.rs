@@ -1,0 +1,239 @@
+//! Counters: how they move, stop at their maximum, and start anew.
+//!
+//! A counter has one name over all of a port: files in `counters/` and `hw_counters/`, in its net
+//! device's `statistics/`, and the net device's carrier counts. Start at [`Node::change`].
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use platforms::{CounterValue, LinkEvent, NetDev, PciAddress, PortNumber, Restart, SlotRef};
+use simfs::SimTime;
+
+use crate::{
+    ActionError, CounterChange,
+    device::Growth,
+    face::CARRIER_CHANGES,
+    node::Node,
+};
+
+/// How often the carrier came (`net/core/net-sysfs.c`).
+const CARRIER_UP: &str = "carrier_up_count";
+/// How often the carrier went (`net/core/net-sysfs.c`).
+const CARRIER_DOWN: &str = "carrier_down_count";
+
+impl Node {
+    /// Counts what the driver says an event does to a port's counters.
+    pub(crate) fn count(&mut self, pci: PciAddress, number: PortNumber, event: LinkEvent) {
+        let moves = self.jack_mut(pci, number).driver.moves.get(&event).cloned();
+        for (name, by) in moves.into_iter().flatten() {
+            self.add(pci, number, &name, by);
+        }
+    }
+
+    /// Changes a counter as an action asks.
+    pub(crate) fn change(
+        &mut self,
+        slot: &SlotRef,
+        name: &str,
+        change: &CounterChange,
+        now: SimTime,
+    ) -> Result<(), ActionError> {
+        let (pci, number) = (slot.pci, slot.port);
+        let known = self.counter_names(pci, number);
+        if !known.iter().any(|known| &**known == name) {
+            let (slot, name) = (slot.clone(), name.to_owned());
+            return Err(ActionError::NoSuchCounter { slot, name, known: known.join(", ") });
+        }
+        let carrier = [CARRIER_CHANGES, CARRIER_UP, CARRIER_DOWN].contains(&name);
+        match change {
+            CounterChange::Add(by) => self.add(pci, number, name, *by),
+            CounterChange::RatePerSecond(0) => {
+                self.jack_mut(pci, number).growing.remove(name);
+            }
+            CounterChange::RatePerSecond(per_second) => {
+                let growth = Growth { per_second: *per_second, since: now, counted: 0 };
+                self.jack_mut(pci, number).growing.insert(name.into(), growth);
+            }
+            CounterChange::Set(CounterValue::Count(count)) => self.set(pci, number, name, *count),
+            CounterChange::Set(_) if carrier => {
+                let (slot, name) = (slot.clone(), name.to_owned());
+                return Err(ActionError::AlwaysNumber { slot, name });
+            }
+            CounterChange::Set(veil) => {
+                let count = self.count_of(pci, number, name);
+                self.jack_mut(pci, number).veiled.insert(name.into(), count);
+                if let Some(value) = self.counter_mut(pci, number, name) {
+                    *value = veil.clone();
+                }
+            }
+            CounterChange::Reset => self.set(pci, number, name, 0),
+            CounterChange::Saturate => {
+                let max = self.max(pci, number, name);
+                self.set(pci, number, name, max);
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts what grew by itself until `now`.
+    pub(crate) fn grow(&mut self, slot: &SlotRef, now: SimTime) {
+        let (pci, number) = (slot.pci, slot.port);
+        let growing = &mut self.jack_mut(pci, number).growing;
+        let due: Vec<(Arc<str>, u64)> =
+            growing.iter_mut().map(|(name, growth)| (Arc::clone(name), growth.due(now))).collect();
+        // A device that cannot be seen counts nothing.
+        if self.has_rdma(pci) {
+            for (name, by) in due.into_iter().filter(|(_, by)| *by > 0) {
+                self.add(pci, number, &name, by);
+            }
+        }
+    }
+
+    /// Sets every counter that moved back to zero, as an operator would.
+    pub(crate) fn reset_moved(&mut self, slot: &SlotRef) {
+        let moved = std::mem::take(&mut self.jack_mut(slot.pci, slot.port).moved);
+        for name in moved {
+            self.set(slot.pci, slot.port, &name, 0);
+        }
+        self.jack_mut(slot.pci, slot.port).moved.clear();
+    }
+
+    /// Makes every counter of a port readable again, and stops those that grow by themselves.
+    pub(crate) fn unveil(&mut self, slot: &SlotRef) {
+        self.jack_mut(slot.pci, slot.port).growing.clear();
+        let veiled = std::mem::take(&mut self.jack_mut(slot.pci, slot.port).veiled);
+        for (name, count) in veiled {
+            if let Some(value) = self.counter_mut(slot.pci, slot.port, &name) {
+                *value = CounterValue::Count(count);
+            }
+        }
+    }
+
+    /// Starts a port's RDMA counters anew, as far as this restart does not keep them.
+    pub(crate) fn restart_counters(&mut self, pci: PciAddress, number: PortNumber, restart: Restart) {
+        let jack = self.jack_mut(pci, number);
+        let keeps = jack.driver.keeps.get(&restart);
+        let kept = keeps.is_some_and(|keeps| keeps.counters);
+        let hw_kept = keeps.is_some_and(|keeps| keeps.hw_counters);
+        if !kept && !hw_kept {
+            jack.veiled.values_mut().for_each(|count| *count = 0);
+        }
+        let initial: BTreeMap<String, u64> = {
+            let files = jack.driver.counters.iter().chain(&jack.driver.hw_counters);
+            files.map(|file| (file.name.clone(), file.initial)).collect()
+        };
+        if let Some(port) = self.port_mut(pci, number) {
+            let counters = port.counters.iter_mut().filter(|_| !kept);
+            for (name, value) in counters.chain(port.hw_counters.iter_mut().filter(|_| !hw_kept)) {
+                if let CounterValue::Count(count) = value {
+                    *count = initial.get(&**name).copied().unwrap_or(0);
+                }
+            }
+        }
+    }
+
+    /// Sets every count of a port to zero, as on new hardware.
+    pub(crate) fn zero_counters(&mut self, pci: PciAddress, number: PortNumber) {
+        self.jack_mut(pci, number).veiled.values_mut().for_each(|count| *count = 0);
+        if let Some(port) = self.port_mut(pci, number) {
+            for value in port.counters.values_mut().chain(port.hw_counters.values_mut()) {
+                if let CounterValue::Count(count) = value {
+                    *count = 0;
+                }
+            }
+        }
+        if let Some(netdev) = self.netdev_mut(pci, number) {
+            restart_netdev(netdev);
+        }
+    }
+
+    fn counter_names(&self, pci: PciAddress, number: PortNumber) -> Vec<String> {
+        let port = self.port(pci, number);
+        let counters = port.into_iter().flat_map(|port| port.counters.keys().chain(port.hw_counters.keys()));
+        let netdev = self.netdev(pci, number);
+        let statistics = netdev.into_iter().flat_map(|netdev| netdev.statistics.keys());
+        let carrier = netdev.into_iter().flat_map(|_| [CARRIER_CHANGES, CARRIER_UP, CARRIER_DOWN]);
+        let names = counters.chain(statistics).map(|name| name.to_string());
+        names.chain(carrier.map(str::to_owned)).collect()
+    }
+
+    fn counter_mut(&mut self, pci: PciAddress, number: PortNumber, name: &str) -> Option<&mut CounterValue> {
+        let in_port = self.port(pci, number).is_some_and(|port| {
+            port.counters.contains_key(name) || port.hw_counters.contains_key(name)
+        });
+        if in_port {
+            let port = self.port_mut(pci, number)?;
+            return port.counters.get_mut(name).or_else(|| port.hw_counters.get_mut(name));
+        }
+        self.netdev_mut(pci, number)?.statistics.get_mut(name)
+    }
+
+    fn max(&self, pci: PciAddress, number: PortNumber, name: &str) -> u64 {
+        let jack = self.devices.get(&pci).and_then(|device| device.jacks.get(&number));
+        let file = jack.and_then(|jack| jack.driver.counter(name));
+        file.map_or(u64::MAX, platforms::CounterFile::max)
+    }
+
+    fn count_of(&mut self, pci: PciAddress, number: PortNumber, name: &str) -> u64 {
+        if let Some(count) = self.jack_mut(pci, number).veiled.get(name) {
+            return *count;
+        }
+        match self.counter_mut(pci, number, name) {
+            Some(CounterValue::Count(count)) => *count,
+            _ => self.netdev(pci, number).map_or(0, |netdev| carrier_count(netdev, name)),
+        }
+    }
+
+    fn add(&mut self, pci: PciAddress, number: PortNumber, name: &str, by: u64) {
+        let max = self.max(pci, number, name);
+        if let Some(count) = self.jack_mut(pci, number).veiled.get_mut(name) {
+            *count = count.saturating_add(by).min(max);
+            return;
+        }
+        let count = self.count_of(pci, number, name).saturating_add(by).min(max);
+        self.set(pci, number, name, count);
+    }
+
+    fn set(&mut self, pci: PciAddress, number: PortNumber, name: &str, count: u64) {
+        let jack = self.jack_mut(pci, number);
+        jack.veiled.remove(name);
+        jack.moved.insert(name.into());
+        if let Some(value) = self.counter_mut(pci, number, name) {
+            *value = CounterValue::Count(count);
+        } else if let Some(netdev) = self.netdev_mut(pci, number) {
+            set_carrier_count(netdev, name, count);
+        }
+    }
+}
+
+/// Starts a net device's counts anew: it has just been registered, and has no carrier yet.
+pub(crate) fn restart_netdev(netdev: &mut NetDev) {
+    (netdev.carrier, netdev.carrier_up_count, netdev.carrier_down_count) = (false, 0, 0);
+    for value in netdev.statistics.values_mut() {
+        if let CounterValue::Count(count) = value {
+            *count = 0;
+        }
+    }
+}
+
+fn carrier_count(netdev: &NetDev, name: &str) -> u64 {
+    match name {
+        CARRIER_UP => netdev.carrier_up_count,
+        CARRIER_DOWN => netdev.carrier_down_count,
+        CARRIER_CHANGES => netdev.carrier_up_count.saturating_add(netdev.carrier_down_count),
+        _ => 0,
+    }
+}
+
+/// Sets a carrier count; of a sum, the half that came takes the odd one, as for a carrier that is
+/// there.
+fn set_carrier_count(netdev: &mut NetDev, name: &str, count: u64) {
+    match name {
+        CARRIER_UP => netdev.carrier_up_count = count,
+        CARRIER_DOWN => netdev.carrier_down_count = count,
+        CARRIER_CHANGES => {
+            netdev.carrier_up_count = count.div_ceil(2);
+            netdev.carrier_down_count = count / 2;
+        }
+        _ => {}
+    }
+}

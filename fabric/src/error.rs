@@ -1,0 +1,120 @@
+//! Why an action is impossible.
+
+use platforms::{DeviceName, LinkLayer, NodeName, PciAddress, SlotRef};
+
+use crate::FunctionRef;
+
+/// Why an action is impossible. Nothing has changed when one is returned.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ActionError {
+    /// The world has no such node.
+    #[error("there is no node `{0}` in this world\nhint: its nodes are {1}")]
+    NoSuchNode(NodeName, String),
+    /// No function ever sat there.
+    #[error("node `{}` has no network function at `{}`\nhint: a function that was never there appears by a hot-add", .0.node, .0.pci)]
+    NoSuchFunction(FunctionRef),
+    /// The function has no port of that number.
+    #[error("`{0}` does not exist\nhint: the function has {1}")]
+    NoSuchPort(SlotRef, String),
+    /// The function is not on the bus, or its driver is not attached.
+    #[error("`{}` on node `{}` has no RDMA device now: {}\nhint: restore it first", .0.pci, .0.node, .1)]
+    Absent(FunctionRef, &'static str),
+    /// The function is out already.
+    #[error("`{}` on node `{}` is off the bus already", .0.pci, .0.node)]
+    AlreadyRemoved(FunctionRef),
+    /// The function is not out.
+    #[error("`{}` on node `{}` cannot be restored: it is on the bus\nhint: restore ends a remove, a reset or a PCI error ends by itself", .0.pci, .0.node)]
+    NotRemoved(FunctionRef),
+    /// The physical function of a virtual one is out.
+    #[error("virtual function `{}` on node `{}` cannot be back before its physical function `{}`\nhint: restore the physical function first", .0.pci, .0.node, .1)]
+    ParentAbsent(FunctionRef, PciAddress),
+    /// The port is listed.
+    #[error("`{0}` cannot be listed again: it is listed\nhint: this verb ends the removal of a port from a device that stays")]
+    PortListed(SlotRef),
+    /// The port is not listed.
+    #[error("`{0}` is not listed now\nhint: restore the port first")]
+    PortNotListed(SlotRef),
+    /// The port speaks the layer that was asked for.
+    #[error("`{0}` speaks {1} already")]
+    LayerAlready(SlotRef, LinkLayer),
+    /// No driver of the function's kernel module speaks that layer.
+    #[error("`{0}` cannot speak {1}: its platform has no driver for that")]
+    NoDriver(SlotRef, LinkLayer),
+    /// The port has no network interface.
+    #[error("`{0}` has no network interface")]
+    NoInterface(SlotRef),
+    /// Two devices would bear one name.
+    #[error("node `{node}`: the name `{name}` would be borne by `{one}` and by `{other}`\nhint: name both, as in a swap")]
+    NameTaken {
+        /// The node.
+        node: NodeName,
+        /// The name.
+        name: DeviceName,
+        /// One function that would bear it.
+        one: PciAddress,
+        /// The other.
+        other: PciAddress,
+    },
+    /// Something is there already.
+    #[error("node `{}` has a function at `{}` already\nhint: choose a free address", .0.node, .0.pci)]
+    AddressTaken(FunctionRef),
+    /// The driver is in the state that was asked for.
+    #[error("the RDMA driver of node `{0}` is {1} already")]
+    DriverAlready(NodeName, &'static str),
+    /// The devices are in the namespace that was asked for.
+    #[error("`{}` on node `{}` is {} already", .0.pci, .0.node, .1)]
+    NamespaceAlready(FunctionRef, &'static str),
+    /// A virtual function was asked for virtual functions.
+    #[error("`{}` on node `{}` is a virtual function and has none of its own\nhint: ask its physical function `{}`", .0.pci, .0.node, .1)]
+    VfOfVf(FunctionRef, PciAddress),
+    /// A physical function was given away or taken back.
+    #[error("`{}` on node `{}` is no virtual function\nhint: only virtual functions are assigned and released", .0.pci, .0.node)]
+    NotVirtual(FunctionRef),
+    /// The virtual function is in the state that was asked for.
+    #[error("virtual function `{}` on node `{}` is {} already", .0.pci, .0.node, .1)]
+    AssignedAlready(FunctionRef, &'static str),
+    /// The kernel refuses: the number of virtual functions changes only from or to 0.
+    #[error("`{}` on node `{}` has {} virtual functions already\nhint: destroy them first, as the kernel demands (`sriov_numvfs_store`)", .0.pci, .0.node, .1)]
+    HasVfs(FunctionRef, usize),
+    /// There are none to destroy.
+    #[error("`{}` on node `{}` has no virtual functions", .0.pci, .0.node)]
+    NoVfs(FunctionRef),
+    /// More than the card can have, or no room for them on the bus.
+    #[error("`{}` on node `{}` cannot have {asked} virtual functions\nhint: {limit}", .function.node, .function.pci)]
+    TooManyVfs {
+        /// The physical function.
+        function: FunctionRef,
+        /// How many were asked for.
+        asked: u16,
+        /// What the limit is.
+        limit: String,
+    },
+    /// The port has no such counter.
+    #[error("`{slot}` has no counter `{name}`\nhint: it has {known}")]
+    NoSuchCounter {
+        /// The port.
+        slot: SlotRef,
+        /// The name asked for.
+        name: String,
+        /// Those it has.
+        known: String,
+    },
+    /// The two ways of counting carrier edges hold numbers only.
+    #[error("`{name}` of `{slot}` is always a number\nhint: files can be made unreadable by a read rule")]
+    AlwaysNumber {
+        /// The port.
+        slot: SlotRef,
+        /// The counter.
+        name: String,
+    },
+    /// A flap needs at least one turn, each with a length.
+    #[error("a flap of {times} turns, {down} down and {up} up, is no flap\nhint: give at least one turn, and both times above 0")]
+    EmptyFlap {
+        /// Turns.
+        times: u32,
+        /// From leaving `ACTIVE` to `ACTIVE` again.
+        down: simfs::SimTime,
+        /// From `ACTIVE` to the next leaving.
+        up: simfs::SimTime,
+    },
+}

@@ -1,0 +1,119 @@
+//! What the kernel shows of a port: the driver's face of its link, and what a story puts over it.
+//!
+//! Start at [`Node::show`].
+
+use platforms::{LinkCondition, LinkEvent, PciAddress, PortNumber, Rate, SlotRef};
+use simfs::SimTime;
+
+use crate::{
+    history::{Edge, KernelLine},
+    link::{Hold, Link, Stage},
+    node::Node,
+};
+
+/// What `speed` reads without a carrier: `SPEED_UNKNOWN` (`include/uapi/linux/ethtool.h`).
+const SPEED_UNKNOWN: i64 = -1;
+
+impl Link {
+    /// What the link is in, as a driver's faces name it.
+    pub(crate) fn condition(&self) -> LinkCondition {
+        match self.stage {
+            Stage::Down if self.here.has(Hold::Disabled) => LinkCondition::Disabled,
+            Stage::Down => LinkCondition::Polling,
+            Stage::Training => LinkCondition::Training,
+            Stage::Init => LinkCondition::Init,
+            Stage::Armed => LinkCondition::Armed,
+            Stage::Active => LinkCondition::Active,
+            Stage::Recovering => LinkCondition::Recovery,
+        }
+    }
+}
+
+impl Node {
+    /// Writes a port's face into the machine, and notes the port's leaving or returning to health.
+    ///
+    /// What already reads so is not touched, so that an unchanged part of the machine stays shared.
+    pub(crate) fn show(&mut self, slot: &SlotRef, now: SimTime) {
+        let (pci, number) = (slot.pci, slot.port);
+        self.show_port(pci, number);
+        self.show_netdev(pci, number, now);
+        let healthy = self.is_healthy(pci, number);
+        let jack = self.jack_mut(pci, number);
+        if jack.healthy != healthy {
+            jack.healthy = healthy;
+            jack.edges.push(Edge { at: now, healthy });
+        }
+    }
+
+    fn show_port(&mut self, pci: PciAddress, number: PortNumber) {
+        let jack = self.jack_mut(pci, number);
+        let face = jack.driver.face(jack.link.condition());
+        let rate = if face.rate { jack.rate } else { Rate::WITHOUT_SPEED };
+        let wanted = (
+            jack.driver.layer,
+            jack.mask.state.unwrap_or(face.state),
+            jack.mask.phys_state.unwrap_or(face.phys_state),
+            jack.mask.rate.unwrap_or(rate),
+        );
+        let shown = self.port(pci, number).map(|port| (port.layer, port.state, port.phys_state, port.rate));
+        if shown.is_some_and(|shown| shown != wanted)
+            && let Some(port) = self.port_mut(pci, number)
+        {
+            (port.layer, port.state, port.phys_state, port.rate) = wanted;
+        }
+    }
+
+    fn show_netdev(&mut self, pci: PciAddress, number: PortNumber, now: SimTime) {
+        let Some(netdev) = self.netdev(pci, number) else { return };
+        let (admin_up, had_carrier) = (netdev.admin_up, netdev.carrier);
+        let jack = self.jack_mut(pci, number);
+        let face = jack.driver.face(jack.link.condition());
+        let carrier = face.carrier && admin_up;
+        let speed = i64::from(jack.mask.rate.unwrap_or(jack.rate).gbps()) * 1000;
+        let speed = Some(if carrier { speed } else { SPEED_UNKNOWN });
+        let operstate = match &jack.mask.operstate {
+            Some(text) => text.clone(),
+            None if admin_up => face.operstate.clone(),
+            None => "down".to_owned(),
+        };
+        let netdev = self.netdev(pci, number).expect("the interface was there a few lines above");
+        if (netdev.carrier, netdev.speed_mbps, &netdev.operstate) == (carrier, speed, &operstate) {
+            return;
+        }
+        let netdev = self.netdev_mut(pci, number).expect("the interface was there a line above");
+        (netdev.carrier, netdev.speed_mbps, netdev.operstate) = (carrier, speed, operstate);
+        if carrier != had_carrier {
+            let count = if carrier { &mut netdev.carrier_up_count } else { &mut netdev.carrier_down_count };
+            *count = count.saturating_add(1);
+            self.jack_mut(pci, number).moved.insert(CARRIER_CHANGES.into());
+            self.log(pci, number, if carrier { LinkEvent::Up } else { LinkEvent::Down }, now);
+        }
+    }
+
+    /// Whether the port can be seen and is `ACTIVE` with `LinkUp`.
+    fn is_healthy(&self, pci: PciAddress, number: PortNumber) -> bool {
+        self.seen_port(pci, number).is_some_and(|port| port.query_error.is_none() && port.is_up())
+    }
+
+    /// Adds the driver's lines about an event of a port to the kernel's log.
+    pub(crate) fn log(&mut self, pci: PciAddress, number: PortNumber, event: LinkEvent, now: SimTime) {
+        let jack = self.jack_mut(pci, number);
+        let Some(lines) = jack.driver.log.get(&event).cloned() else { return };
+        let netdev = self.netdev(pci, number).map_or_else(String::new, |netdev| netdev.name.clone());
+        let (device, fw_ver) = self.rdma(pci).map_or_else(Default::default, |rdma| {
+            (rdma.name.to_string(), rdma.fw_ver.clone())
+        });
+        for line in lines {
+            let text = line
+                .replace("{pci}", &pci.to_string())
+                .replace("{netdev}", &netdev)
+                .replace("{device}", &device)
+                .replace("{port}", &number.to_string())
+                .replace("{fw_ver}", &fw_ver);
+            self.log.push(KernelLine { at: now, text });
+        }
+    }
+}
+
+/// The file that counts the carrier's edges, both ways (`net/core/net-sysfs.c`).
+pub(crate) const CARRIER_CHANGES: &str = "carrier_changes";

@@ -1,0 +1,174 @@
+//! New hardware: in the place of old, or where there was none.
+//!
+//! Everything that shows a serial number gets a new one; the make stays. Start at [`Node::renew`].
+
+use std::sync::Arc;
+
+use platforms::{
+    DeviceName, Driver, Gid, Ids, LinkLayer, NetDev, PciAddress, PortNumber, PortState, Restart, SlotRef,
+};
+
+use crate::{counters::restart_netdev, device::Device, node::Node};
+
+/// ARP hardware type of IP over InfiniBand (`ARPHRD_INFINIBAND`, `include/uapi/linux/if_arp.h`).
+const ARP_INFINIBAND: u16 = 32;
+/// ARP hardware type of Ethernet (`ARPHRD_ETHER`).
+const ARP_ETHERNET: u16 = 1;
+
+impl Node {
+    /// Exchanges a function, which is off the bus, for another of its make: other GUIDs and
+    /// addresses, the next firmware, nothing counted yet.
+    pub(crate) fn renew(&mut self, pci: PciAddress) {
+        let device = self.device_mut(pci);
+        device.replaced += 1;
+        device.parked.restart = Some(Restart::Rescan);
+        let replaced = device.replaced;
+        let ids = Ids::of(self.name(), &pci, replaced);
+        self.number(pci, &ids);
+        if let Some(rdma) = self.rdma_mut(pci) {
+            rdma.fw_ver = next_firmware(&rdma.fw_ver);
+        }
+        for port in self.port_numbers(pci) {
+            self.zero_counters(pci, port);
+        }
+    }
+
+    /// Adds a function like another, off its driver and with its ports down; the caller has looked
+    /// both up.
+    pub(crate) fn add_like(&mut self, pci: PciAddress, like: PciAddress, name: &DeviceName, cabled: bool) {
+        let (uverbs, umad) = (self.machine.free_uverbs(), self.machine.free_umad());
+        let model = self.devices.get(&like).expect("the function to copy was looked up before");
+        let rdma = self.rdma(like).cloned();
+        let netdevs: Vec<NetDev> = model.jacks.keys().filter_map(|port| self.netdev(like, *port)).cloned().collect();
+        let (role, jack) = (model.role, model.jacks.values().next());
+        let driver_and_rate = jack.map(|jack| (Arc::clone(&jack.driver), jack.rate));
+        let mut function = self.function(like).expect("every device has its function").clone();
+        function.pci = pci;
+        function.incarnation = 0;
+        function.virtfns = Vec::new();
+        function.in_other_namespace = false;
+        function.rdma = rdma.map(|mut rdma| {
+            rdma.name = name.clone();
+            rdma.incarnation = 0;
+            rdma.uverbs = uverbs;
+            for (port, umad) in rdma.ports.values_mut().zip(umad..) {
+                port.state = PortState::DOWN;
+                port.umad = Some(umad);
+            }
+            rdma
+        });
+        function.netdevs = netdevs;
+        for (netdev, number) in function.netdevs.iter_mut().zip(1..) {
+            netdev.name = netdev_name(pci, netdev.arp_type, PortNumber(number));
+        }
+        let Some((driver, rate)) = driver_and_rate else { return };
+        let mut device = Device::of(&function, role, &driver, rate, |_| cabled);
+        device.parked.rdma = function.rdma.take();
+        device.parked.netdevs = std::mem::take(&mut function.netdevs);
+        device.parked.function = Some(function);
+        device.parked.restart = Some(Restart::Rescan);
+        self.devices.insert(pci, device);
+        self.number(pci, &Ids::of(self.name(), &pci, 0));
+        for port in self.port_numbers(pci) {
+            self.zero_counters(pci, port);
+        }
+    }
+
+    /// The driver of the same kernel module that shows ports of this layer.
+    pub(crate) fn driver_for(&self, slot: &SlotRef, layer: LinkLayer) -> Option<Arc<Driver>> {
+        let module = &self.jack(slot).ok()?.driver.kernel_driver;
+        let mut drivers = self.platform.drivers();
+        let driver = drivers.find(|driver| driver.layer == layer && driver.kernel_driver == *module);
+        driver.cloned().map(Arc::new)
+    }
+
+    /// Makes a port, whose link is down, speak another layer: everything that its driver decides
+    /// changes, and its net device is registered anew under its name.
+    pub(crate) fn speak(&mut self, slot: &SlotRef, layer: LinkLayer, driver: Arc<Driver>) {
+        let (pci, number) = (slot.pci, slot.port);
+        let ids = Ids::of(self.name(), &pci, self.devices.get(&pci).map_or(0, |device| device.replaced));
+        let ifindex = self.take_ifindex();
+        if let Some(netdev) = self.netdev_mut(pci, number) {
+            (netdev.arp_type, netdev.mtu, netdev.ifindex) = (driver.arp_type, driver.mtu, ifindex);
+            restart_netdev(netdev);
+        }
+        if let Some(port) = self.port_mut(pci, number) {
+            (port.layer, port.cap_mask, port.gid_table) = (layer, driver.cap_mask, driver.gid_table);
+            (port.lid, port.sm_lid) = (0, 0);
+            port.pkeys.resize(usize::from(driver.pkey_table), 0);
+            let kept: Vec<Gid> = port.gids.values().copied().filter(|gid| is_link_local(gid)).take(1).collect();
+            port.gids = (0..).zip(kept).collect();
+        }
+        self.function_mut(pci).class = driver.pci_class;
+        let jack = self.jack_mut(pci, number);
+        (jack.link.layer, jack.driver) = (layer, driver);
+        self.number(pci, &ids);
+    }
+
+    /// Writes these numbers into everything of a function that shows one.
+    fn number(&mut self, pci: PciAddress, ids: &Ids) {
+        for number in self.port_numbers(pci) {
+            let guid = ids.hardware_address(ARP_INFINIBAND, number);
+            let mac = ids.hardware_address(ARP_ETHERNET, number);
+            if let Some(netdev) = self.netdev_mut(pci, number) {
+                netdev.address = ids.hardware_address(netdev.arp_type, number);
+            }
+            let Some(port) = self.port_mut(pci, number) else { continue };
+            let layer = port.layer;
+            for gid in port.gids.values_mut().filter(|gid| is_link_local(gid)) {
+                match (layer, &mac[..]) {
+                    // The modified EUI-64 of the address (RFC 4291, appendix A).
+                    (LinkLayer::Ethernet, [a, b, c, d, e, f]) => {
+                        gid.bytes[8..].copy_from_slice(&[a ^ 2, *b, *c, 0xff, 0xfe, *d, *e, *f]);
+                    }
+                    _ => gid.bytes[8..].copy_from_slice(&guid[12..]),
+                }
+            }
+        }
+        if let Some(rdma) = self.rdma_mut(pci) {
+            rdma.node_guid = ids.node_guid();
+            rdma.sys_image_guid = ids.sys_image_guid();
+        }
+    }
+}
+
+/// First bytes of a link-local address (RFC 4291, 2.5.6).
+const LINK_LOCAL: [u8; 2] = [0xfe, 0x80];
+
+fn is_link_local(gid: &Gid) -> bool {
+    gid.bytes.starts_with(&LINK_LOCAL)
+}
+
+/// The firmware version after this one: its last number plus one.
+fn next_firmware(version: &str) -> String {
+    let digits = version.len() - version.trim_end_matches(|char: char| char.is_ascii_digit()).len();
+    let (front, last) = version.split_at(version.len() - digits);
+    let next = last.parse::<u64>().map_or(0, |number| number + 1);
+    format!("{front}{next:0digits$}")
+}
+
+/// The name that systemd gives an interface by its path (`net_id`): numbers are decimal.
+fn netdev_name(pci: PciAddress, arp_type: u16, port: PortNumber) -> String {
+    let prefix = if arp_type == ARP_INFINIBAND { "ib" } else { "en" };
+    let domain = if pci.domain == 0 { String::new() } else { format!("P{}", pci.domain) };
+    let PciAddress { bus, device, function, .. } = pci;
+    format!("{prefix}{domain}p{bus}s{device}f{function}np{}", u16::from(port.0) - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_firmware_differs_in_the_last_number_only() {
+        assert_eq!(next_firmware("28.41.1000"), "28.41.1001");
+        assert_eq!(next_firmware("20.36.0999"), "20.36.1000");
+        assert_eq!(next_firmware("unknown"), "unknown0");
+    }
+
+    #[test]
+    fn an_interface_is_named_by_its_path() {
+        let pci = PciAddress { domain: 2, bus: 0x0c, device: 0, function: 1 };
+        assert_eq!(netdev_name(pci, ARP_ETHERNET, PortNumber(1)), "enP2p12s0f1np0");
+    }
+}

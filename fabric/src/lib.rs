@@ -1,0 +1,34 @@
+//! links in motion: ports, cables, switches, counters, kernel log.
+//!
+//! A [`Fabric`] is one or more nodes whose links come up, go down and count as time passes. What is
+//! done to it is an [`Action`]; what its kernels show is a [`platforms::Machine`] each. The same
+//! actions at the same times give the same machines, byte for byte.
+//!
+//! It leaves out what a file is (`platforms` renders machines), when a story acts (`scenarios`) and
+//! what a workload feels. Start at [`Fabric::new`], [`Fabric::act`] and [`Fabric::advance`].
+
+mod act;
+mod action;
+mod agenda;
+mod bus;
+mod counters;
+mod device;
+mod error;
+mod fabric;
+mod face;
+mod hardware;
+mod heal;
+mod history;
+mod link;
+mod naming;
+mod node;
+mod reboot;
+mod subnet;
+mod timing;
+mod virtual_function;
+
+pub use action::{Action, CounterChange, FunctionRef, RebootPlan, StickAt};
+pub use error::ActionError;
+pub use fabric::{Fabric, PortTruth};
+pub use history::{Edge, KernelLine};
+pub use timing::Timing;

@@ -1,0 +1,185 @@
+//! A link: a cable with two ends, and how far up it is.
+//!
+//! The local end carries the port that the node's sysfs shows; the other is its partner, a switch
+//! port or another node's. What a face shows of a link is `face.rs`'s; when a link takes its next
+//! stage is the fabric's. Start at [`Link::holds`].
+
+use std::collections::BTreeSet;
+
+use platforms::LinkLayer;
+use simfs::SimTime;
+
+use crate::{
+    action::StickAt,
+    agenda::Key,
+    subnet::SubnetManager,
+    timing::{Pace, Timing},
+};
+
+/// How far up a link is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Stage {
+    /// No signal from the partner; an end that may, polls.
+    Down,
+    /// The ends agree on width and speed.
+    Training,
+    /// Physically up, not configured.
+    Init,
+    /// Configured, not yet carrying data.
+    Armed,
+    /// Carrying data.
+    Active,
+    /// Retraining a lane without having gone down.
+    Recovering,
+}
+
+impl Stage {
+    /// Whether the physical link is up.
+    pub(crate) fn is_up(self) -> bool {
+        self >= Self::Init
+    }
+}
+
+/// What keeps an end from signalling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Hold {
+    /// Disabled by its administrator.
+    Disabled,
+    /// Its net device was taken down, and the port went with it.
+    Interface,
+    /// No driver runs it, or the function is off the bus.
+    Unpowered,
+    /// A virtual function that nobody was given.
+    Unassigned,
+    /// Dark for a turn of a flap.
+    Flap,
+    /// Of a virtual function: the physical function's own link is down.
+    Uplink,
+}
+
+/// One end of a link.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct End {
+    holds: BTreeSet<Hold>,
+}
+
+impl End {
+    /// Begins or ends one hold.
+    pub(crate) fn set(&mut self, hold: Hold, holds: bool) {
+        if holds {
+            self.holds.insert(hold);
+        } else {
+            self.holds.remove(&hold);
+        }
+    }
+
+    /// Whether this hold holds it.
+    pub(crate) fn has(&self, hold: Hold) -> bool {
+        self.holds.contains(&hold)
+    }
+
+    fn signals(&self) -> bool {
+        self.holds.is_empty()
+    }
+}
+
+/// What lies between the ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cable {
+    /// There never was one.
+    Absent,
+    /// Whole and plugged at both ends.
+    Whole,
+    /// Pulled or broken.
+    Cut,
+}
+
+/// A link.
+#[derive(Clone, Debug)]
+pub(crate) struct Link {
+    /// The layer both ends speak.
+    pub(crate) layer: LinkLayer,
+    /// The node's own port.
+    pub(crate) here: End,
+    /// Its partner.
+    pub(crate) there: End,
+    /// What lies between them.
+    pub(crate) cable: Cable,
+    /// How far up it is.
+    pub(crate) stage: Stage,
+    /// Where it stays although it could go on.
+    pub(crate) stuck: Option<StickAt>,
+    /// The pace of the walk that it is on or will begin next, where that is not the natural one.
+    pub(crate) pace: Option<Pace>,
+    /// Its next stage, on the agenda.
+    pub(crate) next: Option<(Key, Stage)>,
+}
+
+impl Link {
+    /// A link that is down.
+    pub(crate) fn new(layer: LinkLayer, cabled: bool) -> Self {
+        let cable = if cabled { Cable::Whole } else { Cable::Absent };
+        let (here, there) = (End::default(), End::default());
+        Self { layer, here, there, cable, stage: Stage::Down, stuck: None, pace: None, next: None }
+    }
+
+    /// Whether a subnet manager has a part in bringing it up.
+    pub(crate) fn is_managed(&self) -> bool {
+        self.layer == LinkLayer::InfiniBand
+    }
+
+    /// Whether what the driver counts as the link is up: the physical link where there is a subnet
+    /// manager, all of it where there is none.
+    pub(crate) fn is_linked(&self, stage: Stage) -> bool {
+        if self.is_managed() { stage.is_up() } else { stage >= Stage::Active }
+    }
+
+    /// Whether both ends signal over a whole cable.
+    pub(crate) fn has_signal(&self) -> bool {
+        self.cable == Cable::Whole && self.here.signals() && self.there.signals()
+    }
+
+    /// Where the link is now, if what changed lets it be no further: without a signal it is down,
+    /// and a stuck one falls back to where it sticks.
+    pub(crate) fn held_back(&self) -> Stage {
+        if !self.has_signal() {
+            return Stage::Down;
+        }
+        match self.stuck {
+            Some(StickAt::Recovery) if self.stage == Stage::Active => Stage::Recovering,
+            Some(stuck) => self.stage.min(limit(stuck)),
+            None => self.stage,
+        }
+    }
+
+    /// The stage that follows and when, seen from `now` at which the present one began or was
+    /// freed; `None` if it stays where it is.
+    pub(crate) fn following(&self, now: SimTime, timing: &Timing, manager: SubnetManager) -> Option<(SimTime, Stage)> {
+        if !self.has_signal() || self.stuck.is_some_and(|stuck| self.stage >= limit(stuck)) {
+            return None;
+        }
+        let pace = self.pace.unwrap_or_else(|| Pace::natural(timing, self.is_managed()));
+        match self.stage {
+            Stage::Down => Some((now + pace.polling, Stage::Training)),
+            Stage::Training => Some((now + pace.training, Stage::Init)),
+            Stage::Init if !self.is_managed() => Some((now, Stage::Armed)),
+            Stage::Init if !manager.runs() => None,
+            Stage::Init if self.pace.is_some() => Some((now + pace.waiting, Stage::Armed)),
+            Stage::Init => Some((manager.arms(now, timing), Stage::Armed)),
+            Stage::Armed => Some((now + pace.arming, Stage::Active)),
+            Stage::Recovering => Some((now, Stage::Active)),
+            Stage::Active => None,
+        }
+    }
+}
+
+/// The furthest stage of a link that sticks.
+fn limit(stuck: StickAt) -> Stage {
+    match stuck {
+        StickAt::Polling => Stage::Down,
+        StickAt::Training => Stage::Training,
+        StickAt::Init => Stage::Init,
+        StickAt::Armed => Stage::Armed,
+        StickAt::Recovery => Stage::Recovering,
+    }
+}

@@ -1,0 +1,73 @@
+//! Names of RDMA devices: who bears one, and how several change at once.
+//!
+//! A device that is gone keeps the name it bore last; if another bears it when it comes back, it
+//! gets the lowest free one, as the kernel would number it.
+
+use std::collections::BTreeMap;
+
+use platforms::{DeviceName, PciAddress};
+
+use crate::{ActionError, Fabric, FunctionRef, node::Node};
+
+impl Node {
+    /// The function whose RDMA device bears this name; if there is none, one that bore it last.
+    pub(crate) fn bearer(&self, name: &DeviceName) -> Option<PciAddress> {
+        let bears = |pci: &PciAddress| self.rdma(*pci).is_some_and(|rdma| rdma.name == *name);
+        let mut present = self.devices.keys().copied().filter(|pci| self.has_rdma(*pci));
+        present.find(bears).or_else(|| self.devices.keys().copied().find(bears))
+    }
+
+    /// Whether these names could be given, all at once, to a node with only those functions that
+    /// are `here`.
+    pub(crate) fn check_names(
+        &self,
+        names: &BTreeMap<PciAddress, DeviceName>,
+        here: impl Fn(PciAddress) -> bool,
+    ) -> Result<(), ActionError> {
+        for pci in names.keys() {
+            self.device(*pci)?;
+        }
+        let mut bearers: BTreeMap<&DeviceName, PciAddress> = BTreeMap::new();
+        for pci in self.devices.keys().copied().filter(|pci| here(*pci) || names.contains_key(pci)) {
+            let Some(rdma) = self.rdma(pci) else { continue };
+            let name = names.get(&pci).unwrap_or(&rdma.name);
+            if let Some(one) = bearers.insert(name, pci) {
+                let (node, name) = (self.name().clone(), name.clone());
+                return Err(ActionError::NameTaken { node, name, one, other: pci });
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives these names, which were checked.
+    pub(crate) fn give_names(&mut self, names: &BTreeMap<PciAddress, DeviceName>) {
+        for (pci, name) in names {
+            if let Some(rdma) = self.rdma_mut(*pci) {
+                rdma.name = name.clone();
+            }
+        }
+    }
+
+    /// The lowest `mlx5_<n>` that no device bears or bore last.
+    pub(crate) fn free_name(&self) -> DeviceName {
+        let mut names = (0_u32..).map(|number| DeviceName(format!("mlx5_{number}")));
+        let free = names.find(|name| self.bearer(name).is_none());
+        free.expect("there are more numbers than devices")
+    }
+}
+
+impl Fabric {
+    /// Renames a device; one that bears the name takes the old one.
+    pub(crate) fn rename(&mut self, function: &FunctionRef, to: &DeviceName) -> Result<(), ActionError> {
+        let node = self.node(&function.node)?;
+        node.require_rdma(function.pci)?;
+        let old = node.rdma(function.pci).map(|rdma| rdma.name.clone());
+        let mut names = BTreeMap::from([(function.pci, to.clone())]);
+        let other = node.bearer(to).filter(|other| *other != function.pci && node.has_rdma(*other));
+        if let Some((other, old)) = other.zip(old) {
+            names.insert(other, old);
+        }
+        self.node_mut(&function.node).give_names(&names);
+        Ok(())
+    }
+}

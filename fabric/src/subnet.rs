@@ -1,0 +1,61 @@
+//! The subnet manager of the world's InfiniBand fabric: whether it runs, and when it comes round.
+
+use simfs::SimTime;
+
+use crate::timing::Timing;
+
+/// A subnet manager.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SubnetManager {
+    running_since: Option<SimTime>,
+}
+
+impl SubnetManager {
+    /// One that runs since the world's start.
+    pub(crate) fn running() -> Self {
+        Self { running_since: Some(SimTime::ZERO) }
+    }
+
+    /// Whether it runs.
+    pub(crate) fn runs(self) -> bool {
+        self.running_since.is_some()
+    }
+
+    /// Starts or stops it; one that runs already goes on with its sweeps.
+    pub(crate) fn set(&mut self, running: bool, now: SimTime) {
+        self.running_since = match (running, self.running_since) {
+            (false, _) => None,
+            (true, since) => since.or(Some(now)),
+        };
+    }
+
+    /// When it arms a port that waits for it from `now` on: at the port's trap or in its own next
+    /// sweep, whichever is earlier.
+    pub(crate) fn arms(self, now: SimTime, timing: &Timing) -> SimTime {
+        let by_trap = now + timing.trap_to_sweep;
+        let since = self.running_since.unwrap_or(now);
+        let period = timing.sweep.as_ns().max(1);
+        let rounds = now.since(since).as_ns() / period + 1;
+        let by_sweep = since + SimTime::from_ns(rounds.saturating_mul(period));
+        by_trap.min(by_sweep)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(now_ms: u64, trap_ms: u64, armed_ms: u64) {
+        let timing = Timing { trap_to_sweep: SimTime::from_ms(trap_ms), ..Timing::default() };
+        let armed = SubnetManager::running().arms(SimTime::from_ms(now_ms), &timing);
+        assert_eq!(armed, SimTime::from_ms(armed_ms));
+    }
+
+    #[test]
+    fn a_waiting_port_is_armed_at_its_trap_or_in_the_next_sweep() {
+        check(3_000, 100, 3_100);
+        check(9_950, 100, 10_000);
+        check(10_000, 100, 10_100);
+        check(3_000, 60_000, 10_000);
+    }
+}
