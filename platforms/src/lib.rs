@@ -1,20 +1,48 @@
 //! GPU machines at rest: profiles and drivers as data, their reading, rendering to a tree.
+//!
+//! A *platform* describes a machine; a variant of it differs in a few points. A [`Machine`] is what
+//! a platform makes for one node, as its kernel would show it, and [`render`] turns it into the
+//! files, folders and links below one mount root. What shows what is in the data: `profiles/` says
+//! what is where, `drivers/` what a port looks like; both say where every value comes from.
+//!
+//! No time passes here and nothing breaks: that is `fabric`'s. No file is opened: what ships is
+//! embedded, a vendor's files come in as texts.
+//!
+//! Start at [`Platforms::shipped`], [`Platform::machine`] and [`render`]; [`yaml`] reads YAML for
+//! every room.
+
+pub mod profile;
+pub mod provenance;
+pub mod yaml;
+
+mod assembly;
+mod catalogue;
 mod driver;
+mod ids;
 mod machine;
 mod metadata;
 mod name;
+mod numbering;
 mod pci;
 mod platform;
-pub mod profile;
-pub mod provenance;
+mod problem;
 mod render;
 mod state;
-pub mod yaml;
-pub use driver::*;
-pub use machine::*;
+mod topo;
+mod variant;
+
+pub use assembly::{UPTIME_AT_REST_NS, WORLD_START_WALL_NS};
+pub use catalogue::{PlatformError, Platforms};
+pub use driver::{CounterFile, Driver, Duration, Face, Keeps, LinkCondition, LinkEvent, Restart};
+pub use ids::{Ids, boot_id};
+pub use machine::{
+    Clock, CounterValue, Function, Gid, GidKind, Gpu, Machine, MetadataFile, NetDev, Port, Rdma,
+    Route, Routes, Shared,
+};
 pub use metadata::{Metadata, MetadataGpu};
 pub use name::{DeviceName, NodeName, PortNumber, PortRef, Role, SlotRef, TopoLevel};
 pub use pci::{PciAddress, PciAddressError};
-pub use platform::*;
+pub use platform::{Platform, PortFacts};
+pub use problem::{Problem, without_provenance};
 pub use render::{diff, render};
 pub use state::{LaneSpeed, LinkLayer, PhysState, PortState, Rate};

@@ -3,6 +3,7 @@
 //! Only the form is here; `platform.rs` makes machines of it. Start at [`Profile`].
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::Deserialize;
 
@@ -61,8 +62,11 @@ pub struct Gpus {
     pub pci: Vec<PciAddress>,
     /// NUMA node of each; -1 if unknown.
     pub numa: Vec<i32>,
-    /// What `topo -m` prints between two GPUs.
-    pub between: TopoLevel,
+    /// What `topo -m` prints between two GPUs; without it, `NODE` on one NUMA node and `SYS` across.
+    pub between: Option<TopoLevel>,
+    /// What `topo -m` prints as the affinity of a NUMA node, where that is not its number.
+    #[serde(default)]
+    pub numa_texts: BTreeMap<i32, String>,
 }
 
 /// A make of network card.
@@ -183,6 +187,13 @@ pub struct Roles {
     pub compute: usize,
     /// Storage.
     pub storage: usize,
+}
+
+impl fmt::Display for Roles {
+    /// Management, compute and storage: `2/16/0`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}", self.management, self.compute, self.storage)
+    }
 }
 
 /// Virtual functions at rest, all unassigned.

@@ -1,0 +1,153 @@
+//! Numbers that are burnt in or drawn: GUIDs, hardware addresses, boot ids. Each is a function of
+//! names and places, never of chance.
+
+use std::collections::BTreeMap;
+
+use crate::{Gid, GidKind, LinkLayer, NodeName, PciAddress, PortNumber};
+
+/// The numbers burnt into a piece of hardware.
+#[derive(Clone, Copy, Debug)]
+pub struct Ids {
+    /// The card's number, 24 bits, the lowest three bits zero.
+    card: u32,
+    /// Which function of the card, 0 to 7.
+    function: u32,
+}
+
+impl Ids {
+    /// Of the function at `pci` on `node`; another `generation` is other hardware in that place.
+    #[must_use]
+    pub fn of(node: &NodeName, pci: &PciAddress, generation: u32) -> Self {
+        let card = hash(&[node.as_str(), &pci.card(), &generation.to_string()]);
+        Self {
+            card: u32::try_from(card & 0x00ff_fff8).expect("24 bits"),
+            function: u32::from(pci.function),
+        }
+    }
+
+    /// The node GUID: NVIDIA's `94:6d:ae`, `0300`, and the function's number.
+    #[must_use]
+    pub fn node_guid(&self) -> u64 {
+        0x946d_ae03_0000_0000 | u64::from(self.card | self.function)
+    }
+
+    /// The GUID that all functions of the card share.
+    #[must_use]
+    pub fn sys_image_guid(&self) -> u64 {
+        0x946d_ae03_0000_0000 | u64::from(self.card)
+    }
+
+    /// The address of the interface of a port: 6 bytes, 20 for IP over InfiniBand.
+    #[must_use]
+    pub fn hardware_address(&self, arp_type: u16, port: PortNumber) -> Vec<u8> {
+        match arp_type {
+            32 => {
+                let queue_pair = [0x00, 0x00, 0x10, 0x48];
+                let prefix = [0xfe, 0x80, 0, 0, 0, 0, 0, 0];
+                [
+                    &queue_pair[..],
+                    &prefix[..],
+                    &self.port_guid(port).to_be_bytes()[..],
+                ]
+                .concat()
+            }
+            _ => self.mac(port).to_vec(),
+        }
+    }
+
+    fn port_guid(&self, port: PortNumber) -> u64 {
+        self.node_guid() + (u64::from(port.0) - 1) * 0x0100_0000
+    }
+
+    fn mac(&self, port: PortNumber) -> [u8; 6] {
+        let [_, high, middle, low] = (self.card | self.function).to_be_bytes();
+        [0x94, 0x6d, 0xae ^ (port.0 - 1), high, middle, low]
+    }
+
+    /// The local identifier that a subnet manager gives: 1 to 0xbfff.
+    pub(crate) fn lid(&self, port: PortNumber) -> u16 {
+        let id = hash(&[&self.node_guid().to_string(), &port.to_string()]);
+        u16::try_from(2 + id % 0xb000).expect("below 0xbfff")
+    }
+
+    /// The GID table of a port whose interface has an address (`lsd 9.1`).
+    pub(crate) fn gids(
+        &self,
+        layer: LinkLayer,
+        port: PortNumber,
+        netdev: Option<usize>,
+    ) -> BTreeMap<u16, Gid> {
+        let place = netdev.and_then(|place| u8::try_from(place).ok());
+        let local = |id: [u8; 8]| {
+            let mut bytes = [0; 16];
+            bytes[..2].copy_from_slice(&[0xfe, 0x80]);
+            bytes[8..].copy_from_slice(&id);
+            bytes
+        };
+        if layer == LinkLayer::InfiniBand {
+            let bytes = local(self.port_guid(port).to_be_bytes());
+            return BTreeMap::from([(
+                0,
+                Gid {
+                    bytes,
+                    kind: GidKind::RoceV1,
+                    netdev: None,
+                },
+            )]);
+        }
+        let [a, b, c, d, e, f] = self.mac(port);
+        let link_local = local([a ^ 2, b, c, 0xff, 0xfe, d, e, f]);
+        let mut mapped = [0; 16];
+        let [_, high, middle, low] = (self.card | self.function).to_be_bytes();
+        let address = [172, 16 + (high & 0x0f), middle, low];
+        mapped[10..12].copy_from_slice(&[0xff, 0xff]);
+        mapped[12..].copy_from_slice(&address);
+        let pairs = [
+            (link_local, GidKind::RoceV1),
+            (link_local, GidKind::RoceV2),
+            (mapped, GidKind::RoceV1),
+            (mapped, GidKind::RoceV2),
+        ];
+        (0..)
+            .zip(pairs.map(|(bytes, kind)| Gid {
+                bytes,
+                kind,
+                netdev: place,
+            }))
+            .collect()
+    }
+}
+
+/// The boot id of a node's boot of this number, from 0.
+#[must_use]
+pub fn boot_id(node: &NodeName, boot: u32) -> String {
+    uuid(
+        hash(&[node.as_str(), "boot", &boot.to_string()]),
+        u64::from(boot),
+    )
+}
+
+pub(crate) fn uuid(high: u64, salt: u64) -> String {
+    let low = hash(&[&high.to_string(), &salt.to_string()]);
+    let [a, b, c, d] = [
+        high >> 32,
+        high >> 16 & 0xffff,
+        high & 0x0fff,
+        low >> 48 & 0x3fff,
+    ];
+    format!(
+        "{a:08x}-{b:04x}-4{c:03x}-{:04x}-{:012x}",
+        d | 0x8000,
+        low & 0xffff_ffff_ffff
+    )
+}
+
+/// FNV-1a over the texts, each closed by a byte that no text has.
+pub(crate) fn hash(texts: &[&str]) -> u64 {
+    let bytes = texts.iter().flat_map(|text| text.bytes().chain([0xff]));
+    let fnv = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    // FNV's low bits mix badly for texts that differ in the last letter only.
+    (fnv ^ fnv >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) ^ fnv >> 32
+}

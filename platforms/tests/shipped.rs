@@ -1,0 +1,289 @@
+//! The shipped platforms: what they are, that they hold together, that every value has its source.
+
+use std::collections::BTreeMap;
+
+use platforms::profile::Roles;
+use platforms::{
+    LinkLayer, NodeName, Platform, PlatformError, Platforms, Role, without_provenance,
+};
+use rstest::rstest;
+
+fn platform(name: &str) -> Platform {
+    Platforms::shipped()
+        .get(name)
+        .unwrap_or_else(|| panic!("{name} is shipped"))
+        .clone()
+}
+
+/// The table of platforms: management, compute and storage functions of each.
+#[rstest]
+#[case("dgx-a100", 4, 8, 0)]
+#[case("dgx-a100:dual-function", 4, 16, 0)]
+#[case("dgx-a100:two-port", 4, 8, 0)]
+#[case("a100-oci", 2, 16, 0)]
+#[case("a100-oci:vfs", 2, 16, 0)]
+#[case("h100-oci", 1, 16, 1)]
+#[case("h100-oci:no-default-route", 0, 16, 2)]
+#[case("h100-oci:storage-up", 1, 16, 1)]
+#[case("h100-oci:vfs", 1, 16, 1)]
+#[case("dgx-h100", 0, 8, 4)]
+#[case("dgx-h100:ib-storage", 0, 12, 0)]
+#[case("l40s-oci", 1, 0, 5)]
+#[case("l40s-oci:no-default-route", 0, 0, 6)]
+#[case("l40s-onprem", 0, 4, 1)]
+#[case("l40s-onprem:default-route", 1, 4, 0)]
+#[case("l40-onprem", 0, 4, 0)]
+#[case("gb200-nvl4", 2, 4, 0)]
+#[case("gb200-nvl4:node-layout", 0, 4, 4)]
+#[case("gb200-nvl4:lag", 2, 4, 0)]
+fn roles_are_as_in_the_table(
+    #[case] name: &str,
+    #[case] management: usize,
+    #[case] compute: usize,
+    #[case] storage: usize,
+) {
+    let platform = platform(name);
+    assert_eq!(
+        platform.roles(),
+        Roles {
+            management,
+            compute,
+            storage
+        }
+    );
+    assert_eq!(platform.check(), []);
+}
+
+#[test]
+fn the_table_above_names_every_shipped_platform() {
+    assert_eq!(Platforms::shipped().iter().count(), 19);
+}
+
+#[test]
+fn every_value_of_every_shipped_file_says_where_it_comes_from() {
+    for (file, text) in Platforms::shipped_texts() {
+        assert_eq!(without_provenance(file, text).unwrap(), [], "{file}");
+    }
+}
+
+#[test]
+fn the_a100_with_virtual_functions_has_34_nics() {
+    let machine = platform("a100-oci:vfs").machine(&NodeName::from("n"));
+    assert_eq!(machine.functions.len(), 34);
+    let vfs: Vec<_> = machine
+        .functions
+        .values()
+        .filter(|function| function.physfn.is_some())
+        .collect();
+    assert_eq!(vfs.len(), 16);
+    let mut names: Vec<String> = vfs
+        .iter()
+        .filter_map(|vf| vf.rdma.as_ref())
+        .map(|rdma| rdma.name.to_string())
+        .collect();
+    names.sort();
+    let mut expected: Vec<String> = (18..34).map(|number| format!("mlx5_{number}")).collect();
+    expected.sort();
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn a_monitored_port_without_a_cable_is_down_and_every_other_is_up() {
+    let platforms = Platforms::shipped();
+    for (name, platform) in platforms.iter() {
+        let machine = platform.machine(&NodeName::from("n"));
+        for facts in platform.ports() {
+            let function = &machine.functions[&facts.pci];
+            let rdma = function.rdma.as_ref().expect("a device");
+            assert_eq!(
+                rdma.ports[&facts.port].is_up(),
+                facts.cabled,
+                "{name} {}",
+                facts.device
+            );
+        }
+    }
+}
+
+#[test]
+fn one_platform_starts_with_a_counter_at_its_maximum() {
+    let machine = platform("dgx-h100").machine(&NodeName::from("n"));
+    let function = machine.functions.values().next().expect("a function");
+    let port = function
+        .rdma
+        .as_ref()
+        .expect("a device")
+        .ports
+        .values()
+        .next()
+        .expect("a port");
+    assert_eq!(
+        port.counters["excessive_buffer_overrun_errors"],
+        platforms::CounterValue::Count(15)
+    );
+}
+
+#[test]
+fn two_nodes_of_one_platform_share_no_guid() {
+    let platform = platform("a100-oci:vfs");
+    let guids = |node: &str| {
+        let machine = platform.machine(&NodeName::from(node));
+        let rdma = machine
+            .functions
+            .values()
+            .filter_map(|function| function.rdma.as_ref());
+        rdma.map(|rdma| rdma.node_guid)
+            .collect::<std::collections::BTreeSet<_>>()
+    };
+    let (a, b) = (guids("node-1"), guids("node-2"));
+    assert_eq!(a.len(), 34);
+    assert!(a.is_disjoint(&b));
+}
+
+#[test]
+fn rails_count_the_cabled_ports_of_a_role() {
+    let ports = platform("h100-oci").ports();
+    let rails: Vec<_> = ports
+        .iter()
+        .filter(|port| port.role == Role::Compute)
+        .map(|port| port.rail)
+        .collect();
+    assert_eq!(rails, (0..16).map(Some).collect::<Vec<_>>());
+    let aux = ports
+        .iter()
+        .find(|port| port.device.as_str() == "mlx5_11")
+        .expect("mlx5_11");
+    assert_eq!(
+        (aux.cabled, aux.rail, aux.layer),
+        (false, None, LinkLayer::Ethernet)
+    );
+}
+
+const NINTH: &str = r#"
+platform_version: 1
+name: ninth
+about: a machine of a vendor's own
+gpus: { model: GPU, device: 0x2330, driver_version: "1", pci: ["0000:01:00.0"], numa: [0] }
+models:
+  m: { vendor: 0x15b3, device: 0x1021, subsystem_vendor: 0x15b3, subsystem_device: 1, fw_ver: "1", board_id: B, hw_rev: "0" }
+devices:
+  - { name: mlx5_0, pci: "0000:02:00.0", model: m, driver: mlx5-ib, numa: 0, netdevs: [ib0], rate: 4X NDR, role: compute, topo: PIX }
+roles: { management: 0, compute: 1, storage: 0 }
+provenance: [{ of: ["*"], plausible: made up for a test }]
+"#;
+
+#[test]
+fn a_ninth_platform_is_read_from_a_text() {
+    let platforms = Platforms::read(&[("ninth.yaml", NINTH)]).unwrap();
+    let ninth = platforms.get("ninth").expect("it was read");
+    assert_eq!(ninth.check(), []);
+    assert_eq!(ninth.machine(&NodeName::from("n")).functions.len(), 1);
+    assert!(platforms.get("h100-oci").is_some(), "the shipped ones stay");
+}
+
+#[rstest]
+#[case(
+    "driver: mlx5-ib",
+    "driver: mlx5-ip",
+    "platform `ninth` names driver `mlx5-ip`, which is not there\nhint: did you mean `mlx5-ib`?"
+)]
+#[case(
+    "model: m,",
+    "model: n,",
+    "platform `ninth` names model `n`, which is not there\nhint: did you mean `m`?"
+)]
+#[case(
+    "platform_version: 1",
+    "platform_version: 2",
+    "`ninth.yaml` has version 2, only 1 is known\nhint: write `platform_version: 1` (or `driver_version: 1`)"
+)]
+#[case(
+    "name: ninth",
+    "name: h100-oci",
+    "`h100-oci` is described twice: the second time in `ninth.yaml`\nhint: give it another name"
+)]
+fn a_platform_that_leads_nowhere_is_refused(
+    #[case] from: &str,
+    #[case] to: &str,
+    #[case] expected: &str,
+) {
+    let text = NINTH.replace(from, to);
+    let error: PlatformError = Platforms::read(&[("ninth.yaml", &text)]).expect_err(to);
+    assert_eq!(error.to_string(), expected);
+}
+
+#[rstest]
+#[case(
+    "topo: PIX",
+    "topo: PIX SYS",
+    "device `mlx5_0` has 2 topology levels for 1 GPUs"
+)]
+#[case(
+    "compute: 1",
+    "compute: 2",
+    "`roles` says 0/2/0, the devices are 0/1/0"
+)]
+#[case(
+    "numa: [0] }",
+    "numa: [0, 1] }",
+    "there are 1 GPU addresses and 2 GPU NUMA nodes"
+)]
+#[case(
+    "0000:02:00.0",
+    "0000:01:00.0",
+    "address `0000:01:00.0` is there twice"
+)]
+#[case(
+    "topo: PIX }",
+    "topo: PIX, cabled: [2] }",
+    "has a cable in port 2, but 1 ports"
+)]
+#[case(
+    "netdevs: [ib0]",
+    "netdevs: []",
+    "device `mlx5_0` has 1 ports and 0 interfaces"
+)]
+#[case(
+    "roles:",
+    "default_route: eth9\nroles:",
+    "names interface `eth9`, which is not there"
+)]
+#[case(
+    "roles:",
+    "counters: { link_drowned: 1 }\nroles:",
+    "`counters` names `link_drowned`"
+)]
+#[case(
+    "roles:",
+    "vfs: { each: 2, of: [mlx5_0] }\nroles:",
+    "to have 2 virtual functions and can have 0"
+)]
+#[case(
+    "plausible: made up",
+    "sourced: x, plausible: made up",
+    "has not exactly one of"
+)]
+fn check_names_what_no_machine_can_be(
+    #[case] from: &str,
+    #[case] to: &str,
+    #[case] expected: &str,
+) {
+    let text = NINTH.replace(from, to);
+    let platforms = Platforms::read(&[("ninth.yaml", &text)]).unwrap();
+    let problems = platforms.get("ninth").expect("it was read").check();
+    let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    assert!(
+        told.iter().any(|problem| problem.contains(expected)),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn names_of_platforms_are_their_keys() {
+    let platforms = Platforms::shipped();
+    let by_name: BTreeMap<String, &str> = platforms
+        .iter()
+        .map(|(key, platform)| (platform.name(), key))
+        .collect();
+    assert!(by_name.iter().all(|(name, key)| name == key));
+}
