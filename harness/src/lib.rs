@@ -8,6 +8,7 @@
 mod connector;
 mod descriptor;
 mod director;
+mod judge;
 mod recording;
 
 pub use connector::{ConnectorScript, Reaction, Socket, UNAVAILABLE, code_word};
@@ -19,4 +20,5 @@ pub use director::{
     CLASS_INFINIBAND, ChairAct, ChairPlan, ComparedCard, Director, Faces, FunctionFace, MomentDo,
     MonitorId, NodeTruth, PortFace, StageError, TickPlan, TickTruth, Truth, WRITABLE,
 };
+pub use judge::{Judgement, event_line, judge};
 pub use recording::{Broken, Call, ChairTick, Exit, Reads, Recording, Tick};

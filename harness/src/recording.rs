@@ -74,6 +74,8 @@ impl From<Vec<String>> for Reads {
 /// One call that reached the connector.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
+    /// The version that the batch as a whole carried.
+    pub version: u32,
     /// What it carried, in order.
     pub events: Vec<HealthEvent>,
     /// Whether the connector took it (whether or not the reply arrived).

@@ -1,0 +1,180 @@
+//! Which event answers which demand: an assignment that satisfies all, if there is one.
+//!
+//! An event may fit several demands, so a greedy choice could call a right monitor wrong. The
+//! assignment is a maximum matching with multiplicities, by augmenting paths, in two rounds: first
+//! every demand takes what it needs at least, then every event still free finds a demand with
+//! room. A path of the second round never takes an event from a demand without giving it another,
+//! so what the first round reached stays; by the theorem of Mendelsohn and Dulmage both rounds
+//! succeed together whenever each could alone.
+
+/// How often something is demanded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Room {
+    /// At least.
+    pub(crate) at_least: usize,
+    /// At most.
+    pub(crate) at_most: usize,
+}
+
+/// Who answers whom.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Assignment {
+    /// For each event its demand.
+    pub(crate) of_event: Vec<Option<usize>>,
+    /// For each demand its events.
+    pub(crate) of_demand: Vec<Vec<usize>>,
+}
+
+/// Assigns events to demands; `fits[event]` names the demands that an event could answer.
+pub(crate) fn assign(fits: &[Vec<usize>], demands: &[Room]) -> Assignment {
+    let mut candidates = vec![Vec::new(); demands.len()];
+    for (event, fitting) in fits.iter().enumerate() {
+        for demand in fitting {
+            candidates[*demand].push(event);
+        }
+    }
+    let mut search = Search {
+        fits,
+        demands,
+        candidates,
+        assignment: Assignment {
+            of_event: vec![None; fits.len()],
+            of_demand: vec![Vec::new(); demands.len()],
+        },
+        seen_events: vec![false; fits.len()],
+        seen_demands: vec![false; demands.len()],
+    };
+    for (demand, room) in demands.iter().enumerate() {
+        for _ in 0..room.at_least {
+            search.seen_events.fill(false);
+            if !search.take_one(demand) {
+                break;
+            }
+        }
+    }
+    for event in 0..fits.len() {
+        if search.assignment.of_event[event].is_none() {
+            search.seen_demands.fill(false);
+            search.find_room(event);
+        }
+    }
+    for events in &mut search.assignment.of_demand {
+        events.sort_unstable();
+    }
+    search.assignment
+}
+
+struct Search<'a> {
+    fits: &'a [Vec<usize>],
+    demands: &'a [Room],
+    candidates: Vec<Vec<usize>>,
+    assignment: Assignment,
+    seen_events: Vec<bool>,
+    seen_demands: Vec<bool>,
+}
+
+impl Search<'_> {
+    /// The demand gets one event more, the others keep as many as they have.
+    fn take_one(&mut self, demand: usize) -> bool {
+        for at in 0..self.candidates[demand].len() {
+            let event = self.candidates[demand][at];
+            if std::mem::replace(&mut self.seen_events[event], true) {
+                continue;
+            }
+            let free = match self.assignment.of_event[event] {
+                None => true,
+                Some(owner) => owner != demand && self.take_one(owner),
+            };
+            if free {
+                self.give(event, demand);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The event gets a demand; no demand has fewer events afterwards.
+    fn find_room(&mut self, event: usize) -> bool {
+        for at in 0..self.fits[event].len() {
+            let demand = self.fits[event][at];
+            if std::mem::replace(&mut self.seen_demands[demand], true) {
+                continue;
+            }
+            if self.assignment.of_demand[demand].len() < self.demands[demand].at_most {
+                self.give(event, demand);
+                return true;
+            }
+            for other in self.assignment.of_demand[demand].clone() {
+                if self.find_room(other) {
+                    self.give(event, demand);
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    fn give(&mut self, event: usize, demand: usize) {
+        if let Some(owner) = self.assignment.of_event[event].replace(demand) {
+            self.assignment.of_demand[owner].retain(|other| *other != event);
+        }
+        self.assignment.of_demand[demand].push(event);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const ONCE: Room = Room { at_least: 1, at_most: 1 };
+
+    /// Whether any assignment gives every event a demand and every demand its number.
+    fn possible(fits: &[Vec<usize>], demands: &[Room], event: usize, held: &mut [usize]) -> bool {
+        let Some(fitting) = fits.get(event) else {
+            return held.iter().zip(demands).all(|(held, room)| *held >= room.at_least);
+        };
+        fitting.iter().any(|demand| {
+            if held[*demand] == demands[*demand].at_most {
+                return false;
+            }
+            held[*demand] += 1;
+            let found = possible(fits, demands, event + 1, held);
+            held[*demand] -= 1;
+            found
+        })
+    }
+
+    fn satisfies(fits: &[Vec<usize>], demands: &[Room]) -> bool {
+        let assignment = assign(fits, demands);
+        let claimed = assignment.of_event.iter().all(Option::is_some);
+        let met = assignment.of_demand.iter().zip(demands).all(|(events, room)| {
+            assert!(events.len() <= room.at_most);
+            events.len() >= room.at_least
+        });
+        claimed && met
+    }
+
+    #[test]
+    fn an_event_gives_way_to_one_that_has_no_choice() {
+        let assignment = assign(&[vec![0, 1], vec![0]], &[ONCE, ONCE]);
+        assert_eq!(assignment.of_event, [Some(1), Some(0)]);
+    }
+
+    proptest! {
+        #[test]
+        fn all_are_satisfied_whenever_that_is_possible(
+            fits in prop::collection::vec(prop::collection::btree_set(0_usize..4, 0..4), 0..6),
+            rooms in prop::collection::vec((0_usize..3, 0_usize..3), 4),
+        ) {
+            let fits: Vec<Vec<usize>> = fits.into_iter().map(|set| set.into_iter().collect()).collect();
+            let demands: Vec<Room> = rooms
+                .into_iter()
+                .map(|(least, more)| Room { at_least: least, at_most: least + more })
+                .collect();
+            let possible = possible(&fits, &demands, 0, &mut vec![0; demands.len()]);
+            prop_assert_eq!(satisfies(&fits, &demands), possible);
+        }
+    }
+}
