@@ -19,8 +19,8 @@ pub(crate) struct FileHandle {
     /// The value that reads behind the first byte go on with, as sysfs fills its buffer once
     /// (`kernfs_seq_show`); `None` before the first read.
     pub(crate) value: Option<Vec<u8>>,
-    /// Its bytes are read as they are now: a stream, or a file of the writable folder.
-    pub(crate) live: bool,
+    /// Behind that value, bytes are read as they are now: a stream that no rule has altered.
+    pub(crate) grows: bool,
     /// Writes go to the end.
     pub(crate) append: bool,
 }
@@ -58,6 +58,17 @@ impl Handles {
         match self.open.get_mut(&number) {
             Some(Handle::Folder(folder)) => Some(folder),
             _ => None,
+        }
+    }
+
+    /// A file was written to or cut: whoever reads on in it must look again.
+    pub(crate) fn forget_values(&mut self, node: NodeId) {
+        for handle in self.open.values_mut() {
+            if let Handle::File(file) = handle
+                && file.node == node
+            {
+                file.value = None;
+            }
         }
     }
 

@@ -61,7 +61,7 @@ pub(crate) enum Ask {
     OpenEmpty { reply: ReplyOpen, flags: i32 },
     Read { reply: ReplyData, handle: u64, offset: u64, size: u32 },
     Create { reply: ReplyCreate, flags: i32, mode: u32 },
-    Write(ReplyWrite),
+    Write { reply: ReplyWrite, node: NodeId },
     MakeFolder { reply: ReplyEntry, mode: u32 },
     SetAttr { reply: ReplyAttr, node: NodeId },
     /// The first names of a folder that was opened without listing it.

@@ -176,7 +176,7 @@ impl Filesystem for Session {
         if offset > 0
             && let Some(value) = &file.value
         {
-            if !file.live {
+            if !file.grows || offset < value.len() as u64 {
                 return reply.data(piece(value, offset, size));
             }
             drop(handles);
@@ -209,12 +209,9 @@ impl Filesystem for Session {
         reply: ReplyWrite,
     ) {
         let append = self.0.handles().file(fh.0).is_some_and(|file| file.append);
-        let call = Call::Write {
-            file: NodeId::from_inode(ino.0),
-            offset: (!append).then_some(offset),
-            bytes: data.to_vec(),
-        };
-        self.0.take_in(Pending::new(request.pid(), call, Ask::Write(reply)));
+        let node = NodeId::from_inode(ino.0);
+        let call = Call::Write { file: node, offset: (!append).then_some(offset), bytes: data.to_vec() };
+        self.0.take_in(Pending::new(request.pid(), call, Ask::Write { reply, node }));
     }
 
     fn flush(&self, _: &Request, _: INodeNo, _: Fh, _: LockOwner, reply: ReplyEmpty) {
@@ -375,11 +372,9 @@ impl Shared {
             },
             Ask::OpenFile(reply) => match (result, node) {
                 (Ok(_), Some(node)) => {
-                    let mut fs = self.fs();
-                    let live = fs.attr(node).is_ok_and(|attr| attr.writable || attr.kind == NodeKind::Stream);
-                    fs.opened(node);
-                    drop(fs);
-                    let file = FileHandle { node, act: pending.act, begun: true, value: None, live, append: false };
+                    self.fs().opened(node);
+                    let act = pending.act;
+                    let file = FileHandle { node, act, begun: true, value: None, grows: false, append: false };
                     reply.opened(Fh(self.handles().add(Handle::File(file))), FopenFlags::FOPEN_DIRECT_IO);
                 }
                 (result, _) => reply.error(refusal(result)),
@@ -391,10 +386,15 @@ impl Shared {
             Ask::Read { reply, handle, offset, size } => match (result, node) {
                 (Ok(Reply::Bytes(bytes)), Some(node)) => {
                     let bytes = self.maybe_stale(node, pending.act.as_ref().map_or("", |act| act.path()), bytes);
-                    reply.data(piece(&bytes, offset, size));
+                    let given = piece(&bytes, offset, size).to_vec();
+                    let fs = self.fs();
+                    let grows = fs.tree().kind(node) == Some(NodeKind::Stream) && fs.bytes_of(node) == Ok(&bytes);
+                    drop(fs);
                     if let Some(file) = self.handles().file(handle) {
+                        file.grows = grows;
                         file.value = Some(bytes);
                     }
+                    reply.data(&given);
                 }
                 (result, _) => {
                     if let Some(file) = self.handles().file(handle) {
@@ -421,13 +421,15 @@ impl Shared {
                 Ok(attr) => answer_entry(reply, attr),
                 Err(errno) => reply.error(errno),
             },
-            Ask::Write(reply) => match result {
+            Ask::Write { reply, node } => match result {
                 Ok(Reply::Written(len)) => {
+                    self.handles().forget_values(node);
                     reply.written(u32::try_from(len).expect("a write is never longer than its request"));
                 }
                 result => reply.error(refusal(result)),
             },
             Ask::SetAttr { reply, node } => {
+                self.handles().forget_values(node);
                 let attr = result.and_then(|_| self.fs().attr(node));
                 match attr {
                     Ok(attr) => reply.attr(&attr_ttl(&attr), &file_attr(&attr)),
@@ -487,7 +489,7 @@ impl Shared {
     fn open_written(&self, node: NodeId, flags: i32) -> Fh {
         self.fs().opened(node);
         let append = flags & OFlag::O_APPEND.bits() != 0;
-        let file = FileHandle { node, act: None, begun: false, value: None, live: true, append };
+        let file = FileHandle { node, act: None, begun: false, value: None, grows: false, append };
         Fh(self.handles().add(Handle::File(file)))
     }
 

@@ -129,11 +129,16 @@ impl Fs {
         .map(drop)
     }
 
-    /// Gives a file another path, in place of what is there.
+    /// Gives a file another path, in place of what is there. To its own path it is no operation, as
+    /// for the kernel (`vfs_rename`, `fs/namei.c`).
     ///
     /// # Errors
     /// [`Refused`]: among others `ENOENT`, `EROFS`, `EISDIR`, `ENOTEMPTY`.
     pub fn rename(&mut self, path: &str, to: &str) -> Result<(), Refused> {
+        let (from, onto) = (self.place_of(path)?, self.place_of(to)?);
+        if from == onto && self.tree.child(from.0, &from.1).is_some() {
+            return Ok(());
+        }
         self.call(Op::Rename, path, |fs| {
             let (folder, name) = fs.place_of(path)?;
             let (to_folder, to_name) = fs.place_of(to)?;
@@ -234,7 +239,11 @@ impl Fs {
     fn place_of(&mut self, path: &str) -> Result<(NodeId, String), Errno> {
         let path = TreePath::new(path);
         let folder = path.parent().ok_or(Errno::EBUSY)?;
-        Ok((self.resolve(&folder)?, path.name().to_owned()))
+        let folder = self.resolve(&folder)?;
+        match self.tree.kind(folder) {
+            Some(NodeKind::Folder) => Ok((folder, path.name().to_owned())),
+            _ => Err(Errno::ENOTDIR),
+        }
     }
 
     fn call(

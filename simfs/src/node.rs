@@ -73,6 +73,12 @@ pub(crate) enum Body {
     Stream(Vec<u8>),
 }
 
+impl Node {
+    pub(crate) fn is_folder(&self) -> bool {
+        matches!(self.body, Body::Folder(_))
+    }
+}
+
 impl Body {
     pub(crate) fn kind(&self) -> NodeKind {
         match self {

@@ -250,44 +250,55 @@ impl Fs {
                 _ => self.check_writable(*folder),
             },
             Call::Unlink { folder, name } => {
-                match self.named(*folder, name)?.ok_or(Errno::ENOENT)? {
-                    _ if self.check_writable(*folder).is_err() => Err(Errno::EROFS),
-                    Node {
-                        body: Body::Folder(_),
-                        ..
-                    } => Err(Errno::EISDIR),
-                    _ => Ok(()),
+                let node = self.named(*folder, name)?.ok_or(Errno::ENOENT)?;
+                if node.is_folder() {
+                    return Err(Errno::EISDIR);
                 }
+                self.check_writable(*folder)
             }
             Call::MakeFolder { folder, name } => match self.named(*folder, name)? {
                 Some(_) => Err(Errno::EEXIST),
                 None => self.check_writable(*folder),
             },
             Call::RemoveFolder { folder, name } => {
-                match self.named(*folder, name)?.ok_or(Errno::ENOENT)? {
-                    _ if self.check_writable(*folder).is_err() => Err(Errno::EROFS),
-                    Node {
-                        body: Body::Folder(_),
-                        ..
-                    } => Ok(()),
-                    _ => Err(Errno::ENOTDIR),
+                let node = self.named(*folder, name)?.ok_or(Errno::ENOENT)?;
+                if !node.is_folder() {
+                    return Err(Errno::ENOTDIR);
                 }
+                self.check_writable(*folder)
             }
-            Call::Rename {
-                folder,
-                name,
-                to_folder,
-                to_name,
-                keep,
-            } => {
-                self.named(*folder, name)?.ok_or(Errno::ENOENT)?;
-                if self.named(*to_folder, to_name)?.is_some() && *keep {
-                    return Err(Errno::EEXIST);
-                }
-                self.check_writable(*folder)?;
-                self.check_writable(*to_folder)
+            Call::Rename { folder, name, to_folder, to_name, keep } => {
+                self.check_rename((*folder, name), (*to_folder, to_name), *keep)
             }
         }
+    }
+
+    /// In the order of `do_renameat2` and `vfs_rename`, `fs/namei.c`.
+    fn check_rename(
+        &self,
+        (folder, name): (NodeId, &str),
+        (to_folder, to_name): (NodeId, &str),
+        keep: bool,
+    ) -> Result<(), Errno> {
+        let moved = self.named(folder, name)?.ok_or(Errno::ENOENT)?;
+        let replaced = self.named(to_folder, to_name)?;
+        if keep && replaced.is_some() {
+            return Err(Errno::EEXIST);
+        }
+        let is_above = |above: Option<NodeId>, folder| above.is_some_and(|above| self.lies_in(folder, above));
+        if is_above(self.tree.child(folder, name), to_folder) {
+            return Err(Errno::EINVAL);
+        }
+        if is_above(self.tree.child(to_folder, to_name), folder) {
+            return Err(Errno::ENOTEMPTY);
+        }
+        match (moved.is_folder(), replaced.map(Node::is_folder)) {
+            (true, Some(false)) => return Err(Errno::ENOTDIR),
+            (false, Some(true)) => return Err(Errno::EISDIR),
+            _ => {}
+        }
+        self.check_writable(folder)?;
+        self.check_writable(to_folder)
     }
 
     fn live(&self, id: NodeId) -> Result<&Node, Errno> {

@@ -123,7 +123,7 @@ fn tell(fs: &mut Fs, step: &Step) {
 }
 
 proptest! {
-    #![proptest_config(Config { cases: 96, ..Config::default() })]
+    #![proptest_config(Config { cases: 1500, ..Config::default() })]
 
     #[test]
     fn any_script_gives_the_same_outcomes_and_the_same_trace_in_both_arms(steps in vec(steps(), 1..40)) {
