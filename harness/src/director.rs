@@ -16,7 +16,7 @@ use std::{
 
 use fabric::{Action, ActionError, Fabric, RebootPlan, Timing};
 use platforms::{Clock, Machine, NodeName};
-use scenarios::{Deed, FileRef, HangEnd, Heal, MonitorDeed, Place, RuleDeed, RuleEffect, Signal, Step, Story, What};
+use scenarios::{CallMoment, Deed, FileRef, HangEnd, Heal, MonitorDeed, Place, RuleDeed, RuleEffect, Signal, Step, Story, What};
 use simfs::{Fs, MomentId, RuleId, SimTime};
 
 mod chair;
@@ -32,7 +32,7 @@ pub use truth::{ComparedCard, Faces, FunctionFace, NodeTruth, PortFace, TickTrut
 use chair::Chair;
 use disk::DiskError;
 
-use crate::connector::ConnectorScript;
+use crate::connector::{ConnectorScript, Reaction};
 
 /// How long healing may take, in ticks, before the world counts as one that cannot be healed.
 /// Chosen: an hour of polls; the slowest walk of a link takes some ten seconds.
@@ -97,6 +97,15 @@ pub enum MomentDo {
     Kill,
 }
 
+/// What becomes of a call to the connector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallDo {
+    /// What the connector does with it.
+    pub reaction: Reaction,
+    /// The monitor that called is killed (SIGKILL) instead of hearing of it; it has left its seat.
+    pub kill: bool,
+}
+
 /// The world of one drill in motion.
 #[derive(Debug)]
 pub struct Director<'s> {
@@ -123,6 +132,9 @@ struct Scene<'s> {
     chair: Option<Chair>,
     rules: Vec<ArmedRule<'s>>,
     moments: BTreeMap<MomentId, Sequel<'s>>,
+    call_moments: Vec<(CallMoment, &'s Step)>,
+    calls: u32,
+    calls_accepted: u32,
     changes: Vec<Change<'s>>,
     vanished: Vec<String>,
 }
@@ -171,6 +183,9 @@ impl<'s> Director<'s> {
                 chair,
                 rules: Vec::new(),
                 moments: BTreeMap::new(),
+                call_moments: Vec::new(),
+                calls: 0,
+                calls_accepted: 0,
                 changes: Vec::new(),
                 vanished: Vec::new(),
             };
@@ -249,6 +264,8 @@ impl<'s> Director<'s> {
     /// [`StageError`] if the state file cannot be changed as the story says.
     pub fn show(&mut self, node: &NodeName, fs: &mut Fs) -> Result<(), StageError> {
         fs.poll_begins(self.fabric.now());
+        let scene = self.scene(node)?;
+        (scene.calls, scene.calls_accepted) = (0, 0);
         self.edit(node, fs)?;
         self.change(node, fs)
     }
@@ -260,23 +277,39 @@ impl<'s> Director<'s> {
     /// [`StageError`] if the world cannot do what the story says.
     pub fn moment(&mut self, node: &NodeName, id: MomentId, by: MonitorId, fs: &mut Fs) -> Result<MomentDo, StageError> {
         let Some(sequel) = self.scene(node)?.moments.remove(&id) else { return Ok(MomentDo::Go) };
-        let mut end = MomentDo::Go;
-        match sequel {
-            Sequel::Step(step) => {
-                for deed in &step.deeds {
-                    if self.kills(deed, node, by)? {
-                        end = MomentDo::Kill;
-                    } else {
-                        self.deed(deed, step)?;
-                    }
-                }
+        let end = match sequel {
+            Sequel::Step(step) => self.sequel(step, node, by)?,
+            Sequel::Vanish(deed, step) => {
+                self.vanish(deed, step)?;
+                MomentDo::Go
             }
-            Sequel::Vanish(deed, step) => self.vanish(deed, step)?,
-        }
-        self.fabric.advance(self.fabric.now());
-        self.edit(node, fs)?;
-        self.change(node, fs)?;
+        };
+        self.refresh(node, fs)?;
         Ok(end)
+    }
+
+    /// A call from `by` was received: what becomes of it, once the moments of calls have had their
+    /// say. What the story says is done, and is visible when this returns.
+    ///
+    /// # Errors
+    /// [`StageError`] if the world cannot do what the story says.
+    pub fn call(&mut self, node: &NodeName, by: MonitorId, fs: &mut Fs) -> Result<CallDo, StageError> {
+        let scene = self.scene(node)?;
+        scene.calls += 1;
+        let received = CallMoment::Received(scene.calls);
+        if self.call_moment(received, node, by, fs)? == MomentDo::Kill {
+            return Ok(CallDo { reaction: Reaction::Disconnect, kill: true });
+        }
+        let scene = self.scene(node)?;
+        let reaction = scene.connector.call();
+        if reaction.accepted() {
+            scene.calls_accepted += 1;
+            let accepted = CallMoment::Accepted(scene.calls_accepted);
+            if self.call_moment(accepted, node, by, fs)? == MomentDo::Kill {
+                return Ok(CallDo { reaction: Reaction::LoseReply, kill: true });
+            }
+        }
+        Ok(CallDo { reaction, kill: false })
     }
 
     /// The tick is over; `polled` says on which nodes a poll was begun or struck in it. Moments
@@ -289,6 +322,9 @@ impl<'s> Director<'s> {
             }
             if !polled(name) {
                 continue;
+            }
+            for (_, step) in scene.call_moments.drain(..) {
+                self.missed.push((step.place.clone(), step.text.clone()));
             }
             let missed = scene.moments.extract_if(.., |_, sequel| matches!(sequel, Sequel::Step(_)));
             for (id, sequel) in missed {
@@ -419,6 +455,10 @@ impl<'s> Director<'s> {
             return step.deeds.iter().try_for_each(|deed| self.deed(deed, step));
         };
         let node = self.node_of(step);
+        if let Some(call) = moment.call {
+            self.scene(&node)?.call_moments.push((call, step));
+            return Ok(());
+        }
         let id = MomentId(self.id());
         let Some(awaited) = files::moment(&self.fabric, id, moment) else {
             return Err(deed_error(step, "a moment names an operation before or after which it lies"));
@@ -536,6 +576,43 @@ impl<'s> Director<'s> {
         Ok(())
     }
 
+    /// Does a step at its moment.
+    fn sequel(&mut self, step: &'s Step, node: &NodeName, by: MonitorId) -> Result<MomentDo, StageError> {
+        let mut end = MomentDo::Go;
+        for deed in &step.deeds {
+            if self.kills(deed, node, by)? {
+                end = MomentDo::Kill;
+            } else {
+                self.deed(deed, step)?;
+            }
+        }
+        Ok(end)
+    }
+
+    /// Does the steps that wait for this moment of a call.
+    fn call_moment(&mut self, moment: CallMoment, node: &NodeName, by: MonitorId, fs: &mut Fs) -> Result<MomentDo, StageError> {
+        let scene = self.scene(node)?;
+        if scene.call_moments.is_empty() {
+            return Ok(MomentDo::Go);
+        }
+        let come: Vec<_> = scene.call_moments.extract_if(.., |(awaited, _)| *awaited == moment).collect();
+        let mut end = MomentDo::Go;
+        for (_, step) in come {
+            if self.sequel(step, node, by)? == MomentDo::Kill {
+                end = MomentDo::Kill;
+            }
+        }
+        self.refresh(node, fs)?;
+        Ok(end)
+    }
+
+    /// Makes visible in mid-poll what was just done.
+    fn refresh(&mut self, node: &NodeName, fs: &mut Fs) -> Result<(), StageError> {
+        self.fabric.advance(self.fabric.now());
+        self.edit(node, fs)?;
+        self.change(node, fs)
+    }
+
     /// Whether a deed at a moment kills the monitor that asked; if so, its seat is empty and its
     /// return arranged.
     fn kills(&mut self, deed: &'s Deed, node: &NodeName, by: MonitorId) -> Result<bool, StageError> {
@@ -586,6 +663,7 @@ impl<'s> Director<'s> {
                 scene.connector.heal();
                 scene.rules.clear();
                 scene.moments.clear();
+                scene.call_moments.clear();
                 scene.changes.extend([Change::Mend, Change::Reappear]);
                 if let Some(chair) = &mut scene.chair {
                     chair.heal(tick, &self.story.flags, &self.story.config);

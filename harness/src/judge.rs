@@ -263,16 +263,21 @@ impl<'a> Court<'a> {
                 groups.entry(group).or_default().push((place, at));
             }
         }
-        for members in groups.values_mut() {
+        for mut members in groups.into_values() {
             members.sort_unstable();
-            let events = members.iter().flat_map(|(_, demand)| {
-                assignment.of_demand[*demand].iter().map(move |event| (*demand, *event))
+            let mut events: Vec<(u32, usize, usize)> = Vec::new();
+            for (place, demand) in members {
+                events.extend(assignment.of_demand[demand].iter().map(|event| (place, demand, *event)));
+            }
+            // Events of one place have no order among themselves.
+            let wrong = events.iter().enumerate().find_map(|(at, later)| {
+                let earlier = events[..at].iter().filter(|earlier| earlier.0 < later.0);
+                earlier
+                    .rev()
+                    .find(|earlier| self.comes_before(&accepted[later.2], &accepted[earlier.2]))
+                    .map(|earlier| [(earlier.1, earlier.2), (later.1, later.2)])
             });
-            let events: Vec<(usize, usize)> = events.collect();
-            let wrong = events.windows(2).find(|pair| self.comes_before(&accepted[pair[1].1], &accepted[pair[0].1]));
-            let Some(&[first, second]) = wrong.map(|pair| <&[(usize, usize); 2]>::try_from(pair).expect("a window of two")) else {
-                continue;
-            };
+            let Some([first, second]) = wrong else { continue };
             let demand = &demands[second.0];
             let mut failure = self.failure(FailureKind::Missing, Some(&demand.node), Some(accepted[second.1].tick));
             self.place(&mut failure, &demand.expectation.place, &demand.expectation.text);

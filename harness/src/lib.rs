@@ -17,7 +17,7 @@ pub use descriptor::{
     check_names,
 };
 pub use director::{
-    CLASS_INFINIBAND, ChairAct, ChairPlan, ComparedCard, Director, Faces, FunctionFace, MomentDo,
+    CLASS_INFINIBAND, CallDo, ChairAct, ChairPlan, ComparedCard, Director, Faces, FunctionFace, MomentDo,
     MonitorId, NodeTruth, PortFace, StageError, TickPlan, TickTruth, Truth, WRITABLE,
 };
 pub use judge::{Judgement, event_line, judge};

@@ -63,8 +63,12 @@ pub(crate) fn demands<'a>(
                         mismatches.push(Mismatch { expectation, what });
                     }
                 }
-                What::Baseline { fresh, except } => {
+                What::Baseline { fresh, except, in_order } => {
+                    let first = demands.len();
                     baseline(story, expectation, node, *fresh, except, bench, recording, &mut demands);
+                    for demand in &mut demands[first..] {
+                        demand.in_order = *in_order;
+                    }
                 }
                 _ => {}
             }
