@@ -1,8 +1,37 @@
 //! The stories: the language they are written in, its validation, and the suite as data.
 //!
 //! A scenario says what happens to a world and what a monitor must say of it. It plays nothing and
-//! judges nothing: that is the harness's work. Start at [`Story`].
+//! judges nothing: that is the harness's work.
+//!
+//! [`read`] turns a text into a [`Scenario`], [`Scenario::in_world`] a scenario into a [`Story`];
+//! [`shipped`] are the texts that come with nicdrill, [`vocabulary`] is the language itself.
 
+mod deed;
+mod deed_reader;
+mod doing;
+mod duration;
+mod error;
+mod expect;
+mod expect_reader;
+mod expecting;
+mod fitness;
+mod ground;
+mod handle;
+mod message;
+mod node;
+mod polls;
+mod reader;
+mod scenario;
+mod step;
 mod story;
+mod subject;
+mod suite;
+mod telling;
+mod words;
 
+pub use error::{ScenarioError, Unfit};
+pub use fitness::Fit;
+pub use scenario::{Scenario, read};
 pub use story::*;
+pub use suite::shipped;
+pub use words::{KeyWord, Word, WordKind, vocabulary};

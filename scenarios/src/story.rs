@@ -125,6 +125,18 @@ pub struct Moment {
     pub after: Option<FileMoment>,
     /// And this is being asked now, not answered yet.
     pub before: Option<FileMoment>,
+    /// Instead of both: a moment of a call.
+    pub call: Option<CallMoment>,
+}
+
+/// A moment of a call to the connector, counted within the poll from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallMoment {
+    /// The nth call has been received and not answered yet; if the monitor ends here, nothing of it
+    /// is accepted.
+    Received(u32),
+    /// The nth call has been accepted, and the monitor knows it not yet.
+    Accepted(u32),
 }
 
 /// A logical operation on a file.
@@ -419,6 +431,8 @@ pub enum What {
         fresh: bool,
         /// Not these.
         except: Vec<SlotRef>,
+        /// Its place in an ordered group, as for [`What::Say`].
+        in_order: Option<(u32, u32)>,
     },
     /// The monitor ends with this exit code.
     Exit {
@@ -484,7 +498,10 @@ pub struct Times {
 
 impl Times {
     /// Exactly once.
-    pub const ONCE: Self = Self { at_least: 1, at_most: 1 };
+    pub const ONCE: Self = Self {
+        at_least: 1,
+        at_most: 1,
+    };
 }
 
 /// What an event says of its subject.

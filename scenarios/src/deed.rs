@@ -1,0 +1,172 @@
+//! A line of `do:` or `given:` as said, before anybody knows in which world.
+//!
+//! Here is what a deed holds; [`crate::deed_reader`] reads it, [`crate::doing`] finds its ports and
+//! devices in a world.
+
+use std::collections::BTreeMap;
+
+use fabric::{CounterChange, StickAt};
+use platforms::yaml::Place;
+use platforms::{DeviceName, LinkLayer, PciAddress, PhysState, PortState, Rate};
+use simfs::SimTime;
+
+use crate::story::{ConnectorDeed, FileOp, RuleEffect, RuleLasting, Signal, StateFileDeed};
+use crate::subject::{FileSaid, Said, Subjects};
+
+/// A line that does something.
+#[derive(Clone, Debug)]
+pub(crate) struct DeedLine {
+    /// Where it stands.
+    pub(crate) place: Place,
+    /// As a person reads it.
+    pub(crate) text: String,
+    /// The node it names.
+    pub(crate) node: Option<(String, Place)>,
+    /// The only layer it touches.
+    pub(crate) only: Option<LinkLayer>,
+    /// What it does.
+    pub(crate) deed: DeedSaid,
+}
+
+/// What a line does.
+#[derive(Clone, Debug)]
+pub(crate) enum DeedSaid {
+    /// The same to each port.
+    Ports(PortVerb, Subjects),
+    /// The same to each device.
+    Devices(DeviceVerb, Subjects),
+    /// Flaps, together.
+    Flap {
+        of: Subjects,
+        times: u32,
+        down: SimTime,
+        up: SimTime,
+        stagger: SimTime,
+    },
+    /// To the subnet manager.
+    SubnetManager { running: bool, reinitialise: bool },
+    /// To the RDMA driver; names if it is loaded.
+    DriverUnload,
+    /// The driver attaches again.
+    DriverLoad(NamesSaid),
+    /// A card appears.
+    HotAdd {
+        like: Subjects,
+        pci: PciAddress,
+        name: DeviceName,
+        cabled: bool,
+    },
+    /// The node goes down and comes back.
+    Reboot(RebootSaid),
+    /// The wall clock jumps by so many nanoseconds.
+    ClockStep(i64),
+    /// The metadata file becomes this.
+    Metadata(MetadataSaid),
+    /// The route table becomes this.
+    Routes(RoutesSaid),
+    /// A rule on a file.
+    Rule {
+        file: FileSaid,
+        ops: Vec<FileOp>,
+        effect: RuleEffect,
+        lasting: RuleLasting,
+    },
+    /// An end to rules; to all of them if `None`.
+    NoRule(Option<FileSaid>),
+    /// To the connector.
+    Connector(ConnectorDeed),
+    /// To the monitor.
+    Monitor(MonitorSaid),
+    /// To the state file.
+    StateFile(StateFileDeed),
+}
+
+/// Done to a port.
+#[derive(Clone, Debug)]
+pub(crate) enum PortVerb {
+    Cut,
+    Mend,
+    Disable,
+    Set(Option<PortState>, Option<PhysState>),
+    TrainSlowly(SimTime),
+    Stick(StickAt),
+    Speed(Rate),
+    Interface { up: bool },
+    Operstate(String),
+    RemovePort,
+    RestorePort,
+    ChangeLayer(LinkLayer),
+    Counter(String, CounterChange),
+}
+
+/// Done to a device.
+#[derive(Clone, Debug)]
+pub(crate) enum DeviceVerb {
+    Remove,
+    Restore,
+    Rename(DeviceName),
+    Replace,
+    FirmwareReset(SimTime),
+    PciError(SimTime),
+    LeaveNamespace,
+    ReturnToNamespace,
+    CreateVfs(u16),
+    AssignVf,
+    ReleaseVf,
+    DestroyVfs,
+}
+
+/// Names by handle: which devices, and what they are called.
+pub(crate) type NamesSaid = BTreeMap<String, (Place, Said, DeviceName)>;
+
+/// A reboot as said.
+#[derive(Clone, Debug)]
+pub(crate) struct RebootSaid {
+    pub(crate) takes: SimTime,
+    pub(crate) mend: Option<Subjects>,
+    pub(crate) remove: Option<Subjects>,
+    pub(crate) restore: Option<Subjects>,
+    pub(crate) replace: Option<Subjects>,
+    pub(crate) names: NamesSaid,
+    pub(crate) keep_counters: bool,
+    pub(crate) same_boot_id: bool,
+}
+
+/// What the metadata file becomes.
+#[derive(Clone, Debug)]
+pub(crate) enum MetadataSaid {
+    Missing,
+    Text(String),
+    AtRest,
+    EmptyTopology,
+    UnknownNuma,
+    NoGpus,
+    Without(Subjects),
+    ShortRow(Subjects),
+}
+
+/// What the route table becomes.
+#[derive(Clone, Debug)]
+pub(crate) enum RoutesSaid {
+    Missing,
+    NoDefault,
+    Over(String),
+    AtRest,
+    OverPort(Subjects),
+}
+
+/// What is done to the monitor; times are not ticks yet.
+#[derive(Clone, Debug)]
+pub(crate) enum MonitorSaid {
+    Restart {
+        signal: Signal,
+        away: SimTime,
+        flags: Vec<String>,
+        config: Option<String>,
+    },
+    Stop(Signal),
+    Start {
+        flags: Vec<String>,
+    },
+    Pause(SimTime),
+}

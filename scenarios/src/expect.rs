@@ -1,0 +1,129 @@
+//! A line of `expect:` as said, before anybody knows in which world.
+//!
+//! [`crate::expect_reader`] reads it, [`crate::expecting`] finds whom it is about.
+
+use std::collections::BTreeMap;
+
+use platforms::LinkLayer;
+use platforms::yaml::Place;
+use simfs::SimTime;
+
+use crate::story::{StateFileIs, Times, Tone};
+use crate::subject::{FileSaid, Subjects};
+
+/// A line that expects something.
+#[derive(Clone, Debug)]
+pub(crate) struct ExpectLine {
+    /// Where it stands.
+    pub(crate) place: Place,
+    /// As a person reads it.
+    pub(crate) text: String,
+    /// The node it names.
+    pub(crate) node: Option<(String, Place)>,
+    /// The only layer it is about.
+    pub(crate) only: Option<LinkLayer>,
+    /// In which polls, if it says so.
+    pub(crate) window: Option<WindowSaid>,
+    /// What it expects.
+    pub(crate) what: ExpectSaid,
+}
+
+/// In which polls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WindowSaid {
+    /// The step's own poll or one of so many after it.
+    Polls(u32),
+    /// The polls until so long after the step.
+    Span(SimTime),
+    /// The step's own poll.
+    ThisPoll,
+    /// The poll after it.
+    NextPoll,
+    /// From the first until just before the second.
+    FromTo(SimTime, SimTime),
+    /// Between the two, both included.
+    Between(SimTime, SimTime),
+    /// The poll at this time.
+    ExactlyAt(SimTime),
+}
+
+/// What a line expects.
+#[derive(Clone, Debug)]
+pub(crate) enum ExpectSaid {
+    /// An event about each of these.
+    Event(EventSaid),
+    /// A first poll's healthy events.
+    Baseline {
+        fresh: bool,
+        except: Option<Subjects>,
+    },
+    /// No event that nobody else expects.
+    Nothing(Option<Subjects>),
+    /// Events at the edges of each port.
+    Edges {
+        of: Subjects,
+        tally: Tally,
+        down: Option<EventSaid>,
+        up: Option<EventSaid>,
+        times: u32,
+        within_polls: u32,
+    },
+    /// The line for each port in turn.
+    Each {
+        of: Subjects,
+        tally: Tally,
+        line: Box<ExpectLine>,
+    },
+    /// An attempt is enough.
+    Said(Box<ExpectLine>),
+    /// Several lines that share qualifiers.
+    Group(Vec<ExpectLine>),
+    /// Events in this order.
+    InOrder(Vec<ExpectLine>),
+    Exit(i32),
+    Log(String),
+    NoLog(String),
+    Polls(u64),
+    Calls(u64),
+    Reads {
+        file: FileSaid,
+        times: Times,
+    },
+    StateFile(StateFileIs),
+    StuckInKernel,
+}
+
+/// How many subjects there must be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    /// So many.
+    pub(crate) count: Option<(u32, Place)>,
+    /// No two share one of these.
+    pub(crate) distinct: Option<Distinct>,
+}
+
+/// What no two subjects share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Distinct {
+    Node,
+    Card,
+    Device,
+}
+
+/// An event as said.
+#[derive(Clone, Debug)]
+pub(crate) struct EventSaid {
+    pub(crate) tone: Tone,
+    /// Whether it clears what was said under the name at rest.
+    pub(crate) clears: bool,
+    pub(crate) of: Subjects,
+    pub(crate) tally: Tally,
+    /// How often; the line's default if `None`.
+    pub(crate) times: Option<Times>,
+    /// By layer, with handles' placeholders in it.
+    pub(crate) message: BTreeMap<LinkLayer, (String, Place)>,
+    pub(crate) check: Option<String>,
+    pub(crate) codes: Option<Vec<String>>,
+    pub(crate) stamped_from: Option<SimTime>,
+    pub(crate) stamped_to: Option<SimTime>,
+}

@@ -1,0 +1,180 @@
+//! A YAML text as a tree in which every value and every key knows its place.
+//!
+//! The language is read from this tree by hand, with the table of [`crate::Word`]s: so a misspelt
+//! key, a key that is there twice and a value of the wrong kind each get their own place and their
+//! own list of what is allowed. It leaves out what any word means.
+
+use std::fmt;
+
+use platforms::yaml::{Place, Spanned};
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+
+/// A value and where it stands.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Node {
+    /// Where it begins.
+    pub(crate) place: Place,
+    /// What it is.
+    pub(crate) value: Value,
+}
+
+/// What a value is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) enum Value {
+    /// `null`, or nothing at all.
+    #[default]
+    Null,
+    /// `true` or `false`.
+    Truth(bool),
+    /// A whole number.
+    Whole(i64),
+    /// Another number, as it was written or near it.
+    Number(f64),
+    /// A text.
+    Text(String),
+    /// A list.
+    List(Vec<Node>),
+    /// Keys and values, in their order.
+    Map(Vec<(Key, Node)>),
+}
+
+/// A key and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Key {
+    /// Where it begins.
+    pub(crate) place: Place,
+    /// The key.
+    pub(crate) name: String,
+}
+
+impl Value {
+    /// The kind of value, for an error text.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Null => "nothing",
+            Self::Truth(_) => "a truth value",
+            Self::Whole(_) => "a whole number",
+            Self::Number(_) => "a number",
+            Self::Text(_) => "a text",
+            Self::List(_) => "a list",
+            Self::Map(_) => "a map",
+        }
+    }
+}
+
+impl fmt::Display for Node {
+    /// In one line, as a person would write it: `flap: storm, times: 4`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, true)
+    }
+}
+
+impl Node {
+    fn write(&self, f: &mut fmt::Formatter<'_>, outermost: bool) -> fmt::Result {
+        match &self.value {
+            Value::Null => f.write_str("null"),
+            Value::Truth(truth) => write!(f, "{truth}"),
+            Value::Whole(number) => write!(f, "{number}"),
+            Value::Number(number) => write!(f, "{number}"),
+            Value::Text(text) => match text.trim_end().split_once('\n') {
+                Some((first, _)) => write!(f, "{first} …"),
+                None => f.write_str(text.trim_end()),
+            },
+            Value::List(items) => {
+                f.write_str("[")?;
+                for (i, item) in items.iter().enumerate() {
+                    f.write_str(if i == 0 { "" } else { ", " })?;
+                    item.write(f, false)?;
+                }
+                f.write_str("]")
+            }
+            Value::Map(pairs) => {
+                f.write_str(if outermost { "" } else { "{ " })?;
+                for (i, (key, value)) in pairs.iter().enumerate() {
+                    f.write_str(if i == 0 { "" } else { ", " })?;
+                    write!(f, "{}: ", key.name)?;
+                    value.write(f, false)?;
+                }
+                f.write_str(if outermost { "" } else { " }" })
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let spanned = Spanned::<Value>::deserialize(deserializer)?;
+        Ok(Self {
+            place: spanned.referenced.into(),
+            value: spanned.value,
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AnyValue)
+    }
+}
+
+struct AnyValue;
+
+impl<'de> Visitor<'de> for AnyValue {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_none<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        Value::deserialize(deserializer)
+    }
+
+    fn visit_bool<E>(self, truth: bool) -> Result<Value, E> {
+        Ok(Value::Truth(truth))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
+        Ok(Value::Whole(number))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
+        Ok(i64::try_from(number).map_or_else(|_| Value::Text(number.to_string()), Value::Whole))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
+        Ok(Value::Number(number))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
+        Ok(Value::Text(text.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = seq.next_element()? {
+            items.push(item);
+        }
+        Ok(Value::List(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let mut pairs = Vec::new();
+        while let Some(key) = map.next_key::<Spanned<String>>()? {
+            let key = Key {
+                place: key.referenced.into(),
+                name: key.value,
+            };
+            pairs.push((key, map.next_value()?));
+        }
+        Ok(Value::Map(pairs))
+    }
+}

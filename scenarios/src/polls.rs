@@ -1,0 +1,167 @@
+//! Which polls happen, and in which of them a line is meant to come true.
+//!
+//! Poll k happens at k ticks, after everything done until then, unless the monitor is away: paused,
+//! between a kill and a restart, or down with its node. Hangs are not known here: how long they
+//! last is for the monitor to say.
+
+use simfs::SimTime;
+
+use crate::deed::{DeedSaid, MonitorSaid};
+use crate::expect::WindowSaid;
+use crate::step::{StepSaid, When};
+use crate::story::Window;
+
+/// The polls of a story.
+#[derive(Clone, Debug)]
+pub(crate) struct Polls {
+    tick: SimTime,
+    /// Ticks without a poll: from the first until just before the second.
+    missing: Vec<(u64, u64)>,
+}
+
+impl Polls {
+    /// The polls of these steps.
+    pub(crate) fn new(tick: SimTime, steps: &[StepSaid]) -> Self {
+        let mut polls = Self {
+            tick,
+            missing: Vec::new(),
+        };
+        let mut gone: Option<u64> = None;
+        for step in steps {
+            let When::At(at) = step.when else { continue };
+            // What strikes within a poll ends that poll, and the next one is the first to miss.
+            let from = polls.tick_at(at) + u64::from(step.moment.is_some());
+            for line in &step.deeds {
+                match &line.deed {
+                    DeedSaid::Reboot(reboot) => {
+                        polls.missing.push((from, polls.tick_at(at + reboot.takes)));
+                    }
+                    DeedSaid::Monitor(MonitorSaid::Restart { away, .. }) => {
+                        polls.missing.push((from, from + polls.ticks(*away)));
+                    }
+                    DeedSaid::Monitor(MonitorSaid::Pause(span)) => {
+                        polls.missing.push((from, from + polls.ticks(*span)));
+                    }
+                    DeedSaid::Monitor(MonitorSaid::Stop(_)) => gone = gone.or(Some(from)),
+                    DeedSaid::Monitor(MonitorSaid::Start { .. }) => {
+                        if let Some(gone) = gone.take() {
+                            polls.missing.push((gone, from));
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        polls.missing.retain(|(from, to)| from < to);
+        polls
+    }
+
+    /// The first tick at or after this time.
+    pub(crate) fn tick_at(&self, at: SimTime) -> u64 {
+        at.as_ns().div_ceil(self.tick.as_ns())
+    }
+
+    /// So many ticks cover this span.
+    pub(crate) fn ticks(&self, span: SimTime) -> u64 {
+        span.as_ns().div_ceil(self.tick.as_ns())
+    }
+
+    /// The instant of a tick.
+    pub(crate) fn at(&self, tick: u64) -> SimTime {
+        SimTime::from_ns(self.tick.as_ns().saturating_mul(tick))
+    }
+
+    /// The polls meant by a window that is said at this time; `None` if there is none such.
+    pub(crate) fn window(&self, said: Option<WindowSaid>, at: SimTime) -> Option<Window> {
+        let own = self.tick_at(at);
+        let floor = |at: SimTime| at.as_ns() / self.tick.as_ns();
+        let window = match said.unwrap_or(WindowSaid::Polls(1)) {
+            WindowSaid::Polls(polls) => Window {
+                from: own,
+                to: self.nth_from(own, polls),
+            },
+            WindowSaid::ThisPoll => Window {
+                from: own,
+                to: self.nth_from(own, 0),
+            },
+            WindowSaid::NextPoll => {
+                let next = self.nth_from(own, 1);
+                Window {
+                    from: next,
+                    to: next,
+                }
+            }
+            WindowSaid::Span(span) => Window {
+                from: own,
+                to: floor(at + span).max(own),
+            },
+            WindowSaid::FromTo(from, to) => Window {
+                from: self.tick_at(from),
+                to: self.tick_at(to).checked_sub(1)?,
+            },
+            WindowSaid::Between(from, to) => Window {
+                from: self.tick_at(from),
+                to: floor(to),
+            },
+            WindowSaid::ExactlyAt(at) => Window {
+                from: self.tick_at(at),
+                to: self.tick_at(at),
+            },
+        };
+        (window.from <= window.to).then_some(window)
+    }
+
+    /// The nth poll that happens at or after a tick, from 0.
+    fn nth_from(&self, tick: u64, nth: u32) -> u64 {
+        let mut tick = self.happening(tick);
+        for _ in 0..nth {
+            tick = self.happening(tick + 1);
+        }
+        tick
+    }
+
+    fn happening(&self, mut tick: u64) -> u64 {
+        while let Some((_, to)) = self
+            .missing
+            .iter()
+            .find(|(from, to)| (*from..*to).contains(&tick))
+        {
+            tick = *to;
+        }
+        tick
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn polls(missing: &[(u64, u64)]) -> Polls {
+        Polls {
+            tick: SimTime::from_secs(1),
+            missing: missing.to_vec(),
+        }
+    }
+
+    #[rstest]
+    #[case::own_poll_or_the_next(None, 10_000, (10, 11))]
+    #[case::a_time_between_two_polls_belongs_to_the_later(None, 10_400, (11, 12))]
+    #[case(Some(WindowSaid::Polls(0)), 10_000, (10, 10))]
+    #[case(Some(WindowSaid::ThisPoll), 10_000, (10, 10))]
+    #[case(Some(WindowSaid::NextPoll), 10_000, (11, 11))]
+    #[case(Some(WindowSaid::Span(SimTime::from_secs(5))), 10_000, (10, 15))]
+    #[case::polls_that_do_not_happen_are_not_counted(None, 20_000, (20, 111))]
+    #[case(Some(WindowSaid::NextPoll), 20_000, (111, 111))]
+    #[case::until_just_before(Some(WindowSaid::FromTo(SimTime::from_secs(20), SimTime::from_secs(110))), 20_000, (20, 109))]
+    #[case::both_included(Some(WindowSaid::Between(SimTime::from_secs(40), SimTime::from_secs(50))), 10_000, (40, 50))]
+    fn a_window_counts_polls_that_happen(
+        #[case] said: Option<WindowSaid>,
+        #[case] at_ms: u64,
+        #[case] (from, to): (u64, u64),
+    ) {
+        let window = polls(&[(20, 110)]).window(said, SimTime::from_ms(at_ms));
+        assert_eq!(window, Some(Window { from, to }));
+    }
+}

@@ -1,0 +1,342 @@
+//! Reading values out of a tree: texts, numbers, times, words and maps, each error with its place.
+//!
+//! It knows kinds of values, not what any word of the language does.
+
+use platforms::LinkLayer;
+use platforms::yaml::{Place, YamlError, nearest};
+use simfs::{Errno, SimTime};
+
+use crate::duration;
+use crate::error::ScenarioError;
+use crate::node::{Key, Node, Value};
+use crate::words::KeyWord;
+
+type Read<T> = Result<T, ScenarioError>;
+
+/// A scenario's text and the name of its file: what an error needs to show the place it is about.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Source<'a> {
+    /// The file, as it was named to the reader.
+    pub(crate) file: &'a str,
+    /// Its text.
+    pub(crate) text: &'a str,
+}
+
+impl<'a> Source<'a> {
+    /// An error at a place.
+    pub(crate) fn wrong(&self, place: Place, what: impl Into<String>) -> ScenarioError {
+        ScenarioError::Wrong(YamlError::at(self.file, self.text, place, what))
+    }
+
+    /// A refusal of something planned.
+    pub(crate) fn not_built(&self, place: Place, what: impl Into<String>) -> ScenarioError {
+        let error = YamlError::at(self.file, self.text, place, what);
+        ScenarioError::NotBuilt(error.hint("the language knows it, this build does not do it"))
+    }
+
+    /// A place as a story tells it.
+    pub(crate) fn place(&self, place: Place) -> crate::Place {
+        crate::Place {
+            file: self.file.to_owned(),
+            line: place.line,
+            column: place.column,
+        }
+    }
+
+    /// An unknown word, with what is allowed and what was probably meant.
+    pub(crate) fn unknown<'b>(
+        &self,
+        place: Place,
+        what: &str,
+        name: &str,
+        allowed: impl IntoIterator<Item = &'b str>,
+    ) -> ScenarioError {
+        let mut allowed: Vec<&str> = allowed.into_iter().collect();
+        allowed.sort_unstable();
+        allowed.dedup();
+        let near = nearest(name, allowed.iter().copied())
+            .map(|near| format!("did you mean `{near}`? "))
+            .unwrap_or_default();
+        let list: Vec<String> = allowed.iter().map(|word| format!("`{word}`")).collect();
+        self.wrong(place, format!("unknown {what} `{name}`"))
+            .hint(format!("{near}allowed: {}", list.join(", ")))
+    }
+
+    fn kind(&self, node: &Node, expected: &str) -> ScenarioError {
+        self.wrong(
+            node.place,
+            format!("found {}, expected {expected}", node.value.kind()),
+        )
+    }
+
+    /// A text that is not empty; a number stands for its digits.
+    pub(crate) fn text(&self, node: &Node, expected: &str) -> Read<String> {
+        match &node.value {
+            Value::Text(text) if !text.trim().is_empty() => Ok(text.clone()),
+            Value::Text(_) => {
+                Err(self.wrong(node.place, format!("an empty text, expected {expected}")))
+            }
+            Value::Whole(number) => Ok(number.to_string()),
+            Value::Number(number) => Ok(number.to_string()),
+            _ => Err(self.kind(node, expected)),
+        }
+    }
+
+    /// Any text, also an empty one.
+    pub(crate) fn any_text(&self, node: &Node, expected: &str) -> Read<String> {
+        match &node.value {
+            Value::Text(text) => Ok(text.clone()),
+            _ => self.text(node, expected),
+        }
+    }
+
+    /// One of these words.
+    pub(crate) fn choice<T: Copy>(
+        &self,
+        node: &Node,
+        what: &str,
+        allowed: &[(&str, T)],
+    ) -> Read<T> {
+        let word = match &node.value {
+            Value::Text(word) => word,
+            Value::Truth(_) => {
+                let names: Vec<&str> = allowed.iter().map(|(name, _)| *name).collect();
+                return Err(self
+                    .kind(node, "a word")
+                    .hint(format!("allowed: {}", names.join(", "))));
+            }
+            _ => return Err(self.kind(node, "a word")),
+        };
+        match allowed.iter().find(|(name, _)| name == word) {
+            Some((_, value)) => Ok(*value),
+            None => Err(self.unknown(
+                node.place,
+                what,
+                word,
+                allowed.iter().map(|(name, _)| *name),
+            )),
+        }
+    }
+
+    /// `true` or `false`.
+    pub(crate) fn truth(&self, node: &Node) -> Read<bool> {
+        match node.value {
+            Value::Truth(truth) => Ok(truth),
+            _ => Err(self.kind(node, "`true` or `false`")),
+        }
+    }
+
+    /// A link layer.
+    pub(crate) fn layer(&self, node: &Node) -> Read<LinkLayer> {
+        self.choice(node, "layer", LAYERS)
+    }
+
+    /// A whole number of this range, both ends included.
+    pub(crate) fn number(&self, node: &Node, least: u64, most: u64) -> Read<u64> {
+        match node.value {
+            Value::Whole(number) => match u64::try_from(number) {
+                Ok(number) if (least..=most).contains(&number) => Ok(number),
+                _ => Err(self
+                    .wrong(node.place, format!("`{number}` is out of range"))
+                    .hint(format!("allowed: {least} to {most}"))),
+            },
+            _ => Err(self.kind(node, "a whole number")),
+        }
+    }
+
+    /// A whole number that fits 32 bits and is at least this.
+    pub(crate) fn small(&self, node: &Node, least: u32) -> Read<u32> {
+        let number = self.number(node, u64::from(least), 1_000_000)?;
+        Ok(u32::try_from(number).expect("a number up to a million fits 32 bits"))
+    }
+
+    /// A span of time with its unit.
+    pub(crate) fn time(&self, node: &Node) -> Read<SimTime> {
+        const HINT: &str = "write a number and a unit, as in `400ms`, `3s`, `4m29s`, `1h`";
+        match &node.value {
+            Value::Text(text) => duration::parse(text).ok_or_else(|| {
+                self.wrong(node.place, format!("`{text}` is no time"))
+                    .hint(HINT)
+            }),
+            Value::Whole(number) => Err(self
+                .wrong(node.place, format!("`{number}` is a time without a unit"))
+                .hint(HINT)),
+            _ => Err(self.kind(node, "a time").hint(HINT)),
+        }
+    }
+
+    /// An error number by its name.
+    pub(crate) fn errno(&self, node: &Node) -> Read<Errno> {
+        let name = self.text(node, "an errno such as `EIO`")?;
+        Errno::by_name(&name).ok_or_else(|| {
+            let known = Errno::NAMED.iter().map(|(_, name)| *name);
+            self.unknown(node.place, "errno", &name, known)
+        })
+    }
+
+    /// The items of a list.
+    pub(crate) fn list<'n>(&self, node: &'n Node, expected: &str) -> Read<&'n [Node]> {
+        match &node.value {
+            Value::List(items) => Ok(items),
+            _ => Err(self.kind(node, expected)),
+        }
+    }
+
+    /// The items of a list that is not empty, or the one value that stands for a list of one.
+    pub(crate) fn one_or_more<'n>(&self, node: &'n Node, expected: &str) -> Read<&'n [Node]> {
+        match &node.value {
+            Value::List(items) if items.is_empty() => {
+                Err(self.wrong(node.place, format!("an empty list, expected {expected}")))
+            }
+            Value::List(items) => Ok(items),
+            Value::Null => Err(self.kind(node, expected)),
+            _ => Ok(std::slice::from_ref(node)),
+        }
+    }
+
+    /// Texts, one or a list.
+    pub(crate) fn texts(&self, node: &Node, expected: &str) -> Read<Vec<String>> {
+        self.list(node, expected)?
+            .iter()
+            .map(|item| self.text(item, expected))
+            .collect()
+    }
+
+    /// The keys and values of a map, none of them unknown.
+    pub(crate) fn map<'n>(
+        &self,
+        node: &'n Node,
+        what: &'static str,
+        allowed: &[KeyWord],
+    ) -> Read<Fields<'n>> {
+        let fields = self.open_map(node, what)?;
+        fields.known(self, allowed.iter().map(|key| key.word))?;
+        Ok(fields)
+    }
+
+    /// The keys and values of a map, before anybody has checked the keys.
+    pub(crate) fn open_map<'n>(&self, node: &'n Node, what: &'static str) -> Read<Fields<'n>> {
+        match &node.value {
+            Value::Map(pairs) => Ok(Fields {
+                what,
+                place: node.place,
+                pairs,
+            }),
+            _ => Err(self.kind(node, &format!("a map ({what})"))),
+        }
+    }
+}
+
+/// The layers by name.
+pub(crate) const LAYERS: &[(&str, LinkLayer)] = &[
+    ("infiniband", LinkLayer::InfiniBand),
+    ("ethernet", LinkLayer::Ethernet),
+];
+
+/// The keys and values of one map.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fields<'n> {
+    /// What the map is, for an error text.
+    pub(crate) what: &'static str,
+    /// Where it begins.
+    pub(crate) place: Place,
+    /// Its keys and values.
+    pub(crate) pairs: &'n [(Key, Node)],
+}
+
+impl<'n> Fields<'n> {
+    /// Refuses every key that is not allowed.
+    pub(crate) fn known<'b>(
+        &self,
+        source: &Source<'_>,
+        allowed: impl IntoIterator<Item = &'b str>,
+    ) -> Read<()> {
+        let allowed: Vec<&str> = allowed.into_iter().collect();
+        match self
+            .pairs
+            .iter()
+            .find(|(key, _)| !allowed.contains(&key.name.as_str()))
+        {
+            None => Ok(()),
+            Some((key, _)) => {
+                let what = format!("key in {}", self.what);
+                Err(source.unknown(key.place, &what, &key.name, allowed))
+            }
+        }
+    }
+
+    /// The value of a key.
+    pub(crate) fn get(&self, name: &str) -> Option<&'n Node> {
+        self.pairs
+            .iter()
+            .find(|(key, _)| key.name == name)
+            .map(|(_, node)| node)
+    }
+
+    /// The value of a key that must be there.
+    pub(crate) fn need(&self, source: &Source<'_>, name: &str) -> Read<&'n Node> {
+        self.get(name).ok_or_else(|| {
+            source.wrong(
+                self.place,
+                format!("key `{name}` is missing in {}", self.what),
+            )
+        })
+    }
+
+    /// The value of a key, read; or what stands for it.
+    pub(crate) fn read<T>(
+        &self,
+        name: &str,
+        otherwise: T,
+        read: impl FnOnce(&'n Node) -> Read<T>,
+    ) -> Read<T> {
+        self.get(name).map_or(Ok(otherwise), read)
+    }
+
+    /// The value of a key, read, if it is there.
+    pub(crate) fn maybe<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce(&'n Node) -> Read<T>,
+    ) -> Read<Option<T>> {
+        self.get(name).map(read).transpose()
+    }
+
+    /// The one key of these that is there.
+    pub(crate) fn exactly_one(
+        &self,
+        source: &Source<'_>,
+        names: &[&'static str],
+    ) -> Read<(&'static str, &'n Node)> {
+        let mut found = names
+            .iter()
+            .filter_map(|name| self.get(name).map(|node| (*name, node)));
+        let list = || {
+            names
+                .iter()
+                .map(|name| format!("`{name}`"))
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        match (found.next(), found.next()) {
+            (Some(one), None) => Ok(one),
+            (None, _) => {
+                Err(source.wrong(self.place, format!("{} needs one of {}", self.what, list())))
+            }
+            (Some((first, _)), Some((second, node))) => Err(source
+                .wrong(
+                    node.place,
+                    format!("`{first}` and `{second}` together in {}", self.what),
+                )
+                .hint(format!("exactly one of {}", list()))),
+        }
+    }
+
+    /// The key's own place, for an error about the key.
+    pub(crate) fn place_of(&self, name: &str) -> Place {
+        self.pairs
+            .iter()
+            .find(|(key, _)| key.name == name)
+            .map_or(self.place, |(key, _)| key.place)
+    }
+}

@@ -1,0 +1,135 @@
+//! Telling a scenario in a world: every handle becomes a slot, every time a tick.
+//!
+//! [`tell`] puts the parts together; [`crate::doing`] tells the deeds, [`crate::expecting`] the
+//! expectations.
+
+use platforms::yaml::Place;
+use platforms::{NodeName, Platform};
+use simfs::SimTime;
+
+use crate::doing::Doing;
+use crate::error::{ScenarioError, Unfit};
+use crate::expecting::Expecting;
+use crate::ground::Ground;
+use crate::polls::Polls;
+use crate::reader::Source;
+use crate::scenario::Scenario;
+use crate::step::StepSaid;
+use crate::story::{Step, Story};
+
+/// Polls that a story goes on after its last line, unless it says `until`.
+const AFTERMATH: u64 = 2;
+
+/// The story of a scenario on this ground.
+pub(crate) fn tell(
+    scenario: &Scenario,
+    ground: &Ground,
+    platform: &Platform,
+) -> Result<Story, Unfit> {
+    let source = scenario.source();
+    let polls = Polls::new(scenario.tick, &scenario.steps);
+    let doing = Doing {
+        source,
+        ground,
+        platform,
+        polls: &polls,
+    };
+    let mut given = Vec::new();
+    for said in &scenario.given {
+        let deeds = doing.deeds(&said.deed, None)?;
+        given.push(Step {
+            at: SimTime::ZERO,
+            place: source.place(said.deed.place),
+            text: said.deed.text.clone(),
+            moment: None,
+            deeds,
+        });
+    }
+    let mut steps = Vec::new();
+    let mut expecting = Expecting::new(source, ground, &polls);
+    for said in &scenario.steps {
+        if let Some((name, place)) = &said.node {
+            same_node(&source, &ground.node, name, *place)?;
+        }
+        if let Some(step) = step(&doing, said)? {
+            steps.push(step);
+        }
+        for line in &said.expect {
+            expecting.line(line, said)?;
+        }
+    }
+    let expectations = expecting.finish();
+    let last_said = scenario
+        .steps
+        .iter()
+        .map(|step| polls.tick_at(step.last()))
+        .max()
+        .unwrap_or(0);
+    let last_meant = expectations
+        .iter()
+        .map(|expected| expected.window.to)
+        .max()
+        .unwrap_or(0);
+    let last = last_said.max(last_meant);
+    let until = match scenario.until {
+        Some(until) => until.max(polls.at(last_meant)),
+        None => polls.at(last + AFTERMATH),
+    };
+    Ok(Story {
+        name: scenario.name(),
+        title: scenario.title.clone(),
+        why: scenario.why.clone(),
+        covers: scenario.covers.clone(),
+        world: ground.platform.clone(),
+        nodes: vec![(ground.node.clone(), platform.clone())],
+        chairs: vec![ground.node.clone()],
+        tick: scenario.tick,
+        until,
+        heal: scenario.heal.clone(),
+        checks: scenario.checks,
+        arms: scenario.arms.clone(),
+        flags: scenario.flags.clone(),
+        config: scenario.config.clone(),
+        given,
+        steps,
+        expectations,
+        fold_quiet: scenario.fold_quiet,
+    })
+}
+
+/// Refuses a node that is not there.
+pub(crate) fn same_node(
+    source: &Source<'_>,
+    node: &NodeName,
+    name: &str,
+    place: Place,
+) -> Result<(), ScenarioError> {
+    match name == node.as_str() {
+        true => Ok(()),
+        false => Err(source
+            .wrong(place, format!("no node `{name}` in this world"))
+            .hint(format!("its one node is `{node}`; leave `node` out"))),
+    }
+}
+
+fn step(doing: &Doing<'_>, said: &StepSaid) -> Result<Option<Step>, Unfit> {
+    let mut deeds = Vec::new();
+    for line in &said.deeds {
+        deeds.extend(doing.deeds(line, said.node.as_ref())?);
+    }
+    if deeds.is_empty() {
+        return Ok(None);
+    }
+    let lines: Vec<&str> = said.deeds.iter().map(|line| line.text.as_str()).collect();
+    Ok(Some(Step {
+        at: said.first(),
+        place: doing.source.place(said.place),
+        text: lines.join("; "),
+        moment: said
+            .moment
+            .as_ref()
+            .map(|moment| doing.moment(moment))
+            .transpose()?,
+        deeds,
+    }))
+}

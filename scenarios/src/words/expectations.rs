@@ -1,0 +1,131 @@
+//! The words of `expect:`, with what stands beside them.
+
+use super::{KeyWord, Word, WordKind, key, word};
+
+const fn expectation(
+    name: &'static str,
+    takes: &'static str,
+    text: &'static str,
+    example: &'static str,
+) -> Word {
+    word(WordKind::Expectation, name, takes, text, example)
+}
+
+const fn planned(name: &'static str, text: &'static str) -> Word {
+    word(WordKind::Expectation, name, "", text, "").planned()
+}
+
+/// Qualifiers of every expectation.
+pub(crate) const EXPECTATION_QUALIFIERS: &[KeyWord] = &[
+    key(
+        "node",
+        "a name",
+        "On this node; on every node with a monitor unless said.",
+    ),
+    key(
+        "only",
+        "`infiniband` or `ethernet`",
+        "About ports of this layer only; where there is none, nothing is expected.",
+    ),
+    key(
+        "within",
+        "`N polls` or a time",
+        "In the step's own poll or one of the N after it; `1 poll` unless said. A poll that does not happen is not counted.",
+    ),
+    key("from", "a time", "With `to`: in the polls from here …"),
+    key("to", "a time", "… until just before here."),
+    key(
+        "between",
+        "a list of two times",
+        "In the polls between these, both included.",
+    ),
+    key("exactly_at", "a time", "In the poll at this time."),
+];
+
+/// Qualifiers of every expected event.
+pub(crate) const EVENT_QUALIFIERS: &[KeyWord] = &[
+    key(
+        "times",
+        "N, `at least N`, `at most N` or `[a, b]`",
+        "How often for each subject; once unless said, at least once for `said`.",
+    ),
+    key(
+        "repeats",
+        "`allowed`",
+        "At least so often: repeats do no harm.",
+    ),
+    key(
+        "message",
+        "a text, or one by layer",
+        "The message. `…` stands for anything; `{device}`, `{port}`, `{card}`, `{role}`, `{netdev}` for the subject's, `{victim.device}` for a handle's.",
+    ),
+    key(
+        "check",
+        "a name",
+        "The check; by the link layer unless said.",
+    ),
+    key("codes", "a list of texts", "The error codes."),
+    key(
+        "stamped",
+        "a time, `\">= 15s\"`, `\"<= 20s\"` or `[a, b]`",
+        "The event's time stamp, on the story's clock.",
+    ),
+    key("count", "a number", "How many subjects there must be."),
+    key(
+        "distinct",
+        "`node`, `card` or `device`",
+        "No two subjects share one.",
+    ),
+];
+
+/// The words.
+pub(crate) const EXPECTATIONS: &[Word] = &[
+    // Events.
+    expectation("fatal", "whom", "An event that says: dead, replace the machine.", "{ fatal: victim, within: 2 polls }"),
+    expectation("nonfatal", "whom", "An event that says: unhealthy, no action.", "{ nonfatal: victim }"),
+    expectation("healthy", "whom", "An event that says: healthy.", "{ healthy: device of victim }"),
+    expectation("cleared", "whom", "An event that says healthy of what was reported before, under the name it was reported by.", "{ cleared: { name: mlx5_3, port: 1 } }"),
+    expectation("baseline", "", "The healthy events of a first poll without an old state: one for each healthy monitored port, each device whose ports are all healthy, and each compared card that meets its peers.", "baseline")
+        .keys(&[key("except", "whom", "Not these ports.")]),
+    expectation("reboot_baseline", "", "The healthy events of a first poll after a reboot with a readable old state: one for each healthy monitored port.", "reboot_baseline")
+        .keys(&[key("except", "whom", "Not these ports.")]),
+    expectation("nothing", "whom, or no more", "No event that no other line expects, about these or about anything.", "{ nothing: device of victim, from: 10s, to: 20s }"),
+    expectation("each", "ports, named `it` in the line", "The same for each port: another expectation beside it, or `say`.", "{ each: storm, say: [ { fatal: it }, { healthy: it } ], times: 4, each_within: 1 poll }")
+        .keys(&[
+            key("say", "a list of events", "`fatal` or `nonfatal` whenever the port goes down, `healthy` whenever it comes up; goes with `times`."),
+            key("each_within", "`N polls`", "With `say`: so many polls after the edge at most; `1 poll` unless said."),
+        ]),
+    // Around events.
+    expectation("said", "an expectation", "An attempt is enough: a call carrying it was received, accepted or not.", "{ said: { fatal: victim } }"),
+    expectation("accepted", "an expectation", "It was accepted; what every line means unless it says `said`.", "{ accepted: nothing }"),
+    expectation("this_poll", "an expectation or a list", "In the step's own poll.", "{ this_poll: nothing }"),
+    expectation("next_poll", "an expectation or a list", "In the poll after the step's own.", "{ next_poll: [ { fatal: device of victim } ] }"),
+    expectation("in_order", "a list of expected events", "These, in this order.", "{ in_order: [ { cleared: { name: mlx5_3 } }, { fatal: { name: mlx5_5 } } ] }"),
+    // The monitor.
+    expectation("exit", "a number", "The monitor ends with this code.", "{ exit: 0, within: 1s }"),
+    expectation("log", "a text", "A line of its log contains this; `…` stands for anything.", "{ log: \"state file …: fresh start\" }"),
+    expectation("no_log", "a text", "No line does.", "{ no_log: \"panicked\" }"),
+    expectation("polls", "a number", "So many polls happen.", "{ polls: 0, from: 20s, to: 110s }"),
+    expectation("calls", "a number", "So many calls are received.", "{ calls: 1 }"),
+    expectation("reads", "a file", "The file is read or the folder listed so often.", "{ reads: victim/state, times: 1 }")
+        .keys(&[key("times", "N, `at least N`, `at most N` or `[a, b]`", "How often.")]),
+    expectation("state_file", "a word or `{ member, equals }`", "What the state file is at the end of the polls meant.", "{ state_file: { member: version, equals: \"2\" } }")
+        .choices(&[
+            ("unchanged", "the bytes it held before"),
+            ("absent", "not there"),
+            ("valid", "there, and JSON"),
+            ("member", "`{ member: a.b, equals: \"1\" }`: the JSON member at this path equals this JSON text"),
+        ]),
+    expectation("stuck_in_kernel", "", "The monitor cannot be killed at the end.", "stuck_in_kernel"),
+    // Known to the language, and not built yet.
+    planned("link", "The reasons at both ends of a link."),
+    planned("lnet", "LNet's figures."),
+    planned("workload", "A workload's fate."),
+    planned("verdict", "Whether the monitor was right, as the workloads saw it."),
+    planned("rule", "A correlation rule fires."),
+    planned("rules", "Rules are silent."),
+    planned("condition", "A node condition."),
+    planned("cordon", "Whether the node is cordoned."),
+    planned("metric", "A metric of the monitor."),
+    planned("healthz", "The monitor's answer to `/healthz`."),
+];
