@@ -1,0 +1,123 @@
+//! Platforms for a person: listed, shown, and as `topo -m` text.
+//!
+//! What a platform is, `platforms` says; here it becomes pages. Whether a monitor finds in the
+//! rendered tree what is declared is [`crate::platform_check`]'s.
+
+use std::fmt::Write as _;
+
+use platforms::{NodeName, Platform, yaml::nearest};
+
+pub use platforms::Platforms;
+
+/// A name that no platform bears.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no platform `{name}`\nhint: {hint}")]
+pub struct NoSuchPlatform {
+    /// The name.
+    pub name: String,
+    /// What helps.
+    pub hint: String,
+}
+
+/// The platform of this name.
+///
+/// # Errors
+/// If there is none.
+pub fn find<'p>(platforms: &'p Platforms, name: &str) -> Result<&'p Platform, NoSuchPlatform> {
+    platforms.get(name).ok_or_else(|| {
+        let list = "`nicdrill platform list` lists them";
+        let hint = match nearest(name, platforms.iter().map(|(name, _)| name)) {
+            Some(near) => format!("did you mean `{near}`? {list}"),
+            None => list.to_owned(),
+        };
+        NoSuchPlatform { name: name.to_owned(), hint }
+    })
+}
+
+/// Every platform and variant, one a line.
+#[must_use]
+pub fn list(platforms: &Platforms) -> String {
+    let width = platforms.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let mut page = String::new();
+    for (name, platform) in platforms.iter() {
+        writeln!(page, "{name:<width$}  {}", platform.about()).expect(WRITES);
+    }
+    page
+}
+
+/// One platform: what it is, and each port as it is declared.
+///
+/// # Errors
+/// If there is no such platform.
+pub fn show(platforms: &Platforms, name: &str) -> Result<String, NoSuchPlatform> {
+    let platform = find(platforms, name)?;
+    let roles = platform.roles();
+    let mut page = format!(
+        "{name}: {}\n{} management, {} compute, {} storage\n\n",
+        platform.about(),
+        roles.management,
+        roles.compute,
+        roles.storage
+    );
+    let header = ["device", "port", "pci", "role", "layer", "netdev", "cable"].map(str::to_owned);
+    let rows: Vec<[String; 7]> = platform
+        .ports()
+        .into_iter()
+        .map(|port| {
+            let role = if port.is_vf { "virtual".to_owned() } else { port.role.to_string() };
+            [
+                port.device.to_string(),
+                port.port.to_string(),
+                port.pci.to_string(),
+                role,
+                format!("{:?}", port.layer),
+                port.netdev.unwrap_or_else(|| "-".to_owned()),
+                if port.cabled { "yes" } else { "no" }.to_owned(),
+            ]
+        })
+        .collect();
+    let rows: Vec<[String; 7]> = std::iter::once(header).chain(rows).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    for row in &rows {
+        let cells: Vec<String> = row
+            .iter()
+            .enumerate()
+            .map(|(column, cell)| format!("{cell:<width$}", width = width(column)))
+            .collect();
+        writeln!(page, "{}", cells.join("  ").trim_end()).expect(WRITES);
+    }
+    Ok(page)
+}
+
+/// The text of `nvidia-smi topo -m` on this platform.
+///
+/// # Errors
+/// If there is no such platform.
+pub fn topo(platforms: &Platforms, name: &str) -> Result<String, NoSuchPlatform> {
+    let platform = find(platforms, name)?;
+    Ok(platform.topo_text(&platform.machine(&NodeName::from(crate::suite::NODE))))
+}
+
+const WRITES: &str = "writing to a string cannot fail";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_port_of_a_platform_is_a_row() {
+        let platforms = Platforms::shipped();
+        for (name, platform) in platforms.iter() {
+            let page = show(&platforms, name).unwrap();
+            let rows = page.lines().skip(4).count();
+            assert_eq!(rows, platform.ports().len(), "{page}");
+            assert!(topo(&platforms, name).unwrap().contains("GPU0"), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_misspelt_platform_is_refused_with_the_nearest() {
+        let error = show(&Platforms::shipped(), "h100-oic").unwrap_err();
+        assert!(error.to_string().contains("did you mean `h100-oci`?"), "{error}");
+    }
+}

@@ -1,0 +1,348 @@
+//! A user's files: scenarios, platforms and descriptors, found and read within limits.
+//!
+//! Rooms that read a language are pure and take texts; here the texts come from. A file is refused
+//! by its size before it is read. Folders are walked in order of name, so the same folder is the
+//! same suite everywhere. Start at [`Library`].
+
+use std::{
+    env, fs, io,
+    path::{Path, PathBuf},
+};
+
+use platforms::{Platforms, yaml::MAX_BYTES, yaml::YamlError};
+use reports::DrillName;
+use scenarios::{Scenario, ScenarioError};
+
+use crate::{Descriptor, SHIPPED};
+
+/// How deep folders are walked. Chosen: a suite is `folder/family/name.yaml`; a loop of links ends.
+const DEPTH_MAX: usize = 8;
+
+/// A file that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// It cannot be opened, listed or read.
+    #[error("`{path}` cannot be read: {cause}")]
+    Io {
+        /// The file.
+        path: String,
+        /// Why.
+        cause: io::Error,
+    },
+    /// It is too large.
+    #[error("`{path}` has {bytes} bytes, at most {MAX_BYTES} are read\nhint: split it, or give a smaller file")]
+    TooLarge {
+        /// The file.
+        path: String,
+        /// Its size.
+        bytes: u64,
+    },
+    /// It holds bytes that are no text.
+    #[error("{path}:{line}: the file is not text in UTF-8")]
+    NotText {
+        /// The file.
+        path: String,
+        /// The line of the first byte that is none, from 1.
+        line: usize,
+    },
+    /// A folder holds nothing of what was looked for.
+    #[error("`{path}` holds no {wanted}\nhint: {wanted}s are files that end in `.yaml`")]
+    Empty {
+        /// The folder.
+        path: String,
+        /// What was looked for.
+        wanted: &'static str,
+    },
+    /// Two files tell scenarios of one name.
+    #[error("`{name}` is told twice: in `{first}` and in `{second}`\nhint: give one of them another name")]
+    Twice {
+        /// The name.
+        name: String,
+        /// The one file.
+        first: String,
+        /// The other.
+        second: String,
+    },
+    /// A scenario is wrong.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// A platform is wrong.
+    #[error(transparent)]
+    Platform(#[from] platforms::PlatformError),
+    /// A descriptor is wrong.
+    #[error(transparent)]
+    Descriptor(#[from] YamlError),
+    /// There is no such monitor.
+    #[error("there is no monitor `{asked}`\nhint: {hint}")]
+    NoSuchMonitor {
+        /// What was asked for.
+        asked: String,
+        /// What helps.
+        hint: String,
+    },
+}
+
+/// A scenario with the text that it was read from.
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// Its name, as `family/name`.
+    pub name: String,
+    /// The scenario.
+    pub scenario: Scenario,
+    /// Its file, as errors name it.
+    pub file: String,
+    /// Its text.
+    pub text: String,
+    /// Where its golden traces lie; `None` in the shipped suite, which is compared by path.
+    pub golden: Option<PathBuf>,
+}
+
+impl Told {
+    fn read(file: &str, text: &str, golden: Option<PathBuf>) -> Result<Self, ReadError> {
+        let scenario = scenarios::read(file, text)?;
+        let (file, text) = (file.to_owned(), text.to_owned());
+        Ok(Self { name: scenario.name(), scenario, file, text, golden })
+    }
+}
+
+/// Everything that can be drilled: scenarios and platforms.
+#[derive(Clone, Debug)]
+pub struct Library {
+    /// In order of name.
+    pub scenarios: Vec<Told>,
+    /// The shipped ones and a vendor's own.
+    pub platforms: Platforms,
+    /// The names of the platforms that came from a user's files, variants included.
+    pub own_platforms: Vec<String>,
+    /// Whether the scenarios came from a user's files.
+    pub own_scenarios: bool,
+}
+
+impl Library {
+    /// Reads the scenarios in these files and folders (the shipped suite if there are none) and the
+    /// platforms in those, beside the shipped ones.
+    ///
+    /// # Errors
+    /// The first file that cannot be used, with its place.
+    pub fn read(scenarios: &[PathBuf], platforms: &[PathBuf]) -> Result<Self, ReadError> {
+        let mut told = Vec::new();
+        if scenarios.is_empty() {
+            for (file, text) in scenarios::shipped() {
+                told.push(Told::read(file, text, None)?);
+            }
+        }
+        for path in scenarios {
+            for file in yaml_files(path, "scenario")? {
+                let text = text_of(&file)?;
+                let name = file.display().to_string();
+                told.push(Told::read(&name, &text, golden_beside(path))?);
+            }
+        }
+        told.sort_by(|one, other| one.name.cmp(&other.name));
+        for pair in told.windows(2) {
+            if pair[0].name == pair[1].name {
+                return Err(ReadError::Twice {
+                    name: pair[0].name.clone(),
+                    first: pair[0].file.clone(),
+                    second: pair[1].file.clone(),
+                });
+            }
+        }
+        let (platforms, own_platforms) = read_platforms(platforms)?;
+        let own_scenarios = !scenarios.is_empty();
+        Ok(Self { scenarios: told, platforms, own_platforms, own_scenarios })
+    }
+
+    /// The scenario of this name.
+    #[must_use]
+    pub fn scenario(&self, name: &str) -> Option<&Told> {
+        self.scenarios.iter().find(|told| told.name == name)
+    }
+
+    /// The golden trace of this drill's scenario, where its suite keeps them.
+    #[must_use]
+    pub fn golden(&self, drill: &DrillName) -> Option<PathBuf> {
+        let folder = self.scenario(&drill.scenario)?.golden.as_ref()?;
+        Some(folder.join(format!("{}.txt", drill.scenario)))
+    }
+}
+
+/// The shipped platforms and those in these files and folders, and the names of the latter.
+///
+/// # Errors
+/// The first file that cannot be used, with its place.
+pub fn read_platforms(paths: &[PathBuf]) -> Result<(Platforms, Vec<String>), ReadError> {
+    let mut texts = Vec::new();
+    for path in paths {
+        for file in yaml_files(path, "platform")? {
+            texts.push((file.display().to_string(), text_of(&file)?));
+        }
+    }
+    let texts: Vec<(&str, &str)> =
+        texts.iter().map(|(file, text)| (file.as_str(), text.as_str())).collect();
+    let shipped = Platforms::shipped();
+    let all = Platforms::read(&texts)?;
+    let own = all.iter().map(|(name, _)| name).filter(|name| shipped.get(name).is_none());
+    let own = own.map(str::to_owned).collect();
+    Ok((all, own))
+}
+
+/// The monitor that `asked` means: a shipped descriptor's name, a descriptor's file, or a program.
+///
+/// # Errors
+/// If it is none of these.
+pub fn read_monitor(asked: &str) -> Result<Descriptor, ReadError> {
+    if let Some(descriptor) = Descriptor::shipped(asked) {
+        return Ok(descriptor);
+    }
+    if [".yaml", ".yml"].iter().any(|ending| asked.ends_with(ending)) {
+        let mut descriptor = Descriptor::read(asked, &text_of(Path::new(asked))?)?;
+        // A program beside its descriptor is named from there.
+        if descriptor.command[0].starts_with("./") || descriptor.command[0].starts_with("../") {
+            let folder = Path::new(asked).parent().unwrap_or(Path::new(""));
+            let folder = fs::canonicalize(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
+                .map_err(|cause| ReadError::Io { path: asked.to_owned(), cause })?;
+            descriptor.command[0] = folder.join(&descriptor.command[0]).display().to_string();
+        }
+        return Ok(descriptor);
+    }
+    match program(asked) {
+        Some(path) => Ok(Descriptor::of_program(&path.display().to_string())),
+        None => {
+            let known: Vec<String> = SHIPPED
+                .iter()
+                .map(|(file, _)| format!("`{}`", file.trim_end_matches(".yaml")))
+                .collect();
+            Err(ReadError::NoSuchMonitor {
+                asked: asked.to_owned(),
+                hint: format!("known are {}, a descriptor's file (`.yaml`), or a program", known.join(", ")),
+            })
+        }
+    }
+}
+
+/// A text from a file, within the limit.
+///
+/// # Errors
+/// If it cannot be read, is too large, or no text.
+pub fn text_of(path: &Path) -> Result<String, ReadError> {
+    let io = |cause| ReadError::Io { path: path.display().to_string(), cause };
+    let size = fs::metadata(path).map_err(io)?.len();
+    if size > u64::try_from(MAX_BYTES).expect("the limit fits 64 bits") {
+        return Err(ReadError::TooLarge { path: path.display().to_string(), bytes: size });
+    }
+    String::from_utf8(fs::read(path).map_err(io)?).map_err(|error| {
+        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = good.iter().filter(|byte| **byte == b'\n').count() + 1;
+        ReadError::NotText { path: path.display().to_string(), line }
+    })
+}
+
+/// The `.yaml` files at or below a path, in order.
+fn yaml_files(path: &Path, wanted: &'static str) -> Result<Vec<PathBuf>, ReadError> {
+    let io = |path: &Path, cause| ReadError::Io { path: path.display().to_string(), cause };
+    if !fs::metadata(path).map_err(|cause| io(path, cause))?.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut files = Vec::new();
+    let mut folders = vec![(path.to_owned(), 0)];
+    while let Some((folder, depth)) = folders.pop() {
+        for entry in fs::read_dir(&folder).map_err(|cause| io(&folder, cause))? {
+            let path = entry.map_err(|cause| io(&folder, cause))?.path();
+            let ends_well = path.extension().is_some_and(|end| end == "yaml" || end == "yml");
+            if path.is_dir() && depth < DEPTH_MAX {
+                folders.push((path, depth + 1));
+            } else if ends_well && path.is_file() {
+                files.push(path);
+            }
+        }
+    }
+    if files.is_empty() {
+        return Err(ReadError::Empty { path: path.display().to_string(), wanted });
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The folder of golden traces: `golden` beside a suite's folder.
+fn golden_beside(suite: &Path) -> Option<PathBuf> {
+    if !suite.is_dir() {
+        return None;
+    }
+    let suite = fs::canonicalize(suite).ok()?;
+    Some(suite.parent()?.join("golden"))
+}
+
+/// Where a program is: a path, or a name in `PATH`.
+fn program(asked: &str) -> Option<PathBuf> {
+    if asked.contains('/') {
+        return fs::canonicalize(asked).ok().filter(|path| path.is_file());
+    }
+    env::split_paths(&env::var_os("PATH")?)
+        .map(|folder| folder.join(asked))
+        .find(|path| path.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(name: &str, bytes: &[u8]) -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        (folder, path)
+    }
+
+    #[test]
+    fn a_file_over_the_limit_is_refused_by_its_size() {
+        let (_folder, path) = file("big.yaml", &vec![b'#'; MAX_BYTES + 1]);
+        let error = text_of(&path).unwrap_err();
+        assert!(matches!(error, ReadError::TooLarge { bytes: 1_048_577, .. }), "{error}");
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_refused_with_their_line() {
+        let (_folder, path) = file("bytes.yaml", b"why: x\nand: \xff\n");
+        let error = text_of(&path).unwrap_err();
+        assert!(matches!(error, ReadError::NotText { line: 2, .. }), "{error}");
+    }
+
+    #[test]
+    fn a_folder_without_scenarios_says_so() {
+        let (folder, _) = file("notes.txt", b"");
+        let error = Library::read(&[folder.path().to_owned()], &[]).unwrap_err();
+        assert!(error.to_string().contains("holds no scenario"), "{error}");
+    }
+
+    #[test]
+    fn folders_are_walked_in_order_of_name() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["read/b.yaml", "port/c.yaml", "port/a.yml", "port/notes.txt"] {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let files = yaml_files(folder.path(), "scenario").unwrap();
+        let names: Vec<String> = files
+            .iter()
+            .map(|file| file.strip_prefix(folder.path()).unwrap().display().to_string())
+            .collect();
+        assert_eq!(names, ["port/a.yml", "port/c.yaml", "read/b.yaml"]);
+    }
+
+    #[test]
+    fn a_monitor_is_a_name_a_file_or_a_program() {
+        assert_eq!(read_monitor("reference").unwrap().name, "reference");
+        assert!(read_monitor("/bin/true").unwrap().command[0].ends_with("true"));
+        let error = read_monitor("refrence").unwrap_err().to_string();
+        assert!(error.contains("`reference`") && error.contains("hint"), "{error}");
+        let (folder, path) = file(
+            "mine.yaml",
+            b"descriptor_version: 1\nname: mine\ncommand: [./bin/mine]\n",
+        );
+        let command = &read_monitor(path.to_str().unwrap()).unwrap().command[0];
+        let there = fs::canonicalize(folder.path()).unwrap();
+        assert!(Path::new(command).starts_with(there), "{command}");
+    }
+}

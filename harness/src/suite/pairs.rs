@@ -1,0 +1,328 @@
+//! Which drills a run plays: scenarios by platforms, what fits, what was asked for, and in which arm.
+//!
+//! Every pair that was asked for is either a drill or *not applicable* with its reason; none is
+//! dropped in silence. What the process arm leaves out without `--full` is [`super::cover`]'s.
+
+use std::collections::BTreeSet;
+
+use platforms::{NodeName, Platform, yaml::nearest};
+use reports::{ArmName, DrillName, NotApplicable, PlannedDrill};
+use scenarios::{Arm, Story, Unfit};
+
+use super::{
+    cover::{Candidate, cover},
+    filter::{Filter, Glob, Seen},
+    shard::Shard,
+};
+use crate::{
+    Descriptor,
+    read_files::{Library, Told},
+};
+
+/// The name of the node in a world of one.
+pub const NODE: &str = "node-a";
+
+/// What was asked for.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    /// Families, scenarios or drills, wildcards allowed; empty: all.
+    pub names: Vec<String>,
+    /// Platforms, wildcards allowed; `name` means its variants too; empty: all.
+    pub platforms: Vec<String>,
+    /// Only what this means.
+    pub filter: Option<Filter>,
+    /// Only these drills, if some are named.
+    pub only: Option<BTreeSet<DrillName>>,
+    /// In these arms.
+    pub arms: BTreeSet<ArmName>,
+    /// Every fitting pair in every arm, instead of a cover in the process arm.
+    pub full: bool,
+    /// Which part of it all.
+    pub shard: Shard,
+    /// The order: 0 as listed, else shuffled by this number.
+    pub seed: u64,
+}
+
+impl Default for Ask {
+    fn default() -> Self {
+        Self {
+            names: Vec::new(),
+            platforms: Vec::new(),
+            filter: None,
+            only: None,
+            arms: [ArmName::Memory, ArmName::Process].into(),
+            full: false,
+            shard: Shard::WHOLE,
+            seed: 0,
+        }
+    }
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Default)]
+pub struct Selected {
+    /// The drills, in the order in which they are played and told.
+    pub drills: Vec<PlannedDrill>,
+    /// Pairs that were asked for and do not fit.
+    pub not_applicable: Vec<NotApplicable>,
+}
+
+/// A selection that cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum SelectError {
+    /// A name that nothing bears.
+    #[error("there is no {what} `{name}`\nhint: {hint}")]
+    Unknown {
+        /// What was looked for.
+        what: &'static str,
+        /// The name.
+        name: String,
+        /// What helps.
+        hint: String,
+    },
+    /// A scenario that is wrong in every world.
+    #[error(transparent)]
+    Scenario(#[from] scenarios::ScenarioError),
+}
+
+/// The story of a drill; `None` if its scenario or platform is not in the library.
+///
+/// # Errors
+/// If the two do not fit, or the scenario is wrong.
+pub fn story(library: &Library, drill: &DrillName) -> Option<Result<Story, Unfit>> {
+    let told = library.scenario(&drill.scenario)?;
+    let platform = library.platforms.get(&drill.world)?;
+    Some(in_world(told, platform))
+}
+
+/// Chooses the drills of a run.
+///
+/// # Errors
+/// If a name means nothing, or a scenario is wrong.
+pub fn select(
+    library: &Library,
+    descriptor: &Descriptor,
+    ask: &Ask,
+) -> Result<Selected, SelectError> {
+    every_name_means_something(library, ask)?;
+    let mut selected = Selected::default();
+    for told in &library.scenarios {
+        for (name, platform) in library.platforms.iter() {
+            let drill = DrillName {
+                scenario: told.name.clone(),
+                world: name.to_owned(),
+            };
+            if !is_asked_for(ask, told, &drill) {
+                continue;
+            }
+            let arms = match in_world(told, platform) {
+                Ok(story) => arms(&story, descriptor, ask),
+                Err(Unfit::NotApplicable { reason }) => Err(reason),
+                Err(Unfit::Wrong(error)) => return Err(error.into()),
+            };
+            match arms {
+                Ok(arms) => selected.drills.push(PlannedDrill { drill, arms }),
+                Err(reason) => selected.not_applicable.push(NotApplicable { drill, reason }),
+            }
+        }
+    }
+    if !ask.full {
+        leave_out(&mut selected.drills);
+    }
+    shuffle(&mut selected.drills, ask.seed);
+    let mut place = 0..;
+    selected.drills.retain(|_| ask.shard.holds(place.next().expect("places do not end")));
+    Ok(selected)
+}
+
+fn in_world(told: &Told, platform: &Platform) -> Result<Story, Unfit> {
+    told.scenario.in_world(&NodeName::from(NODE), platform)
+}
+
+fn is_asked_for(ask: &Ask, told: &Told, drill: &DrillName) -> bool {
+    let full_name = drill.to_string();
+    let named = |name: &String| {
+        let glob = Glob::new(name);
+        glob.fits(&drill.scenario) || glob.fits(family(&drill.scenario)) || glob.fits(&full_name)
+    };
+    let seen = Seen {
+        scenario: &drill.scenario,
+        platform: &drill.world,
+        covers: told.scenario.covers(),
+    };
+    (ask.names.is_empty() || ask.names.iter().any(named))
+        && (ask.platforms.is_empty() || ask.platforms.iter().any(|name| on(name, &drill.world)))
+        && ask.filter.as_ref().is_none_or(|filter| filter.means(seen))
+        && ask.only.as_ref().is_none_or(|only| only.contains(drill))
+}
+
+/// The arms in which a story can be played with this monitor, of those asked for; or why in none.
+fn arms(story: &Story, descriptor: &Descriptor, ask: &Ask) -> Result<Vec<ArmName>, String> {
+    if let Some(reason) = descriptor.cannot_play(story) {
+        return Err(reason);
+    }
+    let of_story = story.arms.iter().map(|arm| match arm {
+        Arm::Memory => ArmName::Memory,
+        Arm::Process => ArmName::Process,
+    });
+    let possible: BTreeSet<ArmName> =
+        of_story.filter(|arm| descriptor.memory || *arm != ArmName::Memory).collect();
+    let arms: Vec<ArmName> = possible.intersection(&ask.arms).copied().collect();
+    match (arms.is_empty(), possible.first()) {
+        (false, _) => Ok(arms),
+        (true, Some(other)) => Err(format!("is played in the {other} arm only")),
+        (true, None) => Err(format!("`{}` cannot be played in memory", descriptor.name)),
+    }
+}
+
+/// Takes from the process arm what its cover leaves out; a drill left with no arm goes.
+fn leave_out(drills: &mut Vec<PlannedDrill>) {
+    let in_process: Vec<usize> = (0..drills.len())
+        .filter(|place| drills[*place].arms.contains(&ArmName::Process))
+        .collect();
+    let candidates: Vec<Candidate<'_>> = in_process
+        .iter()
+        .map(|place| &drills[*place].drill)
+        .map(|drill| Candidate { scenario: &drill.scenario, platform: &drill.world })
+        .collect();
+    let chosen: BTreeSet<usize> =
+        cover(&candidates).into_iter().map(|place| in_process[place]).collect();
+    for place in in_process {
+        if !chosen.contains(&place) {
+            drills[place].arms.retain(|arm| *arm != ArmName::Process);
+        }
+    }
+    drills.retain(|drill| !drill.arms.is_empty());
+}
+
+/// Fisher and Yates's shuffle, with splitmix64 for its numbers: the same seed, the same order.
+fn shuffle<T>(items: &mut [T], seed: u64) {
+    if seed == 0 {
+        return;
+    }
+    let mut state = seed;
+    for place in (1..items.len()).rev() {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut number = state;
+        number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        number ^= number >> 31;
+        let of = u64::try_from(place + 1).expect("a count fits 64 bits");
+        items.swap(place, usize::try_from(number % of).expect("it is below a count"));
+    }
+}
+
+fn every_name_means_something(library: &Library, ask: &Ask) -> Result<(), SelectError> {
+    let scenarios: Vec<&str> =
+        library.scenarios.iter().map(|told| told.name.as_str()).collect();
+    let platforms: Vec<&str> = library.platforms.iter().map(|(name, _)| name).collect();
+    for name in &ask.platforms {
+        if !platforms.iter().any(|platform| on(name, platform)) {
+            return Err(unknown("platform", name, &platforms, "`nicdrill platform list` lists them"));
+        }
+    }
+    for name in &ask.names {
+        let (scenario, platform) = name.split_once('@').unwrap_or((name, "*"));
+        let glob = Glob::new(scenario);
+        if !scenarios.iter().any(|name| glob.fits(name) || glob.fits(family(name))) {
+            let families = scenarios.iter().map(|name| family(name));
+            let known: Vec<&str> = scenarios.iter().copied().chain(families).collect();
+            return Err(unknown("scenario", scenario, &known, "`nicdrill list` lists them"));
+        }
+        let glob = Glob::new(platform);
+        if !platforms.iter().any(|platform| glob.fits(platform)) {
+            return Err(unknown("platform", platform, &platforms, "`nicdrill platform list` lists them"));
+        }
+    }
+    Ok(())
+}
+
+fn unknown(what: &'static str, name: &str, known: &[&str], list: &str) -> SelectError {
+    let hint = match nearest(name, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`? {list}"),
+        None => list.to_owned(),
+    };
+    SelectError::Unknown { what, name: name.to_owned(), hint }
+}
+
+fn on(name: &str, platform: &str) -> bool {
+    let glob = Glob::new(name);
+    glob.fits(platform) || glob.fits(platform.split(':').next().unwrap_or_default())
+}
+
+fn family(scenario: &str) -> &str {
+    scenario.split('/').next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn selected(change: impl FnOnce(&mut Ask)) -> Selected {
+        let library = Library::read(&[], &[]).unwrap();
+        let descriptor = Descriptor::shipped("reference").unwrap();
+        let mut ask = Ask::default();
+        change(&mut ask);
+        select(&library, &descriptor, &ask).unwrap()
+    }
+
+    fn names(selected: &Selected) -> Vec<String> {
+        selected.drills.iter().map(|drill| drill.drill.to_string()).collect()
+    }
+
+    #[test]
+    fn every_pair_of_the_suite_is_a_drill_or_has_a_reason() {
+        let library = Library::read(&[], &[]).unwrap();
+        let all = selected(|ask| ask.full = true);
+        let pairs = library.scenarios.len() * library.platforms.iter().count();
+        assert_eq!(all.drills.len() + all.not_applicable.len(), pairs);
+        assert!(all.not_applicable.iter().all(|pair| !pair.reason.is_empty()));
+    }
+
+    #[test]
+    fn the_cover_leaves_the_memory_arm_whole() {
+        let in_arm = |selected: &Selected, arm| {
+            selected.drills.iter().filter(|drill| drill.arms.contains(&arm)).count()
+        };
+        let (all, cover) = (selected(|ask| ask.full = true), selected(|_| ()));
+        assert_eq!(in_arm(&all, ArmName::Memory), in_arm(&cover, ArmName::Memory));
+        assert!(in_arm(&all, ArmName::Process) >= in_arm(&cover, ArmName::Process));
+    }
+
+    #[test]
+    fn shards_share_the_run_and_together_are_all_of_it() {
+        let all = names(&selected(|_| ()));
+        let mut together = Vec::new();
+        for number in 1..=3 {
+            together.extend(names(&selected(|ask| {
+                ask.shard = format!("{number}/3").parse().unwrap();
+            })));
+        }
+        together.sort();
+        let mut sorted = all;
+        sorted.sort();
+        assert_eq!(together, sorted);
+    }
+
+    #[test]
+    fn a_seed_changes_the_order_and_nothing_else() {
+        let (listed, shuffled) = (names(&selected(|_| ())), names(&selected(|ask| ask.seed = 7)));
+        assert_ne!(listed, shuffled);
+        assert_eq!(shuffled, names(&selected(|ask| ask.seed = 7)));
+        let sorted: BTreeSet<String> = shuffled.into_iter().collect();
+        assert_eq!(listed.into_iter().collect::<BTreeSet<_>>(), sorted);
+    }
+
+    #[test]
+    fn a_name_that_nothing_bears_is_refused_with_the_nearest() {
+        let library = Library::read(&[], &[]).unwrap();
+        let descriptor = Descriptor::shipped("reference").unwrap();
+        let refused = |ask: Ask| select(&library, &descriptor, &ask).unwrap_err().to_string();
+        let platforms = vec!["h100-oic".to_owned()];
+        let error = refused(Ask { platforms, ..Ask::default() });
+        assert!(error.contains("did you mean `h100-oci`"), "{error}");
+        let names = vec!["start/baselin".to_owned()];
+        let error = refused(Ask { names, ..Ask::default() });
+        assert!(error.contains("did you mean `start/baseline`"), "{error}");
+    }
+}
