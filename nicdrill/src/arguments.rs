@@ -1,0 +1,293 @@
+//! The words of the command line.
+//!
+//! What a word does stands in [`crate::command`]; words that are planned and not built yet are
+//! listed here too, so that they are refused by name and not as typing errors.
+
+use std::{ffi::OsString, path::PathBuf};
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Drills NIC health monitors: serves a GPU node's NICs as a fake sysfs, breaks them on a script,
+/// runs a real monitor against it, and checks the exact stream of health events that it sends.
+#[derive(Debug, Parser)]
+#[command(name = "nicdrill", version, disable_help_subcommand = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run drills; without a path or name, the built-in suite
+    Run(RunArguments),
+    /// Say what would run, what would not, and why
+    List(SelectArguments),
+    /// Tell one drill in full: timeline, events, reads
+    Show(ShowArguments),
+    /// Platforms: list, show, check, topo
+    Platform {
+        #[command(subcommand)]
+        command: PlatformCommand,
+    },
+    /// A sandbox: the fake tree of a platform, and faults by command while it is mounted
+    Mount(MountArguments),
+    /// The suite against every deliberately wrong monitor: each must be caught
+    #[cfg(feature = "zoo")]
+    Zoo(ZooArguments),
+    /// The reference monitor (`nicdrill monitor --help` lists its flags)
+    #[command(disable_help_flag = true)]
+    Monitor(Rest),
+    /// Explain a command or a topic: scenario, platform, faults, exit-codes
+    Help {
+        /// A command, or one of: scenario, platform, faults, exit-codes
+        topic: Option<String>,
+    },
+    #[command(flatten)]
+    Planned(Planned),
+}
+
+/// Words that are planned and not built yet.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Planned {
+    /// Both ends of a link
+    #[command(hide = true, disable_help_flag = true)]
+    Link(Rest),
+    /// LNet's own view
+    #[command(hide = true, disable_help_flag = true)]
+    Lnet(Rest),
+    /// A live node into a scenario
+    #[command(hide = true, disable_help_flag = true)]
+    Record(Rest),
+    /// Recorded events through rules
+    #[command(hide = true, disable_help_flag = true)]
+    Replay(Rest),
+    /// The schemas of the files
+    #[command(hide = true, disable_help_flag = true)]
+    Schema(Rest),
+}
+
+impl Planned {
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Link(_) => "link",
+            Self::Lnet(_) => "lnet",
+            Self::Record(_) => "record",
+            Self::Replay(_) => "replay",
+            Self::Schema(_) => "schema",
+        }
+    }
+}
+
+/// Whatever follows.
+#[derive(Debug, Args)]
+pub(crate) struct Rest {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) rest: Vec<OsString>,
+}
+
+/// Which drills are meant.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Which drills")]
+pub(crate) struct SelectArguments {
+    /// Scenario files or folders, or names: a family (`port`), a scenario (`port/cable-pulled`), a
+    /// drill (`port/cable-pulled@h100-oci`); `*` and `?` are wildcards
+    #[arg(value_name = "PATH|NAME")]
+    pub(crate) what: Vec<String>,
+    /// Where to play [default: both for a monitor that can be played in memory, else process]
+    #[arg(long, value_name = "memory|process|both|realtime")]
+    pub(crate) arm: Option<Arm>,
+    /// Only what failed in the run before (`failed.txt` in the run folder)
+    #[arg(long)]
+    pub(crate) failed: bool,
+    /// Only drills that this expression means: names, `platform(x)`, `family(x)`, `covers(x)`,
+    /// and/or/not
+    #[arg(long, value_name = "EXPR")]
+    pub(crate) filter: Option<String>,
+    /// Every fitting pair in both arms, instead of a cover in the process arm
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// The monitor: a descriptor's name or file, or a program [default: reference]
+    #[arg(long, value_name = "DESCRIPTOR|PROGRAM")]
+    pub(crate) monitor: Option<String>,
+    /// Only on these platforms: `name` (all its variants), `name:variant`, or a folder or file of
+    /// your own
+    #[arg(long, value_name = "P,..", value_delimiter = ',')]
+    pub(crate) platform: Vec<String>,
+    /// Only the K-th of N parts
+    #[arg(long, value_name = "K/N")]
+    pub(crate) shard: Option<String>,
+    /// The run folder [default: nicdrill.out]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Arm {
+    Memory,
+    Process,
+    Both,
+    Realtime,
+}
+
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct RunArguments {
+    #[command(flatten)]
+    pub(crate) select: SelectArguments,
+    #[command(flatten)]
+    pub(crate) how: HowArguments,
+    #[command(flatten)]
+    pub(crate) told: ToldArguments,
+}
+
+/// How they are run.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "How they are run")]
+pub(crate) struct HowArguments {
+    /// Be content although every drill of what was asked for was skipped
+    #[arg(long)]
+    pub(crate) allow_skips: bool,
+    /// End at the first failure
+    #[arg(long)]
+    pub(crate) fail_fast: bool,
+    /// Drills at once [default: one for each allowed CPU]
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<usize>,
+    /// Keep the mounts' folders of failed drills
+    #[arg(long)]
+    pub(crate) keep: bool,
+    /// Do not pin jobs to CPUs
+    #[arg(long)]
+    pub(crate) no_pin: bool,
+    /// Run everything N times and compare the repeats
+    #[arg(long, value_name = "N")]
+    pub(crate) repeat: Option<u32>,
+    /// Fail if this arm is not to be had
+    #[arg(long, value_name = "process")]
+    pub(crate) require: Option<Required>,
+    /// The order of the drills: 0 as listed, else shuffled by this number
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Start the monitor under this command, such as `strace -f`
+    #[arg(long, value_name = "CMD")]
+    pub(crate) wrap: Option<String>,
+    #[arg(long, hide = true, value_name = "URL")]
+    pub(crate) store: Option<String>,
+    #[arg(long, hide = true)]
+    pub(crate) coverage: bool,
+    /// A test switch: panic in every drill, to see that the run survives and ends with 70.
+    #[arg(long, hide = true)]
+    pub(crate) test_panic: bool,
+    /// A test switch: the mount serves stale bytes, to see that the arms are compared.
+    #[arg(long, hide = true)]
+    pub(crate) test_stale: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Required {
+    Process,
+}
+
+/// How it is told.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "How it is told")]
+pub(crate) struct ToldArguments {
+    /// Renew the golden traces; only on a suite given by path, never when CI is set
+    #[arg(long)]
+    pub(crate) bless: bool,
+    /// Colours
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: Color,
+    /// Write reports: junit=FILE, json=FILE
+    #[arg(long, value_name = "KIND=FILE,..", value_delimiter = ',')]
+    pub(crate) report: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ShowArguments {
+    /// The drill, as `scenario@platform`; a scenario alone is shown on its first platform
+    #[arg(value_name = "DRILL")]
+    pub(crate) drill: String,
+    /// Where to play it
+    #[arg(long, value_name = "memory|process", default_value = "memory")]
+    pub(crate) arm: Arm,
+    /// The monitor: a descriptor's name or file, or a program [default: reference]
+    #[arg(long, value_name = "DESCRIPTOR|PROGRAM")]
+    pub(crate) monitor: Option<String>,
+    /// Further scenario files or folders to find it in
+    #[arg(long, value_name = "PATH")]
+    pub(crate) scenarios: Vec<String>,
+    /// Further platform files or folders to find it in
+    #[arg(long, value_name = "PATH")]
+    pub(crate) platforms: Vec<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PlatformCommand {
+    /// Every platform and variant, one a line
+    List(PlatformFolders),
+    /// One platform: its devices, roles and cables
+    Show(OnePlatform),
+    /// Parse, render and classify: what a monitor would find, against what is declared
+    Check {
+        /// Platform files or folders; without any, the shipped platforms
+        #[arg(value_name = "PATH|NAME")]
+        what: Vec<String>,
+    },
+    /// The `nvidia-smi topo -m` text
+    Topo(OnePlatform),
+    /// A platform to begin with
+    #[command(hide = true, disable_help_flag = true)]
+    New(Rest),
+    /// A platform of a live node
+    #[command(hide = true, disable_help_flag = true)]
+    Capture(Rest),
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct PlatformFolders {
+    /// Further platform files or folders
+    #[arg(long, value_name = "PATH")]
+    pub(crate) platforms: Vec<String>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct OnePlatform {
+    /// `name` or `name:variant`
+    pub(crate) platform: String,
+    #[command(flatten)]
+    pub(crate) folders: PlatformFolders,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct MountArguments {
+    /// `name` or `name:variant`
+    pub(crate) platform: String,
+    /// Where; the folder is made if it is not there
+    pub(crate) dir: PathBuf,
+    #[command(flatten)]
+    pub(crate) folders: PlatformFolders,
+}
+
+#[cfg(feature = "zoo")]
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ZooArguments {
+    /// List the wrong monitors and what each is modelled on
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Only these species
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
+    pub(crate) species: Vec<String>,
+    /// Drills at once [default: one for each allowed CPU]
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<usize>,
+    #[command(flatten)]
+    pub(crate) select: SelectArguments,
+}

@@ -1,0 +1,59 @@
+//! What the words of the command line do: one file each.
+//!
+//! A command ends with an exit code, or with a [`Stop`]: a text for stderr and the code to go with
+//! it. Nothing here plays or judges; that is `harness`.
+
+mod help;
+mod list;
+mod mount;
+mod platform;
+mod run;
+mod select;
+mod show;
+#[cfg(feature = "zoo")]
+mod zoo;
+
+pub(crate) use help::help;
+pub(crate) use list::list;
+pub(crate) use mount::mount;
+pub(crate) use platform::{platform_check, platform_list, platform_show, platform_topo};
+pub(crate) use run::run;
+pub(crate) use show::show;
+#[cfg(feature = "zoo")]
+pub(crate) use zoo::zoo;
+
+use std::fmt;
+
+use reports::ExitCode;
+
+use crate::terminal::talk;
+
+/// Why a command ended before its work began.
+#[derive(Debug)]
+pub(crate) struct Stop {
+    /// What the command ends with.
+    pub(crate) code: ExitCode,
+    /// What a person is told.
+    pub(crate) text: String,
+}
+
+impl Stop {
+    pub(crate) fn usage(text: impl Into<String>) -> Self {
+        Self { code: ExitCode::Usage, text: text.into() }
+    }
+
+    /// A file, name or expression of the user's that cannot be used.
+    pub(crate) fn input(error: impl fmt::Display) -> Self {
+        Self::usage(error.to_string())
+    }
+
+    pub(crate) fn not_built(what: &str) -> Self {
+        Self::usage(format!("`{what}` is planned and not built yet"))
+    }
+
+    /// Tells it.
+    pub(crate) fn tell(self) -> ExitCode {
+        talk(&format!("error: {}", self.text));
+        self.code
+    }
+}

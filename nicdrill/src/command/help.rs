@@ -1,0 +1,45 @@
+//! `nicdrill help`: a command's flags, or a whole topic.
+
+use std::fmt::Write as _;
+
+use clap::CommandFactory as _;
+use harness::help_pages;
+use reports::ExitCode;
+
+use super::Stop;
+use crate::{
+    arguments::{Arguments, Color},
+    terminal::Terminal,
+};
+
+const TOPICS: &str = "scenario, platform, faults, exit-codes";
+
+/// Explains a command or topic; without one, the whole command.
+pub(crate) fn help(topic: Option<&str>) -> Result<ExitCode, Stop> {
+    let text = match topic {
+        None => Arguments::command().render_long_help().to_string(),
+        Some("scenario") => help_pages::scenario(),
+        Some("platform") => help_pages::platform(),
+        Some("faults") => help_pages::faults(),
+        Some("exit-codes") => exit_codes(),
+        Some(name) => match Arguments::command().find_subcommand_mut(name) {
+            Some(command) => command.render_long_help().to_string(),
+            None => {
+                return Err(Stop::usage(format!(
+                    "there is no help about `{name}`\nhint: topics are {TOPICS}, and every command"
+                )));
+            }
+        },
+    };
+    Terminal::new(Color::Never).out(&text);
+    Ok(ExitCode::Success)
+}
+
+fn exit_codes() -> String {
+    let mut text = String::from("What nicdrill ends with; when several things happened the last of these decides.\n\n");
+    for code in ExitCode::BY_RANK {
+        writeln!(text, "{:>4}  {}", code.code(), code.meaning())
+            .expect("writing to a string cannot fail");
+    }
+    text
+}

@@ -1,0 +1,40 @@
+//! `nicdrill list`: what would run, what would not, and why.
+
+use std::fmt::Write as _;
+
+use reports::ExitCode;
+
+use super::{Stop, select::choose};
+use crate::{
+    arguments::{Color, SelectArguments},
+    terminal::Terminal,
+};
+
+/// Lists the drills of a selection.
+pub(crate) fn list(arguments: SelectArguments) -> Result<ExitCode, Stop> {
+    let choice = choose(&arguments, 0)?;
+    let mut text = String::new();
+    let mut line = |words: std::fmt::Arguments<'_>| {
+        writeln!(text, "{words}").expect("writing to a string cannot fail");
+    };
+    for planned in &choice.selected.drills {
+        let arms: Vec<String> = planned.arms.iter().map(ToString::to_string).collect();
+        line(format_args!("{}  {}", planned.drill, arms.join(" ")));
+    }
+    for pair in &choice.selected.not_applicable {
+        line(format_args!("{}  not applicable: {}", pair.drill, pair.reason));
+    }
+    let in_arm = |name| {
+        choice.selected.drills.iter().filter(|planned| planned.arms.contains(&name)).count()
+    };
+    line(format_args!(
+        "{} drills ({} in the memory arm, {} in the process arm); {} pairs not applicable",
+        choice.selected.drills.len(),
+        in_arm(reports::ArmName::Memory),
+        in_arm(reports::ArmName::Process),
+        choice.selected.not_applicable.len(),
+    ));
+    Terminal::new(Color::Never).out(&text);
+    let nothing = choice.selected.drills.is_empty();
+    Ok(if nothing { ExitCode::NothingSelected } else { ExitCode::Success })
+}

@@ -1,0 +1,56 @@
+//! `nicdrill platform`: machines at rest, listed, shown, checked, and as `topo -m` text.
+
+use std::path::PathBuf;
+
+use harness::{platform_pages, read_files};
+use reports::ExitCode;
+
+use super::{Stop, select::is_path};
+use crate::{
+    arguments::{Color, OnePlatform, PlatformFolders},
+    settings::Settings,
+    terminal::Terminal,
+};
+
+/// Every platform and variant, one a line.
+pub(crate) fn platform_list(folders: &PlatformFolders) -> Result<ExitCode, Stop> {
+    let (platforms, _) = read(&folders.platforms)?;
+    out(&platform_pages::list(&platforms))
+}
+
+/// One platform's devices, roles and cables.
+pub(crate) fn platform_show(one: &OnePlatform) -> Result<ExitCode, Stop> {
+    let (platforms, _) = read(&one.folders.platforms)?;
+    out(&platform_pages::show(&platforms, &one.platform).map_err(Stop::input)?)
+}
+
+/// The `topo -m` text.
+pub(crate) fn platform_topo(one: &OnePlatform) -> Result<ExitCode, Stop> {
+    let (platforms, _) = read(&one.folders.platforms)?;
+    out(&platform_pages::topo(&platforms, &one.platform).map_err(Stop::input)?)
+}
+
+/// Parses, renders and classifies; what is wrong is listed.
+pub(crate) fn platform_check(what: &[String]) -> Result<ExitCode, Stop> {
+    let (paths, names): (Vec<&String>, Vec<&String>) = what.iter().partition(|what| is_path(what));
+    let paths: Vec<String> = paths.into_iter().cloned().collect();
+    let (platforms, own) = read(&paths)?;
+    let mut names: Vec<String> = names.into_iter().cloned().collect();
+    if !paths.is_empty() {
+        names.extend(own);
+    }
+    let checked = platform_pages::check(&platforms, &names).map_err(Stop::input)?;
+    out(&checked.text)?;
+    Ok(if checked.problems == 0 { ExitCode::Success } else { ExitCode::Usage })
+}
+
+fn read(paths: &[String]) -> Result<(platform_pages::Platforms, Vec<String>), Stop> {
+    let mut all = Settings::read()?.platforms;
+    all.extend(paths.iter().map(PathBuf::from));
+    read_files::read_platforms(&all).map_err(Stop::input)
+}
+
+fn out(text: &str) -> Result<ExitCode, Stop> {
+    Terminal::new(Color::Never).out(text);
+    Ok(ExitCode::Success)
+}

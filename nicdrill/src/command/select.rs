@@ -1,0 +1,124 @@
+//! From the words of a command line to drills: which files, which monitor, which pairs.
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
+
+use harness::{
+    Descriptor,
+    read_files::{self, Library},
+    run_folder::{self, RunFolder},
+    suite::{Ask, Filter, Selected, Shard, select},
+};
+use reports::ArmName;
+
+use super::Stop;
+use crate::{
+    arguments::{Arm, SelectArguments},
+    settings::Settings,
+};
+
+/// What a command is about.
+#[derive(Debug)]
+pub(crate) struct Choice {
+    /// Scenarios and platforms.
+    pub(crate) library: Library,
+    /// The monitor under test.
+    pub(crate) descriptor: Descriptor,
+    /// What was asked for.
+    pub(crate) ask: Ask,
+    /// What came of it.
+    pub(crate) selected: Selected,
+    /// The run folder.
+    pub(crate) out: PathBuf,
+    /// The words of a command line that lead here again, but for the drill's name and the arm.
+    pub(crate) again: Vec<String>,
+}
+
+/// Reads what is named and chooses the drills.
+pub(crate) fn choose(arguments: &SelectArguments, seed: u64) -> Result<Choice, Stop> {
+    let settings = Settings::read()?;
+    let monitor = arguments.monitor.clone().or(settings.monitor.clone());
+    let descriptor = read_files::read_monitor(monitor.as_deref().unwrap_or("reference"))
+        .map_err(Stop::input)?;
+    let (paths, names): (Vec<&String>, Vec<&String>) =
+        arguments.what.iter().partition(|what| is_path(what));
+    let mut scenarios: Vec<PathBuf> = paths.into_iter().map(PathBuf::from).collect();
+    let (own_platforms, platforms): (Vec<&String>, Vec<&String>) =
+        arguments.platform.iter().partition(|what| is_path(what));
+    let own_platforms: Vec<PathBuf> = own_platforms.into_iter().map(PathBuf::from).collect();
+    let again = again(monitor.as_deref(), &scenarios, &own_platforms);
+    if scenarios.is_empty() {
+        scenarios.clone_from(&settings.scenarios);
+    }
+    let all_platforms: Vec<PathBuf> =
+        own_platforms.iter().chain(&settings.platforms).cloned().collect();
+    let library = Library::read(&scenarios, &all_platforms).map_err(Stop::input)?;
+    let out = arguments.out.clone().or(settings.out);
+    let out = out.unwrap_or_else(|| PathBuf::from(run_folder::DEFAULT));
+
+    let mut platforms: Vec<String> = platforms.into_iter().cloned().collect();
+    if !own_platforms.is_empty() {
+        // A vendor who names files of their own asks for what stands in them.
+        platforms.extend(library.own_platforms.iter().cloned());
+    }
+    let ask = Ask {
+        names: names.into_iter().cloned().collect(),
+        platforms,
+        filter: arguments
+            .filter
+            .as_deref()
+            .map(Filter::read)
+            .transpose()
+            .map_err(Stop::input)?,
+        only: if arguments.failed {
+            let failed = RunFolder::failed_before(&out).map_err(Stop::input)?;
+            Some(failed.into_iter().collect())
+        } else {
+            None
+        },
+        arms: arms(arguments.arm, &descriptor)?,
+        full: arguments.full,
+        shard: match &arguments.shard {
+            Some(text) => text.parse().map_err(Stop::input)?,
+            None => Shard::WHOLE,
+        },
+        seed,
+    };
+    let selected = select(&library, &descriptor, &ask).map_err(Stop::input)?;
+    Ok(Choice { library, descriptor, ask, selected, out, again })
+}
+
+/// Whether a word names a file or folder and not a scenario or platform.
+pub(crate) fn is_path(what: &str) -> bool {
+    let ends_well = what.ends_with(".yaml") || what.ends_with(".yml") || what.ends_with('/');
+    ends_well || what.starts_with(['.', '/']) || Path::new(what).is_dir()
+}
+
+fn arms(asked: Option<Arm>, descriptor: &Descriptor) -> Result<BTreeSet<ArmName>, Stop> {
+    let both = || [ArmName::Memory, ArmName::Process].into();
+    match asked {
+        Some(Arm::Realtime) => Err(Stop::not_built("--arm realtime")),
+        Some(Arm::Memory | Arm::Both) if !descriptor.memory => Err(Stop::usage(format!(
+            "`{}` cannot be played in memory\nhint: leave `--arm` out, or write `--arm process`",
+            descriptor.name
+        ))),
+        Some(Arm::Memory) => Ok([ArmName::Memory].into()),
+        Some(Arm::Process) => Ok([ArmName::Process].into()),
+        Some(Arm::Both) | None => Ok(both()),
+    }
+}
+
+fn again(monitor: Option<&str>, scenarios: &[PathBuf], platforms: &[PathBuf]) -> Vec<String> {
+    let mut words: Vec<String> = scenarios.iter().map(|path| path.display().to_string()).collect();
+    if let Some(monitor) = monitor {
+        words.extend(["--monitor".to_owned(), monitor.to_owned()]);
+    }
+    if !platforms.is_empty() {
+        let platforms: Vec<String> =
+            platforms.iter().map(|path| path.display().to_string()).collect();
+        words.extend(["--platform".to_owned(), platforms.join(",")]);
+    }
+    words
+}

@@ -1,0 +1,52 @@
+//! The command: it reads the command line, hands the work to the rooms that do it, and ends with an
+//! exit code that a script can act on.
+//!
+//! Start at [`arguments`], then [`command`]. Results go to stdout; progress and talk to stderr; a
+//! broken pipe is a quiet end.
+
+mod arguments;
+mod command;
+mod settings;
+mod terminal;
+
+use std::{env, ffi::OsStr, panic, process};
+
+use clap::Parser as _;
+use reports::ExitCode;
+
+use arguments::{Arguments, Command, PlatformCommand};
+use command::Stop;
+
+fn main() -> process::ExitCode {
+    // The monitor is started many times in a run, so it does not wait for the rest of the command.
+    if env::args_os().nth(1).as_deref() == Some(OsStr::new("monitor")) {
+        return monitor::run(env::args_os().skip(1));
+    }
+    let code = panic::catch_unwind(|| match command(Arguments::parse().command) {
+        Ok(code) => code,
+        Err(stop) => stop.tell(),
+    });
+    code.unwrap_or(ExitCode::InternalFault).into()
+}
+
+fn command(command: Command) -> Result<ExitCode, Stop> {
+    match command {
+        Command::Run(arguments) => command::run(arguments),
+        Command::List(arguments) => command::list(arguments),
+        Command::Show(arguments) => command::show(&arguments),
+        Command::Platform { command } => match command {
+            PlatformCommand::List(folders) => command::platform_list(&folders),
+            PlatformCommand::Show(one) => command::platform_show(&one),
+            PlatformCommand::Check { what } => command::platform_check(&what),
+            PlatformCommand::Topo(one) => command::platform_topo(&one),
+            PlatformCommand::New(_) => Err(Stop::not_built("platform new")),
+            PlatformCommand::Capture(_) => Err(Stop::not_built("platform capture")),
+        },
+        Command::Mount(arguments) => command::mount(&arguments),
+        #[cfg(feature = "zoo")]
+        Command::Zoo(arguments) => command::zoo(arguments),
+        Command::Monitor(_) => unreachable!("`monitor` is taken before the command line is read"),
+        Command::Help { topic } => command::help(topic.as_deref()),
+        Command::Planned(planned) => Err(Stop::not_built(planned.name())),
+    }
+}
