@@ -7,7 +7,7 @@ use platforms::{
     Routes, diff, render,
 };
 use proptest::prelude::*;
-use simfs::{Edit, Value};
+use simfs::{Edit, TreePath, Value};
 
 /// What stands at a path of the model tree.
 #[derive(Clone, Debug, PartialEq)]
@@ -136,10 +136,11 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn a_difference_leads_from_one_tree_to_the_other(
+        flavour: bool,
         before in prop::collection::vec((0_u8..20, 0_usize..40), 0..6),
         after in prop::collection::vec((0_u8..20, 0_usize..40), 0..6),
     ) {
-        let mut old = machine("h100-oci");
+        let mut old = machine(if flavour { "h100-oci" } else { "dgx-a100:two-port" });
         for (kind, nth) in before {
             change(&mut old, kind, nth);
         }
@@ -153,6 +154,117 @@ proptest! {
         tree.apply(&diff(&new, &old));
         prop_assert!(tree == Model::of(&old));
     }
+}
+
+/// Where a link leads, from the tree's root.
+fn target(at: &str, link: &str) -> String {
+    let folder = at.rfind('/').map_or("", |slash| &at[..slash]);
+    TreePath::new(folder).join(link).as_str().to_owned()
+}
+
+#[test]
+fn every_link_of_every_platform_leads_to_a_node() {
+    // Folders that this tree leaves out: drivers and the PCI bus class itself.
+    let left_out = ["sys/bus/pci/drivers/mlx5_core"];
+    for (name, platform) in Platforms::shipped().iter() {
+        let tree = Model::of(&platform.machine(&NodeName::from("node-1")));
+        for (path, node) in &tree.0 {
+            let Node::Link(link) = node else { continue };
+            let leads = target(path, link);
+            let there = tree.0.contains_key(&leads) || left_out.contains(&leads.as_str());
+            assert!(there, "{name}: {path} leads to {leads}");
+        }
+    }
+}
+
+#[test]
+fn a_virtual_function_points_to_its_physical_one() {
+    let machine = machine("a100-oci:vfs");
+    let tree = Model::of(&machine);
+    let vf = machine
+        .functions
+        .values()
+        .find(|function| function.physfn.is_some())
+        .expect("a vf");
+    let root = format!(
+        "sys/devices/pci{:04x}:{:02x}/{}",
+        vf.pci.domain, vf.pci.bus, vf.pci
+    );
+    let physfn = vf.physfn.expect("found by it");
+    assert_eq!(
+        tree.0.get(&format!("{root}/physfn")),
+        Some(&Node::Link(format!("../{physfn}")))
+    );
+    assert!(!tree.0.contains_key(&format!("{root}/sriov_totalvfs")));
+    let owner = format!(
+        "sys/devices/pci{:04x}:{:02x}/{physfn}",
+        physfn.domain, physfn.bus
+    );
+    assert_eq!(tree.text(&format!("{owner}/sriov_numvfs")), "1\n");
+    assert_eq!(
+        tree.0.get(&format!("{owner}/virtfn0")),
+        Some(&Node::Link(format!("../{}", vf.pci)))
+    );
+}
+
+#[test]
+fn the_default_route_is_a_row_as_the_kernel_prints_it() {
+    let text = Model::of(&machine("h100-oci")).text("proc/net/route");
+    let rows: Vec<Vec<&str>> = text
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    assert_eq!(rows[0][..4], ["Iface", "Destination", "Gateway", "Flags"]);
+    assert_eq!(
+        rows[1],
+        [
+            "eth0", "00000000", "01000A0A", "0003", "0", "0", "100", "00000000", "0", "0", "0"
+        ]
+    );
+    assert_eq!(
+        rows[2],
+        [
+            "eth0", "00000A0A", "00000000", "0001", "0", "0", "100", "0000FFFF", "0", "0", "0"
+        ]
+    );
+    let none = Model::of(&machine("h100-oci:no-default-route")).text("proc/net/route");
+    assert_eq!(none.lines().count(), 1);
+}
+
+#[test]
+fn the_metadata_is_the_collectors() {
+    let text = Model::of(&machine("l40-onprem")).text("var/lib/nvsentinel/gpu_metadata.json");
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(json["version"], "1.0");
+    assert_eq!(json["node_name"], "node-1");
+    assert_eq!(json["gpus"][3]["numa_node"], 1);
+    assert_eq!(json["gpus"][0]["pci_address"], "0000:31:00.0");
+    assert_eq!(
+        json["nic_topology"]["mlx5_2"],
+        serde_json::json!(["SYS", "SYS", "NODE", "NODE"])
+    );
+    assert!(text.starts_with("{\n  \"version\""), "indented by two");
+}
+
+#[test]
+fn character_devices_are_listed_as_the_kernel_lists_them() {
+    let tree = Model::of(&machine("l40s-onprem"));
+    assert_eq!(tree.text("sys/class/infiniband_mad/abi_version"), "5\n");
+    let device = "sys/devices/pci0000:1a/0000:1a:00.0";
+    assert_eq!(
+        tree.text(&format!("{device}/infiniband_verbs/uverbs0/ibdev")),
+        "mlx5_0\n"
+    );
+    assert_eq!(
+        tree.text(&format!("{device}/infiniband_mad/umad0/port")),
+        "1\n"
+    );
+    assert!(tree.0.contains_key("sys/class/infiniband_mad/umad0"));
+    assert!(
+        !tree.0.contains_key("sys/class/infiniband_mad/issm0"),
+        "RoCE has no issm"
+    );
+    assert!(tree.0.contains_key("sys/class/infiniband_mad/issm1"));
 }
 
 #[test]

@@ -171,11 +171,25 @@ fn own(function: Option<&Function>, netdev: &NetDev, nodes: &mut Nodes) {
     nodes.file("tx_queue_len", if *arp_type == 32 { 256 } else { 1000 });
     nodes.file("gro_flush_timeout", 0);
     nodes.file("proto_down", 0);
-    nodes.file("ifalias", "");
+    nodes.bytes("ifalias", Vec::new());
     nodes.file(
         "uevent",
         format_args!("INTERFACE={name}\nIFINDEX={ifindex}"),
     );
+    // `EOPNOTSUPP` from drivers that do not say.
+    nodes.fails("phys_port_id", Errno::EOPNOTSUPP);
+    nodes.fails("phys_switch_id", Errno::EOPNOTSUPP);
+    match function.filter(|_| *arp_type == 1) {
+        // `mlx5e_rep_get_phys_port_name`, and udev's renaming.
+        Some(function) => {
+            nodes.file("phys_port_name", format_args!("p{}", function.pci.function));
+            nodes.file("name_assign_type", 4);
+        }
+        None => {
+            nodes.fails("phys_port_name", Errno::EOPNOTSUPP);
+            nodes.fails("name_assign_type", Errno::EINVAL);
+        }
+    }
     if *arp_type == 32 {
         nodes.file("mode", "datagram");
         nodes.file("umcast", 0);

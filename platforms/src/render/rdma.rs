@@ -19,7 +19,8 @@ pub(super) struct RdmaPart<'a> {
 enum RdmaOf<'a> {
     Device,
     Verbs,
-    Mad(PortNumber, &'a Port, u32),
+    /// A `umad` or `issm` device: its port, its name, its minor number.
+    Mad(PortNumber, String, u32),
     Port(&'a Shared<Port>),
     Gids(&'a Shared<Port>),
     Counters(&'a Shared<Port>),
@@ -46,10 +47,15 @@ pub(super) fn parts<'a>(
         add(root.clone(), RdmaOf::Gids(port));
         add(format!("{root}/counters"), RdmaOf::Counters(port));
         add(format!("{root}/hw_counters"), RdmaOf::HwCounters(port));
-        if let Some(umad) = port.umad {
+        // `issm` devices have their minors 64 above, and only where a port has the subnet
+        // management interface (`rdma_cap_ib_smi`).
+        let umad = port.umad.map(|umad| (format!("umad{umad}"), umad));
+        let smi = port.umad.filter(|_| port.layer == LinkLayer::InfiniBand);
+        let issm = smi.map(|umad| (format!("issm{umad}"), 64 + umad));
+        for (name, minor) in umad.into_iter().chain(issm) {
             add(
-                format!("{device}/infiniband_mad"),
-                RdmaOf::Mad(*number, port, umad),
+                format!("{device}/infiniband_mad/{name}"),
+                RdmaOf::Mad(*number, name, minor),
             );
         }
     }
@@ -62,7 +68,7 @@ pub(super) fn parts<'a>(
 
 impl RdmaPart<'_> {
     pub(super) fn kind(&self) -> &'static str {
-        match self.of {
+        match &self.of {
             RdmaOf::Device => "device",
             RdmaOf::Verbs => "verbs",
             RdmaOf::Mad(..) => "mad",
@@ -83,10 +89,7 @@ impl RdmaPart<'_> {
             (RdmaOf::Verbs, RdmaOf::Verbs) => {
                 self.rdma.uverbs == other.rdma.uverbs && self.rdma.name == other.rdma.name
             }
-            (RdmaOf::Mad(a, port_a, umad_a), RdmaOf::Mad(b, port_b, umad_b)) => {
-                (a, umad_a, port_a.layer) == (b, umad_b, port_b.layer)
-                    && self.rdma.name == other.rdma.name
-            }
+            (RdmaOf::Mad(a, ..), RdmaOf::Mad(b, ..)) => a == b && self.rdma.name == other.rdma.name,
             (RdmaOf::Port(a), RdmaOf::Port(b)) => a.is_same_copy(b),
             (RdmaOf::Gids(a), RdmaOf::Gids(b)) => {
                 same_names(self.function, other.function)
@@ -105,10 +108,10 @@ impl RdmaPart<'_> {
 
     pub(super) fn nodes(&self, nodes: &mut Nodes) {
         let Self { function, rdma, .. } = self;
-        match self.of {
+        match &self.of {
             RdmaOf::Device => device(function, rdma, nodes),
             RdmaOf::Verbs => verbs(function, rdma, nodes),
-            RdmaOf::Mad(number, port, umad) => mad(function, rdma, number, port, umad, nodes),
+            RdmaOf::Mad(port, name, minor) => mad(function, rdma, *port, name, *minor, nodes),
             RdmaOf::Port(port) => self::port(port, nodes),
             RdmaOf::Gids(port) => gids(function, port, nodes),
             RdmaOf::Counters(port) => counters(&port.counters, nodes),
@@ -205,37 +208,24 @@ fn verbs(function: &Function, rdma: &Rdma, nodes: &mut Nodes) {
 fn mad(
     function: &Function,
     rdma: &Rdma,
-    number: PortNumber,
-    port: &Port,
-    umad: u32,
+    port: PortNumber,
+    name: &str,
+    minor: u32,
     nodes: &mut Nodes,
 ) {
-    // `IB_UMAD_MAJOR`; `issm` devices have their minors 64 above, and only where a port has the
-    // subnet management interface (`rdma_cap_ib_smi`).
-    let mut entry = |name: String, minor: u32| {
-        let (path, target) = class_link(function, "infiniband_mad", &name);
-        nodes.folder(name.clone());
-        nodes.link(path, target);
-        nodes.link(
-            format!("{name}/device"),
-            format!("../../../{}", function.pci),
-        );
-        nodes.link(
-            format!("{name}/subsystem"),
-            "../../../../../class/infiniband_mad",
-        );
-        nodes.file(format!("{name}/ibdev"), &rdma.name);
-        nodes.file(format!("{name}/port"), number);
-        nodes.file(format!("{name}/dev"), format_args!("231:{minor}"));
-        nodes.file(
-            format!("{name}/uevent"),
-            format_args!("MAJOR=231\nMINOR={minor}\nDEVNAME=infiniband/{name}"),
-        );
-    };
-    entry(format!("umad{umad}"), umad);
-    if port.layer == LinkLayer::InfiniBand {
-        entry(format!("issm{umad}"), 64 + umad);
-    }
+    let (path, target) = class_link(function, "infiniband_mad", name);
+    nodes.folder("");
+    nodes.link(path, target);
+    nodes.link("device", format!("../../../{}", function.pci));
+    nodes.link("subsystem", "../../../../../class/infiniband_mad");
+    nodes.file("ibdev", &rdma.name);
+    nodes.file("port", port);
+    // `IB_UMAD_MAJOR`.
+    nodes.file("dev", format_args!("231:{minor}"));
+    nodes.file(
+        "uevent",
+        format_args!("MAJOR=231\nMINOR={minor}\nDEVNAME=infiniband/{name}"),
+    );
 }
 
 fn port(port: &Port, nodes: &mut Nodes) {
