@@ -391,6 +391,10 @@ impl Ground {
             && asked(&filter.healthy, &port.healthy)
             && asked(&filter.monitored, &facts.is_monitored())
             && (!filter.default_route || port.default_route)
+            && filter
+                .device_of
+                .as_ref()
+                .is_none_or(|of| self.find_functions(of, None).contains(&facts.pci))
             && filter.card_of.as_ref().is_none_or(on_cards_of)
             && filter
                 .sibling_of

@@ -38,6 +38,7 @@ pub(crate) struct Filter {
     pub(crate) pci: Option<PciAddress>,
     pub(crate) port: Option<u64>,
     pub(crate) function: Option<u64>,
+    pub(crate) device_of: Option<Subjects>,
     pub(crate) card_of: Option<Subjects>,
     pub(crate) sibling_of: Option<Subjects>,
     pub(crate) peer_of: Option<Subjects>,
@@ -162,6 +163,7 @@ impl Handle {
     ) -> Result<Self, ScenarioError> {
         let fields = source.open_map(node, "a handle")?;
         fields.known(&source, HANDLE.iter().map(|word| word.word))?;
+        fields.built(&source, HANDLE)?;
         let context = Context {
             source,
             handles: declared,
@@ -211,6 +213,7 @@ fn filter(context: &Context<'_>, fields: &Fields<'_>) -> Result<Filter, Scenario
         pci: fields.maybe("pci", |node| pci(source, node))?,
         port: fields.maybe("port", |node| source.number(node, 1, 255))?,
         function: fields.maybe("function", |node| source.number(node, 1, 256))?,
+        device_of: fields.maybe("device_of", subjects)?,
         card_of: fields.maybe("card_of", subjects)?,
         sibling_of: fields.maybe("sibling_of", subjects)?,
         peer_of: fields.maybe("peer_of", subjects)?,

@@ -9,7 +9,7 @@ use simfs::{Errno, SimTime};
 use crate::duration;
 use crate::error::ScenarioError;
 use crate::node::{Key, Node, Value};
-use crate::words::KeyWord;
+use crate::words::{KeyWord, Word};
 
 type Read<T> = Result<T, ScenarioError>;
 
@@ -261,6 +261,18 @@ impl<'n> Fields<'n> {
             Some((key, _)) => {
                 let what = format!("key in {}", self.what);
                 Err(source.unknown(key.place, &what, &key.name, allowed))
+            }
+        }
+    }
+
+    /// Refuses every key that is planned and not built.
+    pub(crate) fn built(&self, source: &Source<'_>, words: &[Word]) -> Read<()> {
+        let planned = |word: &&Word| !word.built && self.get(word.word).is_some();
+        match words.iter().find(planned) {
+            None => Ok(()),
+            Some(word) => {
+                let what = format!("`{}` is not built yet", word.word);
+                Err(source.not_built(self.place_of(word.word), what))
             }
         }
     }

@@ -18,7 +18,7 @@ use crate::step::{GivenSaid, StepSaid};
 use crate::story::{Arm, ChecksRun, Heal, Story};
 use crate::subject::Context;
 use crate::telling;
-use crate::words::{FILE, HEAL, Word};
+use crate::words::{FILE, HEAL};
 use crate::{deed_reader, expect_reader, step};
 
 /// The deadline after healing unless a scenario says otherwise, in polls.
@@ -45,6 +45,7 @@ pub struct Scenario {
     pub(crate) config: String,
     pub(crate) handles: Vec<Handle>,
     pub(crate) given: Vec<GivenSaid>,
+    pub(crate) timeline: Place,
     pub(crate) steps: Vec<StepSaid>,
     pub(crate) fold_quiet: bool,
 }
@@ -59,11 +60,7 @@ pub fn read(file: &str, text: &str) -> Result<Scenario, ScenarioError> {
     let source = Source { file, text };
     let fields = source.open_map(&root, "a scenario")?;
     fields.known(&source, FILE.iter().map(|word| word.word))?;
-    let planned = |word: &&Word| !word.built && fields.get(word.word).is_some();
-    if let Some(word) = FILE.iter().find(planned) {
-        let place = fields.place_of(word.word);
-        return Err(source.not_built(place, format!("`{}` is not built yet", word.word)));
-    }
+    fields.built(&source, FILE)?;
     if let Some(version) = fields.get("scenario_version") {
         if source.number(version, 0, u64::MAX)? != 1 {
             return Err(source
@@ -131,6 +128,7 @@ pub fn read(file: &str, text: &str) -> Result<Scenario, ScenarioError> {
         })?,
         handles,
         given,
+        timeline: fields.place_of("timeline"),
         steps,
         fold_quiet: fields.read("quiet", false, |node| {
             source.choice(node, "word", &[("fold", true), ("full", false)])

@@ -3,14 +3,14 @@
 use platforms::yaml::Place;
 use simfs::SimTime;
 
-use crate::deed::{DeedLine, DeedSaid};
+use crate::deed::{DeedLine, DeedSaid, MonitorSaid};
 use crate::deed_reader::{self, WRITES};
 use crate::error::ScenarioError;
 use crate::expect::ExpectLine;
 use crate::expect_reader;
 use crate::node::Node;
 use crate::reader::Source;
-use crate::story::FileOp;
+use crate::story::{FileOp, Signal};
 use crate::subject::{Context, FileSaid};
 use crate::words::{IN_POLL, STEP};
 
@@ -147,6 +147,11 @@ pub(crate) fn read(context: &Context<'_>, node: &Node) -> Result<StepSaid, Scena
     if let (Some(_), true) = (&moment, deeds.is_empty()) {
         return Err(source.wrong(fields.place_of("in_poll"), "`in_poll` without a deed"));
     }
+    if moment.is_some() {
+        deeds
+            .iter()
+            .try_for_each(|line| sense_in_poll(source, line))?;
+    }
     Ok(StepSaid {
         place: node.place,
         when,
@@ -157,6 +162,30 @@ pub(crate) fn read(context: &Context<'_>, node: &Node) -> Result<StepSaid, Scena
         deeds,
         expect,
     })
+}
+
+/// Refuses what cannot happen at a moment within a poll.
+fn sense_in_poll(source: &Source<'_>, line: &DeedLine) -> Result<(), ScenarioError> {
+    let what = match &line.deed {
+        DeedSaid::Monitor(
+            MonitorSaid::Restart {
+                signal: Signal::Term,
+                ..
+            }
+            | MonitorSaid::Stop(Signal::Term),
+        ) => {
+            let what = "a monitor that is asked to end does so some time later, not at a moment";
+            let hint = "write `monitor: kill` or `signal: KILL`, or leave `in_poll` out";
+            return Err(source.wrong(line.place, what).hint(hint));
+        }
+        DeedSaid::Monitor(MonitorSaid::Start { .. }) => "a monitor starts",
+        DeedSaid::Monitor(MonitorSaid::Pause(_)) => "a monitor stands still",
+        DeedSaid::Reboot(_) => "a node reboots",
+        _ => return Ok(()),
+    };
+    Err(source
+        .wrong(line.place, format!("{what} between polls, not within one"))
+        .hint("leave `in_poll` out"))
 }
 
 fn moment(context: &Context<'_>, node: &Node) -> Result<MomentSaid, ScenarioError> {

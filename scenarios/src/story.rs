@@ -324,11 +324,12 @@ pub enum Signal {
 /// What is done to the monitor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MonitorDeed {
-    /// End it; after this long (a whole number of ticks, at least one) start it again.
+    /// End it and start it again.
     Restart {
         /// With which signal.
         signal: Signal,
-        /// Ticks without a poll in between; 0: the new one polls in the very next tick.
+        /// Ticks without a poll in between, from the step's own tick on (at a moment within a poll:
+        /// from the next tick on). 0: the new one polls in that very tick.
         away_ticks: u32,
         /// Further flags from now on (later ones win).
         flags: Vec<String>,
@@ -345,7 +346,7 @@ pub enum MonitorDeed {
         /// Further flags.
         flags: Vec<String>,
     },
-    /// Let it stand still for so many ticks.
+    /// Let it stand still for so many ticks, from the step's own tick on.
     Pause {
         /// How many.
         ticks: u32,

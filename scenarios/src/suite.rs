@@ -11,5 +11,10 @@ macro_rules! suite {
 /// Every shipped scenario: its file below `suite/` and its text, in order of name.
 #[must_use]
 pub fn shipped() -> &'static [(&'static str, &'static str)] {
-    suite!["port/cable-pulled.yaml", "start/baseline.yaml"]
+    suite![
+        "device/gone-between-listing-and-read.yaml",
+        "port/cable-pulled.yaml",
+        "restart/dark-while-refused.yaml",
+        "start/baseline.yaml",
+    ]
 }

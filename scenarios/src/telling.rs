@@ -15,7 +15,7 @@ use crate::polls::Polls;
 use crate::reader::Source;
 use crate::scenario::Scenario;
 use crate::step::StepSaid;
-use crate::story::{Step, Story};
+use crate::story::{Expectation, Step, Story, What, Window};
 
 /// Polls that a story goes on after its last line, unless it says `until`.
 const AFTERMATH: u64 = 2;
@@ -58,7 +58,10 @@ pub(crate) fn tell(
             expecting.line(line, said)?;
         }
     }
-    let expectations = expecting.finish();
+    let mut expectations = expecting.finish();
+    if let Some(baseline) = usual_baseline(scenario, &expectations) {
+        expectations.insert(0, baseline);
+    }
     let last_said = scenario
         .steps
         .iter()
@@ -94,6 +97,29 @@ pub(crate) fn tell(
         steps,
         expectations,
         fold_quiet: scenario.fold_quiet,
+    })
+}
+
+/// The baseline of the first poll: expected of every story that gives nothing and does not speak of
+/// the first poll itself.
+fn usual_baseline(scenario: &Scenario, told: &[Expectation]) -> Option<Expectation> {
+    let first = Window { from: 0, to: 0 };
+    let speaks = told.iter().any(|expected| expected.window.from == 0);
+    let does = scenario
+        .steps
+        .iter()
+        .any(|step| step.first() == SimTime::ZERO && !step.deeds.is_empty());
+    let usual = scenario.given.is_empty() && !speaks && !does;
+    usual.then(|| Expectation {
+        place: scenario.source().place(scenario.timeline),
+        text: "this_poll: baseline (of every story that says nothing of its first poll)".to_owned(),
+        node: None,
+        window: first,
+        what: What::Baseline {
+            fresh: true,
+            except: Vec::new(),
+            in_order: None,
+        },
     })
 }
 

@@ -240,6 +240,11 @@ pub(crate) const HANDLE: &[Word] = &[
         "The card's nth RDMA function, from 1.",
     ),
     of_handle(
+        "device_of",
+        "ports",
+        "Ports of the same devices as these, these included.",
+    ),
+    of_handle(
         "card_of",
         "ports",
         "Ports on the same cards as these, these included.",
@@ -331,6 +336,8 @@ pub(crate) const HANDLE: &[Word] = &[
         "With `cards`: so many ports of each card; `all` unless said.",
     ),
     of_handle("node", "a name", "On this node."),
+    of_handle("cabled_to", "a switch", "Ports with a cable to it.").planned(),
+    of_handle("rail", "a name", "The port of this rail.").planned(),
 ];
 
 /// The keys of a step.
