@@ -16,7 +16,7 @@ use std::{
 
 use fabric::{Action, ActionError, Fabric, RebootPlan, Timing};
 use platforms::{Clock, Machine, NodeName};
-use scenarios::{CallMoment, Deed, FileRef, HangEnd, Heal, MonitorDeed, Place, RuleDeed, RuleEffect, Signal, Step, Story, What};
+use scenarios::{CallMoment, Deed, FileRef, HangEnd, Heal, MonitorDeed, Place, RuleDeed, RuleEffect, RuleLasting, Signal, Step, Story, What};
 use simfs::{Fs, MomentId, RuleId, SimTime};
 
 mod chair;
@@ -31,6 +31,7 @@ pub use truth::{ComparedCard, Faces, FunctionFace, NodeTruth, PortFace, TickTrut
 
 use chair::Chair;
 use disk::DiskError;
+pub(crate) use disk::state_file;
 
 use crate::connector::{ConnectorScript, Reaction};
 
@@ -143,6 +144,7 @@ struct Scene<'s> {
 struct ArmedRule<'s> {
     id: RuleId,
     deed: &'s RuleDeed,
+    until: SimTime,
 }
 
 /// What follows when a moment comes.
@@ -270,6 +272,16 @@ impl<'s> Director<'s> {
         self.change(node, fs)
     }
 
+    /// As [`Director::show`], while a poll that was begun in an earlier tick is held by a rule.
+    ///
+    /// # Errors
+    /// As [`Director::show`].
+    pub fn show_held(&mut self, node: &NodeName, fs: &mut Fs) -> Result<(), StageError> {
+        fs.set_now(self.fabric.now());
+        self.edit(node, fs)?;
+        self.change(node, fs)
+    }
+
     /// A moment has come, on the thread that serves the operation; `by` asked for it. What the
     /// story says is done, and is visible when this returns.
     ///
@@ -356,12 +368,13 @@ impl<'s> Director<'s> {
         &mut scene.expect("a player asks about nodes of its story only").connector
     }
 
-    /// When a read that this rule holds ends; `None` once the rule is gone, and the read with it.
+    /// When a read that this rule holds ends; `None` once the rule is gone or its time is over, and
+    /// the read is let go.
     #[must_use]
     pub fn hang_end(&self, node: &NodeName, rule: RuleId) -> Option<HangEnd> {
         let armed = self.nodes.get(node)?.rules.iter().find(|armed| armed.id == rule)?;
-        match (&armed.deed.effect, armed.deed.lasting) {
-            (RuleEffect::Hang { until, .. }, _) => Some(*until),
+        match &armed.deed.effect {
+            RuleEffect::Hang { until, .. } if self.fabric.now() < armed.until => Some(*until),
             _ => None,
         }
     }
@@ -535,7 +548,11 @@ impl<'s> Director<'s> {
             _ => None,
         };
         let scene = self.scene(&deed.node)?;
-        scene.rules.push(ArmedRule { id: RuleId(id), deed });
+        let until = match deed.lasting {
+            RuleLasting::For(span) => now + span,
+            RuleLasting::Always | RuleLasting::Nth(_) | RuleLasting::First(_) => SimTime::MAX,
+        };
+        scene.rules.push(ArmedRule { id: RuleId(id), deed, until });
         scene.changes.push(Change::Arm { rule, torn });
         Ok(())
     }

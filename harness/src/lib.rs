@@ -5,12 +5,17 @@
 //! ([`Recording`]), and judges that. No monitor is known by name here: each is a [`Descriptor`].
 //! Start at [`Director`] and [`Recording`].
 
+mod compare;
 mod connector;
 mod descriptor;
 mod director;
+mod drill;
+mod golden;
 mod judge;
+mod memory;
 mod recording;
 
+pub use compare::{Difference, compare};
 pub use connector::{ConnectorScript, Reaction, Socket, UNAVAILABLE, code_word};
 pub use descriptor::{
     ClockKind, Descriptor, Differences, Drains, Filling, PollUnit, SHIPPED, STATE_FILE, Vocabulary,
@@ -20,5 +25,8 @@ pub use director::{
     CLASS_INFINIBAND, CallDo, ChairAct, ChairPlan, ComparedCard, Director, Faces, FunctionFace, MomentDo,
     MonitorId, NodeTruth, PortFace, StageError, TickPlan, TickTruth, Truth, WRITABLE,
 };
+pub use drill::{DrillResult, MemoryPlayer, Player, arm_name, play};
+pub use golden::{GoldenDifference, bless, golden_difference, golden_file, trace};
 pub use judge::{Judgement, event_line, judge};
+pub use memory::{Played, play_in_memory};
 pub use recording::{Broken, Call, ChairTick, Exit, Reads, Recording, Tick};

@@ -1,0 +1,106 @@
+//! One drill: a story played in each of the arms it is given, each judged, and all compared.
+//!
+//! It chooses nothing (which drills, which arms: `suite`) and tells nothing (`reports`). Start at
+//! [`play`].
+
+use reports::{ArmName, ArmReport, ArmStatus, Failure, FailureKind};
+use scenarios::{Arm, Story};
+
+use crate::{
+    compare::compare,
+    descriptor::Descriptor,
+    judge::judge,
+    memory::{Played, play_in_memory},
+};
+
+/// Whoever can play a story with a monitor in its chairs.
+pub trait Player {
+    /// Where it plays.
+    fn arm(&self) -> Arm;
+
+    /// Plays a story to its end, or as far as it goes.
+    fn play(&mut self, story: &Story, descriptor: &Descriptor) -> Played;
+}
+
+/// Plays in memory.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryPlayer {
+    /// The wrong monitor to play, by its name; the descriptor's own if there is none.
+    pub species: Option<String>,
+}
+
+impl Player for MemoryPlayer {
+    fn arm(&self) -> Arm {
+        Arm::Memory
+    }
+
+    fn play(&mut self, story: &Story, descriptor: &Descriptor) -> Played {
+        play_in_memory(story, descriptor, self.species.as_deref())
+    }
+}
+
+/// A drill, played and judged.
+#[derive(Clone, Debug, Default)]
+pub struct DrillResult {
+    /// As it was played, one for each arm, in order.
+    pub played: Vec<Played>,
+    /// How it went in each arm.
+    pub arms: Vec<ArmReport>,
+    /// What was wrong, arm by arm and in order of time.
+    pub failures: Vec<Failure>,
+    /// Expectations, or parts of them, that do not apply to this monitor; of the arm with the most.
+    pub not_judged: u32,
+}
+
+/// Plays a story in every arm that it allows, judges each recording, and compares them.
+#[must_use]
+pub fn play(story: &Story, descriptor: &Descriptor, players: &mut [&mut dyn Player]) -> DrillResult {
+    let mut result = DrillResult::default();
+    for player in players.iter_mut().filter(|player| story.arms.contains(&player.arm())) {
+        let played = player.play(story, descriptor);
+        let judgement = judge(story, &played.truth, &played.recording, descriptor);
+        let status = if judgement.failures.is_empty() { ArmStatus::Passed } else { ArmStatus::Failed };
+        result.arms.push(report(player.arm(), status, &played));
+        result.failures.extend(judgement.failures);
+        result.not_judged = result.not_judged.max(judgement.not_judged);
+        result.played.push(played);
+    }
+    for pair in result.played.windows(2) {
+        result.failures.extend(differences(&pair[0], &pair[1]));
+    }
+    result
+}
+
+fn report(arm: Arm, status: ArmStatus, played: &Played) -> ArmReport {
+    let chairs = || played.recording.ticks.iter().flat_map(|tick| tick.chairs.values());
+    ArmReport {
+        arm: arm_name(arm),
+        status,
+        polls: chairs().map(|chair| u64::from(chair.polls)).sum(),
+        events: chairs().flat_map(|chair| &chair.calls).map(|call| call.events.len() as u64).sum(),
+    }
+}
+
+/// An arm by the name that reports give it.
+#[must_use]
+pub fn arm_name(arm: Arm) -> ArmName {
+    match arm {
+        Arm::Memory => ArmName::Memory,
+        Arm::Process => ArmName::Process,
+    }
+}
+
+/// A failure if two arms did not tell the same.
+fn differences(one: &Played, other: &Played) -> Option<Failure> {
+    let difference = compare(&one.recording, &other.recording)?;
+    let name = |played: &Played| played.recording.arm.map_or("", |arm| match arm {
+        Arm::Memory => "memory",
+        Arm::Process => "process",
+    });
+    let mut failure = Failure::told(FailureKind::ArmsDiffer, None, format!("arms differ {difference}"));
+    failure.tick = difference.tick;
+    failure.came.push(format!("{}: {}", name(one), difference.one));
+    failure.came.push(format!("{}: {}", name(other), difference.other));
+    failure.expected.push("the same in both arms".to_owned());
+    Some(failure)
+}

@@ -1,0 +1,43 @@
+//! The reads of polls as a recording keeps them. Most polls read what the one before read, so the
+//! lines of equal polls are shared and not written again.
+
+use std::sync::Arc;
+
+use simfs::TraceEntry;
+
+use crate::recording::Reads;
+
+/// What was last recorded of a node.
+#[derive(Default)]
+pub(super) struct TraceLog {
+    trace: Vec<TraceEntry>,
+    reads: Reads,
+    state_file: Option<Arc<[u8]>>,
+}
+
+impl TraceLog {
+    /// The lines of a trace, behind those that the tick has already.
+    pub(super) fn reads(&mut self, trace: Vec<TraceEntry>, already: &Reads) -> Reads {
+        if !already.is_empty() {
+            let lines = already.iter().cloned().chain(trace.iter().map(ToString::to_string));
+            return lines.collect::<Vec<_>>().into();
+        }
+        let same = |(one, other): (&TraceEntry, &TraceEntry)| {
+            one.op == other.op && one.path == other.path && one.outcome == other.outcome && one.to == other.to
+        };
+        let equal = trace.len() == self.trace.len() && trace.iter().zip(&self.trace).all(same);
+        if !equal || self.reads.is_empty() {
+            self.reads = trace.iter().map(ToString::to_string).collect::<Vec<_>>().into();
+        }
+        self.trace = trace;
+        self.reads.clone()
+    }
+
+    /// The state file's bytes, shared with the tick before if they are the same.
+    pub(super) fn state_file(&mut self, bytes: Option<Vec<u8>>) -> Option<Arc<[u8]>> {
+        if bytes.as_deref() != self.state_file.as_deref() {
+            self.state_file = bytes.map(Into::into);
+        }
+        self.state_file.clone()
+    }
+}
