@@ -106,9 +106,7 @@ impl Fabric {
         let jack = node.jack_mut(slot.pci, slot.port);
         if jack.link.cable == Cable::Whole {
             jack.link.cable = Cable::Cut;
-            if node.is_on_bus(slot.pci) {
-                node.log(slot.pci, slot.port, LinkEvent::CablePulled, now);
-            }
+            node.happen(slot.pci, slot.port, LinkEvent::CablePulled, now);
         }
         self.settle(slot);
         Ok(())
@@ -136,9 +134,7 @@ impl Fabric {
         let unplugged = jack.link.cable == Cable::Cut || plug && jack.link.cable == Cable::Absent;
         if unplugged {
             jack.link.cable = Cable::Whole;
-        }
-        if unplugged && node.is_on_bus(slot.pci) {
-            node.log(slot.pci, slot.port, LinkEvent::CablePlugged, now);
+            node.happen(slot.pci, slot.port, LinkEvent::CablePlugged, now);
         }
         if let Some(netdev) = node.netdev_mut(slot.pci, slot.port).filter(|netdev| !netdev.admin_up) {
             netdev.admin_up = true;
@@ -214,6 +210,7 @@ impl Fabric {
         let timing = self.timing;
         let link = &mut self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).link;
         link.pace = Some(Pace::natural(&timing, link.is_managed()).stretched(takes));
+        self.hurry(slot);
         self.fall_dark(slot);
         self.settle(slot);
         Ok(())

@@ -25,11 +25,10 @@ impl Fabric {
         self.call_off(function);
         let node = self.node_mut(&function.node);
         if node.is_on_bus(function.pci) {
-            node.log_function(function.pci, LinkEvent::Removed, now);
+            node.happen_to_all(function.pci, LinkEvent::Removed, now);
         }
-        let device = node.device_mut(function.pci);
-        device.removed = true;
-        device.parked.restart = Some(Restart::Rescan);
+        node.device_mut(function.pci).removed = true;
+        node.leave_by(function.pci, Restart::Rescan);
         self.place(&function.node, function.pci);
         Ok(())
     }
@@ -94,7 +93,9 @@ impl Fabric {
         }
         self.node_mut(node).machine.class_present = false;
         for pci in self.node_mut(node).functions() {
-            self.node_mut(node).device_mut(pci).parked.restart.get_or_insert(Restart::DriverReload);
+            if self.node_mut(node).is_on_bus(pci) {
+                self.node_mut(node).leave_by(pci, Restart::DriverReload);
+            }
             self.place(node, pci);
         }
         Ok(())
@@ -133,10 +134,11 @@ impl Fabric {
             let step = Step::BackOnBus(mate.node.clone(), pci);
             let resetting = self.agenda.schedule(back, Rank::Kernel, step);
             let key = self.schedule_attached(&mate, attached);
-            let device = self.node_mut(&mate.node).device_mut(pci);
+            let node = self.node_mut(&mate.node);
+            let device = node.device_mut(pci);
             device.resetting = Some(resetting);
             device.attachment = Attachment::Detached(key);
-            device.parked.restart = Some(Restart::FirmwareReset);
+            node.leave_by(pci, Restart::FirmwareReset);
             self.place(&mate.node, pci);
         }
         Ok(())
@@ -150,10 +152,9 @@ impl Fabric {
         self.call_off(function);
         let key = self.schedule_attached(function, now + takes);
         let node = self.node_mut(&function.node);
-        let device = node.device_mut(function.pci);
-        device.attachment = Attachment::Suspended(key);
-        device.parked.restart = Some(Restart::FirmwareReset);
-        node.log_function(function.pci, LinkEvent::PciError, now);
+        node.device_mut(function.pci).attachment = Attachment::Suspended(key);
+        node.leave_by(function.pci, Restart::FirmwareReset);
+        node.happen_to_all(function.pci, LinkEvent::PciError, now);
         self.place(&function.node, function.pci);
         Ok(())
     }
@@ -168,7 +169,7 @@ impl Fabric {
             Attachment::Suspended(_) => LinkEvent::PciRecovered,
             Attachment::Detached(_) | Attachment::Attached => LinkEvent::Probed,
         };
-        node.log_function(function.pci, event, now);
+        node.happen_to_all(function.pci, event, now);
         self.place(&function.node, function.pci);
     }
 

@@ -73,6 +73,7 @@ impl Fabric {
     /// Everything due up to and including `to` happens, in order of time, then physical faults
     /// before links before devices before the subnet manager, then in the order of scheduling.
     pub fn advance(&mut self, to: SimTime) {
+        let before = self.now;
         while let Some((key, step)) = self.agenda.due(to) {
             self.now = self.now.max(key.at());
             self.grow();
@@ -81,6 +82,8 @@ impl Fabric {
         if self.now < to {
             self.now = to;
             self.grow();
+        }
+        if before < self.now {
             for node in &mut self.nodes {
                 node.tell(to);
             }
@@ -257,16 +260,19 @@ impl Fabric {
         if stage == Stage::Active {
             link.pace = None;
         }
-        let lost = link.is_linked(before) && !link.is_linked(stage);
+        let event = if stage == Stage::Recovering {
+            Some(LinkEvent::Recovery)
+        } else if stage == Stage::Active && before < stage {
+            Some(LinkEvent::Up)
+        } else {
+            (link.is_linked(before) && !link.is_linked(stage)).then_some(LinkEvent::Down)
+        };
         if let Some((key, _)) = link.next.take() {
             self.agenda.cancel(key);
         }
-        let node = self.node_mut(&slot.node);
-        if lost {
-            node.count(slot.pci, slot.port, LinkEvent::Down);
-        }
-        if stage == Stage::Recovering {
-            node.count(slot.pci, slot.port, LinkEvent::Recovery);
+        let now = self.now;
+        if let Some(event) = event {
+            self.node_mut(&slot.node).happen(slot.pci, slot.port, event, now);
         }
     }
 

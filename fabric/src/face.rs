@@ -36,7 +36,7 @@ impl Node {
     pub(crate) fn show(&mut self, slot: &SlotRef, now: SimTime) {
         let (pci, number) = (slot.pci, slot.port);
         self.show_port(pci, number);
-        self.show_netdev(pci, number, now);
+        self.show_netdev(pci, number);
         let healthy = self.is_healthy(pci, number);
         let jack = self.jack_mut(pci, number);
         if jack.healthy != healthy {
@@ -63,7 +63,7 @@ impl Node {
         }
     }
 
-    fn show_netdev(&mut self, pci: PciAddress, number: PortNumber, now: SimTime) {
+    fn show_netdev(&mut self, pci: PciAddress, number: PortNumber) {
         let Some(netdev) = self.netdev(pci, number) else { return };
         let (admin_up, had_carrier) = (netdev.admin_up, netdev.carrier);
         let jack = self.jack_mut(pci, number);
@@ -86,7 +86,6 @@ impl Node {
             let count = if carrier { &mut netdev.carrier_up_count } else { &mut netdev.carrier_down_count };
             *count = count.saturating_add(1);
             self.jack_mut(pci, number).moved.insert(CARRIER_CHANGES.into());
-            self.log(pci, number, if carrier { LinkEvent::Up } else { LinkEvent::Down }, now);
         }
     }
 
@@ -95,8 +94,13 @@ impl Node {
         self.seen_port(pci, number).is_some_and(|port| port.query_error.is_none() && port.is_up())
     }
 
-    /// Adds the driver's lines about an event of a port to the kernel's log.
-    pub(crate) fn log(&mut self, pci: PciAddress, number: PortNumber, event: LinkEvent, now: SimTime) {
+    /// Something happens to a port: its counters move as its driver says, and the kernel's log gets
+    /// the driver's lines if there is still a driver to write them.
+    pub(crate) fn happen(&mut self, pci: PciAddress, number: PortNumber, event: LinkEvent, now: SimTime) {
+        self.count(pci, number, event);
+        if !self.is_on_bus(pci) {
+            return;
+        }
         let jack = self.jack_mut(pci, number);
         let Some(lines) = jack.driver.log.get(&event).cloned() else { return };
         let netdev = self.netdev(pci, number).map_or_else(String::new, |netdev| netdev.name.clone());

@@ -36,7 +36,7 @@ impl Node {
     /// Adds a function like another, off its driver and with its ports down; the caller has looked
     /// both up.
     pub(crate) fn add_like(&mut self, pci: PciAddress, like: PciAddress, name: &DeviceName, cabled: bool) {
-        let (uverbs, umad) = (self.machine.free_uverbs(), self.machine.free_umad());
+        let (uverbs, umad, lid) = (self.machine.free_uverbs(), self.machine.free_umad(), self.free_lid());
         let model = self.devices.get(&like).expect("the function to copy was looked up before");
         let rdma = self.rdma(like).cloned();
         let netdevs: Vec<NetDev> = model.jacks.keys().filter_map(|port| self.netdev(like, *port)).cloned().collect();
@@ -51,9 +51,11 @@ impl Node {
             rdma.name = name.clone();
             rdma.incarnation = 0;
             rdma.uverbs = uverbs;
-            for (port, umad) in rdma.ports.values_mut().zip(umad..) {
+            for ((port, umad), lid) in rdma.ports.values_mut().zip(umad..).zip(lid..) {
                 port.state = PortState::DOWN;
                 port.umad = Some(umad);
+                let managed = cabled && port.layer == LinkLayer::InfiniBand;
+                (port.lid, port.sm_lid) = if managed { (lid, SUBNET_MANAGER_LID) } else { (0, 0) };
             }
             rdma
         });
@@ -87,14 +89,15 @@ impl Node {
     pub(crate) fn speak(&mut self, slot: &SlotRef, layer: LinkLayer, driver: Arc<Driver>) {
         let (pci, number) = (slot.pci, slot.port);
         let ids = Ids::of(self.name(), &pci, self.devices.get(&pci).map_or(0, |device| device.replaced));
-        let ifindex = self.take_ifindex();
+        let (ifindex, lid) = (self.take_ifindex(), self.free_lid());
         if let Some(netdev) = self.netdev_mut(pci, number) {
             (netdev.arp_type, netdev.mtu, netdev.ifindex) = (driver.arp_type, driver.mtu, ifindex);
             restart_netdev(netdev);
         }
         if let Some(port) = self.port_mut(pci, number) {
             (port.layer, port.cap_mask, port.gid_table) = (layer, driver.cap_mask, driver.gid_table);
-            (port.lid, port.sm_lid) = (0, 0);
+            let managed = layer == LinkLayer::InfiniBand;
+            (port.lid, port.sm_lid) = if managed { (lid, SUBNET_MANAGER_LID) } else { (0, 0) };
             port.pkeys.resize(usize::from(driver.pkey_table), 0);
             let kept: Vec<Gid> = port.gids.values().copied().filter(|gid| is_link_local(gid)).take(1).collect();
             port.gids = (0..).zip(kept).collect();
@@ -103,6 +106,13 @@ impl Node {
         let jack = self.jack_mut(pci, number);
         (jack.link.layer, jack.driver) = (layer, driver);
         self.number(pci, &ids);
+    }
+
+    /// A local identifier that no port of the node has.
+    fn free_lid(&self) -> u16 {
+        let ports = self.devices.iter().flat_map(|(pci, device)| device.jacks.keys().map(move |port| (*pci, *port)));
+        let lids = ports.filter_map(|(pci, port)| self.port(pci, port)).map(|port| port.lid);
+        lids.max().unwrap_or(SUBNET_MANAGER_LID).saturating_add(1)
     }
 
     /// Writes these numbers into everything of a function that shows one.
@@ -132,6 +142,8 @@ impl Node {
     }
 }
 
+/// The subnet manager's own local identifier; the first it gives, as platforms at rest have it.
+const SUBNET_MANAGER_LID: u16 = 1;
 /// First bytes of a link-local address (RFC 4291, 2.5.6).
 const LINK_LOCAL: [u8; 2] = [0xfe, 0x80];
 

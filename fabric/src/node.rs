@@ -258,10 +258,17 @@ impl Node {
         machine
     }
 
-    /// Adds the driver's lines about an event of a function to the kernel's log.
-    pub(crate) fn log_function(&mut self, pci: PciAddress, event: LinkEvent, now: SimTime) {
-        if let Some(port) = self.port_numbers(pci).first() {
-            self.log(pci, *port, event, now);
+    /// Something happens to a function, and so to each of its ports.
+    pub(crate) fn happen_to_all(&mut self, pci: PciAddress, event: LinkEvent, now: SimTime) {
+        for port in self.port_numbers(pci) {
+            self.happen(pci, port, event, now);
+        }
+    }
+
+    /// Notes what makes a function and its virtual ones go, for when they come back.
+    pub(crate) fn leave_by(&mut self, pci: PciAddress, restart: Restart) {
+        for pci in self.family(pci) {
+            self.device_mut(pci).parked.restart = Some(restart);
         }
     }
 

@@ -1,0 +1,7 @@
+//! The facts about links in motion, told through the public door only.
+
+mod devices;
+mod hosts;
+mod laws;
+mod room;
+mod walks;

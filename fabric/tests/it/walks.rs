@@ -1,0 +1,164 @@
+//! What a port shows, instant by instant.
+
+use fabric::{Action, StickAt};
+use platforms::LinkLayer::{self, Ethernet, InfiniBand};
+use rstest::rstest;
+use simfs::SimTime;
+
+use crate::room::{act, check, count, netdev, slot, to_ms, world_of};
+
+const UP: &str = "ACTIVE/LinkUp";
+const POLLING: &str = "DOWN/Polling";
+const TRAINING: &str = "DOWN/PortConfigurationTraining";
+const DISABLED: &str = "DOWN/Disabled";
+const INIT: &str = "INIT/LinkUp";
+const ARMED: &str = "ARMED/LinkUp";
+
+#[rstest]
+#[case::infiniband(InfiniBand, &[
+    (1_000, POLLING), (4_999, POLLING), (5_000, POLLING), (5_049, POLLING), (5_050, TRAINING),
+    (5_149, TRAINING), (5_150, INIT), (5_249, INIT), (5_250, ARMED), (5_299, ARMED), (5_300, UP),
+])]
+#[case::ethernet(Ethernet, &[(1_000, DISABLED), (5_000, DISABLED), (5_149, DISABLED), (5_150, UP)])]
+fn a_cut_and_mended_port_walks_up(#[case] layer: LinkLayer, #[case] expected: &[(u64, &str)]) {
+    let mut world = world_of(layer);
+    let victim = slot(&world, 0);
+    check(&mut world, &victim, &[(0, UP), (1_000, UP)]);
+    act(&mut world, Action::Cut(victim.clone()));
+    let (cut, mended) = expected.split_at(2.min(expected.len() - 1));
+    check(&mut world, &victim, if layer == InfiniBand { cut } else { &cut[..1] });
+    to_ms(&mut world, 5_000);
+    act(&mut world, Action::Mend(victim.clone()));
+    check(&mut world, &victim, mended);
+    assert!(world.settled());
+}
+
+#[rstest]
+fn a_disabled_port_shows_so_on_both_layers(#[values(InfiniBand, Ethernet)] layer: LinkLayer) {
+    let mut world = world_of(layer);
+    let victim = slot(&world, 0);
+    act(&mut world, Action::Disable(victim.clone()));
+    check(&mut world, &victim, &[(0, DISABLED), (60_000, DISABLED)]);
+    act(&mut world, Action::Mend(victim.clone()));
+    check(&mut world, &victim, &[(60_300, UP)]);
+}
+
+#[rstest]
+#[case::infiniband(InfiniBand, 3_000, &[(2_000, POLLING), (4_699, POLLING), (4_999, ARMED), (5_000, UP), (11_999, UP), (12_000, POLLING), (15_000, UP), (60_000, UP)])]
+#[case::ethernet(Ethernet, 3_000, &[(2_000, DISABLED), (4_999, DISABLED), (5_000, UP), (11_999, UP), (12_000, DISABLED), (15_000, UP), (60_000, UP)])]
+#[case::shorter_than_a_walk(InfiniBand, 60, &[(2_000, POLLING), (2_010, TRAINING), (2_030, INIT), (2_050, ARMED), (2_060, UP), (9_059, UP), (9_060, POLLING), (9_120, UP), (60_000, UP)])]
+fn each_turn_of_a_flap_lasts_exactly_as_long_as_told(
+    #[case] layer: LinkLayer,
+    #[case] down_ms: u64,
+    #[case] expected: &[(u64, &str)],
+) {
+    let mut world = world_of(layer);
+    let (bystander, victim) = (slot(&world, 0), slot(&world, 1));
+    let slots = vec![bystander, victim.clone()];
+    let (down, up) = (SimTime::from_ms(down_ms), SimTime::from_ms(7_000));
+    to_ms(&mut world, 1_500);
+    act(&mut world, Action::Flap { slots, times: 2, down, up, stagger: SimTime::from_ms(500) });
+    check(&mut world, &victim, &[(1_500, UP), (1_999, UP)]);
+    check(&mut world, &victim, expected);
+    let edges: Vec<(u64, bool)> = world.edges(&victim).iter().map(|edge| (edge.at.as_ms(), edge.healthy)).collect();
+    let second = 2_000 + down_ms + 7_000;
+    assert_eq!(edges, [(2_000, false), (2_000 + down_ms, true), (second, false), (second + down_ms, true)]);
+    assert_eq!(count(&world, &victim, "link_downed"), 2);
+    assert!(world.settled());
+}
+
+#[rstest]
+#[case::infiniband(InfiniBand, &[(0, TRAINING), (7_849, TRAINING), (7_850, INIT), (7_950, ARMED), (7_999, ARMED), (8_000, UP)])]
+#[case::ethernet(Ethernet, &[(0, DISABLED), (7_999, DISABLED), (8_000, UP)])]
+fn a_slow_training_takes_as_long_as_told(#[case] layer: LinkLayer, #[case] expected: &[(u64, &str)]) {
+    let mut world = world_of(layer);
+    let victim = slot(&world, 0);
+    act(&mut world, Action::TrainSlowly { slot: victim.clone(), takes: SimTime::from_secs(8) });
+    check(&mut world, &victim, expected);
+}
+
+#[rstest]
+#[case(InfiniBand, StickAt::Polling, POLLING, 1)]
+#[case(InfiniBand, StickAt::Training, TRAINING, 1)]
+#[case(InfiniBand, StickAt::Init, INIT, 0)]
+#[case(InfiniBand, StickAt::Armed, ARMED, 0)]
+#[case(InfiniBand, StickAt::Recovery, "ACTIVE/LinkErrorRecovery", 0)]
+#[case(Ethernet, StickAt::Polling, DISABLED, 1)]
+#[case(Ethernet, StickAt::Training, DISABLED, 1)]
+#[case(Ethernet, StickAt::Init, DISABLED, 1)]
+#[case(Ethernet, StickAt::Armed, DISABLED, 1)]
+#[case(Ethernet, StickAt::Recovery, UP, 0)]
+fn a_stuck_port_stays_where_it_sticks_until_mended(
+    #[case] layer: LinkLayer,
+    #[case] at: StickAt,
+    #[case] stuck: &str,
+    #[case] downed: u64,
+    #[values(false, true)] on_the_way_up: bool,
+) {
+    let mut world = world_of(layer);
+    let victim = slot(&world, 0);
+    if on_the_way_up {
+        let (slots, down) = (vec![victim.clone()], SimTime::from_ms(1_000));
+        act(&mut world, Action::Flap { slots, times: 1, down, up: down, stagger: SimTime::ZERO });
+    }
+    act(&mut world, Action::Stick { slot: victim.clone(), at });
+    check(&mut world, &victim, &[(2_000, stuck), (90_000, stuck)]);
+    let expected = if on_the_way_up { 1 } else { downed };
+    assert_eq!(count(&world, &victim, "link_downed"), expected);
+    assert_eq!(count(&world, &victim, "link_error_recovery"), u64::from(at == StickAt::Recovery));
+    act(&mut world, Action::Mend(victim.clone()));
+    check(&mut world, &victim, &[(90_300, UP)]);
+    assert!(world.settled());
+}
+
+#[test]
+fn without_a_subnet_manager_ports_stay_active_or_wait_in_init() {
+    let mut world = world_of(InfiniBand);
+    let (bystander, victim) = (slot(&world, 0), slot(&world, 1));
+    act(&mut world, Action::SubnetManager { running: false, reinitialise: false });
+    act(&mut world, Action::Cut(victim.clone()));
+    to_ms(&mut world, 1_000);
+    act(&mut world, Action::Mend(victim.clone()));
+    check(&mut world, &victim, &[(1_150, INIT), (99_000, INIT)]);
+    check(&mut world, &bystander, &[(99_000, UP)]);
+    act(&mut world, Action::SubnetManager { running: true, reinitialise: false });
+    check(&mut world, &victim, &[(99_099, INIT), (99_100, ARMED), (99_150, UP)]);
+}
+
+#[test]
+fn a_standby_that_takes_over_brings_every_port_to_init_and_back() {
+    let mut world = world_of(InfiniBand);
+    let victim = slot(&world, 3);
+    act(&mut world, Action::SubnetManager { running: true, reinitialise: true });
+    check(&mut world, &victim, &[(0, INIT), (100, ARMED), (150, UP)]);
+    assert_eq!(count(&world, &victim, "link_downed"), 0);
+}
+
+#[test]
+fn a_roce_port_needs_no_subnet_manager() {
+    let mut world = world_of(Ethernet);
+    let victim = slot(&world, 0);
+    act(&mut world, Action::SubnetManager { running: false, reinitialise: true });
+    act(&mut world, Action::Cut(victim.clone()));
+    act(&mut world, Action::Mend(victim.clone()));
+    check(&mut world, &victim, &[(0, DISABLED), (150, UP)]);
+}
+
+#[rstest]
+#[case::ipoib_keeps_its_port(InfiniBand, UP, 0)]
+#[case::roce_loses_it(Ethernet, DISABLED, 1)]
+fn an_interface_taken_down(#[case] layer: LinkLayer, #[case] expected: &str, #[case] downed: u64) {
+    let mut world = world_of(layer);
+    let victim = slot(&world, 0);
+    act(&mut world, Action::Interface { slot: victim.clone(), up: false });
+    check(&mut world, &victim, &[(0, expected), (5_000, expected)]);
+    let shown = netdev(&world, &victim).expect("the interface stays");
+    assert!(!shown.admin_up && !shown.carrier);
+    assert_eq!(shown.operstate, "down");
+    assert_eq!(count(&world, &victim, "link_downed"), downed);
+    act(&mut world, Action::Interface { slot: victim.clone(), up: true });
+    check(&mut world, &victim, &[(5_300, UP)]);
+    let shown = netdev(&world, &victim).expect("the interface stays");
+    assert!(shown.admin_up && shown.carrier);
+    assert_eq!((shown.operstate.as_str(), shown.carrier_up_count, shown.carrier_down_count), ("up", 2, 2));
+}
