@@ -24,14 +24,16 @@ mod rdma;
 /// Every edit that makes an empty tree show `machine`.
 #[must_use]
 pub fn render(machine: &Machine) -> Vec<Edit> {
-    let mut nodes = BTreeMap::new();
+    let mut edits = Vec::new();
     for part in parts(machine, None) {
-        place(&part, &mut nodes);
+        edits.extend(
+            part.nodes()
+                .0
+                .into_iter()
+                .map(|(name, node)| node.edit(part.path(&name))),
+        );
     }
-    nodes
-        .into_iter()
-        .map(|(path, node)| node.edit(path))
-        .collect()
+    edits
 }
 
 /// Every edit that makes a tree which shows `old` show `new`: removals first, then what is new or
@@ -41,28 +43,49 @@ pub fn diff(old: &Machine, new: &Machine) -> Vec<Edit> {
     let touched = touched(old, new);
     let before = parts(old, Some((new, &touched)));
     let after = parts(new, Some((old, &touched)));
-    let key = |part: &Part<'_>| (part.root.clone(), part.kind(), part.incarnation());
-    let before: BTreeMap<_, _> = before.iter().map(|part| (key(part), part)).collect();
-    let after: BTreeMap<_, _> = after.iter().map(|part| (key(part), part)).collect();
-
     let mut gone = Removals::default();
     let mut fresh = BTreeMap::new();
-    for (key, part) in &before {
-        match after.get(key) {
-            None => part.forget(&mut gone),
-            Some(now) if part.is_same(now) => {}
-            Some(now) => compare(part, now, &mut gone, &mut fresh),
+    let pairs = pair(&before, &after);
+    for (was, now) in &pairs {
+        match (was, now) {
+            (Some(was), None) => was.forget(&mut gone),
+            (Some(was), Some(now)) if !was.is_same(now) => compare(was, now, &mut gone, &mut fresh),
+            _ => {}
         }
     }
-    for (key, part) in &after {
-        let lost_its_folder = || gone.covers(&part.root);
-        if !before.contains_key(key) || lost_its_folder() {
-            place(part, &mut fresh);
+    for (was, now) in &pairs {
+        if let Some(now) = now
+            && (was.is_none() || gone.covers(&now.root))
+        {
+            place(now, &mut fresh);
         }
     }
     let mut edits = gone.edits();
     edits.extend(fresh.into_iter().map(|(path, node)| node.edit(path)));
     edits
+}
+
+/// Each part with its counterpart in the other machine.
+fn pair<'p, 'a>(
+    before: &'p [Part<'a>],
+    after: &'p [Part<'a>],
+) -> Vec<(Option<&'p Part<'a>>, Option<&'p Part<'a>>)> {
+    let same = |(was, now): (&Part<'_>, &Part<'_>)| was.key() == now.key();
+    if before.len() == after.len() && before.iter().zip(after).all(same) {
+        return before
+            .iter()
+            .zip(after)
+            .map(|(was, now)| (Some(was), Some(now)))
+            .collect();
+    }
+    let mut pairs: BTreeMap<_, _> = before
+        .iter()
+        .map(|part| (part.key(), (Some(part), None)))
+        .collect();
+    for part in after {
+        pairs.entry(part.key()).or_insert((None, None)).1 = Some(part);
+    }
+    pairs.into_values().collect()
 }
 
 /// The functions that are not the same in both, or are in one only.
@@ -139,6 +162,11 @@ enum Of<'a> {
 }
 
 impl Part<'_> {
+    /// What two parts share that are one and the same, at different times.
+    fn key(&self) -> (&str, &'static str, (u32, u32)) {
+        (&self.root, self.kind(), self.incarnation())
+    }
+
     /// Tells apart the parts that share a folder.
     fn kind(&self) -> &'static str {
         match &self.of {
@@ -180,6 +208,14 @@ impl Part<'_> {
         nodes
     }
 
+    fn counters(&self) -> Option<&rdma::Counters> {
+        match &self.of {
+            Of::Host(_) | Of::Pci(_) => None,
+            Of::Rdma(part) => part.counters(),
+            Of::Net(part) => part.counters(),
+        }
+    }
+
     fn path(&self, name: &str) -> String {
         match name.strip_prefix('/') {
             Some(path) => path.to_owned(),
@@ -206,10 +242,12 @@ impl Removals {
     }
 
     fn covers(&self, path: &str) -> bool {
-        path.match_indices('/')
-            .map(|(at, _)| &path[..at])
-            .chain([path])
-            .any(|above| self.0.contains(above))
+        !self.0.is_empty()
+            && path
+                .match_indices('/')
+                .map(|(at, _)| &path[..at])
+                .chain([path])
+                .any(|above| self.0.contains(above))
     }
 
     fn edits(&self) -> Vec<Edit> {
@@ -238,6 +276,23 @@ fn compare(
     gone: &mut Removals,
     fresh: &mut BTreeMap<String, Node>,
 ) {
+    if let (Some(before), Some(after)) = (old.counters(), new.counters())
+        && before.keys().eq(after.keys())
+    {
+        let mut nodes = Nodes::default();
+        for ((name, before), after) in before.iter().zip(after.values()) {
+            if before != after {
+                rdma::counter(name.to_string(), after, &mut nodes);
+            }
+        }
+        fresh.extend(
+            nodes
+                .0
+                .into_iter()
+                .map(|(name, node)| (new.path(&name), node)),
+        );
+        return;
+    }
     let (old_nodes, new_nodes) = (old.nodes().0, new.nodes().0);
     let same_names = old_nodes.len() == new_nodes.len()
         && old_nodes

@@ -47,7 +47,7 @@ pub(super) fn parts<'a>(
     if machine.class_present && differs(&|other| other.class_present) {
         add("sys/class".to_owned(), HostPart::Classes);
     }
-    if other.is_none_or(|(_, touched)| !touched.is_empty()) {
+    if differs(&|other| same_slots(other, machine)) {
         for bridge in bridges(machine) {
             add(bridge, HostPart::Bridge);
         }
@@ -89,6 +89,10 @@ pub(super) fn folder(pci: &PciAddress, physfn: Option<&PciAddress>) -> String {
 
 fn bridge(pci: &PciAddress) -> String {
     format!("sys/devices/pci{:04x}:{:02x}", pci.domain, pci.bus)
+}
+
+fn same_slots(a: &Machine, b: &Machine) -> bool {
+    a.functions.keys().eq(b.functions.keys()) && a.gpus == b.gpus
 }
 
 fn bridges(machine: &Machine) -> BTreeSet<String> {

@@ -84,12 +84,14 @@ impl NetPart<'_> {
         }
     }
 
+    /// The counters of a part that is made of counters only.
+    pub(super) fn counters(&self) -> Option<&rdma::Counters> {
+        self.statistics.then_some(&self.netdev.statistics)
+    }
+
     pub(super) fn nodes(&self, nodes: &mut Nodes) {
         if self.statistics {
-            nodes.folder("");
-            for (name, value) in &self.netdev.statistics {
-                rdma::counter(name.to_string(), value, nodes);
-            }
+            rdma::counters(&self.netdev.statistics, nodes);
         } else {
             own(self.function, self.netdev, nodes);
         }

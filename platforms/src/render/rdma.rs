@@ -106,6 +106,15 @@ impl RdmaPart<'_> {
         }
     }
 
+    /// The counters of a part that is made of counters only.
+    pub(super) fn counters(&self) -> Option<&Counters> {
+        match &self.of {
+            RdmaOf::Counters(port) => Some(&port.counters),
+            RdmaOf::HwCounters(port) => Some(&port.hw_counters),
+            _ => None,
+        }
+    }
+
     pub(super) fn nodes(&self, nodes: &mut Nodes) {
         let Self { function, rdma, .. } = self;
         match &self.of {
@@ -286,7 +295,11 @@ fn gids(function: &Function, port: &Port, nodes: &mut Nodes) {
     }
 }
 
-fn counters(values: &BTreeMap<Arc<str>, CounterValue>, nodes: &mut Nodes) {
+/// Counters by the names of their files.
+pub(super) type Counters = BTreeMap<Arc<str>, CounterValue>;
+
+/// The folder of these counters.
+pub(super) fn counters(values: &Counters, nodes: &mut Nodes) {
     nodes.folder("");
     for (name, value) in values {
         counter(name.to_string(), value, nodes);
