@@ -1,26 +1,81 @@
-//! The agent: started from texts, polled, told what became of what it said.
+//! The agent: the whole monitor but its hands.
+//!
+//! It starts from texts or refuses; [`Agent::poll`] looks and changes nothing; [`Agent::take`] keeps
+//! the readings and queues what ought to be said; [`Agent::next`] says what the hands must do, and is
+//! told how it went. What was said is remembered only when it was accepted, and saved before the
+//! next call. A kill drops the agent and keeps the disk; a restart is a new start.
 
 mod delivery;
+mod explain;
 mod todo;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
 
 pub use todo::{IoKind, Outcome, Refusal, SaveStep, Start, Todo};
 
-use std::time::Duration;
+use self::delivery::{Batch, Delivery};
+use crate::absence::Measure;
+use crate::config::Config;
+use crate::eyes::{self, Eyes, Learnt, Route};
+use crate::flags::Settings;
+use crate::hands::{Answer, Hands, ReadError};
+use crate::judge::{self, Saying};
+use crate::memory::{Effect, Memory, Presence, Subject};
+use crate::message;
+use crate::metadata::Metadata;
+use crate::name::{Check, LinkLayer};
+use crate::note::{Level, Note};
+use crate::reading::Severity;
+use crate::sight::{Anchor, Blind, Cause, SeenPorts, SeenScope, Sight};
+use crate::state_file;
+use crate::zoo::Hooks;
 
-use crate::hands::{Clocks, Hands, ReadError};
-use crate::note::Note;
+/// Polls for which the boot id, or devices on the very first poll, are waited for.
+const WAITED_POLLS: u32 = 3;
 
 /// What one poll read; judged by [`Agent::take`].
 #[derive(Debug, Clone)]
-pub struct Polled {
-    clocks: Clocks,
+pub struct Polled(Result<(Sight, Learnt), ReadError>);
+
+/// What is still waited for before anything is judged.
+#[derive(Debug, Clone)]
+enum Stage {
+    /// The boot id; the old state, if any, and the polls so far.
+    BootId(Option<Box<Memory>>, u32),
+    /// Devices that cannot be read on the very first poll without state; the polls so far.
+    FirstPoll(u32),
+    Running,
+}
+
+/// One fault that stands at the connector.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Standing {
+    /// The check that reported it.
+    pub check: Check,
+    /// `NIC` and, for a port, `NICPort` values, joined by `/`.
+    pub entity: String,
+    /// Is it fatal?
+    pub fatal: bool,
 }
 
 /// The monitor without its hands.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Agent {
-    delivery: delivery::Delivery<()>,
-    interval: Duration,
+    settings: Settings,
+    eyes: Eyes,
+    memory: Memory,
+    /// What the file holds, as far as is known.
+    saved: Memory,
+    /// What the save that is under way writes.
+    saving: Option<Memory>,
+    save_is_due: bool,
+    save_was_tried: bool,
+    stage: Stage,
+    delivery: Delivery<Effect>,
+    noted: BTreeSet<String>,
+    unreadable_reads: u64,
+    hooks: Hooks,
 }
 
 impl Agent {
@@ -29,61 +84,412 @@ impl Agent {
     /// # Errors
     /// A [`Refusal`]: configuration or metadata that cannot be.
     pub fn start(start: Start<'_>) -> Result<(Agent, Vec<Note>), Refusal> {
+        Agent::start_with(start, Hooks::default())
+    }
+
+    /// Starts a deliberately wrong monitor.
+    ///
+    /// # Errors
+    /// As [`Agent::start`].
+    #[cfg(feature = "zoo")]
+    pub fn start_species(
+        start: Start<'_>,
+        species: crate::zoo::Species,
+    ) -> Result<(Agent, Vec<Note>), Refusal> {
+        Agent::start_with(start, Hooks::of(species))
+    }
+
+    fn start_with(start: Start<'_>, hooks: Hooks) -> Result<(Agent, Vec<Note>), Refusal> {
         let settings = start.settings;
-        Ok((
-            Agent {
-                delivery: delivery::Delivery::new(settings.publish, &settings.node_name),
-                interval: settings.state_polling_interval,
-            },
-            Vec::new(),
-        ))
+        let mut notes = Vec::new();
+        let config = Config::read(&settings.paths.config, start.config, &mut notes)?;
+        let metadata = match Metadata::read(&settings.paths.metadata, start.metadata) {
+            Ok(metadata) => Some(metadata),
+            Err(cause) if config.is_pinning() => {
+                let note = Note::new(Level::Warn, "no GPU metadata: pinned devices need none");
+                notes.push(note.with("cause", cause));
+                None
+            }
+            Err(cause) => {
+                return Err(Refusal::new(format!(
+                    "NIC monitor cannot start without GPU metadata at {}: {cause} (hint: ensure \
+                     the metadata-collector DaemonSet is running and has written nic_topology)",
+                    settings.paths.metadata
+                )));
+            }
+        };
+        if settings.metrics_port != 0 {
+            let note = Note::new(Level::Info, "/metrics and /healthz are not built yet");
+            notes.push(note.with("port", settings.metrics_port));
+        }
+        let old = state_file::read(&settings.paths.state_file, start.state, &mut notes);
+        let mut enabled: Vec<LinkLayer> = settings.checks.iter().filter_map(|c| c.layer()).collect();
+        enabled.sort_unstable();
+        let eyes = Eyes::new(
+            config,
+            metadata,
+            Route::read(start.route),
+            enabled,
+            settings.paths.route.clone(),
+            settings.paths.boot_id.clone(),
+        );
+        let mut agent = Agent {
+            delivery: Delivery::new(settings.publish, &settings.node_name),
+            settings,
+            eyes,
+            memory: Memory::default(),
+            saved: Memory::default(),
+            saving: None,
+            save_is_due: false,
+            save_was_tried: false,
+            stage: Stage::Running,
+            noted: BTreeSet::new(),
+            unreadable_reads: 0,
+            hooks,
+        };
+        let answer = start.boot_id.map(|bytes| Answer::Bytes(bytes.to_vec()));
+        match eyes::boot_id(answer) {
+            Ok(boot_id) => agent.begin(old, boot_id),
+            Err(_) => {
+                agent.eyes.wants_boot_id = true;
+                agent.stage = Stage::BootId(old.map(Box::new), 0);
+            }
+        }
+        Ok((agent, notes))
+    }
+
+    /// Settles in which boot the agent lives, and so what the old state is worth.
+    fn begin(&mut self, old: Option<Memory>, boot_id: String) {
+        self.eyes.wants_boot_id = false;
+        self.stage = Stage::Running;
+        let scope = self.eyes.config.scope.clone();
+        self.memory = match old {
+            Some(mut memory) if memory.boot_id == boot_id && !boot_id.is_empty() => {
+                self.saved = memory.clone();
+                self.hooks.after_load(&mut memory);
+                memory
+            }
+            Some(memory) => {
+                self.saved = memory.clone();
+                memory.after_reboot(boot_id)
+            }
+            None => {
+                self.stage = Stage::FirstPoll(0);
+                Memory {
+                    boot_id,
+                    blind: true,
+                    ..Memory::default()
+                }
+            }
+        };
+        self.memory.scope = scope;
     }
 
     /// The pause between two polls.
     #[must_use]
     pub fn interval(&self) -> Duration {
-        self.interval
+        self.settings.state_polling_interval
+    }
+
+    /// The command line the agent was started with.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Reads of paths that could not be read, since the start.
+    #[must_use]
+    pub fn unreadable_reads(&self) -> u64 {
+        self.unreadable_reads
+    }
+
+    /// Every fault that was accepted and whose end was not, in order.
+    #[must_use]
+    pub fn standing(&self) -> Vec<Standing> {
+        let mut standing = Vec::new();
+        for slot in self.memory.slots.values() {
+            standing.extend(slot.gone.keys().map(|layer| Standing {
+                check: layer.state_check(),
+                entity: slot.name.to_string(),
+                fatal: true,
+            }));
+            for (number, port) in &slot.ports {
+                standing.extend(port.standing().map(|severity| Standing {
+                    check: port.layer.state_check(),
+                    entity: format!("{}/{number}", slot.name),
+                    fatal: severity == Severity::Fatal,
+                }));
+            }
+        }
+        for ((layer, card), kept) in &self.memory.cards {
+            standing.extend(kept.fault.iter().map(|_| Standing {
+                check: layer.state_check(),
+                entity: card.to_string(),
+                fatal: true,
+            }));
+        }
+        standing.extend(self.memory.debts.iter().map(|debt| Standing {
+            check: debt.check,
+            entity: match &debt.subject {
+                Subject::Device(name) => name.to_string(),
+                Subject::Port(name, number) => format!("{name}/{number}"),
+                Subject::Card(card) => card.to_string(),
+            },
+            fatal: true,
+        }));
+        standing.sort();
+        standing
+    }
+
+    /// The names of the devices that are monitored now, in order.
+    #[must_use]
+    pub fn monitored(&self) -> Vec<String> {
+        let slots = self.memory.slots.values();
+        let mut names: Vec<String> = slots
+            .filter(|slot| matches!(slot.presence.0, Presence::Present { .. }))
+            .map(|slot| slot.name.to_string())
+            .collect();
+        names.sort();
+        names
     }
 
     /// Looks; changes nothing.
     #[must_use]
     pub fn poll(&self, hands: &dyn Hands) -> Polled {
-        Polled {
-            clocks: hands.clocks().unwrap_or_default(),
+        Polled(self.eyes.look(hands, &self.memory))
+    }
+
+    /// Judges what a poll read: readings are kept, batches queued. What an earlier poll left
+    /// unfinished is dropped, and found again if it still holds.
+    pub fn take(&mut self, polled: Polled) {
+        self.hooks.poll();
+        self.save_was_tried = false;
+        self.delivery.begin(Vec::new());
+        let (mut sight, learnt) = match polled.0 {
+            Ok(polled) => polled,
+            Err(error) => {
+                let note = Note::new(Level::Error, "the clock cannot be read: nothing is judged");
+                self.note_once("clock", note.with("error", error));
+                return;
+            }
+        };
+        self.note_troubles(&mut sight);
+        self.eyes.keep(&sight, learnt);
+        if !self.is_ready(&sight) {
+            return;
+        }
+        let is_first = self.memory.slots.is_empty();
+        let measure = Measure {
+            config: &self.eyes.config,
+            enabled: &self.eyes.enabled,
+            disappearance_polls: self.settings.disappearance_polls,
+            patience_ns: nanoseconds(self.settings.escalate_after),
+            now_ns: sight.clocks.boot_ns,
+        };
+        let sayings = judge::judge(&mut self.memory, &sight, &measure, &self.hooks);
+        if is_first && self.memory.slots.is_empty() && sight.anchor == Anchor::Listed {
+            let note = Note::new(Level::Error, "no device is monitored");
+            let path = self.eyes.config.sys_class_infiniband.clone();
+            self.note_once("no device", note.with("path", path));
+        }
+        if !sayings.is_empty() {
+            let batches = self.batches(sayings, sight.clocks.wall_ns);
+            self.delivery.begin(batches);
         }
     }
 
-    /// Judges what a poll read: readings are kept, batches queued.
-    pub fn take(&mut self, _polled: Polled) {
-        self.delivery.begin(Vec::new());
+    /// Is everything known that judging needs?
+    fn is_ready(&mut self, sight: &Sight) -> bool {
+        if let Stage::BootId(old, polls) = &mut self.stage {
+            match &sight.boot_id {
+                Some(Ok(boot_id)) => {
+                    let old = old.take().map(|old| *old);
+                    self.begin(old, boot_id.clone());
+                }
+                Some(Err(cause)) if *polls >= WAITED_POLLS => {
+                    let old = old.take().map(|old| *old);
+                    let note = Note::new(
+                        Level::Warn,
+                        "boot id cannot be read: going on as after a reboot",
+                    );
+                    self.delivery.note(
+                        note.with("path", &self.settings.paths.boot_id)
+                            .with("cause", cause),
+                    );
+                    self.begin(old, String::new());
+                }
+                Some(Err(_)) => {
+                    *polls += 1;
+                    return false;
+                }
+                None => return false,
+            }
+        }
+        if let Stage::FirstPoll(polls) = &mut self.stage {
+            if sight.anchor != Anchor::Listed {
+                return false;
+            }
+            if has_unreadable(sight) && *polls < WAITED_POLLS {
+                *polls += 1;
+                return false;
+            }
+            self.stage = Stage::Running;
+        }
+        true
     }
 
-    /// What must be done now.
+    /// Tells each path that cannot be read once, and counts every time.
+    fn note_troubles(&mut self, sight: &mut Sight) {
+        if sight.anchor == Anchor::Missing {
+            let path = self.eyes.config.sys_class_infiniband.clone();
+            let note = Note::new(Level::Warn, "class folder is missing: the poll failed");
+            self.note_once("anchor", note.with("path", path));
+        }
+        for (path, cause) in sight.troubles.drain(..) {
+            self.unreadable_reads += 1;
+            let note = Note::new(Level::Warn, "cannot be read: the last known state stands");
+            let note = note.with("path", &path).with("cause", cause);
+            self.note_once(&path, note);
+        }
+        for note in std::mem::take(&mut sight.notes) {
+            let key = note.to_string();
+            self.note_once(&key, note);
+        }
+    }
+
+    fn note_once(&mut self, key: &str, note: Note) {
+        if !self.noted.contains(key) {
+            self.noted.insert(key.to_owned());
+            self.delivery.note(note);
+        }
+    }
+
+    /// One batch per check: those of `--checks` in their order, then those that only clear.
+    fn batches(&self, sayings: Vec<Saying>, wall_ns: u64) -> Vec<Batch<Effect>> {
+        let mut order: Vec<Check> = self.settings.checks.clone();
+        order.extend(Check::ALL.into_iter().filter(|check| !self.settings.checks.contains(check)));
+        let mut batches: Vec<Batch<Effect>> = order.into_iter().map(Batch::new).collect();
+        for saying in sayings {
+            let Some(batch) = batches.iter_mut().find(|batch| batch.check == saying.check) else {
+                continue;
+            };
+            // A nanosecond apart, so that sorting by time keeps the order.
+            let stamp_ns = wall_ns.saturating_add(batch.effects.len() as u64);
+            batch.events.events.push(message::event(
+                &self.settings,
+                saying.check,
+                saying.severity,
+                saying.message,
+                &saying.subject,
+                stamp_ns,
+            ));
+            batch.effects.push(saying.effect);
+        }
+        batches.retain(|batch| !batch.effects.is_empty());
+        batches
+    }
+
+    /// What must be done now; the same again until it is answered.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "not an iterator: what comes next depends on the answers"
+    )]
     pub fn next(&mut self) -> Todo {
         if let Some(todo) = self.delivery.next_note_or_save() {
             return todo;
         }
-        self.delivery.next_attempt().unwrap_or(Todo::Done)
+        if self.save_is_due {
+            return self.save();
+        }
+        if let Some(todo) = self.delivery.next_attempt() {
+            return todo;
+        }
+        if !self.save_was_tried && self.wants_save() {
+            return self.save();
+        }
+        Todo::Done
+    }
+
+    fn wants_save(&self) -> bool {
+        if self.delivery.save_failed() {
+            return true;
+        }
+        if self.memory == self.saved {
+            return false;
+        }
+        // After a failed publish, what a restart finds out by itself is not worth a write: the file
+        // changes when the connector has spoken.
+        !self.delivery.gave_up || self.memory.lasting() != self.saved.lasting()
+    }
+
+    fn save(&mut self) -> Todo {
+        self.save_is_due = false;
+        self.save_was_tried = true;
+        self.saving = Some(self.memory.clone());
+        let file = self.settings.paths.state_file.clone();
+        let folder = match file.rsplit_once('/') {
+            Some(("", _)) | None => "/".to_owned(),
+            Some((folder, _)) => folder.to_owned(),
+        };
+        let temporary = format!("{file}.tmp");
+        let steps = vec![
+            SaveStep::CreateFolder(folder.clone()),
+            SaveStep::Create(temporary.clone()),
+            SaveStep::Write(temporary.clone(), state_file::write(&self.memory)),
+            SaveStep::Fsync(temporary.clone()),
+            SaveStep::Rename(temporary, file),
+            SaveStep::FsyncFolder(folder),
+        ];
+        self.delivery.begin_save(steps.clone());
+        Todo::Save(steps)
     }
 
     /// Answers [`Todo::Publish`].
     pub fn published(&mut self, outcome: &Outcome) {
-        self.delivery.published(outcome);
+        let is_last = self.delivery.is_last_attempt(outcome);
+        let unheard = if is_last && self.hooks.commits_unheard() {
+            self.delivery.current_effects()
+        } else {
+            Vec::new()
+        };
+        let accepted = self.delivery.published(outcome);
+        let effects = accepted.map_or(unheard, |batch| batch.effects);
+        if !effects.is_empty() {
+            self.memory.apply(effects);
+            self.save_is_due = self.memory != self.saved;
+        }
     }
 
     /// Answers [`Todo::Save`].
     pub fn saved(&mut self, result: Result<(), ReadError>) {
+        if let Some(saving) = self.saving.take()
+            && result.is_ok()
+        {
+            self.saved = saving;
+        }
         self.delivery.saved(result);
     }
 
-    /// Ends in good order: drops what is queued, and leaves at most a save to be done.
+    /// Ends in good order: drops what is queued, and leaves at most a save to be done by
+    /// [`Agent::next`].
     pub fn stop(&mut self) {
         self.delivery.begin(Vec::new());
+        self.save_was_tried = false;
     }
+}
 
-    /// How every device is classified and why, signal by signal.
-    #[must_use]
-    pub fn explain(&self, _hands: &dyn Hands) -> String {
-        String::new()
-    }
+fn nanoseconds(span: Duration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn has_unreadable(sight: &Sight) -> bool {
+    sight.devices.iter().any(|seen| match &seen.scope {
+        SeenScope::Out(_) => false,
+        SeenScope::Unknown(blind) | SeenScope::In(_, SeenPorts::Blind(blind)) => {
+            matches!(blind, Blind::Unreadable(_))
+        }
+        SeenScope::In(_, SeenPorts::Listed(ports)) => ports.iter().any(|port| {
+            port.out.is_none() && matches!(port.reading, Err(Blind::Unreadable(Cause::Failed(_) | Cause::Garbled)))
+        }),
+    })
 }

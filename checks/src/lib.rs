@@ -3,13 +3,34 @@
 //! Sans-I/O: no file, clock, thread or environment is named here. Start with [`Agent`].
 
 pub mod agent;
+pub mod config;
 pub mod flags;
 pub mod hands;
+pub mod message;
+pub mod metadata;
 pub mod name;
 pub mod note;
+pub mod reading;
+pub mod route;
+pub mod scope;
+#[cfg(feature = "zoo")]
+pub mod zoo;
 
-pub use agent::{Agent, IoKind, Outcome, Polled, Refusal, SaveStep, Start, Todo};
+mod absence;
+mod eyes;
+mod judge;
+mod memory;
+mod peers;
+mod recognise;
+mod sight;
+mod state_file;
+#[cfg(not(feature = "zoo"))]
+mod zoo;
+
+pub use agent::{Agent, IoKind, Outcome, Polled, Refusal, SaveStep, Standing, Start, Todo};
 pub use flags::{Flags, LogFormat, Paths, Publish, Settings};
 pub use hands::{Answer, Clocks, Hands, ReadError, Request};
 pub use name::{Card, Check, DeviceName, LinkLayer, PciFunction, PortNumber, Role};
 pub use note::{Level, Note};
+#[cfg(feature = "zoo")]
+pub use zoo::Species;

@@ -22,6 +22,19 @@ pub(crate) struct Batch<E> {
     pub(crate) effects: Vec<E>,
 }
 
+impl<E> Batch<E> {
+    pub(crate) fn new(check: Check) -> Batch<E> {
+        Batch {
+            check,
+            events: HealthEvents {
+                version: proto::VERSION,
+                events: Vec::new(),
+            },
+            effects: Vec::new(),
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 struct Attempt<E> {
     batch: Batch<E>,
@@ -79,9 +92,22 @@ impl<E> Delivery<E> {
         self.save_failed
     }
 
-    /// Is a save handed out and not answered yet?
-    pub(crate) fn is_saving(&self) -> bool {
-        self.saving.is_some()
+    /// Will this outcome of the attempt handed out last give its batch up?
+    pub(crate) fn is_last_attempt(&self, outcome: &Outcome) -> bool {
+        let Some(attempt) = &self.current else {
+            return false;
+        };
+        let is_tried_again = outcome.is_retryable() && attempt.number < self.publish.attempts;
+        *outcome != Outcome::Accepted && !is_tried_again
+    }
+
+    /// What the batch under way would change.
+    pub(crate) fn current_effects(&self) -> Vec<E>
+    where
+        E: Clone,
+    {
+        let current = self.current.as_ref();
+        current.map_or_else(Vec::new, |attempt| attempt.batch.effects.clone())
     }
 
     pub(crate) fn begin_save(&mut self, steps: Vec<SaveStep>) {

@@ -1,0 +1,242 @@
+//! What is not here: devices that vanished, left the scope, or did not come back from a reboot.
+//!
+//! Turns absence into debts (clearings under the old name) and marks what must be reported gone.
+//! Devices and ports that can be read are `judge`'s business.
+
+use std::collections::BTreeSet;
+
+use crate::config::{Config, NameVerdict};
+use crate::memory::{Memory, Presence, Slot, SlotKey, Subject};
+use crate::message;
+use crate::name::{Check, LinkLayer};
+use crate::recognise::{Surroundings, ports_of};
+use crate::scope::Reason;
+
+/// What absence is measured by.
+#[derive(Debug, Clone)]
+pub(crate) struct Measure<'a> {
+    pub(crate) config: &'a Config,
+    pub(crate) enabled: &'a [LinkLayer],
+    pub(crate) disappearance_polls: u32,
+    pub(crate) patience_ns: u64,
+    pub(crate) now_ns: u64,
+}
+
+/// Settles absence in a poll whose listing succeeded; returns the slots to be reported gone.
+pub(crate) fn settle(
+    memory: &mut Memory,
+    around: &Surroundings,
+    measure: &Measure<'_>,
+) -> BTreeSet<SlotKey> {
+    leave_scope(memory, measure);
+    settle_reboot(memory, around, measure);
+    let mut gone = BTreeSet::new();
+    for (key, slot) in &mut memory.slots {
+        if slot.presence.0 != Presence::Absent || slot.stale {
+            continue;
+        }
+        if slot.misses == 0 {
+            remember_design(slot);
+        }
+        if slot.misses < measure.disappearance_polls {
+            slot.misses += 1;
+        }
+        if slot.misses >= measure.disappearance_polls {
+            gone.insert(key.clone());
+        }
+    }
+    gone
+}
+
+/// Remembers which ports of a vanished device were unhealthy with nothing said of it.
+pub(crate) fn remember_design(slot: &mut Slot) {
+    if !slot.gone.is_empty() {
+        return;
+    }
+    for port in slot.ports.values_mut() {
+        let is_sick = port.reading.as_ref().is_some_and(|r| !r.is_healthy());
+        port.by_design = is_sick && port.standing().is_none();
+    }
+}
+
+/// Devices, layers and cards that are no longer monitored: their faults become debts, and they are
+/// forgotten.
+fn leave_scope(memory: &mut Memory, measure: &Measure<'_>) {
+    let mut leaving: Vec<(SlotKey, Reason)> = Vec::new();
+    for (key, slot) in &memory.slots {
+        match &slot.presence.0 {
+            Presence::Out(reason) => leaving.push((key.clone(), reason.clone())),
+            Presence::Absent => match measure.config.judge_name(&slot.name) {
+                NameVerdict::Excluded => leaving.push((key.clone(), Reason::Excluded)),
+                NameVerdict::NotPinned => leaving.push((key.clone(), Reason::NotPinned)),
+                NameVerdict::Open | NameVerdict::Pinned => {}
+            },
+            Presence::Present { .. } => {}
+        }
+    }
+    let mut left_cards = Vec::new();
+    for (key, reason) in leaving {
+        if let Some(slot) = memory.slots.remove(&key) {
+            left_cards.push((slot.card(), reason.clone()));
+            let message = format!("NIC {} no longer monitored ({reason}): clearing", slot.name);
+            owe_all(memory, &slot, |_, _| message.clone());
+        }
+    }
+    let off: Vec<LinkLayer> = LinkLayer::ALL
+        .into_iter()
+        .filter(|layer| !measure.enabled.contains(layer))
+        .collect();
+    for layer in off {
+        leave_layer(memory, layer);
+    }
+    let keys: Vec<_> = memory.cards.keys().cloned().collect();
+    for card_key in keys {
+        let (layer, card) = &card_key;
+        let is_manned = memory
+            .slots
+            .values()
+            .any(|slot| slot.card() == *card && slot.layers().any(|of| of == *layer));
+        let left = left_cards.iter().find(|(left, _)| left == card);
+        let reason = match left {
+            Some((_, reason)) if !is_manned => reason.clone(),
+            _ if !measure.enabled.contains(layer) => Reason::CheckOff(layer.state_check()),
+            _ => continue,
+        };
+        let had_fault = memory
+            .cards
+            .remove(&card_key)
+            .is_some_and(|card| card.fault.is_some());
+        if had_fault {
+            let message = format!("Card {card} no longer monitored ({reason}): clearing");
+            memory.owe(layer.state_check(), Subject::Card(card.clone()), message);
+        }
+    }
+}
+
+/// A check that is not among `--checks` any more lets go of its ports.
+fn leave_layer(memory: &mut Memory, layer: LinkLayer) {
+    let check = layer.state_check();
+    let reason = Reason::CheckOff(check);
+    let mut debts: Vec<(Check, Subject, String)> = Vec::new();
+    for slot in memory.slots.values_mut() {
+        let message = format!("NIC {} no longer monitored ({reason}): clearing", slot.name);
+        slot.owed.retain(|owed| *owed != layer);
+        if slot.gone.remove(&layer).is_some() {
+            debts.push((check, Subject::Device(slot.name.clone()), message.clone()));
+        }
+        for (number, port) in ports_of(slot, layer) {
+            if port.standing().is_some() {
+                let subject = Subject::Port(slot.name.clone(), number);
+                debts.push((check, subject, message.clone()));
+            }
+        }
+        slot.ports.retain(|_, port| port.layer != layer);
+    }
+    memory
+        .slots
+        .retain(|_, slot| !slot.ports.is_empty() || !slot.gone.is_empty());
+    for (check, subject, message) in debts {
+        memory.owe(check, subject, message);
+    }
+}
+
+/// Owes the clearing of every fault of a slot.
+fn owe_all(memory: &mut Memory, slot: &Slot, told: impl Fn(LinkLayer, &Subject) -> String) {
+    for layer in slot.gone.keys() {
+        let subject = Subject::Device(slot.name.clone());
+        let message = told(*layer, &subject);
+        memory.owe(layer.state_check(), subject, message);
+    }
+    for (number, port) in &slot.ports {
+        if port.standing().is_some() {
+            let subject = Subject::Port(slot.name.clone(), *number);
+            let message = told(port.layer, &subject);
+            memory.owe(port.layer.state_check(), subject, message);
+        }
+    }
+}
+
+/// After a reboot, faults of what is absent are cleared when at least as many devices are here as
+/// the old state knew, else they stand and the device is reported gone. Devices that cannot be read
+/// are waited for, at most the patience.
+fn settle_reboot(memory: &mut Memory, around: &Surroundings, measure: &Measure<'_>) {
+    let Some(reboot) = memory.reboot.clone() else {
+        return;
+    };
+    let since_ns = reboot.since_ns.unwrap_or(measure.now_ns);
+    let waited_ns = measure.now_ns.saturating_sub(since_ns);
+    if around.has_unreadable && waited_ns <= measure.patience_ns {
+        return;
+    }
+    let present = memory.slots.values().filter(|slot| slot.is_present()).count();
+    let is_complete = present >= reboot.known;
+    let stale: Vec<SlotKey> = memory
+        .slots
+        .iter()
+        .filter(|(_, slot)| slot.stale && slot.presence.0 == Presence::Absent)
+        .map(|(key, _)| key.clone())
+        .collect();
+    for key in stale {
+        if !is_complete {
+            if let Some(slot) = memory.slots.get_mut(&key) {
+                slot.stale = false;
+                slot.misses = measure.disappearance_polls;
+            }
+        } else if let Some(slot) = memory.slots.remove(&key) {
+            owe_all(memory, &slot, message::not_present);
+        }
+    }
+    settle_ports(memory, is_complete);
+    settle_cards(memory, is_complete);
+    memory.reboot = None;
+}
+
+/// Ports of a device that is here, and that are not.
+fn settle_ports(memory: &mut Memory, is_complete: bool) {
+    let mut debts = Vec::new();
+    for slot in memory.slots.values_mut() {
+        if slot.presence.0 != (Presence::Present { readable: true }) {
+            continue;
+        }
+        let name = slot.name.clone();
+        slot.ports.retain(|number, port| {
+            let is_absent = port.stale && port.glance.0 == crate::memory::Glance::Missing;
+            if is_absent && is_complete && port.standing().is_some() {
+                debts.push((port.layer, Subject::Port(name.clone(), *number)));
+            }
+            let is_forgotten = is_absent && (is_complete || port.standing().is_none());
+            port.stale &= !is_absent;
+            !is_forgotten
+        });
+    }
+    for (layer, subject) in debts {
+        let message = message::not_present(layer, &subject);
+        memory.owe(layer.state_check(), subject, message);
+    }
+}
+
+/// Cards of which no device is here.
+fn settle_cards(memory: &mut Memory, is_complete: bool) {
+    let present: BTreeSet<_> = memory
+        .slots
+        .values()
+        .filter(|slot| slot.is_present())
+        .map(Slot::card)
+        .collect();
+    let mut debts = Vec::new();
+    memory.cards.retain(|(layer, card), kept| {
+        if !kept.stale || present.contains(card) {
+            kept.stale = false;
+            return true;
+        }
+        if is_complete {
+            debts.push((*layer, Subject::Card(card.clone())));
+        }
+        kept.stale = false;
+        !is_complete
+    });
+    for (layer, subject) in debts {
+        let message = message::not_present(layer, &subject);
+        memory.owe(layer.state_check(), subject, message);
+    }
+}

@@ -1,0 +1,171 @@
+//! `--explain`: how every device is classified and why, signal by signal.
+//!
+//! For people, once; nothing of it is judged. RoCE ports show their GID table too (`lsd 9.1`): an
+//! empty one fails every queue pair, and a type that peers do not share fails the connection.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::Agent;
+use crate::config::NameVerdict;
+use crate::eyes::fetch_one;
+use crate::hands::{Answer, Hands, ReadError, Request};
+use crate::metadata::Row;
+use crate::name::{DeviceName, PortNumber};
+use crate::sight::{Blind, Seen, SeenPorts, SeenScope};
+
+impl Agent {
+    /// One paragraph per device of the class folder, or one line saying why there is none.
+    #[must_use]
+    pub fn explain(&self, hands: &dyn Hands) -> String {
+        let folder = &self.eyes.config.sys_class_infiniband;
+        let (sight, _) = match self.eyes.look(hands, &self.memory) {
+            Ok(looked) => looked,
+            Err(error) => return format!("the clock cannot be read: {error}\n"),
+        };
+        let mut told = String::new();
+        match sight.anchor {
+            crate::sight::Anchor::Listed => {}
+            crate::sight::Anchor::Missing => return format!("{folder} is missing\n"),
+            crate::sight::Anchor::Unreadable(error) => {
+                return format!("{folder} cannot be read: {error}\n");
+            }
+        }
+        if let Some(metadata) = &self.eyes.metadata {
+            let nodes: Vec<String> = metadata
+                .gpu_numa_nodes()
+                .iter()
+                .map(ToString::to_string)
+                .collect();
+            line(&mut told, format_args!("GPUs are on NUMA nodes {}", nodes.join(", ")));
+        }
+        line(&mut told, format_args!("default route: {:?}", self.eyes.route));
+        for note in &sight.notes {
+            line(&mut told, format_args!("warning: {note}"));
+        }
+        for seen in &sight.devices {
+            self.explain_device(hands, seen, &mut told);
+        }
+        if sight.devices.is_empty() {
+            line(&mut told, format_args!("no device in {folder}"));
+        }
+        told
+    }
+
+    fn explain_device(&self, hands: &dyn Hands, seen: &Seen, told: &mut String) {
+        let name = &seen.name;
+        let verdict = match &seen.scope {
+            SeenScope::Out(reason) => format!("not monitored ({reason})"),
+            SeenScope::In(role, _) => format!("monitored as {role}"),
+            SeenScope::Unknown(Blind::Race) => "not known: nothing of it is there yet".to_owned(),
+            SeenScope::Unknown(Blind::Unreadable(cause)) => format!("not known: {cause}"),
+        };
+        line(told, format_args!("{name}: {verdict}"));
+        let function = seen.facts.as_ref().and_then(|facts| facts.function.as_ref());
+        let function = function.map_or("unknown", |function| function.as_str());
+        line(told, format_args!("  function: {function}"));
+        let filter = match self.eyes.config.judge_name(name) {
+            NameVerdict::Open => "none speaks against it",
+            NameVerdict::Pinned => "named by nicInclusionRegexOverride",
+            NameVerdict::NotPinned => "not named by nicInclusionRegexOverride",
+            NameVerdict::Excluded => "excluded by nicExclusionRegex",
+        };
+        line(told, format_args!("  filters: {filter}"));
+        let default_name = if name.is_mlx5_number() { "yes" } else { "no" };
+        line(told, format_args!("  name is mlx5_<n>: {default_name}"));
+        for (label, request) in [
+            ("driver", Request::ReadLink(self.eyes.path(name, "device/driver"))),
+            ("vendor", Request::Read(self.eyes.path(name, "device/vendor"))),
+            ("physfn", Request::ReadLink(self.eyes.path(name, "device/physfn"))),
+            ("NUMA node", Request::Read(self.eyes.path(name, "device/numa_node"))),
+            ("hca_type", Request::Read(self.eyes.path(name, "hca_type"))),
+        ] {
+            let answer = told_answer(fetch_one(hands, &request));
+            line(told, format_args!("  {label}: {answer}"));
+        }
+        if let Some(metadata) = &self.eyes.metadata {
+            let row = match metadata.row(name.as_str()) {
+                Row::Full(row) => row.join(" "),
+                Row::Short => "short: counts as all SYS".to_owned(),
+                Row::Missing => "missing: counts as all SYS".to_owned(),
+            };
+            line(told, format_args!("  topology: {row}"));
+        }
+        if let SeenScope::In(_, SeenPorts::Listed(ports)) = &seen.scope {
+            for port in ports {
+                let layer = port
+                    .layer
+                    .map_or_else(|| "unknown layer".to_owned(), |layer| layer.to_string());
+                let reading = match &port.reading {
+                    Ok(reading) => format!("{}, {}", reading.state, reading.phys),
+                    Err(_) => "not read".to_owned(),
+                };
+                let number = port.number;
+                line(told, format_args!("  port {number}: {layer}, {reading}"));
+                self.explain_gids(hands, name, number, told);
+            }
+        }
+    }
+
+    /// Counts the GIDs that are set, by type, and names the interfaces behind them.
+    fn explain_gids(
+        &self,
+        hands: &dyn Hands,
+        name: &DeviceName,
+        number: PortNumber,
+        told: &mut String,
+    ) {
+        let gids = self.eyes.path(name, &format!("ports/{number}/gids"));
+        let attributes = self.eyes.path(name, &format!("ports/{number}/gid_attrs"));
+        let Ok(Answer::Names(indices)) = fetch_one(hands, &Request::List(gids.clone())) else {
+            return;
+        };
+        let text = |path: String| match fetch_one(hands, &Request::Read(path)) {
+            Ok(Answer::Bytes(bytes)) => Some(String::from_utf8_lossy(&bytes).trim().to_owned()),
+            _ => None,
+        };
+        let mut types: BTreeMap<String, usize> = BTreeMap::new();
+        let mut owners: BTreeMap<String, usize> = BTreeMap::new();
+        let mut valid = 0_usize;
+        for index in indices {
+            let is_set = text(format!("{gids}/{index}"))
+                .is_some_and(|gid| gid.chars().any(|c| c != '0' && c != ':'));
+            if !is_set {
+                continue;
+            }
+            valid += 1;
+            if let Some(kind) = text(format!("{attributes}/types/{index}")) {
+                *types.entry(kind).or_default() += 1;
+            }
+            if let Some(owner) = text(format!("{attributes}/ndevs/{index}")) {
+                *owners.entry(owner).or_default() += 1;
+            }
+        }
+        let list = |counts: &BTreeMap<String, usize>| {
+            let parts: Vec<String> = counts.iter().map(|(k, n)| format!("{k} x{n}")).collect();
+            parts.join(", ")
+        };
+        let mut owners = list(&owners);
+        if owners.is_empty() {
+            owners = self.eyes.interfaces(hands, name).join(", ");
+        }
+        line(
+            told,
+            format_args!("    GIDs: {valid} valid; types: {}; interfaces: {owners}", list(&types)),
+        );
+    }
+}
+
+fn told_answer(answer: Result<Answer, ReadError>) -> String {
+    match answer {
+        Ok(Answer::Bytes(bytes)) => String::from_utf8_lossy(&bytes).trim().to_owned(),
+        Ok(Answer::Target(target)) => target,
+        Ok(Answer::Names(names)) => names.join(" "),
+        Err(ReadError::ENOENT) => "absent".to_owned(),
+        Err(error) => format!("cannot be read: {error}"),
+    }
+}
+
+fn line(told: &mut String, text: std::fmt::Arguments<'_>) {
+    writeln!(told, "{text}").expect("writing to a string cannot fail");
+}

@@ -1,0 +1,223 @@
+//! Reading what stands as long as a device's identity does: filters, function, vendor, NUMA node,
+//! type.
+//!
+//! A fact that could not be read leaves the device without a placement, and is asked for again in
+//! the next poll.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::{Draft, Eyes, Learnt, Route, fetch_one, slot_key};
+use crate::config::NameVerdict;
+use crate::hands::{Answer, Hands, ReadError, Request};
+use crate::metadata::Row;
+use crate::name::{DeviceName, PciFunction, Role};
+use crate::note::{Level, Note};
+use crate::scope::{self, Placement, Reason};
+use crate::sight::{Blind, Cause, Facts, Identity, Sight};
+
+/// The PCI vendor of NVIDIA networking, once Mellanox (PCI ID database).
+const VENDOR: &str = "0x15b3";
+/// The driver whose devices are monitored.
+const DRIVER: &str = "mlx5_core";
+
+impl Eyes {
+    /// Gives every draft its facts: those known, or freshly read.
+    pub(super) fn read_standing(
+        &self,
+        hands: &dyn Hands,
+        drafts: &mut [Draft],
+        sight: &mut Sight,
+        learnt: &mut Learnt,
+    ) {
+        let mut route = None;
+        for draft in drafts {
+            let Some(identity) = draft.identity.take() else {
+                continue;
+            };
+            let is_known = draft.known.as_deref().is_some_and(|facts| {
+                facts.identity == identity && facts.placement.is_ok()
+            });
+            if is_known {
+                continue;
+            }
+            learnt.facts_changed = true;
+            let function = match &identity {
+                Identity::Link(target) => PciFunction::from_class_link(target),
+                Identity::Folder(function) => function.clone(),
+            };
+            let placement = match self.config.judge_name(&draft.name) {
+                NameVerdict::Excluded => Ok(Placement::Out(Reason::Excluded)),
+                NameVerdict::NotPinned => Ok(Placement::Out(Reason::NotPinned)),
+                verdict => {
+                    let pinned = verdict == NameVerdict::Pinned;
+                    let routed = route.get_or_insert_with(|| {
+                        if pinned {
+                            Ok(BTreeSet::new())
+                        } else {
+                            self.routed_devices(hands, sight, learnt)
+                        }
+                    });
+                    self.placement(hands, &draft.name, pinned, routed, sight)
+                }
+            };
+            let key = slot_key(&draft.name, function.as_ref());
+            draft.known = Some(Arc::new(Facts {
+                identity,
+                function,
+                key,
+                placement,
+            }));
+        }
+    }
+
+    /// The devices behind the interface of the default route.
+    fn routed_devices(
+        &self,
+        hands: &dyn Hands,
+        sight: &mut Sight,
+        learnt: &mut Learnt,
+    ) -> Result<BTreeSet<String>, Blind> {
+        let mut route = self.route.clone();
+        if let Route::Unread(_) = route {
+            route = match fetch_one(hands, &Request::Read(self.route_path.clone())) {
+                Ok(Answer::Bytes(bytes)) => Route::read(Ok(&bytes)),
+                Ok(_) => Route::Unread(ReadError::EIO),
+                Err(error) => Route::read(Err(error)),
+            };
+            learnt.route = Some(route.clone());
+        }
+        let warn = |sight: &mut Sight, why: &str| {
+            let note = Note::new(Level::Warn, "no device is excluded by the default route");
+            sight.notes.push(note.with("why", why));
+        };
+        match route {
+            Route::Unread(error) => {
+                let cause = Cause::Failed(error);
+                sight.troubles.push((self.route_path.clone(), cause));
+                Err(Blind::Unreadable(cause))
+            }
+            Route::Absent => {
+                warn(sight, "no default route in the route table");
+                Ok(BTreeSet::new())
+            }
+            Route::Interface(interface) => {
+                let net = &self.config.sys_class_net;
+                let path = format!("{net}/{interface}/device/infiniband");
+                match fetch_one(hands, &Request::List(path.clone())) {
+                    Ok(Answer::Names(names)) => Ok(names.into_iter().collect()),
+                    Err(error) if error.is_absence() => {
+                        let why = format!("interface {interface} has no RDMA device behind it");
+                        warn(sight, &why);
+                        Ok(BTreeSet::new())
+                    }
+                    Err(error) => {
+                        sight.troubles.push((path, Cause::Failed(error)));
+                        Err(Blind::Unreadable(Cause::Failed(error)))
+                    }
+                    Ok(_) => Err(Blind::Unreadable(Cause::Garbled)),
+                }
+            }
+        }
+    }
+
+    fn placement(
+        &self,
+        hands: &dyn Hands,
+        name: &DeviceName,
+        pinned: bool,
+        routed: &Result<BTreeSet<String>, Blind>,
+        sight: &mut Sight,
+    ) -> Result<Placement, Blind> {
+        let mut requests = vec![Request::ReadLink(self.path(name, "device/physfn"))];
+        if !name.is_mlx5_number() {
+            requests.push(Request::ReadLink(self.path(name, "device/driver")));
+        }
+        let mut answers = hands.fetch(&requests).into_iter();
+        match answers.next().unwrap_or(Err(ReadError::EIO)) {
+            // Any entry of that name marks a VF; `EINVAL` is an entry that is no link.
+            Ok(_) | Err(ReadError::EINVAL) => {
+                return Ok(Placement::Out(Reason::VirtualFunction));
+            }
+            Err(ReadError::ENOENT) => {}
+            Err(error) => return Err(self.blind(requests[0].path(), error, sight)),
+        }
+        if let Some(driver) = answers.next()
+            && !self.is_our_vendor(hands, name, driver, sight)?
+        {
+            return Ok(Placement::Out(Reason::ForeignVendor));
+        }
+        let metadata = match &self.metadata {
+            Some(metadata) if !pinned => metadata,
+            _ => return Ok(Placement::Fixed(Role::Pinned)),
+        };
+        if routed.as_ref().map_err(|blind| *blind)?.contains(name.as_str()) {
+            return Ok(Placement::Out(Reason::DefaultRoute));
+        }
+        let numa_node = self.read_number(hands, name, "device/numa_node", sight)?;
+        let hca_type = if scope::wants_hca_type(metadata, name) {
+            self.read_text(hands, name, "hca_type", sight)?
+        } else {
+            String::new()
+        };
+        let why = match metadata.row(name.as_str()) {
+            Row::Full(_) => None,
+            Row::Short => Some("its row in nic_topology is short"),
+            Row::Missing => Some("it is not in nic_topology"),
+        };
+        if let Some(why) = why {
+            let note = Note::new(Level::Warn, "device is classified as all-SYS");
+            sight.notes.push(note.with("device", name).with("why", why));
+        }
+        Ok(scope::place(metadata, name, numa_node, &hca_type))
+    }
+
+    /// A name of the driver's own needs no look; else the driver's link decides, and where that
+    /// cannot be read, the vendor.
+    fn is_our_vendor(
+        &self,
+        hands: &dyn Hands,
+        name: &DeviceName,
+        driver: Result<Answer, ReadError>,
+        sight: &mut Sight,
+    ) -> Result<bool, Blind> {
+        if let Ok(Answer::Target(target)) = driver {
+            return Ok(target.rsplit('/').next() == Some(DRIVER));
+        }
+        let path = self.path(name, "device/vendor");
+        match fetch_one(hands, &Request::Read(path.clone())) {
+            Ok(Answer::Bytes(bytes)) => Ok(String::from_utf8_lossy(&bytes).trim() == VENDOR),
+            // Neither driver nor vendor: a software device.
+            Err(ReadError::ENOENT) => Ok(false),
+            Ok(_) => Err(Self::garbled(&path, sight)),
+            Err(error) => Err(self.blind(&path, error, sight)),
+        }
+    }
+
+    fn read_text(
+        &self,
+        hands: &dyn Hands,
+        name: &DeviceName,
+        file: &str,
+        sight: &mut Sight,
+    ) -> Result<String, Blind> {
+        let path = self.path(name, file);
+        match fetch_one(hands, &Request::Read(path.clone())) {
+            Ok(Answer::Bytes(bytes)) => Ok(String::from_utf8_lossy(&bytes).trim().to_owned()),
+            Ok(_) => Err(Self::garbled(&path, sight)),
+            Err(error) => Err(self.blind(&path, error, sight)),
+        }
+    }
+
+    fn read_number(
+        &self,
+        hands: &dyn Hands,
+        name: &DeviceName,
+        file: &str,
+        sight: &mut Sight,
+    ) -> Result<i64, Blind> {
+        let text = self.read_text(hands, name, file, sight)?;
+        text.parse()
+            .map_err(|_| Self::garbled(&self.path(name, file), sight))
+    }
+}

@@ -1,0 +1,347 @@
+//! What ought to be said now: every fault and every recovery that the last poll makes an event.
+//!
+//! Each device, port and card is compared with what was said of it; only a difference is said. The
+//! comparison is made anew at every poll, so what nobody accepted is found again. Start with
+//! [`judge`]; a port's own rules are in [`port`].
+
+mod port;
+
+use std::collections::BTreeSet;
+
+use crate::absence::{self, Measure};
+use crate::memory::{CardFault, Effect, Judged, Memory, Passing, Presence, Slot, SlotKey, Subject};
+use crate::message;
+use crate::name::{Card, Check, DeviceName, LinkLayer, PortNumber};
+use crate::peers::{Peers, Standing};
+use crate::reading::Severity;
+use crate::recognise::{self, ports_of};
+use crate::sight::{Anchor, Blind, Cause, Sight};
+use crate::zoo::Hooks;
+
+/// One event to be, and what its acceptance changes.
+#[derive(Debug, Clone)]
+pub(crate) struct Saying {
+    pub(crate) check: Check,
+    /// `None` for a healthy event.
+    pub(crate) severity: Option<Severity>,
+    pub(crate) message: String,
+    pub(crate) subject: Subject,
+    pub(crate) effect: Effect,
+}
+
+impl Saying {
+    /// Where it stands in its batch: clearings of old names first, then device by device, each
+    /// before its ports, then cards.
+    fn order(&self) -> (u8, &str, Option<PortNumber>) {
+        let class = u8::from(!matches!(self.effect, Effect::Paid(_)));
+        match &self.subject {
+            Subject::Device(name) => (class, name.as_str(), None),
+            Subject::Port(name, number) => (class, name.as_str(), Some(*number)),
+            Subject::Card(card) => (2 * class, card.as_str(), None),
+        }
+    }
+}
+
+/// Judges a poll; readings are kept in the memory, what is said is not.
+pub(crate) fn judge(
+    memory: &mut Memory,
+    sight: &Sight,
+    measure: &Measure<'_>,
+    hooks: &Hooks,
+) -> Vec<Saying> {
+    let mut sayings = match sight.anchor {
+        Anchor::Listed => judge_listed(memory, sight, measure, hooks),
+        Anchor::Missing => judge_missing(memory, measure),
+        Anchor::Unreadable(error) => {
+            look_away(memory, Cause::Failed(error), measure);
+            let peers = Peers::default();
+            judge_slots(memory, &peers, &BTreeSet::new(), measure, hooks)
+        }
+    };
+    if hooks.is_deaf() {
+        sayings.retain(|saying| saying.severity.is_none());
+    }
+    sayings.extend(memory.debts.iter().map(|debt| Saying {
+        check: debt.check,
+        severity: None,
+        message: debt.message.clone(),
+        subject: debt.subject.clone(),
+        effect: Effect::Paid(debt.clone()),
+    }));
+    sayings.sort_by(|left, right| left.order().cmp(&right.order()));
+    sayings
+}
+
+fn judge_listed(
+    memory: &mut Memory,
+    sight: &Sight,
+    measure: &Measure<'_>,
+    hooks: &Hooks,
+) -> Vec<Saying> {
+    memory.anchor_missing_since_ns = None;
+    let around = recognise::recognise(memory, sight, measure.enabled, hooks);
+    let declares_healthy = hooks.declares_healthy(memory.reboot.as_ref());
+    if let Some(reboot) = &mut memory.reboot {
+        reboot.since_ns.get_or_insert(measure.now_ns);
+    }
+    let gone = absence::settle(memory, &around, measure);
+    repeat_what_is_overshadowed(memory);
+    let peers = if wants_peers(memory) {
+        Peers::of(memory, &around, measure.now_ns, measure.patience_ns)
+    } else {
+        Peers::default()
+    };
+    let mut sayings = judge_slots(memory, &peers, &gone, measure, hooks);
+    judge_cards(memory, &peers, &mut sayings);
+    if declares_healthy {
+        port::declare_healthy(memory, &mut sayings);
+    }
+    if hooks.cries_wolf() {
+        port::cry_wolf(memory, &mut sayings);
+    }
+    sayings
+}
+
+/// The class folder is not there: a failed poll, until the patience is over.
+fn judge_missing(memory: &mut Memory, measure: &Measure<'_>) -> Vec<Saying> {
+    let since_ns = *memory
+        .anchor_missing_since_ns
+        .get_or_insert(measure.now_ns);
+    let mut sayings = Vec::new();
+    if measure.now_ns.saturating_sub(since_ns) <= measure.patience_ns {
+        return sayings;
+    }
+    for (key, slot) in &mut memory.slots {
+        if !slot.stale {
+            slot.misses = measure.disappearance_polls;
+            absence::remember_design(slot);
+            say_gone(key, slot, &mut sayings);
+        }
+    }
+    sayings
+}
+
+/// The class folder cannot be read, so nothing below it can.
+fn look_away(memory: &mut Memory, cause: Cause, measure: &Measure<'_>) {
+    for slot in memory.slots.values_mut().filter(|slot| !slot.stale) {
+        slot.presence = Passing(Presence::Present { readable: false });
+        for port in slot.ports.values_mut() {
+            recognise::look_away(port, Blind::Unreadable(cause), measure.now_ns);
+        }
+    }
+}
+
+/// A clearing under a name takes with it, at the connector, what stands of whoever bears the name
+/// now: that is said again, after it.
+fn repeat_what_is_overshadowed(memory: &mut Memory) {
+    let Memory { debts, slots, .. } = memory;
+    for debt in debts.iter() {
+        for slot in slots.values_mut() {
+            let hit = match &debt.subject {
+                Subject::Device(name) if *name == slot.name => None,
+                Subject::Port(name, number) if *name == slot.name => Some(*number),
+                _ => continue,
+            };
+            for (number, port) in &mut slot.ports {
+                let is_hit = hit.is_none_or(|hit| hit == *number);
+                if is_hit && port.layer.state_check() == debt.check && port.said.is_some() {
+                    port.again = port.standing();
+                    port.said = None;
+                }
+            }
+        }
+    }
+}
+
+/// Is anybody's judgement hanging on peers?
+fn wants_peers(memory: &Memory) -> bool {
+    let hangs_on = |slot: &Slot| {
+        slot.ports
+            .values()
+            .any(|port| port.judged != Judged::Open && port.is_unhealthy_now())
+    };
+    memory
+        .cards
+        .values()
+        .any(|card| !card.judged || card.owed || card.fault.is_some())
+        || memory.slots.values().any(hangs_on)
+}
+
+fn judge_slots(
+    memory: &mut Memory,
+    peers: &Peers,
+    gone: &BTreeSet<SlotKey>,
+    measure: &Measure<'_>,
+    hooks: &Hooks,
+) -> Vec<Saying> {
+    let mut sayings = Vec::new();
+    for (key, slot) in &mut memory.slots {
+        if gone.contains(key) {
+            say_gone(key, slot, &mut sayings);
+        }
+        if !slot.is_present() {
+            continue;
+        }
+        let layers: Vec<LinkLayer> = slot.layers().collect();
+        for layer in layers {
+            if slot.gone.contains_key(&layer) {
+                say_back(key, slot, layer, &mut sayings);
+                continue;
+            }
+            let is_whole = ports_of(slot, layer).all(|(_, port)| port.is_healthy_now());
+            if is_whole && slot.owed.contains(&layer) {
+                sayings.push(device_healthy(key, &slot.name, layer));
+            }
+            port::judge_ports(key, slot, layer, peers, measure, hooks, &mut sayings);
+        }
+    }
+    sayings
+}
+
+fn say_gone(key: &SlotKey, slot: &Slot, sayings: &mut Vec<Saying>) {
+    for layer in slot.layers() {
+        if slot.gone.get(&layer) != Some(&false) {
+            sayings.push(Saying {
+                check: layer.state_check(),
+                severity: Some(Severity::Fatal),
+                message: message::device_gone(layer, &slot.name),
+                subject: Subject::Device(slot.name.clone()),
+                effect: Effect::Gone(key.clone(), layer),
+            });
+        }
+    }
+}
+
+/// A device whose disappearance was said is back once every port of it is healthy, or is unhealthy
+/// by design; until then its ports add nothing.
+fn say_back(key: &SlotKey, slot: &Slot, layer: LinkLayer, sayings: &mut Vec<Saying>) {
+    let mut ports = ports_of(slot, layer).peekable();
+    let is_back = ports.peek().is_some()
+        && ports.all(|(_, port)| {
+            let is_by_design = port.is_read() && port.by_design && port.standing().is_none();
+            port.is_healthy_now() || is_by_design
+        });
+    if !is_back {
+        return;
+    }
+    sayings.push(device_healthy(key, &slot.name, layer));
+    for (number, port) in ports_of(slot, layer) {
+        if port.is_healthy_now() {
+            sayings.push(port::healthy(key, &slot.name, number, layer));
+        }
+    }
+}
+
+fn device_healthy(key: &SlotKey, name: &DeviceName, layer: LinkLayer) -> Saying {
+    Saying {
+        check: layer.state_check(),
+        severity: None,
+        message: message::device_back(name),
+        subject: Subject::Device(name.clone()),
+        effect: Effect::DeviceHealthy(key.clone(), layer),
+    }
+}
+
+/// What is to be said of a card, if anything.
+#[derive(Debug, Clone, Copy)]
+enum CardWord {
+    Below { active: usize, mode: usize },
+    Meets { active: usize, mode: usize },
+    Exempt,
+}
+
+fn judge_cards(memory: &mut Memory, peers: &Peers, sayings: &mut Vec<Saying>) {
+    let slots = &memory.slots;
+    memory.cards.retain(|(_, card), kept| {
+        kept.fault.is_some() || slots.values().any(|slot| slot.card() == *card)
+    });
+    for (key, card) in &mut memory.cards {
+        let standing = peers.standing(key);
+        let word = match (&card.fault, standing) {
+            (Some(_), Some(Standing::Exempt)) => Some(CardWord::Exempt),
+            (Some(_), Some(Standing::Meets { active, mode })) => {
+                Some(CardWord::Meets { active, mode })
+            }
+            (Some(fault), Some(Standing::NoEvidence { active })) if active >= fault.expected => {
+                let mode = fault.expected;
+                Some(CardWord::Meets { active, mode })
+            }
+            (Some(fault), Some(Standing::Below { active, mode })) => {
+                fault.again.then_some(CardWord::Below { active, mode })
+            }
+            (Some(fault), Some(Standing::NoEvidence { active })) => {
+                let mode = fault.expected;
+                fault.again.then_some(CardWord::Below { active, mode })
+            }
+            // Nothing of it is here, and not enough else is: the fault stands in the new boot too.
+            (Some(fault), None) => (fault.again && !card.stale).then_some(CardWord::Below {
+                active: 0,
+                mode: fault.expected,
+            }),
+            (None, Some(standing)) => {
+                let is_waiting = peers.cards.get(key).is_none_or(|view| view.is_waiting);
+                first_word(&mut card.judged, card.owed, is_waiting, standing)
+            }
+            (Some(_), Some(Standing::Unready)) | (None, None) => None,
+        };
+        let role = peers.cards.get(key).map(|view| view.role);
+        let role = role.or(card.fault.as_ref().map(|fault| fault.role));
+        if let (Some(word), Some(role)) = (word, role) {
+            sayings.push(say_card(key, word, role));
+        }
+    }
+}
+
+/// The first judgement of a card, and the baseline that may be owed after it.
+fn first_word(
+    judged: &mut bool,
+    is_owed: bool,
+    is_waiting: bool,
+    standing: Standing,
+) -> Option<CardWord> {
+    match standing {
+        Standing::Unready => None,
+        _ if is_waiting && !*judged => None,
+        Standing::Below { active, mode } if !*judged => Some(CardWord::Below { active, mode }),
+        Standing::Meets { active, mode } if is_owed => Some(CardWord::Meets { active, mode }),
+        _ => {
+            *judged = true;
+            None
+        }
+    }
+}
+
+fn say_card(key: &(LinkLayer, Card), word: CardWord, role: crate::name::Role) -> Saying {
+    let (layer, card) = key;
+    let (severity, message, effect) = match word {
+        CardWord::Below { active, mode } => {
+            let fault = CardFault {
+                expected: mode,
+                role,
+                again: false,
+            };
+            (
+                Some(Severity::Fatal),
+                message::card_below(card, role, active, mode),
+                Effect::CardSaid(key.clone(), fault),
+            )
+        }
+        CardWord::Meets { active, mode } => (
+            None,
+            message::card_healthy(card, role, active, mode),
+            Effect::CardHealthy(key.clone()),
+        ),
+        CardWord::Exempt => (
+            None,
+            message::card_exempt(card),
+            Effect::CardHealthy(key.clone()),
+        ),
+    };
+    Saying {
+        check: layer.state_check(),
+        severity,
+        message,
+        subject: Subject::Card(card.clone()),
+        effect,
+    }
+}

@@ -1,0 +1,196 @@
+//! The rules of one port: the table, patience, the first judgement, and what was said before.
+//!
+//! What is remembered is the worst said since the last healthy event: only a rise, or the return to
+//! health after something was said or while a baseline is owed, is an event.
+
+use super::Saying;
+use crate::absence::Measure;
+use crate::memory::{Effect, Glance, Judged, Memory, Port, Slot, SlotKey, Subject};
+use crate::message;
+use crate::name::{DeviceName, LinkLayer, PortNumber, Role};
+use crate::peers::{Peers, Standing};
+use crate::reading::{Reading, Severity, severity};
+use crate::recognise::ports_of;
+use crate::zoo::Hooks;
+
+/// Says what is to be said of the ports of a device on one layer.
+pub(super) fn judge_ports(
+    key: &SlotKey,
+    slot: &mut Slot,
+    layer: LinkLayer,
+    peers: &Peers,
+    measure: &Measure<'_>,
+    hooks: &Hooks,
+    sayings: &mut Vec<Saying>,
+) {
+    let is_pinned = slot.role == Role::Pinned;
+    let mut standing = None;
+    for number in slot.ports.keys().copied().collect::<Vec<_>>() {
+        let Some(port) = slot.ports.get(&number).filter(|port| port.layer == layer) else {
+            continue;
+        };
+        if port.judged != Judged::Open && port.is_unhealthy_now() {
+            let of_card = *standing.get_or_insert_with(|| {
+                if is_pinned {
+                    None
+                } else {
+                    peers.standing(&(layer, slot.card()))
+                }
+            });
+            if let Some(port) = slot.ports.get_mut(&number) {
+                judge_first(port, is_pinned, of_card, measure);
+            }
+        }
+        let Some(port) = slot.ports.get(&number) else {
+            continue;
+        };
+        sayings.extend(judge_one(key, &slot.name, number, port, measure, hooks));
+    }
+}
+
+/// Takes the first judgement of an unhealthy port as far as this poll allows.
+fn judge_first(
+    port: &mut Port,
+    is_pinned: bool,
+    of_card: Option<Standing>,
+    measure: &Measure<'_>,
+) {
+    let Some(reading) = &port.reading else {
+        return;
+    };
+    let by_table = severity(port.layer, reading);
+    if let Judged::Quiet(quiet) = port.judged {
+        if by_table <= quiet {
+            return;
+        }
+        port.judged = Judged::Pending;
+    }
+    if is_pinned || port.again.is_some() {
+        port.judged = Judged::Open;
+        return;
+    }
+    if reading.may_be_training() && !is_over(port.unhealthy_since_ns, measure) {
+        return;
+    }
+    port.judged = match of_card {
+        Some(Standing::Below { .. }) => Judged::Open,
+        Some(Standing::Unready) => Judged::Pending,
+        Some(Standing::Meets { .. } | Standing::NoEvidence { .. } | Standing::Exempt) | None => {
+            Judged::Quiet(by_table)
+        }
+    };
+}
+
+/// Is the patience over that began then?
+fn is_over(since_ns: Option<u64>, measure: &Measure<'_>) -> bool {
+    since_ns.is_some_and(|since_ns| {
+        measure.now_ns.saturating_sub(since_ns) > measure.patience_ns
+    })
+}
+
+fn judge_one(
+    key: &SlotKey,
+    name: &DeviceName,
+    number: PortNumber,
+    port: &Port,
+    measure: &Measure<'_>,
+    hooks: &Hooks,
+) -> Option<Saying> {
+    let layer = port.layer;
+    let (worst, message) = match &port.glance.0 {
+        Glance::Held => return None,
+        Glance::Missing => (
+            Some(Severity::Fatal),
+            message::port_gone(layer, name, number),
+        ),
+        Glance::Unreadable(cause) => {
+            let worst = if hooks.takes_unreadable_for_dead() {
+                Some(Severity::Fatal)
+            } else {
+                let is_quiet = matches!(port.judged, Judged::Quiet(_));
+                let is_due = !is_quiet && is_over(port.unreadable_since_ns, measure);
+                is_due.then_some(Severity::NonFatal)
+            };
+            (worst, message::port_unreadable(layer, name, number, cause))
+        }
+        Glance::Read { operstate } => {
+            let reading = port.reading.as_ref()?;
+            if reading.is_healthy() {
+                let is_event = port.standing().is_some() || port.owed;
+                return is_event.then(|| healthy(key, name, number, layer));
+            }
+            let worst = worst_of(port, reading, measure).max(port.again);
+            let operstate = operstate.as_deref();
+            let told = message::port_unhealthy(layer, name, number, reading, operstate);
+            (worst, told)
+        }
+    };
+    let worst = worst?;
+    let is_rise = Some(worst) > port.said;
+    (is_rise || hooks.says_again(worst)).then(|| Saying {
+        check: layer.state_check(),
+        severity: Some(worst),
+        message,
+        subject: Subject::Port(name.clone(), number),
+        effect: Effect::PortSaid(key.clone(), number, worst),
+    })
+}
+
+/// How bad an unhealthy port is now, by the table and by its own history.
+fn worst_of(port: &Port, reading: &Reading, measure: &Measure<'_>) -> Option<Severity> {
+    if port.judged != Judged::Open {
+        return None;
+    }
+    if port.was_healthy && is_over(port.unhealthy_since_ns, measure) {
+        return Some(Severity::Fatal);
+    }
+    severity(port.layer, reading)
+}
+
+/// The healthy event of a port.
+pub(super) fn healthy(
+    key: &SlotKey,
+    name: &DeviceName,
+    number: PortNumber,
+    layer: LinkLayer,
+) -> Saying {
+    Saying {
+        check: layer.state_check(),
+        severity: None,
+        message: message::port_healthy(layer, name, number),
+        subject: Subject::Port(name.clone(), number),
+        effect: Effect::PortHealthy(key.clone(), number),
+    }
+}
+
+/// What the species that declares everything healthy says after a reboot.
+pub(super) fn declare_healthy(memory: &Memory, sayings: &mut Vec<Saying>) {
+    sayings.retain(|saying| saying.severity.is_none());
+    for (key, slot) in &memory.slots {
+        for (number, port) in &slot.ports {
+            if port.is_unhealthy_now() {
+                sayings.push(healthy(key, &slot.name, *number, port.layer));
+            }
+        }
+    }
+}
+
+/// What the species that cries wolf says.
+pub(super) fn cry_wolf(memory: &Memory, sayings: &mut Vec<Saying>) {
+    for (key, slot) in memory.slots.iter().take(1) {
+        for layer in slot.layers() {
+            for (number, port) in ports_of(slot, layer).take(1) {
+                let Some(reading) = &port.reading else {
+                    continue;
+                };
+                sayings.push(Saying {
+                    check: layer.state_check(),
+                    severity: Some(Severity::Fatal),
+                    message: message::port_unhealthy(layer, &slot.name, number, reading, None),
+                    subject: Subject::Port(slot.name.clone(), number),
+                    effect: Effect::PortSaid(key.clone(), number, Severity::Fatal),
+                });
+            }
+        }
+    }
+}

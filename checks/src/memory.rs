@@ -1,0 +1,442 @@
+//! What the agent remembers: what it last read, what it has said, what it owes.
+//!
+//! Readings and their starts are kept whatever the connector says; what was *said* changes only when
+//! a batch is accepted ([`Effect`]). Everything here but [`Passing`] values is saved. Start with
+//! [`Memory`] and [`Slot`]; the texts of the file are `state_file`'s business.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::name::{Card, Check, DeviceName, LinkLayer, PciFunction, PortNumber, Role};
+use crate::reading::{Reading, Severity};
+use crate::scope::Reason;
+use crate::sight::{Cause, Seen, SeenPort};
+
+/// A value of the present poll: neither saved nor compared.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Passing<T>(pub(crate) T);
+
+impl<T> PartialEq for Passing<T> {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+/// What a fault follows: the PCI function, or the name where no function could be read.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum SlotKey {
+    Function(PciFunction),
+    Name(DeviceName),
+}
+
+/// How far the first judgement of a port has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Judged {
+    /// Not judged: as on a first poll, with patience and peers.
+    Pending,
+    /// The table alone decides.
+    Open,
+    /// Unhealthy from the first, as bad as that, and no peer evidence: nothing is said of it.
+    Quiet(Option<Severity>),
+}
+
+/// How a port looks in the present poll.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum Glance {
+    /// Not looked at, or nothing is said of it in this poll.
+    #[default]
+    Held,
+    /// Its files were read.
+    Read { operstate: Option<String> },
+    /// Not in the listing of `ports/`.
+    Missing,
+    /// A file of it cannot be read.
+    Unreadable(Cause),
+}
+
+/// A port as remembered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Port {
+    pub(crate) layer: LinkLayer,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) reading: Option<Reading>,
+    /// Start of the present unhealthy stretch, boot time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) unhealthy_since_ns: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) unreadable_since_ns: Option<u64>,
+    /// Seen healthy in this boot.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) was_healthy: bool,
+    pub(crate) judged: Judged,
+    /// The worst said since its last healthy event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) said: Option<Severity>,
+    /// A fault that stood, to be said again (under a new name, or in a new boot).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) again: Option<Severity>,
+    /// The first healthy reading is an event.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) owed: bool,
+    /// When its device went it was unhealthy with nothing said of it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) by_design: bool,
+    /// Not seen since the host was rebooted.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) stale: bool,
+    /// Missing from the listing of `ports/` when last looked.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) is_missing: bool,
+    #[serde(skip)]
+    pub(crate) glance: Passing<Glance>,
+}
+
+impl Port {
+    pub(crate) fn new(layer: LinkLayer) -> Port {
+        Port {
+            layer,
+            reading: None,
+            unhealthy_since_ns: None,
+            unreadable_since_ns: None,
+            was_healthy: false,
+            judged: Judged::Pending,
+            said: None,
+            again: None,
+            owed: true,
+            by_design: false,
+            stale: false,
+            is_missing: false,
+            glance: Passing::default(),
+        }
+    }
+
+    /// The fault that stands at the connector, whether it must be said again or not.
+    pub(crate) fn standing(&self) -> Option<Severity> {
+        self.said.max(self.again)
+    }
+
+    /// Read in this poll?
+    pub(crate) fn is_read(&self) -> bool {
+        matches!(self.glance.0, Glance::Read { .. })
+    }
+
+    /// Read in this poll, and healthy?
+    pub(crate) fn is_healthy_now(&self) -> bool {
+        self.is_read() && self.reading.as_ref().is_some_and(Reading::is_healthy)
+    }
+
+    /// Read in this poll, and unhealthy?
+    pub(crate) fn is_unhealthy_now(&self) -> bool {
+        self.is_read() && !self.reading.as_ref().is_some_and(Reading::is_healthy)
+    }
+}
+
+/// How a device looks in the present poll.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum Presence {
+    /// Not in the listing.
+    #[default]
+    Absent,
+    /// In the listing and monitored; `true` when its ports could be listed.
+    Present { readable: bool },
+    /// In the listing, and not monitored.
+    Out(Reason),
+}
+
+/// A device as remembered, whatever its name becomes.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Slot {
+    pub(crate) name: DeviceName,
+    pub(crate) function: Option<PciFunction>,
+    pub(crate) role: Role,
+    pub(crate) ports: BTreeMap<PortNumber, Port>,
+    /// Polls in a row without it.
+    pub(crate) misses: u32,
+    /// Polls in a row with an empty `ports/`, up to 2.
+    pub(crate) empty_listings: u32,
+    /// A fault of an earlier boot stands, and it has not been seen since.
+    pub(crate) stale: bool,
+    /// Its disappearance was said, per layer; `true` when it is to be said again.
+    pub(crate) gone: BTreeMap<LinkLayer, bool>,
+    /// The device-level healthy event is owed, per layer.
+    pub(crate) owed: Vec<LinkLayer>,
+    pub(crate) presence: Passing<Presence>,
+}
+
+impl Slot {
+    /// The card it sits on; its name where no function could be read.
+    pub(crate) fn card(&self) -> Card {
+        match &self.function {
+            Some(function) => function.card(),
+            None => Card::from(self.name.to_string()),
+        }
+    }
+
+    pub(crate) fn is_present(&self) -> bool {
+        matches!(self.presence.0, Presence::Present { .. })
+    }
+
+    /// The layers that its ports speak, or that its disappearance was said on.
+    pub(crate) fn layers(&self) -> impl Iterator<Item = LinkLayer> + '_ {
+        LinkLayer::ALL.into_iter().filter(|layer| {
+            self.gone.contains_key(layer) || self.ports.values().any(|port| port.layer == *layer)
+        })
+    }
+
+    /// Stands a fault of the device or of a port of it?
+    pub(crate) fn has_faults(&self) -> bool {
+        !self.gone.is_empty() || self.ports.values().any(|port| port.standing().is_some())
+    }
+}
+
+/// What was said of a card.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CardFault {
+    /// The mode it was measured by.
+    pub(crate) expected: usize,
+    pub(crate) role: Role,
+    /// To be said again, in a new boot.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) again: bool,
+}
+
+/// A card as remembered.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct CardMemory {
+    /// Its first judgement is behind it.
+    pub(crate) judged: bool,
+    /// Its first meeting with its peers is an event.
+    pub(crate) owed: bool,
+    pub(crate) fault: Option<CardFault>,
+    /// Not seen since the host was rebooted.
+    pub(crate) stale: bool,
+}
+
+/// Whom an event is about.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Subject {
+    Device(DeviceName),
+    Port(DeviceName, PortNumber),
+    Card(Card),
+}
+
+/// A fault that no longer stands under its name and has not been cleared yet.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Debt {
+    pub(crate) check: Check,
+    pub(crate) subject: Subject,
+    pub(crate) message: String,
+}
+
+/// A reboot whose absent faults are not settled yet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Reboot {
+    /// Monitored devices that the old state knew.
+    pub(crate) known: usize,
+    /// Boot time of the first poll that was judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) since_ns: Option<u64>,
+}
+
+/// Everything remembered of a node.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Memory {
+    pub(crate) boot_id: String,
+    pub(crate) scope: String,
+    /// No old state could be read: nobody knows what an earlier life left faulty.
+    pub(crate) blind: bool,
+    pub(crate) slots: BTreeMap<SlotKey, Slot>,
+    pub(crate) cards: BTreeMap<(LinkLayer, Card), CardMemory>,
+    pub(crate) debts: Vec<Debt>,
+    pub(crate) reboot: Option<Reboot>,
+    /// Since when the class folder is not there, boot time.
+    pub(crate) anchor_missing_since_ns: Option<u64>,
+}
+
+/// What an accepted batch changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// A port's fault was said, that bad.
+    PortSaid(SlotKey, PortNumber, Severity),
+    /// A port's health was said.
+    PortHealthy(SlotKey, PortNumber),
+    /// A device's disappearance was said.
+    Gone(SlotKey, LinkLayer),
+    /// A device's health was said.
+    DeviceHealthy(SlotKey, LinkLayer),
+    /// A card's fault was said.
+    CardSaid((LinkLayer, Card), CardFault),
+    /// A card's health was said.
+    CardHealthy((LinkLayer, Card)),
+    /// A debt was paid.
+    Paid(Debt),
+}
+
+impl Memory {
+    /// The slot of a device listed under that name, with that function if it could be read.
+    pub(crate) fn find(&self, key: Option<&SlotKey>, name: &DeviceName) -> Option<SlotKey> {
+        if let Some(key) = key
+            && self.slots.contains_key(key)
+        {
+            return Some(key.clone());
+        }
+        let by_name = SlotKey::Name(name.clone());
+        if self.slots.contains_key(&by_name) {
+            return Some(by_name);
+        }
+        if let Some(SlotKey::Function(_)) = key {
+            return None;
+        }
+        let named = self.slots.iter().find(|(_, slot)| slot.name == *name);
+        named.map(|(key, _)| key.clone())
+    }
+
+    /// Remembers that a batch was accepted.
+    pub(crate) fn apply(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::PortSaid(key, number, severity) => {
+                    if let Some(port) = self.port_mut(&key, number) {
+                        port.said = port.said.max(Some(severity));
+                        port.again = None;
+                    }
+                }
+                Effect::PortHealthy(key, number) => {
+                    if let Some(port) = self.port_mut(&key, number) {
+                        (port.said, port.again, port.owed) = (None, None, false);
+                    }
+                }
+                Effect::Gone(key, layer) => {
+                    if let Some(slot) = self.slots.get_mut(&key) {
+                        slot.gone.insert(layer, false);
+                    }
+                }
+                Effect::DeviceHealthy(key, layer) => {
+                    if let Some(slot) = self.slots.get_mut(&key) {
+                        slot.gone.remove(&layer);
+                        slot.owed.retain(|owed| *owed != layer);
+                    }
+                }
+                Effect::CardSaid(key, fault) => {
+                    let card = self.cards.entry(key).or_default();
+                    card.fault = Some(fault);
+                    card.judged = true;
+                }
+                Effect::CardHealthy(key) => {
+                    let card = self.cards.entry(key).or_default();
+                    (card.fault, card.owed, card.judged) = (None, false, true);
+                }
+                Effect::Paid(debt) => self.debts.retain(|owed| *owed != debt),
+            }
+        }
+    }
+
+    /// Could this poll's reading of an unhealthy port become an event?
+    pub(crate) fn may_speak_of(
+        &self,
+        key: Option<&SlotKey>,
+        seen: &Seen,
+        port: &SeenPort,
+    ) -> bool {
+        let slot = self.find(key, &seen.name);
+        let slot = slot.and_then(|key| self.slots.get(&key));
+        let Some(known) = slot.and_then(|slot| slot.ports.get(&port.number)) else {
+            return true;
+        };
+        let is_quiet = matches!(known.judged, Judged::Quiet(_))
+            && known.reading.as_ref() == port.reading.as_ref().ok();
+        let is_said = known.said == Some(Severity::Fatal)
+            && slot.is_some_and(|slot| slot.name == seen.name);
+        !is_quiet && !is_said
+    }
+
+    fn port_mut(&mut self, key: &SlotKey, number: PortNumber) -> Option<&mut Port> {
+        self.slots.get_mut(key)?.ports.get_mut(&number)
+    }
+
+    /// Owes the clearing of a fault under its old name.
+    pub(crate) fn owe(&mut self, check: Check, subject: Subject, message: String) {
+        let debt = Debt {
+            check,
+            subject,
+            message,
+        };
+        let is_owed = self
+            .debts
+            .iter()
+            .any(|owed| owed.check == check && owed.subject == debt.subject);
+        if !is_owed {
+            self.debts.push(debt);
+        }
+    }
+
+    /// The memory of a host that was rebooted: standing faults are kept to be settled, the rest is
+    /// forgotten.
+    pub(crate) fn after_reboot(mut self, boot_id: String) -> Memory {
+        let known = self.slots.len();
+        self.boot_id = boot_id;
+        self.blind = false;
+        self.anchor_missing_since_ns = None;
+        self.slots.retain(|_, slot| slot.has_faults());
+        for slot in self.slots.values_mut() {
+            slot.stale = true;
+            (slot.misses, slot.empty_listings) = (0, 0);
+            slot.owed.clear();
+            slot.gone.values_mut().for_each(|again| *again = true);
+            slot.ports.retain(|_, port| {
+                port.standing().is_some() || !slot.gone.is_empty()
+            });
+            for port in slot.ports.values_mut() {
+                let kept = port.standing();
+                *port = Port {
+                    again: kept,
+                    reading: port.reading.take(),
+                    stale: true,
+                    by_design: port.by_design,
+                    ..Port::new(port.layer)
+                };
+            }
+        }
+        self.cards.retain(|_, card| card.fault.is_some());
+        for card in self.cards.values_mut() {
+            card.stale = true;
+            card.judged = false;
+            card.owed = false;
+            if let Some(fault) = &mut card.fault {
+                fault.again = true;
+            }
+        }
+        self.reboot = Some(Reboot {
+            known,
+            since_ns: None,
+        });
+        self
+    }
+
+    /// Without what only says when and how something was read: what a restart could not find out
+    /// again by itself.
+    pub(crate) fn lasting(&self) -> Memory {
+        let mut lasting = self.clone();
+        lasting.anchor_missing_since_ns = None;
+        for slot in lasting.slots.values_mut() {
+            (slot.misses, slot.empty_listings) = (0, 0);
+            for port in slot.ports.values_mut() {
+                port.reading = None;
+                (port.unhealthy_since_ns, port.unreadable_since_ns) = (None, None);
+                port.by_design = false;
+            }
+        }
+        lasting
+    }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands a reference to the member"
+)]
+pub(crate) fn is_false(value: &bool) -> bool {
+    !*value
+}

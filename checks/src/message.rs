@@ -1,0 +1,139 @@
+//! The words of every event, and the event around them.
+//!
+//! Texts are NVSentinel's (nic-health-monitor, state checks), so that traces can be compared; the
+//! texts of clearings are ours.
+
+use proto::{Entity, HealthEvent, RecommendedAction};
+
+use crate::flags::Settings;
+use crate::memory::Subject;
+use crate::name::{Card, Check, DeviceName, LinkLayer, PortNumber, Role};
+use crate::reading::{Reading, Severity};
+
+/// The agent's name on the wire.
+pub const AGENT: &str = "nic-health-monitor";
+/// The component class on the wire.
+pub const COMPONENT_CLASS: &str = "NIC";
+
+fn port_word(layer: LinkLayer) -> &'static str {
+    match layer {
+        LinkLayer::InfiniBand => "Port",
+        LinkLayer::Ethernet => "RoCE port",
+    }
+}
+
+pub(crate) fn port_unhealthy(
+    layer: LinkLayer,
+    name: &DeviceName,
+    number: PortNumber,
+    reading: &Reading,
+    operstate: Option<&str>,
+) -> String {
+    let word = port_word(layer);
+    let Reading { state, phys } = reading;
+    let told = format!("{word} {name} port {number}: state {state}, phys_state {phys}");
+    match operstate {
+        Some(operstate) => format!("{told}, operstate {operstate}"),
+        None => told,
+    }
+}
+
+pub(crate) fn port_healthy(layer: LinkLayer, name: &DeviceName, number: PortNumber) -> String {
+    format!("{} {name} port {number}: healthy (ACTIVE, LinkUp)", port_word(layer))
+}
+
+pub(crate) fn port_gone(layer: LinkLayer, name: &DeviceName, number: PortNumber) -> String {
+    format!("{} {name} port {number} disappeared from sysfs", port_word(layer))
+}
+
+pub(crate) fn port_unreadable(
+    layer: LinkLayer,
+    name: &DeviceName,
+    number: PortNumber,
+    cause: impl std::fmt::Display,
+) -> String {
+    format!("{} {name} port {number}: state unreadable ({cause})", port_word(layer))
+}
+
+pub(crate) fn device_gone(layer: LinkLayer, name: &DeviceName) -> String {
+    match layer {
+        LinkLayer::InfiniBand => format!(
+            "NIC {name} disappeared from /sys/class/infiniband/ - hardware failure"
+        ),
+        LinkLayer::Ethernet => format!("RoCE device {name} disappeared from sysfs"),
+    }
+}
+
+pub(crate) fn device_back(name: &DeviceName) -> String {
+    format!("Device {name} re-enumerated in sysfs")
+}
+
+pub(crate) fn card_below(card: &Card, role: Role, active: usize, mode: usize) -> String {
+    format!("Card {card} ({role}) has {active} active ports, expected {mode} (peer mode)")
+}
+
+pub(crate) fn card_healthy(card: &Card, role: Role, active: usize, mode: usize) -> String {
+    format!("Card {card} ({role}) healthy: {active} active ports meet peer mode {mode}")
+}
+
+pub(crate) fn card_exempt(card: &Card) -> String {
+    format!(
+        "Card {card} exempt from peer comparison (management NIC sibling); clearing anomaly"
+    )
+}
+
+pub(crate) fn not_present(layer: LinkLayer, subject: &Subject) -> String {
+    let who = match subject {
+        Subject::Device(name) => format!("NIC {name}"),
+        Subject::Port(name, number) => format!("{} {name} port {number}", port_word(layer)),
+        Subject::Card(card) => format!("Card {card}"),
+    };
+    format!("{who} not present after reboot: clearing")
+}
+
+fn entities(subject: &Subject) -> Vec<Entity> {
+    let entity = |entity_type: &str, entity_value: String| Entity {
+        entity_type: entity_type.to_owned(),
+        entity_value,
+    };
+    match subject {
+        Subject::Device(name) => vec![entity("NIC", name.to_string())],
+        Subject::Card(card) => vec![entity("NIC", card.to_string())],
+        Subject::Port(name, number) => vec![
+            entity("NIC", name.to_string()),
+            entity("NICPort", number.to_string()),
+        ],
+    }
+}
+
+/// The event for the wire; `severity` is `None` for a healthy one.
+pub(crate) fn event(
+    settings: &Settings,
+    check: Check,
+    severity: Option<Severity>,
+    message: String,
+    subject: &Subject,
+    wall_ns: u64,
+) -> HealthEvent {
+    let is_fatal = severity == Some(Severity::Fatal);
+    let action = if is_fatal {
+        RecommendedAction::ReplaceVm
+    } else {
+        RecommendedAction::None
+    };
+    HealthEvent {
+        version: proto::VERSION,
+        agent: AGENT.to_owned(),
+        component_class: COMPONENT_CLASS.to_owned(),
+        check_name: check.name().to_owned(),
+        is_fatal,
+        is_healthy: severity.is_none(),
+        message,
+        recommended_action: action.into(),
+        entities_impacted: entities(subject),
+        generated_timestamp: Some(proto::timestamp_from_ns(wall_ns)),
+        node_name: settings.node_name.clone(),
+        processing_strategy: settings.strategy.into(),
+        ..HealthEvent::default()
+    }
+}

@@ -1,0 +1,185 @@
+//! `gpu_metadata.json`: which NUMA nodes hold GPUs, and how near each NIC is to each GPU.
+//!
+//! Only what the monitor needs is read (`lsd 12.2`); other keys are passed over. Without it the
+//! monitor refuses to start, because it could not tell a management NIC from a compute NIC.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+
+use crate::hands::ReadError;
+
+/// How near a NIC is to a GPU, in the words of `nvidia-smi topo -m`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Nearness {
+    /// PIX or PXB: below one PCIe switch hierarchy.
+    Switch,
+    /// PHB or NODE: on the same socket.
+    Socket,
+    /// SYS, and whatever else is printed: across sockets, or not on PCIe.
+    System,
+}
+
+impl Nearness {
+    fn of(level: &str) -> Nearness {
+        match level {
+            "PIX" | "PXB" => Nearness::Switch,
+            "PHB" | "NODE" => Nearness::Socket,
+            _ => Nearness::System,
+        }
+    }
+}
+
+/// What the metadata collector publishes about the node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Metadata {
+    gpu_count: usize,
+    gpu_numa_nodes: BTreeSet<i64>,
+    topology: BTreeMap<String, Vec<String>>,
+}
+
+#[derive(Deserialize)]
+struct File {
+    #[serde(default)]
+    gpus: Option<Vec<Gpu>>,
+    #[serde(default)]
+    nic_topology: Option<BTreeMap<String, Vec<String>>>,
+}
+
+#[derive(Deserialize)]
+struct Gpu {
+    /// -1, null and absent all mean unknown.
+    #[serde(default)]
+    numa_node: Option<i64>,
+}
+
+/// A device's row of the matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Row<'a> {
+    /// One level per GPU.
+    Full(&'a [String]),
+    /// Fewer levels than GPUs.
+    Short,
+    /// No row.
+    Missing,
+}
+
+impl Metadata {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// The cause, as one line without the path's hint.
+    pub fn read(path: &str, bytes: Result<&[u8], ReadError>) -> Result<Metadata, String> {
+        let bytes = bytes.map_err(|error| format!("read gpu metadata at {path}: {error}"))?;
+        let file: File = serde_json::from_slice(bytes)
+            .map_err(|error| format!("parse gpu metadata at {path}: {error}"))?;
+        let gpus = file.gpus.unwrap_or_default();
+        let topology = file.nic_topology.unwrap_or_default();
+        if gpus.is_empty() {
+            return Err(format!(
+                "gpu metadata at {path} has empty gpus[] — NIC monitor cannot classify NICs"
+            ));
+        }
+        if topology.is_empty() {
+            return Err(format!(
+                "gpu metadata at {path} has empty nic_topology — metadata collector must publish \
+                 the nvidia-smi topo -m matrix before the NIC monitor can start"
+            ));
+        }
+        let gpu_numa_nodes: BTreeSet<i64> = gpus
+            .iter()
+            .filter_map(|gpu| gpu.numa_node)
+            .filter(|node| *node >= 0)
+            .collect();
+        if gpu_numa_nodes.is_empty() {
+            return Err(format!(
+                "gpu metadata at {path} has no GPUs with valid NUMA nodes — the NUMA gate cannot \
+                 distinguish management NICs from compute NICs; monitoring everything would risk \
+                 false REPLACE_VM on management NIC failures"
+            ));
+        }
+        Ok(Metadata {
+            gpu_count: gpus.len(),
+            gpu_numa_nodes,
+            topology,
+        })
+    }
+
+    /// The NUMA nodes that hold a GPU; never empty.
+    pub(crate) fn gpu_numa_nodes(&self) -> &BTreeSet<i64> {
+        &self.gpu_numa_nodes
+    }
+
+    pub(crate) fn row(&self, device: &str) -> Row<'_> {
+        match self.topology.get(device) {
+            None => Row::Missing,
+            Some(row) if row.len() < self.gpu_count => Row::Short,
+            Some(row) => Row::Full(row),
+        }
+    }
+
+    /// How near the device is to its nearest GPU; a missing or short row counts as all-SYS.
+    pub(crate) fn nearness(&self, device: &str) -> Nearness {
+        match self.row(device) {
+            Row::Full(row) => row.iter().map(|level| Nearness::of(level)).min(),
+            Row::Short | Row::Missing => None,
+        }
+        .unwrap_or(Nearness::System)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    fn read(text: &str) -> Result<Metadata, String> {
+        Metadata::read("/m.json", Ok(text.as_bytes()))
+    }
+
+    #[rstest]
+    #[case("", "parse gpu metadata at /m.json")]
+    #[case("[]", "parse gpu metadata at /m.json")]
+    #[case("{}", "empty gpus[]")]
+    #[case(r#"{"gpus":[{"numa_node":0}]}"#, "empty nic_topology")]
+    #[case(r#"{"gpus":[{"numa_node":-1},{}],"nic_topology":{"a":["SYS","SYS"]}}"#, "no GPUs with valid NUMA")]
+    #[case(r#"{"gpus":[{"numa_node":"0"}],"nic_topology":{"a":["SYS"]}}"#, "parse gpu metadata")]
+    fn metadata_that_classifies_nothing_is_refused(#[case] text: &str, #[case] part: &str) {
+        let cause = read(text).unwrap_err();
+        assert!(cause.contains(part), "{cause}");
+    }
+
+    #[test]
+    fn the_nearest_gpu_decides_and_a_short_row_is_all_sys() {
+        let metadata = read(
+            r#"{"gpus":[{"numa_node":0},{"numa_node":1}],"nic_topology":{
+                "a":["SYS","PXB"],"b":["NODE","SYS"],"c":["SYS","SYS"],"d":["PIX"],"e":["NV18","SYS"]}}"#,
+        )
+        .unwrap();
+        let nearness: Vec<Nearness> = ["a", "b", "c", "d", "e", "f"]
+            .map(|device| metadata.nearness(device))
+            .to_vec();
+        assert_eq!(
+            nearness,
+            [
+                Nearness::Switch,
+                Nearness::Socket,
+                Nearness::System,
+                Nearness::System,
+                Nearness::System,
+                Nearness::System
+            ]
+        );
+        assert_eq!(metadata.row("d"), Row::Short);
+        assert_eq!(metadata.row("f"), Row::Missing);
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_text_is_no_panic(text in "\\PC*") {
+            let _ = read(&text);
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Peer evidence: what the cards of one role and layer say of each other (`lsd 4.3`).
+//!
+//! A group of one, a tie for the mode, and a mode of zero are no evidence. A card with a management
+//! function, or with a device that could not be read, is neither judged nor counted.
+
+use std::collections::BTreeMap;
+
+use crate::memory::{Judged, Memory, Presence, Slot};
+use crate::name::{Card, LinkLayer, Role};
+use crate::recognise::{Surroundings, ports_of};
+
+/// A card of one layer in the present poll.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CardView {
+    pub(crate) role: Role,
+    /// Healthy ports.
+    pub(crate) active: usize,
+    /// A port of it is still given patience before its first judgement.
+    pub(crate) is_waiting: bool,
+    /// Every port of it could be read.
+    pub(crate) is_ready: bool,
+    pub(crate) is_exempt: bool,
+}
+
+/// How a card stands among its peers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    Below { active: usize, mode: usize },
+    Meets { active: usize, mode: usize },
+    NoEvidence { active: usize },
+    Exempt,
+    Unready,
+}
+
+/// All cards of the present poll.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Peers {
+    pub(crate) cards: BTreeMap<(LinkLayer, Card), CardView>,
+    modes: BTreeMap<(LinkLayer, Role), Option<usize>>,
+}
+
+impl Peers {
+    pub(crate) fn of(
+        memory: &Memory,
+        around: &Surroundings,
+        now_ns: u64,
+        patience_ns: u64,
+    ) -> Peers {
+        let mut cards: BTreeMap<(LinkLayer, Card), CardView> = BTreeMap::new();
+        for slot in memory.slots.values() {
+            let is_held = slot.presence.0 == Presence::Absent && !slot.stale && slot.gone.is_empty();
+            if slot.role == Role::Pinned || !(slot.is_present() || is_held) {
+                continue;
+            }
+            let card = slot.card();
+            for layer in slot.layers() {
+                let view = cards
+                    .entry((layer, card.clone()))
+                    .or_insert_with(|| CardView {
+                        role: slot.role,
+                        active: 0,
+                        is_waiting: false,
+                        is_ready: !around.unready.contains(&card),
+                        is_exempt: around.exempt.contains(&card),
+                    });
+                view.is_ready &= slot.presence.0 == Presence::Present { readable: true };
+                add_ports(view, slot, layer, now_ns, patience_ns);
+            }
+        }
+        let mut counts: BTreeMap<(LinkLayer, Role), Vec<usize>> = BTreeMap::new();
+        for ((layer, _), view) in &cards {
+            if view.is_ready && !view.is_exempt {
+                counts.entry((*layer, view.role)).or_default().push(view.active);
+            }
+        }
+        let modes = counts
+            .into_iter()
+            .map(|(group, counts)| (group, mode(&counts)))
+            .collect();
+        Peers { cards, modes }
+    }
+
+    /// How a card stands; `None` when no device of it is listed.
+    pub(crate) fn standing(&self, key: &(LinkLayer, Card)) -> Option<Standing> {
+        let view = self.cards.get(key)?;
+        let active = view.active;
+        Some(if view.is_exempt {
+            Standing::Exempt
+        } else if !view.is_ready {
+            Standing::Unready
+        } else {
+            match self.modes.get(&(key.0, view.role)).copied().flatten() {
+                Some(mode) if active < mode => Standing::Below { active, mode },
+                Some(mode) => Standing::Meets { active, mode },
+                None => Standing::NoEvidence { active },
+            }
+        })
+    }
+}
+
+fn add_ports(view: &mut CardView, slot: &Slot, layer: LinkLayer, now_ns: u64, patience_ns: u64) {
+    for (_, port) in ports_of(slot, layer) {
+        view.active += usize::from(port.is_healthy_now());
+        view.is_ready &= match &port.glance.0 {
+            crate::memory::Glance::Read { .. } | crate::memory::Glance::Missing => true,
+            crate::memory::Glance::Held | crate::memory::Glance::Unreadable(_) => false,
+        };
+        let may_train = port
+            .reading
+            .as_ref()
+            .is_some_and(crate::reading::Reading::may_be_training);
+        let since_ns = port.unhealthy_since_ns.unwrap_or(now_ns);
+        view.is_waiting |= port.is_unhealthy_now()
+            && port.judged == Judged::Pending
+            && port.again.is_none()
+            && may_train
+            && now_ns.saturating_sub(since_ns) <= patience_ns;
+    }
+}
+
+/// The most common count; `None` for a group of one, a tie, or zero.
+fn mode(counts: &[usize]) -> Option<usize> {
+    if counts.len() < 2 {
+        return None;
+    }
+    let mut tally: BTreeMap<usize, usize> = BTreeMap::new();
+    for count in counts {
+        *tally.entry(*count).or_default() += 1;
+    }
+    let most = tally.values().copied().max()?;
+    let mut modes = tally.iter().filter(|(_, times)| **times == most);
+    match (modes.next(), modes.next()) {
+        (Some((0, _)), _) | (None, _) | (_, Some(_)) => None,
+        (Some((mode, _)), None) => Some(*mode),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(&[], None)]
+    #[case(&[1], None)]
+    #[case(&[1, 1], Some(1))]
+    #[case(&[1, 0], None)]
+    #[case(&[0, 0, 1], None)]
+    #[case(&[2, 2, 1], Some(2))]
+    #[case(&[2, 2, 1, 1], None)]
+    #[case(&[2, 2, 2, 2, 2, 2, 2, 0], Some(2))]
+    fn a_mode_is_evidence_only_when_it_is_one(#[case] counts: &[usize], #[case] want: Option<usize>) {
+        assert_eq!(mode(counts), want);
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_of_cards_is_no_evidence(mut counts in proptest::collection::vec(0_usize..3, 0..10)) {
+            let before = mode(&counts);
+            counts.reverse();
+            prop_assert_eq!(mode(&counts), before);
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! Who is who: a poll's sight is laid over what is remembered, and readings are kept.
+//!
+//! A device is recognised by its PCI function, so a name dealt anew moves nothing but the name; what
+//! was said under the old one becomes a debt. Nothing is judged here.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::memory::{CardMemory, Glance, Judged, Memory, Passing, Port, Presence, Slot, SlotKey, Subject};
+use crate::name::{Card, DeviceName, LinkLayer, PortNumber, Role};
+use crate::scope::Reason;
+use crate::sight::{Blind, Seen, SeenPort, SeenPorts, SeenScope, Sight};
+use crate::zoo::Hooks;
+
+/// What a poll tells of cards beyond the devices that are monitored.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Surroundings {
+    /// Cards with a management function.
+    pub(crate) exempt: BTreeSet<Card>,
+    /// Cards with a device that could not be read.
+    pub(crate) unready: BTreeSet<Card>,
+    /// Some device in the listing could not be read.
+    pub(crate) has_unreadable: bool,
+}
+
+/// Lays the sight over the memory.
+pub(crate) fn recognise(
+    memory: &mut Memory,
+    sight: &Sight,
+    enabled: &[LinkLayer],
+    hooks: &Hooks,
+) -> Surroundings {
+    for slot in memory.slots.values_mut() {
+        slot.presence = Passing(Presence::Absent);
+        for port in slot.ports.values_mut() {
+            port.glance = Passing(Glance::Held);
+        }
+    }
+    let mut around = Surroundings::default();
+    for seen in &sight.devices {
+        let function = seen.facts.as_ref().and_then(|facts| facts.function.as_ref());
+        let found = find(memory, seen);
+        match &seen.scope {
+            SeenScope::Out(reason) => {
+                if let Some(function) = function
+                    && reason.is_management()
+                {
+                    around.exempt.insert(function.card());
+                }
+                if let Some(slot) = found.and_then(|key| memory.slots.get_mut(&key)) {
+                    slot.presence = Passing(Presence::Out(reason.clone()));
+                }
+            }
+            SeenScope::Unknown(blind) => {
+                around.has_unreadable |= matches!(blind, Blind::Unreadable(_));
+                around.unready.extend(function.map(|function| function.card()));
+                if let Some(slot) = found.and_then(|key| memory.slots.get_mut(&key)) {
+                    slot.presence = Passing(Presence::Present { readable: false });
+                }
+            }
+            SeenScope::In(role, ports) => {
+                let key = found.or_else(|| create(memory, seen, *role, ports, enabled));
+                if is_unreadable(ports) {
+                    around.has_unreadable = true;
+                }
+                let Some(key) = key else {
+                    around.unready.extend(function.map(|function| function.card()));
+                    continue;
+                };
+                let key = rekey(memory, key, seen);
+                if hooks.is_blind_to(memory, &key, &seen.name) {
+                    if let Some(slot) = memory.slots.get_mut(&key) {
+                        slot.presence = Passing(Presence::Present { readable: false });
+                    }
+                    continue;
+                }
+                rename(memory, &key, &seen.name);
+                keep_readings(memory, &key, *role, ports, sight.clocks.boot_ns, enabled);
+            }
+        }
+    }
+    around
+}
+
+fn is_unreadable(ports: &SeenPorts) -> bool {
+    match ports {
+        SeenPorts::Blind(blind) => matches!(blind, Blind::Unreadable(_)),
+        SeenPorts::Listed(ports) => ports
+            .iter()
+            .any(|port| matches!(port.reading, Err(Blind::Unreadable(_)))),
+    }
+}
+
+/// The slot of a listed device; a second device of one function goes by its name.
+fn find(memory: &Memory, seen: &Seen) -> Option<SlotKey> {
+    let key = seen.facts.as_ref().map(|facts| &facts.key);
+    let found = memory.find(key, &seen.name)?;
+    let is_taken = memory.slots.get(&found).is_some_and(|slot| {
+        slot.presence.0 != Presence::Absent && slot.name != seen.name
+    });
+    if is_taken {
+        let by_name = SlotKey::Name(seen.name.clone());
+        return memory.slots.contains_key(&by_name).then_some(by_name);
+    }
+    Some(found)
+}
+
+/// A slot for a device first seen; `None` while no port of a watched layer is known.
+fn create(
+    memory: &mut Memory,
+    seen: &Seen,
+    role: Role,
+    ports: &SeenPorts,
+    enabled: &[LinkLayer],
+) -> Option<SlotKey> {
+    let SeenPorts::Listed(ports) = ports else {
+        return None;
+    };
+    let mut layers: Vec<LinkLayer> = ports
+        .iter()
+        .filter(|port| port.out.is_none())
+        .filter_map(|port| port.layer)
+        .filter(|layer| enabled.contains(layer))
+        .collect();
+    layers.sort_unstable();
+    layers.dedup();
+    let facts = seen.facts.as_ref()?;
+    if layers.is_empty() {
+        return None;
+    }
+    let key = if memory.slots.contains_key(&facts.key) {
+        SlotKey::Name(seen.name.clone())
+    } else {
+        facts.key.clone()
+    };
+    let slot = Slot {
+        name: seen.name.clone(),
+        function: facts.function.clone(),
+        role,
+        ports: BTreeMap::new(),
+        misses: 0,
+        empty_listings: 0,
+        stale: false,
+        gone: BTreeMap::new(),
+        owed: if memory.blind { layers } else { Vec::new() },
+        presence: Passing(Presence::Absent),
+    };
+    memory.slots.insert(key.clone(), slot);
+    Some(key)
+}
+
+/// Gives a slot that went by its name the function that can be read now.
+fn rekey(memory: &mut Memory, key: SlotKey, seen: &Seen) -> SlotKey {
+    let Some(facts) = &seen.facts else {
+        return key;
+    };
+    let goes_by_name = matches!(key, SlotKey::Name(_));
+    if goes_by_name
+        && facts.function.is_some()
+        && !memory.slots.contains_key(&facts.key)
+        && let Some(mut slot) = memory.slots.remove(&key)
+    {
+        slot.function.clone_from(&facts.function);
+        memory.slots.insert(facts.key.clone(), slot);
+        return facts.key.clone();
+    }
+    key
+}
+
+/// Follows a slot to its new name; faults said under the old one become debts, and are to be said
+/// again if they stand.
+fn rename(memory: &mut Memory, key: &SlotKey, name: &DeviceName) {
+    let Some(slot) = memory.slots.get_mut(key) else {
+        return;
+    };
+    if slot.name == *name {
+        return;
+    }
+    let old = std::mem::replace(&mut slot.name, name.clone());
+    let message = format!("NIC {old} is now {name}: clearing");
+    let mut debts = Vec::new();
+    // The device is here, so its disappearance does not stand.
+    for (layer, _) in std::mem::take(&mut slot.gone) {
+        debts.push((layer.state_check(), Subject::Device(old.clone())));
+    }
+    for (number, port) in &mut slot.ports {
+        if let Some(severity) = port.standing() {
+            (port.said, port.again) = (None, Some(severity));
+            let subject = Subject::Port(old.clone(), *number);
+            debts.push((port.layer.state_check(), subject));
+        }
+    }
+    for (check, subject) in debts {
+        memory.owe(check, subject, message.clone());
+    }
+}
+
+/// Keeps what was read of a monitored device.
+fn keep_readings(
+    memory: &mut Memory,
+    key: &SlotKey,
+    role: Role,
+    ports: &SeenPorts,
+    now_ns: u64,
+    enabled: &[LinkLayer],
+) {
+    let Some(slot) = memory.slots.get_mut(key) else {
+        return;
+    };
+    slot.role = role;
+    slot.misses = 0;
+    slot.stale = false;
+    let listed = match ports {
+        SeenPorts::Blind(blind) => {
+            slot.presence = Passing(Presence::Present { readable: false });
+            for port in slot.ports.values_mut() {
+                look_away(port, *blind, now_ns);
+            }
+            return;
+        }
+        SeenPorts::Listed(listed) => listed,
+    };
+    if listed.is_empty() && !slot.ports.is_empty() && slot.empty_listings == 0 {
+        // A driver on its way in or out: one poll of grace.
+        slot.empty_listings = 1;
+        slot.presence = Passing(Presence::Present { readable: false });
+        return;
+    }
+    slot.empty_listings = u32::from(listed.is_empty());
+    slot.presence = Passing(Presence::Present { readable: true });
+    for (number, port) in &mut slot.ports {
+        if listed.iter().all(|seen| seen.number != *number) {
+            port.glance = Passing(Glance::Missing);
+            port.is_missing = true;
+        }
+    }
+    let name = slot.name.clone();
+    let card = slot.card();
+    let mut debts = Vec::new();
+    let mut has_new = Vec::new();
+    for seen in listed {
+        let is_new = !slot.ports.contains_key(&seen.number);
+        let left = keep_port(slot, seen, now_ns, enabled);
+        if is_new && let Some(port) = slot.ports.get(&seen.number) {
+            has_new.push(port.layer);
+        }
+        debts.extend(left.map(|(layer, reason)| (seen.number, layer, reason)));
+    }
+    for layer in has_new {
+        let blind = memory.blind;
+        let card = memory
+            .cards
+            .entry((layer, card.clone()))
+            .or_insert_with(|| CardMemory {
+                owed: blind,
+                ..CardMemory::default()
+            });
+        card.judged = false;
+    }
+    for (number, layer, reason) in debts {
+        let message = format!("NIC {name} no longer monitored ({reason}): clearing");
+        memory.owe(layer.state_check(), Subject::Port(name.clone(), number), message);
+    }
+}
+
+/// Keeps one port; returns the layer and the reason when a fault of it is left behind.
+fn keep_port(
+    slot: &mut Slot,
+    seen: &SeenPort,
+    now_ns: u64,
+    enabled: &[LinkLayer],
+) -> Option<(LinkLayer, Reason)> {
+    let left = |port: Option<Port>, reason: Reason| {
+        let port = port.filter(|port| port.standing().is_some())?;
+        Some((port.layer, reason))
+    };
+    if let Some(reason) = &seen.out {
+        return left(slot.ports.remove(&seen.number), reason.clone());
+    }
+    let Some(layer) = seen.layer else {
+        if let (Some(port), Err(blind)) = (slot.ports.get_mut(&seen.number), &seen.reading) {
+            look_away(port, *blind, now_ns);
+        }
+        return None;
+    };
+    if !enabled.contains(&layer) {
+        let reason = Reason::CheckOff(layer.state_check());
+        return left(slot.ports.remove(&seen.number), reason);
+    }
+    let has_moved = |port: &Port| port.layer != layer;
+    let debt = if slot.ports.get(&seen.number).is_some_and(has_moved) {
+        left(slot.ports.remove(&seen.number), Reason::LayerIsNow(layer))
+    } else {
+        None
+    };
+    let port = slot
+        .ports
+        .entry(seen.number)
+        .or_insert_with(|| Port::new(layer));
+    port.is_missing = false;
+    match &seen.reading {
+        Err(blind) => look_away(port, *blind, now_ns),
+        Ok(reading) => {
+            port.stale = false;
+            port.unreadable_since_ns = None;
+            port.glance = Passing(Glance::Read {
+                operstate: seen.operstate.clone(),
+            });
+            if reading.is_healthy() {
+                port.unhealthy_since_ns = None;
+                port.was_healthy = true;
+                port.judged = Judged::Open;
+                port.by_design = false;
+            } else if port.unhealthy_since_ns.is_none() {
+                port.unhealthy_since_ns = Some(now_ns);
+            }
+            if port.reading.as_ref() != Some(reading) {
+                port.reading = Some(reading.clone());
+            }
+        }
+    }
+    debt
+}
+
+/// Keeps that a port could not be read; a race says nothing.
+pub(crate) fn look_away(port: &mut Port, blind: Blind, now_ns: u64) {
+    port.glance = Passing(match blind {
+        Blind::Race => Glance::Held,
+        Blind::Unreadable(cause) => {
+            port.unreadable_since_ns.get_or_insert(now_ns);
+            Glance::Unreadable(cause)
+        }
+    });
+}
+
+/// The ports of a slot on one layer.
+pub(crate) fn ports_of(slot: &Slot, layer: LinkLayer) -> impl Iterator<Item = (PortNumber, &Port)> {
+    slot.ports
+        .iter()
+        .filter(move |(_, port)| port.layer == layer)
+        .map(|(number, port)| (*number, port))
+}

@@ -1,0 +1,134 @@
+//! What one poll saw: the read-only view that is judged afterwards.
+//!
+//! Absent, unreadable and garbled are three different things here. How it was read is `eyes`'
+//! business; what it means is `judge`'s.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::hands::{Clocks, ReadError};
+use crate::memory::SlotKey;
+use crate::name::{DeviceName, LinkLayer, PciFunction, PortNumber, Role};
+use crate::note::Note;
+use crate::reading::Reading;
+use crate::scope::{Placement, Reason};
+
+/// Why a path told nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Cause {
+    /// The read failed.
+    Failed(ReadError),
+    /// The text is none that the kernel writes.
+    Garbled,
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cause::Failed(error) => error.fmt(f),
+            Cause::Garbled => f.write_str("garbled"),
+        }
+    }
+}
+
+/// Nothing was told: by a race with the kernel, or by a path that cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Blind {
+    /// The entry was listed in this poll and gone at the next step; the next poll knows.
+    Race,
+    Unreadable(Cause),
+}
+
+/// How a device's entry in the class folder identifies it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Identity {
+    /// The target of the entry, which is a link.
+    Link(String),
+    /// The entry is a folder; the function comes from `uevent`.
+    Folder(Option<PciFunction>),
+}
+
+/// What stands as long as the identity does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Facts {
+    pub(crate) identity: Identity,
+    pub(crate) function: Option<PciFunction>,
+    pub(crate) key: SlotKey,
+    pub(crate) placement: Result<Placement, Blind>,
+}
+
+/// One port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SeenPort {
+    pub(crate) number: PortNumber,
+    pub(crate) layer: Option<LinkLayer>,
+    /// Both states, if both could be read.
+    pub(crate) reading: Result<Reading, Blind>,
+    pub(crate) operstate: Option<String>,
+    /// Why it is not monitored although its device is.
+    pub(crate) out: Option<Reason>,
+}
+
+/// The ports of a device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum SeenPorts {
+    Blind(Blind),
+    Listed(Vec<SeenPort>),
+}
+
+/// What a device is to us.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum SeenScope {
+    Out(Reason),
+    In(Role, SeenPorts),
+    /// Not known, and not known from before.
+    Unknown(Blind),
+}
+
+/// One entry of the class folder.
+#[derive(Debug, Clone)]
+pub(crate) struct Seen {
+    pub(crate) name: DeviceName,
+    pub(crate) facts: Option<Arc<Facts>>,
+    pub(crate) scope: SeenScope,
+}
+
+/// The class folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Anchor {
+    Listed,
+    Missing,
+    Unreadable(ReadError),
+}
+
+/// Everything one poll saw.
+#[derive(Debug, Clone)]
+pub(crate) struct Sight {
+    pub(crate) clocks: Clocks,
+    pub(crate) anchor: Anchor,
+    /// The boot id, when it was asked for.
+    pub(crate) boot_id: Option<Result<String, Cause>>,
+    /// In the order of their names.
+    pub(crate) devices: Vec<Seen>,
+    /// Paths below a listed device that were not there.
+    pub(crate) missing: BTreeSet<String>,
+    /// Paths that could not be read, and why.
+    pub(crate) troubles: Vec<(String, Cause)>,
+    /// To be told once each.
+    pub(crate) notes: Vec<Note>,
+}
+
+impl Sight {
+    pub(crate) fn new(clocks: Clocks, anchor: Anchor) -> Sight {
+        Sight {
+            clocks,
+            anchor,
+            boot_id: None,
+            devices: Vec::new(),
+            missing: BTreeSet::new(),
+            troubles: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+}

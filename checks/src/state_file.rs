@@ -1,0 +1,413 @@
+//! `state.json`: the memory as text, and back.
+//!
+//! Schema version 2 of NVSentinel's nic-health-monitor, so that either monitor can read the other's
+//! file; what only this one knows is in further keys (`slots`, `cards`, `debts`, …), and where they
+//! are present they are what is read. Version 1, and a file without a version, hold the same keys
+//! without ours. A file that cannot be understood is a fresh start, with a warning that says why.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::eyes::slot_key;
+use crate::hands::ReadError;
+use crate::memory::{
+    CardFault, CardMemory, Debt, Judged, Memory, Passing, Port, Presence, Reboot, Slot, is_false,
+};
+use crate::name::{Card, DeviceName, LinkLayer, PciFunction, PortNumber, Role};
+use crate::note::{Level, Note};
+use crate::reading::{PhysState, PortState, Reading, Severity, severity};
+
+/// The version that is written.
+const VERSION: u64 = 2;
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct File {
+    #[serde(default)]
+    version: u64,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    boot_id: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    scope: String,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    port_states: BTreeMap<String, PortEntry>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    known_devices: Vec<DeviceName>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    anomalous_cards: BTreeMap<String, CardEntry>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    disappeared_devices: BTreeMap<String, DeviceEntry>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    disappeared_ports: BTreeMap<String, GonePortEntry>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    device_miss_counts: BTreeMap<String, MissEntry>,
+
+    // Ours, from here on.
+    #[serde(default, skip_serializing_if = "is_false")]
+    blind: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    slots: Option<Vec<SlotEntry>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    cards: Vec<OurCardEntry>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    debts: Vec<Debt>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reboot: Option<Reboot>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    anchor_missing_since_ns: Option<u64>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct PortEntry {
+    device: DeviceName,
+    port: PortNumber,
+    #[serde(default)]
+    state: String,
+    #[serde(default)]
+    physical_state: String,
+    link_layer: LinkLayer,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct CardEntry {
+    card: Card,
+    link_layer: LinkLayer,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct DeviceEntry {
+    device: DeviceName,
+    link_layer: LinkLayer,
+    #[serde(default, skip_serializing_if = "is_false")]
+    observed_this_boot: bool,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct GonePortEntry {
+    device: DeviceName,
+    port: PortNumber,
+    link_layer: LinkLayer,
+    #[serde(default, skip_serializing_if = "is_false")]
+    observed_this_boot: bool,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct MissEntry {
+    device: DeviceName,
+    link_layer: LinkLayer,
+    count: u32,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct SlotEntry {
+    device: DeviceName,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    function: Option<PciFunction>,
+    role: Role,
+    ports: BTreeMap<PortNumber, Port>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    misses: u32,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    empty_listings: u32,
+    #[serde(default, skip_serializing_if = "is_false")]
+    stale: bool,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    gone: BTreeMap<LinkLayer, bool>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    owed: Vec<LinkLayer>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct OurCardEntry {
+    card: Card,
+    link_layer: LinkLayer,
+    #[serde(default, skip_serializing_if = "is_false")]
+    judged: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    owed: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fault: Option<CardFault>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    stale: bool,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands a reference to the member"
+)]
+fn is_zero(value: &u32) -> bool {
+    *value == 0
+}
+
+/// Reads a saved memory; `None` when there is none to start from, with a note that says why.
+pub(crate) fn read(
+    path: &str,
+    bytes: Result<&[u8], ReadError>,
+    notes: &mut Vec<Note>,
+) -> Option<Memory> {
+    let fresh = |level: Level, why: String, notes: &mut Vec<Note>| {
+        let note = Note::new(level, "fresh start without an old state");
+        notes.push(note.with("path", path).with("why", why));
+        None
+    };
+    let bytes = match bytes {
+        Ok(bytes) => bytes,
+        Err(ReadError::ENOENT) => {
+            return fresh(Level::Warn, "missing: there is no such file".to_owned(), notes);
+        }
+        Err(error) => return fresh(Level::Warn, format!("unreadable: {error}"), notes),
+    };
+    let value: serde_json::Value = match serde_json::from_slice(bytes) {
+        Ok(value) => value,
+        Err(error) => return fresh(Level::Warn, format!("corrupt: {error}"), notes),
+    };
+    let Some(table) = value.as_object() else {
+        return fresh(Level::Warn, "corrupt: not an object".to_owned(), notes);
+    };
+    let version = match table.get("version").map(serde_json::Value::as_u64) {
+        None => 1,
+        Some(Some(version @ 1..)) => version,
+        Some(_) => return fresh(Level::Warn, "unknown: `version` is no number".to_owned(), notes),
+    };
+    if version > VERSION {
+        let why = format!("newer: version {version}, and {VERSION} is known");
+        return fresh(Level::Warn, why, notes);
+    }
+    let file: File = match serde_json::from_value(value) {
+        Ok(file) => file,
+        Err(error) => return fresh(Level::Warn, format!("corrupt: {error}"), notes),
+    };
+    Some(if version < VERSION || file.slots.is_none() {
+        let note = Note::new(Level::Info, "state of another version is migrated");
+        notes.push(note.with("path", path).with("version", version));
+        migrate(file)
+    } else {
+        restore(file)
+    })
+}
+
+fn restore(file: File) -> Memory {
+    let mut memory = Memory {
+        boot_id: file.boot_id,
+        scope: file.scope,
+        blind: file.blind,
+        slots: BTreeMap::new(),
+        cards: BTreeMap::new(),
+        debts: file.debts,
+        reboot: file.reboot,
+        anchor_missing_since_ns: file.anchor_missing_since_ns,
+    };
+    for entry in file.slots.unwrap_or_default() {
+        let slot = Slot {
+            name: entry.device,
+            function: entry.function,
+            role: entry.role,
+            ports: entry.ports,
+            misses: entry.misses,
+            empty_listings: entry.empty_listings,
+            stale: entry.stale,
+            gone: entry.gone,
+            owed: entry.owed,
+            presence: Passing(Presence::Absent),
+        };
+        let mut key = slot_key(&slot.name, slot.function.as_ref());
+        if memory.slots.contains_key(&key) {
+            key = slot_key(&slot.name, None);
+        }
+        memory.slots.insert(key, slot);
+    }
+    for entry in file.cards {
+        let card = CardMemory {
+            judged: entry.judged,
+            owed: entry.owed,
+            fault: entry.fault,
+            stale: entry.stale,
+        };
+        memory.cards.insert((entry.link_layer, entry.card), card);
+    }
+    memory
+}
+
+/// Takes what another version tells: readings, and which devices, ports and cards were reported
+/// gone or odd. What was said of an unhealthy port it does not tell, so its health is owed.
+fn migrate(file: File) -> Memory {
+    let mut memory = Memory {
+        boot_id: file.boot_id,
+        scope: file.scope,
+        ..Memory::default()
+    };
+    for entry in file.port_states.into_values() {
+        let reading = Reading {
+            state: PortState::from(entry.state),
+            phys: PhysState::from(entry.physical_state),
+        };
+        let is_healthy = reading.is_healthy();
+        let port = Port {
+            was_healthy: is_healthy,
+            owed: !is_healthy,
+            judged: if is_healthy {
+                Judged::Open
+            } else {
+                Judged::Quiet(severity(entry.link_layer, &reading))
+            },
+            reading: Some(reading),
+            ..Port::new(entry.link_layer)
+        };
+        let slot = migrated_slot(&mut memory, entry.device);
+        slot.ports.insert(entry.port, port);
+    }
+    for entry in file.disappeared_devices.into_values() {
+        let slot = migrated_slot(&mut memory, entry.device);
+        slot.gone.insert(entry.link_layer, false);
+    }
+    for entry in file.disappeared_ports.into_values() {
+        let slot = migrated_slot(&mut memory, entry.device);
+        let port = slot
+            .ports
+            .entry(entry.port)
+            .or_insert_with(|| Port::new(entry.link_layer));
+        port.said = Some(Severity::Fatal);
+        port.judged = Judged::Open;
+    }
+    for entry in file.device_miss_counts.into_values() {
+        migrated_slot(&mut memory, entry.device).misses = entry.count;
+    }
+    for entry in file.anomalous_cards.into_values() {
+        let fault = CardFault {
+            // The number that was expected is not told; one active port is the least it can be.
+            expected: 1,
+            role: Role::Compute,
+            again: false,
+        };
+        let card = CardMemory {
+            judged: true,
+            fault: Some(fault),
+            ..CardMemory::default()
+        };
+        memory.cards.insert((entry.link_layer, entry.card), card);
+    }
+    memory
+}
+
+fn migrated_slot(memory: &mut Memory, device: DeviceName) -> &mut Slot {
+    let key = slot_key(&device, None);
+    memory.slots.entry(key).or_insert_with(|| Slot {
+        name: device,
+        function: None,
+        // The role of the file's other version is not told; the first poll sets it.
+        role: Role::Compute,
+        ports: BTreeMap::new(),
+        misses: 0,
+        empty_listings: 0,
+        stale: false,
+        gone: BTreeMap::new(),
+        owed: Vec::new(),
+        presence: Passing(Presence::Absent),
+    })
+}
+
+/// The bytes of the file.
+///
+/// # Panics
+/// Never: every key of the file is text.
+pub(crate) fn write(memory: &Memory) -> Vec<u8> {
+    let mut file = File {
+        version: VERSION,
+        boot_id: memory.boot_id.clone(),
+        scope: memory.scope.clone(),
+        blind: memory.blind,
+        debts: memory.debts.clone(),
+        reboot: memory.reboot.clone(),
+        anchor_missing_since_ns: memory.anchor_missing_since_ns,
+        ..File::default()
+    };
+    let mut slots = Vec::new();
+    for slot in memory.slots.values() {
+        add_shared_keys(&mut file, slot);
+        slots.push(SlotEntry {
+            device: slot.name.clone(),
+            function: slot.function.clone(),
+            role: slot.role,
+            ports: slot.ports.clone(),
+            misses: slot.misses,
+            empty_listings: slot.empty_listings,
+            stale: slot.stale,
+            gone: slot.gone.clone(),
+            owed: slot.owed.clone(),
+        });
+    }
+    file.slots = Some(slots);
+    file.known_devices = file
+        .port_states
+        .values()
+        .map(|entry| entry.device.clone())
+        .collect();
+    file.known_devices.sort();
+    file.known_devices.dedup();
+    for ((layer, card), kept) in &memory.cards {
+        if kept.fault.is_some() {
+            let entry = CardEntry {
+                card: card.clone(),
+                link_layer: *layer,
+            };
+            file.anomalous_cards.insert(format!("{layer}/{card}"), entry);
+        }
+        file.cards.push(OurCardEntry {
+            card: card.clone(),
+            link_layer: *layer,
+            judged: kept.judged,
+            owed: kept.owed,
+            fault: kept.fault.clone(),
+            stale: kept.stale,
+        });
+    }
+    let mut bytes = serde_json::to_vec_pretty(&file).expect("every key of the file is text");
+    bytes.push(b'\n');
+    bytes
+}
+
+/// The keys that both monitors know.
+fn add_shared_keys(file: &mut File, slot: &Slot) {
+    let name = &slot.name;
+    for layer in slot.gone.keys() {
+        let entry = DeviceEntry {
+            device: name.clone(),
+            link_layer: *layer,
+            observed_this_boot: !slot.stale,
+        };
+        file.disappeared_devices.insert(format!("{layer}/{name}"), entry);
+    }
+    let held = slot.layers().filter(|layer| !slot.gone.contains_key(layer));
+    for layer in held.filter(|_| slot.misses > 0) {
+        let entry = MissEntry {
+            device: name.clone(),
+            link_layer: layer,
+            count: slot.misses,
+        };
+        file.device_miss_counts.insert(format!("{layer}/{name}"), entry);
+    }
+    for (number, port) in &slot.ports {
+        if port.is_missing && port.said == Some(Severity::Fatal) {
+            let entry = GonePortEntry {
+                device: name.clone(),
+                port: *number,
+                link_layer: port.layer,
+                observed_this_boot: !port.stale,
+            };
+            let key = format!("{}/{name}_{number}", port.layer);
+            file.disappeared_ports.insert(key, entry);
+        } else if let Some(reading) = &port.reading
+            && slot.gone.is_empty()
+            && !slot.stale
+        {
+            let entry = PortEntry {
+                device: name.clone(),
+                port: *number,
+                state: reading.state.to_string(),
+                physical_state: reading.phys.to_string(),
+                link_layer: port.layer,
+            };
+            file.port_states.insert(format!("{name}_{number}"), entry);
+        }
+    }
+}
