@@ -111,6 +111,7 @@ impl Platform {
             pci,
             numa,
             device: self.profile.gpus.device,
+            driver: Some("nvidia".to_owned()),
             model: self.profile.gpus.model.clone(),
             uuid: format!("GPU-{}", uuid(id, number)),
             serial: format!("16{:011}", id % 100_000_000_000),
@@ -229,26 +230,25 @@ impl<'a> Making<'a> {
                 .map(|port| (port, self.port(port).into()))
                 .collect(),
         };
-        let device_id = if is_vf {
-            model.vf_device.unwrap_or(model.device)
-        } else {
-            model.device
-        };
+        let vf_device = model.vf_device.unwrap_or(model.device);
         Function {
             pci: device.pci,
             incarnation: 0,
             vendor: model.vendor,
-            device: device_id,
+            device: if is_vf { vf_device } else { model.device },
             subsystem_vendor: model.subsystem_vendor,
             subsystem_device: model.subsystem_device,
             class: driver.pci_class,
             revision: model.revision,
             numa: device.numa,
             cpus: platform.cpus(device.numa),
+            pcie_speed: model.pcie_speed.clone(),
+            pcie_width: model.pcie_width,
             driver: Some(driver.kernel_driver.clone()),
             driver_file: driver.name.as_str().into(),
             sriov_totalvfs: if is_vf { None } else { model.sriov_totalvfs },
             sriov_offset: if is_vf { 0 } else { self.vf_offset() },
+            sriov_vf_device: if is_vf { 0 } else { vf_device },
             virtfns: Vec::new(),
             physfn: owner.map(|owner| owner.pci),
             topo: if is_vf {

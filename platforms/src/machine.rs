@@ -106,6 +106,8 @@ pub struct Gpu {
     pub numa: i32,
     /// Its PCI device id.
     pub device: u16,
+    /// The kernel driver that holds it.
+    pub driver: Option<String>,
     /// Its product name.
     pub model: String,
     /// Its UUID.
@@ -139,6 +141,10 @@ pub struct Function {
     pub numa: i32,
     /// CPUs of that NUMA node as a list, such as `0-55,112-167`; empty if not known.
     pub cpus: String,
+    /// Speed of its PCIe link, as in `32.0 GT/s PCIe`.
+    pub pcie_speed: String,
+    /// Lanes of its PCIe link.
+    pub pcie_width: u8,
     /// The kernel driver that holds it.
     pub driver: Option<String>,
     /// The driver file that says what its ports show, such as `mlx5-eth`.
@@ -147,6 +153,8 @@ pub struct Function {
     pub sriov_totalvfs: Option<u16>,
     /// How far its first virtual function is behind it, in routing ids.
     pub sriov_offset: u16,
+    /// PCI device id of its virtual functions; 0 if it has none.
+    pub sriov_vf_device: u16,
     /// The virtual functions it has, in order.
     pub virtfns: Vec<PciAddress>,
     /// For a virtual function: the physical one. A guest does not see it.

@@ -98,6 +98,10 @@ pub struct Model {
     pub hw_rev: String,
     /// How many virtual functions a physical one can have.
     pub sriov_totalvfs: Option<u16>,
+    /// Speed of its PCIe link, as in `32.0 GT/s PCIe`.
+    pub pcie_speed: String,
+    /// Lanes of its PCIe link.
+    pub pcie_width: u8,
 }
 
 /// A network function.

@@ -165,7 +165,7 @@ name: ninth
 about: a machine of a vendor's own
 gpus: { model: GPU, device: 0x2330, driver_version: "1", pci: ["0000:01:00.0"], numa: [0] }
 models:
-  m: { vendor: 0x15b3, device: 0x1021, subsystem_vendor: 0x15b3, subsystem_device: 1, fw_ver: "1", board_id: B, hw_rev: "0" }
+  m: { vendor: 0x15b3, device: 0x1021, subsystem_vendor: 0x15b3, subsystem_device: 1, fw_ver: "1", board_id: B, hw_rev: "0", pcie_speed: 32.0 GT/s PCIe, pcie_width: 16 }
 devices:
   - { name: mlx5_0, pci: "0000:02:00.0", model: m, driver: mlx5-ib, numa: 0, netdevs: [ib0], rate: 4X NDR, role: compute, topo: PIX }
 roles: { management: 0, compute: 1, storage: 0 }

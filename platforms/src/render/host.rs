@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Nodes, Of, Part, net};
+use super::{Nodes, Of, Part, net, pci::Header};
 use crate::{Clock, Gpu, Machine, MetadataFile, PciAddress, Route, Routes};
 
 /// A part of the host.
@@ -14,6 +14,8 @@ pub(super) enum HostPart<'a> {
     Classes,
     /// A host bridge.
     Bridge,
+    /// The folder of a driver on the PCI bus.
+    Driver,
     /// A GPU's PCI function.
     Gpu(&'a Gpu),
     /// The boot id.
@@ -50,6 +52,11 @@ pub(super) fn parts<'a>(
     if differs(&|other| same_slots(other, machine)) {
         for bridge in bridges(machine) {
             add(bridge, HostPart::Bridge);
+        }
+    }
+    if differs(&|other| drivers(other).eq(drivers(machine))) {
+        for driver in drivers(machine).flatten().collect::<BTreeSet<_>>() {
+            add(format!("sys/bus/pci/drivers/{driver}"), HostPart::Driver);
         }
     }
     if differs(&|other| other.gpus == machine.gpus) {
@@ -95,6 +102,14 @@ fn same_slots(a: &Machine, b: &Machine) -> bool {
     a.functions.keys().eq(b.functions.keys()) && a.gpus == b.gpus
 }
 
+fn drivers(machine: &Machine) -> impl Iterator<Item = Option<&str>> {
+    let functions = machine
+        .functions
+        .values()
+        .map(|function| function.driver.as_deref());
+    functions.chain(machine.gpus.iter().map(|gpu| gpu.driver.as_deref()))
+}
+
 fn bridges(machine: &Machine) -> BTreeSet<String> {
     let functions = machine.functions.values();
     let functions = functions.map(|function| bridge(&function.physfn.unwrap_or(function.pci)));
@@ -109,6 +124,7 @@ impl HostPart<'_> {
             Self::Folders => "folders",
             Self::Classes => "classes",
             Self::Bridge => "bridge",
+            Self::Driver => "driver",
             Self::Gpu(_) => "gpu",
             Self::BootId(_) => "boot_id",
             Self::Routes(_) => "routes",
@@ -118,7 +134,10 @@ impl HostPart<'_> {
     }
 
     pub(super) fn is_same(&self, other: &Self) -> bool {
-        matches!((self, other), (Self::Bridge, Self::Bridge))
+        matches!(
+            (self, other),
+            (Self::Bridge, Self::Bridge) | (Self::Driver, Self::Driver)
+        )
     }
 
     pub(super) fn nodes(&self, nodes: &mut Nodes) {
@@ -127,6 +146,7 @@ impl HostPart<'_> {
                 for folder in [
                     "sys/class/net",
                     "sys/bus/pci/devices",
+                    "sys/bus/pci/drivers",
                     "sys/devices",
                     "proc/net",
                     "proc/sys/kernel/random",
@@ -145,18 +165,22 @@ impl HostPart<'_> {
                 nodes.file("infiniband_mad/abi_version", 5);
                 nodes.file("infiniband_verbs/abi_version", 6);
             }
-            Self::Bridge => nodes.folder(""),
+            Self::Bridge | Self::Driver => nodes.folder(""),
             Self::Gpu(gpu) => {
-                nodes.folder("");
-                nodes.file("vendor", "0x10de");
-                nodes.file("device", format_args!("{:#06x}", gpu.device));
-                nodes.file("class", "0x030200");
-                nodes.file("numa_node", gpu.numa);
-                let pci = gpu.pci;
-                nodes.link(
-                    format!("/sys/bus/pci/devices/{pci}"),
-                    format!("../../../{}", folder(&pci, None).trim_start_matches("sys/")),
-                );
+                let header = Header {
+                    pci: gpu.pci,
+                    // NVIDIA; the subsystem is the vendor's own, of no number.
+                    id: [0x10de, gpu.device],
+                    subsystem: [0x10de, 0],
+                    // A 3D controller.
+                    class: 0x03_02_00,
+                    revision: 0xa1,
+                    numa: gpu.numa,
+                    cpus: &gpu.cpus,
+                    driver: gpu.driver.as_deref(),
+                    regions: 7,
+                };
+                header.attributes(&folder(&gpu.pci, None), nodes);
             }
             Self::BootId(boot_id) => nodes.file("boot_id", boot_id),
             Self::Routes(Routes::Rows(rows)) => nodes.bytes("route", table(rows).into_bytes()),

@@ -1,7 +1,7 @@
 //! A network function on the PCI bus (`drivers/pci/pci-sysfs.c`, `drivers/pci/iov.c`).
 
 use super::{Nodes, Of, Part, host, net, rdma};
-use crate::{Function, Machine};
+use crate::{Function, Machine, PciAddress};
 
 /// A part that belongs to the function itself.
 pub(super) enum PciPart<'a> {
@@ -89,10 +89,13 @@ fn same(a: &Function, b: &Function) -> bool {
         revision,
         numa,
         cpus,
+        pcie_speed,
+        pcie_width,
         driver,
         driver_file: _,
         sriov_totalvfs,
         sriov_offset,
+        sriov_vf_device,
         virtfns,
         physfn,
         topo: _,
@@ -108,69 +111,30 @@ fn same(a: &Function, b: &Function) -> bool {
         && *revision == b.revision
         && *numa == b.numa
         && *cpus == b.cpus
+        && *pcie_speed == b.pcie_speed
+        && *pcie_width == b.pcie_width
         && *driver == b.driver
         && *sriov_totalvfs == b.sriov_totalvfs
-        && *sriov_offset == b.sriov_offset
+        && [*sriov_offset, *sriov_vf_device] == [b.sriov_offset, b.sriov_vf_device]
         && *virtfns == b.virtfns
         && *physfn == b.physfn
 }
 
 fn own(function: &Function, nodes: &mut Nodes) {
-    let Function {
-        pci,
-        vendor,
-        device,
-        subsystem_vendor,
-        subsystem_device,
-        class,
-        ..
-    } = function;
-    let bus_path = host::folder(pci, function.physfn.as_ref());
-    let below_devices = bus_path.trim_start_matches("sys/");
-    nodes.folder("");
-    nodes.link(
-        format!("/sys/bus/pci/devices/{pci}"),
-        format!("../../../{below_devices}"),
-    );
-    nodes.link("subsystem", "../../../bus/pci");
-    nodes.file("vendor", format_args!("{vendor:#06x}"));
-    nodes.file("device", format_args!("{device:#06x}"));
-    nodes.file("subsystem_vendor", format_args!("{subsystem_vendor:#06x}"));
-    nodes.file("subsystem_device", format_args!("{subsystem_device:#06x}"));
-    nodes.file("class", format_args!("{class:#08x}"));
-    nodes.file("revision", format_args!("{:#04x}", function.revision));
-    nodes.file("numa_node", function.numa);
-    nodes.file("local_cpulist", &function.cpus);
-    nodes.file("irq", 0);
-    nodes.file("enable", 1);
-    nodes.file("current_link_speed", "32.0 GT/s PCIe");
-    nodes.file("max_link_speed", "32.0 GT/s PCIe");
-    nodes.file("current_link_width", 16);
-    nodes.file("max_link_width", 16);
-    let alias = modalias(function);
-    nodes.file("modalias", &alias);
-    let mut uevent = String::new();
-    if let Some(driver) = &function.driver {
-        nodes.link("driver", format!("../../../bus/pci/drivers/{driver}"));
-        uevent += &format!("DRIVER={driver}\n");
+    let Function { pci, physfn, .. } = function;
+    let header = Header::of(function);
+    header.attributes(host::folder(pci, physfn.as_ref()).as_str(), nodes);
+    for (name, speed) in [
+        ("current_link_speed", true),
+        ("max_link_speed", true),
+        ("current_link_width", false),
+        ("max_link_width", false),
+    ] {
+        match speed {
+            true => nodes.file(name, &function.pcie_speed),
+            false => nodes.file(name, function.pcie_width),
+        }
     }
-    uevent += &format!(
-        "PCI_CLASS={class:X}\nPCI_ID={vendor:04X}:{device:04X}\n\
-         PCI_SUBSYS_ID={subsystem_vendor:04X}:{subsystem_device:04X}\n\
-         PCI_SLOT_NAME={pci}\nMODALIAS={alias}"
-    );
-    nodes.file("uevent", uevent);
-    nodes.bytes("config", config(function));
-    nodes.bytes(
-        "resource",
-        RESOURCE
-            .repeat(if function.sriov_totalvfs.is_some() {
-                13
-            } else {
-                7
-            })
-            .into_bytes(),
-    );
     if let Some(total) = function.sriov_totalvfs {
         nodes.file("sriov_totalvfs", total);
         nodes.file("sriov_numvfs", function.virtfns.len());
@@ -179,50 +143,130 @@ fn own(function: &Function, nodes: &mut Nodes) {
         nodes.file("sriov_stride", 1);
         nodes.file(
             "sriov_vf_device",
-            format_args!("{:x}", device.saturating_add(1)),
+            format_args!("{:x}", function.sriov_vf_device),
         );
         nodes.file("sriov_vf_total_msix", 0);
     }
     for (number, virtfn) in function.virtfns.iter().enumerate() {
         nodes.link(format!("virtfn{number}"), format!("../{virtfn}"));
     }
-    if let Some(physfn) = &function.physfn {
+    if let Some(physfn) = physfn {
         nodes.link("physfn", format!("../{physfn}"));
+    }
+}
+
+/// What every PCI function shows.
+pub(super) struct Header<'a> {
+    pub(super) pci: PciAddress,
+    /// Vendor and device.
+    pub(super) id: [u16; 2],
+    /// Subsystem vendor and device.
+    pub(super) subsystem: [u16; 2],
+    pub(super) class: u32,
+    pub(super) revision: u8,
+    pub(super) numa: i32,
+    pub(super) cpus: &'a str,
+    pub(super) driver: Option<&'a str>,
+    /// How many regions `resource` lists: those of the header, and those of SR-IOV.
+    pub(super) regions: usize,
+}
+
+impl<'a> Header<'a> {
+    fn of(function: &'a Function) -> Self {
+        Self {
+            pci: function.pci,
+            id: [function.vendor, function.device],
+            subsystem: [function.subsystem_vendor, function.subsystem_device],
+            class: function.class,
+            revision: function.revision,
+            numa: function.numa,
+            cpus: &function.cpus,
+            driver: function.driver.as_deref(),
+            regions: if function.sriov_totalvfs.is_some() {
+                13
+            } else {
+                7
+            },
+        }
+    }
+
+    /// The attributes of the function whose folder is `folder`, and its places on the bus.
+    pub(super) fn attributes(&self, folder: &str, nodes: &mut Nodes) {
+        let Self {
+            pci,
+            id: [vendor, device],
+            subsystem,
+            class,
+            ..
+        } = self;
+        let [subsystem_vendor, subsystem_device] = subsystem;
+        let below_sys = folder.trim_start_matches("sys/");
+        nodes.folder("");
+        nodes.link(
+            format!("/sys/bus/pci/devices/{pci}"),
+            format!("../../../{below_sys}"),
+        );
+        nodes.link("subsystem", "../../../bus/pci");
+        nodes.file("vendor", format_args!("{vendor:#06x}"));
+        nodes.file("device", format_args!("{device:#06x}"));
+        nodes.file("subsystem_vendor", format_args!("{subsystem_vendor:#06x}"));
+        nodes.file("subsystem_device", format_args!("{subsystem_device:#06x}"));
+        nodes.file("class", format_args!("{class:#08x}"));
+        nodes.file("revision", format_args!("{:#04x}", self.revision));
+        nodes.file("numa_node", self.numa);
+        nodes.file("local_cpulist", self.cpus);
+        nodes.file("irq", 0);
+        nodes.file("enable", 1);
+        let alias = self.modalias();
+        nodes.file("modalias", &alias);
+        let mut uevent = String::new();
+        if let Some(driver) = self.driver {
+            nodes.link("driver", format!("../../../bus/pci/drivers/{driver}"));
+            let bound = format!("/sys/bus/pci/drivers/{driver}/{pci}");
+            nodes.link(bound, format!("../../../../{below_sys}"));
+            uevent += &format!("DRIVER={driver}\n");
+        }
+        uevent += &format!(
+            "PCI_CLASS={class:X}\nPCI_ID={vendor:04X}:{device:04X}\n\
+             PCI_SUBSYS_ID={subsystem_vendor:04X}:{subsystem_device:04X}\n\
+             PCI_SLOT_NAME={pci}\nMODALIAS={alias}"
+        );
+        nodes.file("uevent", uevent);
+        nodes.bytes("config", self.config());
+        nodes.bytes("resource", RESOURCE.repeat(self.regions).into_bytes());
+    }
+
+    fn modalias(&self) -> String {
+        let Self {
+            id: [vendor, device],
+            subsystem: [sub_vendor, sub_device],
+            class,
+            ..
+        } = self;
+        format!(
+            "pci:v{vendor:08X}d{device:08X}sv{sub_vendor:08X}sd{sub_device:08X}\
+             bc{:02x}sc{:02x}i{:02x}",
+            class >> 16 & 0xff,
+            class >> 8 & 0xff,
+            class & 0xff
+        )
+    }
+
+    /// The first 64 bytes of the configuration space: a type 0 header without regions, as much as
+    /// `lspci` needs.
+    fn config(&self) -> Vec<u8> {
+        let mut header = vec![0; 64];
+        let [_, base, sub, interface] = self.class.to_be_bytes();
+        header[0x00..0x02].copy_from_slice(&self.id[0].to_le_bytes());
+        header[0x02..0x04].copy_from_slice(&self.id[1].to_le_bytes());
+        // Command: memory space and bus master. Status: none.
+        header[0x04] = 0x06;
+        header[0x08..0x0c].copy_from_slice(&[self.revision, interface, sub, base]);
+        header[0x2c..0x2e].copy_from_slice(&self.subsystem[0].to_le_bytes());
+        header[0x2e..0x30].copy_from_slice(&self.subsystem[1].to_le_bytes());
+        header
     }
 }
 
 /// One line of `resource` for a region that is not there (`resource_show`).
 const RESOURCE: &str = "0x0000000000000000 0x0000000000000000 0x0000000000000000\n";
-
-fn modalias(function: &Function) -> String {
-    let Function {
-        vendor,
-        device,
-        subsystem_vendor,
-        subsystem_device,
-        class,
-        ..
-    } = function;
-    format!(
-        "pci:v{vendor:08X}d{device:08X}sv{subsystem_vendor:08X}sd{subsystem_device:08X}\
-         bc{:02x}sc{:02x}i{:02x}",
-        class >> 16 & 0xff,
-        class >> 8 & 0xff,
-        class & 0xff
-    )
-}
-
-/// The first 64 bytes of the configuration space: a type 0 header without regions, as much as
-/// `lspci` needs.
-fn config(function: &Function) -> Vec<u8> {
-    let mut header = vec![0; 64];
-    let [_, base, sub, interface] = function.class.to_be_bytes();
-    header[0x00..0x02].copy_from_slice(&function.vendor.to_le_bytes());
-    header[0x02..0x04].copy_from_slice(&function.device.to_le_bytes());
-    // Command: memory space and bus master. Status: none.
-    header[0x04] = 0x06;
-    header[0x08..0x0c].copy_from_slice(&[function.revision, interface, sub, base]);
-    header[0x2c..0x2e].copy_from_slice(&function.subsystem_vendor.to_le_bytes());
-    header[0x2e..0x30].copy_from_slice(&function.subsystem_device.to_le_bytes());
-    header
-}
