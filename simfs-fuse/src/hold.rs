@@ -30,7 +30,14 @@ impl Holds {
     pub(crate) fn add(&mut self, why: Why, pending: Pending) -> HoldId {
         self.next += 1;
         let id = HoldId(self.next);
-        self.held.insert(id, Held { why, pending, told_stuck: false });
+        self.held.insert(
+            id,
+            Held {
+                why,
+                pending,
+                told_stuck: false,
+            },
+        );
         id
     }
 

@@ -19,9 +19,16 @@ use crate::{
 /// Work for the thread.
 pub(crate) enum Job {
     /// Tell the kernel, then say so.
-    Tell { stale: Vec<Stale>, done: Option<mpsc::Sender<()>> },
+    Tell {
+        stale: Vec<Stale>,
+        done: Option<mpsc::Sender<()>>,
+    },
     /// Tell the kernel, then let a request go on.
-    Then { stale: Vec<Stale>, pending: Box<Pending>, next: Next },
+    Then {
+        stale: Vec<Stale>,
+        pending: Box<Pending>,
+        next: Next,
+    },
     /// End.
     Stop,
 }
@@ -34,7 +41,11 @@ pub(crate) fn run(shared: &Arc<Shared>, jobs: &mpsc::Receiver<Job>, notifier: &N
                 // Whoever waited may have given up.
                 let _ = done.map(|done| done.send(()));
             }
-            Job::Then { stale, pending, next } => {
+            Job::Then {
+                stale,
+                pending,
+                next,
+            } => {
                 tell(shared, notifier, stale);
                 shared.follow(*pending, next);
             }
@@ -49,7 +60,9 @@ fn tell(shared: &Shared, notifier: &Notifier, stale: Vec<Stale>) {
         // An error means that the kernel does not know the node, or that the mount has gone: in both
         // cases it has nothing to forget.
         let _ = match stale {
-            Stale::Entry { parent, name } => notifier.inval_entry(INodeNo(parent.inode()), OsStr::new(&*name)),
+            Stale::Entry { parent, name } => {
+                notifier.inval_entry(INodeNo(parent.inode()), OsStr::new(&*name))
+            }
             Stale::Inode(node) => notifier.inval_inode(INodeNo(node.inode()), 0, 0),
         };
     }

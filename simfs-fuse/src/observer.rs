@@ -42,6 +42,11 @@ pub trait Observer: Send + Sync {
     /// server: the tree is locked.
     fn moment(&self, fs: &mut Fs, moment: MomentId, pid: u32) -> MomentAnswer;
 
+    /// A request is held because [`Observer::moment`] said so.
+    fn held(&self, hold: HoldId, pid: u32, moment: MomentId) {
+        let _ = (hold, pid, moment);
+    }
+
     /// A process was killed while a rule that is not killable holds it: it is stuck in the kernel
     /// until released. Said once for each hold.
     fn stuck(&self, hold: HoldId, pid: u32);

@@ -2,7 +2,10 @@
 
 use std::collections::VecDeque;
 
-use fuser::{ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite};
+use fuser::{
+    ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen,
+    ReplyWrite,
+};
 use simfs::{Act, Call, Errno, MomentId, NodeId, Reply, RuleId};
 
 /// A request that is not answered yet.
@@ -13,8 +16,9 @@ pub(crate) struct Pending {
     /// Known from the moment the call has begun.
     pub(crate) act: Option<Act>,
     pub(crate) stage: Stage,
-    /// Moments came since the call began: what it found then may have gone.
-    pub(crate) moved: bool,
+    /// Moments came since the call began, when the tree had this structure: what the call found
+    /// then may have gone.
+    pub(crate) moved: Option<u64>,
     pub(crate) ask: Ask,
 }
 
@@ -39,7 +43,7 @@ pub(crate) enum Stage {
 pub(crate) enum Why {
     Gate,
     Hang { rule: RuleId, killable: bool },
-    Moment,
+    Moment(MomentId),
 }
 
 /// What is to be done with a request next.
@@ -58,20 +62,57 @@ pub(crate) enum Ask {
     /// Opening a file for reading begins a read.
     OpenFile(ReplyOpen),
     /// Opening a file with `O_TRUNC` empties it.
-    OpenEmpty { reply: ReplyOpen, flags: i32 },
-    Read { reply: ReplyData, handle: u64, offset: u64, size: u32 },
-    Create { reply: ReplyCreate, flags: i32, mode: u32 },
-    Write { reply: ReplyWrite, node: NodeId },
-    MakeFolder { reply: ReplyEntry, mode: u32 },
-    SetAttr { reply: ReplyAttr, node: NodeId },
+    OpenEmpty {
+        reply: ReplyOpen,
+        flags: i32,
+    },
+    Read {
+        reply: ReplyData,
+        handle: u64,
+        offset: u64,
+        size: u32,
+    },
+    Create {
+        reply: ReplyCreate,
+        flags: i32,
+        mode: u32,
+    },
+    Write {
+        reply: ReplyWrite,
+        node: NodeId,
+    },
+    MakeFolder {
+        reply: ReplyEntry,
+        mode: u32,
+    },
+    SetAttr {
+        reply: ReplyAttr,
+        node: NodeId,
+    },
     /// The first names of a folder that was opened without listing it.
-    ReadFolder { reply: ReplyDirectory, handle: u64 },
+    ReadFolder {
+        reply: ReplyDirectory,
+        handle: u64,
+    },
     Empty(ReplyEmpty),
 }
 
 impl Pending {
     pub(crate) fn new(pid: u32, call: Call, ask: Ask) -> Self {
-        Self { pid, call, act: None, stage: Stage::Begin, moved: false, ask }
+        Self {
+            pid,
+            call,
+            act: None,
+            stage: Stage::Begin,
+            moved: None,
+            ask,
+        }
+    }
+
+    /// Whether it opens something that a path led to, so that the kernel can be made to walk the path
+    /// again.
+    pub(crate) fn opens(&self) -> bool {
+        matches!(self.ask, Ask::OpenFolder(_) | Ask::OpenFile(_))
     }
 
     /// The folders that the kernel keeps locked until the request is answered: a notification
@@ -82,7 +123,9 @@ impl Pending {
             | Call::Unlink { folder, .. }
             | Call::MakeFolder { folder, .. }
             | Call::RemoveFolder { folder, .. } => vec![*folder],
-            Call::Rename { folder, to_folder, .. } => vec![*folder, *to_folder],
+            Call::Rename {
+                folder, to_folder, ..
+            } => vec![*folder, *to_folder],
             Call::List(folder) if matches!(self.ask, Ask::ReadFolder { .. }) => vec![*folder],
             _ => Vec::new(),
         }

@@ -45,7 +45,11 @@ pub struct Options {
 impl Default for Options {
     /// Any CPU; the anchor is a gate; nothing is stale.
     fn default() -> Self {
-        Self { cpu: None, gate: true, stale_bytes_for_test: None }
+        Self {
+            cpu: None,
+            gate: true,
+            stale_bytes_for_test: None,
+        }
     }
 }
 
@@ -57,7 +61,9 @@ pub enum MountError {
     #[error("cannot mount on `{0}`: no such folder")]
     NoFolder(PathBuf),
     /// What an earlier server left there cannot be taken away.
-    #[error("cannot take away the stale mount at `{mountpoint}`\nhint: `umount -l {mountpoint}` as its owner")]
+    #[error(
+        "cannot take away the stale mount at `{mountpoint}`\nhint: `umount -l {mountpoint}` as its owner"
+    )]
     Stale {
         /// The folder.
         mountpoint: PathBuf,
@@ -86,7 +92,9 @@ pub enum MountError {
         source: io::Error,
     },
     /// The mount has gone from the folder, but a process still holds something on it.
-    #[error("`{0}` is unmounted, but a process still holds a file, folder or working directory there\nhint: end the process; the server ends with it")]
+    #[error(
+        "`{0}` is unmounted, but a process still holds a file, folder or working directory there\nhint: end the process; the server ends with it"
+    )]
     InUse(PathBuf),
 }
 
@@ -111,7 +119,9 @@ impl Server {
         observer: Arc<dyn Observer>,
     ) -> Result<Self, MountError> {
         remove_stale(mountpoint)?;
-        let mountpoint = mountpoint.canonicalize().map_err(|_| MountError::NoFolder(mountpoint.to_owned()))?;
+        let mountpoint = mountpoint
+            .canonicalize()
+            .map_err(|_| MountError::NoFolder(mountpoint.to_owned()))?;
         if !mountpoint.is_dir() {
             return Err(MountError::NoFolder(mountpoint));
         }
@@ -120,13 +130,26 @@ impl Server {
         let shared = Arc::new(Shared::new(fs, observer, options, jobs));
         shared.fs().watch_stale();
         let mut config = Config::default();
-        config.mount_options =
-            vec![MountOption::FSName("simfs".to_owned()), MountOption::NoSuid, MountOption::NoDev, MountOption::NoExec];
+        config.mount_options = vec![
+            MountOption::FSName("simfs".to_owned()),
+            MountOption::NoSuid,
+            MountOption::NoDev,
+            MountOption::NoExec,
+        ];
         let session = fuser::Session::new(Session(Arc::clone(&shared)), &mountpoint, &config)
-            .map_err(|source| MountError::Refused { mountpoint: mountpoint.clone(), source })?;
+            .map_err(|source| MountError::Refused {
+                mountpoint: mountpoint.clone(),
+                source,
+            })?;
         let notifier = session.notifier();
         let (end, ended) = mpsc::channel();
-        let mut server = Self { shared, mountpoint, mounted: true, ended, threads: Vec::new() };
+        let mut server = Self {
+            shared,
+            mountpoint,
+            mounted: true,
+            ended,
+            threads: Vec::new(),
+        };
         let (pinned, pin_failed) = mpsc::channel();
         let pinned_too = pinned.clone();
         server.spawn("simfs-session", move |_| {
@@ -142,7 +165,10 @@ impl Server {
         })?;
         server.spawn("simfs-watch", watch::run)?;
         for _ in 0..2 {
-            pin_failed.recv().unwrap_or(Ok(())).map_err(MountError::Thread)?;
+            pin_failed
+                .recv()
+                .unwrap_or(Ok(()))
+                .map_err(MountError::Thread)?;
         }
         Ok(server)
     }
@@ -192,7 +218,11 @@ impl Server {
         self.end()
     }
 
-    fn spawn(&mut self, name: &str, work: impl FnOnce(&Arc<Shared>) + Send + 'static) -> Result<(), MountError> {
+    fn spawn(
+        &mut self,
+        name: &str,
+        work: impl FnOnce(&Arc<Shared>) + Send + 'static,
+    ) -> Result<(), MountError> {
         let shared = Arc::clone(&self.shared);
         let thread = thread::Builder::new()
             .name(name.to_owned())
@@ -207,8 +237,10 @@ impl Server {
             return Ok(());
         }
         self.shared.close();
-        let unmounted = detach(&self.mountpoint)
-            .map_err(|source| MountError::Unmount { mountpoint: self.mountpoint.clone(), source });
+        let unmounted = detach(&self.mountpoint).map_err(|source| MountError::Unmount {
+            mountpoint: self.mountpoint.clone(),
+            source,
+        });
         let ended = self.ended.recv_timeout(END_LIMIT);
         // Without the notifying thread there is nobody to stop.
         let _ = self.shared.jobs.send(Job::Stop);
@@ -241,9 +273,11 @@ fn pin(cpu: Option<usize>) -> io::Result<()> {
 /// Takes away a mount whose server has died: every use of it ends with ENOTCONN.
 fn remove_stale(mountpoint: &Path) -> Result<(), MountError> {
     match mountpoint.metadata() {
-        Err(error) if error.raw_os_error() == Some(SysErrno::ENOTCONN as i32) => {
-            detach(mountpoint).map_err(|source| MountError::Stale { mountpoint: mountpoint.to_owned(), source })
-        }
+        Err(error) if error.raw_os_error() == Some(SysErrno::ENOTCONN as i32) => detach(mountpoint)
+            .map_err(|source| MountError::Stale {
+                mountpoint: mountpoint.to_owned(),
+                source,
+            }),
         _ => Ok(()),
     }
 }
@@ -253,8 +287,15 @@ fn detach(mountpoint: &Path) -> io::Result<()> {
     match umount2(mountpoint, MntFlags::MNT_DETACH) {
         Ok(()) | Err(SysErrno::EINVAL | SysErrno::ENOENT) => Ok(()),
         Err(SysErrno::EPERM) => {
-            let status = Command::new("fusermount3").args(["-u", "-z"]).arg(mountpoint).status()?;
-            if status.success() { Ok(()) } else { Err(SysErrno::EPERM.into()) }
+            let status = Command::new("fusermount3")
+                .args(["-u", "-z"])
+                .arg(mountpoint)
+                .status()?;
+            if status.success() {
+                Ok(())
+            } else {
+                Err(SysErrno::EPERM.into())
+            }
         }
         Err(errno) => Err(errno.into()),
     }

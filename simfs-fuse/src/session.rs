@@ -9,9 +9,10 @@ use std::{
 };
 
 use fuser::{
-    FileAttr, FileHandle as Fh, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags, KernelConfig,
-    LockOwner, OpenAccMode, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty,
-    ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request, TimeOrNow, WriteFlags,
+    FileAttr, FileHandle as Fh, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
+    KernelConfig, LockOwner, OpenAccMode, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate,
+    ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request,
+    TimeOrNow, WriteFlags,
 };
 use nix::{
     fcntl::OFlag,
@@ -36,7 +37,13 @@ pub(crate) struct Session(pub(crate) Arc<Shared>);
 
 impl Session {
     /// Opens a file for more than reading.
-    fn open_for_writing(&self, request: &Request, node: NodeId, flags: OpenFlags, reply: ReplyOpen) {
+    fn open_for_writing(
+        &self,
+        request: &Request,
+        node: NodeId,
+        flags: OpenFlags,
+        reply: ReplyOpen,
+    ) {
         let fs = self.0.fs();
         let call = match fs.attr(node) {
             Err(_) => return reply.error(fuser::Errno::ESTALE),
@@ -45,13 +52,20 @@ impl Session {
             Ok(_) => {
                 let name = fs.tree().path_of(node).map(|path| path.name().to_owned());
                 let folder = fs.tree().parent_of(node);
-                folder.zip(name).map(|(folder, name)| Call::Create { folder, name, exclusive: false })
+                folder.zip(name).map(|(folder, name)| Call::Create {
+                    folder,
+                    name,
+                    exclusive: false,
+                })
             }
         };
         drop(fs);
         match call {
             Some(call) => {
-                let ask = Ask::OpenEmpty { reply, flags: flags.0 };
+                let ask = Ask::OpenEmpty {
+                    reply,
+                    flags: flags.0,
+                };
                 self.0.take_in(Pending::new(request.pid(), call, ask));
             }
             None => {
@@ -62,27 +76,40 @@ impl Session {
     }
 
     fn changes(&self, request: &Request, call: Call, reply: ReplyEmpty) {
-        self.0.take_in(Pending::new(request.pid(), call, Ask::Empty(reply)));
+        self.0
+            .take_in(Pending::new(request.pid(), call, Ask::Empty(reply)));
     }
 }
 
 impl Filesystem for Session {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
-        let wanted =
-            InitFlags::FUSE_CACHE_SYMLINKS | InitFlags::FUSE_PARALLEL_DIROPS | InitFlags::FUSE_ATOMIC_O_TRUNC;
+        let wanted = InitFlags::FUSE_CACHE_SYMLINKS
+            | InitFlags::FUSE_PARALLEL_DIROPS
+            | InitFlags::FUSE_ATOMIC_O_TRUNC;
         config.add_capabilities(wanted).map_err(|missing| {
-            io::Error::new(io::ErrorKind::Unsupported, format!("the kernel's FUSE has no {missing:?}"))
+            io::Error::new(
+                io::ErrorKind::Unsupported,
+                format!("the kernel's FUSE has no {missing:?}"),
+            )
         })
     }
 
-    fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
-        let Some(name) = name.to_str() else { return reply.error(fuser::Errno::ENOENT) };
+    fn lookup(&self, request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
+        let Some(name) = name.to_str() else {
+            return reply.error(fuser::Errno::ENOENT);
+        };
         let fs = self.0.fs();
-        let found = fs.lookup(NodeId::from_inode(parent.0), name).and_then(|node| fs.attr(node));
+        let found = fs
+            .lookup(NodeId::from_inode(parent.0), name)
+            .and_then(|node| fs.attr(node));
         drop(fs);
         match found {
             Ok(attr) => answer_entry(reply, attr),
-            Err(errno) => reply.error(to_fuser(errno)),
+            Err(errno) => {
+                // A path that is walked again ends here.
+                self.0.walkers().remove(&request.pid());
+                reply.error(to_fuser(errno));
+            }
         }
     }
 
@@ -92,8 +119,18 @@ impl Filesystem for Session {
         // A descriptor of something that has gone still says what it was, as kernfs does.
         let attr = attr.or_else(|errno| {
             let kind = self.0.handles().kind_of(node).ok_or(errno)?;
-            let (len, mode) = if kind == NodeKind::Folder { (0, 0o755) } else { (4096, 0o444) };
-            Ok::<_, Errno>(Attr { node, kind, len, mode, writable: false })
+            let (len, mode) = if kind == NodeKind::Folder {
+                (0, 0o755)
+            } else {
+                (4096, 0o444)
+            };
+            Ok::<_, Errno>(Attr {
+                node,
+                kind,
+                len,
+                mode,
+                writable: false,
+            })
         });
         match attr {
             Ok(attr) => reply.attr(&attr_ttl(&attr), &file_attr(&attr)),
@@ -122,12 +159,22 @@ impl Filesystem for Session {
         let node = NodeId::from_inode(ino.0);
         if let Some(len) = size {
             let call = Call::Truncate { file: node, len };
-            return self.0.take_in(Pending::new(request.pid(), call, Ask::SetAttr { reply, node }));
+            return self.0.take_in(Pending::new(
+                request.pid(),
+                call,
+                Ask::SetAttr { reply, node },
+            ));
         }
         let mut fs = self.0.fs();
         let set = match mode {
             Some(mode) => fs.set_mode(node, mode_bits(mode)),
-            None => fs.attr(node).and_then(|attr| if attr.writable { Ok(()) } else { Err(Errno::EROFS) }),
+            None => fs.attr(node).and_then(|attr| {
+                if attr.writable {
+                    Ok(())
+                } else {
+                    Err(Errno::EROFS)
+                }
+            }),
         };
         let attr = set.and_then(|()| fs.attr(node));
         drop(fs);
@@ -151,9 +198,14 @@ impl Filesystem for Session {
 
     fn open(&self, request: &Request, ino: INodeNo, flags: OpenFlags, reply: ReplyOpen) {
         let node = NodeId::from_inode(ino.0);
-        let reads = flags.acc_mode() == OpenAccMode::O_RDONLY && flags.0 & OFlag::O_TRUNC.bits() == 0;
+        let reads =
+            flags.acc_mode() == OpenAccMode::O_RDONLY && flags.0 & OFlag::O_TRUNC.bits() == 0;
         if reads {
-            self.0.take_in(Pending::new(request.pid(), Call::Read(node), Ask::OpenFile(reply)));
+            self.0.take_in(Pending::new(
+                request.pid(),
+                Call::Read(node),
+                Ask::OpenFile(reply),
+            ));
         } else {
             self.open_for_writing(request, node, flags, reply);
         }
@@ -172,7 +224,9 @@ impl Filesystem for Session {
     ) {
         let node = NodeId::from_inode(ino.0);
         let mut handles = self.0.handles();
-        let Some(file) = handles.file(fh.0) else { return reply.error(fuser::Errno::EBADF) };
+        let Some(file) = handles.file(fh.0) else {
+            return reply.error(fuser::Errno::EBADF);
+        };
         if offset > 0
             && let Some(value) = &file.value
         {
@@ -180,13 +234,22 @@ impl Filesystem for Session {
                 return reply.data(piece(value, offset, size));
             }
             drop(handles);
-            let bytes = self.0.fs().bytes_of(node).map(|bytes| piece(bytes, offset, size).to_vec());
+            let bytes = self
+                .0
+                .fs()
+                .bytes_of(node)
+                .map(|bytes| piece(bytes, offset, size).to_vec());
             return match bytes {
                 Ok(bytes) => reply.data(&bytes),
                 Err(errno) => reply.error(to_fuser(errno)),
             };
         }
-        let ask = Ask::Read { reply, handle: fh.0, offset, size };
+        let ask = Ask::Read {
+            reply,
+            handle: fh.0,
+            offset,
+            size,
+        };
         let mut pending = Pending::new(request.pid(), Call::Read(node), ask);
         pending.act.clone_from(&file.act);
         if std::mem::take(&mut file.begun) {
@@ -210,8 +273,16 @@ impl Filesystem for Session {
     ) {
         let append = self.0.handles().file(fh.0).is_some_and(|file| file.append);
         let node = NodeId::from_inode(ino.0);
-        let call = Call::Write { file: node, offset: (!append).then_some(offset), bytes: data.to_vec() };
-        self.0.take_in(Pending::new(request.pid(), call, Ask::Write { reply, node }));
+        let call = Call::Write {
+            file: node,
+            offset: (!append).then_some(offset),
+            bytes: data.to_vec(),
+        };
+        self.0.take_in(Pending::new(
+            request.pid(),
+            call,
+            Ask::Write { reply, node },
+        ));
     }
 
     fn flush(&self, _: &Request, _: INodeNo, _: Fh, _: LockOwner, reply: ReplyEmpty) {
@@ -245,8 +316,15 @@ impl Filesystem for Session {
         // A folder of the writable folder is opened to put its names on the disk, too. So it is
         // listed only when its names are asked for.
         if self.0.fs().attr(node).is_ok_and(|attr| attr.writable) {
-            let folder = FolderHandle { node, entries: None, started: false };
-            return reply.opened(Fh(self.0.handles().add(Handle::Folder(folder))), FopenFlags::empty());
+            let folder = FolderHandle {
+                node,
+                entries: None,
+                started: false,
+            };
+            return reply.opened(
+                Fh(self.0.handles().add(Handle::Folder(folder))),
+                FopenFlags::empty(),
+            );
         }
         let mut pending = Pending::new(request.pid(), Call::List(node), Ask::OpenFolder(reply));
         if self.0.options.gate && self.0.fs().is_anchor(node) {
@@ -256,13 +334,24 @@ impl Filesystem for Session {
     }
 
     fn readdir(&self, request: &Request, ino: INodeNo, fh: Fh, offset: u64, reply: ReplyDirectory) {
-        let listed = self.0.handles().folder(fh.0).map(|folder| folder.entries.is_some());
+        let listed = self
+            .0
+            .handles()
+            .folder(fh.0)
+            .map(|folder| folder.entries.is_some());
         match listed {
             None => reply.error(fuser::Errno::EBADF),
             Some(true) => self.0.answer_names(reply, fh.0, offset),
             Some(false) => {
-                let ask = Ask::ReadFolder { reply, handle: fh.0 };
-                self.0.take_in(Pending::new(request.pid(), Call::List(NodeId::from_inode(ino.0)), ask));
+                let ask = Ask::ReadFolder {
+                    reply,
+                    handle: fh.0,
+                };
+                self.0.take_in(Pending::new(
+                    request.pid(),
+                    Call::List(NodeId::from_inode(ino.0)),
+                    ask,
+                ));
             }
         }
     }
@@ -286,20 +375,42 @@ impl Filesystem for Session {
         flags: i32,
         reply: ReplyCreate,
     ) {
-        let Some(name) = name.to_str() else { return reply.error(fuser::Errno::EINVAL) };
+        let Some(name) = name.to_str() else {
+            return reply.error(fuser::Errno::EINVAL);
+        };
         let call = Call::Create {
             folder: NodeId::from_inode(parent.0),
             name: name.to_owned(),
             exclusive: flags & OFlag::O_EXCL.bits() != 0,
         };
-        let ask = Ask::Create { reply, flags, mode: mode & !umask };
+        let ask = Ask::Create {
+            reply,
+            flags,
+            mode: mode & !umask,
+        };
         self.0.take_in(Pending::new(request.pid(), call, ask));
     }
 
-    fn mkdir(&self, request: &Request, parent: INodeNo, name: &OsStr, mode: u32, umask: u32, reply: ReplyEntry) {
-        let Some(name) = name.to_str() else { return reply.error(fuser::Errno::EINVAL) };
-        let call = Call::MakeFolder { folder: NodeId::from_inode(parent.0), name: name.to_owned() };
-        let ask = Ask::MakeFolder { reply, mode: mode & !umask };
+    fn mkdir(
+        &self,
+        request: &Request,
+        parent: INodeNo,
+        name: &OsStr,
+        mode: u32,
+        umask: u32,
+        reply: ReplyEntry,
+    ) {
+        let Some(name) = name.to_str() else {
+            return reply.error(fuser::Errno::EINVAL);
+        };
+        let call = Call::MakeFolder {
+            folder: NodeId::from_inode(parent.0),
+            name: name.to_owned(),
+        };
+        let ask = Ask::MakeFolder {
+            reply,
+            mode: mode & !umask,
+        };
         self.0.take_in(Pending::new(request.pid(), call, ask));
     }
 
@@ -308,14 +419,24 @@ impl Filesystem for Session {
     }
 
     fn unlink(&self, request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        let Some(name) = name.to_str() else { return reply.error(fuser::Errno::ENOENT) };
-        let call = Call::Unlink { folder: NodeId::from_inode(parent.0), name: name.to_owned() };
+        let Some(name) = name.to_str() else {
+            return reply.error(fuser::Errno::ENOENT);
+        };
+        let call = Call::Unlink {
+            folder: NodeId::from_inode(parent.0),
+            name: name.to_owned(),
+        };
         self.changes(request, call, reply);
     }
 
     fn rmdir(&self, request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        let Some(name) = name.to_str() else { return reply.error(fuser::Errno::ENOENT) };
-        let call = Call::RemoveFolder { folder: NodeId::from_inode(parent.0), name: name.to_owned() };
+        let Some(name) = name.to_str() else {
+            return reply.error(fuser::Errno::ENOENT);
+        };
+        let call = Call::RemoveFolder {
+            folder: NodeId::from_inode(parent.0),
+            name: name.to_owned(),
+        };
         self.changes(request, call, reply);
     }
 
@@ -364,7 +485,11 @@ impl Shared {
             Ask::OpenFolder(reply) => match result {
                 Ok(Reply::Names(entries)) => {
                     let node = self.listed(node);
-                    let folder = FolderHandle { node, entries: Some(entries), started: false };
+                    let folder = FolderHandle {
+                        node,
+                        entries: Some(entries),
+                        started: false,
+                    };
                     let handle = self.handles().add(Handle::Folder(folder));
                     reply.opened(Fh(handle), FopenFlags::empty());
                 }
@@ -374,21 +499,43 @@ impl Shared {
                 (Ok(_), Some(node)) => {
                     self.fs().opened(node);
                     let act = pending.act;
-                    let file = FileHandle { node, act, begun: true, value: None, grows: false, append: false };
-                    reply.opened(Fh(self.handles().add(Handle::File(file))), FopenFlags::FOPEN_DIRECT_IO);
+                    let file = FileHandle {
+                        node,
+                        act,
+                        begun: true,
+                        value: None,
+                        grows: false,
+                        append: false,
+                    };
+                    reply.opened(
+                        Fh(self.handles().add(Handle::File(file))),
+                        FopenFlags::FOPEN_DIRECT_IO,
+                    );
                 }
                 (result, _) => reply.error(refusal(result)),
             },
             Ask::OpenEmpty { reply, flags } => match result {
-                Ok(Reply::Node(node)) => reply.opened(self.open_written(node, flags), FopenFlags::FOPEN_DIRECT_IO),
+                Ok(Reply::Node(node)) => {
+                    reply.opened(self.open_written(node, flags), FopenFlags::FOPEN_DIRECT_IO)
+                }
                 result => reply.error(refusal(result)),
             },
-            Ask::Read { reply, handle, offset, size } => match (result, node) {
+            Ask::Read {
+                reply,
+                handle,
+                offset,
+                size,
+            } => match (result, node) {
                 (Ok(Reply::Bytes(bytes)), Some(node)) => {
-                    let bytes = self.maybe_stale(node, pending.act.as_ref().map_or("", |act| act.path()), bytes);
+                    let bytes = self.maybe_stale(
+                        node,
+                        pending.act.as_ref().map_or("", |act| act.path()),
+                        bytes,
+                    );
                     let given = piece(&bytes, offset, size).to_vec();
                     let fs = self.fs();
-                    let grows = fs.tree().kind(node) == Some(NodeKind::Stream) && fs.bytes_of(node) == Ok(&bytes);
+                    let grows = fs.tree().kind(node) == Some(NodeKind::Stream)
+                        && fs.bytes_of(node) == Ok(&bytes);
                     drop(fs);
                     if let Some(file) = self.handles().file(handle) {
                         file.grows = grows;
@@ -424,7 +571,9 @@ impl Shared {
             Ask::Write { reply, node } => match result {
                 Ok(Reply::Written(len)) => {
                     self.handles().forget_values(node);
-                    reply.written(u32::try_from(len).expect("a write is never longer than its request"));
+                    reply.written(
+                        u32::try_from(len).expect("a write is never longer than its request"),
+                    );
                 }
                 result => reply.error(refusal(result)),
             },
@@ -463,23 +612,35 @@ impl Shared {
         reply.ok();
     }
 
-    /// What is left of a listing behind a cookie: without names that went meanwhile, and nothing at
-    /// all if the folder has gone. Reading it from its start again shows the names of now.
+    /// What is left of a listing behind a cookie: without names that went meanwhile, be it with the
+    /// whole folder, unless they stay in it for sure. Reading it from its start again shows the
+    /// names of now.
     fn names_from(&self, handle: u64, offset: u64) -> Vec<(u64, NodeId, NodeKind, String)> {
         let fs = self.fs();
         let mut handles = self.handles();
-        let Some(folder) = handles.folder(handle) else { return Vec::new() };
-        let node = folder.node;
-        let (Some(parent), Some(entries)) = (fs.tree().parent_of(node), &mut folder.entries) else {
+        let Some(folder) = handles.folder(handle) else {
             return Vec::new();
         };
+        let node = folder.node;
+        let Some(entries) = &mut folder.entries else {
+            return Vec::new();
+        };
+        let parent = fs.tree().parent_of(node);
         if offset == 0 && std::mem::replace(&mut folder.started, true) {
             *entries = fs.entries(node);
         }
-        let dots = [(1, node, "."), (DOTS, parent, "..")].map(|(cookie, node, name)| (cookie, node, NodeKind::Folder, name));
+        let dots = parent.map(|parent| {
+            [
+                (1, node, NodeKind::Folder, "."),
+                (DOTS, parent, NodeKind::Folder, ".."),
+            ]
+        });
         let there = |entry: &&Entry| entry.sure || fs.lookup(node, &entry.name) == Ok(entry.node);
-        let names = (DOTS + 1..).zip(entries.iter()).filter(|(_, entry)| there(entry));
+        let names = (DOTS + 1..)
+            .zip(entries.iter())
+            .filter(|(_, entry)| there(entry));
         dots.into_iter()
+            .flatten()
             .chain(names.map(|(cookie, entry)| (cookie, entry.node, entry.kind, &*entry.name)))
             .filter(|(cookie, ..)| *cookie > offset)
             .map(|(cookie, node, kind, name)| (cookie, node, kind, name.to_owned()))
@@ -489,7 +650,14 @@ impl Shared {
     fn open_written(&self, node: NodeId, flags: i32) -> Fh {
         self.fs().opened(node);
         let append = flags & OFlag::O_APPEND.bits() != 0;
-        let file = FileHandle { node, act: None, begun: false, value: None, grows: false, append };
+        let file = FileHandle {
+            node,
+            act: None,
+            begun: false,
+            value: None,
+            grows: false,
+            append,
+        };
         Fh(self.handles().add(Handle::File(file)))
     }
 
@@ -497,21 +665,37 @@ impl Shared {
     fn listed(&self, node: Option<NodeId>) -> NodeId {
         let node = node.expect("a folder is opened by listing a node");
         let fs = self.fs();
-        if fs.is_anchor(node) { fs.anchor().unwrap_or(node) } else { node }
+        if fs.is_anchor(node) {
+            fs.anchor().unwrap_or(node)
+        } else {
+            node
+        }
     }
 
     /// What a file or folder that was just made is like, with the permissions its maker wants.
     fn made(&self, result: Result<Reply, Errno>, mode: u32) -> Result<Attr, fuser::Errno> {
-        let Ok(Reply::Node(node)) = result else { return Err(refusal(result)) };
+        let Ok(Reply::Node(node)) = result else {
+            return Err(refusal(result));
+        };
         let mut fs = self.fs();
-        fs.set_mode(node, mode_bits(mode)).and_then(|()| fs.attr(node)).map_err(to_fuser)
+        fs.set_mode(node, mode_bits(mode))
+            .and_then(|()| fs.attr(node))
+            .map_err(to_fuser)
     }
 
     fn maybe_stale(&self, node: NodeId, path: &str, bytes: Vec<u8>) -> Vec<u8> {
-        if !self.options.stale_bytes_for_test.as_ref().is_some_and(|pattern| pattern.matches(path)) {
+        if !self
+            .options
+            .stale_bytes_for_test
+            .as_ref()
+            .is_some_and(|pattern| pattern.matches(path))
+        {
             return bytes;
         }
-        let mut first = self.first_bytes.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut first = self
+            .first_bytes
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         match first.entry(node) {
             Slot::Occupied(old) => old.get().clone(),
             Slot::Vacant(slot) => slot.insert(bytes).clone(),
@@ -562,14 +746,20 @@ fn below_mount(fs: &Fs, link: NodeId, target: &str) -> String {
     if !target.starts_with('/') {
         return target.to_owned();
     }
-    let folder = fs.tree().path_of(link).and_then(|path| path.parent()).unwrap_or_default();
+    let folder = fs
+        .tree()
+        .path_of(link)
+        .and_then(|path| path.parent())
+        .unwrap_or_default();
     let up = folder.split('/').filter(|part| !part.is_empty()).count();
     format!("./{}{}", "../".repeat(up), target.trim_start_matches('/'))
 }
 
 /// The bytes from an offset on, as many as asked for.
 fn piece(bytes: &[u8], offset: u64, size: u32) -> &[u8] {
-    let from = usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len());
+    let from = usize::try_from(offset)
+        .unwrap_or(usize::MAX)
+        .min(bytes.len());
     let size = usize::try_from(size).unwrap_or(usize::MAX);
     &bytes[from..bytes.len().min(from.saturating_add(size))]
 }

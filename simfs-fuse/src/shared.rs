@@ -1,7 +1,7 @@
 //! What the server's threads share, and the way of a request through moments, rules and holds.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -34,6 +34,9 @@ pub(crate) struct Shared {
     /// The first bytes of files that are served stale, by a test.
     pub(crate) first_bytes: Mutex<BTreeMap<NodeId, Vec<u8>>>,
     handles: Mutex<Handles>,
+    /// Threads that walk a path again because names changed at a moment just before they opened
+    /// what was at its end. That moment, and those that counted with it, are behind them.
+    walkers: Mutex<BTreeSet<u32>>,
     holds: Mutex<Holds>,
     held_any: Condvar,
     closing: AtomicBool,
@@ -53,6 +56,7 @@ impl Shared {
             jobs,
             first_bytes: Mutex::default(),
             handles: Mutex::default(),
+            walkers: Mutex::default(),
             holds: Mutex::default(),
             held_any: Condvar::new(),
             closing: AtomicBool::new(false),
@@ -69,6 +73,10 @@ impl Shared {
         self.handles.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    pub(crate) fn walkers(&self) -> MutexGuard<'_, BTreeSet<u32>> {
+        self.walkers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(crate) fn holds(&self) -> MutexGuard<'_, Holds> {
         self.holds.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -77,7 +85,10 @@ impl Shared {
     pub(crate) fn wait_for_holds(&self, interval: Duration) -> bool {
         let mut holds = self.holds();
         while holds.is_empty() && !self.is_closing() {
-            holds = self.held_any.wait(holds).unwrap_or_else(PoisonError::into_inner);
+            holds = self
+                .held_any
+                .wait(holds)
+                .unwrap_or_else(PoisonError::into_inner);
         }
         let (holds, _) = self
             .held_any
@@ -110,7 +121,14 @@ impl Shared {
         };
         if !stale.is_empty() {
             let (done, told) = mpsc::channel();
-            if self.jobs.send(Job::Tell { stale, done: Some(done) }).is_ok() {
+            if self
+                .jobs
+                .send(Job::Tell {
+                    stale,
+                    done: Some(done),
+                })
+                .is_ok()
+            {
                 // Beyond the limit the kernel is told when the request that locks the folder ends.
                 let _ = told.recv_timeout(NOTIFY_LIMIT);
             }
@@ -148,7 +166,9 @@ impl Shared {
     }
 
     fn let_go(self: &Arc<Self>, held: Held) {
-        let Held { why, mut pending, .. } = held;
+        let Held {
+            why, mut pending, ..
+        } = held;
         match why {
             Why::Gate => {
                 // Whatever now bears the anchor's name is listed, as by a reader who comes by path.
@@ -158,7 +178,7 @@ impl Shared {
                 pending.stage = Stage::Begin;
             }
             Why::Hang { .. } => pending.stage = Stage::Resume,
-            Why::Moment => {}
+            Why::Moment(_) => {}
         }
         self.drive(pending);
     }
@@ -172,7 +192,11 @@ impl Shared {
                 (next, fs.take_stale())
             };
             if !stale.is_empty() {
-                let job = Job::Then { stale, pending: Box::new(pending), next };
+                let job = Job::Then {
+                    stale,
+                    pending: Box::new(pending),
+                    next,
+                };
                 // Without that thread the mount is going, and a dropped reply is answered EIO.
                 let _ = self.jobs.send(job);
                 return;
@@ -196,11 +220,19 @@ impl Shared {
 
     fn hold(self: &Arc<Self>, why: Why, pending: Pending) {
         let pid = pending.pid;
-        let path = pending.act.as_ref().map(|act| act.path().to_owned()).unwrap_or_default();
+        let path = pending
+            .act
+            .as_ref()
+            .map(|act| act.path().to_owned())
+            .unwrap_or_default();
         let mut holds = self.holds();
         if self.is_closing() {
             drop(holds);
-            return self.let_go(Held { why, pending, told_stuck: false });
+            return self.let_go(Held {
+                why,
+                pending,
+                told_stuck: false,
+            });
         }
         let first = holds.is_empty();
         let id = holds.add(why, pending);
@@ -211,14 +243,14 @@ impl Shared {
         match why {
             Why::Gate => self.observer.gate(id, pid),
             Why::Hang { rule, .. } => self.observer.hung(id, pid, rule, &path),
-            Why::Moment => {}
+            Why::Moment(moment) => self.observer.held(id, pid, moment),
         }
     }
 
-    /// Answers a request, and then tells the kernel what had to wait for the answer.
+    /// Answers a request. What the kernel could not be told because of it is told now: the kernel
+    /// takes it up once the answer is there. So whoever gets the answer finds nothing put off.
     fn finish(self: &Arc<Self>, pending: Pending, result: Result<Reply, Errno>) {
         let locked = pending.locked_folders();
-        self.reply(pending, result);
         if !locked.is_empty() {
             let stale: Vec<Stale> = self.holds().unlock(&locked);
             if !stale.is_empty() {
@@ -226,6 +258,7 @@ impl Shared {
                 let _ = self.jobs.send(Job::Tell { stale, done: None });
             }
         }
+        self.reply(pending, result);
     }
 
     /// Takes a request on until it must wait, is done, or has changed the tree.
@@ -233,20 +266,28 @@ impl Shared {
         loop {
             match std::mem::replace(&mut pending.stage, Stage::Perform) {
                 Stage::Gate => return Next::Hold(Why::Gate),
-                Stage::Begin => match begin(fs, pending) {
+                Stage::Begin => match self.begin(fs, pending) {
                     Ok(come) => pending.stage = Stage::Before(come),
                     Err(errno) => return Next::Finish(Err(errno)),
                 },
                 Stage::Before(mut come) => {
                     if let Some(moment) = come.pop_front() {
                         pending.stage = Stage::Before(come);
-                        pending.moved = true;
+                        pending.moved.get_or_insert(fs.tree().structure());
                         if let Some(next) = self.meet(fs, moment, pending.pid) {
                             return next;
                         }
                     } else {
-                        let moved = std::mem::take(&mut pending.moved);
-                        if moved && let Err(errno) = again(fs, pending) {
+                        let moved = pending.moved.take();
+                        if pending.opens()
+                            && moved.is_some_and(|before| before != fs.tree().structure())
+                        {
+                            self.walkers().insert(pending.pid);
+                            return Next::Finish(Err(Errno::ESTALE));
+                        }
+                        if moved.is_some()
+                            && let Err(errno) = again(fs, pending)
+                        {
                             return Next::Finish(Err(errno));
                         }
                         if matches!(pending.ask, Ask::OpenFile(_)) {
@@ -256,11 +297,19 @@ impl Shared {
                 }
                 Stage::Resume => return Next::Finish(fs.resume(&pending.call)),
                 Stage::Perform => {
-                    let act = pending.act.as_ref().expect("a call is performed once it has begun");
+                    let act = pending
+                        .act
+                        .as_ref()
+                        .expect("a call is performed once it has begun");
                     match fs.perform(&pending.call, act) {
-                        Answer::Hangs { rule, killable } => return Next::Hold(Why::Hang { rule, killable }),
-                        Answer::Done(result) => {
+                        Answer::Hangs { rule, killable } => {
+                            return Next::Hold(Why::Hang { rule, killable });
+                        }
+                        Answer::Done(mut result) => {
                             let come = fs.after(act);
+                            if !come.is_empty() {
+                                keep_names(&mut result);
+                            }
                             pending.stage = Stage::After(come.into(), result);
                         }
                     }
@@ -278,28 +327,46 @@ impl Shared {
         }
     }
 
+    fn begin(&self, fs: &mut Fs, pending: &mut Pending) -> Result<VecDeque<MomentId>, Errno> {
+        // A read on a descriptor knows its names from the opening, and goes on when the file has gone.
+        if pending.act.is_none() {
+            pending.act = Some(
+                fs.begin(&pending.call)
+                    .map_err(|errno| pending.refusal(errno))?,
+            );
+        }
+        let act = pending.act.as_ref().expect("it was just set");
+        let met_before = pending.opens() && self.walkers().remove(&pending.pid);
+        Ok(if met_before {
+            VecDeque::new()
+        } else {
+            fs.before(act).into()
+        })
+    }
+
     fn meet(&self, fs: &mut Fs, moment: MomentId, pid: u32) -> Option<Next> {
         match self.observer.moment(fs, moment, pid) {
             MomentAnswer::Go => Some(Next::Again),
-            MomentAnswer::Hold => Some(Next::Hold(Why::Moment)),
+            MomentAnswer::Hold => Some(Next::Hold(Why::Moment(moment))),
             MomentAnswer::Fail(errno) => Some(Next::Finish(Err(errno))),
         }
     }
 }
 
-fn begin(fs: &mut Fs, pending: &mut Pending) -> Result<VecDeque<MomentId>, Errno> {
-    // A read on a descriptor knows its names from the opening, and goes on when the file has gone.
-    if pending.act.is_none() {
-        pending.act = Some(fs.begin(&pending.call).map_err(|errno| pending.refusal(errno))?);
+/// A listing that was done before a moment stands, whatever the story then does to its names.
+fn keep_names(result: &mut Result<Reply, Errno>) {
+    if let Ok(Reply::Names(entries)) = result {
+        entries.iter_mut().for_each(|entry| entry.sure = true);
     }
-    let act = pending.act.as_ref().expect("it was just set");
-    Ok(fs.before(act).into())
 }
 
 /// Looks again whether a call can be, after moments changed the tree.
 fn again(fs: &mut Fs, pending: &mut Pending) -> Result<(), Errno> {
     if !matches!(pending.ask, Ask::Read { .. }) {
-        pending.act = Some(fs.begin(&pending.call).map_err(|errno| pending.refusal(errno))?);
+        pending.act = Some(
+            fs.begin(&pending.call)
+                .map_err(|errno| pending.refusal(errno))?,
+        );
     }
     Ok(())
 }
@@ -310,7 +377,10 @@ impl Pending {
     /// look the whole path up again (`do_filp_open`, `fs/namei.c`), and the process sees what is
     /// there now, or `ENOENT`.
     fn refusal(&self, errno: Errno) -> Errno {
-        let opens = matches!(self.ask, Ask::OpenFolder(_) | Ask::OpenFile(_));
-        if opens && errno == Errno::ENOENT { Errno::ESTALE } else { errno }
+        if self.opens() && errno == Errno::ENOENT {
+            Errno::ESTALE
+        } else {
+            errno
+        }
     }
 }

@@ -18,8 +18,11 @@ const SIGKILL_BIT: u64 = 1 << (9 - 1);
 
 pub(crate) fn run(shared: &Arc<Shared>) {
     while shared.wait_for_holds(LOOK_INTERVAL) {
-        let waiting: Vec<(HoldId, u32)> =
-            shared.holds().waiting().map(|(id, held)| (id, held.pending.pid)).collect();
+        let waiting: Vec<(HoldId, u32)> = shared
+            .holds()
+            .waiting()
+            .map(|(id, held)| (id, held.pending.pid))
+            .collect();
         for (id, pid) in waiting {
             if is_killed(pid) {
                 end(shared, id, pid);
@@ -30,8 +33,16 @@ pub(crate) fn run(shared: &Arc<Shared>) {
 
 fn end(shared: &Arc<Shared>, id: HoldId, pid: u32) {
     let mut holds = shared.holds();
-    let Some((_, held)) = holds.waiting().find(|(held, _)| *held == id) else { return };
-    if matches!(held.why, Why::Hang { killable: false, .. }) {
+    let Some((_, held)) = holds.waiting().find(|(held, _)| *held == id) else {
+        return;
+    };
+    if matches!(
+        held.why,
+        Why::Hang {
+            killable: false,
+            ..
+        }
+    ) {
         let told = std::mem::replace(&mut held.told_stuck, true);
         drop(holds);
         if !told {
@@ -51,10 +62,15 @@ fn is_killed(tid: u32) -> bool {
     if tid == 0 {
         return false;
     }
-    let Ok(status) = fs::read_to_string(format!("/proc/{tid}/status")) else { return true };
+    let Ok(status) = fs::read_to_string(format!("/proc/{tid}/status")) else {
+        return true;
+    };
     status
         .lines()
-        .filter_map(|line| line.strip_prefix("SigPnd:").or_else(|| line.strip_prefix("ShdPnd:")))
+        .filter_map(|line| {
+            line.strip_prefix("SigPnd:")
+                .or_else(|| line.strip_prefix("ShdPnd:"))
+        })
         .filter_map(|mask| u64::from_str_radix(mask.trim(), 16).ok())
         .any(|mask| mask & SIGKILL_BIT != 0)
 }

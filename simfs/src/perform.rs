@@ -267,9 +267,13 @@ impl Fs {
                 }
                 self.check_writable(*folder)
             }
-            Call::Rename { folder, name, to_folder, to_name, keep } => {
-                self.check_rename((*folder, name), (*to_folder, to_name), *keep)
-            }
+            Call::Rename {
+                folder,
+                name,
+                to_folder,
+                to_name,
+                keep,
+            } => self.check_rename((*folder, name), (*to_folder, to_name), *keep),
         }
     }
 
@@ -285,7 +289,8 @@ impl Fs {
         if keep && replaced.is_some() {
             return Err(Errno::EEXIST);
         }
-        let is_above = |above: Option<NodeId>, folder| above.is_some_and(|above| self.lies_in(folder, above));
+        let is_above =
+            |above: Option<NodeId>, folder| above.is_some_and(|above| self.lies_in(folder, above));
         if is_above(self.tree.child(folder, name), to_folder) {
             return Err(Errno::EINVAL);
         }

@@ -229,7 +229,7 @@ impl Tree {
 
     /// Every link, by number.
     pub(crate) fn links(&self) -> impl Iterator<Item = NodeId> {
-        self.nodes.iter().enumerate().filter_map(|(index, node)| {
+        let is_link = |node: &Option<Node>| {
             matches!(
                 node,
                 Some(Node {
@@ -237,8 +237,13 @@ impl Tree {
                     ..
                 })
             )
-            .then(|| NodeId::from_index(index))
-        })
+        };
+        let links = self
+            .nodes
+            .iter()
+            .enumerate()
+            .filter(move |(_, node)| is_link(node));
+        links.map(|(index, _)| NodeId::from_index(index))
     }
 
     /// Says that links answer otherwise than before, though no edit was made.

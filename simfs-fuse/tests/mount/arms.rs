@@ -1,11 +1,21 @@
 //! Both arms tell the same story, whatever is done.
 
-use std::{fs, path::Path};
+use std::{
+    fs::{self, OpenOptions},
+    io::{self, Write},
+    path::Path,
+};
 
 use proptest::{collection::vec, prelude::*, sample::select, test_runner::Config};
-use simfs::{Edit, Errno, Fs, Op, OpSet, Rule, RuleId, SimTime, Verdict, When};
+use simfs::{
+    Edit, Errno, Fs, Moment, MomentId, NodeKind, Op, OpSet, Refused, Rule, RuleId, SimTime, Spot,
+    Turn, Verdict, When, Within,
+};
+use simfs_fuse::MomentAnswer;
 
-use crate::support::{Setting, device, file, fuse_or_skip, in_memory, link, list, read, remove, two_devices};
+use crate::support::{
+    Setting, device, file, fuse_or_skip, in_memory, link, list, read, remove, two_devices,
+};
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -15,26 +25,73 @@ enum Step {
     Rename(&'static str, &'static str),
     Unlink(&'static str),
     MakeFolder(&'static str),
+    RemoveFolder(&'static str),
+    MakeNew(&'static str),
+    Append(&'static str, &'static str),
+    Cut(&'static str, u64),
+    Stat(&'static str),
+    ReadLink(&'static str),
+    PollBegins,
+    Moment(Moment),
     Edit(Vec<Edit>),
     Arm(Rule),
     Disarm(RuleId),
 }
 
-const PLACES: &[&str] =
-    &["", "class", "class/a", "class/a/state", "class/b/rate", "devices", "devices/b/state", "loop/x", "none"];
-const FILES: &[&str] = &["var/state/x", "var/state/y", "var/state/sub/z", "class/a/state", "var/state/sub"];
+const PLACES: &[&str] = &[
+    "",
+    "class",
+    "class/a",
+    "class/a/state",
+    "class/b/rate",
+    "devices",
+    "devices/b/state",
+    "loop/x",
+    "none",
+];
+const FILES: &[&str] = &[
+    "var/state/x",
+    "var/state/y",
+    "var/state/sub/z",
+    "class/a/state",
+    "var/state/sub",
+];
 
 fn rules() -> impl Strategy<Value = Rule> {
-    let ops = select(vec![OpSet::from(Op::Read), OpSet::from(Op::List), OpSet::CHANGES, OpSet::from(Op::ReadLink)]);
-    let pattern = select(vec!["class/a/state", "class", "**", "devices/*/state", "var/state/*", "class/a"]);
-    let when = select(vec![When::Always, When::Nth(1), When::Nth(2), When::FirstN(2), When::EveryNth(2)]);
+    let ops = select(vec![
+        OpSet::from(Op::Read),
+        OpSet::from(Op::List),
+        OpSet::CHANGES,
+        OpSet::from(Op::ReadLink),
+    ]);
+    let pattern = select(vec![
+        "class/a/state",
+        "class",
+        "**",
+        "devices/*/state",
+        "var/state/*",
+        "class/a",
+    ]);
+    let when = select(vec![
+        When::Always,
+        When::Nth(1),
+        When::Nth(2),
+        When::FirstN(2),
+        When::EveryNth(2),
+    ]);
     let verdict = select(vec![
         Verdict::Fail(Errno::EIO),
         Verdict::Fail(Errno::EACCES),
         Verdict::Content(b"what\n".to_vec()),
         Verdict::Truncate(1),
-        Verdict::Torn { first: b"1: D".to_vec(), at: 2 },
-        Verdict::Vanish { paths: vec!["class/b".into(), "devices/b".into()], after_names: Some(1) },
+        Verdict::Torn {
+            first: b"1: D".to_vec(),
+            at: 2,
+        },
+        Verdict::Vanish {
+            paths: vec!["class/b".into(), "devices/b".into()],
+            after_names: Some(1),
+        },
         Verdict::ShortWrite(2),
     ]);
     (0..3u64, ops, pattern, when, verdict).prop_map(|(id, ops, pattern, when, verdict)| Rule {
@@ -44,6 +101,53 @@ fn rules() -> impl Strategy<Value = Rule> {
         when,
         verdict,
     })
+}
+
+fn moments() -> impl Strategy<Value = Moment> {
+    let spot = || {
+        let ops = select(vec![
+            OpSet::from(Op::Read),
+            OpSet::from(Op::List),
+            OpSet::CHANGES,
+        ]);
+        (
+            ops,
+            select(vec!["class", "class/b/state", "**", "var/state/*"]),
+        )
+            .prop_map(|(ops, at)| Spot::new(ops, at))
+    };
+    let turn = prop_oneof![
+        spot().prop_map(Turn::Before),
+        spot().prop_map(Turn::After),
+        (spot(), spot()).prop_map(|(after, before)| Turn::Between { after, before }),
+    ];
+    let within = select(vec![Within::Poll, Within::Drill]);
+    (0..4u64, turn, 1..3u64, within).prop_map(|(id, turn, nth, within)| Moment {
+        id: MomentId(id),
+        turn,
+        nth,
+        within,
+    })
+}
+
+/// What a story does at its moments.
+fn story(fs: &mut Fs, moment: MomentId) {
+    match moment {
+        MomentId(0) => fs.apply(&[remove("class/b"), remove("devices/b")]),
+        MomentId(1) => fs.apply(&device("b")),
+        MomentId(2) => fs.apply(&[file("devices/b/state", "2: INIT\n")]),
+        _ => fs.apply(&[remove("class"), file("var/state/other", "from the story")]),
+    }
+}
+
+/// Makes a call again after each moment, once the story went on.
+fn again<T>(fs: &mut Fs, mut call: impl FnMut(&mut Fs) -> Result<T, Refused>) -> Result<T, i32> {
+    loop {
+        match call(fs) {
+            Err(Refused::Moment(moment)) => story(fs, moment),
+            ended => return in_memory(ended),
+        }
+    }
 }
 
 fn steps() -> impl Strategy<Value = Step> {
@@ -67,6 +171,14 @@ fn steps() -> impl Strategy<Value = Step> {
         1 => (select(FILES), select(FILES)).prop_map(|(from, to)| Step::Rename(from, to)),
         1 => select(FILES).prop_map(Step::Unlink),
         1 => select(FILES).prop_map(Step::MakeFolder),
+        1 => select(FILES).prop_map(Step::RemoveFolder),
+        1 => select(FILES).prop_map(Step::MakeNew),
+        1 => (select(FILES), select(vec!["more", ""])).prop_map(|(path, text)| Step::Append(path, text)),
+        1 => (select(FILES), 0..9u64).prop_map(|(path, len)| Step::Cut(path, len)),
+        1 => select(PLACES).prop_map(Step::Stat),
+        1 => select(PLACES).prop_map(Step::ReadLink),
+        1 => Just(Step::PollBegins),
+        2 => moments().prop_map(Step::Moment),
         5 => edits.prop_map(Step::Edit),
         3 => rules().prop_map(Step::Arm),
         1 => (0..3u64).prop_map(|id| Step::Disarm(RuleId(id))),
@@ -75,8 +187,9 @@ fn steps() -> impl Strategy<Value = Step> {
 
 /// What a process sees of a step.
 fn on_mount(root: &Path, step: &Step) -> Result<String, i32> {
-    let errno = |error: std::io::Error| error.raw_os_error().unwrap_or(0);
-    let done = |result: std::io::Result<()>| result.map(|()| String::new()).map_err(errno);
+    let errno = |error: io::Error| error.raw_os_error().unwrap_or(0);
+    let done = |result: io::Result<()>| result.map(|()| String::new()).map_err(errno);
+    let open = |options: &mut OpenOptions, path: &str| options.open(root.join(path));
     match step {
         Step::List(path) => list(&root.join(path)).map(|names| names.join(" ")),
         // A descriptor of a folder is opened by a listing, so a program that reads one lists it.
@@ -86,28 +199,72 @@ fn on_mount(root: &Path, step: &Step) -> Result<String, i32> {
         Step::Rename(from, to) => done(fs::rename(root.join(from), root.join(to))),
         Step::Unlink(path) => done(fs::remove_file(root.join(path))),
         Step::MakeFolder(path) => done(fs::create_dir(root.join(path))),
-        Step::Edit(_) | Step::Arm(_) | Step::Disarm(_) => Ok(String::new()),
+        Step::RemoveFolder(path) => done(fs::remove_dir(root.join(path))),
+        Step::MakeNew(path) => {
+            done(open(OpenOptions::new().write(true).create_new(true), path).map(drop))
+        }
+        Step::Append(path, text) => done(
+            open(OpenOptions::new().append(true), path)
+                .and_then(|mut file| file.write_all(text.as_bytes())),
+        ),
+        Step::Cut(path, len) => {
+            done(open(OpenOptions::new().write(true), path).and_then(|file| file.set_len(*len)))
+        }
+        Step::Stat(path) => fs::metadata(root.join(path))
+            .map(|data| data.is_dir().to_string())
+            .map_err(errno),
+        Step::ReadLink(path) => fs::read_link(root.join(path))
+            .map(|target| target.to_str().unwrap().to_owned())
+            .map_err(errno),
+        _ => Ok(String::new()),
     }
 }
 
 /// What a reader in memory sees of a step.
 fn by_function(fs: &mut Fs, step: &Step) -> Result<String, i32> {
-    let done = |result| in_memory(result).map(|()| String::new());
+    let done = |result: Result<(), i32>| result.map(|()| String::new());
+    let write_all = |fs: &mut Fs, path: &str, text: &str| {
+        let mut rest = text.as_bytes();
+        while !rest.is_empty() {
+            rest = &rest[again(fs, |fs| fs.write(path, rest))?..];
+        }
+        Ok(())
+    };
     match step {
-        Step::List(path) => in_memory(fs.list(path)).map(|names| names.join(" ")),
-        Step::Read(path) if fs.stat(path) == Ok(simfs::NodeKind::Folder) => Ok("a folder".to_owned()),
-        Step::Read(path) => in_memory(fs.read(path)).map(|bytes| String::from_utf8(bytes).unwrap()),
-        Step::Save(path, text) => in_memory(fs.create(path)).and_then(|()| {
-            let mut rest = text.as_bytes();
-            while !rest.is_empty() {
-                rest = &rest[in_memory(fs.write(path, rest))?..];
-            }
-            Ok(String::new())
-        }),
-        Step::Rename(from, to) => done(fs.rename(from, to)),
-        Step::Unlink(path) => done(fs.unlink(path)),
-        Step::MakeFolder(path) => done(fs.make_folder(path)),
-        Step::Edit(_) | Step::Arm(_) | Step::Disarm(_) => Ok(String::new()),
+        Step::List(path) => again(fs, |fs| fs.list(path)).map(|names| names.join(" ")),
+        Step::Read(path) if fs.stat(path) == Ok(NodeKind::Folder) => Ok("a folder".to_owned()),
+        Step::Read(path) => {
+            again(fs, |fs| fs.read(path)).map(|bytes| String::from_utf8(bytes).unwrap())
+        }
+        Step::Save(path, text) => {
+            done(again(fs, |fs| fs.create(path)).and_then(|()| write_all(fs, path, text)))
+        }
+        Step::Rename(from, to) => done(again(fs, |fs| fs.rename(from, to))),
+        Step::Unlink(path) => done(again(fs, |fs| fs.unlink(path))),
+        Step::MakeFolder(path) => done(again(fs, |fs| fs.make_folder(path))),
+        Step::RemoveFolder(path) => done(again(fs, |fs| fs.remove_folder(path))),
+        Step::MakeNew(path) => done(again(fs, |fs| fs.create_new(path))),
+        Step::Append(path, text) => {
+            done(openable(fs, path).and_then(|()| write_all(fs, path, text)))
+        }
+        Step::Cut(path, len) => {
+            done(openable(fs, path).and_then(|()| again(fs, |fs| fs.truncate(path, *len))))
+        }
+        Step::Stat(path) => fs
+            .stat(path)
+            .map(|kind| (kind == NodeKind::Folder).to_string())
+            .map_err(|errno| errno.0),
+        Step::ReadLink(path) => fs.read_link(path).map_err(|errno| errno.0),
+        _ => Ok(String::new()),
+    }
+}
+
+/// Whether a file can be opened for writing, which is no operation of its own.
+fn openable(fs: &mut Fs, path: &str) -> Result<(), i32> {
+    match fs.stat(path).map_err(|errno| errno.0)? {
+        NodeKind::Folder => Err(Errno::EISDIR.0),
+        _ if !path.starts_with("var/state") => Err(Errno::EROFS.0),
+        _ => Ok(()),
     }
 }
 
@@ -118,17 +275,24 @@ fn tell(fs: &mut Fs, step: &Step) {
         Step::Disarm(rule) => {
             fs.disarm(*rule);
         }
+        Step::PollBegins => fs.poll_begins(fs.now()),
+        Step::Moment(moment) => fs.arm_moment(moment.clone()),
         _ => {}
     }
 }
 
 proptest! {
-    #![proptest_config(Config { cases: 1500, ..Config::default() })]
+    #![proptest_config(Config { cases: 128, failure_persistence: None, ..Config::default() })]
 
     #[test]
     fn any_script_gives_the_same_outcomes_and_the_same_trace_in_both_arms(steps in vec(steps(), 1..40)) {
         let mut memory = two_devices();
-        let Some(stage) = fuse_or_skip(memory.clone(), Setting::default()) else { return Ok(()) };
+        let on_moment = Box::new(|fs: &mut Fs, moment| {
+            story(fs, moment);
+            MomentAnswer::Go
+        });
+        let setting = Setting { on_moment, ..Setting::default() };
+        let Some(stage) = fuse_or_skip(memory.clone(), setting) else { return Ok(()) };
         for (at, step) in steps.iter().enumerate() {
             let now = SimTime::from_secs(at as u64);
             memory.set_now(now);

@@ -6,7 +6,13 @@ use crate::support::{Setting, Stage, device, file, fuse_or_skip, list, read, rem
 use simfs_fuse::Options;
 
 fn gated() -> Option<Stage> {
-    fuse_or_skip(two_devices(), Setting { options: Options::default(), ..Setting::default() })
+    fuse_or_skip(
+        two_devices(),
+        Setting {
+            options: Options::default(),
+            ..Setting::default()
+        },
+    )
 }
 
 /// Lists the anchor in a thread, changes the world at the gate, and gives what the listing saw.
@@ -24,7 +30,9 @@ fn check(stage: &Stage, at_gate: impl FnOnce()) -> Result<Vec<String>, i32> {
 #[test]
 fn a_listing_of_the_anchor_sees_what_was_changed_while_it_was_held() {
     let Some(stage) = gated() else { return };
-    let seen = check(&stage, || stage.edit(&[device("c"), vec![remove("class/a")]].concat()));
+    let seen = check(&stage, || {
+        stage.edit(&[device("c"), vec![remove("class/a")]].concat())
+    });
     assert_eq!(seen.unwrap(), ["b", "c"]);
 }
 
@@ -54,7 +62,15 @@ fn the_gate_sees_a_poll_also_while_the_anchor_is_absent() {
     stage.edit(&[file("devices/a/state", "1: DOWN\n")]);
     assert_eq!(read(&stage.path("class/a/state")).unwrap(), "1: DOWN\n");
     assert_eq!(check(&stage, || {}).unwrap(), ["a"]);
-    assert_eq!(stage.trace(), ["list class: ENOENT", "list class: 1", "read class/a/state: 8", "list class: 1"]);
+    assert_eq!(
+        stage.trace(),
+        [
+            "list class: ENOENT",
+            "list class: 1",
+            "read class/a/state: 8",
+            "list class: 1"
+        ]
+    );
 }
 
 #[test]

@@ -1,8 +1,7 @@
 //! Reads that do not come back.
 
 use std::{
-    fs,
-    thread,
+    fs, thread,
     time::{Duration, Instant},
 };
 
@@ -88,11 +87,20 @@ fn a_hang_blocks_no_other_reader_and_no_edit() {
     let cat = Process::cat(&stage.path("class/a/state"));
     let hold = stage.hung();
     let start = Instant::now();
-    stage.edit(&[simfs::Edit::Remove("class/a".into()), simfs::Edit::Remove("devices/a".into())]);
+    stage.edit(&[
+        simfs::Edit::Remove("class/a".into()),
+        simfs::Edit::Remove("devices/a".into()),
+    ]);
     assert_eq!(read(&stage.path("class/b/state")).unwrap(), "4: ACTIVE\n");
-    assert!(start.elapsed() < Duration::from_secs(1), "an edit waited for a held read");
+    assert!(
+        start.elapsed() < Duration::from_secs(1),
+        "an edit waited for a held read"
+    );
     stage.server.release(hold);
-    assert!(!cat.end().0, "the device has gone: its read ends with ENODEV");
+    assert!(
+        !cat.end().0,
+        "the device has gone: its read ends with ENODEV"
+    );
 }
 
 #[test]

@@ -12,7 +12,9 @@ use rustix::fs::RawDir;
 use simfs::{Moment, MomentId, Op, Rule, RuleId, Spot, TreePath, Turn, Verdict, When, Within};
 use simfs_fuse::MomentAnswer;
 
-use crate::support::{Setting, below_descriptor, device, file, fuse_or_skip, list, read, remove, two_devices};
+use crate::support::{
+    Setting, below_descriptor, device, file, fuse_or_skip, list, read, remove, two_devices,
+};
 
 /// Lists a folder with getdents buffers for a few names, telling each name with the number of its
 /// chunk; how many chunks there were.
@@ -32,25 +34,38 @@ pub(crate) fn in_small_buffers(path: &Path, mut tell: impl FnMut(usize, &str)) -
 }
 
 fn gone(name: &str) -> Vec<simfs::Edit> {
-    vec![remove(&format!("class/{name}")), remove(&format!("devices/{name}"))]
+    vec![
+        remove(&format!("class/{name}")),
+        remove(&format!("devices/{name}")),
+    ]
 }
 
 #[test]
 fn a_held_descriptor_of_a_removed_device_gives_enodev_for_ever() {
-    let Some(stage) = fuse_or_skip(two_devices(), Setting::default()) else { return };
+    let Some(stage) = fuse_or_skip(two_devices(), Setting::default()) else {
+        return;
+    };
     let held = File::open(stage.path("class/a/state")).unwrap();
     let mut bytes = [0; 64];
     assert!(held.read_at(&mut bytes, 0).is_ok());
     stage.edit(&gone("a"));
-    assert_eq!(held.read_at(&mut bytes, 0).unwrap_err().raw_os_error(), Some(19));
+    assert_eq!(
+        held.read_at(&mut bytes, 0).unwrap_err().raw_os_error(),
+        Some(19)
+    );
     stage.edit(&device("a"));
-    assert_eq!(held.read_at(&mut bytes, 0).unwrap_err().raw_os_error(), Some(19));
+    assert_eq!(
+        held.read_at(&mut bytes, 0).unwrap_err().raw_os_error(),
+        Some(19)
+    );
     assert_eq!(held.metadata().unwrap().len(), 4096);
 }
 
 #[test]
 fn a_held_folder_of_a_removed_device_lists_as_empty_and_opens_nothing() {
-    let Some(stage) = fuse_or_skip(two_devices(), Setting::default()) else { return };
+    let Some(stage) = fuse_or_skip(two_devices(), Setting::default()) else {
+        return;
+    };
     let folder = stage.path("devices/a");
     let (unread, listed) = (File::open(&folder).unwrap(), File::open(&folder).unwrap());
     let mut buffer = [MaybeUninit::uninit(); 512];
@@ -67,7 +82,9 @@ fn a_held_folder_of_a_removed_device_lists_as_empty_and_opens_nothing() {
 
 #[test]
 fn a_device_that_returns_is_seen_at_once_and_has_a_new_inode() {
-    let Some(stage) = fuse_or_skip(two_devices(), Setting::default()) else { return };
+    let Some(stage) = fuse_or_skip(two_devices(), Setting::default()) else {
+        return;
+    };
     let state = stage.path("class/a/state");
     let before = fs::metadata(&state).unwrap().ino();
     stage.edit(&gone("a"));
@@ -79,8 +96,14 @@ fn a_device_that_returns_is_seen_at_once_and_has_a_new_inode() {
 
 #[test]
 fn a_name_that_goes_in_mid_listing_is_not_listed_and_no_other_comes_twice() {
-    let Some(stage) = fuse_or_skip(two_devices(), Setting::default()) else { return };
-    stage.edit(&(0..20).flat_map(|n| device(&format!("d{n:02}"))).collect::<Vec<_>>());
+    let Some(stage) = fuse_or_skip(two_devices(), Setting::default()) else {
+        return;
+    };
+    stage.edit(
+        &(0..20)
+            .flat_map(|n| device(&format!("d{n:02}")))
+            .collect::<Vec<_>>(),
+    );
     let mut seen = Vec::new();
     in_small_buffers(&stage.path("class"), |_, name| {
         if seen.is_empty() {
@@ -99,7 +122,9 @@ fn a_name_that_goes_in_mid_listing_is_not_listed_and_no_other_comes_twice() {
 
 #[test]
 fn a_device_that_vanishes_by_a_rule_is_listed_and_then_not_found() {
-    let Some(stage) = fuse_or_skip(two_devices(), Setting::default()) else { return };
+    let Some(stage) = fuse_or_skip(two_devices(), Setting::default()) else {
+        return;
+    };
     assert_eq!(read(&stage.path("class/b/state")).unwrap(), "4: ACTIVE\n");
     stage.server.with_fs(|fs| {
         fs.arm(Rule {
@@ -123,7 +148,10 @@ fn a_device_that_vanishes_by_a_rule_is_listed_and_then_not_found() {
 fn between_listing_and_read() -> Moment {
     Moment {
         id: MomentId(7),
-        turn: Turn::Between { after: Spot::new(Op::List, "class"), before: Spot::new(Op::Read, "class/b/state") },
+        turn: Turn::Between {
+            after: Spot::new(Op::List, "class"),
+            before: Spot::new(Op::Read, "class/b/state"),
+        },
         nth: 1,
         within: Within::Poll,
     }
@@ -140,7 +168,9 @@ fn a_device_goes_between_the_listing_and_the_read() {
         }),
         ..Setting::default()
     };
-    let Some(stage) = fuse_or_skip(fs, setting) else { return };
+    let Some(stage) = fuse_or_skip(fs, setting) else {
+        return;
+    };
     assert_eq!(read(&stage.path("class/b/state")).unwrap(), "4: ACTIVE\n");
     assert_eq!(list(&stage.path("class")).unwrap(), ["a", "b"]);
     assert_eq!(read(&stage.path("class/b/state")), Err(2));
@@ -159,7 +189,9 @@ fn a_device_replaced_just_before_its_read_is_read_as_the_new_one() {
         }),
         ..Setting::default()
     };
-    let Some(stage) = fuse_or_skip(fs, setting) else { return };
+    let Some(stage) = fuse_or_skip(fs, setting) else {
+        return;
+    };
     assert_eq!(read(&stage.path("class/b/state")).unwrap(), "4: ACTIVE\n");
     assert_eq!(list(&stage.path("class")).unwrap(), ["a", "b"]);
     assert_eq!(read(&stage.path("class/b/state")).unwrap(), "1: DOWN\n");
@@ -167,17 +199,25 @@ fn a_device_replaced_just_before_its_read_is_read_as_the_new_one() {
 
 #[test]
 fn a_descriptor_opened_before_its_device_went_reads_enodev_by_a_rule_at_that_read() {
-    let Some(stage) = fuse_or_skip(two_devices(), Setting::default()) else { return };
+    let Some(stage) = fuse_or_skip(two_devices(), Setting::default()) else {
+        return;
+    };
     stage.server.with_fs(|fs| {
         fs.arm(Rule {
             id: RuleId(1),
             ops: Op::Read.into(),
             pattern: "class/b/state".into(),
             when: When::Always,
-            verdict: Verdict::Vanish { paths: vec![TreePath::new("devices/b")], after_names: None },
+            verdict: Verdict::Vanish {
+                paths: vec![TreePath::new("devices/b")],
+                after_names: None,
+            },
         });
     });
     let mut opened = File::open(stage.path("class/b/state")).unwrap();
-    assert_eq!(opened.read(&mut [0; 8]).unwrap_err().raw_os_error(), Some(19));
+    assert_eq!(
+        opened.read(&mut [0; 8]).unwrap_err().raw_os_error(),
+        Some(19)
+    );
     assert_eq!(read(&stage.path("class/b/state")), Err(2));
 }

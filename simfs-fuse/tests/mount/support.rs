@@ -79,7 +79,9 @@ impl Stage {
     }
 
     pub(crate) fn told(&self) -> Told {
-        self.told.recv_timeout(LIMIT).expect("the observer must be told in time")
+        self.told
+            .recv_timeout(LIMIT)
+            .expect("the observer must be told in time")
     }
 
     /// Lets every listing of the anchor through that waits now or comes until `work` is done.
@@ -98,7 +100,8 @@ impl Stage {
     }
 
     pub(crate) fn trace(&self) -> Vec<String> {
-        self.server.with_fs(|fs| fs.take_trace().iter().map(ToString::to_string).collect())
+        self.server
+            .with_fs(|fs| fs.take_trace().iter().map(ToString::to_string).collect())
     }
 }
 
@@ -110,7 +113,13 @@ pub(crate) struct Setting {
 
 impl Default for Setting {
     fn default() -> Self {
-        Self { options: Options { gate: false, ..Options::default() }, on_moment: Box::new(|_, _| MomentAnswer::Go) }
+        Self {
+            options: Options {
+                gate: false,
+                ..Options::default()
+            },
+            on_moment: Box::new(|_, _| MomentAnswer::Go),
+        }
     }
 }
 
@@ -118,10 +127,24 @@ impl Default for Setting {
 pub(crate) fn fuse_or_skip(fs: Fs, setting: Setting) -> Option<Stage> {
     let folder = tempfile::tempdir().unwrap();
     let (tell, told) = mpsc::channel();
-    let witness = Arc::new(Witness { told: tell, on_moment: Mutex::new(setting.on_moment) });
-    match Server::mount(Arc::new(Mutex::new(fs)), folder.path(), setting.options, witness) {
-        Ok(server) => Some(Stage { server, told, _folder: folder }),
-        Err(MountError::Refused { source, .. }) if std::env::var("NICDRILL_REQUIRE_FUSE").as_deref() != Ok("1") => {
+    let witness = Arc::new(Witness {
+        told: tell,
+        on_moment: Mutex::new(setting.on_moment),
+    });
+    match Server::mount(
+        Arc::new(Mutex::new(fs)),
+        folder.path(),
+        setting.options,
+        witness,
+    ) {
+        Ok(server) => Some(Stage {
+            server,
+            told,
+            _folder: folder,
+        }),
+        Err(MountError::Refused { source, .. })
+            if std::env::var("NICDRILL_REQUIRE_FUSE").as_deref() != Ok("1") =>
+        {
             let _ = writeln!(std::io::stderr(), "skipped: cannot mount: {source}");
             None
         }
@@ -130,11 +153,17 @@ pub(crate) fn fuse_or_skip(fs: Fs, setting: Setting) -> Option<Stage> {
 }
 
 pub(crate) fn file(path: &str, text: &str) -> Edit {
-    Edit::File { path: path.into(), value: Value::Bytes(text.as_bytes().to_vec()) }
+    Edit::File {
+        path: path.into(),
+        value: Value::Bytes(text.as_bytes().to_vec()),
+    }
 }
 
 pub(crate) fn link(path: &str, target: &str) -> Edit {
-    Edit::Link { path: path.into(), target: target.to_owned() }
+    Edit::Link {
+        path: path.into(),
+        target: target.to_owned(),
+    }
 }
 
 pub(crate) fn remove(path: &str) -> Edit {
@@ -168,7 +197,9 @@ pub(crate) fn read(path: &Path) -> Result<String, i32> {
 pub(crate) fn list(path: &Path) -> Result<Vec<String>, i32> {
     let errno = |error: std::io::Error| error.raw_os_error().unwrap_or(0);
     let names = fs::read_dir(path).map_err(errno)?;
-    names.map(|entry| Ok(entry.map_err(errno)?.file_name().into_string().unwrap())).collect()
+    names
+        .map(|entry| Ok(entry.map_err(errno)?.file_name().into_string().unwrap()))
+        .collect()
 }
 
 /// The same outcome as a client in memory tells it.
@@ -184,14 +215,24 @@ pub(crate) struct Process(pub(crate) Child);
 
 impl Process {
     pub(crate) fn cat(path: &Path) -> Self {
-        let child = Command::new("cat").arg(path).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let child = Command::new("cat")
+            .arg(path)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         Self(child)
     }
 
     /// Waits until the process ends; whether it ended well, and what it wrote.
     pub(crate) fn end(mut self) -> (bool, String) {
         let mut text = String::new();
-        self.0.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+        self.0
+            .stdout
+            .take()
+            .unwrap()
+            .read_to_string(&mut text)
+            .unwrap();
         (self.0.wait().unwrap().success(), text)
     }
 

@@ -22,7 +22,9 @@ fn flip(up: bool) -> Edit {
 
 #[test]
 fn ten_thousand_flips_are_each_seen_by_the_very_next_read() {
-    let Some(stage) = fuse_or_skip(two_devices(), Setting::default()) else { return };
+    let Some(stage) = fuse_or_skip(two_devices(), Setting::default()) else {
+        return;
+    };
     stage.server.with_fs(|fs| fs.set_tracing(false));
     let state = stage.path("class/a/state");
     let held = File::open(&state).unwrap();
@@ -33,13 +35,19 @@ fn ten_thousand_flips_are_each_seen_by_the_very_next_read() {
         assert_eq!(read(&state).unwrap(), expected, "round {round}");
         let mut bytes = [0; 64];
         let len = held.read_at(&mut bytes, 0).unwrap();
-        assert_eq!(&bytes[..len], expected.as_bytes(), "round {round}, held descriptor");
+        assert_eq!(
+            &bytes[..len],
+            expected.as_bytes(),
+            "round {round}, held descriptor"
+        );
     }
 }
 
 #[test]
 fn a_reader_beside_flips_sees_one_value_or_the_other_and_never_a_mix() {
-    let Some(stage) = fuse_or_skip(two_devices(), Setting::default()) else { return };
+    let Some(stage) = fuse_or_skip(two_devices(), Setting::default()) else {
+        return;
+    };
     let state = stage.path("class/a/state");
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -58,17 +66,25 @@ fn a_reader_beside_flips_sees_one_value_or_the_other_and_never_a_mix() {
             .collect();
         for round in 0..500 {
             stage.edit(&[flip(round % 2 == 0)]);
-            assert_eq!(read(&state).unwrap(), if round % 2 == 0 { UP } else { DOWN });
+            assert_eq!(
+                read(&state).unwrap(),
+                if round % 2 == 0 { UP } else { DOWN }
+            );
         }
         done.store(true, Ordering::Relaxed);
-        let reads: i32 = readers.into_iter().map(|reader| reader.join().unwrap()).sum();
+        let reads: i32 = readers
+            .into_iter()
+            .map(|reader| reader.join().unwrap())
+            .sum();
         assert!(reads > 0);
     });
 }
 
 #[test]
 fn an_attribute_is_4096_bytes_long_whatever_it_gives() {
-    let Some(stage) = fuse_or_skip(two_devices(), Setting::default()) else { return };
+    let Some(stage) = fuse_or_skip(two_devices(), Setting::default()) else {
+        return;
+    };
     let state = stage.path("class/a/state");
     assert_eq!(read(&state).unwrap(), UP);
     assert_eq!(fs::metadata(&state).unwrap().len(), 4096);
@@ -77,7 +93,9 @@ fn an_attribute_is_4096_bytes_long_whatever_it_gives() {
 
 #[test]
 fn an_attribute_is_filled_once_and_read_on_in_pieces() {
-    let Some(stage) = fuse_or_skip(two_devices(), Setting::default()) else { return };
+    let Some(stage) = fuse_or_skip(two_devices(), Setting::default()) else {
+        return;
+    };
     let mut held = File::open(stage.path("class/a/state")).unwrap();
     let mut first = [0; 3];
     held.read_exact(&mut first).unwrap();
@@ -93,8 +111,13 @@ fn an_attribute_is_filled_once_and_read_on_in_pieces() {
 
 #[test]
 fn a_file_that_fails_by_itself_opens_and_fails_to_read() {
-    let Some(stage) = fuse_or_skip(two_devices(), Setting::default()) else { return };
-    stage.edit(&[Edit::File { path: "devices/a/carrier".into(), value: Value::Fails(Errno::EINVAL) }]);
+    let Some(stage) = fuse_or_skip(two_devices(), Setting::default()) else {
+        return;
+    };
+    stage.edit(&[Edit::File {
+        path: "devices/a/carrier".into(),
+        value: Value::Fails(Errno::EINVAL),
+    }]);
     let mut opened = File::open(stage.path("class/a/carrier")).unwrap();
     let error = opened.read_to_string(&mut String::new()).unwrap_err();
     assert_eq!(error.raw_os_error(), Some(22));
@@ -102,27 +125,42 @@ fn a_file_that_fails_by_itself_opens_and_fails_to_read() {
 
 #[test]
 fn a_link_leads_where_it_says_at_once_also_when_it_was_read_before() {
-    let Some(stage) = fuse_or_skip(two_devices(), Setting::default()) else { return };
+    let Some(stage) = fuse_or_skip(two_devices(), Setting::default()) else {
+        return;
+    };
     stage.edit(&[file("devices/b/state", DOWN)]);
     let state = stage.path("class/a/state");
     assert_eq!(read(&state).unwrap(), UP);
     stage.edit(&[link("class/a", "../devices/b")]);
-    assert_eq!(fs::read_link(stage.path("class/a")).unwrap().to_str(), Some("../devices/b"));
+    assert_eq!(
+        fs::read_link(stage.path("class/a")).unwrap().to_str(),
+        Some("../devices/b")
+    );
     assert_eq!(read(&state).unwrap(), DOWN);
 }
 
 #[test]
 fn an_absolute_link_leads_from_the_root_of_the_tree() {
-    let Some(stage) = fuse_or_skip(two_devices(), Setting::default()) else { return };
-    stage.edit(&[link("class/deep/er/a", "/devices/a"), link("top", "/devices/a")]);
+    let Some(stage) = fuse_or_skip(two_devices(), Setting::default()) else {
+        return;
+    };
+    stage.edit(&[
+        link("class/deep/er/a", "/devices/a"),
+        link("top", "/devices/a"),
+    ]);
     assert_eq!(read(&stage.path("class/deep/er/a/state")).unwrap(), UP);
     assert_eq!(read(&stage.path("top/state")).unwrap(), UP);
 }
 
 #[test]
 fn a_stream_grows_under_its_reader() {
-    let Some(stage) = fuse_or_skip(two_devices(), Setting::default()) else { return };
-    let append = |text: &str| Edit::Append { path: "log".into(), bytes: text.as_bytes().to_vec() };
+    let Some(stage) = fuse_or_skip(two_devices(), Setting::default()) else {
+        return;
+    };
+    let append = |text: &str| Edit::Append {
+        path: "log".into(),
+        bytes: text.as_bytes().to_vec(),
+    };
     stage.edit(&[append("one\n")]);
     let mut log = File::open(stage.path("log")).unwrap();
     let mut text = String::new();
@@ -134,12 +172,21 @@ fn a_stream_grows_under_its_reader() {
 
 #[test]
 fn a_listing_in_small_buffers_has_every_name_once() {
-    let Some(stage) = fuse_or_skip(two_devices(), Setting::default()) else { return };
+    let Some(stage) = fuse_or_skip(two_devices(), Setting::default()) else {
+        return;
+    };
     let names: Vec<String> = (0..34).map(|n| format!("mlx5_{n:02}")).collect();
     stage.edit(&[remove("class/a"), remove("class/b")]);
-    stage.edit(&names.iter().flat_map(|name| device(name)).collect::<Vec<_>>());
+    stage.edit(
+        &names
+            .iter()
+            .flat_map(|name| device(name))
+            .collect::<Vec<_>>(),
+    );
     let mut seen = Vec::new();
-    let chunks = crate::removal::in_small_buffers(&stage.path("class"), |_, name| seen.push(name.to_owned()));
+    let chunks = crate::removal::in_small_buffers(&stage.path("class"), |_, name| {
+        seen.push(name.to_owned())
+    });
     assert_eq!(seen, names);
     assert!(chunks > 5, "{chunks} chunks are not small buffers");
     assert_eq!(list(&stage.path("class")).unwrap(), names);
@@ -147,13 +194,28 @@ fn a_listing_in_small_buffers_has_every_name_once() {
 
 #[test]
 fn stale_bytes_are_served_to_a_test_that_asks_for_them_and_only_there() {
-    let options = Options { gate: false, stale_bytes_for_test: Some(Pattern::new("class/*/state")), cpu: Some(0) };
-    let Some(stage) = fuse_or_skip(two_devices(), Setting { options, ..Setting::default() }) else { return };
+    let options = Options {
+        gate: false,
+        stale_bytes_for_test: Some(Pattern::new("class/*/state")),
+        cpu: Some(0),
+    };
+    let Some(stage) = fuse_or_skip(
+        two_devices(),
+        Setting {
+            options,
+            ..Setting::default()
+        },
+    ) else {
+        return;
+    };
     let (state, rate) = (stage.path("class/a/state"), stage.path("class/a/rate"));
     assert_eq!(read(&state).unwrap(), UP);
     assert_eq!(read(&rate).unwrap(), "400 Gb/sec (4X NDR)\n");
     stage.edit(&[flip(false), file("devices/a/rate", "10 Gb/sec\n")]);
     assert_eq!(read(&state).unwrap(), UP);
     assert_eq!(read(&rate).unwrap(), "10 Gb/sec\n");
-    assert_eq!(stage.server.with_fs(|fs| fs.peek("class/a/state")).unwrap(), DOWN.as_bytes());
+    assert_eq!(
+        stage.server.with_fs(|fs| fs.peek("class/a/state")).unwrap(),
+        DOWN.as_bytes()
+    );
 }
