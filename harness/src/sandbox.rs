@@ -1,0 +1,207 @@
+//! A sandbox: one platform's tree on a real mount, for a person to look at and to break.
+//!
+//! Commands are lines of `do:` in the scenario language, such as `cut: mlx5_3`; a device's name is
+//! its handle. Time passes with the wall clock. There is no monitor and no story here: commands
+//! about those are refused by name.
+
+use std::{
+    collections::BTreeSet,
+    path::Path,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use fabric::{Action, ActionError, Fabric, Timing};
+use platforms::{Machine, NodeName, Platform};
+use scenarios::{Deed, RuleDeed, RuleEffect, ScenarioError, Story, Unfit};
+use simfs::{Fs, MomentId, RuleId, SimTime};
+use simfs_fuse::{HoldId, MomentAnswer, MountError, Observer, Options, Server};
+
+use crate::{CLASS_INFINIBAND, WRITABLE, director::rule_of, suite::NODE};
+
+/// Why there is no sandbox, or why a command is not done.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    /// The tree cannot be mounted.
+    #[error("{error}{}", cause_of(.error))]
+    Mount {
+        /// Why.
+        #[from]
+        error: MountError,
+    },
+    /// The line is no deed.
+    #[error(transparent)]
+    Line(#[from] ScenarioError),
+    /// The platform lacks what the line names.
+    #[error("{0}")]
+    Lacks(String),
+    /// The world cannot do it.
+    #[error(transparent)]
+    World(#[from] ActionError),
+    /// A deed that needs a drill.
+    #[error("`{0}` needs a monitor in its chair\nhint: write a scenario, and `nicdrill run` it")]
+    NeedsDrill(&'static str),
+}
+
+fn cause_of(error: &MountError) -> String {
+    std::error::Error::source(error).map_or_else(String::new, |cause| format!(": {cause}"))
+}
+
+/// A mounted platform.
+pub struct Sandbox {
+    fabric: Fabric,
+    platform: Platform,
+    node: NodeName,
+    shown: Machine,
+    server: Server,
+    next_rule: u64,
+    rules: BTreeSet<RuleId>,
+}
+
+impl Sandbox {
+    /// Mounts a platform at rest on a folder.
+    ///
+    /// # Errors
+    /// If it cannot be mounted there.
+    ///
+    /// # Panics
+    /// Never: the world has the node it was made with.
+    pub fn mount(platform: &Platform, dir: &Path) -> Result<Self, SandboxError> {
+        let node = NodeName::from(NODE);
+        let fabric = Fabric::new(vec![(node.clone(), platform.clone())], Timing::default());
+        let shown = fabric.machine(&node).expect("the world has its node").clone();
+        let mut fs = Fs::new();
+        for folder in [CLASS_INFINIBAND, "sys/class/net", "sys/bus/pci/devices"] {
+            fs.alias_folder(folder);
+        }
+        fs.apply(&platforms::render(&shown));
+        fs.set_anchor(CLASS_INFINIBAND);
+        fs.set_writable(WRITABLE);
+        let options = Options { gate: false, ..Options::default() };
+        let server = Server::mount(Arc::new(Mutex::new(fs)), dir, options, Arc::new(Onlooker))?;
+        let platform = platform.clone();
+        Ok(Self { fabric, platform, node, shown, server, next_rule: 0, rules: BTreeSet::new() })
+    }
+
+    /// Lets the world come to this time after the mount.
+    pub fn advance(&mut self, since_mount: Duration) {
+        let to = SimTime::from_ns(u64::try_from(since_mount.as_nanos()).unwrap_or(u64::MAX));
+        if to > self.fabric.now() {
+            self.fabric.advance(to);
+        }
+        self.show();
+    }
+
+    /// Does a command now.
+    ///
+    /// # Errors
+    /// If it is no command, or cannot be done.
+    pub fn command(&mut self, line: &str) -> Result<(), SandboxError> {
+        if line == "heal" {
+            self.fabric.heal();
+            self.server.with_fs(|fs| {
+                for rule in std::mem::take(&mut self.rules) {
+                    fs.disarm(rule);
+                }
+            });
+        } else {
+            let story = self.story(line)?;
+            for deed in story.steps.iter().flat_map(|step| &step.deeds) {
+                self.deed(deed)?;
+            }
+        }
+        self.fabric.advance(self.fabric.now());
+        self.show();
+        Ok(())
+    }
+
+    /// The mount goes.
+    ///
+    /// # Errors
+    /// If somebody still holds it.
+    pub fn unmount(self) -> Result<(), SandboxError> {
+        Ok(self.server.unmount()?)
+    }
+
+    fn deed(&mut self, deed: &Deed) -> Result<(), SandboxError> {
+        match deed {
+            Deed::World(action) => self.fabric.act(action)?,
+            Deed::Reboot { node, plan, .. } => {
+                self.fabric.act(&Action::Reboot { node: node.clone(), plan: plan.clone() })?;
+            }
+            Deed::Rule(rule) => self.rule(rule)?,
+            Deed::Unrule(_) => self.server.with_fs(|fs| {
+                for rule in std::mem::take(&mut self.rules) {
+                    fs.disarm(rule);
+                }
+            }),
+            Deed::Connector(..) => return Err(SandboxError::NeedsDrill("connector")),
+            Deed::Monitor(..) => return Err(SandboxError::NeedsDrill("monitor")),
+            Deed::StateFile(..) => return Err(SandboxError::NeedsDrill("state_file")),
+        }
+        Ok(())
+    }
+
+    fn rule(&mut self, deed: &RuleDeed) -> Result<(), SandboxError> {
+        if let RuleEffect::Torn(_) = deed.effect {
+            return Err(SandboxError::NeedsDrill("torn"));
+        }
+        let id = RuleId(self.next_rule);
+        self.next_rule += 1;
+        let Some(rule) = rule_of(&self.fabric, id, deed, self.fabric.now()) else {
+            return Err(SandboxError::NeedsDrill("vanish"));
+        };
+        self.rules.insert(id);
+        self.server.with_fs(|fs| fs.arm(rule));
+        Ok(())
+    }
+
+    /// Makes visible what has changed.
+    fn show(&mut self) {
+        let machine = self.fabric.machine(&self.node).expect("the world has its node");
+        let edits = platforms::diff(&self.shown, machine);
+        if !edits.is_empty() {
+            self.server.edit(self.fabric.now(), &edits);
+            self.shown = machine.clone();
+        }
+    }
+
+    /// The line as a scenario of one step, in which each device that it names is a handle.
+    fn story(&self, line: &str) -> Result<Story, SandboxError> {
+        let words: BTreeSet<&str> =
+            line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).collect();
+        let ports = self.platform.ports();
+        let devices: BTreeSet<&str> = ports.iter().map(|port| port.device.as_str()).collect();
+        let mut text = String::from("scenario: sandbox\nwhy: a command\nheal: never\nbecause: a sandbox\n");
+        let handles: Vec<String> = words
+            .intersection(&devices)
+            .map(|device| format!("  {device}: {{ device: {device} }}\n"))
+            .collect();
+        if !handles.is_empty() {
+            text += &format!("let:\n{}", handles.concat());
+        }
+        text += &format!("timeline:\n  - at: 0s\n    do:\n      - {line}\n");
+        let scenario = scenarios::read("sandbox", &text)?;
+        scenario.in_world(&self.node, &self.platform).map_err(|unfit| match unfit {
+            Unfit::NotApplicable { reason } => SandboxError::Lacks(reason),
+            Unfit::Wrong(error) => SandboxError::Line(error),
+        })
+    }
+}
+
+/// Nobody plays a story here: nothing is gated, and what hangs, hangs until it is healed.
+struct Onlooker;
+
+impl Observer for Onlooker {
+    fn gate(&self, _: HoldId, _: u32) {}
+
+    fn hung(&self, _: HoldId, _: u32, _: RuleId, _: &str) {}
+
+    fn moment(&self, _: &mut Fs, _: MomentId, _: u32) -> MomentAnswer {
+        MomentAnswer::Go
+    }
+
+    fn stuck(&self, _: HoldId, _: u32) {}
+
+    fn killed(&self, _: HoldId, _: u32) {}
+}

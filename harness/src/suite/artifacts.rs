@@ -1,0 +1,69 @@
+//! What a failed drill leaves in the run folder: its story, and from each arm the reads, the trace
+//! of events, the monitor's words and its last state file.
+
+use std::fmt::Write as _;
+
+use crate::{Recording, event_line, run_folder::Artifact};
+
+/// The artifacts of a drill: the scenario's text and its recordings.
+pub(super) fn artifacts(scenario: &str, recordings: &[&Recording]) -> Vec<Artifact> {
+    let mut all = vec![artifact("story.yaml".to_owned(), scenario)];
+    for recording in recordings {
+        let arm = match recording.arm {
+            Some(scenarios::Arm::Process) => "process",
+            _ => "memory",
+        };
+        all.push(artifact(format!("{arm}-reads.txt"), &reads(recording)));
+        all.push(artifact(format!("{arm}-events.txt"), &events(recording)));
+        all.push(artifact(format!("{arm}-log.txt"), &log(recording)));
+        if let Some(bytes) = last_state(recording) {
+            all.push(Artifact { name: format!("{arm}-state.json"), bytes });
+        }
+    }
+    all
+}
+
+fn artifact(name: String, text: &str) -> Artifact {
+    Artifact { name, bytes: text.as_bytes().to_vec() }
+}
+
+/// Every read, as `poll N: op path: outcome`.
+pub(super) fn reads(recording: &Recording) -> String {
+    lines(recording, |chair| chair.reads.to_vec())
+}
+
+/// Every call and its events.
+pub(super) fn events(recording: &Recording) -> String {
+    lines(recording, |chair| {
+        let mut lines = Vec::new();
+        for call in &chair.calls {
+            lines.push(format!("call of {} events: {}", call.events.len(), call.answer));
+            lines.extend(call.events.iter().map(|event| format!("  {}", event_line(event))));
+        }
+        lines.extend(chair.exits.iter().map(|exit| format!("exit: {exit:?}")));
+        lines
+    })
+}
+
+fn log(recording: &Recording) -> String {
+    lines(recording, |chair| chair.log.clone())
+}
+
+fn lines(recording: &Recording, of: impl Fn(&crate::ChairTick) -> Vec<String>) -> String {
+    let mut text = String::new();
+    for (number, tick) in recording.ticks.iter().enumerate() {
+        for (node, chair) in &tick.chairs {
+            // A world of one node needs no names.
+            let on = if tick.chairs.len() > 1 { format!(" on {node}") } else { String::new() };
+            for line in of(chair) {
+                writeln!(text, "poll {number}{on}: {line}").expect("writing to a string cannot fail");
+            }
+        }
+    }
+    text
+}
+
+fn last_state(recording: &Recording) -> Option<Vec<u8>> {
+    let chairs = recording.ticks.last()?.chairs.values();
+    chairs.filter_map(|chair| chair.state_file.as_ref()).map(|bytes| bytes.to_vec()).next()
+}

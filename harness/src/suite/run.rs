@@ -1,0 +1,454 @@
+//! A run: every drill played once or several times, told in order, and what it comes to.
+//!
+//! The run itself writes nothing and prints nothing; whoever listens ([`Audience`]) does. A fault of
+//! ours in one drill is told as such and leaves the others alone.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    num::NonZeroUsize,
+    ops::ControlFlow,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::{Instant, SystemTime, UNIX_EPOCH},
+};
+
+use reports::{
+    ArmName, ArmReport, ArmStatus, DrillName, DrillReport, ExitCode, Failure, FailureKind, Outcome,
+    PlannedDrill, ProbeOutcome, RunEvent, RunPlan, RunReport, Wall,
+};
+use scenarios::{Arm, Story};
+
+use super::{
+    artifacts,
+    jobs::{self, Panicked},
+    pairs::{self, Selected},
+    repeat::Fingerprint,
+};
+use crate::{
+    Descriptor, MemoryPlayer, Played, Player, Vocabulary, bless, golden_difference, play,
+    read_files::Library, run_folder::Artifact, trace,
+};
+
+/// Makes the player that a job, counted from 0, plays its processes with.
+pub type Players = dyn Fn(usize) -> Result<Box<dyn Player>, String> + Sync;
+
+/// The process arm, as a run needs it.
+pub struct ProcessArm<'r> {
+    /// Tries the monitor once.
+    pub probe: &'r (dyn Fn() -> ProbeOutcome + Sync),
+    /// Makes players.
+    pub players: &'r Players,
+}
+
+/// How a run is done.
+#[derive(Default)]
+pub struct How<'r> {
+    /// Drills at once; one for each allowed CPU if `None`.
+    pub jobs: Option<usize>,
+    /// The run ends at the first failure.
+    pub fail_fast: bool,
+    /// Everything so often, and the repeats compared.
+    pub repeat: Option<u32>,
+    /// The process arm must be to be had.
+    pub require_process: bool,
+    /// A run in which every drill of what was asked for was skipped is no failure.
+    pub allow_skips: bool,
+    /// Golden traces are renewed.
+    pub bless: bool,
+    /// The monitor is one that is wrong on purpose.
+    pub species: Option<String>,
+    /// The words of the command line.
+    pub asked: Vec<String>,
+    /// The words that lead to the same files and monitor again.
+    pub again: Vec<String>,
+    /// The process arm; `None` if no drill needs it.
+    pub process: Option<Result<ProcessArm<'r>, String>>,
+    /// Becomes true when the run is to end early.
+    pub interrupted: Arc<AtomicBool>,
+    /// A test switch: every drill panics.
+    pub panic_for_test: bool,
+}
+
+/// Whoever hears of a run.
+pub trait Audience {
+    /// Something happened.
+    fn hear(&mut self, event: &RunEvent);
+
+    /// A failed drill left these.
+    fn receive(&mut self, drill: &DrillName, artifacts: &[Artifact]);
+
+    /// What follows belongs to this repeat, counted from 1.
+    fn repeat(&mut self, number: u32);
+
+    /// What follows belongs to the run as a whole.
+    fn whole(&mut self);
+}
+
+/// Plays the selected drills.
+pub fn run(
+    library: &Library,
+    descriptor: &Descriptor,
+    selected: &Selected,
+    how: &How<'_>,
+    audience: &mut dyn Audience,
+) -> RunReport {
+    let began = Instant::now();
+    let show = Show { library, descriptor, selected, how };
+    let mut whole = RunReport::default();
+    let repeats = how.repeat.unwrap_or(1);
+    let mut first = BTreeMap::new();
+    for number in 1..=repeats {
+        if how.repeat.is_some() {
+            audience.repeat(number);
+        }
+        let report = show.once(number, &mut first, audience);
+        let over = matches!(report.probe, Some(ProbeOutcome::Failed { .. })) || show.is_interrupted();
+        if number == 1 {
+            whole = report;
+        } else {
+            join(&mut whole, report);
+        }
+        let failed = whole.drills.iter().any(|drill| drill.outcome == Outcome::Failed);
+        if over || how.fail_fast && failed {
+            break;
+        }
+    }
+    if how.repeat.is_some() {
+        audience.whole();
+        let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        whole.wall = Wall::default().with("ms", ms).with("repeats", repeats);
+        audience.hear(&RunEvent::RunStarted(whole.plan.clone()));
+        audience.hear(&RunEvent::RunEnded {
+            summary: whole.summary.clone(),
+            exit_code: whole.exit_code.unwrap_or(ExitCode::InternalFault),
+            wall: whole.wall.clone(),
+        });
+    }
+    whole
+}
+
+/// A later repeat joins the run: its failures are the run's too.
+fn join(whole: &mut RunReport, report: RunReport) {
+    for (drill, again) in whole.drills.iter_mut().zip(report.drills) {
+        if drill.outcome != Outcome::Failed && again.outcome == Outcome::Failed {
+            *drill = again;
+        }
+    }
+    whole.summary = whole.counted();
+    whole.exit_code = match (whole.exit_code, report.exit_code) {
+        (Some(one), Some(other)) => Some(one.or(other)),
+        (one, other) => one.or(other),
+    };
+}
+
+/// What every repeat shares.
+struct Show<'r> {
+    library: &'r Library,
+    descriptor: &'r Descriptor,
+    selected: &'r Selected,
+    how: &'r How<'r>,
+}
+
+/// What a job makes of one drill.
+struct Drilled {
+    report: DrillReport,
+    artifacts: Vec<Artifact>,
+    fingerprints: Vec<Fingerprint>,
+}
+
+impl Show<'_> {
+    fn once(
+        &self,
+        number: u32,
+        first: &mut BTreeMap<DrillName, Vec<Fingerprint>>,
+        audience: &mut dyn Audience,
+    ) -> RunReport {
+        let began = Instant::now();
+        let mut report = RunReport::default();
+        let tell = |report: &mut RunReport, audience: &mut dyn Audience, event: RunEvent| {
+            report.take(&event);
+            audience.hear(&event);
+        };
+        tell(&mut report, audience, RunEvent::RunStarted(self.plan()));
+        for pair in &self.selected.not_applicable {
+            tell(&mut report, audience, RunEvent::NotApplicable(pair.clone()));
+        }
+        let mut code = ExitCode::Success;
+        let probed = self.probe();
+        let goes_on = !matches!(probed, Some(ProbeOutcome::Failed { .. }));
+        if let Some(ProbeOutcome::Failed { exit_code, .. }) = &probed {
+            code = *exit_code;
+        }
+        if let Some(outcome) = probed {
+            let monitor = self.descriptor.name.clone();
+            tell(&mut report, audience, RunEvent::Probe { monitor, outcome, wall: Wall::default() });
+        }
+        if goes_on {
+            jobs::in_order(
+                self.jobs(),
+                self.selected.drills.len(),
+                |job| self.seat(job),
+                |seat, place| self.drill(seat, &self.selected.drills[place]),
+                |place, done| {
+                    let planned = &self.selected.drills[place];
+                    let mut drilled = done.unwrap_or_else(|panic| self.fallen(planned, panic));
+                    compare(&mut drilled, number, first);
+                    audience.hear(&RunEvent::DrillStarted(planned.clone()));
+                    let failed = drilled.report.outcome == Outcome::Failed;
+                    if failed {
+                        audience.receive(&drilled.report.drill, &drilled.artifacts);
+                    }
+                    tell(&mut report, audience, match drilled.report.outcome {
+                        Outcome::Passed => RunEvent::DrillPassed(drilled.report),
+                        Outcome::Failed => RunEvent::DrillFailed(drilled.report),
+                        Outcome::Skipped => RunEvent::DrillSkipped(drilled.report),
+                    });
+                    if self.is_interrupted() || failed && self.how.fail_fast {
+                        return ControlFlow::Break(());
+                    }
+                    ControlFlow::Continue(())
+                },
+            );
+        }
+        let summary = report.counted();
+        code = report.drills.iter().fold(code, |code, drill| code.or(drill.exit_code()));
+        if summary.memory.run + summary.process.run == 0 && !self.how.allow_skips && goes_on {
+            code = code.or(ExitCode::StageNotSet);
+        }
+        if self.how.require_process && summary.process.run == 0 {
+            code = code.or(ExitCode::StageNotSet);
+        }
+        if self.is_interrupted() {
+            code = code.or(ExitCode::StageNotSet);
+        }
+        let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let wall = Wall::default().with("ms", ms);
+        tell(&mut report, audience, RunEvent::RunEnded { summary, exit_code: code, wall });
+        report
+    }
+
+    fn plan(&self) -> RunPlan {
+        let began = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        RunPlan {
+            monitor: self.monitor(),
+            asked: self.how.asked.clone(),
+            drills: self.selected.drills.clone(),
+            not_applicable: self.selected.not_applicable.clone(),
+            wall: Wall::default()
+                .with("began_unix_s", began.as_secs())
+                .with("pid", std::process::id())
+                .with("jobs", self.jobs()),
+        }
+    }
+
+    fn monitor(&self) -> String {
+        match &self.how.species {
+            Some(species) => format!("{} ({species})", self.descriptor.name),
+            None => self.descriptor.name.clone(),
+        }
+    }
+
+    fn jobs(&self) -> usize {
+        self.how
+            .jobs
+            .unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZeroUsize::get))
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.how.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// Tries the monitor as a process, if any drill wants it as one.
+    fn probe(&self) -> Option<ProbeOutcome> {
+        match self.how.process.as_ref()? {
+            Ok(arm) => Some((arm.probe)()),
+            Err(reason) => Some(ProbeOutcome::Skipped { reason: reason.clone() }),
+        }
+    }
+
+    fn seat(&self, job: usize) -> Seat {
+        Seat {
+            memory: MemoryPlayer { species: self.how.species.clone() },
+            process: match &self.how.process {
+                Some(Ok(arm)) => (arm.players)(job),
+                Some(Err(reason)) => Err(reason.clone()),
+                None => Err("it was not asked for".to_owned()),
+            },
+        }
+    }
+
+    /// Plays one drill in its arms.
+    fn drill(&self, seat: &mut Seat, planned: &PlannedDrill) -> Drilled {
+        assert!(!self.how.panic_for_test, "the test switch asked for a panic");
+        let began = Instant::now();
+        let story = match pairs::story(self.library, &planned.drill) {
+            Some(Ok(story)) => story,
+            Some(Err(unfit)) => return self.stage_failure(planned, &unfit.to_string()),
+            None => return self.stage_failure(planned, "the scenario or platform is gone"),
+        };
+        let mut skipped = Vec::new();
+        let mut players: Vec<&mut dyn Player> = Vec::new();
+        if planned.arms.contains(&ArmName::Memory) {
+            players.push(&mut seat.memory);
+        }
+        if planned.arms.contains(&ArmName::Process) {
+            match &mut seat.process {
+                Ok(player) => players.push(player.as_mut()),
+                Err(reason) => skipped.push(reason.clone()),
+            }
+        }
+        let mut result = play(&story, self.descriptor, &mut players);
+        result.arms.extend(skipped.into_iter().map(|reason| ArmReport {
+            arm: ArmName::Process,
+            status: ArmStatus::Skipped { reason },
+            polls: 0,
+            events: 0,
+        }));
+        let recordings: Vec<_> = result.played.iter().map(|played| &played.recording).collect();
+        let fingerprints = recordings.iter().map(|recording| Fingerprint::of(recording)).collect();
+        let told = self.library.scenario(&planned.drill.scenario);
+        let text = told.map_or("", |told| told.text.as_str());
+        result.failures.extend(self.golden(planned, &story, &result.played));
+        let artifacts = match result.failures.is_empty() {
+            true => Vec::new(),
+            false => artifacts::artifacts(text, &recordings),
+        };
+        let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let mut report = self.report(planned, result.arms, result.failures);
+        report.not_judged = result.not_judged;
+        report.wall = Wall::default().with("ms", ms);
+        Drilled { report, artifacts, fingerprints }
+    }
+
+    /// Holds the memory arm's trace against the one that was kept, or keeps it.
+    fn golden(
+        &self,
+        planned: &PlannedDrill,
+        story: &Story,
+        played: &[Played],
+    ) -> Option<Failure> {
+        let own_words = self.descriptor.texts == Vocabulary::Reference;
+        if !own_words || self.how.species.is_some() {
+            return None;
+        }
+        let recording = &played.first()?.recording;
+        if recording.arm != Some(Arm::Memory) {
+            return None;
+        }
+        let file = self.library.golden(&planned.drill)?;
+        let kept = fs::read_to_string(&file).ok();
+        let is_kept_here = match &kept {
+            Some(text) => {
+                let head = format!("in {}", story.world);
+                text.lines().nth(1).is_some_and(|line| line.ends_with(&head))
+            }
+            None => {
+                let mut all = self.selected.drills.iter().map(|planned| &planned.drill);
+                all.find(|drill| drill.scenario == planned.drill.scenario) == Some(&planned.drill)
+            }
+        };
+        if !is_kept_here {
+            return None;
+        }
+        let now = trace(story, recording);
+        let failure = |came: String| {
+            Some(Failure::told(FailureKind::GoldenDiffers, Some(ArmName::Memory), came))
+        };
+        if self.how.bless {
+            return match bless(&file, &now) {
+                Ok(_) => None,
+                Err(error) => failure(format!("`{}` cannot be written: {error}", file.display())),
+            };
+        }
+        let difference = golden_difference(&kept?, &now)?;
+        let mut failure = failure(difference.now)?;
+        failure.place = format!("{}:{}", file.display(), difference.line);
+        failure.expected.push(difference.kept);
+        Some(failure)
+    }
+
+    fn report(
+        &self,
+        planned: &PlannedDrill,
+        arms: Vec<ArmReport>,
+        failures: Vec<Failure>,
+    ) -> DrillReport {
+        DrillReport {
+            drill: planned.drill.clone(),
+            outcome: DrillReport::outcome_of(&arms, &failures),
+            arms,
+            failures,
+            not_judged: 0,
+            repeat: self.again(planned),
+            wall: Wall::default(),
+        }
+    }
+
+    /// The one command that repeats a drill.
+    fn again(&self, planned: &PlannedDrill) -> String {
+        let mut words = vec!["nicdrill".to_owned(), "run".to_owned()];
+        words.extend(self.how.again.iter().cloned());
+        words.push(planned.drill.to_string());
+        if let [arm] = planned.arms.as_slice() {
+            words.extend(["--arm".to_owned(), arm.to_string()]);
+        }
+        words.join(" ")
+    }
+
+    fn stage_failure(&self, planned: &PlannedDrill, cause: &str) -> Drilled {
+        self.not_played(planned, Failure::told(FailureKind::Stage, None, cause))
+    }
+
+    fn fallen(&self, planned: &PlannedDrill, panic: Panicked) -> Drilled {
+        self.not_played(planned, Failure::told(FailureKind::Fault, None, panic.0))
+    }
+
+    fn not_played(&self, planned: &PlannedDrill, failure: Failure) -> Drilled {
+        let arms = planned.arms.iter().map(|arm| ArmReport {
+            arm: *arm,
+            status: ArmStatus::Failed,
+            polls: 0,
+            events: 0,
+        });
+        let report = self.report(planned, arms.collect(), vec![failure]);
+        let told = self.library.scenario(&planned.drill.scenario);
+        let artifacts = artifacts::artifacts(told.map_or("", |told| told.text.as_str()), &[]);
+        Drilled { report, artifacts, fingerprints: Vec::new() }
+    }
+}
+
+/// Who plays in a job.
+struct Seat {
+    memory: MemoryPlayer,
+    /// Or why nobody does.
+    process: Result<Box<dyn Player>, String>,
+}
+
+/// Remembers the first repeat, and holds every other one against it.
+fn compare(
+    drilled: &mut Drilled,
+    number: u32,
+    first: &mut BTreeMap<DrillName, Vec<Fingerprint>>,
+) {
+    let drill = &drilled.report.drill;
+    let Some(before) = first.get(drill) else {
+        first.insert(drill.clone(), drilled.fingerprints.clone());
+        return;
+    };
+    for (arm, (one, other)) in before.iter().zip(&drilled.fingerprints).enumerate() {
+        if one != other {
+            let came = format!(
+                "repeat {number} is not the first one again: {one:?} became {other:?}\n\
+                 (events, reads, calls, exits and state files are compared, logs are not)"
+            );
+            let arm = drilled.report.arms.get(arm).map(|arm| arm.arm);
+            let failure = Failure::told(FailureKind::RepeatsDiffer, arm, came);
+            drilled.report.failures.push(failure);
+            drilled.report.outcome = Outcome::Failed;
+        }
+    }
+}
