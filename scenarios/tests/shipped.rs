@@ -1,61 +1,109 @@
 //! The suite as it ships: every file is in the list, can be read, and is told somewhere.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use platforms::{NodeName, Platforms};
-use scenarios::{Unfit, read, shipped};
+use scenarios::{Scenario, Unfit, read, shipped};
 
-#[test]
-fn every_file_of_the_suite_is_in_the_list() {
+/// Every file of the suite's folder, by its name below it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test compares the list with the folder"
+)]
+fn files() -> BTreeMap<String, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("suite");
-    let mut files = BTreeSet::new();
+    let mut files = BTreeMap::new();
     for family in std::fs::read_dir(&root).expect("the suite's folder is there") {
         let family = family.expect("a readable folder");
         for file in std::fs::read_dir(family.path()).expect("families are folders") {
-            let name = file.expect("a readable folder").file_name();
-            files.insert(format!(
+            let file = file.expect("a readable folder");
+            let name = format!(
                 "{}/{}",
                 family.file_name().display(),
-                name.display()
+                file.file_name().display()
+            );
+            files.insert(
+                name,
+                std::fs::read_to_string(file.path()).expect("a readable file"),
+            );
+        }
+    }
+    files
+}
+
+/// Every scenario of the folder; what is wrong with any of them ends the test.
+fn scenarios() -> Vec<Scenario> {
+    let (mut read_ones, mut wrong) = (Vec::new(), Vec::new());
+    for (name, text) in files() {
+        match read(&name, &text) {
+            Ok(scenario) => read_ones.push(scenario),
+            Err(error) => wrong.push(error.to_string()),
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n\n"));
+    read_ones
+}
+
+#[test]
+fn every_file_of_the_suite_is_in_the_list() {
+    let listed: Vec<&str> = shipped().iter().map(|(name, _)| *name).collect();
+    let files = files();
+    let missing: Vec<String> = files
+        .keys()
+        .filter(|name| !listed.contains(&name.as_str()))
+        .map(|name| format!("        {name:?},"))
+        .collect();
+    assert!(
+        missing.is_empty(),
+        "missing in `src/suite.rs`:\n{}",
+        missing.join("\n")
+    );
+    assert!(
+        listed.is_sorted(),
+        "the list in `src/suite.rs` is not in order of name"
+    );
+    assert_eq!(listed.len(), files.len());
+}
+
+#[test]
+fn every_scenario_is_told_on_some_platform_and_wrong_on_none() {
+    let platforms = Platforms::shipped();
+    let node = NodeName::from("node-a");
+    let mut wrong = Vec::new();
+    for scenario in scenarios() {
+        let mut told = 0;
+        let mut reasons = Vec::new();
+        for (_, platform) in platforms.iter() {
+            match scenario.in_world(&node, platform) {
+                Ok(_) => told += 1,
+                Err(Unfit::NotApplicable { reason }) => reasons.push(reason),
+                Err(Unfit::Wrong(error)) => wrong.push(format!("{}: {error}", platform.name())),
+            }
+        }
+        if told == 0 {
+            wrong.push(format!(
+                "{} is told nowhere:\n{}",
+                scenario.name(),
+                reasons.join("\n")
             ));
         }
     }
-    let listed: BTreeSet<String> = shipped()
-        .iter()
-        .map(|(name, _)| (*name).to_owned())
-        .collect();
-    assert_eq!(listed, files);
-    assert!(
-        shipped().is_sorted_by_key(|(name, _)| *name),
-        "the list is in order of name"
-    );
+    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n\n"));
 }
 
 #[test]
-fn every_shipped_scenario_is_told_on_some_platform_and_wrong_on_none() {
-    let platforms = Platforms::shipped();
-    let node = NodeName::from("node-a");
-    for (name, text) in shipped() {
-        let scenario = read(name, text).unwrap_or_else(|error| panic!("{error}"));
-        let mut told = 0;
-        let mut reasons = Vec::new();
-        for (platform, machine) in platforms.iter() {
-            match scenario.in_world(&node, machine) {
-                Ok(_) => told += 1,
-                Err(Unfit::NotApplicable { reason }) => reasons.push(reason),
-                Err(Unfit::Wrong(error)) => panic!("{name} on {platform}: {error}"),
-            }
+fn every_scenario_has_a_name_of_its_own_and_names_the_clauses_it_covers() {
+    let mut titles = BTreeMap::new();
+    for scenario in scenarios() {
+        assert!(
+            !scenario.covers().is_empty(),
+            "{} covers no clause",
+            scenario.name()
+        );
+        assert_eq!(format!("{}.yaml", scenario.name()), scenario.file());
+        if let Some(other) = titles.insert(scenario.title().to_owned(), scenario.name()) {
+            panic!("{other} and {} have the same title", scenario.name());
         }
-        assert!(told > 0, "{name} is told nowhere:\n{}", reasons.join("\n"));
-    }
-}
-
-#[test]
-fn every_shipped_scenario_names_the_clauses_it_covers() {
-    for (name, text) in shipped() {
-        let scenario = read(name, text).unwrap_or_else(|error| panic!("{error}"));
-        assert!(!scenario.covers().is_empty(), "{name} covers no clause");
-        assert_eq!(format!("{}.yaml", scenario.name()), *name);
     }
 }

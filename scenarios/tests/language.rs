@@ -1,0 +1,481 @@
+//! The language: what every word takes, what it refuses, and how it says so.
+
+use std::collections::BTreeMap;
+
+use platforms::{NodeName, Platform, Platforms};
+use proptest::prelude::*;
+use rstest::rstest;
+use scenarios::{Scenario, ScenarioError, Story, Unfit, Word, WordKind, read, vocabulary};
+
+/// A scenario around one deed and one expectation, with every handle that an example names.
+fn around(deed: &str, expectation: &str) -> String {
+    format!(
+        "scenario: one line\nwhy: to try it\nlet:\n  victim: {{ nth: 1 }}\n  storm: {{ cards: 2 }}\n  \
+         model: {{ nth: 2 }}\n  first: {{ nth: 1 }}\n  second: {{ nth: 2 }}\n  vf: {{ healthy: any }}\n\
+         timeline:\n  - at: 10s\n    do: [ {deed} ]\n    expect: [ {expectation} ]\n"
+    )
+}
+
+fn h100() -> Platform {
+    Platforms::shipped()
+        .get("h100-oci")
+        .expect("a shipped platform")
+        .clone()
+}
+
+fn told(scenario: &Scenario) -> Result<Story, Unfit> {
+    scenario.in_world(&NodeName::from("node-a"), &h100())
+}
+
+/// The error of a text that must be refused.
+fn refused(text: &str) -> ScenarioError {
+    match read("port/try.yaml", text) {
+        Err(error) => error,
+        Ok(_) => panic!("this was read:\n{text}"),
+    }
+}
+
+/// Checks that a text is refused at the place marked `§`, saying these things.
+fn check_refused(marked: &str, says: &[&str]) {
+    let (before, after) = marked.split_once('§').expect("the place is marked");
+    let line = before.lines().count().max(1) + usize::from(before.ends_with('\n'));
+    let column = before
+        .rsplit('\n')
+        .next()
+        .unwrap_or_default()
+        .chars()
+        .count()
+        + 1;
+    let error = refused(&format!("{before}{after}")).to_string();
+    let head = format!("port/try.yaml:{line}:{column}: ");
+    assert!(error.starts_with(&head), "not at {line}:{column}:\n{error}");
+    for part in says {
+        assert!(error.contains(part), "does not say `{part}`:\n{error}");
+    }
+}
+
+/// The words of a kind that this build does.
+fn words(kind: WordKind) -> Vec<Word> {
+    vocabulary()
+        .into_iter()
+        .filter(|word| word.kind == kind && word.built)
+        .collect()
+}
+
+/// A misspelling that is no word of its own.
+fn misspelt(word: &str) -> String {
+    let mut letters: Vec<char> = word.chars().collect();
+    let last = letters.len() - 1;
+    letters.push('q');
+    letters.swap(last, last + 1);
+    letters.into_iter().collect()
+}
+
+#[test]
+fn every_example_of_the_vocabulary_is_read_and_told() {
+    let mut count = 0;
+    for word in vocabulary()
+        .iter()
+        .filter(|word| word.built && !word.example.is_empty())
+    {
+        let text = match word.kind {
+            WordKind::Deed => around(word.example, "nothing"),
+            _ => around("{ cut: victim }", word.example),
+        };
+        let scenario = read("port/try.yaml", &text).unwrap_or_else(|error| panic!("{error}"));
+        told(&scenario).unwrap_or_else(|error| panic!("{}: {error}", word.example));
+        count += 1;
+    }
+    let verbs = words(WordKind::Deed).len() + words(WordKind::Expectation).len();
+    assert_eq!(count, verbs, "every verb has an example");
+}
+
+#[test]
+fn every_misspelt_verb_is_refused_with_the_right_one() {
+    for word in words(WordKind::Deed)
+        .iter()
+        .chain(&words(WordKind::Expectation))
+    {
+        let wrong = misspelt(word.word);
+        let line = match word.example.strip_prefix('{') {
+            Some(_) => word
+                .example
+                .replacen(&format!("{}:", word.word), &format!("{wrong}:"), 1),
+            None => wrong.clone(),
+        };
+        let text = match word.kind {
+            WordKind::Deed => around(&line, "nothing"),
+            _ => around("{ cut: victim }", &line),
+        };
+        let error = refused(&text).to_string();
+        assert!(error.contains(&format!("`{wrong}`")), "{error}");
+        assert!(
+            error.contains(&format!("did you mean `{}`", word.word)),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn every_misspelt_key_of_every_verb_is_refused_with_the_right_one() {
+    let qualifiers = |kind: WordKind| -> Vec<&'static str> {
+        words(kind).iter().map(|word| word.word).collect()
+    };
+    let mut tried = 0;
+    for word in words(WordKind::Deed)
+        .iter()
+        .chain(&words(WordKind::Expectation))
+    {
+        let mut keys: Vec<&str> = word.keys.iter().map(|key| key.word).collect();
+        if word.kind == WordKind::Deed {
+            keys.extend(qualifiers(WordKind::DeedQualifier));
+        } else {
+            keys.extend(qualifiers(WordKind::ExpectationQualifier));
+        }
+        if matches!(word.word, "fatal" | "nonfatal" | "healthy" | "cleared") {
+            keys.extend(qualifiers(WordKind::EventQualifier));
+        }
+        for key in keys {
+            let wrong = misspelt(key);
+            let line = match word.example.strip_suffix('}') {
+                Some(start) => format!("{start}, {wrong}: 1 }}"),
+                None => format!("{{ {}: null, {wrong}: 1 }}", word.word),
+            };
+            let text = match word.kind {
+                WordKind::Deed => around(&line, "nothing"),
+                _ => around("{ cut: victim }", &line),
+            };
+            let error = refused(&text).to_string();
+            assert!(error.contains(&format!("`{wrong}`")), "{line}\n{error}");
+            assert!(error.contains(&format!("`{key}`")), "{line}\n{error}");
+            tried += 1;
+        }
+    }
+    assert!(tried > 200, "{tried} keys were tried");
+}
+
+#[test]
+fn every_misspelt_key_of_the_frame_is_refused_with_the_right_one() {
+    let frames: [(WordKind, &str); 5] = [
+        (
+            WordKind::File,
+            "scenario: x\nwhy: y\nKEY: 1\ntimeline: []\n",
+        ),
+        (
+            WordKind::Platforms,
+            "scenario: x\nwhy: y\nplatforms: { KEY: 1 }\ntimeline: [ { at: 0s, expect: [ nothing ] } ]\n",
+        ),
+        (
+            WordKind::With,
+            "scenario: x\nwhy: y\nplatforms: { with: { KEY: 1 } }\ntimeline: [ { at: 0s, expect: [ nothing ] } ]\n",
+        ),
+        (
+            WordKind::Handle,
+            "scenario: x\nwhy: y\nlet: { victim: { KEY: 1 } }\ntimeline: []\n",
+        ),
+        (
+            WordKind::Step,
+            "scenario: x\nwhy: y\ntimeline: [ { at: 1s, KEY: 1 } ]\n",
+        ),
+    ];
+    for (kind, frame) in frames {
+        for word in words(kind) {
+            let wrong = misspelt(word.word);
+            let error = refused(&frame.replace("KEY", &wrong)).to_string();
+            assert!(error.contains(&format!("`{wrong}`")), "{error}");
+            assert!(error.contains(&format!("`{}`", word.word)), "{error}");
+        }
+    }
+    for word in words(WordKind::Moment) {
+        let wrong = misspelt(word.word);
+        let text = around("{ cut: victim }", "nothing").replace(
+            "at: 10s",
+            &format!("at: 10s\n    in_poll: {{ {wrong}: 1 }}"),
+        );
+        let error = refused(&text).to_string();
+        assert!(error.contains(&format!("`{}`", word.word)), "{error}");
+    }
+}
+
+#[test]
+fn every_choice_of_a_verb_is_a_word_that_its_reading_knows() {
+    for word in words(WordKind::Deed)
+        .iter()
+        .chain(&words(WordKind::Expectation))
+    {
+        for (choice, text) in word
+            .choices
+            .iter()
+            .filter(|(_, text)| !text.starts_with('`'))
+        {
+            let line = format!("{{ {}: {choice} }}", word.word);
+            let scenario = match word.kind {
+                WordKind::Deed => around(&line, "nothing"),
+                _ => around("{ cut: victim }", &line),
+            };
+            if let Err(error) = read("port/try.yaml", &scenario) {
+                let error = error.to_string();
+                assert!(
+                    !error.contains("unknown word"),
+                    "{choice} ({text}):\n{error}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_planned_is_refused_by_name() {
+    for word in vocabulary().iter().filter(|word| !word.built) {
+        let line = format!("{{ {}: x }}", word.word);
+        let text = match word.kind {
+            WordKind::Deed => around(&line, "nothing"),
+            WordKind::Expectation => around("{ cut: victim }", &line),
+            WordKind::Handle => around("{ cut: victim }", "nothing").replace("{ nth: 2 }", &line),
+            _ => format!("{}: x\n{}", word.word, around("{ cut: victim }", "nothing")),
+        };
+        let error = refused(&text);
+        assert!(matches!(error, ScenarioError::NotBuilt(_)), "{error}");
+        assert!(
+            error
+                .to_string()
+                .contains(&format!("`{}` is not built yet", word.word)),
+            "{error}"
+        );
+    }
+    check_refused(
+        &around("{ monitor: §upgrade }", "nothing"),
+        &["`monitor: upgrade` is not built yet"],
+    );
+}
+
+#[rstest]
+#[case::an_unknown_key("§wy: x\n", &["unknown key in a scenario `wy`", "did you mean `why`"])]
+#[case::a_duplicate_key("scenario: a\n§scenario: b\n", &["key `scenario` is there twice"])]
+#[case::no_map("§- 1\n", &["found a list"])]
+#[case::no_timeline("§scenario: a\nwhy: b\n", &["key `timeline` is missing"])]
+#[case::nothing_at_all("§", &["found"])]
+#[case::an_empty_timeline("scenario: a\nwhy: b\ntimeline: §[]\n", &["an empty timeline"])]
+#[case::nothing_expected("scenario: a\nwhy: b\nlet: { v: {} }\ntimeline: §[ { at: 1s, do: [ { cut: v } ] } ]\n", &["nothing is expected"])]
+#[case::a_step_without_a_time("scenario: a\nwhy: b\ntimeline: [ §{ expect: [ nothing ] } ]\n", &["a step needs `at`"])]
+#[case::times_that_go_backwards("scenario: a\nwhy: b\ntimeline:\n  - { at: 9s, expect: [ nothing ] }\n  - §{ at: 8s, expect: [ nothing ] }\n", &["8s comes after 9s: times go backwards"])]
+#[case::a_time_without_a_unit("scenario: a\nwhy: b\ntimeline: [ { at: §9, expect: [ nothing ] } ]\n", &["a time without a unit", "`4m29s`"])]
+#[case::an_end_before_the_last_line("scenario: a\nwhy: b\nuntil: §5s\ntimeline: [ { at: 9s, expect: [ nothing ] } ]\n", &["the story ends at 5s"])]
+#[case::an_unknown_role("scenario: a\nwhy: b\nlet: { v: { role: §gateway } }\ntimeline: []\n", &["unknown role `gateway`", "`compute`"])]
+#[case::an_impossible_count("scenario: a\nwhy: b\nlet: { v: { cards: §0 } }\ntimeline: []\n", &["out of range"])]
+#[case::a_bare_off("scenario: a\nwhy: b\nlet: { v: { vf: §off } }\ntimeline: []\n", &["expected `true` or `false`"])]
+#[case::a_handle_of_a_later_one("scenario: a\nwhy: b\nlet: { v: { card_of: §w }, w: {} }\ntimeline: []\n", &["unknown handle `w`"])]
+#[case::a_handle_called_it("scenario: a\nwhy: b\nlet: { §it: {} }\ntimeline: []\n", &["has a meaning of its own"])]
+#[case::a_clause_of_nobody("scenario: a\nwhy: b\ncovers: [ §rfc/1 ]\ntimeline: [ { at: 1s, expect: [ nothing ] } ]\n", &["`rfc/1` is no clause id", "`lsd/`"])]
+#[case::never_without_a_reason("scenario: a\nwhy: b\nheal: §never\ntimeline: [ { at: 1s, expect: [ nothing ] } ]\n", &["says no reason", "because"])]
+#[case::a_version_of_the_future("scenario_version: §2\nscenario: a\nwhy: b\n", &["not known"])]
+fn a_wrong_frame_is_refused_at_its_place(#[case] text: &str, #[case] says: &[&str]) {
+    check_refused(text, says);
+}
+
+#[rstest]
+#[case::an_unknown_handle("{ cut: §vicitm }", &["unknown handle `vicitm`", "did you mean `victim`"])]
+#[case::two_verbs("{ cut: victim, §mend: victim }", &["`cut` and `mend` in one line"])]
+#[case::a_missing_key("§{ flap: victim, down: 1s, up: 1s }", &["`flap` needs the key `times`"])]
+#[case::no_times("{ flap: victim, times: §0, down: 1s, up: 1s }", &["out of range"])]
+#[case::an_unknown_errno("{ read: victim/state, fail: §EOI }", &["unknown errno `EOI`", "`EIO`"])]
+#[case::two_effects("{ read: victim/state, fail: EIO, truncate: §1 }", &["`fail` and `truncate` together"])]
+#[case::no_effect("§{ read: victim/state, for: 3s }", &["needs one of `fail`"])]
+#[case::a_hang_without_an_end("{ read: victim/state, hang: §forever }", &["names no end of a hang"])]
+#[case::a_file_outside("{ read: §../etc/passwd, fail: EIO }", &["leaves the tree"])]
+#[case::a_port_is_no_file("{ read: §victim, fail: EIO }", &["names no file of the port"])]
+#[case::a_listing_has_no_content("{ list: class/infiniband, content: §x }", &["a listing has no `content`"])]
+#[case::it_outside_of_an_each("{ cut: §it }", &["`it` outside of an `each`"])]
+#[case::an_unknown_state("{ set: victim, state: §DWON }", &["unknown state `DWON`"])]
+#[case::no_rate("{ speed: victim, rate: §fast }", &["`fast` is no rate"])]
+#[case::an_unknown_code("{ connector: { code: §EIO } }", &["unknown gRPC code `EIO`"])]
+#[case::for_and_calls("{ connector: refuse, for: 3s, §calls: 2 }", &["`for` and `calls` together"])]
+#[case::a_stray_key("{ monitor: start, §signal: KILL }", &["does not go with `monitor: start`"])]
+#[case::a_pause_without_an_end("§{ monitor: pause }", &["needs the key `for`"])]
+#[case::no_flag("{ monitor: start, flags: [ §help ] }", &["`help` is no flag"])]
+fn a_wrong_deed_is_refused_at_its_place(#[case] deed: &str, #[case] says: &[&str]) {
+    check_refused(&around(deed, "nothing"), says);
+}
+
+#[rstest]
+#[case::a_word_that_needs_more("§fatal", &["`fatal` alone says too little"])]
+#[case::two_windows("{ fatal: victim, within: 1 poll, §exactly_at: 3s }", &["`within` and `exactly_at` in one line"])]
+#[case::an_empty_window("{ fatal: victim, from: 5s, §to: 5s }", &["`to` is not after `from`"])]
+#[case::a_window_without_a_unit("{ fatal: victim, within: §3 }", &["no number of polls and no time"])]
+#[case::zero_times("{ fatal: victim, times: §0 }", &["`times: 0`", "nothing"])]
+#[case::impossible_times("{ fatal: victim, times: §[ 3, 1 ] }", &["is impossible"])]
+#[case::an_unknown_placeholder("{ fatal: victim, message: §\"{devcie}\" }", &["unknown placeholder `devcie`", "`device`"])]
+#[case::an_unknown_handle_in_a_message("{ fatal: victim, message: §\"{vicitm.device}\" }", &["unknown handle `vicitm`"])]
+#[case::an_each_of_nothing("§{ each: storm }", &["expects nothing of each"])]
+#[case::an_each_within_an_each("{ each: storm, said: { §each: storm, fatal: it } }", &["an `each` within an `each`"])]
+#[case::edges_without_times("§{ each: storm, say: [ { fatal: it } ] }", &["key `times` is missing"])]
+#[case::two_events_at_an_edge("{ each: storm, times: 1, say: [ { fatal: it }, §{ nonfatal: it } ] }", &["two events for the same edge"])]
+#[case::an_order_of_nothing("{ in_order: [ §nothing ] }", &["only expected events"])]
+#[case::a_port_out_of_range("{ cleared: { name: mlx5_3, port: §300 } }", &["out of range"])]
+fn a_wrong_expectation_is_refused_at_its_place(#[case] expectation: &str, #[case] says: &[&str]) {
+    check_refused(&around("{ cut: victim }", expectation), says);
+}
+
+#[test]
+fn a_file_over_the_limit_is_refused() {
+    let text = format!("scenario: {}\n", "x".repeat(platforms::yaml::MAX_BYTES));
+    assert!(
+        refused(&text)
+            .to_string()
+            .contains("at most 1048576 are read")
+    );
+}
+
+#[test]
+fn an_alias_bomb_is_refused() {
+    let mut text =
+        String::from("scenario: a\nwhy: b\nlet:\n  a0: &a0 [ x, x, x, x, x, x, x, x ]\n");
+    for level in 1..12 {
+        let below = format!("*a{}", level - 1);
+        text += &format!("  a{level}: &a{level} [ {} ]\n", vec![below; 8].join(", "));
+    }
+    refused(&text);
+}
+
+#[test]
+fn an_impossible_selection_is_not_applicable_with_its_reason() {
+    let text = around("{ cut: victim }", "nothing")
+        .replace("{ cards: 2 }", "{ role: compute, cards: 400 }");
+    let scenario = read("port/try.yaml", &text).expect("a scenario");
+    let Err(Unfit::NotApplicable { reason }) = told(&scenario) else {
+        panic!("it was told")
+    };
+    assert!(
+        reason.contains("`storm`") && reason.contains("needs 400 cards"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn a_port_that_does_not_exist_is_not_applicable_with_its_reason() {
+    let text = around("{ cut: victim }", "nothing").replace("{ cards: 2 }", "{ device: mlx5_99 }");
+    let scenario = read("port/try.yaml", &text).expect("a scenario");
+    let Err(Unfit::NotApplicable { reason }) = told(&scenario) else {
+        panic!("it was told")
+    };
+    assert!(
+        reason.contains("mlx5_99") && reason.contains("`h100-oci` has 0"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn a_count_that_a_handle_cannot_have_is_wrong_at_its_place() {
+    let text = around("{ cut: victim }", "{ fatal: storm, count: 77 }");
+    let scenario = read("port/try.yaml", &text).expect("a scenario");
+    let Err(Unfit::Wrong(error)) = told(&scenario) else {
+        panic!("it was told")
+    };
+    assert!(
+        error
+            .to_string()
+            .starts_with("port/try.yaml:13:38: `count: 77`"),
+        "{error}"
+    );
+}
+
+/// Words, handles and values that the language knows, to make nonsense of.
+fn any_word() -> impl Strategy<Value = String> {
+    let mut known: Vec<String> = vocabulary()
+        .iter()
+        .map(|word| word.word.to_owned())
+        .collect();
+    for word in vocabulary() {
+        known.extend(word.keys.iter().map(|key| key.word.to_owned()));
+        known.extend(word.choices.iter().map(|(choice, _)| (*choice).to_owned()));
+    }
+    let values = [
+        "victim",
+        "device of victim",
+        "card of it",
+        "10s",
+        "1 poll",
+        "3",
+        "true",
+        "null",
+        "-1",
+        "[]",
+        "{}",
+        "it",
+        "EIO",
+        "\"\"",
+        "victim/state",
+        "1.5",
+        "&a x",
+        "*a",
+        "~",
+        "? x",
+        "!!str 1",
+    ];
+    known.extend(values.map(str::to_owned));
+    prop::sample::select(known)
+}
+
+/// Lists and maps of such words, a few levels deep.
+fn any_yaml() -> impl Strategy<Value = String> {
+    any_word().prop_recursive(4, 48, 6, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4)
+                .prop_map(|items| format!("[ {} ]", items.join(", "))),
+            prop::collection::btree_map(any_word(), inner, 0..4).prop_map(
+                |pairs: BTreeMap<String, String>| {
+                    let pairs: Vec<String> = pairs
+                        .iter()
+                        .map(|(key, value)| format!("{key}: {value}"))
+                        .collect();
+                    format!("{{ {} }}", pairs.join(", "))
+                }
+            ),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn no_text_makes_the_reader_panic(text in "\\PC{0,300}") {
+        if let Err(error) = read("any.yaml", &text) {
+            prop_assert!(!error.to_string().is_empty());
+        }
+    }
+
+    #[test]
+    fn no_lines_of_yaml_make_the_reader_panic(lines in prop::collection::vec("[ ]{0,6}[a-z_]{0,9}[:]?[ ][-&*!|>{}\\[\\]a-z0-9 ]{0,9}", 0..20)) {
+        drop(read("any.yaml", &lines.join("\n")));
+    }
+
+    #[test]
+    fn no_deed_and_no_expectation_makes_the_teller_panic(deed in any_yaml(), expectation in any_yaml()) {
+        if let Ok(scenario) = read("any.yaml", &around(&deed, &expectation)) {
+            drop(told(&scenario));
+        }
+    }
+
+    #[test]
+    fn no_value_of_a_verb_makes_the_teller_panic(pick in any::<prop::sample::Index>(), value in any_yaml(), key in any_word(), beside in any_yaml()) {
+        let verbs: Vec<Word> = [words(WordKind::Deed), words(WordKind::Expectation)].concat();
+        let verb = pick.get(&verbs);
+        let line = format!("{{ {}: {value}, {key}: {beside} }}", verb.word);
+        let text = match verb.kind {
+            WordKind::Deed => around(&line, "nothing"),
+            _ => around("{ cut: victim }", &line),
+        };
+        if let Ok(scenario) = read("any.yaml", &text) {
+            drop(told(&scenario));
+        }
+    }
+
+    #[test]
+    fn no_frame_makes_the_teller_panic(key in any_word(), value in any_yaml(), handle in any_yaml()) {
+        let text = around("{ cut: victim }", "nothing").replace("{ nth: 2 }", &handle);
+        if let Ok(scenario) = read("any.yaml", &format!("{key}: {value}\n{text}")) {
+            drop(told(&scenario));
+        }
+    }
+}
