@@ -168,7 +168,11 @@ fn settle_reboot(memory: &mut Memory, around: &Surroundings, measure: &Measure<'
     if around.has_unreadable && waited_ns <= measure.patience_ns {
         return;
     }
-    let present = memory.slots.values().filter(|slot| slot.is_present()).count();
+    let present = memory
+        .slots
+        .values()
+        .filter(|slot| slot.is_present())
+        .count();
     let is_complete = present >= reboot.known;
     let stale: Vec<SlotKey> = memory
         .slots

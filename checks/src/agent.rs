@@ -123,7 +123,8 @@ impl Agent {
             notes.push(note.with("port", settings.metrics_port));
         }
         let old = state_file::read(&settings.paths.state_file, start.state, &mut notes);
-        let mut enabled: Vec<LinkLayer> = settings.checks.iter().filter_map(|c| c.layer()).collect();
+        let mut enabled: Vec<LinkLayer> =
+            settings.checks.iter().filter_map(|c| c.layer()).collect();
         enabled.sort_unstable();
         let eyes = Eyes::new(
             config,
@@ -367,7 +368,11 @@ impl Agent {
     /// One batch per check: those of `--checks` in their order, then those that only clear.
     fn batches(&self, sayings: Vec<Saying>, wall_ns: u64) -> Vec<Batch<Effect>> {
         let mut order: Vec<Check> = self.settings.checks.clone();
-        order.extend(Check::ALL.into_iter().filter(|check| !self.settings.checks.contains(check)));
+        order.extend(
+            Check::ALL
+                .into_iter()
+                .filter(|check| !self.settings.checks.contains(check)),
+        );
         let mut batches: Vec<Batch<Effect>> = order.into_iter().map(Batch::new).collect();
         for saying in sayings {
             let Some(batch) = batches.iter_mut().find(|batch| batch.check == saying.check) else {
@@ -489,7 +494,11 @@ fn has_unreadable(sight: &Sight) -> bool {
             matches!(blind, Blind::Unreadable(_))
         }
         SeenScope::In(_, SeenPorts::Listed(ports)) => ports.iter().any(|port| {
-            port.out.is_none() && matches!(port.reading, Err(Blind::Unreadable(Cause::Failed(_) | Cause::Garbled)))
+            port.out.is_none()
+                && matches!(
+                    port.reading,
+                    Err(Blind::Unreadable(Cause::Failed(_) | Cause::Garbled))
+                )
         }),
     })
 }

@@ -108,11 +108,7 @@ impl Config {
                 "sysClassInfinibandPath",
                 "/nvsentinel/sys/class/infiniband",
             )?,
-            scope: format!(
-                "incl={};excl={}",
-                include_text.trim(),
-                exclude_text.trim()
-            ),
+            scope: format!("incl={};excl={}", include_text.trim(), exclude_text.trim()),
         })
     }
 
@@ -240,7 +236,10 @@ mod tests {
     fn a_missing_file_means_defaults() {
         let mut notes = Vec::new();
         let config = Config::read("/c", Err(ReadError::ENOENT), &mut notes).unwrap();
-        assert_eq!(config.sys_class_infiniband, "/nvsentinel/sys/class/infiniband");
+        assert_eq!(
+            config.sys_class_infiniband,
+            "/nvsentinel/sys/class/infiniband"
+        );
         assert_eq!(config.scope, "incl=;excl=");
         assert!(Config::read("/c", Err(ReadError::EIO), &mut notes).is_err());
     }
@@ -254,7 +253,10 @@ mod tests {
     #[case("counterDetection = 1", "must be a table")]
     #[case("[counterDetection]\nenabled = 'yes'", "true or false")]
     #[case("[counterDetection]\ncounters = 3", "must be an array of tables")]
-    #[case("[[counterDetection.counters]]\nenabled = true", "name must not be empty")]
+    #[case(
+        "[[counterDetection.counters]]\nenabled = true",
+        "name must not be empty"
+    )]
     #[case(
         "[[counterDetection.counters]]\nname = 'collisions'\nthresholdType = 'delta'\nthreshold = 0",
         "allowed counters: carrier_changes, "
@@ -311,7 +313,10 @@ mod tests {
     fn a_filter_matches_anywhere_in_a_name_and_pinning_passes_over_exclusion() {
         let (config, _) = read("nicExclusionRegex = '^mlx5_1$, bond'").unwrap();
         assert_eq!(config.judge_name(&"mlx5_1".into()), NameVerdict::Excluded);
-        assert_eq!(config.judge_name(&"mlx5_bond_0".into()), NameVerdict::Excluded);
+        assert_eq!(
+            config.judge_name(&"mlx5_bond_0".into()),
+            NameVerdict::Excluded
+        );
         assert_eq!(config.judge_name(&"mlx5_11".into()), NameVerdict::Open);
         let (config, _) =
             read("nicExclusionRegex = 'mlx5'\nnicInclusionRegexOverride = '^mlx5_1$'").unwrap();

@@ -391,14 +391,14 @@ impl Eyes {
                 Err(blind) => Err(blind),
                 Ok(numbers) => Ok(numbers
                     .into_iter()
-                    .map(|number| {
-                        self.one_port(number, &mut requests, &mut answers, sight)
-                    })
+                    .map(|number| self.one_port(number, &mut requests, &mut answers, sight))
                     .collect::<Vec<SeenPort>>()),
             };
             let seen = &sight.devices[*index];
             let key = seen.facts.as_ref().map(|facts| &facts.key);
-            let slot = memory.find(key, &seen.name).and_then(|key| memory.slots.get(&key));
+            let slot = memory
+                .find(key, &seen.name)
+                .and_then(|key| memory.slots.get(&key));
             let remembered = slot.map(|slot| slot.role);
             sight.devices[*index].scope = scope_of(placement, ports, remembered);
         }
@@ -432,7 +432,9 @@ impl Eyes {
                     .map(|file| Request::Read(self.path(name, &format!("ports/{number}/{file}"))))
             })
             .collect();
-        let ports = wanted().map(|(name, number)| (name.clone(), number)).collect();
+        let ports = wanted()
+            .map(|(name, number)| (name.clone(), number))
+            .collect();
         let plan = learnt.plan.get_or_insert_with(|| self.plan.clone());
         (plan.ports, plan.reads) = (ports, reads.clone());
         Cow::Owned(reads)
@@ -455,13 +457,11 @@ impl Eyes {
             (path, bytes)
         };
         let (path, bytes) = next(sight);
-        let state = bytes.and_then(|bytes| {
-            PortState::parse(&bytes).ok_or_else(|| Self::garbled(path, sight))
-        });
+        let state = bytes
+            .and_then(|bytes| PortState::parse(&bytes).ok_or_else(|| Self::garbled(path, sight)));
         let (path, bytes) = next(sight);
-        let phys = bytes.and_then(|bytes| {
-            PhysState::parse(&bytes).ok_or_else(|| Self::garbled(path, sight))
-        });
+        let phys = bytes
+            .and_then(|bytes| PhysState::parse(&bytes).ok_or_else(|| Self::garbled(path, sight)));
         let (path, bytes) = next(sight);
         let layer = bytes.and_then(|bytes| {
             LinkLayer::parse(&String::from_utf8_lossy(&bytes))
@@ -496,7 +496,10 @@ impl Eyes {
             let key = seen.facts.as_ref().map(|facts| &facts.key);
             for (place, port) in ports.iter().enumerate() {
                 let is_sick = port.layer == Some(LinkLayer::Ethernet)
-                    && port.reading.as_ref().is_ok_and(|reading| !reading.is_healthy());
+                    && port
+                        .reading
+                        .as_ref()
+                        .is_ok_and(|reading| !reading.is_healthy());
                 if is_sick && port.out.is_none() && memory.may_speak_of(key, seen, port) {
                     wanted.push((index, place));
                 }

@@ -104,9 +104,7 @@ fn judge_listed(
 
 /// The class folder is not there: a failed poll, until the patience is over.
 fn judge_missing(memory: &mut Memory, measure: &Measure<'_>) -> Vec<Saying> {
-    let since_ns = *memory
-        .anchor_missing_since_ns
-        .get_or_insert(measure.now_ns);
+    let since_ns = *memory.anchor_missing_since_ns.get_or_insert(measure.now_ns);
     let mut sayings = Vec::new();
     if measure.now_ns.saturating_sub(since_ns) <= measure.patience_ns {
         return sayings;

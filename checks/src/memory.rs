@@ -335,12 +335,7 @@ impl Memory {
     }
 
     /// Could this poll's reading of an unhealthy port become an event?
-    pub(crate) fn may_speak_of(
-        &self,
-        key: Option<&SlotKey>,
-        seen: &Seen,
-        port: &SeenPort,
-    ) -> bool {
+    pub(crate) fn may_speak_of(&self, key: Option<&SlotKey>, seen: &Seen, port: &SeenPort) -> bool {
         let slot = self.find(key, &seen.name);
         let slot = slot.and_then(|key| self.slots.get(&key));
         let Some(known) = slot.and_then(|slot| slot.ports.get(&port.number)) else {
@@ -348,8 +343,8 @@ impl Memory {
         };
         let is_quiet = matches!(known.judged, Judged::Quiet(_))
             && known.reading.as_ref() == port.reading.as_ref().ok();
-        let is_said = known.said == Some(Severity::Fatal)
-            && slot.is_some_and(|slot| slot.name == seen.name);
+        let is_said =
+            known.said == Some(Severity::Fatal) && slot.is_some_and(|slot| slot.name == seen.name);
         !is_quiet && !is_said
     }
 
@@ -386,9 +381,8 @@ impl Memory {
             (slot.misses, slot.empty_listings) = (0, 0);
             slot.owed.clear();
             slot.gone.values_mut().for_each(|again| *again = true);
-            slot.ports.retain(|_, port| {
-                port.standing().is_some() || !slot.gone.is_empty()
-            });
+            slot.ports
+                .retain(|_, port| port.standing().is_some() || !slot.gone.is_empty());
             for port in slot.ports.values_mut() {
                 let kept = port.standing();
                 *port = Port {

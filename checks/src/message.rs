@@ -39,11 +39,17 @@ pub(crate) fn port_unhealthy(
 }
 
 pub(crate) fn port_healthy(layer: LinkLayer, name: &DeviceName, number: PortNumber) -> String {
-    format!("{} {name} port {number}: healthy (ACTIVE, LinkUp)", port_word(layer))
+    format!(
+        "{} {name} port {number}: healthy (ACTIVE, LinkUp)",
+        port_word(layer)
+    )
 }
 
 pub(crate) fn port_gone(layer: LinkLayer, name: &DeviceName, number: PortNumber) -> String {
-    format!("{} {name} port {number} disappeared from sysfs", port_word(layer))
+    format!(
+        "{} {name} port {number} disappeared from sysfs",
+        port_word(layer)
+    )
 }
 
 pub(crate) fn port_unreadable(
@@ -52,14 +58,17 @@ pub(crate) fn port_unreadable(
     number: PortNumber,
     cause: impl std::fmt::Display,
 ) -> String {
-    format!("{} {name} port {number}: state unreadable ({cause})", port_word(layer))
+    format!(
+        "{} {name} port {number}: state unreadable ({cause})",
+        port_word(layer)
+    )
 }
 
 pub(crate) fn device_gone(layer: LinkLayer, name: &DeviceName) -> String {
     match layer {
-        LinkLayer::InfiniBand => format!(
-            "NIC {name} disappeared from /sys/class/infiniband/ - hardware failure"
-        ),
+        LinkLayer::InfiniBand => {
+            format!("NIC {name} disappeared from /sys/class/infiniband/ - hardware failure")
+        }
         LinkLayer::Ethernet => format!("RoCE device {name} disappeared from sysfs"),
     }
 }
@@ -77,9 +86,7 @@ pub(crate) fn card_healthy(card: &Card, role: Role, active: usize, mode: usize) 
 }
 
 pub(crate) fn card_exempt(card: &Card) -> String {
-    format!(
-        "Card {card} exempt from peer comparison (management NIC sibling); clearing anomaly"
-    )
+    format!("Card {card} exempt from peer comparison (management NIC sibling); clearing anomaly")
 }
 
 pub(crate) fn not_present(layer: LinkLayer, subject: &Subject) -> String {

@@ -144,8 +144,14 @@ mod tests {
     #[case("[]", "parse gpu metadata at /m.json")]
     #[case("{}", "empty gpus[]")]
     #[case(r#"{"gpus":[{"numa_node":0}]}"#, "empty nic_topology")]
-    #[case(r#"{"gpus":[{"numa_node":-1},{}],"nic_topology":{"a":["SYS","SYS"]}}"#, "no GPUs with valid NUMA")]
-    #[case(r#"{"gpus":[{"numa_node":"0"}],"nic_topology":{"a":["SYS"]}}"#, "parse gpu metadata")]
+    #[case(
+        r#"{"gpus":[{"numa_node":-1},{}],"nic_topology":{"a":["SYS","SYS"]}}"#,
+        "no GPUs with valid NUMA"
+    )]
+    #[case(
+        r#"{"gpus":[{"numa_node":"0"}],"nic_topology":{"a":["SYS"]}}"#,
+        "parse gpu metadata"
+    )]
     fn metadata_that_classifies_nothing_is_refused(#[case] text: &str, #[case] part: &str) {
         let cause = read(text).unwrap_err();
         assert!(cause.contains(part), "{cause}");

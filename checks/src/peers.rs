@@ -48,7 +48,8 @@ impl Peers {
     ) -> Peers {
         let mut cards: BTreeMap<(LinkLayer, Card), CardView> = BTreeMap::new();
         for slot in memory.slots.values() {
-            let is_held = slot.presence.0 == Presence::Absent && !slot.stale && slot.gone.is_empty();
+            let is_held =
+                slot.presence.0 == Presence::Absent && !slot.stale && slot.gone.is_empty();
             if slot.role == Role::Pinned || !(slot.is_present() || is_held) {
                 continue;
             }
@@ -70,7 +71,10 @@ impl Peers {
         let mut counts: BTreeMap<(LinkLayer, Role), Vec<usize>> = BTreeMap::new();
         for ((layer, _), view) in &cards {
             if view.is_ready && !view.is_exempt {
-                counts.entry((*layer, view.role)).or_default().push(view.active);
+                counts
+                    .entry((*layer, view.role))
+                    .or_default()
+                    .push(view.active);
             }
         }
         let modes = counts
@@ -151,7 +155,10 @@ mod tests {
     #[case(&[2, 2, 1], Some(2))]
     #[case(&[2, 2, 1, 1], None)]
     #[case(&[2, 2, 2, 2, 2, 2, 2, 0], Some(2))]
-    fn a_mode_is_evidence_only_when_it_is_one(#[case] counts: &[usize], #[case] want: Option<usize>) {
+    fn a_mode_is_evidence_only_when_it_is_one(
+        #[case] counts: &[usize],
+        #[case] want: Option<usize>,
+    ) {
         assert_eq!(mode(counts), want);
     }
 

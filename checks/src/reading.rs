@@ -83,11 +83,7 @@ fn split(text: &[u8]) -> Option<(u32, &str)> {
 
 /// The entry of a kernel table that a text stands for. A known number with another's text, as a torn
 /// read leaves it, is garbled: `None`.
-fn look_up<T: Clone>(
-    table: &[(u32, &str, T)],
-    text: &[u8],
-    other: fn(Box<str>) -> T,
-) -> Option<T> {
+fn look_up<T: Clone>(table: &[(u32, &str, T)], text: &[u8], other: fn(Box<str>) -> T) -> Option<T> {
     let (number, name) = split(text)?;
     match table.iter().find(|(known, _, _)| *known == number) {
         Some((_, known, value)) => (*known == name).then(|| value.clone()),

@@ -5,7 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::memory::{CardMemory, Glance, Judged, Memory, Passing, Port, Presence, Slot, SlotKey, Subject};
+use crate::memory::{
+    CardMemory, Glance, Judged, Memory, Passing, Port, Presence, Slot, SlotKey, Subject,
+};
 use crate::name::{Card, DeviceName, LinkLayer, PortNumber, Role};
 use crate::scope::Reason;
 use crate::sight::{Blind, Seen, SeenPort, SeenPorts, SeenScope, Sight};
@@ -37,7 +39,10 @@ pub(crate) fn recognise(
     }
     let mut around = Surroundings::default();
     for seen in &sight.devices {
-        let function = seen.facts.as_ref().and_then(|facts| facts.function.as_ref());
+        let function = seen
+            .facts
+            .as_ref()
+            .and_then(|facts| facts.function.as_ref());
         let found = find(memory, seen);
         match &seen.scope {
             SeenScope::Out(reason) => {
@@ -52,7 +57,9 @@ pub(crate) fn recognise(
             }
             SeenScope::Unknown(blind) => {
                 around.has_unreadable |= matches!(blind, Blind::Unreadable(_));
-                around.unready.extend(function.map(|function| function.card()));
+                around
+                    .unready
+                    .extend(function.map(|function| function.card()));
                 if let Some(slot) = found.and_then(|key| memory.slots.get_mut(&key)) {
                     slot.presence = Passing(Presence::Present { readable: false });
                 }
@@ -63,7 +70,9 @@ pub(crate) fn recognise(
                     around.has_unreadable = true;
                 }
                 let Some(key) = key else {
-                    around.unready.extend(function.map(|function| function.card()));
+                    around
+                        .unready
+                        .extend(function.map(|function| function.card()));
                     continue;
                 };
                 let key = rekey(memory, key, seen);
@@ -94,9 +103,10 @@ fn is_unreadable(ports: &SeenPorts) -> bool {
 fn find(memory: &Memory, seen: &Seen) -> Option<SlotKey> {
     let key = seen.facts.as_ref().map(|facts| &facts.key);
     let found = memory.find(key, &seen.name)?;
-    let is_taken = memory.slots.get(&found).is_some_and(|slot| {
-        slot.presence.0 != Presence::Absent && slot.name != seen.name
-    });
+    let is_taken = memory
+        .slots
+        .get(&found)
+        .is_some_and(|slot| slot.presence.0 != Presence::Absent && slot.name != seen.name);
     if is_taken {
         let by_name = SlotKey::Name(seen.name.clone());
         return memory.slots.contains_key(&by_name).then_some(by_name);
@@ -258,7 +268,11 @@ fn keep_readings(
     }
     for (number, layer, reason) in debts {
         let message = format!("NIC {name} no longer monitored ({reason}): clearing");
-        memory.owe(layer.state_check(), Subject::Port(name.clone(), number), message);
+        memory.owe(
+            layer.state_check(),
+            Subject::Port(name.clone(), number),
+            message,
+        );
     }
 }
 

@@ -26,7 +26,10 @@ mod tests {
         "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n";
 
     #[rstest]
-    #[case("eth0\t00000000\t01000A0A\t0003\t0\t0\t100\t00000000\t0\t0\t0\n", Some("eth0"))]
+    #[case(
+        "eth0\t00000000\t01000A0A\t0003\t0\t0\t100\t00000000\t0\t0\t0\n",
+        Some("eth0")
+    )]
     #[case("rdma0\t0000100A\t00000000\t0001\t0\t0\t0\t0000FFFF\t0\t0\t0\n", None)]
     #[case("tun0\t00000000\t01000A0A\t0003\t0\t0\t0\t00000080\t0\t0\t0\n", None)]
     #[case("eth1 00000000\n", Some("eth1"))]

@@ -153,7 +153,11 @@ pub(crate) fn read(
     let bytes = match bytes {
         Ok(bytes) => bytes,
         Err(ReadError::ENOENT) => {
-            return fresh(Level::Warn, "missing: there is no such file".to_owned(), notes);
+            return fresh(
+                Level::Warn,
+                "missing: there is no such file".to_owned(),
+                notes,
+            );
         }
         Err(error) => return fresh(Level::Warn, format!("unreadable: {error}"), notes),
     };
@@ -167,7 +171,13 @@ pub(crate) fn read(
     let version = match table.get("version").map(serde_json::Value::as_u64) {
         None => 1,
         Some(Some(version @ 1..)) => version,
-        Some(_) => return fresh(Level::Warn, "unknown: `version` is no number".to_owned(), notes),
+        Some(_) => {
+            return fresh(
+                Level::Warn,
+                "unknown: `version` is no number".to_owned(),
+                notes,
+            );
+        }
     };
     if version > VERSION {
         let why = format!("newer: version {version}, and {VERSION} is known");
@@ -350,7 +360,8 @@ pub(crate) fn write(memory: &Memory) -> Vec<u8> {
                 card: card.clone(),
                 link_layer: *layer,
             };
-            file.anomalous_cards.insert(format!("{layer}/{card}"), entry);
+            file.anomalous_cards
+                .insert(format!("{layer}/{card}"), entry);
         }
         file.cards.push(OurCardEntry {
             card: card.clone(),
@@ -375,7 +386,8 @@ fn add_shared_keys(file: &mut File, slot: &Slot) {
             link_layer: *layer,
             observed_this_boot: !slot.stale,
         };
-        file.disappeared_devices.insert(format!("{layer}/{name}"), entry);
+        file.disappeared_devices
+            .insert(format!("{layer}/{name}"), entry);
     }
     let held = slot.layers().filter(|layer| !slot.gone.contains_key(layer));
     for layer in held.filter(|_| slot.misses > 0) {
@@ -384,7 +396,8 @@ fn add_shared_keys(file: &mut File, slot: &Slot) {
             link_layer: layer,
             count: slot.misses,
         };
-        file.device_miss_counts.insert(format!("{layer}/{name}"), entry);
+        file.device_miss_counts
+            .insert(format!("{layer}/{name}"), entry);
     }
     for (number, port) in &slot.ports {
         if port.is_missing && port.said == Some(Severity::Fatal) {

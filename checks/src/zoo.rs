@@ -70,21 +70,35 @@ impl Species {
     /// The species of that name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Species> {
-        Species::ALL.into_iter().find(|species| species.name() == name)
+        Species::ALL
+            .into_iter()
+            .find(|species| species.name() == name)
     }
 
     /// The bug it is modelled on.
     #[must_use]
     pub fn models(self) -> &'static str {
         match self {
-            Species::Deaf => "a polling loop that freezes on its first readings while it looks alive",
+            Species::Deaf => {
+                "a polling loop that freezes on its first readings while it looks alive"
+            }
             Species::CryingWolf => "a singleton port that is down by design, reported fatal",
             Species::Forgetful => "a state file that holds readings and not what was said of them",
-            Species::DoubleReporter => "an unhealthy port compared with healthy instead of with before",
-            Species::LosesOnFailedPublish => "state advanced before the publish; the event is never sent",
-            Species::FatalOnUnreadable => "an error of one read taken for an empty value, hence a fault",
-            Species::BlindAfterRename => "devices kept by name, so a function under a new name is nobody",
-            Species::HealthyOnReboot => "baselines sent for every known port without reading it first",
+            Species::DoubleReporter => {
+                "an unhealthy port compared with healthy instead of with before"
+            }
+            Species::LosesOnFailedPublish => {
+                "state advanced before the publish; the event is never sent"
+            }
+            Species::FatalOnUnreadable => {
+                "an error of one read taken for an empty value, hence a fault"
+            }
+            Species::BlindAfterRename => {
+                "devices kept by name, so a function under a new name is nobody"
+            }
+            Species::HealthyOnReboot => {
+                "baselines sent for every known port without reading it first"
+            }
         }
     }
 

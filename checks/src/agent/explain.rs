@@ -37,9 +37,15 @@ impl Agent {
                 .iter()
                 .map(ToString::to_string)
                 .collect();
-            line(&mut told, format_args!("GPUs are on NUMA nodes {}", nodes.join(", ")));
+            line(
+                &mut told,
+                format_args!("GPUs are on NUMA nodes {}", nodes.join(", ")),
+            );
         }
-        line(&mut told, format_args!("default route: {:?}", self.eyes.route));
+        line(
+            &mut told,
+            format_args!("default route: {:?}", self.eyes.route),
+        );
         for note in &sight.notes {
             line(&mut told, format_args!("warning: {note}"));
         }
@@ -61,7 +67,10 @@ impl Agent {
             SeenScope::Unknown(Blind::Unreadable(cause)) => format!("not known: {cause}"),
         };
         line(told, format_args!("{name}: {verdict}"));
-        let function = seen.facts.as_ref().and_then(|facts| facts.function.as_ref());
+        let function = seen
+            .facts
+            .as_ref()
+            .and_then(|facts| facts.function.as_ref());
         let function = function.map_or("unknown", |function| function.as_str());
         line(told, format_args!("  function: {function}"));
         let filter = match self.eyes.config.judge_name(name) {
@@ -74,10 +83,22 @@ impl Agent {
         let default_name = if name.is_mlx5_number() { "yes" } else { "no" };
         line(told, format_args!("  name is mlx5_<n>: {default_name}"));
         for (label, request) in [
-            ("driver", Request::ReadLink(self.eyes.path(name, "device/driver"))),
-            ("vendor", Request::Read(self.eyes.path(name, "device/vendor"))),
-            ("physfn", Request::ReadLink(self.eyes.path(name, "device/physfn"))),
-            ("NUMA node", Request::Read(self.eyes.path(name, "device/numa_node"))),
+            (
+                "driver",
+                Request::ReadLink(self.eyes.path(name, "device/driver")),
+            ),
+            (
+                "vendor",
+                Request::Read(self.eyes.path(name, "device/vendor")),
+            ),
+            (
+                "physfn",
+                Request::ReadLink(self.eyes.path(name, "device/physfn")),
+            ),
+            (
+                "NUMA node",
+                Request::Read(self.eyes.path(name, "device/numa_node")),
+            ),
             ("hca_type", Request::Read(self.eyes.path(name, "hca_type"))),
         ] {
             let answer = told_answer(fetch_one(hands, &request));
@@ -151,7 +172,10 @@ impl Agent {
         }
         line(
             told,
-            format_args!("    GIDs: {valid} valid; types: {}; interfaces: {owners}", list(&types)),
+            format_args!(
+                "    GIDs: {valid} valid; types: {}; interfaces: {owners}",
+                list(&types)
+            ),
         );
     }
 }

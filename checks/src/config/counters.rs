@@ -82,14 +82,16 @@ pub(super) fn validate(
         }
     };
     if counters.is_empty() && enabled {
-        let note = Note::new(Level::Warn, "counterDetection.counters is empty: no counter");
+        let note = Note::new(
+            Level::Warn,
+            "counterDetection.counters is empty: no counter",
+        );
         notes.push(note.with("path", path));
     }
     let mut names = BTreeSet::new();
     for (index, counter) in counters.iter().enumerate() {
-        let name = one(counter, index, path, notes).map_err(|cause| {
-            format!("invalid counterDetection: counters[{index}]: {cause}")
-        })?;
+        let name = one(counter, index, path, notes)
+            .map_err(|cause| format!("invalid counterDetection: counters[{index}]: {cause}"))?;
         if !names.insert(name) {
             return Err(format!(
                 "invalid counterDetection: counters[{index}]: duplicate counter name `{name}`"
@@ -111,9 +113,15 @@ fn one<'a>(
     let known = [COUNTER_KEYS.as_slice(), &RETIRED_KEYS].concat();
     let prefix = format!("counterDetection.counters[{index}].");
     warn_of_unknown_keys(counter, &known, &prefix, path, notes);
-    for key in RETIRED_KEYS.iter().filter(|key| counter.contains_key(**key)) {
+    for key in RETIRED_KEYS
+        .iter()
+        .filter(|key| counter.contains_key(**key))
+    {
         let note = Note::new(Level::Warn, "retired configuration key: ignored");
-        notes.push(note.with("path", path).with("key", format_args!("{prefix}{key}")));
+        notes.push(
+            note.with("path", path)
+                .with("key", format_args!("{prefix}{key}")),
+        );
     }
     let name = text(counter, "name")?;
     if name.is_empty() {

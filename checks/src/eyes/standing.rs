@@ -35,9 +35,10 @@ impl Eyes {
             let Some(identity) = draft.identity.take() else {
                 continue;
             };
-            let is_known = draft.known.as_deref().is_some_and(|facts| {
-                facts.identity == identity && facts.placement.is_ok()
-            });
+            let is_known = draft
+                .known
+                .as_deref()
+                .is_some_and(|facts| facts.identity == identity && facts.placement.is_ok());
             if is_known {
                 continue;
             }
@@ -151,7 +152,11 @@ impl Eyes {
             Some(metadata) if !pinned => metadata,
             _ => return Ok(Placement::Fixed(Role::Pinned)),
         };
-        if routed.as_ref().map_err(|blind| *blind)?.contains(name.as_str()) {
+        if routed
+            .as_ref()
+            .map_err(|blind| *blind)?
+            .contains(name.as_str())
+        {
             return Ok(Placement::Out(Reason::DefaultRoute));
         }
         let numa_node = self.read_number(hands, name, "device/numa_node", sight)?;

@@ -49,12 +49,7 @@ pub(super) fn judge_ports(
 }
 
 /// Takes the first judgement of an unhealthy port as far as this poll allows.
-fn judge_first(
-    port: &mut Port,
-    is_pinned: bool,
-    of_card: Option<Standing>,
-    measure: &Measure<'_>,
-) {
+fn judge_first(port: &mut Port, is_pinned: bool, of_card: Option<Standing>, measure: &Measure<'_>) {
     let Some(reading) = &port.reading else {
         return;
     };
@@ -83,9 +78,7 @@ fn judge_first(
 
 /// Is the patience over that began then?
 fn is_over(since_ns: Option<u64>, measure: &Measure<'_>) -> bool {
-    since_ns.is_some_and(|since_ns| {
-        measure.now_ns.saturating_sub(since_ns) > measure.patience_ns
-    })
+    since_ns.is_some_and(|since_ns| measure.now_ns.saturating_sub(since_ns) > measure.patience_ns)
 }
 
 fn judge_one(

@@ -1,0 +1,51 @@
+//! Hands for the agent: real files, and a clock.
+
+use checks::{Answer, Clocks, Hands, ReadError, Request, Settings};
+
+use crate::clock;
+use crate::reader::Reader;
+use crate::stop::Stop;
+
+/// Reads real files, each within `--read-timeout`.
+#[derive(Debug)]
+pub struct FileHands {
+    reader: Reader,
+    clock_path: Option<String>,
+}
+
+impl FileHands {
+    /// Hands as the settings want them, which nothing tells to stop.
+    #[must_use]
+    pub fn new(settings: &Settings) -> FileHands {
+        FileHands::until(settings, Stop::default())
+    }
+
+    pub(crate) fn until(settings: &Settings, stop: Stop) -> FileHands {
+        FileHands {
+            reader: Reader::new(settings.read_timeout, stop),
+            clock_path: settings.paths.clock.clone(),
+        }
+    }
+
+    /// Reads one whole file.
+    pub(crate) fn read(&self, path: &str) -> Result<Vec<u8>, ReadError> {
+        match self.reader.fetch(&[Request::Read(path.to_owned())]).pop() {
+            Some(Ok(Answer::Bytes(bytes))) => Ok(bytes),
+            Some(Err(error)) => Err(error),
+            _ => Err(ReadError::EIO),
+        }
+    }
+}
+
+impl Hands for FileHands {
+    fn fetch(&self, requests: &[Request]) -> Vec<Result<Answer, ReadError>> {
+        self.reader.fetch(requests)
+    }
+
+    fn clocks(&self) -> Result<Clocks, ReadError> {
+        match &self.clock_path {
+            None => clock::system(),
+            Some(path) => clock::parse(&self.read(path)?),
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! The reference monitor's hands: files, clocks, socket, signals.
+//!
+//! Everything that is judged is judged in `checks`; here it is carried out. [`run`] is the whole
+//! program: it reads the command line, starts the agent, and loops over polls until it is told to
+//! stop. Left out: `/metrics` and `/healthz`, which are not built yet.
+
+mod cli;
+mod clock;
+mod connector;
+mod disk;
+mod hands;
+mod life;
+mod reader;
+mod stop;
+mod talk;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+pub use hands::FileHands;
+
+/// Runs the monitor with a command line, the program's name first. Ends with 0 when it was told to
+/// stop, 1 when it refuses to start, 2 when the command line makes no sense.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    life::live(args)
+}

@@ -1,0 +1,196 @@
+//! The life of the process: start, poll, hand over, save, stop.
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use checks::{Agent, Level, Note, Outcome, Refusal, Settings, Start, Todo};
+use tokio::runtime::Runtime;
+
+use crate::cli::{self, Line, Unusable};
+use crate::connector::Connector;
+use crate::disk;
+use crate::hands::FileHands;
+use crate::stop::Stop;
+use crate::talk::Talk;
+
+/// Lives until told to stop, or refuses to.
+pub(crate) fn live(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let line = match cli::parse(args) {
+        Ok(line) => line,
+        Err(Unusable::Refused(refusal)) => return refuse(&refusal),
+        Err(Unusable::Clap(error)) => {
+            // Help is no error; a broken pipe is a quiet end.
+            let _ = error.print();
+            return u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from);
+        }
+    };
+    match start_and_live(line) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(refusal) => refuse(&refusal),
+    }
+}
+
+/// One line on stderr, and the code.
+fn refuse(refusal: &Refusal) -> ExitCode {
+    let _ = writeln!(std::io::stderr().lock(), "{refusal}");
+    ExitCode::from(refusal.code)
+}
+
+fn start_and_live(line: Line) -> Result<(), Refusal> {
+    let (settings, notes) = line.flags.settings()?;
+    let talk = Talk::new(settings.log_format, settings.log_level);
+    for note in &notes {
+        talk.note(note);
+    }
+    let stop = Stop::on_signals().map_err(|error| fault("signals cannot be caught", &error))?;
+    let hands = FileHands::until(&settings, stop.clone());
+    let (agent, notes) = start(&line, &settings, &hands)?;
+    for note in &notes {
+        talk.note(note);
+    }
+    if line.check_config {
+        let _ = writeln!(std::io::stdout().lock(), "configuration is valid");
+        return Ok(());
+    }
+    if line.explain {
+        let _ = std::io::stdout()
+            .lock()
+            .write_all(agent.explain(&hands).as_bytes());
+        return Ok(());
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| fault("no runtime can be had", &error))?;
+    let connector = Connector::new(&settings);
+    Life {
+        agent,
+        hands,
+        connector,
+        stop,
+        talk,
+        runtime,
+    }
+    .run();
+    Ok(())
+}
+
+/// A fault of the system that leaves nothing to run.
+fn fault(what: &str, error: &std::io::Error) -> Refusal {
+    Refusal {
+        code: 1,
+        line: format!("{what}: {error}"),
+    }
+}
+
+fn start(
+    line: &Line,
+    settings: &Settings,
+    hands: &FileHands,
+) -> Result<(Agent, Vec<Note>), Refusal> {
+    let paths = &settings.paths;
+    let config = hands.read(&paths.config);
+    let metadata = hands.read(&paths.metadata);
+    let route = hands.read(&paths.route);
+    let boot_id = hands.read(&paths.boot_id);
+    let state = hands.read(&paths.state_file);
+    let start = Start {
+        settings: settings.clone(),
+        config: config.as_deref().map_err(|error| *error),
+        metadata: metadata.as_deref().map_err(|error| *error),
+        route: route.as_deref().map_err(|error| *error),
+        boot_id: boot_id.as_deref().map_err(|error| *error),
+        state: state.as_deref().map_err(|error| *error),
+    };
+    #[cfg(feature = "zoo")]
+    if let Some(species) = line.species {
+        return Agent::start_species(start, species);
+    }
+    let _ = line;
+    Agent::start(start)
+}
+
+struct Life {
+    agent: Agent,
+    hands: FileHands,
+    connector: Connector,
+    stop: Stop,
+    talk: Talk,
+    runtime: Runtime,
+}
+
+impl Life {
+    fn run(mut self) {
+        let started = Note::new(Level::Info, "monitor is running")
+            .with("node", &self.agent.settings().node_name);
+        self.talk.note(&started);
+        let interval = self.agent.interval();
+        let mut due = Instant::now();
+        while !self.stop.is_asked() {
+            let polled = self.agent.poll(&self.hands);
+            if self.stop.is_asked() {
+                // A poll cut short by the signal tells nothing.
+                break;
+            }
+            self.agent.take(polled);
+            self.drain();
+            // Polls that were missed are not made up for.
+            due = (due + interval).max(Instant::now());
+            self.sleep(due.saturating_duration_since(Instant::now()));
+        }
+        self.agent.stop();
+        self.drain();
+        self.talk
+            .note(&Note::new(Level::Info, "monitor is stopped"));
+    }
+
+    /// Does what the agent wants done until it wants nothing.
+    fn drain(&mut self) {
+        loop {
+            match self.agent.next() {
+                Todo::Done => return,
+                Todo::Note(note) => self.talk.note(&note),
+                Todo::Save(steps) => {
+                    let result = disk::save(&steps);
+                    self.agent.saved(result);
+                }
+                Todo::Wait(span) => {
+                    if !self.sleep(span) {
+                        self.agent.stop();
+                    }
+                }
+                Todo::Publish { batch, .. } => {
+                    let outcome = self.publish(batch);
+                    match outcome {
+                        Some(outcome) => self.agent.published(&outcome),
+                        None => self.agent.stop(),
+                    }
+                }
+            }
+        }
+    }
+
+    fn publish(&mut self, batch: proto::HealthEvents) -> Option<Outcome> {
+        let stop = self.stop.clone();
+        let connector = &mut self.connector;
+        self.runtime.block_on(async {
+            tokio::select! {
+                biased;
+                outcome = connector.publish(batch) => Some(outcome),
+                () = stop.asked() => None,
+            }
+        })
+    }
+
+    /// Sleeps; `false` when the monitor was told to stop before the end.
+    fn sleep(&self, span: Duration) -> bool {
+        self.runtime.block_on(async {
+            tokio::select! {
+                () = self.stop.asked() => false,
+                () = tokio::time::sleep(span) => true,
+            }
+        })
+    }
+}

@@ -1,0 +1,319 @@
+//! Reading files without ever waiting on one for longer than the limit.
+//!
+//! A batch is carried out by a thread of its own, one request after the other. When one request
+//! takes longer than the limit, the thread is left to it, its path counts as *timed out* until it
+//! answers, and a fresh thread goes on with the rest: so at most one read per path is outstanding.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read as _;
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use checks::{Answer, ReadError, Request};
+
+use crate::stop::Stop;
+
+/// Enough for a read and a listing; threads that hang cost little.
+const STACK_BYTES: usize = 64 * 1024;
+/// Longest sleep between two looks at whether the monitor is to stop.
+const STOP_CHECK: Duration = Duration::from_millis(100);
+
+type Fetched = Result<Answer, ReadError>;
+
+/// A batch under way.
+#[derive(Debug)]
+struct Batch {
+    requests: Vec<Request>,
+    progress: Mutex<Progress>,
+    is_done: Condvar,
+}
+
+#[derive(Debug)]
+struct Progress {
+    answers: Vec<Fetched>,
+    /// When the request under way began.
+    began: Instant,
+    /// Left to its thread: nobody waits for it any more.
+    abandoned: bool,
+}
+
+/// Paths whose read has not answered, with the number of threads that hang in each.
+#[derive(Debug, Default)]
+struct Hung(Mutex<BTreeMap<String, u32>>);
+
+/// Carries out batches of requests.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    limit: Duration,
+    stop: Stop,
+    hung: Arc<Hung>,
+    worker: Mutex<Option<Sender<Arc<Batch>>>>,
+}
+
+impl Reader {
+    pub(crate) fn new(limit: Duration, stop: Stop) -> Reader {
+        Reader {
+            limit,
+            stop,
+            hung: Arc::default(),
+            worker: Mutex::new(None),
+        }
+    }
+
+    /// One answer for each request, in order.
+    pub(crate) fn fetch(&self, requests: &[Request]) -> Vec<Fetched> {
+        let hung = self.hung.paths();
+        let mut answers = Vec::with_capacity(requests.len());
+        let mut rest = requests;
+        while let Some(first) = rest.first() {
+            if hung.contains(first.path()) {
+                answers.push(Err(ReadError::TimedOut));
+                rest = &rest[1..];
+                continue;
+            }
+            let is_hung = |request: &Request| hung.contains(request.path());
+            let end = rest.iter().position(is_hung).unwrap_or(rest.len());
+            let (free, after) = rest.split_at(end);
+            let before = answers.len();
+            answers.extend(self.fetch_free(free));
+            let done = answers.len() - before;
+            rest = if done == free.len() {
+                after
+            } else {
+                &rest[done..]
+            };
+        }
+        answers
+    }
+
+    /// Answers up to and including the first request that hangs.
+    fn fetch_free(&self, requests: &[Request]) -> Vec<Fetched> {
+        let batch = Arc::new(Batch {
+            requests: requests.to_vec(),
+            progress: Mutex::new(Progress {
+                answers: Vec::with_capacity(requests.len()),
+                began: Instant::now(),
+                abandoned: false,
+            }),
+            is_done: Condvar::new(),
+        });
+        if !self.hand_over(&batch) {
+            // No thread can be had: nothing was read.
+            const EAGAIN: i32 = 11;
+            return vec![Err(ReadError::Errno(EAGAIN)); requests.len()];
+        }
+        let mut progress = lock(&batch.progress);
+        loop {
+            if progress.answers.len() == requests.len() {
+                return std::mem::take(&mut progress.answers);
+            }
+            let spent = progress.began.elapsed();
+            if spent >= self.limit || self.stop.is_asked() {
+                break;
+            }
+            let wait = (self.limit - spent).min(STOP_CHECK);
+            let woken = batch.is_done.wait_timeout(progress, wait);
+            progress = woken.unwrap_or_else(std::sync::PoisonError::into_inner).0;
+        }
+        progress.abandoned = true;
+        let mut answers = std::mem::take(&mut progress.answers);
+        if let Some(request) = requests.get(answers.len()) {
+            self.hung.add(request.path());
+        }
+        answers.push(Err(ReadError::TimedOut));
+        *lock(&self.worker) = None;
+        if self.stop.is_asked() {
+            answers.resize(requests.len(), Err(ReadError::TimedOut));
+        }
+        answers
+    }
+
+    /// Gives the batch to the thread that waits for one, or to a new one.
+    fn hand_over(&self, batch: &Arc<Batch>) -> bool {
+        let mut worker = lock(&self.worker);
+        if let Some(sender) = &*worker
+            && sender.send(Arc::clone(batch)).is_ok()
+        {
+            return true;
+        }
+        let (sender, batches) = mpsc::channel::<Arc<Batch>>();
+        let hung = Arc::clone(&self.hung);
+        let started = thread::Builder::new()
+            .name("reader".to_owned())
+            .stack_size(STACK_BYTES)
+            .spawn(move || {
+                for batch in batches {
+                    if !carry_out(&batch, &hung) {
+                        return;
+                    }
+                }
+            });
+        if started.is_err() || sender.send(Arc::clone(batch)).is_err() {
+            return false;
+        }
+        *worker = Some(sender);
+        true
+    }
+}
+
+impl Hung {
+    fn paths(&self) -> BTreeSet<String> {
+        lock(&self.0).keys().cloned().collect()
+    }
+
+    fn add(&self, path: &str) {
+        *lock(&self.0).entry(path.to_owned()).or_default() += 1;
+    }
+
+    fn remove(&self, path: &str) {
+        let mut paths = lock(&self.0);
+        if let Some(count) = paths.get_mut(path) {
+            *count -= 1;
+            if *count == 0 {
+                paths.remove(path);
+            }
+        }
+    }
+}
+
+/// Carries a batch out; `false` when it was left to this thread, which is then of no more use.
+fn carry_out(batch: &Batch, hung: &Hung) -> bool {
+    for request in &batch.requests {
+        let answer = fetch_one(request);
+        let mut progress = lock(&batch.progress);
+        if progress.abandoned {
+            hung.remove(request.path());
+            return false;
+        }
+        progress.answers.push(answer);
+        progress.began = Instant::now();
+    }
+    batch.is_done.notify_one();
+    true
+}
+
+fn fetch_one(request: &Request) -> Fetched {
+    let answer = match request {
+        Request::List(path) => list(path).map(Answer::Names),
+        Request::Read(path) => read(path).map(Answer::Bytes),
+        Request::ReadLink(path) => std::fs::read_link(path)
+            .map(|target| Answer::Target(target.to_string_lossy().into_owned())),
+    };
+    answer.map_err(|error| error_of(&error))
+}
+
+fn list(path: &str) -> std::io::Result<Vec<String>> {
+    std::fs::read_dir(path)?
+        .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
+        .collect()
+}
+
+/// A sysfs attribute fits a page and says that it is 4096 bytes long; a second read finds its end.
+fn read(path: &str) -> std::io::Result<Vec<u8>> {
+    let mut file = std::fs::File::open(path)?;
+    let mut page = [0_u8; 4096];
+    let mut bytes = Vec::new();
+    loop {
+        match file.read(&mut page) {
+            Ok(0) => return Ok(bytes),
+            Ok(count) => bytes.extend_from_slice(&page[..count]),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// The kernel's number behind an error; one without a number is `EIO`.
+pub(crate) fn error_of(error: &std::io::Error) -> ReadError {
+    error
+        .raw_os_error()
+        .map_or(ReadError::EIO, ReadError::Errno)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    fn reader(limit: Duration) -> Reader {
+        Reader::new(limit, Stop::default())
+    }
+
+    #[test]
+    fn answers_come_in_order_with_the_kernels_errors() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| format!("{}/{name}", folder.path().display());
+        std::fs::write(path("state"), "4: ACTIVE\n").unwrap();
+        std::os::unix::fs::symlink("../devices/x", path("link")).unwrap();
+        let answers = reader(Duration::from_secs(5)).fetch(&[
+            Request::Read(path("state")),
+            Request::ReadLink(path("link")),
+            Request::ReadLink(path("state")),
+            Request::Read(path("absent")),
+            Request::List(path("state")),
+            Request::List(path("")),
+        ]);
+        assert_eq!(answers[0], Ok(Answer::Bytes(b"4: ACTIVE\n".to_vec())));
+        assert_eq!(answers[1], Ok(Answer::Target("../devices/x".to_owned())));
+        assert_eq!(answers[2], Err(ReadError::EINVAL));
+        assert_eq!(answers[3], Err(ReadError::ENOENT));
+        assert_eq!(answers[4], Err(ReadError::ENOTDIR));
+        let Ok(Answer::Names(mut names)) = answers[5].clone() else {
+            panic!("a listing");
+        };
+        names.sort();
+        assert_eq!(names, ["link", "state"]);
+    }
+
+    /// A FIFO without a writer hangs in `open`, as a file of a dying device hangs in `read`.
+    #[test]
+    fn a_path_that_hangs_is_asked_once_until_it_answers() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| format!("{}/{name}", folder.path().display());
+        nix::unistd::mkfifo(path("fifo").as_str(), nix::sys::stat::Mode::S_IRWXU).unwrap();
+        std::fs::write(path("file"), "x").unwrap();
+        let reader = reader(Duration::from_millis(50));
+        let requests = [
+            Request::Read(path("file")),
+            Request::Read(path("fifo")),
+            Request::Read(path("file")),
+            Request::Read(path("fifo")),
+        ];
+        let file = || Ok(Answer::Bytes(b"x".to_vec()));
+        let hung = || Err(ReadError::TimedOut);
+        assert_eq!(reader.fetch(&requests), [file(), hung(), file(), hung()]);
+        let began = Instant::now();
+        assert_eq!(reader.fetch(&requests), [file(), hung(), file(), hung()]);
+        assert!(
+            began.elapsed() < Duration::from_millis(50),
+            "not asked again"
+        );
+
+        let mut writer = std::fs::File::options()
+            .write(true)
+            .open(path("fifo"))
+            .unwrap();
+        writer.write_all(b"late").unwrap();
+        drop(writer);
+        while !reader.hung.paths().is_empty() {
+            thread::yield_now();
+        }
+        assert_eq!(reader.fetch(&requests[..1]), [file()]);
+        assert_eq!(reader.fetch(&requests[1..2]), [hung()], "asked anew");
+        drop(
+            std::fs::File::options()
+                .write(true)
+                .open(path("fifo"))
+                .unwrap(),
+        );
+    }
+}

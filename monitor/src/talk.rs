@@ -1,0 +1,93 @@
+//! What the monitor says to its operator: one line per note on stderr, as text or as JSON.
+
+use std::io::Write as _;
+use std::time::SystemTime;
+
+use checks::{Level, LogFormat, Note};
+use serde_json::{Map, Value};
+
+/// Prints notes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Talk {
+    format: LogFormat,
+    quietest: Level,
+}
+
+impl Talk {
+    pub(crate) fn new(format: LogFormat, quietest: Level) -> Talk {
+        Talk { format, quietest }
+    }
+
+    pub(crate) fn note(self, note: &Note) {
+        if note.level < self.quietest {
+            return;
+        }
+        let time = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
+        let line = match self.format {
+            LogFormat::Text => text(&time, note),
+            LogFormat::Json => json(&time, note),
+        };
+        // Nobody to tell is no reason to stop.
+        let _ = writeln!(std::io::stderr().lock(), "{line}");
+    }
+}
+
+fn word(level: Level) -> &'static str {
+    match level {
+        Level::Debug => "DEBUG",
+        Level::Info => "INFO",
+        Level::Warn => "WARN",
+        Level::Error => "ERROR",
+    }
+}
+
+fn text(time: &str, note: &Note) -> String {
+    let mut line = format!("{time} {:5} {}", word(note.level), note.text);
+    for (name, value) in &note.fields {
+        let is_plain = !value.is_empty()
+            && !value.contains(|c: char| c.is_whitespace() || c.is_control() || c == '"');
+        let told = if is_plain {
+            format!(" {name}={value}")
+        } else {
+            format!(" {name}={value:?}")
+        };
+        line.push_str(&told);
+    }
+    line
+}
+
+fn json(time: &str, note: &Note) -> String {
+    let mut line = Map::new();
+    line.insert("time".to_owned(), time.into());
+    line.insert("level".to_owned(), word(note.level).into());
+    line.insert("msg".to_owned(), note.text.as_str().into());
+    for (name, value) in &note.fields {
+        line.insert((*name).to_owned(), value.as_str().into());
+    }
+    Value::Object(line).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note() -> Note {
+        Note::new(Level::Warn, "cannot be read")
+            .with("path", "/a")
+            .with("cause", "timed out")
+    }
+
+    #[test]
+    fn a_note_is_one_line_of_text() {
+        let line = text("T", &note());
+        assert_eq!(line, r#"T WARN  cannot be read path=/a cause="timed out""#);
+    }
+
+    #[test]
+    fn a_note_is_one_json_object() {
+        let line: Value = serde_json::from_str(&json("T", &note())).unwrap();
+        assert_eq!(line["level"], "WARN");
+        assert_eq!(line["msg"], "cannot be read");
+        assert_eq!(line["cause"], "timed out");
+    }
+}
