@@ -99,7 +99,7 @@ impl Node {
             let managed = layer == LinkLayer::InfiniBand;
             (port.lid, port.sm_lid) = if managed { (lid, SUBNET_MANAGER_LID) } else { (0, 0) };
             port.pkeys.resize(usize::from(driver.pkey_table), 0);
-            let kept: Vec<Gid> = port.gids.values().copied().filter(|gid| is_link_local(gid)).take(1).collect();
+            let kept: Vec<Gid> = port.gids.values().copied().filter(is_link_local).take(1).collect();
             port.gids = (0..).zip(kept).collect();
         }
         self.function_mut(pci).class = driver.pci_class;

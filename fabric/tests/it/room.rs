@@ -9,10 +9,12 @@ pub(crate) fn node() -> NodeName {
     NodeName::from("node-1")
 }
 
+#[expect(clippy::disallowed_types, reason = "read once for hundreds of worlds; never changed")]
+static SHIPPED: std::sync::LazyLock<Platforms> = std::sync::LazyLock::new(Platforms::shipped);
+
 /// A world of one node of this platform, at rest.
 pub(crate) fn world(platform: &str) -> Fabric {
-    let platforms = Platforms::shipped();
-    let platform = platforms.get(platform).expect("the platform ships").clone();
+    let platform = SHIPPED.get(platform).expect("the platform ships").clone();
     Fabric::new(vec![(node(), platform)], Timing::default())
 }
 
