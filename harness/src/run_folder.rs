@@ -4,7 +4,7 @@
 //! run.json       what the run is going to do, complete before the first drill
 //! events.jsonl   what happened, one event a line, in drill order
 //! passed.txt failed.txt skipped.txt    drills by what became of them, one a line
-//! failed/<family>/<scenario>@<platform>/    the story, reads, trace, output and state file
+//! drills/<family>/<scenario>@<platform>/    of a failed drill: story, reads, events, log, state file
 //! repeat-01/ …   with `--repeat`: all this for each repeat
 //! ```
 //! The previous run is kept once, as `<folder>.old`. The folder ignores itself in git. What the
@@ -66,7 +66,7 @@ pub enum RunFolderError {
     },
 }
 
-/// A file that a failed drill leaves.
+/// A file that a drill leaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Artifact {
     /// Its name within the drill's folder.
@@ -127,12 +127,12 @@ impl RunFolder {
         add(file, &self.path.join(list), &drill.drill.to_string())
     }
 
-    /// Writes what a failed drill leaves.
+    /// Writes what a drill leaves.
     ///
     /// # Errors
     /// If a file cannot be written.
     pub fn keep(&self, drill: &DrillName, artifacts: &[Artifact]) -> Result<(), RunFolderError> {
-        let folder = self.path.join("failed").join(drill.to_string());
+        let folder = self.path.join("drills").join(drill.to_string());
         create_folder(&folder)?;
         artifacts
             .iter()
@@ -279,7 +279,7 @@ mod tests {
         folder.keep(&name("port/cut@p"), &[Artifact { name: "reads.txt".to_owned(), bytes: b"r".to_vec() }]).unwrap();
         let events = fs::read_to_string(folder.path().join("events.jsonl")).unwrap();
         assert_eq!(events.lines().count(), 2);
-        assert!(folder.path().join("failed/port/cut@p/reads.txt").exists());
+        assert!(folder.path().join("drills/port/cut@p/reads.txt").exists());
         assert_eq!(RunFolder::failed_before(folder.path()).unwrap(), [name("port/cut@p")]);
     }
 

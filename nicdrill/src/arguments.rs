@@ -152,7 +152,7 @@ pub(crate) struct HowArguments {
     /// Drills at once [default: one for each allowed CPU]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<usize>,
-    /// Keep the mounts' folders of failed drills
+    /// Keep what every drill leaves (story, reads, events, log, state file), not only a failed one
     #[arg(long)]
     pub(crate) keep: bool,
     /// Do not pin jobs to CPUs

@@ -10,6 +10,7 @@ mod platform;
 mod run;
 mod select;
 mod show;
+mod stage;
 #[cfg(feature = "zoo")]
 mod zoo;
 

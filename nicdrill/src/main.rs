@@ -24,16 +24,18 @@ fn main() -> process::ExitCode {
     }
     let code = panic::catch_unwind(|| match command(Arguments::parse().command) {
         Ok(code) => code,
-        Err(stop) => stop.tell(),
+        Err(stop) => stop.tell().into(),
     });
-    code.unwrap_or(ExitCode::InternalFault).into()
+    code.unwrap_or_else(|_| ExitCode::InternalFault.into())
 }
 
-fn command(command: Command) -> Result<ExitCode, Stop> {
+fn command(command: Command) -> Result<process::ExitCode, Stop> {
     match command {
-        Command::Run(arguments) => command::run(arguments),
-        Command::List(arguments) => command::list(arguments),
-        Command::Show(arguments) => command::show(&arguments),
+        Command::Run(arguments) => return command::run(&arguments),
+        Command::Show(arguments) => return command::show(&arguments),
+        #[cfg(feature = "zoo")]
+        Command::Zoo(arguments) => return command::zoo(&arguments),
+        Command::List(arguments) => command::list(&arguments),
         Command::Platform { command } => match command {
             PlatformCommand::List(folders) => command::platform_list(&folders),
             PlatformCommand::Show(one) => command::platform_show(&one),
@@ -43,10 +45,9 @@ fn command(command: Command) -> Result<ExitCode, Stop> {
             PlatformCommand::Capture(_) => Err(Stop::not_built("platform capture")),
         },
         Command::Mount(arguments) => command::mount(&arguments),
-        #[cfg(feature = "zoo")]
-        Command::Zoo(arguments) => command::zoo(arguments),
         Command::Monitor(_) => unreachable!("`monitor` is taken before the command line is read"),
         Command::Help { topic } => command::help(topic.as_deref()),
         Command::Planned(planned) => Err(Stop::not_built(planned.name())),
     }
+    .map(Into::into)
 }

@@ -57,6 +57,8 @@ pub struct How<'r> {
     pub require_process: bool,
     /// A run in which every drill of what was asked for was skipped is no failure.
     pub allow_skips: bool,
+    /// Every drill leaves its artifacts, not only a failed one.
+    pub keep: bool,
     /// Golden traces are renewed.
     pub bless: bool,
     /// The monitor is one that is wrong on purpose.
@@ -78,7 +80,7 @@ pub trait Audience {
     /// Something happened.
     fn hear(&mut self, event: &RunEvent);
 
-    /// A failed drill left these.
+    /// A drill left these: a failed one, or any if they are all kept.
     fn receive(&mut self, drill: &DrillName, artifacts: &[Artifact]);
 
     /// What follows belongs to this repeat, counted from 1.
@@ -199,7 +201,7 @@ impl Show<'_> {
                     compare(&mut drilled, number, first);
                     audience.hear(&RunEvent::DrillStarted(planned.clone()));
                     let failed = drilled.report.outcome == Outcome::Failed;
-                    if failed {
+                    if failed || self.how.keep {
                         audience.receive(&drilled.report.drill, &drilled.artifacts);
                     }
                     tell(&mut report, audience, match drilled.report.outcome {
@@ -313,10 +315,9 @@ impl Show<'_> {
         let told = self.library.scenario(&planned.drill.scenario);
         let text = told.map_or("", |told| told.text.as_str());
         result.failures.extend(self.golden(planned, &story, &result.played));
-        let artifacts = match result.failures.is_empty() {
-            true => Vec::new(),
-            false => artifacts::artifacts(text, &recordings),
-        };
+        let wanted = self.how.keep || !result.failures.is_empty();
+        let artifacts =
+            if wanted { artifacts::artifacts(text, &recordings) } else { Vec::new() };
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let mut report = self.report(planned, result.arms, result.failures);
         report.not_judged = result.not_judged;

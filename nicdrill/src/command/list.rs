@@ -11,8 +11,8 @@ use crate::{
 };
 
 /// Lists the drills of a selection.
-pub(crate) fn list(arguments: SelectArguments) -> Result<ExitCode, Stop> {
-    let choice = choose(&arguments, 0)?;
+pub(crate) fn list(arguments: &SelectArguments) -> Result<ExitCode, Stop> {
+    let choice = choose(arguments, 0)?;
     let mut text = String::new();
     let mut line = |words: std::fmt::Arguments<'_>| {
         writeln!(text, "{words}").expect("writing to a string cannot fail");

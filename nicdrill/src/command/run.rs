@@ -1,68 +1,126 @@
 //! `nicdrill run`: the main job.
 
-use std::{
-    env,
-    path::{Path, PathBuf},
-};
+use std::{env, path::PathBuf, process};
 
 use harness::{
     run_folder::{Artifact, RunFolder, RunFolderError, write_report},
-    suite::{self, Audience, How},
+    suite::{self, Audience, How, ProcessArm, Starting},
 };
-use reports::{DrillName, ExitCode, RunEvent, RunReport, event_line, summary_line};
+use reports::{ArmName, DrillName, ExitCode, RunEvent, RunReport, event_line, summary_line};
 
 use super::{
     Stop,
     select::{Choice, choose, is_path},
+    stage::{self, Here, Standing},
 };
 use crate::{
-    arguments::{HowArguments, Required, RunArguments, ToldArguments},
+    arguments::{Required, RunArguments, ToldArguments},
     terminal::{Terminal, talk},
 };
 
 /// Runs drills and tells them.
-pub(crate) fn run(arguments: RunArguments) -> Result<ExitCode, Stop> {
-    refuse_what_is_not_built(&arguments)?;
+pub(crate) fn run(arguments: &RunArguments) -> Result<process::ExitCode, Stop> {
+    refuse_what_is_not_built(arguments)?;
     let reports = reports_asked_for(&arguments.told)?;
-    may_bless(&arguments)?;
+    may_bless(arguments)?;
     let choice = choose(&arguments.select, arguments.how.seed)?;
-    let how = how(&arguments, &choice)?;
-    let mut terminal = Terminal::new(arguments.told.color);
+    if arguments.how.jobs == Some(0) {
+        return Err(Stop::usage("`--jobs` is at least 1"));
+    }
+    if arguments.how.repeat == Some(0) {
+        return Err(Stop::usage("`--repeat` is at least 1"));
+    }
     if choice.selected.drills.is_empty() {
         talk(&format!(
             "nothing was selected; {} pairs do not fit\nhint: `nicdrill list` tells why",
             choice.selected.not_applicable.len()
         ));
-        return Ok(ExitCode::NothingSelected);
+        return Ok(ExitCode::NothingSelected.into());
     }
+    let as_process = |planned: &reports::PlannedDrill| planned.arms.contains(&ArmName::Process);
+    let wanted = choice.selected.drills.iter().any(as_process);
+    match stage::set(wanted) {
+        Standing::Outside(code) => Ok(code.into()),
+        Standing::Here(here) => played(arguments, &choice, &here, wanted, &reports),
+    }
+}
+
+/// Plays what was chosen, and tells it.
+fn played(
+    arguments: &RunArguments,
+    choice: &Choice,
+    here: &Here,
+    wanted: bool,
+    reports: &[(Form, PathBuf)],
+) -> Result<process::ExitCode, Stop> {
     let folder = RunFolder::create(&choice.out).map_err(|error| match error {
         RunFolderError::NotOurs { .. } => Stop::input(error),
         other => Stop { code: ExitCode::ReportNotWritten, text: other.to_string() },
     })?;
-    terminal.begin(choice.selected.drills.len());
-    let mut told = Told { terminal, folder: Some(folder), repeat: None, unwritten: None };
-    let report =
-        suite::run(&choice.library, &choice.descriptor, &choice.selected, &how, &mut told);
+    let starting = Starting {
+        pin: !arguments.how.no_pin,
+        wrap: words(arguments.how.wrap.as_deref()),
+        species: None,
+        stale_for_test: arguments.how.test_stale,
+    };
+    let Choice { library, descriptor, selected, .. } = choice;
+    let stage = here.stage.as_ref();
+    let probe = || match stage {
+        Ok(stage) => starting.probe(stage, library, descriptor, selected),
+        Err(reason) => reports::ProbeOutcome::Skipped { reason: reason.clone() },
+    };
+    let players = |job| match stage {
+        Ok(stage) => starting.player(stage, job),
+        Err(reason) => Err(reason.clone()),
+    };
+    let arm = || match stage {
+        Ok(_) => Ok(ProcessArm { probe: &probe, players: &players }),
+        Err(reason) => Err(reason.clone()),
+    };
+    let how = How {
+        jobs: arguments.how.jobs,
+        fail_fast: arguments.how.fail_fast,
+        repeat: arguments.how.repeat,
+        require_process: arguments.how.require == Some(Required::Process),
+        allow_skips: arguments.how.allow_skips,
+        keep: arguments.how.keep,
+        bless: arguments.told.bless,
+        species: None,
+        asked: env::args().skip(1).collect(),
+        again: choice.again.clone(),
+        process: wanted.then(arm),
+        interrupted: here.interrupted(),
+        panic_for_test: arguments.how.test_panic,
+    };
+    let mut terminal = Terminal::new(arguments.told.color);
+    terminal.begin(selected.drills.len());
+    let mut told = Told { terminal, folder, repeat: None, unwritten: None };
+    let report = suite::run(library, descriptor, selected, &how, &mut told);
     let Told { mut terminal, mut unwritten, .. } = told;
     terminal.end();
-    for (kind, path) in &reports {
-        let written = kind.text(&report).and_then(|text| {
-            write_report(path, &text).map_err(|error| error.to_string())
-        });
+    for (form, path) in reports {
+        let written = form
+            .text(&report)
+            .and_then(|text| write_report(path, &text).map_err(|error| error.to_string()));
         if let Err(error) = written {
             unwritten.get_or_insert(error);
         }
     }
-    terminal.out(&summary_line(&report, terminal.style()));
-    let code = report.exit_code.unwrap_or(ExitCode::InternalFault);
+    let line = summary_line(&report, terminal.style());
+    terminal.out(&line);
+    let mut code = report.exit_code.unwrap_or(ExitCode::InternalFault);
     if let Some(error) = unwritten {
         talk(&format!("error: {error}"));
-        return Ok(code.or(ExitCode::ReportNotWritten));
+        code = code.or(ExitCode::ReportNotWritten);
     }
     if code != ExitCode::Success {
         talk(&format!("exit code {code}: {}", code.meaning()));
     }
-    Ok(code)
+    Ok(code.into())
+}
+
+fn words(command: Option<&str>) -> Vec<String> {
+    command.unwrap_or_default().split_whitespace().map(str::to_owned).collect()
 }
 
 fn refuse_what_is_not_built(arguments: &RunArguments) -> Result<(), Stop> {
@@ -119,37 +177,10 @@ fn may_bless(arguments: &RunArguments) -> Result<(), Stop> {
     Ok(())
 }
 
-fn how(arguments: &RunArguments, choice: &Choice) -> Result<How, Stop> {
-    let HowArguments { jobs, repeat, .. } = arguments.how;
-    if jobs == Some(0) {
-        return Err(Stop::usage("`--jobs` is at least 1"));
-    }
-    if repeat == Some(0) {
-        return Err(Stop::usage("`--repeat` is at least 1"));
-    }
-    let wrap = arguments.how.wrap.as_deref().unwrap_or_default();
-    Ok(How {
-        jobs,
-        pin: !arguments.how.no_pin,
-        fail_fast: arguments.how.fail_fast,
-        keep: arguments.how.keep,
-        repeat,
-        wrap: wrap.split_whitespace().map(str::to_owned).collect(),
-        require_process: arguments.how.require == Some(Required::Process),
-        allow_skips: arguments.how.allow_skips,
-        bless: arguments.told.bless,
-        species: None,
-        asked: env::args().skip(1).collect(),
-        again: choice.again.clone(),
-        panic_for_test: arguments.how.test_panic,
-        stale_for_test: arguments.how.test_stale,
-    })
-}
-
 /// The terminal and the run folder, as they hear of a run.
 struct Told {
     terminal: Terminal,
-    folder: Option<RunFolder>,
+    folder: RunFolder,
     repeat: Option<RunFolder>,
     /// The first thing that could not be written.
     unwritten: Option<String>,
@@ -157,8 +188,8 @@ struct Told {
 
 impl Told {
     fn write(&mut self, write: impl FnOnce(&mut RunFolder) -> Result<(), RunFolderError>) {
-        let folder = self.repeat.as_mut().or(self.folder.as_mut());
-        if let Some(Err(error)) = folder.map(write) {
+        let folder = self.repeat.as_mut().unwrap_or(&mut self.folder);
+        if let Err(error) = write(folder) {
             self.unwritten.get_or_insert(error.to_string());
         }
     }
@@ -184,20 +215,15 @@ impl Audience for Told {
 
     fn repeat(&mut self, number: u32) {
         self.repeat = None;
-        match self.folder.as_ref().map(|folder| folder.repeat(number)) {
-            Some(Ok(folder)) => self.repeat = Some(folder),
-            Some(Err(error)) => {
+        match self.folder.repeat(number) {
+            Ok(folder) => self.repeat = Some(folder),
+            Err(error) => {
                 self.unwritten.get_or_insert(error.to_string());
             }
-            None => {}
         }
     }
 
     fn whole(&mut self) {
         self.repeat = None;
-    }
-
-    fn folder(&self) -> Option<&Path> {
-        self.folder.as_ref().map(RunFolder::path)
     }
 }

@@ -1,0 +1,117 @@
+//! One drill told in full for a person: what the story says, what was said, what was read.
+
+use std::fmt::Write as _;
+
+use scenarios::{Heal, Story};
+
+use crate::{Recording, trace};
+
+/// The page of a drill: timeline, events, reads.
+#[must_use]
+pub fn drill_page(story: &Story, recording: &Recording) -> String {
+    let mut page = format!("{}\n{} on {}\n{}\n", story.title, story.name, story.world, story.why);
+    if !story.covers.is_empty() {
+        add(&mut page, format_args!("covers: {}", story.covers.join(", ")));
+    }
+    page += "\nTimeline\n";
+    let mut lines: Vec<(simfs::SimTime, usize, String)> = Vec::new();
+    for step in story.given.iter().chain(&story.steps) {
+        let when = if story.given.iter().any(|given| given.place == step.place) {
+            "given".to_owned()
+        } else {
+            step.at.to_string()
+        };
+        lines.push((step.at, 0, format!("{when:>9}  do      {}", step.text)));
+    }
+    for expectation in &story.expectations {
+        let at = simfs::SimTime::from_ns(
+            story.tick.as_ns().saturating_mul(expectation.window.from),
+        );
+        let polls = match (expectation.window.from, expectation.window.to) {
+            (from, to) if from == to => format!("poll {from}"),
+            (from, to) => format!("polls {from} to {to}"),
+        };
+        lines.push((at, 1, format!("{at:>9}  expect  {}  ({polls})", expectation.text)));
+    }
+    lines.sort_by_key(|(at, kind, _)| (*at, *kind));
+    for (_, _, line) in lines {
+        add(&mut page, format_args!("{line}"));
+    }
+    match &story.heal {
+        Heal::Within { polls } => add(
+            &mut page,
+            format_args!("{:>9}  heal    everything, and nothing outstanding {polls} polls later", story.until),
+        ),
+        Heal::Never { because } => {
+            add(&mut page, format_args!("{:>9}  heal    never: {because}", story.until));
+        }
+    }
+    page += "\nEvents\n";
+    for line in trace(story, recording).lines().filter(|line| !line.starts_with('#')) {
+        add(&mut page, format_args!("  {line}"));
+    }
+    page += "\nReads\n";
+    page += &reads(recording);
+    page
+}
+
+/// The reads of each poll that read something else than the poll before.
+fn reads(recording: &Recording) -> String {
+    let mut text = String::new();
+    let mut before = Vec::new();
+    for (number, tick) in recording.ticks.iter().enumerate() {
+        let now: Vec<String> = tick
+            .chairs
+            .iter()
+            .flat_map(|(node, chair)| {
+                let on = if tick.chairs.len() > 1 { format!("{node}: ") } else { String::new() };
+                chair.reads.iter().map(move |read| format!("{on}{read}")).collect::<Vec<_>>()
+            })
+            .collect();
+        if now == before || now.is_empty() {
+            continue;
+        }
+        if before.is_empty() {
+            add(&mut text, format_args!("  poll {number}: {} reads", now.len()));
+            now.iter().for_each(|read| add(&mut text, format_args!("    {read}")));
+        } else {
+            add(&mut text, format_args!("  poll {number}, what differs from the poll before"));
+            for read in before.iter().filter(|read| !now.contains(read)) {
+                add(&mut text, format_args!("    - {read}"));
+            }
+            for read in now.iter().filter(|read| !before.contains(read)) {
+                add(&mut text, format_args!("    + {read}"));
+            }
+        }
+        before = now;
+    }
+    text
+}
+
+fn add(page: &mut String, line: std::fmt::Arguments<'_>) {
+    writeln!(page, "{line}").expect("writing to a string cannot fail");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ChairTick, Tick};
+
+    fn tick(reads: &[&str]) -> Tick {
+        let reads: Vec<String> = reads.iter().map(|read| (*read).to_owned()).collect();
+        let chair = ChairTick { polls: 1, reads: reads.into(), ..ChairTick::default() };
+        Tick { chairs: [(platforms::NodeName::from("n"), chair)].into(), ..Tick::default() }
+    }
+
+    #[test]
+    fn only_what_differs_from_the_poll_before_is_shown() {
+        let recording = Recording {
+            ticks: vec![tick(&["a 1", "b 1"]), tick(&["a 1", "b 1"]), tick(&["a 1", "b 2"])],
+            ..Recording::default()
+        };
+        assert_eq!(
+            reads(&recording),
+            "  poll 0: 2 reads\n    a 1\n    b 1\n  poll 2, what differs from the poll before\n    - b 1\n    + b 2\n"
+        );
+    }
+}

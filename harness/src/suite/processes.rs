@@ -1,0 +1,81 @@
+//! The process arm as a run needs it: who plays in each job, and whether the monitor can be drilled.
+
+use reports::{ExitCode, ProbeOutcome};
+use simfs::Pattern;
+
+use super::pairs::Selected;
+use crate::{
+    Descriptor, Player,
+    process::{ProbeFailure, ProcessArm, ProcessOptions, Stage},
+    read_files::Library,
+};
+
+/// How monitors are started in a run.
+#[derive(Clone, Debug, Default)]
+pub struct Starting {
+    /// Each job stays on its own CPU.
+    pub pin: bool,
+    /// Words before the monitor's command.
+    pub wrap: Vec<String>,
+    /// The monitor is one that is wrong on purpose.
+    pub species: Option<String>,
+    /// A test switch: the mount serves the first bytes of every port's state for ever.
+    pub stale_for_test: bool,
+}
+
+impl Starting {
+    /// The player of a job, counted from 0.
+    ///
+    /// # Errors
+    /// Why the kernel does not let it play.
+    pub fn player(&self, stage: &Stage, job: usize) -> Result<Box<dyn Player>, String> {
+        Ok(Box::new(self.arm(stage, job)?))
+    }
+
+    /// Tries the monitor once, on the platform of the first drill.
+    #[must_use]
+    pub fn probe(
+        &self,
+        stage: &Stage,
+        library: &Library,
+        descriptor: &Descriptor,
+        selected: &Selected,
+    ) -> ProbeOutcome {
+        let first = selected.drills.first().map(|planned| planned.drill.world.as_str());
+        let Some(platform) = first.and_then(|name| library.platforms.get(name)) else {
+            return ProbeOutcome::Ready;
+        };
+        // The probe must not bind the thread that tells the run: it has a thread of its own.
+        let tried = std::thread::scope(|scope| {
+            let trying = scope.spawn(|| {
+                let mut arm = self.arm(stage, 0)?;
+                Ok(arm.probe(platform, descriptor))
+            });
+            trying.join().unwrap_or_else(|_| Err("the probe panicked".to_owned()))
+        });
+        let failed = |exit_code, reason: String| ProbeOutcome::Failed { reason, exit_code };
+        match tried {
+            Ok(Ok(())) => ProbeOutcome::Ready,
+            Ok(Err(failure)) if failure.is_of_the_stage() => {
+                failed(ExitCode::StageNotSet, failure.to_string())
+            }
+            Ok(Err(failure @ ProbeFailure::NeverCalled { .. })) => {
+                failed(ExitCode::StageNotSet, failure.to_string())
+            }
+            Ok(Err(failure)) => failed(ExitCode::CrashedOrHung, failure.to_string()),
+            Err(cause) => failed(ExitCode::StageNotSet, cause),
+        }
+    }
+
+    fn arm(&self, stage: &Stage, job: usize) -> Result<ProcessArm, String> {
+        let stale = self.stale_for_test.then(|| Pattern::new("**/state"));
+        let options = ProcessOptions {
+            pin: self.pin,
+            wrap: self.wrap.clone(),
+            species: self.species.clone(),
+            stale_bytes_for_test: stale,
+            ..ProcessOptions::default()
+        };
+        ProcessArm::new(stage, job, options).map_err(|error| error.to_string())
+    }
+}

@@ -1,0 +1,79 @@
+//! `nicdrill show`: one drill told in full.
+
+use std::process;
+
+use harness::{
+    MemoryPlayer, Player, drill_page, play,
+    suite::{self, Starting},
+};
+use reports::{ArmName, DrillReport, ExitCode, Style, Wall, drill_block};
+
+use super::{
+    Stop,
+    select::choose,
+    stage::{self, Standing},
+};
+use crate::{
+    arguments::{Arm, Color, SelectArguments, ShowArguments},
+    terminal::{Terminal, talk},
+};
+
+/// Plays one drill in one arm and tells all of it.
+pub(crate) fn show(arguments: &ShowArguments) -> Result<process::ExitCode, Stop> {
+    let arm = match arguments.arm {
+        Arm::Memory => ArmName::Memory,
+        Arm::Process => ArmName::Process,
+        Arm::Both | Arm::Realtime => {
+            return Err(Stop::usage("`show` plays in one arm\nhint: `--arm memory` or `--arm process`"));
+        }
+    };
+    let mut what = arguments.scenarios.clone();
+    what.push(arguments.drill.clone());
+    let select = SelectArguments {
+        what,
+        monitor: arguments.monitor.clone(),
+        platform: arguments.platforms.clone(),
+        arm: Some(arguments.arm),
+        full: true,
+        ..SelectArguments::default()
+    };
+    let choice = choose(&select, 0)?;
+    let Some(planned) = choice.selected.drills.first() else {
+        for pair in &choice.selected.not_applicable {
+            talk(&format!("{}: not applicable: {}", pair.drill, pair.reason));
+        }
+        return Ok(ExitCode::NothingSelected.into());
+    };
+    let here = match stage::set(arm == ArmName::Process) {
+        Standing::Outside(code) => return Ok(code.into()),
+        Standing::Here(here) => here,
+    };
+    let mut player: Box<dyn Player> = match (arm, &here.stage) {
+        (ArmName::Memory, _) => Box::new(MemoryPlayer::default()),
+        (ArmName::Process, Ok(stage)) => Starting { pin: true, ..Starting::default() }
+            .player(stage, 0)
+            .map_err(|text| Stop { code: ExitCode::StageNotSet, text })?,
+        (ArmName::Process, Err(reason)) => {
+            return Err(Stop { code: ExitCode::StageNotSet, text: reason.clone() });
+        }
+    };
+    let story = suite::story(&choice.library, &planned.drill)
+        .expect("a drill that was selected is in the library")
+        .map_err(Stop::input)?;
+    let result = play(&story, &choice.descriptor, &mut [player.as_mut()]);
+    let mut terminal = Terminal::new(Color::Never);
+    for played in &result.played {
+        terminal.out(&drill_page(&story, &played.recording));
+    }
+    let report = DrillReport {
+        drill: planned.drill.clone(),
+        outcome: DrillReport::outcome_of(&result.arms, &result.failures),
+        arms: result.arms,
+        failures: result.failures,
+        not_judged: result.not_judged,
+        repeat: format!("nicdrill show {} --arm {arm}", planned.drill),
+        wall: Wall::default(),
+    };
+    terminal.out(&format!("\n{}", drill_block(&report, Style::default())));
+    Ok(report.exit_code().into())
+}
