@@ -50,8 +50,8 @@ pub struct Driver {
     pub interface_down_takes_port: bool,
     /// How counters move when something happens to a link.
     pub moves: BTreeMap<LinkEvent, BTreeMap<String, u64>>,
-    /// What the kernel log says when something happens; `{pci}`, `{device}`, `{netdev}`, `{port}`
-    /// stand for names.
+    /// What the kernel log says when something happens; `{pci}`, `{device}`, `{netdev}` and
+    /// `{fw_ver}` stand for what the function has.
     pub log: BTreeMap<LinkEvent, Vec<String>>,
     /// How long things take, in milliseconds.
     pub timings_ms: BTreeMap<Duration, u64>,
@@ -260,10 +260,21 @@ impl Driver {
             .iter()
             .find(|it| !self.timings_ms.contains_key(it));
         let restart = Restart::ALL.iter().find(|it| !self.keeps.contains_key(it));
+        let files = || {
+            self.counters
+                .iter()
+                .chain(&self.hw_counters)
+                .chain(&self.statistics)
+        };
+        let width = files().find(|file| !(1..=64).contains(&file.bits));
+        let mut moved = self.moves.values().flat_map(BTreeMap::keys);
+        let moved = moved.find(|name| self.counter(name).is_none());
         let missing = face
             .map(|it| format!("faces: {it:?}"))
             .or_else(|| duration.map(|it| format!("timings_ms: {it:?}")))
-            .or_else(|| restart.map(|it| format!("keeps: {it:?}")));
+            .or_else(|| restart.map(|it| format!("keeps: {it:?}")))
+            .or_else(|| width.map(|file| format!("{}: bits from 1 to 64", file.name)))
+            .or_else(|| moved.map(|name| format!("counters: {name}, which moves")));
         match missing {
             None => Ok(()),
             Some(missing) => Err(PlatformError::Incomplete {
@@ -271,5 +282,26 @@ impl Driver {
                 missing,
             }),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_counter_stops_at_the_end_of_its_field() {
+        let max = |bits| {
+            CounterFile {
+                name: String::new(),
+                bits,
+                initial: 0,
+            }
+            .max()
+        };
+        assert_eq!(
+            [max(4), max(8), max(16), max(64)],
+            [15, 255, 65535, u64::MAX]
+        );
     }
 }

@@ -163,7 +163,7 @@ impl<'de> Deserialize<'de> for TopoLevel {
         let word = String::deserialize(deserializer)?;
         Self::by_word(&word).ok_or_else(|| {
             serde::de::Error::custom(format!(
-                "`{word}` is no topology level; allowed: X, PIX, PXB, PHB, NODE, SYS, NV<n>"
+                "`{word}` is no topology level\nhint: allowed: X, PIX, PXB, PHB, NODE, SYS, NV<n>"
             ))
         })
     }

@@ -159,7 +159,7 @@ impl<'de> Deserialize<'de> for TopoRow {
                 .filter(|times| (1..=64).contains(times));
             let (Some(level), Some(times)) = (level, times) else {
                 return Err(serde::de::Error::custom(format!(
-                    "`{word}` is no topology level; write levels with blanks between, as in `PXB NODE*3 SYS*4`"
+                    "`{word}` is no topology level\nhint: write levels with blanks between, as in `PXB NODE*3 SYS*4`"
                 )));
             };
             row.extend(std::iter::repeat_n(level, times));

@@ -108,7 +108,7 @@ impl<'de> Deserialize<'de> for PortState {
         let word = String::deserialize(deserializer)?;
         Self::by_word(&word).ok_or_else(|| {
             serde::de::Error::custom(format!(
-                "`{word}` is no port state of the kernel, such as `ACTIVE` or `DOWN`"
+                "`{word}` is no port state of the kernel\nhint: write one such as `ACTIVE` or `DOWN`"
             ))
         })
     }
@@ -119,7 +119,7 @@ impl<'de> Deserialize<'de> for PhysState {
         let word = String::deserialize(deserializer)?;
         Self::by_word(&word).ok_or_else(|| {
             serde::de::Error::custom(format!(
-                "`{word}` is no physical state of the kernel, such as `LinkUp` or `Polling`"
+                "`{word}` is no physical state of the kernel\nhint: write one such as `LinkUp` or `Polling`"
             ))
         })
     }
@@ -242,7 +242,7 @@ impl<'de> Deserialize<'de> for Rate {
         let words = String::deserialize(deserializer)?;
         Self::by_words(&words).ok_or_else(|| {
             serde::de::Error::custom(format!(
-                "`{words}` is no rate; write lanes and speed, as in `4X NDR` or `2X HDR`"
+                "`{words}` is no rate\nhint: write lanes and speed, as in `4X NDR` or `2X HDR`"
             ))
         })
     }

@@ -218,7 +218,13 @@ fn told(file: &str, text: &str, error: &Error) -> YamlError {
         Error::Budget { breach, .. } => {
             at(format!("the text is too large: {}", breach_text(breach)))
         }
-        other => at(first_line(&other.to_string())),
+        Error::InvalidScalar { ty, .. } => at(format!("this cannot be read as {}", kind(ty))),
+        // What a type of ours said: its text, and its hint on a line of its own.
+        Error::Message { msg, .. } => match msg.split_once("\nhint: ") {
+            Some((what, hint)) => at(what.to_owned()).hint(hint),
+            None => at(msg.clone()),
+        },
+        other => at(first_line(&other.to_string(), place)),
     }
 }
 
@@ -241,14 +247,23 @@ fn allowed(expected: &[&'static str]) -> String {
     }
 }
 
-/// The library's text without the place, which is told once, by us.
-fn first_line(text: &str) -> String {
+/// A type by a word that is no Rust.
+fn kind(ty: &str) -> &str {
+    match ty {
+        "bool" => "`true` or `false`",
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, not negative and not too large",
+        "i8" | "i16" | "i32" | "i64" => "a whole number that is not too large",
+        "f32" | "f64" => "a number",
+        other => other,
+    }
+}
+
+/// The first line of the library's text, without the place, which is told once, by us.
+fn first_line(text: &str, place: Place) -> String {
     let line = text.lines().next().unwrap_or_default();
     let line = line.strip_prefix("error: ").unwrap_or(line);
-    match line.split_once(": ") {
-        Some((place, rest)) if place.starts_with("line ") => rest.to_owned(),
-        _ => line.to_owned(),
-    }
+    let behind = format!(" at line {}, column {}", place.line, place.column);
+    line.strip_suffix(&behind).unwrap_or(line).to_owned()
 }
 
 /// Optimal string alignment: insertions, deletions, changes and swaps of neighbours.

@@ -287,3 +287,100 @@ fn names_of_platforms_are_their_keys() {
         .collect();
     assert!(by_name.iter().all(|(name, key)| name == key));
 }
+
+#[rstest]
+#[case(
+    "role: compute",
+    "role: compte",
+    "ninth.yaml:9:114: unknown word `compte`\n",
+    "\nhint: did you mean `compute`? allowed: `compute`, `management`, `storage`"
+)]
+#[case(
+    "topo: PIX",
+    "topo: PIG",
+    "ninth.yaml:9:129: `PIG` is no topology level\n",
+    "\nhint: write levels"
+)]
+#[case(
+    "rate: 4X NDR",
+    "rate: 4X NRD",
+    "ninth.yaml:9:100: `4X NRD` is no rate\n",
+    "\nhint: write lanes"
+)]
+#[case(
+    "0000:02:00.0",
+    "0000:02:00",
+    "ninth.yaml:9:26: `0000:02:00` is no PCI address\n",
+    "\nhint: write domain"
+)]
+#[case(
+    "numa: 0,",
+    "numa: zero,",
+    "ninth.yaml:9:75: this cannot be read as a whole number",
+    "^"
+)]
+#[case(
+    "netdevs:",
+    "netdev:",
+    "ninth.yaml:9:78: unknown key `netdev`",
+    "did you mean `netdevs`?"
+)]
+#[case(
+    "name: ninth",
+    "name: ninth\nname: tenth",
+    "ninth.yaml:4:1: key `name` is there twice",
+    "^"
+)]
+fn an_error_has_its_place_and_a_hint(
+    #[case] from: &str,
+    #[case] to: &str,
+    #[case] begins: &str,
+    #[case] has: &str,
+) {
+    let text = NINTH.replacen(from, to, 1);
+    let told = Platforms::read(&[("ninth.yaml", &text)])
+        .expect_err(to)
+        .to_string();
+    assert!(told.starts_with(begins), "{told}");
+    assert!(told.contains(has), "{told}");
+}
+
+#[test]
+fn a_value_without_a_source_is_found() {
+    let text = NINTH.replace("\"*\"", "devices.*");
+    let problems = without_provenance("ninth.yaml", &text).unwrap();
+    let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    assert!(
+        told.iter().any(|problem| problem.contains("`gpus.numa`")),
+        "{told:?}"
+    );
+    assert!(
+        !told.iter().any(|problem| problem.contains("devices.")),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn a_platform_says_where_a_value_comes_from() {
+    let platform = platform("h100-oci");
+    let mark = |path| platform.provenance(path).map(|(mark, _)| mark.word());
+    assert_eq!(mark("devices.mlx5_0.pci"), Some("sourced"));
+    assert_eq!(mark("devices.mlx5_2.pci"), Some("plausible"));
+    assert_eq!(mark("no.such.path"), None);
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig { cases: 64, failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn a_broken_file_is_an_error_and_never_a_panic(at in 0..NINTH.len(), insert in "[a-z0-9:,{}\\[\\]&*\n -]{0,6}", cut in 0_usize..12) {
+        let (start, end) = (at, (at + cut).min(NINTH.len()));
+        let text = format!("{}{insert}{}", &NINTH[..start], &NINTH[end..]);
+        if let Ok(platforms) = Platforms::read(&[("ninth.yaml", &text)]) {
+            for (_, platform) in platforms.iter() {
+                let told = platform.topo_text(&platform.machine(&NodeName::from("n")));
+                proptest::prop_assert!(platform.check().len() < 20 && told.contains("Legend"));
+            }
+        }
+    }
+}

@@ -102,6 +102,35 @@ fn change(machine: &mut Machine, kind: u8, nth: usize) {
                 netdev.ifindex += 100;
             }
         }
+        20 => {
+            for netdev in &mut function.netdevs {
+                netdev.name = format!("{}x", netdev.name);
+            }
+        }
+        21 => {
+            let other = keys[(nth + 1) % keys.len()];
+            let name = |machine: &Machine, pci| {
+                machine
+                    .functions
+                    .get(pci)?
+                    .rdma
+                    .as_ref()
+                    .map(|rdma| rdma.name.clone())
+            };
+            let (Some(a), Some(b)) = (name(machine, &pci), name(machine, &other)) else {
+                return;
+            };
+            for (pci, name) in [(pci, b), (other, a)] {
+                let function = machine.functions.get_mut(&pci).expect("listed");
+                function.rdma.as_mut().expect("it has a name").name = name;
+            }
+        }
+        22 => {
+            let platforms = Platforms::shipped();
+            let platform = platforms.get("h100-oci").expect("shipped");
+            let number = u16::try_from(function.virtfns.len()).expect("few");
+            platform.add_vf(machine, pci, number);
+        }
         kind => {
             let Some(rdma) = &mut function.rdma else {
                 return;
@@ -133,12 +162,12 @@ fn change(machine: &mut Machine, kind: u8, nth: usize) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn a_difference_leads_from_one_tree_to_the_other(
         flavour: bool,
-        before in prop::collection::vec((0_u8..20, 0_usize..40), 0..6),
-        after in prop::collection::vec((0_u8..20, 0_usize..40), 0..6),
+        before in prop::collection::vec((0_u8..23, 0_usize..40), 0..6),
+        after in prop::collection::vec((0_u8..23, 0_usize..40), 0..6),
     ) {
         let mut old = machine(if flavour { "h100-oci" } else { "dgx-a100:two-port" });
         for (kind, nth) in before {

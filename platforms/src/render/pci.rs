@@ -215,6 +215,7 @@ impl<'a> Header<'a> {
         nodes.file("revision", format_args!("{:#04x}", self.revision));
         nodes.file("numa_node", self.numa);
         nodes.file("local_cpulist", self.cpus);
+        nodes.file("local_cpus", mask(self.cpus));
         nodes.file("irq", 0);
         nodes.file("enable", 1);
         let alias = self.modalias();
@@ -270,3 +271,58 @@ impl<'a> Header<'a> {
 
 /// One line of `resource` for a region that is not there (`resource_show`).
 const RESOURCE: &str = "0x0000000000000000 0x0000000000000000 0x0000000000000000\n";
+
+/// A list of CPUs (`0-3,8`) as the kernel's mask: words of 32 bits, the highest first (`%*pb`).
+fn mask(list: &str) -> String {
+    let mut words: Vec<u32> = vec![0];
+    for range in list.split(',') {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let (Ok(first), Ok(last)) = (first.parse::<u16>(), last.parse::<u16>()) else {
+            continue;
+        };
+        for cpu in first..=last {
+            let word = usize::from(cpu / 32);
+            words.resize(words.len().max(word + 1), 0);
+            words[word] |= 1 << (cpu % 32);
+        }
+    }
+    let words: Vec<String> = words
+        .iter()
+        .rev()
+        .map(|word| format!("{word:08x}"))
+        .collect();
+    words.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_cpus_becomes_the_kernels_mask() {
+        assert_eq!(mask("0-3,33"), "00000002,0000000f");
+        assert_eq!(mask(""), "00000000");
+    }
+
+    #[test]
+    fn the_header_says_what_the_attributes_say() {
+        let header = Header {
+            pci: "0000:0c:00.0".parse().unwrap(),
+            id: [0x15b3, 0x1021],
+            subsystem: [0x15b3, 0x0038],
+            class: 0x02_07_00,
+            revision: 0,
+            numa: 0,
+            cpus: "",
+            driver: None,
+            regions: 7,
+        };
+        let config = header.config();
+        assert_eq!(config[..4], [0xb3, 0x15, 0x21, 0x10]);
+        assert_eq!(config[0x09..0x0c], [0x00, 0x07, 0x02]);
+        assert_eq!(
+            header.modalias(),
+            "pci:v000015B3d00001021sv000015B3sd00000038bc02sc07i00"
+        );
+    }
+}
