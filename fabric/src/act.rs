@@ -276,9 +276,16 @@ impl Fabric {
 
     fn change_layer(&mut self, slot: &SlotRef, layer: LinkLayer) -> Result<(), ActionError> {
         self.find(slot)?;
-        let node = self.node_mut(&slot.node);
+        let node = self.node(&slot.node)?;
         if node.jack(slot)?.link.layer == layer {
             return Err(ActionError::LayerAlready(slot.clone(), layer));
+        }
+        if let Some(parent) = node.device(slot.pci)?.parent {
+            return Err(ActionError::LayerOfVf(slot.clone(), parent));
+        }
+        let children = node.children(slot.pci).len();
+        if children > 0 {
+            return Err(ActionError::HasVfs(node.function_ref(slot.pci), children));
         }
         let Some(driver) = node.driver_for(slot, layer) else {
             return Err(ActionError::NoDriver(slot.clone(), layer));

@@ -76,7 +76,8 @@ pub struct RebootPlan {
 pub enum Action {
     /// Pull the cable of a port.
     Cut(SlotRef),
-    /// End whatever was done to a port's link; it trains and comes up as its driver does.
+    /// End whatever was done to a port's link; it trains and comes up as its driver does. A port
+    /// that never had a cable gets one.
     Mend(SlotRef),
     /// Disable a port administratively: `DOWN`, `Disabled`.
     Disable(SlotRef),
@@ -102,7 +103,8 @@ pub enum Action {
         /// The nth port starts n times this later.
         stagger: SimTime,
     },
-    /// Retrain, slowly: `ACTIVE` again only after this long.
+    /// Retrain, slowly: `ACTIVE` again only after this long. One that is dark does so when it has a
+    /// signal again.
     TrainSlowly {
         /// The port.
         slot: SlotRef,
@@ -166,7 +168,9 @@ pub enum Action {
         /// The new name; a device that bears it takes the old one (a swap).
         to: DeviceName,
     },
-    /// New hardware in the slot: new GUIDs and firmware, same place.
+    /// New hardware in the slot: new GUIDs and firmware, same place. Of a function that is on the
+    /// bus, the new one is found at once; of one that is not, when it is restored. The other
+    /// functions of a card stay the old ones.
     Replace(FunctionRef),
     /// Detach the RDMA driver from every function of the node: the class folder goes.
     DriverUnload(NodeName),
@@ -229,7 +233,9 @@ pub enum Action {
         change: CounterChange,
     },
     /// The node goes down and comes up again at once, as this plan says. How long it takes is the
-    /// caller's to say: no time passes here.
+    /// caller's to say: no time passes here. Faults of links, functions off the bus, files and
+    /// routes outlast it; what only the running kernel knew (an unloaded driver, other namespaces,
+    /// virtual functions, a reset under way) does not.
     Reboot {
         /// The node.
         node: NodeName,

@@ -147,7 +147,7 @@ impl Fabric {
     /// A PCI error: the RDMA device goes, the net device stays without a carrier, and after `takes`
     /// the driver has recovered (`mlx5_pci_err_detected`, `mlx5_pci_resume`).
     pub(crate) fn suspend(&mut self, function: &FunctionRef, takes: SimTime) -> Result<(), ActionError> {
-        self.node(&function.node)?.require_on_bus(function.pci)?;
+        self.node(&function.node)?.require_rdma(function.pci)?;
         let now = self.now;
         self.call_off(function);
         let key = self.schedule_attached(function, now + takes);

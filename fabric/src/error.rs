@@ -37,6 +37,9 @@ pub enum ActionError {
     /// The port speaks the layer that was asked for.
     #[error("`{0}` speaks {1} already")]
     LayerAlready(SlotRef, LinkLayer),
+    /// A virtual function's port speaks what its physical one's does.
+    #[error("`{0}` cannot change its layer: it is a virtual function's\nhint: its physical function is `{1}`")]
+    LayerOfVf(SlotRef, PciAddress),
     /// No driver of the function's kernel module speaks that layer.
     #[error("`{0}` cannot speak {1}: its platform has no driver for that")]
     NoDriver(SlotRef, LinkLayer),
@@ -73,8 +76,8 @@ pub enum ActionError {
     /// The virtual function is in the state that was asked for.
     #[error("virtual function `{}` on node `{}` is {} already", .0.pci, .0.node, .1)]
     AssignedAlready(FunctionRef, &'static str),
-    /// The kernel refuses: the number of virtual functions changes only from or to 0.
-    #[error("`{}` on node `{}` has {} virtual functions already\nhint: destroy them first, as the kernel demands (`sriov_numvfs_store`)", .0.pci, .0.node, .1)]
+    /// What was asked for is only possible without virtual functions, such as to create some.
+    #[error("`{}` on node `{}` has {} virtual functions already\nhint: destroy them first, as the kernel demands too (`sriov_numvfs_store`)", .0.pci, .0.node, .1)]
     HasVfs(FunctionRef, usize),
     /// There are none to destroy.
     #[error("`{}` on node `{}` has no virtual functions", .0.pci, .0.node)]

@@ -157,13 +157,7 @@ impl Fabric {
     /// Whether nothing is on its way and every port that should be up is.
     #[must_use]
     pub fn settled(&self) -> bool {
-        self.agenda.is_empty()
-            && self.nodes.iter().all(|node| {
-                node.slots().iter().all(|slot| {
-                    let jack = node.jack(slot);
-                    !node.should_be_up(slot.pci, slot.port) || jack.is_ok_and(|jack| jack.healthy)
-                })
-            })
+        self.agenda.is_empty() && self.nodes.iter().all(Node::is_well)
     }
 
     /// The node of this name.

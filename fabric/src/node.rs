@@ -228,6 +228,12 @@ impl Node {
         used && device.parent.is_none_or(|parent| self.should_be_up(parent, port))
     }
 
+    /// Whether every port that should be up is healthy.
+    pub(crate) fn is_well(&self) -> bool {
+        let jacks = self.devices.iter().flat_map(|(pci, device)| device.jacks.iter().map(move |jack| (*pci, jack)));
+        jacks.into_iter().all(|(pci, (port, jack))| jack.healthy || !self.should_be_up(pci, *port))
+    }
+
     /// Refuses a function that is not on the bus.
     pub(crate) fn require_on_bus(&self, pci: PciAddress) -> Result<(), ActionError> {
         self.device(pci)?;

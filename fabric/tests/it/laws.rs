@@ -152,7 +152,7 @@ fn counts(world: &Fabric) -> BTreeMap<(PciAddress, PortNumber, String), u64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_healed_world_settles_with_every_port_up_that_should_be((platform, lines) in script(KINDS)) {

@@ -162,3 +162,70 @@ fn an_interface_taken_down(#[case] layer: LinkLayer, #[case] expected: &str, #[c
     assert!(shown.admin_up && shown.carrier);
     assert_eq!((shown.operstate.as_str(), shown.carrier_up_count, shown.carrier_down_count), ("up", 2, 2));
 }
+
+#[test]
+fn what_does_not_hold_a_walk_back_does_not_delay_it() {
+    let mut world = world_of(InfiniBand);
+    let (victim, other) = (slot(&world, 0), slot(&world, 1));
+    act(&mut world, Action::Cut(victim.clone()));
+    act(&mut world, Action::Mend(victim.clone()));
+    for ms in [20, 80, 160, 260] {
+        to_ms(&mut world, ms);
+        act(&mut world, Action::Operstate { slot: victim.clone(), text: "dormant".to_owned() });
+        act(&mut world, Action::SubnetManager { running: true, reinitialise: false });
+        act(&mut world, Action::Cut(other.clone()));
+        act(&mut world, Action::Mend(victim.clone()));
+    }
+    check(&mut world, &victim, &[(299, ARMED), (300, UP)]);
+}
+
+#[test]
+fn a_mend_hurries_a_slow_training_and_stops_a_flap() {
+    let mut world = world_of(InfiniBand);
+    let (slow, flapping) = (slot(&world, 0), slot(&world, 1));
+    act(&mut world, Action::TrainSlowly { slot: slow.clone(), takes: SimTime::from_secs(60) });
+    let (down, up) = (SimTime::from_secs(5), SimTime::from_secs(1));
+    act(&mut world, Action::Flap { slots: vec![flapping.clone()], times: 9, down, up, stagger: SimTime::ZERO });
+    to_ms(&mut world, 7_000);
+    act(&mut world, Action::Mend(slow.clone()));
+    act(&mut world, Action::Mend(flapping.clone()));
+    check(&mut world, &slow, &[(7_000, TRAINING), (7_249, ARMED), (7_250, UP)]);
+    check(&mut world, &flapping, &[(7_300, UP), (60_000, UP)]);
+    assert_eq!(world.edges(&flapping).len(), 4, "down at 0 s, up at 5 s, down at 6 s, up when mended");
+}
+
+#[test]
+fn a_cut_during_a_flap_outlasts_it() {
+    let mut world = world_of(Ethernet);
+    let victim = slot(&world, 0);
+    let second = SimTime::from_secs(1);
+    act(&mut world, Action::Flap { slots: vec![victim.clone()], times: 2, down: second, up: second, stagger: second });
+    to_ms(&mut world, 1_500);
+    act(&mut world, Action::Cut(victim.clone()));
+    check(&mut world, &victim, &[(1_500, DISABLED), (3_500, DISABLED), (60_000, DISABLED)]);
+    assert!(!world.settled(), "a port that should be up is not");
+}
+
+#[test]
+fn a_set_port_shows_what_it_is_told_until_mended() {
+    let mut world = world_of(Ethernet);
+    let victim = slot(&world, 0);
+    let (state, phys_state) = (Some(platforms::PortState::INIT), None);
+    act(&mut world, Action::Set { slot: victim.clone(), state, phys_state });
+    check(&mut world, &victim, &[(0, INIT), (9_000, INIT)]);
+    assert_eq!(count(&world, &victim, "link_downed"), 0, "the link itself is up");
+    act(&mut world, Action::Mend(victim.clone()));
+    check(&mut world, &victim, &[(9_000, UP)]);
+}
+
+#[test]
+fn an_early_sweep_arms_a_port_before_its_trap_is_followed() {
+    let timing = fabric::Timing { trap_to_sweep: SimTime::from_secs(60), ..fabric::Timing::default() };
+    let platforms = platforms::Platforms::shipped();
+    let platform = platforms.get("dgx-a100").expect("the platform ships").clone();
+    let mut world = fabric::Fabric::new(vec![(crate::room::node(), platform)], timing);
+    let victim = slot(&world, 0);
+    act(&mut world, Action::Cut(victim.clone()));
+    act(&mut world, Action::Mend(victim.clone()));
+    check(&mut world, &victim, &[(9_999, INIT), (10_000, ARMED), (10_050, UP)]);
+}
