@@ -27,11 +27,21 @@ impl Fabric {
             Action::Cut(slot) => self.cut(slot),
             Action::Mend(slot) => self.mend(slot),
             Action::Disable(slot) => self.disable(slot),
-            Action::Set { slot, state, phys_state } => self.mask(slot, |mask| {
+            Action::Set {
+                slot,
+                state,
+                phys_state,
+            } => self.mask(slot, |mask| {
                 mask.state = state.or(mask.state);
                 mask.phys_state = phys_state.or(mask.phys_state);
             }),
-            Action::Flap { slots, times, down, up, stagger } => self.flap(slots, *times, *down, *up, *stagger),
+            Action::Flap {
+                slots,
+                times,
+                down,
+                up,
+                stagger,
+            } => self.flap(slots, *times, *down, *up, *stagger),
             Action::TrainSlowly { slot, takes } => self.train_slowly(slot, *takes),
             Action::Stick { slot, at } => self.stick(slot, *at),
             Action::Speed { slot, rate } => self.speed(slot, *rate),
@@ -40,7 +50,10 @@ impl Fabric {
                 self.find_interface(slot)?;
                 self.mask(slot, |mask| mask.operstate = Some(text.clone()))
             }
-            Action::SubnetManager { running, reinitialise } => {
+            Action::SubnetManager {
+                running,
+                reinitialise,
+            } => {
                 self.manage(*running, *reinitialise);
                 Ok(())
             }
@@ -57,7 +70,12 @@ impl Fabric {
             Action::PciError { function, takes } => self.suspend(function, *takes),
             Action::LeaveNamespace(function) => self.change_namespace(function, true),
             Action::ReturnToNamespace(function) => self.change_namespace(function, false),
-            Action::HotAdd { function, like, name, cabled } => self.hot_add(function, *like, name, *cabled),
+            Action::HotAdd {
+                function,
+                like,
+                name,
+                cabled,
+            } => self.hot_add(function, *like, name, *cabled),
             Action::CreateVfs { function, count } => self.create_vfs(function, *count),
             Action::AssignVf(function) => self.assign(function, true),
             Action::ReleaseVf(function) => self.assign(function, false),
@@ -96,7 +114,9 @@ impl Fabric {
     fn find_interface(&self, slot: &SlotRef) -> Result<(), ActionError> {
         self.find(slot)?;
         let netdev = self.node(&slot.node)?.netdev(slot.pci, slot.port);
-        netdev.map(drop).ok_or_else(|| ActionError::NoInterface(slot.clone()))
+        netdev
+            .map(drop)
+            .ok_or_else(|| ActionError::NoInterface(slot.clone()))
     }
 
     fn cut(&mut self, slot: &SlotRef) -> Result<(), ActionError> {
@@ -136,7 +156,10 @@ impl Fabric {
             jack.link.cable = Cable::Whole;
             node.happen(slot.pci, slot.port, LinkEvent::CablePlugged, now);
         }
-        if let Some(netdev) = node.netdev_mut(slot.pci, slot.port).filter(|netdev| !netdev.admin_up) {
+        if let Some(netdev) = node
+            .netdev_mut(slot.pci, slot.port)
+            .filter(|netdev| !netdev.admin_up)
+        {
             netdev.admin_up = true;
         }
         if slowed {
@@ -163,7 +186,11 @@ impl Fabric {
 
     fn disable(&mut self, slot: &SlotRef) -> Result<(), ActionError> {
         self.find(slot)?;
-        self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).link.here.set(Hold::Disabled, true);
+        self.node_mut(&slot.node)
+            .jack_mut(slot.pci, slot.port)
+            .link
+            .here
+            .set(Hold::Disabled, true);
         self.settle(slot);
         Ok(())
     }
@@ -196,8 +223,15 @@ impl Fabric {
         let mut start = self.now;
         for slot in slots {
             self.stop_flap(slot);
-            let next = self.agenda.schedule(start, Rank::Fault, Step::GoDark(slot.clone()));
-            let flap = Flap { left: times, down, up, next };
+            let next = self
+                .agenda
+                .schedule(start, Rank::Fault, Step::GoDark(slot.clone()));
+            let flap = Flap {
+                left: times,
+                down,
+                up,
+                next,
+            };
             self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).flap = Some(flap);
             self.settle(slot);
             start += stagger;
@@ -218,7 +252,10 @@ impl Fabric {
 
     fn stick(&mut self, slot: &SlotRef, at: StickAt) -> Result<(), ActionError> {
         self.find(slot)?;
-        self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).link.stuck = Some(at);
+        self.node_mut(&slot.node)
+            .jack_mut(slot.pci, slot.port)
+            .link
+            .stuck = Some(at);
         self.settle(slot);
         Ok(())
     }
@@ -251,7 +288,9 @@ impl Fabric {
     fn remove_port(&mut self, slot: &SlotRef) -> Result<(), ActionError> {
         self.find(slot)?;
         let node = self.node_mut(&slot.node);
-        let listed = node.rdma_mut(slot.pci).and_then(|rdma| rdma.ports.remove(&slot.port));
+        let listed = node
+            .rdma_mut(slot.pci)
+            .and_then(|rdma| rdma.ports.remove(&slot.port));
         let port = listed.ok_or_else(|| ActionError::PortNotListed(slot.clone()))?;
         node.jack_mut(slot.pci, slot.port).unlisted = Some(port);
         self.settle(slot);
@@ -260,13 +299,19 @@ impl Fabric {
 
     fn restore_port(&mut self, slot: &SlotRef) -> Result<(), ActionError> {
         self.find(slot)?;
-        if self.list_port(slot) { Ok(()) } else { Err(ActionError::PortListed(slot.clone())) }
+        if self.list_port(slot) {
+            Ok(())
+        } else {
+            Err(ActionError::PortListed(slot.clone()))
+        }
     }
 
     /// Lists a port again; `false` if it is listed.
     pub(crate) fn list_port(&mut self, slot: &SlotRef) -> bool {
         let node = self.node_mut(&slot.node);
-        let Some(port) = node.jack_mut(slot.pci, slot.port).unlisted.take() else { return false };
+        let Some(port) = node.jack_mut(slot.pci, slot.port).unlisted.take() else {
+            return false;
+        };
         if let Some(rdma) = node.rdma_mut(slot.pci) {
             rdma.ports.insert(slot.port, port);
         }
@@ -297,7 +342,12 @@ impl Fabric {
         Ok(())
     }
 
-    fn counter(&mut self, slot: &SlotRef, name: &str, change: &CounterChange) -> Result<(), ActionError> {
+    fn counter(
+        &mut self,
+        slot: &SlotRef,
+        name: &str,
+        change: &CounterChange,
+    ) -> Result<(), ActionError> {
         self.find(slot)?;
         let now = self.now;
         let node = self.node_mut(&slot.node);

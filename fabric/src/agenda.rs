@@ -64,7 +64,11 @@ impl Agenda {
     /// Schedules a step; the key calls it off.
     pub(crate) fn schedule(&mut self, at: SimTime, rank: Rank, step: Step) -> Key {
         self.scheduled += 1;
-        let key = Key { at, rank, sequence: self.scheduled };
+        let key = Key {
+            at,
+            rank,
+            sequence: self.scheduled,
+        };
         self.steps.insert(key, step);
         key
     }
@@ -94,7 +98,12 @@ mod tests {
     fn at_equal_times_rank_decides_and_then_the_order_of_scheduling() {
         let slot = |port| SlotRef {
             node: NodeName::from("n"),
-            pci: PciAddress { domain: 0, bus: 1, device: 0, function: 0 },
+            pci: PciAddress {
+                domain: 0,
+                bus: 1,
+                device: 0,
+                function: 0,
+            },
             port: platforms::PortNumber(port),
         };
         let mut agenda = Agenda::default();
@@ -106,7 +115,9 @@ mod tests {
         agenda.schedule(SimTime::ZERO, Rank::SubnetManager, Step::Signal(slot(4)));
         let off = agenda.schedule(SimTime::ZERO, Rank::Fault, Step::Signal(slot(5)));
         agenda.cancel(off);
-        let order: Vec<Step> = std::iter::from_fn(|| agenda.due(at)).map(|(_, step)| step).collect();
+        let order: Vec<Step> = std::iter::from_fn(|| agenda.due(at))
+            .map(|(_, step)| step)
+            .collect();
         assert_eq!(
             order,
             [

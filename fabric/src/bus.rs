@@ -42,7 +42,9 @@ impl Fabric {
         if let Some(parent) = device.parent.filter(|parent| !node.is_on_bus(*parent)) {
             return Err(ActionError::ParentAbsent(function.clone(), parent));
         }
-        self.node_mut(&function.node).device_mut(function.pci).removed = false;
+        self.node_mut(&function.node)
+            .device_mut(function.pci)
+            .removed = false;
         self.probe(function);
         Ok(())
     }
@@ -51,12 +53,18 @@ impl Fabric {
     pub(crate) fn probe(&mut self, function: &FunctionRef) {
         let at = self.now + self.timing.probe;
         let key = self.schedule_attached(function, at);
-        self.node_mut(&function.node).device_mut(function.pci).attachment = Attachment::Detached(key);
+        self.node_mut(&function.node)
+            .device_mut(function.pci)
+            .attachment = Attachment::Detached(key);
         self.place(&function.node, function.pci);
     }
 
     fn schedule_attached(&mut self, function: &FunctionRef, at: SimTime) -> Key {
-        self.agenda.schedule(at, Rank::Kernel, Step::Attached(function.node.clone(), function.pci))
+        self.agenda.schedule(
+            at,
+            Rank::Kernel,
+            Step::Attached(function.node.clone(), function.pci),
+        )
     }
 
     /// Calls off whatever is going to bring the function or its driver back; both count as back.
@@ -110,7 +118,9 @@ impl Fabric {
         if node.machine.class_present {
             return Err(ActionError::DriverAlready(name.clone(), "loaded"));
         }
-        node.check_names(names, |pci| node.devices.get(&pci).is_some_and(|device| !device.removed))?;
+        node.check_names(names, |pci| {
+            node.devices.get(&pci).is_some_and(|device| !device.removed)
+        })?;
         let node = self.node_mut(name);
         node.give_names(names);
         node.machine.class_present = true;
@@ -121,7 +131,11 @@ impl Fabric {
     }
 
     /// All functions of the card go, and are back after `takes`.
-    pub(crate) fn reset_firmware(&mut self, function: &FunctionRef, takes: SimTime) -> Result<(), ActionError> {
+    pub(crate) fn reset_firmware(
+        &mut self,
+        function: &FunctionRef,
+        takes: SimTime,
+    ) -> Result<(), ActionError> {
         let node = self.node(&function.node)?;
         node.require_on_bus(function.pci)?;
         let card = node.card_mates(function.pci);
@@ -129,7 +143,10 @@ impl Fabric {
         let back = self.now + takes.since(self.timing.probe);
         let attached = self.now + takes;
         for pci in card {
-            let mate = FunctionRef { node: function.node.clone(), pci };
+            let mate = FunctionRef {
+                node: function.node.clone(),
+                pci,
+            };
             self.call_off(&mate);
             let step = Step::BackOnBus(mate.node.clone(), pci);
             let resetting = self.agenda.schedule(back, Rank::Kernel, step);
@@ -146,7 +163,11 @@ impl Fabric {
 
     /// A PCI error: the RDMA device goes, the net device stays without a carrier, and after `takes`
     /// the driver has recovered (`mlx5_pci_err_detected`, `mlx5_pci_resume`).
-    pub(crate) fn suspend(&mut self, function: &FunctionRef, takes: SimTime) -> Result<(), ActionError> {
+    pub(crate) fn suspend(
+        &mut self,
+        function: &FunctionRef,
+        takes: SimTime,
+    ) -> Result<(), ActionError> {
         self.node(&function.node)?.require_rdma(function.pci)?;
         let now = self.now;
         self.call_off(function);
@@ -173,14 +194,27 @@ impl Fabric {
         self.place(&function.node, function.pci);
     }
 
-    pub(crate) fn change_namespace(&mut self, function: &FunctionRef, leave: bool) -> Result<(), ActionError> {
+    pub(crate) fn change_namespace(
+        &mut self,
+        function: &FunctionRef,
+        leave: bool,
+    ) -> Result<(), ActionError> {
         let node = self.node(&function.node)?;
         node.device(function.pci)?;
-        if node.function(function.pci).is_some_and(|known| known.in_other_namespace == leave) {
-            let place = if leave { "in another namespace" } else { "in the host's namespace" };
+        if node
+            .function(function.pci)
+            .is_some_and(|known| known.in_other_namespace == leave)
+        {
+            let place = if leave {
+                "in another namespace"
+            } else {
+                "in the host's namespace"
+            };
             return Err(ActionError::NamespaceAlready(function.clone(), place));
         }
-        self.node_mut(&function.node).function_mut(function.pci).in_other_namespace = leave;
+        self.node_mut(&function.node)
+            .function_mut(function.pci)
+            .in_other_namespace = leave;
         self.place(&function.node, function.pci);
         Ok(())
     }
@@ -203,9 +237,15 @@ impl Fabric {
         }
         if let Some(one) = node.bearer(name) {
             let (node, name) = (function.node.clone(), name.clone());
-            return Err(ActionError::NameTaken { node, name, one, other: function.pci });
+            return Err(ActionError::NameTaken {
+                node,
+                name,
+                one,
+                other: function.pci,
+            });
         }
-        self.node_mut(&function.node).add_like(function.pci, like, name, cabled);
+        self.node_mut(&function.node)
+            .add_like(function.pci, like, name, cabled);
         self.probe(function);
         Ok(())
     }

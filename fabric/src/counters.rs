@@ -8,12 +8,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use platforms::{CounterValue, LinkEvent, NetDev, PciAddress, PortNumber, Restart, SlotRef};
 use simfs::SimTime;
 
-use crate::{
-    ActionError, CounterChange,
-    device::Growth,
-    face::CARRIER_CHANGES,
-    node::Node,
-};
+use crate::{ActionError, CounterChange, device::Growth, face::CARRIER_CHANGES, node::Node};
 
 /// How often the carrier came (`net/core/net-sysfs.c`).
 const CARRIER_UP: &str = "carrier_up_count";
@@ -41,7 +36,11 @@ impl Node {
         let known = self.counter_names(pci, number);
         if !known.iter().any(|known| &**known == name) {
             let (slot, name) = (slot.clone(), name.to_owned());
-            return Err(ActionError::NoSuchCounter { slot, name, known: known.join(", ") });
+            return Err(ActionError::NoSuchCounter {
+                slot,
+                name,
+                known: known.join(", "),
+            });
         }
         let carrier = [CARRIER_CHANGES, CARRIER_UP, CARRIER_DOWN].contains(&name);
         match change {
@@ -50,8 +49,14 @@ impl Node {
                 self.jack_mut(pci, number).growing.remove(name);
             }
             CounterChange::RatePerSecond(per_second) => {
-                let growth = Growth { per_second: *per_second, since: now, counted: 0 };
-                self.jack_mut(pci, number).growing.insert(name.into(), growth);
+                let growth = Growth {
+                    per_second: *per_second,
+                    since: now,
+                    counted: 0,
+                };
+                self.jack_mut(pci, number)
+                    .growing
+                    .insert(name.into(), growth);
             }
             CounterChange::Set(CounterValue::Count(count)) => self.set(pci, number, name, *count),
             CounterChange::Set(_) if carrier => {
@@ -78,8 +83,10 @@ impl Node {
     pub(crate) fn grow(&mut self, slot: &SlotRef, now: SimTime) {
         let (pci, number) = (slot.pci, slot.port);
         let growing = &mut self.jack_mut(pci, number).growing;
-        let due: Vec<(Arc<str>, u64)> =
-            growing.iter_mut().map(|(name, growth)| (Arc::clone(name), growth.due(now))).collect();
+        let due: Vec<(Arc<str>, u64)> = growing
+            .iter_mut()
+            .map(|(name, growth)| (Arc::clone(name), growth.due(now)))
+            .collect();
         // A device that cannot be seen counts nothing.
         if self.has_rdma(pci) {
             for (name, by) in due.into_iter().filter(|(_, by)| *by > 0) {
@@ -109,7 +116,12 @@ impl Node {
     }
 
     /// Starts a port's RDMA counters anew, as far as this restart does not keep them.
-    pub(crate) fn restart_counters(&mut self, pci: PciAddress, number: PortNumber, restart: Restart) {
+    pub(crate) fn restart_counters(
+        &mut self,
+        pci: PciAddress,
+        number: PortNumber,
+        restart: Restart,
+    ) {
         let jack = self.jack_mut(pci, number);
         let keeps = jack.driver.keeps.get(&restart);
         let kept = keeps.is_some_and(|keeps| keeps.counters);
@@ -119,7 +131,9 @@ impl Node {
         }
         let initial: BTreeMap<String, u64> = {
             let files = jack.driver.counters.iter().chain(&jack.driver.hw_counters);
-            files.map(|file| (file.name.clone(), file.initial)).collect()
+            files
+                .map(|file| (file.name.clone(), file.initial))
+                .collect()
         };
         if let Some(port) = self.port_mut(pci, number) {
             let counters = port.counters.iter_mut().filter(|_| !kept);
@@ -133,9 +147,16 @@ impl Node {
 
     /// Sets every count of a port to zero, as on new hardware.
     pub(crate) fn zero_counters(&mut self, pci: PciAddress, number: PortNumber) {
-        self.jack_mut(pci, number).veiled.values_mut().for_each(|count| *count = 0);
+        self.jack_mut(pci, number)
+            .veiled
+            .values_mut()
+            .for_each(|count| *count = 0);
         if let Some(port) = self.port_mut(pci, number) {
-            for value in port.counters.values_mut().chain(port.hw_counters.values_mut()) {
+            for value in port
+                .counters
+                .values_mut()
+                .chain(port.hw_counters.values_mut())
+            {
                 if let CounterValue::Count(count) = value {
                     *count = 0;
                 }
@@ -148,27 +169,44 @@ impl Node {
 
     fn counter_names(&self, pci: PciAddress, number: PortNumber) -> Vec<String> {
         let port = self.port(pci, number);
-        let counters = port.into_iter().flat_map(|port| port.counters.keys().chain(port.hw_counters.keys()));
+        let counters = port
+            .into_iter()
+            .flat_map(|port| port.counters.keys().chain(port.hw_counters.keys()));
         let netdev = self.netdev(pci, number);
-        let statistics = netdev.into_iter().flat_map(|netdev| netdev.statistics.keys());
-        let carrier = netdev.into_iter().flat_map(|_| [CARRIER_CHANGES, CARRIER_UP, CARRIER_DOWN]);
+        let statistics = netdev
+            .into_iter()
+            .flat_map(|netdev| netdev.statistics.keys());
+        let carrier = netdev
+            .into_iter()
+            .flat_map(|_| [CARRIER_CHANGES, CARRIER_UP, CARRIER_DOWN]);
         let names = counters.chain(statistics).map(|name| name.to_string());
         names.chain(carrier.map(str::to_owned)).collect()
     }
 
-    fn counter_mut(&mut self, pci: PciAddress, number: PortNumber, name: &str) -> Option<&mut CounterValue> {
+    fn counter_mut(
+        &mut self,
+        pci: PciAddress,
+        number: PortNumber,
+        name: &str,
+    ) -> Option<&mut CounterValue> {
         let in_port = self.port(pci, number).is_some_and(|port| {
             port.counters.contains_key(name) || port.hw_counters.contains_key(name)
         });
         if in_port {
             let port = self.port_mut(pci, number)?;
-            return port.counters.get_mut(name).or_else(|| port.hw_counters.get_mut(name));
+            return port
+                .counters
+                .get_mut(name)
+                .or_else(|| port.hw_counters.get_mut(name));
         }
         self.netdev_mut(pci, number)?.statistics.get_mut(name)
     }
 
     fn max(&self, pci: PciAddress, number: PortNumber, name: &str) -> u64 {
-        let jack = self.devices.get(&pci).and_then(|device| device.jacks.get(&number));
+        let jack = self
+            .devices
+            .get(&pci)
+            .and_then(|device| device.jacks.get(&number));
         let file = jack.and_then(|jack| jack.driver.counter(name));
         file.map_or(u64::MAX, platforms::CounterFile::max)
     }
@@ -179,7 +217,9 @@ impl Node {
         }
         match self.counter_mut(pci, number, name) {
             Some(CounterValue::Count(count)) => *count,
-            _ => self.netdev(pci, number).map_or(0, |netdev| carrier_count(netdev, name)),
+            _ => self
+                .netdev(pci, number)
+                .map_or(0, |netdev| carrier_count(netdev, name)),
         }
     }
 
@@ -207,7 +247,11 @@ impl Node {
 
 /// Starts a net device's counts anew: it has just been registered, and has no carrier yet.
 pub(crate) fn restart_netdev(netdev: &mut NetDev) {
-    (netdev.carrier, netdev.carrier_up_count, netdev.carrier_down_count) = (false, 0, 0);
+    (
+        netdev.carrier,
+        netdev.carrier_up_count,
+        netdev.carrier_down_count,
+    ) = (false, 0, 0);
     for value in netdev.statistics.values_mut() {
         if let CounterValue::Count(count) = value {
             *count = 0;
@@ -219,7 +263,9 @@ fn carrier_count(netdev: &NetDev, name: &str) -> u64 {
     match name {
         CARRIER_UP => netdev.carrier_up_count,
         CARRIER_DOWN => netdev.carrier_down_count,
-        CARRIER_CHANGES => netdev.carrier_up_count.saturating_add(netdev.carrier_down_count),
+        CARRIER_CHANGES => netdev
+            .carrier_up_count
+            .saturating_add(netdev.carrier_down_count),
         _ => 0,
     }
 }

@@ -10,7 +10,8 @@ use std::{
 };
 
 use platforms::{
-    Driver, Function, NetDev, PciAddress, PhysState, Port, PortNumber, PortState, Rate, Rdma, Restart, Role, Shared,
+    Driver, Function, NetDev, PciAddress, PhysState, Port, PortNumber, PortState, Rate, Rdma,
+    Restart, Role, Shared,
 };
 use simfs::SimTime;
 
@@ -83,7 +84,10 @@ impl Device {
                 link.stage = Stage::Active;
             }
             link.here.set(Hold::Unassigned, is_virtual && !port.is_up());
-            (*number, Jack::new(link, Arc::clone(driver), rate, port.is_up()))
+            (
+                *number,
+                Jack::new(link, Arc::clone(driver), rate, port.is_up()),
+            )
         });
         Self {
             role,
@@ -100,7 +104,8 @@ impl Device {
     /// What its driver keeps over a restart: is this kept? The first port's driver speaks for all.
     pub(crate) fn keeps(&self, restart: Restart, what: impl Fn(&platforms::Keeps) -> bool) -> bool {
         let jack = self.jacks.values().next();
-        jack.and_then(|jack| jack.driver.keeps.get(&restart)).is_some_and(what)
+        jack.and_then(|jack| jack.driver.keeps.get(&restart))
+            .is_some_and(what)
     }
 }
 

@@ -29,7 +29,9 @@ pub enum ActionError {
     #[error("virtual function `{}` on node `{}` cannot be back before its physical function `{}`\nhint: restore the physical function first", .0.pci, .0.node, .1)]
     ParentAbsent(FunctionRef, PciAddress),
     /// The port is listed.
-    #[error("`{0}` cannot be listed again: it is listed\nhint: this verb ends the removal of a port from a device that stays")]
+    #[error(
+        "`{0}` cannot be listed again: it is listed\nhint: this verb ends the removal of a port from a device that stays"
+    )]
     PortListed(SlotRef),
     /// The port is not listed.
     #[error("`{0}` is not listed now\nhint: restore the port first")]
@@ -38,7 +40,9 @@ pub enum ActionError {
     #[error("`{0}` speaks {1} already")]
     LayerAlready(SlotRef, LinkLayer),
     /// A virtual function's port speaks what its physical one's does.
-    #[error("`{0}` cannot change its layer: it is a virtual function's\nhint: its physical function is `{1}`")]
+    #[error(
+        "`{0}` cannot change its layer: it is a virtual function's\nhint: its physical function is `{1}`"
+    )]
     LayerOfVf(SlotRef, PciAddress),
     /// No driver of the function's kernel module speaks that layer.
     #[error("`{0}` cannot speak {1}: its platform has no driver for that")]
@@ -47,7 +51,9 @@ pub enum ActionError {
     #[error("`{0}` has no network interface")]
     NoInterface(SlotRef),
     /// Two devices would bear one name.
-    #[error("node `{node}`: the name `{name}` would be borne by `{one}` and by `{other}`\nhint: name both, as in a swap")]
+    #[error(
+        "node `{node}`: the name `{name}` would be borne by `{one}` and by `{other}`\nhint: name both, as in a swap"
+    )]
     NameTaken {
         /// The node.
         node: NodeName,
@@ -103,7 +109,9 @@ pub enum ActionError {
         known: String,
     },
     /// The two ways of counting carrier edges hold numbers only.
-    #[error("`{name}` of `{slot}` is always a number\nhint: files can be made unreadable by a read rule")]
+    #[error(
+        "`{name}` of `{slot}` is always a number\nhint: files can be made unreadable by a read rule"
+    )]
     AlwaysNumber {
         /// The port.
         slot: SlotRef,
@@ -111,7 +119,9 @@ pub enum ActionError {
         name: String,
     },
     /// A flap needs at least one turn, each with a length.
-    #[error("a flap of {times} turns, {down} down and {up} up, is no flap\nhint: give at least one turn, and both times above 0")]
+    #[error(
+        "a flap of {times} turns, {down} down and {up} up, is no flap\nhint: give at least one turn, and both times above 0"
+    )]
     EmptyFlap {
         /// Turns.
         times: u32,

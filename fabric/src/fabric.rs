@@ -51,7 +51,9 @@ impl Fabric {
     /// The names of the nodes are distinct; of two with the same name only the first is ever found.
     #[must_use]
     pub fn new(nodes: Vec<(NodeName, Platform)>, timing: Timing) -> Self {
-        let nodes = nodes.into_iter().map(|(name, platform)| Node::at_rest(&name, platform));
+        let nodes = nodes
+            .into_iter()
+            .map(|(name, platform)| Node::at_rest(&name, platform));
         Self {
             timing,
             now: SimTime::ZERO,
@@ -137,9 +139,16 @@ impl Fabric {
     /// The truth about every port that can be seen on a node, by function and number.
     #[must_use]
     pub fn ports(&self, node: &NodeName) -> Vec<PortTruth> {
-        let Ok(node) = self.node(node) else { return Vec::new() };
-        let seen = node.machine.functions.iter().filter_map(|(pci, function)| Some((pci, function.rdma.as_ref()?)));
-        let ports = seen.flat_map(|(pci, rdma)| rdma.ports.keys().map(move |port| (*pci, *port, &rdma.name)));
+        let Ok(node) = self.node(node) else {
+            return Vec::new();
+        };
+        let seen = node
+            .machine
+            .functions
+            .iter()
+            .filter_map(|(pci, function)| Some((pci, function.rdma.as_ref()?)));
+        let ports = seen
+            .flat_map(|(pci, rdma)| rdma.ports.keys().map(move |port| (*pci, *port, &rdma.name)));
         ports
             .filter_map(|(pci, port, name)| {
                 let up = node.seen_port(pci, port)?;
@@ -162,10 +171,17 @@ impl Fabric {
 
     /// The node of this name.
     pub(crate) fn node(&self, name: &NodeName) -> Result<&Node, ActionError> {
-        self.nodes.iter().find(|node| node.name() == name).ok_or_else(|| {
-            let known: Vec<String> = self.nodes.iter().map(|node| format!("`{}`", node.name())).collect();
-            ActionError::NoSuchNode(name.clone(), known.join(", "))
-        })
+        self.nodes
+            .iter()
+            .find(|node| node.name() == name)
+            .ok_or_else(|| {
+                let known: Vec<String> = self
+                    .nodes
+                    .iter()
+                    .map(|node| format!("`{}`", node.name()))
+                    .collect();
+                ActionError::NoSuchNode(name.clone(), known.join(", "))
+            })
     }
 
     /// The node of this name, to change; the name was looked up before.
@@ -179,7 +195,10 @@ impl Fabric {
             Step::GoDark(slot) => self.go_dark(&slot),
             Step::Signal(slot) => self.signal(&slot),
             Step::Reach(slot, stage) => {
-                self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).link.next = None;
+                self.node_mut(&slot.node)
+                    .jack_mut(slot.pci, slot.port)
+                    .link
+                    .next = None;
                 self.enter(&slot, stage);
                 self.settle(&slot);
             }
@@ -197,7 +216,11 @@ impl Fabric {
             let node = self.node_mut(name);
             node.place(pci);
             for port in node.port_numbers(pci) {
-                self.settle(&SlotRef { node: name.clone(), pci, port });
+                self.settle(&SlotRef {
+                    node: name.clone(),
+                    pci,
+                    port,
+                });
             }
         }
     }
@@ -218,8 +241,14 @@ impl Fabric {
         let node = self.node_mut(&slot.node);
         node.show(slot, now);
         for child in node.family(slot.pci).into_iter().skip(1) {
-            if self.node(&slot.node).is_ok_and(|node| node.uplink_changed(child, slot.port)) {
-                self.settle(&SlotRef { pci: child, ..slot.clone() });
+            if self
+                .node(&slot.node)
+                .is_ok_and(|node| node.uplink_changed(child, slot.port))
+            {
+                self.settle(&SlotRef {
+                    pci: child,
+                    ..slot.clone()
+                });
             }
         }
     }
@@ -237,9 +266,18 @@ impl Fabric {
             self.agenda.cancel(key);
         }
         if let Some((at, stage)) = following {
-            let rank = if managed && stage > Stage::Init { Rank::SubnetManager } else { Rank::Link };
-            let key = self.agenda.schedule(at, rank, Step::Reach(slot.clone(), stage));
-            self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).link.next = Some((key, stage));
+            let rank = if managed && stage > Stage::Init {
+                Rank::SubnetManager
+            } else {
+                Rank::Link
+            };
+            let key = self
+                .agenda
+                .schedule(at, rank, Step::Reach(slot.clone(), stage));
+            self.node_mut(&slot.node)
+                .jack_mut(slot.pci, slot.port)
+                .link
+                .next = Some((key, stage));
         }
     }
 
@@ -266,7 +304,8 @@ impl Fabric {
         }
         let now = self.now;
         if let Some(event) = event {
-            self.node_mut(&slot.node).happen(slot.pci, slot.port, event, now);
+            self.node_mut(&slot.node)
+                .happen(slot.pci, slot.port, event, now);
         }
     }
 
@@ -293,7 +332,9 @@ impl Fabric {
         jack.link.there.set(Hold::Flap, true);
         jack.link.pace = Some(pace);
         flap.left -= 1;
-        flap.next = self.agenda.schedule(now + dark, Rank::Fault, Step::Signal(slot.clone()));
+        flap.next = self
+            .agenda
+            .schedule(now + dark, Rank::Fault, Step::Signal(slot.clone()));
         self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).flap = Some(flap);
         self.settle(slot);
     }
@@ -302,11 +343,17 @@ impl Fabric {
     fn signal(&mut self, slot: &SlotRef) {
         let now = self.now;
         let jack = self.node_mut(&slot.node).jack_mut(slot.pci, slot.port);
-        let Some(mut flap) = jack.flap.take() else { return };
+        let Some(mut flap) = jack.flap.take() else {
+            return;
+        };
         jack.link.there.set(Hold::Flap, false);
         let walk = jack.link.pace.map_or(SimTime::ZERO, Pace::total);
         if flap.left > 0 {
-            flap.next = self.agenda.schedule(now + walk + flap.up, Rank::Fault, Step::GoDark(slot.clone()));
+            flap.next = self.agenda.schedule(
+                now + walk + flap.up,
+                Rank::Fault,
+                Step::GoDark(slot.clone()),
+            );
             self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).flap = Some(flap);
         }
         self.settle(slot);

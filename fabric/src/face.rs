@@ -48,14 +48,20 @@ impl Node {
     fn show_port(&mut self, pci: PciAddress, number: PortNumber) {
         let jack = self.jack_mut(pci, number);
         let face = jack.driver.face(jack.link.condition());
-        let rate = if face.rate { jack.rate } else { Rate::WITHOUT_SPEED };
+        let rate = if face.rate {
+            jack.rate
+        } else {
+            Rate::WITHOUT_SPEED
+        };
         let wanted = (
             jack.driver.layer,
             jack.mask.state.unwrap_or(face.state),
             jack.mask.phys_state.unwrap_or(face.phys_state),
             jack.mask.rate.unwrap_or(rate),
         );
-        let shown = self.port(pci, number).map(|port| (port.layer, port.state, port.phys_state, port.rate));
+        let shown = self
+            .port(pci, number)
+            .map(|port| (port.layer, port.state, port.phys_state, port.rate));
         if shown.is_some_and(|shown| shown != wanted)
             && let Some(port) = self.port_mut(pci, number)
         {
@@ -64,7 +70,9 @@ impl Node {
     }
 
     fn show_netdev(&mut self, pci: PciAddress, number: PortNumber) {
-        let Some(netdev) = self.netdev(pci, number) else { return };
+        let Some(netdev) = self.netdev(pci, number) else {
+            return;
+        };
         let (admin_up, had_carrier) = (netdev.admin_up, netdev.carrier);
         let jack = self.jack_mut(pci, number);
         let face = jack.driver.face(jack.link.condition());
@@ -76,34 +84,55 @@ impl Node {
             None if admin_up => face.operstate.clone(),
             None => "down".to_owned(),
         };
-        let netdev = self.netdev(pci, number).expect("the interface was there a few lines above");
+        let netdev = self
+            .netdev(pci, number)
+            .expect("the interface was there a few lines above");
         if (netdev.carrier, netdev.speed_mbps, &netdev.operstate) == (carrier, speed, &operstate) {
             return;
         }
-        let netdev = self.netdev_mut(pci, number).expect("the interface was there a line above");
+        let netdev = self
+            .netdev_mut(pci, number)
+            .expect("the interface was there a line above");
         (netdev.carrier, netdev.speed_mbps, netdev.operstate) = (carrier, speed, operstate);
         if carrier != had_carrier {
-            let count = if carrier { &mut netdev.carrier_up_count } else { &mut netdev.carrier_down_count };
+            let count = if carrier {
+                &mut netdev.carrier_up_count
+            } else {
+                &mut netdev.carrier_down_count
+            };
             *count = count.saturating_add(1);
-            self.jack_mut(pci, number).moved.insert(CARRIER_CHANGES.into());
+            self.jack_mut(pci, number)
+                .moved
+                .insert(CARRIER_CHANGES.into());
         }
     }
 
     /// Whether the port can be seen and is `ACTIVE` with `LinkUp`.
     fn is_healthy(&self, pci: PciAddress, number: PortNumber) -> bool {
-        self.seen_port(pci, number).is_some_and(|port| port.query_error.is_none() && port.is_up())
+        self.seen_port(pci, number)
+            .is_some_and(|port| port.query_error.is_none() && port.is_up())
     }
 
     /// Something happens to a port: its counters move as its driver says, and the kernel's log gets
     /// the driver's lines if there is still a driver to write them.
-    pub(crate) fn happen(&mut self, pci: PciAddress, number: PortNumber, event: LinkEvent, now: SimTime) {
+    pub(crate) fn happen(
+        &mut self,
+        pci: PciAddress,
+        number: PortNumber,
+        event: LinkEvent,
+        now: SimTime,
+    ) {
         self.count(pci, number, event);
         if !self.is_on_bus(pci) {
             return;
         }
         let jack = self.jack_mut(pci, number);
-        let Some(lines) = jack.driver.log.get(&event).cloned() else { return };
-        let netdev = self.netdev(pci, number).map_or_else(String::new, |netdev| netdev.name.clone());
+        let Some(lines) = jack.driver.log.get(&event).cloned() else {
+            return;
+        };
+        let netdev = self
+            .netdev(pci, number)
+            .map_or_else(String::new, |netdev| netdev.name.clone());
         let (device, fw_ver) = self.rdma(pci).map_or_else(Default::default, |rdma| {
             (rdma.name.to_string(), rdma.fw_ver.clone())
         });

@@ -5,7 +5,8 @@
 use std::sync::Arc;
 
 use platforms::{
-    DeviceName, Driver, Gid, Ids, LinkLayer, NetDev, PciAddress, PortNumber, PortState, Restart, SlotRef,
+    DeviceName, Driver, Gid, Ids, LinkLayer, NetDev, PciAddress, PortNumber, PortState, Restart,
+    SlotRef,
 };
 
 use crate::{counters::restart_netdev, device::Device, node::Node};
@@ -35,14 +36,35 @@ impl Node {
 
     /// Adds a function like another, off its driver and with its ports down; the caller has looked
     /// both up.
-    pub(crate) fn add_like(&mut self, pci: PciAddress, like: PciAddress, name: &DeviceName, cabled: bool) {
-        let (uverbs, umad, lid) = (self.machine.free_uverbs(), self.machine.free_umad(), self.free_lid());
-        let model = self.devices.get(&like).expect("the function to copy was looked up before");
+    pub(crate) fn add_like(
+        &mut self,
+        pci: PciAddress,
+        like: PciAddress,
+        name: &DeviceName,
+        cabled: bool,
+    ) {
+        let (uverbs, umad, lid) = (
+            self.machine.free_uverbs(),
+            self.machine.free_umad(),
+            self.free_lid(),
+        );
+        let model = self
+            .devices
+            .get(&like)
+            .expect("the function to copy was looked up before");
         let rdma = self.rdma(like).cloned();
-        let netdevs: Vec<NetDev> = model.jacks.keys().filter_map(|port| self.netdev(like, *port)).cloned().collect();
+        let netdevs: Vec<NetDev> = model
+            .jacks
+            .keys()
+            .filter_map(|port| self.netdev(like, *port))
+            .cloned()
+            .collect();
         let (role, jack) = (model.role, model.jacks.values().next());
         let driver_and_rate = jack.map(|jack| (Arc::clone(&jack.driver), jack.rate));
-        let mut function = self.function(like).expect("every device has its function").clone();
+        let mut function = self
+            .function(like)
+            .expect("every device has its function")
+            .clone();
         function.pci = pci;
         function.incarnation = 0;
         function.virtfns = Vec::new();
@@ -55,7 +77,11 @@ impl Node {
                 port.state = PortState::DOWN;
                 port.umad = Some(umad);
                 let managed = cabled && port.layer == LinkLayer::InfiniBand;
-                (port.lid, port.sm_lid) = if managed { (lid, SUBNET_MANAGER_LID) } else { (0, 0) };
+                (port.lid, port.sm_lid) = if managed {
+                    (lid, SUBNET_MANAGER_LID)
+                } else {
+                    (0, 0)
+                };
             }
             rdma
         });
@@ -63,7 +89,9 @@ impl Node {
         for (netdev, number) in function.netdevs.iter_mut().zip(1..) {
             netdev.name = netdev_name(pci, netdev.arp_type, PortNumber(number));
         }
-        let Some((driver, rate)) = driver_and_rate else { return };
+        let Some((driver, rate)) = driver_and_rate else {
+            return;
+        };
         let mut device = Device::of(&function, role, &driver, rate, |_| cabled);
         device.parked.rdma = function.rdma.take();
         device.parked.netdevs = std::mem::take(&mut function.netdevs);
@@ -80,7 +108,8 @@ impl Node {
     pub(crate) fn driver_for(&self, slot: &SlotRef, layer: LinkLayer) -> Option<Arc<Driver>> {
         let module = &self.jack(slot).ok()?.driver.kernel_driver;
         let mut drivers = self.platform.drivers();
-        let driver = drivers.find(|driver| driver.layer == layer && driver.kernel_driver == *module);
+        let driver =
+            drivers.find(|driver| driver.layer == layer && driver.kernel_driver == *module);
         driver.cloned().map(Arc::new)
     }
 
@@ -88,18 +117,33 @@ impl Node {
     /// changes, and its net device is registered anew under its name.
     pub(crate) fn speak(&mut self, slot: &SlotRef, layer: LinkLayer, driver: Arc<Driver>) {
         let (pci, number) = (slot.pci, slot.port);
-        let ids = Ids::of(self.name(), &pci, self.devices.get(&pci).map_or(0, |device| device.replaced));
+        let ids = Ids::of(
+            self.name(),
+            &pci,
+            self.devices.get(&pci).map_or(0, |device| device.replaced),
+        );
         let (ifindex, lid) = (self.take_ifindex(), self.free_lid());
         if let Some(netdev) = self.netdev_mut(pci, number) {
             (netdev.arp_type, netdev.mtu, netdev.ifindex) = (driver.arp_type, driver.mtu, ifindex);
             restart_netdev(netdev);
         }
         if let Some(port) = self.port_mut(pci, number) {
-            (port.layer, port.cap_mask, port.gid_table) = (layer, driver.cap_mask, driver.gid_table);
+            (port.layer, port.cap_mask, port.gid_table) =
+                (layer, driver.cap_mask, driver.gid_table);
             let managed = layer == LinkLayer::InfiniBand;
-            (port.lid, port.sm_lid) = if managed { (lid, SUBNET_MANAGER_LID) } else { (0, 0) };
+            (port.lid, port.sm_lid) = if managed {
+                (lid, SUBNET_MANAGER_LID)
+            } else {
+                (0, 0)
+            };
             port.pkeys.resize(usize::from(driver.pkey_table), 0);
-            let kept: Vec<Gid> = port.gids.values().copied().filter(is_link_local).take(1).collect();
+            let kept: Vec<Gid> = port
+                .gids
+                .values()
+                .copied()
+                .filter(is_link_local)
+                .take(1)
+                .collect();
             port.gids = (0..).zip(kept).collect();
         }
         self.function_mut(pci).class = driver.pci_class;
@@ -110,8 +154,13 @@ impl Node {
 
     /// A local identifier that no port of the node has.
     fn free_lid(&self) -> u16 {
-        let ports = self.devices.iter().flat_map(|(pci, device)| device.jacks.keys().map(move |port| (*pci, *port)));
-        let lids = ports.filter_map(|(pci, port)| self.port(pci, port)).map(|port| port.lid);
+        let ports = self
+            .devices
+            .iter()
+            .flat_map(|(pci, device)| device.jacks.keys().map(move |port| (*pci, *port)));
+        let lids = ports
+            .filter_map(|(pci, port)| self.port(pci, port))
+            .map(|port| port.lid);
         lids.max().unwrap_or(SUBNET_MANAGER_LID).saturating_add(1)
     }
 
@@ -123,7 +172,9 @@ impl Node {
             if let Some(netdev) = self.netdev_mut(pci, number) {
                 netdev.address = ids.hardware_address(netdev.arp_type, number);
             }
-            let Some(port) = self.port_mut(pci, number) else { continue };
+            let Some(port) = self.port_mut(pci, number) else {
+                continue;
+            };
             let layer = port.layer;
             for gid in port.gids.values_mut().filter(|gid| is_link_local(gid)) {
                 match (layer, &mac[..]) {
@@ -153,7 +204,10 @@ fn is_link_local(gid: &Gid) -> bool {
 
 /// The firmware version after this one: its last number plus one.
 fn next_firmware(version: &str) -> String {
-    let digits = version.len() - version.trim_end_matches(|char: char| char.is_ascii_digit()).len();
+    let digits = version.len()
+        - version
+            .trim_end_matches(|char: char| char.is_ascii_digit())
+            .len();
     let (front, last) = version.split_at(version.len() - digits);
     let next = last.parse::<u64>().map_or(0, |number| number + 1);
     format!("{front}{next:0digits$}")
@@ -161,10 +215,26 @@ fn next_firmware(version: &str) -> String {
 
 /// The name that systemd gives an interface by its path (`net_id`): numbers are decimal.
 fn netdev_name(pci: PciAddress, arp_type: u16, port: PortNumber) -> String {
-    let prefix = if arp_type == ARP_INFINIBAND { "ib" } else { "en" };
-    let domain = if pci.domain == 0 { String::new() } else { format!("P{}", pci.domain) };
-    let PciAddress { bus, device, function, .. } = pci;
-    format!("{prefix}{domain}p{bus}s{device}f{function}np{}", u16::from(port.0) - 1)
+    let prefix = if arp_type == ARP_INFINIBAND {
+        "ib"
+    } else {
+        "en"
+    };
+    let domain = if pci.domain == 0 {
+        String::new()
+    } else {
+        format!("P{}", pci.domain)
+    };
+    let PciAddress {
+        bus,
+        device,
+        function,
+        ..
+    } = pci;
+    format!(
+        "{prefix}{domain}p{bus}s{device}f{function}np{}",
+        u16::from(port.0) - 1
+    )
 }
 
 #[cfg(test)]
@@ -180,7 +250,15 @@ mod tests {
 
     #[test]
     fn an_interface_is_named_by_its_path() {
-        let pci = PciAddress { domain: 2, bus: 0x0c, device: 0, function: 1 };
-        assert_eq!(netdev_name(pci, ARP_ETHERNET, PortNumber(1)), "enP2p12s0f1np0");
+        let pci = PciAddress {
+            domain: 2,
+            bus: 0x0c,
+            device: 0,
+            function: 1,
+        };
+        assert_eq!(
+            netdev_name(pci, ARP_ETHERNET, PortNumber(1)),
+            "enP2p12s0f1np0"
+        );
     }
 }

@@ -18,7 +18,10 @@ impl Fabric {
             let node = self.node_mut(&name);
             node.machine.class_present = true;
             for pci in node.functions() {
-                let function = FunctionRef { node: name.clone(), pci };
+                let function = FunctionRef {
+                    node: name.clone(),
+                    pci,
+                };
                 self.node_mut(&name).function_mut(pci).in_other_namespace = false;
                 self.bring_back(&function);
             }
@@ -33,7 +36,8 @@ impl Fabric {
         self.growing.clear();
         self.manage(true, false);
         for node in &mut self.nodes {
-            node.machine.metadata = MetadataFile::Written(node.platform.collect(&node.complete()).into());
+            node.machine.metadata =
+                MetadataFile::Written(node.platform.collect(&node.complete()).into());
         }
         self.advance(self.now);
     }
@@ -46,7 +50,9 @@ impl Fabric {
             return;
         }
         self.call_off(function);
-        self.node_mut(&function.node).device_mut(function.pci).removed = false;
+        self.node_mut(&function.node)
+            .device_mut(function.pci)
+            .removed = false;
         self.probe(function);
     }
 

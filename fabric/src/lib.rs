@@ -22,6 +22,7 @@ mod history;
 mod link;
 mod naming;
 mod node;
+mod presence;
 mod reboot;
 mod subnet;
 mod timing;

@@ -120,7 +120,16 @@ impl Link {
     pub(crate) fn new(layer: LinkLayer, cabled: bool) -> Self {
         let cable = if cabled { Cable::Whole } else { Cable::Absent };
         let (here, there) = (End::default(), End::default());
-        Self { layer, here, there, cable, stage: Stage::Down, stuck: None, pace: None, next: None }
+        Self {
+            layer,
+            here,
+            there,
+            cable,
+            stage: Stage::Down,
+            stuck: None,
+            pace: None,
+            next: None,
+        }
     }
 
     /// Whether a subnet manager has a part in bringing it up.
@@ -131,7 +140,11 @@ impl Link {
     /// Whether what the driver counts as the link is up: the physical link where there is a subnet
     /// manager, all of it where there is none.
     pub(crate) fn is_linked(&self, stage: Stage) -> bool {
-        if self.is_managed() { stage.is_up() } else { stage >= Stage::Active }
+        if self.is_managed() {
+            stage.is_up()
+        } else {
+            stage >= Stage::Active
+        }
     }
 
     /// Whether both ends signal over a whole cable.
@@ -154,11 +167,18 @@ impl Link {
 
     /// The stage that follows and when, seen from `now` at which the present one began or was
     /// freed; `None` if it stays where it is.
-    pub(crate) fn following(&self, now: SimTime, timing: &Timing, manager: SubnetManager) -> Option<(SimTime, Stage)> {
+    pub(crate) fn following(
+        &self,
+        now: SimTime,
+        timing: &Timing,
+        manager: SubnetManager,
+    ) -> Option<(SimTime, Stage)> {
         if !self.has_signal() || self.stuck.is_some_and(|stuck| self.stage >= limit(stuck)) {
             return None;
         }
-        let pace = self.pace.unwrap_or_else(|| Pace::natural(timing, self.is_managed()));
+        let pace = self
+            .pace
+            .unwrap_or_else(|| Pace::natural(timing, self.is_managed()));
         match self.stage {
             Stage::Down => Some((now + pace.polling, Stage::Training)),
             Stage::Training => Some((now + pace.training, Stage::Init)),

@@ -13,8 +13,14 @@ impl Node {
     /// The function whose RDMA device bears this name; if there is none, one that bore it last.
     pub(crate) fn bearer(&self, name: &DeviceName) -> Option<PciAddress> {
         let bears = |pci: &PciAddress| self.rdma(*pci).is_some_and(|rdma| rdma.name == *name);
-        let mut present = self.devices.keys().copied().filter(|pci| self.has_rdma(*pci));
-        present.find(bears).or_else(|| self.devices.keys().copied().find(bears))
+        let mut present = self
+            .devices
+            .keys()
+            .copied()
+            .filter(|pci| self.has_rdma(*pci));
+        present
+            .find(bears)
+            .or_else(|| self.devices.keys().copied().find(bears))
     }
 
     /// Whether these names could be given, all at once, to a node with only those functions that
@@ -28,12 +34,22 @@ impl Node {
             self.device(*pci)?;
         }
         let mut bearers: BTreeMap<&DeviceName, PciAddress> = BTreeMap::new();
-        for pci in self.devices.keys().copied().filter(|pci| here(*pci) || names.contains_key(pci)) {
+        for pci in self
+            .devices
+            .keys()
+            .copied()
+            .filter(|pci| here(*pci) || names.contains_key(pci))
+        {
             let Some(rdma) = self.rdma(pci) else { continue };
             let name = names.get(&pci).unwrap_or(&rdma.name);
             if let Some(one) = bearers.insert(name, pci) {
                 let (node, name) = (self.name().clone(), name.clone());
-                return Err(ActionError::NameTaken { node, name, one, other: pci });
+                return Err(ActionError::NameTaken {
+                    node,
+                    name,
+                    one,
+                    other: pci,
+                });
             }
         }
         Ok(())
@@ -58,12 +74,18 @@ impl Node {
 
 impl Fabric {
     /// Renames a device; one that bears the name takes the old one.
-    pub(crate) fn rename(&mut self, function: &FunctionRef, to: &DeviceName) -> Result<(), ActionError> {
+    pub(crate) fn rename(
+        &mut self,
+        function: &FunctionRef,
+        to: &DeviceName,
+    ) -> Result<(), ActionError> {
         let node = self.node(&function.node)?;
         node.require_rdma(function.pci)?;
         let old = node.rdma(function.pci).map(|rdma| rdma.name.clone());
         let mut names = BTreeMap::from([(function.pci, to.clone())]);
-        let other = node.bearer(to).filter(|other| *other != function.pci && node.has_rdma(*other));
+        let other = node
+            .bearer(to)
+            .filter(|other| *other != function.pci && node.has_rdma(*other));
         if let Some((other, old)) = other.zip(old) {
             names.insert(other, old);
         }

@@ -1,20 +1,20 @@
 //! A node: the machine that its kernel shows, and the hardware behind it.
 //!
-//! Here things are moved between the two: what the kernel can see lies in the machine, the rest is
-//! parked in its device. Nothing here knows of time to come. Start at [`Node::place`].
+//! What the kernel can see lies in the machine, the rest is parked in its device; here either is
+//! found, and `presence.rs` moves things between the two. Nothing here knows of time to come. Start
+//! at [`Node`].
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use platforms::{
-    Driver, Function, LinkEvent, Machine, NetDev, NodeName, PciAddress, Platform, Port, PortNumber, Rdma, Restart,
-    Shared, SlotRef,
+    Driver, Function, LinkEvent, Machine, NetDev, NodeName, PciAddress, Platform, Port, PortNumber,
+    Rdma, Shared, SlotRef,
 };
 use simfs::SimTime;
 
 use crate::{
     ActionError, FunctionRef,
-    counters::restart_netdev,
-    device::{Attachment, Device, Jack},
+    device::{Device, Jack},
     history::KernelLine,
     link::Cable,
 };
@@ -53,14 +53,22 @@ impl Node {
         let mut devices = BTreeMap::new();
         for (pci, function) in &machine.functions {
             let owner = function.physfn.unwrap_or(*pci);
-            let declared = platform.profile().devices.iter().find(|device| device.pci == owner);
-            let declared = declared.expect("a platform declares every function that its machine has");
+            let declared = platform
+                .profile()
+                .devices
+                .iter()
+                .find(|device| device.pci == owner);
+            let declared =
+                declared.expect("a platform declares every function that its machine has");
             let driver = drivers.entry(&declared.driver).or_insert_with(|| {
                 let driver = platform.driver(&declared.driver).cloned();
                 Arc::new(driver.expect("a platform has every driver that it names"))
             });
             let cabled = |port: PortNumber| declared.cabled.contains(&port.0);
-            devices.insert(*pci, Device::of(function, Some(declared.role), driver, declared.rate, cabled));
+            devices.insert(
+                *pci,
+                Device::of(function, Some(declared.role), driver, declared.rate, cabled),
+            );
         }
         Self {
             devices,
@@ -86,35 +94,57 @@ impl Node {
     pub(crate) fn tell(&mut self, now: SimTime) {
         let wall_ns = self.rest.clock.wall_ns.saturating_add(now.as_ns());
         self.machine.clock.wall_ns = wall_ns.saturating_add_signed(self.stepped_ns);
-        self.machine.clock.boot_ns = self.booted.1.saturating_add(now.since(self.booted.0).as_ns());
+        self.machine.clock.boot_ns = self
+            .booted
+            .1
+            .saturating_add(now.since(self.booted.0).as_ns());
     }
 
     /// A reference to one of its functions.
     pub(crate) fn function_ref(&self, pci: PciAddress) -> FunctionRef {
-        FunctionRef { node: self.name().clone(), pci }
+        FunctionRef {
+            node: self.name().clone(),
+            pci,
+        }
     }
 
     /// A reference to one of its ports.
     pub(crate) fn slot_ref(&self, pci: PciAddress, port: PortNumber) -> SlotRef {
-        SlotRef { node: self.name().clone(), pci, port }
+        SlotRef {
+            node: self.name().clone(),
+            pci,
+            port,
+        }
     }
 
     /// The hardware of a function, also of one that cannot be seen.
     pub(crate) fn device(&self, pci: PciAddress) -> Result<&Device, ActionError> {
-        self.devices.get(&pci).ok_or_else(|| ActionError::NoSuchFunction(self.function_ref(pci)))
+        self.devices
+            .get(&pci)
+            .ok_or_else(|| ActionError::NoSuchFunction(self.function_ref(pci)))
     }
 
     /// The same, to change.
     pub(crate) fn device_mut(&mut self, pci: PciAddress) -> &mut Device {
-        self.devices.get_mut(&pci).expect("a function that an action or a step names was looked up before")
+        self.devices
+            .get_mut(&pci)
+            .expect("a function that an action or a step names was looked up before")
     }
 
     /// A port's hardware.
     pub(crate) fn jack(&self, slot: &SlotRef) -> Result<&Jack, ActionError> {
         let device = self.device(slot.pci)?;
         device.jacks.get(&slot.port).ok_or_else(|| {
-            let ports: Vec<String> = device.jacks.keys().map(|port| format!("port {port}")).collect();
-            let ports = if ports.is_empty() { "no port".to_owned() } else { ports.join(", ") };
+            let ports: Vec<String> = device
+                .jacks
+                .keys()
+                .map(|port| format!("port {port}"))
+                .collect();
+            let ports = if ports.is_empty() {
+                "no port".to_owned()
+            } else {
+                ports.join(", ")
+            };
             ActionError::NoSuchPort(slot.clone(), ports)
         })
     }
@@ -127,19 +157,29 @@ impl Node {
 
     /// The function, seen or parked.
     pub(crate) fn function(&self, pci: PciAddress) -> Option<&Shared<Function>> {
-        self.machine.functions.get(&pci).or_else(|| self.devices.get(&pci)?.parked.function.as_ref())
+        self.machine
+            .functions
+            .get(&pci)
+            .or_else(|| self.devices.get(&pci)?.parked.function.as_ref())
     }
 
     /// The same, to change.
     pub(crate) fn function_mut(&mut self, pci: PciAddress) -> &mut Function {
-        let parked = self.devices.get_mut(&pci).and_then(|device| device.parked.function.as_mut());
+        let parked = self
+            .devices
+            .get_mut(&pci)
+            .and_then(|device| device.parked.function.as_mut());
         let function = self.machine.functions.get_mut(&pci).or(parked);
         function.expect("the function of every device is either seen or parked")
     }
 
     /// The RDMA device, seen or parked.
     pub(crate) fn rdma(&self, pci: PciAddress) -> Option<&Rdma> {
-        let seen = self.machine.functions.get(&pci).and_then(|function| function.rdma.as_ref());
+        let seen = self
+            .machine
+            .functions
+            .get(&pci)
+            .and_then(|function| function.rdma.as_ref());
         seen.or_else(|| self.devices.get(&pci)?.parked.rdma.as_ref())
     }
 
@@ -153,22 +193,45 @@ impl Node {
 
     /// A port, listed or not, seen or parked.
     pub(crate) fn port_mut(&mut self, pci: PciAddress, number: PortNumber) -> Option<&mut Port> {
-        if self.devices.get(&pci)?.jacks.get(&number)?.unlisted.is_some() {
+        if self
+            .devices
+            .get(&pci)?
+            .jacks
+            .get(&number)?
+            .unlisted
+            .is_some()
+        {
             return self.jack_mut(pci, number).unlisted.as_deref_mut();
         }
-        self.rdma_mut(pci)?.ports.get_mut(&number).map(|port| &mut **port)
+        self.rdma_mut(pci)?
+            .ports
+            .get_mut(&number)
+            .map(|port| &mut **port)
     }
 
     /// The same, to look at.
     pub(crate) fn port(&self, pci: PciAddress, number: PortNumber) -> Option<&Port> {
-        let unlisted = self.devices.get(&pci)?.jacks.get(&number)?.unlisted.as_deref();
+        let unlisted = self
+            .devices
+            .get(&pci)?
+            .jacks
+            .get(&number)?
+            .unlisted
+            .as_deref();
         unlisted.or_else(|| self.rdma(pci)?.ports.get(&number).map(|port| &**port))
     }
 
     /// The network interface of a port, seen or parked.
-    pub(crate) fn netdev_mut(&mut self, pci: PciAddress, number: PortNumber) -> Option<&mut NetDev> {
+    pub(crate) fn netdev_mut(
+        &mut self,
+        pci: PciAddress,
+        number: PortNumber,
+    ) -> Option<&mut NetDev> {
         let seen = self.machine.functions.get(&pci).is_some_and(|function| {
-            function.netdevs.iter().any(|netdev| stands_for(netdev, number))
+            function
+                .netdevs
+                .iter()
+                .any(|netdev| stands_for(netdev, number))
         });
         let netdevs = match self.machine.functions.get_mut(&pci) {
             Some(function) if seen => &mut function.netdevs,
@@ -179,8 +242,17 @@ impl Node {
 
     /// The same, to look at.
     pub(crate) fn netdev(&self, pci: PciAddress, number: PortNumber) -> Option<&NetDev> {
-        let seen = self.machine.functions.get(&pci).into_iter().flat_map(|function| &function.netdevs);
-        let parked = self.devices.get(&pci).into_iter().flat_map(|device| &device.parked.netdevs);
+        let seen = self
+            .machine
+            .functions
+            .get(&pci)
+            .into_iter()
+            .flat_map(|function| &function.netdevs);
+        let parked = self
+            .devices
+            .get(&pci)
+            .into_iter()
+            .flat_map(|device| &device.parked.netdevs);
         seen.chain(parked).find(|netdev| stands_for(netdev, number))
     }
 
@@ -205,63 +277,60 @@ impl Node {
     /// The physical functions on the bus that share the card of this one, or of the physical one
     /// behind it.
     pub(crate) fn card_mates(&self, pci: PciAddress) -> Vec<PciAddress> {
-        let owner = self.devices.get(&pci).and_then(|device| device.parent).unwrap_or(pci);
-        let mates = self.devices.iter().filter(|(mate, device)| device.parent.is_none() && mate.card() == owner.card());
-        mates.map(|(mate, _)| *mate).filter(|mate| self.is_on_bus(*mate)).collect()
+        let owner = self
+            .devices
+            .get(&pci)
+            .and_then(|device| device.parent)
+            .unwrap_or(pci);
+        let mates = self
+            .devices
+            .iter()
+            .filter(|(mate, device)| device.parent.is_none() && mate.card() == owner.card());
+        mates
+            .map(|(mate, _)| *mate)
+            .filter(|mate| self.is_on_bus(*mate))
+            .collect()
     }
 
     /// The numbers of a function's ports.
     pub(crate) fn port_numbers(&self, pci: PciAddress) -> Vec<PortNumber> {
-        self.devices.get(&pci).map_or(Vec::new(), |device| device.jacks.keys().copied().collect())
+        self.devices
+            .get(&pci)
+            .map_or(Vec::new(), |device| device.jacks.keys().copied().collect())
     }
 
     /// Every port that there is, seen or not.
     pub(crate) fn slots(&self) -> Vec<SlotRef> {
-        let slots = self.devices.iter().flat_map(|(pci, device)| device.jacks.keys().map(move |port| (*pci, *port)));
+        let slots = self
+            .devices
+            .iter()
+            .flat_map(|(pci, device)| device.jacks.keys().map(move |port| (*pci, *port)));
         slots.map(|(pci, port)| self.slot_ref(pci, port)).collect()
     }
 
     /// Whether a port has a cable and is in use; a virtual function's hangs on its physical one's.
     pub(crate) fn should_be_up(&self, pci: PciAddress, port: PortNumber) -> bool {
-        let Some(device) = self.devices.get(&pci) else { return false };
-        let used = device.jacks.get(&port).is_some_and(|jack| jack.link.cable != Cable::Absent && jack.is_assigned());
-        used && device.parent.is_none_or(|parent| self.should_be_up(parent, port))
+        let Some(device) = self.devices.get(&pci) else {
+            return false;
+        };
+        let used = device
+            .jacks
+            .get(&port)
+            .is_some_and(|jack| jack.link.cable != Cable::Absent && jack.is_assigned());
+        used && device
+            .parent
+            .is_none_or(|parent| self.should_be_up(parent, port))
     }
 
     /// Whether every port that should be up is healthy.
     pub(crate) fn is_well(&self) -> bool {
-        let jacks = self.devices.iter().flat_map(|(pci, device)| device.jacks.iter().map(move |jack| (*pci, jack)));
-        jacks.into_iter().all(|(pci, (port, jack))| jack.healthy || !self.should_be_up(pci, *port))
-    }
-
-    /// Refuses a function that is not on the bus.
-    pub(crate) fn require_on_bus(&self, pci: PciAddress) -> Result<(), ActionError> {
-        self.device(pci)?;
-        if self.is_on_bus(pci) { Ok(()) } else { Err(ActionError::Absent(self.function_ref(pci), "it is off the bus")) }
-    }
-
-    /// Refuses a function whose RDMA device is not registered.
-    pub(crate) fn require_rdma(&self, pci: PciAddress) -> Result<(), ActionError> {
-        self.require_on_bus(pci)?;
-        if self.has_rdma(pci) {
-            return Ok(());
-        }
-        Err(ActionError::Absent(self.function_ref(pci), "its driver is not attached"))
-    }
-
-    /// The machine as it would be with nothing out of sight.
-    pub(crate) fn complete(&self) -> Machine {
-        let mut machine = self.machine.clone();
-        machine.class_present = true;
-        for (pci, device) in &self.devices {
-            if let Some(function) = &device.parked.function {
-                machine.functions.insert(*pci, function.clone());
-            }
-            if let (Some(rdma), Some(function)) = (&device.parked.rdma, machine.functions.get_mut(pci)) {
-                function.rdma = Some(rdma.clone());
-            }
-        }
-        machine
+        let jacks = self
+            .devices
+            .iter()
+            .flat_map(|(pci, device)| device.jacks.iter().map(move |jack| (*pci, jack)));
+        jacks
+            .into_iter()
+            .all(|(pci, (port, jack))| jack.healthy || !self.should_be_up(pci, *port))
     }
 
     /// Something happens to a function, and so to each of its ports.
@@ -271,118 +340,10 @@ impl Node {
         }
     }
 
-    /// Notes what makes a function and its virtual ones go, for when they come back.
-    pub(crate) fn leave_by(&mut self, pci: PciAddress, restart: Restart) {
-        for pci in self.family(pci) {
-            self.device_mut(pci).parked.restart = Some(restart);
-        }
-    }
-
     /// The number of the next interface to be registered.
     pub(crate) fn take_ifindex(&mut self) -> u32 {
         self.next_ifindex = self.next_ifindex.max(self.machine.next_ifindex()) + 1;
         self.next_ifindex - 1
-    }
-
-    /// Whether the function is on the bus.
-    pub(crate) fn is_on_bus(&self, pci: PciAddress) -> bool {
-        self.running
-            && self.devices.get(&pci).is_some_and(|device| {
-                let here = !device.removed && device.resetting.is_none();
-                here && device.parent.is_none_or(|parent| self.is_on_bus(parent))
-            })
-    }
-
-    /// Whether the driver runs the function (and its physical one, for a virtual one).
-    fn is_attached(&self, pci: PciAddress) -> bool {
-        self.is_on_bus(pci)
-            && self.devices.get(&pci).is_some_and(|device| {
-                let here = device.attachment == Attachment::Attached;
-                here && device.parent.is_none_or(|parent| self.is_attached(parent))
-            })
-    }
-
-    /// Whether the function's RDMA device is registered.
-    pub(crate) fn has_rdma(&self, pci: PciAddress) -> bool {
-        self.is_attached(pci) && self.machine.class_present
-    }
-
-    /// Whether the function's net devices are registered. A suspended driver leaves them; the RDMA
-    /// driver takes them along unless it says that it keeps them.
-    fn has_netdevs(&self, pci: PciAddress) -> bool {
-        let Some(device) = self.devices.get(&pci) else { return false };
-        let suspended = matches!(device.attachment, Attachment::Suspended(_));
-        let driven = self.is_attached(pci) || suspended && self.is_on_bus(pci);
-        driven && (self.machine.class_present || device.keeps(Restart::DriverReload, |keeps| keeps.netdev))
-    }
-
-    /// Whether a driver runs this port's side of the link: the net driver where the port follows
-    /// its net device, else the RDMA driver.
-    pub(crate) fn is_powered(&self, pci: PciAddress, port: PortNumber) -> bool {
-        let jack = self.devices.get(&pci).and_then(|device| device.jacks.get(&port));
-        let managed = jack.is_some_and(|jack| jack.link.is_managed());
-        self.is_attached(pci) && (self.has_rdma(pci) || !managed && self.has_netdevs(pci))
-    }
-
-    /// Moves what belongs to a function to where it must be: first what goes, RDMA and net devices
-    /// before the function, then what comes, in the opposite order.
-    pub(crate) fn place(&mut self, pci: PciAddress) {
-        let (on_bus, rdma, netdevs) = (self.is_on_bus(pci), self.has_rdma(pci), self.has_netdevs(pci));
-        let parked = &mut self.devices.get_mut(&pci).expect("a function that is placed has its device").parked;
-        if let Some(function) = self.machine.functions.get_mut(&pci) {
-            if !rdma && function.rdma.is_some() {
-                parked.rdma = function.rdma.take();
-            }
-            if !netdevs && !function.netdevs.is_empty() {
-                parked.netdevs = std::mem::take(&mut function.netdevs);
-            }
-            if !on_bus && let Some(mut function) = self.machine.functions.remove(&pci) {
-                function.incarnation += 1;
-                parked.function = Some(function);
-            }
-        }
-        if on_bus && let Some(function) = parked.function.take() {
-            self.machine.functions.insert(pci, function);
-        }
-        if netdevs {
-            self.register_netdevs(pci);
-        }
-        if rdma {
-            self.register_rdma(pci);
-        }
-    }
-
-    fn register_netdevs(&mut self, pci: PciAddress) {
-        let device = self.device_mut(pci);
-        let mut netdevs = std::mem::take(&mut device.parked.netdevs);
-        if netdevs.is_empty() {
-            return;
-        }
-        let restart = device.parked.restart;
-        let kept = restart.is_none_or(|restart| device.keeps(restart, |keeps| keeps.netdev));
-        for netdev in netdevs.iter_mut().filter(|_| !kept) {
-            netdev.ifindex = self.take_ifindex();
-            restart_netdev(netdev);
-        }
-        self.function_mut(pci).netdevs = netdevs;
-    }
-
-    fn register_rdma(&mut self, pci: PciAddress) {
-        let Some(mut rdma) = self.device_mut(pci).parked.rdma.take() else { return };
-        rdma.incarnation += 1;
-        let taken = self.bearer(&rdma.name).is_some_and(|other| self.has_registered(other));
-        if taken {
-            rdma.name = self.free_name();
-        }
-        self.function_mut(pci).rdma = Some(rdma);
-        let Some(restart) = self.device_mut(pci).parked.restart.take() else { return };
-        for port in self.port_numbers(pci) {
-            self.restart_counters(pci, port, restart);
-        }
-    }
-
-    fn has_registered(&self, pci: PciAddress) -> bool {
-        self.machine.functions.get(&pci).is_some_and(|function| function.rdma.is_some())
     }
 }
 

@@ -29,7 +29,12 @@ impl Fabric {
         node.tell(now);
         node.log.clear();
         node.machine.class_present = true;
-        for (pci, removed) in plan.remove.iter().map(|pci| (pci, true)).chain(plan.restore.iter().map(|pci| (pci, false))) {
+        for (pci, removed) in plan
+            .remove
+            .iter()
+            .map(|pci| (pci, true))
+            .chain(plan.restore.iter().map(|pci| (pci, false)))
+        {
             node.device_mut(*pci).removed = removed;
         }
         for pci in &plan.replace {
@@ -49,7 +54,8 @@ impl Fabric {
         }
         let node = self.node_mut(name);
         if let MetadataFile::Written(_) = node.machine.metadata {
-            node.machine.metadata = MetadataFile::Written(node.platform.collect(&node.machine).into());
+            node.machine.metadata =
+                MetadataFile::Written(node.platform.collect(&node.machine).into());
         }
         Ok(())
     }
@@ -57,7 +63,10 @@ impl Fabric {
     /// Ends everything that only a running kernel knows, and takes every function from the machine.
     fn go_down(&mut self, name: &NodeName, keep_counters: bool) {
         for pci in self.node_mut(name).functions() {
-            self.call_off(&FunctionRef { node: name.clone(), pci });
+            self.call_off(&FunctionRef {
+                node: name.clone(),
+                pci,
+            });
             let node = self.node_mut(name);
             node.function_mut(pci).in_other_namespace = false;
             let device = node.device_mut(pci);
@@ -77,11 +86,23 @@ impl Fabric {
     fn provide_vfs(&mut self, name: &NodeName) {
         for pci in self.node_mut(name).functions() {
             let node = self.node_mut(name);
-            if node.devices.get(&pci).is_none_or(|device| device.parent.is_some()) || !node.is_on_bus(pci) {
+            if node
+                .devices
+                .get(&pci)
+                .is_none_or(|device| device.parent.is_some())
+                || !node.is_on_bus(pci)
+            {
                 continue;
             }
-            let at_rest = node.rest.functions.get(&pci).map_or(0, |function| function.virtfns.len());
-            let function = FunctionRef { node: name.clone(), pci };
+            let at_rest = node
+                .rest
+                .functions
+                .get(&pci)
+                .map_or(0, |function| function.virtfns.len());
+            let function = FunctionRef {
+                node: name.clone(),
+                pci,
+            };
             if node.children(pci).len() != at_rest {
                 self.discard_vfs(&function);
                 for number in 0..u16::try_from(at_rest).unwrap_or(u16::MAX) {
@@ -109,7 +130,11 @@ impl Fabric {
         // A walk that a story slows goes on; it takes as long as the story says.
         let slowed = link.has_signal() && link.pace.is_some();
         if !slowed {
-            link.stage = if managed_by_none && link.is_managed() { Stage::Init } else { Stage::Active };
+            link.stage = if managed_by_none && link.is_managed() {
+                Stage::Init
+            } else {
+                Stage::Active
+            };
             link.stage = link.held_back();
             self.hurry(slot);
         }

@@ -13,7 +13,9 @@ pub(crate) struct SubnetManager {
 impl SubnetManager {
     /// One that runs since the world's start.
     pub(crate) fn running() -> Self {
-        Self { running_since: Some(SimTime::ZERO) }
+        Self {
+            running_since: Some(SimTime::ZERO),
+        }
     }
 
     /// Whether it runs.
@@ -46,7 +48,10 @@ mod tests {
     use super::*;
 
     fn check(now_ms: u64, trap_ms: u64, armed_ms: u64) {
-        let timing = Timing { trap_to_sweep: SimTime::from_ms(trap_ms), ..Timing::default() };
+        let timing = Timing {
+            trap_to_sweep: SimTime::from_ms(trap_ms),
+            ..Timing::default()
+        };
         let armed = SubnetManager::running().arms(SimTime::from_ms(now_ms), &timing);
         assert_eq!(armed, SimTime::from_ms(armed_ms));
     }

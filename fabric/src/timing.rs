@@ -73,18 +73,37 @@ impl Pace {
             return (length.since(total), self);
         }
         let shrunk = |span: SimTime| {
-            let scaled = u128::from(span.as_ns()) * u128::from(length.as_ns()) / u128::from(total.as_ns());
-            SimTime::from_ns(u64::try_from(scaled).expect("a part of a span is no longer than the span"))
+            let scaled =
+                u128::from(span.as_ns()) * u128::from(length.as_ns()) / u128::from(total.as_ns());
+            SimTime::from_ns(
+                u64::try_from(scaled).expect("a part of a span is no longer than the span"),
+            )
         };
-        let (polling, training, waiting) = (shrunk(self.polling), shrunk(self.training), shrunk(self.waiting));
+        let (polling, training, waiting) = (
+            shrunk(self.polling),
+            shrunk(self.training),
+            shrunk(self.waiting),
+        );
         let arming = length.since(polling + training + waiting);
-        (SimTime::ZERO, Self { polling, training, waiting, arming })
+        (
+            SimTime::ZERO,
+            Self {
+                polling,
+                training,
+                waiting,
+                arming,
+            },
+        )
     }
 
     /// This walk stretched to `length` by training all the while.
     pub(crate) fn stretched(self, length: SimTime) -> Self {
         let (dark, pace) = self.within(length);
-        Self { polling: SimTime::ZERO, training: dark + pace.polling + pace.training, ..pace }
+        Self {
+            polling: SimTime::ZERO,
+            training: dark + pace.polling + pace.training,
+            ..pace
+        }
     }
 }
 
@@ -93,7 +112,8 @@ mod tests {
     use super::*;
 
     fn check(length_ms: u64, dark_ms: u64, total_ms: u64) {
-        let (dark, pace) = Pace::natural(&Timing::default(), true).within(SimTime::from_ms(length_ms));
+        let (dark, pace) =
+            Pace::natural(&Timing::default(), true).within(SimTime::from_ms(length_ms));
         assert_eq!(dark, SimTime::from_ms(dark_ms));
         assert_eq!(pace.total(), SimTime::from_ms(total_ms));
     }

@@ -11,7 +11,11 @@ use crate::{
 };
 
 impl Fabric {
-    pub(crate) fn create_vfs(&mut self, function: &FunctionRef, count: u16) -> Result<(), ActionError> {
+    pub(crate) fn create_vfs(
+        &mut self,
+        function: &FunctionRef,
+        count: u16,
+    ) -> Result<(), ActionError> {
         let node = self.node(&function.node)?;
         node.require_rdma(function.pci)?;
         let device = node.device(function.pci)?;
@@ -26,15 +30,24 @@ impl Fabric {
         let total = known.and_then(|known| known.sriov_totalvfs).unwrap_or(0);
         if count == 0 || count > total {
             let limit = format!("its `sriov_totalvfs` is {total}, and at least one is created");
-            return Err(ActionError::TooManyVfs { function: function.clone(), asked: count, limit });
+            return Err(ActionError::TooManyVfs {
+                function: function.clone(),
+                asked: count,
+                limit,
+            });
         }
         let node = self.node_mut(&function.node);
         for number in 0..count {
             if node.add_vf(function.pci, number).is_none() {
                 node.drop_vfs(function.pci);
-                let limit = "the platform does not describe this card, so it cannot say what they would be";
+                let limit =
+                    "the platform does not describe this card, so it cannot say what they would be";
                 let limit = limit.to_owned();
-                return Err(ActionError::TooManyVfs { function: function.clone(), asked: count, limit });
+                return Err(ActionError::TooManyVfs {
+                    function: function.clone(),
+                    asked: count,
+                    limit,
+                });
             }
         }
         self.place(&function.node, function.pci);
@@ -57,10 +70,17 @@ impl Fabric {
     /// Removes the virtual functions of a physical one, and everything that was to happen to them.
     pub(crate) fn discard_vfs(&mut self, function: &FunctionRef) {
         for pci in self.node_mut(&function.node).children(function.pci) {
-            let child = FunctionRef { node: function.node.clone(), pci };
+            let child = FunctionRef {
+                node: function.node.clone(),
+                pci,
+            };
             self.call_off(&child);
             for port in self.node_mut(&child.node).port_numbers(pci) {
-                let slot = SlotRef { node: child.node.clone(), pci, port };
+                let slot = SlotRef {
+                    node: child.node.clone(),
+                    pci,
+                    port,
+                };
                 self.hurry(&slot);
                 self.stop_flap(&slot);
                 self.growing.remove(&slot);
@@ -69,7 +89,11 @@ impl Fabric {
         self.node_mut(&function.node).drop_vfs(function.pci);
     }
 
-    pub(crate) fn assign(&mut self, function: &FunctionRef, assigned: bool) -> Result<(), ActionError> {
+    pub(crate) fn assign(
+        &mut self,
+        function: &FunctionRef,
+        assigned: bool,
+    ) -> Result<(), ActionError> {
         let device = self.node(&function.node)?.device(function.pci)?;
         if device.parent.is_none() {
             return Err(ActionError::NotVirtual(function.clone()));
@@ -99,20 +123,28 @@ impl Node {
     /// port of a physical function.
     pub(crate) fn has_uplink(&self, pci: PciAddress, port: PortNumber) -> bool {
         let device = self.devices.get(&pci);
-        let parent = device.and_then(|device| device.parent).and_then(|parent| self.devices.get(&parent));
+        let parent = device
+            .and_then(|device| device.parent)
+            .and_then(|parent| self.devices.get(&parent));
         let uplink = parent.and_then(|parent| parent.jacks.get(&port));
         uplink.is_none_or(|uplink| uplink.link.is_linked(uplink.link.stage))
     }
 
     /// Whether a virtual function's port does not know yet what became of its uplink.
     pub(crate) fn uplink_changed(&self, pci: PciAddress, port: PortNumber) -> bool {
-        let jack = self.devices.get(&pci).and_then(|device| device.jacks.get(&port));
+        let jack = self
+            .devices
+            .get(&pci)
+            .and_then(|device| device.jacks.get(&port));
         jack.is_some_and(|jack| jack.link.there.has(Hold::Uplink) == self.has_uplink(pci, port))
     }
 
     /// The virtual functions of a physical one, in order.
     pub(crate) fn children(&self, pci: PciAddress) -> Vec<PciAddress> {
-        let children = self.devices.iter().filter(|(_, device)| device.parent == Some(pci));
+        let children = self
+            .devices
+            .iter()
+            .filter(|(_, device)| device.parent == Some(pci));
         children.map(|(child, _)| *child).collect()
     }
 
@@ -123,7 +155,11 @@ impl Node {
         self.generations += 1;
         let ifindex = self.take_ifindex();
         let incarnation = self.generations;
-        let function = self.machine.functions.get_mut(&pci).expect("a function just added is seen");
+        let function = self
+            .machine
+            .functions
+            .get_mut(&pci)
+            .expect("a function just added is seen");
         function.incarnation = incarnation;
         for (netdev, ifindex) in function.netdevs.iter_mut().zip(ifindex..) {
             netdev.ifindex = ifindex;
@@ -132,7 +168,10 @@ impl Node {
             rdma.name = name;
         }
         let function = function.clone();
-        let owner = self.devices.get(&parent).expect("a function that an action names was looked up before");
+        let owner = self
+            .devices
+            .get(&parent)
+            .expect("a function that an action names was looked up before");
         let jack = owner.jacks.values().next()?;
         let device = Device::of(&function, owner.role, &jack.driver, jack.rate, |_| true);
         self.devices.insert(pci, device);

@@ -3,30 +3,45 @@
 use std::collections::BTreeMap;
 
 use fabric::{Action, ActionError, Fabric};
-use platforms::{DeviceName, LinkEvent, PciAddress, SlotRef};
 use platforms::LinkLayer::{self, Ethernet, InfiniBand};
+use platforms::{DeviceName, LinkEvent, PciAddress, SlotRef};
 use rstest::rstest;
 use simfs::SimTime;
 
-use crate::room::{act, check, count, function, netdev, node, pci, port, slot, states, to_ms, world, world_of};
+use crate::room::{
+    act, check, count, function, netdev, node, pci, port, slot, states, to_ms, world, world_of,
+};
 
 const UP: &str = "ACTIVE/LinkUp";
 
 /// What can be seen of a function: `pci`, `net`, `rdma`.
 fn seen(world: &Fabric, pci: PciAddress) -> String {
     let machine = world.machine(&node()).expect("the node is there");
-    let Some(function) = machine.functions.get(&pci) else { return String::new() };
-    let net = if function.netdevs.is_empty() { "" } else { " net" };
+    let Some(function) = machine.functions.get(&pci) else {
+        return String::new();
+    };
+    let net = if function.netdevs.is_empty() {
+        ""
+    } else {
+        " net"
+    };
     let rdma = if function.rdma.is_some() { " rdma" } else { "" };
     format!("pci{net}{rdma}")
 }
 
 fn name(world: &Fabric, slot: &SlotRef) -> String {
-    world.name_of(&function(slot)).expect("it has a name").to_string()
+    world
+        .name_of(&function(slot))
+        .expect("it has a name")
+        .to_string()
 }
 
 fn edges(world: &Fabric, slot: &SlotRef) -> Vec<(u64, bool)> {
-    world.edges(slot).iter().map(|edge| (edge.at.as_ms(), edge.healthy)).collect()
+    world
+        .edges(slot)
+        .iter()
+        .map(|edge| (edge.at.as_ms(), edge.healthy))
+        .collect()
 }
 
 #[rstest]
@@ -42,9 +57,18 @@ fn a_removed_function_returns_pci_first_then_its_devices_and_then_its_ports_trai
     let borne = name(&world, &victim);
     to_ms(&mut world, 1_000);
     act(&mut world, Action::Remove(function(&victim)));
-    assert_eq!((seen(&world, victim.pci).as_str(), states(&world, &victim).as_str()), ("", "gone"));
+    assert_eq!(
+        (
+            seen(&world, victim.pci).as_str(),
+            states(&world, &victim).as_str()
+        ),
+        ("", "gone")
+    );
     assert_eq!(name(&world, &victim), borne);
-    assert_eq!(world.function_named(&node(), &DeviceName(borne.clone())), Some(function(&victim)));
+    assert_eq!(
+        world.function_named(&node(), &DeviceName(borne.clone())),
+        Some(function(&victim))
+    );
     to_ms(&mut world, 8_000);
     act(&mut world, Action::Restore(function(&victim)));
     assert_eq!(seen(&world, victim.pci), "pci");
@@ -55,48 +79,92 @@ fn a_removed_function_returns_pci_first_then_its_devices_and_then_its_ports_trai
     assert!(states(&world, &victim).starts_with("DOWN/"));
     to_ms(&mut world, 8_100 + walk_ms);
     assert_eq!(states(&world, &victim), UP);
-    assert_eq!(edges(&world, &victim), [(1_000, false), (8_100 + walk_ms, true)]);
+    assert_eq!(
+        edges(&world, &victim),
+        [(1_000, false), (8_100 + walk_ms, true)]
+    );
     assert_eq!(name(&world, &victim), borne);
     let after = world.machine(&node()).expect("the node is there").functions[&victim.pci].clone();
-    assert!(after.incarnation > before.incarnation, "a function that returns is another one");
+    assert!(
+        after.incarnation > before.incarnation,
+        "a function that returns is another one"
+    );
     assert_ne!(after.netdevs[0].ifindex, before.netdevs[0].ifindex);
     assert!(world.settled());
 }
 
 #[rstest]
-fn a_driver_reload_takes_the_class_and_every_rdma_device(#[values(InfiniBand, Ethernet)] layer: LinkLayer) {
+fn a_driver_reload_takes_the_class_and_every_rdma_device(
+    #[values(InfiniBand, Ethernet)] layer: LinkLayer,
+) {
     let mut world = world_of(layer);
     let (one, other) = (slot(&world, 0), slot(&world, 1));
     let names = [name(&world, &one), name(&world, &other)];
     act(&mut world, Action::DriverUnload(node()));
     let machine = world.machine(&node()).expect("the node is there");
     assert!(!machine.class_present);
-    assert!(machine.functions.values().all(|function| function.rdma.is_none()));
+    assert!(
+        machine
+            .functions
+            .values()
+            .all(|function| function.rdma.is_none())
+    );
     assert_eq!(seen(&world, one.pci), "pci");
     let swapped = BTreeMap::from([
         (one.pci, DeviceName(names[1].clone())),
         (other.pci, DeviceName(names[0].clone())),
     ]);
     to_ms(&mut world, 90_000);
-    act(&mut world, Action::DriverLoad { node: node(), names: swapped });
+    act(
+        &mut world,
+        Action::DriverLoad {
+            node: node(),
+            names: swapped,
+        },
+    );
     to_ms(&mut world, 90_300);
     assert_eq!([name(&world, &other), name(&world, &one)], names);
     assert!(world.settled(), "every port that should be up is");
-    assert!(world.machine(&node()).is_some_and(|machine| machine.class_present));
+    assert!(
+        world
+            .machine(&node())
+            .is_some_and(|machine| machine.class_present)
+    );
 }
 
 #[rstest]
 fn a_firmware_reset_takes_every_function_of_the_card() {
     let mut world = world("l40-onprem");
     let victim = slot(&world, 0);
-    let card: Vec<PciAddress> = world.machine(&node()).expect("the node is there").functions.keys().copied().collect();
-    let (mates, others): (Vec<_>, Vec<_>) = card.into_iter().partition(|pci| pci.card() == victim.pci.card());
-    assert!(mates.len() > 1 && !others.is_empty(), "a platform with two cards of two functions");
+    let card: Vec<PciAddress> = world
+        .machine(&node())
+        .expect("the node is there")
+        .functions
+        .keys()
+        .copied()
+        .collect();
+    let (mates, others): (Vec<_>, Vec<_>) = card
+        .into_iter()
+        .partition(|pci| pci.card() == victim.pci.card());
+    assert!(
+        mates.len() > 1 && !others.is_empty(),
+        "a platform with two cards of two functions"
+    );
     let takes = SimTime::from_secs(20);
-    act(&mut world, Action::FirmwareReset { function: function(&victim), takes });
+    act(
+        &mut world,
+        Action::FirmwareReset {
+            function: function(&victim),
+            takes,
+        },
+    );
     to_ms(&mut world, 19_899);
     assert!(mates.iter().all(|pci| seen(&world, *pci).is_empty()));
-    assert!(others.iter().all(|pci| seen(&world, *pci) == "pci net rdma"));
+    assert!(
+        others
+            .iter()
+            .all(|pci| seen(&world, *pci) == "pci net rdma")
+    );
     to_ms(&mut world, 19_900);
     assert!(mates.iter().all(|pci| seen(&world, *pci) == "pci"));
     to_ms(&mut world, 20_000);
@@ -106,29 +174,58 @@ fn a_firmware_reset_takes_every_function_of_the_card() {
 }
 
 #[rstest]
-fn a_pci_error_takes_the_rdma_device_and_leaves_the_interface(#[values(InfiniBand, Ethernet)] layer: LinkLayer) {
+fn a_pci_error_takes_the_rdma_device_and_leaves_the_interface(
+    #[values(InfiniBand, Ethernet)] layer: LinkLayer,
+) {
     let mut world = world_of(layer);
     let victim = slot(&world, 0);
-    act(&mut world, Action::PciError { function: function(&victim), takes: SimTime::from_secs(63) });
+    act(
+        &mut world,
+        Action::PciError {
+            function: function(&victim),
+            takes: SimTime::from_secs(63),
+        },
+    );
     assert_eq!(seen(&world, victim.pci), "pci net");
     assert!(netdev(&world, &victim).is_some_and(|netdev| !netdev.carrier));
     to_ms(&mut world, 63_000);
     assert_eq!(seen(&world, victim.pci), "pci net rdma");
     to_ms(&mut world, 63_300);
     assert_eq!(states(&world, &victim), UP);
-    let log: Vec<&str> = world.kernel_log(&node()).iter().map(|line| line.text.as_str()).collect();
-    assert!(log.iter().any(|line| line.contains("mlx5_pci_err_detected")), "{log:?}");
-    assert!(log.iter().any(|line| line.contains("mlx5_pci_resume")), "{log:?}");
+    let log: Vec<&str> = world
+        .kernel_log(&node())
+        .iter()
+        .map(|line| line.text.as_str())
+        .collect();
+    assert!(
+        log.iter()
+            .any(|line| line.contains("mlx5_pci_err_detected")),
+        "{log:?}"
+    );
+    assert!(
+        log.iter().any(|line| line.contains("mlx5_pci_resume")),
+        "{log:?}"
+    );
 }
 
 #[test]
 fn a_restored_function_is_not_brought_back_twice_by_the_reset_it_was_in() {
     let mut world = world_of(Ethernet);
     let victim = slot(&world, 0);
-    act(&mut world, Action::FirmwareReset { function: function(&victim), takes: SimTime::from_secs(10) });
+    act(
+        &mut world,
+        Action::FirmwareReset {
+            function: function(&victim),
+            takes: SimTime::from_secs(10),
+        },
+    );
     act(&mut world, Action::Remove(function(&victim)));
     to_ms(&mut world, 60_000);
-    assert_eq!(seen(&world, victim.pci), "", "a reset does not bring back what fell off the bus");
+    assert_eq!(
+        seen(&world, victim.pci),
+        "",
+        "a reset does not bring back what fell off the bus"
+    );
     act(&mut world, Action::Restore(function(&victim)));
     to_ms(&mut world, 60_250);
     assert_eq!(states(&world, &victim), UP);
@@ -139,12 +236,24 @@ fn a_swap_of_names_keeps_the_slots() {
     let mut world = world_of(Ethernet);
     let (one, other) = (slot(&world, 0), slot(&world, 1));
     let [first, second] = [name(&world, &one), name(&world, &other)];
-    act(&mut world, Action::Rename { function: function(&one), to: DeviceName(second.clone()) });
-    assert_eq!([name(&world, &one), name(&world, &other)], [second.clone(), first]);
+    act(
+        &mut world,
+        Action::Rename {
+            function: function(&one),
+            to: DeviceName(second.clone()),
+        },
+    );
+    assert_eq!(
+        [name(&world, &one), name(&world, &other)],
+        [second.clone(), first]
+    );
     act(&mut world, Action::Cut(one.clone()));
     check(&mut world, &one, &[(0, "DOWN/Disabled")]);
     check(&mut world, &other, &[(0, UP)]);
-    assert_eq!(world.function_named(&node(), &DeviceName(second)), Some(function(&one)));
+    assert_eq!(
+        world.function_named(&node(), &DeviceName(second)),
+        Some(function(&one))
+    );
 }
 
 #[test]
@@ -153,8 +262,17 @@ fn a_device_that_returns_to_a_taken_name_gets_the_lowest_free_one() {
     let (gone, taker) = (slot(&world, 0), slot(&world, 1));
     let [lost, freed] = [name(&world, &gone), name(&world, &taker)];
     act(&mut world, Action::Remove(function(&gone)));
-    act(&mut world, Action::Rename { function: function(&taker), to: DeviceName(lost.clone()) });
-    assert_eq!(world.function_named(&node(), &DeviceName(lost.clone())), Some(function(&taker)));
+    act(
+        &mut world,
+        Action::Rename {
+            function: function(&taker),
+            to: DeviceName(lost.clone()),
+        },
+    );
+    assert_eq!(
+        world.function_named(&node(), &DeviceName(lost.clone())),
+        Some(function(&taker))
+    );
     act(&mut world, Action::Restore(function(&gone)));
     to_ms(&mut world, 1_000);
     assert_eq!([name(&world, &taker), name(&world, &gone)], [lost, freed]);
@@ -169,8 +287,17 @@ fn a_replaced_function_has_other_numbers_in_the_same_place() {
     to_ms(&mut world, 1_000);
     let shown = |world: &Fabric| {
         let machine = world.machine(&node()).expect("the node is there");
-        let rdma = machine.functions[&victim.pci].rdma.clone().expect("it is registered");
-        (rdma.node_guid, rdma.fw_ver, rdma.ports[&victim.port].gids[&0].bytes, rdma.name, rdma.board_id)
+        let rdma = machine.functions[&victim.pci]
+            .rdma
+            .clone()
+            .expect("it is registered");
+        (
+            rdma.node_guid,
+            rdma.fw_ver,
+            rdma.ports[&victim.port].gids[&0].bytes,
+            rdma.name,
+            rdma.board_id,
+        )
     };
     let (guid, firmware, gid, name, board) = shown(&world);
     act(&mut world, Action::Replace(function(&victim)));
@@ -188,17 +315,36 @@ fn a_replaced_function_has_other_numbers_in_the_same_place() {
 fn a_hot_added_card_comes_up_if_it_has_a_cable(#[case] cabled: bool, #[case] expected: &str) {
     let mut world = world_of(InfiniBand);
     let like = slot(&world, 0);
-    let new = SlotRef { pci: pci("0000:f1:00.0"), ..like.clone() };
+    let new = SlotRef {
+        pci: pci("0000:f1:00.0"),
+        ..like.clone()
+    };
     let name = DeviceName::from("mlx5_77");
-    act(&mut world, Action::HotAdd { function: function(&new), like: like.pci, name: name.clone(), cabled });
+    act(
+        &mut world,
+        Action::HotAdd {
+            function: function(&new),
+            like: like.pci,
+            name: name.clone(),
+            cabled,
+        },
+    );
     assert_eq!(seen(&world, new.pci), "pci");
     to_ms(&mut world, 400);
     assert_eq!(states(&world, &new), expected);
     assert_eq!(world.name_of(&function(&new)), Some(&name));
-    let truth = world.ports(&node()).into_iter().find(|port| port.slot == new).expect("it is seen");
+    let truth = world
+        .ports(&node())
+        .into_iter()
+        .find(|port| port.slot == new)
+        .expect("it is seen");
     assert_eq!((truth.should_be_up, truth.healthy), (cabled, cabled));
     let machine = world.machine(&node()).expect("the node is there");
-    let guids: Vec<u64> = machine.functions.values().filter_map(|function| Some(function.rdma.as_ref()?.node_guid)).collect();
+    let guids: Vec<u64> = machine
+        .functions
+        .values()
+        .filter_map(|function| Some(function.rdma.as_ref()?.node_guid))
+        .collect();
     let mut distinct = guids.clone();
     distinct.sort_unstable();
     distinct.dedup();
@@ -225,11 +371,33 @@ fn a_port_that_is_no_longer_listed_returns_as_its_link_is() {
     let (pci, rdma) = machine
         .functions
         .iter()
-        .find_map(|(pci, function)| Some((*pci, function.rdma.as_ref().filter(|rdma| rdma.ports.len() == 2)?)))
+        .find_map(|(pci, function)| {
+            Some((
+                *pci,
+                function
+                    .rdma
+                    .as_ref()
+                    .filter(|rdma| rdma.ports.len() == 2)?,
+            ))
+        })
         .expect("a device with two ports");
-    let ports: Vec<SlotRef> = rdma.ports.keys().map(|port| SlotRef { node: node(), pci, port: *port }).collect();
+    let ports: Vec<SlotRef> = rdma
+        .ports
+        .keys()
+        .map(|port| SlotRef {
+            node: node(),
+            pci,
+            port: *port,
+        })
+        .collect();
     act(&mut world, Action::RemovePort(ports[1].clone()));
-    assert_eq!((states(&world, &ports[1]).as_str(), states(&world, &ports[0]).as_str()), ("gone", UP));
+    assert_eq!(
+        (
+            states(&world, &ports[1]).as_str(),
+            states(&world, &ports[0]).as_str()
+        ),
+        ("gone", UP)
+    );
     act(&mut world, Action::Cut(ports[1].clone()));
     to_ms(&mut world, 1_000);
     act(&mut world, Action::RestorePort(ports[1].clone()));
@@ -248,10 +416,19 @@ fn a_port_comes_up_under_the_other_layer(
 ) {
     let mut world = world_of(from);
     let victim = slot(&world, 0);
-    act(&mut world, Action::ChangeLayer { slot: victim.clone(), layer: to });
+    act(
+        &mut world,
+        Action::ChangeLayer {
+            slot: victim.clone(),
+            layer: to,
+        },
+    );
     check(&mut world, &victim, &[(100, between), (ms, UP)]);
     assert_eq!(port(&world, &victim).map(|port| port.layer), Some(to));
-    assert_eq!(netdev(&world, &victim).map(|netdev| netdev.arp_type), Some(arp_type));
+    assert_eq!(
+        netdev(&world, &victim).map(|netdev| netdev.arp_type),
+        Some(arp_type)
+    );
 }
 
 #[test]
@@ -264,10 +441,23 @@ fn only_the_driver_of_ethernet_logs_its_link() {
         act(&mut world, Action::Mend(victim.clone()));
         to_ms(&mut world, 1_000);
         let log = world.kernel_log(&node());
-        assert_eq!(log.iter().filter(|line| line.text.contains(": Link ")).count(), expected);
-        assert_eq!(log.iter().filter(|line| line.text.contains("Cable unplugged")).count(), 1);
+        assert_eq!(
+            log.iter()
+                .filter(|line| line.text.contains(": Link "))
+                .count(),
+            expected
+        );
+        assert_eq!(
+            log.iter()
+                .filter(|line| line.text.contains("Cable unplugged"))
+                .count(),
+            1
+        );
         let platform = world.platform(&node()).expect("the node is there");
-        let driver = platform.drivers().find(|driver| driver.layer == layer).expect("each layer has its driver");
+        let driver = platform
+            .drivers()
+            .find(|driver| driver.layer == layer)
+            .expect("each layer has its driver");
         assert_eq!(driver.log.contains_key(&LinkEvent::Up), expected > 0);
     }
 }
@@ -276,32 +466,93 @@ fn only_the_driver_of_ethernet_logs_its_link() {
 fn what_is_impossible_is_refused_and_changes_nothing() {
     let world = world_of(Ethernet);
     let (one, other) = (slot(&world, 0), slot(&world, 1));
-    let nowhere = SlotRef { pci: pci("0000:ff:1f.7"), ..one.clone() };
-    let no_port = SlotRef { port: platforms::PortNumber(9), ..one.clone() };
+    let nowhere = SlotRef {
+        pci: pci("0000:ff:1f.7"),
+        ..one.clone()
+    };
+    let no_port = SlotRef {
+        port: platforms::PortNumber(9),
+        ..one.clone()
+    };
     let names = BTreeMap::from([(one.pci, DeviceName(name(&world, &other)))]);
     let refused = |action: Action| {
         let before = format!("{:?}", world.machine(&node()));
         let mut world = world.clone();
         let error = world.act(&action).expect_err("it is impossible");
-        assert_eq!(format!("{:?}", world.machine(&node())), before, "{action:?}");
+        assert_eq!(
+            format!("{:?}", world.machine(&node())),
+            before,
+            "{action:?}"
+        );
         error
     };
-    assert!(matches!(refused(Action::Cut(nowhere.clone())), ActionError::NoSuchFunction(_)));
-    assert!(matches!(refused(Action::Cut(no_port)), ActionError::NoSuchPort(..)));
-    assert!(matches!(refused(Action::Restore(function(&one))), ActionError::NotRemoved(_)));
-    assert!(matches!(refused(Action::RestorePort(one.clone())), ActionError::PortListed(_)));
-    assert!(matches!(refused(Action::AssignVf(function(&one))), ActionError::NotVirtual(_)));
-    assert!(matches!(refused(Action::DestroyVfs(function(&one))), ActionError::NoVfs(_)));
-    assert!(matches!(refused(Action::CreateVfs { function: function(&one), count: 999 }), ActionError::TooManyVfs { .. }));
-    assert!(matches!(refused(Action::DriverLoad { node: node(), names: names.clone() }), ActionError::DriverAlready(..)));
-    let plan = fabric::RebootPlan { names, ..fabric::RebootPlan::default() };
-    assert!(matches!(refused(Action::Reboot { node: node(), plan }), ActionError::NameTaken { .. }));
+    assert!(matches!(
+        refused(Action::Cut(nowhere.clone())),
+        ActionError::NoSuchFunction(_)
+    ));
+    assert!(matches!(
+        refused(Action::Cut(no_port)),
+        ActionError::NoSuchPort(..)
+    ));
+    assert!(matches!(
+        refused(Action::Restore(function(&one))),
+        ActionError::NotRemoved(_)
+    ));
+    assert!(matches!(
+        refused(Action::RestorePort(one.clone())),
+        ActionError::PortListed(_)
+    ));
+    assert!(matches!(
+        refused(Action::AssignVf(function(&one))),
+        ActionError::NotVirtual(_)
+    ));
+    assert!(matches!(
+        refused(Action::DestroyVfs(function(&one))),
+        ActionError::NoVfs(_)
+    ));
+    assert!(matches!(
+        refused(Action::CreateVfs {
+            function: function(&one),
+            count: 999
+        }),
+        ActionError::TooManyVfs { .. }
+    ));
+    assert!(matches!(
+        refused(Action::DriverLoad {
+            node: node(),
+            names: names.clone()
+        }),
+        ActionError::DriverAlready(..)
+    ));
+    let plan = fabric::RebootPlan {
+        names,
+        ..fabric::RebootPlan::default()
+    };
+    assert!(matches!(
+        refused(Action::Reboot { node: node(), plan }),
+        ActionError::NameTaken { .. }
+    ));
     let like = one.pci;
-    let taken = Action::HotAdd { function: function(&other), like, name: DeviceName::from("new"), cabled: true };
+    let taken = Action::HotAdd {
+        function: function(&other),
+        like,
+        name: DeviceName::from("new"),
+        cabled: true,
+    };
     assert!(matches!(refused(taken), ActionError::AddressTaken(_)));
     let zero = SimTime::ZERO;
-    let flap = Action::Flap { slots: vec![one.clone()], times: 0, down: zero, up: zero, stagger: zero };
+    let flap = Action::Flap {
+        slots: vec![one.clone()],
+        times: 0,
+        down: zero,
+        up: zero,
+        stagger: zero,
+    };
     assert!(matches!(refused(flap), ActionError::EmptyFlap { .. }));
     let absent = Action::DriverUnload(platforms::NodeName::from("node-9"));
-    assert!(refused(absent).to_string().contains("hint: its nodes are `node-1`"));
+    assert!(
+        refused(absent)
+            .to_string()
+            .contains("hint: its nodes are `node-1`")
+    );
 }

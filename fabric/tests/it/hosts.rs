@@ -8,17 +8,30 @@ use platforms::{CounterValue, DeviceName, MetadataFile, Platforms, Routes, SlotR
 use rstest::rstest;
 use simfs::{Errno, SimTime};
 
-use crate::room::{act, check, count, function, netdev, node, port, port_one, slot, states, to_ms, world, world_of};
+use crate::room::{
+    act, check, count, function, netdev, node, port, port_one, slot, states, to_ms, world, world_of,
+};
 
 const UP: &str = "ACTIVE/LinkUp";
 
 fn count_by(world: &mut Fabric, slot: &SlotRef, name: &str, change: CounterChange) {
-    act(world, Action::Counter { slot: slot.clone(), name: name.to_owned(), change });
+    act(
+        world,
+        Action::Counter {
+            slot: slot.clone(),
+            name: name.to_owned(),
+            change,
+        },
+    );
 }
 
 fn children(world: &Fabric, parent: &SlotRef) -> Vec<SlotRef> {
     let machine = world.machine(&node()).expect("the node is there");
-    machine.functions[&parent.pci].virtfns.iter().map(|pci| port_one(*pci)).collect()
+    machine.functions[&parent.pci]
+        .virtfns
+        .iter()
+        .map(|pci| port_one(*pci))
+        .collect()
 }
 
 #[test]
@@ -28,7 +41,13 @@ fn every_platform_at_rest_shows_what_its_links_are() {
         let rest = world.machine(&node()).expect("the node is there").clone();
         assert!(world.settled(), "{name}");
         // Every port is looked at again, and nothing may differ.
-        act(&mut world, Action::SubnetManager { running: true, reinitialise: false });
+        act(
+            &mut world,
+            Action::SubnetManager {
+                running: true,
+                reinitialise: false,
+            },
+        );
         assert_eq!(world.machine(&node()), Some(&rest), "{name}");
     }
 }
@@ -37,15 +56,28 @@ fn every_platform_at_rest_shows_what_its_links_are() {
 fn a_virtual_function_lives_from_creation_to_destruction() {
     let mut world = world_of(Ethernet);
     let parent = slot(&world, 0);
-    act(&mut world, Action::CreateVfs { function: function(&parent), count: 2 });
+    act(
+        &mut world,
+        Action::CreateVfs {
+            function: function(&parent),
+            count: 2,
+        },
+    );
     let vfs = children(&world, &parent);
     assert_eq!(vfs.len(), 2);
     assert_eq!(states(&world, &vfs[0]), "DOWN/Disabled");
     act(&mut world, Action::AssignVf(function(&vfs[0])));
     to_ms(&mut world, 1_000);
-    assert_eq!([states(&world, &vfs[0]), states(&world, &vfs[1])], [UP, "DOWN/Disabled"]);
+    assert_eq!(
+        [states(&world, &vfs[0]), states(&world, &vfs[1])],
+        [UP, "DOWN/Disabled"]
+    );
     act(&mut world, Action::Cut(parent.clone()));
-    assert_eq!(states(&world, &vfs[0]), "DOWN/Disabled", "it lives on its physical function's link");
+    assert_eq!(
+        states(&world, &vfs[0]),
+        "DOWN/Disabled",
+        "it lives on its physical function's link"
+    );
     act(&mut world, Action::Mend(parent.clone()));
     to_ms(&mut world, 2_000);
     assert_eq!(states(&world, &vfs[0]), UP);
@@ -56,7 +88,13 @@ fn a_virtual_function_lives_from_creation_to_destruction() {
     to_ms(&mut world, 9_000);
     assert_eq!(states(&world, &vfs[0]), "gone");
     assert_eq!(children(&world, &parent), []);
-    act(&mut world, Action::CreateVfs { function: function(&parent), count: 1 });
+    act(
+        &mut world,
+        Action::CreateVfs {
+            function: function(&parent),
+            count: 1,
+        },
+    );
     assert_eq!(children(&world, &parent), vfs[..1]);
     assert!(world.settled());
 }
@@ -65,15 +103,25 @@ fn a_virtual_function_lives_from_creation_to_destruction() {
 fn virtual_functions_go_and_come_with_their_physical_one() {
     let mut world = world("a100-oci:vfs");
     let machine = world.machine(&node()).expect("the node is there");
-    let (parent, _) = machine.functions.iter().find(|(_, function)| !function.virtfns.is_empty()).expect("it has some");
+    let (parent, _) = machine
+        .functions
+        .iter()
+        .find(|(_, function)| !function.virtfns.is_empty())
+        .expect("it has some");
     let parent = port_one(*parent);
     let vf = children(&world, &parent)[0].clone();
     act(&mut world, Action::Remove(function(&parent)));
     assert_eq!(states(&world, &vf), "gone");
     act(&mut world, Action::Restore(function(&parent)));
     to_ms(&mut world, 1_000);
-    assert_eq!([states(&world, &vf), states(&world, &parent)], ["DOWN/Disabled", UP]);
-    let error = world.act(&Action::CreateVfs { function: function(&vf), count: 1 });
+    assert_eq!(
+        [states(&world, &vf), states(&world, &parent)],
+        ["DOWN/Disabled", UP]
+    );
+    let error = world.act(&Action::CreateVfs {
+        function: function(&vf),
+        count: 1,
+    });
     assert!(error.is_err_and(|error| error.to_string().contains("is a virtual function")));
 }
 
@@ -100,13 +148,23 @@ fn a_rate_counts_the_same_in_one_step_or_in_many() {
     let mut worlds = [world_of(Ethernet), world_of(Ethernet)];
     for (world, step_ms) in worlds.iter_mut().zip([10_000, 7]) {
         let victim = slot(world, 0);
-        count_by(world, &victim, "port_rcv_data", CounterChange::RatePerSecond(333));
+        count_by(
+            world,
+            &victim,
+            "port_rcv_data",
+            CounterChange::RatePerSecond(333),
+        );
         while world.now() < SimTime::from_ms(10_000) {
             let next = (world.now().as_ms() + step_ms).min(10_000);
             to_ms(world, next);
         }
         assert_eq!(count(world, &victim, "port_rcv_data"), 3_330);
-        count_by(world, &victim, "port_rcv_data", CounterChange::RatePerSecond(0));
+        count_by(
+            world,
+            &victim,
+            "port_rcv_data",
+            CounterChange::RatePerSecond(0),
+        );
         to_ms(world, 20_000);
         assert_eq!(count(world, &victim, "port_rcv_data"), 3_330);
     }
@@ -119,9 +177,17 @@ fn a_counter_counts_on_behind_what_cannot_be_read(#[case] veil: CounterValue) {
     let mut world = world_of(InfiniBand);
     let victim = slot(&world, 0);
     count_by(&mut world, &victim, "link_downed", CounterChange::Add(3));
-    count_by(&mut world, &victim, "link_downed", CounterChange::Set(veil.clone()));
+    count_by(
+        &mut world,
+        &victim,
+        "link_downed",
+        CounterChange::Set(veil.clone()),
+    );
     act(&mut world, Action::Cut(victim.clone()));
-    assert_eq!(port(&world, &victim).map(|port| port.counters["link_downed"].clone()), Some(veil));
+    assert_eq!(
+        port(&world, &victim).map(|port| port.counters["link_downed"].clone()),
+        Some(veil)
+    );
     world.heal();
     assert_eq!(count(&world, &victim, "link_downed"), 4);
     world.reset_counters();
@@ -134,7 +200,12 @@ fn a_full_flap_moves_the_carrier_twice(#[values(InfiniBand, Ethernet)] layer: Li
     let victim = slot(&world, 0);
     let carrier = |world: &Fabric| {
         let netdev = netdev(world, &victim).expect("the interface is there");
-        (netdev.carrier_up_count, netdev.carrier_down_count, netdev.carrier, netdev.operstate)
+        (
+            netdev.carrier_up_count,
+            netdev.carrier_down_count,
+            netdev.carrier,
+            netdev.operstate,
+        )
     };
     assert_eq!(carrier(&world), (1, 1, true, "up".to_owned()));
     act(&mut world, Action::Cut(victim.clone()));
@@ -142,7 +213,13 @@ fn a_full_flap_moves_the_carrier_twice(#[values(InfiniBand, Ethernet)] layer: Li
     act(&mut world, Action::Mend(victim.clone()));
     to_ms(&mut world, 1_000);
     assert_eq!(carrier(&world), (2, 2, true, "up".to_owned()));
-    act(&mut world, Action::Operstate { slot: victim.clone(), text: "lowerlayerdown".to_owned() });
+    act(
+        &mut world,
+        Action::Operstate {
+            slot: victim.clone(),
+            text: "lowerlayerdown".to_owned(),
+        },
+    );
     assert_eq!(carrier(&world), (2, 2, true, "lowerlayerdown".to_owned()));
 }
 
@@ -151,10 +228,19 @@ fn a_degraded_speed_keeps_the_port_up() {
     let mut world = world_of(Ethernet);
     let victim = slot(&world, 0);
     let rate = platforms::Rate::by_words("2X EDR").expect("a rate");
-    act(&mut world, Action::Speed { slot: victim.clone(), rate });
+    act(
+        &mut world,
+        Action::Speed {
+            slot: victim.clone(),
+            rate,
+        },
+    );
     assert_eq!(states(&world, &victim), UP);
     assert_eq!(port(&world, &victim).map(|port| port.rate), Some(rate));
-    assert_eq!(netdev(&world, &victim).and_then(|netdev| netdev.speed_mbps), Some(50_000));
+    assert_eq!(
+        netdev(&world, &victim).and_then(|netdev| netdev.speed_mbps),
+        Some(50_000)
+    );
     act(&mut world, Action::Mend(victim.clone()));
     assert_ne!(port(&world, &victim).map(|port| port.rate), Some(rate));
 }
@@ -174,7 +260,12 @@ fn a_reboot_brings_up_what_is_not_troubled(
     let before = world.machine(&node()).expect("the node is there").clone();
     let old = [&mended, &other].map(|slot| world.name_of(&function(slot)).expect("a name").clone());
     let names = BTreeMap::from([(mended.pci, old[1].clone()), (other.pci, old[0].clone())]);
-    let plan = RebootPlan { mend: vec![mended.clone()], names, keep_counters, ..RebootPlan::default() };
+    let plan = RebootPlan {
+        mend: vec![mended.clone()],
+        names,
+        keep_counters,
+        ..RebootPlan::default()
+    };
     act(&mut world, Action::Reboot { node: node(), plan });
     let after = world.machine(&node()).expect("the node is there");
     assert_ne!(after.boot_id, before.boot_id);
@@ -184,15 +275,34 @@ fn a_reboot_brings_up_what_is_not_troubled(
     assert_eq!(shown, ["DOWN/Disabled", UP, UP, UP]);
     assert_eq!(world.name_of(&function(&mended)), Some(&old[1]));
     for victim in [&disabled, &mended, &walking] {
-        assert_eq!(count(&world, victim, "link_downed"), u64::from(keep_counters));
+        assert_eq!(
+            count(&world, victim, "link_downed"),
+            u64::from(keep_counters)
+        );
     }
     assert!(world.edges(&other).is_empty(), "nobody could see it go");
-    let MetadataFile::Written(metadata) = &after.metadata else { panic!("the collector wrote its file") };
+    let MetadataFile::Written(metadata) = &after.metadata else {
+        panic!("the collector wrote its file")
+    };
     assert!(metadata.nic_topology.contains_key(&old[0]));
-    let again = RebootPlan { same_boot_id: true, ..RebootPlan::default() };
+    let again = RebootPlan {
+        same_boot_id: true,
+        ..RebootPlan::default()
+    };
     let boot_id = after.boot_id.clone();
-    act(&mut world, Action::Reboot { node: node(), plan: again });
-    assert_eq!(world.machine(&node()).map(|machine| machine.boot_id.clone()), Some(boot_id));
+    act(
+        &mut world,
+        Action::Reboot {
+            node: node(),
+            plan: again,
+        },
+    );
+    assert_eq!(
+        world
+            .machine(&node())
+            .map(|machine| machine.boot_id.clone()),
+        Some(boot_id)
+    );
 }
 
 #[test]
@@ -202,7 +312,10 @@ fn a_reboot_can_take_functions_and_bring_others() {
     act(&mut world, Action::Remove(function(&back)));
     let guid = |world: &Fabric, slot: &SlotRef| {
         let machine = world.machine(&node()).expect("the node is there");
-        machine.functions.get(&slot.pci).and_then(|function| Some(function.rdma.as_ref()?.node_guid))
+        machine
+            .functions
+            .get(&slot.pci)
+            .and_then(|function| Some(function.rdma.as_ref()?.node_guid))
     };
     let old = guid(&world, &new);
     let plan = RebootPlan {
@@ -212,7 +325,14 @@ fn a_reboot_can_take_functions_and_bring_others() {
         ..RebootPlan::default()
     };
     act(&mut world, Action::Reboot { node: node(), plan });
-    assert_eq!([states(&world, &gone), states(&world, &back), states(&world, &new)], ["gone", UP, UP]);
+    assert_eq!(
+        [
+            states(&world, &gone),
+            states(&world, &back),
+            states(&world, &new)
+        ],
+        ["gone", UP, UP]
+    );
     assert_ne!(guid(&world, &new), old);
     world.heal();
     to_ms(&mut world, 1_000);
@@ -223,10 +343,26 @@ fn a_reboot_can_take_functions_and_bring_others() {
 #[test]
 fn without_a_subnet_manager_a_reboot_ends_in_init() {
     let mut world = world_of(InfiniBand);
-    act(&mut world, Action::SubnetManager { running: false, reinitialise: false });
-    act(&mut world, Action::Reboot { node: node(), plan: RebootPlan::default() });
+    act(
+        &mut world,
+        Action::SubnetManager {
+            running: false,
+            reinitialise: false,
+        },
+    );
+    act(
+        &mut world,
+        Action::Reboot {
+            node: node(),
+            plan: RebootPlan::default(),
+        },
+    );
     let victim = slot(&world, 0);
-    check(&mut world, &victim, &[(0, "INIT/LinkUp"), (60_000, "INIT/LinkUp")]);
+    check(
+        &mut world,
+        &victim,
+        &[(0, "INIT/LinkUp"), (60_000, "INIT/LinkUp")],
+    );
 }
 
 #[test]
@@ -237,7 +373,13 @@ fn a_clock_step_moves_wall_time_only() {
     to_ms(&mut world, 1_500);
     assert_eq!(clock(&world).wall_ns - start.wall_ns, 1_500_000_000);
     assert_eq!(clock(&world).boot_ns - start.boot_ns, 1_500_000_000);
-    act(&mut world, Action::ClockStep { node: node(), by_ns: -3_000_000_000 });
+    act(
+        &mut world,
+        Action::ClockStep {
+            node: node(),
+            by_ns: -3_000_000_000,
+        },
+    );
     assert_eq!(start.wall_ns - clock(&world).wall_ns, 1_500_000_000);
     assert_eq!(clock(&world).boot_ns - start.boot_ns, 1_500_000_000);
 }
@@ -259,33 +401,73 @@ fn healing_writes_the_collectors_file_and_the_routes_anew() {
     let mut world = world_of(Ethernet);
     let rest = world.machine(&node()).expect("the node is there").clone();
     let victim = slot(&world, 0);
-    act(&mut world, Action::Metadata { node: node(), file: MetadataFile::Missing });
-    act(&mut world, Action::Routes { node: node(), routes: Routes::Missing });
+    act(
+        &mut world,
+        Action::Metadata {
+            node: node(),
+            file: MetadataFile::Missing,
+        },
+    );
+    act(
+        &mut world,
+        Action::Routes {
+            node: node(),
+            routes: Routes::Missing,
+        },
+    );
     act(&mut world, Action::Remove(function(&victim)));
     world.heal();
     let healed = world.machine(&node()).expect("the node is there");
-    assert_eq!((&healed.metadata, &healed.routes), (&rest.metadata, &rest.routes));
+    assert_eq!(
+        (&healed.metadata, &healed.routes),
+        (&rest.metadata, &rest.routes)
+    );
     let other = slot(&world, 1);
-    act(&mut world, Action::Rename { function: function(&other), to: DeviceName::from("mlx5_99") });
+    act(
+        &mut world,
+        Action::Rename {
+            function: function(&other),
+            to: DeviceName::from("mlx5_99"),
+        },
+    );
     world.heal();
-    let MetadataFile::Written(metadata) = &world.machine(&node()).expect("the node is there").metadata else {
+    let MetadataFile::Written(metadata) =
+        &world.machine(&node()).expect("the node is there").metadata
+    else {
         panic!("the collector wrote its file")
     };
-    assert!(metadata.nic_topology.contains_key(&DeviceName::from("mlx5_99")));
+    assert!(
+        metadata
+            .nic_topology
+            .contains_key(&DeviceName::from("mlx5_99"))
+    );
 }
 
 #[test]
 fn cabling_day_gives_an_uncabled_port_a_cable() {
     let mut world = world("l40-onprem");
     let ports = world.ports(&node());
-    let bare = ports.into_iter().find(|port| !port.should_be_up).expect("one without a cable").slot;
+    let bare = ports
+        .into_iter()
+        .find(|port| !port.should_be_up)
+        .expect("one without a cable")
+        .slot;
     world.heal();
     to_ms(&mut world, 1_000);
-    assert_eq!(states(&world, &bare), "DOWN/Polling", "healing buys no cables");
+    assert_eq!(
+        states(&world, &bare),
+        "DOWN/Polling",
+        "healing buys no cables"
+    );
     act(&mut world, Action::Mend(bare.clone()));
     to_ms(&mut world, 2_000);
     assert_eq!(states(&world, &bare), UP);
-    assert!(world.ports(&node()).iter().any(|port| port.slot == bare && port.should_be_up));
+    assert!(
+        world
+            .ports(&node())
+            .iter()
+            .any(|port| port.slot == bare && port.should_be_up)
+    );
 }
 
 #[test]
@@ -293,18 +475,36 @@ fn two_nodes_share_the_subnet_manager_and_nothing_else() {
     let platforms = Platforms::shipped();
     let platform = platforms.get("dgx-a100").expect("the platform ships");
     let names = ["a", "b"].map(platforms::NodeName::from);
-    let nodes = names.iter().map(|name| (name.clone(), platform.clone())).collect();
+    let nodes = names
+        .iter()
+        .map(|name| (name.clone(), platform.clone()))
+        .collect();
     let mut world = Fabric::new(nodes, fabric::Timing::default());
     let slots = names.clone().map(|name| world.ports(&name)[0].slot.clone());
     act(&mut world, Action::Cut(slots[0].clone()));
-    assert_eq!([states(&world, &slots[0]), states(&world, &slots[1])], ["DOWN/Polling", UP]);
-    act(&mut world, Action::SubnetManager { running: false, reinitialise: true });
+    assert_eq!(
+        [states(&world, &slots[0]), states(&world, &slots[1])],
+        ["DOWN/Polling", UP]
+    );
+    act(
+        &mut world,
+        Action::SubnetManager {
+            running: false,
+            reinitialise: true,
+        },
+    );
     assert_eq!(states(&world, &slots[1]), "INIT/LinkUp");
     let guids = names.map(|name| {
         let functions = &world.machine(&name).expect("the node is there").functions;
-        functions.values().next().and_then(|function| Some(function.rdma.as_ref()?.node_guid))
+        functions
+            .values()
+            .next()
+            .and_then(|function| Some(function.rdma.as_ref()?.node_guid))
     });
     assert_ne!(guids[0], guids[1]);
-    let unknown = FunctionRef { node: platforms::NodeName::from("c"), pci: slots[0].pci };
+    let unknown = FunctionRef {
+        node: platforms::NodeName::from("c"),
+        pci: slots[0].pci,
+    };
     assert_eq!(world.name_of(&unknown), None);
 }

@@ -4,16 +4,22 @@ use std::collections::BTreeMap;
 
 use fabric::{Action, CounterChange, Fabric, RebootPlan, StickAt};
 use platforms::{
-    CounterValue, DeviceName, LinkLayer, MetadataFile, PciAddress, PhysState, PortNumber, PortState, Rate, Routes,
-    SlotRef, render,
+    CounterValue, DeviceName, LinkLayer, MetadataFile, PciAddress, PhysState, PortNumber,
+    PortState, Rate, Routes, SlotRef, render,
 };
 use proptest::prelude::*;
 use simfs::{Errno, SimTime};
 
 use crate::room::{function, node, world};
 
-const PLATFORMS: [&str; 6] =
-    ["h100-oci", "dgx-a100", "dgx-a100:two-port", "dgx-a100:dual-function", "l40-onprem", "a100-oci:vfs"];
+const PLATFORMS: [&str; 6] = [
+    "h100-oci",
+    "dgx-a100",
+    "dgx-a100:two-port",
+    "dgx-a100:dual-function",
+    "l40-onprem",
+    "a100-oci:vfs",
+];
 
 /// Longer than the slowest way back: a probe, then a walk.
 const SETTLING_MS: u64 = 1_000;
@@ -28,8 +34,18 @@ struct Line {
 }
 
 fn script(kinds: usize) -> impl Strategy<Value = (usize, Vec<Line>)> {
-    let line = (prop_oneof![Just(0), 1_u64..400, 400_u64..9_000], 0..kinds, 0..8_usize, 0..5_000_u64)
-        .prop_map(|(after_ms, kind, port, number)| Line { after_ms, kind, port, number });
+    let line = (
+        prop_oneof![Just(0), 1_u64..400, 400_u64..9_000],
+        0..kinds,
+        0..8_usize,
+        0..5_000_u64,
+    )
+        .prop_map(|(after_ms, kind, port, number)| Line {
+            after_ms,
+            kind,
+            port,
+            number,
+        });
     (0..PLATFORMS.len(), prop::collection::vec(line, 1..14))
 }
 
@@ -43,7 +59,15 @@ const KINDS: usize = 32;
 /// The ports of every function that ever was, by address.
 fn slots(world: &Fabric) -> Vec<SlotRef> {
     let platform = world.platform(&node()).expect("the node is there");
-    platform.ports().into_iter().map(|port| SlotRef { node: node(), pci: port.pci, port: port.port }).collect()
+    platform
+        .ports()
+        .into_iter()
+        .map(|port| SlotRef {
+            node: node(),
+            pci: port.pci,
+            port: port.port,
+        })
+        .collect()
 }
 
 fn action(world: &Fabric, line: &Line) -> Action {
@@ -52,9 +76,26 @@ fn action(world: &Fabric, line: &Line) -> Action {
     let (slot, other) = (pick(line.port), pick(line.port + 1));
     let number = line.number;
     let span = SimTime::from_ms(number);
-    let at = [StickAt::Polling, StickAt::Training, StickAt::Init, StickAt::Armed, StickAt::Recovery];
-    let name = |slot: &SlotRef| world.name_of(&function(slot)).cloned().unwrap_or(DeviceName::from("mlx5_0"));
-    let counter = ["link_downed", "symbol_error", "port_rcv_data", "rx_bytes", "carrier_changes"];
+    let at = [
+        StickAt::Polling,
+        StickAt::Training,
+        StickAt::Init,
+        StickAt::Armed,
+        StickAt::Recovery,
+    ];
+    let name = |slot: &SlotRef| {
+        world
+            .name_of(&function(slot))
+            .cloned()
+            .unwrap_or(DeviceName::from("mlx5_0"))
+    };
+    let counter = [
+        "link_downed",
+        "symbol_error",
+        "port_rcv_data",
+        "rx_bytes",
+        "carrier_changes",
+    ];
     let counter = |change| Action::Counter {
         slot: slot.clone(),
         name: counter[line.port % counter.len()].to_owned(),
@@ -66,42 +107,93 @@ fn action(world: &Fabric, line: &Line) -> Action {
         0 => Action::Cut(slot),
         1 => Action::Mend(slot),
         2 => Action::Disable(slot),
-        3 => Action::Flap { slots: vec![slot, other], times: 3, down: span, up: SimTime::from_ms(700), stagger: span },
+        3 => Action::Flap {
+            slots: vec![slot, other],
+            times: 3,
+            down: span,
+            up: SimTime::from_ms(700),
+            stagger: span,
+        },
         4 => Action::TrainSlowly { slot, takes: span },
-        5 => Action::Stick { slot, at: at[line.port % at.len()] },
+        5 => Action::Stick {
+            slot,
+            at: at[line.port % at.len()],
+        },
         6 => Action::Speed { slot, rate },
-        7 => Action::Interface { slot, up: number.is_multiple_of(2) },
-        8 => Action::SubnetManager { running: number.is_multiple_of(2), reinitialise: number.is_multiple_of(3) },
+        7 => Action::Interface {
+            slot,
+            up: number.is_multiple_of(2),
+        },
+        8 => Action::SubnetManager {
+            running: number.is_multiple_of(2),
+            reinitialise: number.is_multiple_of(3),
+        },
         9 => counter(CounterChange::Add(number)),
         10 => counter(CounterChange::RatePerSecond(number)),
-        11 => Action::Operstate { slot, text: "lowerlayerdown".to_owned() },
+        11 => Action::Operstate {
+            slot,
+            text: "lowerlayerdown".to_owned(),
+        },
         12 => Action::Remove(function(&slot)),
         13 => Action::Restore(function(&slot)),
-        14 => Action::Rename { function: function(&slot), to: name(&other) },
+        14 => Action::Rename {
+            function: function(&slot),
+            to: name(&other),
+        },
         15 => Action::Replace(function(&slot)),
         16 => Action::DriverUnload(node()),
         17 => Action::DriverLoad {
             node: node(),
             names: BTreeMap::from([(slot.pci, name(&other)), (other.pci, name(&slot))]),
         },
-        18 => Action::FirmwareReset { function: function(&slot), takes: span },
-        19 => Action::PciError { function: function(&slot), takes: span },
+        18 => Action::FirmwareReset {
+            function: function(&slot),
+            takes: span,
+        },
+        19 => Action::PciError {
+            function: function(&slot),
+            takes: span,
+        },
         20 => Action::LeaveNamespace(function(&slot)),
         21 => Action::ReturnToNamespace(function(&slot)),
-        22 => Action::CreateVfs { function: function(&slot), count: 2 },
+        22 => Action::CreateVfs {
+            function: function(&slot),
+            count: 2,
+        },
         23 => Action::DestroyVfs(function(&slot)),
-        24 => reboot(RebootPlan { keep_counters: number.is_multiple_of(2), mend: vec![slot], ..RebootPlan::default() }),
-        25 => reboot(RebootPlan { remove: vec![slot.pci], replace: vec![other.pci], ..RebootPlan::default() }),
+        24 => reboot(RebootPlan {
+            keep_counters: number.is_multiple_of(2),
+            mend: vec![slot],
+            ..RebootPlan::default()
+        }),
+        25 => reboot(RebootPlan {
+            remove: vec![slot.pci],
+            replace: vec![other.pci],
+            ..RebootPlan::default()
+        }),
         26 => counter(CounterChange::Set(CounterValue::Fails(Errno::EIO))),
         27 => counter(CounterChange::Reset),
         28 => Action::RemovePort(slot),
         29 => Action::HotAdd {
-            function: function(&SlotRef { pci: PciAddress { domain: 9, ..slot.pci }, ..slot.clone() }),
+            function: function(&SlotRef {
+                pci: PciAddress {
+                    domain: 9,
+                    ..slot.pci
+                },
+                ..slot.clone()
+            }),
             like: slot.pci,
             name: DeviceName(format!("hot{}", line.port)),
             cabled: number.is_multiple_of(2),
         },
-        30 => Action::ChangeLayer { slot, layer: if number.is_multiple_of(2) { LinkLayer::Ethernet } else { LinkLayer::InfiniBand } },
+        30 => Action::ChangeLayer {
+            slot,
+            layer: if number.is_multiple_of(2) {
+                LinkLayer::Ethernet
+            } else {
+                LinkLayer::InfiniBand
+            },
+        },
         _ => Action::Set {
             slot,
             state: Some(PortState(u8::try_from(number % 7).expect("below 7"))),
@@ -119,7 +211,11 @@ fn play(platform: usize, lines: &[Line], mut look: impl FnMut(&mut Fabric)) -> F
         let before = world.machine(&node()).expect("the node is there").clone();
         let refused = world.act(&action(&world, line)).is_err();
         if refused {
-            assert_eq!(world.machine(&node()), Some(&before), "refused, and yet something changed: {line:?}");
+            assert_eq!(
+                world.machine(&node()),
+                Some(&before),
+                "refused, and yet something changed: {line:?}"
+            );
         }
         look(&mut world);
     }
@@ -131,15 +227,30 @@ fn play(platform: usize, lines: &[Line], mut look: impl FnMut(&mut Fabric)) -> F
 /// Everything that can be seen of a world.
 fn told(world: &Fabric) -> String {
     let machine = world.machine(&node()).expect("the node is there");
-    let edges: Vec<_> = slots(world).iter().map(|slot| world.edges(slot).to_vec()).collect();
-    format!("{:?} {:?} {edges:?} {:?}", world.now(), render(machine), world.kernel_log(&node()))
+    let edges: Vec<_> = slots(world)
+        .iter()
+        .map(|slot| world.edges(slot).to_vec())
+        .collect();
+    format!(
+        "{:?} {:?} {edges:?} {:?}",
+        world.now(),
+        render(machine),
+        world.kernel_log(&node())
+    )
 }
 
 /// Every number that a port counts, by slot and file.
 fn counts(world: &Fabric) -> BTreeMap<(PciAddress, PortNumber, String), u64> {
     let machine = world.machine(&node()).expect("the node is there");
-    let rdma = machine.functions.iter().filter_map(|(pci, function)| Some((*pci, function.rdma.as_ref()?)));
-    let ports = rdma.flat_map(|(pci, rdma)| rdma.ports.iter().map(move |(number, port)| (pci, *number, port)));
+    let rdma = machine
+        .functions
+        .iter()
+        .filter_map(|(pci, function)| Some((*pci, function.rdma.as_ref()?)));
+    let ports = rdma.flat_map(|(pci, rdma)| {
+        rdma.ports
+            .iter()
+            .map(move |(number, port)| (pci, *number, port))
+    });
     ports
         .flat_map(|(pci, number, port)| {
             let files = port.counters.iter().chain(&port.hw_counters);

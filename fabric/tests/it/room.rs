@@ -9,7 +9,10 @@ pub(crate) fn node() -> NodeName {
     NodeName::from("node-1")
 }
 
-#[expect(clippy::disallowed_types, reason = "read once for hundreds of worlds; never changed")]
+#[expect(
+    clippy::disallowed_types,
+    reason = "read once for hundreds of worlds; never changed"
+)]
 static SHIPPED: std::sync::LazyLock<Platforms> = std::sync::LazyLock::new(Platforms::shipped);
 
 /// A world of one node of this platform, at rest.
@@ -28,18 +31,28 @@ pub(crate) fn world_of(layer: LinkLayer) -> Fabric {
 
 /// The port of the first function that should be up, counted from 0.
 pub(crate) fn slot(world: &Fabric, nth: usize) -> SlotRef {
-    let mut up = world.ports(&node()).into_iter().filter(|port| port.should_be_up);
-    up.nth(nth).expect("the platform has that many cabled ports").slot
+    let mut up = world
+        .ports(&node())
+        .into_iter()
+        .filter(|port| port.should_be_up);
+    up.nth(nth)
+        .expect("the platform has that many cabled ports")
+        .slot
 }
 
 /// The function behind a port.
 pub(crate) fn function(slot: &SlotRef) -> FunctionRef {
-    FunctionRef { node: slot.node.clone(), pci: slot.pci }
+    FunctionRef {
+        node: slot.node.clone(),
+        pci: slot.pci,
+    }
 }
 
 /// Acts, and expects it to be possible.
 pub(crate) fn act(world: &mut Fabric, action: Action) {
-    world.act(&action).unwrap_or_else(|error| panic!("{action:?}: {error}"));
+    world
+        .act(&action)
+        .unwrap_or_else(|error| panic!("{action:?}: {error}"));
 }
 
 /// Lets time pass until so many milliseconds after the start.
@@ -58,20 +71,31 @@ pub(crate) fn port(world: &Fabric, slot: &SlotRef) -> Option<Port> {
 pub(crate) fn netdev(world: &Fabric, slot: &SlotRef) -> Option<NetDev> {
     let machine = world.machine(&slot.node)?;
     let netdevs = &machine.functions.get(&slot.pci)?.netdevs;
-    netdevs.iter().find(|netdev| netdev.dev_port + 1 == u16::from(slot.port.0)).cloned()
+    netdevs
+        .iter()
+        .find(|netdev| netdev.dev_port + 1 == u16::from(slot.port.0))
+        .cloned()
 }
 
 /// Its two states, as `state/phys_state`, or `gone`.
 pub(crate) fn states(world: &Fabric, slot: &SlotRef) -> String {
     let shown = port(world, slot);
-    shown.map_or("gone".to_owned(), |port| format!("{}/{}", port.state.word(), port.phys_state.word()))
+    shown.map_or("gone".to_owned(), |port| {
+        format!("{}/{}", port.state.word(), port.phys_state.word())
+    })
 }
 
 /// The number in a counter's file.
 pub(crate) fn count(world: &Fabric, slot: &SlotRef, name: &str) -> u64 {
     let port = port(world, slot).expect("the port is there");
-    let statistics = netdev(world, slot).map(|netdev| netdev.statistics).unwrap_or_default();
-    let value = port.counters.get(name).or(port.hw_counters.get(name)).or(statistics.get(name));
+    let statistics = netdev(world, slot)
+        .map(|netdev| netdev.statistics)
+        .unwrap_or_default();
+    let value = port
+        .counters
+        .get(name)
+        .or(port.hw_counters.get(name))
+        .or(statistics.get(name));
     match value {
         Some(platforms::CounterValue::Count(count)) => *count,
         other => panic!("{name} of {slot} is {other:?}"),
@@ -93,5 +117,9 @@ pub(crate) fn pci(text: &str) -> PciAddress {
 
 /// Port 1 of a function.
 pub(crate) fn port_one(pci: PciAddress) -> SlotRef {
-    SlotRef { node: node(), pci, port: PortNumber(1) }
+    SlotRef {
+        node: node(),
+        pci,
+        port: PortNumber(1),
+    }
 }

@@ -26,7 +26,11 @@ fn a_cut_and_mended_port_walks_up(#[case] layer: LinkLayer, #[case] expected: &[
     check(&mut world, &victim, &[(0, UP), (1_000, UP)]);
     act(&mut world, Action::Cut(victim.clone()));
     let (cut, mended) = expected.split_at(2.min(expected.len() - 1));
-    check(&mut world, &victim, if layer == InfiniBand { cut } else { &cut[..1] });
+    check(
+        &mut world,
+        &victim,
+        if layer == InfiniBand { cut } else { &cut[..1] },
+    );
     to_ms(&mut world, 5_000);
     act(&mut world, Action::Mend(victim.clone()));
     check(&mut world, &victim, mended);
@@ -57,12 +61,33 @@ fn each_turn_of_a_flap_lasts_exactly_as_long_as_told(
     let slots = vec![bystander, victim.clone()];
     let (down, up) = (SimTime::from_ms(down_ms), SimTime::from_ms(7_000));
     to_ms(&mut world, 1_500);
-    act(&mut world, Action::Flap { slots, times: 2, down, up, stagger: SimTime::from_ms(500) });
+    act(
+        &mut world,
+        Action::Flap {
+            slots,
+            times: 2,
+            down,
+            up,
+            stagger: SimTime::from_ms(500),
+        },
+    );
     check(&mut world, &victim, &[(1_500, UP), (1_999, UP)]);
     check(&mut world, &victim, expected);
-    let edges: Vec<(u64, bool)> = world.edges(&victim).iter().map(|edge| (edge.at.as_ms(), edge.healthy)).collect();
+    let edges: Vec<(u64, bool)> = world
+        .edges(&victim)
+        .iter()
+        .map(|edge| (edge.at.as_ms(), edge.healthy))
+        .collect();
     let second = 2_000 + down_ms + 7_000;
-    assert_eq!(edges, [(2_000, false), (2_000 + down_ms, true), (second, false), (second + down_ms, true)]);
+    assert_eq!(
+        edges,
+        [
+            (2_000, false),
+            (2_000 + down_ms, true),
+            (second, false),
+            (second + down_ms, true)
+        ]
+    );
     assert_eq!(count(&world, &victim, "link_downed"), 2);
     assert!(world.settled());
 }
@@ -70,10 +95,19 @@ fn each_turn_of_a_flap_lasts_exactly_as_long_as_told(
 #[rstest]
 #[case::infiniband(InfiniBand, &[(0, TRAINING), (7_849, TRAINING), (7_850, INIT), (7_950, ARMED), (7_999, ARMED), (8_000, UP)])]
 #[case::ethernet(Ethernet, &[(0, DISABLED), (7_999, DISABLED), (8_000, UP)])]
-fn a_slow_training_takes_as_long_as_told(#[case] layer: LinkLayer, #[case] expected: &[(u64, &str)]) {
+fn a_slow_training_takes_as_long_as_told(
+    #[case] layer: LinkLayer,
+    #[case] expected: &[(u64, &str)],
+) {
     let mut world = world_of(layer);
     let victim = slot(&world, 0);
-    act(&mut world, Action::TrainSlowly { slot: victim.clone(), takes: SimTime::from_secs(8) });
+    act(
+        &mut world,
+        Action::TrainSlowly {
+            slot: victim.clone(),
+            takes: SimTime::from_secs(8),
+        },
+    );
     check(&mut world, &victim, expected);
 }
 
@@ -99,13 +133,31 @@ fn a_stuck_port_stays_where_it_sticks_until_mended(
     let victim = slot(&world, 0);
     if on_the_way_up {
         let (slots, down) = (vec![victim.clone()], SimTime::from_ms(1_000));
-        act(&mut world, Action::Flap { slots, times: 1, down, up: down, stagger: SimTime::ZERO });
+        act(
+            &mut world,
+            Action::Flap {
+                slots,
+                times: 1,
+                down,
+                up: down,
+                stagger: SimTime::ZERO,
+            },
+        );
     }
-    act(&mut world, Action::Stick { slot: victim.clone(), at });
+    act(
+        &mut world,
+        Action::Stick {
+            slot: victim.clone(),
+            at,
+        },
+    );
     check(&mut world, &victim, &[(2_000, stuck), (90_000, stuck)]);
     let expected = if on_the_way_up { 1 } else { downed };
     assert_eq!(count(&world, &victim, "link_downed"), expected);
-    assert_eq!(count(&world, &victim, "link_error_recovery"), u64::from(at == StickAt::Recovery));
+    assert_eq!(
+        count(&world, &victim, "link_error_recovery"),
+        u64::from(at == StickAt::Recovery)
+    );
     act(&mut world, Action::Mend(victim.clone()));
     check(&mut world, &victim, &[(90_300, UP)]);
     assert!(world.settled());
@@ -115,21 +167,43 @@ fn a_stuck_port_stays_where_it_sticks_until_mended(
 fn without_a_subnet_manager_ports_stay_active_or_wait_in_init() {
     let mut world = world_of(InfiniBand);
     let (bystander, victim) = (slot(&world, 0), slot(&world, 1));
-    act(&mut world, Action::SubnetManager { running: false, reinitialise: false });
+    act(
+        &mut world,
+        Action::SubnetManager {
+            running: false,
+            reinitialise: false,
+        },
+    );
     act(&mut world, Action::Cut(victim.clone()));
     to_ms(&mut world, 1_000);
     act(&mut world, Action::Mend(victim.clone()));
     check(&mut world, &victim, &[(1_150, INIT), (99_000, INIT)]);
     check(&mut world, &bystander, &[(99_000, UP)]);
-    act(&mut world, Action::SubnetManager { running: true, reinitialise: false });
-    check(&mut world, &victim, &[(99_099, INIT), (99_100, ARMED), (99_150, UP)]);
+    act(
+        &mut world,
+        Action::SubnetManager {
+            running: true,
+            reinitialise: false,
+        },
+    );
+    check(
+        &mut world,
+        &victim,
+        &[(99_099, INIT), (99_100, ARMED), (99_150, UP)],
+    );
 }
 
 #[test]
 fn a_standby_that_takes_over_brings_every_port_to_init_and_back() {
     let mut world = world_of(InfiniBand);
     let victim = slot(&world, 3);
-    act(&mut world, Action::SubnetManager { running: true, reinitialise: true });
+    act(
+        &mut world,
+        Action::SubnetManager {
+            running: true,
+            reinitialise: true,
+        },
+    );
     check(&mut world, &victim, &[(0, INIT), (100, ARMED), (150, UP)]);
     assert_eq!(count(&world, &victim, "link_downed"), 0);
 }
@@ -138,7 +212,13 @@ fn a_standby_that_takes_over_brings_every_port_to_init_and_back() {
 fn a_roce_port_needs_no_subnet_manager() {
     let mut world = world_of(Ethernet);
     let victim = slot(&world, 0);
-    act(&mut world, Action::SubnetManager { running: false, reinitialise: true });
+    act(
+        &mut world,
+        Action::SubnetManager {
+            running: false,
+            reinitialise: true,
+        },
+    );
     act(&mut world, Action::Cut(victim.clone()));
     act(&mut world, Action::Mend(victim.clone()));
     check(&mut world, &victim, &[(0, DISABLED), (150, UP)]);
@@ -150,17 +230,36 @@ fn a_roce_port_needs_no_subnet_manager() {
 fn an_interface_taken_down(#[case] layer: LinkLayer, #[case] expected: &str, #[case] downed: u64) {
     let mut world = world_of(layer);
     let victim = slot(&world, 0);
-    act(&mut world, Action::Interface { slot: victim.clone(), up: false });
+    act(
+        &mut world,
+        Action::Interface {
+            slot: victim.clone(),
+            up: false,
+        },
+    );
     check(&mut world, &victim, &[(0, expected), (5_000, expected)]);
     let shown = netdev(&world, &victim).expect("the interface stays");
     assert!(!shown.admin_up && !shown.carrier);
     assert_eq!(shown.operstate, "down");
     assert_eq!(count(&world, &victim, "link_downed"), downed);
-    act(&mut world, Action::Interface { slot: victim.clone(), up: true });
+    act(
+        &mut world,
+        Action::Interface {
+            slot: victim.clone(),
+            up: true,
+        },
+    );
     check(&mut world, &victim, &[(5_300, UP)]);
     let shown = netdev(&world, &victim).expect("the interface stays");
     assert!(shown.admin_up && shown.carrier);
-    assert_eq!((shown.operstate.as_str(), shown.carrier_up_count, shown.carrier_down_count), ("up", 2, 2));
+    assert_eq!(
+        (
+            shown.operstate.as_str(),
+            shown.carrier_up_count,
+            shown.carrier_down_count
+        ),
+        ("up", 2, 2)
+    );
 }
 
 #[test]
@@ -171,8 +270,20 @@ fn what_does_not_hold_a_walk_back_does_not_delay_it() {
     act(&mut world, Action::Mend(victim.clone()));
     for ms in [20, 80, 160, 260] {
         to_ms(&mut world, ms);
-        act(&mut world, Action::Operstate { slot: victim.clone(), text: "dormant".to_owned() });
-        act(&mut world, Action::SubnetManager { running: true, reinitialise: false });
+        act(
+            &mut world,
+            Action::Operstate {
+                slot: victim.clone(),
+                text: "dormant".to_owned(),
+            },
+        );
+        act(
+            &mut world,
+            Action::SubnetManager {
+                running: true,
+                reinitialise: false,
+            },
+        );
         act(&mut world, Action::Cut(other.clone()));
         act(&mut world, Action::Mend(victim.clone()));
     }
@@ -183,15 +294,38 @@ fn what_does_not_hold_a_walk_back_does_not_delay_it() {
 fn a_mend_hurries_a_slow_training_and_stops_a_flap() {
     let mut world = world_of(InfiniBand);
     let (slow, flapping) = (slot(&world, 0), slot(&world, 1));
-    act(&mut world, Action::TrainSlowly { slot: slow.clone(), takes: SimTime::from_secs(60) });
+    act(
+        &mut world,
+        Action::TrainSlowly {
+            slot: slow.clone(),
+            takes: SimTime::from_secs(60),
+        },
+    );
     let (down, up) = (SimTime::from_secs(5), SimTime::from_secs(1));
-    act(&mut world, Action::Flap { slots: vec![flapping.clone()], times: 9, down, up, stagger: SimTime::ZERO });
+    act(
+        &mut world,
+        Action::Flap {
+            slots: vec![flapping.clone()],
+            times: 9,
+            down,
+            up,
+            stagger: SimTime::ZERO,
+        },
+    );
     to_ms(&mut world, 7_000);
     act(&mut world, Action::Mend(slow.clone()));
     act(&mut world, Action::Mend(flapping.clone()));
-    check(&mut world, &slow, &[(7_000, TRAINING), (7_249, ARMED), (7_250, UP)]);
+    check(
+        &mut world,
+        &slow,
+        &[(7_000, TRAINING), (7_249, ARMED), (7_250, UP)],
+    );
     check(&mut world, &flapping, &[(7_300, UP), (60_000, UP)]);
-    assert_eq!(world.edges(&flapping).len(), 4, "down at 0 s, up at 5 s, down at 6 s, up when mended");
+    assert_eq!(
+        world.edges(&flapping).len(),
+        4,
+        "down at 0 s, up at 5 s, down at 6 s, up when mended"
+    );
 }
 
 #[test]
@@ -199,10 +333,23 @@ fn a_cut_during_a_flap_outlasts_it() {
     let mut world = world_of(Ethernet);
     let victim = slot(&world, 0);
     let second = SimTime::from_secs(1);
-    act(&mut world, Action::Flap { slots: vec![victim.clone()], times: 2, down: second, up: second, stagger: second });
+    act(
+        &mut world,
+        Action::Flap {
+            slots: vec![victim.clone()],
+            times: 2,
+            down: second,
+            up: second,
+            stagger: second,
+        },
+    );
     to_ms(&mut world, 1_500);
     act(&mut world, Action::Cut(victim.clone()));
-    check(&mut world, &victim, &[(1_500, DISABLED), (3_500, DISABLED), (60_000, DISABLED)]);
+    check(
+        &mut world,
+        &victim,
+        &[(1_500, DISABLED), (3_500, DISABLED), (60_000, DISABLED)],
+    );
     assert!(!world.settled(), "a port that should be up is not");
 }
 
@@ -211,21 +358,42 @@ fn a_set_port_shows_what_it_is_told_until_mended() {
     let mut world = world_of(Ethernet);
     let victim = slot(&world, 0);
     let (state, phys_state) = (Some(platforms::PortState::INIT), None);
-    act(&mut world, Action::Set { slot: victim.clone(), state, phys_state });
+    act(
+        &mut world,
+        Action::Set {
+            slot: victim.clone(),
+            state,
+            phys_state,
+        },
+    );
     check(&mut world, &victim, &[(0, INIT), (9_000, INIT)]);
-    assert_eq!(count(&world, &victim, "link_downed"), 0, "the link itself is up");
+    assert_eq!(
+        count(&world, &victim, "link_downed"),
+        0,
+        "the link itself is up"
+    );
     act(&mut world, Action::Mend(victim.clone()));
     check(&mut world, &victim, &[(9_000, UP)]);
 }
 
 #[test]
 fn an_early_sweep_arms_a_port_before_its_trap_is_followed() {
-    let timing = fabric::Timing { trap_to_sweep: SimTime::from_secs(60), ..fabric::Timing::default() };
+    let timing = fabric::Timing {
+        trap_to_sweep: SimTime::from_secs(60),
+        ..fabric::Timing::default()
+    };
     let platforms = platforms::Platforms::shipped();
-    let platform = platforms.get("dgx-a100").expect("the platform ships").clone();
+    let platform = platforms
+        .get("dgx-a100")
+        .expect("the platform ships")
+        .clone();
     let mut world = fabric::Fabric::new(vec![(crate::room::node(), platform)], timing);
     let victim = slot(&world, 0);
     act(&mut world, Action::Cut(victim.clone()));
     act(&mut world, Action::Mend(victim.clone()));
-    check(&mut world, &victim, &[(9_999, INIT), (10_000, ARMED), (10_050, UP)]);
+    check(
+        &mut world,
+        &victim,
+        &[(9_999, INIT), (10_000, ARMED), (10_050, UP)],
+    );
 }
