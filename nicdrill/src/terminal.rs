@@ -51,7 +51,7 @@ impl Terminal {
         if self.deaf {
             return;
         }
-        let mut write = || {
+        let write = || {
             let mut stdout = io::stdout().lock();
             stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
         };

@@ -11,7 +11,7 @@ use crate::config::NameVerdict;
 use crate::eyes::fetch_one;
 use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::metadata::Row;
-use crate::name::{DeviceName, PortNumber};
+use crate::name::{DeviceName, PortNumber, Role};
 use crate::sight::{Blind, Seen, SeenPorts, SeenScope};
 
 impl Agent {
@@ -56,6 +56,28 @@ impl Agent {
             line(&mut told, format_args!("no device in {folder}"));
         }
         told
+    }
+
+    /// What each device of the class folder is taken for, in order of name: its role, or why it is
+    /// not monitored.
+    ///
+    /// # Errors
+    /// If the clocks cannot be read.
+    pub fn classified(
+        &self,
+        hands: &dyn Hands,
+    ) -> Result<Vec<(DeviceName, Result<Role, String>)>, ReadError> {
+        let (sight, _) = self.eyes.look(hands, &self.memory)?;
+        let role = |seen: &Seen| match &seen.scope {
+            SeenScope::In(role, _) => Ok(*role),
+            SeenScope::Out(reason) => Err(reason.to_string()),
+            SeenScope::Unknown(Blind::Race) => Err("nothing of it is there yet".to_owned()),
+            SeenScope::Unknown(Blind::Unreadable(cause)) => Err(cause.to_string()),
+        };
+        let devices = sight.devices.iter();
+        Ok(devices
+            .map(|seen| (seen.name.clone(), role(seen)))
+            .collect())
     }
 
     fn explain_device(&self, hands: &dyn Hands, seen: &Seen, told: &mut String) {

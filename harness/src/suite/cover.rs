@@ -7,15 +7,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// How often each platform is played at least. Chosen: a platform's tree is read by ten different
 /// stories before a release, while a run stays a matter of seconds.
-pub const PLATFORM_AT_LEAST: usize = 10;
+pub(super) const PLATFORM_AT_LEAST: usize = 10;
 
 /// A pair that fits and could be played in the process arm, by its names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Candidate<'p> {
+pub(super) struct Candidate<'p> {
     /// The scenario's name.
-    pub scenario: &'p str,
+    pub(super) scenario: &'p str,
     /// The platform's name, as `name` or `name:variant`.
-    pub platform: &'p str,
+    pub(super) platform: &'p str,
 }
 
 impl<'p> Candidate<'p> {
@@ -26,7 +26,7 @@ impl<'p> Candidate<'p> {
 
 /// The places in `candidates` that the process arm plays.
 #[must_use]
-pub fn cover(candidates: &[Candidate<'_>]) -> BTreeSet<usize> {
+pub(super) fn cover(candidates: &[Candidate<'_>]) -> BTreeSet<usize> {
     let mut chosen = Chosen::default();
     let mut of_scenario: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     let mut of_platform: BTreeMap<&str, Vec<usize>> = BTreeMap::new();

@@ -17,14 +17,14 @@ use std::{
 
 /// A task that panicked: what the panic said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Panicked(pub String);
+pub(super) struct Panicked(pub(super) String);
 
 /// Does `tasks` tasks in `jobs` threads and tells each result in order.
 ///
 /// `worker` makes the worker of a job, counted from 0; `each` does one task, counted from 0; `tell`
 /// takes the results in order and may break off, after which no further task begins and nothing more
 /// is told.
-pub fn in_order<W, T: Send>(
+pub(super) fn in_order<W, T: Send>(
     jobs: usize,
     tasks: usize,
     worker: impl Fn(usize) -> W + Sync,

@@ -34,14 +34,14 @@ use crate::{
 };
 
 /// Makes the player that a job, counted from 0, plays its processes with.
-pub type Players = dyn Fn(usize) -> Result<Box<dyn Player>, String> + Sync;
+pub type Players<'r> = dyn Fn(usize) -> Result<Box<dyn Player>, String> + Sync + 'r;
 
 /// The process arm, as a run needs it.
 pub struct ProcessArm<'r> {
     /// Tries the monitor once.
     pub probe: &'r (dyn Fn() -> ProbeOutcome + Sync),
     /// Makes players.
-    pub players: &'r Players,
+    pub players: &'r Players<'r>,
 }
 
 /// How a run is done.

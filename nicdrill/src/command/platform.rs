@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use harness::{platform_pages, read_files};
+use harness::{platform_check, platform_pages, read_files};
 use reports::ExitCode;
 
 use super::{Stop, select::is_path};
@@ -39,7 +39,7 @@ pub(crate) fn platform_check(what: &[String]) -> Result<ExitCode, Stop> {
     if !paths.is_empty() {
         names.extend(own);
     }
-    let checked = platform_pages::check(&platforms, &names).map_err(Stop::input)?;
+    let checked = platform_check::check(&platforms, &names).map_err(Stop::input)?;
     out(&checked.text)?;
     Ok(if checked.problems == 0 { ExitCode::Success } else { ExitCode::Usage })
 }

@@ -26,8 +26,6 @@ pub(crate) struct Choice {
     pub(crate) library: Library,
     /// The monitor under test.
     pub(crate) descriptor: Descriptor,
-    /// What was asked for.
-    pub(crate) ask: Ask,
     /// What came of it.
     pub(crate) selected: Selected,
     /// The run folder.
@@ -87,7 +85,7 @@ pub(crate) fn choose(arguments: &SelectArguments, seed: u64) -> Result<Choice, S
         seed,
     };
     let selected = select(&library, &descriptor, &ask).map_err(Stop::input)?;
-    Ok(Choice { library, descriptor, ask, selected, out, again })
+    Ok(Choice { library, descriptor, selected, out, again })
 }
 
 /// Whether a word names a file or folder and not a scenario or platform.
