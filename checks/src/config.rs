@@ -293,7 +293,7 @@ mod tests {
     fn an_unknown_key_is_a_warning_with_the_nearest_known_one() {
         let text = "nicExclusionRegexp = ''\n[counterDetection]\nenable = true\nzzzzzzzzzzz = 1";
         let (_, notes) = read(text).unwrap();
-        assert_eq!(notes.len(), 4, "{notes:?}");
+        assert_eq!(notes.len(), 3, "{notes:?}");
         assert!(notes[0].ends_with("key=nicExclusionRegexp nearest=nicExclusionRegex"));
         assert!(notes[1].ends_with("key=counterDetection.enable nearest=counterDetection.enabled"));
         assert!(notes[2].ends_with("key=counterDetection.zzzzzzzzzzz"));

@@ -28,7 +28,7 @@ mod state_file;
 mod zoo;
 
 pub use agent::{Agent, IoKind, Outcome, Polled, Refusal, SaveStep, Standing, Start, Todo};
-pub use flags::{Flags, LogFormat, Paths, Publish, Settings};
+pub use flags::{Flags, LogFormat, Paths, Publish, Settings, parse_duration};
 pub use hands::{Answer, Clocks, Hands, ReadError, Request};
 pub use name::{Card, Check, DeviceName, LinkLayer, PciFunction, PortNumber, Role};
 pub use note::{Level, Note};

@@ -141,7 +141,7 @@ mod tests {
 
     #[rstest]
     #[case("", "parse gpu metadata at /m.json")]
-    #[case("[]", "parse gpu metadata at /m.json")]
+    #[case("[]", "empty gpus[]")]
     #[case("{}", "empty gpus[]")]
     #[case(r#"{"gpus":[{"numa_node":0}]}"#, "empty nic_topology")]
     #[case(

@@ -160,7 +160,13 @@ impl<E> Delivery<E> {
             return Some(attempt.batch);
         }
         if outcome.is_retryable() && attempt.number < self.publish.attempts {
-            attempt.wait = Some(self.wait_before(attempt.number + 1, &attempt.batch));
+            let wait = self.wait_before(attempt.number + 1, &attempt.batch);
+            let note = Note::new(Level::Debug, "publish is tried again")
+                .with("check", attempt.batch.check)
+                .with("attempt", attempt.number)
+                .with("wait_ms", wait.as_millis());
+            self.notes.push_back(note);
+            attempt.wait = Some(wait);
             attempt.number += 1;
             self.current = Some(attempt);
             return None;
