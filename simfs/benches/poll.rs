@@ -11,9 +11,17 @@ const OTHERS: usize = 120;
 
 fn device(n: usize) -> Vec<Edit> {
     let folder = format!("sys/devices/pci0000:00/0000:{n:02x}:00.0/infiniband/mlx5_{n}");
-    let file = |path: String| Edit::File { path: TreePath::new(&path), value: Value::line("4: ACTIVE") };
-    let mut edits: Vec<Edit> = FILES.iter().map(|name| file(format!("{folder}/ports/1/{name}"))).collect();
-    edits.extend((0..OTHERS).map(|other| file(format!("{folder}/ports/1/hw_counters/counter_{other}"))));
+    let file = |path: String| Edit::File {
+        path: TreePath::new(&path),
+        value: Value::line("4: ACTIVE"),
+    };
+    let mut edits: Vec<Edit> = FILES
+        .iter()
+        .map(|name| file(format!("{folder}/ports/1/{name}")))
+        .collect();
+    edits.extend(
+        (0..OTHERS).map(|other| file(format!("{folder}/ports/1/hw_counters/counter_{other}"))),
+    );
     edits.push(Edit::Link {
         path: TreePath::new(&format!("sys/class/infiniband/mlx5_{n}")),
         target: format!("../../devices/pci0000:00/0000:{n:02x}:00.0/infiniband/mlx5_{n}"),
@@ -67,7 +75,10 @@ fn polls(criterion: &mut Criterion) {
         let mut fs = node();
         fs.set_tracing(false);
         bench.iter(|| {
-            fs.apply(&[Edit::Remove("sys/class/x".into()), Edit::Folder("sys/class/x".into())]);
+            fs.apply(&[
+                Edit::Remove("sys/class/x".into()),
+                Edit::Folder("sys/class/x".into()),
+            ]);
             poll(&mut fs, &paths)
         });
     });

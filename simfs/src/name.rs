@@ -16,6 +16,8 @@ pub(crate) struct Name {
     pub(crate) canonical: Arc<str>,
     /// The name by an alias folder, else the path in the tree.
     pub(crate) shown: Arc<str>,
+    /// The rank of the alias folder that lends the name; the worst of all if none does.
+    rank: usize,
 }
 
 impl Name {
@@ -28,14 +30,24 @@ impl Name {
 
     /// The name of something in the place that bears this one.
     fn below(&self, name: &str) -> Self {
-        let join = |base: &str| -> Arc<str> { TreePath::new(base).join(name).as_str().into() };
+        let join = |base: &str| -> Arc<str> {
+            if base.is_empty() {
+                name.into()
+            } else {
+                format!("{base}/{name}").into()
+            }
+        };
         let canonical = join(&self.canonical);
-        let shown = if self.canonical == self.shown {
+        let shown = if self.rank == usize::MAX {
             Arc::clone(&canonical)
         } else {
             join(&self.shown)
         };
-        Self { canonical, shown }
+        Self {
+            canonical,
+            shown,
+            rank: self.rank,
+        }
     }
 }
 
@@ -80,32 +92,27 @@ impl Names {
             .map(|folder| Arc::new(folder.below(name)))
     }
 
-    fn make(&self, tree: &Tree, id: NodeId) -> Option<Name> {
-        let canonical = tree.path_of(id)?;
-        let mut best: Option<(usize, NodeId, &TreePath)> = None;
-        let mut at = id;
-        while at != NodeId::ROOT {
-            // Going up, so that the first found of equal rank is the deepest.
-            if let Some((rank, link)) = self.led_to.get(&at)
-                && best.is_none_or(|(best, ..)| *rank < best)
-            {
-                best = Some((*rank, at, link));
-            }
-            at = tree.parent_of(at)?;
-        }
-        let canonical: Arc<str> = canonical.as_str().into();
-        let Some((_, target, link)) = best else {
+    /// A node bears the name of its folder and its own, unless a link of an alias folder leads to
+    /// it: of two links in folders of the same rank the deeper one wins, which is this.
+    fn make(&mut self, tree: &Tree, id: NodeId) -> Option<Name> {
+        let node = tree.node(id)?;
+        if id == NodeId::ROOT {
+            let nothing: Arc<str> = "".into();
             return Some(Name {
-                shown: Arc::clone(&canonical),
-                canonical,
+                canonical: Arc::clone(&nothing),
+                shown: nothing,
+                rank: usize::MAX,
             });
-        };
-        let target = tree.path_of(target)?;
-        let rest = &canonical[target.len()..];
-        Some(Name {
-            shown: format!("{link}{rest}").into(),
-            canonical,
-        })
+        }
+        let name = self.of(tree, node.parent)?.below(&node.name);
+        match self.led_to.get(&id) {
+            Some((rank, link)) if *rank <= name.rank => Some(Name {
+                shown: link.as_str().into(),
+                rank: *rank,
+                ..name
+            }),
+            _ => Some(name),
+        }
     }
 
     fn learn(&mut self, tree: &Tree) {
