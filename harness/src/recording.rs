@@ -45,7 +45,7 @@ pub struct ChairTick {
     pub reads: Reads,
     /// Calls received in this tick, in order.
     pub calls: Vec<Call>,
-    /// Lines of log that the monitor wrote (process arm: its stderr; memory arm: its notes).
+    /// Lines of log that the monitor wrote (process arm: stderr, then stdout; memory arm: its notes).
     pub log: Vec<String>,
     /// Exits in this tick.
     pub exits: Vec<Exit>,

@@ -1,0 +1,129 @@
+//! The process arm: a real program, started as its descriptor says, on a real mount and over a real
+//! gRPC socket, led through a story in lockstep.
+//!
+//! One [`ProcessArm`] belongs to one job and stays on the thread that made it: everything that a
+//! drill needs runs there or next to it, on one CPU. What a run needs first is a [`Stage`]. The
+//! lockstep itself is `player.rs`; what is said of the outcome is the judge's work.
+//!
+//! Start at [`enter`], then [`ProcessArm::new`].
+
+use std::{
+    fs, io,
+    path::PathBuf,
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
+
+use nix::{
+    sched::{CpuSet, sched_getaffinity, sched_setaffinity},
+    unistd::Pid,
+};
+use scenarios::{Arm, Story};
+use simfs::Pattern;
+use tokio::{runtime::Runtime, sync::mpsc};
+
+mod chair;
+mod inbox;
+mod line;
+mod network;
+mod player;
+mod probe;
+mod quiet;
+mod server;
+mod stage;
+mod station;
+
+pub use probe::ProbeFailure;
+pub use stage::{Entered, NoStage, Stage, enter};
+
+use inbox::Happening;
+use network::Network;
+use player::Player;
+use server::Connector;
+
+use crate::{descriptor::Descriptor, drill, memory::Played};
+
+/// How drills are played as processes.
+#[derive(Clone, Debug)]
+pub struct ProcessOptions {
+    /// How long a monitor may make no progress.
+    pub limit: Duration,
+    /// Whether a job stays on one CPU together with its monitor, if the monitor's descriptor lets it.
+    pub pin: bool,
+    /// Words put before the monitor's command.
+    pub wrap: Vec<String>,
+    /// The wrong monitor to play, by its name; the descriptor's own if there is none.
+    pub species: Option<String>,
+    /// For tests of the comparison of arms: files whose first bytes are served for ever.
+    pub stale_bytes_for_test: Option<Pattern>,
+}
+
+impl Default for ProcessOptions {
+    /// Ten seconds, pinned, not wrapped, the descriptor's own monitor, nothing stale.
+    fn default() -> Self {
+        let limit = Duration::from_secs(10);
+        Self { limit, pin: true, wrap: Vec::new(), species: None, stale_bytes_for_test: None }
+    }
+}
+
+/// What one job needs to play drills as processes, one after the other.
+pub struct ProcessArm {
+    folder: PathBuf,
+    interrupted: Arc<AtomicBool>,
+    options: ProcessOptions,
+    this: String,
+    cpus: CpuSet,
+    cpu: Option<usize>,
+    network: Network,
+    connector: Connector,
+    inbox: mpsc::UnboundedReceiver<Happening>,
+    tell: mpsc::UnboundedSender<Happening>,
+    runtime: Runtime,
+}
+
+impl ProcessArm {
+    /// The arm of one job, counted from 0. It is used by the calling thread alone, which from now
+    /// on has a network of its own where the kernel allows that.
+    ///
+    /// # Errors
+    /// If the kernel refuses a folder, a thread's affinity or a reactor.
+    pub fn new(stage: &Stage, job: usize, options: ProcessOptions) -> io::Result<Self> {
+        let folder = stage.folder().join(job.to_string());
+        fs::create_dir_all(&folder)?;
+        let this = std::env::current_exe()?.to_string_lossy().into_owned();
+        let cpus = sched_getaffinity(Pid::from_raw(0))?;
+        let allowed: Vec<usize> = (0..CpuSet::count()).filter(|cpu| cpus.is_set(*cpu) == Ok(true)).collect();
+        let cpu = if options.pin { allowed.get(job % allowed.len().max(1)).copied() } else { None };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
+        let (tell, inbox) = mpsc::unbounded_channel();
+        let connector = Connector::start(&runtime);
+        let network = Network::enter();
+        let interrupted = Arc::clone(stage.interrupted());
+        Ok(Self { folder, interrupted, options, this, cpus, cpu, network, connector, inbox, tell, runtime })
+    }
+
+    /// The CPU on which a monitor and the server of its files run; `None` for any.
+    fn settle(&self, descriptor: &Descriptor) -> io::Result<Option<usize>> {
+        let cpu = self.cpu.filter(|_| descriptor.pin);
+        let set = match cpu {
+            None => self.cpus,
+            Some(cpu) => {
+                let mut set = CpuSet::new();
+                set.set(cpu)?;
+                set
+            }
+        };
+        sched_setaffinity(Pid::from_raw(0), &set)?;
+        Ok(cpu)
+    }
+}
+
+impl drill::Player for ProcessArm {
+    fn arm(&self) -> Arm {
+        Arm::Process
+    }
+
+    fn play(&mut self, story: &Story, descriptor: &Descriptor) -> Played {
+        Player::play(self, story, descriptor)
+    }
+}

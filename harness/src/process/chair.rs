@@ -1,0 +1,214 @@
+//! A monitor in its chair: a child process that is started, heard, ended and always reaped.
+//!
+//! It leads a process group of its own, so that a wrapper and what it wraps end together and a
+//! terminal's Ctrl-C does not reach it. What it writes is collected without ever blocking it. Start
+//! at [`Chair::start`].
+
+use std::{
+    io,
+    os::{fd::OwnedFd, unix::process::{CommandExt as _, ExitStatusExt as _}},
+    process::{Child, Command, Stdio},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread,
+};
+
+use nix::{
+    sys::{
+        signal::{Signal as SysSignal, kill, killpg},
+        wait::{Id, WaitPidFlag, waitid},
+    },
+    unistd::{Pid, getpgid},
+};
+use scenarios::Signal;
+use tokio::{net::unix::pipe::Receiver, runtime::Runtime, task::JoinHandle};
+
+use super::{
+    inbox::{News, Teller},
+    stage::MARK,
+};
+use crate::{director::MonitorId, recording::Exit};
+
+/// The stack of a thread that only waits, in bytes.
+const WATCH_STACK: usize = 64 * 1024;
+
+/// What to start.
+#[derive(Debug)]
+pub(super) struct Order {
+    /// Program and arguments.
+    pub(super) words: Vec<String>,
+    /// Variables beside the inherited ones.
+    pub(super) env: Vec<(String, String)>,
+    /// The program runs under a wrapper, which may write something at its end.
+    pub(super) wrapped: bool,
+}
+
+/// A running monitor. Dropped, it is killed.
+pub(super) struct Chair {
+    child: Child,
+    group: Pid,
+    wrapped: bool,
+    out: Tap,
+    err: Tap,
+    reaped: bool,
+}
+
+impl Chair {
+    /// Starts a monitor; its end will be told to `teller`.
+    pub(super) fn start(runtime: &Runtime, order: &Order, teller: Teller, monitor: MonitorId) -> io::Result<Self> {
+        let (program, arguments) = order.words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+        let mut child = Command::new(program)
+            .args(arguments)
+            .env_remove(MARK)
+            .envs(order.env.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .spawn()?;
+        let group = Pid::from_raw(i32::try_from(child.id()).expect("a pid is a positive i32"));
+        let pipes = (child.stdout.take(), child.stderr.take());
+        let seat = || -> io::Result<(Tap, Tap)> {
+            let _inside = runtime.enter();
+            let (Some(out), Some(err)) = pipes else { return Err(io::ErrorKind::BrokenPipe.into()) };
+            let watch = move || {
+                // The child stays a zombie until it is reaped, so its number is nobody else's. An
+                // error means that it was reaped already.
+                let _ = waitid(Id::Pid(group), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT);
+                teller.tell(News::Ended { monitor });
+            };
+            thread::Builder::new().name("chair".to_owned()).stack_size(WATCH_STACK).spawn(watch)?;
+            Ok((Tap::new(runtime, out.into())?, Tap::new(runtime, err.into())?))
+        };
+        match seat() {
+            Ok((out, err)) => Ok(Self { child, group, wrapped: order.wrapped, out, err, reaped: false }),
+            Err(error) => {
+                // It cannot be heard, so it must not live.
+                let _ = child.kill();
+                let _ = child.wait();
+                Err(error)
+            }
+        }
+    }
+
+    /// Whether a thread belongs to this monitor, or to what it started.
+    pub(super) fn is(&self, tid: u32) -> bool {
+        let tid = i32::try_from(tid).map(Pid::from_raw);
+        tid.is_ok_and(|tid| getpgid(Some(tid)).is_ok_and(|group| group == self.group))
+    }
+
+    /// Sends a signal: SIGTERM to the program itself, SIGKILL to all that it started.
+    pub(super) fn signal(&self, signal: Signal) {
+        // It may have ended already; it is not reaped yet, so nobody else bears the number.
+        let _ = match signal {
+            Signal::Term if !self.wrapped => kill(self.group, SysSignal::SIGTERM),
+            Signal::Term => killpg(self.group, SysSignal::SIGTERM),
+            Signal::Kill => killpg(self.group, SysSignal::SIGKILL),
+        };
+    }
+
+    /// How it ended; waits until it has. Whatever it left running ends too.
+    pub(super) fn reap(&mut self) -> io::Result<Exit> {
+        self.signal(Signal::Kill);
+        let status = self.child.wait()?;
+        self.reaped = true;
+        Ok(match (status.code(), status.signal()) {
+            (Some(code), _) => Exit::Code(code),
+            (None, signal) => Exit::Signal(signal.unwrap_or_default()),
+        })
+    }
+
+    /// Whether somebody has to be given time to write something when it ends.
+    pub(super) fn ends_gently(&self) -> bool {
+        self.wrapped
+    }
+
+    /// The whole lines that it wrote since this was last asked, to stderr and then to stdout;
+    /// `at_end` also what follows the last one.
+    pub(super) fn heard(&self, at_end: bool) -> Vec<u8> {
+        let mut heard = self.err.take(at_end);
+        heard.extend(self.out.take(at_end));
+        heard
+    }
+
+    /// The process, for looking at its threads.
+    pub(super) fn pid(&self) -> Pid {
+        self.group
+    }
+}
+
+impl Drop for Chair {
+    fn drop(&mut self) {
+        if !self.reaped {
+            // A child that cannot be reaped is not ours any more.
+            let _ = self.reap();
+        }
+    }
+}
+
+/// One pipe from a child, emptied as it fills.
+struct Tap {
+    pipe: Arc<Pipe>,
+    emptying: JoinHandle<()>,
+}
+
+struct Pipe {
+    fd: Receiver,
+    bytes: Mutex<Vec<u8>>,
+}
+
+impl Tap {
+    fn new(runtime: &Runtime, fd: OwnedFd) -> io::Result<Self> {
+        let fd = Receiver::from_owned_fd(fd)?;
+        let pipe = Arc::new(Pipe { fd, bytes: Mutex::default() });
+        let emptied = Arc::clone(&pipe);
+        let emptying = runtime.spawn(async move {
+            while emptied.fd.readable().await.is_ok() && !emptied.empty_when_ready() {}
+        });
+        Ok(Self { pipe, emptying })
+    }
+
+    fn take(&self, at_end: bool) -> Vec<u8> {
+        self.pipe.empty();
+        let mut bytes = self.pipe.bytes();
+        let whole = match bytes.iter().rposition(|byte| *byte == b'\n') {
+            _ if at_end => bytes.len(),
+            end => end.map_or(0, |end| end + 1),
+        };
+        bytes.drain(..whole).collect()
+    }
+}
+
+impl Drop for Tap {
+    fn drop(&mut self) {
+        self.emptying.abort();
+    }
+}
+
+impl Pipe {
+    /// Reads what the reactor knows of, so that it waits for more; whether nothing more will come.
+    fn empty_when_ready(&self) -> bool {
+        self.empty_by(|piece| self.fd.try_read(piece))
+    }
+
+    /// Reads what there is, known to the reactor or not.
+    fn empty(&self) {
+        self.empty_by(|piece| Ok(rustix::io::read(&self.fd, piece)?));
+    }
+
+    fn empty_by(&self, read: impl Fn(&mut [u8]) -> io::Result<usize>) -> bool {
+        let mut piece = [0; 4096];
+        let mut bytes = self.bytes();
+        loop {
+            match read(&mut piece) {
+                Ok(0) => return true,
+                Ok(len) => bytes.extend_from_slice(&piece[..len]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return error.kind() != io::ErrorKind::WouldBlock,
+            }
+        }
+    }
+
+    fn bytes(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.bytes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,95 @@
+//! A connection to the connector that can be cut from outside, as a network or a dying server cuts
+//! it: at once, without a word more.
+
+use std::{
+    io,
+    net::Shutdown,
+    os::unix::net::UnixStream as StdStream,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use platforms::NodeName;
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::UnixStream,
+};
+use tonic::transport::server::Connected;
+
+/// The server's end of a connection.
+#[derive(Debug)]
+pub(super) struct Line {
+    stream: UnixStream,
+    tag: LineTag,
+}
+
+/// Whose connection it is, and the knife.
+#[derive(Clone, Debug)]
+pub(super) struct LineTag {
+    pub(super) node: NodeName,
+    /// The process at the other end.
+    pub(super) pid: u32,
+    knife: Arc<StdStream>,
+}
+
+impl Line {
+    pub(super) fn new(stream: UnixStream, node: NodeName) -> io::Result<Self> {
+        let peer = stream.peer_cred()?.pid().and_then(|pid| u32::try_from(pid).ok());
+        let stream = stream.into_std()?;
+        let knife = Arc::new(stream.try_clone()?);
+        Ok(Self { stream: UnixStream::from_std(stream)?, tag: LineTag { node, pid: peer.unwrap_or_default(), knife } })
+    }
+
+    pub(super) fn tag(&self) -> &LineTag {
+        &self.tag
+    }
+}
+
+impl LineTag {
+    /// Cuts the connection: the other end reads an end of file and nothing that was not sent yet.
+    pub(super) fn cut(&self) {
+        // It fails only where the other end has gone already.
+        let _ = self.knife.shutdown(Shutdown::Both);
+    }
+}
+
+impl Connected for Line {
+    type ConnectInfo = LineTag;
+
+    fn connect_info(&self) -> LineTag {
+        self.tag.clone()
+    }
+}
+
+impl AsyncRead for Line {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, buf)
+    }
+}
+
+impl AsyncWrite for Line {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}

@@ -1,0 +1,126 @@
+//! The probe drill: whether a monitor can be drilled at all, before anything is said of it.
+//!
+//! A machine stands at rest for some polls, then every cable is pulled. A monitor that never comes
+//! to the gate, or never calls the connector, would fail every drill in the same way.
+
+use std::fmt;
+
+use fabric::Action;
+use platforms::{NodeName, Platform, SlotRef};
+use scenarios::{Arm, ChecksRun, Deed, Heal, Place, Step, Story};
+use simfs::SimTime;
+
+use super::ProcessArm;
+use crate::{descriptor::Descriptor, drill::Player as _, recording::Broken};
+
+/// The tick in which the cables are pulled.
+const CUT_TICK: u64 = 2;
+
+/// The last tick: late enough for a monitor that believes its eyes only after several polls.
+const LAST_TICK: u64 = 12;
+
+/// Why a monitor cannot be drilled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProbeFailure {
+    /// It ended, or stopped, before it could be judged; or the stage could not be set.
+    Broken(Broken),
+    /// It polled and never called the connector, although every cable was pulled.
+    NeverCalled {
+        /// So many polls were awaited.
+        polls: u64,
+    },
+}
+
+impl ProbeFailure {
+    /// Whether the stage is at fault and not the monitor.
+    #[must_use]
+    pub fn is_of_the_stage(&self) -> bool {
+        matches!(self, Self::Broken(Broken::Stage { .. }))
+    }
+}
+
+impl fmt::Display for ProbeFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Broken(Broken::Hung { tick, waiting_for }) => {
+                write!(f, "the monitor made no progress at poll {tick}: waited for {waiting_for}")
+            }
+            Self::Broken(Broken::Crashed { tick, exit, last_words }) => {
+                write!(f, "the monitor ended by itself at poll {tick}: {exit:?}")?;
+                last_words.iter().try_for_each(|line| write!(f, "\n  {line}"))
+            }
+            Self::Broken(Broken::StuckInKernel { tick }) => {
+                write!(f, "the monitor is stuck in the kernel at poll {tick}")
+            }
+            Self::Broken(Broken::Stage { cause }) => write!(f, "the stage cannot be set: {cause}"),
+            Self::NeverCalled { polls } => write!(
+                f,
+                "the monitor polled {polls} times and never called the connector, although every cable was pulled\n\
+                 hint: is it told the socket? see `command` and `env` of its descriptor"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ProbeFailure {}
+
+impl ProcessArm {
+    /// Plays the probe drill of a monitor on a platform.
+    ///
+    /// # Errors
+    /// [`ProbeFailure`] if the monitor cannot be drilled.
+    pub fn probe(
+        &mut self,
+        platform: &Platform,
+        descriptor: &Descriptor,
+    ) -> Result<(), ProbeFailure> {
+        let story = story(platform);
+        let recording = self.play(&story, descriptor).recording;
+        if let Some(broken) = recording.broken {
+            return Err(ProbeFailure::Broken(broken));
+        }
+        let mut chairs = recording.ticks.iter().flat_map(|tick| tick.chairs.values());
+        if chairs.any(|chair| !chair.calls.is_empty()) {
+            return Ok(());
+        }
+        Err(ProbeFailure::NeverCalled { polls: LAST_TICK + 1 })
+    }
+}
+
+/// The probe as a story, which nobody judges.
+fn story(platform: &Platform) -> Story {
+    let node = NodeName::from("node-a");
+    let place = Place { file: "probe".to_owned(), line: 1, column: 1 };
+    let monitored = platform.ports().into_iter().filter(|port| port.cabled && port.is_monitored());
+    let cut = monitored.map(|port| {
+        let slot = SlotRef { node: node.clone(), pci: port.pci, port: port.port };
+        Deed::World(Action::Cut(slot))
+    });
+    let step = Step {
+        at: SimTime::from_secs(CUT_TICK),
+        place,
+        text: "every cable is pulled".to_owned(),
+        moment: None,
+        deeds: cut.collect(),
+    };
+    Story {
+        name: "probe".to_owned(),
+        title: "the probe drill".to_owned(),
+        why: "a monitor that cannot be drilled is told from one that is wrong".to_owned(),
+        covers: Vec::new(),
+        world: platform.name(),
+        nodes: vec![(node.clone(), platform.clone())],
+        chairs: vec![node],
+        tick: SimTime::from_secs(1),
+        until: SimTime::from_secs(LAST_TICK),
+        heal: Heal::Never { because: "nothing is judged".to_owned() },
+        checks: ChecksRun::State,
+        arms: vec![Arm::Process],
+        flags: Vec::new(),
+        config: String::new(),
+        given: Vec::new(),
+        steps: vec![step],
+        expectations: Vec::new(),
+        fold_quiet: false,
+    }
+}

@@ -1,0 +1,167 @@
+//! The mock connector: gRPC over a unix socket, acting out a [`ConnectorScript`].
+//!
+//! It decides nothing: each call goes to the player and waits for what becomes of it, so that the
+//! order of calls is exact. One server lasts as long as a job; sockets come and go with the script.
+//!
+//! [`ConnectorScript`]: crate::ConnectorScript
+
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use platforms::NodeName;
+use proto::{
+    HealthEvents,
+    platform_connector_server::{PlatformConnector, PlatformConnectorServer},
+};
+use tokio::{
+    net::UnixListener,
+    runtime::Runtime,
+    sync::{mpsc, oneshot},
+    task::JoinHandle,
+};
+use tokio_stream::wrappers::UnboundedReceiverStream;
+use tonic::{Code, Request, Response, Status, transport::Server};
+
+use super::{
+    inbox::{News, Teller},
+    line::{Line, LineTag},
+};
+use crate::connector::{Reaction, Socket};
+
+/// Who hears of calls on a node.
+type Ears = Arc<Mutex<BTreeMap<NodeName, Teller>>>;
+
+/// The connector of every node of a job's drill.
+pub(super) struct Connector {
+    lines: mpsc::UnboundedSender<io::Result<Line>>,
+    ears: Ears,
+    outlets: BTreeMap<NodeName, Outlet>,
+}
+
+/// What stands at one socket's path.
+struct Outlet {
+    path: PathBuf,
+    stands: Socket,
+    accepting: Option<JoinHandle<()>>,
+    tags: Arc<Mutex<Vec<LineTag>>>,
+}
+
+impl Connector {
+    /// A connector without a socket.
+    pub(super) fn start(runtime: &Runtime) -> Self {
+        let (lines, incoming) = mpsc::unbounded_channel();
+        let ears = Ears::default();
+        let service = PlatformConnectorServer::new(Desk { ears: Arc::clone(&ears) });
+        runtime.spawn(async move {
+            // It ends with the runtime; a connection that fails ends alone.
+            let _ = Server::builder().serve_with_incoming(service, UnboundedReceiverStream::new(incoming)).await;
+        });
+        Self { lines, ears, outlets: BTreeMap::new() }
+    }
+
+    /// A node gets a socket at this path, at which nothing stands yet.
+    pub(super) fn open(&mut self, node: &NodeName, path: &Path, teller: Teller) {
+        self.ears.lock().unwrap_or_else(PoisonError::into_inner).insert(node.clone(), teller);
+        let outlet = Outlet { path: path.to_owned(), stands: Socket::Absent, accepting: None, tags: Arc::default() };
+        self.outlets.insert(node.clone(), outlet);
+    }
+
+    /// Brings what stands at a node's path in line with the script. Where nobody listens any more,
+    /// every connection is cut.
+    pub(super) fn stand(&mut self, runtime: &Runtime, node: &NodeName, socket: Socket) -> io::Result<()> {
+        let outlet = self.outlets.get_mut(node).expect("a node's socket is opened before it is changed");
+        if outlet.stands == socket {
+            return Ok(());
+        }
+        outlet.end(runtime)?;
+        if socket != Socket::Absent {
+            let listener = {
+                let _inside = runtime.enter();
+                UnixListener::bind(&outlet.path)?
+            };
+            if socket == Socket::Listening {
+                let accept = accept(listener, node.clone(), self.lines.clone(), Arc::clone(&outlet.tags));
+                outlet.accepting = Some(runtime.spawn(accept));
+            }
+        }
+        outlet.stands = socket;
+        Ok(())
+    }
+
+    /// Takes every socket away and cuts every connection.
+    pub(super) fn close(&mut self, runtime: &Runtime) -> io::Result<()> {
+        self.ears.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        while let Some((_, mut outlet)) = self.outlets.pop_first() {
+            outlet.end(runtime)?;
+        }
+        Ok(())
+    }
+}
+
+impl Outlet {
+    fn end(&mut self, runtime: &Runtime) -> io::Result<()> {
+        if let Some(accepting) = self.accepting.take() {
+            accepting.abort();
+            // The listener is dropped with its task.
+            let _ = runtime.block_on(accepting);
+        }
+        for tag in self.tags.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            tag.cut();
+        }
+        if self.stands != Socket::Absent {
+            fs::remove_file(&self.path)?;
+            self.stands = Socket::Absent;
+        }
+        Ok(())
+    }
+}
+
+async fn accept(
+    listener: UnixListener,
+    node: NodeName,
+    lines: mpsc::UnboundedSender<io::Result<Line>>,
+    tags: Arc<Mutex<Vec<LineTag>>>,
+) {
+    while let Ok((stream, _)) = listener.accept().await {
+        let Ok(line) = Line::new(stream, node.clone()) else { continue };
+        tags.lock().unwrap_or_else(PoisonError::into_inner).push(line.tag().clone());
+        if lines.send(Ok(line)).is_err() {
+            return;
+        }
+    }
+}
+
+/// Where calls arrive.
+struct Desk {
+    ears: Ears,
+}
+
+#[tonic::async_trait]
+impl PlatformConnector for Desk {
+    async fn health_event_occurred_v1(&self, request: Request<HealthEvents>) -> Result<Response<()>, Status> {
+        let line = request.extensions().get::<LineTag>().expect("every connection has a tag").clone();
+        let (answer, decided) = oneshot::channel();
+        let teller = self.ears.lock().unwrap_or_else(PoisonError::into_inner).get(&line.node).cloned();
+        if let Some(teller) = teller {
+            teller.tell(News::Call { batch: request.into_inner(), pid: line.pid, answer });
+        }
+        match decided.await {
+            Ok(Reaction::Accept) => Ok(Response::new(())),
+            Ok(Reaction::Slow(after)) => {
+                tokio::time::sleep(std::time::Duration::from_nanos(after.as_ns())).await;
+                Ok(Response::new(()))
+            }
+            Ok(Reaction::Status(code)) => Err(Status::new(Code::from_i32(code), "as the story says")),
+            Ok(Reaction::Hang) => std::future::pending().await,
+            Ok(Reaction::LoseReply | Reaction::Disconnect) => {
+                line.cut();
+                std::future::pending().await
+            }
+            Err(_) => Err(Status::unavailable("the drill is over")),
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! The stage of a run: private namespaces, in which every mount and every child ends with the run.
+//!
+//! The program starts itself a second time as the first process of a pid namespace, with a mount
+//! namespace of its own, and waits outside. Whichever of the two is killed, the kernel ends every
+//! process inside and with the last of them every mount. As another user than root a user namespace
+//! makes that possible. What is left after SIGKILL of the outer process is one empty folder.
+//!
+//! Left out: what is mounted on the stage (`player.rs`) and the network (`network.rs`). Start at
+//! [`enter`].
+
+use std::{
+    env,
+    fs::{self, File},
+    io,
+    os::unix::process::ExitStatusExt,
+    path::{Path, PathBuf},
+    process::{Child, Command},
+    sync::{Arc, atomic::AtomicBool},
+};
+
+use nix::{
+    errno::Errno,
+    mount::{MsFlags, mount},
+    sched::{CloneFlags, unshare},
+    sys::{
+        prctl::set_pdeathsig,
+        signal::{Signal, kill},
+    },
+    unistd::{Pid, getegid, geteuid, getpid},
+};
+use signal_hook::{
+    consts::{SIGCHLD, SIGINT, SIGTERM},
+    flag,
+    iterator::Signals,
+};
+use tempfile::TempDir;
+
+/// The variable by which the inner process knows what it is: the outer one's pid, a blank, and the
+/// folder of the stage.
+pub(super) const MARK: &str = "NICDRILL_STAGE";
+
+/// The exit code of the outer process where the inner one cannot be started or was killed: the
+/// stage could not be set (`reports::ExitCode`).
+const NO_STAGE: u8 = 102;
+
+/// Which of the two processes this is.
+#[derive(Debug)]
+pub enum Entered {
+    /// The inner one: the drills are played here.
+    Inside(Stage),
+    /// The outer one: all is over, and the program ends with this exit code.
+    Outside(u8),
+}
+
+/// Why the process arm cannot play here. The program itself can go on.
+#[derive(Debug, thiserror::Error)]
+pub enum NoStage {
+    /// `/dev/fuse` is missing, or this user may not open it.
+    #[error("`/dev/fuse` cannot be opened: {0}\nhint: `modprobe fuse`, or run as root")]
+    Fuse(io::Error),
+    /// The kernel gives no private namespaces.
+    #[error("private namespaces are refused: {0}\nhint: run as root, or allow user namespaces")]
+    Namespaces(Errno),
+    /// A file system cannot be mounted in them.
+    #[error("`{what}` cannot be mounted: {errno}\nhint: run as root")]
+    Mount {
+        /// Where.
+        what: String,
+        /// Why not.
+        errno: Errno,
+    },
+    /// A file or folder that the stage needs.
+    #[error("the stage cannot be built: {0}")]
+    Files(#[from] io::Error),
+}
+
+/// Where drills are played as processes.
+#[derive(Debug)]
+pub struct Stage {
+    base: PathBuf,
+    interrupted: Arc<AtomicBool>,
+    /// On a stage without namespaces the folder is taken away with it.
+    _folder: Option<TempDir>,
+}
+
+impl Stage {
+    /// A stage without namespaces: mounts are seen by the whole machine and are taken away by
+    /// whoever made them.
+    ///
+    /// # Errors
+    /// [`NoStage`] if `/dev/fuse` cannot be opened or there is no room for temporary files.
+    pub fn here() -> Result<Self, NoStage> {
+        open_fuse()?;
+        let folder = make_folder()?;
+        Ok(Self { base: folder.path().to_owned(), interrupted: Arc::default(), _folder: Some(folder) })
+    }
+
+    /// The folder in which mounts, sockets and configuration files lie.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.base
+    }
+
+    /// Becomes true when the run is to end early: SIGINT or SIGTERM has come.
+    #[must_use]
+    pub fn interrupted(&self) -> &Arc<AtomicBool> {
+        &self.interrupted
+    }
+}
+
+/// Sets the stage. It must be called before the program starts a thread: the outer process can
+/// start none afterwards.
+///
+/// # Errors
+/// [`NoStage`]; nothing has changed then but, if the inner process is the one that finds out, the
+/// namespaces.
+pub fn enter() -> Result<Entered, NoStage> {
+    match env::var(MARK) {
+        Ok(mark) if getpid() == Pid::from_raw(1) => inside(&mark).map(Entered::Inside),
+        _ => outside(),
+    }
+}
+
+fn outside() -> Result<Entered, NoStage> {
+    open_fuse()?;
+    let folder = make_folder()?;
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGCHLD])?;
+    isolate()?;
+    let inner = env::current_exe().and_then(|program| {
+        let mark = format!("{} {}", getpid(), folder.path().display());
+        Command::new(program).args(env::args_os().skip(1)).env(MARK, mark).spawn()
+    });
+    let code = match inner {
+        Ok(inner) => watch(inner, &mut signals),
+        Err(_) => NO_STAGE,
+    };
+    Ok(Entered::Outside(code))
+}
+
+/// A private pid namespace for whoever is started next, and a user namespace where one is needed.
+fn isolate() -> Result<(), NoStage> {
+    let (uid, gid) = (geteuid(), getegid());
+    if uid.is_root() {
+        match unshare(CloneFlags::CLONE_NEWPID) {
+            Ok(()) => return Ok(()),
+            Err(Errno::EPERM) => {}
+            Err(errno) => return Err(NoStage::Namespaces(errno)),
+        }
+    }
+    unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWPID).map_err(NoStage::Namespaces)?;
+    // Without this the kernel lets nobody but root write the next line (`user_namespaces(7)`).
+    fs::write("/proc/self/setgroups", "deny")?;
+    fs::write("/proc/self/uid_map", format!("0 {uid} 1"))?;
+    fs::write("/proc/self/gid_map", format!("0 {gid} 1"))?;
+    Ok(())
+}
+
+/// Hands signals on until the inner process has ended. A second one ends it at once.
+fn watch(mut inner: Child, signals: &mut Signals) -> u8 {
+    let pid = i32::try_from(inner.id()).map(Pid::from_raw).expect("a pid is a positive i32");
+    let mut asked = false;
+    loop {
+        // Not only after SIGCHLD: it may have ended before anybody listened.
+        if let Ok(Some(status)) = inner.try_wait() {
+            let code = status.code().and_then(|code| u8::try_from(code).ok());
+            let killed = status.signal().and_then(|signal| u8::try_from(128 + signal).ok());
+            return code.or(killed).unwrap_or(NO_STAGE);
+        }
+        for signal in signals.wait() {
+            let signal = match signal {
+                SIGCHLD => continue,
+                _ if asked => Signal::SIGKILL,
+                SIGINT => Signal::SIGINT,
+                _ => Signal::SIGTERM,
+            };
+            asked = true;
+            // It may just have ended.
+            let _ = kill(pid, signal);
+        }
+    }
+}
+
+fn inside(mark: &str) -> Result<Stage, NoStage> {
+    let gone = || io::Error::other("the process that started this one has gone");
+    let (outer, base) = mark.split_once(' ').ok_or_else(gone)?;
+    set_pdeathsig(Signal::SIGKILL).map_err(io::Error::from)?;
+    // It may have ended before that; `/proc` is still the one in which its pid counts.
+    if !Path::new("/proc").join(outer).exists() {
+        return Err(gone().into());
+    }
+    let interrupted = Arc::<AtomicBool>::default();
+    for signal in [SIGINT, SIGTERM] {
+        flag::register(signal, Arc::clone(&interrupted))?;
+    }
+    unshare(CloneFlags::CLONE_NEWNS).map_err(NoStage::Namespaces)?;
+    let none = None::<&str>;
+    let plain = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
+    let failed = |what: &str| {
+        let what = what.to_owned();
+        |errno| NoStage::Mount { what, errno }
+    };
+    mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none).map_err(failed("/"))?;
+    mount(Some("proc"), "/proc", Some("proc"), plain | MsFlags::MS_NOEXEC, none).map_err(failed("/proc"))?;
+    mount(Some("nicdrill"), base, Some("tmpfs"), plain, Some("mode=0755")).map_err(failed(base))?;
+    Ok(Stage { base: base.into(), interrupted, _folder: None })
+}
+
+fn open_fuse() -> Result<(), NoStage> {
+    File::options().read(true).write(true).open("/dev/fuse").map_err(NoStage::Fuse)?;
+    Ok(())
+}
+
+/// The name is short: a socket's path may have 107 bytes (`unix(7)`).
+fn make_folder() -> io::Result<TempDir> {
+    tempfile::Builder::new().prefix("nicdrill-").rand_bytes(6).tempdir()
+}

@@ -1,0 +1,59 @@
+//! Everything that a connector can do, over a real socket, as a real client meets it.
+
+use harness::process::ProcessOptions;
+
+use crate::{log, play, story, told, toy};
+
+/// Polls 1 and 2 meet the behaviour, polls 0 and 3 a connector that accepts.
+fn check(deed: &str, received: &str, heard: &str) {
+    let story = story(&format!(
+        "timeline:\n  - at: 1s\n    do: [ {{ connector: {deed} }} ]\n  - at: 3s\n    do: [ {{ connector: accept }} ]\nuntil: 3s\nheal: never\nbecause: a test\n"
+    ));
+    let played = play(&story, &toy("caller", ""), ProcessOptions::default());
+    assert_eq!(played.recording.broken, None);
+    assert_eq!(log(&played)[..3], ["Ok", heard, heard]);
+    assert_eq!(told(&played)[..3], [
+        "1 [accepted: 18 ports] []",
+        &format!("1 [{received}] []"),
+        &format!("1 [{received}] []")
+    ]);
+    // A client may notice only by a failed call that an old connection has gone.
+    let last = &log(&played)[3];
+    assert!(last == "Ok" || last == heard, "{last}");
+}
+
+pub(crate) fn accepts() {
+    check("accept", "accepted: ", "Ok");
+}
+
+pub(crate) fn is_absent() {
+    check("absent", "", "Unavailable");
+}
+
+pub(crate) fn nobody_listens() {
+    check("down", "", "Unavailable");
+}
+
+pub(crate) fn refuses() {
+    check("refuse", "UNAVAILABLE: ", "Unavailable");
+}
+
+pub(crate) fn answers_with_a_code() {
+    check("code, code: INVALID_ARGUMENT", "INVALID_ARGUMENT: ", "InvalidArgument");
+}
+
+pub(crate) fn is_slow() {
+    check("slow, by: 20ms", "accepted after 20ms: ", "Ok");
+}
+
+pub(crate) fn hangs() {
+    check("hang", "no answer: ", "Cancelled");
+}
+
+pub(crate) fn loses_the_reply() {
+    check("lose_reply", "accepted, reply lost: ", "Unknown");
+}
+
+pub(crate) fn disconnects() {
+    check("disconnect", "cut off: ", "Unknown");
+}

@@ -1,0 +1,160 @@
+//! The private stage: whoever is killed, nothing is left; and the probe on it.
+
+use std::{
+    env, fs,
+    io::{BufRead as _, BufReader},
+    process::{Child, Command, ExitCode, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use harness::{
+    Broken, Descriptor, Exit, Player as _,
+    process::{Entered, ProbeFailure, ProcessArm, ProcessOptions, Stage, enter},
+};
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+
+use crate::{story, toy};
+
+/// How long the kernel may take to clear up.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// The program's other life: a drill on a private stage with a monitor that never polls.
+pub(crate) fn inside() -> ExitCode {
+    let stage = match enter() {
+        Ok(Entered::Inside(stage)) => stage,
+        Ok(Entered::Outside(code)) => return ExitCode::from(code),
+        Err(reason) => {
+            println!("skipped {reason}");
+            return ExitCode::SUCCESS;
+        }
+    };
+    println!("playing {}", stage.folder().display());
+    let mut arm = ProcessArm::new(&stage, 0, ProcessOptions { limit: LIMIT * 10, ..ProcessOptions::default() }).unwrap();
+    let played = arm.play(&story("timeline: []\nuntil: 1s\nheal: never\nbecause: a test\n"), &toy("hang", ""));
+    match played.recording.broken {
+        Some(Broken::Stage { cause }) if cause == "interrupted" => ExitCode::from(42),
+        other => panic!("{other:?}"),
+    }
+}
+
+struct Run {
+    outer: Child,
+    /// The stage's folder, which is in every command line and mount of the drill.
+    folder: String,
+}
+
+impl Run {
+    /// Starts the other life and waits until mount and monitor are there.
+    fn start() -> Self {
+        let mut outer =
+            Command::new(env::current_exe().unwrap()).arg("inside").stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(outer.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let folder = line.trim().strip_prefix("playing ").expect(&line).to_owned();
+        let run = Self { outer, folder };
+        run.until("the drill is on", || run.monitors() == 1 && run.mounts() > 0);
+        run
+    }
+
+    /// How many processes have the stage's folder in their command line.
+    fn monitors(&self) -> usize {
+        processes().filter(|pid| read(pid, "cmdline").contains(&self.folder)).count()
+    }
+
+    /// How many processes see a mount of a simulated file system in it.
+    fn mounts(&self) -> usize {
+        let seen = |pid: &String| read(pid, "mounts").lines().any(|line| line.contains(&self.folder));
+        processes().filter(seen).count()
+    }
+
+    /// The inner process: the first of its pid namespace.
+    fn inner(&self) -> Pid {
+        let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", self.outer.id())).unwrap();
+        Pid::from_raw(children.trim().parse().unwrap())
+    }
+
+    fn until(&self, what: &str, done: impl Fn() -> bool) {
+        let begun = Instant::now();
+        while !done() {
+            assert!(begun.elapsed() < LIMIT, "{what}: not within {LIMIT:?}");
+            thread::yield_now();
+        }
+    }
+
+    fn check_end(mut self, target: Pid, signal: Signal, code: Option<i32>) {
+        kill(target, signal).unwrap();
+        assert_eq!(self.outer.wait().unwrap().code(), code);
+        self.until("no monitor is left", || self.monitors() == 0);
+        self.until("no mount is left", || self.mounts() == 0);
+        // SIGKILL leaves an empty folder.
+        if let Ok(mut left) = fs::read_dir(&self.folder) {
+            assert!(left.next().is_none());
+            fs::remove_dir(&self.folder).unwrap();
+        }
+    }
+}
+
+fn processes() -> impl Iterator<Item = String> {
+    fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Processes come and go meanwhile.
+fn read(pid: &str, file: &str) -> String {
+    fs::read(format!("/proc/{pid}/{file}")).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+}
+
+pub(crate) fn sigkill_of_the_outer_process_leaves_nothing() {
+    let run = Run::start();
+    let outer = Pid::from_raw(i32::try_from(run.outer.id()).unwrap());
+    run.check_end(outer, Signal::SIGKILL, None);
+}
+
+pub(crate) fn sigkill_of_the_inner_process_leaves_nothing() {
+    let run = Run::start();
+    let inner = run.inner();
+    run.check_end(inner, Signal::SIGKILL, Some(128 + 9));
+}
+
+pub(crate) fn ctrl_c_leaves_nothing() {
+    let run = Run::start();
+    let outer = Pid::from_raw(i32::try_from(run.outer.id()).unwrap());
+    run.check_end(outer, Signal::SIGINT, Some(42));
+}
+
+pub(crate) fn the_probe_tells_who_cannot_be_drilled() {
+    let stage = Stage::here().unwrap();
+    thread::spawn(move || {
+        let limit = Duration::from_millis(500);
+        let mut arm = ProcessArm::new(&stage, 0, ProcessOptions { limit, ..ProcessOptions::default() }).unwrap();
+        let platforms = platforms::Platforms::shipped();
+        let (_, platform) = platforms.iter().find(|(name, _)| *name == "dgx-h100").unwrap();
+        let mut probe = |descriptor: &Descriptor| arm.probe(platform, descriptor);
+        assert_eq!(probe(&toy("plain", "")), Ok(()));
+        assert_eq!(probe(&toy("mute", "")), Err(ProbeFailure::NeverCalled { polls: 13 }));
+        match probe(&toy("hang", "")) {
+            Err(ProbeFailure::Broken(Broken::Hung { tick: 0, waiting_for })) => {
+                assert!(waiting_for.contains("first listing"), "{waiting_for}");
+            }
+            other => panic!("{other:?}"),
+        }
+        match probe(&toy("exit", "")) {
+            Err(ProbeFailure::Broken(Broken::Crashed { tick: 0, exit: Exit::Code(3), last_words })) => {
+                assert_eq!(last_words, ["no reason to stay"]);
+            }
+            other => panic!("{other:?}"),
+        }
+        match probe(&Descriptor::of_program("/bin/true")) {
+            Err(ProbeFailure::Broken(Broken::Crashed { exit: Exit::Code(0), .. })) => {}
+            other => panic!("{other:?}"),
+        }
+        let absent = probe(&Descriptor::of_program("/no/such/program")).unwrap_err();
+        assert!(absent.is_of_the_stage(), "{absent}");
+    })
+    .join()
+    .unwrap();
+}
