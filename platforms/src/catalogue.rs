@@ -166,6 +166,7 @@ impl Platforms {
                 profile,
                 variant: None,
                 drivers: Arc::clone(&drivers),
+                source: Arc::new(((*file).to_owned(), (*text).to_owned())),
             };
             for platform in base.with_variants()? {
                 platform.resolve()?;

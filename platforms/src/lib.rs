@@ -43,6 +43,6 @@ pub use metadata::{Metadata, MetadataGpu};
 pub use name::{DeviceName, NodeName, PortNumber, PortRef, Role, SlotRef, TopoLevel};
 pub use pci::{PciAddress, PciAddressError};
 pub use platform::{Platform, PortFacts};
-pub use problem::{Problem, without_provenance};
+pub use problem::Problem;
 pub use render::{diff, render};
 pub use state::{LaneSpeed, LinkLayer, PhysState, PortState, Rate};

@@ -16,6 +16,8 @@ pub struct Platform {
     pub(crate) profile: Arc<Profile>,
     pub(crate) variant: Option<String>,
     pub(crate) drivers: Arc<BTreeMap<String, Driver>>,
+    /// The file it was read from: name and text.
+    pub(crate) source: Arc<(String, String)>,
 }
 
 /// A port as the platform declares it, by which stories choose.

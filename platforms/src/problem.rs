@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::profile::Roles;
+use crate::yaml::{self, YamlError};
 use crate::{NodeName, Platform, Role, provenance};
 
 /// Something in a platform that no machine can be, or that says two things.
@@ -95,6 +96,9 @@ pub enum Problem {
         "nothing says where `{0}` comes from\nhint: name it under `provenance` as sourced, inferred or plausible"
     )]
     NoProvenance(String),
+    /// A value has no form of its own, such as an infinite number where a text stands.
+    #[error(transparent)]
+    Unclear(YamlError),
     /// An entry under `provenance` has not exactly one mark.
     #[error("the provenance of `{0}` has not exactly one of `sourced`, `inferred`, `plausible`")]
     NotOneMark(String),
@@ -115,7 +119,26 @@ impl Platform {
                 problems.push(Problem::NotOneMark(entry.of.join(", ")));
             }
         }
+        problems.extend(self.without_provenance());
         problems
+    }
+
+    /// Every value of the file that no entry of its `provenance` covers. The text is read once more
+    /// as it stands, so that a value cannot escape by not being used.
+    fn without_provenance(&self) -> Vec<Problem> {
+        let (file, text) = &*self.source;
+        let mut document: BTreeMap<String, serde_json::Value> = match yaml::read(file, text) {
+            Ok(document) => document,
+            Err(error) => return vec![Problem::Unclear(error)],
+        };
+        document.remove("provenance");
+        let document = serde_json::Value::Object(document.into_iter().collect());
+        let paths = provenance::paths(&document).into_iter();
+        let covered = |path: &String| provenance::of_path(&self.profile.provenance, path).is_some();
+        paths
+            .filter(|path| !covered(path))
+            .map(Problem::NoProvenance)
+            .collect()
     }
 
     fn check_gpus(&self, problems: &mut Vec<Problem>) {
@@ -269,20 +292,4 @@ fn twice(what: &'static str, values: impl Iterator<Item = String>, problems: &mu
             problems.push(Problem::Twice { what, value });
         }
     }
-}
-
-/// Every value of a file that no entry of its `provenance` covers.
-///
-/// The text is read once more as it stands, so that a value cannot escape by not being used.
-///
-/// # Errors
-/// If the text is no YAML.
-pub fn without_provenance(file: &str, text: &str) -> Result<Vec<Problem>, crate::yaml::YamlError> {
-    let mut document: BTreeMap<String, serde_json::Value> = crate::yaml::read(file, text)?;
-    let entries = document.remove("provenance").unwrap_or_default();
-    let entries: Vec<provenance::Entry> = serde_json::from_value(entries).unwrap_or_default();
-    let document = serde_json::Value::Object(document.into_iter().collect());
-    let paths = provenance::paths(&document).into_iter();
-    let uncovered = paths.filter(|path| provenance::of_path(&entries, path).is_none());
-    Ok(uncovered.map(Problem::NoProvenance).collect())
 }

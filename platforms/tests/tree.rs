@@ -7,7 +7,7 @@ use platforms::{
     Routes, diff, render,
 };
 use proptest::prelude::*;
-use simfs::{Edit, TreePath, Value};
+use simfs::{Edit, Tree, TreePath, Value};
 
 /// What stands at a path of the model tree.
 #[derive(Clone, Debug, PartialEq)]
@@ -292,6 +292,35 @@ fn character_devices_are_listed_as_the_kernel_lists_them() {
         "RoCE has no issm"
     );
     assert!(tree.0.contains_key("sys/class/infiniband_mad/issm1"));
+}
+
+#[test]
+fn a_port_that_flips_keeps_its_nodes_and_a_device_that_returned_does_not() {
+    let old = machine("h100-oci");
+    let state = "sys/class/infiniband/mlx5_0/ports/1/state";
+    let mut tree = Tree::new();
+    tree.apply(&render(&old));
+    let first = tree.resolve(state).unwrap();
+
+    let pci = *old.functions.keys().next().expect("a function");
+    let mut flipped = old.clone();
+    let function = flipped.functions.get_mut(&pci).expect("listed");
+    let rdma = function.rdma.as_mut().expect("a device");
+    rdma.ports.get_mut(&PortNumber(1)).expect("a port").state = PortState::DOWN;
+    let edits = diff(&old, &flipped);
+    assert_eq!(edits.len(), 1, "one file says another thing: {edits:?}");
+    tree.apply(&edits);
+    assert_eq!(tree.resolve(state), Ok(first));
+    assert_eq!(tree.value(first), Some(&Value::line("1: DOWN")));
+
+    let mut returned = flipped.clone();
+    returned
+        .functions
+        .get_mut(&pci)
+        .expect("listed")
+        .incarnation += 1;
+    tree.apply(&diff(&flipped, &returned));
+    assert_ne!(tree.resolve(state).unwrap(), first);
 }
 
 #[test]
