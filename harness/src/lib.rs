@@ -10,10 +10,24 @@ mod connector;
 mod descriptor;
 mod director;
 mod drill;
+mod drill_page;
 mod golden;
 mod judge;
 mod memory;
 mod recording;
+
+pub mod help_pages;
+pub mod platform_check;
+pub mod platform_pages;
+#[cfg(feature = "process")]
+pub mod process;
+pub mod read_files;
+pub mod run_folder;
+#[cfg(feature = "process")]
+pub mod sandbox;
+pub mod suite;
+#[cfg(feature = "zoo")]
+pub mod zoo;
 
 pub use compare::{Difference, compare};
 pub use connector::{ConnectorScript, Reaction, Socket, UNAVAILABLE, code_word};
@@ -25,6 +39,7 @@ pub use director::{
     CLASS_INFINIBAND, CallDo, ChairAct, ChairPlan, ComparedCard, Director, Faces, FunctionFace, MomentDo,
     MonitorId, NodeTruth, PortFace, StageError, TickPlan, TickTruth, Truth, WRITABLE,
 };
+pub use drill_page::drill_page;
 pub use drill::{DrillResult, MemoryPlayer, Player, arm_name, play};
 pub use golden::{GoldenDifference, bless, golden_difference, golden_file, trace};
 pub use judge::{Judgement, event_line, judge};
