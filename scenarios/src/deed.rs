@@ -11,7 +11,7 @@ use platforms::{DeviceName, LinkLayer, PciAddress, PhysState, PortState, Rate};
 use simfs::SimTime;
 
 use crate::story::{ConnectorDeed, FileOp, RuleEffect, RuleLasting, Signal, StateFileDeed};
-use crate::subject::{FileSaid, Said, Subjects};
+use crate::subject::{FileSaid, Nodes, Said, Subjects};
 
 /// A line that does something.
 #[derive(Clone, Debug)]
@@ -20,8 +20,8 @@ pub(crate) struct DeedLine {
     pub(crate) place: Place,
     /// As a person reads it.
     pub(crate) text: String,
-    /// The node it names.
-    pub(crate) node: Option<(String, Place)>,
+    /// The nodes it names.
+    pub(crate) nodes: Nodes,
     /// The only layer it touches.
     pub(crate) only: Option<LinkLayer>,
     /// What it does.

@@ -20,7 +20,7 @@ use crate::story::{
     ConnectorBehaviour, ConnectorDeed, ConnectorLasting, FileOp, HangEnd, RuleEffect, RuleLasting,
     Signal, StateFileDeed,
 };
-use crate::subject::{Context, FileSaid};
+use crate::subject::{Context, FileSaid, Nodes};
 use crate::words::{DEED_QUALIFIERS, DEEDS, KeyWord, REBOOT, Word};
 
 type Read<T> = Result<T, ScenarioError>;
@@ -42,9 +42,7 @@ pub(crate) fn read(context: &Context<'_>, node: &Node) -> Read<DeedLine> {
     Ok(DeedLine {
         place: node.place,
         text: node.to_string(),
-        node: fields.maybe("node", |node| {
-            Ok((source.text(node, "a node's name")?, node.place))
-        })?,
+        nodes: fields.read("node", Nodes::new(), |node| context.nodes(node))?,
         only: fields.maybe("only", |node| source.layer(node))?,
         deed: line.deed()?,
     })

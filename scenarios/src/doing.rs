@@ -35,9 +35,9 @@ impl Doing<'_> {
     pub(crate) fn deeds(
         &self,
         line: &DeedLine,
-        step_node: Option<&(String, Place)>,
+        step_nodes: &[(String, Place)],
     ) -> Result<Vec<Deed>, Unfit> {
-        if let Some((name, place)) = line.node.as_ref().or(step_node) {
+        for (name, place) in line.nodes.iter().chain(step_nodes) {
             same_node(&self.source, &self.ground.node, name, *place)?;
         }
         let node = || self.ground.node.clone();

@@ -9,7 +9,7 @@ use platforms::yaml::Place;
 use simfs::SimTime;
 
 use crate::story::{StateFileIs, Times, Tone};
-use crate::subject::{FileSaid, Subjects};
+use crate::subject::{FileSaid, Nodes, Subjects};
 
 /// A line that expects something.
 #[derive(Clone, Debug)]
@@ -18,8 +18,8 @@ pub(crate) struct ExpectLine {
     pub(crate) place: Place,
     /// As a person reads it.
     pub(crate) text: String,
-    /// The node it names.
-    pub(crate) node: Option<(String, Place)>,
+    /// The nodes it names.
+    pub(crate) nodes: Nodes,
     /// The only layer it is about.
     pub(crate) only: Option<LinkLayer>,
     /// In which polls, if it says so.

@@ -17,7 +17,7 @@ use crate::message;
 use crate::node::{Key, Node, Value};
 use crate::reader::{Fields, Source};
 use crate::story::{StateFileIs, Times, Tone};
-use crate::subject::Context;
+use crate::subject::{Context, Nodes};
 use crate::words::{
     EVENT_QUALIFIERS, EXPECTATION_QUALIFIERS, EXPECTATIONS, KeyWord, MESSAGE, Word,
 };
@@ -80,7 +80,11 @@ fn read_fields(context: &Context<'_>, node: &Node, fields: Fields<'_>) -> Read<E
     if let (Some(of), None) = (fields.get("each"), fields.get("say")) {
         return each(context, node, &fields, of);
     }
-    let (word, value) = verb(source, &fields, "expectation", EXPECTATIONS)?;
+    let (word, value) = match fields.get("each") {
+        // Beside `each`, `say` is what is said at the edges.
+        Some(of) => (word("each"), of),
+        None => verb(source, &fields, "expectation", EXPECTATIONS)?,
+    };
     let mut allowed: Vec<&str> = word
         .keys
         .iter()
@@ -105,9 +109,7 @@ fn read_fields(context: &Context<'_>, node: &Node, fields: Fields<'_>) -> Read<E
     Ok(ExpectLine {
         place: node.place,
         text: node.to_string(),
-        node: fields.maybe("node", |node| {
-            Ok((source.text(node, "a node's name")?, node.place))
-        })?,
+        nodes: fields.read("node", Nodes::new(), |node| context.nodes(node))?,
         only: fields.maybe("only", |node| source.layer(node))?,
         window: line.window()?,
         what: line.what()?,
@@ -142,7 +144,7 @@ fn each(context: &Context<'_>, node: &Node, fields: &Fields<'_>, of: &Node) -> R
     Ok(ExpectLine {
         place: node.place,
         text: node.to_string(),
-        node: line.node.clone(),
+        nodes: line.nodes.clone(),
         only: line.only,
         window: line.window,
         what: ExpectSaid::Each {
@@ -193,7 +195,7 @@ impl Line<'_, '_> {
             "each" => self.edges()?,
             "said" => ExpectSaid::Said(Box::new(read(context, self.value)?)),
             "accepted" => ExpectSaid::Group(vec![read(context, self.value)?]),
-            "this_poll" | "next_poll" => ExpectSaid::Group(read_some(context, self.value)?),
+            "say" | "this_poll" | "next_poll" => ExpectSaid::Group(read_some(context, self.value)?),
             "in_order" => self.in_order()?,
             "exit" => {
                 let code = source.number(self.value, 0, 255)?;
@@ -263,7 +265,7 @@ impl Line<'_, '_> {
         let (mut down, mut up) = (None, None);
         for node in source.list(say, "a list of events")? {
             let line = read(&self.context.with_it(), node)?;
-            let plain = line.window.is_none() && line.node.is_none() && line.only.is_none();
+            let plain = line.window.is_none() && line.nodes.is_empty() && line.only.is_none();
             let event = match line.what {
                 ExpectSaid::Event(event) if plain && event.times.is_none() && !event.clears => {
                     event
@@ -403,6 +405,12 @@ impl Line<'_, '_> {
             _ => return Ok(forced.map(|(_, window)| window)),
         }))
     }
+}
+
+/// A word of the table.
+fn word(name: &str) -> &'static Word {
+    let found = EXPECTATIONS.iter().find(|word| word.word == name);
+    found.expect("the words named here are in the table")
 }
 
 /// Whether the word expects an event.

@@ -29,6 +29,8 @@ pub(crate) struct Expecting<'a> {
 #[derive(Clone, Debug)]
 struct Around<'a> {
     step: &'a StepSaid,
+    /// Whether any of them names the node.
+    named: bool,
     window: Option<WindowSaid>,
     only: Option<LinkLayer>,
     said: bool,
@@ -58,6 +60,7 @@ impl<'a> Expecting<'a> {
         };
         let around = Around {
             step,
+            named: !step.nodes.is_empty(),
             window,
             only: None,
             said: false,
@@ -74,12 +77,13 @@ impl<'a> Expecting<'a> {
     }
 
     fn tell(&mut self, line: &ExpectLine, around: &Around<'_>) -> Result<(), Unfit> {
-        if let Some((name, place)) = &line.node {
+        for (name, place) in &line.nodes {
             same_node(&self.source, &self.ground.node, name, *place)?;
         }
         let around = Around {
             window: line.window.or(around.window),
             only: line.only.or(around.only),
+            named: around.named || !line.nodes.is_empty(),
             ..around.clone()
         };
         match &line.what {
@@ -405,11 +409,10 @@ impl<'a> Expecting<'a> {
                 .wrong(line.place, "no poll is in this window")
                 .hint("a poll happens at each whole tick")
         })?;
-        let node = line.node.as_ref().or(around.step.node.as_ref());
         self.told.push(Expectation {
             place: self.source.place(line.place),
             text: around.text.to_owned(),
-            node: node.map(|_| self.ground.node.clone()),
+            node: around.named.then(|| self.ground.node.clone()),
             window,
             what,
         });

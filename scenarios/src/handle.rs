@@ -154,6 +154,20 @@ impl HowMany {
 }
 
 impl Handle {
+    /// All ports of the device that bears this name at rest.
+    pub(crate) fn of_device(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            filter: Filter {
+                devices: Some(vec![DeviceName(name.to_owned())]),
+                ..Filter::default()
+            },
+            pick: Pick::Count(HowMany::All),
+            text: format!("device: {name}"),
+            node: None,
+        }
+    }
+
     /// Reads one handle; `declared` are the names of the handles before it.
     pub(crate) fn read(
         source: Source<'_>,

@@ -19,6 +19,7 @@ mod ground;
 mod handle;
 mod message;
 mod node;
+mod order;
 mod polls;
 mod reader;
 mod scenario;
@@ -31,6 +32,7 @@ mod words;
 
 pub use error::{ScenarioError, Unfit};
 pub use fitness::Fit;
+pub use order::read_deed;
 pub use scenario::{Scenario, read};
 pub use story::*;
 pub use suite::shipped;

@@ -11,7 +11,7 @@ use crate::expect_reader;
 use crate::node::Node;
 use crate::reader::Source;
 use crate::story::{FileOp, Signal};
-use crate::subject::{Context, FileSaid};
+use crate::subject::{Context, FileSaid, Nodes};
 use crate::words::{IN_POLL, STEP};
 
 /// Something done before the monitor starts.
@@ -27,8 +27,8 @@ pub(crate) struct StepSaid {
     pub(crate) place: Place,
     /// When.
     pub(crate) when: When,
-    /// The node of lines that name none.
-    pub(crate) node: Option<(String, Place)>,
+    /// The nodes of lines that name none.
+    pub(crate) nodes: Nodes,
     /// At which moment within the poll.
     pub(crate) moment: Option<MomentSaid>,
     /// What is done.
@@ -155,9 +155,7 @@ pub(crate) fn read(context: &Context<'_>, node: &Node) -> Result<StepSaid, Scena
     Ok(StepSaid {
         place: node.place,
         when,
-        node: fields.maybe("node", |node| {
-            Ok((source.text(node, "a node's name")?, node.place))
-        })?,
+        nodes: fields.read("node", Nodes::new(), |node| context.nodes(node))?,
         moment,
         deeds,
         expect,

@@ -63,6 +63,9 @@ pub(crate) enum FileSaid {
     StateFile,
 }
 
+/// Nodes as said: names with their places.
+pub(crate) type Nodes = Vec<(String, Place)>;
+
 const NAME_KEYS: &[KeyWord] = &[
     KeyWord {
         word: "name",
@@ -169,6 +172,13 @@ impl Context<'_> {
             name,
             self.handles.iter().map(String::as_str),
         ))
+    }
+
+    /// Reads a node's name or a list of names.
+    pub(crate) fn nodes(&self, node: &Node) -> Result<Nodes, ScenarioError> {
+        let nodes = self.source.one_or_more(node, "a node's name")?;
+        let name = |node: &Node| Ok((self.source.text(node, "a node's name")?, node.place));
+        nodes.iter().map(name).collect()
     }
 
     /// Reads a file's name.

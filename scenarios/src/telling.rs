@@ -36,7 +36,7 @@ pub(crate) fn tell(
     };
     let mut given = Vec::new();
     for said in &scenario.given {
-        let deeds = doing.deeds(&said.deed, None)?;
+        let deeds = doing.deeds(&said.deed, &[])?;
         given.push(Step {
             at: SimTime::ZERO,
             place: source.place(said.deed.place),
@@ -48,7 +48,7 @@ pub(crate) fn tell(
     let mut steps = Vec::new();
     let mut expecting = Expecting::new(source, ground, &polls);
     for said in &scenario.steps {
-        if let Some((name, place)) = &said.node {
+        for (name, place) in &said.nodes {
             same_node(&source, &ground.node, name, *place)?;
         }
         if let Some(step) = step(&doing, said)? {
@@ -141,7 +141,7 @@ pub(crate) fn same_node(
 fn step(doing: &Doing<'_>, said: &StepSaid) -> Result<Option<Step>, Unfit> {
     let mut deeds = Vec::new();
     for line in &said.deeds {
-        deeds.extend(doing.deeds(line, said.node.as_ref())?);
+        deeds.extend(doing.deeds(line, &said.nodes)?);
     }
     if deeds.is_empty() {
         return Ok(None);

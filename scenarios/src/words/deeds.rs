@@ -79,7 +79,7 @@ const WRITE_KEYS: &[KeyWord] = &[
 
 /// Qualifiers of every deed.
 pub(crate) const DEED_QUALIFIERS: &[KeyWord] = &[
-    key("node", "a name", "On this node."),
+    key("node", "a name or a list of names", "On these nodes."),
     key(
         "only",
         "`infiniband` or `ethernet`",

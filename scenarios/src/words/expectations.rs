@@ -19,8 +19,8 @@ const fn planned(name: &'static str, text: &'static str) -> Word {
 pub(crate) const EXPECTATION_QUALIFIERS: &[KeyWord] = &[
     key(
         "node",
-        "a name",
-        "On this node; on every node with a monitor unless said.",
+        "a name or a list of names",
+        "On these nodes; on every node with a monitor unless said.",
     ),
     key(
         "only",
@@ -98,6 +98,12 @@ pub(crate) const EXPECTATIONS: &[Word] = &[
     // Around events.
     expectation("said", "an expectation", "An attempt is enough: a call carrying it was received, accepted or not.", "{ said: { fatal: victim } }"),
     expectation("accepted", "an expectation", "It was accepted; what every line means unless it says `said`.", "{ accepted: nothing }"),
+    expectation(
+        "say",
+        "an expectation or a list",
+        "These; for qualifiers that belong to all of them, or to a word that takes none.",
+        "{ say: nothing, from: 20s, to: 25s }",
+    ),
     expectation("this_poll", "an expectation or a list", "In the step's own poll.", "{ this_poll: nothing }"),
     expectation("next_poll", "an expectation or a list", "In the poll after the step's own.", "{ next_poll: [ { fatal: device of victim } ] }"),
     expectation("in_order", "a list of expected events", "These, in this order.", "{ in_order: [ { cleared: { name: mlx5_3 } }, { fatal: { name: mlx5_5 } } ] }"),

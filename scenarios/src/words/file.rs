@@ -360,8 +360,8 @@ pub(crate) const STEP: &[Word] = &[
     ),
     of_step(
         "node",
-        "a name",
-        "The node of every line of the step that names no other.",
+        "a name or a list of names",
+        "The nodes of every line of the step.",
     ),
     of_step("do", "a list of deeds", "What is done, in order."),
     of_step(

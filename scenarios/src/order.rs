@@ -1,0 +1,61 @@
+//! A single deed, said to a machine at rest instead of in a story.
+
+use std::collections::BTreeSet;
+
+use platforms::yaml;
+use platforms::{NodeName, Platform};
+use simfs::SimTime;
+
+use crate::deed::DeedSaid;
+use crate::deed_reader;
+use crate::doing::Doing;
+use crate::error::Unfit;
+use crate::ground::Ground;
+use crate::handle::Handle;
+use crate::node::Node;
+use crate::polls::Polls;
+use crate::reader::Source;
+use crate::story::Deed;
+use crate::subject::Context;
+
+/// Reads one line of `do:`, such as `cut: mlx5_3`, where each device's name at rest is a handle of
+/// all its ports. Names are those of the platform's rest also after a rename: a handle is a slot.
+///
+/// # Errors
+/// [`Unfit::Wrong`] for whatever is wrong with the line, and for what needs a monitor or a story.
+pub fn read_deed(line: &str, node: &NodeName, platform: &Platform) -> Result<Vec<Deed>, Unfit> {
+    let source = Source {
+        file: "deed",
+        text: line,
+    };
+    let read: Node = yaml::read(source.file, line).map_err(crate::ScenarioError::from)?;
+    let mut ground = Ground::new(node, platform);
+    let devices: BTreeSet<String> = ground
+        .ports
+        .iter()
+        .map(|port| port.facts.device.to_string())
+        .collect();
+    let handles: Vec<Handle> = devices
+        .iter()
+        .map(|device| Handle::of_device(device))
+        .collect();
+    ground.choose(&handles)?;
+    let context = Context {
+        source,
+        handles: &devices,
+        in_each: false,
+    };
+    let line = deed_reader::read(&context, &read)?;
+    if let DeedSaid::Monitor(_) | DeedSaid::StateFile(_) | DeedSaid::Connector(_) = line.deed {
+        let what = "there is no monitor here, only a machine";
+        return Err(source.wrong(line.place, what).into());
+    }
+    let polls = Polls::new(SimTime::from_secs(1), &[]);
+    Doing {
+        source,
+        ground: &ground,
+        platform,
+        polls: &polls,
+    }
+    .deeds(&line, &[])
+}

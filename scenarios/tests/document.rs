@@ -1,0 +1,132 @@
+//! The documentation: its stories are read, and its list of words is the vocabulary.
+
+use std::path::PathBuf;
+
+use platforms::{NodeName, Platforms};
+use scenarios::{ScenarioError, Unfit, WordKind, read, vocabulary};
+
+const OPEN: &str = "<!-- words -->\n";
+const CLOSE: &str = "<!-- /words -->";
+
+fn path() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/scenario.md")
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test reads the documentation"
+)]
+fn document() -> String {
+    std::fs::read_to_string(path()).expect("docs/scenario.md is there")
+}
+
+/// The stories between fences that say `yaml`.
+fn stories() -> Vec<String> {
+    let document = document();
+    let fences = document.split("```yaml\n").skip(1);
+    fences
+        .map(|rest| rest.split("```").next().unwrap_or_default().to_owned())
+        .collect()
+}
+
+/// The vocabulary as the documentation tells it.
+fn words() -> String {
+    let mut text = String::new();
+    for kind in WordKind::ALL {
+        let heading = kind.heading();
+        let (first, rest) = heading.split_at(1);
+        text += &format!("\n### {}{rest}\n\n", first.to_uppercase());
+        for word in vocabulary().iter().filter(|word| word.kind == kind) {
+            let takes = if word.takes.is_empty() {
+                String::new()
+            } else {
+                format!(" ({})", word.takes)
+            };
+            let planned = if word.built { "" } else { " *Not built yet.*" };
+            text += &format!("- **`{}`**{takes}: {}{planned}", word.word, word.text);
+            if !word.example.is_empty() {
+                text += &format!(" `{}`", word.example);
+            }
+            text += "\n";
+            for (choice, meaning) in word.choices {
+                text += &format!("  - `{choice}`: {meaning}\n");
+            }
+            for key in word.keys {
+                text += &format!("  - with `{}` ({}): {}\n", key.word, key.takes, key.text);
+            }
+        }
+    }
+    text
+}
+
+#[test]
+fn the_list_of_words_is_the_vocabulary() {
+    let document = document();
+    let (_, rest) = document
+        .split_once(OPEN)
+        .expect("the list's beginning is marked");
+    let (list, _) = rest.split_once(CLOSE).expect("the list's end is marked");
+    let words = words();
+    let first = words
+        .lines()
+        .zip(list.lines())
+        .find(|(ours, theirs)| ours != theirs);
+    assert!(
+        list == words,
+        "the list in docs/scenario.md is another:\n{first:#?}\nit should be:\n{words}"
+    );
+}
+
+#[test]
+fn every_word_of_the_vocabulary_is_in_the_documentation() {
+    let document = document();
+    for word in vocabulary() {
+        assert!(
+            document.contains(&format!("**`{}`**", word.word)),
+            "`{}` is missing",
+            word.word
+        );
+    }
+}
+
+#[test]
+fn the_eight_stories_are_told_or_refused_by_name() {
+    let node = NodeName::from("node-a");
+    let platforms = Platforms::shipped();
+    let mut told = Vec::new();
+    let mut refused = Vec::new();
+    for story in stories() {
+        let scenario = match read("docs/story.yaml", &story) {
+            Ok(scenario) => scenario,
+            Err(ScenarioError::NotBuilt(error)) => {
+                refused.push(error.what);
+                continue;
+            }
+            Err(error) => panic!("{error}"),
+        };
+        let mut somewhere = false;
+        for (name, platform) in platforms.iter() {
+            match scenario.in_world(&node, platform) {
+                Ok(_) => somewhere = true,
+                Err(Unfit::NotApplicable { .. }) => {}
+                Err(error) => panic!("{} on {name}: {error}", scenario.title()),
+            }
+        }
+        assert!(somewhere, "{} is told nowhere", scenario.title());
+        told.push(scenario.title().to_owned());
+    }
+    assert_eq!(
+        told.len(),
+        5,
+        "the first example and four stories are told: {told:?}"
+    );
+    assert_eq!(
+        refused,
+        [
+            "`world` is not built yet",
+            "`world` is not built yet",
+            "`world` is not built yet",
+            "`rules` is not built yet",
+        ]
+    );
+}

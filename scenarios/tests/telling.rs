@@ -1,0 +1,472 @@
+//! Telling: which ports a handle means on which machine, and what a line becomes.
+
+use platforms::{LinkLayer, NodeName, Platform, Platforms, SlotRef};
+use rstest::rstest;
+use scenarios::{
+    About, Deed, Expectation, FileOp, FileRef, Fit, MonitorDeed, RuleEffect, StateFileIs, Story,
+    Times, Tone, Unfit, What, Window, read, read_deed,
+};
+
+fn platform(name: &str) -> Platform {
+    Platforms::shipped()
+        .get(name)
+        .unwrap_or_else(|| panic!("no platform `{name}`"))
+        .clone()
+}
+
+fn node() -> NodeName {
+    NodeName::from("node-a")
+}
+
+/// Tells a story of these handles and this timeline.
+fn tell(name: &str, handles: &str, timeline: &str) -> Result<Story, Unfit> {
+    let text = format!("scenario: a\nwhy: b\nlet: {{ {handles} }}\ntimeline: {timeline}\n");
+    let scenario = read("port/try.yaml", &text).unwrap_or_else(|error| panic!("{error}"));
+    scenario.in_world(&node(), &platform(name))
+}
+
+fn told(handles: &str, timeline: &str) -> Story {
+    tell("h100-oci", handles, timeline).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// `mlx5_3` or `mlx5_3/2`: the name at rest of a slot, and its port if it is not the first.
+fn named(platform: &Platform, slot: &SlotRef) -> String {
+    let ports = platform.ports();
+    let port = ports
+        .iter()
+        .find(|port| port.pci == slot.pci && port.port == slot.port);
+    let port = port.expect("a slot of the platform");
+    match port.port.0 {
+        1 => port.device.to_string(),
+        number => format!("{}/{number}", port.device),
+    }
+}
+
+/// The ports that a handle means on a platform; the reason if it means none.
+fn chosen(name: &str, handles: &str) -> String {
+    let timeline = "[ { at: 1s, do: [ { cut: it_is } ], expect: [ nothing ] } ]";
+    match tell(name, handles, timeline) {
+        Ok(story) => {
+            let slots = story.steps[0].deeds.iter().map(|deed| match deed {
+                Deed::World(fabric::Action::Cut(slot)) => named(&platform(name), slot),
+                other => panic!("{other:?}"),
+            });
+            slots.collect::<Vec<_>>().join(" ")
+        }
+        Err(Unfit::NotApplicable { reason }) => format!("not applicable: {reason}"),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[rstest]
+#[case::the_first_compute_port("h100-oci", "it_is: { role: compute }", "mlx5_0")]
+#[case::the_third("h100-oci", "it_is: { role: compute, nth: 3 }", "mlx5_3")]
+#[case::the_last("h100-oci", "it_is: { role: compute, nth: last }", "mlx5_17")]
+#[case::natural_order(
+    "h100-oci",
+    "it_is: { role: compute, count: 11 }",
+    "mlx5_0 mlx5_1 mlx5_3 mlx5_4 mlx5_5 mlx5_6 mlx5_7 mlx5_8 mlx5_9 mlx5_10 mlx5_12"
+)]
+#[case::a_management_port("h100-oci", "it_is: { role: management }", "mlx5_2")]
+#[case::the_default_route("h100-oci", "it_is: { default_route: true }", "mlx5_2")]
+#[case::an_uncabled_port("h100-oci", "it_is: { role: storage, cabled: false }", "mlx5_11")]
+#[case::no_healthy_storage(
+    "h100-oci",
+    "it_is: { role: storage }",
+    "not applicable: handle `it_is` (role: storage) needs 1 port, `h100-oci` has 0"
+)]
+#[case::a_group_of_one("h100-oci", "it_is: { group_cards: 1, healthy: any }", "mlx5_11")]
+#[case::two_cards(
+    "h100-oci",
+    "it_is: { role: compute, cards: 2 }",
+    "mlx5_0 mlx5_1 mlx5_3 mlx5_4"
+)]
+#[case::one_port_each_of_half(
+    "h100-oci",
+    "it_is: { role: compute, cards: half, ports: 1 }",
+    "mlx5_0 mlx5_3 mlx5_5 mlx5_7"
+)]
+#[case::another_card(
+    "h100-oci",
+    "v: { role: compute }, it_is: { role: compute, not: v }",
+    "mlx5_3"
+)]
+#[case::the_other_function("h100-oci", "v: { role: compute }, it_is: { sibling_of: v }", "mlx5_1")]
+#[case::the_same_card(
+    "h100-oci",
+    "v: { role: compute }, it_is: { card_of: v, count: all }",
+    "mlx5_0 mlx5_1"
+)]
+#[case::a_peer(
+    "h100-oci",
+    "v: { role: compute, nth: 4 }, it_is: { peer_of: v }",
+    "mlx5_0"
+)]
+#[case::a_second_function("h100-oci", "it_is: { function: 2 }", "mlx5_1")]
+#[case::by_name(
+    "h100-oci",
+    "it_is: { device: [ mlx5_9, mlx5_3 ], count: all }",
+    "mlx5_3 mlx5_9"
+)]
+#[case::no_such_name(
+    "h100-oci",
+    "it_is: { device: mlx5_99 }",
+    "not applicable: handle `it_is` (device: mlx5_99) needs 1 port, `h100-oci` has 0"
+)]
+#[case::no_infiniband(
+    "h100-oci",
+    "it_is: { layer: infiniband }",
+    "not applicable: handle `it_is` (layer: infiniband) needs 1 port, `h100-oci` has 0"
+)]
+#[case::infiniband(
+    "dgx-h100",
+    "it_is: { layer: infiniband, count: all, role: compute }",
+    "mlx5_0 mlx5_3 mlx5_4 mlx5_5 mlx5_6 mlx5_9 mlx5_10 mlx5_11"
+)]
+#[case::a_sibling_of_management(
+    "l40s-oci",
+    "m: { default_route: true }, it_is: { sibling_of: m, healthy: any }",
+    "mlx5_1"
+)]
+#[case::two_ports_of_a_device(
+    "dgx-a100:two-port",
+    "it_is: { device_ports: 2, port: 2, healthy: any }",
+    "mlx5_0/2"
+)]
+#[case::a_virtual_function("a100-oci:vfs", "it_is: { vf: true }", "mlx5_18")]
+#[case::names_without_a_vendor("gb200-nvl4", "it_is: { role: compute }", "ibP2p3s0")]
+fn a_handle_means_these_ports(#[case] name: &str, #[case] handles: &str, #[case] expected: &str) {
+    assert_eq!(chosen(name, handles), expected);
+}
+
+fn check_fit(with: &str, name: &str, expected: bool) {
+    let text = format!(
+        "scenario: a\nwhy: b\nplatforms: {with}\ntimeline: [ {{ at: 1s, expect: [ nothing ] }} ]\n"
+    );
+    let scenario = read("port/try.yaml", &text).unwrap_or_else(|error| panic!("{error}"));
+    let fit = scenario.fits(&platform(name));
+    assert_eq!(fit == Fit::Yes, expected, "{with} on {name}: {fit:?}");
+}
+
+#[rstest]
+#[case("all", true)]
+#[case("[ h100-oci, dgx-h100 ]", true)]
+#[case("[ dgx-h100 ]", false)]
+#[case("[ \"h100-oci:no-default-route\" ]", false)]
+#[case("{ not: [ h100-oci ] }", false)]
+#[case("{ with: { compute_cards: \">= 5\" } }", true)]
+#[case("{ with: { compute_cards: 8 } }", true)]
+#[case("{ with: { compute_cards: \"> 8\" } }", false)]
+#[case(
+    "{ with: { compute_ports: 16, storage_ports: 0, uncabled_ports: 1 } }",
+    true
+)]
+#[case(
+    "{ with: { monitored_ports: 17, management_cards: 1, gpus: 8, vfs: 0 } }",
+    true
+)]
+#[case("{ with: { layer: infiniband } }", false)]
+#[case("{ with: { only_layer: ethernet } }", true)]
+#[case("{ with: { layer: both } }", false)]
+#[case("{ with: { devices: [ mlx5_3, mlx5_5 ] } }", true)]
+#[case("{ with: { devices: [ ibp3s0 ] } }", false)]
+#[case("{ with: { default_route: rdma } }", true)]
+#[case("{ with: { default_route: none } }", false)]
+#[case(
+    "{ with: { cards_with_two_functions: \">= 8\", cards_with_two_ports: 8, devices_with_two_ports: 0 } }",
+    true
+)]
+fn a_scenario_fits_a_platform_with_what_it_asks_for(#[case] with: &str, #[case] fits: bool) {
+    check_fit(with, "h100-oci", fits);
+}
+
+/// The expectations of a story without the usual baseline.
+fn expected(handles: &str, timeline: &str) -> Vec<Expectation> {
+    let mut expectations = told(handles, timeline).expectations;
+    expectations.retain(|expected| !matches!(expected.what, What::Baseline { .. }));
+    expectations
+}
+
+fn window_of(qualifier: &str) -> (u64, u64) {
+    let timeline = format!("[ {{ at: 10s, expect: [ {{ fatal: v{qualifier} }} ] }} ]");
+    let Window { from, to } = expected("v: {}", &timeline)[0].window;
+    (from, to)
+}
+
+#[rstest]
+#[case("", (10, 11))]
+#[case(", within: 0 polls", (10, 10))]
+#[case(", within: 3 polls", (10, 13))]
+#[case(", within: 2500ms", (10, 12))]
+#[case(", from: 20s, to: 25s", (20, 24))]
+#[case(", between: [ 20s, 25s ]", (20, 25))]
+#[case(", exactly_at: 4m30s", (270, 270))]
+fn a_window_is_ticks(#[case] qualifier: &str, #[case] window: (u64, u64)) {
+    assert_eq!(window_of(qualifier), window);
+}
+
+#[rstest]
+#[case("monitor: restart", (10, 11))]
+#[case("monitor: restart, away: 5s", (10, 16))]
+#[case("monitor: pause, for: 3s", (10, 14))]
+#[case("reboot: { takes: 90s }", (10, 101))]
+fn a_window_counts_polls_that_happen(#[case] deed: &str, #[case] (from, to): (u64, u64)) {
+    let timeline = format!("[ {{ at: 10s, do: [ {{ {deed} }} ], expect: [ {{ healthy: v }} ] }} ]");
+    assert_eq!(expected("v: {}", &timeline)[0].window, Window { from, to });
+}
+
+#[test]
+fn a_moment_leaves_its_own_poll_to_the_old_monitor() {
+    let timeline = "[ { at: 10s, in_poll: { accepted: 1 }, do: [ { monitor: restart, signal: KILL, away: 2s } ], expect: [ { next_poll: nothing } ] } ]";
+    assert_eq!(
+        expected("v: {}", timeline)[0].window,
+        Window { from: 13, to: 13 }
+    );
+}
+
+#[test]
+fn a_story_that_says_nothing_of_its_first_poll_expects_the_baseline_there() {
+    let baseline = |text: &str| {
+        let scenario = read("port/try.yaml", text).unwrap_or_else(|error| panic!("{error}"));
+        let story = scenario
+            .in_world(&node(), &platform("h100-oci"))
+            .expect("a story");
+        story
+            .expectations
+            .iter()
+            .filter(|it| matches!(it.what, What::Baseline { .. }))
+            .count()
+    };
+    let head = "scenario: a\nwhy: b\n";
+    assert_eq!(
+        baseline(&format!(
+            "{head}timeline: [ {{ at: 5s, expect: [ nothing ] }} ]"
+        )),
+        1
+    );
+    assert_eq!(
+        baseline(&format!(
+            "{head}timeline: [ {{ at: 0s, expect: [ nothing ] }} ]"
+        )),
+        0
+    );
+    let given = "given: [ { metadata: missing } ]\n";
+    assert_eq!(
+        baseline(&format!(
+            "{head}{given}timeline: [ {{ at: 5s, expect: [ nothing ] }} ]"
+        )),
+        0
+    );
+}
+
+#[test]
+fn a_set_is_each_of_its_ports_and_an_event_is_expected_once() {
+    let events = expected(
+        "s: { role: compute, cards: 2 }",
+        "[ { at: 10s, expect: [ { fatal: s } ] } ]",
+    );
+    assert_eq!(events.len(), 4);
+    for event in &events {
+        let What::Say {
+            event,
+            times,
+            said: false,
+            in_order: None,
+        } = &event.what
+        else {
+            panic!("{event:?}");
+        };
+        assert_eq!((event.tone, *times), (Tone::Fatal, Times::ONCE));
+    }
+}
+
+#[test]
+fn each_it_is_the_same_as_the_set() {
+    let one = expected(
+        "s: { cards: 2 }",
+        "[ { at: 10s, expect: [ { fatal: s, within: 2 polls } ] } ]",
+    );
+    let other = expected(
+        "s: { cards: 2 }",
+        "[ { at: 10s, expect: [ { each: s, count: 4, distinct: device, fatal: it, within: 2 polls } ] } ]",
+    );
+    let whats = |all: &[Expectation]| {
+        all.iter()
+            .map(|it| format!("{:?} {:?}", it.what, it.window))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(whats(&one), whats(&other));
+}
+
+#[test]
+fn an_attempt_is_enough_where_it_is_said_and_may_be_repeated() {
+    let events = expected(
+        "v: {}",
+        "[ { at: 10s, expect: [ { said: { fatal: v } } ] } ]",
+    );
+    let What::Say { times, said, .. } = &events[0].what else {
+        panic!("{events:?}")
+    };
+    assert_eq!(
+        (*said, *times),
+        (
+            true,
+            Times {
+                at_least: 1,
+                at_most: u32::MAX
+            }
+        )
+    );
+}
+
+#[test]
+fn edges_are_followed_port_by_port() {
+    let timeline = "[ { at: 10s, expect: [ { each: s, say: [ { fatal: it }, { healthy: it } ], times: 4, each_within: 2 polls } ] } ]";
+    let edges = expected("s: { cards: 2, ports: 1 }", timeline);
+    assert_eq!(edges.len(), 2);
+    let What::FollowEdges {
+        slot,
+        times: 4,
+        within_polls: 2,
+        down: Some(down),
+        up: Some(up),
+    } = &edges[0].what
+    else {
+        panic!("{edges:?}");
+    };
+    assert_eq!((down.tone, up.tone), (Tone::Fatal, Tone::Healthy));
+    assert_eq!(down.about, About::Port(slot.clone()));
+}
+
+#[test]
+fn order_counts_within_its_group() {
+    let timeline = "[ { at: 10s, expect: [ { in_order: [ { cleared: v }, { fatal: w } ] }, { in_order: [ { healthy: v }, reboot_baseline ] } ] } ]";
+    let story = told("v: {}, w: { nth: 2 }", timeline);
+    let orders: Vec<_> = story
+        .expectations
+        .iter()
+        .filter_map(|expected| match &expected.what {
+            What::Say { in_order, .. } | What::Baseline { in_order, .. } => *in_order,
+            _ => None,
+        })
+        .collect();
+    assert_eq!(orders, [(1, 0), (1, 1), (2, 0), (2, 1)]);
+}
+
+#[test]
+fn what_is_cleared_bears_its_name_at_rest() {
+    let events = expected(
+        "v: { device: mlx5_3 }",
+        "[ { at: 10s, expect: [ { cleared: v }, { cleared: device of v } ] } ]",
+    );
+    let abouts: Vec<&About> = events
+        .iter()
+        .map(|it| match &it.what {
+            What::Say { event, .. } => &event.about,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert!(
+        matches!(abouts[0], About::NamedPort(name, port) if name.as_str() == "mlx5_3" && port.0 == 1)
+    );
+    assert!(matches!(abouts[1], About::NamedDevice(name) if name.as_str() == "mlx5_3"));
+}
+
+#[test]
+fn a_message_has_handles_filled_in_and_subjects_left() {
+    let timeline = "[ { at: 10s, expect: [ { fatal: v, message: { ethernet: \"{v.device} {device} port {v.port} …\" } } ] } ]";
+    let events = expected("v: { device: mlx5_3 }", timeline);
+    let What::Say { event, .. } = &events[0].what else {
+        panic!("{events:?}")
+    };
+    assert_eq!(
+        event.message[&LinkLayer::Ethernet],
+        "mlx5_3 {device} port 1 …"
+    );
+    assert!(!event.message.contains_key(&LinkLayer::InfiniBand));
+}
+
+#[test]
+fn only_a_layer_leaves_the_other_out_of_the_line() {
+    let timeline = "[ { at: 10s, do: [ { cut: v, only: infiniband }, { disable: v, only: ethernet } ], expect: [ { fatal: v, only: ethernet }, { nothing: v, only: infiniband } ] } ]";
+    let story = told("v: {}", timeline);
+    assert!(matches!(
+        story.steps[0].deeds[..],
+        [Deed::World(fabric::Action::Disable(_))]
+    ));
+    assert_eq!(expected("v: {}", timeline).len(), 1);
+}
+
+#[test]
+fn a_full_disk_is_a_rule_on_every_write_of_the_state_file() {
+    let story = told(
+        "v: {}",
+        "[ { at: 10s, do: [ { state_file: disk_full } ], expect: [ { state_file: { member: a.b, equals: true } } ] } ]",
+    );
+    let [Deed::Rule(rule)] = &story.steps[0].deeds[..] else {
+        panic!("{:?}", story.steps)
+    };
+    assert_eq!(rule.file, FileRef::StateFile);
+    assert_eq!(rule.effect, RuleEffect::Fail(simfs::Errno::ENOSPC));
+    assert!(
+        [FileOp::Create, FileOp::Write, FileOp::Rename]
+            .iter()
+            .all(|op| rule.ops.contains(op))
+    );
+    let holds = StateFileIs::Holds {
+        member: "a.b".to_owned(),
+        equals: "true".to_owned(),
+    };
+    let last = story.expectations.last().expect("an expectation");
+    assert!(matches!(&last.what, What::StateFile(is) if *is == holds));
+}
+
+#[test]
+fn times_become_ticks_of_the_story() {
+    let text = "scenario: a\nwhy: b\ntick: 500ms\ntimeline: [ { at: 10s, do: [ { monitor: pause, for: 1200ms } ], expect: [ nothing ] } ]\n";
+    let story = read("port/try.yaml", text)
+        .expect("a scenario")
+        .in_world(&node(), &platform("h100-oci"))
+        .expect("a story");
+    assert!(matches!(
+        story.steps[0].deeds[..],
+        [Deed::Monitor(_, MonitorDeed::Pause { ticks: 3 })]
+    ));
+    let window = story.expectations.last().expect("an expectation").window;
+    assert_eq!(window, Window { from: 20, to: 24 });
+}
+
+#[test]
+fn a_line_knows_its_place_and_its_text() {
+    let text = "scenario: a\nwhy: b\nlet: { v: {} }\ntimeline:\n  - at: 10s\n    do: [ { cut: v } ]\n    expect:\n      - { fatal: v, within: 2 polls }\n";
+    let scenario = read("suite/port/try.yaml", text).expect("a scenario");
+    let story = scenario
+        .in_world(&node(), &platform("h100-oci"))
+        .expect("a story");
+    let last = story.expectations.last().expect("an expectation");
+    assert_eq!(last.place.to_string(), "suite/port/try.yaml:8:9");
+    assert_eq!(last.text, "fatal: v, within: 2 polls");
+    assert_eq!(story.steps[0].text, "cut: v");
+    assert_eq!(
+        (story.name.as_str(), story.world.as_str()),
+        ("port/try", "h100-oci")
+    );
+}
+
+#[test]
+fn a_single_deed_is_said_to_a_machine() {
+    let deeds = read_deed("cut: mlx5_3", &node(), &platform("h100-oci")).expect("a deed");
+    let [Deed::World(fabric::Action::Cut(slot))] = &deeds[..] else {
+        panic!("{deeds:?}")
+    };
+    assert_eq!(named(&platform("h100-oci"), slot), "mlx5_3");
+    let error =
+        read_deed("cut: mlx5_99", &node(), &platform("h100-oci")).expect_err("no such device");
+    assert!(
+        error
+            .to_string()
+            .starts_with("deed:1:6: unknown handle `mlx5_99`"),
+        "{error}"
+    );
+    read_deed("monitor: restart", &node(), &platform("h100-oci")).expect_err("there is no monitor");
+}
