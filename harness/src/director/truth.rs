@@ -108,6 +108,20 @@ impl Faces {
         self.0.iter().filter(move |(_, function)| watched(function)).map(|(pci, function)| (*pci, function))
     }
 
+    /// Whether a port of this card may be on its way up: dark and looking for a partner, training, or
+    /// waiting for the subnet manager. A first poll waits for such a card.
+    #[must_use]
+    pub fn is_card_waiting(&self, card: &str) -> bool {
+        let ports = self.watched().filter(|(pci, _)| pci.card() == card).flat_map(|(_, face)| face.ports.values());
+        ports.into_iter().any(|port| {
+            let walking = matches!(port.phys_state, PhysState::POLLING | PhysState::TRAINING);
+            let managed = matches!(port.state, PortState::INIT | PortState::ARMED);
+            port.listed
+                && port.phys_state != PhysState::DISABLED
+                && (managed || port.state == PortState::DOWN && walking)
+        })
+    }
+
     /// The cards that have peers to be compared with (`lsd 4.3`): per role and layer, in groups of
     /// two and more whose mode of healthy ports is one number and not zero. A card that shares
     /// its board with a management function is neither compared nor counted.

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use platforms::{NodeName, SlotRef};
 use scenarios::{About, EventPattern, Expectation, Story, Times, Tone, What, Window};
@@ -35,6 +36,9 @@ pub(crate) struct Demand<'a> {
 
 /// Ordered groups that follow edges have numbers from here on; a story's own are far below.
 const EDGE_GROUPS: u32 = 1 << 24;
+
+/// The patience where no flag says otherwise (`--escalate-after`).
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Something about a story that cannot be demanded, because the world did not do it.
 pub(crate) struct Mismatch<'a> {
@@ -172,7 +176,8 @@ fn baseline<'a>(
     let first = polled(recording, node).find(|tick| *tick >= expectation.window.from);
     let tick = first.unwrap_or(expectation.window.from).min(expectation.window.to);
     let Some(faces) = faces(bench, node, tick) else { return };
-    let mut demand = |about: About, check: Option<&str>, at_least: usize| {
+    let window = expectation.window;
+    let mut demand = |about: About, check: Option<&str>, at_least: usize, window: Window| {
         let pattern = EventPattern {
             tone: Tone::Healthy,
             about,
@@ -185,7 +190,7 @@ fn baseline<'a>(
         demands.push(Demand {
             expectation,
             node: node.clone(),
-            window: expectation.window,
+            window,
             pattern: Cow::Owned(pattern),
             room: Room { at_least, at_most: 1 },
             attempts: 0,
@@ -195,7 +200,7 @@ fn baseline<'a>(
     let differences = &bench.descriptor.differences;
     if differences.baseline_clear {
         for check in check_names(story.checks) {
-            demand(About::Check, Some(check), 0);
+            demand(About::Check, Some(check), 0, window);
         }
     }
     let excepted = |slot: &SlotRef| except.contains(slot);
@@ -209,21 +214,43 @@ fn baseline<'a>(
             if excepted(&slot) {
                 excepted_cards.push(pci.card());
             } else if healthy {
-                demand(About::Port(slot), None, 1);
+                demand(About::Port(slot), None, 1, window);
             }
         }
         if fresh && whole && differences.baseline_devices {
-            demand(About::Device(node.clone(), pci), None, 1);
+            demand(About::Device(node.clone(), pci), None, 1, window);
         }
     }
-    if fresh && differences.baseline_cards {
-        for card in faces.compared_cards() {
-            if card.active >= card.mode && !excepted_cards.contains(&card.pci.card()) {
-                let check = crate::judge::fits::state_check(card.layer);
-                demand(About::Card(node.clone(), card.pci), Some(check), 1);
-            }
-        }
+    if !fresh || !differences.baseline_cards {
+        return;
     }
+    for card in faces.compared_cards() {
+        if card.active < card.mode || excepted_cards.contains(&card.pci.card()) {
+            continue;
+        }
+        let check = Some(crate::judge::fits::state_check(card.layer));
+        let about = About::Card(node.clone(), card.pci);
+        if !faces.is_card_waiting(&card.pci.card()) {
+            demand(about, check, 1, window);
+            continue;
+        }
+        // Its ports wait out the patience, and the card with them.
+        let late = tick + patience_ticks(story) + 1;
+        let then = self::faces(bench, node, late).filter(|_| late < recording.ticks.len() as u64);
+        let met = then.is_some_and(|then| {
+            let mut cards = then.compared_cards().into_iter();
+            cards.any(|then| then.pci == card.pci && then.active >= then.mode)
+        });
+        demand(about, check, usize::from(met), Window { from: window.from, to: late });
+    }
+}
+
+/// The patience with ports that may still be on their way up (`--escalate-after`), in ticks.
+fn patience_ticks(story: &Story) -> u64 {
+    let given = story.flags.iter().rev().find_map(|flag| flag.strip_prefix("--escalate-after="));
+    let patience = given.and_then(|text| humantime::parse_duration(text).ok()).unwrap_or(PATIENCE);
+    let ns = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
+    ns.div_ceil(story.tick.as_ns())
 }
 
 /// The ticks in which a poll of this node ended.

@@ -1,0 +1,313 @@
+//! What the judge accepts and refuses, on recordings of the memory arm and on changes to them.
+
+use std::sync::LazyLock;
+
+use harness::{Broken, Call, Descriptor, Differences, Exit, Judgement, Played, Recording, Truth, judge, play_in_memory};
+use platforms::{NodeName, Platforms};
+use proptest::prelude::*;
+use proto::HealthEvent;
+use reports::FailureKind;
+use rstest::rstest;
+use scenarios::Story;
+
+const CUT_AND_MENDED: &str = "
+scenario: a port goes down and comes back
+why: an example
+platforms: all
+let: { victim: { role: compute, nth: 1 } }
+timeline:
+  - at: 0s
+    expect: [ { this_poll: baseline } ]
+  - at: 5s
+    do: [ { disable: victim } ]
+    expect: [ { fatal: victim } ]
+  - at: 9s
+    do: [ { mend: victim } ]
+    expect: [ { healthy: victim } ]
+until: 12s
+";
+
+const CUT: &str = "
+scenario: a port goes down and is healed
+why: an example
+platforms: all
+let: { victim: { role: compute, nth: 1 } }
+timeline:
+  - at: 0s
+    expect: [ { this_poll: baseline } ]
+  - at: 5s
+    do: [ { disable: victim } ]
+    expect: [ { fatal: victim } ]
+until: 8s
+";
+
+fn node() -> NodeName {
+    NodeName::from("node-a")
+}
+
+fn story(text: &str, platform: &str) -> Story {
+    let platforms = Platforms::shipped();
+    let scenario = scenarios::read("port/example.yaml", text).unwrap_or_else(|error| panic!("{error}"));
+    let platform = platforms.get(platform).expect("the platform ships");
+    scenario.in_world(&node(), platform).unwrap_or_else(|unfit| panic!("{unfit}"))
+}
+
+fn reference() -> Descriptor {
+    Descriptor::shipped("reference").expect("the reference monitor ships")
+}
+
+struct Case {
+    story: Story,
+    truth: Truth,
+    recording: Recording,
+}
+
+impl Case {
+    fn played(text: &str) -> Self {
+        let story = story(text, "h100-oci");
+        let Played { recording, truth } = play_in_memory(&story, &reference(), None);
+        Self { story, truth, recording }
+    }
+
+    fn judged(&self, recording: &Recording) -> Judgement {
+        judge(&self.story, &self.truth, recording, &reference())
+    }
+}
+
+static CUT_AND_MENDED_CASE: LazyLock<Case> = LazyLock::new(|| Case::played(CUT_AND_MENDED));
+static CUT_CASE: LazyLock<Case> = LazyLock::new(|| Case::played(CUT));
+
+fn kinds(judgement: &Judgement) -> Vec<FailureKind> {
+    judgement.failures.iter().map(|failure| failure.kind).collect()
+}
+
+/// The calls of a recording, in order, to be changed.
+fn calls(recording: &mut Recording) -> Vec<&mut Call> {
+    let chairs = recording.ticks.iter_mut().flat_map(|tick| tick.chairs.values_mut());
+    chairs.flat_map(|chair| chair.calls.iter_mut()).collect()
+}
+
+fn event_count(recording: &Recording) -> usize {
+    calls(&mut recording.clone()).iter().map(|call| call.events.len()).sum()
+}
+
+/// Takes the nth event out, and its call with it if it was the only one.
+fn without_event(recording: &Recording, nth: usize) -> Recording {
+    let mut changed = recording.clone();
+    let mut left = nth;
+    for call in calls(&mut changed) {
+        if left < call.events.len() {
+            call.events.remove(left);
+            break;
+        }
+        left -= call.events.len();
+    }
+    for tick in &mut changed.ticks {
+        for chair in tick.chairs.values_mut() {
+            chair.calls.retain(|call| !call.events.is_empty());
+        }
+    }
+    changed
+}
+
+/// Says an event in a call of its own in this tick, stamped by it.
+fn with_event(case: &Case, tick: usize, mut event: HealthEvent) -> Recording {
+    let mut changed = case.recording.clone();
+    let wall_ns = case.truth.ticks[tick].nodes[&node()].clock.wall_ns;
+    event.generated_timestamp = Some(proto::timestamp_from_ns(wall_ns));
+    let call = Call { version: 1, events: vec![event], accepted: true, answer: "accepted".to_owned() };
+    changed.ticks[tick].chairs.get_mut(&node()).expect("the node has a chair").calls.push(call);
+    changed
+}
+
+fn first_event(recording: &Recording) -> HealthEvent {
+    calls(&mut recording.clone())[0].events[0].clone()
+}
+
+#[rstest]
+#[case(&CUT_AND_MENDED_CASE)]
+#[case(&CUT_CASE)]
+fn the_right_stream_is_accepted(#[case] case: &Case) {
+    assert_eq!(case.judged(&case.recording), Judgement::default());
+}
+
+#[test]
+fn a_missing_event_is_told_with_the_line_that_wants_it() {
+    let case = &*CUT_AND_MENDED_CASE;
+    let fatal = event_count(&case.recording) - 2;
+    let judgement = case.judged(&without_event(&case.recording, fatal));
+    let failure = &judgement.failures[0];
+    assert_eq!(failure.kind, FailureKind::Missing);
+    assert_eq!(failure.place, "port/example.yaml:11:15");
+    assert_eq!(failure.tick, Some(5));
+    assert!(failure.expected[0].starts_with("fatal NIC=mlx5_0 NICPort=1, in poll"), "{failure:?}");
+    assert!(failure.came.iter().any(|line| line.starts_with("poll 9: healthy NIC=mlx5_0")), "{failure:?}");
+    assert!(failure.reads.iter().any(|read| read.text.contains("mlx5_0/ports/1/state")), "{failure:?}");
+}
+
+#[test]
+fn a_clear_that_healing_owes_must_come() {
+    let case = &*CUT_CASE;
+    let clear = event_count(&case.recording) - 1;
+    let judgement = case.judged(&without_event(&case.recording, clear));
+    assert_eq!(kinds(&judgement), [FailureKind::Outstanding]);
+}
+
+#[test]
+fn a_clear_comes_once() {
+    let case = &*CUT_CASE;
+    let last = case.recording.ticks.len() - 1;
+    let clear = calls(&mut case.recording.clone()).pop().expect("the fault was cleared").events[0].clone();
+    assert!(clear.is_healthy);
+    let judgement = case.judged(&with_event(case, last, clear));
+    assert_eq!(kinds(&judgement), [FailureKind::Unexpected]);
+}
+
+#[test]
+fn a_refused_event_claims_nothing() {
+    let case = &*CUT_AND_MENDED_CASE;
+    let mut changed = case.recording.clone();
+    let refused = calls(&mut changed).pop().expect("something was said");
+    (refused.accepted, refused.answer) = (false, "UNAVAILABLE".to_owned());
+    let kinds = kinds(&case.judged(&changed));
+    assert_eq!(kinds, [FailureKind::Missing, FailureKind::Outstanding]);
+}
+
+#[test]
+fn an_event_too_late_is_missing_and_unexpected() {
+    let case = &*CUT_AND_MENDED_CASE;
+    let fatal = event_count(&case.recording) - 2;
+    let event = calls(&mut case.recording.clone())
+        .iter()
+        .flat_map(|call| call.events.clone())
+        .nth(fatal)
+        .expect("the fatal event");
+    let late = Case { recording: without_event(&case.recording, fatal), story: case.story.clone(), truth: case.truth.clone() };
+    let judgement = case.judged(&with_event(&late, 8, event));
+    assert_eq!(kinds(&judgement), [FailureKind::Missing, FailureKind::Unexpected]);
+}
+
+type Change = fn(&mut Call);
+
+#[rstest]
+#[case::agent(|call: &mut Call| call.events[0].agent = "someone".to_owned(), "agent is `someone`")]
+#[case::class(|call: &mut Call| call.events[0].component_class = "GPU".to_owned(), "componentClass is `GPU`")]
+#[case::batch_version(|call: &mut Call| call.version = 2, "the batch has version 2")]
+#[case::version(|call: &mut Call| call.events[0].version = 0, "version is 0")]
+#[case::node(|call: &mut Call| call.events[0].node_name = "node-b".to_owned(), "nodeName is `node-b`")]
+#[case::check(|call: &mut Call| call.events[0].check_name = "GpuCheck".to_owned(), "checkName `GpuCheck`")]
+#[case::strategy(|call: &mut Call| call.events[0].processing_strategy = 2, "processingStrategy is 2")]
+#[case::action(|call: &mut Call| call.events[0].recommended_action = 25, "recommendedAction is 25")]
+#[case::both(|call: &mut Call| call.events[0].is_fatal = true, "fatal and healthy at once")]
+#[case::code(|call: &mut Call| call.events[0].error_code = vec!["x".to_owned()], "errorCode")]
+#[case::entities(|call: &mut Call| call.events[1].entities_impacted.reverse(), "not NIC and then NICPort")]
+#[case::message(|call: &mut Call| call.events[0].message.clear(), "no message")]
+#[case::extra(|call: &mut Call| call.events[0].id = "7".to_owned(), "leaves empty")]
+#[case::no_stamp(|call: &mut Call| call.events[0].generated_timestamp = None, "no generatedTimestamp")]
+#[case::wrong_stamp(|call: &mut Call| call.events[0].generated_timestamp = Some(proto::timestamp_from_ns(1)), "not the poll's time")]
+#[case::equal_stamps(|call: &mut Call| call.events[1].generated_timestamp = call.events[0].generated_timestamp, "not later")]
+#[case::empty(|call: &mut Call| call.events.clear(), "without events")]
+fn a_field_that_breaks_the_contract_is_named(#[case] change: Change, #[case] what: &str) {
+    let case = &*CUT_AND_MENDED_CASE;
+    let mut changed = case.recording.clone();
+    change(calls(&mut changed)[0]);
+    let judgement = case.judged(&changed);
+    let told = judgement.failures.iter().filter(|failure| failure.kind == FailureKind::Contract);
+    let told: Vec<&str> = told.flat_map(|failure| &failure.came).map(String::as_str).collect();
+    assert!(told.iter().any(|line| line.contains(what)), "{told:?}");
+}
+
+#[test]
+fn a_refused_event_must_keep_the_contract_too() {
+    let case = &*CUT_AND_MENDED_CASE;
+    let mut changed = with_event(case, 3, HealthEvent { agent: "x".to_owned(), ..first_event(&case.recording) });
+    calls(&mut changed)[1].accepted = false;
+    assert_eq!(kinds(&case.judged(&changed)), [FailureKind::Contract]);
+}
+
+#[rstest]
+#[case(Broken::Hung { tick: 4, waiting_for: "the listing of the class folder".to_owned() }, FailureKind::Hung)]
+#[case(Broken::Crashed { tick: 4, exit: Exit::Signal(11), last_words: vec!["boom".to_owned()] }, FailureKind::Crashed)]
+#[case(Broken::StuckInKernel { tick: 4 }, FailureKind::StuckInKernel)]
+#[case(Broken::Stage { cause: "no /dev/fuse".to_owned() }, FailureKind::Stage)]
+fn a_drill_that_breaks_off_is_told_once(#[case] broken: Broken, #[case] kind: FailureKind) {
+    let case = &*CUT_AND_MENDED_CASE;
+    let mut changed = case.recording.clone();
+    changed.ticks.truncate(5);
+    changed.broken = Some(broken);
+    assert_eq!(kinds(&case.judged(&changed)), [kind]);
+}
+
+#[test]
+fn a_moment_that_never_came_is_a_failure() {
+    let case = &*CUT_AND_MENDED_CASE;
+    let mut changed = case.recording.clone();
+    changed.missed_moments.push("port/example.yaml:9:5: remove".to_owned());
+    assert_eq!(kinds(&case.judged(&changed)), [FailureKind::MissedMoment]);
+}
+
+#[test]
+fn a_monitor_with_its_own_texts_and_clock_is_judged_by_the_rest() {
+    let case = &*CUT_AND_MENDED_CASE;
+    let mut changed = case.recording.clone();
+    for (at, event) in calls(&mut changed).into_iter().flat_map(|call| &mut call.events).enumerate() {
+        event.message = "something".to_owned();
+        event.generated_timestamp = Some(proto::timestamp_from_ns(1_000_000_000 + at as u64));
+    }
+    let own = Descriptor::of_program("another-monitor");
+    assert_eq!(judge(&case.story, &case.truth, &changed, &own), Judgement::default());
+    assert!(!case.judged(&changed).failures.is_empty());
+}
+
+#[test]
+fn a_baseline_without_devices_is_right_where_the_descriptor_says_so() {
+    let case = &*CUT_AND_MENDED_CASE;
+    let mut changed = case.recording.clone();
+    for call in calls(&mut changed) {
+        call.events.retain(|event| !event.message.starts_with("Device "));
+    }
+    let differences = Differences { baseline_devices: false, ..Differences::default() };
+    let differing = Descriptor { differences, ..reference() };
+    assert_eq!(judge(&case.story, &case.truth, &changed, &differing), Judgement::default());
+    assert!(!case.judged(&changed).failures.is_empty());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_order_within_a_call_is_accepted(seed in prop::collection::vec(any::<u64>(), 64)) {
+        for case in [&*CUT_AND_MENDED_CASE, &*CUT_CASE] {
+            let mut changed = case.recording.clone();
+            for call in calls(&mut changed) {
+                let stamps: Vec<_> = call.events.iter().map(|event| event.generated_timestamp).collect();
+                let mut keyed: Vec<_> = seed.iter().cycle().zip(call.events.drain(..)).collect();
+                keyed.sort_by_key(|(key, _)| **key);
+                call.events.extend(keyed.into_iter().map(|(_, event)| event));
+                for (event, stamp) in call.events.iter_mut().zip(stamps) {
+                    event.generated_timestamp = stamp;
+                }
+            }
+            prop_assert_eq!(case.judged(&changed), Judgement::default());
+        }
+    }
+
+    #[test]
+    fn an_event_taken_away_is_missed(nth in any::<prop::sample::Index>()) {
+        for case in [&*CUT_AND_MENDED_CASE, &*CUT_CASE] {
+            let nth = nth.index(event_count(&case.recording));
+            prop_assert!(!case.judged(&without_event(&case.recording, nth)).failures.is_empty());
+        }
+    }
+
+    #[test]
+    fn an_event_said_once_more_is_refused(nth in any::<prop::sample::Index>(), tick in any::<prop::sample::Index>()) {
+        for case in [&*CUT_AND_MENDED_CASE, &*CUT_CASE] {
+            let events: Vec<HealthEvent> =
+                calls(&mut case.recording.clone()).iter().flat_map(|call| call.events.clone()).collect();
+            let event = events[nth.index(events.len())].clone();
+            let tick = tick.index(case.recording.ticks.len());
+            prop_assert!(!case.judged(&with_event(case, tick, event)).failures.is_empty());
+        }
+    }
+}
