@@ -136,7 +136,6 @@ impl Fabric {
                 Stage::Active
             };
             link.stage = link.held_back();
-            self.hurry(slot);
         }
         self.settle(slot);
     }

@@ -209,26 +209,29 @@ fn a_pci_error_takes_the_rdma_device_and_leaves_the_interface(
 }
 
 #[test]
-fn a_restored_function_is_not_brought_back_twice_by_the_reset_it_was_in() {
+fn what_falls_off_the_bus_during_a_reset_is_out_until_restored_and_then_back_at_once() {
     let mut world = world_of(Ethernet);
     let victim = slot(&world, 0);
-    act(
-        &mut world,
-        Action::FirmwareReset {
-            function: function(&victim),
-            takes: SimTime::from_secs(10),
-        },
-    );
+    let reset = Action::FirmwareReset {
+        function: function(&victim),
+        takes: SimTime::from_secs(10),
+    };
+    act(&mut world, reset.clone());
     act(&mut world, Action::Remove(function(&victim)));
     to_ms(&mut world, 60_000);
-    assert_eq!(
-        seen(&world, victim.pci),
-        "",
-        "a reset does not bring back what fell off the bus"
-    );
+    assert_eq!(seen(&world, victim.pci), "");
     act(&mut world, Action::Restore(function(&victim)));
     to_ms(&mut world, 60_250);
     assert_eq!(states(&world, &victim), UP);
+    act(&mut world, reset);
+    act(&mut world, Action::Remove(function(&victim)));
+    act(&mut world, Action::Restore(function(&victim)));
+    to_ms(&mut world, 60_500);
+    assert_eq!(
+        states(&world, &victim),
+        UP,
+        "the reset is over with the removal"
+    );
 }
 
 #[test]

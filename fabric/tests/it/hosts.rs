@@ -170,6 +170,28 @@ fn a_rate_counts_the_same_in_one_step_or_in_many() {
     }
 }
 
+#[test]
+fn a_rate_counts_nothing_while_its_device_is_gone() {
+    let mut world = world_of(Ethernet);
+    let victim = slot(&world, 0);
+    count_by(
+        &mut world,
+        &victim,
+        "port_rcv_data",
+        CounterChange::RatePerSecond(10),
+    );
+    let takes = SimTime::from_secs(20);
+    act(
+        &mut world,
+        Action::FirmwareReset {
+            function: function(&victim),
+            takes,
+        },
+    );
+    to_ms(&mut world, 25_000);
+    assert_eq!(count(&world, &victim, "port_rcv_data"), 50);
+}
+
 #[rstest]
 #[case(CounterValue::Text("N/A (no PMA)".to_owned()))]
 #[case(CounterValue::Fails(Errno::EIO))]
