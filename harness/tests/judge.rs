@@ -141,7 +141,7 @@ fn a_missing_event_is_told_with_the_line_that_wants_it() {
     assert_eq!(failure.place, "port/example.yaml:11:15");
     assert_eq!(failure.tick, Some(5));
     assert!(failure.expected[0].starts_with("fatal NIC=mlx5_0 NICPort=1, in poll"), "{failure:?}");
-    assert!(failure.came.iter().any(|line| line.starts_with("poll 9: healthy NIC=mlx5_0")), "{failure:?}");
+    assert!(failure.came.iter().any(|line| line.starts_with("poll 10: healthy NIC=mlx5_0")), "{failure:?}");
     assert!(failure.reads.iter().any(|read| read.text.contains("mlx5_0/ports/1/state")), "{failure:?}");
 }
 
