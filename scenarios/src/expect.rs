@@ -51,7 +51,7 @@ pub(crate) enum WindowSaid {
 #[derive(Clone, Debug)]
 pub(crate) enum ExpectSaid {
     /// An event about each of these.
-    Event(EventSaid),
+    Event(Box<EventSaid>),
     /// A first poll's healthy events.
     Baseline {
         fresh: bool,
@@ -63,8 +63,8 @@ pub(crate) enum ExpectSaid {
     Edges {
         of: Subjects,
         tally: Tally,
-        down: Option<EventSaid>,
-        up: Option<EventSaid>,
+        down: Option<Box<EventSaid>>,
+        up: Option<Box<EventSaid>>,
         times: u32,
         within_polls: u32,
     },

@@ -95,6 +95,9 @@ fn read_fields(context: &Context<'_>, node: &Node, fields: Fields<'_>) -> Read<E
     if is_event(word.word) {
         allowed.extend(EVENT_QUALIFIERS.iter().map(|key| key.word));
     }
+    if word.word == "say" {
+        allowed.push("each");
+    }
     if word.word == "each" {
         allowed.extend(["times", "count", "distinct"]);
     }
@@ -169,7 +172,7 @@ impl Line<'_, '_> {
         let source = self.source;
         let context = self.context;
         Ok(match self.word.word {
-            name if is_event(name) => ExpectSaid::Event(self.event(name)?),
+            name if is_event(name) => ExpectSaid::Event(Box::new(self.event(name)?)),
             "baseline" | "reboot_baseline" => {
                 if self.value.value != Value::Null {
                     return Err(source

@@ -125,7 +125,7 @@ impl<'a> Expecting<'a> {
                 within_polls,
             } => {
                 for port in self.members(of, *tally, &around)? {
-                    let pattern = |event: &Option<EventSaid>| {
+                    let pattern = |event: &Option<Box<EventSaid>>| {
                         event
                             .as_ref()
                             .map(|event| self.edge(event, port))
@@ -333,15 +333,15 @@ impl<'a> Expecting<'a> {
     }
 
     fn tallied(&self, subjects: &[Subject], tally: Tally) -> Result<(), Unfit> {
-        if let Some((count, place)) = tally.count {
-            if subjects.len() != count as usize {
-                let what = format!(
-                    "`count: {count}`, and {} are meant on `{}`",
-                    subjects.len(),
-                    self.ground.platform
-                );
-                return Err(self.source.wrong(place, what).into());
-            }
+        if let Some((count, place)) = tally.count
+            && subjects.len() != count as usize
+        {
+            let what = format!(
+                "`count: {count}`, and {} are meant on `{}`",
+                subjects.len(),
+                self.ground.platform
+            );
+            return Err(self.source.wrong(place, what).into());
         }
         let Some(distinct) = tally.distinct else {
             return Ok(());

@@ -61,12 +61,12 @@ pub fn read(file: &str, text: &str) -> Result<Scenario, ScenarioError> {
     let fields = source.open_map(&root, "a scenario")?;
     fields.known(&source, FILE.iter().map(|word| word.word))?;
     fields.built(&source, FILE)?;
-    if let Some(version) = fields.get("scenario_version") {
-        if source.number(version, 0, u64::MAX)? != 1 {
-            return Err(source
-                .wrong(version.place, "this version of the language is not known")
-                .hint("write `scenario_version: 1`"));
-        }
+    if let Some(version) = fields.get("scenario_version")
+        && source.number(version, 0, u64::MAX)? != 1
+    {
+        return Err(source
+            .wrong(version.place, "this version of the language is not known")
+            .hint("write `scenario_version: 1`"));
     }
     let handles = handles(source, &fields)?;
     let names: BTreeSet<String> = handles.iter().map(|handle| handle.name.clone()).collect();
@@ -79,15 +79,13 @@ pub fn read(file: &str, text: &str) -> Result<Scenario, ScenarioError> {
     let steps = steps(&context, fields.need(&source, "timeline")?)?;
     let until = fields.maybe("until", |node| source.time(node))?;
     let last = steps.iter().map(StepSaid::last).max().unwrap_or_default();
-    if let (Some(until), Some(node)) = (until, fields.get("until")) {
-        if until < last {
-            return Err(source
-                .wrong(
-                    node.place,
-                    format!("the story ends at {until}, before its last line at {last}"),
-                )
-                .hint("leave `until` out, or end later"));
-        }
+    if let (Some(until), Some(node)) = (until, fields.get("until"))
+        && until < last
+    {
+        let what = format!("the story ends at {until}, before its last line at {last}");
+        return Err(source
+            .wrong(node.place, what)
+            .hint("leave `until` out, or end later"));
     }
     let tick = fields.read("tick", SimTime::from_secs(1), |node| {
         deed_reader::positive(&source, node)

@@ -126,7 +126,7 @@ fn chosen(name: &str, handles: &str) -> String {
 #[case::a_sibling_of_management(
     "l40s-oci",
     "m: { default_route: true }, it_is: { sibling_of: m, healthy: any }",
-    "mlx5_1"
+    "mlx5_5"
 )]
 #[case::two_ports_of_a_device(
     "dgx-a100:two-port",
