@@ -14,7 +14,7 @@ use std::time::Duration;
 
 pub use todo::{IoKind, Outcome, Refusal, SaveStep, Start, Todo};
 
-use self::delivery::{Batch, Delivery};
+use self::delivery::{Batch, Delivery, Settled};
 use crate::absence::Measure;
 use crate::config::Config;
 use crate::eyes::{self, Eyes, Learnt, Route};
@@ -265,7 +265,8 @@ impl Agent {
     pub fn take(&mut self, polled: Polled) {
         self.hooks.poll();
         self.save_was_tried = false;
-        self.delivery.begin(Vec::new());
+        let in_doubt = self.delivery.begin(Vec::new());
+        self.memory.doubt(in_doubt);
         let (mut sight, learnt) = match polled.0 {
             Ok(polled) => polled,
             Err(error) => {
@@ -451,18 +452,19 @@ impl Agent {
 
     /// Answers [`Todo::Publish`].
     pub fn published(&mut self, outcome: &Outcome) {
-        let is_last = self.delivery.is_last_attempt(outcome);
-        let unheard = if is_last && self.hooks.commits_unheard() {
-            self.delivery.current_effects()
-        } else {
-            Vec::new()
-        };
-        let accepted = self.delivery.published(outcome);
-        let effects = accepted.map_or(unheard, |batch| batch.effects);
-        if !effects.is_empty() {
-            self.memory.apply(effects);
-            self.save_is_due = self.memory != self.saved;
+        match self.delivery.published(outcome) {
+            Settled::NotYet => return,
+            Settled::Accepted(effects) => self.memory.apply(effects),
+            Settled::GivenUp { effects, .. } if self.hooks.commits_unheard() => {
+                self.memory.apply(effects);
+            }
+            Settled::GivenUp {
+                effects,
+                is_in_doubt: true,
+            } => self.memory.doubt(effects),
+            Settled::GivenUp { .. } => return,
         }
+        self.save_is_due = self.memory != self.saved;
     }
 
     /// Answers [`Todo::Save`].
@@ -478,7 +480,8 @@ impl Agent {
     /// Ends in good order: drops what is queued, and leaves at most a save to be done by
     /// [`Agent::next`].
     pub fn stop(&mut self) {
-        self.delivery.begin(Vec::new());
+        let in_doubt = self.delivery.begin(Vec::new());
+        self.memory.doubt(in_doubt);
         self.save_was_tried = false;
     }
 }

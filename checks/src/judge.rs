@@ -33,11 +33,15 @@ impl Saying {
     /// Where it stands in its batch: clearings of old names first, then device by device, each
     /// before its ports, then cards.
     fn order(&self) -> (u8, &str, Option<PortNumber>) {
-        let class = u8::from(!matches!(self.effect, Effect::Paid(_)));
+        let class = if matches!(self.effect, Effect::Paid(_)) {
+            0
+        } else {
+            2
+        };
         match &self.subject {
             Subject::Device(name) => (class, name.as_str(), None),
             Subject::Port(name, number) => (class, name.as_str(), Some(*number)),
-            Subject::Card(card) => (2 * class, card.as_str(), None),
+            Subject::Card(card) => (class + 1, card.as_str(), None),
         }
     }
 }

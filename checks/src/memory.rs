@@ -334,6 +334,32 @@ impl Memory {
         }
     }
 
+    /// Remembers that the connector may have a batch that it did not accept: what was said in it is
+    /// said again if it still holds, and if it holds no more, its end is owed.
+    pub(crate) fn doubt(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::PortSaid(key, number, _) => {
+                    if let Some(port) = self.port_mut(&key, number) {
+                        port.owed = true;
+                    }
+                }
+                Effect::Gone(key, layer) => {
+                    if let Some(slot) = self.slots.get_mut(&key)
+                        && !slot.owed.contains(&layer)
+                    {
+                        slot.owed.push(layer);
+                    }
+                }
+                Effect::CardSaid(key, _) => self.cards.entry(key).or_default().owed = true,
+                Effect::PortHealthy(..)
+                | Effect::DeviceHealthy(..)
+                | Effect::CardHealthy(_)
+                | Effect::Paid(_) => {}
+            }
+        }
+    }
+
     /// Could this poll's reading of an unhealthy port become an event?
     pub(crate) fn may_speak_of(&self, key: Option<&SlotKey>, seen: &Seen, port: &SeenPort) -> bool {
         let slot = self.find(key, &seen.name);

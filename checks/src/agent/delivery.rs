@@ -41,6 +41,23 @@ struct Attempt<E> {
     number: u32,
     /// A wait that must pass before this attempt.
     wait: Option<Duration>,
+    /// Handed out, and not answered yet.
+    is_out: bool,
+    /// An attempt ended so that the connector may have the batch after all.
+    is_in_doubt: bool,
+}
+
+/// What became of a batch.
+#[derive(Debug)]
+pub(crate) enum Settled<E> {
+    /// It is tried again.
+    NotYet,
+    Accepted(Vec<E>),
+    GivenUp {
+        effects: Vec<E>,
+        /// The connector may have it after all.
+        is_in_doubt: bool,
+    },
 }
 
 /// What the last poll left to hand over.
@@ -80,34 +97,19 @@ impl<E> Delivery<E> {
         self.notes.push_back(note);
     }
 
-    /// Drops what an earlier poll left and takes this poll's batches.
-    pub(crate) fn begin(&mut self, batches: Vec<Batch<E>>) {
+    /// Drops what an earlier poll left and takes this poll's batches; what the dropped batch would
+    /// have changed, if the connector may have it.
+    pub(crate) fn begin(&mut self, batches: Vec<Batch<E>>) -> Vec<E> {
+        let dropped = self.current.take();
         self.queue = batches.into();
-        self.current = None;
         self.saving = None;
         self.gave_up = false;
+        let in_doubt = dropped.filter(|attempt| attempt.is_out || attempt.is_in_doubt);
+        in_doubt.map_or_else(Vec::new, |attempt| attempt.batch.effects)
     }
 
     pub(crate) fn save_failed(&self) -> bool {
         self.save_failed
-    }
-
-    /// Will this outcome of the attempt handed out last give its batch up?
-    pub(crate) fn is_last_attempt(&self, outcome: &Outcome) -> bool {
-        let Some(attempt) = &self.current else {
-            return false;
-        };
-        let is_tried_again = outcome.is_retryable() && attempt.number < self.publish.attempts;
-        *outcome != Outcome::Accepted && !is_tried_again
-    }
-
-    /// What the batch under way would change.
-    pub(crate) fn current_effects(&self) -> Vec<E>
-    where
-        E: Clone,
-    {
-        let current = self.current.as_ref();
-        current.map_or_else(Vec::new, |attempt| attempt.batch.effects.clone())
     }
 
     pub(crate) fn begin_save(&mut self, steps: Vec<SaveStep>) {
@@ -130,12 +132,15 @@ impl<E> Delivery<E> {
                 batch,
                 number: 1,
                 wait: None,
+                is_out: false,
+                is_in_doubt: false,
             });
         }
         let attempt = self.current.as_mut()?;
         if let Some(wait) = attempt.wait.take() {
             return Some(Todo::Wait(wait));
         }
+        attempt.is_out = true;
         Some(Todo::Publish {
             check: attempt.batch.check,
             batch: attempt.batch.events.clone(),
@@ -143,9 +148,13 @@ impl<E> Delivery<E> {
         })
     }
 
-    /// Settles the attempt handed out last; the batch when it was accepted.
-    pub(crate) fn published(&mut self, outcome: &Outcome) -> Option<Batch<E>> {
-        let mut attempt = self.current.take()?;
+    /// Settles the attempt handed out last.
+    pub(crate) fn published(&mut self, outcome: &Outcome) -> Settled<E> {
+        let Some(mut attempt) = self.current.take() else {
+            return Settled::NotYet;
+        };
+        attempt.is_out = false;
+        attempt.is_in_doubt |= outcome.leaves_doubt();
         let was_missing = self.socket_missing;
         self.socket_missing = *outcome == Outcome::SocketMissing;
         if *outcome == Outcome::Accepted {
@@ -157,7 +166,7 @@ impl<E> Delivery<E> {
                     .with("message", &event.message);
                 self.notes.push_back(note);
             }
-            return Some(attempt.batch);
+            return Settled::Accepted(attempt.batch.effects);
         }
         if outcome.is_retryable() && attempt.number < self.publish.attempts {
             let wait = self.wait_before(attempt.number + 1, &attempt.batch);
@@ -169,13 +178,16 @@ impl<E> Delivery<E> {
             attempt.wait = Some(wait);
             attempt.number += 1;
             self.current = Some(attempt);
-            return None;
+            return Settled::NotYet;
         }
         self.gave_up = true;
         if !(self.socket_missing && was_missing) {
             self.notes.push_back(give_up_note(&attempt, outcome));
         }
-        None
+        Settled::GivenUp {
+            effects: attempt.batch.effects,
+            is_in_doubt: attempt.is_in_doubt,
+        }
     }
 
     /// The wait before attempt `number`: half as long again each time, and up to a tenth more from

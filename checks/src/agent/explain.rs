@@ -12,7 +12,7 @@ use crate::eyes::fetch_one;
 use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::metadata::Row;
 use crate::name::{DeviceName, PortNumber, Role};
-use crate::sight::{Blind, Seen, SeenPorts, SeenScope};
+use crate::sight::{Anchor, Blind, Seen, SeenPorts, SeenScope};
 
 impl Agent {
     /// One paragraph per device of the class folder, or one line saying why there is none.
@@ -25,9 +25,9 @@ impl Agent {
         };
         let mut told = String::new();
         match sight.anchor {
-            crate::sight::Anchor::Listed => {}
-            crate::sight::Anchor::Missing => return format!("{folder} is missing\n"),
-            crate::sight::Anchor::Unreadable(error) => {
+            Anchor::Listed => {}
+            Anchor::Missing => return format!("{folder} is missing\n"),
+            Anchor::Unreadable(error) => {
                 return format!("{folder} cannot be read: {error}\n");
             }
         }
@@ -71,8 +71,7 @@ impl Agent {
         let role = |seen: &Seen| match &seen.scope {
             SeenScope::In(role, _) => Ok(*role),
             SeenScope::Out(reason) => Err(reason.to_string()),
-            SeenScope::Unknown(Blind::Race) => Err("nothing of it is there yet".to_owned()),
-            SeenScope::Unknown(Blind::Unreadable(cause)) => Err(cause.to_string()),
+            SeenScope::Unknown(blind) => Err(told_blind(*blind)),
         };
         let devices = sight.devices.iter();
         Ok(devices
@@ -85,8 +84,7 @@ impl Agent {
         let verdict = match &seen.scope {
             SeenScope::Out(reason) => format!("not monitored ({reason})"),
             SeenScope::In(role, _) => format!("monitored as {role}"),
-            SeenScope::Unknown(Blind::Race) => "not known: nothing of it is there yet".to_owned(),
-            SeenScope::Unknown(Blind::Unreadable(cause)) => format!("not known: {cause}"),
+            SeenScope::Unknown(blind) => told_blind(*blind),
         };
         line(told, format_args!("{name}: {verdict}"));
         let function = seen
@@ -199,6 +197,13 @@ impl Agent {
                 list(&types)
             ),
         );
+    }
+}
+
+fn told_blind(blind: Blind) -> String {
+    match blind {
+        Blind::Race => "not known: nothing of it is there yet".to_owned(),
+        Blind::Unreadable(cause) => format!("not known: {cause}"),
     }
 }
 

@@ -143,4 +143,16 @@ impl Outcome {
             Outcome::Accepted | Outcome::SocketMissing => false,
         }
     }
+    /// Could the connector have the batch although it did not say so?
+    #[must_use]
+    pub fn leaves_doubt(&self) -> bool {
+        const CANCELLED: i32 = 1;
+        const DEADLINE_EXCEEDED: i32 = 4;
+        match self {
+            Outcome::TimedOut => true,
+            Outcome::Status { code, .. } => matches!(*code, CANCELLED | DEADLINE_EXCEEDED),
+            Outcome::Io(kind) => *kind != IoKind::Refused,
+            Outcome::Accepted | Outcome::SocketMissing => false,
+        }
+    }
 }

@@ -1,4 +1,7 @@
-//! The agent in small worlds: every decision by name, and the laws.
+//! The agent in small worlds: every decision by name, and the laws over arbitrary ones.
 
 mod decisions;
+mod laws;
 mod world;
+#[cfg(feature = "zoo")]
+mod zoo;

@@ -1,0 +1,189 @@
+//! Devices and ports that vanish, come back, and change their names.
+
+use checks::ReadError;
+
+use super::nics;
+use crate::world::{ANCHOR, DISABLED, INIT, POLLING, Rig, UP, brief, nic};
+
+#[test]
+fn a_vanished_device_is_fatal_at_once_and_heals_with_its_ports() {
+    let mut rig = Rig::started(&nics(3));
+    rig.world.drop_device("mlx5_1");
+    assert_eq!(
+        rig.poll(),
+        ["F mlx5_1: NIC mlx5_1 disappeared from /sys/class/infiniband/ - hardware failure"]
+    );
+    assert!(rig.polls(40).is_empty());
+    rig.world.put_device(&nic(1));
+    rig.world.set("mlx5_1", 1, INIT);
+    assert!(rig.polls(40).is_empty(), "its unhealthy ports add nothing");
+    rig.world.set("mlx5_1", 1, UP);
+    assert_eq!(
+        rig.poll(),
+        [
+            "h mlx5_1: Device mlx5_1 re-enumerated in sysfs",
+            "h mlx5_1/1: Port mlx5_1 port 1: healthy (ACTIVE, LinkUp)",
+        ]
+    );
+    assert!(rig.polls(3).is_empty());
+}
+
+#[test]
+fn a_roce_device_vanishes_in_its_own_words_and_only_there() {
+    let mut rig = Rig::started(&[nic(0), nic(1).ethernet()]);
+    rig.world.drop_device("mlx5_1");
+    assert_eq!(
+        rig.poll(),
+        ["F mlx5_1: RoCE device mlx5_1 disappeared from sysfs"]
+    );
+    rig.world.drop_device("mlx5_0");
+    assert_eq!(rig.poll().len(), 1);
+}
+
+#[test]
+fn disappearance_polls_debounce() {
+    let mut rig = Rig::new(&nics(3));
+    rig.args = vec!["--disappearance-polls=3".to_owned()];
+    rig.poll();
+    rig.world.drop_device("mlx5_1");
+    assert!(rig.polls(2).is_empty());
+    rig.restart();
+    assert_eq!(
+        brief(&rig.poll()),
+        ["F mlx5_1"],
+        "misses are counted across a restart"
+    );
+    rig.world.put_device(&nic(1));
+    assert_eq!(brief(&rig.poll()), ["h mlx5_1", "h mlx5_1/1"]);
+    rig.world.drop_device("mlx5_1");
+    assert!(rig.polls(2).is_empty());
+    rig.world.put_device(&nic(1));
+    assert!(rig.polls(3).is_empty());
+}
+
+#[test]
+fn an_uncabled_port_does_not_hold_its_device_down() {
+    let nics: Vec<_> = (0..3).map(|index| nic(index).ports(2)).collect();
+    let mut rig = Rig::new(&nics);
+    for index in 0..3 {
+        rig.world.set(&format!("mlx5_{index}"), 2, POLLING);
+    }
+    rig.polls(40);
+    rig.world.drop_device("mlx5_1");
+    assert_eq!(brief(&rig.poll()), ["F mlx5_1"]);
+    rig.world.put_device(&nic(1).ports(2));
+    rig.world.set("mlx5_1", 2, POLLING);
+    assert_eq!(brief(&rig.poll()), ["h mlx5_1", "h mlx5_1/1"]);
+    assert!(rig.polls(40).is_empty());
+}
+
+#[test]
+fn a_port_that_was_healthy_holds_its_device_down() {
+    let mut rig = Rig::started(&[nic(0).ports(2)]);
+    rig.world.drop_device("mlx5_0");
+    rig.poll();
+    rig.world.put_device(&nic(0).ports(2));
+    rig.world.set("mlx5_0", 2, DISABLED);
+    assert!(rig.polls(40).is_empty());
+    rig.world.set("mlx5_0", 2, UP);
+    assert_eq!(brief(&rig.poll()), ["h mlx5_0", "h mlx5_0/1", "h mlx5_0/2"]);
+}
+
+#[test]
+fn a_port_missing_from_a_listed_device_is_fatal_and_recovers() {
+    let mut rig = Rig::started(&[nic(0).ports(2), nic(1).ports(2)]);
+    rig.world.drop_port("mlx5_0", 2);
+    assert_eq!(
+        rig.poll(),
+        ["F mlx5_0/2: Port mlx5_0 port 2 disappeared from sysfs"]
+    );
+    assert!(rig.polls(3).is_empty());
+    rig.world.set_layer("mlx5_0", 2, "InfiniBand");
+    rig.world.set("mlx5_0", 2, UP);
+    assert_eq!(brief(&rig.poll()), ["h mlx5_0/2"]);
+}
+
+#[test]
+fn an_empty_listing_of_ports_holds_one_poll() {
+    let mut rig = Rig::started(&nics(2));
+    rig.world.drop_port("mlx5_0", 1);
+    assert!(rig.poll().is_empty());
+    assert_eq!(brief(&rig.poll()), ["F mlx5_0/1"]);
+}
+
+#[test]
+fn a_missing_class_folder_is_a_failed_poll_until_the_patience_is_over() {
+    let mut rig = Rig::started(&nics(2));
+    rig.world
+        .errors
+        .insert(ANCHOR.to_owned(), ReadError::ENOENT);
+    assert!(rig.polls(31).is_empty());
+    assert_eq!(brief(&rig.poll()), ["F mlx5_0", "F mlx5_1"]);
+    assert!(rig.polls(3).is_empty());
+    rig.world.errors.clear();
+    let said = rig.poll();
+    assert_eq!(
+        brief(&said),
+        ["h mlx5_0", "h mlx5_0/1", "h mlx5_1", "h mlx5_1/1"]
+    );
+}
+
+#[test]
+fn a_renamed_device_is_no_disappearance() {
+    let mut rig = Rig::started(&nics(3));
+    rig.world.drop_device("mlx5_1");
+    rig.world.put_device(&nic(1).named("mlx5_7"));
+    assert!(rig.polls(3).is_empty());
+    rig.world.set("mlx5_7", 1, DISABLED);
+    assert_eq!(brief(&rig.poll()), ["F mlx5_7/1"]);
+}
+
+#[test]
+fn a_fault_follows_its_function_to_the_new_name() {
+    let mut rig = Rig::started(&nics(3));
+    rig.world.set("mlx5_1", 1, DISABLED);
+    rig.poll();
+    rig.world.drop_device("mlx5_1");
+    rig.world.put_device(&nic(1).named("mlx5_7"));
+    rig.world.set("mlx5_7", 1, DISABLED);
+    assert_eq!(
+        rig.poll(),
+        [
+            "h mlx5_1/1: NIC mlx5_1 is now mlx5_7: clearing",
+            "F mlx5_7/1: Port mlx5_7 port 1: state DOWN, phys_state Disabled",
+        ]
+    );
+    rig.world.set("mlx5_7", 1, UP);
+    assert_eq!(brief(&rig.poll()), ["h mlx5_7/1"]);
+}
+
+#[test]
+fn two_names_swapped_swap_their_faults() {
+    let mut rig = Rig::started(&nics(3));
+    rig.world.set("mlx5_0", 1, DISABLED);
+    rig.world.set("mlx5_1", 1, INIT);
+    assert_eq!(brief(&rig.poll()), ["F mlx5_0/1", "n mlx5_1/1"]);
+    for name in ["mlx5_0", "mlx5_1"] {
+        rig.world.drop_device(name);
+    }
+    rig.world.put_device(&nic(0).named("mlx5_1"));
+    rig.world.put_device(&nic(1).named("mlx5_0"));
+    rig.world.set("mlx5_1", 1, DISABLED);
+    rig.world.set("mlx5_0", 1, INIT);
+    let said = rig.poll();
+    assert_eq!(
+        brief(&said),
+        ["h mlx5_0/1", "h mlx5_1/1", "n mlx5_0/1", "F mlx5_1/1"]
+    );
+    assert!(rig.polls(3).is_empty());
+}
+
+#[test]
+fn a_vanished_device_that_returns_under_another_name_is_cleared_under_the_old() {
+    let mut rig = Rig::started(&nics(3));
+    rig.world.drop_device("mlx5_1");
+    rig.poll();
+    rig.world.put_device(&nic(1).named("mlx5_7"));
+    assert_eq!(rig.poll(), ["h mlx5_1: NIC mlx5_1 is now mlx5_7: clearing"]);
+    assert!(rig.polls(3).is_empty());
+}

@@ -1,0 +1,188 @@
+//! Who is monitored: filters, functions, vendors, roles, checks.
+
+use super::nics;
+use crate::world::{ANCHOR, DISABLED, Rig, UP, brief, nic};
+
+#[test]
+fn vfs_management_and_foreign_vendors_are_never_spoken_of() {
+    let mut rig = Rig::new(&[
+        nic(0),
+        nic(1),
+        nic(2).vf(),
+        nic(3).numa(7),
+        nic(4).numa(-1),
+        nic(5).named("hfi1_0"),
+        nic(6).interface("eth0"),
+    ]);
+    rig.route = Some("Iface Destination\neth0 00000000\n".to_owned());
+    let hfi = format!("{ANCHOR}/hfi1_0/device/driver");
+    rig.world.links.insert(hfi, "../drivers/hfi1".to_owned());
+    let said = rig.poll();
+    assert!(
+        said.iter().all(|line| line.contains("mlx5_0")
+            || line.contains("mlx5_1")
+            || line.contains("Card"))
+    );
+    for name in ["mlx5_2", "mlx5_3", "mlx5_4", "hfi1_0", "mlx5_6"] {
+        rig.world.set(name, 1, DISABLED);
+    }
+    assert!(rig.polls(40).is_empty());
+    for name in ["mlx5_2", "mlx5_3", "mlx5_4", "hfi1_0", "mlx5_6"] {
+        rig.world.drop_device(name);
+    }
+    assert!(rig.polls(40).is_empty());
+}
+
+#[test]
+fn a_name_of_another_kind_is_ours_by_driver_or_by_vendor() {
+    let mut rig = Rig::new(&[
+        nic(0).named("ibp3s0"),
+        nic(1).named("mlx5_bond_0"),
+        nic(2).named("mlx4_0"),
+    ]);
+    let driver = |name: &str| format!("{ANCHOR}/{name}/device/driver");
+    rig.world.links.remove(&driver("mlx5_bond_0"));
+    rig.world
+        .links
+        .insert(driver("mlx4_0"), "x/mlx4_core".to_owned());
+    rig.poll();
+    assert_eq!(
+        rig.agent.as_ref().unwrap().monitored(),
+        ["ibp3s0", "mlx5_bond_0"]
+    );
+}
+
+#[test]
+fn a_device_filtered_out_between_runs_is_cleared_and_forgotten() {
+    let mut rig = Rig::new(&nics(3));
+    rig.world.set("mlx5_2", 1, DISABLED);
+    rig.poll();
+    rig.stop();
+    rig.config = "nicExclusionRegex = '^mlx5_2$'".to_owned();
+    assert_eq!(
+        rig.poll(),
+        [
+            "h mlx5_2/1: NIC mlx5_2 no longer monitored (excluded by nicExclusionRegex): clearing",
+            "h 0000:12:00: Card 0000:12:00 no longer monitored (excluded by nicExclusionRegex): clearing",
+        ]
+    );
+    assert!(rig.polls(40).is_empty());
+    rig.stop();
+    rig.config = String::new();
+    rig.world.set("mlx5_2", 1, UP);
+    assert!(
+        brief(&rig.poll()).contains(&"h mlx5_2/1"),
+        "it enters as on a first poll"
+    );
+}
+
+#[test]
+fn a_healthy_device_filtered_out_between_runs_is_silent() {
+    let mut rig = Rig::started(&nics(3));
+    rig.stop();
+    rig.config = "nicExclusionRegex = '^mlx5_2$'".to_owned();
+    assert!(rig.polls(3).is_empty());
+}
+
+#[test]
+fn a_vanished_device_filtered_out_is_cleared() {
+    let mut rig = Rig::started(&nics(3));
+    rig.world.drop_device("mlx5_2");
+    rig.poll();
+    rig.stop();
+    rig.config = "nicExclusionRegex = '^mlx5_2$'".to_owned();
+    assert_eq!(brief(&rig.poll()), ["h mlx5_2"]);
+}
+
+#[test]
+fn a_check_taken_out_clears_its_faults_under_its_own_name() {
+    let mut rig = Rig::started(&[nic(0), nic(1).ethernet()]);
+    rig.world.set("mlx5_1", 1, DISABLED);
+    rig.poll();
+    rig.stop();
+    rig.args = vec!["--checks=InfiniBandStateCheck".to_owned()];
+    assert_eq!(
+        rig.poll(),
+        [
+            "h mlx5_1/1: NIC mlx5_1 no longer monitored (EthernetStateCheck is not enabled): clearing"
+        ]
+    );
+    assert_eq!(rig.calls.last().unwrap().0, "EthernetStateCheck");
+    assert!(rig.polls(3).is_empty());
+}
+
+#[test]
+fn a_device_that_becomes_management_is_cleared() {
+    let mut rig = Rig::started(&nics(3));
+    rig.world.set("mlx5_2", 1, DISABLED);
+    rig.poll();
+    rig.stop();
+    rig.world
+        .put(&format!("{ANCHOR}/mlx5_2/device/numa_node"), "3");
+    assert_eq!(
+        rig.poll(),
+        [
+            "h mlx5_2/1: NIC mlx5_2 no longer monitored (management: no GPU on NUMA node 3): clearing"
+        ]
+    );
+}
+
+#[test]
+fn pinned_devices_have_no_gate_no_peers_and_no_suppression() {
+    let mut rig = Rig::new(&[nic(0), nic(1).numa(9), nic(2).vf()]);
+    rig.config = "nicInclusionRegexOverride = '^mlx5_[12]$'".to_owned();
+    rig.metadata = "{}".to_owned();
+    rig.world.set("mlx5_1", 1, DISABLED);
+    assert_eq!(
+        rig.poll(),
+        ["F mlx5_1/1: Port mlx5_1 port 1: state DOWN, phys_state Disabled"]
+    );
+    assert_eq!(rig.notes_with("no GPU metadata"), 1);
+    rig.world.set("mlx5_1", 1, UP);
+    assert_eq!(brief(&rig.poll()), ["h mlx5_1", "h mlx5_1/1"]);
+}
+
+#[test]
+fn without_metadata_the_agent_refuses_with_path_cause_and_hint() {
+    let mut rig = Rig::new(&nics(1));
+    rig.metadata = "{}".to_owned();
+    let refusal = rig.try_start().unwrap_err();
+    assert_eq!(refusal.code, 1);
+    for part in ["gpu_metadata.json", "empty gpus[]", "hint: "] {
+        assert!(refusal.line.contains(part), "{}", refusal.line);
+    }
+}
+
+#[test]
+fn a_device_on_the_default_route_is_not_monitored_and_a_bond_excludes_nobody() {
+    let mut rig = Rig::new(&[nic(0).interface("eth0"), nic(1)]);
+    rig.route = Some("Iface Destination\neth0 00000000\n".to_owned());
+    rig.poll();
+    assert_eq!(rig.agent.as_ref().unwrap().monitored(), ["mlx5_1"]);
+    rig.stop();
+    rig.disk = None;
+    rig.route = Some("Iface Destination\nbond0 00000000\n".to_owned());
+    rig.poll();
+    assert_eq!(
+        rig.agent.as_ref().unwrap().monitored(),
+        ["mlx5_0", "mlx5_1"]
+    );
+    assert_eq!(rig.notes_with("interface bond0 has no RDMA device"), 1);
+}
+
+#[test]
+fn explain_tells_every_signal_of_every_device() {
+    let mut rig = Rig::started(&[nic(0), nic(1).vf(), nic(2).numa(4)]);
+    let agent = rig.agent.take().unwrap();
+    let told = agent.explain(&rig.world);
+    for part in [
+        "mlx5_0: monitored as compute",
+        "mlx5_1: not monitored (virtual function)",
+        "mlx5_2: not monitored (management: no GPU on NUMA node 4)",
+        "  topology: missing: counts as all SYS",
+        "  NUMA node: 4",
+        "  port 1: InfiniBand, ACTIVE, LinkUp",
+    ] {
+        assert!(told.contains(part), "{part} in\n{told}");
+    }
+}
