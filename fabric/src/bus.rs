@@ -235,6 +235,9 @@ impl Fabric {
         if let Some(parent) = model.parent {
             return Err(ActionError::VfOfVf(node.function_ref(like), parent));
         }
+        if model.jacks.is_empty() {
+            return Err(ActionError::NoPorts(node.function_ref(like)));
+        }
         if let Some(one) = node.bearer(name) {
             let (node, name) = (function.node.clone(), name.clone());
             return Err(ActionError::NameTaken {

@@ -36,6 +36,9 @@ pub enum ActionError {
     /// The port is not listed.
     #[error("`{0}` is not listed now\nhint: restore the port first")]
     PortNotListed(SlotRef),
+    /// A function was to be copied that has no ports.
+    #[error("`{}` on node `{}` has no ports, so it is no make to copy", .0.pci, .0.node)]
+    NoPorts(FunctionRef),
     /// The port speaks the layer that was asked for.
     #[error("`{0}` speaks {1} already")]
     LayerAlready(SlotRef, LinkLayer),

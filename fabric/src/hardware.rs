@@ -59,8 +59,9 @@ impl Node {
             .filter_map(|port| self.netdev(like, *port))
             .cloned()
             .collect();
-        let (role, jack) = (model.role, model.jacks.values().next());
-        let driver_and_rate = jack.map(|jack| (Arc::clone(&jack.driver), jack.rate));
+        let jack = model.jacks.values().next();
+        let jack = jack.expect("a function without ports is refused as a make");
+        let (role, driver, rate) = (model.role, Arc::clone(&jack.driver), jack.rate);
         let mut function = self
             .function(like)
             .expect("every device has its function")
@@ -89,9 +90,6 @@ impl Node {
         for (netdev, number) in function.netdevs.iter_mut().zip(1..) {
             netdev.name = netdev_name(pci, netdev.arp_type, PortNumber(number));
         }
-        let Some((driver, rate)) = driver_and_rate else {
-            return;
-        };
         let mut device = Device::of(&function, role, &driver, rate, |_| cabled);
         device.parked.rdma = function.rdma.take();
         device.parked.netdevs = std::mem::take(&mut function.netdevs);

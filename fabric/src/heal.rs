@@ -2,7 +2,7 @@
 
 use platforms::MetadataFile;
 
-use crate::{Fabric, FunctionRef};
+use crate::{Fabric, FunctionRef, device::Attachment};
 
 impl Fabric {
     /// Ends every trouble, as an operator would: ports are mended, flaps stop, devices are restored
@@ -47,6 +47,12 @@ impl Fabric {
         let node = self.node_mut(&function.node);
         if node.has_rdma(function.pci) {
             self.place(&function.node, function.pci);
+            return;
+        }
+        let device = node.device_mut(function.pci);
+        if let (false, Attachment::Suspended(key)) = (device.removed, device.attachment) {
+            self.agenda.cancel(key);
+            self.attach(function);
             return;
         }
         self.call_off(function);

@@ -1,6 +1,8 @@
 //! Actions about virtual functions: they are created unassigned, given to guests, taken back,
 //! destroyed (`lsd 8.3`).
 
+use std::sync::Arc;
+
 use platforms::{PciAddress, PortNumber, SlotRef};
 
 use crate::{
@@ -148,9 +150,13 @@ impl Node {
         children.map(|(child, _)| *child).collect()
     }
 
-    /// Adds one virtual function to a physical one that is seen.
+    /// Adds one virtual function to a physical one that is seen; `None`, and nothing has changed, if
+    /// the platform cannot say what it would be.
     pub(crate) fn add_vf(&mut self, parent: PciAddress, number: u16) -> Option<()> {
         let name = self.free_name();
+        let owner = self.devices.get(&parent)?;
+        let jack = owner.jacks.values().next()?;
+        let (role, driver, rate) = (owner.role, Arc::clone(&jack.driver), jack.rate);
         let pci = self.platform.add_vf(&mut self.machine, parent, number)?;
         self.generations += 1;
         let ifindex = self.take_ifindex();
@@ -168,12 +174,7 @@ impl Node {
             rdma.name = name;
         }
         let function = function.clone();
-        let owner = self
-            .devices
-            .get(&parent)
-            .expect("a function that an action names was looked up before");
-        let jack = owner.jacks.values().next()?;
-        let device = Device::of(&function, owner.role, &jack.driver, jack.rate, |_| true);
+        let device = Device::of(&function, role, &driver, rate, |_| true);
         self.devices.insert(pci, device);
         Some(())
     }

@@ -530,3 +530,28 @@ fn two_nodes_share_the_subnet_manager_and_nothing_else() {
     };
     assert_eq!(world.name_of(&unknown), None);
 }
+
+#[test]
+fn healing_ends_a_pci_error_without_taking_the_interface() {
+    let mut world = world_of(Ethernet);
+    let victim = slot(&world, 0);
+    let before = netdev(&world, &victim)
+        .expect("the interface is there")
+        .ifindex;
+    let takes = SimTime::from_secs(600);
+    act(
+        &mut world,
+        Action::PciError {
+            function: function(&victim),
+            takes,
+        },
+    );
+    to_ms(&mut world, 1_000);
+    world.heal();
+    to_ms(&mut world, 1_150);
+    assert!(world.settled());
+    assert_eq!(
+        netdev(&world, &victim).map(|netdev| netdev.ifindex),
+        Some(before)
+    );
+}
