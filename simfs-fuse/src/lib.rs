@@ -9,6 +9,7 @@
 //!
 //! Start at [`Server::mount`] and [`Observer`].
 
+mod answer;
 mod handle;
 mod hold;
 mod notify;

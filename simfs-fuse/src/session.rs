@@ -1,36 +1,22 @@
-//! The kernel's requests: which logical operation each is, and how each is answered.
+//! The kernel's requests: which logical operation each is. How they are answered is told in
+//! `answer.rs`.
 
-use std::{
-    collections::btree_map::Entry as Slot,
-    ffi::OsStr,
-    io,
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
+use std::{ffi::OsStr, io, sync::Arc, time::SystemTime};
 
 use fuser::{
-    FileAttr, FileHandle as Fh, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
-    KernelConfig, LockOwner, OpenAccMode, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate,
-    ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request,
-    TimeOrNow, WriteFlags,
+    FileHandle as Fh, Filesystem, FopenFlags, INodeNo, InitFlags, KernelConfig, LockOwner,
+    OpenAccMode, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory,
+    ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request, TimeOrNow, WriteFlags,
 };
-use nix::{
-    fcntl::OFlag,
-    unistd::{getegid, geteuid},
-};
-use simfs::{Attr, Call, Entry, Errno, Fs, NodeId, NodeKind, Reply};
+use nix::fcntl::OFlag;
+use simfs::{Attr, Call, Errno, Fs, NodeId, NodeKind};
 
 use crate::{
-    handle::{FileHandle, FolderHandle, Handle},
+    answer::{answer_entry, attr_ttl, file_attr, mode_bits, piece, to_fuser},
+    handle::{FolderHandle, Handle},
     request::{Ask, Pending, Stage},
     shared::Shared,
 };
-
-/// How long the kernel believes a name: longer than any drill, since it is told when to forget.
-const TTL: Duration = Duration::from_secs(3600);
-
-/// The first cookies of a listing are those of `.` and `..`.
-const DOTS: u64 = 2;
 
 /// The server's side of the mount.
 pub(crate) struct Session(pub(crate) Arc<Shared>);
@@ -474,273 +460,6 @@ impl Filesystem for Session {
     }
 }
 
-impl Shared {
-    /// Gives the kernel its answer.
-    pub(crate) fn reply(&self, pending: Pending, result: Result<Reply, Errno>) {
-        let node = match &pending.call {
-            Call::List(node) | Call::Read(node) => Some(*node),
-            _ => None,
-        };
-        match pending.ask {
-            Ask::OpenFolder(reply) => match result {
-                Ok(Reply::Names(entries)) => {
-                    let node = self.listed(node);
-                    let folder = FolderHandle {
-                        node,
-                        entries: Some(entries),
-                        started: false,
-                    };
-                    let handle = self.handles().add(Handle::Folder(folder));
-                    reply.opened(Fh(handle), FopenFlags::empty());
-                }
-                result => reply.error(refusal(result)),
-            },
-            Ask::OpenFile(reply) => match (result, node) {
-                (Ok(_), Some(node)) => {
-                    self.fs().opened(node);
-                    let act = pending.act;
-                    let file = FileHandle {
-                        node,
-                        act,
-                        begun: true,
-                        value: None,
-                        grows: false,
-                        append: false,
-                    };
-                    reply.opened(
-                        Fh(self.handles().add(Handle::File(file))),
-                        FopenFlags::FOPEN_DIRECT_IO,
-                    );
-                }
-                (result, _) => reply.error(refusal(result)),
-            },
-            Ask::OpenEmpty { reply, flags } => match result {
-                Ok(Reply::Node(node)) => {
-                    reply.opened(self.open_written(node, flags), FopenFlags::FOPEN_DIRECT_IO)
-                }
-                result => reply.error(refusal(result)),
-            },
-            Ask::Read {
-                reply,
-                handle,
-                offset,
-                size,
-            } => match (result, node) {
-                (Ok(Reply::Bytes(bytes)), Some(node)) => {
-                    let bytes = self.maybe_stale(
-                        node,
-                        pending.act.as_ref().map_or("", |act| act.path()),
-                        bytes,
-                    );
-                    let given = piece(&bytes, offset, size).to_vec();
-                    let fs = self.fs();
-                    let grows = fs.tree().kind(node) == Some(NodeKind::Stream)
-                        && fs.bytes_of(node) == Ok(&bytes);
-                    drop(fs);
-                    if let Some(file) = self.handles().file(handle) {
-                        file.grows = grows;
-                        file.value = Some(bytes);
-                    }
-                    reply.data(&given);
-                }
-                (result, _) => {
-                    if let Some(file) = self.handles().file(handle) {
-                        file.value = None;
-                    }
-                    reply.error(refusal(result));
-                }
-            },
-            Ask::Create { reply, flags, mode } => match self.made(result, mode) {
-                Ok(attr) => {
-                    let handle = self.open_written(attr.node, flags);
-                    // One time for name and attributes: the name is asked for again, which costs little.
-                    reply.created(
-                        &attr_ttl(&attr),
-                        &file_attr(&attr),
-                        Generation(0),
-                        handle,
-                        FopenFlags::FOPEN_DIRECT_IO,
-                    );
-                }
-                Err(errno) => reply.error(errno),
-            },
-            Ask::MakeFolder { reply, mode } => match self.made(result, mode) {
-                Ok(attr) => answer_entry(reply, attr),
-                Err(errno) => reply.error(errno),
-            },
-            Ask::Write { reply, node } => match result {
-                Ok(Reply::Written(len)) => {
-                    self.handles().forget_values(node);
-                    reply.written(
-                        u32::try_from(len).expect("a write is never longer than its request"),
-                    );
-                }
-                result => reply.error(refusal(result)),
-            },
-            Ask::SetAttr { reply, node } => {
-                self.handles().forget_values(node);
-                let attr = result.and_then(|_| self.fs().attr(node));
-                match attr {
-                    Ok(attr) => reply.attr(&attr_ttl(&attr), &file_attr(&attr)),
-                    Err(errno) => reply.error(to_fuser(errno)),
-                }
-            }
-            Ask::ReadFolder { reply, handle } => match result {
-                Ok(Reply::Names(entries)) => {
-                    if let Some(folder) = self.handles().folder(handle) {
-                        folder.entries = Some(entries);
-                    }
-                    self.answer_names(reply, handle, 0);
-                }
-                Err(Errno::ENOENT) => reply.ok(),
-                result => reply.error(refusal(result)),
-            },
-            Ask::Empty(reply) => match result {
-                Ok(_) => reply.ok(),
-                Err(errno) => reply.error(to_fuser(errno)),
-            },
-        }
-    }
-
-    /// Gives the names of a listing behind a cookie.
-    fn answer_names(&self, mut reply: ReplyDirectory, handle: u64, offset: u64) {
-        for (cookie, node, kind, name) in self.names_from(handle, offset) {
-            if reply.add(INodeNo(node.inode()), cookie, file_type(kind), &name) {
-                break;
-            }
-        }
-        reply.ok();
-    }
-
-    /// What is left of a listing behind a cookie: without names that went meanwhile, be it with the
-    /// whole folder, unless they stay in it for sure. Reading it from its start again shows the
-    /// names of now.
-    fn names_from(&self, handle: u64, offset: u64) -> Vec<(u64, NodeId, NodeKind, String)> {
-        let fs = self.fs();
-        let mut handles = self.handles();
-        let Some(folder) = handles.folder(handle) else {
-            return Vec::new();
-        };
-        let node = folder.node;
-        let Some(entries) = &mut folder.entries else {
-            return Vec::new();
-        };
-        let parent = fs.tree().parent_of(node);
-        if offset == 0 && std::mem::replace(&mut folder.started, true) {
-            *entries = fs.entries(node);
-        }
-        let dots = parent.map(|parent| {
-            [
-                (1, node, NodeKind::Folder, "."),
-                (DOTS, parent, NodeKind::Folder, ".."),
-            ]
-        });
-        let there = |entry: &&Entry| entry.sure || fs.lookup(node, &entry.name) == Ok(entry.node);
-        let names = (DOTS + 1..)
-            .zip(entries.iter())
-            .filter(|(_, entry)| there(entry));
-        dots.into_iter()
-            .flatten()
-            .chain(names.map(|(cookie, entry)| (cookie, entry.node, entry.kind, &*entry.name)))
-            .filter(|(cookie, ..)| *cookie > offset)
-            .map(|(cookie, node, kind, name)| (cookie, node, kind, name.to_owned()))
-            .collect()
-    }
-
-    fn open_written(&self, node: NodeId, flags: i32) -> Fh {
-        self.fs().opened(node);
-        let append = flags & OFlag::O_APPEND.bits() != 0;
-        let file = FileHandle {
-            node,
-            act: None,
-            begun: false,
-            value: None,
-            grows: false,
-            append,
-        };
-        Fh(self.handles().add(Handle::File(file)))
-    }
-
-    /// The folder whose listing was given: the anchor itself, where its ghost was asked.
-    fn listed(&self, node: Option<NodeId>) -> NodeId {
-        let node = node.expect("a folder is opened by listing a node");
-        let fs = self.fs();
-        if fs.is_anchor(node) {
-            fs.anchor().unwrap_or(node)
-        } else {
-            node
-        }
-    }
-
-    /// What a file or folder that was just made is like, with the permissions its maker wants.
-    fn made(&self, result: Result<Reply, Errno>, mode: u32) -> Result<Attr, fuser::Errno> {
-        let Ok(Reply::Node(node)) = result else {
-            return Err(refusal(result));
-        };
-        let mut fs = self.fs();
-        fs.set_mode(node, mode_bits(mode))
-            .and_then(|()| fs.attr(node))
-            .map_err(to_fuser)
-    }
-
-    fn maybe_stale(&self, node: NodeId, path: &str, bytes: Vec<u8>) -> Vec<u8> {
-        if !self
-            .options
-            .stale_bytes_for_test
-            .as_ref()
-            .is_some_and(|pattern| pattern.matches(path))
-        {
-            return bytes;
-        }
-        let mut first = self
-            .first_bytes
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        match first.entry(node) {
-            Slot::Occupied(old) => old.get().clone(),
-            Slot::Vacant(slot) => slot.insert(bytes).clone(),
-        }
-    }
-}
-
-fn answer_entry(reply: ReplyEntry, attr: Attr) {
-    reply.entry_with_ttls(&attr_ttl(&attr), &TTL, &file_attr(&attr), Generation(0));
-}
-
-/// How long the kernel believes attributes: in the writable folder not at all.
-fn attr_ttl(attr: &Attr) -> Duration {
-    if attr.writable { Duration::ZERO } else { TTL }
-}
-
-fn file_attr(attr: &Attr) -> FileAttr {
-    let time = SystemTime::UNIX_EPOCH;
-    FileAttr {
-        ino: INodeNo(attr.node.inode()),
-        size: attr.len,
-        blocks: 0,
-        atime: time,
-        mtime: time,
-        ctime: time,
-        crtime: time,
-        kind: file_type(attr.kind),
-        perm: attr.mode,
-        nlink: if attr.kind == NodeKind::Folder { 2 } else { 1 },
-        uid: geteuid().as_raw(),
-        gid: getegid().as_raw(),
-        rdev: 0,
-        blksize: 4096,
-        flags: 0,
-    }
-}
-
-fn file_type(kind: NodeKind) -> FileType {
-    match kind {
-        NodeKind::Folder => FileType::Directory,
-        NodeKind::Link => FileType::Symlink,
-        _ => FileType::RegularFile,
-    }
-}
-
 /// A link's target such that it stays below the mount: an absolute one leads from the tree's root.
 fn below_mount(fs: &Fs, link: NodeId, target: &str) -> String {
     if !target.starts_with('/') {
@@ -753,26 +472,4 @@ fn below_mount(fs: &Fs, link: NodeId, target: &str) -> String {
         .unwrap_or_default();
     let up = folder.split('/').filter(|part| !part.is_empty()).count();
     format!("./{}{}", "../".repeat(up), target.trim_start_matches('/'))
-}
-
-/// The bytes from an offset on, as many as asked for.
-fn piece(bytes: &[u8], offset: u64, size: u32) -> &[u8] {
-    let from = usize::try_from(offset)
-        .unwrap_or(usize::MAX)
-        .min(bytes.len());
-    let size = usize::try_from(size).unwrap_or(usize::MAX);
-    &bytes[from..bytes.len().min(from.saturating_add(size))]
-}
-
-fn mode_bits(mode: u32) -> u16 {
-    u16::try_from(mode & 0o7777).expect("twelve bits fit in sixteen")
-}
-
-/// The error of a call, or EIO where one gave what was not asked for.
-fn refusal(result: Result<Reply, Errno>) -> fuser::Errno {
-    result.err().map_or(fuser::Errno::EIO, to_fuser)
-}
-
-fn to_fuser(errno: Errno) -> fuser::Errno {
-    fuser::Errno::from_i32(errno.0)
 }
