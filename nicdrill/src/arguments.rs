@@ -177,6 +177,9 @@ pub(crate) struct HowArguments {
     /// A test switch: panic in every drill, to see that the run survives and ends with 70.
     #[arg(long, hide = true)]
     pub(crate) test_panic: bool,
+    /// A test switch: how long a monitor may make no progress, in milliseconds.
+    #[arg(long, hide = true)]
+    pub(crate) test_limit_ms: Option<u64>,
     /// A test switch: the mount serves stale bytes, to see that the arms are compared.
     #[arg(long, hide = true)]
     pub(crate) test_stale: bool,

@@ -1,6 +1,6 @@
 //! `nicdrill run`: the main job.
 
-use std::{env, path::PathBuf, process};
+use std::{env, path::PathBuf, process, time::Duration};
 
 use harness::{
     run_folder::{Artifact, RunFolder, RunFolderError, write_report},
@@ -61,6 +61,7 @@ fn played(
         pin: !arguments.how.no_pin,
         wrap: words(arguments.how.wrap.as_deref()),
         species: None,
+        limit: arguments.how.test_limit_ms.map(Duration::from_millis),
         stale_for_test: arguments.how.test_stale,
     };
     let Choice { library, descriptor, selected, .. } = choice;

@@ -1,0 +1,368 @@
+//! The command as a person or a script meets it: what it refuses and where it points, what it ends
+//! with, and what it leaves behind. Everything here goes through the binary.
+
+mod support;
+
+use std::fs;
+
+use rstest::rstest;
+use serde_json::Value;
+use support::Desk;
+
+/// The shortest scenario that can be drilled, with its timeline to be filled in.
+fn scenario(rest: &str) -> String {
+    format!("scenario: a test\nwhy: a test\nplatforms: all\n{rest}")
+}
+
+const QUIET: &str = "let: { victim: { nth: 1 } }\ntimeline:\n  - at: 0s\n    expect: [ { this_poll: baseline } ]\nuntil: 3s\n";
+
+#[rstest]
+#[case::unknown_key("timelin: []\n", "4:1", "unknown key `timelin`", "timeline")]
+#[case::duplicate_key("until: 3s\nuntil: 4s\ntimeline: []\n", "5:1", "`until` is there twice", "keep one")]
+#[case::misspelt_verb(
+    "let: { victim: { nth: 1 } }\ntimeline:\n  - at: 1s\n    do: [ { cutt: victim } ]\n",
+    "7:13",
+    "cutt",
+    "cut"
+)]
+#[case::time_goes_backwards(
+    "let: { victim: { nth: 1 } }\ntimeline:\n  - at: 5s\n    do: [ { cut: victim } ]\n  - at: 3s\n    do: [ { mend: victim } ]\n",
+    "8:9",
+    "3s",
+    ""
+)]
+#[case::unknown_port(
+    "timeline:\n  - at: 1s\n    do: [ { cut: nobody } ]\n",
+    "6:18",
+    "nobody",
+    ""
+)]
+#[case::role_that_does_not_exist(
+    "let: { victim: { role: compuet, nth: 1 } }\ntimeline: []\n",
+    "4:24",
+    "compuet",
+    "compute"
+)]
+fn bad_input_is_refused_with_its_place(
+    #[case] rest: &str,
+    #[case] place: &str,
+    #[case] names: &str,
+    #[case] hint: &str,
+) {
+    let desk = Desk::new();
+    desk.file("port/bad.yaml", &scenario(rest));
+    let ran = desk.run(&["run", "port/bad.yaml"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(ran.err.contains(&format!("port/bad.yaml:{place}")), "{ran}");
+    assert!(ran.err.contains(names) && ran.err.contains(hint), "{ran}");
+    assert!(!desk.path("nicdrill.out").exists(), "a run that never began left a folder");
+}
+
+#[test]
+fn a_file_over_the_limit_is_refused_unread() {
+    let desk = Desk::new();
+    desk.file("port/big.yaml", &format!("# {}\n", "x".repeat(1024 * 1024)));
+    let ran = desk.run(&["run", "port/big.yaml"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(ran.err.contains("1048579 bytes, at most 1048576"), "{ran}");
+}
+
+#[test]
+fn an_alias_bomb_is_refused() {
+    let mut bomb = String::from("a0: &a0 [x, x, x, x, x, x, x, x]\n");
+    for level in 1..20 {
+        let below = vec![format!("*a{}", level - 1); 8].join(", ");
+        bomb += &format!("a{level}: &a{level} [{below}]\n");
+    }
+    let desk = Desk::new();
+    desk.file("port/bomb.yaml", &bomb);
+    let ran = desk.run(&["run", "port/bomb.yaml"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(ran.err.contains("port/bomb.yaml"), "{ran}");
+}
+
+#[test]
+fn a_story_that_fits_nowhere_is_not_applicable_and_counted() {
+    let desk = Desk::new();
+    let text = scenario(QUIET).replace("platforms: all", "platforms: { with: { compute_cards: \">= 99\" } }");
+    desk.file("port/nowhere.yaml", &text);
+    let ran = desk.run(&["run", "port/nowhere.yaml"]);
+    assert_eq!(ran.code, 4, "{ran}");
+    assert!(ran.err.contains("pairs do not fit"), "{ran}");
+    let listed = desk.run(&["list", "port/nowhere.yaml"]);
+    assert_eq!(listed.code, 4, "{listed}");
+    assert!(listed.out.contains("port/nowhere@h100-oci  not applicable: "), "{listed}");
+}
+
+#[rstest]
+#[case(&["run", "--filter", "family(port"], "`)` is missing")]
+#[case(&["run", "--shard", "3/2"], "`3/2` is no shard")]
+#[case(&["run", "--platform", "h100-oic"], "did you mean `h100-oci`")]
+#[case(&["run", "start/baselin"], "did you mean `start/baseline`")]
+#[case(&["run", "--monitor", "refrence"], "there is no monitor `refrence`")]
+#[case(&["run", "--failed"], "`--failed` repeats what failed")]
+#[case(&["run", "--report", "xml=x"], "`junit=FILE`")]
+#[case(&["run", "--jobs", "0"], "at least 1")]
+#[case(&["run", "--bless"], "given by path")]
+#[case(&["run", "--store", "postgres://x"], "`--store` is planned and not built yet")]
+#[case(&["run", "--coverage"], "`--coverage` is planned and not built yet")]
+#[case(&["run", "--report", "html=x"], "`--report html` is planned and not built yet")]
+#[case(&["run", "--arm", "realtime"], "`--arm realtime` is planned and not built yet")]
+#[case(&["link", "show", "--json"], "`link` is planned and not built yet")]
+#[case(&["lnet"], "`lnet` is planned and not built yet")]
+#[case(&["record"], "`record` is planned and not built yet")]
+#[case(&["replay", "x"], "`replay` is planned and not built yet")]
+#[case(&["schema", "scenario"], "`schema` is planned and not built yet")]
+#[case(&["platform", "new"], "`platform new` is planned and not built yet")]
+#[case(&["platform", "capture", "-x"], "`platform capture` is planned and not built yet")]
+#[case(&["platform", "show", "h100-oic"], "did you mean `h100-oci`")]
+#[case(&["help", "weather"], "there is no help about `weather`")]
+#[case(&["zoo", "--species", "unicorn"], "there is no wrong monitor `unicorn`")]
+fn a_wrong_word_is_refused_by_name(#[case] words: &[&str], #[case] said: &str) {
+    let ran = Desk::new().run(words);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(ran.err.contains(said), "{ran}");
+}
+
+#[test]
+fn golden_traces_are_not_renewed_by_a_machine() {
+    let desk = Desk::new();
+    desk.file("port/quiet.yaml", &scenario(QUIET));
+    let ran = desk.run_with(&["run", "./port", "--bless"], &[("CI", "true")]);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(ran.err.contains("refused while CI is set"), "{ran}");
+}
+
+#[test]
+fn a_run_ends_with_0_and_leaves_its_folder() {
+    let desk = Desk::new();
+    let ran = desk.run(&["run", "start/baseline@h100-oci", "--arm", "memory"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(ran.out.starts_with("1 drill: 1 passed, 0 failed; memory arm: 1 of 1 run"), "{ran}");
+    assert_eq!(desk.text("nicdrill.out/passed.txt"), "start/baseline@h100-oci\n");
+    assert_eq!(desk.text("nicdrill.out/.gitignore"), "*\n");
+    let plan: Value = serde_json::from_str(&desk.text("nicdrill.out/run.json")).unwrap();
+    assert_eq!(plan["drills"][0]["drill"], "start/baseline@h100-oci");
+    let events = desk.text("nicdrill.out/events.jsonl");
+    let kinds: Vec<Value> = events
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["event"].clone())
+        .collect();
+    assert_eq!(kinds, ["run-started", "drill-started", "drill-passed", "run-ended"]);
+}
+
+#[test]
+fn nothing_selected_ends_with_4() {
+    let ran = Desk::new().run(&["run", "--filter", "family(nothing)"]);
+    assert_eq!(ran.code, 4, "{ran}");
+}
+
+#[test]
+fn a_fault_of_ours_ends_with_70_and_the_other_drills_go_on() {
+    let desk = Desk::new();
+    let ran = desk.run(&["run", "start/baseline", "--arm", "memory", "--test-panic"]);
+    assert_eq!(ran.code, 70, "{ran}");
+    assert!(ran.out.contains("a fault of nicdrill's own"), "{ran}");
+    assert!(ran.out.contains("the test switch asked for a panic"), "{ran}");
+}
+
+/// A story in which a cable is pulled and nobody is expected to say so.
+fn unfair() -> String {
+    scenario(
+        "let: { victim: { nth: 1 } }\ntimeline:\n  - at: 0s\n    expect: [ { this_poll: baseline } ]\n  - at: 2s\n    do: [ { disable: victim } ]\n    expect: [ { nothing: victim } ]\nuntil: 5s\n",
+    )
+}
+
+#[test]
+fn a_wrong_judgement_ends_with_100_and_can_be_repeated_by_one_command() {
+    let desk = Desk::new();
+    desk.file("port/unfair.yaml", &unfair());
+    desk.file("port/quiet.yaml", &scenario(QUIET));
+    let words = ["run", "./port", "--platform", "h100-oci", "--arm", "memory"];
+    let ran = desk.run(&words);
+    assert_eq!(ran.code, 100, "{ran}");
+    let repeat = ran.out.lines().find_map(|line| line.trim().strip_prefix("repeat it: nicdrill "));
+    let repeat: Vec<&str> = repeat.expect("the command that repeats it").split(' ').collect();
+    assert_eq!(repeat, ["run", "./port", "port/unfair@h100-oci", "--arm", "memory"]);
+    let again = desk.run(&repeat);
+    assert_eq!(again.code, 100, "{again}");
+    let folder = "nicdrill.out/drills/port/unfair@h100-oci";
+    for file in ["story.yaml", "memory-reads.txt", "memory-events.txt", "memory-log.txt", "memory-state.json"] {
+        assert!(desk.path(&format!("{folder}/{file}")).exists(), "{file}");
+    }
+    assert!(desk.path("nicdrill.out.old/run.json").exists());
+    let failed = desk.run(&["run", "./port", "--failed", "--arm", "memory"]);
+    assert_eq!(failed.code, 100, "{failed}");
+    assert!(failed.out.contains("1 drill: 0 passed, 1 failed"), "{failed}");
+}
+
+#[test]
+fn fail_fast_ends_at_the_first_failure_and_says_what_was_not_reached() {
+    let desk = Desk::new();
+    desk.file("port/unfair.yaml", &unfair());
+    let ran = desk.run(&["run", "./port", "--arm", "memory", "--fail-fast", "--jobs", "1"]);
+    assert_eq!(ran.code, 100, "{ran}");
+    assert!(ran.out.contains("1 drill: 0 passed, 1 failed, "), "{ran}");
+    assert!(ran.out.contains(" not reached"), "{ran}");
+}
+
+#[test]
+fn a_report_that_cannot_be_written_ends_with_110() {
+    let desk = Desk::new();
+    let words = ["run", "start/baseline@h100-oci", "--arm", "memory", "--report", "json=/dev/null/x"];
+    let ran = desk.run(&words);
+    assert_eq!(ran.code, 110, "{ran}");
+    assert!(ran.err.contains("`/dev/null`"), "{ran}");
+    let words = ["run", "start/baseline@h100-oci", "--arm", "memory", "--out", "/dev/null/x"];
+    assert_eq!(desk.run(&words).code, 110);
+}
+
+#[test]
+fn a_folder_that_holds_no_run_is_never_moved_away() {
+    let desk = Desk::new();
+    desk.file("nicdrill.out/thesis.txt", "dear");
+    let ran = desk.run(&["run", "start/baseline@h100-oci", "--arm", "memory"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert_eq!(desk.text("nicdrill.out/thesis.txt"), "dear");
+}
+
+#[test]
+fn both_reports_are_written_and_agree() {
+    let desk = Desk::new();
+    desk.file("port/unfair.yaml", &unfair());
+    let words =
+        ["run", "./port", "--platform", "h100-oci", "--arm", "memory", "--report", "json=r/run.json,junit=r/run.xml"];
+    assert_eq!(desk.run(&words).code, 100);
+    let json: Value = serde_json::from_str(&desk.text("r/run.json")).unwrap();
+    let xml = desk.text("r/run.xml");
+    assert_eq!(json["results_version"], 1);
+    let failed = json["summary"]["failed"].as_u64().unwrap();
+    assert!(failed > 0);
+    assert!(xml.contains(&format!("errors=\"0\" failures=\"{failed}\"")), "{xml}");
+}
+
+#[test]
+fn repeats_have_a_folder_each_and_are_equal_outside_wall() {
+    fn without_wall(value: &mut Value) {
+        match value {
+            Value::Object(members) => {
+                members.remove("wall");
+                members.values_mut().for_each(without_wall);
+            }
+            Value::Array(items) => items.iter_mut().for_each(without_wall),
+            _ => {}
+        }
+    }
+    let desk = Desk::new();
+    let ran = desk.run(&["run", "start", "--arm", "memory", "--repeat", "3", "--jobs", "2", "--keep"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    let told = |number: u32| {
+        let text = desk.text(&format!("nicdrill.out/repeat-{number:02}/events.jsonl"));
+        let lines = text.lines().map(|line| {
+            let mut event: Value = serde_json::from_str(line).unwrap();
+            without_wall(&mut event);
+            event
+        });
+        lines.collect::<Vec<_>>()
+    };
+    assert_eq!(told(1), told(2));
+    assert_eq!(told(1), told(3));
+    let events = |number: u32| {
+        desk.text(&format!("nicdrill.out/repeat-{number:02}/drills/start/baseline@h100-oci/memory-events.txt"))
+    };
+    assert_eq!(events(1), events(3));
+}
+
+#[test]
+fn shards_share_the_run() {
+    let desk = Desk::new();
+    let list = |words: &[&str]| {
+        let ran = desk.run(&[&["list", "start"], words].concat());
+        let mut drills: Vec<String> =
+            ran.out.lines().filter(|line| line.contains('@')).map(str::to_owned).collect();
+        drills.retain(|line| !line.contains("not applicable"));
+        drills
+    };
+    let mut together = list(&["--shard", "1/2"]);
+    together.extend(list(&["--shard", "2/2"]));
+    together.sort();
+    let mut all = list(&[]);
+    all.sort();
+    assert_eq!(together, all);
+}
+
+#[test]
+fn a_foreign_repository_needs_only_its_settings() {
+    let desk = Desk::new();
+    desk.file("nicdrill.toml", "scenarios = [\"stories\"]\nout = \"out\"\n");
+    desk.file("stories/port/quiet.yaml", &scenario(QUIET));
+    let ran = desk.run(&["run", "--arm", "memory", "--platform", "h100-oci"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(desk.text("out/passed.txt").contains("port/quiet@h100-oci\n"));
+    desk.file("nicdrill.toml", "scenarois = []\n");
+    let ran = desk.run(&["run"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(ran.err.contains("nicdrill.toml:1:1"), "{ran}");
+}
+
+#[test]
+fn a_vendors_ninth_platform_needs_no_code() {
+    let desk = Desk::new();
+    let shipped = fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../platforms/profiles/h100-oci.yaml"
+    ));
+    desk.file("mine/ninth.yaml", &shipped.unwrap().replace("name: h100-oci", "name: ninth"));
+    let checked = desk.run(&["platform", "check", "./mine"]);
+    assert_eq!(checked.code, 0, "{checked}");
+    assert!(checked.out.starts_with("ninth: 18 ports, as declared\n"), "{checked}");
+    let ran = desk.run(&["run", "start/baseline", "--platform", "./mine", "--arm", "memory"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(desk.text("nicdrill.out/passed.txt").contains("start/baseline@ninth\n"));
+    let broken = desk.text("mine/ninth.yaml").replacen("role: compute", "role: storage", 1);
+    desk.file("mine/ninth.yaml", &broken);
+    let checked = desk.run(&["platform", "check", "./mine"]);
+    assert_eq!(checked.code, 2, "{checked}");
+    assert!(checked.out.contains("NOT as declared"), "{checked}");
+}
+
+#[test]
+fn a_drill_is_shown_with_its_timeline_events_and_reads() {
+    let ran = Desk::new().run(&["show", "port/cable-pulled@h100-oci"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    for part in ["Timeline", "10s  do", "Events", "state DOWN", "Reads", "ports/1/state", "PASS"] {
+        assert!(ran.out.contains(part), "{part}: {ran}");
+    }
+}
+
+#[rstest]
+#[case(&["platform", "list"], "h100-oci:vfs")]
+#[case(&["platform", "show", "h100-oci"], "mlx5_0")]
+#[case(&["platform", "topo", "h100-oci"], "GPU0")]
+#[case(&["help"], "Usage: nicdrill")]
+#[case(&["help", "run"], "--fail-fast")]
+#[case(&["help", "scenario"], "in_poll")]
+#[case(&["help", "faults"], "cut")]
+#[case(&["help", "platform"], "# Platforms")]
+#[case(&["help", "exit-codes"], " 101  a monitor crashed or hung")]
+#[case(&["zoo", "--list"], "forgetful")]
+#[case(&["monitor", "--help"], "--state-polling-interval")]
+fn a_page_is_printed(#[case] words: &[&str], #[case] part: &str) {
+    let ran = Desk::new().run(words);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(ran.out.contains(part), "{ran}");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_a_quiet_end() {
+    let ran = Desk::new().shell("\"$NICDRILL\" help scenario | head -n 1");
+    assert_eq!(ran.err, "", "{ran}");
+}
+
+#[test]
+fn a_zoo_without_the_scenarios_that_catch_is_red() {
+    let desk = Desk::new();
+    let ran = desk.run(&["zoo", "start/baseline", "--arm", "memory"]);
+    assert_eq!(ran.code, 100, "{ran}");
+    assert!(ran.out.contains("NOBODY: it lives"), "{ran}");
+}

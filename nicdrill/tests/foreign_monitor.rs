@@ -1,0 +1,63 @@
+//! A monitor of another make sits in the chair: it passes under its descriptor, and without each of
+//! its virtues it fails, by the name of the drill that misses it.
+//!
+//! The program is the example `foreign_monitor` (`tests/foreign/monitor.rs`), which cargo builds before
+//! it runs these tests.
+
+mod support;
+
+use rstest::rstest;
+use support::{Desk, can_play_processes, example};
+
+/// What it can be held to: it keeps no state file and knows no flag of ours.
+const DRILLS: [&str; 6] = [
+    "start/baseline@h100-oci",
+    "port/cable-pulled@h100-oci",
+    "port/flaps-between-polls@h100-oci",
+    "port/disabled@h100-oci",
+    "device/vanishes-between-listing-and-read@h100-oci",
+    "connector/refuses-and-recovers@h100-oci",
+];
+
+fn descriptor(without: &str) -> String {
+    format!(
+        "descriptor_version: 1\n\
+         name: another-make\n\
+         command: [{}, --root, '{{root}}', --socket, '{{socket}}', --node, '{{node}}', --without, '{without}']\n\
+         listings_per_poll: 2\n\
+         drains: quiet\n\
+         clock: own\n\
+         differences: {{ disappearance_polls: 3, baseline_devices: false, baseline_cards: false }}\n",
+        example("foreign_monitor").display()
+    )
+}
+
+#[test]
+fn a_monitor_of_another_make_passes_under_its_descriptor() {
+    if !can_play_processes() {
+        return;
+    }
+    let desk = Desk::new();
+    desk.file("another.yaml", &descriptor(""));
+    let ran = desk.run(&[&["run", "--monitor", "another.yaml", "--require", "process"], &DRILLS[..]].concat());
+    assert_eq!(ran.code, 0, "{ran}");
+    let all = DRILLS.len();
+    assert!(ran.out.starts_with(&format!("{all} drills: {all} passed, 0 failed")), "{ran}");
+}
+
+#[rstest]
+#[case::debounce("debounce", "device/vanishes-between-listing-and-read@h100-oci")]
+#[case::return_of_a_device("return", "device/vanishes-between-listing-and-read@h100-oci")]
+#[case::recovery("recovery", "port/cable-pulled@h100-oci")]
+#[case::front_door("front-door", "start/baseline@h100-oci")]
+#[case::retry("retry", "connector/refuses-and-recovers@h100-oci")]
+fn without_one_of_its_virtues_it_fails_by_name(#[case] without: &str, #[case] drill: &str) {
+    if !can_play_processes() {
+        return;
+    }
+    let desk = Desk::new();
+    desk.file("another.yaml", &descriptor(without));
+    let ran = desk.run(&["run", "--monitor", "another.yaml", "--require", "process", drill]);
+    assert_eq!(ran.code, 100, "{ran}");
+    assert_eq!(desk.text("nicdrill.out/failed.txt"), format!("{drill}\n"), "{ran}");
+}

@@ -1,0 +1,133 @@
+//! The process arm through the binary: a real process, a real mount, and what is said where there is
+//! none.
+
+mod support;
+
+use std::{fs, os::unix::fs::PermissionsExt as _, process::Command};
+
+use rstest::rstest;
+use serde_json::Value;
+use support::{Desk, NICDRILL, can_play_processes};
+
+#[test]
+fn one_story_is_told_alike_in_both_arms() {
+    if !can_play_processes() {
+        return;
+    }
+    let desk = Desk::new();
+    let ran = desk.run(&["run", "port/cable-pulled@h100-oci", "start/baseline@h100-oci", "--require", "process"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(ran.out.contains("memory arm: 2 of 2 run; process arm: 2 of 2 run"), "{ran}");
+}
+
+#[test]
+fn stale_bytes_in_the_mount_alone_make_the_arms_differ() {
+    if !can_play_processes() {
+        return;
+    }
+    let ran = Desk::new().run(&["run", "port/cable-pulled@h100-oci", "--test-stale"]);
+    assert_eq!(ran.code, 100, "{ran}");
+    assert!(ran.out.contains("arms differ at poll 10"), "{ran}");
+}
+
+#[rstest]
+#[case::ends_at_once("#!/bin/sh\nexit 0\n", 101, "ended by itself")]
+#[case::never_connects(
+    "#!/bin/sh\nwhile :; do ls \"$NICDRILL_ROOT/sys/class/infiniband\" >/dev/null; done\n",
+    102,
+    "never called the connector"
+)]
+#[case::hangs("#!/bin/sh\nexec sleep 600\n", 101, "made no progress")]
+fn a_monitor_that_cannot_be_drilled_ends_the_run_and_says_why(
+    #[case] program: &str,
+    #[case] code: i32,
+    #[case] why: &str,
+) {
+    if !can_play_processes() {
+        return;
+    }
+    let desk = Desk::new();
+    desk.file("monitor.sh", program);
+    fs::set_permissions(desk.path("monitor.sh"), fs::Permissions::from_mode(0o755)).unwrap();
+    let words =
+        ["run", "start/baseline", "--monitor", "./monitor.sh", "--test-limit-ms", "1500", "--report", "junit=run.xml"];
+    let ran = desk.run(&words);
+    assert_eq!(ran.code, code, "{ran}");
+    assert!(ran.out.contains(why), "{ran}");
+    assert!(desk.text("run.xml").contains("<error"), "a report without a failure looks green");
+}
+
+/// As a user who may not open `/dev/fuse`: the reference monitor's run is as good as its memory arm and
+/// says so; another monitor's run is no run.
+#[test]
+fn without_fuse_the_run_says_what_was_skipped() {
+    let desk = Desk::new();
+    let is_root = fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
+    // Nobody may read our target folder, perhaps.
+    let program = desk.path("nicdrill");
+    fs::copy(NICDRILL, &program).unwrap();
+    fs::set_permissions(desk.path("."), fs::Permissions::from_mode(0o777)).unwrap();
+    let run = |words: &[&str]| {
+        let mut command = match is_root {
+            true => {
+                let mut command = Command::new("setpriv");
+                command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&program);
+                command
+            }
+            false => Command::new(&program),
+        };
+        command.args(words).current_dir(desk.path(".")).env_remove("CI");
+        let output = command.output().expect("the command starts");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    };
+    if !is_root && fs::File::options().read(true).write(true).open("/dev/fuse").is_ok() {
+        // Here an ordinary user may: there is nothing to skip.
+        return;
+    }
+    let words = ["run", "start/baseline", "--platform", "h100-oci", "--report", "junit=run.xml,json=run.json"];
+    let (code, out, err) = run(&words);
+    assert_eq!(code, Some(0), "{out}{err}");
+    let last = out.lines().last().unwrap_or_default();
+    assert!(last.contains("process arm: 0 of "), "{out}");
+    assert!(out.contains("the process arm is skipped: "), "{out}");
+    assert!(desk.text("run.xml").contains("name=\"process arm\" value=\"0 of "), "{out}");
+    let json: Value = serde_json::from_str(&desk.text("run.json")).unwrap();
+    assert_eq!(json["summary"]["process"]["run"], 0);
+
+    let (code, out, err) = run(&["run", "start/baseline@h100-oci", "--monitor", "/bin/true"]);
+    assert_eq!(code, Some(102), "{out}{err}");
+    let (code, out, err) =
+        run(&["run", "start/baseline@h100-oci", "--monitor", "/bin/true", "--allow-skips"]);
+    assert_eq!(code, Some(0), "{out}{err}");
+    let (code, out, err) = run(&["run", "start/baseline@h100-oci", "--require", "process"]);
+    assert_eq!(code, Some(102), "{out}{err}");
+}
+
+#[test]
+fn a_sandbox_takes_commands_and_leaves_no_mount() {
+    if !can_play_processes() {
+        return;
+    }
+    let desk = Desk::new();
+    let ran = desk.shell(
+        "state=tree/sys/class/infiniband/mlx5_0/ports/1/state\n\
+         mkfifo commands; \"$NICDRILL\" mount h100-oci tree <commands >said & \n\
+         exec 3>commands\n\
+         until grep -q 'is mounted' said; do :; done\n\
+         cat $state\n\
+         echo 'disable: mlx5_0' >&3\n\
+         until grep -q 'done: disable' said; do :; done\n\
+         cat $state\n\
+         echo 'disabel: mlx5_0' >&3\n\
+         echo 'monitor: restart' >&3\n\
+         exec 3>&-\n\
+         wait $!; echo \"ended with $?\"\n",
+    );
+    assert_eq!(ran.out, "4: ACTIVE\n1: DOWN\nended with 0\n", "{ran}");
+    assert!(ran.err.contains("disable"), "the nearest word is named: {ran}");
+    assert!(ran.err.contains("needs a monitor in its chair"), "{ran}");
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
+    assert!(!mounts.contains(&desk.path("tree").display().to_string()), "{mounts}");
+    assert!(!desk.path("tree").exists(), "a folder that was made is taken away");
+}

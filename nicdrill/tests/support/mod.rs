@@ -1,0 +1,116 @@
+//! A desk for one test: an empty folder, and the command in it.
+#![expect(clippy::print_stdout, reason = "a test that is skipped says so")]
+
+use std::{
+    fmt, fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+/// The command.
+pub const NICDRILL: &str = env!("CARGO_BIN_EXE_nicdrill");
+
+/// An empty folder of its own, taken away at the end.
+pub struct Desk {
+    folder: tempfile::TempDir,
+}
+
+impl Desk {
+    /// A fresh one.
+    pub fn new() -> Self {
+        Self { folder: tempfile::tempdir().expect("a folder") }
+    }
+
+    /// A path on it.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Puts a file on it.
+    pub fn file(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("a folder");
+        fs::write(path, text).expect("a file");
+    }
+
+    /// Reads a file on it.
+    pub fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// Runs the command there.
+    pub fn run(&self, words: &[&str]) -> Ran {
+        self.run_with(words, &[])
+    }
+
+    /// Runs the command there with these variables.
+    pub fn run_with(&self, words: &[&str], env: &[(&str, &str)]) -> Ran {
+        let mut command = command(Path::new(NICDRILL), self.folder.path());
+        command.args(words).envs(env.iter().copied());
+        Ran::of(&command.output().expect("the command starts"))
+    }
+
+    /// Runs a line of shell there, in which `$NICDRILL` is the command.
+    pub fn shell(&self, line: &str) -> Ran {
+        let mut command = command(Path::new("/bin/sh"), self.folder.path());
+        command.args(["-c", line]).env("NICDRILL", NICDRILL);
+        Ran::of(&command.output().expect("a shell"))
+    }
+}
+
+/// Whether processes can be drilled on this machine; where they must be and cannot, the test fails.
+pub fn can_play_processes() -> bool {
+    match fs::File::options().read(true).write(true).open("/dev/fuse") {
+        Ok(_) => true,
+        Err(error) => {
+            assert!(
+                std::env::var_os("NICDRILL_REQUIRE_FUSE").is_none(),
+                "/dev/fuse is required: {error}"
+            );
+            println!("skipped: /dev/fuse cannot be opened ({error})");
+            false
+        }
+    }
+}
+
+/// A program among the examples.
+pub fn example(name: &str) -> PathBuf {
+    let here = std::env::current_exe().expect("a test has a file");
+    let built = here.parent().and_then(Path::parent).expect("tests lie in `deps`");
+    let path = built.join("examples").join(name);
+    assert!(path.exists(), "{} is missing; `cargo build --examples` makes it", path.display());
+    path
+}
+
+fn command(program: &Path, folder: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(folder).env_remove("CI").env_remove("NO_COLOR");
+    command
+}
+
+/// What came of a command.
+pub struct Ran {
+    /// Its exit code; -1 if a signal ended it.
+    pub code: i32,
+    /// What it wrote to stdout.
+    pub out: String,
+    /// What it wrote to stderr.
+    pub err: String,
+}
+
+impl Ran {
+    fn of(output: &Output) -> Self {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Self {
+            code: output.status.code().unwrap_or(-1),
+            out: text(&output.stdout),
+            err: text(&output.stderr),
+        }
+    }
+}
+
+impl fmt::Display for Ran {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "exit code {}\n--- stdout\n{}--- stderr\n{}", self.code, self.out, self.err)
+    }
+}
