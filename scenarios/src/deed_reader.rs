@@ -3,25 +3,24 @@
 //! Which verbs there are and what may stand beside them is in the table of words; here is what each
 //! of them becomes. Start at [`read`].
 
+mod files;
+mod host;
+
 use fabric::{CounterChange, StickAt};
 use platforms::{CounterValue, DeviceName, PhysState, PortState, Rate};
 use simfs::SimTime;
 
-use crate::deed::{
-    DeedLine, DeedSaid, DeviceVerb, MetadataSaid, MonitorSaid, NamesSaid, PortVerb, RebootSaid,
-    RoutesSaid,
-};
+use crate::deed::{DeedLine, DeedSaid, DeviceVerb, NamesSaid, PortVerb};
 use crate::duration;
 use crate::error::ScenarioError;
 use crate::handle;
 use crate::node::{Node, Value};
 use crate::reader::{Fields, Source};
-use crate::story::{
-    ConnectorBehaviour, ConnectorDeed, ConnectorLasting, FileOp, HangEnd, RuleEffect, RuleLasting,
-    Signal, StateFileDeed,
-};
-use crate::subject::{Context, FileSaid, Nodes};
-use crate::words::{DEED_QUALIFIERS, DEEDS, KeyWord, REBOOT, Word};
+use crate::story::FileOp;
+use crate::subject::{Context, Nodes};
+use crate::words::{DEED_QUALIFIERS, DEEDS, Word};
+
+pub(crate) use files::WRITES;
 
 type Read<T> = Result<T, ScenarioError>;
 
@@ -334,323 +333,6 @@ impl Line<'_, '_> {
         }
         Ok(names)
     }
-
-    fn rule(&self, op: FileOp) -> Read<DeedSaid> {
-        let source = self.source;
-        let file = self.context.file(self.value)?;
-        let effects = ["fail", "hang", "content", "truncate", "torn", "vanish"];
-        let (key, node) = self.fields.exactly_one(source, &effects)?;
-        let effect = match key {
-            "fail" => RuleEffect::Fail(source.errno(node)?),
-            "hang" => self.hang(node)?,
-            "content" => RuleEffect::Content(source.any_text(node, "a text")?.into_bytes()),
-            "truncate" => RuleEffect::Truncate(source.small(node, 0)? as usize),
-            "torn" => RuleEffect::Torn(source.any_text(node, "a text")?.into_bytes()),
-            _ if source.truth(node)? => RuleEffect::Vanish,
-            _ => return Err(source.wrong(node.place, "`vanish: false` says nothing")),
-        };
-        let of_content = matches!(
-            effect,
-            RuleEffect::Content(_) | RuleEffect::Truncate(_) | RuleEffect::Torn(_)
-        );
-        if op == FileOp::List && of_content {
-            return Err(source
-                .wrong(node.place, format!("a listing has no `{key}`"))
-                .hint("a listing can `fail`, `hang` or `vanish`"));
-        }
-        self.killable(&effect)?;
-        Ok(DeedSaid::Rule {
-            file,
-            ops: vec![op],
-            effect,
-            lasting: self.lasting()?,
-        })
-    }
-
-    fn write_rule(&self) -> Read<DeedSaid> {
-        let source = self.source;
-        let file = self.context.file(self.value)?;
-        if !matches!(file, FileSaid::StateFile | FileSaid::Path(_)) {
-            return Err(source
-                .wrong(self.value.place, "nobody writes below a device")
-                .hint("write `state_file`"));
-        }
-        let (key, node) = self
-            .fields
-            .exactly_one(source, &["fail", "short", "hang"])?;
-        let effect = match key {
-            "fail" => RuleEffect::Fail(source.errno(node)?),
-            "short" => RuleEffect::ShortWrite(source.small(node, 0)? as usize),
-            _ => self.hang(node)?,
-        };
-        self.killable(&effect)?;
-        let ops = self.fields.read("ops", vec![FileOp::Write], |node| {
-            let nodes = source.one_or_more(node, "operations")?;
-            nodes
-                .iter()
-                .map(|node| source.choice(node, "operation", WRITES))
-                .collect()
-        })?;
-        Ok(DeedSaid::Rule {
-            file,
-            ops,
-            effect,
-            lasting: self.lasting()?,
-        })
-    }
-
-    fn killable(&self, effect: &RuleEffect) -> Read<()> {
-        match (self.fields.get("killable"), effect) {
-            (Some(_), RuleEffect::Hang { .. }) | (None, _) => Ok(()),
-            (Some(_), _) => Err(self.source.wrong(
-                self.fields.place_of("killable"),
-                "`killable` goes with `hang`",
-            )),
-        }
-    }
-
-    fn hang(&self, node: &Node) -> Read<RuleEffect> {
-        let source = self.source;
-        let killable = self
-            .fields
-            .read("killable", true, |node| source.truth(node))?;
-        let text = source.text(node, "`given_up` or `N ticks`")?;
-        let until = match counted(&text, &["tick", "ticks"]) {
-            _ if text == "given_up" => HangEnd::GivenUp,
-            Some(ticks) if ticks > 0 => HangEnd::Ticks(ticks),
-            _ => {
-                return Err(source
-                    .wrong(node.place, format!("`{text}` names no end of a hang"))
-                    .hint("write `given_up` (by the monitor's own timeout) or `3 ticks`"));
-            }
-        };
-        Ok(RuleEffect::Hang { killable, until })
-    }
-
-    fn lasting(&self) -> Read<RuleLasting> {
-        let source = self.source;
-        let said = ["for", "nth", "first"]
-            .into_iter()
-            .filter(|key| self.fields.get(key).is_some());
-        if said.count() == 0 {
-            return Ok(RuleLasting::Always);
-        }
-        let (key, node) = self.fields.exactly_one(source, &["for", "nth", "first"])?;
-        Ok(match key {
-            "for" => RuleLasting::For(positive(source, node)?),
-            "nth" => RuleLasting::Nth(u64::from(source.small(node, 1)?)),
-            _ => RuleLasting::First(u64::from(source.small(node, 1)?)),
-        })
-    }
-
-    fn connector(&self) -> Read<ConnectorDeed> {
-        let source = self.source;
-        let behaviour = match &self.value.value {
-            Value::Map(_) => {
-                let fields = source.map(self.value, "a connector's behaviour", CONNECTOR_KEYS)?;
-                match fields.exactly_one(source, &["code", "slow"])? {
-                    ("code", node) => {
-                        ConnectorBehaviour::Code(source.choice(node, "gRPC code", GRPC_CODES)?)
-                    }
-                    (_, node) => ConnectorBehaviour::Slow(positive(source, node)?),
-                }
-            }
-            _ => self
-                .word(&[
-                    ("accept", &ConnectorBehaviour::Accept),
-                    ("absent", &ConnectorBehaviour::Absent),
-                    ("down", &ConnectorBehaviour::Down),
-                    ("refuse", &ConnectorBehaviour::Refuse),
-                    ("hang", &ConnectorBehaviour::Hang),
-                    ("lose_reply", &ConnectorBehaviour::LoseReply),
-                    ("disconnect", &ConnectorBehaviour::Disconnect),
-                ])?
-                .clone(),
-        };
-        let lasting = match (self.fields.get("for"), self.fields.get("calls")) {
-            (None, None) => ConnectorLasting::Always,
-            (Some(node), None) => ConnectorLasting::For(positive(source, node)?),
-            (None, Some(node)) => ConnectorLasting::Calls(source.small(node, 1)?),
-            (Some(_), Some(_)) => {
-                return Err(source
-                    .wrong(self.fields.place_of("calls"), "`for` and `calls` together")
-                    .hint("say one of them"));
-            }
-        };
-        Ok(ConnectorDeed { behaviour, lasting })
-    }
-
-    fn monitor(&self) -> Read<MonitorSaid> {
-        let source = self.source;
-        let word = self.word(&[
-            ("restart", "restart"),
-            ("stop", "stop"),
-            ("kill", "kill"),
-            ("start", "start"),
-            ("pause", "pause"),
-            ("upgrade", "upgrade"),
-        ])?;
-        let goes_with = |keys: &[&str]| {
-            let stray = self
-                .verb
-                .keys
-                .iter()
-                .find(|key| self.fields.get(key.word).is_some() && !keys.contains(&key.word));
-            match stray {
-                None => Ok(()),
-                Some(key) => Err(source.wrong(
-                    self.fields.place_of(key.word),
-                    format!("`{}` does not go with `monitor: {word}`", key.word),
-                )),
-            }
-        };
-        let flags = || {
-            self.fields
-                .read("flags", Vec::new(), |node| flags(source, node))
-        };
-        match word {
-            "restart" => {
-                goes_with(&["signal", "away", "flags", "config"])?;
-                Ok(MonitorSaid::Restart {
-                    signal: self.fields.read("signal", Signal::Term, |node| {
-                        source.choice(
-                            node,
-                            "signal",
-                            &[("TERM", Signal::Term), ("KILL", Signal::Kill)],
-                        )
-                    })?,
-                    away: self
-                        .fields
-                        .read("away", SimTime::ZERO, |node| source.time(node))?,
-                    flags: flags()?,
-                    config: self
-                        .fields
-                        .maybe("config", |node| source.any_text(node, "lines of TOML"))?,
-                })
-            }
-            "start" => {
-                goes_with(&["flags"])?;
-                Ok(MonitorSaid::Start { flags: flags()? })
-            }
-            "pause" => {
-                goes_with(&["for"])?;
-                Ok(MonitorSaid::Pause(self.span("for")?))
-            }
-            "stop" | "kill" => {
-                goes_with(&[])?;
-                Ok(MonitorSaid::Stop(if word == "stop" {
-                    Signal::Term
-                } else {
-                    Signal::Kill
-                }))
-            }
-            _ => Err(source.not_built(
-                self.value.place,
-                format!("`monitor: {word}` is not built yet"),
-            )),
-        }
-    }
-
-    fn state_file(&self) -> Read<DeedSaid> {
-        let source = self.source;
-        let every_write = |errno| DeedSaid::Rule {
-            file: FileSaid::StateFile,
-            ops: WRITES.iter().map(|(_, op)| *op).collect(),
-            effect: RuleEffect::Fail(errno),
-            lasting: RuleLasting::Always,
-        };
-        if let Value::Map(_) = self.value.value {
-            let fields = source.map(
-                self.value,
-                "what becomes of the state file",
-                STATE_FILE_KEYS,
-            )?;
-            let deed = match fields.exactly_one(source, &["truncate", "write", "version"])? {
-                ("truncate", node) => StateFileDeed::Truncate(source.small(node, 0)? as usize),
-                ("write", node) => {
-                    StateFileDeed::Write(source.any_text(node, "a text")?.into_bytes())
-                }
-                (_, node) => match node.value {
-                    Value::Whole(version) => StateFileDeed::Version(version),
-                    _ => return Err(source.wrong(node.place, "a version is a whole number")),
-                },
-            };
-            return Ok(DeedSaid::StateFile(deed));
-        }
-        let word = self.word(&[
-            ("delete", "delete"),
-            ("corrupt", "corrupt"),
-            ("read_only", "read_only"),
-            ("disk_full", "disk_full"),
-            ("writable", "writable"),
-        ])?;
-        Ok(match word {
-            "delete" => DeedSaid::StateFile(StateFileDeed::Delete),
-            "corrupt" => DeedSaid::StateFile(StateFileDeed::Write(CORRUPT.to_vec())),
-            "read_only" => every_write(simfs::Errno::EROFS),
-            "disk_full" => every_write(simfs::Errno::ENOSPC),
-            _ => DeedSaid::NoRule(Some(FileSaid::StateFile)),
-        })
-    }
-
-    fn reboot(&self) -> Read<RebootSaid> {
-        let source = self.source;
-        let fields = source.map(self.value, "a reboot", REBOOT)?;
-        let subjects = |name| fields.maybe(name, |node| self.context.subjects(node));
-        Ok(RebootSaid {
-            takes: positive(source, fields.need(source, "takes")?)?,
-            mend: subjects("mend")?,
-            remove: subjects("remove")?,
-            restore: subjects("restore")?,
-            replace: subjects("replace")?,
-            names: fields.read("names", NamesSaid::new(), |node| self.names(node))?,
-            keep_counters: fields.read("counters", false, |node| {
-                source.choice(node, "word", &[("zero", false), ("keep", true)])
-            })?,
-            same_boot_id: fields.read("boot_id", false, |node| {
-                source.choice(node, "word", &[("new", false), ("same", true)])
-            })?,
-        })
-    }
-
-    fn metadata(&self) -> Read<MetadataSaid> {
-        let source = self.source;
-        if let Value::Map(_) = self.value.value {
-            let fields = source.map(self.value, "a metadata file", METADATA_KEYS)?;
-            return match fields.exactly_one(source, &["without", "short_row", "write"])? {
-                ("without", node) => Ok(MetadataSaid::Without(self.context.subjects(node)?)),
-                ("short_row", node) => Ok(MetadataSaid::ShortRow(self.context.subjects(node)?)),
-                (_, node) => Ok(MetadataSaid::Text(source.any_text(node, "a text")?)),
-            };
-        }
-        let malformed = MetadataSaid::Text("{ \"gpus\": [".to_owned());
-        self.word(&[
-            ("missing", &MetadataSaid::Missing),
-            ("malformed", &malformed),
-            ("empty_topology", &MetadataSaid::EmptyTopology),
-            ("unknown_numa", &MetadataSaid::UnknownNuma),
-            ("no_gpus", &MetadataSaid::NoGpus),
-            ("at_rest", &MetadataSaid::AtRest),
-        ])
-        .cloned()
-    }
-
-    fn routes(&self) -> Read<RoutesSaid> {
-        let source = self.source;
-        if let Value::Map(_) = self.value.value {
-            let fields = source.map(self.value, "a route table", ROUTES_KEYS)?;
-            return match fields.exactly_one(source, &["port", "over"])? {
-                ("port", node) => Ok(RoutesSaid::OverPort(self.context.subjects(node)?)),
-                (_, node) => Ok(RoutesSaid::Over(source.text(node, "an interface's name")?)),
-            };
-        }
-        self.word(&[
-            ("missing", &RoutesSaid::Missing),
-            ("no_default", &RoutesSaid::NoDefault),
-            ("at_rest", &RoutesSaid::AtRest),
-        ])
-        .cloned()
-    }
 }
 
 /// A time above zero.
@@ -708,55 +390,10 @@ fn code<T>(
     })
 }
 
-/// What `state_file: corrupt` leaves.
-const CORRUPT: &[u8] = b"{ \"version\": 2, \"bo";
-
 const STICK: &[(&str, StickAt)] = &[
     ("polling", StickAt::Polling),
     ("training", StickAt::Training),
     ("init", StickAt::Init),
     ("armed", StickAt::Armed),
     ("recovery", StickAt::Recovery),
-];
-
-/// The operations on the writable folder by name.
-pub(crate) const WRITES: &[(&str, FileOp)] = &[
-    ("create", FileOp::Create),
-    ("write", FileOp::Write),
-    ("fsync", FileOp::Fsync),
-    ("rename", FileOp::Rename),
-    ("unlink", FileOp::Unlink),
-];
-
-const fn bare(word: &'static str) -> KeyWord {
-    KeyWord {
-        word,
-        takes: "",
-        text: "",
-    }
-}
-
-const CONNECTOR_KEYS: &[KeyWord] = &[bare("code"), bare("slow")];
-const STATE_FILE_KEYS: &[KeyWord] = &[bare("truncate"), bare("write"), bare("version")];
-const METADATA_KEYS: &[KeyWord] = &[bare("without"), bare("short_row"), bare("write")];
-const ROUTES_KEYS: &[KeyWord] = &[bare("port"), bare("over")];
-
-/// gRPC's status codes by name (`grpc/doc/statuscodes.md`); `OK` is `accept`.
-const GRPC_CODES: &[(&str, i32)] = &[
-    ("CANCELLED", 1),
-    ("UNKNOWN", 2),
-    ("INVALID_ARGUMENT", 3),
-    ("DEADLINE_EXCEEDED", 4),
-    ("NOT_FOUND", 5),
-    ("ALREADY_EXISTS", 6),
-    ("PERMISSION_DENIED", 7),
-    ("RESOURCE_EXHAUSTED", 8),
-    ("FAILED_PRECONDITION", 9),
-    ("ABORTED", 10),
-    ("OUT_OF_RANGE", 11),
-    ("UNIMPLEMENTED", 12),
-    ("INTERNAL", 13),
-    ("UNAVAILABLE", 14),
-    ("DATA_LOSS", 15),
-    ("UNAUTHENTICATED", 16),
 ];

@@ -1,23 +1,22 @@
 //! Telling what is done: the ports and devices of a deed are found, its times become ticks.
 
+mod actions;
+mod host;
+
 use std::collections::BTreeMap;
 
-use fabric::{Action, FunctionRef, RebootPlan};
+use actions::{device_action, port_action};
+use fabric::{Action, FunctionRef};
 use platforms::yaml::Place;
-use platforms::{
-    DeviceName, LinkLayer, Metadata, MetadataFile, PciAddress, Platform, Route, Routes, SlotRef,
-};
+use platforms::{DeviceName, LinkLayer, PciAddress, Platform, SlotRef};
 
-use crate::deed::{
-    DeedLine, DeedSaid, DeviceVerb, MetadataSaid, MonitorSaid, NamesSaid, PortVerb, RebootSaid,
-    RoutesSaid,
-};
+use crate::deed::{DeedLine, DeedSaid, DeviceVerb, NamesSaid};
 use crate::error::Unfit;
 use crate::ground::{Ground, Subject};
 use crate::polls::Polls;
 use crate::reader::Source;
 use crate::step::{FileMomentSaid, MomentSaid};
-use crate::story::{CallMoment, Deed, FileMoment, FileRef, Moment, MonitorDeed, RuleDeed};
+use crate::story::{CallMoment, Deed, FileMoment, FileRef, Moment, RuleDeed};
 use crate::subject::{FileSaid, Said, Subjects};
 use crate::telling::same_node;
 
@@ -291,196 +290,5 @@ impl Doing<'_> {
             names.insert(self.one_function(&of)?, name.clone());
         }
         Ok(names)
-    }
-
-    fn plan(&self, said: &RebootSaid) -> Result<RebootPlan, Unfit> {
-        let slots = |of: &Option<Subjects>| {
-            of.as_ref()
-                .map(|of| self.slots(of, None))
-                .unwrap_or_default()
-        };
-        let functions = |of: &Option<Subjects>| {
-            of.as_ref()
-                .map(|of| self.ground.find_functions(of, None))
-                .unwrap_or_default()
-        };
-        Ok(RebootPlan {
-            mend: slots(&said.mend),
-            remove: functions(&said.remove),
-            restore: functions(&said.restore),
-            replace: functions(&said.replace),
-            names: self.names(&said.names)?,
-            keep_counters: said.keep_counters,
-            same_boot_id: said.same_boot_id,
-        })
-    }
-
-    fn monitor(&self, said: &MonitorSaid) -> MonitorDeed {
-        let ticks = |span| u32::try_from(self.polls.ticks(span)).unwrap_or(u32::MAX);
-        match said {
-            MonitorSaid::Restart {
-                signal,
-                away,
-                flags,
-                config,
-            } => MonitorDeed::Restart {
-                signal: *signal,
-                away_ticks: ticks(*away),
-                flags: flags.clone(),
-                config: config.clone(),
-            },
-            MonitorSaid::Stop(signal) => MonitorDeed::Stop { signal: *signal },
-            MonitorSaid::Start { flags } => MonitorDeed::Start {
-                flags: flags.clone(),
-            },
-            MonitorSaid::Pause(span) => MonitorDeed::Pause {
-                ticks: ticks(*span),
-            },
-        }
-    }
-
-    fn metadata(&self, said: &MetadataSaid) -> MetadataFile {
-        let at_rest = || self.platform.collect(&self.ground.machine);
-        let changed = |change: &dyn Fn(&mut Metadata)| {
-            let mut metadata = at_rest();
-            change(&mut metadata);
-            MetadataFile::Written(metadata.into())
-        };
-        let rows = |of: &Subjects| -> Vec<DeviceName> {
-            let functions = self.ground.find_functions(of, None);
-            functions
-                .into_iter()
-                .filter_map(|pci| self.ground.name_at_rest(pci))
-                .collect()
-        };
-        match said {
-            MetadataSaid::Missing => MetadataFile::Missing,
-            MetadataSaid::Text(text) => MetadataFile::Text(text.clone()),
-            MetadataSaid::AtRest => MetadataFile::Written(at_rest().into()),
-            MetadataSaid::EmptyTopology => changed(&|metadata| metadata.nic_topology.clear()),
-            MetadataSaid::UnknownNuma => changed(&|metadata| {
-                metadata.gpus.iter_mut().for_each(|gpu| gpu.numa_node = -1);
-            }),
-            MetadataSaid::NoGpus => changed(&|metadata| metadata.gpus.clear()),
-            MetadataSaid::Without(of) => changed(&|metadata| {
-                metadata
-                    .nic_topology
-                    .retain(|name, _| !rows(of).contains(name));
-            }),
-            MetadataSaid::ShortRow(of) => changed(&|metadata| {
-                for name in rows(of) {
-                    metadata.nic_topology.entry(name).and_modify(|row| {
-                        row.pop();
-                    });
-                }
-            }),
-        }
-    }
-
-    fn routes(&self, said: &RoutesSaid) -> Result<Routes, Unfit> {
-        let over = |interface: &str| {
-            let row = |destination, gateway, prefix| Route {
-                interface: interface.to_owned(),
-                destination,
-                gateway,
-                prefix,
-                metric: 100,
-            };
-            Routes::Rows(vec![
-                row([0; 4], [10, 10, 0, 1], 0),
-                row([10, 10, 0, 0], [0; 4], 16),
-            ])
-        };
-        Ok(match said {
-            RoutesSaid::Missing => Routes::Missing,
-            RoutesSaid::NoDefault => match &self.ground.machine.routes {
-                Routes::Rows(rows) => {
-                    Routes::Rows(rows.iter().filter(|row| row.prefix != 0).cloned().collect())
-                }
-                Routes::Text(_) | Routes::Missing => Routes::Rows(Vec::new()),
-            },
-            RoutesSaid::AtRest => self.ground.machine.routes.clone(),
-            RoutesSaid::Over(interface) => over(interface),
-            RoutesSaid::OverPort(of) => {
-                let port = match self.ground.find_ports(of, None)[..] {
-                    [port] => &self.ground.ports[port],
-                    ref many => {
-                        let what = format!("a route goes over one port, this names {}", many.len());
-                        return Err(self.source.wrong(of.place, what).into());
-                    }
-                };
-                let netdev = port.facts.netdev.as_deref().ok_or_else(|| {
-                    Unfit::lacks(format!(
-                        "`{}` has no net device for a route",
-                        port.facts.device
-                    ))
-                })?;
-                over(netdev)
-            }
-        })
-    }
-}
-
-fn port_action(verb: &PortVerb, slot: SlotRef) -> Action {
-    match verb {
-        PortVerb::Cut => Action::Cut(slot),
-        PortVerb::Mend => Action::Mend(slot),
-        PortVerb::Disable => Action::Disable(slot),
-        PortVerb::Set(state, phys_state) => Action::Set {
-            slot,
-            state: *state,
-            phys_state: *phys_state,
-        },
-        PortVerb::TrainSlowly(takes) => Action::TrainSlowly {
-            slot,
-            takes: *takes,
-        },
-        PortVerb::Stick(at) => Action::Stick { slot, at: *at },
-        PortVerb::Speed(rate) => Action::Speed { slot, rate: *rate },
-        PortVerb::Interface { up } => Action::Interface { slot, up: *up },
-        PortVerb::Operstate(text) => Action::Operstate {
-            slot,
-            text: text.clone(),
-        },
-        PortVerb::RemovePort => Action::RemovePort(slot),
-        PortVerb::RestorePort => Action::RestorePort(slot),
-        PortVerb::ChangeLayer(layer) => Action::ChangeLayer {
-            slot,
-            layer: *layer,
-        },
-        PortVerb::Counter(name, change) => Action::Counter {
-            slot,
-            name: name.clone(),
-            change: change.clone(),
-        },
-    }
-}
-
-fn device_action(verb: &DeviceVerb, function: FunctionRef) -> Action {
-    match verb {
-        DeviceVerb::Remove => Action::Remove(function),
-        DeviceVerb::Restore => Action::Restore(function),
-        DeviceVerb::Rename(to) => Action::Rename {
-            function,
-            to: to.clone(),
-        },
-        DeviceVerb::Replace => Action::Replace(function),
-        DeviceVerb::FirmwareReset(takes) => Action::FirmwareReset {
-            function,
-            takes: *takes,
-        },
-        DeviceVerb::PciError(takes) => Action::PciError {
-            function,
-            takes: *takes,
-        },
-        DeviceVerb::LeaveNamespace => Action::LeaveNamespace(function),
-        DeviceVerb::ReturnToNamespace => Action::ReturnToNamespace(function),
-        DeviceVerb::CreateVfs(count) => Action::CreateVfs {
-            function,
-            count: *count,
-        },
-        DeviceVerb::AssignVf => Action::AssignVf(function),
-        DeviceVerb::ReleaseVf => Action::ReleaseVf(function),
-        DeviceVerb::DestroyVfs => Action::DestroyVfs(function),
     }
 }

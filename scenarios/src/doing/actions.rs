@@ -1,0 +1,70 @@
+//! What a verb about one port or one device becomes.
+
+use fabric::{Action, FunctionRef};
+use platforms::SlotRef;
+
+use crate::deed::{DeviceVerb, PortVerb};
+
+pub(super) fn port_action(verb: &PortVerb, slot: SlotRef) -> Action {
+    match verb {
+        PortVerb::Cut => Action::Cut(slot),
+        PortVerb::Mend => Action::Mend(slot),
+        PortVerb::Disable => Action::Disable(slot),
+        PortVerb::Set(state, phys_state) => Action::Set {
+            slot,
+            state: *state,
+            phys_state: *phys_state,
+        },
+        PortVerb::TrainSlowly(takes) => Action::TrainSlowly {
+            slot,
+            takes: *takes,
+        },
+        PortVerb::Stick(at) => Action::Stick { slot, at: *at },
+        PortVerb::Speed(rate) => Action::Speed { slot, rate: *rate },
+        PortVerb::Interface { up } => Action::Interface { slot, up: *up },
+        PortVerb::Operstate(text) => Action::Operstate {
+            slot,
+            text: text.clone(),
+        },
+        PortVerb::RemovePort => Action::RemovePort(slot),
+        PortVerb::RestorePort => Action::RestorePort(slot),
+        PortVerb::ChangeLayer(layer) => Action::ChangeLayer {
+            slot,
+            layer: *layer,
+        },
+        PortVerb::Counter(name, change) => Action::Counter {
+            slot,
+            name: name.clone(),
+            change: change.clone(),
+        },
+    }
+}
+
+pub(super) fn device_action(verb: &DeviceVerb, function: FunctionRef) -> Action {
+    match verb {
+        DeviceVerb::Remove => Action::Remove(function),
+        DeviceVerb::Restore => Action::Restore(function),
+        DeviceVerb::Rename(to) => Action::Rename {
+            function,
+            to: to.clone(),
+        },
+        DeviceVerb::Replace => Action::Replace(function),
+        DeviceVerb::FirmwareReset(takes) => Action::FirmwareReset {
+            function,
+            takes: *takes,
+        },
+        DeviceVerb::PciError(takes) => Action::PciError {
+            function,
+            takes: *takes,
+        },
+        DeviceVerb::LeaveNamespace => Action::LeaveNamespace(function),
+        DeviceVerb::ReturnToNamespace => Action::ReturnToNamespace(function),
+        DeviceVerb::CreateVfs(count) => Action::CreateVfs {
+            function,
+            count: *count,
+        },
+        DeviceVerb::AssignVf => Action::AssignVf(function),
+        DeviceVerb::ReleaseVf => Action::ReleaseVf(function),
+        DeviceVerb::DestroyVfs => Action::DestroyVfs(function),
+    }
+}
