@@ -74,7 +74,8 @@ pub(crate) struct Port {
     /// The worst said since its last healthy event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) said: Option<Severity>,
-    /// A fault that stood, to be said again (under a new name, or in a new boot).
+    /// A fault that stands, or may, and is to be said again: under a new name, in a new boot, after a
+    /// reply that was lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) again: Option<Severity>,
     /// The first healthy reading is an event.
@@ -334,24 +335,32 @@ impl Memory {
         }
     }
 
-    /// Remembers that the connector may have a batch that it did not accept: what was said in it is
-    /// said again if it still holds, and if it holds no more, its end is owed.
+    /// Remembers that the connector may have a batch that it did not accept: what was said in it
+    /// stands, and is said again if it still holds.
     pub(crate) fn doubt(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
-                Effect::PortSaid(key, number, _) => {
+                Effect::PortSaid(key, number, severity) => {
                     if let Some(port) = self.port_mut(&key, number) {
-                        port.owed = true;
+                        port.again = port.again.max(Some(severity));
                     }
                 }
                 Effect::Gone(key, layer) => {
-                    if let Some(slot) = self.slots.get_mut(&key)
-                        && !slot.owed.contains(&layer)
-                    {
-                        slot.owed.push(layer);
+                    if let Some(slot) = self.slots.get_mut(&key) {
+                        slot.gone.entry(layer).or_insert(true);
                     }
                 }
-                Effect::CardSaid(key, _) => self.cards.entry(key).or_default().owed = true,
+                Effect::CardSaid(key, fault) => {
+                    let again = CardFault {
+                        again: true,
+                        ..fault
+                    };
+                    self.cards
+                        .entry(key)
+                        .or_default()
+                        .fault
+                        .get_or_insert(again);
+                }
                 Effect::PortHealthy(..)
                 | Effect::DeviceHealthy(..)
                 | Effect::CardHealthy(_)

@@ -124,6 +124,6 @@ fn healthy_on_reboot_declares_a_dead_port_healthy() {
         Species::HealthyOnReboot,
         story,
         &["h mlx5_0/1", "F mlx5_1/1", "h mlx5_2/1"],
-        &["h mlx5_0/1", "h mlx5_2/1", "h mlx5_1/1"],
+        &["h mlx5_0/1", "h mlx5_1/1", "h mlx5_2/1"],
     );
 }
