@@ -4,7 +4,9 @@
 //! parked. Why one is gone is its device's; when it comes back is the fabric's. Start at
 //! [`Node::place`].
 
-use platforms::{Machine, PciAddress, PortNumber, Restart};
+use std::collections::BTreeSet;
+
+use platforms::{Machine, PciAddress, Port, PortNumber, Rdma, Restart, Shared};
 
 use crate::{ActionError, counters::restart_netdev, device::Attachment, node::Node};
 
@@ -118,12 +120,32 @@ impl Node {
         if taken {
             rdma.name = self.free_name();
         }
+        self.number_apart(&mut rdma);
         self.function_mut(pci).rdma = Some(rdma);
         let Some(restart) = self.device_mut(pci).parked.restart.take() else {
             return;
         };
         for port in self.port_numbers(pci) {
             self.restart_counters(pci, port, restart);
+        }
+    }
+
+    /// Gives a device that comes back other `uverbs` and `umad` numbers, if they are taken by now.
+    fn number_apart(&self, rdma: &mut Rdma) {
+        let registered = self.machine.functions.values();
+        let others: Vec<&Rdma> = registered
+            .filter_map(|function| function.rdma.as_ref())
+            .collect();
+        if others.iter().any(|other| other.uverbs == rdma.uverbs) {
+            rdma.uverbs = self.machine.free_uverbs();
+        }
+        let ports = others.iter().flat_map(|other| other.ports.values());
+        let taken: BTreeSet<u32> = ports.filter_map(|port| port.umad).collect();
+        let is_taken = |port: &Shared<Port>| port.umad.is_some_and(|umad| taken.contains(&umad));
+        if rdma.ports.values().any(is_taken) {
+            for (port, umad) in rdma.ports.values_mut().zip(self.machine.free_umad()..) {
+                port.umad = Some(umad);
+            }
         }
     }
 

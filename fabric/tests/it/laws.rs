@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use fabric::{Action, CounterChange, Fabric, RebootPlan, StickAt};
 use platforms::{
     CounterValue, DeviceName, LinkLayer, MetadataFile, PciAddress, PhysState, PortNumber,
-    PortState, Rate, Routes, SlotRef, render,
+    PortState, Rate, Routes, SlotRef, diff, render,
 };
 use proptest::prelude::*;
-use simfs::{Errno, SimTime};
+use simfs::{Edit, Errno, SimTime};
 
 use crate::room::{function, node, world};
 
@@ -262,8 +262,26 @@ fn counts(world: &Fabric) -> BTreeMap<(PciAddress, PortNumber, String), u64> {
         .collect()
 }
 
+/// Applies edits to a tree as simple as can be: paths, and the edit that made what stands there.
+fn apply(tree: &mut BTreeMap<String, Edit>, edits: &[Edit]) {
+    for edit in edits {
+        let path = edit.path().as_str().to_owned();
+        match edit {
+            Edit::Remove(_) => {
+                let below = format!("{path}/");
+                tree.retain(|at, _| *at != path && !at.starts_with(&below));
+            }
+            // Folders come with what is in them.
+            Edit::Folder(_) => {}
+            made => {
+                tree.insert(path, made.clone());
+            }
+        }
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_healed_world_settles_with_every_port_up_that_should_be((platform, lines) in script(KINDS)) {
@@ -363,5 +381,23 @@ proptest! {
                 assert_eq!(named, Some(function(&port.slot)));
             }
         });
+    }
+
+    #[test]
+    fn the_differences_on_the_way_lead_to_the_tree_at_the_end((platform, lines) in script(KINDS)) {
+        let mut shown = world(PLATFORMS[platform]).machine(&node()).expect("the node is there").clone();
+        let mut tree = BTreeMap::new();
+        apply(&mut tree, &render(&shown));
+        let world = play(platform, &lines, |world| {
+            let now = world.machine(&node()).expect("the node is there");
+            apply(&mut tree, &diff(&shown, now));
+            shown = now.clone();
+        });
+        let mut whole = BTreeMap::new();
+        apply(&mut whole, &render(world.machine(&node()).expect("the node is there")));
+        let differing = |path: &&String| tree.get(*path) != whole.get(*path);
+        let differing = tree.keys().chain(whole.keys()).find(differing);
+        let there = differing.map(|path| (tree.get(path), whole.get(path)));
+        prop_assert!(differing.is_none(), "{:?}: {:?}", differing, there);
     }
 }
