@@ -12,6 +12,7 @@ mod todo;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+pub use explain::Classified;
 pub use todo::{IoKind, Outcome, Refusal, SaveStep, Start, Todo};
 
 use self::delivery::{Batch, Delivery, Settled};

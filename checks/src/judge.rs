@@ -4,7 +4,7 @@
 //! comparison is made anew at every poll, so what nobody accepted is found again. Start with
 //! [`judge`]; a port's own rules are in [`port`].
 
-mod port;
+pub(crate) mod port;
 
 use std::collections::BTreeSet;
 
@@ -62,9 +62,7 @@ pub(crate) fn judge(
             judge_slots(memory, &peers, &BTreeSet::new(), measure, hooks)
         }
     };
-    if hooks.is_deaf() {
-        sayings.retain(|saying| saying.severity.is_none());
-    }
+    hooks.deafen(&mut sayings);
     sayings.extend(memory.debts.iter().map(|debt| Saying {
         check: debt.check,
         severity: None,
@@ -84,7 +82,10 @@ fn judge_listed(
 ) -> Vec<Saying> {
     memory.anchor_missing_since_ns = None;
     let around = recognise::recognise(memory, sight, measure.enabled, hooks);
-    let declares_healthy = hooks.declares_healthy(memory.reboot.as_ref());
+    let is_reborn = memory
+        .reboot
+        .as_ref()
+        .is_some_and(|reboot| reboot.since_ns.is_none());
     if let Some(reboot) = &mut memory.reboot {
         reboot.since_ns.get_or_insert(measure.now_ns);
     }
@@ -97,12 +98,7 @@ fn judge_listed(
     };
     let mut sayings = judge_slots(memory, &peers, &gone, measure, hooks);
     judge_cards(memory, &peers, &mut sayings);
-    if declares_healthy {
-        port::declare_healthy(memory, &mut sayings);
-    }
-    if hooks.cries_wolf() {
-        port::cry_wolf(memory, &mut sayings);
-    }
+    hooks.distort(memory, is_reborn, &mut sayings);
     sayings
 }
 

@@ -8,8 +8,16 @@
 #[cfg(feature = "zoo")]
 use std::fmt;
 
-use crate::memory::{Memory, Reboot, SlotKey};
+use crate::judge::Saying;
+#[cfg(feature = "zoo")]
+use crate::judge::port;
+#[cfg(feature = "zoo")]
+use crate::memory::{Effect, Subject};
+use crate::memory::{Memory, SlotKey};
+#[cfg(feature = "zoo")]
+use crate::message;
 use crate::name::DeviceName;
+#[cfg(feature = "zoo")]
 use crate::reading::Severity;
 
 /// Polls for which even the restless species behave.
@@ -144,15 +152,11 @@ impl Hooks {
 
     pub(crate) fn after_load(&self, _: &mut Memory) {}
 
-    pub(crate) fn is_deaf(&self) -> bool {
-        false
-    }
+    pub(crate) fn deafen(&self, _: &mut Vec<Saying>) {}
 
-    pub(crate) fn cries_wolf(&self) -> bool {
-        false
-    }
+    pub(crate) fn distort(&self, _: &Memory, _: bool, _: &mut Vec<Saying>) {}
 
-    pub(crate) fn says_again(&self, _: Severity) -> bool {
+    pub(crate) fn says_again(&self) -> bool {
         false
     }
 
@@ -165,10 +169,6 @@ impl Hooks {
     }
 
     pub(crate) fn is_blind_to(&self, _: &Memory, _: &SlotKey, _: &DeviceName) -> bool {
-        false
-    }
-
-    pub(crate) fn declares_healthy(&self, _: Option<&Reboot>) -> bool {
         false
     }
 }
@@ -203,17 +203,24 @@ impl Hooks {
     }
 
     /// Deaf: no fault is an event.
-    pub(crate) fn is_deaf(&self) -> bool {
-        self.is(Species::Deaf) && self.polls > GRACE_POLLS
+    pub(crate) fn deafen(&self, sayings: &mut Vec<Saying>) {
+        if self.is(Species::Deaf) && self.polls > GRACE_POLLS {
+            sayings.retain(|saying| saying.severity.is_none());
+        }
     }
 
-    /// Crying wolf: a healthy port is a fault.
-    pub(crate) fn cries_wolf(&self) -> bool {
-        self.is(Species::CryingWolf) && self.polls == GRACE_POLLS + 1
+    /// Crying wolf: a healthy port is a fault. Healthy on reboot: the baseline does not look.
+    pub(crate) fn distort(&self, memory: &Memory, is_reborn: bool, sayings: &mut Vec<Saying>) {
+        if self.is(Species::CryingWolf) && self.polls == GRACE_POLLS + 1 {
+            cry_wolf(memory, sayings);
+        }
+        if self.is(Species::HealthyOnReboot) && is_reborn {
+            declare_healthy(memory, sayings);
+        }
     }
 
     /// Double reporter: a fault that was said is said again.
-    pub(crate) fn says_again(&self, _: Severity) -> bool {
+    pub(crate) fn says_again(&self) -> bool {
         self.is(Species::DoubleReporter)
     }
 
@@ -232,10 +239,36 @@ impl Hooks {
         let is_renamed = memory.slots.get(key).is_some_and(|slot| slot.name != *name);
         self.is(Species::BlindAfterRename) && is_renamed
     }
+}
 
-    /// Healthy on reboot: the baseline after a reboot does not look at the port.
-    pub(crate) fn declares_healthy(&self, reboot: Option<&Reboot>) -> bool {
-        let is_first = reboot.is_some_and(|reboot| reboot.since_ns.is_none());
-        self.is(Species::HealthyOnReboot) && is_first
+#[cfg(feature = "zoo")]
+fn declare_healthy(memory: &Memory, sayings: &mut Vec<Saying>) {
+    sayings.retain(|saying| saying.severity.is_none());
+    for (key, slot) in &memory.slots {
+        for (number, port) in &slot.ports {
+            if port.is_unhealthy_now() {
+                sayings.push(port::healthy(key, &slot.name, *number, port.layer));
+            }
+        }
     }
+}
+
+#[cfg(feature = "zoo")]
+fn cry_wolf(memory: &Memory, sayings: &mut Vec<Saying>) {
+    let Some((key, slot)) = memory.slots.first_key_value() else {
+        return;
+    };
+    let Some((number, port)) = slot.ports.first_key_value() else {
+        return;
+    };
+    let Some(reading) = &port.reading else {
+        return;
+    };
+    sayings.push(Saying {
+        check: port.layer.state_check(),
+        severity: Some(Severity::Fatal),
+        message: message::port_unhealthy(port.layer, &slot.name, *number, reading, None),
+        subject: Subject::Port(slot.name.clone(), *number),
+        effect: Effect::PortSaid(key.clone(), *number, Severity::Fatal),
+    });
 }

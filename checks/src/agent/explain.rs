@@ -14,6 +14,9 @@ use crate::metadata::Row;
 use crate::name::{DeviceName, PortNumber, Role};
 use crate::sight::{Anchor, Blind, Seen, SeenPorts, SeenScope};
 
+/// Devices in order of name, each with its role, or why it is not monitored.
+pub type Classified = Vec<(DeviceName, Result<Role, String>)>;
+
 impl Agent {
     /// One paragraph per device of the class folder, or one line saying why there is none.
     #[must_use]
@@ -63,10 +66,7 @@ impl Agent {
     ///
     /// # Errors
     /// If the clocks cannot be read.
-    pub fn classified(
-        &self,
-        hands: &dyn Hands,
-    ) -> Result<Vec<(DeviceName, Result<Role, String>)>, ReadError> {
+    pub fn classified(&self, hands: &dyn Hands) -> Result<Classified, ReadError> {
         let (sight, _) = self.eyes.look(hands, &self.memory)?;
         let role = |seen: &Seen| match &seen.scope {
             SeenScope::In(role, _) => Ok(*role),

@@ -5,12 +5,11 @@
 
 use super::Saying;
 use crate::absence::Measure;
-use crate::memory::{Effect, Glance, Judged, Memory, Port, Slot, SlotKey, Subject};
+use crate::memory::{Effect, Glance, Judged, Port, Slot, SlotKey, Subject};
 use crate::message;
 use crate::name::{DeviceName, LinkLayer, PortNumber, Role};
 use crate::peers::{Peers, Standing};
 use crate::reading::{Reading, Severity, severity};
-use crate::recognise::ports_of;
 use crate::zoo::Hooks;
 
 /// Says what is to be said of the ports of a device on one layer.
@@ -120,7 +119,7 @@ fn judge_one(
     };
     let worst = worst?;
     let is_rise = Some(worst) > port.said;
-    (is_rise || hooks.says_again(worst)).then(|| Saying {
+    (is_rise || hooks.says_again()).then(|| Saying {
         check: layer.state_check(),
         severity: Some(worst),
         message,
@@ -141,7 +140,7 @@ fn worst_of(port: &Port, reading: &Reading, measure: &Measure<'_>) -> Option<Sev
 }
 
 /// The healthy event of a port.
-pub(super) fn healthy(
+pub(crate) fn healthy(
     key: &SlotKey,
     name: &DeviceName,
     number: PortNumber,
@@ -153,37 +152,5 @@ pub(super) fn healthy(
         message: message::port_healthy(layer, name, number),
         subject: Subject::Port(name.clone(), number),
         effect: Effect::PortHealthy(key.clone(), number),
-    }
-}
-
-/// What the species that declares everything healthy says after a reboot.
-pub(super) fn declare_healthy(memory: &Memory, sayings: &mut Vec<Saying>) {
-    sayings.retain(|saying| saying.severity.is_none());
-    for (key, slot) in &memory.slots {
-        for (number, port) in &slot.ports {
-            if port.is_unhealthy_now() {
-                sayings.push(healthy(key, &slot.name, *number, port.layer));
-            }
-        }
-    }
-}
-
-/// What the species that cries wolf says.
-pub(super) fn cry_wolf(memory: &Memory, sayings: &mut Vec<Saying>) {
-    for (key, slot) in memory.slots.iter().take(1) {
-        for layer in slot.layers() {
-            for (number, port) in ports_of(slot, layer).take(1) {
-                let Some(reading) = &port.reading else {
-                    continue;
-                };
-                sayings.push(Saying {
-                    check: layer.state_check(),
-                    severity: Some(Severity::Fatal),
-                    message: message::port_unhealthy(layer, &slot.name, number, reading, None),
-                    subject: Subject::Port(slot.name.clone(), number),
-                    effect: Effect::PortSaid(key.clone(), number, Severity::Fatal),
-                });
-            }
-        }
     }
 }
