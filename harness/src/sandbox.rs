@@ -13,7 +13,7 @@ use std::{
 
 use fabric::{Action, ActionError, Fabric, Timing};
 use platforms::{Machine, NodeName, Platform};
-use scenarios::{Deed, RuleDeed, RuleEffect, ScenarioError, Story, Unfit};
+use scenarios::{Deed, RuleDeed, RuleEffect, ScenarioError, Unfit};
 use simfs::{Fs, MomentId, RuleId, SimTime};
 use simfs_fuse::{HoldId, MomentAnswer, MountError, Observer, Options, Server};
 
@@ -105,8 +105,12 @@ impl Sandbox {
                 }
             });
         } else {
-            let story = self.story(line)?;
-            for deed in story.steps.iter().flat_map(|step| &step.deeds) {
+            let deeds = scenarios::read_deed(line, &self.node, &self.platform);
+            let deeds = deeds.map_err(|unfit| match unfit {
+                Unfit::NotApplicable { reason } => SandboxError::Lacks(reason),
+                Unfit::Wrong(error) => SandboxError::Line(error),
+            })?;
+            for deed in &deeds {
                 self.deed(deed)?;
             }
         }
@@ -164,28 +168,6 @@ impl Sandbox {
             self.server.edit(self.fabric.now(), &edits);
             self.shown = machine.clone();
         }
-    }
-
-    /// The line as a scenario of one step, in which each device that it names is a handle.
-    fn story(&self, line: &str) -> Result<Story, SandboxError> {
-        let words: BTreeSet<&str> =
-            line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).collect();
-        let ports = self.platform.ports();
-        let devices: BTreeSet<&str> = ports.iter().map(|port| port.device.as_str()).collect();
-        let mut text = String::from("scenario: sandbox\nwhy: a command\nheal: never\nbecause: a sandbox\n");
-        let handles: Vec<String> = words
-            .intersection(&devices)
-            .map(|device| format!("  {device}: {{ device: {device} }}\n"))
-            .collect();
-        if !handles.is_empty() {
-            text += &format!("let:\n{}", handles.concat());
-        }
-        text += &format!("timeline:\n  - at: 0s\n    do:\n      - {line}\n");
-        let scenario = scenarios::read("sandbox", &text)?;
-        scenario.in_world(&self.node, &self.platform).map_err(|unfit| match unfit {
-            Unfit::NotApplicable { reason } => SandboxError::Lacks(reason),
-            Unfit::Wrong(error) => SandboxError::Line(error),
-        })
     }
 }
 

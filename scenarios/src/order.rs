@@ -6,7 +6,6 @@ use platforms::yaml;
 use platforms::{NodeName, Platform};
 use simfs::SimTime;
 
-use crate::deed::DeedSaid;
 use crate::deed_reader;
 use crate::doing::Doing;
 use crate::error::Unfit;
@@ -22,7 +21,8 @@ use crate::subject::Context;
 /// all its ports. Names are those of the platform's rest also after a rename: a handle is a slot.
 ///
 /// # Errors
-/// [`Unfit::Wrong`] for whatever is wrong with the line, and for what needs a monitor or a story.
+/// [`Unfit::Wrong`] for whatever is wrong with the line, [`Unfit::NotApplicable`] for what the
+/// platform lacks. Whether there is a monitor or a connector to do it to is the caller's to say.
 pub fn read_deed(line: &str, node: &NodeName, platform: &Platform) -> Result<Vec<Deed>, Unfit> {
     let source = Source {
         file: "deed",
@@ -46,10 +46,6 @@ pub fn read_deed(line: &str, node: &NodeName, platform: &Platform) -> Result<Vec
         in_each: false,
     };
     let line = deed_reader::read(&context, &read)?;
-    if let DeedSaid::Monitor(_) | DeedSaid::StateFile(_) | DeedSaid::Connector(_) = line.deed {
-        let what = "there is no monitor here, only a machine";
-        return Err(source.wrong(line.place, what).into());
-    }
     let polls = Polls::new(SimTime::from_secs(1), &[]);
     Doing {
         source,
