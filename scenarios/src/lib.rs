@@ -33,7 +33,7 @@ mod words;
 pub use error::{ScenarioError, Unfit};
 pub use fitness::Fit;
 pub use order::read_deed;
-pub use scenario::{Scenario, read};
+pub use scenario::{AtRest, Scenario, read};
 pub use story::*;
 pub use suite::shipped;
 pub use words::{KeyWord, Word, WordKind, vocabulary};

@@ -50,6 +50,24 @@ pub struct Scenario {
     pub(crate) fold_quiet: bool,
 }
 
+/// One node of a platform at rest, ready to have scenarios told on it.
+#[derive(Clone, Debug)]
+pub struct AtRest {
+    ground: Ground,
+    platform: Platform,
+}
+
+impl AtRest {
+    /// A node of this name.
+    #[must_use]
+    pub fn new(node: &NodeName, platform: &Platform) -> Self {
+        Self {
+            ground: Ground::new(node, platform),
+            platform: platform.clone(),
+        }
+    }
+}
+
 /// Reads a scenario; `file` is the name that errors carry, and its last two parts name the scenario.
 ///
 /// # Errors
@@ -204,20 +222,29 @@ impl Scenario {
     /// [`Unfit::NotApplicable`] if the platform lacks what the scenario is about; [`Unfit::Wrong`]
     /// if the scenario turns out to be wrong there, such as a count that a handle cannot have.
     pub fn in_world(&self, node: &NodeName, platform: &Platform) -> Result<Story, Unfit> {
-        let mut ground = Ground::new(node, platform);
-        if let Fit::No { reason } = self.fitness.of(&ground) {
+        self.at_rest(&AtRest::new(node, platform))
+    }
+
+    /// The story on a node at rest: the same as [`Scenario::in_world`], for whoever tells many
+    /// scenarios on one platform.
+    ///
+    /// # Errors
+    /// As [`Scenario::in_world`].
+    pub fn at_rest(&self, rest: &AtRest) -> Result<Story, Unfit> {
+        if let Fit::No { reason } = self.fitness.of(&rest.ground) {
             return Err(Unfit::NotApplicable { reason });
         }
+        let mut ground = rest.ground.clone();
         let source = self.source();
         let places = self
             .handles
             .iter()
             .filter_map(|handle| handle.node.as_ref());
         for (name, place) in places {
-            telling::same_node(&source, node, name, *place)?;
+            telling::same_node(&source, &ground.node, name, *place)?;
         }
         ground.choose(&self.handles)?;
-        telling::tell(self, &ground, platform)
+        telling::tell(self, &ground, &rest.platform)
     }
 
     pub(crate) fn source(&self) -> Source<'_> {

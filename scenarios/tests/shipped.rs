@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use platforms::{NodeName, Platforms};
-use scenarios::{Scenario, Unfit, read, shipped};
+use scenarios::{AtRest, Scenario, Unfit, read, shipped};
 
 /// Every file of the suite's folder, by its name below it.
 #[expect(
@@ -70,15 +70,19 @@ fn every_file_of_the_suite_is_in_the_list() {
 fn every_scenario_is_told_on_some_platform_and_wrong_on_none() {
     let platforms = Platforms::shipped();
     let node = NodeName::from("node-a");
+    let rests: Vec<AtRest> = platforms
+        .iter()
+        .map(|(_, platform)| AtRest::new(&node, platform))
+        .collect();
     let mut wrong = Vec::new();
     for scenario in scenarios() {
         let mut told = 0;
         let mut reasons = Vec::new();
-        for (_, platform) in platforms.iter() {
-            match scenario.in_world(&node, platform) {
+        for ((name, _), rest) in platforms.iter().zip(&rests) {
+            match scenario.at_rest(rest) {
                 Ok(_) => told += 1,
                 Err(Unfit::NotApplicable { reason }) => reasons.push(reason),
-                Err(Unfit::Wrong(error)) => wrong.push(format!("{}: {error}", platform.name())),
+                Err(Unfit::Wrong(error)) => wrong.push(format!("{}: {error}", name)),
             }
         }
         if told == 0 {
