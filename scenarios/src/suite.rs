@@ -61,6 +61,7 @@ pub fn shipped() -> &'static [(&'static str, &'static str)] {
         "host/monitor-stands-still.yaml",
         "port/active-but-disabled.yaml",
         "port/cable-pulled.yaml",
+        "port/counters-say-nothing-to-a-state-check.yaml",
         "port/disabled-by-operator.yaml",
         "port/disabled-then-polling-is-one-fault.yaml",
         "port/down-and-up-between-polls.yaml",
@@ -80,6 +81,7 @@ pub fn shipped() -> &'static [(&'static str, &'static str)] {
         "port/storm-of-flaps.yaml",
         "port/stuck-in-armed-recovers.yaml",
         "port/stuck-in-init.yaml",
+        "port/trains-slowly.yaml",
         "port/whole-card-at-run-time.yaml",
         "read/anchor-cannot-be-listed.yaml",
         "read/attribute-fails-once.yaml",
@@ -142,6 +144,7 @@ pub fn shipped() -> &'static [(&'static str, &'static str)] {
         "statefile/older-version-is-migrated.yaml",
         "statefile/read-only-then-restart.yaml",
         "statefile/truncated-after-a-crash.yaml",
+        "statefile/write-falls-short.yaml",
         "vf/created-and-destroyed-at-run-time.yaml",
         "vf/unassigned-are-silent.yaml",
     ]
