@@ -89,8 +89,6 @@ pub struct ComparedCard {
     pub layer: LinkLayer,
     /// Its healthy ports.
     pub active: usize,
-    /// The peers' mode.
-    pub mode: usize,
 }
 
 impl Faces {
@@ -122,39 +120,49 @@ impl Faces {
         })
     }
 
-    /// The cards that have peers to be compared with (`lsd 4.3`): per role and layer, in groups of
-    /// two and more whose mode of healthy ports is one number and not zero. A card that shares
-    /// its board with a management function is neither compared nor counted.
+    /// Whether a device is there and all its ports are healthy.
     #[must_use]
-    pub fn compared_cards(&self) -> Vec<ComparedCard> {
+    pub fn is_whole(&self, pci: PciAddress) -> bool {
+        self.0.get(&pci).is_some_and(|face| {
+            face.listed && !face.ports.is_empty() && face.ports.values().all(PortFace::healthy)
+        })
+    }
+
+    /// The cards that are compared with others (`lsd 4.3`), by role and layer. A card that shares
+    /// its board with a management function is none of them.
+    #[must_use]
+    pub fn cards(&self) -> Vec<ComparedCard> {
         let mut management: Vec<String> = Vec::new();
         for (pci, function) in &self.0 {
             if function.listed && function.role == Role::Management {
                 management.push(pci.card());
             }
         }
-        let mut groups: BTreeMap<(Role, LinkLayer), BTreeMap<String, (PciAddress, usize)>> = BTreeMap::new();
+        let mut cards: BTreeMap<(Role, LinkLayer, String), (PciAddress, usize)> = BTreeMap::new();
         for (pci, function) in self.watched() {
             let card = pci.card();
             if management.contains(&card) {
                 continue;
             }
             for port in function.ports.values().filter(|port| port.listed) {
-                let group = groups.entry((function.role, port.layer)).or_default();
-                group.entry(card.clone()).or_insert((pci, 0)).1 += usize::from(port.healthy());
+                let key = (function.role, port.layer, card.clone());
+                cards.entry(key).or_insert((pci, 0)).1 += usize::from(port.healthy());
             }
         }
-        let mut compared = Vec::new();
-        for ((role, layer), cards) in groups {
-            let Some(mode) = mode_of(cards.values().map(|(_, active)| *active)) else { continue };
-            if cards.len() < 2 || mode == 0 {
-                continue;
-            }
-            compared.extend(
-                cards.into_values().map(|(pci, active)| ComparedCard { pci, role, layer, active, mode }),
-            );
-        }
-        compared
+        let card = |((role, layer, _), (pci, active))| ComparedCard { pci, role, layer, active };
+        cards.into_iter().map(card).collect()
+    }
+
+    /// Whether a card has as many healthy ports as its peers: as the mode of its group, which is of
+    /// two cards and more, and whose mode is one number and not zero.
+    #[must_use]
+    pub fn meets_peers(&self, card: &ComparedCard) -> bool {
+        let cards = self.cards();
+        let group: Vec<&ComparedCard> =
+            cards.iter().filter(|peer| peer.role == card.role && peer.layer == card.layer).collect();
+        let Some(mode) = mode_of(group.iter().map(|peer| peer.active)) else { return false };
+        let now = group.iter().find(|peer| peer.pci.card() == card.pci.card());
+        group.len() >= 2 && mode > 0 && now.is_some_and(|now| now.active >= mode)
     }
 }
 

@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use platforms::{NodeName, SlotRef};
 use scenarios::{About, EventPattern, Expectation, Story, Times, Tone, What, Window};
+use simfs::SimTime;
 
 use crate::{
     descriptor::check_names,
     director::Faces,
-    judge::{assign::Room, fits::Bench},
+    judge::{assign::Room, fits::{Bench, state_check}},
     recording::Recording,
 };
 
@@ -139,13 +140,13 @@ fn follow<'a>(
     for tick in polled(recording, &slot.node) {
         let now = faces(bench, &slot.node, tick).is_some_and(|faces| faces.healthy(slot.pci, slot.port));
         let was = std::mem::replace(&mut healthy, now);
-        if was == now || tick < expectation.window.from || tick > expectation.window.to {
+        if was == now || tick < expectation.window.from {
             continue;
+        }
+        if !now && falls == times {
+            break;
         }
         falls += u32::from(!now);
-        if falls > times {
-            continue;
-        }
         let Some(pattern) = (if now { up } else { down }) else { continue };
         demands.push(Demand {
             expectation,
@@ -177,6 +178,11 @@ fn baseline<'a>(
     let tick = first.unwrap_or(expectation.window.from).min(expectation.window.to);
     let Some(faces) = faces(bench, node, tick) else { return };
     let window = expectation.window;
+    // What is not healthy yet is told once it is: nobody knows what an earlier life left faulty.
+    let first_time = |holds: &dyn Fn(&Faces) -> bool| {
+        let mut later = polled(recording, node).filter(|later| *later >= tick);
+        later.find(|later| self::faces(bench, node, *later).is_some_and(holds))
+    };
     let mut demand = |about: About, check: Option<&str>, at_least: usize, window: Window| {
         let pattern = EventPattern {
             tone: Tone::Healthy,
@@ -217,32 +223,39 @@ fn baseline<'a>(
                 demand(About::Port(slot), None, 1, window);
             }
         }
-        if fresh && whole && differences.baseline_devices {
-            demand(About::Device(node.clone(), pci), None, 1, window);
+        if fresh && differences.baseline_devices {
+            let about = About::Device(node.clone(), pci);
+            if whole {
+                demand(about, None, 1, window);
+            } else if let Some(from) = first_time(&|faces: &Faces| faces.is_whole(pci)) {
+                demand(about, None, 0, Window { from, to: u64::MAX });
+            }
         }
     }
     if !fresh || !differences.baseline_cards {
         return;
     }
-    for card in faces.compared_cards() {
-        if card.active < card.mode || excepted_cards.contains(&card.pci.card()) {
-            continue;
-        }
-        let check = Some(crate::judge::fits::state_check(card.layer));
+    for card in faces.cards() {
+        let check = Some(state_check(card.layer));
         let about = About::Card(node.clone(), card.pci);
-        if !faces.is_card_waiting(&card.pci.card()) {
+        let excepted = excepted_cards.contains(&card.pci.card());
+        let at_once = !excepted && !faces.is_card_waiting(&card.pci.card());
+        if at_once && faces.meets_peers(&card) {
             demand(about, check, 1, window);
-            continue;
+        } else if let Some(from) = first_time(&|faces: &Faces| faces.meets_peers(&card)) {
+            // Its ports wait out the patience, and the card with them; undisturbed, no longer.
+            let late = tick + patience_ticks(story) + 1;
+            let disturbed = excepted || story.steps.iter().any(|step| step.at <= at(story, late));
+            let due = from <= tick && !disturbed && late < recording.ticks.len() as u64;
+            let to = if due { late } else { u64::MAX };
+            demand(about, check, usize::from(due), Window { from, to });
         }
-        // Its ports wait out the patience, and the card with them.
-        let late = tick + patience_ticks(story) + 1;
-        let then = self::faces(bench, node, late).filter(|_| late < recording.ticks.len() as u64);
-        let met = then.is_some_and(|then| {
-            let mut cards = then.compared_cards().into_iter();
-            cards.any(|then| then.pci == card.pci && then.active >= then.mode)
-        });
-        demand(about, check, usize::from(met), Window { from: window.from, to: late });
     }
+}
+
+/// The time of a tick.
+fn at(story: &Story, tick: u64) -> SimTime {
+    SimTime::from_ns(story.tick.as_ns().saturating_mul(tick))
 }
 
 /// The patience with ports that may still be on their way up (`--escalate-after`), in ticks.

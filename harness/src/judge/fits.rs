@@ -78,8 +78,9 @@ impl<'a> Bench<'a> {
             return *check == event.check_name;
         }
         let layers = self.layers(&pattern.about, node, tick);
-        matches!(pattern.about, About::Check)
-            || layers.into_iter().any(|layer| state_check(layer) == event.check_name)
+        // A name that no device ever bore, such as a card's, may be of either layer.
+        let named = matches!(pattern.about, About::Check | About::NamedPort(..) | About::NamedDevice(_));
+        named && layers.is_empty() || layers.into_iter().any(|layer| state_check(layer) == event.check_name)
     }
 
     fn has_tone(&self, pattern: &EventPattern, node: &NodeName, tick: u64, event: &HealthEvent) -> bool {
