@@ -193,6 +193,12 @@ impl Agent {
         self.settings.state_polling_interval
     }
 
+    /// The folder whose listing begins a poll.
+    #[must_use]
+    pub fn anchor(&self) -> &str {
+        &self.eyes.config.sys_class_infiniband
+    }
+
     /// The command line the agent was started with.
     #[must_use]
     pub fn settings(&self) -> &Settings {
@@ -292,7 +298,7 @@ impl Agent {
         let sayings = judge::judge(&mut self.memory, &sight, &measure, &self.hooks);
         if is_first && self.memory.slots.is_empty() && sight.anchor == Anchor::Listed {
             let note = Note::new(Level::Error, "no device is monitored");
-            let path = self.eyes.config.sys_class_infiniband.clone();
+            let path = self.anchor().to_owned();
             self.note_once("no device", note.with("path", path));
         }
         if !sayings.is_empty() {
@@ -344,7 +350,7 @@ impl Agent {
     /// Tells each path that cannot be read once, and counts every time.
     fn note_troubles(&mut self, sight: &mut Sight) {
         if sight.anchor == Anchor::Missing {
-            let path = self.eyes.config.sys_class_infiniband.clone();
+            let path = self.anchor().to_owned();
             let note = Note::new(Level::Warn, "class folder is missing: the poll failed");
             self.note_once("anchor", note.with("path", path));
         }

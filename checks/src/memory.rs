@@ -36,6 +36,8 @@ pub(crate) enum SlotKey {
 pub(crate) enum Judged {
     /// Not judged: as on a first poll, with patience and peers.
     Pending,
+    /// Back after its disappearance, under another name: patience, then the table.
+    Returning,
     /// The table alone decides.
     Open,
     /// Unhealthy from the first, as bad as that, and no peer evidence: nothing is said of it.

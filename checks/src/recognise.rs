@@ -188,9 +188,14 @@ fn rename(memory: &mut Memory, key: &SlotKey, name: &DeviceName) {
     let old = std::mem::replace(&mut slot.name, name.clone());
     let message = format!("NIC {old} is now {name}: clearing");
     let mut debts = Vec::new();
-    // The device is here, so its disappearance does not stand.
+    // The device is here, so its disappearance does not stand; its ports' health is still to be said.
     for (layer, _) in std::mem::take(&mut slot.gone) {
         debts.push((layer.state_check(), Subject::Device(old.clone())));
+        for port in slot.ports.values_mut() {
+            if port.layer == layer && !port.by_design {
+                (port.owed, port.judged) = (true, Judged::Returning);
+            }
+        }
     }
     for (number, port) in &mut slot.ports {
         if let Some(severity) = port.standing() {

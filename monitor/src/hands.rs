@@ -27,6 +27,11 @@ impl FileHands {
         }
     }
 
+    /// Names the folder whose listing begins a poll; it is given more time than a file.
+    pub(crate) fn begin_polls_at(&mut self, anchor: &str) {
+        self.reader.begin_polls_at(anchor);
+    }
+
     /// Reads one whole file.
     pub(crate) fn read(&self, path: &str) -> Result<Vec<u8>, ReadError> {
         match self.reader.fetch(&[Request::Read(path.to_owned())]).pop() {

@@ -45,8 +45,9 @@ fn start_and_live(line: Line) -> Result<(), Refusal> {
         talk.note(note);
     }
     let stop = Stop::on_signals().map_err(|error| fault("signals cannot be caught", &error))?;
-    let hands = FileHands::until(&settings, stop.clone());
+    let mut hands = FileHands::until(&settings, stop.clone());
     let (agent, notes) = start(&line, &settings, &hands)?;
+    hands.begin_polls_at(agent.anchor());
     for note in &notes {
         talk.note(note);
     }

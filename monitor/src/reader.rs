@@ -17,6 +17,9 @@ use crate::stop::Stop;
 
 /// Enough for a read and a listing; threads that hang cost little.
 const STACK_BYTES: usize = 64 * 1024;
+/// The listing that begins a poll may take this many times the limit: without it there is nothing to
+/// go on with, so nothing is gained by giving it up early.
+const ANCHOR_LIMITS: u32 = 5;
 /// Longest sleep between two looks at whether the monitor is to stop.
 const STOP_CHECK: Duration = Duration::from_millis(100);
 
@@ -47,6 +50,8 @@ struct Hung(Mutex<BTreeMap<String, u32>>);
 #[derive(Debug)]
 pub(crate) struct Reader {
     limit: Duration,
+    /// The listing that begins a poll.
+    anchor: Option<Request>,
     stop: Stop,
     hung: Arc<Hung>,
     worker: Mutex<Option<Sender<Arc<Batch>>>>,
@@ -56,9 +61,22 @@ impl Reader {
     pub(crate) fn new(limit: Duration, stop: Stop) -> Reader {
         Reader {
             limit,
+            anchor: None,
             stop,
             hung: Arc::default(),
             worker: Mutex::new(None),
+        }
+    }
+
+    /// Names the folder whose listing begins a poll.
+    pub(crate) fn begin_polls_at(&mut self, anchor: &str) {
+        self.anchor = Some(Request::List(anchor.to_owned()));
+    }
+
+    fn limit(&self, requests: &[Request]) -> Duration {
+        match (requests, &self.anchor) {
+            ([only], Some(anchor)) if only == anchor => self.limit * ANCHOR_LIMITS,
+            _ => self.limit,
         }
     }
 
@@ -104,16 +122,17 @@ impl Reader {
             const EAGAIN: i32 = 11;
             return vec![Err(ReadError::Errno(EAGAIN)); requests.len()];
         }
+        let limit = self.limit(requests);
         let mut progress = lock(&batch.progress);
         loop {
             if progress.answers.len() == requests.len() {
                 return std::mem::take(&mut progress.answers);
             }
             let spent = progress.began.elapsed();
-            if spent >= self.limit || self.stop.is_asked() {
+            if spent >= limit || self.stop.is_asked() {
                 break;
             }
-            let wait = (self.limit - spent).min(STOP_CHECK);
+            let wait = (limit - spent).min(STOP_CHECK);
             let woken = batch.is_done.wait_timeout(progress, wait);
             progress = woken.unwrap_or_else(std::sync::PoisonError::into_inner).0;
         }

@@ -66,6 +66,10 @@ fn judge_first(port: &mut Port, is_pinned: bool, of_card: Option<Standing>, meas
     if reading.may_be_training() && !is_over(port.unhealthy_since_ns, measure) {
         return;
     }
+    if port.judged == Judged::Returning {
+        port.judged = Judged::Open;
+        return;
+    }
     port.judged = match of_card {
         Some(Standing::Below { .. }) => Judged::Open,
         Some(Standing::Unready) => Judged::Pending,

@@ -184,6 +184,26 @@ fn a_vanished_device_that_returns_under_another_name_is_cleared_under_the_old() 
     rig.world.drop_device("mlx5_1");
     rig.poll();
     rig.world.put_device(&nic(1).named("mlx5_7"));
+    rig.world.set("mlx5_7", 1, POLLING);
     assert_eq!(rig.poll(), ["h mlx5_1: NIC mlx5_1 is now mlx5_7: clearing"]);
+    assert!(rig.polls(20).is_empty(), "it may be training");
+    rig.world.set("mlx5_7", 1, UP);
+    assert_eq!(brief(&rig.poll()), ["h mlx5_7/1"]);
     assert!(rig.polls(3).is_empty());
+}
+
+#[test]
+fn names_swapped_over_a_disappearance_clear_each_other() {
+    let mut rig = Rig::started(&nics(2));
+    for name in ["mlx5_0", "mlx5_1"] {
+        rig.world.drop_device(name);
+    }
+    assert_eq!(brief(&rig.poll()), ["F mlx5_0", "F mlx5_1"]);
+    rig.world.put_device(&nic(0).named("mlx5_1"));
+    rig.world.put_device(&nic(1).named("mlx5_0"));
+    assert_eq!(
+        brief(&rig.poll()),
+        ["h mlx5_0", "h mlx5_1", "h mlx5_0/1", "h mlx5_1/1"]
+    );
+    assert!(rig.polls(40).is_empty());
 }
