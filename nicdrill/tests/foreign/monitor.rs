@@ -1,4 +1,4 @@
-//! A NIC health monitor of another make: the program that `tests/foreign_monitor.rs` puts in the chair.
+//! A NIC health monitor of another make: the program that `tests/command/another_make.rs` puts in the chair.
 //!
 //! It shares no line with this project: its own discovery, two listings a poll, a thread of its own
 //! that publishes, its own texts, and a disappearance believed at the third poll. `--without WORD`

@@ -1,13 +1,12 @@
 //! The process arm through the binary: a real process, a real mount, and what is said where there is
 //! none.
 
-mod support;
-
 use std::{fs, os::unix::fs::PermissionsExt as _, process::Command};
 
 use rstest::rstest;
 use serde_json::Value;
-use support::{Desk, NICDRILL, can_play_processes};
+
+use crate::desk::{Desk, NICDRILL, can_play_processes};
 
 #[test]
 fn one_story_is_told_alike_in_both_arms() {

@@ -4,19 +4,21 @@
 //! The program is the example `foreign_monitor` (`tests/foreign/monitor.rs`), which cargo builds before
 //! it runs these tests.
 
-mod support;
-
 use rstest::rstest;
-use support::{Desk, can_play_processes, example};
+
+use crate::desk::{Desk, can_play_processes, example};
 
 /// What it can be held to: it keeps no state file and knows no flag of ours.
-const DRILLS: [&str; 6] = [
+const DRILLS: [&str; 9] = [
     "start/baseline@h100-oci",
     "port/cable-pulled@h100-oci",
-    "port/flaps-between-polls@h100-oci",
-    "port/disabled@h100-oci",
-    "device/vanishes-between-listing-and-read@h100-oci",
-    "connector/refuses-and-recovers@h100-oci",
+    "port/down-and-up-between-polls@h100-oci",
+    "port/disabled-by-operator@h100-oci",
+    "port/storm-of-flaps@h100-oci",
+    "device/gone-between-listing-and-read@h100-oci",
+    "device/vanishes-and-returns@h100-oci",
+    "connector/refused-then-accepted@h100-oci",
+    "role/default-route-port-down-is-silent@h100-oci",
 ];
 
 fn descriptor(without: &str) -> String {
@@ -46,11 +48,11 @@ fn a_monitor_of_another_make_passes_under_its_descriptor() {
 }
 
 #[rstest]
-#[case::debounce("debounce", "device/vanishes-between-listing-and-read@h100-oci")]
-#[case::return_of_a_device("return", "device/vanishes-between-listing-and-read@h100-oci")]
+#[case::debounce("debounce", "device/vanishes-and-returns@h100-oci")]
+#[case::return_of_a_device("return", "device/vanishes-and-returns@h100-oci")]
 #[case::recovery("recovery", "port/cable-pulled@h100-oci")]
-#[case::front_door("front-door", "start/baseline@h100-oci")]
-#[case::retry("retry", "connector/refuses-and-recovers@h100-oci")]
+#[case::front_door("front-door", "role/default-route-port-down-is-silent@h100-oci")]
+#[case::retry("retry", "connector/refused-then-accepted@h100-oci")]
 fn without_one_of_its_virtues_it_fails_by_name(#[case] without: &str, #[case] drill: &str) {
     if !can_play_processes() {
         return;

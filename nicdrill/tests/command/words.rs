@@ -1,13 +1,12 @@
 //! The command as a person or a script meets it: what it refuses and where it points, what it ends
 //! with, and what it leaves behind. Everything here goes through the binary.
 
-mod support;
-
 use std::fs;
 
 use rstest::rstest;
 use serde_json::Value;
-use support::Desk;
+
+use crate::desk::Desk;
 
 /// The shortest scenario that can be drilled, with its timeline to be filled in.
 fn scenario(rest: &str) -> String {

@@ -8,50 +8,50 @@ use std::{
 };
 
 /// The command.
-pub const NICDRILL: &str = env!("CARGO_BIN_EXE_nicdrill");
+pub(crate) const NICDRILL: &str = env!("CARGO_BIN_EXE_nicdrill");
 
 /// An empty folder of its own, taken away at the end.
-pub struct Desk {
+pub(crate) struct Desk {
     folder: tempfile::TempDir,
 }
 
 impl Desk {
     /// A fresh one.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { folder: tempfile::tempdir().expect("a folder") }
     }
 
     /// A path on it.
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
     /// Puts a file on it.
-    pub fn file(&self, name: &str, text: &str) {
+    pub(crate) fn file(&self, name: &str, text: &str) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("a folder");
         fs::write(path, text).expect("a file");
     }
 
     /// Reads a file on it.
-    pub fn text(&self, name: &str) -> String {
+    pub(crate) fn text(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
     /// Runs the command there.
-    pub fn run(&self, words: &[&str]) -> Ran {
+    pub(crate) fn run(&self, words: &[&str]) -> Ran {
         self.run_with(words, &[])
     }
 
     /// Runs the command there with these variables.
-    pub fn run_with(&self, words: &[&str], env: &[(&str, &str)]) -> Ran {
+    pub(crate) fn run_with(&self, words: &[&str], env: &[(&str, &str)]) -> Ran {
         let mut command = command(Path::new(NICDRILL), self.folder.path());
         command.args(words).envs(env.iter().copied());
         Ran::of(&command.output().expect("the command starts"))
     }
 
     /// Runs a line of shell there, in which `$NICDRILL` is the command.
-    pub fn shell(&self, line: &str) -> Ran {
+    pub(crate) fn shell(&self, line: &str) -> Ran {
         let mut command = command(Path::new("/bin/sh"), self.folder.path());
         command.args(["-c", line]).env("NICDRILL", NICDRILL);
         Ran::of(&command.output().expect("a shell"))
@@ -59,7 +59,7 @@ impl Desk {
 }
 
 /// Whether processes can be drilled on this machine; where they must be and cannot, the test fails.
-pub fn can_play_processes() -> bool {
+pub(crate) fn can_play_processes() -> bool {
     match fs::File::options().read(true).write(true).open("/dev/fuse") {
         Ok(_) => true,
         Err(error) => {
@@ -74,7 +74,7 @@ pub fn can_play_processes() -> bool {
 }
 
 /// A program among the examples.
-pub fn example(name: &str) -> PathBuf {
+pub(crate) fn example(name: &str) -> PathBuf {
     let here = std::env::current_exe().expect("a test has a file");
     let built = here.parent().and_then(Path::parent).expect("tests lie in `deps`");
     let path = built.join("examples").join(name);
@@ -89,13 +89,13 @@ fn command(program: &Path, folder: &Path) -> Command {
 }
 
 /// What came of a command.
-pub struct Ran {
+pub(crate) struct Ran {
     /// Its exit code; -1 if a signal ended it.
-    pub code: i32,
+    pub(crate) code: i32,
     /// What it wrote to stdout.
-    pub out: String,
+    pub(crate) out: String,
     /// What it wrote to stderr.
-    pub err: String,
+    pub(crate) err: String,
 }
 
 impl Ran {

@@ -1,0 +1,6 @@
+//! The command through its binary: what a person, a script and another monitor meet.
+
+mod another_make;
+mod desk;
+mod processes;
+mod words;
