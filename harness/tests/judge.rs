@@ -246,6 +246,72 @@ fn a_moment_that_never_came_is_a_failure() {
     assert_eq!(kinds(&case.judged(&changed)), [FailureKind::MissedMoment]);
 }
 
+/// What the judge says of a story in which one line is wrong.
+fn refused(line: &str) -> Vec<(FailureKind, String, Vec<String>)> {
+    let text = format!("{}    expect: [ {{ fatal: victim }}, {line} ]\n  - at: 9s\n    do: [ {{ mend: victim }} ]\n    expect: [ {{ healthy: victim }} ]\nuntil: 12s\n", CUT.split("    expect: [ { fatal").next().unwrap());
+    let case = Case::played(&text);
+    let failures = case.judged(&case.recording).failures;
+    failures.into_iter().map(|failure| (failure.kind, failure.expected.join(", "), failure.came)).collect()
+}
+
+#[rstest]
+#[case("{ exit: 3 }", "exit code 3", None)]
+#[case("{ log: 'never … said' }", "a log line with \"never … said\"", None)]
+#[case("{ no_log: 'mlx5_0 port 1: state DOWN' }", "no log line with", Some("mlx5_0 port 1: state DOWN"))]
+#[case("{ polls: 3 }", "3 polls", Some("2 polls"))]
+#[case("{ calls: 2 }", "2 calls", Some("1 calls"))]
+#[case("{ state_file: absent }", "no state file", Some("the state file is {"))]
+#[case("{ state_file: unchanged }", "an unchanged state file", Some("before: {"))]
+#[case("{ state_file: { member: version, equals: '7' } }", "`version` equal to 7", Some("the state file is {"))]
+#[case("{ reads: victim/state, times: 9 }", "9 to 9 reads", Some("2 reads"))]
+#[case("stuck_in_kernel", "stuck in the kernel", Some("it could be ended"))]
+#[case("{ nonfatal: victim }", "nonfatal NIC=mlx5_0 NICPort=1", Some("poll 5: fatal NIC=mlx5_0"))]
+#[case("{ said: { fatal: victim, times: at least 3 } }", "attempted", Some("poll 5: fatal NIC=mlx5_0"))]
+#[case("{ fatal: device of victim }", "fatal NIC=mlx5_0, in polls 5 to 6", Some("poll 0: healthy NIC=mlx5_0 E"))]
+fn a_line_that_does_not_hold_is_told_with_what_came(#[case] line: &str, #[case] expected: &str, #[case] came: Option<&str>) {
+    let failures = refused(line);
+    let found = failures.iter().find(|(_, told, _)| told.contains(expected));
+    let (_, _, lines) = found.unwrap_or_else(|| panic!("{failures:#?}"));
+    assert!(came.is_none_or(|came| lines.iter().any(|line| line.contains(came))), "{failures:#?}");
+}
+
+#[rstest]
+#[case("{ log: 'mlx5_0 port 1: state DOWN' }")]
+#[case("{ no_log: panicked }")]
+#[case("{ polls: 2 }")]
+#[case("{ calls: 1 }")]
+#[case("{ state_file: valid }")]
+#[case("{ state_file: { member: version, equals: '2' } }")]
+#[case("{ reads: victim/state, times: 2 }")]
+#[case("{ said: { fatal: victim } }")]
+fn a_line_that_holds_is_no_failure(#[case] line: &str) {
+    assert_eq!(refused(line), []);
+}
+
+#[test]
+fn silence_about_attempts_hears_refused_calls() {
+    let case = Case::played(&CUT.replace(
+        "do: [ { disable: victim } ]\n    expect: [ { fatal: victim } ]",
+        "do: [ { connector: refuse, for: 2s }, { disable: victim } ]\n    expect: [ { said: nothing }, { fatal: victim, within: 4 polls } ]",
+    ));
+    let kinds = kinds(&case.judged(&case.recording));
+    assert_eq!(kinds, [FailureKind::Unexpected]);
+}
+
+#[test]
+fn events_of_an_ordered_group_come_in_its_order() {
+    let ordered = |first: &str, second: &str| {
+        let line = format!("{{ in_order: [ {{ {first}: victim }}, {{ {second}: victim }} ], within: 6 polls }}");
+        let text = CUT_AND_MENDED
+            .replace("expect: [ { fatal: victim } ]", &format!("expect: [ {line} ]"))
+            .replace("    expect: [ { healthy: victim } ]\n", "");
+        let case = Case::played(&text);
+        kinds(&case.judged(&case.recording))
+    };
+    assert_eq!(ordered("fatal", "healthy"), []);
+    assert_eq!(ordered("healthy", "fatal"), [FailureKind::Missing]);
+}
+
 #[test]
 fn a_monitor_with_its_own_texts_and_clock_is_judged_by_the_rest() {
     let case = &*CUT_AND_MENDED_CASE;

@@ -111,8 +111,11 @@ impl<'a> Bench<'a> {
             let entity = event.entities_impacted.iter().find(|entity| entity.entity_type == kind);
             entity.map_or("", |entity| entity.entity_value.as_str())
         };
-        let face = self.subject(&pattern.about, node, tick);
+        let subject = self.subject(&pattern.about, node, tick);
+        let face = subject.map(|(_, face)| face);
+        let pci = subject.map_or_else(String::new, |(pci, _)| pci.to_string());
         let text = text
+            .replace("{pci}", &pci)
             .replace("{device}", value("NIC"))
             .replace("{card}", value("NIC"))
             .replace("{port}", value("NICPort"))
@@ -166,16 +169,15 @@ impl<'a> Bench<'a> {
     }
 
     /// The function that a subject belongs to, as it was last seen up to this tick.
-    fn subject(&self, about: &About, node: &NodeName, tick: u64) -> Option<&'a FunctionFace> {
-        let pci = match about {
-            About::Port(slot) => slot.pci,
-            About::Device(_, pci) | About::Card(_, pci) => *pci,
-            About::NamedPort(name, _) | About::NamedDevice(name) => {
-                return self.past(node, tick).find_map(|faces| faces.0.values().find(|face| face.name == *name));
-            }
-            About::Check => return None,
+    fn subject(&self, about: &About, node: &NodeName, tick: u64) -> Option<(PciAddress, &'a FunctionFace)> {
+        let is_meant = |(pci, face): &(&PciAddress, &FunctionFace)| match about {
+            About::Port(slot) => slot.pci == **pci,
+            About::Device(_, meant) | About::Card(_, meant) => meant == *pci,
+            About::NamedPort(name, _) | About::NamedDevice(name) => face.name == *name,
+            About::Check => false,
         };
-        self.past(node, tick).find_map(|faces| faces.0.get(&pci))
+        let found = self.past(node, tick).find_map(|faces| faces.0.iter().find(is_meant));
+        found.map(|(pci, face)| (*pci, face))
     }
 
     /// The link layers that a subject has, or had when it was last seen.
