@@ -1,7 +1,7 @@
 //! `config.toml`: what is monitored, and where sysfs is.
 //!
 //! A value that cannot be refuses to start, naming file, key, value and what is allowed; an unknown
-//! key is a warning with the nearest known one. `[counterDetection]` is validated ([`counters`]) and
+//! key is a warning with the nearest known one. `[counterDetection]` is validated (`counters`) and
 //! otherwise left to the counter checks, which are not built yet.
 
 mod counters;

@@ -2,7 +2,8 @@
 //!
 //! Whoever starts the agent collects texts by name into [`Flags`] and turns them into [`Settings`];
 //! so a real command line and a simulated one are judged by the same lines. Left out: reading a
-//! command line (the room `monitor` does, with clap, from [`FLAGS`]). Durations are in [`duration`].
+//! command line (the room `monitor` does, with clap, from [`FLAGS`]). Durations are read
+//! by [`parse_duration`].
 
 mod duration;
 

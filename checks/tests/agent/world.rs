@@ -242,6 +242,8 @@ pub(crate) struct Rig {
     pub(crate) boot_id: Option<String>,
     pub(crate) metadata: String,
     pub(crate) route: Option<String>,
+    /// Why there is none.
+    pub(crate) route_error: ReadError,
     pub(crate) notes: Vec<Note>,
     /// Every call the connector received, as `check: events`.
     pub(crate) calls: Vec<(String, Vec<proto::HealthEvent>)>,
@@ -274,6 +276,7 @@ impl Rig {
             boot_id: Some("boot-1".to_owned()),
             metadata: r#"{"gpus":[{"numa_node":0}],"nic_topology":{"other":["SYS"]}}"#.to_owned(),
             route: None,
+            route_error: ReadError::ENOENT,
             notes: Vec::new(),
             calls: Vec::new(),
             attempts: 0,
@@ -321,7 +324,7 @@ impl Rig {
                 .route
                 .as_deref()
                 .map(str::as_bytes)
-                .ok_or(ReadError::ENOENT),
+                .ok_or(self.route_error),
             boot_id: boot_id.ok_or(ReadError::EIO),
             state: self.disk.as_deref().ok_or(ReadError::ENOENT),
         };

@@ -168,14 +168,25 @@ fn a_boot_id_that_reads_late_is_the_same_boot() {
 #[test]
 fn a_route_table_that_reads_late_leaves_the_devices_unreadable_until_then() {
     let mut rig = Rig::new(&[nic(0), nic(1).interface("eth0"), nic(2)]);
+    rig.route_error = ReadError::EIO;
     rig.world.errors.insert("/route".to_owned(), ReadError::EIO);
-    rig.route = None;
-    rig.try_start().unwrap();
-    // The start found no table; a rig cannot say EIO there, so only the absence is tried here.
+    assert!(rig.polls(6).is_empty());
+    rig.world.errors.clear();
+    rig.world.put("/route", "Iface Destination\neth0 00000000");
     let said = rig.poll();
-    assert!(brief(&said).contains(&"h mlx5_1/1"));
     assert_eq!(
-        rig.notes_with("no device is excluded by the default route"),
-        1
+        rig.agent.as_ref().unwrap().monitored(),
+        ["mlx5_0", "mlx5_2"]
     );
+    assert!(said.iter().all(|line| !line.contains("mlx5_1")), "{said:?}");
+}
+
+#[test]
+fn a_known_device_keeps_its_role_while_a_signal_cannot_be_read() {
+    let mut rig = Rig::started(&nics(3));
+    rig.stop();
+    let path = format!("{ANCHOR}/mlx5_1/device/numa_node");
+    rig.world.errors.insert(path, ReadError::EIO);
+    rig.world.set("mlx5_1", 1, DISABLED);
+    assert_eq!(brief(&rig.poll()), ["F mlx5_1/1"]);
 }
