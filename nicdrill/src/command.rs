@@ -40,7 +40,10 @@ pub(crate) struct Stop {
 
 impl Stop {
     pub(crate) fn usage(text: impl Into<String>) -> Self {
-        Self { code: ExitCode::Usage, text: text.into() }
+        Self {
+            code: ExitCode::Usage,
+            text: text.into(),
+        }
     }
 
     /// A file, name or expression of the user's that cannot be used.

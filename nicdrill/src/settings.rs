@@ -43,9 +43,16 @@ impl Settings {
 
     fn of(text: &str) -> Result<Self, Stop> {
         toml::from_str(text).map_err(|error: toml::de::Error| {
-            let line = error.span().map_or(1, |span| text[..span.start].lines().count().max(1));
+            let line = error
+                .span()
+                .map_or(1, |span| text[..span.start].lines().count().max(1));
             let column = error.span().map_or(1, |span| {
-                text[..span.start].chars().rev().take_while(|c| *c != '\n').count() + 1
+                text[..span.start]
+                    .chars()
+                    .rev()
+                    .take_while(|c| *c != '\n')
+                    .count()
+                    + 1
             });
             Stop::usage(format!("{FILE}:{line}:{column}: {}", error.message()))
         })
@@ -67,6 +74,11 @@ mod tests {
     #[test]
     fn an_unknown_key_is_refused_with_its_place() {
         let stop = Settings::of("out = \"o\"\nplatform = \"p\"\n").unwrap_err();
-        assert!(stop.text.starts_with("nicdrill.toml:2:1: unknown field `platform`"), "{}", stop.text);
+        assert!(
+            stop.text
+                .starts_with("nicdrill.toml:2:1: unknown field `platform`"),
+            "{}",
+            stop.text
+        );
     }
 }

@@ -38,7 +38,11 @@ impl Terminal {
             Color::Never => false,
             Color::Auto => io::stdout().is_terminal() && env::var_os("NO_COLOR").is_none(),
         };
-        Self { style: Style { color }, progress: None, deaf: false }
+        Self {
+            style: Style { color },
+            progress: None,
+            deaf: false,
+        }
     }
 
     /// The way texts are dressed.
@@ -53,7 +57,9 @@ impl Terminal {
         }
         let write = || {
             let mut stdout = io::stdout().lock();
-            stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
+            stdout
+                .write_all(text.as_bytes())
+                .and_then(|()| stdout.flush())
         };
         let written = match &self.progress {
             Some(progress) => progress.bar.suspend(write),
@@ -74,7 +80,10 @@ impl Terminal {
         let style = ProgressStyle::with_template("{bar:30} {pos} of {len} drills, {elapsed}")
             .expect("the template is right");
         bar.set_style(style);
-        self.progress = Some(Progress { bar, began: std::time::Instant::now() });
+        self.progress = Some(Progress {
+            bar,
+            began: std::time::Instant::now(),
+        });
     }
 
     /// One drill more.

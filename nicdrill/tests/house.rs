@@ -33,7 +33,11 @@ fn packages() -> BTreeMap<String, Package> {
         .no_deps()
         .exec()
         .unwrap();
-    metadata.packages.into_iter().map(|package| (package.name.to_string(), package)).collect()
+    metadata
+        .packages
+        .into_iter()
+        .map(|package| (package.name.to_string(), package))
+        .collect()
 }
 
 #[test]
@@ -54,10 +58,16 @@ fn a_room_names_exactly_the_rooms_and_crates_that_the_table_allows() {
             .filter(|dependency| dependency.kind != DependencyKind::Development)
             .map(|dependency| dependency.name.clone())
             .partition(|dependency| table.contains_key(dependency));
-        assert_eq!(ours, room.names, "`{name}` names other rooms than clippy/rooms.toml allows");
+        assert_eq!(
+            ours, room.names,
+            "`{name}` names other rooms than clippy/rooms.toml allows"
+        );
         if room.pure {
             let allowed = room.outside.clone().unwrap_or_default();
-            assert_eq!(outside, allowed, "pure room `{name}` uses other crates than allowed");
+            assert_eq!(
+                outside, allowed,
+                "pure room `{name}` uses other crates than allowed"
+            );
         }
     }
 }
@@ -68,9 +78,16 @@ fn a_pure_room_is_linked_to_the_list_of_what_it_may_not_name() {
     for (name, room) in table() {
         let link = root().join(&name).join("clippy.toml");
         if room.pure {
-            assert_eq!(fs::canonicalize(&link).unwrap(), list, "`{name}/clippy.toml`");
+            assert_eq!(
+                fs::canonicalize(&link).unwrap(),
+                list,
+                "`{name}/clippy.toml`"
+            );
         } else {
-            assert!(!link.exists(), "`{name}` is not pure, yet has a clippy.toml");
+            assert!(
+                !link.exists(),
+                "`{name}` is not pure, yet has a clippy.toml"
+            );
         }
     }
 }
@@ -79,7 +96,10 @@ fn a_pure_room_is_linked_to_the_list_of_what_it_may_not_name() {
 fn every_room_takes_the_lints_of_the_workspace() {
     for name in table().keys() {
         let manifest = fs::read_to_string(root().join(name).join("Cargo.toml")).unwrap();
-        assert!(manifest.contains("[lints]\nworkspace = true"), "`{name}/Cargo.toml`");
+        assert!(
+            manifest.contains("[lints]\nworkspace = true"),
+            "`{name}/Cargo.toml`"
+        );
     }
 }
 
@@ -94,7 +114,11 @@ fn every_source_file_opens_by_saying_what_it_is() {
                     folders.push(path);
                 } else if path.extension().is_some_and(|ending| ending == "rs") {
                     let text = fs::read_to_string(&path).unwrap();
-                    assert!(text.starts_with("//! "), "{} opens without `//!`", path.display());
+                    assert!(
+                        text.starts_with("//! "),
+                        "{} opens without `//!`",
+                        path.display()
+                    );
                 }
             }
         }
@@ -118,7 +142,14 @@ fn clippy_refuses_each_item_that_a_pure_room_may_not_name() {
         toml::from_str(&fs::read_to_string(root().join("clippy/pure.toml")).unwrap()).unwrap();
     let target = tempfile::tempdir().unwrap();
     let output = Command::new(env!("CARGO"))
-        .args(["clippy", "--offline", "--quiet", "--message-format", "short", "--manifest-path"])
+        .args([
+            "clippy",
+            "--offline",
+            "--quiet",
+            "--message-format",
+            "short",
+            "--manifest-path",
+        ])
         .arg(root().join("clippy/fixture/Cargo.toml"))
         .env("CARGO_TARGET_DIR", target.path())
         .env_remove("RUSTFLAGS")
@@ -132,7 +163,9 @@ fn clippy_refuses_each_item_that_a_pure_room_may_not_name() {
     ]
     .into_iter()
     .flat_map(|(kind, items)| {
-        items.iter().map(move |item| format!("disallowed {kind} `{}`", item.path))
+        items
+            .iter()
+            .map(move |item| format!("disallowed {kind} `{}`", item.path))
     })
     .filter(|refusal| !said.contains(refusal.as_str()))
     .collect();

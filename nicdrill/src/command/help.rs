@@ -36,7 +36,9 @@ pub(crate) fn help(topic: Option<&str>) -> Result<ExitCode, Stop> {
 }
 
 fn exit_codes() -> String {
-    let mut text = String::from("What nicdrill ends with; when several things happened the last of these decides.\n\n");
+    let mut text = String::from(
+        "What nicdrill ends with; when several things happened the last of these decides.\n\n",
+    );
     for code in ExitCode::BY_RANK {
         writeln!(text, "{:>4}  {}", code.code(), code.meaning())
             .expect("writing to a string cannot fail");

@@ -22,10 +22,18 @@ pub(crate) fn list(arguments: &SelectArguments) -> Result<ExitCode, Stop> {
         line(format_args!("{}  {}", planned.drill, arms.join(" ")));
     }
     for pair in &choice.selected.not_applicable {
-        line(format_args!("{}  not applicable: {}", pair.drill, pair.reason));
+        line(format_args!(
+            "{}  not applicable: {}",
+            pair.drill, pair.reason
+        ));
     }
     let in_arm = |name| {
-        choice.selected.drills.iter().filter(|planned| planned.arms.contains(&name)).count()
+        choice
+            .selected
+            .drills
+            .iter()
+            .filter(|planned| planned.arms.contains(&name))
+            .count()
     };
     line(format_args!(
         "{} drills ({} in the memory arm, {} in the process arm); {} pairs not applicable",
@@ -36,5 +44,9 @@ pub(crate) fn list(arguments: &SelectArguments) -> Result<ExitCode, Stop> {
     ));
     Terminal::new(Color::Never).out(&text);
     let nothing = choice.selected.drills.is_empty();
-    Ok(if nothing { ExitCode::NothingSelected } else { ExitCode::Success })
+    Ok(if nothing {
+        ExitCode::NothingSelected
+    } else {
+        ExitCode::Success
+    })
 }

@@ -48,13 +48,20 @@ pub(crate) fn mount(arguments: &MountArguments) -> Result<ExitCode, Stop> {
     let made = !arguments.dir.exists();
     if made {
         fs::create_dir_all(&arguments.dir).map_err(|error| {
-            stage_failed(&format!("`{}` cannot be made: {error}", arguments.dir.display()))
+            stage_failed(&format!(
+                "`{}` cannot be made: {error}",
+                arguments.dir.display()
+            ))
         })?;
     }
     let mut sandbox =
         Sandbox::mount(platform, &arguments.dir).map_err(|error| stage_failed(&error))?;
     let mut terminal = Terminal::new(Color::Never);
-    terminal.out(&format!("{} is mounted on {}\n", arguments.platform, arguments.dir.display()));
+    terminal.out(&format!(
+        "{} is mounted on {}\n",
+        arguments.platform,
+        arguments.dir.display()
+    ));
     if io::stdin().is_terminal() {
         talk("commands are lines of `do:`, such as `cut: mlx5_3`, and `heal`; Ctrl-D ends");
     }

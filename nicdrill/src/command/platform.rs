@@ -41,7 +41,11 @@ pub(crate) fn platform_check(what: &[String]) -> Result<ExitCode, Stop> {
     }
     let checked = platform_check::check(&platforms, &names).map_err(Stop::input)?;
     out(&checked.text)?;
-    Ok(if checked.problems == 0 { ExitCode::Success } else { ExitCode::Usage })
+    Ok(if checked.problems == 0 {
+        ExitCode::Success
+    } else {
+        ExitCode::Usage
+    })
 }
 
 fn read(paths: &[String]) -> Result<(platform_pages::Platforms, Vec<String>), Stop> {

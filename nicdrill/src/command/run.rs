@@ -55,7 +55,10 @@ fn played(
 ) -> Result<process::ExitCode, Stop> {
     let folder = RunFolder::create(&choice.out).map_err(|error| match error {
         RunFolderError::NotOurs { .. } => Stop::input(error),
-        other => Stop { code: ExitCode::ReportNotWritten, text: other.to_string() },
+        other => Stop {
+            code: ExitCode::ReportNotWritten,
+            text: other.to_string(),
+        },
     })?;
     let starting = Starting {
         pin: !arguments.how.no_pin,
@@ -64,18 +67,28 @@ fn played(
         limit: arguments.how.test_limit_ms.map(Duration::from_millis),
         stale_for_test: arguments.how.test_stale,
     };
-    let Choice { library, descriptor, selected, .. } = choice;
+    let Choice {
+        library,
+        descriptor,
+        selected,
+        ..
+    } = choice;
     let stage = here.stage.as_ref();
     let probe = || match stage {
         Ok(stage) => starting.probe(stage, library, descriptor, selected),
-        Err(reason) => reports::ProbeOutcome::Skipped { reason: reason.clone() },
+        Err(reason) => reports::ProbeOutcome::Skipped {
+            reason: reason.clone(),
+        },
     };
     let players = |job| match stage {
         Ok(stage) => starting.player(stage, job),
         Err(reason) => Err(reason.clone()),
     };
     let arm = || match stage {
-        Ok(_) => Ok(ProcessArm { probe: &probe, players: &players }),
+        Ok(_) => Ok(ProcessArm {
+            probe: &probe,
+            players: &players,
+        }),
         Err(reason) => Err(reason.clone()),
     };
     let how = How {
@@ -95,9 +108,18 @@ fn played(
     };
     let mut terminal = Terminal::new(arguments.told.color);
     terminal.begin(selected.drills.len());
-    let mut told = Told { terminal, folder, repeat: None, unwritten: None };
+    let mut told = Told {
+        terminal,
+        folder,
+        repeat: None,
+        unwritten: None,
+    };
     let report = suite::run(library, descriptor, selected, &how, &mut told);
-    let Told { mut terminal, mut unwritten, .. } = told;
+    let Told {
+        mut terminal,
+        mut unwritten,
+        ..
+    } = told;
     terminal.end();
     for (form, path) in reports {
         let written = form
@@ -121,7 +143,11 @@ fn played(
 }
 
 fn words(command: Option<&str>) -> Vec<String> {
-    command.unwrap_or_default().split_whitespace().map(str::to_owned).collect()
+    command
+        .unwrap_or_default()
+        .split_whitespace()
+        .map(str::to_owned)
+        .collect()
 }
 
 fn refuse_what_is_not_built(arguments: &RunArguments) -> Result<(), Stop> {

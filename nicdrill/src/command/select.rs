@@ -38,8 +38,8 @@ pub(crate) struct Choice {
 pub(crate) fn choose(arguments: &SelectArguments, seed: u64) -> Result<Choice, Stop> {
     let settings = Settings::read()?;
     let monitor = arguments.monitor.clone().or(settings.monitor.clone());
-    let descriptor = read_files::read_monitor(monitor.as_deref().unwrap_or("reference"))
-        .map_err(Stop::input)?;
+    let descriptor =
+        read_files::read_monitor(monitor.as_deref().unwrap_or("reference")).map_err(Stop::input)?;
     let (paths, names): (Vec<&String>, Vec<&String>) =
         arguments.what.iter().partition(|what| is_path(what));
     let mut scenarios: Vec<PathBuf> = paths.into_iter().map(PathBuf::from).collect();
@@ -50,8 +50,11 @@ pub(crate) fn choose(arguments: &SelectArguments, seed: u64) -> Result<Choice, S
     if scenarios.is_empty() {
         scenarios.clone_from(&settings.scenarios);
     }
-    let all_platforms: Vec<PathBuf> =
-        own_platforms.iter().chain(&settings.platforms).cloned().collect();
+    let all_platforms: Vec<PathBuf> = own_platforms
+        .iter()
+        .chain(&settings.platforms)
+        .cloned()
+        .collect();
     let library = Library::read(&scenarios, &all_platforms).map_err(Stop::input)?;
     let out = arguments.out.clone().or(settings.out);
     let out = out.unwrap_or_else(|| PathBuf::from(run_folder::DEFAULT));
@@ -85,7 +88,13 @@ pub(crate) fn choose(arguments: &SelectArguments, seed: u64) -> Result<Choice, S
         seed,
     };
     let selected = select(&library, &descriptor, &ask).map_err(Stop::input)?;
-    Ok(Choice { library, descriptor, selected, out, again })
+    Ok(Choice {
+        library,
+        descriptor,
+        selected,
+        out,
+        again,
+    })
 }
 
 /// Whether a word names a file or folder and not a scenario or platform.
@@ -109,13 +118,18 @@ fn arms(asked: Option<Arm>, descriptor: &Descriptor) -> Result<BTreeSet<ArmName>
 }
 
 fn again(monitor: Option<&str>, scenarios: &[PathBuf], platforms: &[PathBuf]) -> Vec<String> {
-    let mut words: Vec<String> = scenarios.iter().map(|path| path.display().to_string()).collect();
+    let mut words: Vec<String> = scenarios
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
     if let Some(monitor) = monitor {
         words.extend(["--monitor".to_owned(), monitor.to_owned()]);
     }
     if !platforms.is_empty() {
-        let platforms: Vec<String> =
-            platforms.iter().map(|path| path.display().to_string()).collect();
+        let platforms: Vec<String> = platforms
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
         words.extend(["--platform".to_owned(), platforms.join(",")]);
     }
     words

@@ -24,7 +24,9 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<process::ExitCode, Stop>
         Arm::Memory => ArmName::Memory,
         Arm::Process => ArmName::Process,
         Arm::Both | Arm::Realtime => {
-            return Err(Stop::usage("`show` plays in one arm\nhint: `--arm memory` or `--arm process`"));
+            return Err(Stop::usage(
+                "`show` plays in one arm\nhint: `--arm memory` or `--arm process`",
+            ));
         }
     };
     let mut what = arguments.scenarios.clone();
@@ -50,11 +52,20 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<process::ExitCode, Stop>
     };
     let mut player: Box<dyn Player> = match (arm, &here.stage) {
         (ArmName::Memory, _) => Box::new(MemoryPlayer::default()),
-        (ArmName::Process, Ok(stage)) => Starting { pin: true, ..Starting::default() }
-            .player(stage, 0)
-            .map_err(|text| Stop { code: ExitCode::StageNotSet, text })?,
+        (ArmName::Process, Ok(stage)) => Starting {
+            pin: true,
+            ..Starting::default()
+        }
+        .player(stage, 0)
+        .map_err(|text| Stop {
+            code: ExitCode::StageNotSet,
+            text,
+        })?,
         (ArmName::Process, Err(reason)) => {
-            return Err(Stop { code: ExitCode::StageNotSet, text: reason.clone() });
+            return Err(Stop {
+                code: ExitCode::StageNotSet,
+                text: reason.clone(),
+            });
         }
     };
     let story = suite::story(&choice.library, &planned.drill)

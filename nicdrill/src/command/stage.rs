@@ -21,19 +21,25 @@ pub(crate) struct Here {
 /// Sets the stage if some drill is to be played as a process.
 pub(crate) fn set(wanted: bool) -> Standing {
     if !wanted {
-        return Standing::Here(Here { stage: Err("no drill asks for it".to_owned()) });
+        return Standing::Here(Here {
+            stage: Err("no drill asks for it".to_owned()),
+        });
     }
     match process::enter() {
         Ok(Entered::Outside(code)) => Standing::Outside(code),
         Ok(Entered::Inside(stage)) => Standing::Here(Here { stage: Ok(stage) }),
-        Err(reason) => Standing::Here(Here { stage: Err(first_line(&reason.to_string())) }),
+        Err(reason) => Standing::Here(Here {
+            stage: Err(first_line(&reason.to_string())),
+        }),
     }
 }
 
 impl Here {
     /// Becomes true when the run is to end early.
     pub(crate) fn interrupted(&self) -> Arc<AtomicBool> {
-        self.stage.as_ref().map_or_else(|_| Arc::default(), |stage| Arc::clone(stage.interrupted()))
+        self.stage
+            .as_ref()
+            .map_or_else(|_| Arc::default(), |stage| Arc::clone(stage.interrupted()))
     }
 }
 

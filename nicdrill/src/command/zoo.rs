@@ -32,14 +32,22 @@ pub(crate) fn zoo(arguments: &ZooArguments) -> Result<process::ExitCode, Stop> {
         let mut page = String::new();
         for animal in animals() {
             writeln!(page, "{:<24} {}", animal.name, animal.models).expect(WRITES);
-            writeln!(page, "{:<24} right for its first 20 polls: {}", "", animal.why_right)
-                .expect(WRITES);
+            writeln!(
+                page,
+                "{:<24} right for its first 20 polls: {}",
+                "", animal.why_right
+            )
+            .expect(WRITES);
         }
         Terminal::new(Color::Never).out(&page);
         return Ok(ExitCode::Success.into());
     }
     let known: Vec<&str> = animals().iter().map(|animal| animal.name).collect();
-    if let Some(unknown) = arguments.species.iter().find(|name| !known.contains(&name.as_str())) {
+    if let Some(unknown) = arguments
+        .species
+        .iter()
+        .find(|name| !known.contains(&name.as_str()))
+    {
         return Err(Stop::usage(format!(
             "there is no wrong monitor `{unknown}`\nhint: known are {}",
             known.join(", ")
@@ -85,7 +93,10 @@ fn hunt(arguments: &ZooArguments, choice: &Choice, here: &Here, in_process: bool
             .drills
             .iter()
             .filter(|planned| planned.arms.contains(&ArmName::Memory))
-            .map(|planned| PlannedDrill { arms: vec![ArmName::Memory], ..planned.clone() })
+            .map(|planned| PlannedDrill {
+                arms: vec![ArmName::Memory],
+                ..planned.clone()
+            })
             .collect(),
         not_applicable: Vec::new(),
     };
@@ -115,7 +126,14 @@ fn hunt(arguments: &ZooArguments, choice: &Choice, here: &Here, in_process: bool
         if !asked {
             continue;
         }
-        let report = play(arguments, choice, here, &in_memory, Some(animal.name), false);
+        let report = play(
+            arguments,
+            choice,
+            here,
+            &in_memory,
+            Some(animal.name),
+            false,
+        );
         let mut caught: Vec<&DrillReport> = report
             .drills
             .iter()
@@ -151,7 +169,10 @@ fn hunt(arguments: &ZooArguments, choice: &Choice, here: &Here, in_process: bool
     }
     terminal.out(&page);
     if live > 0 {
-        talk(&format!("{live} wrong monitors live\nexit code 100: {}", ExitCode::JudgedWrongly.meaning()));
+        talk(&format!(
+            "{live} wrong monitors live\nexit code 100: {}",
+            ExitCode::JudgedWrongly.meaning()
+        ));
         return ExitCode::JudgedWrongly;
     }
     ExitCode::Success
@@ -170,15 +191,20 @@ fn process_too(
         return Ok(format!("; process arm skipped: {reason}"));
     }
     let plan = |drill: &DrillName| {
-        choice.selected.drills.iter().find(|planned| {
-            planned.drill == *drill && planned.arms.contains(&ArmName::Process)
-        })
+        choice
+            .selected
+            .drills
+            .iter()
+            .find(|planned| planned.drill == *drill && planned.arms.contains(&ArmName::Process))
     };
     let Some(planned) = caught.iter().find_map(|drill| plan(&drill.drill)) else {
         return Ok("; in memory only".to_owned());
     };
     let one = Selected {
-        drills: vec![PlannedDrill { arms: vec![ArmName::Process], ..planned.clone() }],
+        drills: vec![PlannedDrill {
+            arms: vec![ArmName::Process],
+            ..planned.clone()
+        }],
         not_applicable: Vec::new(),
     };
     let report = play(arguments, choice, here, &one, Some(species), true);
@@ -210,16 +236,31 @@ fn play(
     let how = How {
         jobs: arguments.jobs,
         species: starting.species.clone(),
-        process: as_process.then(|| Ok(ProcessArm { probe: &probe, players: &players })),
+        process: as_process.then(|| {
+            Ok(ProcessArm {
+                probe: &probe,
+                players: &players,
+            })
+        }),
         interrupted: here.interrupted(),
         ..How::default()
     };
-    suite::run(&choice.library, &choice.descriptor, selected, &how, &mut Nobody)
+    suite::run(
+        &choice.library,
+        &choice.descriptor,
+        selected,
+        &how,
+        &mut Nobody,
+    )
 }
 
 /// The first poll in which something was wrong.
 fn soonest(drill: &DrillReport) -> Option<u64> {
-    drill.failures.iter().filter_map(|failure| failure.tick).min()
+    drill
+        .failures
+        .iter()
+        .filter_map(|failure| failure.tick)
+        .min()
 }
 
 /// Nobody listens while wrong monitors are hunted: only what comes of it is told.

@@ -18,7 +18,9 @@ pub(crate) struct Desk {
 impl Desk {
     /// A fresh one.
     pub(crate) fn new() -> Self {
-        Self { folder: tempfile::tempdir().expect("a folder") }
+        Self {
+            folder: tempfile::tempdir().expect("a folder"),
+        }
     }
 
     /// A path on it.
@@ -76,15 +78,25 @@ pub(crate) fn can_play_processes() -> bool {
 /// A program among the examples.
 pub(crate) fn example(name: &str) -> PathBuf {
     let here = std::env::current_exe().expect("a test has a file");
-    let built = here.parent().and_then(Path::parent).expect("tests lie in `deps`");
+    let built = here
+        .parent()
+        .and_then(Path::parent)
+        .expect("tests lie in `deps`");
     let path = built.join("examples").join(name);
-    assert!(path.exists(), "{} is missing; `cargo build --examples` makes it", path.display());
+    assert!(
+        path.exists(),
+        "{} is missing; `cargo build --examples` makes it",
+        path.display()
+    );
     path
 }
 
 fn command(program: &Path, folder: &Path) -> Command {
     let mut command = Command::new(program);
-    command.current_dir(folder).env_remove("CI").env_remove("NO_COLOR");
+    command
+        .current_dir(folder)
+        .env_remove("CI")
+        .env_remove("NO_COLOR");
     command
 }
 
@@ -111,6 +123,10 @@ impl Ran {
 
 impl fmt::Display for Ran {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "exit code {}\n--- stdout\n{}--- stderr\n{}", self.code, self.out, self.err)
+        write!(
+            f,
+            "exit code {}\n--- stdout\n{}--- stderr\n{}",
+            self.code, self.out, self.err
+        )
     }
 }

@@ -14,9 +14,19 @@ fn one_story_is_told_alike_in_both_arms() {
         return;
     }
     let desk = Desk::new();
-    let ran = desk.run(&["run", "port/cable-pulled@h100-oci", "start/baseline@h100-oci", "--require", "process"]);
+    let ran = desk.run(&[
+        "run",
+        "port/cable-pulled@h100-oci",
+        "start/baseline@h100-oci",
+        "--require",
+        "process",
+    ]);
     assert_eq!(ran.code, 0, "{ran}");
-    assert!(ran.out.contains("memory arm: 2 of 2 run; process arm: 2 of 2 run"), "{ran}");
+    assert!(
+        ran.out
+            .contains("memory arm: 2 of 2 run; process arm: 2 of 2 run"),
+        "{ran}"
+    );
 }
 
 #[test]
@@ -48,12 +58,23 @@ fn a_monitor_that_cannot_be_drilled_ends_the_run_and_says_why(
     let desk = Desk::new();
     desk.file("monitor.sh", program);
     fs::set_permissions(desk.path("monitor.sh"), fs::Permissions::from_mode(0o755)).unwrap();
-    let words =
-        ["run", "start/baseline", "--monitor", "./monitor.sh", "--test-limit-ms", "1500", "--report", "junit=run.xml"];
+    let words = [
+        "run",
+        "start/baseline",
+        "--monitor",
+        "./monitor.sh",
+        "--test-limit-ms",
+        "1500",
+        "--report",
+        "junit=run.xml",
+    ];
     let ran = desk.run(&words);
     assert_eq!(ran.code, code, "{ran}");
     assert!(ran.out.contains(why), "{ran}");
-    assert!(desk.text("run.xml").contains("<error"), "a report without a failure looks green");
+    assert!(
+        desk.text("run.xml").contains("<error"),
+        "a report without a failure looks green"
+    );
 }
 
 /// As a user who may not open `/dev/fuse`: the reference monitor's run is as good as its memory arm and
@@ -61,7 +82,8 @@ fn a_monitor_that_cannot_be_drilled_ends_the_run_and_says_why(
 #[test]
 fn without_fuse_the_run_says_what_was_skipped() {
     let desk = Desk::new();
-    let is_root = fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
+    let is_root =
+        fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
     // Nobody may read our target folder, perhaps.
     let program = desk.path("nicdrill");
     fs::copy(NICDRILL, &program).unwrap();
@@ -70,34 +92,65 @@ fn without_fuse_the_run_says_what_was_skipped() {
         let mut command = match is_root {
             true => {
                 let mut command = Command::new("setpriv");
-                command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&program);
+                command
+                    .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+                    .arg(&program);
                 command
             }
             false => Command::new(&program),
         };
-        command.args(words).current_dir(desk.path(".")).env_remove("CI");
+        command
+            .args(words)
+            .current_dir(desk.path("."))
+            .env_remove("CI");
         let output = command.output().expect("the command starts");
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        (output.status.code(), text(&output.stdout), text(&output.stderr))
+        (
+            output.status.code(),
+            text(&output.stdout),
+            text(&output.stderr),
+        )
     };
-    if !is_root && fs::File::options().read(true).write(true).open("/dev/fuse").is_ok() {
+    if !is_root
+        && fs::File::options()
+            .read(true)
+            .write(true)
+            .open("/dev/fuse")
+            .is_ok()
+    {
         // Here an ordinary user may: there is nothing to skip.
         return;
     }
-    let words = ["run", "start/baseline", "--platform", "h100-oci", "--report", "junit=run.xml,json=run.json"];
+    let words = [
+        "run",
+        "start/baseline",
+        "--platform",
+        "h100-oci",
+        "--report",
+        "junit=run.xml,json=run.json",
+    ];
     let (code, out, err) = run(&words);
     assert_eq!(code, Some(0), "{out}{err}");
     let last = out.lines().last().unwrap_or_default();
     assert!(last.contains("process arm: 0 of "), "{out}");
     assert!(out.contains("the process arm is skipped: "), "{out}");
-    assert!(desk.text("run.xml").contains("name=\"process arm\" value=\"0 of "), "{out}");
+    assert!(
+        desk.text("run.xml")
+            .contains("name=\"process arm\" value=\"0 of "),
+        "{out}"
+    );
     let json: Value = serde_json::from_str(&desk.text("run.json")).unwrap();
     assert_eq!(json["summary"]["process"]["run"], 0);
 
     let (code, out, err) = run(&["run", "start/baseline@h100-oci", "--monitor", "/bin/true"]);
     assert_eq!(code, Some(102), "{out}{err}");
-    let (code, out, err) =
-        run(&["run", "start/baseline@h100-oci", "--monitor", "/bin/true", "--allow-skips"]);
+    let (code, out, err) = run(&[
+        "run",
+        "start/baseline@h100-oci",
+        "--monitor",
+        "/bin/true",
+        "--allow-skips",
+    ]);
     assert_eq!(code, Some(0), "{out}{err}");
     let (code, out, err) = run(&["run", "start/baseline@h100-oci", "--require", "process"]);
     assert_eq!(code, Some(102), "{out}{err}");
@@ -124,9 +177,18 @@ fn a_sandbox_takes_commands_and_leaves_no_mount() {
          wait $!; echo \"ended with $?\"\n",
     );
     assert_eq!(ran.out, "4: ACTIVE\n1: DOWN\nended with 0\n", "{ran}");
-    assert!(ran.err.contains("disable"), "the nearest word is named: {ran}");
+    assert!(
+        ran.err.contains("disable"),
+        "the nearest word is named: {ran}"
+    );
     assert!(ran.err.contains("needs a monitor in its chair"), "{ran}");
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
-    assert!(!mounts.contains(&desk.path("tree").display().to_string()), "{mounts}");
-    assert!(!desk.path("tree").exists(), "a folder that was made is taken away");
+    assert!(
+        !mounts.contains(&desk.path("tree").display().to_string()),
+        "{mounts}"
+    );
+    assert!(
+        !desk.path("tree").exists(),
+        "a folder that was made is taken away"
+    );
 }

@@ -148,7 +148,11 @@ impl Watch {
                 continue; // not read is not ill
             };
             let ethernet = layer.trim() == "Ethernet";
-            card.check = if ethernet { "EthernetStateCheck" } else { "InfiniBandStateCheck" };
+            card.check = if ethernet {
+                "EthernetStateCheck"
+            } else {
+                "InfiniBandStateCheck"
+            };
             let now = match (state.trim(), phys.trim()) {
                 ("4: ACTIVE", "5: LinkUp") => Said::Well,
                 ("1: DOWN", _) => Said::Dead,
@@ -170,10 +174,17 @@ impl Watch {
         }
         for (port, now) in well {
             let first = self.polls == 0;
-            let (before, owes) = card.ports.entry(port.clone()).or_insert((Said::Nothing, first));
+            let (before, owes) = card
+                .ports
+                .entry(port.clone())
+                .or_insert((Said::Nothing, first));
             let text = match now {
-                Said::Well if *before > Said::Well || *owes || *before == Said::Nothing => "carries traffic",
-                Said::Ill | Said::Dead if !first && now > *before => "carries no traffic",
+                Said::Well if *before > Said::Well || *owes || *before == Said::Nothing => {
+                    "carries traffic"
+                }
+                Said::Ill | Said::Dead if *before != Said::Nothing && now > *before => {
+                    "carries no traffic"
+                }
                 _ => continue,
             };
             if now == Said::Well && self.without == "recovery" && *before > Said::Well {
@@ -192,7 +203,13 @@ impl Watch {
         let routes = fs::read_to_string(self.root.join("proc/net/route")).unwrap_or_default();
         let door = routes
             .lines()
-            .filter_map(|line| line.split_whitespace().take(2).collect::<Vec<_>>().try_into().ok())
+            .filter_map(|line| {
+                line.split_whitespace()
+                    .take(2)
+                    .collect::<Vec<_>>()
+                    .try_into()
+                    .ok()
+            })
             .find_map(|[interface, to]: [&str; 2]| (to == "00000000").then_some(interface));
         let is_door = door.is_some_and(|door| names(&device.join("net")).contains(door));
         vendor.trim() == "0x15b3"
@@ -202,7 +219,10 @@ impl Watch {
     }
 
     fn event(&self, check: &str, name: &str, port: &str, said: Said, text: &str) -> Event {
-        let entity = |kind: &str, value: &str| Entity { kind: kind.into(), value: value.into() };
+        let entity = |kind: &str, value: &str| Entity {
+            kind: kind.into(),
+            value: value.into(),
+        };
         let mut entities = vec![entity("NIC", name)];
         if !port.is_empty() {
             entities.push(entity("NICPort", port));
@@ -226,35 +246,62 @@ impl Watch {
 
 fn names(folder: &Path) -> BTreeSet<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+    entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect()
 }
 
 /// Sends what it is given, once a poll until it is taken.
 fn publish(socket: &str, without: &str, polls: &mpsc::Receiver<Vec<Event>>) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
     let channel = runtime.block_on(async {
-        tonic::transport::Endpoint::from_shared(format!("unix://{socket}")).expect("a path").connect_lazy()
+        tonic::transport::Endpoint::from_shared(format!("unix://{socket}"))
+            .expect("a path")
+            .connect_lazy()
     });
     let mut owed: Vec<Event> = Vec::new();
     for events in polls {
         owed.extend(events);
         for check in ["InfiniBandStateCheck", "EthernetStateCheck"] {
-            let mut events: Vec<Event> = owed.iter().filter(|event| event.check == check).cloned().collect();
+            let mut events: Vec<Event> = owed
+                .iter()
+                .filter(|event| event.check == check)
+                .cloned()
+                .collect();
             if events.is_empty() {
                 continue;
             }
-            let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
+            let now = SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .expect("after 1970");
             for (place, event) in (0..).zip(&mut events) {
                 let at = now + Duration::from_nanos(place);
                 let seconds = i64::try_from(at.as_secs()).expect("before 2262");
-                event.at = Some(Stamp { seconds, nanos: at.subsec_nanos().cast_signed() });
+                event.at = Some(Stamp {
+                    seconds,
+                    nanos: at.subsec_nanos().cast_signed(),
+                });
             }
             let mut client = tonic::client::Grpc::new(channel.clone());
             let sent = runtime.block_on(async {
-                client.ready().await.map_err(|_| tonic::Status::unavailable("no connector"))?;
+                client
+                    .ready()
+                    .await
+                    .map_err(|_| tonic::Status::unavailable("no connector"))?;
                 let codec = tonic_prost::ProstCodec::<Batch, Nothing>::default();
-                let path = "/datamodels.PlatformConnector/HealthEventOccurredV1".parse().expect("a path");
-                client.unary(tonic::Request::new(Batch { version: 1, events }), path, codec).await
+                let path = "/datamodels.PlatformConnector/HealthEventOccurredV1"
+                    .parse()
+                    .expect("a path");
+                client
+                    .unary(
+                        tonic::Request::new(Batch { version: 1, events }),
+                        path,
+                        codec,
+                    )
+                    .await
             });
             if sent.is_ok() || without == "retry" {
                 owed.retain(|event| event.check != check);
@@ -267,7 +314,10 @@ fn main() {
     let arguments: Vec<String> = env::args().collect();
     let after = |flag: &str| {
         let place = arguments.iter().position(|word| word == flag);
-        place.and_then(|place| arguments.get(place + 1)).cloned().unwrap_or_default()
+        place
+            .and_then(|place| arguments.get(place + 1))
+            .cloned()
+            .unwrap_or_default()
     };
     let mut watch = Watch {
         root: PathBuf::from(after("--root")),
