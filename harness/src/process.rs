@@ -62,7 +62,13 @@ impl Default for ProcessOptions {
     /// Ten seconds, pinned, not wrapped, the descriptor's own monitor, nothing stale.
     fn default() -> Self {
         let limit = Duration::from_secs(10);
-        Self { limit, pin: true, wrap: Vec::new(), species: None, stale_bytes_for_test: None }
+        Self {
+            limit,
+            pin: true,
+            wrap: Vec::new(),
+            species: None,
+            stale_bytes_for_test: None,
+        }
     }
 }
 
@@ -92,14 +98,35 @@ impl ProcessArm {
         fs::create_dir_all(&folder)?;
         let this = std::env::current_exe()?.to_string_lossy().into_owned();
         let cpus = sched_getaffinity(Pid::from_raw(0))?;
-        let allowed: Vec<usize> = (0..CpuSet::count()).filter(|cpu| cpus.is_set(*cpu) == Ok(true)).collect();
-        let cpu = if options.pin { allowed.get(job % allowed.len().max(1)).copied() } else { None };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
+        let allowed: Vec<usize> = (0..CpuSet::count())
+            .filter(|cpu| cpus.is_set(*cpu) == Ok(true))
+            .collect();
+        let cpu = if options.pin {
+            allowed.get(job % allowed.len().max(1)).copied()
+        } else {
+            None
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .enable_time()
+            .build()?;
         let (tell, inbox) = mpsc::unbounded_channel();
         let connector = Connector::start(&runtime);
         let network = Network::enter();
         let interrupted = Arc::clone(stage.interrupted());
-        Ok(Self { folder, interrupted, options, this, cpus, cpu, network, connector, inbox, tell, runtime })
+        Ok(Self {
+            folder,
+            interrupted,
+            options,
+            this,
+            cpus,
+            cpu,
+            network,
+            connector,
+            inbox,
+            tell,
+            runtime,
+        })
     }
 
     /// The CPU on which a monitor and the server of its files run; `None` for any.

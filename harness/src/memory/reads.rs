@@ -9,7 +9,7 @@ use crate::recording::Reads;
 
 /// What was last recorded of a node.
 #[derive(Default)]
-pub(super) struct TraceLog {
+pub(crate) struct TraceLog {
     trace: Vec<TraceEntry>,
     reads: Reads,
     state_file: Option<Arc<[u8]>>,
@@ -17,7 +17,7 @@ pub(super) struct TraceLog {
 
 impl TraceLog {
     /// The lines of a trace, behind those that the tick has already.
-    pub(super) fn reads(&mut self, trace: Vec<TraceEntry>, already: &Reads) -> Reads {
+    pub(crate) fn reads(&mut self, trace: Vec<TraceEntry>, already: &Reads) -> Reads {
         if !already.is_empty() {
             let lines = already.iter().cloned().chain(trace.iter().map(ToString::to_string));
             return lines.collect::<Vec<_>>().into();
@@ -34,7 +34,7 @@ impl TraceLog {
     }
 
     /// The state file's bytes, shared with the tick before if they are the same.
-    pub(super) fn state_file(&mut self, bytes: Option<Vec<u8>>) -> Option<Arc<[u8]>> {
+    pub(crate) fn state_file(&mut self, bytes: Option<Vec<u8>>) -> Option<Arc<[u8]>> {
         if bytes.as_deref() != self.state_file.as_deref() {
             self.state_file = bytes.map(Into::into);
         }

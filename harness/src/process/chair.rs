@@ -6,7 +6,10 @@
 
 use std::{
     io,
-    os::{fd::OwnedFd, unix::process::{CommandExt as _, ExitStatusExt as _}},
+    os::{
+        fd::OwnedFd,
+        unix::process::{CommandExt as _, ExitStatusExt as _},
+    },
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread,
@@ -54,8 +57,16 @@ pub(super) struct Chair {
 
 impl Chair {
     /// Starts a monitor; its end will be told to `teller`.
-    pub(super) fn start(runtime: &Runtime, order: &Order, teller: Teller, monitor: MonitorId) -> io::Result<Self> {
-        let (program, arguments) = order.words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    pub(super) fn start(
+        runtime: &Runtime,
+        order: &Order,
+        teller: Teller,
+        monitor: MonitorId,
+    ) -> io::Result<Self> {
+        let (program, arguments) = order
+            .words
+            .split_first()
+            .ok_or(io::ErrorKind::InvalidInput)?;
         let mut child = Command::new(program)
             .args(arguments)
             .env_remove(MARK)
@@ -69,18 +80,33 @@ impl Chair {
         let pipes = (child.stdout.take(), child.stderr.take());
         let seat = || -> io::Result<(Tap, Tap)> {
             let _inside = runtime.enter();
-            let (Some(out), Some(err)) = pipes else { return Err(io::ErrorKind::BrokenPipe.into()) };
+            let (Some(out), Some(err)) = pipes else {
+                return Err(io::ErrorKind::BrokenPipe.into());
+            };
             let watch = move || {
                 // The child stays a zombie until it is reaped, so its number is nobody else's. An
                 // error means that it was reaped already.
                 let _ = waitid(Id::Pid(group), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT);
                 teller.tell(News::Ended { monitor });
             };
-            thread::Builder::new().name("chair".to_owned()).stack_size(WATCH_STACK).spawn(watch)?;
-            Ok((Tap::new(runtime, out.into())?, Tap::new(runtime, err.into())?))
+            thread::Builder::new()
+                .name("chair".to_owned())
+                .stack_size(WATCH_STACK)
+                .spawn(watch)?;
+            Ok((
+                Tap::new(runtime, out.into())?,
+                Tap::new(runtime, err.into())?,
+            ))
         };
         match seat() {
-            Ok((out, err)) => Ok(Self { child, group, wrapped: order.wrapped, out, err, reaped: false }),
+            Ok((out, err)) => Ok(Self {
+                child,
+                group,
+                wrapped: order.wrapped,
+                out,
+                err,
+                reaped: false,
+            }),
             Err(error) => {
                 // It cannot be heard, so it must not live.
                 let _ = child.kill();
@@ -159,7 +185,10 @@ struct Pipe {
 impl Tap {
     fn new(runtime: &Runtime, fd: OwnedFd) -> io::Result<Self> {
         let fd = Receiver::from_owned_fd(fd)?;
-        let pipe = Arc::new(Pipe { fd, bytes: Mutex::default() });
+        let pipe = Arc::new(Pipe {
+            fd,
+            bytes: Mutex::default(),
+        });
         let emptied = Arc::clone(&pipe);
         let emptying = runtime.spawn(async move {
             while emptied.fd.readable().await.is_ok() && !emptied.empty_when_ready() {}

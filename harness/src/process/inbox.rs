@@ -24,15 +24,27 @@ pub(super) enum News {
     /// A listing of the anchor is held.
     Gate { hold: HoldId, pid: u32 },
     /// A rule holds a request.
-    Hung { hold: HoldId, pid: u32, rule: RuleId },
+    Hung {
+        hold: HoldId,
+        pid: u32,
+        rule: RuleId,
+    },
     /// A moment has come, and its request is held.
-    Moment { hold: HoldId, pid: u32, moment: MomentId },
+    Moment {
+        hold: HoldId,
+        pid: u32,
+        moment: MomentId,
+    },
     /// A killed process cannot die, because a rule holds it.
     Stuck,
     /// A killed process was let go.
     Killed { hold: HoldId },
     /// A call was received and waits for what becomes of it.
-    Call { batch: HealthEvents, pid: u32, answer: oneshot::Sender<Reaction> },
+    Call {
+        batch: HealthEvents,
+        pid: u32,
+        answer: oneshot::Sender<Reaction>,
+    },
     /// A monitor has ended, and is not reaped yet.
     Ended { monitor: MonitorId },
 }
@@ -50,7 +62,10 @@ impl Teller {
     }
 
     pub(super) fn tell(&self, what: News) {
-        let _ = self.to.send(Happening { node: self.node.clone(), what });
+        let _ = self.to.send(Happening {
+            node: self.node.clone(),
+            what,
+        });
     }
 }
 

@@ -35,10 +35,20 @@ pub(super) struct LineTag {
 
 impl Line {
     pub(super) fn new(stream: UnixStream, node: NodeName) -> io::Result<Self> {
-        let peer = stream.peer_cred()?.pid().and_then(|pid| u32::try_from(pid).ok());
+        let peer = stream
+            .peer_cred()?
+            .pid()
+            .and_then(|pid| u32::try_from(pid).ok());
         let stream = stream.into_std()?;
         let knife = Arc::new(stream.try_clone()?);
-        Ok(Self { stream: UnixStream::from_std(stream)?, tag: LineTag { node, pid: peer.unwrap_or_default(), knife } })
+        Ok(Self {
+            stream: UnixStream::from_std(stream)?,
+            tag: LineTag {
+                node,
+                pid: peer.unwrap_or_default(),
+                knife,
+            },
+        })
     }
 
     pub(super) fn tag(&self) -> &LineTag {
@@ -63,13 +73,21 @@ impl Connected for Line {
 }
 
 impl AsyncRead for Line {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_read(cx, buf)
     }
 }
 
 impl AsyncWrite for Line {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write(cx, bytes)
     }
 

@@ -22,7 +22,9 @@ pub(super) struct Network {
 impl Network {
     /// A private network for whatever this thread starts from now on, if the kernel allows it.
     pub(super) fn enter() -> Self {
-        Self { private: fresh().is_ok() }
+        Self {
+            private: fresh().is_ok(),
+        }
     }
 
     /// Leaves the present network to those who live in it, and enters another one.

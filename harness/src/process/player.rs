@@ -104,9 +104,14 @@ impl<'a> Player<'a> {
     /// Mounts every node's files and opens its socket.
     fn furnish(&mut self) -> Play<()> {
         while self.arm.inbox.try_recv().is_ok() {}
-        let cpu = self.arm.settle(self.descriptor).map_err(|error| stage(&error))?;
+        let cpu = self
+            .arm
+            .settle(self.descriptor)
+            .map_err(|error| stage(&error))?;
         for (at, (node, _)) in self.story.nodes.iter().enumerate() {
-            let fs = Arc::new(Mutex::new(self.director.furnish(node).map_err(|error| stage(&error))?));
+            let fs = Arc::new(Mutex::new(
+                self.director.furnish(node).map_err(|error| stage(&error))?,
+            ));
             let root = self.arm.folder.join(at.to_string());
             let socket = self.arm.folder.join(format!("{at}.sock"));
             let mut station = Station {
@@ -122,11 +127,21 @@ impl<'a> Player<'a> {
             };
             if self.story.chairs.contains(node) {
                 let teller = Teller::new(node.clone(), self.arm.tell.clone());
-                self.arm.connector.open(node, &station.socket, teller.clone());
+                self.arm
+                    .connector
+                    .open(node, &station.socket, teller.clone());
                 fs::create_dir_all(&station.root).map_err(|error| stage(&error))?;
-                let options =
-                    Options { cpu, gate: true, stale_bytes_for_test: self.arm.options.stale_bytes_for_test.clone() };
-                let server = Server::mount(Arc::clone(&station.fs), &station.root, options, Arc::new(teller));
+                let options = Options {
+                    cpu,
+                    gate: true,
+                    stale_bytes_for_test: self.arm.options.stale_bytes_for_test.clone(),
+                };
+                let server = Server::mount(
+                    Arc::clone(&station.fs),
+                    &station.root,
+                    options,
+                    Arc::new(teller),
+                );
                 station.server = Some(server.map_err(|error: MountError| stage(&error))?);
             }
             self.stations.insert(node.clone(), station);
@@ -137,7 +152,10 @@ impl<'a> Player<'a> {
     fn ticks(&mut self) -> Play<()> {
         loop {
             let plan = self.director.tick().map_err(|error| stage(&error))?;
-            self.ticks.push(Tick { at: plan.at, chairs: BTreeMap::new() });
+            self.ticks.push(Tick {
+                at: plan.at,
+                chairs: BTreeMap::new(),
+            });
             let played = self.show().and_then(|()| self.chairs(&plan.chairs));
             self.end_tick();
             played?;
@@ -154,16 +172,31 @@ impl<'a> Player<'a> {
             station.polled = false;
             let director = &mut self.director;
             let held = station.seats.values().any(|seat| seat.held.is_some());
-            let shown = station.change(|fs| if held { director.show_held(node, fs) } else { director.show(node, fs) });
+            let shown = station.change(|fs| {
+                if held {
+                    director.show_held(node, fs)
+                } else {
+                    director.show(node, fs)
+                }
+            });
             shown.map_err(|error| stage(&error))?;
             if station.server.is_some() {
                 let socket = self.director.connector(node).socket();
-                self.arm.connector.stand(&self.arm.runtime, node, socket).map_err(|error| stage(&error))?;
+                self.arm
+                    .connector
+                    .stand(&self.arm.runtime, node, socket)
+                    .map_err(|error| stage(&error))?;
             }
-            let for_ticks: Vec<_> = station.seats.values().filter_map(|seat| seat.held).collect();
-            let over = station.hangs.extract_if(.., |hold, hang| match for_ticks.iter().find(|(held, _)| held == hold) {
-                Some((_, until)) => *until <= tick,
-                None => self.director.hang_end(node, hang.rule).is_none(),
+            let for_ticks: Vec<_> = station
+                .seats
+                .values()
+                .filter_map(|seat| seat.held)
+                .collect();
+            let over = station.hangs.extract_if(.., |hold, hang| {
+                match for_ticks.iter().find(|(held, _)| held == hold) {
+                    Some((_, until)) => *until <= tick,
+                    None => self.director.hang_end(node, hang.rule).is_none(),
+                }
             });
             for (hold, hang) in over.collect::<Vec<_>>() {
                 if for_ticks.iter().any(|(held, _)| *held == hold) {
@@ -184,7 +217,11 @@ impl<'a> Player<'a> {
             for act in &chair.acts {
                 match act {
                     ChairAct::End { monitor, signal } => self.end(node, *monitor, *signal)?,
-                    ChairAct::Start { monitor, flags, config } => self.start(node, *monitor, flags, config)?,
+                    ChairAct::Start {
+                        monitor,
+                        flags,
+                        config,
+                    } => self.start(node, *monitor, flags, config)?,
                 }
             }
         }
@@ -197,28 +234,58 @@ impl<'a> Player<'a> {
     }
 
     /// Starts a monitor and waits until it stands at the gate.
-    fn start(&mut self, node: &NodeName, monitor: MonitorId, flags: &[String], config: &str) -> Play<()> {
-        if self.stations.values().any(|station| !station.seats.is_empty()) {
+    fn start(
+        &mut self,
+        node: &NodeName,
+        monitor: MonitorId,
+        flags: &[String],
+        config: &str,
+    ) -> Play<()> {
+        if self
+            .stations
+            .values()
+            .any(|station| !station.seats.is_empty())
+        {
             self.arm.network.leave();
         }
-        let order = self.order(node, monitor, flags, config).map_err(|error| stage(&error))?;
+        let order = self
+            .order(node, monitor, flags, config)
+            .map_err(|error| stage(&error))?;
         let teller = Teller::new(node.clone(), self.arm.tell.clone());
-        let chair = Chair::start(&self.arm.runtime, &order, teller, monitor).map_err(|error| Broken::Stage {
-            cause: format!("`{}` cannot be started: {error}", order.words.join(" ")),
+        let chair = Chair::start(&self.arm.runtime, &order, teller, monitor).map_err(|error| {
+            Broken::Stage {
+                cause: format!("`{}` cannot be started: {error}", order.words.join(" ")),
+            }
         })?;
         self.station(node).seats.insert(monitor, Seat::new(chair));
-        self.wait(node, monitor, "its first listing of `{root}/sys/class/infiniband`", |seat, loops| {
-            seat.gate.len() >= loops
-        })?;
+        self.wait(
+            node,
+            monitor,
+            "its first listing of `{root}/sys/class/infiniband`",
+            |seat, loops| seat.gate.len() >= loops,
+        )?;
         self.station(node).forget_reads();
         Ok(())
     }
 
-    fn order(&self, node: &NodeName, monitor: MonitorId, flags: &[String], config: &str) -> io::Result<Order> {
+    fn order(
+        &self,
+        node: &NodeName,
+        monitor: MonitorId,
+        flags: &[String],
+        config: &str,
+    ) -> io::Result<Order> {
         let station = &self.stations[node];
         let path = |path: &Path| path.to_string_lossy().into_owned();
-        let config_file = self.arm.folder.join(format!("{}-{}.toml", node.as_str(), monitor.0));
-        let (root, socket, config_path) = (path(&station.root), path(&station.socket), path(&config_file));
+        let config_file = self
+            .arm
+            .folder
+            .join(format!("{}-{}.toml", node.as_str(), monitor.0));
+        let (root, socket, config_path) = (
+            path(&station.root),
+            path(&station.socket),
+            path(&config_file),
+        );
         let filling = Filling {
             this: &self.arm.this,
             root: &root,
@@ -233,15 +300,28 @@ impl<'a> Player<'a> {
         }
         let species = self.arm.options.species.as_deref();
         let mut words = self.arm.options.wrap.clone();
-        words.extend(self.descriptor.arguments(self.story, flags, species, &filling));
-        let env = self.descriptor.env.iter().map(|(name, value)| (name.clone(), filling.fill(value)));
-        Ok(Order { words, env: env.collect(), wrapped: !self.arm.options.wrap.is_empty() })
+        words.extend(
+            self.descriptor
+                .arguments(self.story, flags, species, &filling),
+        );
+        let env = self
+            .descriptor
+            .env
+            .iter()
+            .map(|(name, value)| (name.clone(), filling.fill(value)));
+        Ok(Order {
+            words,
+            env: env.collect(),
+            wrapped: !self.arm.options.wrap.is_empty(),
+        })
     }
 
     /// Lets a monitor poll once, or go on with the poll in which it is held.
     fn poll(&mut self, node: &NodeName, monitor: MonitorId) -> Play<()> {
         let (tick, loops) = (self.tick(), self.loops());
-        let Some(seat) = self.station(node).seats.get(&monitor) else { return Ok(()) };
+        let Some(seat) = self.station(node).seats.get(&monitor) else {
+            return Ok(());
+        };
         match seat.held {
             Some((_, until)) if tick < until => return Ok(()),
             Some((hold, _)) => {
@@ -255,21 +335,29 @@ impl<'a> Player<'a> {
             }
             None => {}
         }
-        if self.station(node).seats.get(&monitor).is_some_and(|seat| seat.granted.is_none() && seat.held.is_none()) {
+        if self
+            .station(node)
+            .seats
+            .get(&monitor)
+            .is_some_and(|seat| seat.granted.is_none() && seat.held.is_none())
+        {
             if self.come(node, monitor)? != Waited::Done {
                 return Ok(());
             }
             let seat = self.seat(node, monitor);
             let granted: Vec<_> = seat.gate.drain(..loops).collect();
             seat.granted = Some(u32::try_from(granted.len()).expect("a monitor has few loops"));
-            granted.into_iter().for_each(|hold| self.station(node).release(hold));
+            granted
+                .into_iter()
+                .for_each(|hold| self.station(node).release(hold));
         }
         let all = self.descriptor.listings(self.story.checks);
         let waited = self.wait(node, monitor, "the end of its poll", move |seat, loops| {
             seat.granted.is_some_and(|granted| granted >= all) && seat.gate.len() >= loops
         })?;
         if waited == Waited::Done {
-            if self.descriptor.drains == Drains::Quiet && self.rest(node, monitor)? != Waited::Done {
+            if self.descriptor.drains == Drains::Quiet && self.rest(node, monitor)? != Waited::Done
+            {
                 return Ok(());
             }
             self.seat(node, monitor).granted = None;
@@ -283,9 +371,12 @@ impl<'a> Player<'a> {
 
     /// Waits until a monitor stands at the gate.
     fn come(&mut self, node: &NodeName, monitor: MonitorId) -> Play<Waited> {
-        self.wait(node, monitor, "its next listing of `{root}/sys/class/infiniband`", |seat, loops| {
-            seat.gate.len() >= loops
-        })
+        self.wait(
+            node,
+            monitor,
+            "its next listing of `{root}/sys/class/infiniband`",
+            |seat, loops| seat.gate.len() >= loops,
+        )
     }
 
     /// Waits until a monitor that publishes behind its polls has said everything.
@@ -293,7 +384,9 @@ impl<'a> Player<'a> {
         let mut said = Instant::now();
         let mut ran = (Instant::now(), quiet::Stir::default());
         loop {
-            let Some(seat) = self.station(node).seats.get(&monitor) else { return Ok(Waited::Gone) };
+            let Some(seat) = self.station(node).seats.get(&monitor) else {
+                return Ok(Waited::Gone);
+            };
             let stir = quiet::stir(seat.chair.pid());
             if stir != ran.1 || stir.runs {
                 ran = (Instant::now(), stir);
@@ -310,7 +403,9 @@ impl<'a> Player<'a> {
 
     /// Ends a monitor and waits until it has gone.
     fn end(&mut self, node: &NodeName, monitor: MonitorId, signal: Signal) -> Play<()> {
-        let Some(seat) = self.station(node).seats.get_mut(&monitor) else { return Ok(()) };
+        let Some(seat) = self.station(node).seats.get_mut(&monitor) else {
+            return Ok(());
+        };
         seat.ending = true;
         seat.chair.signal(signal);
         let begun = Instant::now();
@@ -319,7 +414,10 @@ impl<'a> Player<'a> {
         }
         while self.station(node).seats.contains_key(&monitor) {
             if begun.elapsed() > self.arm.options.limit {
-                return Err(Broken::Hung { tick: self.tick(), waiting_for: format!("its end after {}", word(signal)) });
+                return Err(Broken::Hung {
+                    tick: self.tick(),
+                    waiting_for: format!("its end after {}", word(signal)),
+                });
             }
             match self.next(TERM_GRACE) {
                 Some(happening) => self.react(happening)?,
@@ -333,7 +431,9 @@ impl<'a> Player<'a> {
     /// Ends a monitor's listings at the gate, as a signal ends a slow system call.
     fn interrupt(&mut self, node: &NodeName, monitor: MonitorId) {
         let station = self.station(node);
-        let Some(seat) = station.seats.get_mut(&monitor) else { return };
+        let Some(seat) = station.seats.get_mut(&monitor) else {
+            return;
+        };
         let gate = std::mem::take(&mut seat.gate);
         if let Some(server) = &station.server {
             for hold in gate {
@@ -353,7 +453,9 @@ impl<'a> Player<'a> {
         let loops = self.loops();
         let mut progress = Instant::now();
         loop {
-            let Some(seat) = self.station(node).seats.get(&monitor) else { return Ok(Waited::Gone) };
+            let Some(seat) = self.station(node).seats.get(&monitor) else {
+                return Ok(Waited::Gone);
+            };
             if done(seat, loops) {
                 return Ok(Waited::Done);
             }
@@ -361,7 +463,9 @@ impl<'a> Player<'a> {
                 return Ok(Waited::Held);
             }
             if self.arm.interrupted.load(Ordering::Relaxed) {
-                return Err(Broken::Stage { cause: "interrupted".to_owned() });
+                return Err(Broken::Stage {
+                    cause: "interrupted".to_owned(),
+                });
             }
             match self.next(LOOK) {
                 Some(happening) => {
@@ -369,7 +473,10 @@ impl<'a> Player<'a> {
                     progress = Instant::now();
                 }
                 None if progress.elapsed() >= self.arm.options.limit => {
-                    return Err(Broken::Hung { tick: self.tick(), waiting_for: what.to_owned() });
+                    return Err(Broken::Hung {
+                        tick: self.tick(),
+                        waiting_for: what.to_owned(),
+                    });
                 }
                 None => {}
             }
@@ -379,12 +486,18 @@ impl<'a> Player<'a> {
     /// What happens next, if anything does in this time.
     fn next(&mut self, limit: Duration) -> Option<Happening> {
         let inbox = &mut self.arm.inbox;
-        self.arm.runtime.block_on(async { tokio::time::timeout(limit, inbox.recv()).await.ok().flatten() })
+        self.arm.runtime.block_on(async {
+            tokio::time::timeout(limit, inbox.recv())
+                .await
+                .ok()
+                .flatten()
+        })
     }
 
     fn end_tick(&mut self) {
         let stations = &self.stations;
-        self.director.end_tick(|node| stations.get(node).is_some_and(|station| station.polled));
+        self.director
+            .end_tick(|node| stations.get(node).is_some_and(|station| station.polled));
         for node in self.stations.keys().cloned().collect::<Vec<_>>() {
             let monitors: Vec<_> = self.stations[&node].seats.keys().copied().collect();
             for monitor in monitors {
@@ -399,9 +512,15 @@ impl<'a> Player<'a> {
 
     /// Takes what a monitor has written, line by line; `at_end` also what follows its last line.
     fn hear(&mut self, node: &NodeName, monitor: MonitorId, at_end: bool) {
-        let station = self.stations.get_mut(node).expect("a monitor sits on a node of the story");
-        let Some(seat) = station.seats.get_mut(&monitor) else { return };
-        let text = String::from_utf8_lossy(&seat.chair.heard(at_end)).replace(&*station.root.to_string_lossy(), "{root}");
+        let station = self
+            .stations
+            .get_mut(node)
+            .expect("a monitor sits on a node of the story");
+        let Some(seat) = station.seats.get_mut(&monitor) else {
+            return;
+        };
+        let text = String::from_utf8_lossy(&seat.chair.heard(at_end))
+            .replace(&*station.root.to_string_lossy(), "{root}");
         station.tick.log.extend(text.lines().map(str::to_owned));
     }
 
@@ -414,6 +533,7 @@ impl<'a> Player<'a> {
                 if self.stations[&node].seats[&monitor].chair.ends_gently() {
                     self.end_gently(&node, monitor);
                 }
+                self.free(&node, monitor);
                 let ended = self.end(&node, monitor, Signal::Kill);
                 cleared = cleared.and(ended);
             }
@@ -428,6 +548,20 @@ impl<'a> Player<'a> {
             }
         }
         cleared
+    }
+
+    /// Kills a monitor and lets go what a rule holds of it, so that also one that cannot be killed
+    /// ends.
+    fn free(&mut self, node: &NodeName, monitor: MonitorId) {
+        let station = self.station(node);
+        let Some(seat) = station.seats.get_mut(&monitor) else {
+            return;
+        };
+        seat.ending = true;
+        seat.chair.signal(Signal::Kill);
+        for (hold, _) in std::mem::take(&mut station.hangs) {
+            station.release(hold);
+        }
     }
 
     /// A wrapper may write something when it ends, such as what it measured.
@@ -453,9 +587,14 @@ impl<'a> Player<'a> {
             healing_from: self.director.healing_from(),
             settled_at: self.director.settled_at(),
             broken,
-            missed_moments: missed.map(|(place, text)| format!("{place}: {text}")).collect(),
+            missed_moments: missed
+                .map(|(place, text)| format!("{place}: {text}"))
+                .collect(),
         };
-        Played { recording, truth: self.director.into_truth() }
+        Played {
+            recording,
+            truth: self.director.into_truth(),
+        }
     }
 
     /// The number of the present tick.
@@ -474,21 +613,35 @@ impl<'a> Player<'a> {
     }
 
     fn station(&mut self, node: &NodeName) -> &mut Station {
-        self.stations.get_mut(node).expect("a plan names nodes of its story only")
+        self.stations
+            .get_mut(node)
+            .expect("a plan names nodes of its story only")
     }
 
     fn seat(&mut self, node: &NodeName, monitor: MonitorId) -> &mut Seat {
-        self.station(node).seats.get_mut(&monitor).expect("a monitor that was waited for sits there")
+        self.station(node)
+            .seats
+            .get_mut(&monitor)
+            .expect("a monitor that was waited for sits there")
     }
 }
 
 fn unplayed(broken: Broken) -> Played {
-    let recording = Recording { arm: Some(Arm::Process), broken: Some(broken), ..Recording::default() };
-    Played { recording, truth: Truth::default() }
+    let recording = Recording {
+        arm: Some(Arm::Process),
+        broken: Some(broken),
+        ..Recording::default()
+    };
+    Played {
+        recording,
+        truth: Truth::default(),
+    }
 }
 
 fn stage(error: &dyn std::error::Error) -> Broken {
-    Broken::Stage { cause: error.to_string() }
+    Broken::Stage {
+        cause: error.to_string(),
+    }
 }
 
 fn word(signal: Signal) -> &'static str {

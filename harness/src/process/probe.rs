@@ -43,11 +43,20 @@ impl fmt::Display for ProbeFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Broken(Broken::Hung { tick, waiting_for }) => {
-                write!(f, "the monitor made no progress at poll {tick}: waited for {waiting_for}")
+                write!(
+                    f,
+                    "the monitor made no progress at poll {tick}: waited for {waiting_for}"
+                )
             }
-            Self::Broken(Broken::Crashed { tick, exit, last_words }) => {
+            Self::Broken(Broken::Crashed {
+                tick,
+                exit,
+                last_words,
+            }) => {
                 write!(f, "the monitor ended by itself at poll {tick}: {exit:?}")?;
-                last_words.iter().try_for_each(|line| write!(f, "\n  {line}"))
+                last_words
+                    .iter()
+                    .try_for_each(|line| write!(f, "\n  {line}"))
             }
             Self::Broken(Broken::StuckInKernel { tick }) => {
                 write!(f, "the monitor is stuck in the kernel at poll {tick}")
@@ -83,17 +92,30 @@ impl ProcessArm {
         if chairs.any(|chair| !chair.calls.is_empty()) {
             return Ok(());
         }
-        Err(ProbeFailure::NeverCalled { polls: LAST_TICK + 1 })
+        Err(ProbeFailure::NeverCalled {
+            polls: LAST_TICK + 1,
+        })
     }
 }
 
 /// The probe as a story, which nobody judges.
 fn story(platform: &Platform) -> Story {
     let node = NodeName::from("node-a");
-    let place = Place { file: "probe".to_owned(), line: 1, column: 1 };
-    let monitored = platform.ports().into_iter().filter(|port| port.cabled && port.is_monitored());
+    let place = Place {
+        file: "probe".to_owned(),
+        line: 1,
+        column: 1,
+    };
+    let monitored = platform
+        .ports()
+        .into_iter()
+        .filter(|port| port.cabled && port.is_monitored());
     let cut = monitored.map(|port| {
-        let slot = SlotRef { node: node.clone(), pci: port.pci, port: port.port };
+        let slot = SlotRef {
+            node: node.clone(),
+            pci: port.pci,
+            port: port.port,
+        };
         Deed::World(Action::Cut(slot))
     });
     let step = Step {
@@ -113,7 +135,9 @@ fn story(platform: &Platform) -> Story {
         chairs: vec![node],
         tick: SimTime::from_secs(1),
         until: SimTime::from_secs(LAST_TICK),
-        heal: Heal::Never { because: "nothing is judged".to_owned() },
+        heal: Heal::Never {
+            because: "nothing is judged".to_owned(),
+        },
         checks: ChecksRun::State,
         arms: vec![Arm::Process],
         flags: Vec::new(),

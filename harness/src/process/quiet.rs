@@ -30,7 +30,9 @@ pub(super) struct Stir {
 
 /// Looks at every thread of a process.
 pub(super) fn stir(pid: Pid) -> Stir {
-    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Stir::default() };
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
+        return Stir::default();
+    };
     let mut all = Stir::default();
     for thread in threads.flatten() {
         if let Ok(status) = fs::read_to_string(thread.path().join("status")) {
@@ -61,5 +63,8 @@ fn count(status: &str, name: &str) -> Option<u64> {
 }
 
 fn field<'a>(status: &'a str, name: &str) -> Option<&'a str> {
-    status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim)
+    status
+        .lines()
+        .find_map(|line| line.strip_prefix(name))
+        .map(str::trim)
 }

@@ -55,25 +55,49 @@ impl Connector {
     pub(super) fn start(runtime: &Runtime) -> Self {
         let (lines, incoming) = mpsc::unbounded_channel();
         let ears = Ears::default();
-        let service = PlatformConnectorServer::new(Desk { ears: Arc::clone(&ears) });
+        let service = PlatformConnectorServer::new(Desk {
+            ears: Arc::clone(&ears),
+        });
         runtime.spawn(async move {
             // It ends with the runtime; a connection that fails ends alone.
-            let _ = Server::builder().serve_with_incoming(service, UnboundedReceiverStream::new(incoming)).await;
+            let _ = Server::builder()
+                .serve_with_incoming(service, UnboundedReceiverStream::new(incoming))
+                .await;
         });
-        Self { lines, ears, outlets: BTreeMap::new() }
+        Self {
+            lines,
+            ears,
+            outlets: BTreeMap::new(),
+        }
     }
 
     /// A node gets a socket at this path, at which nothing stands yet.
     pub(super) fn open(&mut self, node: &NodeName, path: &Path, teller: Teller) {
-        self.ears.lock().unwrap_or_else(PoisonError::into_inner).insert(node.clone(), teller);
-        let outlet = Outlet { path: path.to_owned(), stands: Socket::Absent, accepting: None, tags: Arc::default() };
+        self.ears
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(node.clone(), teller);
+        let outlet = Outlet {
+            path: path.to_owned(),
+            stands: Socket::Absent,
+            accepting: None,
+            tags: Arc::default(),
+        };
         self.outlets.insert(node.clone(), outlet);
     }
 
     /// Brings what stands at a node's path in line with the script. Where nobody listens any more,
     /// every connection is cut.
-    pub(super) fn stand(&mut self, runtime: &Runtime, node: &NodeName, socket: Socket) -> io::Result<()> {
-        let outlet = self.outlets.get_mut(node).expect("a node's socket is opened before it is changed");
+    pub(super) fn stand(
+        &mut self,
+        runtime: &Runtime,
+        node: &NodeName,
+        socket: Socket,
+    ) -> io::Result<()> {
+        let outlet = self
+            .outlets
+            .get_mut(node)
+            .expect("a node's socket is opened before it is changed");
         if outlet.stands == socket {
             return Ok(());
         }
@@ -84,7 +108,12 @@ impl Connector {
                 UnixListener::bind(&outlet.path)?
             };
             if socket == Socket::Listening {
-                let accept = accept(listener, node.clone(), self.lines.clone(), Arc::clone(&outlet.tags));
+                let accept = accept(
+                    listener,
+                    node.clone(),
+                    self.lines.clone(),
+                    Arc::clone(&outlet.tags),
+                );
                 outlet.accepting = Some(runtime.spawn(accept));
             }
         }
@@ -94,7 +123,10 @@ impl Connector {
 
     /// Takes every socket away and cuts every connection.
     pub(super) fn close(&mut self, runtime: &Runtime) -> io::Result<()> {
-        self.ears.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.ears
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
         while let Some((_, mut outlet)) = self.outlets.pop_first() {
             outlet.end(runtime)?;
         }
@@ -109,7 +141,12 @@ impl Outlet {
             // The listener is dropped with its task.
             let _ = runtime.block_on(accepting);
         }
-        for tag in self.tags.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        for tag in self
+            .tags
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .drain(..)
+        {
             tag.cut();
         }
         if self.stands != Socket::Absent {
@@ -127,8 +164,12 @@ async fn accept(
     tags: Arc<Mutex<Vec<LineTag>>>,
 ) {
     while let Ok((stream, _)) = listener.accept().await {
-        let Ok(line) = Line::new(stream, node.clone()) else { continue };
-        tags.lock().unwrap_or_else(PoisonError::into_inner).push(line.tag().clone());
+        let Ok(line) = Line::new(stream, node.clone()) else {
+            continue;
+        };
+        tags.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(line.tag().clone());
         if lines.send(Ok(line)).is_err() {
             return;
         }
@@ -142,12 +183,28 @@ struct Desk {
 
 #[tonic::async_trait]
 impl PlatformConnector for Desk {
-    async fn health_event_occurred_v1(&self, request: Request<HealthEvents>) -> Result<Response<()>, Status> {
-        let line = request.extensions().get::<LineTag>().expect("every connection has a tag").clone();
+    async fn health_event_occurred_v1(
+        &self,
+        request: Request<HealthEvents>,
+    ) -> Result<Response<()>, Status> {
+        let line = request
+            .extensions()
+            .get::<LineTag>()
+            .expect("every connection has a tag")
+            .clone();
         let (answer, decided) = oneshot::channel();
-        let teller = self.ears.lock().unwrap_or_else(PoisonError::into_inner).get(&line.node).cloned();
+        let teller = self
+            .ears
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&line.node)
+            .cloned();
         if let Some(teller) = teller {
-            teller.tell(News::Call { batch: request.into_inner(), pid: line.pid, answer });
+            teller.tell(News::Call {
+                batch: request.into_inner(),
+                pid: line.pid,
+                answer,
+            });
         }
         match decided.await {
             Ok(Reaction::Accept) => Ok(Response::new(())),
@@ -155,7 +212,9 @@ impl PlatformConnector for Desk {
                 tokio::time::sleep(std::time::Duration::from_nanos(after.as_ns())).await;
                 Ok(Response::new(()))
             }
-            Ok(Reaction::Status(code)) => Err(Status::new(Code::from_i32(code), "as the story says")),
+            Ok(Reaction::Status(code)) => {
+                Err(Status::new(Code::from_i32(code), "as the story says"))
+            }
             Ok(Reaction::Hang) => std::future::pending().await,
             Ok(Reaction::LoseReply | Reaction::Disconnect) => {
                 line.cut();

@@ -92,7 +92,11 @@ impl Stage {
     pub fn here() -> Result<Self, NoStage> {
         open_fuse()?;
         let folder = make_folder()?;
-        Ok(Self { base: folder.path().to_owned(), interrupted: Arc::default(), _folder: Some(folder) })
+        Ok(Self {
+            base: folder.path().to_owned(),
+            interrupted: Arc::default(),
+            _folder: Some(folder),
+        })
     }
 
     /// The folder in which mounts, sockets and configuration files lie.
@@ -128,7 +132,10 @@ fn outside() -> Result<Entered, NoStage> {
     isolate()?;
     let inner = env::current_exe().and_then(|program| {
         let mark = format!("{} {}", getpid(), folder.path().display());
-        Command::new(program).args(env::args_os().skip(1)).env(MARK, mark).spawn()
+        Command::new(program)
+            .args(env::args_os().skip(1))
+            .env(MARK, mark)
+            .spawn()
     });
     let code = match inner {
         Ok(inner) => watch(inner, &mut signals),
@@ -157,13 +164,17 @@ fn isolate() -> Result<(), NoStage> {
 
 /// Hands signals on until the inner process has ended. A second one ends it at once.
 fn watch(mut inner: Child, signals: &mut Signals) -> u8 {
-    let pid = i32::try_from(inner.id()).map(Pid::from_raw).expect("a pid is a positive i32");
+    let pid = i32::try_from(inner.id())
+        .map(Pid::from_raw)
+        .expect("a pid is a positive i32");
     let mut asked = false;
     loop {
         // Not only after SIGCHLD: it may have ended before anybody listened.
         if let Ok(Some(status)) = inner.try_wait() {
             let code = status.code().and_then(|code| u8::try_from(code).ok());
-            let killed = status.signal().and_then(|signal| u8::try_from(128 + signal).ok());
+            let killed = status
+                .signal()
+                .and_then(|signal| u8::try_from(128 + signal).ok());
             return code.or(killed).unwrap_or(NO_STAGE);
         }
         for signal in signals.wait() {
@@ -200,17 +211,42 @@ fn inside(mark: &str) -> Result<Stage, NoStage> {
         |errno| NoStage::Mount { what, errno }
     };
     mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none).map_err(failed("/"))?;
-    mount(Some("proc"), "/proc", Some("proc"), plain | MsFlags::MS_NOEXEC, none).map_err(failed("/proc"))?;
-    mount(Some("nicdrill"), base, Some("tmpfs"), plain, Some("mode=0755")).map_err(failed(base))?;
-    Ok(Stage { base: base.into(), interrupted, _folder: None })
+    mount(
+        Some("proc"),
+        "/proc",
+        Some("proc"),
+        plain | MsFlags::MS_NOEXEC,
+        none,
+    )
+    .map_err(failed("/proc"))?;
+    mount(
+        Some("nicdrill"),
+        base,
+        Some("tmpfs"),
+        plain,
+        Some("mode=0755"),
+    )
+    .map_err(failed(base))?;
+    Ok(Stage {
+        base: base.into(),
+        interrupted,
+        _folder: None,
+    })
 }
 
 fn open_fuse() -> Result<(), NoStage> {
-    File::options().read(true).write(true).open("/dev/fuse").map_err(NoStage::Fuse)?;
+    File::options()
+        .read(true)
+        .write(true)
+        .open("/dev/fuse")
+        .map_err(NoStage::Fuse)?;
     Ok(())
 }
 
 /// The name is short: a socket's path may have 107 bytes (`unix(7)`).
 fn make_folder() -> io::Result<TempDir> {
-    tempfile::Builder::new().prefix("nicdrill-").rand_bytes(6).tempdir()
+    tempfile::Builder::new()
+        .prefix("nicdrill-")
+        .rand_bytes(6)
+        .tempdir()
 }

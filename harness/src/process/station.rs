@@ -55,7 +55,13 @@ pub(super) struct Seat {
 
 impl Seat {
     pub(super) fn new(chair: Chair) -> Self {
-        Self { chair, gate: VecDeque::new(), granted: None, held: None, ending: false }
+        Self {
+            chair,
+            gate: VecDeque::new(),
+            granted: None,
+            held: None,
+            ending: false,
+        }
     }
 }
 
@@ -85,7 +91,11 @@ impl Station {
         let mut seats = self.seats.iter();
         match (seats.next(), seats.next()) {
             (Some((only, _)), None) => Some(*only),
-            _ => self.seats.iter().find(|(_, seat)| seat.chair.is(tid)).map(|(monitor, _)| *monitor),
+            _ => self
+                .seats
+                .iter()
+                .find(|(_, seat)| seat.chair.is(tid))
+                .map(|(monitor, _)| *monitor),
         }
     }
 

@@ -13,15 +13,30 @@ use crate::{log, play, story, told, toy};
 const PORTS: &str = "accepted: 18 ports";
 
 fn check(timeline: &str, mode: &str, more: &str, expected: &[&str]) {
-    let played = play(&story(timeline), &toy(mode, more), ProcessOptions::default());
+    let played = play(
+        &story(timeline),
+        &toy(mode, more),
+        ProcessOptions::default(),
+    );
     assert_eq!(played.recording.broken, None, "{:#?}", log(&played));
     assert_eq!(told(&played), expected, "{:#?}", log(&played));
 }
 
-const CUT: &str = "timeline:\n  - at: 2s\n    do: [ { cut: victim } ]\nuntil: 3s\nheal: never\nbecause: a test\n";
+const CUT: &str =
+    "timeline:\n  - at: 2s\n    do: [ { cut: victim } ]\nuntil: 3s\nheal: never\nbecause: a test\n";
 
 pub(crate) fn a_fault_is_said_in_the_poll_that_first_sees_it() {
-    check(CUT, "plain", "", &[&format!("1 [{PORTS}] []"), "1 [] []", "1 [accepted: mlx5_0/1 1: DOWN] []", "1 [] []"]);
+    check(
+        CUT,
+        "plain",
+        "",
+        &[
+            &format!("1 [{PORTS}] []"),
+            "1 [] []",
+            "1 [accepted: mlx5_0/1 1: DOWN] []",
+            "1 [] []",
+        ],
+    );
 }
 
 pub(crate) fn two_plays_tell_the_same() {
@@ -30,10 +45,19 @@ pub(crate) fn two_plays_tell_the_same() {
     assert_eq!(told(&one), told(&other));
     let reads = |played: &harness::Played| {
         let ticks = played.recording.ticks.iter();
-        ticks.flat_map(|tick| tick.chairs.values()).map(|chair| chair.reads.to_vec()).collect::<Vec<_>>()
+        ticks
+            .flat_map(|tick| tick.chairs.values())
+            .map(|chair| chair.reads.to_vec())
+            .collect::<Vec<_>>()
     };
     assert_eq!(reads(&one), reads(&other));
-    assert!(reads(&one)[0].iter().any(|line| line.starts_with("list sys/class/infiniband:")), "{:?}", reads(&one)[0]);
+    assert!(
+        reads(&one)[0]
+            .iter()
+            .any(|line| line.starts_with("list sys/class/infiniband:")),
+        "{:?}",
+        reads(&one)[0]
+    );
 }
 
 pub(crate) fn a_hang_for_ticks_is_ticks_without_a_poll() {
@@ -41,7 +65,13 @@ pub(crate) fn a_hang_for_ticks_is_ticks_without_a_poll() {
         "timeline:\n  - at: 1s\n    do: [ { read: victim/state, hang: 2 ticks } ]\nuntil: 4s\nheal: never\nbecause: a test\n",
         "plain",
         "",
-        &[&format!("1 [{PORTS}] []"), "0 [] []", "0 [] []", "1 [] []", "0 [] []"],
+        &[
+            &format!("1 [{PORTS}] []"),
+            "0 [] []",
+            "0 [] []",
+            "1 [] []",
+            "0 [] []",
+        ],
     );
 }
 
@@ -50,7 +80,13 @@ pub(crate) fn a_pause_is_ticks_without_a_poll() {
         "timeline:\n  - at: 1s\n    do: [ { monitor: pause, for: 2s } ]\nuntil: 4s\nheal: never\nbecause: a test\n",
         "plain",
         "",
-        &[&format!("1 [{PORTS}] []"), "0 [] []", "0 [] []", "1 [] []", "1 [] []"],
+        &[
+            &format!("1 [{PORTS}] []"),
+            "0 [] []",
+            "0 [] []",
+            "1 [] []",
+            "1 [] []",
+        ],
     );
 }
 
@@ -59,7 +95,12 @@ pub(crate) fn a_restart_ends_one_and_starts_another() {
         "timeline:\n  - at: 1s\n    do: [ { monitor: restart, signal: KILL, away: 2s } ]\nuntil: 3s\nheal: never\nbecause: a test\n",
         "plain",
         "",
-        &[&format!("1 [{PORTS}] []"), "0 [] [Signal(9)]", "0 [] []", &format!("1 [{PORTS}] []")],
+        &[
+            &format!("1 [{PORTS}] []"),
+            "0 [] [Signal(9)]",
+            "0 [] []",
+            &format!("1 [{PORTS}] []"),
+        ],
     );
 }
 
@@ -68,7 +109,10 @@ pub(crate) fn sigterm_ends_a_monitor_at_the_gate() {
         "timeline:\n  - at: 1s\n    do: [ { monitor: restart, signal: TERM } ]\nuntil: 1s\nheal: never\nbecause: a test\n",
         "plain",
         "",
-        &[&format!("1 [{PORTS}] []"), &format!("1 [{PORTS}] [Signal(15)]")],
+        &[
+            &format!("1 [{PORTS}] []"),
+            &format!("1 [{PORTS}] [Signal(15)]"),
+        ],
     );
 }
 
@@ -77,7 +121,11 @@ pub(crate) fn a_kill_in_mid_poll_ends_it_there() {
         "timeline:\n  - at: 1s\n    in_poll: { before: read victim/state }\n    do: [ { monitor: restart, signal: KILL } ]\nuntil: 2s\nheal: never\nbecause: a test\n",
         "plain",
         "",
-        &[&format!("1 [{PORTS}] []"), "0 [] [Signal(9)]", &format!("1 [{PORTS}] []")],
+        &[
+            &format!("1 [{PORTS}] []"),
+            "0 [] [Signal(9)]",
+            &format!("1 [{PORTS}] []"),
+        ],
     );
 }
 
@@ -86,36 +134,66 @@ pub(crate) fn a_device_goes_between_listing_and_read() {
         "timeline:\n  - at: 1s\n    in_poll: { after: list class/infiniband, before: read victim/state }\n    do: [ { remove: device of victim } ]\nuntil: 2s\nheal: never\nbecause: a test\n",
         "plain",
         "",
-        &[&format!("1 [{PORTS}] []"), "1 [accepted: mlx5_0/1 gone] []", "1 [] []"],
+        &[
+            &format!("1 [{PORTS}] []"),
+            "1 [accepted: mlx5_0/1 gone] []",
+            "1 [] []",
+        ],
     );
 }
 
 pub(crate) fn stuck_in_the_kernel_is_told_and_ends() {
     let story = story(
-        "timeline:\n  - at: 1s\n    do: [ { read: victim/state, hang: 2 ticks, killable: false } ]\n  - at: 2s\n    do: [ { monitor: stop, signal: KILL } ]\nuntil: 4s\nheal: never\nbecause: a test\n",
+        "timeline:\n  - at: 1s\n    do: [ { read: victim/state, hang: 2 ticks, killable: false } ]\n  - at: 2s\n    do: [ { monitor: restart, signal: KILL } ]\nuntil: 4s\nheal: never\nbecause: a test\n",
     );
     let played = play(&story, &toy("plain", ""), ProcessOptions::default());
-    assert_eq!(played.recording.broken, Some(Broken::StuckInKernel { tick: 2 }));
+    assert_eq!(
+        played.recording.broken,
+        Some(Broken::StuckInKernel { tick: 2 })
+    );
 }
 
 pub(crate) fn several_listings_make_a_poll() {
-    let expected = [&*format!("1 [{PORTS}] []"), "1 [] []", "1 [accepted: mlx5_0/1 1: DOWN] []", "1 [] []"];
+    let expected = [
+        &*format!("1 [{PORTS}] []"),
+        "1 [] []",
+        "1 [accepted: mlx5_0/1 1: DOWN] []",
+        "1 [] []",
+    ];
     check(CUT, "twice", "listings_per_poll: 2\n", &expected);
 }
 
 pub(crate) fn what_is_sent_behind_a_poll_belongs_to_it() {
-    let expected = [&*format!("1 [{PORTS}] []"), "1 [] []", "1 [accepted: mlx5_0/1 1: DOWN] []", "1 [] []"];
+    let expected = [
+        &*format!("1 [{PORTS}] []"),
+        "1 [] []",
+        "1 [accepted: mlx5_0/1 1: DOWN] []",
+        "1 [] []",
+    ];
     check(CUT, "behind", "drains: quiet\n", &expected);
 }
 
 pub(crate) fn two_loops_come_to_the_gate() {
     let down = "1 [accepted: mlx5_0/1 1: DOWN; accepted: mlx5_0/1 1: DOWN] []";
-    let expected = [&*format!("1 [{PORTS}; {PORTS}] []"), "1 [] []", down, "1 [] []"];
-    check(CUT, "loops", "poll_unit: check\nconcurrent: true\n", &expected);
+    let expected = [
+        &*format!("1 [{PORTS}; {PORTS}] []"),
+        "1 [] []",
+        down,
+        "1 [] []",
+    ];
+    check(
+        CUT,
+        "loops",
+        "poll_unit: check\nconcurrent: true\n",
+        &expected,
+    );
 }
 
 pub(crate) fn a_wrapper_stands_before_the_monitor() {
-    let options = ProcessOptions { wrap: vec!["env".to_owned(), "--".to_owned()], ..ProcessOptions::default() };
+    let options = ProcessOptions {
+        wrap: vec!["env".to_owned(), "--".to_owned()],
+        ..ProcessOptions::default()
+    };
     let played = play(&story(CUT), &toy("plain", ""), options);
     assert_eq!(played.recording.broken, None);
     assert_eq!(told(&played)[2], "1 [accepted: mlx5_0/1 1: DOWN] []");
@@ -123,7 +201,10 @@ pub(crate) fn a_wrapper_stands_before_the_monitor() {
 
 pub(crate) fn stale_bytes_hide_a_fault() {
     let stale = Some(Pattern::new("sys/class/infiniband/*/ports/*/state"));
-    let options = ProcessOptions { stale_bytes_for_test: stale, ..ProcessOptions::default() };
+    let options = ProcessOptions {
+        stale_bytes_for_test: stale,
+        ..ProcessOptions::default()
+    };
     let played = play(&story(CUT), &toy("plain", ""), options);
     assert_eq!(told(&played)[2], "1 [] []");
 }
@@ -140,7 +221,10 @@ pub(crate) fn drills_a_second_are_printed() {
         for _ in 0..DRILLS {
             assert_eq!(arm.play(&story, &toy).recording.broken, None);
         }
-        println!("one drill of 30 polls on one CPU: {:?}", begun.elapsed() / DRILLS);
+        println!(
+            "one drill of 30 polls on one CPU: {:?}",
+            begun.elapsed() / DRILLS
+        );
     })
     .join()
     .unwrap();

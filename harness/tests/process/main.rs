@@ -16,40 +16,94 @@ use std::{
 };
 
 use harness::{
-    Descriptor, Player as _, Played,
+    Descriptor, Played, Player as _,
     process::{ProcessArm, ProcessOptions, Stage},
 };
 use scenarios::Story;
 
 const TESTS: &[(&str, fn())] = &[
-    ("a_fault_is_said_in_the_poll_that_first_sees_it", lockstep::a_fault_is_said_in_the_poll_that_first_sees_it),
+    (
+        "a_fault_is_said_in_the_poll_that_first_sees_it",
+        lockstep::a_fault_is_said_in_the_poll_that_first_sees_it,
+    ),
     ("two_plays_tell_the_same", lockstep::two_plays_tell_the_same),
-    ("a_hang_for_ticks_is_ticks_without_a_poll", lockstep::a_hang_for_ticks_is_ticks_without_a_poll),
-    ("a_pause_is_ticks_without_a_poll", lockstep::a_pause_is_ticks_without_a_poll),
-    ("a_restart_ends_one_and_starts_another", lockstep::a_restart_ends_one_and_starts_another),
-    ("sigterm_ends_a_monitor_at_the_gate", lockstep::sigterm_ends_a_monitor_at_the_gate),
-    ("a_kill_in_mid_poll_ends_it_there", lockstep::a_kill_in_mid_poll_ends_it_there),
-    ("a_device_goes_between_listing_and_read", lockstep::a_device_goes_between_listing_and_read),
-    ("stuck_in_the_kernel_is_told_and_ends", lockstep::stuck_in_the_kernel_is_told_and_ends),
-    ("several_listings_make_a_poll", lockstep::several_listings_make_a_poll),
-    ("what_is_sent_behind_a_poll_belongs_to_it", lockstep::what_is_sent_behind_a_poll_belongs_to_it),
-    ("two_loops_come_to_the_gate", lockstep::two_loops_come_to_the_gate),
-    ("a_wrapper_stands_before_the_monitor", lockstep::a_wrapper_stands_before_the_monitor),
-    ("stale_bytes_hide_a_fault", lockstep::stale_bytes_hide_a_fault),
+    (
+        "a_hang_for_ticks_is_ticks_without_a_poll",
+        lockstep::a_hang_for_ticks_is_ticks_without_a_poll,
+    ),
+    (
+        "a_pause_is_ticks_without_a_poll",
+        lockstep::a_pause_is_ticks_without_a_poll,
+    ),
+    (
+        "a_restart_ends_one_and_starts_another",
+        lockstep::a_restart_ends_one_and_starts_another,
+    ),
+    (
+        "sigterm_ends_a_monitor_at_the_gate",
+        lockstep::sigterm_ends_a_monitor_at_the_gate,
+    ),
+    (
+        "a_kill_in_mid_poll_ends_it_there",
+        lockstep::a_kill_in_mid_poll_ends_it_there,
+    ),
+    (
+        "a_device_goes_between_listing_and_read",
+        lockstep::a_device_goes_between_listing_and_read,
+    ),
+    (
+        "stuck_in_the_kernel_is_told_and_ends",
+        lockstep::stuck_in_the_kernel_is_told_and_ends,
+    ),
+    (
+        "several_listings_make_a_poll",
+        lockstep::several_listings_make_a_poll,
+    ),
+    (
+        "what_is_sent_behind_a_poll_belongs_to_it",
+        lockstep::what_is_sent_behind_a_poll_belongs_to_it,
+    ),
+    (
+        "two_loops_come_to_the_gate",
+        lockstep::two_loops_come_to_the_gate,
+    ),
+    (
+        "a_wrapper_stands_before_the_monitor",
+        lockstep::a_wrapper_stands_before_the_monitor,
+    ),
+    (
+        "stale_bytes_hide_a_fault",
+        lockstep::stale_bytes_hide_a_fault,
+    ),
     ("the_connector_accepts", connector::accepts),
     ("the_connector_is_absent", connector::is_absent),
     ("nobody_listens", connector::nobody_listens),
     ("the_connector_refuses", connector::refuses),
-    ("the_connector_answers_with_a_code", connector::answers_with_a_code),
+    (
+        "the_connector_answers_with_a_code",
+        connector::answers_with_a_code,
+    ),
     ("the_connector_is_slow", connector::is_slow),
     ("the_connector_hangs", connector::hangs),
     ("the_connector_loses_the_reply", connector::loses_the_reply),
     ("the_connector_disconnects", connector::disconnects),
-    ("the_probe_tells_who_cannot_be_drilled", staging::the_probe_tells_who_cannot_be_drilled),
-    ("sigkill_of_the_outer_process_leaves_nothing", staging::sigkill_of_the_outer_process_leaves_nothing),
-    ("sigkill_of_the_inner_process_leaves_nothing", staging::sigkill_of_the_inner_process_leaves_nothing),
+    (
+        "the_probe_tells_who_cannot_be_drilled",
+        staging::the_probe_tells_who_cannot_be_drilled,
+    ),
+    (
+        "sigkill_of_the_outer_process_leaves_nothing",
+        staging::sigkill_of_the_outer_process_leaves_nothing,
+    ),
+    (
+        "sigkill_of_the_inner_process_leaves_nothing",
+        staging::sigkill_of_the_inner_process_leaves_nothing,
+    ),
     ("ctrl_c_leaves_nothing", staging::ctrl_c_leaves_nothing),
-    ("drills_a_second_are_printed", lockstep::drills_a_second_are_printed),
+    (
+        "drills_a_second_are_printed",
+        lockstep::drills_a_second_are_printed,
+    ),
 ];
 
 fn main() -> ExitCode {
@@ -59,10 +113,16 @@ fn main() -> ExitCode {
         Some("inside") => return staging::inside(),
         _ => {}
     }
-    let filters: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with('-')).collect();
+    let filters: Vec<&String> = arguments
+        .iter()
+        .filter(|argument| !argument.starts_with('-'))
+        .collect();
     let listing = arguments.iter().any(|argument| argument == "--list");
     if !listing && let Err(reason) = Stage::here() {
-        assert!(env::var_os("NICDRILL_REQUIRE_FUSE").is_none_or(|required| required != "1"), "{reason}");
+        assert!(
+            env::var_os("NICDRILL_REQUIRE_FUSE").is_none_or(|required| required != "1"),
+            "{reason}"
+        );
         println!("skipped: {reason}");
         return ExitCode::SUCCESS;
     }
@@ -79,7 +139,11 @@ fn main() -> ExitCode {
         println!("test {name} ... {}", if passed { "ok" } else { "FAILED" });
         failed += usize::from(!passed);
     }
-    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if failed == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }
 
 /// A descriptor of the toy monitor; `more` are further lines of it.
@@ -92,13 +156,25 @@ fn toy(mode: &str, more: &str) -> Descriptor {
 
 /// A story on the platform `h100-oci`, from its timeline on.
 fn story(timeline: &str) -> Story {
+    // Nobody judges here, but a story that expects nothing is none.
+    let timeline = timeline.replacen(
+        "timeline:\n",
+        "timeline:\n  - at: 0s\n    expect: [ baseline ]\n",
+        1,
+    );
     let text = format!(
         "scenario: a test\nwhy: a test\ncovers: [ lsd/3.4/test ]\nplatforms: all\nlet:\n  victim: {{ role: compute, nth: 1 }}\n{timeline}"
     );
-    let scenario = scenarios::read("test/a-test.yaml", &text).unwrap_or_else(|error| panic!("{error}"));
+    let scenario =
+        scenarios::read("test/a-test.yaml", &text).unwrap_or_else(|error| panic!("{error}"));
     let platforms = platforms::Platforms::shipped();
-    let (_, platform) = platforms.iter().find(|(name, _)| *name == "h100-oci").unwrap();
-    scenario.in_world(&platforms::NodeName::from("node-a"), platform).unwrap()
+    let (_, platform) = platforms
+        .iter()
+        .find(|(name, _)| *name == "h100-oci")
+        .unwrap();
+    scenario
+        .in_world(&platforms::NodeName::from("node-a"), platform)
+        .unwrap()
 }
 
 /// Plays a story once with the toy, on a stage without namespaces.
@@ -111,7 +187,10 @@ fn play(story: &Story, descriptor: &Descriptor, options: ProcessOptions) -> Play
         let mut arm = ProcessArm::new(&stage, 0, options).unwrap();
         let played = arm.play(&story, &descriptor);
         let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
-        assert!(!mounts.contains(&*stage.folder().to_string_lossy()), "the mount has gone");
+        assert!(
+            !mounts.contains(&*stage.folder().to_string_lossy()),
+            "the mount has gone"
+        );
         played
     });
     player.join().unwrap_or_else(|_| abort())
@@ -126,12 +205,21 @@ fn told(played: &Played) -> Vec<String> {
             .calls
             .iter()
             .map(|call| {
-                let texts: Vec<&str> = call.events.iter().map(|event| event.message.as_str()).collect();
+                let texts: Vec<&str> = call
+                    .events
+                    .iter()
+                    .map(|event| event.message.as_str())
+                    .collect();
                 format!("{}: {}", call.answer, texts.join(", "))
             })
             .collect();
         let exits: Vec<String> = chair.exits.iter().map(|exit| format!("{exit:?}")).collect();
-        format!("{} [{}] [{}]", chair.polls, calls.join("; "), exits.join("; "))
+        format!(
+            "{} [{}] [{}]",
+            chair.polls,
+            calls.join("; "),
+            exits.join("; ")
+        )
     };
     chairs.map(line).collect()
 }
@@ -139,5 +227,9 @@ fn told(played: &Played) -> Vec<String> {
 /// The lines that the monitor wrote, tick by tick.
 fn log(played: &Played) -> Vec<String> {
     let ticks = &played.recording.ticks;
-    ticks.iter().flat_map(|tick| tick.chairs.values()).map(|chair| chair.log.join("; ")).collect()
+    ticks
+        .iter()
+        .flat_map(|tick| tick.chairs.values())
+        .map(|chair| chair.log.join("; "))
+        .collect()
 }

@@ -33,8 +33,19 @@ pub(crate) fn inside() -> ExitCode {
         }
     };
     println!("playing {}", stage.folder().display());
-    let mut arm = ProcessArm::new(&stage, 0, ProcessOptions { limit: LIMIT * 10, ..ProcessOptions::default() }).unwrap();
-    let played = arm.play(&story("timeline: []\nuntil: 1s\nheal: never\nbecause: a test\n"), &toy("hang", ""));
+    let mut arm = ProcessArm::new(
+        &stage,
+        0,
+        ProcessOptions {
+            limit: LIMIT * 10,
+            ..ProcessOptions::default()
+        },
+    )
+    .unwrap();
+    let played = arm.play(
+        &story("timeline:\nuntil: 1s\nheal: never\nbecause: a test\n"),
+        &toy("hang", ""),
+    );
     match played.recording.broken {
         Some(Broken::Stage { cause }) if cause == "interrupted" => ExitCode::from(42),
         other => panic!("{other:?}"),
@@ -50,30 +61,48 @@ struct Run {
 impl Run {
     /// Starts the other life and waits until mount and monitor are there.
     fn start() -> Self {
-        let mut outer =
-            Command::new(env::current_exe().unwrap()).arg("inside").stdout(Stdio::piped()).spawn().unwrap();
+        let mut outer = Command::new(env::current_exe().unwrap())
+            .arg("inside")
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
         let mut line = String::new();
-        BufReader::new(outer.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let folder = line.trim().strip_prefix("playing ").expect(&line).to_owned();
+        BufReader::new(outer.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let folder = line
+            .trim()
+            .strip_prefix("playing ")
+            .expect(&line)
+            .to_owned();
         let run = Self { outer, folder };
-        run.until("the drill is on", || run.monitors() == 1 && run.mounts() > 0);
+        run.until("the drill is on", || {
+            run.monitors() == 1 && run.mounts() > 0
+        });
         run
     }
 
     /// How many processes have the stage's folder in their command line.
     fn monitors(&self) -> usize {
-        processes().filter(|pid| read(pid, "cmdline").contains(&self.folder)).count()
+        processes()
+            .filter(|pid| read(pid, "cmdline").contains(&self.folder))
+            .count()
     }
 
     /// How many processes see a mount of a simulated file system in it.
     fn mounts(&self) -> usize {
-        let seen = |pid: &String| read(pid, "mounts").lines().any(|line| line.contains(&self.folder));
+        let seen = |pid: &String| {
+            read(pid, "mounts")
+                .lines()
+                .any(|line| line.contains(&self.folder))
+        };
         processes().filter(seen).count()
     }
 
     /// The inner process: the first of its pid namespace.
     fn inner(&self) -> Pid {
-        let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", self.outer.id())).unwrap();
+        let children =
+            fs::read_to_string(format!("/proc/{0}/task/{0}/children", self.outer.id())).unwrap();
         Pid::from_raw(children.trim().parse().unwrap())
     }
 
@@ -99,13 +128,18 @@ impl Run {
 }
 
 fn processes() -> impl Iterator<Item = String> {
-    fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.file_name().to_string_lossy().into_owned())
+    fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
         .filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Processes come and go meanwhile.
 fn read(pid: &str, file: &str) -> String {
-    fs::read(format!("/proc/{pid}/{file}")).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+    fs::read(format!("/proc/{pid}/{file}"))
+        .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+        .unwrap_or_default()
 }
 
 pub(crate) fn sigkill_of_the_outer_process_leaves_nothing() {
@@ -130,26 +164,50 @@ pub(crate) fn the_probe_tells_who_cannot_be_drilled() {
     let stage = Stage::here().unwrap();
     thread::spawn(move || {
         let limit = Duration::from_millis(500);
-        let mut arm = ProcessArm::new(&stage, 0, ProcessOptions { limit, ..ProcessOptions::default() }).unwrap();
+        let mut arm = ProcessArm::new(
+            &stage,
+            0,
+            ProcessOptions {
+                limit,
+                ..ProcessOptions::default()
+            },
+        )
+        .unwrap();
         let platforms = platforms::Platforms::shipped();
-        let (_, platform) = platforms.iter().find(|(name, _)| *name == "dgx-h100").unwrap();
+        let (_, platform) = platforms
+            .iter()
+            .find(|(name, _)| *name == "dgx-h100")
+            .unwrap();
         let mut probe = |descriptor: &Descriptor| arm.probe(platform, descriptor);
         assert_eq!(probe(&toy("plain", "")), Ok(()));
-        assert_eq!(probe(&toy("mute", "")), Err(ProbeFailure::NeverCalled { polls: 13 }));
+        assert_eq!(
+            probe(&toy("mute", "")),
+            Err(ProbeFailure::NeverCalled { polls: 13 })
+        );
         match probe(&toy("hang", "")) {
-            Err(ProbeFailure::Broken(Broken::Hung { tick: 0, waiting_for })) => {
+            Err(ProbeFailure::Broken(Broken::Hung {
+                tick: 0,
+                waiting_for,
+            })) => {
                 assert!(waiting_for.contains("first listing"), "{waiting_for}");
             }
             other => panic!("{other:?}"),
         }
         match probe(&toy("exit", "")) {
-            Err(ProbeFailure::Broken(Broken::Crashed { tick: 0, exit: Exit::Code(3), last_words })) => {
+            Err(ProbeFailure::Broken(Broken::Crashed {
+                tick: 0,
+                exit: Exit::Code(3),
+                last_words,
+            })) => {
                 assert_eq!(last_words, ["no reason to stay"]);
             }
             other => panic!("{other:?}"),
         }
         match probe(&Descriptor::of_program("/bin/true")) {
-            Err(ProbeFailure::Broken(Broken::Crashed { exit: Exit::Code(0), .. })) => {}
+            Err(ProbeFailure::Broken(Broken::Crashed {
+                exit: Exit::Code(0),
+                ..
+            })) => {}
             other => panic!("{other:?}"),
         }
         let absent = probe(&Descriptor::of_program("/no/such/program")).unwrap_err();

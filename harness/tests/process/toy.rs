@@ -20,7 +20,9 @@ use tokio::runtime::Runtime;
 use tonic::transport::{Channel, Endpoint};
 
 pub(crate) fn run(arguments: &[String]) -> ExitCode {
-    let [mode, root, socket] = arguments else { return ExitCode::from(64) };
+    let [mode, root, socket] = arguments else {
+        return ExitCode::from(64);
+    };
     let class = Path::new(root).join("sys/class/infiniband");
     match mode.as_str() {
         "exit" => {
@@ -66,7 +68,13 @@ impl Toy {
             });
             send
         });
-        Self { mode: mode.to_owned(), class, mouth: Mouth::new(socket), behind, known: BTreeMap::new() }
+        Self {
+            mode: mode.to_owned(),
+            class,
+            mouth: Mouth::new(socket),
+            behind,
+            known: BTreeMap::new(),
+        }
     }
 
     fn forever(mut self) -> ExitCode {
@@ -81,9 +89,18 @@ impl Toy {
         if self.mode == "twice" {
             now = self.look();
         }
-        let said = now.iter().filter(|(port, state)| self.known.get(*port) != Some(*state));
-        let mut lines: Vec<String> = said.map(|(port, state)| format!("{port} {state}")).collect();
-        lines.extend(self.known.keys().filter(|port| !now.contains_key(*port)).map(|port| format!("{port} gone")));
+        let said = now
+            .iter()
+            .filter(|(port, state)| self.known.get(*port) != Some(*state));
+        let mut lines: Vec<String> = said
+            .map(|(port, state)| format!("{port} {state}"))
+            .collect();
+        lines.extend(
+            self.known
+                .keys()
+                .filter(|port| !now.contains_key(*port))
+                .map(|port| format!("{port} gone")),
+        );
         let first = self.known.is_empty();
         self.known = now;
         if first {
@@ -100,7 +117,12 @@ impl Toy {
     fn look(&self) -> BTreeMap<String, String> {
         let names = |folder: &Path| {
             let mut names: Vec<String> = fs::read_dir(folder)
-                .map(|entries| entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect())
+                .map(|entries| {
+                    entries
+                        .flatten()
+                        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+                        .collect()
+                })
                 .unwrap_or_default();
             names.sort();
             names
@@ -130,19 +152,38 @@ struct Mouth {
 
 impl Mouth {
     fn new(socket: &str) -> Self {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let endpoint = Endpoint::try_from(format!("unix://{socket}")).unwrap().timeout(Duration::from_millis(300));
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        let endpoint = Endpoint::try_from(format!("unix://{socket}"))
+            .unwrap()
+            .timeout(Duration::from_millis(300));
         let channel = {
             let _inside = runtime.enter();
             endpoint.connect_lazy()
         };
-        Self { runtime, client: PlatformConnectorClient::new(channel) }
+        Self {
+            runtime,
+            client: PlatformConnectorClient::new(channel),
+        }
     }
 
     fn say(&mut self, lines: Vec<String>) {
-        let event = |message| HealthEvent { message, ..HealthEvent::default() };
-        let batch = HealthEvents { version: 1, events: lines.into_iter().map(event).collect() };
-        let answer = self.runtime.block_on(self.client.health_event_occurred_v1(batch));
-        eprintln!("{}", answer.map_or_else(|status| format!("{:?}", status.code()), |_| "Ok".to_owned()));
+        let event = |message| HealthEvent {
+            message,
+            ..HealthEvent::default()
+        };
+        let batch = HealthEvents {
+            version: 1,
+            events: lines.into_iter().map(event).collect(),
+        };
+        let answer = self
+            .runtime
+            .block_on(self.client.health_event_occurred_v1(batch));
+        eprintln!(
+            "{}",
+            answer.map_or_else(|status| format!("{:?}", status.code()), |_| "Ok".to_owned())
+        );
     }
 }

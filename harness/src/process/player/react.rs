@@ -30,7 +30,10 @@ impl Player<'_> {
             News::Killed { hold } => {
                 let station = self.station(&node);
                 station.hangs.remove(&hold);
-                station.seats.values_mut().for_each(|seat| seat.gate.retain(|held| *held != hold));
+                station
+                    .seats
+                    .values_mut()
+                    .for_each(|seat| seat.gate.retain(|held| *held != hold));
             }
             News::Call { batch, pid, answer } => self.call(&node, batch, pid, answer)?,
             News::Ended { monitor } => self.ended(&node, monitor)?,
@@ -42,8 +45,12 @@ impl Player<'_> {
     fn gate(&mut self, node: &NodeName, hold: HoldId, pid: u32) {
         let all = self.descriptor.listings(self.story.checks);
         let station = self.station(node);
-        let Some(monitor) = station.whose(pid) else { return station.release(hold) };
-        let Some(seat) = station.seats.get_mut(&monitor) else { return };
+        let Some(monitor) = station.whose(pid) else {
+            return station.release(hold);
+        };
+        let Some(seat) = station.seats.get_mut(&monitor) else {
+            return;
+        };
         match &mut seat.granted {
             Some(granted) if *granted < all => {
                 *granted += 1;
@@ -67,13 +74,18 @@ impl Player<'_> {
     }
 
     fn moment(&mut self, node: &NodeName, hold: HoldId, pid: u32, moment: MomentId) -> Play<()> {
-        let station = self.stations.get_mut(node).expect("news come from nodes of the story");
+        let station = self
+            .stations
+            .get_mut(node)
+            .expect("news come from nodes of the story");
         let Some(by) = station.whose(pid) else {
             station.release(hold);
             return Ok(());
         };
         let director = &mut self.director;
-        let done = station.change(|fs| director.moment(node, moment, by, fs)).map_err(|error| stage(&error))?;
+        let done = station
+            .change(|fs| director.moment(node, moment, by, fs))
+            .map_err(|error| stage(&error))?;
         match done {
             MomentDo::Go => station.release(hold),
             MomentDo::Kill => {
@@ -104,14 +116,23 @@ impl Player<'_> {
         pid: u32,
         answer: oneshot::Sender<Reaction>,
     ) -> Play<()> {
-        let station = self.stations.get_mut(node).expect("news come from nodes of the story");
+        let station = self
+            .stations
+            .get_mut(node)
+            .expect("news come from nodes of the story");
         let by = station.whose(pid).unwrap_or_default();
         let director = &mut self.director;
-        let done = station.change(|fs| director.call(node, by, fs)).map_err(|error| stage(&error))?;
+        let done = station
+            .change(|fs| director.call(node, by, fs))
+            .map_err(|error| stage(&error))?;
         let root = station.root.to_string_lossy().into_owned();
         station.tick.calls.push(Call {
             version: batch.version,
-            events: batch.events.into_iter().map(|event| below_root(event, &root)).collect(),
+            events: batch
+                .events
+                .into_iter()
+                .map(|event| below_root(event, &root))
+                .collect(),
             accepted: done.reaction.accepted(),
             answer: done.reaction.answer(),
         });
@@ -125,7 +146,9 @@ impl Player<'_> {
 
     /// A monitor has ended. Unless somebody ended it or the story expects it, that breaks the drill.
     fn ended(&mut self, node: &NodeName, monitor: MonitorId) -> Play<()> {
-        let Some(seat) = self.station(node).seats.get_mut(&monitor) else { return Ok(()) };
+        let Some(seat) = self.station(node).seats.get_mut(&monitor) else {
+            return Ok(());
+        };
         let ending = seat.ending;
         let polling = seat.granted.is_some();
         let exit = seat.chair.reap().map_err(|error| stage(&error))?;
@@ -141,11 +164,27 @@ impl Player<'_> {
             station.forget_reads();
         }
         station.tick.exits.push(exit);
-        let last_words = station.tick.log.iter().rev().take(5).rev().cloned().collect();
+        let last_words = station
+            .tick
+            .log
+            .iter()
+            .rev()
+            .take(5)
+            .rev()
+            .cloned()
+            .collect();
         if !ending {
             self.director.left(node, monitor);
         }
-        if expected { Ok(()) } else { Err(Broken::Crashed { tick, exit, last_words }) }
+        if expected {
+            Ok(())
+        } else {
+            Err(Broken::Crashed {
+                tick,
+                exit,
+                last_words,
+            })
+        }
     }
 }
 
