@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use platforms::{NodeName, Platforms};
-use scenarios::{AtRest, Scenario, Unfit, read, shipped};
+use scenarios::{AtRest, Scenario, Unfit, WordKind, read, shipped};
 
 /// Every file of the suite's folder, by its name below it.
 #[expect(
@@ -110,4 +110,19 @@ fn every_scenario_has_a_name_of_its_own_and_names_the_clauses_it_covers() {
             panic!("{other} and {} have the same title", scenario.name());
         }
     }
+}
+
+#[test]
+fn every_word_that_is_built_is_used_by_a_shipped_scenario() {
+    let texts: String = files().into_values().collect();
+    let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let used: std::collections::BTreeSet<&str> = texts.split(|c| !is_word(c)).collect();
+    let unused: Vec<&str> = scenarios::vocabulary()
+        .iter()
+        .filter(|word| word.built)
+        .filter(|word| matches!(word.kind, WordKind::Deed | WordKind::Expectation))
+        .map(|word| word.word)
+        .filter(|word| !used.contains(word))
+        .collect();
+    assert!(unused.is_empty(), "no scenario uses {unused:?}");
 }

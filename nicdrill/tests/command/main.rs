@@ -3,4 +3,5 @@
 mod another_make;
 mod desk;
 mod processes;
+mod whole;
 mod words;

@@ -1,0 +1,36 @@
+//! The suite as a whole: it holds in both arms, tells what its golden traces tell, and lets no wrong
+//! monitor live.
+
+use std::path::Path;
+
+use crate::desk::{Desk, can_play_processes};
+
+/// The suite in the repository, golden traces beside it.
+fn suite() -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/suite");
+    folder.display().to_string()
+}
+
+#[test]
+fn the_suite_holds_in_memory_and_tells_what_its_golden_traces_tell() {
+    let ran = Desk::new().run(&["run", &suite(), "--arm", "memory"]);
+    assert_eq!(ran.code, 0, "{ran}");
+}
+
+#[test]
+fn the_suite_holds_in_the_process_arm_and_both_arms_tell_the_same() {
+    if !can_play_processes() {
+        return;
+    }
+    let ran = Desk::new().run(&["run", "--require", "process"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    let last = ran.out.trim_end().lines().last().unwrap_or_default();
+    assert!(!last.contains("process arm: 0 of"), "{last}");
+}
+
+#[test]
+fn every_wrong_monitor_is_caught() {
+    let ran = Desk::new().run(&["zoo"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(!ran.out.contains("not caught"), "{ran}");
+}
