@@ -145,6 +145,7 @@ impl Eyes {
         names.dedup();
         let mut drafts = self.identify(hands, names, &mut sight, &mut learnt);
         self.read_standing(hands, &mut drafts, &mut sight, &mut learnt);
+        disown(&mut drafts);
         self.read_ports(hands, drafts, memory, &mut sight, &mut learnt);
         Ok((sight, learnt))
     }
@@ -544,6 +545,22 @@ struct Draft {
     identity: Option<Identity>,
     /// Why its identity could not be read.
     trouble: Option<Blind>,
+}
+
+/// An entry that cannot be read is taken for whom it last was, unless that one is here under another
+/// name.
+fn disown(drafts: &mut [Draft]) {
+    if drafts.iter().all(|draft| draft.trouble.is_none()) {
+        return;
+    }
+    let of = |draft: &Draft| draft.known.as_ref().map(|facts| facts.key.clone());
+    let read = drafts.iter().filter(|draft| draft.trouble.is_none());
+    let here: BTreeSet<SlotKey> = read.filter_map(of).collect();
+    for draft in drafts.iter_mut().filter(|draft| draft.trouble.is_some()) {
+        if of(draft).is_some_and(|key| here.contains(&key)) {
+            draft.known = None;
+        }
+    }
 }
 
 /// The role of a device by the layers of its ports; ports that are out are marked.

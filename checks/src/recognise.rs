@@ -37,13 +37,14 @@ pub(crate) fn recognise(
             port.glance = Passing(Glance::Held);
         }
     }
+    let claimed = claimed(memory, sight);
     let mut around = Surroundings::default();
     for seen in &sight.devices {
         let function = seen
             .facts
             .as_ref()
             .and_then(|facts| facts.function.as_ref());
-        let found = find(memory, seen);
+        let found = find(memory, seen, &claimed);
         match &seen.scope {
             SeenScope::Out(reason) => {
                 if let Some(function) = function
@@ -99,10 +100,25 @@ fn is_unreadable(ports: &SeenPorts) -> bool {
     }
 }
 
+/// The slots whose function is listed, when some device has no function to be known by: whoever
+/// merely bears such a slot's name is not it.
+fn claimed(memory: &Memory, sight: &Sight) -> BTreeSet<SlotKey> {
+    let key = |seen: &Seen| seen.facts.as_ref().map(|facts| facts.key.clone());
+    let has_function = |seen: &Seen| matches!(key(seen), Some(SlotKey::Function(_)));
+    if sight.devices.iter().all(has_function) {
+        return BTreeSet::new();
+    }
+    let keys = sight.devices.iter().filter_map(key);
+    keys.filter(|key| memory.slots.contains_key(key)).collect()
+}
+
 /// The slot of a listed device; a second device of one function goes by its name.
-fn find(memory: &Memory, seen: &Seen) -> Option<SlotKey> {
+fn find(memory: &Memory, seen: &Seen, claimed: &BTreeSet<SlotKey>) -> Option<SlotKey> {
     let key = seen.facts.as_ref().map(|facts| &facts.key);
     let found = memory.find(key, &seen.name)?;
+    if key != Some(&found) && claimed.contains(&found) {
+        return None;
+    }
     let is_taken = memory
         .slots
         .get(&found)

@@ -16,6 +16,7 @@ enum Act {
     Drop(usize),
     Back(usize),
     Rename(usize),
+    Swap(usize, usize),
     Break(usize, usize, ReadError),
     Mend,
     Connector(Connector),
@@ -60,6 +61,12 @@ fn acts(kinds: &'static [u8]) -> impl Strategy<Value = Act> {
         (b'd', (0..5_usize).prop_map(Act::Drop).boxed()),
         (b'b', (0..5_usize).prop_map(Act::Back).boxed()),
         (b'n', (0..5_usize).prop_map(Act::Rename).boxed()),
+        (
+            b'n',
+            (0..5_usize, 0..5_usize)
+                .prop_map(|(one, other)| Act::Swap(one, other))
+                .boxed(),
+        ),
         (b'e', broken.boxed()),
         (b'm', Just(Act::Mend).boxed()),
         (b'c', connector.prop_map(Act::Connector).boxed()),
@@ -152,6 +159,7 @@ impl Play {
                     self.bring_back(device);
                 }
             }
+            Act::Swap(one, other) => self.swap(one % count, other % count),
             Act::Break(device, path, error) => {
                 let name = &self.names[device % count];
                 let path = format!("{ANCHOR}/{name}{}", BREAKABLE[*path]);
@@ -162,6 +170,20 @@ impl Play {
             Act::Reboot => self.rig.reboot(),
             Act::Wait(seconds) => self.rig.wait(*seconds),
         }
+    }
+
+    /// Two devices that are here leave and come back healthy, each under the other's name.
+    fn swap(&mut self, one: usize, other: usize) {
+        if one == other || !self.present[one] || !self.present[other] {
+            return;
+        }
+        for device in [one, other] {
+            self.rig.world.drop_device(&self.names[device]);
+            self.present[device] = false;
+        }
+        self.names.swap(one, other);
+        self.bring_back(one);
+        self.bring_back(other);
     }
 
     fn bring_back(&mut self, device: usize) {
@@ -226,7 +248,7 @@ fn script(kinds: &'static [u8]) -> impl Strategy<Value = Vec<Vec<Act>>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn every_fault_is_cleared_once_the_world_is_healed(
