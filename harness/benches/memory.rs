@@ -39,7 +39,9 @@ fn told(text: &str) -> Story {
     let platforms = Platforms::shipped();
     let platform = platforms.get("a100-oci").expect("the platform ships");
     let scenario = scenarios::read("port/example.yaml", text).expect("the example can be read");
-    scenario.in_world(&NodeName::from("node-a"), platform).expect("the platform has compute cards")
+    scenario
+        .in_world(&NodeName::from("node-a"), platform)
+        .expect("the platform has compute cards")
 }
 
 fn polls(criterion: &mut Criterion) {
@@ -50,7 +52,9 @@ fn polls(criterion: &mut Criterion) {
         let story = told(text);
         let played = play_in_memory(&story, &reference, None);
         group.throughput(Throughput::Elements(played.recording.ticks.len() as u64));
-        group.bench_function(name, |bench| bench.iter(|| play_in_memory(&story, &reference, None)));
+        group.bench_function(name, |bench| {
+            bench.iter(|| play_in_memory(&story, &reference, None))
+        });
         group.bench_function(format!("{name}: the judge alone"), |bench| {
             bench.iter(|| judge(&story, &played.truth, &played.recording, &reference));
         });

@@ -59,21 +59,50 @@ pub fn compare(one: &Recording, other: &Recording) -> Option<Difference> {
                 });
             };
             if let Some((what, one, other)) = chairs(left, right) {
-                return Some(Difference { tick: Some(tick), node: Some(node.clone()), what, one, other });
+                return Some(Difference {
+                    tick: Some(tick),
+                    node: Some(node.clone()),
+                    what,
+                    one,
+                    other,
+                });
             }
         }
     }
     let whole = |what, one: String, other: String| {
-        (one != other).then_some(Difference { tick: None, node: None, what, one, other })
-    };
-    let tick = |tick: Option<u64>| tick.map_or_else(|| "never".to_owned(), |tick| format!("poll {tick}"));
-    whole("the drills are not of one length", one.ticks.len().to_string(), other.ticks.len().to_string())
-        .or_else(|| whole("healing began at different times", tick(one.healing_from), tick(other.healing_from)))
-        .or_else(|| whole("the world settled at different times", tick(one.settled_at), tick(other.settled_at)))
-        .or_else(|| {
-            let missed = |recording: &Recording| recording.missed_moments.join(", ");
-            whole("different moments never came", missed(one), missed(other))
+        (one != other).then_some(Difference {
+            tick: None,
+            node: None,
+            what,
+            one,
+            other,
         })
+    };
+    let tick =
+        |tick: Option<u64>| tick.map_or_else(|| "never".to_owned(), |tick| format!("poll {tick}"));
+    whole(
+        "the drills are not of one length",
+        one.ticks.len().to_string(),
+        other.ticks.len().to_string(),
+    )
+    .or_else(|| {
+        whole(
+            "healing began at different times",
+            tick(one.healing_from),
+            tick(other.healing_from),
+        )
+    })
+    .or_else(|| {
+        whole(
+            "the world settled at different times",
+            tick(one.settled_at),
+            tick(other.settled_at),
+        )
+    })
+    .or_else(|| {
+        let missed = |recording: &Recording| recording.missed_moments.join(", ");
+        whole("different moments never came", missed(one), missed(other))
+    })
 }
 
 type Unlike = (&'static str, String, String);
@@ -86,17 +115,32 @@ fn chairs(one: &ChairTick, other: &ChairTick) -> Option<Unlike> {
         return Some(unlike);
     }
     if one.polls != other.polls {
-        return Some(("the number of polls differs", one.polls.to_string(), other.polls.to_string()));
+        return Some((
+            "the number of polls differs",
+            one.polls.to_string(),
+            other.polls.to_string(),
+        ));
     }
     if one.exits != other.exits {
-        return Some(("the exits differ", format!("{:?}", one.exits), format!("{:?}", other.exits)));
+        return Some((
+            "the exits differ",
+            format!("{:?}", one.exits),
+            format!("{:?}", other.exits),
+        ));
     }
     let state = |chair: &ChairTick| {
-        chair.state_file.as_ref().map_or_else(|| "absent".to_owned(), |bytes| plain(&String::from_utf8_lossy(bytes)))
+        chair.state_file.as_ref().map_or_else(
+            || "absent".to_owned(),
+            |bytes| plain(&String::from_utf8_lossy(bytes)),
+        )
     };
     if one.state_file != other.state_file && state(one) != state(other) {
         let lines = |text: String| text.lines().map(str::to_owned).collect::<Vec<_>>();
-        return Some(lists("the state files differ", &lines(state(one)), &lines(state(other))));
+        return Some(lists(
+            "the state files differ",
+            &lines(state(one)),
+            &lines(state(other)),
+        ));
     }
     None
 }
@@ -114,13 +158,17 @@ fn calls(one: &[Call], other: &[Call]) -> Option<Unlike> {
 fn call_lines(call: &Call) -> Vec<String> {
     let events = call.events.iter().map(|event| {
         let stamp = event.generated_timestamp.as_ref();
-        let stamp = stamp.map_or_else(String::new, |at| format!(" at {}.{:09}", at.seconds, at.nanos));
+        let stamp = stamp.map_or_else(String::new, |at| {
+            format!(" at {}.{:09}", at.seconds, at.nanos)
+        });
         let mut rest = event.clone();
         rest.message.clear();
         rest.generated_timestamp = None;
         plain(&format!("{}{stamp} {rest:?}", event_line(event)))
     });
-    std::iter::once(format!("call version {}: {}", call.version, call.answer)).chain(events).collect()
+    std::iter::once(format!("call version {}: {}", call.version, call.answer))
+        .chain(events)
+        .collect()
 }
 
 /// A text without the mount root.
@@ -130,8 +178,17 @@ fn plain(text: &str) -> String {
 
 /// The first line in which two lists differ.
 fn lists(what: &'static str, one: &[String], other: &[String]) -> Unlike {
-    let at = one.iter().zip(other).take_while(|(one, other)| one == other).count();
-    let line = |lines: &[String]| lines.get(at).cloned().unwrap_or_else(|| "nothing more".to_owned());
+    let at = one
+        .iter()
+        .zip(other)
+        .take_while(|(one, other)| one == other)
+        .count();
+    let line = |lines: &[String]| {
+        lines
+            .get(at)
+            .cloned()
+            .unwrap_or_else(|| "nothing more".to_owned())
+    };
     (what, line(one), line(other))
 }
 
@@ -143,13 +200,27 @@ mod tests {
     use crate::recording::Tick;
 
     fn recording(change: impl FnOnce(&mut ChairTick)) -> Recording {
-        let mut chair = ChairTick { polls: 1, ..ChairTick::default() };
-        let event = HealthEvent { message: "{root}/sys gone".to_owned(), ..HealthEvent::default() };
-        chair.calls.push(Call { version: 1, events: vec![event], accepted: true, answer: "accepted".to_owned() });
+        let mut chair = ChairTick {
+            polls: 1,
+            ..ChairTick::default()
+        };
+        let event = HealthEvent {
+            message: "{root}/sys gone".to_owned(),
+            ..HealthEvent::default()
+        };
+        chair.calls.push(Call {
+            version: 1,
+            events: vec![event],
+            accepted: true,
+            answer: "accepted".to_owned(),
+        });
         change(&mut chair);
         let mut tick = Tick::default();
         tick.chairs.insert(NodeName::from("node-a"), chair);
-        Recording { ticks: vec![tick], ..Recording::default() }
+        Recording {
+            ticks: vec![tick],
+            ..Recording::default()
+        }
     }
 
     fn check(change: impl FnOnce(&mut ChairTick), what: Option<&str>) {
@@ -160,18 +231,41 @@ mod tests {
     #[test]
     fn what_both_arms_tell_alike_is_no_difference() {
         check(|_| {}, None);
-        check(|chair| chair.calls[0].events[0].message = "/sys gone".to_owned(), None);
+        check(
+            |chair| chair.calls[0].events[0].message = "/sys gone".to_owned(),
+            None,
+        );
         check(|chair| chair.log.push("hello".to_owned()), None);
     }
 
     #[test]
     fn every_other_word_is_a_difference() {
         check(|chair| chair.polls = 2, Some("the number of polls differs"));
-        check(|chair| chair.calls[0].answer = "no answer".to_owned(), Some("the calls differ"));
-        check(|chair| chair.calls[0].events[0].agent = "x".to_owned(), Some("the calls differ"));
-        check(|chair| chair.calls[0].events[0].generated_timestamp = Some(proto::timestamp_from_ns(1)), Some("the calls differ"));
-        check(|chair| chair.reads = vec!["read a: 1".to_owned()].into(), Some("the reads differ"));
-        check(|chair| chair.exits.push(crate::recording::Exit::Code(0)), Some("the exits differ"));
-        check(|chair| chair.state_file = Some(b"x".as_slice().into()), Some("the state files differ"));
+        check(
+            |chair| chair.calls[0].answer = "no answer".to_owned(),
+            Some("the calls differ"),
+        );
+        check(
+            |chair| chair.calls[0].events[0].agent = "x".to_owned(),
+            Some("the calls differ"),
+        );
+        check(
+            |chair| {
+                chair.calls[0].events[0].generated_timestamp = Some(proto::timestamp_from_ns(1))
+            },
+            Some("the calls differ"),
+        );
+        check(
+            |chair| chair.reads = vec!["read a: 1".to_owned()].into(),
+            Some("the reads differ"),
+        );
+        check(
+            |chair| chair.exits.push(crate::recording::Exit::Code(0)),
+            Some("the exits differ"),
+        );
+        check(
+            |chair| chair.state_file = Some(b"x".as_slice().into()),
+            Some("the state files differ"),
+        );
     }
 }

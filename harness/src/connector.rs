@@ -96,7 +96,11 @@ pub struct ConnectorScript {
 
 impl Default for ConnectorScript {
     fn default() -> Self {
-        Self { behaviour: ConnectorBehaviour::Accept, until: SimTime::MAX, calls_left: None }
+        Self {
+            behaviour: ConnectorBehaviour::Accept,
+            until: SimTime::MAX,
+            calls_left: None,
+        }
     }
 }
 
@@ -150,9 +154,9 @@ impl ConnectorScript {
             ConnectorBehaviour::Slow(after) => Reaction::Slow(after),
             ConnectorBehaviour::Hang => Reaction::Hang,
             ConnectorBehaviour::LoseReply => Reaction::LoseReply,
-            ConnectorBehaviour::Disconnect | ConnectorBehaviour::Absent | ConnectorBehaviour::Down => {
-                Reaction::Disconnect
-            }
+            ConnectorBehaviour::Disconnect
+            | ConnectorBehaviour::Absent
+            | ConnectorBehaviour::Down => Reaction::Disconnect,
         }
     }
 }

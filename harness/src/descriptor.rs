@@ -13,8 +13,14 @@ use serde::Deserialize;
 
 /// The descriptors that ship, as file name and text.
 pub const SHIPPED: &[(&str, &str)] = &[
-    ("reference.yaml", include_str!("../descriptors/reference.yaml")),
-    ("nvsentinel.yaml", include_str!("../descriptors/nvsentinel.yaml")),
+    (
+        "reference.yaml",
+        include_str!("../descriptors/reference.yaml"),
+    ),
+    (
+        "nvsentinel.yaml",
+        include_str!("../descriptors/nvsentinel.yaml"),
+    ),
 ];
 
 /// A monitor under test.
@@ -226,21 +232,43 @@ impl Descriptor {
     pub fn read(file: &str, text: &str) -> Result<Self, YamlError> {
         let descriptor: Self = yaml::read(file, text)?;
         let wrong = |key: &str, what: &str, hint: &str| {
-            let line = text.lines().position(|line| line.starts_with(key)).map_or(0, |at| at + 1);
-            let place = yaml::Place { line: u32::try_from(line).unwrap_or(u32::MAX), column: 1 };
+            let line = text
+                .lines()
+                .position(|line| line.starts_with(key))
+                .map_or(0, |at| at + 1);
+            let place = yaml::Place {
+                line: u32::try_from(line).unwrap_or(u32::MAX),
+                column: 1,
+            };
             Err(YamlError::at(file, text, place, what).hint(hint))
         };
         if descriptor.descriptor_version != 1 {
-            return wrong("descriptor_version", "this descriptor has another version", "write `descriptor_version: 1`");
+            return wrong(
+                "descriptor_version",
+                "this descriptor has another version",
+                "write `descriptor_version: 1`",
+            );
         }
         if descriptor.command.first().is_none_or(String::is_empty) {
-            return wrong("command", "`command` names no program", "its first item is the program");
+            return wrong(
+                "command",
+                "`command` names no program",
+                "its first item is the program",
+            );
         }
         if descriptor.listings_per_poll == 0 {
-            return wrong("listings_per_poll", "a poll has at least one listing", "write 1 or more");
+            return wrong(
+                "listings_per_poll",
+                "a poll has at least one listing",
+                "write 1 or more",
+            );
         }
         if descriptor.differences.disappearance_polls == 0 {
-            return wrong("differences", "`disappearance_polls` counts from 1", "write 1 or more");
+            return wrong(
+                "differences",
+                "`disappearance_polls` counts from 1",
+                "write 1 or more",
+            );
         }
         Ok(descriptor)
     }
@@ -273,7 +301,9 @@ impl Descriptor {
             title: String::new(),
             command: vec![program.to_owned()],
             impatient: Vec::new(),
-            env: env.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+            env: env
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into(),
             config: String::new(),
             listings_per_poll: 1,
             poll_unit: PollUnit::Whole,
@@ -296,7 +326,9 @@ impl Descriptor {
     pub fn listings(&self, checks: ChecksRun) -> u32 {
         let units = match self.poll_unit {
             PollUnit::Whole => 1,
-            PollUnit::Check => u32::try_from(check_names(checks).len()).expect("there are few checks"),
+            PollUnit::Check => {
+                u32::try_from(check_names(checks).len()).expect("there are few checks")
+            }
         };
         self.listings_per_poll * units
     }
@@ -304,8 +336,15 @@ impl Descriptor {
     /// Program and arguments of a start in this story, with `flags` after the descriptor's own and
     /// `species` if it is to be a deliberately wrong monitor.
     #[must_use]
-    pub fn arguments(&self, story: &Story, flags: &[String], species: Option<&str>, filling: &Filling<'_>) -> Vec<String> {
-        let mut arguments: Vec<String> = self.command.iter().map(|text| filling.fill(text)).collect();
+    pub fn arguments(
+        &self,
+        story: &Story,
+        flags: &[String],
+        species: Option<&str>,
+        filling: &Filling<'_>,
+    ) -> Vec<String> {
+        let mut arguments: Vec<String> =
+            self.command.iter().map(|text| filling.fill(text)).collect();
         if holds_for_good(story) {
             arguments.extend(self.impatient.iter().map(|text| filling.fill(text)));
         }
@@ -328,7 +367,11 @@ impl Descriptor {
     #[must_use]
     pub fn cannot_play(&self, story: &Story) -> Option<String> {
         if self.flags == Vocabulary::Own && !story.flags.is_empty() {
-            return Some(format!("`{}` does not know the flags `{}`", self.name, story.flags.join(" ")));
+            return Some(format!(
+                "`{}` does not know the flags `{}`",
+                self.name,
+                story.flags.join(" ")
+            ));
         }
         if self.config.is_empty() && !story.config.trim().is_empty() {
             return Some(format!("`{}` has no configuration file", self.name));
@@ -362,14 +405,26 @@ mod tests {
 
     #[test]
     fn a_poll_has_as_many_listings_as_its_checks_make() {
-        let listings = |name: &str| Descriptor::shipped(name).unwrap().listings(ChecksRun::State);
+        let listings = |name: &str| {
+            Descriptor::shipped(name)
+                .unwrap()
+                .listings(ChecksRun::State)
+        };
         assert_eq!(listings("reference"), 1);
         assert_eq!(listings("nvsentinel"), 2);
     }
 
     #[test]
     fn everything_in_braces_is_filled_in() {
-        let filling = Filling { this: "/bin/n", root: "/r", socket: "/s", config: "/c", node: "n-1", metrics_port: 1, checks: ChecksRun::State };
+        let filling = Filling {
+            this: "/bin/n",
+            root: "/r",
+            socket: "/s",
+            config: "/c",
+            node: "n-1",
+            metrics_port: 1,
+            checks: ChecksRun::State,
+        };
         for (file, text) in SHIPPED {
             let descriptor = Descriptor::read(file, text).unwrap();
             for text in descriptor.command.iter().chain([&descriptor.config]) {
@@ -377,7 +432,10 @@ mod tests {
                 assert!(!filled.contains('{'), "{filled}");
             }
         }
-        assert_eq!(filling.fill("{state_file}"), "/r/var/run/nic_health_monitor/state.json");
+        assert_eq!(
+            filling.fill("{state_file}"),
+            "/r/var/run/nic_health_monitor/state.json"
+        );
     }
 
     #[test]
@@ -385,6 +443,8 @@ mod tests {
         let refused = |text: &str| Descriptor::read("d.yaml", text).unwrap_err().to_string();
         assert!(refused("descriptor_version: 2\nname: a\ncommand: [b]\n").contains("d.yaml:1"));
         assert!(refused("descriptor_version: 1\nname: a\ncommand: []\n").contains("d.yaml:3"));
-        assert!(refused("descriptor_version: 1\nname: a\ncommand: [b]\nclok: own\n").contains("clock"));
+        assert!(
+            refused("descriptor_version: 1\nname: a\ncommand: [b]\nclok: own\n").contains("clock")
+        );
     }
 }

@@ -6,31 +6,38 @@
 //! each node [`Director::show`], then the acts and polls of the plan (and [`Director::moment`] when
 //! one comes), then [`Director::end_tick`].
 //!
-//! Start at [`Director`]; who sits in a chair is `chair.rs`, files are `files.rs`, what was so is
-//! `truth.rs`.
+//! Start at [`Director`]; how deeds are done is `deeds.rs`, who sits in a chair `chair.rs`, files are
+//! `files.rs` and `disk.rs`, what becomes visible is `show.rs`, what was so `truth.rs`.
 
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::Arc,
 };
 
-use fabric::{Action, ActionError, Fabric, RebootPlan, Timing};
+use fabric::{Action, Fabric, RebootPlan, Timing};
 use platforms::{Clock, Machine, NodeName};
-use scenarios::{CallMoment, Deed, FileRef, HangEnd, Heal, MonitorDeed, Place, RuleDeed, RuleEffect, RuleLasting, Signal, Step, Story, What};
+use scenarios::{
+    CallMoment, FileRef, HangEnd, Heal, Place, RuleDeed, RuleEffect, Step, Story, What,
+};
 use simfs::{Fs, MomentId, RuleId, SimTime};
 
 mod chair;
+mod deeds;
 mod disk;
+mod error;
 mod faces;
 mod files;
+mod show;
 mod truth;
 
 pub use chair::{ChairAct, ChairPlan, MonitorId};
+pub use error::StageError;
+#[cfg(feature = "process")]
+pub(crate) use files::rule as rule_of;
 pub use files::{CLASS_INFINIBAND, WRITABLE};
 pub use truth::{ComparedCard, Faces, FunctionFace, NodeTruth, PortFace, TickTruth, Truth};
 
 use chair::Chair;
-use disk::DiskError;
 pub(crate) use disk::state_file;
 
 use crate::connector::{ConnectorScript, Reaction};
@@ -38,47 +45,6 @@ use crate::connector::{ConnectorScript, Reaction};
 /// How long healing may take, in ticks, before the world counts as one that cannot be healed.
 /// Chosen: an hour of polls; the slowest walk of a link takes some ten seconds.
 const HEALING_TICKS_MAX: u64 = 3600;
-
-/// Why a story cannot be put on stage: a fault of the story or of ours, never of a monitor.
-#[derive(Debug, thiserror::Error)]
-pub enum StageError {
-    /// The world cannot do it.
-    #[error("{place}: `{line}`: {cause}")]
-    Action {
-        /// Where the story says so.
-        place: Place,
-        /// The line.
-        line: String,
-        /// Why not.
-        cause: ActionError,
-    },
-    /// The state file cannot be changed so.
-    #[error("{place}: `{line}`: {cause}")]
-    Disk {
-        /// Where the story says so.
-        place: Place,
-        /// The line.
-        line: String,
-        /// Why not.
-        cause: DiskError,
-    },
-    /// A deed that has no meaning where it stands.
-    #[error("{place}: `{line}`: {what}")]
-    Deed {
-        /// Where the story says so.
-        place: Place,
-        /// The line.
-        line: String,
-        /// What is wrong.
-        what: &'static str,
-    },
-    /// A node that the world does not have.
-    #[error("the world has no node `{0}`")]
-    NoSuchNode(NodeName),
-    /// The healed world does not come to rest.
-    #[error("the world is not at rest {0} ticks after it was healed")]
-    NeverSettles(u64),
-}
 
 /// What a player does in a tick.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -137,7 +103,7 @@ struct Scene<'s> {
     calls: u32,
     calls_accepted: u32,
     changes: Vec<Change<'s>>,
-    vanished: Vec<String>,
+    vanished: Vec<(&'s RuleDeed, String)>,
 }
 
 #[derive(Debug)]
@@ -157,13 +123,16 @@ enum Sequel<'s> {
 /// Something to be done to a served tree beside the machine's edits.
 #[derive(Debug)]
 enum Change<'s> {
-    Arm { rule: simfs::Rule, torn: Option<&'s [u8]> },
+    Arm {
+        rule: simfs::Rule,
+        torn: Option<&'s [u8]>,
+    },
     Disarm(RuleId),
     Await(simfs::Moment),
     Forget(MomentId),
     Disk(&'s scenarios::StateFileDeed, &'s Step),
-    Vanish(String),
-    Reappear,
+    Vanish(&'s RuleDeed, String),
+    Reappear(Option<&'s FileRef>),
     Mend,
 }
 
@@ -176,8 +145,14 @@ impl<'s> Director<'s> {
         let fabric = Fabric::new(story.nodes.clone(), Timing::default());
         let mut nodes = BTreeMap::new();
         for (name, _) in &story.nodes {
-            let shown = fabric.machine(name).ok_or_else(|| StageError::NoSuchNode(name.clone()))?.clone();
-            let chair = story.chairs.contains(name).then(|| Chair::new(&story.flags, &story.config));
+            let shown = fabric
+                .machine(name)
+                .ok_or_else(|| StageError::NoSuchNode(name.clone()))?
+                .clone();
+            let chair = story
+                .chairs
+                .contains(name)
+                .then(|| Chair::new(&story.flags, &story.config));
             let scene = Scene {
                 shown,
                 faces: Arc::default(),
@@ -209,7 +184,7 @@ impl<'s> Director<'s> {
         };
         for step in story.steps.iter().filter(|step| step.moment.is_some()) {
             for deed in &step.deeds {
-                sense_in_moment(deed).map_err(|what| deed_error(step, what))?;
+                deeds::sense_in_moment(deed).map_err(|what| StageError::deed(step, what))?;
             }
         }
         for step in &story.given {
@@ -223,7 +198,10 @@ impl<'s> Director<'s> {
     /// # Errors
     /// [`StageError`] if the world has no such node or the state file cannot be as given.
     pub fn furnish(&mut self, node: &NodeName) -> Result<Fs, StageError> {
-        let machine = self.fabric.machine(node).ok_or_else(|| StageError::NoSuchNode(node.clone()))?;
+        let machine = self
+            .fabric
+            .machine(node)
+            .ok_or_else(|| StageError::NoSuchNode(node.clone()))?;
         let mut fs = Fs::new();
         for folder in [CLASS_INFINIBAND, "sys/class/net", "sys/bus/pci/devices"] {
             fs.alias_folder(folder);
@@ -256,8 +234,14 @@ impl<'s> Director<'s> {
         }
         self.look(at);
         let plan = |scene: &mut Scene<'s>| scene.chair.as_mut().map(|chair| chair.plan(tick));
-        let chairs = self.nodes.iter_mut().filter_map(|(name, scene)| Some((name.clone(), plan(scene)?)));
-        Ok(TickPlan { at, chairs: chairs.collect() })
+        let chairs = self
+            .nodes
+            .iter_mut()
+            .filter_map(|(name, scene)| Some((name.clone(), plan(scene)?)));
+        Ok(TickPlan {
+            at,
+            chairs: chairs.collect(),
+        })
     }
 
     /// Makes what happened on a node visible in its tree, all at once, and lets a poll begin.
@@ -287,8 +271,16 @@ impl<'s> Director<'s> {
     ///
     /// # Errors
     /// [`StageError`] if the world cannot do what the story says.
-    pub fn moment(&mut self, node: &NodeName, id: MomentId, by: MonitorId, fs: &mut Fs) -> Result<MomentDo, StageError> {
-        let Some(sequel) = self.scene(node)?.moments.remove(&id) else { return Ok(MomentDo::Go) };
+    pub fn moment(
+        &mut self,
+        node: &NodeName,
+        id: MomentId,
+        by: MonitorId,
+        fs: &mut Fs,
+    ) -> Result<MomentDo, StageError> {
+        let Some(sequel) = self.scene(node)?.moments.remove(&id) else {
+            return Ok(MomentDo::Go);
+        };
         let end = match sequel {
             Sequel::Step(step) => self.sequel(step, node, by)?,
             Sequel::Vanish(deed, step) => {
@@ -305,12 +297,20 @@ impl<'s> Director<'s> {
     ///
     /// # Errors
     /// [`StageError`] if the world cannot do what the story says.
-    pub fn call(&mut self, node: &NodeName, by: MonitorId, fs: &mut Fs) -> Result<CallDo, StageError> {
+    pub fn call(
+        &mut self,
+        node: &NodeName,
+        by: MonitorId,
+        fs: &mut Fs,
+    ) -> Result<CallDo, StageError> {
         let scene = self.scene(node)?;
         scene.calls += 1;
         let received = CallMoment::Received(scene.calls);
         if self.call_moment(received, node, by, fs)? == MomentDo::Kill {
-            return Ok(CallDo { reaction: Reaction::Disconnect, kill: true });
+            return Ok(CallDo {
+                reaction: Reaction::Disconnect,
+                kill: true,
+            });
         }
         let scene = self.scene(node)?;
         let reaction = scene.connector.call();
@@ -318,16 +318,24 @@ impl<'s> Director<'s> {
             scene.calls_accepted += 1;
             let accepted = CallMoment::Accepted(scene.calls_accepted);
             if self.call_moment(accepted, node, by, fs)? == MomentDo::Kill {
-                return Ok(CallDo { reaction: Reaction::LoseReply, kill: true });
+                return Ok(CallDo {
+                    reaction: Reaction::LoseReply,
+                    kill: true,
+                });
             }
         }
-        Ok(CallDo { reaction, kill: false })
+        Ok(CallDo {
+            reaction,
+            kill: false,
+        })
     }
 
     /// The tick is over; `polled` says on which nodes a poll was begun or struck in it. Moments
     /// that did not come in it are missed.
     pub fn end_tick(&mut self, polled: impl Fn(&NodeName) -> bool) {
-        let Some(truth) = self.truth.ticks.last_mut() else { return };
+        let Some(truth) = self.truth.ticks.last_mut() else {
+            return;
+        };
         for (name, scene) in &mut self.nodes {
             if let Some(node) = truth.nodes.get_mut(name) {
                 node.after = Arc::clone(&scene.faces);
@@ -338,7 +346,9 @@ impl<'s> Director<'s> {
             for (_, step) in scene.call_moments.drain(..) {
                 self.missed.push((step.place.clone(), step.text.clone()));
             }
-            let missed = scene.moments.extract_if(.., |_, sequel| matches!(sequel, Sequel::Step(_)));
+            let missed = scene
+                .moments
+                .extract_if(.., |_, sequel| matches!(sequel, Sequel::Step(_)));
             for (id, sequel) in missed {
                 if let Sequel::Step(step) = sequel {
                     self.missed.push((step.place.clone(), step.text.clone()));
@@ -365,14 +375,21 @@ impl<'s> Director<'s> {
     /// If the story has no such node.
     pub fn connector(&mut self, node: &NodeName) -> &mut ConnectorScript {
         let scene = self.nodes.get_mut(node);
-        &mut scene.expect("a player asks about nodes of its story only").connector
+        &mut scene
+            .expect("a player asks about nodes of its story only")
+            .connector
     }
 
     /// When a read that this rule holds ends; `None` once the rule is gone or its time is over, and
     /// the read is let go.
     #[must_use]
     pub fn hang_end(&self, node: &NodeName, rule: RuleId) -> Option<HangEnd> {
-        let armed = self.nodes.get(node)?.rules.iter().find(|armed| armed.id == rule)?;
+        let armed = self
+            .nodes
+            .get(node)?
+            .rules
+            .iter()
+            .find(|armed| armed.id == rule)?;
         match &armed.deed.effect {
             RuleEffect::Hang { until, .. } if self.fabric.now() < armed.until => Some(*until),
             _ => None,
@@ -392,7 +409,11 @@ impl<'s> Director<'s> {
 
     /// A monitor has ended by itself: its seat is empty.
     pub fn left(&mut self, node: &NodeName, monitor: MonitorId) {
-        if let Some(chair) = self.nodes.get_mut(node).and_then(|scene| scene.chair.as_mut()) {
+        if let Some(chair) = self
+            .nodes
+            .get_mut(node)
+            .and_then(|scene| scene.chair.as_mut())
+        {
             chair.left(monitor);
         }
     }
@@ -403,7 +424,10 @@ impl<'s> Director<'s> {
     /// If the story has no such node.
     #[must_use]
     pub fn clock(&self, node: &NodeName) -> Clock {
-        self.fabric.machine(node).expect("a player asks about nodes of its story only").clock
+        self.fabric
+            .machine(node)
+            .expect("a player asks about nodes of its story only")
+            .clock
     }
 
     /// The tick in which healing began, if it did.
@@ -437,20 +461,38 @@ impl<'s> Director<'s> {
     }
 
     fn scene(&mut self, node: &NodeName) -> Result<&mut Scene<'s>, StageError> {
-        self.nodes.get_mut(node).ok_or_else(|| StageError::NoSuchNode(node.clone()))
+        self.nodes
+            .get_mut(node)
+            .ok_or_else(|| StageError::NoSuchNode(node.clone()))
     }
 
     /// Does everything that is due up to and including `at`.
     fn act_until(&mut self, at: SimTime) -> Result<(), StageError> {
         loop {
-            let step = self.steps.front().map(|step| step.at).filter(|due| *due <= at);
-            let reboot = self.reboots.iter().map(|(due, ..)| *due).min().filter(|due| *due <= at);
+            let step = self
+                .steps
+                .front()
+                .map(|step| step.at)
+                .filter(|due| *due <= at);
+            let reboot = self
+                .reboots
+                .iter()
+                .map(|(due, ..)| *due)
+                .min()
+                .filter(|due| *due <= at);
             match (reboot, step) {
                 (Some(due), step) if step.is_none_or(|step| due <= step) => {
                     self.fabric.advance(due);
                     let which = self.reboots.iter().position(|(at, ..)| *at == due);
-                    let (_, node, plan, step) = self.reboots.remove(which.expect("it was just found"));
-                    self.act(&Action::Reboot { node, plan: plan.clone() }, step)?;
+                    let (_, node, plan, step) =
+                        self.reboots.remove(which.expect("it was just found"));
+                    self.act(
+                        &Action::Reboot {
+                            node,
+                            plan: plan.clone(),
+                        },
+                        step,
+                    )?;
                 }
                 (_, Some(due)) => {
                     self.fabric.advance(due);
@@ -463,216 +505,12 @@ impl<'s> Director<'s> {
         }
     }
 
-    fn step(&mut self, step: &'s Step) -> Result<(), StageError> {
-        let Some(moment) = &step.moment else {
-            return step.deeds.iter().try_for_each(|deed| self.deed(deed, step));
-        };
-        let node = self.node_of(step);
-        if let Some(call) = moment.call {
-            self.scene(&node)?.call_moments.push((call, step));
-            return Ok(());
-        }
-        let id = MomentId(self.id());
-        let Some(awaited) = files::moment(&self.fabric, id, moment) else {
-            return Err(deed_error(step, "a moment names an operation before or after which it lies"));
-        };
-        let scene = self.scene(&node)?;
-        scene.moments.insert(id, Sequel::Step(step));
-        scene.changes.push(Change::Await(awaited));
-        Ok(())
-    }
-
-    /// The node whose poll a step with a moment waits for: the one its deeds are about, else the
-    /// first with a chair.
-    fn node_of(&self, step: &Step) -> NodeName {
-        let named = step.deeds.iter().find_map(|deed| match deed {
-            Deed::Rule(rule) => Some(&rule.node),
-            Deed::Connector(node, _) | Deed::Monitor(node, _) | Deed::StateFile(node, _) => Some(node),
-            Deed::Reboot { node, .. } => Some(node),
-            Deed::World(_) | Deed::Unrule(_) => None,
-        });
-        let first = named.or(self.story.chairs.first()).or(self.nodes.keys().next());
-        first.expect("a story has at least one node").clone()
-    }
-
-    fn deed(&mut self, deed: &'s Deed, step: &'s Step) -> Result<(), StageError> {
-        match deed {
-            Deed::World(action) => self.act(action, step),
-            Deed::Rule(rule) => self.rule(rule, step),
-            Deed::Unrule(file) => {
-                self.unrule(file.as_ref());
-                Ok(())
-            }
-            Deed::Connector(node, deed) => {
-                let now = self.fabric.now();
-                self.scene(node)?.connector.set(now, deed);
-                Ok(())
-            }
-            Deed::Monitor(node, deed) => self.monitor(node, deed, step),
-            Deed::StateFile(node, deed) => {
-                self.scene(node)?.changes.push(Change::Disk(deed, step));
-                Ok(())
-            }
-            Deed::Reboot { node, takes, plan } => {
-                let back = self.fabric.now() + *takes;
-                let tick = self.tick_of(back);
-                if let Some(chair) = &mut self.scene(node)?.chair {
-                    chair.end_all(Signal::Kill);
-                    chair.start_in(tick);
-                }
-                self.reboots.push((back, node.clone(), plan, step));
-                Ok(())
-            }
-        }
-    }
-
-    fn act(&mut self, action: &Action, step: &Step) -> Result<(), StageError> {
-        self.fabric.act(action).map_err(|cause| StageError::Action {
-            place: step.place.clone(),
-            line: step.text.clone(),
-            cause,
-        })
-    }
-
-    fn rule(&mut self, deed: &'s RuleDeed, step: &'s Step) -> Result<(), StageError> {
-        let (now, id) = (self.fabric.now(), self.id());
-        let Some(rule) = files::rule(&self.fabric, RuleId(id), deed, now) else {
-            let awaited = files::vanishing(&self.fabric, MomentId(id), deed);
-            let scene = self.scene(&deed.node)?;
-            scene.moments.insert(MomentId(id), Sequel::Vanish(deed, step));
-            scene.changes.push(Change::Await(awaited));
-            return Ok(());
-        };
-        let torn = match &deed.effect {
-            RuleEffect::Torn(rest) => Some(rest.as_slice()),
-            _ => None,
-        };
-        let scene = self.scene(&deed.node)?;
-        let until = match deed.lasting {
-            RuleLasting::For(span) => now + span,
-            RuleLasting::Always | RuleLasting::Nth(_) | RuleLasting::First(_) => SimTime::MAX,
-        };
-        scene.rules.push(ArmedRule { id: RuleId(id), deed, until });
-        scene.changes.push(Change::Arm { rule, torn });
-        Ok(())
-    }
-
-    fn unrule(&mut self, file: Option<&FileRef>) {
-        let meant = |deed: &RuleDeed| file.is_none_or(|file| *file == deed.file);
-        for scene in self.nodes.values_mut() {
-            for armed in scene.rules.extract_if(.., |armed| meant(armed.deed)) {
-                scene.changes.push(Change::Disarm(armed.id));
-            }
-            let vanishing = |sequel: &Sequel<'_>| matches!(sequel, Sequel::Vanish(deed, _) if meant(deed));
-            for (id, _) in scene.moments.extract_if(.., |_, sequel| vanishing(sequel)) {
-                scene.changes.push(Change::Forget(id));
-            }
-            if file.is_none() {
-                scene.changes.push(Change::Reappear);
-            }
-        }
-    }
-
-    fn monitor(&mut self, node: &NodeName, deed: &MonitorDeed, step: &Step) -> Result<(), StageError> {
-        let tick = self.tick_of(self.fabric.now());
-        let Some(chair) = &mut self.scene(node)?.chair else {
-            return Err(deed_error(step, "no monitor sits on this node"));
-        };
-        match deed {
-            MonitorDeed::Restart { signal, away_ticks, flags, config } => {
-                chair.end_oldest(*signal);
-                chair.equip(flags, config.as_ref());
-                chair.start_in(tick + u64::from(*away_ticks));
-            }
-            MonitorDeed::Stop { signal } => {
-                chair.end_oldest(*signal);
-            }
-            MonitorDeed::Start { flags } => chair.start_with(tick, flags),
-            MonitorDeed::Pause { ticks } => chair.pause_until(tick + u64::from(*ticks)),
-        }
-        Ok(())
-    }
-
-    /// Does a step at its moment.
-    fn sequel(&mut self, step: &'s Step, node: &NodeName, by: MonitorId) -> Result<MomentDo, StageError> {
-        let mut end = MomentDo::Go;
-        for deed in &step.deeds {
-            if self.kills(deed, node, by)? {
-                end = MomentDo::Kill;
-            } else {
-                self.deed(deed, step)?;
-            }
-        }
-        Ok(end)
-    }
-
-    /// Does the steps that wait for this moment of a call.
-    fn call_moment(&mut self, moment: CallMoment, node: &NodeName, by: MonitorId, fs: &mut Fs) -> Result<MomentDo, StageError> {
-        let scene = self.scene(node)?;
-        if scene.call_moments.is_empty() {
-            return Ok(MomentDo::Go);
-        }
-        let come: Vec<_> = scene.call_moments.extract_if(.., |(awaited, _)| *awaited == moment).collect();
-        let mut end = MomentDo::Go;
-        for (_, step) in come {
-            if self.sequel(step, node, by)? == MomentDo::Kill {
-                end = MomentDo::Kill;
-            }
-        }
-        self.refresh(node, fs)?;
-        Ok(end)
-    }
-
-    /// Makes visible in mid-poll what was just done.
-    fn refresh(&mut self, node: &NodeName, fs: &mut Fs) -> Result<(), StageError> {
-        self.fabric.advance(self.fabric.now());
-        self.edit(node, fs)?;
-        self.change(node, fs)
-    }
-
-    /// Whether a deed at a moment kills the monitor that asked; if so, its seat is empty and its
-    /// return arranged.
-    fn kills(&mut self, deed: &'s Deed, node: &NodeName, by: MonitorId) -> Result<bool, StageError> {
-        let next = self.tick + 1;
-        let Deed::Monitor(named, deed) = deed else { return Ok(false) };
-        let Some(chair) = self.scene(named)?.chair.as_mut().filter(|_| named == node) else { return Ok(false) };
-        match deed {
-            MonitorDeed::Restart { away_ticks, flags, config, .. } => {
-                chair.left(by);
-                chair.equip(flags, config.as_ref());
-                chair.start_in(next + u64::from(*away_ticks));
-                Ok(true)
-            }
-            MonitorDeed::Stop { .. } => {
-                chair.left(by);
-                Ok(true)
-            }
-            MonitorDeed::Start { .. } | MonitorDeed::Pause { .. } => Ok(false),
-        }
-    }
-
-    /// A device goes off the bus, a port off its device; any other file goes from the tree alone.
-    fn vanish(&mut self, deed: &'s RuleDeed, step: &'s Step) -> Result<(), StageError> {
-        match &deed.file {
-            FileRef::Device(node, pci, below) if below.is_empty() => {
-                let function = fabric::FunctionRef { node: node.clone(), pci: *pci };
-                self.act(&Action::Remove(function), step)
-            }
-            FileRef::Port(slot, below) if below.is_empty() => self.act(&Action::RemovePort(slot.clone()), step),
-            file => {
-                let path = files::path_of(&self.fabric, file);
-                self.scene(&deed.node)?.changes.push(Change::Vanish(path));
-                Ok(())
-            }
-        }
-    }
-
     /// Healing, once the story is over.
     fn heal(&mut self, tick: u64) -> Result<(), StageError> {
         if matches!(self.story.heal, Heal::Never { .. }) || tick <= self.last_story_tick {
             return Ok(());
         }
-        let from = *self.healing_from.get_or_insert_with(|| tick);
+        let from = *self.healing_from.get_or_insert(tick);
         if from == tick {
             self.fabric.heal();
             self.reboots.clear();
@@ -681,7 +519,7 @@ impl<'s> Director<'s> {
                 scene.rules.clear();
                 scene.moments.clear();
                 scene.call_moments.clear();
-                scene.changes.extend([Change::Mend, Change::Reappear]);
+                scene.changes.extend([Change::Mend, Change::Reappear(None)]);
                 if let Some(chair) = &mut scene.chair {
                     chair.heal(tick, &self.story.flags, &self.story.config);
                 }
@@ -693,63 +531,6 @@ impl<'s> Director<'s> {
         }
         if self.settled_at.is_none() && tick - from > HEALING_TICKS_MAX {
             return Err(StageError::NeverSettles(tick - from));
-        }
-        Ok(())
-    }
-
-    /// Notes what a poll of this tick can see.
-    fn look(&mut self, at: SimTime) {
-        let mut nodes = BTreeMap::new();
-        for (name, scene) in &mut self.nodes {
-            let Some(machine) = self.fabric.machine(name) else { continue };
-            faces::refresh(&mut scene.faces, &self.fabric, name, &scene.shown);
-            let faces = Arc::clone(&scene.faces);
-            let truth = NodeTruth { clock: machine.clock, after: Arc::clone(&faces), faces };
-            nodes.insert(name.clone(), truth);
-        }
-        self.truth.ticks.push(TickTruth { at, nodes });
-    }
-
-    /// Shows what changed on a node's machine since it was last shown.
-    fn edit(&mut self, node: &NodeName, fs: &mut Fs) -> Result<(), StageError> {
-        let machine = self.fabric.machine(node).ok_or_else(|| StageError::NoSuchNode(node.clone()))?;
-        let scene = self.nodes.get_mut(node).ok_or_else(|| StageError::NoSuchNode(node.clone()))?;
-        faces::refresh(&mut scene.faces, &self.fabric, node, &scene.shown);
-        if scene.shown != *machine {
-            fs.apply(&platforms::diff(&scene.shown, machine));
-            scene.shown = machine.clone();
-        }
-        Ok(())
-    }
-
-    /// Does to a node's tree what is to be done beside the machine's edits.
-    fn change(&mut self, node: &NodeName, fs: &mut Fs) -> Result<(), StageError> {
-        let scene = self.nodes.get_mut(node).ok_or_else(|| StageError::NoSuchNode(node.clone()))?;
-        for change in scene.changes.drain(..) {
-            match change {
-                Change::Arm { mut rule, torn } => {
-                    if let Some(new) = torn {
-                        let old = fs.peek(rule.pattern.as_str()).unwrap_or_default();
-                        rule.verdict = simfs::Verdict::Content(files::torn(&old, new));
-                    }
-                    fs.arm(rule);
-                }
-                Change::Disarm(id) => {
-                    fs.disarm(id);
-                }
-                Change::Await(moment) => fs.arm_moment(moment),
-                Change::Forget(id) => {
-                    fs.disarm_moment(id);
-                }
-                Change::Disk(deed, step) => disk::change(deed, fs).map_err(|cause| StageError::Disk {
-                    place: step.place.clone(),
-                    line: step.text.clone(),
-                    cause,
-                })?,
-                Change::Vanish(path) => scene.vanished.extend(disk::vanish(&path, fs)),
-                Change::Reappear => disk::reappear(&std::mem::take(&mut scene.vanished), &scene.shown, fs),
-                Change::Mend => fs.disarm_all(),
-            }
         }
         Ok(())
     }
@@ -768,24 +549,10 @@ impl<'s> Director<'s> {
 /// The story's last tick: its end, or the end of the last window that begins before it.
 fn last_story_tick(story: &Story) -> u64 {
     let end = story.until.as_ns().div_ceil(story.tick.as_ns());
-    let windows = story.expectations.iter().map(|expectation| expectation.window);
+    let windows = story
+        .expectations
+        .iter()
+        .map(|expectation| expectation.window);
     let open = windows.filter(|window| window.from <= end && window.to <= end + HEALING_TICKS_MAX);
     open.map(|window| window.to).fold(end, u64::max)
-}
-
-/// Whether a deed has a meaning in mid-poll.
-fn sense_in_moment(deed: &Deed) -> Result<(), &'static str> {
-    match deed {
-        Deed::Monitor(_, MonitorDeed::Restart { signal: Signal::Term, .. } | MonitorDeed::Stop { signal: Signal::Term }) => {
-            Err("SIGTERM ends a monitor some time later, not at a moment\nhint: use `signal: KILL`, or leave out `in_poll`")
-        }
-        Deed::Monitor(_, MonitorDeed::Start { .. } | MonitorDeed::Pause { .. }) | Deed::Reboot { .. } => {
-            Err("this cannot happen at a moment within a poll\nhint: leave out `in_poll`")
-        }
-        _ => Ok(()),
-    }
-}
-
-fn deed_error(step: &Step, what: &'static str) -> StageError {
-    StageError::Deed { place: step.place.clone(), line: step.text.clone(), what }
 }

@@ -54,12 +54,23 @@ pub struct DrillResult {
 
 /// Plays a story in every arm that it allows, judges each recording, and compares them.
 #[must_use]
-pub fn play(story: &Story, descriptor: &Descriptor, players: &mut [&mut dyn Player]) -> DrillResult {
+pub fn play(
+    story: &Story,
+    descriptor: &Descriptor,
+    players: &mut [&mut dyn Player],
+) -> DrillResult {
     let mut result = DrillResult::default();
-    for player in players.iter_mut().filter(|player| story.arms.contains(&player.arm())) {
+    for player in players
+        .iter_mut()
+        .filter(|player| story.arms.contains(&player.arm()))
+    {
         let played = player.play(story, descriptor);
         let judgement = judge(story, &played.truth, &played.recording, descriptor);
-        let status = if judgement.failures.is_empty() { ArmStatus::Passed } else { ArmStatus::Failed };
+        let status = if judgement.failures.is_empty() {
+            ArmStatus::Passed
+        } else {
+            ArmStatus::Failed
+        };
         result.arms.push(report(player.arm(), status, &played));
         result.failures.extend(judgement.failures);
         result.not_judged = result.not_judged.max(judgement.not_judged);
@@ -72,12 +83,21 @@ pub fn play(story: &Story, descriptor: &Descriptor, players: &mut [&mut dyn Play
 }
 
 fn report(arm: Arm, status: ArmStatus, played: &Played) -> ArmReport {
-    let chairs = || played.recording.ticks.iter().flat_map(|tick| tick.chairs.values());
+    let chairs = || {
+        played
+            .recording
+            .ticks
+            .iter()
+            .flat_map(|tick| tick.chairs.values())
+    };
     ArmReport {
         arm: arm_name(arm),
         status,
         polls: chairs().map(|chair| u64::from(chair.polls)).sum(),
-        events: chairs().flat_map(|chair| &chair.calls).map(|call| call.events.len() as u64).sum(),
+        events: chairs()
+            .flat_map(|chair| &chair.calls)
+            .map(|call| call.events.len() as u64)
+            .sum(),
     }
 }
 
@@ -93,14 +113,24 @@ pub fn arm_name(arm: Arm) -> ArmName {
 /// A failure if two arms did not tell the same.
 fn differences(one: &Played, other: &Played) -> Option<Failure> {
     let difference = compare(&one.recording, &other.recording)?;
-    let name = |played: &Played| played.recording.arm.map_or("", |arm| match arm {
-        Arm::Memory => "memory",
-        Arm::Process => "process",
-    });
-    let mut failure = Failure::told(FailureKind::ArmsDiffer, None, format!("arms differ {difference}"));
+    let name = |played: &Played| {
+        played.recording.arm.map_or("", |arm| match arm {
+            Arm::Memory => "memory",
+            Arm::Process => "process",
+        })
+    };
+    let mut failure = Failure::told(
+        FailureKind::ArmsDiffer,
+        None,
+        format!("arms differ {difference}"),
+    );
     failure.tick = difference.tick;
-    failure.came.push(format!("{}: {}", name(one), difference.one));
-    failure.came.push(format!("{}: {}", name(other), difference.other));
+    failure
+        .came
+        .push(format!("{}: {}", name(one), difference.one));
+    failure
+        .came
+        .push(format!("{}: {}", name(other), difference.other));
     failure.expected.push("the same in both arms".to_owned());
     Some(failure)
 }

@@ -100,9 +100,17 @@ pub fn golden_difference(kept: &str, now: &str) -> Option<GoldenDifference> {
     if kept == now {
         return None;
     }
-    let same = kept.lines().zip(now.lines()).take_while(|(kept, now)| kept == now).count();
+    let same = kept
+        .lines()
+        .zip(now.lines())
+        .take_while(|(kept, now)| kept == now)
+        .count();
     let line = |text: &str| text.lines().nth(same).unwrap_or("(the end)").to_owned();
-    Some(GoldenDifference { line: same + 1, kept: line(kept), now: line(now) })
+    Some(GoldenDifference {
+        line: same + 1,
+        kept: line(kept),
+        now: line(now),
+    })
 }
 
 /// The file of a scenario's golden trace in a folder: `<folder>/<family>/<name>.txt`.
@@ -134,8 +142,18 @@ mod tests {
     fn the_first_line_that_differs_is_named() {
         assert_eq!(golden_difference("a\nb\n", "a\nb\n"), None);
         let difference = golden_difference("a\nb\n", "a\nc\n").unwrap();
-        assert_eq!((difference.line, difference.kept.as_str(), difference.now.as_str()), (2, "b", "c"));
-        assert_eq!(golden_difference("a\n", "a\nb\n").unwrap().kept, "(the end)");
+        assert_eq!(
+            (
+                difference.line,
+                difference.kept.as_str(),
+                difference.now.as_str()
+            ),
+            (2, "b", "c")
+        );
+        assert_eq!(
+            golden_difference("a\n", "a\nb\n").unwrap().kept,
+            "(the end)"
+        );
     }
 
     #[test]

@@ -55,9 +55,20 @@ pub struct Judgement {
 
 /// Judges one recording of a story.
 #[must_use]
-pub fn judge(story: &Story, truth: &Truth, recording: &Recording, descriptor: &Descriptor) -> Judgement {
+pub fn judge(
+    story: &Story,
+    truth: &Truth,
+    recording: &Recording,
+    descriptor: &Descriptor,
+) -> Judgement {
     let bench = Bench { truth, descriptor };
-    let mut court = Court { story, bench, recording, failures: Vec::new(), not_judged: 0 };
+    let mut court = Court {
+        story,
+        bench,
+        recording,
+        failures: Vec::new(),
+        not_judged: 0,
+    };
     court.contract();
     if let Some(broken) = &recording.broken
         && !court.expects_breaking(broken)
@@ -67,10 +78,17 @@ pub fn judge(story: &Story, truth: &Truth, recording: &Recording, descriptor: &D
         court.missed_moments();
         court.events();
     }
-    let Court { mut failures, not_judged, .. } = court;
+    let Court {
+        mut failures,
+        not_judged,
+        ..
+    } = court;
     failures.sort_by_key(|failure| failure.tick);
     failures.truncate(FAILURES_MAX);
-    Judgement { failures, not_judged }
+    Judgement {
+        failures,
+        not_judged,
+    }
 }
 
 struct Court<'a> {
@@ -83,7 +101,12 @@ struct Court<'a> {
 
 impl<'a> Court<'a> {
     /// An unfinished failure with all that is known by its time alone.
-    fn failure(&self, kind: FailureKind, node: Option<&platforms::NodeName>, tick: Option<u64>) -> Failure {
+    fn failure(
+        &self,
+        kind: FailureKind,
+        node: Option<&platforms::NodeName>,
+        tick: Option<u64>,
+    ) -> Failure {
         let arm = self.recording.arm.map(|arm| match arm {
             Arm::Memory => ArmName::Memory,
             Arm::Process => ArmName::Process,
@@ -92,7 +115,10 @@ impl<'a> Court<'a> {
         Failure {
             kind,
             arm,
-            node: node.filter(|_| several).map(ToString::to_string).unwrap_or_default(),
+            node: node
+                .filter(|_| several)
+                .map(ToString::to_string)
+                .unwrap_or_default(),
             place: String::new(),
             line: String::new(),
             tick,
@@ -104,8 +130,11 @@ impl<'a> Court<'a> {
 
     fn contract(&mut self) {
         for breach in contract::breaches(self.story, &self.bench, self.recording) {
-            let mut failure = self.failure(FailureKind::Contract, Some(&breach.node), Some(breach.tick));
-            failure.expected.push("events that keep the contract of the wire".to_owned());
+            let mut failure =
+                self.failure(FailureKind::Contract, Some(&breach.node), Some(breach.tick));
+            failure
+                .expected
+                .push("events that keep the contract of the wire".to_owned());
             failure.came.push(breach.what);
             failure.came.extend(breach.event.as_ref().map(event_line));
             self.failures.push(failure);
@@ -116,21 +145,37 @@ impl<'a> Court<'a> {
     fn expects_breaking(&self, broken: &Broken) -> bool {
         let wants = |what: &What| matches!(what, What::StuckInKernel);
         matches!(broken, Broken::StuckInKernel { .. })
-            && self.story.expectations.iter().any(|expectation| wants(&expectation.what))
+            && self
+                .story
+                .expectations
+                .iter()
+                .any(|expectation| wants(&expectation.what))
     }
 
     fn broken(&mut self, broken: &Broken) {
         let (kind, tick, expected, came) = match broken {
-            Broken::Hung { tick, waiting_for } => {
-                (FailureKind::Hung, Some(*tick), waiting_for.clone(), vec!["no progress within the limit".to_owned()])
-            }
-            Broken::Crashed { tick, exit, last_words } => {
+            Broken::Hung { tick, waiting_for } => (
+                FailureKind::Hung,
+                Some(*tick),
+                waiting_for.clone(),
+                vec!["no progress within the limit".to_owned()],
+            ),
+            Broken::Crashed {
+                tick,
+                exit,
+                last_words,
+            } => {
                 let how = match exit {
                     Exit::Code(code) => format!("it ended with exit code {code}"),
                     Exit::Signal(signal) => format!("it was ended by signal {signal}"),
                 };
                 let words = last_words.iter().cloned();
-                (FailureKind::Crashed, Some(*tick), "a monitor that goes on".to_owned(), std::iter::once(how).chain(words).collect())
+                (
+                    FailureKind::Crashed,
+                    Some(*tick),
+                    "a monitor that goes on".to_owned(),
+                    std::iter::once(how).chain(words).collect(),
+                )
             }
             Broken::StuckInKernel { tick } => (
                 FailureKind::StuckInKernel,
@@ -138,9 +183,12 @@ impl<'a> Court<'a> {
                 "a monitor that can be ended".to_owned(),
                 vec!["it waits in the kernel".to_owned()],
             ),
-            Broken::Stage { cause } => {
-                (FailureKind::Stage, None, "a stage".to_owned(), vec![cause.clone()])
-            }
+            Broken::Stage { cause } => (
+                FailureKind::Stage,
+                None,
+                "a stage".to_owned(),
+                vec![cause.clone()],
+            ),
         };
         let mut failure = self.failure(kind, None, tick);
         failure.expected.push(expected);
@@ -154,7 +202,9 @@ impl<'a> Court<'a> {
     fn missed_moments(&mut self) {
         for missed in &self.recording.missed_moments {
             let mut failure = self.failure(FailureKind::MissedMoment, None, None);
-            failure.expected.push("the operation that the moment waits for".to_owned());
+            failure
+                .expected
+                .push("the operation that the moment waits for".to_owned());
             failure.line.clone_from(missed);
             self.failures.push(failure);
         }
@@ -167,7 +217,8 @@ impl<'a> Court<'a> {
         let (demands, mismatches) = demands::demands(self.story, &bench, recording);
         for mismatch in mismatches {
             let expectation = mismatch.expectation;
-            let mut failure = self.failure(FailureKind::Missing, None, Some(expectation.window.from));
+            let mut failure =
+                self.failure(FailureKind::Missing, None, Some(expectation.window.from));
             self.place(&mut failure, &expectation.place, &expectation.text);
             failure.came.push(mismatch.what);
             self.failures.push(failure);
@@ -179,7 +230,11 @@ impl<'a> Court<'a> {
         };
         let fits: Vec<Vec<usize>> = accepted
             .iter()
-            .map(|said| (0..demands.len()).filter(|demand| answers(&demands[*demand], said)).collect())
+            .map(|said| {
+                (0..demands.len())
+                    .filter(|demand| answers(&demands[*demand], said))
+                    .collect()
+            })
             .collect();
         let rooms: Vec<Room> = demands.iter().map(|demand| demand.room).collect();
         let mut assignment = assign::assign(&fits, &rooms);
@@ -203,9 +258,14 @@ impl<'a> Court<'a> {
             }
         }
         let claimed = |said: &Said<'_>| {
-            demands.iter().any(|demand| demand.attempts > 0 && answers(demand, said))
+            demands
+                .iter()
+                .any(|demand| demand.attempts > 0 && answers(demand, said))
         };
-        let said: Vec<(Said<'a>, bool)> = said.into_iter().map(|said| (said, claimed(&said))).collect();
+        let said: Vec<(Said<'a>, bool)> = said
+            .into_iter()
+            .map(|said| (said, claimed(&said)))
+            .collect();
         self.facts(&said);
         self.count_not_judged();
     }
@@ -220,12 +280,24 @@ impl<'a> Court<'a> {
         answers: &dyn Fn(&Demand<'_>, &Said<'_>) -> bool,
     ) {
         for (demand, claimed) in demands.iter().zip(&assignment.of_demand) {
-            let attempts = if demand.attempts == 0 { 0 } else { said.iter().filter(|said| answers(demand, said)).count() };
+            let attempts = if demand.attempts == 0 {
+                0
+            } else {
+                said.iter().filter(|said| answers(demand, said)).count()
+            };
             if claimed.len() >= demand.room.at_least && attempts >= demand.attempts {
                 continue;
             }
-            let mut failure = self.failure(FailureKind::Missing, Some(&demand.node), Some(demand.window.from));
-            self.place(&mut failure, &demand.expectation.place, &demand.expectation.text);
+            let mut failure = self.failure(
+                FailureKind::Missing,
+                Some(&demand.node),
+                Some(demand.window.from),
+            );
+            self.place(
+                &mut failure,
+                &demand.expectation.place,
+                &demand.expectation.text,
+            );
             failure.expected.push(demand.line(&self.bench));
             let claimed: Vec<&Said<'_>> = claimed.iter().map(|at| &accepted[*at]).collect();
             failure.came = self.nearest(demand, said, &claimed);
@@ -236,16 +308,24 @@ impl<'a> Court<'a> {
     }
 
     /// The events nearest to a demand: those that it did claim, then those about the same subject.
-    fn nearest(&self, demand: &Demand<'_>, said: &[Said<'_>], claimed: &[&Said<'_>]) -> Vec<String> {
+    fn nearest(
+        &self,
+        demand: &Demand<'_>,
+        said: &[Said<'_>],
+        claimed: &[&Said<'_>],
+    ) -> Vec<String> {
         let mut lines: Vec<String> = claimed.iter().map(|said| said.line()).collect();
         let about = |said: &&Said<'_>| {
             *said.node == demand.node
-                && self.bench.names_subject(&demand.pattern.about, said.node, said.tick, said.event)
+                && self
+                    .bench
+                    .names_subject(&demand.pattern.about, said.node, said.tick, said.event)
         };
         let mut others: Vec<&Said<'_>> = said.iter().filter(about).collect();
         let distance = |said: &Said<'_>| {
             let (from, to) = (demand.window.from, demand.window.to);
-            from.saturating_sub(said.tick).max(said.tick.saturating_sub(to))
+            from.saturating_sub(said.tick)
+                .max(said.tick.saturating_sub(to))
         };
         others.sort_by_key(|said| distance(said));
         lines.extend(others.iter().map(|said| said.line()));
@@ -257,7 +337,8 @@ impl<'a> Court<'a> {
 
     /// Events of an ordered group that came in another order.
     fn order(&mut self, demands: &[Demand<'_>], assignment: &Assignment, accepted: &[Said<'_>]) {
-        let mut groups: std::collections::BTreeMap<u32, Vec<(u32, usize)>> = std::collections::BTreeMap::new();
+        let mut groups: std::collections::BTreeMap<u32, Vec<(u32, usize)>> =
+            std::collections::BTreeMap::new();
         for (at, demand) in demands.iter().enumerate() {
             if let Some((group, place)) = demand.in_order {
                 groups.entry(group).or_default().push((place, at));
@@ -267,7 +348,11 @@ impl<'a> Court<'a> {
             members.sort_unstable();
             let mut events: Vec<(u32, usize, usize)> = Vec::new();
             for (place, demand) in members {
-                events.extend(assignment.of_demand[demand].iter().map(|event| (place, demand, *event)));
+                events.extend(
+                    assignment.of_demand[demand]
+                        .iter()
+                        .map(|event| (place, demand, *event)),
+                );
             }
             // Events of one place have no order among themselves.
             let wrong = events.iter().enumerate().find_map(|(at, later)| {
@@ -277,13 +362,29 @@ impl<'a> Court<'a> {
                     .find(|earlier| self.comes_before(&accepted[later.2], &accepted[earlier.2]))
                     .map(|earlier| [(earlier.1, earlier.2), (later.1, later.2)])
             });
-            let Some([first, second]) = wrong else { continue };
+            let Some([first, second]) = wrong else {
+                continue;
+            };
             let demand = &demands[second.0];
-            let mut failure = self.failure(FailureKind::Missing, Some(&demand.node), Some(accepted[second.1].tick));
-            self.place(&mut failure, &demand.expectation.place, &demand.expectation.text);
-            failure.expected.push("these events in this order".to_owned());
-            failure.expected.extend([first, second].map(|(demand, _)| demands[demand].line(&self.bench)));
-            failure.came = [second, first].map(|(_, event)| accepted[event].line()).to_vec();
+            let mut failure = self.failure(
+                FailureKind::Missing,
+                Some(&demand.node),
+                Some(accepted[second.1].tick),
+            );
+            self.place(
+                &mut failure,
+                &demand.expectation.place,
+                &demand.expectation.text,
+            );
+            failure
+                .expected
+                .push("these events in this order".to_owned());
+            failure
+                .expected
+                .extend([first, second].map(|(demand, _)| demands[demand].line(&self.bench)));
+            failure.came = [second, first]
+                .map(|(_, event)| accepted[event].line())
+                .to_vec();
             self.failures.push(failure);
         }
     }
@@ -291,24 +392,32 @@ impl<'a> Court<'a> {
     /// Whether one event certainly came before another; calls of a monitor with concurrent loops
     /// have no order within a tick.
     fn comes_before(&self, one: &Said<'_>, other: &Said<'_>) -> bool {
-        let unordered = self.bench.descriptor.concurrent && one.tick == other.tick && one.call != other.call;
+        let unordered =
+            self.bench.descriptor.concurrent && one.tick == other.tick && one.call != other.call;
         !unordered && one.position() < other.position()
     }
 
     fn unexpected(&mut self, said: &Said<'_>) {
         let mut failure = self.failure(FailureKind::Unexpected, Some(said.node), Some(said.tick));
         let silence = self.story.expectations.iter().find(|expectation| {
-            let What::Nothing { about, .. } = &expectation.what else { return false };
+            let What::Nothing { about, .. } = &expectation.what else {
+                return false;
+            };
             (expectation.window.from..=expectation.window.to).contains(&said.tick)
                 && (about.is_empty()
-                    || about.iter().any(|about| self.bench.names_subject(about, said.node, said.tick, said.event)))
+                    || about.iter().any(|about| {
+                        self.bench
+                            .names_subject(about, said.node, said.tick, said.event)
+                    }))
         });
         match silence {
             Some(expectation) => {
                 self.place(&mut failure, &expectation.place, &expectation.text);
                 failure.expected.push("nothing".to_owned());
             }
-            None => failure.expected.push("nothing that the story does not name".to_owned()),
+            None => failure
+                .expected
+                .push("nothing that the story does not name".to_owned()),
         }
         failure.came.push(said.line());
         let names = subject_names(&outstanding::entities(said));
@@ -320,7 +429,10 @@ impl<'a> Court<'a> {
         let last = (self.recording.ticks.len() as u64).saturating_sub(1);
         let mut failure = self.failure(FailureKind::Outstanding, Some(said.node), Some(last));
         let subject = outstanding::entities(said);
-        failure.expected.push(format!("a healthy event of {} for {subject} by poll {last}", said.event.check_name));
+        failure.expected.push(format!(
+            "a healthy event of {} for {subject} by poll {last}",
+            said.event.check_name
+        ));
         failure.came.push(said.line());
         failure.reads = self.reads(Some(said.node), last, &subject_names(&subject));
         self.failures.push(failure);
@@ -337,7 +449,8 @@ impl<'a> Court<'a> {
                             What::Nothing { .. } | What::NoLog { .. } => FailureKind::Unexpected,
                             _ => FailureKind::Missing,
                         };
-                        let mut failure = self.failure(kind, Some(node), Some(expectation.window.from));
+                        let mut failure =
+                            self.failure(kind, Some(node), Some(expectation.window.from));
                         self.place(&mut failure, &expectation.place, &expectation.text);
                         failure.expected.push(expected);
                         failure.came = came;
@@ -352,10 +465,13 @@ impl<'a> Court<'a> {
     fn count_not_judged(&mut self) {
         let descriptor = self.bench.descriptor;
         for expectation in &self.story.expectations {
-            let What::Say { event, .. } = &expectation.what else { continue };
+            let What::Say { event, .. } = &expectation.what else {
+                continue;
+            };
             let stamped = event.stamped_from.is_some() || event.stamped_to.is_some();
             self.not_judged += u32::from(stamped && descriptor.clock == ClockKind::Own);
-            self.not_judged += u32::from(!event.message.is_empty() && descriptor.texts == Vocabulary::Own);
+            self.not_judged +=
+                u32::from(!event.message.is_empty() && descriptor.texts == Vocabulary::Own);
         }
     }
 
@@ -369,26 +485,38 @@ impl<'a> Court<'a> {
     fn reads(&self, node: Option<&platforms::NodeName>, tick: u64, names: &[String]) -> Vec<Read> {
         let near = |at: &u64| at.abs_diff(tick) <= 1;
         let ticks = (0..).zip(&self.recording.ticks).filter(|(at, _)| near(at));
-        let chairs = ticks.flat_map(|(at, tick)| tick.chairs.iter().map(move |(of, chair)| (at, of, chair)));
+        let chairs =
+            ticks.flat_map(|(at, tick)| tick.chairs.iter().map(move |(of, chair)| (at, of, chair)));
         let lines = chairs
             .filter(|(_, of, _)| node.is_none_or(|node| node == *of))
             .flat_map(|(at, _, chair)| chair.reads.iter().map(move |line| (at, line)));
         let telling = |line: &str| {
             let anchor = format!("list {CLASS_INFINIBAND}:");
-            let went_well = line.rsplit(' ').next().is_some_and(|outcome| outcome.parse::<u64>().is_ok());
+            let went_well = line
+                .rsplit(' ')
+                .next()
+                .is_some_and(|outcome| outcome.parse::<u64>().is_ok());
             names.iter().any(|name| line.contains(name)) || line.starts_with(&anchor) || !went_well
         };
         lines
             .filter(|(_, line)| telling(line))
             .take(READS_MAX)
-            .map(|(poll, line)| Read { poll, text: line.clone() })
+            .map(|(poll, line)| Read {
+                poll,
+                text: line.clone(),
+            })
             .collect()
     }
 }
 
 /// Where two events of an ordered group could each answer the other's demand, the earlier event
 /// answers the earlier demand.
-fn put_in_order(assignment: &mut Assignment, fits: &[Vec<usize>], demands: &[Demand<'_>], accepted: &[Said<'_>]) {
+fn put_in_order(
+    assignment: &mut Assignment,
+    fits: &[Vec<usize>],
+    demands: &[Demand<'_>],
+    accepted: &[Said<'_>],
+) {
     let mut members: Vec<(u32, u32, usize)> = Vec::new();
     for (at, demand) in demands.iter().enumerate() {
         if let Some((group, place)) = demand.in_order
@@ -402,8 +530,13 @@ fn put_in_order(assignment: &mut Assignment, fits: &[Vec<usize>], demands: &[Dem
     for _ in 0..members.len() {
         let mut swapped = false;
         for pair in members.windows(2) {
-            let [(group, _, first), (other, _, second)] = *pair else { continue };
-            let (one, two) = (assignment.of_demand[first][0], assignment.of_demand[second][0]);
+            let [(group, _, first), (other, _, second)] = *pair else {
+                continue;
+            };
+            let (one, two) = (
+                assignment.of_demand[first][0],
+                assignment.of_demand[second][0],
+            );
             let late = accepted[two].position() < accepted[one].position();
             if group == other && late && fits[two].contains(&first) && fits[one].contains(&second) {
                 assignment.of_demand[first][0] = two;
@@ -421,5 +554,7 @@ fn put_in_order(assignment: &mut Assignment, fits: &[Vec<usize>], demands: &[Dem
 /// The device that a text with `NIC=…` is about, as it stands in paths.
 fn subject_names(text: &str) -> Vec<String> {
     let nic = text.split(' ').find_map(|word| word.strip_prefix("NIC="));
-    nic.map(|name| format!("/{}/", name.trim_end_matches(','))).into_iter().collect()
+    nic.map(|name| format!("/{}/", name.trim_end_matches(',')))
+        .into_iter()
+        .collect()
 }

@@ -19,7 +19,7 @@ mod hands;
 mod reads;
 
 use hands::MemoryHands;
-use reads::TraceLog;
+pub(crate) use reads::TraceLog;
 
 use crate::{
     connector::{Reaction, Socket, UNAVAILABLE, code_word},
@@ -49,15 +49,29 @@ pub struct Played {
 /// Plays a story in memory. `species` makes the monitor one that is wrong on purpose.
 #[must_use]
 pub fn play_in_memory(story: &Story, descriptor: &Descriptor, species: Option<&str>) -> Played {
-    let mut recording = Recording { arm: Some(Arm::Memory), ..Recording::default() };
+    let mut recording = Recording {
+        arm: Some(Arm::Memory),
+        ..Recording::default()
+    };
     let world = match World::new(story) {
         Ok(world) => RefCell::new(world),
         Err(error) => {
-            recording.broken = Some(Broken::Stage { cause: error.to_string() });
-            return Played { recording, truth: Truth::default() };
+            recording.broken = Some(Broken::Stage {
+                cause: error.to_string(),
+            });
+            return Played {
+                recording,
+                truth: Truth::default(),
+            };
         }
     };
-    let mut cast = Cast { story, descriptor, species, world: &world, agents: BTreeMap::new() };
+    let mut cast = Cast {
+        story,
+        descriptor,
+        species,
+        world: &world,
+        agents: BTreeMap::new(),
+    };
     cast.play();
     drop(cast);
     world.into_inner().played(recording)
@@ -113,7 +127,9 @@ impl<'s> World<'s> {
     }
 
     fn node(&mut self, name: &NodeName) -> &mut Node {
-        self.nodes.get_mut(name).expect("a plan names nodes of its story only")
+        self.nodes
+            .get_mut(name)
+            .expect("a plan names nodes of its story only")
     }
 
     /// The next tick begins. `held` is the monitor whose poll goes on from the tick before.
@@ -132,20 +148,31 @@ impl<'s> World<'s> {
             }
             node.polled = false;
         }
-        self.ticks.push(Tick { at: plan.at, chairs: BTreeMap::new() });
+        self.ticks.push(Tick {
+            at: plan.at,
+            chairs: BTreeMap::new(),
+        });
         self.polls.clear();
         for (name, chair) in plan.chairs {
-            self.acts.extend(chair.acts.into_iter().map(|act| (name.clone(), act)));
-            let free = chair.polls.into_iter().filter(|monitor| held != Some((&name, *monitor)));
-            self.polls.extend(free.map(|monitor| (name.clone(), monitor)));
+            self.acts
+                .extend(chair.acts.into_iter().map(|act| (name.clone(), act)));
+            let free = chair
+                .polls
+                .into_iter()
+                .filter(|monitor| held != Some((&name, *monitor)));
+            self.polls
+                .extend(free.map(|monitor| (name.clone(), monitor)));
         }
     }
 
     /// The present tick ends; what the chairs did in it is recorded.
     fn end_tick(&mut self) {
         let nodes = &self.nodes;
-        self.director.end_tick(|name| nodes.get(name).is_some_and(|node| node.polled));
-        let Some(tick) = self.ticks.last_mut() else { return };
+        self.director
+            .end_tick(|name| nodes.get(name).is_some_and(|node| node.polled));
+        let Some(tick) = self.ticks.last_mut() else {
+            return;
+        };
         for (name, node) in &mut self.nodes {
             let mut chair = std::mem::take(&mut node.tick);
             chair.state_file = node.trace.state_file(state_file(&mut node.fs));
@@ -154,7 +181,9 @@ impl<'s> World<'s> {
     }
 
     fn stage_failed(&mut self, error: &StageError) {
-        self.broken = Some(Broken::Stage { cause: error.to_string() });
+        self.broken = Some(Broken::Stage {
+            cause: error.to_string(),
+        });
         for node in self.nodes.values_mut() {
             node.struck = Some(KILLED);
         }
@@ -166,8 +195,13 @@ impl<'s> World<'s> {
         recording.settled_at = self.director.settled_at();
         recording.broken = self.broken;
         let missed = self.director.missed().iter();
-        recording.missed_moments = missed.map(|(place, text)| format!("{place}: {text}")).collect();
-        Played { recording, truth: self.director.into_truth() }
+        recording.missed_moments = missed
+            .map(|(place, text)| format!("{place}: {text}"))
+            .collect();
+        Played {
+            recording,
+            truth: self.director.into_truth(),
+        }
     }
 }
 
@@ -175,7 +209,13 @@ impl<'s> World<'s> {
 struct Cast<'w, 's> {
     story: &'s Story,
     descriptor: &'s Descriptor,
-    #[cfg_attr(not(feature = "zoo"), expect(dead_code, reason = "wrong monitors are built with the feature `zoo` only"))]
+    #[cfg_attr(
+        not(feature = "zoo"),
+        expect(
+            dead_code,
+            reason = "wrong monitors are built with the feature `zoo` only"
+        )
+    )]
     species: Option<&'s str>,
     world: &'w RefCell<World<'s>>,
     agents: BTreeMap<(NodeName, MonitorId), Agent>,
@@ -210,12 +250,18 @@ impl Cast<'_, '_> {
     fn act(&mut self, node: &NodeName, act: ChairAct) {
         match act {
             ChairAct::End { monitor, signal } => self.end(node, monitor, signal),
-            ChairAct::Start { monitor, flags, config } => self.start(node, monitor, &flags, &config),
+            ChairAct::Start {
+                monitor,
+                flags,
+                config,
+            } => self.start(node, monitor, &flags, &config),
         }
     }
 
     fn end(&mut self, node: &NodeName, monitor: MonitorId, signal: Signal) {
-        let Some(mut agent) = self.agents.remove(&(node.clone(), monitor)) else { return };
+        let Some(mut agent) = self.agents.remove(&(node.clone(), monitor)) else {
+            return;
+        };
         let exit = match signal {
             Signal::Kill => KILLED,
             Signal::Term => {
@@ -247,10 +293,16 @@ impl Cast<'_, '_> {
                 scene.tick.exits.push(exit);
                 scene.tick.log.push(refusal.line.clone());
                 world.director.left(node, monitor);
-                world.polls.retain(|(named, which)| named != node || *which != monitor);
+                world
+                    .polls
+                    .retain(|(named, which)| named != node || *which != monitor);
                 if !world.director.expects_exit(node) {
                     let tick = world.ticks.len() as u64 - 1;
-                    world.broken = Some(Broken::Crashed { tick, exit, last_words: vec![refusal.line] });
+                    world.broken = Some(Broken::Crashed {
+                        tick,
+                        exit,
+                        last_words: vec![refusal.line],
+                    });
                 }
             }
         }
@@ -273,16 +325,31 @@ impl Cast<'_, '_> {
             checks: self.story.checks,
         };
         let arguments = self.descriptor.arguments(self.story, flags, None, &filling);
-        let flags = arguments.iter().map(String::as_str).skip_while(|word| !word.starts_with("--"));
+        let flags = arguments
+            .iter()
+            .map(String::as_str)
+            .skip_while(|word| !word.starts_with("--"));
         let (settings, mut notes) = Flags::from_args(flags)?.settings()?;
         let paths = settings.paths.clone();
         let config = self.descriptor.config_text(config, &filling);
-        let hands = MemoryHands { world: self.world, node, monitor };
-        let [metadata, route, boot_id, state] =
-            [&paths.metadata, &paths.route, &paths.boot_id, &paths.state_file].map(|path| hands.read_at_start(path));
+        let hands = MemoryHands {
+            world: self.world,
+            node,
+            monitor,
+        };
+        let [metadata, route, boot_id, state] = [
+            &paths.metadata,
+            &paths.route,
+            &paths.boot_id,
+            &paths.state_file,
+        ]
+        .map(|path| hands.read_at_start(path));
         let start = Start {
             settings,
-            config: config.as_deref().map(str::as_bytes).ok_or(checks::ReadError::ENOENT),
+            config: config
+                .as_deref()
+                .map(str::as_bytes)
+                .ok_or(checks::ReadError::ENOENT),
             metadata: metadata.as_deref().map_err(|error| *error),
             route: route.as_deref().map_err(|error| *error),
             boot_id: boot_id.as_deref().map_err(|error| *error),
@@ -302,15 +369,24 @@ impl Cast<'_, '_> {
     }
 
     #[cfg(not(feature = "zoo"))]
-    #[expect(clippy::unused_self, reason = "with the feature `zoo` it names the species")]
+    #[expect(
+        clippy::unused_self,
+        reason = "with the feature `zoo` it names the species"
+    )]
     fn begin(&self, start: Start<'_>) -> Result<(Agent, Vec<checks::Note>), Refusal> {
         Agent::start(start)
     }
 
     fn poll(&mut self, node: &NodeName, monitor: MonitorId) {
         let key = (node.clone(), monitor);
-        let Some(mut agent) = self.agents.remove(&key) else { return };
-        let hands = MemoryHands { world: self.world, node, monitor };
+        let Some(mut agent) = self.agents.remove(&key) else {
+            return;
+        };
+        let hands = MemoryHands {
+            world: self.world,
+            node,
+            monitor,
+        };
         let polled = agent.poll(&hands);
         if !self.is_struck(node) {
             agent.take(polled);
@@ -341,13 +417,25 @@ impl Cast<'_, '_> {
             match agent.next() {
                 Todo::Done => return,
                 Todo::Wait(_) => {}
-                Todo::Note(note) => self.world.borrow_mut().node(node).tick.log.push(note.to_string()),
+                Todo::Note(note) => self
+                    .world
+                    .borrow_mut()
+                    .node(node)
+                    .tick
+                    .log
+                    .push(note.to_string()),
                 Todo::Publish { batch, .. } => {
-                    let Some(outcome) = self.call(node, monitor, batch) else { return };
+                    let Some(outcome) = self.call(node, monitor, batch) else {
+                        return;
+                    };
                     agent.published(&outcome);
                 }
                 Todo::Save(steps) => {
-                    let hands = MemoryHands { world: self.world, node, monitor };
+                    let hands = MemoryHands {
+                        world: self.world,
+                        node,
+                        monitor,
+                    };
                     let saved = steps.iter().try_for_each(|step| hands.save(step));
                     if self.is_struck(node) {
                         return;
@@ -359,15 +447,24 @@ impl Cast<'_, '_> {
     }
 
     /// One call to the connector; `None` if the monitor did not live to hear of it.
-    fn call(&self, node: &NodeName, monitor: MonitorId, batch: proto::HealthEvents) -> Option<Outcome> {
+    fn call(
+        &self,
+        node: &NodeName,
+        monitor: MonitorId,
+        batch: proto::HealthEvents,
+    ) -> Option<Outcome> {
         let mut world = self.world.borrow_mut();
         match world.director.connector(node).socket() {
             Socket::Absent => return Some(Outcome::SocketMissing),
             Socket::Refusing => return Some(Outcome::Io(checks::IoKind::Refused)),
             Socket::Listening => {}
         }
-        let World { director, nodes, .. } = &mut *world;
-        let scene = nodes.get_mut(node).expect("a plan names nodes of its story only");
+        let World {
+            director, nodes, ..
+        } = &mut *world;
+        let scene = nodes
+            .get_mut(node)
+            .expect("a plan names nodes of its story only");
         let done = match director.call(node, monitor, &mut scene.fs) {
             Ok(done) => done,
             Err(error) => {
@@ -387,11 +484,15 @@ impl Cast<'_, '_> {
         }
         Some(match done.reaction {
             Reaction::Accept | Reaction::Slow(_) => Outcome::Accepted,
-            Reaction::Status(code) => Outcome::Status { code, message: code_word(code) },
+            Reaction::Status(code) => Outcome::Status {
+                code,
+                message: code_word(code),
+            },
             Reaction::Hang => Outcome::TimedOut,
-            Reaction::LoseReply | Reaction::Disconnect => {
-                Outcome::Status { code: UNAVAILABLE, message: "connection closed".to_owned() }
-            }
+            Reaction::LoseReply | Reaction::Disconnect => Outcome::Status {
+                code: UNAVAILABLE,
+                message: "connection closed".to_owned(),
+            },
         })
     }
 }

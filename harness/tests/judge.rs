@@ -2,7 +2,10 @@
 
 use std::sync::LazyLock;
 
-use harness::{Broken, Call, Descriptor, Differences, Exit, Judgement, Played, Recording, Truth, judge, play_in_memory};
+use harness::{
+    Broken, Call, Descriptor, Differences, Exit, Judgement, Played, Recording, Truth, judge,
+    play_in_memory,
+};
 use platforms::{NodeName, Platforms};
 use proptest::prelude::*;
 use proto::HealthEvent;
@@ -47,9 +50,12 @@ fn node() -> NodeName {
 
 fn story(text: &str, platform: &str) -> Story {
     let platforms = Platforms::shipped();
-    let scenario = scenarios::read("port/example.yaml", text).unwrap_or_else(|error| panic!("{error}"));
+    let scenario =
+        scenarios::read("port/example.yaml", text).unwrap_or_else(|error| panic!("{error}"));
     let platform = platforms.get(platform).expect("the platform ships");
-    scenario.in_world(&node(), platform).unwrap_or_else(|unfit| panic!("{unfit}"))
+    scenario
+        .in_world(&node(), platform)
+        .unwrap_or_else(|unfit| panic!("{unfit}"))
 }
 
 fn reference() -> Descriptor {
@@ -66,7 +72,11 @@ impl Case {
     fn played(text: &str) -> Self {
         let story = story(text, "h100-oci");
         let Played { recording, truth } = play_in_memory(&story, &reference(), None);
-        Self { story, truth, recording }
+        Self {
+            story,
+            truth,
+            recording,
+        }
     }
 
     fn judged(&self, recording: &Recording) -> Judgement {
@@ -78,17 +88,27 @@ static CUT_AND_MENDED_CASE: LazyLock<Case> = LazyLock::new(|| Case::played(CUT_A
 static CUT_CASE: LazyLock<Case> = LazyLock::new(|| Case::played(CUT));
 
 fn kinds(judgement: &Judgement) -> Vec<FailureKind> {
-    judgement.failures.iter().map(|failure| failure.kind).collect()
+    judgement
+        .failures
+        .iter()
+        .map(|failure| failure.kind)
+        .collect()
 }
 
 /// The calls of a recording, in order, to be changed.
 fn calls(recording: &mut Recording) -> Vec<&mut Call> {
-    let chairs = recording.ticks.iter_mut().flat_map(|tick| tick.chairs.values_mut());
+    let chairs = recording
+        .ticks
+        .iter_mut()
+        .flat_map(|tick| tick.chairs.values_mut());
     chairs.flat_map(|chair| chair.calls.iter_mut()).collect()
 }
 
 fn event_count(recording: &Recording) -> usize {
-    calls(&mut recording.clone()).iter().map(|call| call.events.len()).sum()
+    calls(&mut recording.clone())
+        .iter()
+        .map(|call| call.events.len())
+        .sum()
 }
 
 /// Takes the nth event out, and its call with it if it was the only one.
@@ -115,8 +135,18 @@ fn with_event(case: &Case, tick: usize, mut event: HealthEvent) -> Recording {
     let mut changed = case.recording.clone();
     let wall_ns = case.truth.ticks[tick].nodes[&node()].clock.wall_ns;
     event.generated_timestamp = Some(proto::timestamp_from_ns(wall_ns));
-    let call = Call { version: 1, events: vec![event], accepted: true, answer: "accepted".to_owned() };
-    changed.ticks[tick].chairs.get_mut(&node()).expect("the node has a chair").calls.push(call);
+    let call = Call {
+        version: 1,
+        events: vec![event],
+        accepted: true,
+        answer: "accepted".to_owned(),
+    };
+    changed.ticks[tick]
+        .chairs
+        .get_mut(&node())
+        .expect("the node has a chair")
+        .calls
+        .push(call);
     changed
 }
 
@@ -140,9 +170,24 @@ fn a_missing_event_is_told_with_the_line_that_wants_it() {
     assert_eq!(failure.kind, FailureKind::Missing);
     assert_eq!(failure.place, "port/example.yaml:11:15");
     assert_eq!(failure.tick, Some(5));
-    assert!(failure.expected[0].starts_with("fatal NIC=mlx5_0 NICPort=1, in poll"), "{failure:?}");
-    assert!(failure.came.iter().any(|line| line.starts_with("poll 10: healthy NIC=mlx5_0")), "{failure:?}");
-    assert!(failure.reads.iter().any(|read| read.text.contains("mlx5_0/ports/1/state")), "{failure:?}");
+    assert!(
+        failure.expected[0].starts_with("fatal NIC=mlx5_0 NICPort=1, in poll"),
+        "{failure:?}"
+    );
+    assert!(
+        failure
+            .came
+            .iter()
+            .any(|line| line.starts_with("poll 10: healthy NIC=mlx5_0")),
+        "{failure:?}"
+    );
+    assert!(
+        failure
+            .reads
+            .iter()
+            .any(|read| read.text.contains("mlx5_0/ports/1/state")),
+        "{failure:?}"
+    );
 }
 
 #[test]
@@ -157,7 +202,11 @@ fn a_clear_that_healing_owes_must_come() {
 fn a_clear_comes_once() {
     let case = &*CUT_CASE;
     let last = case.recording.ticks.len() - 1;
-    let clear = calls(&mut case.recording.clone()).pop().expect("the fault was cleared").events[0].clone();
+    let clear = calls(&mut case.recording.clone())
+        .pop()
+        .expect("the fault was cleared")
+        .events[0]
+        .clone();
     assert!(clear.is_healthy);
     let judgement = case.judged(&with_event(case, last, clear));
     assert_eq!(kinds(&judgement), [FailureKind::Unexpected]);
@@ -182,9 +231,16 @@ fn an_event_too_late_is_missing_and_unexpected() {
         .flat_map(|call| call.events.clone())
         .nth(fatal)
         .expect("the fatal event");
-    let late = Case { recording: without_event(&case.recording, fatal), story: case.story.clone(), truth: case.truth.clone() };
+    let late = Case {
+        recording: without_event(&case.recording, fatal),
+        story: case.story.clone(),
+        truth: case.truth.clone(),
+    };
     let judgement = case.judged(&with_event(&late, 8, event));
-    assert_eq!(kinds(&judgement), [FailureKind::Missing, FailureKind::Unexpected]);
+    assert_eq!(
+        kinds(&judgement),
+        [FailureKind::Missing, FailureKind::Unexpected]
+    );
 }
 
 type Change = fn(&mut Call);
@@ -212,15 +268,28 @@ fn a_field_that_breaks_the_contract_is_named(#[case] change: Change, #[case] wha
     let mut changed = case.recording.clone();
     change(calls(&mut changed)[0]);
     let judgement = case.judged(&changed);
-    let told = judgement.failures.iter().filter(|failure| failure.kind == FailureKind::Contract);
-    let told: Vec<&str> = told.flat_map(|failure| &failure.came).map(String::as_str).collect();
+    let told = judgement
+        .failures
+        .iter()
+        .filter(|failure| failure.kind == FailureKind::Contract);
+    let told: Vec<&str> = told
+        .flat_map(|failure| &failure.came)
+        .map(String::as_str)
+        .collect();
     assert!(told.iter().any(|line| line.contains(what)), "{told:?}");
 }
 
 #[test]
 fn a_refused_event_must_keep_the_contract_too() {
     let case = &*CUT_AND_MENDED_CASE;
-    let mut changed = with_event(case, 3, HealthEvent { agent: "x".to_owned(), ..first_event(&case.recording) });
+    let mut changed = with_event(
+        case,
+        3,
+        HealthEvent {
+            agent: "x".to_owned(),
+            ..first_event(&case.recording)
+        },
+    );
     calls(&mut changed)[1].accepted = false;
     assert_eq!(kinds(&case.judged(&changed)), [FailureKind::Contract]);
 }
@@ -242,37 +311,76 @@ fn a_drill_that_breaks_off_is_told_once(#[case] broken: Broken, #[case] kind: Fa
 fn a_moment_that_never_came_is_a_failure() {
     let case = &*CUT_AND_MENDED_CASE;
     let mut changed = case.recording.clone();
-    changed.missed_moments.push("port/example.yaml:9:5: remove".to_owned());
+    changed
+        .missed_moments
+        .push("port/example.yaml:9:5: remove".to_owned());
     assert_eq!(kinds(&case.judged(&changed)), [FailureKind::MissedMoment]);
 }
 
 /// What the judge says of a story in which one line is wrong.
 fn refused(line: &str) -> Vec<(FailureKind, String, Vec<String>)> {
-    let text = format!("{}    expect: [ {{ fatal: victim }}, {line} ]\n  - at: 9s\n    do: [ {{ mend: victim }} ]\n    expect: [ {{ healthy: victim }} ]\nuntil: 12s\n", CUT.split("    expect: [ { fatal").next().unwrap());
+    let text = format!(
+        "{}    expect: [ {{ fatal: victim }}, {line} ]\n  - at: 9s\n    do: [ {{ mend: victim }} ]\n    expect: [ {{ healthy: victim }} ]\nuntil: 12s\n",
+        CUT.split("    expect: [ { fatal").next().unwrap()
+    );
     let case = Case::played(&text);
     let failures = case.judged(&case.recording).failures;
-    failures.into_iter().map(|failure| (failure.kind, failure.expected.join(", "), failure.came)).collect()
+    failures
+        .into_iter()
+        .map(|failure| (failure.kind, failure.expected.join(", "), failure.came))
+        .collect()
 }
 
 #[rstest]
 #[case("{ exit: 3 }", "exit code 3", None)]
 #[case("{ log: 'never … said' }", "a log line with \"never … said\"", None)]
-#[case("{ no_log: 'mlx5_0 port 1: state DOWN' }", "no log line with", Some("mlx5_0 port 1: state DOWN"))]
+#[case(
+    "{ no_log: 'mlx5_0 port 1: state DOWN' }",
+    "no log line with",
+    Some("mlx5_0 port 1: state DOWN")
+)]
 #[case("{ polls: 3 }", "3 polls", Some("2 polls"))]
 #[case("{ calls: 2 }", "2 calls", Some("1 calls"))]
 #[case("{ state_file: absent }", "no state file", Some("the state file is {"))]
-#[case("{ state_file: unchanged }", "an unchanged state file", Some("before: {"))]
-#[case("{ state_file: { member: version, equals: '7' } }", "`version` equal to 7", Some("the state file is {"))]
+#[case(
+    "{ state_file: unchanged }",
+    "an unchanged state file",
+    Some("before: {")
+)]
+#[case(
+    "{ state_file: { member: version, equals: '7' } }",
+    "`version` equal to 7",
+    Some("the state file is {")
+)]
 #[case("{ reads: victim/state, times: 9 }", "9 to 9 reads", Some("2 reads"))]
 #[case("stuck_in_kernel", "stuck in the kernel", Some("it could be ended"))]
-#[case("{ nonfatal: victim }", "nonfatal NIC=mlx5_0 NICPort=1", Some("poll 5: fatal NIC=mlx5_0"))]
-#[case("{ said: { fatal: victim, times: at least 3 } }", "attempted", Some("poll 5: fatal NIC=mlx5_0"))]
-#[case("{ fatal: device of victim }", "fatal NIC=mlx5_0, in polls 5 to 6", Some("poll 0: healthy NIC=mlx5_0 E"))]
-fn a_line_that_does_not_hold_is_told_with_what_came(#[case] line: &str, #[case] expected: &str, #[case] came: Option<&str>) {
+#[case(
+    "{ nonfatal: victim }",
+    "nonfatal NIC=mlx5_0 NICPort=1",
+    Some("poll 5: fatal NIC=mlx5_0")
+)]
+#[case(
+    "{ said: { fatal: victim, times: at least 3 } }",
+    "attempted",
+    Some("poll 5: fatal NIC=mlx5_0")
+)]
+#[case(
+    "{ fatal: device of victim }",
+    "fatal NIC=mlx5_0, in polls 5 to 6",
+    Some("poll 0: healthy NIC=mlx5_0 E")
+)]
+fn a_line_that_does_not_hold_is_told_with_what_came(
+    #[case] line: &str,
+    #[case] expected: &str,
+    #[case] came: Option<&str>,
+) {
     let failures = refused(line);
     let found = failures.iter().find(|(_, told, _)| told.contains(expected));
     let (_, _, lines) = found.unwrap_or_else(|| panic!("{failures:#?}"));
-    assert!(came.is_none_or(|came| lines.iter().any(|line| line.contains(came))), "{failures:#?}");
+    assert!(
+        came.is_none_or(|came| lines.iter().any(|line| line.contains(came))),
+        "{failures:#?}"
+    );
 }
 
 #[rstest]
@@ -301,9 +409,14 @@ fn silence_about_attempts_hears_refused_calls() {
 #[test]
 fn events_of_an_ordered_group_come_in_its_order() {
     let ordered = |first: &str, second: &str| {
-        let line = format!("{{ in_order: [ {{ {first}: victim }}, {{ {second}: victim }} ], within: 6 polls }}");
+        let line = format!(
+            "{{ in_order: [ {{ {first}: victim }}, {{ {second}: victim }} ], within: 6 polls }}"
+        );
         let text = CUT_AND_MENDED
-            .replace("expect: [ { fatal: victim } ]", &format!("expect: [ {line} ]"))
+            .replace(
+                "expect: [ { fatal: victim } ]",
+                &format!("expect: [ {line} ]"),
+            )
             .replace("    expect: [ { healthy: victim } ]\n", "");
         let case = Case::played(&text);
         kinds(&case.judged(&case.recording))
@@ -316,12 +429,19 @@ fn events_of_an_ordered_group_come_in_its_order() {
 fn a_monitor_with_its_own_texts_and_clock_is_judged_by_the_rest() {
     let case = &*CUT_AND_MENDED_CASE;
     let mut changed = case.recording.clone();
-    for (at, event) in calls(&mut changed).into_iter().flat_map(|call| &mut call.events).enumerate() {
+    for (at, event) in calls(&mut changed)
+        .into_iter()
+        .flat_map(|call| &mut call.events)
+        .enumerate()
+    {
         event.message = "something".to_owned();
         event.generated_timestamp = Some(proto::timestamp_from_ns(1_000_000_000 + at as u64));
     }
     let own = Descriptor::of_program("another-monitor");
-    assert_eq!(judge(&case.story, &case.truth, &changed, &own), Judgement::default());
+    assert_eq!(
+        judge(&case.story, &case.truth, &changed, &own),
+        Judgement::default()
+    );
     assert!(!case.judged(&changed).failures.is_empty());
 }
 
@@ -330,11 +450,21 @@ fn a_baseline_without_devices_is_right_where_the_descriptor_says_so() {
     let case = &*CUT_AND_MENDED_CASE;
     let mut changed = case.recording.clone();
     for call in calls(&mut changed) {
-        call.events.retain(|event| !event.message.starts_with("Device "));
+        call.events
+            .retain(|event| !event.message.starts_with("Device "));
     }
-    let differences = Differences { baseline_devices: false, ..Differences::default() };
-    let differing = Descriptor { differences, ..reference() };
-    assert_eq!(judge(&case.story, &case.truth, &changed, &differing), Judgement::default());
+    let differences = Differences {
+        baseline_devices: false,
+        ..Differences::default()
+    };
+    let differing = Descriptor {
+        differences,
+        ..reference()
+    };
+    assert_eq!(
+        judge(&case.story, &case.truth, &changed, &differing),
+        Judgement::default()
+    );
     assert!(!case.judged(&changed).failures.is_empty());
 }
 

@@ -12,9 +12,12 @@ fn told(steps: &str) -> Story {
     text.push_str("let: { victim: { role: compute, nth: 1 } }\n");
     text.push_str(steps);
     let platforms = Platforms::shipped();
-    let scenario = scenarios::read("port/example.yaml", &text).unwrap_or_else(|error| panic!("{error}"));
+    let scenario =
+        scenarios::read("port/example.yaml", &text).unwrap_or_else(|error| panic!("{error}"));
     let platform = platforms.get("h100-oci").expect("the platform ships");
-    scenario.in_world(&NodeName::from("node-a"), platform).unwrap_or_else(|unfit| panic!("{unfit}"))
+    scenario
+        .in_world(&NodeName::from("node-a"), platform)
+        .unwrap_or_else(|unfit| panic!("{unfit}"))
 }
 
 fn reference() -> Descriptor {
@@ -35,12 +38,20 @@ fn check(steps: &str) -> (Story, Played) {
 
 fn polls(played: &Played) -> Vec<u32> {
     let ticks = played.recording.ticks.iter();
-    ticks.map(|tick| tick.chairs.values().map(|chair| chair.polls).sum()).collect()
+    ticks
+        .map(|tick| tick.chairs.values().map(|chair| chair.polls).sum())
+        .collect()
 }
 
 fn exits(played: &Played) -> Vec<(usize, Exit)> {
     let ticks = played.recording.ticks.iter().enumerate();
-    ticks.flat_map(|(at, tick)| tick.chairs.values().flat_map(move |chair| chair.exits.iter().map(move |exit| (at, *exit)))).collect()
+    ticks
+        .flat_map(|(at, tick)| {
+            tick.chairs
+                .values()
+                .flat_map(move |chair| chair.exits.iter().map(move |exit| (at, *exit)))
+        })
+        .collect()
 }
 
 const FLAPPING: &str = "
@@ -63,12 +74,16 @@ fn the_same_story_gives_the_same_bytes() {
     let other = play_in_memory(&story, &reference(), None);
     assert_eq!(compare(&one.recording, &other.recording), None);
     assert_eq!(format!("{one:?}"), format!("{other:?}"));
-    assert_eq!(trace(&story, &one.recording), trace(&story, &other.recording));
+    assert_eq!(
+        trace(&story, &one.recording),
+        trace(&story, &other.recording)
+    );
 }
 
 #[test]
 fn a_killed_monitor_keeps_its_disk_and_repeats_nothing() {
-    let (_, played) = check("
+    let (_, played) = check(
+        "
 timeline:
   - at: 0s
     expect: [ { this_poll: baseline } ]
@@ -79,14 +94,16 @@ timeline:
     in_poll: { before: read victim/state }
     do: [ { monitor: restart, signal: KILL } ]
 until: 12s
-");
+",
+    );
     assert_eq!(exits(&played), [(8, Exit::Signal(9))]);
     assert_eq!(polls(&played)[7..10], [1, 0, 1]);
 }
 
 #[test]
 fn a_kill_after_acceptance_and_before_the_save_repeats_the_event() {
-    let (_, played) = check("
+    let (_, played) = check(
+        "
 timeline:
   - at: 0s
     expect: [ { this_poll: baseline } ]
@@ -97,13 +114,15 @@ timeline:
     in_poll: { accepted: 1 }
     do: [ { monitor: restart, signal: KILL } ]
 until: 12s
-");
+",
+    );
     assert_eq!(exits(&played), [(5, Exit::Signal(9))]);
 }
 
 #[test]
 fn a_read_held_for_ticks_lets_them_pass_without_a_poll() {
-    let (_, played) = check("
+    let (_, played) = check(
+        "
 timeline:
   - at: 0s
     expect: [ { this_poll: baseline } ]
@@ -113,13 +132,15 @@ timeline:
     do: [ { disable: victim } ]
     expect: [ { fatal: victim, within: 4 polls } ]
 until: 14s
-");
+",
+    );
     assert_eq!(polls(&played)[4..10], [1, 0, 0, 0, 1, 1]);
 }
 
 #[test]
 fn a_read_that_is_given_up_blinds_nobody_else() {
-    let (_, played) = check("
+    let (_, played) = check(
+        "
 timeline:
   - at: 0s
     expect: [ { this_poll: baseline } ]
@@ -129,14 +150,19 @@ timeline:
     do: [ { disable: victim } ]
     expect: [ { fatal: victim } ]
 until: 14s
-");
+",
+    );
     assert_eq!(polls(&played)[4..10], [1; 6]);
     let hung: Vec<usize> = played
         .recording
         .ticks
         .iter()
         .enumerate()
-        .filter(|(_, tick)| tick.chairs.values().any(|chair| chair.reads.iter().any(|line| line.ends_with("hangs"))))
+        .filter(|(_, tick)| {
+            tick.chairs
+                .values()
+                .any(|chair| chair.reads.iter().any(|line| line.ends_with("hangs")))
+        })
         .map(|(at, _)| at)
         .collect();
     assert_eq!(hung, [5], "one read of a path is outstanding at most");
@@ -149,7 +175,8 @@ until: 14s
 #[case("connector: { code: INTERNAL }, calls: 1", 1)]
 #[case("connector: hang, calls: 1", 1)]
 fn an_event_that_was_not_accepted_comes_again(#[case] connector: &str, #[case] refused: usize) {
-    let (_, played) = check(&format!("
+    let (_, played) = check(&format!(
+        "
 timeline:
   - at: 0s
     expect: [ {{ this_poll: baseline }} ]
@@ -157,30 +184,42 @@ timeline:
     do: [ {{ {connector} }}, {{ disable: victim }} ]
     expect: [ {{ fatal: victim, within: 4 polls }} ]
 until: 14s
-"));
-    let chairs = played.recording.ticks.iter().flat_map(|tick| tick.chairs.values());
-    let not_taken = chairs.flat_map(|chair| &chair.calls).filter(|call| !call.accepted).count();
+"
+    ));
+    let chairs = played
+        .recording
+        .ticks
+        .iter()
+        .flat_map(|tick| tick.chairs.values());
+    let not_taken = chairs
+        .flat_map(|chair| &chair.calls)
+        .filter(|call| !call.accepted)
+        .count();
     assert_eq!(not_taken, refused);
 }
 
 #[test]
 fn a_monitor_that_refuses_to_start_has_left_its_chair_until_the_world_is_healed() {
-    let (_, played) = check("
+    let (_, played) = check(
+        "
 given: [ { metadata: missing } ]
 timeline:
   - at: 0s
     expect: [ { this_poll: { exit: 1 } } ]
 until: 3s
-");
+",
+    );
     assert_eq!(exits(&played), [(0, Exit::Code(1))]);
-    let from = usize::try_from(played.recording.healing_from.expect("it was healed")).expect("a tick");
+    let from =
+        usize::try_from(played.recording.healing_from.expect("it was healed")).expect("a tick");
     assert!(polls(&played)[..from].iter().all(|polls| *polls == 0));
     assert!(polls(&played)[from..].iter().all(|polls| *polls == 1));
 }
 
 #[test]
 fn two_monitors_in_one_chair_poll_one_after_the_other() {
-    let (_, played) = check("
+    let (_, played) = check(
+        "
 timeline:
   - at: 0s
     expect: [ { this_poll: baseline } ]
@@ -190,13 +229,15 @@ timeline:
     do: [ { monitor: stop } ]
     expect: [ { exit: 0 } ]
 until: 12s
-");
+",
+    );
     assert_eq!(polls(&played)[4..9], [1, 2, 2, 2, 1]);
 }
 
 #[test]
 fn a_file_that_vanished_is_back_once_the_world_is_healed() {
-    let (_, played) = check("
+    let (_, played) = check(
+        "
 timeline:
   - at: 0s
     expect: [ { this_poll: baseline } ]
@@ -205,10 +246,15 @@ timeline:
   - at: 6s
     do: [ { read: victim/state, vanish: true } ]
 until: 12s
-");
+",
+    );
     let reads = |tick: usize| {
         let chairs = played.recording.ticks[tick].chairs.values();
-        chairs.flat_map(|chair| chair.reads.iter()).filter(|line| line.contains("mlx5_0/ports/1/state")).cloned().collect::<Vec<_>>()
+        chairs
+            .flat_map(|chair| chair.reads.iter())
+            .filter(|line| line.contains("mlx5_0/ports/1/state"))
+            .cloned()
+            .collect::<Vec<_>>()
     };
     assert_eq!(reads(8), Vec::<String>::new());
     let last = played.recording.ticks.len() - 1;

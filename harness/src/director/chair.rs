@@ -97,7 +97,8 @@ impl Chair {
 
     /// A monitor is to be started in this tick.
     pub(super) fn start_in(&mut self, tick: u64) {
-        self.starts.push((tick, self.flags.clone(), self.config.clone()));
+        self.starts
+            .push((tick, self.flags.clone(), self.config.clone()));
     }
 
     /// A monitor is to be started in this tick with these flags more, for this start only.
@@ -130,10 +131,21 @@ impl Chair {
             let monitor = MonitorId(self.next);
             self.next += 1;
             self.seats.push(monitor);
-            self.acts.push(ChairAct::Start { monitor, flags, config });
+            self.acts.push(ChairAct::Start {
+                monitor,
+                flags,
+                config,
+            });
         }
-        let polls = if tick < self.paused_until { Vec::new() } else { self.seats.clone() };
-        ChairPlan { acts: std::mem::take(&mut self.acts), polls }
+        let polls = if tick < self.paused_until {
+            Vec::new()
+        } else {
+            self.seats.clone()
+        };
+        ChairPlan {
+            acts: std::mem::take(&mut self.acts),
+            polls,
+        }
     }
 }
 
@@ -147,10 +159,16 @@ mod tests {
         assert_eq!(chair.plan(0).polls, [MonitorId(0)]);
         chair.end_oldest(Signal::Term);
         chair.start_in(3);
-        assert_eq!(chair.plan(1), ChairPlan {
-            acts: vec![ChairAct::End { monitor: MonitorId(0), signal: Signal::Term }],
-            polls: vec![],
-        });
+        assert_eq!(
+            chair.plan(1),
+            ChairPlan {
+                acts: vec![ChairAct::End {
+                    monitor: MonitorId(0),
+                    signal: Signal::Term
+                }],
+                polls: vec![],
+            }
+        );
         assert_eq!(chair.plan(2).polls, []);
         assert_eq!(chair.plan(3).polls, [MonitorId(1)]);
     }

@@ -33,7 +33,8 @@ pub(super) fn change(deed: &StateFileDeed, fs: &mut Fs) -> Result<(), DiskError>
         }
         StateFileDeed::Version(version) => {
             let old = old.ok_or(DiskError::Absent)?;
-            let mut json: serde_json::Value = serde_json::from_slice(old).map_err(|_| DiskError::NoObject)?;
+            let mut json: serde_json::Value =
+                serde_json::from_slice(old).map_err(|_| DiskError::NoObject)?;
             let object = json.as_object_mut().ok_or(DiskError::NoObject)?;
             object.insert("version".to_owned(), (*version).into());
             Some(serde_json::to_vec_pretty(&json).map_err(|_| DiskError::NoObject)?)
@@ -50,11 +51,11 @@ pub(super) fn change(deed: &StateFileDeed, fs: &mut Fs) -> Result<(), DiskError>
     Ok(())
 }
 
-/// Takes a file out of the tree; the paths at which it stood.
-pub(super) fn vanish(path: &str, fs: &mut Fs) -> Vec<String> {
+/// Takes a file out of the tree; the path at which it stood.
+pub(super) fn vanish(path: &str, fs: &mut Fs) -> String {
     let canonical = canonical(path, fs);
     fs.apply(&[Edit::Remove(TreePath::new(&canonical))]);
-    vec![canonical]
+    canonical
 }
 
 /// Puts files back that had vanished, as the machine has them now.
@@ -64,22 +65,33 @@ pub(super) fn reappear(vanished: &[String], machine: &Machine, fs: &mut Fs) {
     }
     let lost = |edit: &Edit| {
         let path = edit.path().as_str();
-        let below = |folder: &String| path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        let below = |folder: &String| {
+            path.strip_prefix(folder.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
         vanished.iter().any(below)
     };
-    let edits: Vec<Edit> = platforms::render(machine).into_iter().filter(lost).collect();
+    let edits: Vec<Edit> = platforms::render(machine)
+        .into_iter()
+        .filter(lost)
+        .collect();
     fs.apply(&edits);
 }
 
 /// A path below a class folder's link, told by what the link leads to.
 fn canonical(path: &str, fs: &Fs) -> String {
-    let Some(rest) = path.strip_prefix(CLASS_INFINIBAND).and_then(|rest| rest.strip_prefix('/')) else {
+    let Some(rest) = path
+        .strip_prefix(CLASS_INFINIBAND)
+        .and_then(|rest| rest.strip_prefix('/'))
+    else {
         return path.to_owned();
     };
     let (device, below) = rest.split_once('/').unwrap_or((rest, ""));
     match fs.read_link(&format!("{CLASS_INFINIBAND}/{device}")) {
         Ok(target) if !below.is_empty() => {
-            TreePath::new(&format!("{CLASS_INFINIBAND}/{target}/{below}")).as_str().to_owned()
+            TreePath::new(&format!("{CLASS_INFINIBAND}/{target}/{below}"))
+                .as_str()
+                .to_owned()
         }
         _ => path.to_owned(),
     }

@@ -9,12 +9,17 @@ use crate::director::{Faces, FunctionFace, PortFace};
 
 /// Brings the faces of a node up to date; nothing is done while no function changed since `shown`.
 pub(super) fn refresh(faces: &mut Arc<Faces>, fabric: &Fabric, node: &NodeName, shown: &Machine) {
-    let Some(machine) = fabric.machine(node) else { return };
+    let Some(machine) = fabric.machine(node) else {
+        return;
+    };
     let same = machine.functions == shown.functions && machine.class_present == shown.class_present;
     if same && !faces.0.is_empty() {
         return;
     }
-    let declared = fabric.ports(node).into_iter().filter_map(|port| Some((port.slot.pci, port.role?)));
+    let declared = fabric
+        .ports(node)
+        .into_iter()
+        .filter_map(|port| Some((port.slot.pci, port.role?)));
     let roles: BTreeMap<PciAddress, Role> = declared.collect();
     let mut now = Faces(faces.0.clone());
     for face in now.0.values_mut() {
@@ -22,7 +27,10 @@ pub(super) fn refresh(faces: &mut Arc<Faces>, fabric: &Fabric, node: &NodeName, 
     }
     for (pci, function) in &machine.functions {
         let before = now.0.remove(pci);
-        let role = roles.get(pci).copied().or(before.as_ref().map(|face| face.role));
+        let role = roles
+            .get(pci)
+            .copied()
+            .or(before.as_ref().map(|face| face.role));
         if let Some(face) = face(function, role, machine.class_present).or(before) {
             now.0.insert(*pci, face);
         }

@@ -3,7 +3,9 @@
 use fabric::{Fabric, FunctionRef};
 use platforms::{NodeName, PciAddress};
 use scenarios::{FileMoment, FileOp, FileRef, Moment, RuleDeed, RuleEffect, RuleLasting};
-use simfs::{MomentId, Op, OpSet, Pattern, Rule, RuleId, SimTime, Spot, Turn, Verdict, When, Within};
+use simfs::{
+    MomentId, Op, OpSet, Pattern, Rule, RuleId, SimTime, Spot, Turn, Verdict, When, Within,
+};
 
 use crate::descriptor::STATE_FILE;
 
@@ -28,14 +30,21 @@ pub(super) fn path_of(fabric: &Fabric, file: &FileRef) -> String {
 }
 
 fn device_folder(fabric: &Fabric, node: &NodeName, pci: PciAddress) -> String {
-    match fabric.name_of(&FunctionRef { node: node.clone(), pci }) {
+    match fabric.name_of(&FunctionRef {
+        node: node.clone(),
+        pci,
+    }) {
         Some(name) => format!("{CLASS_INFINIBAND}/{name}"),
         None => format!("sys/bus/pci/devices/{pci}"),
     }
 }
 
 fn joined(folder: &str, below: &str) -> String {
-    if below.is_empty() { folder.to_owned() } else { format!("{folder}/{below}") }
+    if below.is_empty() {
+        folder.to_owned()
+    } else {
+        format!("{folder}/{below}")
+    }
 }
 
 pub(super) fn ops_of(op: FileOp) -> OpSet {
@@ -61,10 +70,12 @@ fn all_ops(ops: &[FileOp]) -> OpSet {
 
 /// The rule that a deed puts in force; `None` for a vanishing, which is a moment. A torn value is
 /// mixed with the present one by whoever arms the rule ([`torn`]).
-pub(super) fn rule(fabric: &Fabric, id: RuleId, deed: &RuleDeed, now: SimTime) -> Option<Rule> {
+pub(crate) fn rule(fabric: &Fabric, id: RuleId, deed: &RuleDeed, now: SimTime) -> Option<Rule> {
     let verdict = match &deed.effect {
         RuleEffect::Fail(errno) => Verdict::Fail(*errno),
-        RuleEffect::Hang { killable, .. } => Verdict::Hang { killable: *killable },
+        RuleEffect::Hang { killable, .. } => Verdict::Hang {
+            killable: *killable,
+        },
         RuleEffect::Content(bytes) => Verdict::Content(bytes.clone()),
         RuleEffect::Truncate(len) => Verdict::Truncate(*len),
         RuleEffect::Torn(rest) => Verdict::Content(rest.clone()),
@@ -78,7 +89,13 @@ pub(super) fn rule(fabric: &Fabric, id: RuleId, deed: &RuleDeed, now: SimTime) -
         RuleLasting::First(count) => When::FirstN(count),
     };
     let pattern = Pattern::new(&path_of(fabric, &deed.file));
-    Some(Rule { id, ops: all_ops(&deed.ops), pattern, when, verdict })
+    Some(Rule {
+        id,
+        ops: all_ops(&deed.ops),
+        pattern,
+        when,
+        verdict,
+    })
 }
 
 /// What a read gives that meets a change in its middle: the first half of the old value, and from
@@ -90,24 +107,44 @@ pub(super) fn torn(old: &[u8], new: &[u8]) -> Vec<u8> {
 
 /// The moment at which a vanishing takes place.
 pub(super) fn vanishing(fabric: &Fabric, id: MomentId, deed: &RuleDeed) -> simfs::Moment {
-    let spot = Spot { ops: all_ops(&deed.ops), pattern: Pattern::new(&path_of(fabric, &deed.file)) };
+    let spot = Spot {
+        ops: all_ops(&deed.ops),
+        pattern: Pattern::new(&path_of(fabric, &deed.file)),
+    };
     let nth = match deed.lasting {
         RuleLasting::Nth(nth) => nth,
         RuleLasting::Always | RuleLasting::For(_) | RuleLasting::First(_) => 1,
     };
-    simfs::Moment { id, turn: Turn::Before(spot), nth, within: Within::Drill }
+    simfs::Moment {
+        id,
+        turn: Turn::Before(spot),
+        nth,
+        within: Within::Drill,
+    }
 }
 
 /// A story's moment in the served tree; `None` if it names no operation at all.
 pub(super) fn moment(fabric: &Fabric, id: MomentId, moment: &Moment) -> Option<simfs::Moment> {
-    let spot = |at: &FileMoment| Spot { ops: ops_of(at.op), pattern: Pattern::new(&path_of(fabric, &at.file)) };
+    let spot = |at: &FileMoment| Spot {
+        ops: ops_of(at.op),
+        pattern: Pattern::new(&path_of(fabric, &at.file)),
+    };
     let (turn, nth) = match (&moment.after, &moment.before) {
         (None, Some(before)) => (Turn::Before(spot(before)), before.nth),
         (Some(after), None) => (Turn::After(spot(after)), after.nth),
-        (Some(after), Some(before)) => {
-            (Turn::Between { after: spot(after), before: spot(before) }, before.nth)
-        }
+        (Some(after), Some(before)) => (
+            Turn::Between {
+                after: spot(after),
+                before: spot(before),
+            },
+            before.nth,
+        ),
         (None, None) => return None,
     };
-    Some(simfs::Moment { id, turn, nth, within: Within::Poll })
+    Some(simfs::Moment {
+        id,
+        turn,
+        nth,
+        within: Within::Poll,
+    })
 }

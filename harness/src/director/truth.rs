@@ -5,7 +5,9 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use platforms::{Clock, DeviceName, LinkLayer, NodeName, PciAddress, PhysState, PortNumber, PortState, Role};
+use platforms::{
+    Clock, DeviceName, LinkLayer, NodeName, PciAddress, PhysState, PortNumber, PortState, Role,
+};
 use simfs::SimTime;
 
 /// What was so in one drill.
@@ -103,14 +105,20 @@ impl Faces {
     /// The functions that a monitor is to watch and can see.
     pub fn watched(&self) -> impl Iterator<Item = (PciAddress, &FunctionFace)> {
         let watched = |function: &FunctionFace| function.listed && function.monitored;
-        self.0.iter().filter(move |(_, function)| watched(function)).map(|(pci, function)| (*pci, function))
+        self.0
+            .iter()
+            .filter(move |(_, function)| watched(function))
+            .map(|(pci, function)| (*pci, function))
     }
 
     /// Whether a port of this card may be on its way up: dark and looking for a partner, training, or
     /// waiting for the subnet manager. A first poll waits for such a card.
     #[must_use]
     pub fn is_card_waiting(&self, card: &str) -> bool {
-        let ports = self.watched().filter(|(pci, _)| pci.card() == card).flat_map(|(_, face)| face.ports.values());
+        let ports = self
+            .watched()
+            .filter(|(pci, _)| pci.card() == card)
+            .flat_map(|(_, face)| face.ports.values());
         ports.into_iter().any(|port| {
             let walking = matches!(port.phys_state, PhysState::POLLING | PhysState::TRAINING);
             let managed = matches!(port.state, PortState::INIT | PortState::ARMED);
@@ -149,7 +157,12 @@ impl Faces {
                 cards.entry(key).or_insert((pci, 0)).1 += usize::from(port.healthy());
             }
         }
-        let card = |((role, layer, _), (pci, active))| ComparedCard { pci, role, layer, active };
+        let card = |((role, layer, _), (pci, active))| ComparedCard {
+            pci,
+            role,
+            layer,
+            active,
+        };
         cards.into_iter().map(card).collect()
     }
 
@@ -158,9 +171,13 @@ impl Faces {
     #[must_use]
     pub fn meets_peers(&self, card: &ComparedCard) -> bool {
         let cards = self.cards();
-        let group: Vec<&ComparedCard> =
-            cards.iter().filter(|peer| peer.role == card.role && peer.layer == card.layer).collect();
-        let Some(mode) = mode_of(group.iter().map(|peer| peer.active)) else { return false };
+        let group: Vec<&ComparedCard> = cards
+            .iter()
+            .filter(|peer| peer.role == card.role && peer.layer == card.layer)
+            .collect();
+        let Some(mode) = mode_of(group.iter().map(|peer| peer.active)) else {
+            return false;
+        };
         let now = group.iter().find(|peer| peer.pci.card() == card.pci.card());
         group.len() >= 2 && mode > 0 && now.is_some_and(|now| now.active >= mode)
     }
@@ -173,7 +190,10 @@ fn mode_of(values: impl Iterator<Item = usize>) -> Option<usize> {
         *counts.entry(value).or_default() += 1;
     }
     let most = *counts.values().max()?;
-    let mut modes = counts.iter().filter(|(_, count)| **count == most).map(|(value, _)| *value);
+    let mut modes = counts
+        .iter()
+        .filter(|(_, count)| **count == most)
+        .map(|(value, _)| *value);
     let mode = modes.next();
     if modes.next().is_some() { None } else { mode }
 }

@@ -128,12 +128,18 @@ mod tests {
 
     use super::*;
 
-    const ONCE: Room = Room { at_least: 1, at_most: 1 };
+    const ONCE: Room = Room {
+        at_least: 1,
+        at_most: 1,
+    };
 
     /// Whether any assignment gives every event a demand and every demand its number.
     fn possible(fits: &[Vec<usize>], demands: &[Room], event: usize, held: &mut [usize]) -> bool {
         let Some(fitting) = fits.get(event) else {
-            return held.iter().zip(demands).all(|(held, room)| *held >= room.at_least);
+            return held
+                .iter()
+                .zip(demands)
+                .all(|(held, room)| *held >= room.at_least);
         };
         fitting.iter().any(|demand| {
             if held[*demand] == demands[*demand].at_most {
@@ -149,10 +155,14 @@ mod tests {
     fn satisfies(fits: &[Vec<usize>], demands: &[Room]) -> bool {
         let assignment = assign(fits, demands);
         let claimed = assignment.of_event.iter().all(Option::is_some);
-        let met = assignment.of_demand.iter().zip(demands).all(|(events, room)| {
-            assert!(events.len() <= room.at_most);
-            events.len() >= room.at_least
-        });
+        let met = assignment
+            .of_demand
+            .iter()
+            .zip(demands)
+            .all(|(events, room)| {
+                assert!(events.len() <= room.at_most);
+                events.len() >= room.at_least
+            });
         claimed && met
     }
 

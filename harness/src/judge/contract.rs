@@ -35,7 +35,12 @@ pub(crate) fn breaches(story: &Story, bench: &Bench<'_>, recording: &Recording) 
             let since = polled.get(node).map_or(0, |last| last + 1);
             for call in &chair.calls {
                 let mut found = |what: String, event: Option<&HealthEvent>| {
-                    breaches.push(Breach { node: node.clone(), tick, what, event: event.cloned() });
+                    breaches.push(Breach {
+                        node: node.clone(),
+                        tick,
+                        what,
+                        event: event.cloned(),
+                    });
                 };
                 batch(call, &mut found);
                 for event in &call.events {
@@ -54,21 +59,37 @@ pub(crate) fn breaches(story: &Story, bench: &Bench<'_>, recording: &Recording) 
 /// The strategies that a story's flags set, at its start or later.
 fn strategies(story: &Story) -> Vec<ProcessingStrategy> {
     let steps = story.given.iter().chain(&story.steps);
-    let later = steps.flat_map(|step| &step.deeds).filter_map(|deed| match deed {
-        Deed::Monitor(_, MonitorDeed::Restart { flags, .. } | MonitorDeed::Start { flags }) => Some(flags),
-        _ => None,
-    });
+    let later = steps
+        .flat_map(|step| &step.deeds)
+        .filter_map(|deed| match deed {
+            Deed::Monitor(_, MonitorDeed::Restart { flags, .. } | MonitorDeed::Start { flags }) => {
+                Some(flags)
+            }
+            _ => None,
+        });
     let named = |flags: &Vec<String>| {
-        let text = flags.iter().rev().find_map(|flag| flag.strip_prefix("--processing-strategy="))?;
+        let text = flags
+            .iter()
+            .rev()
+            .find_map(|flag| flag.strip_prefix("--processing-strategy="))?;
         ProcessingStrategy::from_str_name(text)
     };
     let first = named(&story.flags).unwrap_or(ProcessingStrategy::ExecuteRemediation);
-    std::iter::once(first).chain(later.filter_map(named)).collect()
+    std::iter::once(first)
+        .chain(later.filter_map(named))
+        .collect()
 }
 
 fn batch(call: &Call, found: &mut impl FnMut(String, Option<&HealthEvent>)) {
     if call.version != proto::VERSION {
-        found(format!("the batch has version {}, not {}", call.version, proto::VERSION), None);
+        found(
+            format!(
+                "the batch has version {}, not {}",
+                call.version,
+                proto::VERSION
+            ),
+            None,
+        );
     }
     if call.events.is_empty() {
         found("a call without events".to_owned(), None);
@@ -77,12 +98,25 @@ fn batch(call: &Call, found: &mut impl FnMut(String, Option<&HealthEvent>)) {
         if let (Some(before), Some(after)) = (stamp_ns(&pair[0]), stamp_ns(&pair[1]))
             && before >= after
         {
-            found("its timestamp is not later than that of the event before it".to_owned(), Some(&pair[1]));
+            found(
+                "its timestamp is not later than that of the event before it".to_owned(),
+                Some(&pair[1]),
+            );
         }
     }
     if let Some(first) = call.events.first() {
-        for event in call.events.iter().filter(|event| event.check_name != first.check_name) {
-            found(format!("one call carries `{}` and `{}`", first.check_name, event.check_name), Some(event));
+        for event in call
+            .events
+            .iter()
+            .filter(|event| event.check_name != first.check_name)
+        {
+            found(
+                format!(
+                    "one call carries `{}` and `{}`",
+                    first.check_name, event.check_name
+                ),
+                Some(event),
+            );
         }
     }
 }
@@ -99,42 +133,78 @@ fn fields(
             found(what(), Some(event));
         }
     };
-    must(event.version == proto::VERSION, &|| format!("version is {}", event.version));
-    must(event.agent == AGENT, &|| format!("agent is `{}`, not `{AGENT}`", event.agent));
+    must(event.version == proto::VERSION, &|| {
+        format!("version is {}", event.version)
+    });
+    must(event.agent == AGENT, &|| {
+        format!("agent is `{}`, not `{AGENT}`", event.agent)
+    });
     must(event.component_class == COMPONENT_CLASS, &|| {
-        format!("componentClass is `{}`, not `{COMPONENT_CLASS}`", event.component_class)
+        format!(
+            "componentClass is `{}`, not `{COMPONENT_CLASS}`",
+            event.component_class
+        )
     });
-    must(event.node_name == node.as_str(), &|| format!("nodeName is `{}`, not `{node}`", event.node_name));
-    must(check_names(story.checks).contains(&event.check_name.as_str()), &|| {
-        format!("checkName `{}` is none of the checks that run", event.check_name)
+    must(event.node_name == node.as_str(), &|| {
+        format!("nodeName is `{}`, not `{node}`", event.node_name)
     });
-    must(strategies.iter().any(|strategy| *strategy as i32 == event.processing_strategy), &|| {
-        format!("processingStrategy is {}", event.processing_strategy)
-    });
+    must(
+        check_names(story.checks).contains(&event.check_name.as_str()),
+        &|| {
+            format!(
+                "checkName `{}` is none of the checks that run",
+                event.check_name
+            )
+        },
+    );
+    must(
+        strategies
+            .iter()
+            .any(|strategy| *strategy as i32 == event.processing_strategy),
+        &|| format!("processingStrategy is {}", event.processing_strategy),
+    );
     let tone = tone_of(event);
-    must(tone.is_some(), &|| "it is fatal and healthy at once".to_owned());
+    must(tone.is_some(), &|| {
+        "it is fatal and healthy at once".to_owned()
+    });
     let action = match tone {
         Some(Tone::Fatal) => RecommendedAction::ReplaceVm,
         _ => RecommendedAction::None,
     };
     must(event.recommended_action == action as i32, &|| {
-        format!("recommendedAction is {}, not {}", event.recommended_action, action.as_str_name())
+        format!(
+            "recommendedAction is {}, not {}",
+            event.recommended_action,
+            action.as_str_name()
+        )
     });
-    must(event.error_code.is_empty() || !event.check_name.ends_with(STATE_CHECK_SUFFIX), &|| {
-        format!("a state check carries errorCode {:?}", event.error_code)
+    must(
+        event.error_code.is_empty() || !event.check_name.ends_with(STATE_CHECK_SUFFIX),
+        &|| format!("a state check carries errorCode {:?}", event.error_code),
+    );
+    let types: Vec<&str> = event
+        .entities_impacted
+        .iter()
+        .map(|entity| entity.entity_type.as_str())
+        .collect();
+    must(
+        matches!(types.as_slice(), [] | ["NIC"] | ["NIC", "NICPort"]),
+        &|| format!("its entities are {types:?}, not NIC and then NICPort"),
+    );
+    must(!types.is_empty() || tone == Some(Tone::Healthy), &|| {
+        "an unhealthy event names nobody".to_owned()
     });
-    let types: Vec<&str> = event.entities_impacted.iter().map(|entity| entity.entity_type.as_str()).collect();
-    must(matches!(types.as_slice(), [] | ["NIC"] | ["NIC", "NICPort"]), &|| {
-        format!("its entities are {types:?}, not NIC and then NICPort")
+    must(!event.message.trim().is_empty(), &|| {
+        "it has no message".to_owned()
     });
-    must(!types.is_empty() || tone == Some(Tone::Healthy), &|| "an unhealthy event names nobody".to_owned());
-    must(!event.message.trim().is_empty(), &|| "it has no message".to_owned());
     let extras = !event.metadata.is_empty()
         || !event.id.is_empty()
         || !event.custom_recommended_action.is_empty()
         || event.quarantine_overrides.is_some()
         || event.drain_overrides.is_some();
-    must(!extras, &|| "it sets a field that a monitor leaves empty".to_owned());
+    must(!extras, &|| {
+        "it sets a field that a monitor leaves empty".to_owned()
+    });
 }
 
 /// A stamp is the time of the poll that found it: of this tick, or of an earlier one while no poll
@@ -159,6 +229,9 @@ fn stamp(
     });
     let right = |wall_ns: u64| (wall_ns..=wall_ns + BATCH_SPREAD.as_ns()).contains(&ns);
     if !clocks.into_iter().any(right) {
-        found(format!("generatedTimestamp {ns} ns is not the poll's time"), Some(event));
+        found(
+            format!("generatedTimestamp {ns} ns is not the poll's time"),
+            Some(event),
+        );
     }
 }

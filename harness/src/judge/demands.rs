@@ -12,7 +12,10 @@ use simfs::SimTime;
 use crate::{
     descriptor::check_names,
     director::Faces,
-    judge::{assign::Room, fits::{Bench, state_check}},
+    judge::{
+        assign::Room,
+        fits::{Bench, state_check},
+    },
     recording::Recording,
 };
 
@@ -55,22 +58,68 @@ pub(crate) fn demands<'a>(
 ) -> (Vec<Demand<'a>>, Vec<Mismatch<'a>>) {
     let (mut demands, mut mismatches) = (Vec::new(), Vec::new());
     for expectation in &story.expectations {
-        let nodes = story.chairs.iter().filter(|node| is_meant(expectation, node));
+        let nodes = story
+            .chairs
+            .iter()
+            .filter(|node| is_meant(expectation, node));
         for node in nodes {
             match &expectation.what {
-                What::Say { event, times, said, in_order } => {
-                    demands.push(say(expectation, node, event, *times, *said, *in_order, bench));
+                What::Say {
+                    event,
+                    times,
+                    said,
+                    in_order,
+                } => {
+                    demands.push(say(
+                        expectation,
+                        node,
+                        event,
+                        *times,
+                        *said,
+                        *in_order,
+                        bench,
+                    ));
                 }
-                What::FollowEdges { slot, times, within_polls, down, up } => {
-                    let falls = follow(expectation, slot, *times, *within_polls, [down.as_ref(), up.as_ref()], bench, recording, &mut demands);
+                What::FollowEdges {
+                    slot,
+                    times,
+                    within_polls,
+                    down,
+                    up,
+                } => {
+                    let falls = follow(
+                        expectation,
+                        slot,
+                        *times,
+                        *within_polls,
+                        [down.as_ref(), up.as_ref()],
+                        bench,
+                        recording,
+                        &mut demands,
+                    );
                     if falls != *times {
-                        let what = format!("polls could see {slot} go down {falls} times, not {times} times");
+                        let what = format!(
+                            "polls could see {slot} go down {falls} times, not {times} times"
+                        );
                         mismatches.push(Mismatch { expectation, what });
                     }
                 }
-                What::Baseline { fresh, except, in_order } => {
+                What::Baseline {
+                    fresh,
+                    except,
+                    in_order,
+                } => {
                     let first = demands.len();
-                    baseline(story, expectation, node, *fresh, except, bench, recording, &mut demands);
+                    baseline(
+                        story,
+                        expectation,
+                        node,
+                        *fresh,
+                        except,
+                        bench,
+                        recording,
+                        &mut demands,
+                    );
                     for demand in &mut demands[first..] {
                         demand.in_order = *in_order;
                     }
@@ -117,10 +166,24 @@ fn say<'a>(
         }
         _ => 0,
     };
-    let window = Window { from: expectation.window.from, to: expectation.window.to.saturating_add(later) };
-    let room = Room { at_least: if said { 0 } else { least }, at_most: most };
+    let window = Window {
+        from: expectation.window.from,
+        to: expectation.window.to.saturating_add(later),
+    };
+    let room = Room {
+        at_least: if said { 0 } else { least },
+        at_most: most,
+    };
     let attempts = if said { least } else { 0 };
-    Demand { expectation, node: node.clone(), window, pattern: Cow::Borrowed(event), room, attempts, in_order }
+    Demand {
+        expectation,
+        node: node.clone(),
+        window,
+        pattern: Cow::Borrowed(event),
+        room,
+        attempts,
+        in_order,
+    }
 }
 
 /// One demand for each edge that a poll can see; how many of them were falling.
@@ -138,7 +201,8 @@ fn follow<'a>(
     let group = EDGE_GROUPS + u32::try_from(demands.len()).unwrap_or(0);
     let (mut falls, mut edges, mut healthy) = (0, 0, true);
     for tick in polled(recording, &slot.node) {
-        let now = faces(bench, &slot.node, tick).is_some_and(|faces| faces.healthy(slot.pci, slot.port));
+        let now =
+            faces(bench, &slot.node, tick).is_some_and(|faces| faces.healthy(slot.pci, slot.port));
         let was = std::mem::replace(&mut healthy, now);
         if was == now || tick < expectation.window.from {
             continue;
@@ -147,13 +211,21 @@ fn follow<'a>(
             break;
         }
         falls += u32::from(!now);
-        let Some(pattern) = (if now { up } else { down }) else { continue };
+        let Some(pattern) = (if now { up } else { down }) else {
+            continue;
+        };
         demands.push(Demand {
             expectation,
             node: slot.node.clone(),
-            window: Window { from: tick, to: tick + u64::from(within_polls) },
+            window: Window {
+                from: tick,
+                to: tick + u64::from(within_polls),
+            },
             pattern: Cow::Borrowed(pattern),
-            room: Room { at_least: 1, at_most: 1 },
+            room: Room {
+                at_least: 1,
+                at_most: 1,
+            },
             attempts: 0,
             in_order: Some((group, edges)),
         });
@@ -175,8 +247,12 @@ fn baseline<'a>(
     demands: &mut Vec<Demand<'a>>,
 ) {
     let first = polled(recording, node).find(|tick| *tick >= expectation.window.from);
-    let tick = first.unwrap_or(expectation.window.from).min(expectation.window.to);
-    let Some(faces) = faces(bench, node, tick) else { return };
+    let tick = first
+        .unwrap_or(expectation.window.from)
+        .min(expectation.window.to);
+    let Some(faces) = faces(bench, node, tick) else {
+        return;
+    };
     let window = expectation.window;
     // What is not healthy yet is told once it is: nobody knows what an earlier life left faulty.
     let first_time = |holds: &dyn Fn(&Faces) -> bool| {
@@ -198,7 +274,10 @@ fn baseline<'a>(
             node: node.clone(),
             window,
             pattern: Cow::Owned(pattern),
-            room: Room { at_least, at_most: 1 },
+            room: Room {
+                at_least,
+                at_most: 1,
+            },
             attempts: 0,
             in_order: None,
         });
@@ -212,7 +291,11 @@ fn baseline<'a>(
     let excepted = |slot: &SlotRef| except.contains(slot);
     let mut excepted_cards = Vec::new();
     for (pci, function) in faces.watched() {
-        let slots = function.ports.keys().map(|port| SlotRef { node: node.clone(), pci, port: *port });
+        let slots = function.ports.keys().map(|port| SlotRef {
+            node: node.clone(),
+            pci,
+            port: *port,
+        });
         let mut whole = !function.ports.is_empty();
         for slot in slots {
             let healthy = faces.healthy(pci, slot.port);
@@ -260,16 +343,27 @@ fn at(story: &Story, tick: u64) -> SimTime {
 
 /// The patience with ports that may still be on their way up (`--escalate-after`), in ticks.
 fn patience_ticks(story: &Story) -> u64 {
-    let given = story.flags.iter().rev().find_map(|flag| flag.strip_prefix("--escalate-after="));
-    let patience = given.and_then(|text| humantime::parse_duration(text).ok()).unwrap_or(PATIENCE);
+    let given = story
+        .flags
+        .iter()
+        .rev()
+        .find_map(|flag| flag.strip_prefix("--escalate-after="));
+    let patience = given
+        .and_then(|text| humantime::parse_duration(text).ok())
+        .unwrap_or(PATIENCE);
     let ns = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
     ns.div_ceil(story.tick.as_ns())
 }
 
 /// The ticks in which a poll of this node ended.
 fn polled(recording: &Recording, node: &NodeName) -> impl Iterator<Item = u64> {
-    let ended = move |tick: &crate::recording::Tick| tick.chairs.get(node).is_some_and(|chair| chair.polls > 0);
-    (0..).zip(&recording.ticks).filter(move |(_, tick)| ended(tick)).map(|(tick, _)| tick)
+    let ended = move |tick: &crate::recording::Tick| {
+        tick.chairs.get(node).is_some_and(|chair| chair.polls > 0)
+    };
+    (0..)
+        .zip(&recording.ticks)
+        .filter(move |(_, tick)| ended(tick))
+        .map(|(tick, _)| tick)
 }
 
 fn faces<'a>(bench: &Bench<'a>, node: &NodeName, tick: u64) -> Option<&'a Faces> {
@@ -321,7 +415,11 @@ impl Demand<'_> {
         };
         let attempted = if self.attempts > 0 { ", attempted" } else { "" };
         let Window { from, to } = self.window;
-        let when = if from == to { format!("in poll {from}") } else { format!("in polls {from} to {to}") };
+        let when = if from == to {
+            format!("in poll {from}")
+        } else {
+            format!("in polls {from} to {to}")
+        };
         format!("{line}{times}{attempted}, {when}")
     }
 }

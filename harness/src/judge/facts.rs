@@ -5,7 +5,11 @@ use scenarios::{About, Expectation, FileRef, StateFileIs, Times, What};
 
 use crate::{
     descriptor::{STATE_FILE, Vocabulary},
-    judge::{demands::is_meant, fits::{Bench, like}, said::Said},
+    judge::{
+        demands::is_meant,
+        fits::{Bench, like},
+        said::Said,
+    },
     recording::{Broken, ChairTick, Exit, Recording},
 };
 
@@ -31,45 +35,89 @@ pub(crate) fn standing(
         return None;
     }
     let window = expectation.window;
-    let ticks = || (0..).zip(&recording.ticks).filter(|(tick, _)| (window.from..=window.to).contains(tick));
+    let ticks = || {
+        (0..)
+            .zip(&recording.ticks)
+            .filter(|(tick, _)| (window.from..=window.to).contains(tick))
+    };
     let chairs = || ticks().filter_map(|(tick, all)| Some((tick, all.chairs.get(node)?)));
     let own_texts = bench.descriptor.texts == Vocabulary::Own;
     let own_state = bench.descriptor.state_file == Vocabulary::Own;
     Some(match &expectation.what {
         What::Say { .. } | What::FollowEdges { .. } | What::Baseline { .. } => return None,
-        What::Nothing { about, said: attempts } => nothing(about, *attempts, bench, node, window, said),
+        What::Nothing {
+            about,
+            said: attempts,
+        } => nothing(about, *attempts, bench, node, window, said),
         What::Exit { code } => exit(*code, chairs()),
         What::Log { .. } | What::NoLog { .. } if own_texts => Standing::NotJudged,
         What::Log { contains } => {
             let found = lines(chairs()).any(|line| holds(contains, line));
-            check(found, || format!("a log line with \"{contains}\""), || tail(lines(chairs())))
+            check(
+                found,
+                || format!("a log line with \"{contains}\""),
+                || tail(lines(chairs())),
+            )
         }
         What::NoLog { contains } => {
-            let found: Vec<String> =
-                lines(chairs()).filter(|line| holds(contains, line)).map(str::to_owned).collect();
-            check(found.is_empty(), || format!("no log line with \"{contains}\""), || found)
+            let found: Vec<String> = lines(chairs())
+                .filter(|line| holds(contains, line))
+                .map(str::to_owned)
+                .collect();
+            check(
+                found.is_empty(),
+                || format!("no log line with \"{contains}\""),
+                || found,
+            )
         }
         What::Polls(count) => {
             let polls: u64 = chairs().map(|(_, chair)| u64::from(chair.polls)).sum();
-            check(polls == *count, || format!("{count} polls"), || vec![format!("{polls} polls")])
+            check(
+                polls == *count,
+                || format!("{count} polls"),
+                || vec![format!("{polls} polls")],
+            )
         }
         What::Calls { count } => {
-            let calls = chairs().map(|(_, chair)| chair.calls.len() as u64).sum::<u64>();
-            check(calls == *count, || format!("{count} calls"), || vec![format!("{calls} calls")])
+            let calls = chairs()
+                .map(|(_, chair)| chair.calls.len() as u64)
+                .sum::<u64>();
+            check(
+                calls == *count,
+                || format!("{count} calls"),
+                || vec![format!("{calls} calls")],
+            )
         }
-        What::StateFile(StateFileIs::Valid | StateFileIs::Holds { .. }) if own_state => Standing::NotJudged,
+        What::StateFile(StateFileIs::Valid | StateFileIs::Holds { .. }) if own_state => {
+            Standing::NotJudged
+        }
         What::StateFile(is) => state_file(is, node, window.from, window.to, recording),
         What::Reads { .. } if own_texts => Standing::NotJudged,
         What::Reads { file, times } => reads(file, *times, bench, node, chairs()),
         What::StuckInKernel => {
             let stuck = matches!(recording.broken, Some(Broken::StuckInKernel { .. }));
-            check(stuck, || "a monitor that is stuck in the kernel".to_owned(), || vec!["it could be ended".to_owned()])
+            check(
+                stuck,
+                || "a monitor that is stuck in the kernel".to_owned(),
+                || vec!["it could be ended".to_owned()],
+            )
         }
     })
 }
 
-fn check(holds: bool, expected: impl FnOnce() -> String, came: impl FnOnce() -> Vec<String>) -> Standing {
-    if holds { Standing::Holds } else { Standing::Fails { expected: expected(), came: came() } }
+fn check(
+    holds: bool,
+    expected: impl FnOnce() -> String,
+    came: impl FnOnce() -> Vec<String>,
+) -> Standing {
+    if holds {
+        Standing::Holds
+    } else {
+        Standing::Fails {
+            expected: expected(),
+            came: came(),
+        }
+    }
 }
 
 /// Silence: nothing unclaimed in the window that is about these. Without attempts the rule that
@@ -86,7 +134,9 @@ fn nothing(
         .iter()
         .filter(|(said, claimed)| {
             let subject = about.is_empty()
-                || about.iter().any(|about| bench.names_subject(about, node, said.tick, said.event));
+                || about
+                    .iter()
+                    .any(|about| bench.names_subject(about, node, said.tick, said.event));
             !claimed
                 && said.node == node
                 && (window.from..=window.to).contains(&said.tick)
@@ -95,18 +145,27 @@ fn nothing(
         })
         .map(|(said, _)| said.line())
         .collect();
-    check(heard.is_empty(), || "nothing, not even an attempt".to_owned(), || heard)
+    check(
+        heard.is_empty(),
+        || "nothing, not even an attempt".to_owned(),
+        || heard,
+    )
 }
 
 fn exit<'a>(code: i32, chairs: impl Iterator<Item = (u64, &'a ChairTick)>) -> Standing {
-    let exits: Vec<(u64, Exit)> =
-        chairs.flat_map(|(tick, chair)| chair.exits.iter().map(move |exit| (tick, *exit))).collect();
+    let exits: Vec<(u64, Exit)> = chairs
+        .flat_map(|(tick, chair)| chair.exits.iter().map(move |exit| (tick, *exit)))
+        .collect();
     let found = exits.iter().any(|(_, exit)| *exit == Exit::Code(code));
     let told = |(tick, exit): &(u64, Exit)| match exit {
         Exit::Code(code) => format!("poll {tick}: exit code {code}"),
         Exit::Signal(signal) => format!("poll {tick}: ended by signal {signal}"),
     };
-    check(found, || format!("exit code {code}"), || exits.iter().map(told).collect())
+    check(
+        found,
+        || format!("exit code {code}"),
+        || exits.iter().map(told).collect(),
+    )
 }
 
 fn lines<'a>(chairs: impl Iterator<Item = (u64, &'a ChairTick)>) -> impl Iterator<Item = &'a str> {
@@ -122,10 +181,19 @@ fn holds(contains: &str, line: &str) -> bool {
 fn tail<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
     const LAST: usize = 8;
     let lines: Vec<&str> = lines.collect();
-    lines[lines.len().saturating_sub(LAST)..].iter().map(|line| (*line).to_owned()).collect()
+    lines[lines.len().saturating_sub(LAST)..]
+        .iter()
+        .map(|line| (*line).to_owned())
+        .collect()
 }
 
-fn state_file(is: &StateFileIs, node: &NodeName, from: u64, to: u64, recording: &Recording) -> Standing {
+fn state_file(
+    is: &StateFileIs,
+    node: &NodeName,
+    from: u64,
+    to: u64,
+    recording: &Recording,
+) -> Standing {
     let at = |tick: u64| {
         let tick = recording.ticks.get(usize::try_from(tick).ok()?)?;
         tick.chairs.get(node)?.state_file.as_deref()
@@ -141,23 +209,33 @@ fn state_file(is: &StateFileIs, node: &NodeName, from: u64, to: u64, recording: 
     match is {
         StateFileIs::Unchanged => {
             let start = from.checked_sub(1).and_then(at);
-            check(start == end, || "an unchanged state file".to_owned(), || {
-                let before = start.map_or_else(|| "absent".into(), String::from_utf8_lossy);
-                let mut came = told();
-                came.push(format!("before: {before}"));
-                came
-            })
+            check(
+                start == end,
+                || "an unchanged state file".to_owned(),
+                || {
+                    let before = start.map_or_else(|| "absent".into(), String::from_utf8_lossy);
+                    let mut came = told();
+                    came.push(format!("before: {before}"));
+                    came
+                },
+            )
         }
         StateFileIs::Absent => check(end.is_none(), || "no state file".to_owned(), told),
         StateFileIs::Valid => {
-            let valid = end.is_some_and(|bytes| serde_json::from_slice::<serde_json::Value>(bytes).is_ok());
+            let valid =
+                end.is_some_and(|bytes| serde_json::from_slice::<serde_json::Value>(bytes).is_ok());
             check(valid, || "a state file that is JSON".to_owned(), told)
         }
         StateFileIs::Holds { member, equals } => {
-            let json = end.and_then(|bytes| serde_json::from_slice::<serde_json::Value>(bytes).ok());
+            let json =
+                end.and_then(|bytes| serde_json::from_slice::<serde_json::Value>(bytes).ok());
             let value = json.as_ref().and_then(|json| member_of(json, member));
             let wanted = serde_json::from_str::<serde_json::Value>(equals).ok();
-            check(value.is_some() && value == wanted.as_ref(), || format!("a state file with `{member}` equal to {equals}"), told)
+            check(
+                value.is_some() && value == wanted.as_ref(),
+                || format!("a state file with `{member}` equal to {equals}"),
+                told,
+            )
         }
     }
 }
@@ -180,24 +258,44 @@ fn reads<'a>(
     let mut count = 0;
     for (tick, chair) in chairs {
         let patterns = patterns(file, bench, node, tick);
-        count += chair.reads.iter().filter(|line| {
-            let path = line.split(' ').nth(1).unwrap_or_default().trim_end_matches(':');
-            patterns.iter().any(|pattern| pattern.matches(path))
-        }).count();
+        count += chair
+            .reads
+            .iter()
+            .filter(|line| {
+                let path = line
+                    .split(' ')
+                    .nth(1)
+                    .unwrap_or_default()
+                    .trim_end_matches(':');
+                patterns.iter().any(|pattern| pattern.matches(path))
+            })
+            .count();
     }
     let (least, most) = (times.at_least as usize, times.at_most as usize);
-    check((least..=most).contains(&count), || format!("{least} to {most} reads of that file"), || vec![format!("{count} reads")])
+    check(
+        (least..=most).contains(&count),
+        || format!("{least} to {most} reads of that file"),
+        || vec![format!("{count} reads")],
+    )
 }
 
 /// The names that a file has in a tick's trace.
 fn patterns(file: &FileRef, bench: &Bench<'_>, node: &NodeName, tick: u64) -> Vec<simfs::Pattern> {
     use crate::director::CLASS_INFINIBAND;
-    let truth = usize::try_from(tick).ok().and_then(|tick| bench.truth.ticks.get(tick)?.nodes.get(node));
+    let truth = usize::try_from(tick)
+        .ok()
+        .and_then(|tick| bench.truth.ticks.get(tick)?.nodes.get(node));
     let named = |pci: &platforms::PciAddress, below: String| -> Vec<String> {
-        let faces = truth.into_iter().flat_map(|truth| [&truth.faces, &truth.after]);
+        let faces = truth
+            .into_iter()
+            .flat_map(|truth| [&truth.faces, &truth.after]);
         let names = faces.filter_map(|faces| Some(faces.0.get(pci)?.name.clone()));
         let mut paths: Vec<String> = names
-            .map(|name| format!("{CLASS_INFINIBAND}/{name}/{below}").trim_end_matches('/').to_owned())
+            .map(|name| {
+                format!("{CLASS_INFINIBAND}/{name}/{below}")
+                    .trim_end_matches('/')
+                    .to_owned()
+            })
             .collect();
         paths.dedup();
         paths

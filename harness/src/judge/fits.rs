@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use platforms::{DeviceName, LinkLayer, NodeName, PciAddress, PortNumber, SlotRef, WORLD_START_WALL_NS};
+use platforms::{
+    DeviceName, LinkLayer, NodeName, PciAddress, PortNumber, SlotRef, WORLD_START_WALL_NS,
+};
 use proto::HealthEvent;
 use scenarios::{About, EventPattern, Tone};
 use simfs::SimTime;
@@ -40,23 +42,41 @@ pub(crate) fn layer_of_check(check: &str) -> Option<LinkLayer> {
 
 impl<'a> Bench<'a> {
     /// Whether the event, received in this tick on this node, is the one described.
-    pub(crate) fn fits(&self, pattern: &EventPattern, node: &NodeName, tick: u64, event: &HealthEvent) -> bool {
+    pub(crate) fn fits(
+        &self,
+        pattern: &EventPattern,
+        node: &NodeName,
+        tick: u64,
+        event: &HealthEvent,
+    ) -> bool {
         self.names_subject(&pattern.about, node, tick, event)
             && self.is_check(pattern, node, tick, event)
             && self.has_tone(pattern, node, tick, event)
             && self.says(pattern, node, tick, event)
             && self.is_stamped(pattern, event)
-            && pattern.error_codes.as_ref().is_none_or(|codes| *codes == event.error_code)
+            && pattern
+                .error_codes
+                .as_ref()
+                .is_none_or(|codes| *codes == event.error_code)
     }
 
     /// Whether the event's entities are the subject's.
-    pub(crate) fn names_subject(&self, about: &About, node: &NodeName, tick: u64, event: &HealthEvent) -> bool {
+    pub(crate) fn names_subject(
+        &self,
+        about: &About,
+        node: &NodeName,
+        tick: u64,
+        event: &HealthEvent,
+    ) -> bool {
         let entities: Vec<(&str, &str)> = event
             .entities_impacted
             .iter()
             .map(|entity| (entity.entity_type.as_str(), entity.entity_value.as_str()))
             .collect();
-        let bears = |pci: PciAddress, name: &str| self.names(node, pci, tick).any(|borne| borne.as_str() == name);
+        let bears = |pci: PciAddress, name: &str| {
+            self.names(node, pci, tick)
+                .any(|borne| borne.as_str() == name)
+        };
         let is_port = |number: &str, port: PortNumber| number == port.to_string();
         match (about, entities.as_slice()) {
             (About::Port(slot), [("NIC", name), ("NICPort", number)]) => {
@@ -73,17 +93,35 @@ impl<'a> Bench<'a> {
         }
     }
 
-    fn is_check(&self, pattern: &EventPattern, node: &NodeName, tick: u64, event: &HealthEvent) -> bool {
+    fn is_check(
+        &self,
+        pattern: &EventPattern,
+        node: &NodeName,
+        tick: u64,
+        event: &HealthEvent,
+    ) -> bool {
         if let Some(check) = &pattern.check {
             return *check == event.check_name;
         }
         let layers = self.layers(&pattern.about, node, tick);
         // A name that no device ever bore, such as a card's, may be of either layer.
-        let named = matches!(pattern.about, About::Check | About::NamedPort(..) | About::NamedDevice(_));
-        named && layers.is_empty() || layers.into_iter().any(|layer| state_check(layer) == event.check_name)
+        let named = matches!(
+            pattern.about,
+            About::Check | About::NamedPort(..) | About::NamedDevice(_)
+        );
+        named && layers.is_empty()
+            || layers
+                .into_iter()
+                .any(|layer| state_check(layer) == event.check_name)
     }
 
-    fn has_tone(&self, pattern: &EventPattern, node: &NodeName, tick: u64, event: &HealthEvent) -> bool {
+    fn has_tone(
+        &self,
+        pattern: &EventPattern,
+        node: &NodeName,
+        tick: u64,
+        event: &HealthEvent,
+    ) -> bool {
         let tone = match pattern.tone {
             Tone::Fatal if self.is_milder(&pattern.about, node, tick) => Tone::NonFatal,
             tone => tone,
@@ -94,21 +132,36 @@ impl<'a> Bench<'a> {
     /// Whether this monitor says non-fatal where the reference monitor says fatal.
     fn is_milder(&self, about: &About, node: &NodeName, tick: u64) -> bool {
         use platforms::PhysState;
-        let About::Port(slot) = about else { return false };
+        let About::Port(slot) = about else {
+            return false;
+        };
         self.descriptor.differences.infiniband_polling_nonfatal
             && self.port(slot, tick).is_some_and(|port| {
-                slot.node == *node && port.layer == LinkLayer::InfiniBand && port.phys_state == PhysState::POLLING
+                slot.node == *node
+                    && port.layer == LinkLayer::InfiniBand
+                    && port.phys_state == PhysState::POLLING
             })
     }
 
-    fn says(&self, pattern: &EventPattern, node: &NodeName, tick: u64, event: &HealthEvent) -> bool {
+    fn says(
+        &self,
+        pattern: &EventPattern,
+        node: &NodeName,
+        tick: u64,
+        event: &HealthEvent,
+    ) -> bool {
         if self.descriptor.texts == Vocabulary::Own {
             return true;
         }
         let layer = layer_of_check(&event.check_name);
-        let Some(text) = layer.and_then(|layer| pattern.message.get(&layer)) else { return true };
+        let Some(text) = layer.and_then(|layer| pattern.message.get(&layer)) else {
+            return true;
+        };
         let value = |kind: &str| {
-            let entity = event.entities_impacted.iter().find(|entity| entity.entity_type == kind);
+            let entity = event
+                .entities_impacted
+                .iter()
+                .find(|entity| entity.entity_type == kind);
             entity.map_or("", |entity| entity.entity_value.as_str())
         };
         let subject = self.subject(&pattern.about, node, tick);
@@ -119,8 +172,15 @@ impl<'a> Bench<'a> {
             .replace("{device}", value("NIC"))
             .replace("{card}", value("NIC"))
             .replace("{port}", value("NICPort"))
-            .replace("{role}", &face.map_or_else(String::new, |face| face.role.to_string()))
-            .replace("{netdev}", face.and_then(|face| face.netdev.as_deref()).unwrap_or_default());
+            .replace(
+                "{role}",
+                &face.map_or_else(String::new, |face| face.role.to_string()),
+            )
+            .replace(
+                "{netdev}",
+                face.and_then(|face| face.netdev.as_deref())
+                    .unwrap_or_default(),
+            );
         like(&text, &event.message)
     }
 
@@ -138,13 +198,23 @@ impl<'a> Bench<'a> {
     }
 
     /// The names that a function bears in a tick: at its start and at its end.
-    fn names(&self, node: &NodeName, pci: PciAddress, tick: u64) -> impl Iterator<Item = &'a DeviceName> + use<'a> {
-        self.faces(node, tick).into_iter().flatten().filter_map(move |faces| Some(&faces.0.get(&pci)?.name))
+    fn names(
+        &self,
+        node: &NodeName,
+        pci: PciAddress,
+        tick: u64,
+    ) -> impl Iterator<Item = &'a DeviceName> + use<'a> {
+        self.faces(node, tick)
+            .into_iter()
+            .flatten()
+            .filter_map(move |faces| Some(&faces.0.get(&pci)?.name))
     }
 
     /// What could be seen at a tick's start and at its end.
     fn faces(&self, node: &NodeName, tick: u64) -> Option<[&'a Faces; 2]> {
-        let truth = usize::try_from(tick).ok().and_then(|tick| self.truth.ticks.get(tick))?;
+        let truth = usize::try_from(tick)
+            .ok()
+            .and_then(|tick| self.truth.ticks.get(tick))?;
         let truth = truth.nodes.get(node)?;
         Some([&*truth.faces, &*truth.after])
     }
@@ -160,31 +230,50 @@ impl<'a> Bench<'a> {
             .rev()
             .filter_map(move |tick| tick.nodes.get(&node))
             .flat_map(|node| [&*node.after, &*node.faces])
-            .filter(move |faces| last.replace(std::ptr::from_ref(*faces)) != Some(std::ptr::from_ref(*faces)))
+            .filter(move |faces| {
+                last.replace(std::ptr::from_ref(*faces)) != Some(std::ptr::from_ref(*faces))
+            })
     }
 
     /// A port as it was last seen up to this tick.
     fn port(&self, slot: &SlotRef, tick: u64) -> Option<PortFace> {
-        self.past(&slot.node, tick).find_map(|faces| faces.0.get(&slot.pci)?.ports.get(&slot.port).copied())
+        self.past(&slot.node, tick)
+            .find_map(|faces| faces.0.get(&slot.pci)?.ports.get(&slot.port).copied())
     }
 
     /// The function that a subject belongs to, as it was last seen up to this tick.
-    fn subject(&self, about: &About, node: &NodeName, tick: u64) -> Option<(PciAddress, &'a FunctionFace)> {
+    fn subject(
+        &self,
+        about: &About,
+        node: &NodeName,
+        tick: u64,
+    ) -> Option<(PciAddress, &'a FunctionFace)> {
         let is_meant = |(pci, face): &(&PciAddress, &FunctionFace)| match about {
             About::Port(slot) => slot.pci == **pci,
             About::Device(_, meant) | About::Card(_, meant) => meant == *pci,
             About::NamedPort(name, _) | About::NamedDevice(name) => face.name == *name,
             About::Check => false,
         };
-        let found = self.past(node, tick).find_map(|faces| faces.0.iter().find(is_meant));
+        let found = self
+            .past(node, tick)
+            .find_map(|faces| faces.0.iter().find(is_meant));
         found.map(|(pci, face)| (*pci, face))
     }
 
     /// The link layers that a subject has, or had when it was last seen.
     fn layers(&self, about: &About, node: &NodeName, tick: u64) -> BTreeSet<LinkLayer> {
-        let of_function = |face: &FunctionFace| face.ports.values().map(|port| port.layer).collect::<BTreeSet<_>>();
+        let of_function = |face: &FunctionFace| {
+            face.ports
+                .values()
+                .map(|port| port.layer)
+                .collect::<BTreeSet<_>>()
+        };
         match about {
-            About::Port(slot) => self.port(slot, tick).map(|port| port.layer).into_iter().collect(),
+            About::Port(slot) => self
+                .port(slot, tick)
+                .map(|port| port.layer)
+                .into_iter()
+                .collect(),
             About::Device(_, pci) => self
                 .past(node, tick)
                 .find_map(|faces| faces.0.get(pci).filter(|face| !face.ports.is_empty()))
@@ -194,11 +283,17 @@ impl<'a> Bench<'a> {
                 let card = pci.card();
                 let faces = self.past(node, tick).next();
                 let functions = faces.into_iter().flat_map(|faces| &faces.0);
-                functions.filter(|(pci, _)| pci.card() == card).flat_map(|(_, face)| of_function(face)).collect()
+                functions
+                    .filter(|(pci, _)| pci.card() == card)
+                    .flat_map(|(_, face)| of_function(face))
+                    .collect()
             }
             About::NamedPort(name, _) | About::NamedDevice(name) => {
                 let bearers = self.past(node, tick).flat_map(|faces| faces.0.values());
-                bearers.filter(|face| face.name == *name).flat_map(of_function).collect()
+                bearers
+                    .filter(|face| face.name == *name)
+                    .flat_map(of_function)
+                    .collect()
             }
             About::Check => BTreeSet::new(),
         }
@@ -221,19 +316,30 @@ pub(crate) fn tone_of(event: &HealthEvent) -> Option<Tone> {
 /// The event's time in nanoseconds since 1970; `None` without one, or with one that cannot be.
 pub(crate) fn stamp_ns(event: &HealthEvent) -> Option<u64> {
     let stamp = event.generated_timestamp.as_ref()?;
-    let nanos = u64::try_from(stamp.nanos).ok().filter(|nanos| *nanos < 1_000_000_000)?;
-    u64::try_from(stamp.seconds).ok()?.checked_mul(1_000_000_000)?.checked_add(nanos)
+    let nanos = u64::try_from(stamp.nanos)
+        .ok()
+        .filter(|nanos| *nanos < 1_000_000_000)?;
+    u64::try_from(stamp.seconds)
+        .ok()?
+        .checked_mul(1_000_000_000)?
+        .checked_add(nanos)
 }
 
 /// Whether `text` is like `pattern`, in which `…` stands for anything.
 pub(crate) fn like(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('…');
     let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = text.strip_prefix(first) else { return false };
+    let Some(mut rest) = text.strip_prefix(first) else {
+        return false;
+    };
     let mut parts: Vec<&str> = parts.collect();
-    let Some(last) = parts.pop() else { return rest.is_empty() };
+    let Some(last) = parts.pop() else {
+        return rest.is_empty();
+    };
     for part in parts {
-        let Some(at) = rest.find(part) else { return false };
+        let Some(at) = rest.find(part) else {
+            return false;
+        };
         rest = &rest[at + part.len()..];
     }
     rest.ends_with(last)
@@ -254,7 +360,11 @@ mod tests {
     #[case("a…c…e", "abde", false)]
     #[case("ab…bc", "abc", false)]
     #[case("…", "", true)]
-    fn an_ellipsis_stands_for_anything(#[case] pattern: &str, #[case] text: &str, #[case] fits: bool) {
+    fn an_ellipsis_stands_for_anything(
+        #[case] pattern: &str,
+        #[case] text: &str,
+        #[case] fits: bool,
+    ) {
         assert_eq!(like(pattern, text), fits);
     }
 }

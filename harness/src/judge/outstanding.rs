@@ -4,10 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use platforms::NodeName;
 
-use crate::{
-    director::Truth,
-    judge::said::Said,
-};
+use crate::{director::Truth, judge::said::Said};
 
 /// What became of the reported faults.
 #[derive(Debug, Default)]
@@ -64,8 +61,9 @@ pub(crate) fn reckon(
 /// The subject of an event, as its entities in one text.
 pub(crate) fn entities(said: &Said<'_>) -> String {
     let entities = said.event.entities_impacted.iter();
-    let texts: Vec<String> =
-        entities.map(|entity| format!("{}={}", entity.entity_type, entity.entity_value)).collect();
+    let texts: Vec<String> = entities
+        .map(|entity| format!("{}={}", entity.entity_type, entity.entity_value))
+        .collect();
     texts.join(" ")
 }
 
@@ -73,15 +71,21 @@ pub(crate) fn entities(said: &Said<'_>) -> String {
 fn returning(truth: &Truth, from: u64) -> BTreeSet<Subject> {
     let mut subjects = BTreeSet::new();
     let from = usize::try_from(from).unwrap_or(usize::MAX);
-    let Some(before) = from.checked_sub(1).and_then(|tick| truth.ticks.get(tick)) else { return subjects };
+    let Some(before) = from.checked_sub(1).and_then(|tick| truth.ticks.get(tick)) else {
+        return subjects;
+    };
     for (node, then) in &before.nodes {
         for (pci, function) in &then.after.0 {
             if !function.monitored {
                 continue;
             }
-            let later = truth.ticks[from..].iter().filter_map(|tick| tick.nodes.get(node)?.faces.0.get(pci));
-            let names: BTreeSet<&str> =
-                std::iter::once(function).chain(later).map(|face| face.name.as_str()).collect();
+            let later = truth.ticks[from..]
+                .iter()
+                .filter_map(|tick| tick.nodes.get(node)?.faces.0.get(pci));
+            let names: BTreeSet<&str> = std::iter::once(function)
+                .chain(later)
+                .map(|face| face.name.as_str())
+                .collect();
             for name in names {
                 if !function.listed {
                     subjects.insert((node.clone(), format!("NIC={name}")));

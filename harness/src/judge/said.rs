@@ -32,7 +32,11 @@ impl Said<'_> {
 
     /// The event in one readable line.
     pub(crate) fn line(&self) -> String {
-        let answer = if self.accepted { String::new() } else { format!(" ({})", self.answer) };
+        let answer = if self.accepted {
+            String::new()
+        } else {
+            format!(" ({})", self.answer)
+        };
         format!("poll {}: {}{answer}", self.tick, event_line(self.event))
     }
 }
@@ -45,7 +49,15 @@ pub(crate) fn all_said(recording: &Recording) -> Vec<Said<'_>> {
             for (call, heard) in chair.calls.iter().enumerate() {
                 for (place, event) in heard.events.iter().enumerate() {
                     let (accepted, answer) = (heard.accepted, heard.answer.as_str());
-                    said.push(Said { node, tick, call, place, event, accepted, answer });
+                    said.push(Said {
+                        node,
+                        tick,
+                        call,
+                        place,
+                        event,
+                        accepted,
+                        answer,
+                    });
                 }
             }
         }

@@ -47,11 +47,23 @@ impl MemoryHands<'_, '_> {
 
     /// One step of a save.
     pub(super) fn save(&self, step: &SaveStep) -> Result<(), ReadError> {
-        let done = |path: &str, call: &dyn Fn(&mut Fs) -> Result<(), Refused>| self.ask(path, call, |_, _| Ok(()));
+        let done = |path: &str, call: &dyn Fn(&mut Fs) -> Result<(), Refused>| {
+            self.ask(path, call, |_, _| Ok(()))
+        };
         match step {
             SaveStep::CreateFolder(path) => {
-                let known = self.world.borrow_mut().node(self.node).fs.stat(path).is_ok();
-                if known { Ok(()) } else { done(path, &|fs| fs.make_folder(path)) }
+                let known = self
+                    .world
+                    .borrow_mut()
+                    .node(self.node)
+                    .fs
+                    .stat(path)
+                    .is_ok();
+                if known {
+                    Ok(())
+                } else {
+                    done(path, &|fs| fs.make_folder(path))
+                }
             }
             SaveStep::Create(path) => done(path, &|fs| fs.create(path)),
             SaveStep::Write(path, bytes) => self.write(path, bytes),
@@ -89,16 +101,20 @@ impl MemoryHands<'_, '_> {
     }
 
     fn list(&self, path: &str) -> Result<Vec<String>, ReadError> {
-        self.ask(path, &|fs| fs.list(path), |fs, node| match fs.resume(&simfs::Call::List(node))? {
-            Reply::Names(entries) => Ok(entries.into_iter().map(|entry| entry.name).collect()),
-            _ => Err(Errno::EIO),
+        self.ask(path, &|fs| fs.list(path), |fs, node| {
+            match fs.resume(&simfs::Call::List(node))? {
+                Reply::Names(entries) => Ok(entries.into_iter().map(|entry| entry.name).collect()),
+                _ => Err(Errno::EIO),
+            }
         })
     }
 
     fn read(&self, path: &str) -> Result<Vec<u8>, ReadError> {
-        self.ask(path, &|fs| fs.read(path), |fs, node| match fs.resume(&simfs::Call::Read(node))? {
-            Reply::Bytes(bytes) => Ok(bytes),
-            _ => Err(Errno::EIO),
+        self.ask(path, &|fs| fs.read(path), |fs, node| {
+            match fs.resume(&simfs::Call::Read(node))? {
+                Reply::Bytes(bytes) => Ok(bytes),
+                _ => Err(Errno::EIO),
+            }
         })
     }
 
@@ -112,8 +128,12 @@ impl MemoryHands<'_, '_> {
     ) -> Result<T, ReadError> {
         loop {
             let mut world = self.world.borrow_mut();
-            let World { director, nodes, .. } = &mut *world;
-            let node = nodes.get_mut(self.node).expect("a plan names nodes of its story only");
+            let World {
+                director, nodes, ..
+            } = &mut *world;
+            let node = nodes
+                .get_mut(self.node)
+                .expect("a plan names nodes of its story only");
             if node.struck.is_some() {
                 return Err(ReadError::TimedOut);
             }
@@ -129,20 +149,26 @@ impl MemoryHands<'_, '_> {
             match call(&mut node.fs) {
                 Ok(answer) => return Ok(answer),
                 Err(Refused::Errno(error)) => return Err(errno(error)),
-                Err(Refused::Moment(moment)) => match director.moment(self.node, moment, self.monitor, &mut node.fs) {
-                    Ok(MomentDo::Go) => {}
-                    Ok(MomentDo::Kill) => {
-                        node.struck = Some(KILLED);
-                        node.fs.abandon();
+                Err(Refused::Moment(moment)) => {
+                    match director.moment(self.node, moment, self.monitor, &mut node.fs) {
+                        Ok(MomentDo::Go) => {}
+                        Ok(MomentDo::Kill) => {
+                            node.struck = Some(KILLED);
+                            node.fs.abandon();
+                        }
+                        Err(error) => world.stage_failed(&error),
                     }
-                    Err(error) => world.stage_failed(&error),
-                },
+                }
                 Err(Refused::Hangs { rule, .. }) => {
                     let Some(HangEnd::Ticks(ticks)) = director.hang_end(self.node, rule) else {
                         node.hung.insert(path.to_owned(), rule);
                         return Err(ReadError::TimedOut);
                     };
-                    let held = node.fs.tree().resolve(path).or_else(|error| node.fs.anchor().ok_or(error));
+                    let held = node
+                        .fs
+                        .tree()
+                        .resolve(path)
+                        .or_else(|error| node.fs.anchor().ok_or(error));
                     let held = held.map_err(errno)?;
                     for _ in 0..ticks {
                         world.end_tick();
@@ -166,10 +192,16 @@ impl World<'_> {
     /// How the present tick wants this monitor ended, if it does; its being struck does that.
     fn ends(&mut self, node: &NodeName, monitor: MonitorId) -> Option<Exit> {
         let end = |act: &ChairAct| match act {
-            ChairAct::End { monitor: ended, signal } if *ended == monitor => Some(*signal),
+            ChairAct::End {
+                monitor: ended,
+                signal,
+            } if *ended == monitor => Some(*signal),
             _ => None,
         };
-        let at = self.acts.iter().position(|(named, act)| named == node && end(act).is_some())?;
+        let at = self
+            .acts
+            .iter()
+            .position(|(named, act)| named == node && end(act).is_some())?;
         let (_, act) = self.acts.remove(at)?;
         Some(match end(&act)? {
             Signal::Kill => KILLED,

@@ -19,15 +19,25 @@ impl TraceLog {
     /// The lines of a trace, behind those that the tick has already.
     pub(crate) fn reads(&mut self, trace: Vec<TraceEntry>, already: &Reads) -> Reads {
         if !already.is_empty() {
-            let lines = already.iter().cloned().chain(trace.iter().map(ToString::to_string));
+            let lines = already
+                .iter()
+                .cloned()
+                .chain(trace.iter().map(ToString::to_string));
             return lines.collect::<Vec<_>>().into();
         }
         let same = |(one, other): (&TraceEntry, &TraceEntry)| {
-            one.op == other.op && one.path == other.path && one.outcome == other.outcome && one.to == other.to
+            one.op == other.op
+                && one.path == other.path
+                && one.outcome == other.outcome
+                && one.to == other.to
         };
         let equal = trace.len() == self.trace.len() && trace.iter().zip(&self.trace).all(same);
         if !equal || self.reads.is_empty() {
-            self.reads = trace.iter().map(ToString::to_string).collect::<Vec<_>>().into();
+            self.reads = trace
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .into();
         }
         self.trace = trace;
         self.reads.clone()

@@ -1,0 +1,97 @@
+//! Showing: what happened to a node, made visible in its tree.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use platforms::NodeName;
+use scenarios::RuleDeed;
+use simfs::{Fs, SimTime};
+
+use super::{Change, Director, NodeTruth, StageError, TickTruth, disk, faces, files};
+
+impl Director<'_> {
+    /// Makes visible in mid-poll what was just done.
+    pub(super) fn refresh(&mut self, node: &NodeName, fs: &mut Fs) -> Result<(), StageError> {
+        self.fabric.advance(self.fabric.now());
+        self.edit(node, fs)?;
+        self.change(node, fs)
+    }
+
+    /// Notes what a poll of this tick can see.
+    pub(super) fn look(&mut self, at: SimTime) {
+        let mut nodes = BTreeMap::new();
+        for (name, scene) in &mut self.nodes {
+            let Some(machine) = self.fabric.machine(name) else {
+                continue;
+            };
+            faces::refresh(&mut scene.faces, &self.fabric, name, &scene.shown);
+            let faces = Arc::clone(&scene.faces);
+            let truth = NodeTruth {
+                clock: machine.clock,
+                after: Arc::clone(&faces),
+                faces,
+            };
+            nodes.insert(name.clone(), truth);
+        }
+        self.truth.ticks.push(TickTruth { at, nodes });
+    }
+
+    /// Shows what changed on a node's machine since it was last shown.
+    pub(super) fn edit(&mut self, node: &NodeName, fs: &mut Fs) -> Result<(), StageError> {
+        let machine = self
+            .fabric
+            .machine(node)
+            .ok_or_else(|| StageError::NoSuchNode(node.clone()))?;
+        let scene = self
+            .nodes
+            .get_mut(node)
+            .ok_or_else(|| StageError::NoSuchNode(node.clone()))?;
+        faces::refresh(&mut scene.faces, &self.fabric, node, &scene.shown);
+        if scene.shown != *machine {
+            fs.apply(&platforms::diff(&scene.shown, machine));
+            scene.shown = machine.clone();
+        }
+        Ok(())
+    }
+
+    /// Does to a node's tree what is to be done beside the machine's edits.
+    pub(super) fn change(&mut self, node: &NodeName, fs: &mut Fs) -> Result<(), StageError> {
+        let scene = self
+            .nodes
+            .get_mut(node)
+            .ok_or_else(|| StageError::NoSuchNode(node.clone()))?;
+        for change in scene.changes.drain(..) {
+            match change {
+                Change::Arm { mut rule, torn } => {
+                    if let Some(new) = torn {
+                        let old = fs.peek(rule.pattern.as_str()).unwrap_or_default();
+                        rule.verdict = simfs::Verdict::Content(files::torn(&old, new));
+                    }
+                    fs.arm(rule);
+                }
+                Change::Disarm(id) => {
+                    fs.disarm(id);
+                }
+                Change::Await(moment) => fs.arm_moment(moment),
+                Change::Forget(id) => {
+                    fs.disarm_moment(id);
+                }
+                Change::Disk(deed, step) => {
+                    disk::change(deed, fs).map_err(|cause| StageError::Disk {
+                        place: step.place.clone(),
+                        line: step.text.clone(),
+                        cause,
+                    })?
+                }
+                Change::Vanish(deed, path) => scene.vanished.push((deed, disk::vanish(&path, fs))),
+                Change::Reappear(file) => {
+                    let meant = |deed: &RuleDeed| file.is_none_or(|file| *file == deed.file);
+                    let back = scene.vanished.extract_if(.., |(deed, _)| meant(deed));
+                    let paths: Vec<String> = back.map(|(_, path)| path).collect();
+                    disk::reappear(&paths, &scene.shown, fs);
+                }
+                Change::Mend => fs.disarm_all(),
+            }
+        }
+        Ok(())
+    }
+}
