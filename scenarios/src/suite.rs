@@ -42,6 +42,7 @@ pub fn shipped() -> &'static [(&'static str, &'static str)] {
         "device/firmware-reset.yaml",
         "device/gone-between-listing-and-read.yaml",
         "device/hot-added-healthy.yaml",
+        "device/hot-added-without-a-cable.yaml",
         "device/moved-to-another-namespace.yaml",
         "device/moved-to-the-other-link-layer.yaml",
         "device/pci-error.yaml",
@@ -104,6 +105,7 @@ pub fn shipped() -> &'static [(&'static str, &'static str)] {
         "restart/dark-while-refused.yaml",
         "restart/keeps-the-patience.yaml",
         "restart/killed-between-acceptance-and-save.yaml",
+        "restart/old-and-new-at-once.yaml",
         "restart/recovered-while-away.yaml",
         "restart/says-nothing-twice.yaml",
         "restart/scope-narrowed-and-widened.yaml",
@@ -147,5 +149,6 @@ pub fn shipped() -> &'static [(&'static str, &'static str)] {
         "statefile/write-falls-short.yaml",
         "vf/created-and-destroyed-at-run-time.yaml",
         "vf/unassigned-are-silent.yaml",
+        "vf/without-a-mark-in-a-guest.yaml",
     ]
 }
