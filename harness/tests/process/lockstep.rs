@@ -104,6 +104,19 @@ pub(crate) fn a_restart_ends_one_and_starts_another() {
     );
 }
 
+pub(crate) fn two_monitors_poll_one_after_the_other() {
+    check(
+        "timeline:\n  - at: 1s\n    do: [ { monitor: start } ]\n  - at: 2s\n    do: [ { cut: victim } ]\nuntil: 2s\nheal: never\nbecause: a test\n",
+        "plain",
+        "",
+        &[
+            &format!("1 [{PORTS}] []"),
+            &format!("2 [{PORTS}] []"),
+            "2 [accepted: mlx5_0/1 1: DOWN; accepted: mlx5_0/1 1: DOWN] []",
+        ],
+    );
+}
+
 pub(crate) fn sigterm_ends_a_monitor_at_the_gate() {
     check(
         "timeline:\n  - at: 1s\n    do: [ { monitor: restart, signal: TERM } ]\nuntil: 1s\nheal: never\nbecause: a test\n",

@@ -40,6 +40,10 @@ const TESTS: &[(&str, fn())] = &[
         lockstep::a_restart_ends_one_and_starts_another,
     ),
     (
+        "two_monitors_poll_one_after_the_other",
+        lockstep::two_monitors_poll_one_after_the_other,
+    ),
+    (
         "sigterm_ends_a_monitor_at_the_gate",
         lockstep::sigterm_ends_a_monitor_at_the_gate,
     ),
