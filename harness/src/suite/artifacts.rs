@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use crate::{Recording, event_line, run_folder::Artifact};
 
 /// The artifacts of a drill: the scenario's text and its recordings.
-pub(super) fn artifacts(scenario: &str, recordings: &[&Recording]) -> Vec<Artifact> {
+pub(super) fn artifacts(scenario: &str, recordings: &[Recording]) -> Vec<Artifact> {
     let mut all = vec![artifact("story.yaml".to_owned(), scenario)];
     for recording in recordings {
         let arm = match recording.arm {

@@ -80,7 +80,6 @@ impl Starting {
             wrap: self.wrap.clone(),
             species: self.species.clone(),
             stale_bytes_for_test: stale,
-            ..usual
         };
         ProcessArm::new(stage, job, options).map_err(|error| error.to_string())
     }

@@ -29,7 +29,7 @@ use super::{
     repeat::Fingerprint,
 };
 use crate::{
-    Descriptor, MemoryPlayer, Played, Player, Vocabulary, bless, golden_difference, play,
+    Descriptor, MemoryPlayer, Played, Player, Recording, Vocabulary, bless, golden_difference, play,
     read_files::Library, run_folder::Artifact, trace,
 };
 
@@ -158,7 +158,7 @@ struct Show<'r> {
 /// What a job makes of one drill.
 struct Drilled {
     report: DrillReport,
-    artifacts: Vec<Artifact>,
+    recordings: Vec<Recording>,
     fingerprints: Vec<Fingerprint>,
 }
 
@@ -202,7 +202,7 @@ impl Show<'_> {
                     audience.hear(&RunEvent::DrillStarted(planned.clone()));
                     let failed = drilled.report.outcome == Outcome::Failed;
                     if failed || self.how.keep {
-                        audience.receive(&drilled.report.drill, &drilled.artifacts);
+                        audience.receive(&drilled.report.drill, &self.artifacts(&drilled));
                     }
                     tell(&mut report, audience, match drilled.report.outcome {
                         Outcome::Passed => RunEvent::DrillPassed(drilled.report),
@@ -310,20 +310,21 @@ impl Show<'_> {
             polls: 0,
             events: 0,
         }));
-        let recordings: Vec<_> = result.played.iter().map(|played| &played.recording).collect();
-        let compared = if self.how.repeat.is_some() { recordings.as_slice() } else { &[] };
-        let fingerprints = compared.iter().map(|recording| Fingerprint::of(recording)).collect();
-        let told = self.library.scenario(&planned.drill.scenario);
-        let text = told.map_or("", |told| told.text.as_str());
+        let compared = if self.how.repeat.is_some() { result.played.as_slice() } else { &[] };
+        let fingerprints =
+            compared.iter().map(|played| Fingerprint::of(&played.recording)).collect();
         result.failures.extend(self.golden(planned, &story, &result.played));
-        let wanted = self.how.keep || !result.failures.is_empty();
-        let artifacts =
-            if wanted { artifacts::artifacts(text, &recordings) } else { Vec::new() };
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let mut report = self.report(planned, result.arms, result.failures);
         report.not_judged = result.not_judged;
         report.wall = Wall::default().with("ms", ms);
-        Drilled { report, artifacts, fingerprints }
+        let recordings = result.played.into_iter().map(|played| played.recording).collect();
+        Drilled { report, recordings, fingerprints }
+    }
+
+    fn artifacts(&self, drilled: &Drilled) -> Vec<Artifact> {
+        let told = self.library.scenario(&drilled.report.drill.scenario);
+        artifacts::artifacts(told.map_or("", |told| told.text.as_str()), &drilled.recordings)
     }
 
     /// Holds the memory arm's trace against the one that was kept, or keeps it.
@@ -417,9 +418,7 @@ impl Show<'_> {
             events: 0,
         });
         let report = self.report(planned, arms.collect(), vec![failure]);
-        let told = self.library.scenario(&planned.drill.scenario);
-        let artifacts = artifacts::artifacts(told.map_or("", |told| told.text.as_str()), &[]);
-        Drilled { report, artifacts, fingerprints: Vec::new() }
+        Drilled { report, recordings: Vec::new(), fingerprints: Vec::new() }
     }
 }
 

@@ -236,12 +236,10 @@ fn play(
     let how = How {
         jobs: arguments.jobs,
         species: starting.species.clone(),
-        process: as_process.then(|| {
-            Ok(ProcessArm {
-                probe: &probe,
-                players: &players,
-            })
-        }),
+        process: as_process.then_some(Ok(ProcessArm {
+            probe: &probe,
+            players: &players,
+        })),
         interrupted: here.interrupted(),
         ..How::default()
     };
