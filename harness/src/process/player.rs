@@ -6,25 +6,24 @@
 //! A hang for ticks, a pause and the time between a kill and a restart are ticks without a poll.
 //!
 //! The order of things is the director's; this is the hand that carries it out. Start at
-//! [`Player::play`]; what comes while it waits is `react.rs`.
+//! [`Player::play`]; how it waits is `waiting.rs`, what it does with the news that come meanwhile
+//! `react.rs`.
 
 use std::{
     collections::BTreeMap,
     fs, io,
     path::Path,
-    sync::{Arc, Mutex, atomic::Ordering},
-    time::{Duration, Instant},
+    sync::{Arc, Mutex},
 };
 
 use platforms::NodeName;
-use scenarios::{Arm, Signal, Story};
-use simfs::Errno;
+use scenarios::{Arm, Story};
 use simfs_fuse::{MountError, Options, Server};
 
 use super::{
     ProcessArm,
     chair::{Chair, Order},
-    inbox::{Happening, Teller},
+    inbox::Teller,
     quiet,
     station::{Seat, Station},
 };
@@ -35,22 +34,11 @@ use crate::{
     recording::{Broken, Recording, Tick},
 };
 
+mod ending;
 mod react;
+mod waiting;
 
-/// How often a wait looks whether the run is to end.
-const LOOK: Duration = Duration::from_millis(100);
-
-/// A monitor that publishes behind its polls is at rest when no thread of it has run for this long.
-const QUIET: Duration = Duration::from_millis(20);
-
-/// Or, where threads never rest, when it has said nothing for this long.
-const SILENT: Duration = Duration::from_millis(200);
-
-/// How long after SIGTERM a listing at the gate is ended, as a signal ends a slow read.
-const TERM_GRACE: Duration = Duration::from_millis(200);
-
-/// How long a wrapped program may take to end after SIGTERM.
-const WRAP_GRACE: Duration = Duration::from_secs(3);
+use waiting::Waited;
 
 /// A drill that is being played.
 pub(super) struct Player<'a> {
@@ -60,17 +48,6 @@ pub(super) struct Player<'a> {
     director: Director<'a>,
     stations: BTreeMap<NodeName, Station>,
     ticks: Vec<Tick>,
-}
-
-/// How a wait ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Waited {
-    /// As it was to.
-    Done,
-    /// The monitor is not there any more.
-    Gone,
-    /// A rule holds the monitor for some ticks.
-    Held,
 }
 
 /// A drill that cannot be played to its end.
@@ -369,131 +346,6 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// Waits until a monitor stands at the gate.
-    fn come(&mut self, node: &NodeName, monitor: MonitorId) -> Play<Waited> {
-        self.wait(
-            node,
-            monitor,
-            "its next listing of `{root}/sys/class/infiniband`",
-            |seat, loops| seat.gate.len() >= loops,
-        )
-    }
-
-    /// Waits until a monitor that publishes behind its polls has said everything.
-    fn rest(&mut self, node: &NodeName, monitor: MonitorId) -> Play<Waited> {
-        let mut said = Instant::now();
-        let mut ran = (Instant::now(), quiet::Stir::default());
-        loop {
-            let Some(seat) = self.station(node).seats.get(&monitor) else {
-                return Ok(Waited::Gone);
-            };
-            let stir = quiet::stir(seat.chair.pid());
-            if stir != ran.1 || stir.runs {
-                ran = (Instant::now(), stir);
-            }
-            if ran.0.elapsed() >= QUIET || (said.elapsed() >= SILENT && !stir.runs) {
-                return Ok(Waited::Done);
-            }
-            if let Some(happening) = self.next(Duration::from_millis(2)) {
-                self.react(happening)?;
-                said = Instant::now();
-            }
-        }
-    }
-
-    /// Ends a monitor and waits until it has gone.
-    fn end(&mut self, node: &NodeName, monitor: MonitorId, signal: Signal) -> Play<()> {
-        let Some(seat) = self.station(node).seats.get_mut(&monitor) else {
-            return Ok(());
-        };
-        seat.ending = true;
-        seat.chair.signal(signal);
-        let begun = Instant::now();
-        if signal == Signal::Kill {
-            self.interrupt(node, monitor);
-        }
-        while self.station(node).seats.contains_key(&monitor) {
-            if begun.elapsed() > self.arm.options.limit {
-                return Err(Broken::Hung {
-                    tick: self.tick(),
-                    waiting_for: format!("its end after {}", word(signal)),
-                });
-            }
-            match self.next(TERM_GRACE) {
-                Some(happening) => self.react(happening)?,
-                None if begun.elapsed() >= TERM_GRACE => self.interrupt(node, monitor),
-                None => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// Ends a monitor's listings at the gate, as a signal ends a slow system call.
-    fn interrupt(&mut self, node: &NodeName, monitor: MonitorId) {
-        let station = self.station(node);
-        let Some(seat) = station.seats.get_mut(&monitor) else {
-            return;
-        };
-        let gate = std::mem::take(&mut seat.gate);
-        if let Some(server) = &station.server {
-            for hold in gate {
-                server.answer(hold, Errno::EINTR);
-            }
-        }
-    }
-
-    /// Waits for a monitor; `done` is told how many of its loops come to the gate.
-    fn wait(
-        &mut self,
-        node: &NodeName,
-        monitor: MonitorId,
-        what: &str,
-        done: impl Fn(&Seat, usize) -> bool,
-    ) -> Play<Waited> {
-        let loops = self.loops();
-        let mut progress = Instant::now();
-        loop {
-            let Some(seat) = self.station(node).seats.get(&monitor) else {
-                return Ok(Waited::Gone);
-            };
-            if done(seat, loops) {
-                return Ok(Waited::Done);
-            }
-            if seat.held.is_some() {
-                return Ok(Waited::Held);
-            }
-            if self.arm.interrupted.load(Ordering::Relaxed) {
-                return Err(Broken::Stage {
-                    cause: "interrupted".to_owned(),
-                });
-            }
-            match self.next(LOOK) {
-                Some(happening) => {
-                    self.react(happening)?;
-                    progress = Instant::now();
-                }
-                None if progress.elapsed() >= self.arm.options.limit => {
-                    return Err(Broken::Hung {
-                        tick: self.tick(),
-                        waiting_for: what.to_owned(),
-                    });
-                }
-                None => {}
-            }
-        }
-    }
-
-    /// What happens next, if anything does in this time.
-    fn next(&mut self, limit: Duration) -> Option<Happening> {
-        let inbox = &mut self.arm.inbox;
-        self.arm.runtime.block_on(async {
-            tokio::time::timeout(limit, inbox.recv())
-                .await
-                .ok()
-                .flatten()
-        })
-    }
-
     fn end_tick(&mut self) {
         let stations = &self.stations;
         self.director
@@ -522,61 +374,6 @@ impl<'a> Player<'a> {
         let text = String::from_utf8_lossy(&seat.chair.heard(at_end))
             .replace(&*station.root.to_string_lossy(), "{root}");
         station.tick.log.extend(text.lines().map(str::to_owned));
-    }
-
-    /// Ends what still runs, and takes socket and mount away.
-    fn clear(&mut self) -> Play<()> {
-        let mut cleared = Ok(());
-        for node in self.stations.keys().cloned().collect::<Vec<_>>() {
-            let monitors: Vec<_> = self.stations[&node].seats.keys().copied().collect();
-            for monitor in monitors {
-                if self.stations[&node].seats[&monitor].chair.ends_gently() {
-                    self.end_gently(&node, monitor);
-                }
-                self.free(&node, monitor);
-                let ended = self.end(&node, monitor, Signal::Kill);
-                cleared = cleared.and(ended);
-            }
-        }
-        let closed = self.arm.connector.close(&self.arm.runtime);
-        cleared = cleared.and(closed.map_err(|error| stage(&error)));
-        for station in self.stations.values_mut() {
-            if let Some(server) = station.server.take() {
-                // Whatever is still held is let go first, so that whoever cannot be killed can end.
-                let unmounted = server.unmount().map_err(|error| stage(&error));
-                cleared = cleared.and(unmounted);
-            }
-        }
-        cleared
-    }
-
-    /// Kills a monitor and lets go what a rule holds of it, so that also one that cannot be killed
-    /// ends.
-    fn free(&mut self, node: &NodeName, monitor: MonitorId) {
-        let station = self.station(node);
-        let Some(seat) = station.seats.get_mut(&monitor) else {
-            return;
-        };
-        seat.ending = true;
-        seat.chair.signal(Signal::Kill);
-        for (hold, _) in std::mem::take(&mut station.hangs) {
-            station.release(hold);
-        }
-    }
-
-    /// A wrapper may write something when it ends, such as what it measured.
-    fn end_gently(&mut self, node: &NodeName, monitor: MonitorId) {
-        let begun = Instant::now();
-        let seat = self.seat(node, monitor);
-        seat.ending = true;
-        seat.chair.signal(Signal::Term);
-        while self.station(node).seats.contains_key(&monitor) && begun.elapsed() < WRAP_GRACE {
-            match self.next(LOOK) {
-                // What is said now is no part of the drill, nor is a failure.
-                Some(happening) => drop(self.react(happening)),
-                None => self.interrupt(node, monitor),
-            }
-        }
     }
 
     fn told(self, broken: Option<Broken>) -> Played {
@@ -641,12 +438,5 @@ fn unplayed(broken: Broken) -> Played {
 fn stage(error: &dyn std::error::Error) -> Broken {
     Broken::Stage {
         cause: error.to_string(),
-    }
-}
-
-fn word(signal: Signal) -> &'static str {
-    match signal {
-        Signal::Term => "SIGTERM",
-        Signal::Kill => "SIGKILL",
     }
 }

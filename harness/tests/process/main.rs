@@ -4,6 +4,12 @@
 //! private stage until somebody ends it. So it has its own `main` and its own list of tests.
 //! Without `/dev/fuse` it says so and is content, unless `NICDRILL_REQUIRE_FUSE=1`.
 
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "it is a test program with its own list, and a monitor that writes a log"
+)]
+
 mod connector;
 mod lockstep;
 mod staging;

@@ -1,0 +1,121 @@
+//! How a monitor is ended, by the story or with the drill.
+
+use std::time::{Duration, Instant};
+
+use platforms::NodeName;
+use scenarios::Signal;
+use simfs::Errno;
+
+use super::{Play, Player, stage, waiting::LOOK};
+use crate::{director::MonitorId, recording::Broken};
+
+/// How long after SIGTERM a listing at the gate is ended, as a signal ends a slow read.
+const TERM_GRACE: Duration = Duration::from_millis(200);
+
+/// How long a wrapped program may take to end after SIGTERM.
+const WRAP_GRACE: Duration = Duration::from_secs(3);
+
+impl Player<'_> {
+    /// Ends a monitor and waits until it has gone.
+    pub(super) fn end(&mut self, node: &NodeName, monitor: MonitorId, signal: Signal) -> Play<()> {
+        let Some(seat) = self.station(node).seats.get_mut(&monitor) else {
+            return Ok(());
+        };
+        seat.ending = true;
+        seat.chair.signal(signal);
+        let begun = Instant::now();
+        if signal == Signal::Kill {
+            self.interrupt(node, monitor);
+        }
+        while self.station(node).seats.contains_key(&monitor) {
+            if begun.elapsed() > self.arm.options.limit {
+                return Err(Broken::Hung {
+                    tick: self.tick(),
+                    waiting_for: format!("its end after {}", word(signal)),
+                });
+            }
+            match self.next(TERM_GRACE) {
+                Some(happening) => self.react(happening)?,
+                None if begun.elapsed() >= TERM_GRACE => self.interrupt(node, monitor),
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends a monitor's listings at the gate, as a signal ends a slow system call.
+    pub(super) fn interrupt(&mut self, node: &NodeName, monitor: MonitorId) {
+        let station = self.station(node);
+        let Some(seat) = station.seats.get_mut(&monitor) else {
+            return;
+        };
+        let gate = std::mem::take(&mut seat.gate);
+        if let Some(server) = &station.server {
+            for hold in gate {
+                server.answer(hold, Errno::EINTR);
+            }
+        }
+    }
+
+    /// Ends what still runs, and takes socket and mount away.
+    pub(super) fn clear(&mut self) -> Play<()> {
+        let mut cleared = Ok(());
+        for node in self.stations.keys().cloned().collect::<Vec<_>>() {
+            let monitors: Vec<_> = self.stations[&node].seats.keys().copied().collect();
+            for monitor in monitors {
+                if self.stations[&node].seats[&monitor].chair.ends_gently() {
+                    self.end_gently(&node, monitor);
+                }
+                self.free(&node, monitor);
+                let ended = self.end(&node, monitor, Signal::Kill);
+                cleared = cleared.and(ended);
+            }
+        }
+        let closed = self.arm.connector.close(&self.arm.runtime);
+        cleared = cleared.and(closed.map_err(|error| stage(&error)));
+        for station in self.stations.values_mut() {
+            if let Some(server) = station.server.take() {
+                // Whatever is still held is let go first, so that whoever cannot be killed can end.
+                let unmounted = server.unmount().map_err(|error| stage(&error));
+                cleared = cleared.and(unmounted);
+            }
+        }
+        cleared
+    }
+
+    /// Kills a monitor and lets go what a rule holds of it, so that also one that cannot be killed
+    /// ends.
+    pub(super) fn free(&mut self, node: &NodeName, monitor: MonitorId) {
+        let station = self.station(node);
+        let Some(seat) = station.seats.get_mut(&monitor) else {
+            return;
+        };
+        seat.ending = true;
+        seat.chair.signal(Signal::Kill);
+        for (hold, _) in std::mem::take(&mut station.hangs) {
+            station.release(hold);
+        }
+    }
+
+    /// A wrapper may write something when it ends, such as what it measured.
+    pub(super) fn end_gently(&mut self, node: &NodeName, monitor: MonitorId) {
+        let begun = Instant::now();
+        let seat = self.seat(node, monitor);
+        seat.ending = true;
+        seat.chair.signal(Signal::Term);
+        while self.station(node).seats.contains_key(&monitor) && begun.elapsed() < WRAP_GRACE {
+            match self.next(LOOK) {
+                // What is said now is no part of the drill, nor is a failure.
+                Some(happening) => drop(self.react(happening)),
+                None => self.interrupt(node, monitor),
+            }
+        }
+    }
+}
+
+fn word(signal: Signal) -> &'static str {
+    match signal {
+        Signal::Term => "SIGTERM",
+        Signal::Kill => "SIGKILL",
+    }
+}

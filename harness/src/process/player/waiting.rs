@@ -1,0 +1,121 @@
+//! How a player waits: for a monitor to come to the gate, to end its poll, and to be at rest.
+
+use std::{
+    sync::atomic::Ordering,
+    time::{Duration, Instant},
+};
+
+use platforms::NodeName;
+
+use super::{Play, Player};
+use crate::{
+    director::MonitorId,
+    process::{inbox::Happening, quiet, station::Seat},
+    recording::Broken,
+};
+
+/// How often a wait looks whether the run is to end.
+pub(super) const LOOK: Duration = Duration::from_millis(100);
+
+/// A monitor that publishes behind its polls is at rest when no thread of it has run for this long.
+const QUIET: Duration = Duration::from_millis(20);
+
+/// Or, where threads never rest, when it has said nothing for this long.
+const SILENT: Duration = Duration::from_millis(200);
+
+/// How a wait ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Waited {
+    /// As it was to.
+    Done,
+    /// The monitor is not there any more.
+    Gone,
+    /// A rule holds the monitor for some ticks.
+    Held,
+}
+
+impl Player<'_> {
+    /// Waits until a monitor stands at the gate.
+    pub(super) fn come(&mut self, node: &NodeName, monitor: MonitorId) -> Play<Waited> {
+        self.wait(
+            node,
+            monitor,
+            "its next listing of `{root}/sys/class/infiniband`",
+            |seat, loops| seat.gate.len() >= loops,
+        )
+    }
+
+    /// Waits until a monitor that publishes behind its polls has said everything.
+    pub(super) fn rest(&mut self, node: &NodeName, monitor: MonitorId) -> Play<Waited> {
+        let mut said = Instant::now();
+        let mut ran = (Instant::now(), quiet::Stir::default());
+        loop {
+            let Some(seat) = self.station(node).seats.get(&monitor) else {
+                return Ok(Waited::Gone);
+            };
+            let stir = quiet::stir(seat.chair.pid());
+            if stir != ran.1 || stir.runs {
+                ran = (Instant::now(), stir);
+            }
+            if ran.0.elapsed() >= QUIET || (said.elapsed() >= SILENT && !stir.runs) {
+                return Ok(Waited::Done);
+            }
+            if let Some(happening) = self.next(Duration::from_millis(2)) {
+                self.react(happening)?;
+                said = Instant::now();
+            }
+        }
+    }
+
+    /// Waits for a monitor; `done` is told how many of its loops come to the gate.
+    pub(super) fn wait(
+        &mut self,
+        node: &NodeName,
+        monitor: MonitorId,
+        what: &str,
+        done: impl Fn(&Seat, usize) -> bool,
+    ) -> Play<Waited> {
+        let loops = self.loops();
+        let mut progress = Instant::now();
+        loop {
+            let Some(seat) = self.station(node).seats.get(&monitor) else {
+                return Ok(Waited::Gone);
+            };
+            if done(seat, loops) {
+                return Ok(Waited::Done);
+            }
+            if seat.held.is_some() {
+                return Ok(Waited::Held);
+            }
+            if self.arm.interrupted.load(Ordering::Relaxed) {
+                return Err(Broken::Stage {
+                    cause: "interrupted".to_owned(),
+                });
+            }
+            match self.next(LOOK) {
+                Some(happening) => {
+                    self.react(happening)?;
+                    progress = Instant::now();
+                }
+                None if progress.elapsed() >= self.arm.options.limit => {
+                    return Err(Broken::Hung {
+                        tick: self.tick(),
+                        waiting_for: what.to_owned(),
+                    });
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// What happens next, if anything does in this time.
+    pub(super) fn next(&mut self, limit: Duration) -> Option<Happening> {
+        let inbox = &mut self.arm.inbox;
+        self.arm.runtime.block_on(async {
+            tokio::time::timeout(limit, inbox.recv())
+                .await
+                .ok()
+                .flatten()
+        })
+    }
+}
