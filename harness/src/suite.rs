@@ -9,11 +9,15 @@ mod cover;
 mod filter;
 mod jobs;
 mod pairs;
+#[cfg(feature = "process")]
+mod processes;
 mod repeat;
 mod run;
 mod shard;
 
 pub use filter::{Filter, FilterError, Glob, Seen};
 pub use pairs::{Ask, NODE, SelectError, Selected, select, story};
+#[cfg(feature = "process")]
+pub use processes::Starting;
 pub use run::{Audience, How, Players, ProcessArm, run};
 pub use shard::{Shard, ShardError};

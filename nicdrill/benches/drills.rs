@@ -28,11 +28,22 @@ fn main() {
         let start = Instant::now();
         let ran = Command::new(env!("CARGO_BIN_EXE_nicdrill"))
             .current_dir(desk.path())
-            .args(["run", "suite", "--arm", "process", "--jobs", &jobs.to_string()])
+            .args([
+                "run",
+                "suite",
+                "--arm",
+                "process",
+                "--jobs",
+                &jobs.to_string(),
+            ])
             .output()
             .expect("the command starts");
         let took = start.elapsed().as_secs_f64();
-        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stdout));
+        assert!(
+            ran.status.success(),
+            "{}",
+            String::from_utf8_lossy(&ran.stdout)
+        );
         println!(
             "{jobs} jobs: {:.1} drills/s, {:.0} polls/s ({STORIES} drills in {took:.2} s, probe and start included)",
             f64::from(STORIES) / took,
