@@ -94,14 +94,12 @@ fn without_one_of_its_virtues_it_fails_by_name(#[case] without: &str, #[case] dr
     }
     let desk = Desk::new();
     desk.file("another.yaml", &descriptor(without));
-    let ran = desk.run(&[
-        "run",
-        "--monitor",
-        "another.yaml",
-        "--require",
-        "process",
-        drill,
-    ]);
+    desk.file("own/device/away.yaml", AWAY_FOR_TWO_POLLS);
+    let mut words = vec!["run", "--monitor", "another.yaml", drill];
+    if without == "debounce" {
+        words.push("./own");
+    }
+    let ran = desk.run(&words);
     assert_eq!(ran.code, 100, "{ran}");
     assert_eq!(
         desk.text("nicdrill.out/failed.txt"),
