@@ -376,8 +376,22 @@ impl Descriptor {
         if self.config.is_empty() && !story.config.trim().is_empty() {
             return Some(format!("`{}` has no configuration file", self.name));
         }
+        if self.state_file == Vocabulary::Own && touches_state_file(story) {
+            return Some(format!(
+                "`{}` keeps its state in a file of its own",
+                self.name
+            ));
+        }
         None
     }
+}
+
+/// Whether a story does something to the reference monitor's state file.
+fn touches_state_file(story: &Story) -> bool {
+    let steps = story.given.iter().chain(&story.steps);
+    steps
+        .flat_map(|step| &step.deeds)
+        .any(|deed| matches!(deed, scenarios::Deed::StateFile(..)))
 }
 
 /// Whether a story holds a read or a call until the monitor gives up, in real time.

@@ -9,9 +9,15 @@ use crate::{Recording, trace};
 /// The page of a drill: timeline, events, reads.
 #[must_use]
 pub fn drill_page(story: &Story, recording: &Recording) -> String {
-    let mut page = format!("{}\n{} on {}\n{}\n", story.title, story.name, story.world, story.why);
+    let mut page = format!(
+        "{}\n{} on {}\n{}\n",
+        story.title, story.name, story.world, story.why
+    );
     if !story.covers.is_empty() {
-        add(&mut page, format_args!("covers: {}", story.covers.join(", ")));
+        add(
+            &mut page,
+            format_args!("covers: {}", story.covers.join(", ")),
+        );
     }
     page += "\nTimeline\n";
     let mut lines: Vec<(simfs::SimTime, usize, String)> = Vec::new();
@@ -24,14 +30,17 @@ pub fn drill_page(story: &Story, recording: &Recording) -> String {
         lines.push((step.at, 0, format!("{when:>9}  do      {}", step.text)));
     }
     for expectation in &story.expectations {
-        let at = simfs::SimTime::from_ns(
-            story.tick.as_ns().saturating_mul(expectation.window.from),
-        );
+        let at =
+            simfs::SimTime::from_ns(story.tick.as_ns().saturating_mul(expectation.window.from));
         let polls = match (expectation.window.from, expectation.window.to) {
             (from, to) if from == to => format!("poll {from}"),
             (from, to) => format!("polls {from} to {to}"),
         };
-        lines.push((at, 1, format!("{at:>9}  expect  {}  ({polls})", expectation.text)));
+        lines.push((
+            at,
+            1,
+            format!("{at:>9}  expect  {}  ({polls})", expectation.text),
+        ));
     }
     lines.sort_by_key(|(at, kind, _)| (*at, *kind));
     for (_, _, line) in lines {
@@ -40,14 +49,23 @@ pub fn drill_page(story: &Story, recording: &Recording) -> String {
     match &story.heal {
         Heal::Within { polls } => add(
             &mut page,
-            format_args!("{:>9}  heal    everything, and nothing outstanding {polls} polls later", story.until),
+            format_args!(
+                "{:>9}  heal    everything, and nothing outstanding {polls} polls later",
+                story.until
+            ),
         ),
         Heal::Never { because } => {
-            add(&mut page, format_args!("{:>9}  heal    never: {because}", story.until));
+            add(
+                &mut page,
+                format_args!("{:>9}  heal    never: {because}", story.until),
+            );
         }
     }
     page += "\nEvents\n";
-    for line in trace(story, recording).lines().filter(|line| !line.starts_with('#')) {
+    for line in trace(story, recording)
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+    {
         add(&mut page, format_args!("  {line}"));
     }
     page += "\nReads\n";
@@ -64,18 +82,33 @@ fn reads(recording: &Recording) -> String {
             .chairs
             .iter()
             .flat_map(|(node, chair)| {
-                let on = if tick.chairs.len() > 1 { format!("{node}: ") } else { String::new() };
-                chair.reads.iter().map(move |read| format!("{on}{read}")).collect::<Vec<_>>()
+                let on = if tick.chairs.len() > 1 {
+                    format!("{node}: ")
+                } else {
+                    String::new()
+                };
+                chair
+                    .reads
+                    .iter()
+                    .map(move |read| format!("{on}{read}"))
+                    .collect::<Vec<_>>()
             })
             .collect();
         if now == before || now.is_empty() {
             continue;
         }
         if before.is_empty() {
-            add(&mut text, format_args!("  poll {number}: {} reads", now.len()));
-            now.iter().for_each(|read| add(&mut text, format_args!("    {read}")));
+            add(
+                &mut text,
+                format_args!("  poll {number}: {} reads", now.len()),
+            );
+            now.iter()
+                .for_each(|read| add(&mut text, format_args!("    {read}")));
         } else {
-            add(&mut text, format_args!("  poll {number}, what differs from the poll before"));
+            add(
+                &mut text,
+                format_args!("  poll {number}, what differs from the poll before"),
+            );
             for read in before.iter().filter(|read| !now.contains(read)) {
                 add(&mut text, format_args!("    - {read}"));
             }
@@ -99,14 +132,25 @@ mod tests {
 
     fn tick(reads: &[&str]) -> Tick {
         let reads: Vec<String> = reads.iter().map(|read| (*read).to_owned()).collect();
-        let chair = ChairTick { polls: 1, reads: reads.into(), ..ChairTick::default() };
-        Tick { chairs: [(platforms::NodeName::from("n"), chair)].into(), ..Tick::default() }
+        let chair = ChairTick {
+            polls: 1,
+            reads: reads.into(),
+            ..ChairTick::default()
+        };
+        Tick {
+            chairs: [(platforms::NodeName::from("n"), chair)].into(),
+            ..Tick::default()
+        }
     }
 
     #[test]
     fn only_what_differs_from_the_poll_before_is_shown() {
         let recording = Recording {
-            ticks: vec![tick(&["a 1", "b 1"]), tick(&["a 1", "b 1"]), tick(&["a 1", "b 2"])],
+            ticks: vec![
+                tick(&["a 1", "b 1"]),
+                tick(&["a 1", "b 1"]),
+                tick(&["a 1", "b 2"]),
+            ],
             ..Recording::default()
         };
         assert_eq!(

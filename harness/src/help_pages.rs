@@ -46,7 +46,11 @@ pub fn platform() -> String {
 }
 
 fn entry(word: &Word) -> String {
-    let takes = if word.takes.is_empty() { String::new() } else { format!(": {}", word.takes) };
+    let takes = if word.takes.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", word.takes)
+    };
     let planned = if word.built { "" } else { "  (not built yet)" };
     let mut entry = format!("  {}{takes}{planned}\n", word.word);
     for line in wrapped(word.text, 94) {
@@ -83,7 +87,9 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
 
 fn capital(text: &str) -> String {
     let mut rest = text.chars();
-    rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
+    rest.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(rest).collect()
+    })
 }
 
 const WRITES: &str = "writing to a string cannot fail";
@@ -96,9 +102,17 @@ mod tests {
     fn every_word_of_the_language_stands_on_its_page() {
         let (scenario, faults) = (scenario(), faults());
         for word in vocabulary() {
-            assert!(scenario.contains(&format!("\n  {}", word.word)), "{}", word.word);
+            assert!(
+                scenario.contains(&format!("\n  {}", word.word)),
+                "{}",
+                word.word
+            );
             if word.kind == WordKind::Deed {
-                assert!(faults.contains(&format!("\n  {}", word.word)), "{}", word.word);
+                assert!(
+                    faults.contains(&format!("\n  {}", word.word)),
+                    "{}",
+                    word.word
+                );
             }
         }
     }

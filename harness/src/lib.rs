@@ -36,11 +36,11 @@ pub use descriptor::{
     check_names,
 };
 pub use director::{
-    CLASS_INFINIBAND, CallDo, ChairAct, ChairPlan, ComparedCard, Director, Faces, FunctionFace, MomentDo,
-    MonitorId, NodeTruth, PortFace, StageError, TickPlan, TickTruth, Truth, WRITABLE,
+    CLASS_INFINIBAND, CallDo, ChairAct, ChairPlan, ComparedCard, Director, Faces, FunctionFace,
+    MomentDo, MonitorId, NodeTruth, PortFace, StageError, TickPlan, TickTruth, Truth, WRITABLE,
 };
-pub use drill_page::drill_page;
 pub use drill::{DrillResult, MemoryPlayer, Player, arm_name, play};
+pub use drill_page::drill_page;
 pub use golden::{GoldenDifference, bless, golden_difference, golden_file, trace};
 pub use judge::{Judgement, event_line, judge};
 pub use memory::{Played, play_in_memory};

@@ -40,8 +40,15 @@ pub fn check(platforms: &Platforms, names: &[String]) -> Result<Checked, NoSuchP
         }
         let problems = problems(platform);
         let ports = platform.ports().len();
-        let said = if problems.is_empty() { "as declared" } else { "NOT as declared" };
-        add(&mut checked.text, format_args!("{name}: {ports} ports, {said}"));
+        let said = if problems.is_empty() {
+            "as declared"
+        } else {
+            "NOT as declared"
+        };
+        add(
+            &mut checked.text,
+            format_args!("{name}: {ports} ports, {said}"),
+        );
         for problem in &problems {
             add(&mut checked.text, format_args!("  {problem}"));
         }
@@ -79,24 +86,36 @@ fn unlike(platform: &Platform, found: &Found) -> Vec<String> {
             (Role::Compute, _) => Some(checks::Role::Compute),
             (Role::Storage, _) => Some(checks::Role::Storage),
         };
-        let told = if *is_vf { "virtual".to_owned() } else { role.to_string() };
+        let told = if *is_vf {
+            "virtual".to_owned()
+        } else {
+            role.to_string()
+        };
         match (wanted, found.get(device)) {
-            (_, None) => problems.push(format!("`{device}` is declared {told}, and is not in the tree")),
+            (_, None) => problems.push(format!(
+                "`{device}` is declared {told}, and is not in the tree"
+            )),
             (None, Some(Ok(checks::Role::Management) | Err(_))) => {}
             (Some(wanted), Some(Ok(role))) if *role == wanted => {}
             (_, Some(Ok(role))) => {
-                problems.push(format!("`{device}` is declared {told}, the monitor finds {role}"));
+                problems.push(format!(
+                    "`{device}` is declared {told}, the monitor finds {role}"
+                ));
             }
             (Some(_), Some(Err(reason))) => problems.push(format!(
                 "`{device}` is declared {told}, the monitor does not watch it: {reason}"
             )),
         }
     }
-    let unknown = found.iter().filter(|(device, _)| !declared.contains_key(*device));
+    let unknown = found
+        .iter()
+        .filter(|(device, _)| !declared.contains_key(*device));
     problems.extend(
         unknown
             .filter(|(_, found)| matches!(found, Ok(role) if *role != checks::Role::Management))
-            .map(|(device, _)| format!("`{device}` is watched by the monitor, and is not declared")),
+            .map(|(device, _)| {
+                format!("`{device}` is watched by the monitor, and is not declared")
+            }),
     );
     problems
 }
@@ -131,7 +150,10 @@ fn classified(platform: &Platform) -> Result<Found, String> {
     };
     let (agent, _) = Agent::start(start).map_err(|refusal| refusal.line)?;
     let found = agent.classified(&eyes).map_err(|error| error.to_string())?;
-    Ok(found.into_iter().map(|(name, role)| (name.to_string(), role)).collect())
+    Ok(found
+        .into_iter()
+        .map(|(name, role)| (name.to_string(), role))
+        .collect())
 }
 
 /// Reads a tree in which nothing goes wrong.
@@ -152,7 +174,10 @@ impl Hands for Eyes {
     }
 
     fn clocks(&self) -> Result<Clocks, ReadError> {
-        Ok(Clocks { wall_ns: platforms::WORLD_START_WALL_NS, boot_ns: platforms::UPTIME_AT_REST_NS })
+        Ok(Clocks {
+            wall_ns: platforms::WORLD_START_WALL_NS,
+            boot_ns: platforms::UPTIME_AT_REST_NS,
+        })
     }
 }
 
@@ -183,7 +208,12 @@ mod tests {
         let shipped = Platforms::shipped();
         let (_, platform) = shipped.iter().next().unwrap();
         let mut found = classified(platform).unwrap();
-        let watched = found.iter().find(|(_, role)| role.is_ok()).unwrap().0.clone();
+        let watched = found
+            .iter()
+            .find(|(_, role)| role.is_ok())
+            .unwrap()
+            .0
+            .clone();
         found.insert(watched.clone(), Err("it is a test".to_owned()));
         let problems = unlike(platform, &found);
         assert_eq!(problems.len(), 1, "{problems:?}");

@@ -30,14 +30,21 @@ pub fn find<'p>(platforms: &'p Platforms, name: &str) -> Result<&'p Platform, No
             Some(near) => format!("did you mean `{near}`? {list}"),
             None => list.to_owned(),
         };
-        NoSuchPlatform { name: name.to_owned(), hint }
+        NoSuchPlatform {
+            name: name.to_owned(),
+            hint,
+        }
     })
 }
 
 /// Every platform and variant, one a line.
 #[must_use]
 pub fn list(platforms: &Platforms) -> String {
-    let width = platforms.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let width = platforms
+        .iter()
+        .map(|(name, _)| name.chars().count())
+        .max()
+        .unwrap_or(0);
     let mut page = String::new();
     for (name, platform) in platforms.iter() {
         writeln!(page, "{name:<width$}  {}", platform.about()).expect(WRITES);
@@ -64,7 +71,11 @@ pub fn show(platforms: &Platforms, name: &str) -> Result<String, NoSuchPlatform>
         .ports()
         .into_iter()
         .map(|port| {
-            let role = if port.is_vf { "virtual".to_owned() } else { port.role.to_string() };
+            let role = if port.is_vf {
+                "virtual".to_owned()
+            } else {
+                port.role.to_string()
+            };
             [
                 port.device.to_string(),
                 port.port.to_string(),
@@ -77,7 +88,12 @@ pub fn show(platforms: &Platforms, name: &str) -> Result<String, NoSuchPlatform>
         })
         .collect();
     let rows: Vec<[String; 7]> = std::iter::once(header).chain(rows).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let width = |column: usize| {
+        rows.iter()
+            .map(|row| row[column].chars().count())
+            .max()
+            .unwrap_or(0)
+    };
     for row in &rows {
         let cells: Vec<String> = row
             .iter()
@@ -118,6 +134,9 @@ mod tests {
     #[test]
     fn a_misspelt_platform_is_refused_with_the_nearest() {
         let error = show(&Platforms::shipped(), "h100-oic").unwrap_err();
-        assert!(error.to_string().contains("did you mean `h100-oci`?"), "{error}");
+        assert!(
+            error.to_string().contains("did you mean `h100-oci`?"),
+            "{error}"
+        );
     }
 }

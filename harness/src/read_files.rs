@@ -30,7 +30,9 @@ pub enum ReadError {
         cause: io::Error,
     },
     /// It is too large.
-    #[error("`{path}` has {bytes} bytes, at most {MAX_BYTES} are read\nhint: split it, or give a smaller file")]
+    #[error(
+        "`{path}` has {bytes} bytes, at most {MAX_BYTES} are read\nhint: split it, or give a smaller file"
+    )]
     TooLarge {
         /// The file.
         path: String,
@@ -54,7 +56,9 @@ pub enum ReadError {
         wanted: &'static str,
     },
     /// Two files tell scenarios of one name.
-    #[error("`{name}` is told twice: in `{first}` and in `{second}`\nhint: give one of them another name")]
+    #[error(
+        "`{name}` is told twice: in `{first}` and in `{second}`\nhint: give one of them another name"
+    )]
     Twice {
         /// The name.
         name: String,
@@ -101,7 +105,13 @@ impl Told {
     fn read(file: &str, text: &str, golden: Option<PathBuf>) -> Result<Self, ReadError> {
         let scenario = scenarios::read(file, text)?;
         let (file, text) = (file.to_owned(), text.to_owned());
-        Ok(Self { name: scenario.name(), scenario, file, text, golden })
+        Ok(Self {
+            name: scenario.name(),
+            scenario,
+            file,
+            text,
+            golden,
+        })
     }
 }
 
@@ -150,7 +160,12 @@ impl Library {
         }
         let (platforms, own_platforms) = read_platforms(platforms)?;
         let own_scenarios = !scenarios.is_empty();
-        Ok(Self { scenarios: told, platforms, own_platforms, own_scenarios })
+        Ok(Self {
+            scenarios: told,
+            platforms,
+            own_platforms,
+            own_scenarios,
+        })
     }
 
     /// The scenario of this name.
@@ -178,11 +193,16 @@ pub fn read_platforms(paths: &[PathBuf]) -> Result<(Platforms, Vec<String>), Rea
             texts.push((file.display().to_string(), text_of(&file)?));
         }
     }
-    let texts: Vec<(&str, &str)> =
-        texts.iter().map(|(file, text)| (file.as_str(), text.as_str())).collect();
+    let texts: Vec<(&str, &str)> = texts
+        .iter()
+        .map(|(file, text)| (file.as_str(), text.as_str()))
+        .collect();
     let shipped = Platforms::shipped();
     let all = Platforms::read(&texts)?;
-    let own = all.iter().map(|(name, _)| name).filter(|name| shipped.get(name).is_none());
+    let own = all
+        .iter()
+        .map(|(name, _)| name)
+        .filter(|name| shipped.get(name).is_none());
     let own = own.map(str::to_owned).collect();
     Ok((all, own))
 }
@@ -195,13 +215,23 @@ pub fn read_monitor(asked: &str) -> Result<Descriptor, ReadError> {
     if let Some(descriptor) = Descriptor::shipped(asked) {
         return Ok(descriptor);
     }
-    if [".yaml", ".yml"].iter().any(|ending| asked.ends_with(ending)) {
+    if [".yaml", ".yml"]
+        .iter()
+        .any(|ending| asked.ends_with(ending))
+    {
         let mut descriptor = Descriptor::read(asked, &text_of(Path::new(asked))?)?;
         // A program beside its descriptor is named from there.
         if descriptor.command[0].starts_with("./") || descriptor.command[0].starts_with("../") {
             let folder = Path::new(asked).parent().unwrap_or(Path::new(""));
-            let folder = fs::canonicalize(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
-                .map_err(|cause| ReadError::Io { path: asked.to_owned(), cause })?;
+            let folder = fs::canonicalize(if folder.as_os_str().is_empty() {
+                Path::new(".")
+            } else {
+                folder
+            })
+            .map_err(|cause| ReadError::Io {
+                path: asked.to_owned(),
+                cause,
+            })?;
             descriptor.command[0] = folder.join(&descriptor.command[0]).display().to_string();
         }
         return Ok(descriptor);
@@ -215,7 +245,10 @@ pub fn read_monitor(asked: &str) -> Result<Descriptor, ReadError> {
                 .collect();
             Err(ReadError::NoSuchMonitor {
                 asked: asked.to_owned(),
-                hint: format!("known are {}, a descriptor's file (`.yaml`), or a program", known.join(", ")),
+                hint: format!(
+                    "known are {}, a descriptor's file (`.yaml`), or a program",
+                    known.join(", ")
+                ),
             })
         }
     }
@@ -226,22 +259,37 @@ pub fn read_monitor(asked: &str) -> Result<Descriptor, ReadError> {
 /// # Errors
 /// If it cannot be read, is too large, or no text.
 pub fn text_of(path: &Path) -> Result<String, ReadError> {
-    let io = |cause| ReadError::Io { path: path.display().to_string(), cause };
+    let io = |cause| ReadError::Io {
+        path: path.display().to_string(),
+        cause,
+    };
     let size = fs::metadata(path).map_err(io)?.len();
     if size > u64::try_from(MAX_BYTES).expect("the limit fits 64 bits") {
-        return Err(ReadError::TooLarge { path: path.display().to_string(), bytes: size });
+        return Err(ReadError::TooLarge {
+            path: path.display().to_string(),
+            bytes: size,
+        });
     }
     String::from_utf8(fs::read(path).map_err(io)?).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = good.iter().filter(|byte| **byte == b'\n').count() + 1;
-        ReadError::NotText { path: path.display().to_string(), line }
+        ReadError::NotText {
+            path: path.display().to_string(),
+            line,
+        }
     })
 }
 
 /// The `.yaml` files at or below a path, in order.
 fn yaml_files(path: &Path, wanted: &'static str) -> Result<Vec<PathBuf>, ReadError> {
-    let io = |path: &Path, cause| ReadError::Io { path: path.display().to_string(), cause };
-    if !fs::metadata(path).map_err(|cause| io(path, cause))?.is_dir() {
+    let io = |path: &Path, cause| ReadError::Io {
+        path: path.display().to_string(),
+        cause,
+    };
+    if !fs::metadata(path)
+        .map_err(|cause| io(path, cause))?
+        .is_dir()
+    {
         return Ok(vec![path.to_owned()]);
     }
     let mut files = Vec::new();
@@ -249,7 +297,9 @@ fn yaml_files(path: &Path, wanted: &'static str) -> Result<Vec<PathBuf>, ReadErr
     while let Some((folder, depth)) = folders.pop() {
         for entry in fs::read_dir(&folder).map_err(|cause| io(&folder, cause))? {
             let path = entry.map_err(|cause| io(&folder, cause))?.path();
-            let ends_well = path.extension().is_some_and(|end| end == "yaml" || end == "yml");
+            let ends_well = path
+                .extension()
+                .is_some_and(|end| end == "yaml" || end == "yml");
             if path.is_dir() && depth < DEPTH_MAX {
                 folders.push((path, depth + 1));
             } else if ends_well && path.is_file() {
@@ -258,7 +308,10 @@ fn yaml_files(path: &Path, wanted: &'static str) -> Result<Vec<PathBuf>, ReadErr
         }
     }
     if files.is_empty() {
-        return Err(ReadError::Empty { path: path.display().to_string(), wanted });
+        return Err(ReadError::Empty {
+            path: path.display().to_string(),
+            wanted,
+        });
     }
     files.sort();
     Ok(files)
@@ -298,14 +351,26 @@ mod tests {
     fn a_file_over_the_limit_is_refused_by_its_size() {
         let (_folder, path) = file("big.yaml", &vec![b'#'; MAX_BYTES + 1]);
         let error = text_of(&path).unwrap_err();
-        assert!(matches!(error, ReadError::TooLarge { bytes: 1_048_577, .. }), "{error}");
+        assert!(
+            matches!(
+                error,
+                ReadError::TooLarge {
+                    bytes: 1_048_577,
+                    ..
+                }
+            ),
+            "{error}"
+        );
     }
 
     #[test]
     fn bytes_that_are_no_text_are_refused_with_their_line() {
         let (_folder, path) = file("bytes.yaml", b"why: x\nand: \xff\n");
         let error = text_of(&path).unwrap_err();
-        assert!(matches!(error, ReadError::NotText { line: 2, .. }), "{error}");
+        assert!(
+            matches!(error, ReadError::NotText { line: 2, .. }),
+            "{error}"
+        );
     }
 
     #[test]
@@ -326,7 +391,12 @@ mod tests {
         let files = yaml_files(folder.path(), "scenario").unwrap();
         let names: Vec<String> = files
             .iter()
-            .map(|file| file.strip_prefix(folder.path()).unwrap().display().to_string())
+            .map(|file| {
+                file.strip_prefix(folder.path())
+                    .unwrap()
+                    .display()
+                    .to_string()
+            })
             .collect();
         assert_eq!(names, ["port/a.yml", "port/c.yaml", "read/b.yaml"]);
     }
@@ -336,7 +406,10 @@ mod tests {
         assert_eq!(read_monitor("reference").unwrap().name, "reference");
         assert!(read_monitor("/bin/true").unwrap().command[0].ends_with("true"));
         let error = read_monitor("refrence").unwrap_err().to_string();
-        assert!(error.contains("`reference`") && error.contains("hint"), "{error}");
+        assert!(
+            error.contains("`reference`") && error.contains("hint"),
+            "{error}"
+        );
         let (folder, path) = file(
             "mine.yaml",
             b"descriptor_version: 1\nname: mine\ncommand: [./bin/mine]\n",

@@ -117,7 +117,11 @@ impl RunFolder {
         if let RunEvent::RunStarted(plan) = event {
             write_whole(&self.path.join("run.json"), (line(plan) + "\n").as_bytes())?;
         }
-        add(&mut self.events, &self.path.join("events.jsonl"), &line(event))?;
+        add(
+            &mut self.events,
+            &self.path.join("events.jsonl"),
+            &line(event),
+        )?;
         let (file, list, drill) = match event {
             RunEvent::DrillPassed(drill) => (&mut self.passed, "passed.txt", drill),
             RunEvent::DrillFailed(drill) => (&mut self.failed, "failed.txt", drill),
@@ -187,7 +191,10 @@ impl RunFolder {
 /// # Errors
 /// If it cannot be written.
 pub fn write_report(path: &Path, text: &str) -> Result<(), RunFolderError> {
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+    if let Some(folder) = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+    {
         create_folder(folder)?;
     }
     write_whole(path, text.as_bytes())
@@ -195,7 +202,10 @@ pub fn write_report(path: &Path, text: &str) -> Result<(), RunFolderError> {
 
 /// Moves an earlier run out of the way; what was kept before goes.
 fn put_aside(path: &Path) -> Result<(), RunFolderError> {
-    let failed = |cause| RunFolderError::Write { path: path.to_owned(), cause };
+    let failed = |cause| RunFolderError::Write {
+        path: path.to_owned(),
+        cause,
+    };
     let mut entries = match fs::read_dir(path) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -206,7 +216,9 @@ fn put_aside(path: &Path) -> Result<(), RunFolderError> {
     }
     // `events.jsonl` is made before anything else that a run writes, but the file for git.
     if !path.join("events.jsonl").exists() {
-        return Err(RunFolderError::NotOurs { path: path.to_owned() });
+        return Err(RunFolderError::NotOurs {
+            path: path.to_owned(),
+        });
     }
     let mut old = path.as_os_str().to_owned();
     old.push(".old");
@@ -218,18 +230,26 @@ fn put_aside(path: &Path) -> Result<(), RunFolderError> {
 }
 
 fn create_folder(path: &Path) -> Result<(), RunFolderError> {
-    fs::create_dir_all(path)
-        .map_err(|cause| RunFolderError::Write { path: path.to_owned(), cause })
+    fs::create_dir_all(path).map_err(|cause| RunFolderError::Write {
+        path: path.to_owned(),
+        cause,
+    })
 }
 
 fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), RunFolderError> {
-    fs::write(path, bytes).map_err(|cause| RunFolderError::Write { path: path.to_owned(), cause })
+    fs::write(path, bytes).map_err(|cause| RunFolderError::Write {
+        path: path.to_owned(),
+        cause,
+    })
 }
 
 fn add(file: &mut File, path: &Path, line: &str) -> Result<(), RunFolderError> {
     // One write a line, so that a reader never sees half of one.
     file.write_all(format!("{line}\n").as_bytes())
-        .map_err(|cause| RunFolderError::Write { path: path.to_owned(), cause })
+        .map_err(|cause| RunFolderError::Write {
+            path: path.to_owned(),
+            cause,
+        })
 }
 
 fn line(told: &impl Serialize) -> String {
@@ -262,8 +282,14 @@ mod tests {
         let drill = name("port/cut@p");
         RunEvent::RunStarted(RunPlan {
             monitor: "reference".to_owned(),
-            drills: vec![PlannedDrill { drill: drill.clone(), arms: Vec::new() }],
-            not_applicable: vec![NotApplicable { drill, reason: "no port".to_owned() }],
+            drills: vec![PlannedDrill {
+                drill: drill.clone(),
+                arms: Vec::new(),
+            }],
+            not_applicable: vec![NotApplicable {
+                drill,
+                reason: "no port".to_owned(),
+            }],
             ..RunPlan::default()
         })
     }
@@ -274,13 +300,27 @@ mod tests {
         let mut folder = RunFolder::create(&place.path().join("out")).unwrap();
         folder.take(&started()).unwrap();
         let plan = fs::read_to_string(folder.path().join("run.json")).unwrap();
-        assert!(plan.contains("port/cut@p") && plan.contains("no port"), "{plan}");
+        assert!(
+            plan.contains("port/cut@p") && plan.contains("no port"),
+            "{plan}"
+        );
         folder.take(&failed("port/cut@p")).unwrap();
-        folder.keep(&name("port/cut@p"), &[Artifact { name: "reads.txt".to_owned(), bytes: b"r".to_vec() }]).unwrap();
+        folder
+            .keep(
+                &name("port/cut@p"),
+                &[Artifact {
+                    name: "reads.txt".to_owned(),
+                    bytes: b"r".to_vec(),
+                }],
+            )
+            .unwrap();
         let events = fs::read_to_string(folder.path().join("events.jsonl")).unwrap();
         assert_eq!(events.lines().count(), 2);
         assert!(folder.path().join("drills/port/cut@p/reads.txt").exists());
-        assert_eq!(RunFolder::failed_before(folder.path()).unwrap(), [name("port/cut@p")]);
+        assert_eq!(
+            RunFolder::failed_before(folder.path()).unwrap(),
+            [name("port/cut@p")]
+        );
     }
 
     #[test]
@@ -288,11 +328,17 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("out");
         for drill in ["port/first@p", "port/second@p", "port/third@p"] {
-            RunFolder::create(&path).unwrap().take(&failed(drill)).unwrap();
+            RunFolder::create(&path)
+                .unwrap()
+                .take(&failed(drill))
+                .unwrap();
         }
         let failures = |path: &Path| RunFolder::failed_before(path).unwrap();
         assert_eq!(failures(&path), [name("port/third@p")]);
-        assert_eq!(failures(&place.path().join("out.old")), [name("port/second@p")]);
+        assert_eq!(
+            failures(&place.path().join("out.old")),
+            [name("port/second@p")]
+        );
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 2);
     }
 

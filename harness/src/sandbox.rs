@@ -69,7 +69,10 @@ impl Sandbox {
     pub fn mount(platform: &Platform, dir: &Path) -> Result<Self, SandboxError> {
         let node = NodeName::from(NODE);
         let fabric = Fabric::new(vec![(node.clone(), platform.clone())], Timing::default());
-        let shown = fabric.machine(&node).expect("the world has its node").clone();
+        let shown = fabric
+            .machine(&node)
+            .expect("the world has its node")
+            .clone();
         let mut fs = Fs::new();
         for folder in [CLASS_INFINIBAND, "sys/class/net", "sys/bus/pci/devices"] {
             fs.alias_folder(folder);
@@ -77,10 +80,21 @@ impl Sandbox {
         fs.apply(&platforms::render(&shown));
         fs.set_anchor(CLASS_INFINIBAND);
         fs.set_writable(WRITABLE);
-        let options = Options { gate: false, ..Options::default() };
+        let options = Options {
+            gate: false,
+            ..Options::default()
+        };
         let server = Server::mount(Arc::new(Mutex::new(fs)), dir, options, Arc::new(Onlooker))?;
         let platform = platform.clone();
-        Ok(Self { fabric, platform, node, shown, server, next_rule: 0, rules: BTreeSet::new() })
+        Ok(Self {
+            fabric,
+            platform,
+            node,
+            shown,
+            server,
+            next_rule: 0,
+            rules: BTreeSet::new(),
+        })
     }
 
     /// Lets the world come to this time after the mount.
@@ -131,7 +145,10 @@ impl Sandbox {
         match deed {
             Deed::World(action) => self.fabric.act(action)?,
             Deed::Reboot { node, plan, .. } => {
-                self.fabric.act(&Action::Reboot { node: node.clone(), plan: plan.clone() })?;
+                self.fabric.act(&Action::Reboot {
+                    node: node.clone(),
+                    plan: plan.clone(),
+                })?;
             }
             Deed::Rule(rule) => self.rule(rule)?,
             Deed::Unrule(_) => self.server.with_fs(|fs| {
@@ -162,7 +179,10 @@ impl Sandbox {
 
     /// Makes visible what has changed.
     fn show(&mut self) {
-        let machine = self.fabric.machine(&self.node).expect("the world has its node");
+        let machine = self
+            .fabric
+            .machine(&self.node)
+            .expect("the world has its node");
         let edits = platforms::diff(&self.shown, machine);
         if !edits.is_empty() {
             self.server.edit(self.fabric.now(), &edits);

@@ -28,7 +28,10 @@ impl Audience for Listener {
     fn hear(&mut self, event: &RunEvent) {
         let text = match event {
             RunEvent::RunStarted(plan) => format!("started {}", plan.drills.len()),
-            RunEvent::Probe { outcome: ProbeOutcome::Failed { .. }, .. } => "probe failed".to_owned(),
+            RunEvent::Probe {
+                outcome: ProbeOutcome::Failed { .. },
+                ..
+            } => "probe failed".to_owned(),
             RunEvent::Probe { .. } => "probed".to_owned(),
             RunEvent::NotApplicable(pair) => format!("not applicable {}", pair.drill),
             RunEvent::DrillStarted(planned) => format!("started {}", planned.drill),
@@ -41,7 +44,9 @@ impl Audience for Listener {
     }
 
     fn receive(&mut self, drill: &DrillName, artifacts: &[Artifact]) {
-        let names = artifacts.iter().map(|artifact| format!("{drill}/{}", artifact.name));
+        let names = artifacts
+            .iter()
+            .map(|artifact| format!("{drill}/{}", artifact.name));
         self.artifacts.extend(names);
     }
 
@@ -70,8 +75,16 @@ impl Player for Double {
         let mut played = MemoryPlayer::default().play(story, descriptor);
         played.recording.arm = Some(Arm::Process);
         if self.plays.fetch_add(1, Ordering::SeqCst) + 1 >= self.strays_from {
-            let tick = played.recording.ticks.last_mut().expect("a drill has ticks");
-            let chair = tick.chairs.values_mut().next().expect("somebody sits there");
+            let tick = played
+                .recording
+                .ticks
+                .last_mut()
+                .expect("a drill has ticks");
+            let chair = tick
+                .chairs
+                .values_mut()
+                .next()
+                .expect("somebody sits there");
             chair.state_file = None;
         }
         played
@@ -106,9 +119,22 @@ const BOTH: [ArmName; 2] = [ArmName::Memory, ArmName::Process];
 #[test]
 fn drills_are_told_in_order_however_many_jobs_there_are() {
     let chosen = selected(&["start/baseline", "port/cable-pulled"], &[ArmName::Memory]);
-    let heard = |jobs| check(&chosen, &How { jobs: Some(jobs), ..How::default() }).1.heard;
+    let heard = |jobs| {
+        check(
+            &chosen,
+            &How {
+                jobs: Some(jobs),
+                ..How::default()
+            },
+        )
+        .1
+        .heard
+    };
     let one = heard(1);
-    assert_eq!(one.first().unwrap(), &format!("started {}", chosen.drills.len()));
+    assert_eq!(
+        one.first().unwrap(),
+        &format!("started {}", chosen.drills.len())
+    );
     assert_eq!(one.last().unwrap(), "ended 0");
     assert_eq!(one, heard(4));
 }
@@ -116,23 +142,48 @@ fn drills_are_told_in_order_however_many_jobs_there_are() {
 #[test]
 fn a_process_arm_that_is_not_to_be_had_is_skipped_with_its_reason() {
     let chosen = selected(&["start/baseline@h100-oci"], &BOTH);
-    let how = How { process: Some(Err("no /dev/fuse".to_owned())), ..How::default() };
+    let how = How {
+        process: Some(Err("no /dev/fuse".to_owned())),
+        ..How::default()
+    };
     let (report, _) = check(&chosen, &how);
     assert_eq!(report.exit_code, Some(ExitCode::Success));
-    assert_eq!((report.summary.process.run, report.summary.process.planned), (0, 1));
+    assert_eq!(
+        (report.summary.process.run, report.summary.process.planned),
+        (0, 1)
+    );
     assert_eq!(report.summary.process_skipped, "no /dev/fuse");
-    let (report, _) = check(&chosen, &How { require_process: true, ..how });
+    let (report, _) = check(
+        &chosen,
+        &How {
+            require_process: true,
+            ..how
+        },
+    );
     assert_eq!(report.exit_code, Some(ExitCode::StageNotSet));
 }
 
 #[test]
 fn a_run_in_which_every_drill_was_skipped_is_not_green_unless_that_was_asked_for() {
     let chosen = selected(&["start/baseline@h100-oci"], &[ArmName::Process]);
-    let how = How { process: Some(Err("no /dev/fuse".to_owned())), ..How::default() };
+    let how = How {
+        process: Some(Err("no /dev/fuse".to_owned())),
+        ..How::default()
+    };
     let (report, listener) = check(&chosen, &how);
     assert_eq!(report.exit_code, Some(ExitCode::StageNotSet));
-    assert!(listener.heard.contains(&"skipped start/baseline@h100-oci".to_owned()));
-    let (report, _) = check(&chosen, &How { allow_skips: true, ..how });
+    assert!(
+        listener
+            .heard
+            .contains(&"skipped start/baseline@h100-oci".to_owned())
+    );
+    let (report, _) = check(
+        &chosen,
+        &How {
+            allow_skips: true,
+            ..how
+        },
+    );
     assert_eq!(report.exit_code, Some(ExitCode::Success));
 }
 
@@ -144,8 +195,17 @@ fn a_probe_that_fails_ends_the_run_before_its_first_drill() {
         exit_code: ExitCode::CrashedOrHung,
     };
     let players: &Players<'_> = &|_| Err("nobody plays".to_owned());
-    let arm = ProcessArm { probe: &probe, players };
-    let (report, listener) = check(&chosen, &How { process: Some(Ok(arm)), ..How::default() });
+    let arm = ProcessArm {
+        probe: &probe,
+        players,
+    };
+    let (report, listener) = check(
+        &chosen,
+        &How {
+            process: Some(Ok(arm)),
+            ..How::default()
+        },
+    );
     assert_eq!(report.exit_code, Some(ExitCode::CrashedOrHung));
     assert_eq!(listener.heard, ["started 1", "probe failed", "ended 101"]);
 }
@@ -156,27 +216,58 @@ fn a_repeat_that_tells_something_else_is_a_failure() {
     let repeated = |strays_from| {
         let plays = Arc::new(AtomicU32::new(0));
         let probe = || ProbeOutcome::Ready;
-        let players: &Players<'_> =
-            &|_| Ok(Box::new(Double { plays: Arc::clone(&plays), strays_from }) as Box<dyn Player>);
-        let arm = ProcessArm { probe: &probe, players };
-        check(&chosen, &How { repeat: Some(3), process: Some(Ok(arm)), ..How::default() })
+        let players: &Players<'_> = &|_| {
+            Ok(Box::new(Double {
+                plays: Arc::clone(&plays),
+                strays_from,
+            }) as Box<dyn Player>)
+        };
+        let arm = ProcessArm {
+            probe: &probe,
+            players,
+        };
+        check(
+            &chosen,
+            &How {
+                repeat: Some(3),
+                process: Some(Ok(arm)),
+                ..How::default()
+            },
+        )
     };
     let (report, listener) = repeated(u32::MAX);
     assert_eq!(report.exit_code, Some(ExitCode::Success));
-    assert_eq!(listener.heard.iter().filter(|heard| heard.starts_with("repeat")).count(), 3);
+    assert_eq!(
+        listener
+            .heard
+            .iter()
+            .filter(|heard| heard.starts_with("repeat"))
+            .count(),
+        3
+    );
     let (report, listener) = repeated(3);
     assert_eq!(report.exit_code, Some(ExitCode::JudgedWrongly));
     assert_eq!(report.drills[0].outcome, Outcome::Failed);
     let told = &report.drills[0].failures[0].came[0];
-    assert!(told.starts_with("repeat 3 is not the first one again"), "{told}");
-    assert!(!listener.artifacts.is_empty(), "the repeat that differs leaves what it did");
+    assert!(
+        told.starts_with("repeat 3 is not the first one again"),
+        "{told}"
+    );
+    assert!(
+        !listener.artifacts.is_empty(),
+        "the repeat that differs leaves what it did"
+    );
 }
 
 #[test]
 fn an_interrupted_run_ends_early_and_is_not_green() {
     let chosen = selected(&["start/baseline"], &[ArmName::Memory]);
     let interrupted = Arc::new(AtomicBool::new(true));
-    let how = How { jobs: Some(1), interrupted, ..How::default() };
+    let how = How {
+        jobs: Some(1),
+        interrupted,
+        ..How::default()
+    };
     let (report, _) = check(&chosen, &how);
     assert_eq!(report.exit_code, Some(ExitCode::StageNotSet));
     assert!(report.summary.not_reached > 0);
@@ -185,7 +276,13 @@ fn an_interrupted_run_ends_early_and_is_not_green() {
 #[test]
 fn a_drill_that_panics_is_told_and_the_others_go_on() {
     let chosen = selected(&["start/baseline"], &[ArmName::Memory]);
-    let (report, _) = check(&chosen, &How { panic_for_test: true, ..How::default() });
+    let (report, _) = check(
+        &chosen,
+        &How {
+            panic_for_test: true,
+            ..How::default()
+        },
+    );
     assert_eq!(report.exit_code, Some(ExitCode::InternalFault));
     assert_eq!(report.summary.failed, chosen.drills.len() as u64);
 }

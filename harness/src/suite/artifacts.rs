@@ -17,14 +17,20 @@ pub(super) fn artifacts(scenario: &str, recordings: &[Recording]) -> Vec<Artifac
         all.push(artifact(format!("{arm}-events.txt"), &events(recording)));
         all.push(artifact(format!("{arm}-log.txt"), &log(recording)));
         if let Some(bytes) = last_state(recording) {
-            all.push(Artifact { name: format!("{arm}-state.json"), bytes });
+            all.push(Artifact {
+                name: format!("{arm}-state.json"),
+                bytes,
+            });
         }
     }
     all
 }
 
 fn artifact(name: String, text: &str) -> Artifact {
-    Artifact { name, bytes: text.as_bytes().to_vec() }
+    Artifact {
+        name,
+        bytes: text.as_bytes().to_vec(),
+    }
 }
 
 /// Every read, as `poll N: op path: outcome`.
@@ -37,8 +43,16 @@ pub(super) fn events(recording: &Recording) -> String {
     lines(recording, |chair| {
         let mut lines = Vec::new();
         for call in &chair.calls {
-            lines.push(format!("call of {} events: {}", call.events.len(), call.answer));
-            lines.extend(call.events.iter().map(|event| format!("  {}", event_line(event))));
+            lines.push(format!(
+                "call of {} events: {}",
+                call.events.len(),
+                call.answer
+            ));
+            lines.extend(
+                call.events
+                    .iter()
+                    .map(|event| format!("  {}", event_line(event))),
+            );
         }
         lines.extend(chair.exits.iter().map(|exit| format!("exit: {exit:?}")));
         lines
@@ -54,9 +68,14 @@ fn lines(recording: &Recording, of: impl Fn(&crate::ChairTick) -> Vec<String>) -
     for (number, tick) in recording.ticks.iter().enumerate() {
         for (node, chair) in &tick.chairs {
             // A world of one node needs no names.
-            let on = if tick.chairs.len() > 1 { format!(" on {node}") } else { String::new() };
+            let on = if tick.chairs.len() > 1 {
+                format!(" on {node}")
+            } else {
+                String::new()
+            };
             for line in of(chair) {
-                writeln!(text, "poll {number}{on}: {line}").expect("writing to a string cannot fail");
+                writeln!(text, "poll {number}{on}: {line}")
+                    .expect("writing to a string cannot fail");
             }
         }
     }
@@ -65,5 +84,8 @@ fn lines(recording: &Recording, of: impl Fn(&crate::ChairTick) -> Vec<String>) -
 
 fn last_state(recording: &Recording) -> Option<Vec<u8>> {
     let chairs = recording.ticks.last()?.chairs.values();
-    chairs.filter_map(|chair| chair.state_file.as_ref()).map(|bytes| bytes.to_vec()).next()
+    chairs
+        .filter_map(|chair| chair.state_file.as_ref())
+        .map(|bytes| bytes.to_vec())
+        .next()
 }

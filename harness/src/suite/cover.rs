@@ -32,8 +32,14 @@ pub(super) fn cover(candidates: &[Candidate<'_>]) -> BTreeSet<usize> {
     let mut of_platform: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     let mut of_base: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (place, candidate) in candidates.iter().enumerate() {
-        of_scenario.entry(candidate.scenario).or_default().push(place);
-        of_platform.entry(candidate.platform).or_default().push(place);
+        of_scenario
+            .entry(candidate.scenario)
+            .or_default()
+            .push(place);
+        of_platform
+            .entry(candidate.platform)
+            .or_default()
+            .push(place);
         of_base.entry(candidate.base()).or_default().push(place);
     }
     for places in of_scenario.values() {
@@ -44,7 +50,9 @@ pub(super) fn cover(candidates: &[Candidate<'_>]) -> BTreeSet<usize> {
         chosen.take(candidates, *least);
     }
     for (platform, places) in &of_platform {
-        chosen.fill(candidates, places, 1, |chosen| chosen.platforms.get(platform).copied());
+        chosen.fill(candidates, places, 1, |chosen| {
+            chosen.platforms.get(platform).copied()
+        });
     }
     for (base, places) in &of_base {
         chosen.fill(candidates, places, PLATFORM_AT_LEAST, |chosen| {
@@ -149,10 +157,14 @@ mod tests {
     #[test]
     fn a_cover_of_many_scenarios_spreads_over_the_platforms() {
         let names = candidates(
-            &(0..60).flat_map(|s| (0..8).map(move |p| (s, p, false))).collect::<Vec<_>>(),
+            &(0..60)
+                .flat_map(|s| (0..8).map(move |p| (s, p, false)))
+                .collect::<Vec<_>>(),
         );
-        let all: Vec<Candidate<'_>> =
-            names.iter().map(|(scenario, platform)| Candidate { scenario, platform }).collect();
+        let all: Vec<Candidate<'_>> = names
+            .iter()
+            .map(|(scenario, platform)| Candidate { scenario, platform })
+            .collect();
         let chosen = cover(&all);
         assert!(chosen.len() <= 80, "{}", chosen.len());
     }

@@ -65,7 +65,12 @@ impl Filter {
     /// # Errors
     /// A [`FilterError`] that points into the text.
     pub fn read(text: &str) -> Result<Self, FilterError> {
-        let mut reader = Reader { text, tokens: tokens(text), next: 0, depth: 0 };
+        let mut reader = Reader {
+            text,
+            tokens: tokens(text),
+            next: 0,
+            depth: 0,
+        };
         let filter = reader.either()?;
         match reader.peek() {
             None => Ok(filter),
@@ -198,7 +203,11 @@ impl<'t> Reader<'t> {
                 if self.peek() != Some("(") {
                     let glob = Glob::new(word);
                     let drill = word.contains('@');
-                    return Ok(if drill { Filter::Drill(glob) } else { Filter::Scenario(glob) });
+                    return Ok(if drill {
+                        Filter::Drill(glob)
+                    } else {
+                        Filter::Scenario(glob)
+                    });
                 }
                 let made: fn(Glob) -> Filter = match word {
                     "platform" => Filter::Platform,
@@ -244,8 +253,16 @@ impl<'t> Reader<'t> {
 
     fn error(&self, what: &str, hint: &'static str) -> FilterError {
         let end = self.text.chars().count();
-        let column = self.tokens.get(self.next).map_or(end, |(column, _)| *column);
-        FilterError { text: self.text.to_owned(), column, what: what.to_owned(), hint }
+        let column = self
+            .tokens
+            .get(self.next)
+            .map_or(end, |(column, _)| *column);
+        FilterError {
+            text: self.text.to_owned(),
+            column,
+            what: what.to_owned(),
+            hint,
+        }
     }
 }
 
@@ -280,7 +297,11 @@ mod tests {
 
     fn means(filter: &str, scenario: &str, platform: &str) -> bool {
         let covers = ["lsd/3.4/fatal".to_owned()];
-        Filter::read(filter).unwrap().means(Seen { scenario, platform, covers: &covers })
+        Filter::read(filter).unwrap().means(Seen {
+            scenario,
+            platform,
+            covers: &covers,
+        })
     }
 
     #[rstest]

@@ -115,7 +115,10 @@ mod tests {
                 ControlFlow::Continue(())
             },
         );
-        assert_eq!(told, (0..20).map(|task| (task, task * 2)).collect::<Vec<_>>());
+        assert_eq!(
+            told,
+            (0..20).map(|task| (task, task * 2)).collect::<Vec<_>>()
+        );
     }
 
     #[test]
@@ -135,7 +138,10 @@ mod tests {
                 ControlFlow::Continue(())
             },
         );
-        assert_eq!(told, [Ok(1), Err(Panicked("task 1 fell".to_owned())), Ok(1)]);
+        assert_eq!(
+            told,
+            [Ok(1), Err(Panicked("task 1 fell".to_owned())), Ok(1)]
+        );
     }
 
     #[test]
@@ -148,7 +154,11 @@ mod tests {
             |(), task| task,
             |task, _| {
                 told.push(task);
-                if task == 4 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                if task == 4 {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
             },
         );
         assert_eq!(told, [0, 1, 2, 3, 4]);

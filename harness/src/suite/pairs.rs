@@ -122,7 +122,9 @@ pub fn select(
             };
             match arms {
                 Ok(arms) => selected.drills.push(PlannedDrill { drill, arms }),
-                Err(reason) => selected.not_applicable.push(NotApplicable { drill, reason }),
+                Err(reason) => selected
+                    .not_applicable
+                    .push(NotApplicable { drill, reason }),
             }
         }
     }
@@ -131,7 +133,9 @@ pub fn select(
     }
     shuffle(&mut selected.drills, ask.seed);
     let mut place = 0..;
-    selected.drills.retain(|_| ask.shard.holds(place.next().expect("places do not end")));
+    selected
+        .drills
+        .retain(|_| ask.shard.holds(place.next().expect("places do not end")));
     Ok(selected)
 }
 
@@ -165,8 +169,9 @@ fn arms(story: &Story, descriptor: &Descriptor, ask: &Ask) -> Result<Vec<ArmName
         Arm::Memory => ArmName::Memory,
         Arm::Process => ArmName::Process,
     });
-    let possible: BTreeSet<ArmName> =
-        of_story.filter(|arm| descriptor.memory || *arm != ArmName::Memory).collect();
+    let possible: BTreeSet<ArmName> = of_story
+        .filter(|arm| descriptor.memory || *arm != ArmName::Memory)
+        .collect();
     let arms: Vec<ArmName> = possible.intersection(&ask.arms).copied().collect();
     match (arms.is_empty(), possible.first()) {
         (false, _) => Ok(arms),
@@ -183,10 +188,15 @@ fn leave_out(drills: &mut Vec<PlannedDrill>) {
     let candidates: Vec<Candidate<'_>> = in_process
         .iter()
         .map(|place| &drills[*place].drill)
-        .map(|drill| Candidate { scenario: &drill.scenario, platform: &drill.world })
+        .map(|drill| Candidate {
+            scenario: &drill.scenario,
+            platform: &drill.world,
+        })
         .collect();
-    let chosen: BTreeSet<usize> =
-        cover(&candidates).into_iter().map(|place| in_process[place]).collect();
+    let chosen: BTreeSet<usize> = cover(&candidates)
+        .into_iter()
+        .map(|place| in_process[place])
+        .collect();
     for place in in_process {
         if !chosen.contains(&place) {
             drills[place].arms.retain(|arm| *arm != ArmName::Process);
@@ -208,30 +218,54 @@ fn shuffle<T>(items: &mut [T], seed: u64) {
         number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         number ^= number >> 31;
         let of = u64::try_from(place + 1).expect("a count fits 64 bits");
-        items.swap(place, usize::try_from(number % of).expect("it is below a count"));
+        items.swap(
+            place,
+            usize::try_from(number % of).expect("it is below a count"),
+        );
     }
 }
 
 fn every_name_means_something(library: &Library, ask: &Ask) -> Result<(), SelectError> {
-    let scenarios: Vec<&str> =
-        library.scenarios.iter().map(|told| told.name.as_str()).collect();
+    let scenarios: Vec<&str> = library
+        .scenarios
+        .iter()
+        .map(|told| told.name.as_str())
+        .collect();
     let platforms: Vec<&str> = library.platforms.iter().map(|(name, _)| name).collect();
     for name in &ask.platforms {
         if !platforms.iter().any(|platform| on(name, platform)) {
-            return Err(unknown("platform", name, &platforms, "`nicdrill platform list` lists them"));
+            return Err(unknown(
+                "platform",
+                name,
+                &platforms,
+                "`nicdrill platform list` lists them",
+            ));
         }
     }
     for name in &ask.names {
         let (scenario, platform) = name.split_once('@').unwrap_or((name, "*"));
         let glob = Glob::new(scenario);
-        if !scenarios.iter().any(|name| glob.fits(name) || glob.fits(family(name))) {
+        if !scenarios
+            .iter()
+            .any(|name| glob.fits(name) || glob.fits(family(name)))
+        {
             let families = scenarios.iter().map(|name| family(name));
             let known: Vec<&str> = scenarios.iter().copied().chain(families).collect();
-            return Err(unknown("scenario", scenario, &known, "`nicdrill list` lists them"));
+            return Err(unknown(
+                "scenario",
+                scenario,
+                &known,
+                "`nicdrill list` lists them",
+            ));
         }
         let glob = Glob::new(platform);
         if !platforms.iter().any(|platform| glob.fits(platform)) {
-            return Err(unknown("platform", platform, &platforms, "`nicdrill platform list` lists them"));
+            return Err(unknown(
+                "platform",
+                platform,
+                &platforms,
+                "`nicdrill platform list` lists them",
+            ));
         }
     }
     Ok(())
@@ -242,7 +276,11 @@ fn unknown(what: &'static str, name: &str, known: &[&str], list: &str) -> Select
         Some(near) => format!("did you mean `{near}`? {list}"),
         None => list.to_owned(),
     };
-    SelectError::Unknown { what, name: name.to_owned(), hint }
+    SelectError::Unknown {
+        what,
+        name: name.to_owned(),
+        hint,
+    }
 }
 
 fn on(name: &str, platform: &str) -> bool {
@@ -262,13 +300,20 @@ mod tests {
         let library = Library::read(&[], &[]).unwrap();
         let descriptor = Descriptor::shipped("reference").unwrap();
         let platforms = vec!["h100-oci".to_owned(), "dgx-a100".to_owned()];
-        let mut ask = Ask { platforms, ..Ask::default() };
+        let mut ask = Ask {
+            platforms,
+            ..Ask::default()
+        };
         change(&mut ask);
         select(&library, &descriptor, &ask).unwrap()
     }
 
     fn names(selected: &Selected) -> Vec<String> {
-        selected.drills.iter().map(|drill| drill.drill.to_string()).collect()
+        selected
+            .drills
+            .iter()
+            .map(|drill| drill.drill.to_string())
+            .collect()
     }
 
     #[test]
@@ -280,16 +325,27 @@ mod tests {
         });
         let pairs = library.scenarios.len() * library.platforms.iter().count();
         assert_eq!(all.drills.len() + all.not_applicable.len(), pairs);
-        assert!(all.not_applicable.iter().all(|pair| !pair.reason.is_empty()));
+        assert!(
+            all.not_applicable
+                .iter()
+                .all(|pair| !pair.reason.is_empty())
+        );
     }
 
     #[test]
     fn the_cover_leaves_the_memory_arm_whole() {
         let in_arm = |selected: &Selected, arm| {
-            selected.drills.iter().filter(|drill| drill.arms.contains(&arm)).count()
+            selected
+                .drills
+                .iter()
+                .filter(|drill| drill.arms.contains(&arm))
+                .count()
         };
         let (all, cover) = (selected(|ask| ask.full = true), selected(|_| ()));
-        assert_eq!(in_arm(&all, ArmName::Memory), in_arm(&cover, ArmName::Memory));
+        assert_eq!(
+            in_arm(&all, ArmName::Memory),
+            in_arm(&cover, ArmName::Memory)
+        );
         assert!(in_arm(&all, ArmName::Process) >= in_arm(&cover, ArmName::Process));
     }
 
@@ -310,7 +366,10 @@ mod tests {
 
     #[test]
     fn a_seed_changes_the_order_and_nothing_else() {
-        let (listed, shuffled) = (names(&selected(|_| ())), names(&selected(|ask| ask.seed = 7)));
+        let (listed, shuffled) = (
+            names(&selected(|_| ())),
+            names(&selected(|ask| ask.seed = 7)),
+        );
         assert_ne!(listed, shuffled);
         assert_eq!(shuffled, names(&selected(|ask| ask.seed = 7)));
         let sorted: BTreeSet<String> = shuffled.into_iter().collect();
@@ -323,10 +382,16 @@ mod tests {
         let descriptor = Descriptor::shipped("reference").unwrap();
         let refused = |ask: Ask| select(&library, &descriptor, &ask).unwrap_err().to_string();
         let platforms = vec!["h100-oic".to_owned()];
-        let error = refused(Ask { platforms, ..Ask::default() });
+        let error = refused(Ask {
+            platforms,
+            ..Ask::default()
+        });
         assert!(error.contains("did you mean `h100-oci`"), "{error}");
         let names = vec!["start/baselin".to_owned()];
-        let error = refused(Ask { names, ..Ask::default() });
+        let error = refused(Ask {
+            names,
+            ..Ask::default()
+        });
         assert!(error.contains("did you mean `start/baseline`"), "{error}");
     }
 }

@@ -45,7 +45,10 @@ impl Starting {
         descriptor: &Descriptor,
         selected: &Selected,
     ) -> ProbeOutcome {
-        let first = selected.drills.first().map(|planned| planned.drill.world.as_str());
+        let first = selected
+            .drills
+            .first()
+            .map(|planned| planned.drill.world.as_str());
         let Some(platform) = first.and_then(|name| library.platforms.get(name)) else {
             return ProbeOutcome::Ready;
         };
@@ -55,7 +58,9 @@ impl Starting {
                 let mut arm = self.arm(stage, 0)?;
                 Ok(arm.probe(platform, descriptor))
             });
-            trying.join().unwrap_or_else(|_| Err("the probe panicked".to_owned()))
+            trying
+                .join()
+                .unwrap_or_else(|_| Err("the probe panicked".to_owned()))
         });
         let failed = |exit_code, reason: String| ProbeOutcome::Failed { reason, exit_code };
         match tried {

@@ -24,14 +24,23 @@ impl Fingerprint {
     pub(super) fn of(recording: &Recording) -> Self {
         let mut hash = Hash(0xcbf2_9ce4_8422_2325);
         let mut add = |part: fmt::Arguments<'_>| hash.write_fmt(part).expect("a hash takes all");
-        add(format_args!("{:?} {:?}", recording.arm, recording.healing_from));
-        add(format_args!("{:?} {:?}", recording.settled_at, recording.broken));
+        add(format_args!(
+            "{:?} {:?}",
+            recording.arm, recording.healing_from
+        ));
+        add(format_args!(
+            "{:?} {:?}",
+            recording.settled_at, recording.broken
+        ));
         add(format_args!("{:?}", recording.missed_moments));
         for tick in &recording.ticks {
             add(format_args!("{:?}", tick.at));
             for (node, chair) in &tick.chairs {
                 add(format_args!("{node:?} {} {:?}", chair.polls, chair.reads));
-                add(format_args!("{:?} {:?} {:?}", chair.calls, chair.exits, chair.state_file));
+                add(format_args!(
+                    "{:?} {:?} {:?}",
+                    chair.calls, chair.exits, chair.state_file
+                ));
             }
         }
         Self(hash.0)
@@ -55,20 +64,43 @@ mod tests {
     use crate::{ChairTick, Exit, Tick};
 
     fn recording(change: impl FnOnce(&mut ChairTick)) -> Recording {
-        let mut chair = ChairTick { polls: 1, ..ChairTick::default() };
+        let mut chair = ChairTick {
+            polls: 1,
+            ..ChairTick::default()
+        };
         change(&mut chair);
         let chairs = [(platforms::NodeName::from("n"), chair)].into();
-        Recording { ticks: vec![Tick { chairs, ..Tick::default() }], ..Recording::default() }
+        Recording {
+            ticks: vec![Tick {
+                chairs,
+                ..Tick::default()
+            }],
+            ..Recording::default()
+        }
     }
 
     #[test]
     fn everything_but_the_log_is_compared() {
         let of = |recording: Recording| Fingerprint::of(&recording);
         let plain = of(recording(|_| ()));
-        assert_eq!(plain, of(recording(|chair| chair.log.push("at 12:01:07".to_owned()))));
+        assert_eq!(
+            plain,
+            of(recording(|chair| chair.log.push("at 12:01:07".to_owned())))
+        );
         assert_ne!(plain, of(recording(|chair| chair.polls = 2)));
-        assert_ne!(plain, of(recording(|chair| chair.exits.push(Exit::Code(1)))));
-        assert_ne!(plain, of(recording(|chair| chair.reads = vec!["list x".to_owned()].into())));
-        assert_ne!(plain, of(recording(|chair| chair.state_file = Some((*b"{}").into()))));
+        assert_ne!(
+            plain,
+            of(recording(|chair| chair.exits.push(Exit::Code(1))))
+        );
+        assert_ne!(
+            plain,
+            of(recording(
+                |chair| chair.reads = vec!["list x".to_owned()].into()
+            ))
+        );
+        assert_ne!(
+            plain,
+            of(recording(|chair| chair.state_file = Some((*b"{}").into())))
+        );
     }
 }

@@ -29,8 +29,8 @@ use super::{
     repeat::Fingerprint,
 };
 use crate::{
-    Descriptor, MemoryPlayer, Played, Player, Recording, Vocabulary, bless, golden_difference, play,
-    read_files::Library, run_folder::Artifact, trace,
+    Descriptor, MemoryPlayer, Played, Player, Recording, Vocabulary, bless, golden_difference,
+    play, read_files::Library, run_folder::Artifact, trace,
 };
 
 /// Makes the player that a job, counted from 0, plays its processes with.
@@ -99,7 +99,12 @@ pub fn run(
     audience: &mut dyn Audience,
 ) -> RunReport {
     let began = Instant::now();
-    let show = Show { library, descriptor, selected, how };
+    let show = Show {
+        library,
+        descriptor,
+        selected,
+        how,
+    };
     let mut whole = RunReport::default();
     let repeats = how.repeat.unwrap_or(1);
     let mut first = BTreeMap::new();
@@ -108,13 +113,17 @@ pub fn run(
             audience.repeat(number);
         }
         let report = show.once(number, &mut first, audience);
-        let over = matches!(report.probe, Some(ProbeOutcome::Failed { .. })) || show.is_interrupted();
+        let over =
+            matches!(report.probe, Some(ProbeOutcome::Failed { .. })) || show.is_interrupted();
         if number == 1 {
             whole = report;
         } else {
             join(&mut whole, report);
         }
-        let failed = whole.drills.iter().any(|drill| drill.outcome == Outcome::Failed);
+        let failed = whole
+            .drills
+            .iter()
+            .any(|drill| drill.outcome == Outcome::Failed);
         if over || how.fail_fast && failed {
             break;
         }
@@ -187,7 +196,15 @@ impl Show<'_> {
         }
         if let Some(outcome) = probed {
             let monitor = self.descriptor.name.clone();
-            tell(&mut report, audience, RunEvent::Probe { monitor, outcome, wall: Wall::default() });
+            tell(
+                &mut report,
+                audience,
+                RunEvent::Probe {
+                    monitor,
+                    outcome,
+                    wall: Wall::default(),
+                },
+            );
         }
         if goes_on {
             jobs::in_order(
@@ -204,11 +221,15 @@ impl Show<'_> {
                     if failed || self.how.keep {
                         audience.receive(&drilled.report.drill, &self.artifacts(&drilled));
                     }
-                    tell(&mut report, audience, match drilled.report.outcome {
-                        Outcome::Passed => RunEvent::DrillPassed(drilled.report),
-                        Outcome::Failed => RunEvent::DrillFailed(drilled.report),
-                        Outcome::Skipped => RunEvent::DrillSkipped(drilled.report),
-                    });
+                    tell(
+                        &mut report,
+                        audience,
+                        match drilled.report.outcome {
+                            Outcome::Passed => RunEvent::DrillPassed(drilled.report),
+                            Outcome::Failed => RunEvent::DrillFailed(drilled.report),
+                            Outcome::Skipped => RunEvent::DrillSkipped(drilled.report),
+                        },
+                    );
                     if self.is_interrupted() || failed && self.how.fail_fast {
                         return ControlFlow::Break(());
                     }
@@ -217,7 +238,10 @@ impl Show<'_> {
             );
         }
         let summary = report.counted();
-        code = report.drills.iter().fold(code, |code, drill| code.or(drill.exit_code()));
+        code = report
+            .drills
+            .iter()
+            .fold(code, |code, drill| code.or(drill.exit_code()));
         if summary.memory.run + summary.process.run == 0 && !self.how.allow_skips && goes_on {
             code = code.or(ExitCode::StageNotSet);
         }
@@ -229,12 +253,22 @@ impl Show<'_> {
         }
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let wall = Wall::default().with("ms", ms);
-        tell(&mut report, audience, RunEvent::RunEnded { summary, exit_code: code, wall });
+        tell(
+            &mut report,
+            audience,
+            RunEvent::RunEnded {
+                summary,
+                exit_code: code,
+                wall,
+            },
+        );
         report
     }
 
     fn plan(&self) -> RunPlan {
-        let began = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let began = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
         RunPlan {
             monitor: self.monitor(),
             asked: self.how.asked.clone(),
@@ -268,13 +302,17 @@ impl Show<'_> {
     fn probe(&self) -> Option<ProbeOutcome> {
         match self.how.process.as_ref()? {
             Ok(arm) => Some((arm.probe)()),
-            Err(reason) => Some(ProbeOutcome::Skipped { reason: reason.clone() }),
+            Err(reason) => Some(ProbeOutcome::Skipped {
+                reason: reason.clone(),
+            }),
         }
     }
 
     fn seat(&self, job: usize) -> Seat {
         Seat {
-            memory: MemoryPlayer { species: self.how.species.clone() },
+            memory: MemoryPlayer {
+                species: self.how.species.clone(),
+            },
             process: match &self.how.process {
                 Some(Ok(arm)) => (arm.players)(job),
                 Some(Err(reason)) => Err(reason.clone()),
@@ -285,7 +323,10 @@ impl Show<'_> {
 
     /// Plays one drill in its arms.
     fn drill(&self, seat: &mut Seat, planned: &PlannedDrill) -> Drilled {
-        assert!(!self.how.panic_for_test, "the test switch asked for a panic");
+        assert!(
+            !self.how.panic_for_test,
+            "the test switch asked for a panic"
+        );
         let began = Instant::now();
         let story = match pairs::story(self.library, &planned.drill) {
             Some(Ok(story)) => story,
@@ -304,36 +345,52 @@ impl Show<'_> {
             }
         }
         let mut result = play(&story, self.descriptor, &mut players);
-        result.arms.extend(skipped.into_iter().map(|reason| ArmReport {
-            arm: ArmName::Process,
-            status: ArmStatus::Skipped { reason },
-            polls: 0,
-            events: 0,
-        }));
-        let compared = if self.how.repeat.is_some() { result.played.as_slice() } else { &[] };
-        let fingerprints =
-            compared.iter().map(|played| Fingerprint::of(&played.recording)).collect();
-        result.failures.extend(self.golden(planned, &story, &result.played));
+        result
+            .arms
+            .extend(skipped.into_iter().map(|reason| ArmReport {
+                arm: ArmName::Process,
+                status: ArmStatus::Skipped { reason },
+                polls: 0,
+                events: 0,
+            }));
+        let compared = if self.how.repeat.is_some() {
+            result.played.as_slice()
+        } else {
+            &[]
+        };
+        let fingerprints = compared
+            .iter()
+            .map(|played| Fingerprint::of(&played.recording))
+            .collect();
+        result
+            .failures
+            .extend(self.golden(planned, &story, &result.played));
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let mut report = self.report(planned, result.arms, result.failures);
         report.not_judged = result.not_judged;
         report.wall = Wall::default().with("ms", ms);
-        let recordings = result.played.into_iter().map(|played| played.recording).collect();
-        Drilled { report, recordings, fingerprints }
+        let recordings = result
+            .played
+            .into_iter()
+            .map(|played| played.recording)
+            .collect();
+        Drilled {
+            report,
+            recordings,
+            fingerprints,
+        }
     }
 
     fn artifacts(&self, drilled: &Drilled) -> Vec<Artifact> {
         let told = self.library.scenario(&drilled.report.drill.scenario);
-        artifacts::artifacts(told.map_or("", |told| told.text.as_str()), &drilled.recordings)
+        artifacts::artifacts(
+            told.map_or("", |told| told.text.as_str()),
+            &drilled.recordings,
+        )
     }
 
     /// Holds the memory arm's trace against the one that was kept, or keeps it.
-    fn golden(
-        &self,
-        planned: &PlannedDrill,
-        story: &Story,
-        played: &[Played],
-    ) -> Option<Failure> {
+    fn golden(&self, planned: &PlannedDrill, story: &Story, played: &[Played]) -> Option<Failure> {
         let own_words = self.descriptor.texts == Vocabulary::Reference;
         if !own_words || self.how.species.is_some() {
             return None;
@@ -347,7 +404,9 @@ impl Show<'_> {
         let is_kept_here = match &kept {
             Some(text) => {
                 let head = format!("in {}", story.world);
-                text.lines().nth(1).is_some_and(|line| line.ends_with(&head))
+                text.lines()
+                    .nth(1)
+                    .is_some_and(|line| line.ends_with(&head))
             }
             None => {
                 let mut all = self.selected.drills.iter().map(|planned| &planned.drill);
@@ -359,7 +418,11 @@ impl Show<'_> {
         }
         let now = trace(story, recording);
         let failure = |came: String| {
-            Some(Failure::told(FailureKind::GoldenDiffers, Some(ArmName::Memory), came))
+            Some(Failure::told(
+                FailureKind::GoldenDiffers,
+                Some(ArmName::Memory),
+                came,
+            ))
         };
         if self.how.bless {
             return match bless(&file, &now) {
@@ -418,7 +481,11 @@ impl Show<'_> {
             events: 0,
         });
         let report = self.report(planned, arms.collect(), vec![failure]);
-        Drilled { report, recordings: Vec::new(), fingerprints: Vec::new() }
+        Drilled {
+            report,
+            recordings: Vec::new(),
+            fingerprints: Vec::new(),
+        }
     }
 }
 
@@ -430,11 +497,7 @@ struct Seat {
 }
 
 /// Remembers the first repeat, and holds every other one against it.
-fn compare(
-    drilled: &mut Drilled,
-    number: u32,
-    first: &mut BTreeMap<DrillName, Vec<Fingerprint>>,
-) {
+fn compare(drilled: &mut Drilled, number: u32, first: &mut BTreeMap<DrillName, Vec<Fingerprint>>) {
     let drill = &drilled.report.drill;
     let Some(before) = first.get(drill) else {
         first.insert(drill.clone(), drilled.fingerprints.clone());

@@ -39,10 +39,15 @@ impl FromStr for Shard {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         text.split_once('/')
             .and_then(|(number, of)| {
-                Some(Self { number: number.parse().ok()?, of: of.parse().ok()? })
+                Some(Self {
+                    number: number.parse().ok()?,
+                    of: of.parse().ok()?,
+                })
             })
             .filter(|shard| (1..=shard.of).contains(&shard.number))
-            .ok_or_else(|| ShardError { text: text.to_owned() })
+            .ok_or_else(|| ShardError {
+                text: text.to_owned(),
+            })
     }
 }
 
@@ -53,8 +58,9 @@ mod tests {
     #[test]
     fn the_parts_of_a_whole_hold_every_place_once() {
         for of in 1..7 {
-            let shards: Vec<Shard> =
-                (1..=of).map(|number| format!("{number}/{of}").parse().unwrap()).collect();
+            let shards: Vec<Shard> = (1..=of)
+                .map(|number| format!("{number}/{of}").parse().unwrap())
+                .collect();
             for place in 0..50 {
                 assert_eq!(shards.iter().filter(|shard| shard.holds(place)).count(), 1);
             }

@@ -495,18 +495,3 @@ fn a_zoo_without_the_scenarios_that_catch_is_red() {
     assert_eq!(ran.code, 100, "{ran}");
     assert!(ran.out.contains("NOBODY: it lives"), "{ran}");
 }
-
-#[test]
-fn the_suite_catches_every_wrong_monitor() {
-    // Families are enough, and take a tenth of the time of the whole suite.
-    let families = [
-        "connector",
-        "restart",
-        "reboot",
-        "read",
-        "device/renamed-while-a-fault-stands",
-    ];
-    let ran = Desk::new().run(&[&["zoo", "--arm", "memory"], &families[..]].concat());
-    assert_eq!(ran.code, 0, "{ran}");
-    assert!(ran.out.lines().count() > 8, "{ran}");
-}
