@@ -43,17 +43,9 @@ impl Settings {
 
     fn of(text: &str) -> Result<Self, Stop> {
         toml::from_str(text).map_err(|error: toml::de::Error| {
-            let line = error
-                .span()
-                .map_or(1, |span| text[..span.start].lines().count().max(1));
-            let column = error.span().map_or(1, |span| {
-                text[..span.start]
-                    .chars()
-                    .rev()
-                    .take_while(|c| *c != '\n')
-                    .count()
-                    + 1
-            });
+            let before = &text[..error.span().map_or(0, |span| span.start)];
+            let line = before.matches('\n').count() + 1;
+            let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
             Stop::usage(format!("{FILE}:{line}:{column}: {}", error.message()))
         })
     }
