@@ -1,6 +1,6 @@
 //! The words of the command line.
 //!
-//! What a word does stands in [`crate::command`]; words that are planned and not built yet are
+//! What a word does stands in [`mod@crate::command`]; words that are planned and not built yet are
 //! listed here too, so that they are refused by name and not as typing errors.
 
 use std::{ffi::OsString, path::PathBuf};

@@ -1,7 +1,7 @@
 //! The command: it reads the command line, hands the work to the rooms that do it, and ends with an
 //! exit code that a script can act on.
 //!
-//! Start at [`arguments`], then [`command`]. Results go to stdout; progress and talk to stderr; a
+//! Start at [`arguments`], then [`mod@command`]. Results go to stdout; progress and talk to stderr; a
 //! broken pipe is a quiet end.
 
 mod arguments;
