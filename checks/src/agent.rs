@@ -5,6 +5,7 @@
 //! told how it went. What was said is remembered only when it was accepted, and saved before the
 //! next call. A kill drops the agent and keeps the disk; a restart is a new start.
 
+mod counting;
 mod delivery;
 mod explain;
 mod todo;
@@ -19,6 +20,7 @@ use self::delivery::{Batch, Delivery, Settled};
 use crate::absence::Measure;
 use crate::config::Config;
 use crate::eyes::{self, Eyes, Learnt, Route};
+use crate::figures::Figures;
 use crate::flags::Settings;
 use crate::hands::{Answer, Hands, ReadError};
 use crate::judge::{self, Saying};
@@ -75,7 +77,7 @@ pub struct Agent {
     stage: Stage,
     delivery: Delivery<Effect>,
     noted: BTreeSet<String>,
-    unreadable_reads: u64,
+    figures: Figures,
     hooks: Hooks,
 }
 
@@ -119,10 +121,6 @@ impl Agent {
                 )));
             }
         };
-        if settings.metrics_port != 0 {
-            let note = Note::new(Level::Info, "/metrics and /healthz are not built yet");
-            notes.push(note.with("port", settings.metrics_port));
-        }
         let old = state_file::read(&settings.paths.state_file, start.state, &mut notes);
         let mut enabled: Vec<LinkLayer> =
             settings.checks.iter().filter_map(|c| c.layer()).collect();
@@ -135,6 +133,7 @@ impl Agent {
             settings.paths.route.clone(),
             settings.paths.boot_id.clone(),
         );
+        let figures = Figures::new(&settings.node_name, &settings.checks);
         let mut agent = Agent {
             delivery: Delivery::new(settings.publish, &settings.node_name),
             settings,
@@ -146,7 +145,7 @@ impl Agent {
             save_was_tried: false,
             stage: Stage::Running,
             noted: BTreeSet::new(),
-            unreadable_reads: 0,
+            figures,
             hooks,
         };
         let answer = start.boot_id.map(|bytes| Answer::Bytes(bytes.to_vec()));
@@ -203,12 +202,6 @@ impl Agent {
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
-    }
-
-    /// Reads of paths that could not be read, since the start.
-    #[must_use]
-    pub fn unreadable_reads(&self) -> u64 {
-        self.unreadable_reads
     }
 
     /// Every fault that was accepted and whose end was not, in order.
@@ -283,6 +276,7 @@ impl Agent {
             }
         };
         self.note_troubles(&mut sight);
+        self.count_devices(&sight);
         self.eyes.keep(&sight, learnt);
         if !self.is_ready(&sight) {
             return;
@@ -296,6 +290,7 @@ impl Agent {
             now_ns: sight.clocks.boot_ns,
         };
         let sayings = judge::judge(&mut self.memory, &sight, &measure, &self.hooks);
+        self.count_judged(&sayings);
         if is_first && self.memory.slots.is_empty() && sight.anchor == Anchor::Listed {
             let note = Note::new(Level::Error, "no device is monitored");
             let path = self.anchor().to_owned();
@@ -340,6 +335,7 @@ impl Agent {
             }
             if has_unreadable(sight) && *polls < WAITED_POLLS {
                 *polls += 1;
+                self.figures.deferred();
                 return false;
             }
             self.stage = Stage::Running;
@@ -355,7 +351,7 @@ impl Agent {
             self.note_once("anchor", note.with("path", path));
         }
         for (path, cause) in sight.troubles.drain(..) {
-            self.unreadable_reads += 1;
+            self.figures.unreadable(&cause.to_string());
             let note = Note::new(Level::Warn, "cannot be read: the last known state stands");
             let note = note.with("path", &path).with("cause", cause);
             self.note_once(&path, note);
@@ -459,7 +455,14 @@ impl Agent {
 
     /// Answers [`Todo::Publish`].
     pub fn published(&mut self, outcome: &Outcome) {
-        match self.delivery.published(outcome) {
+        if let (Outcome::Accepted, Some((check, events))) = (outcome, self.delivery.under_way()) {
+            self.figures.accepted(check, events);
+        }
+        let settled = self.delivery.published(outcome);
+        if let Settled::GivenUp { .. } = settled {
+            self.figures.given_up(outcome);
+        }
+        match settled {
             Settled::NotYet => return,
             Settled::Accepted(effects) => self.memory.apply(effects),
             Settled::GivenUp { effects, .. } if self.hooks.commits_unheard() => {

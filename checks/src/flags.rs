@@ -67,7 +67,7 @@ pub const FLAGS: [Flag; 21] = [
     flag(
         "metrics-port",
         "2112",
-        "Port for /metrics and /healthz (not built yet: nothing listens)",
+        "Port for /metrics and /healthz; 0 takes any free one, which the log names",
     ),
     flag(
         "state-file",
@@ -194,7 +194,7 @@ pub struct Settings {
     pub paths: Paths,
     /// Socket of the connector as given, such as `unix:///var/run/nvsentinel.sock`.
     pub connector: String,
-    /// Port of `/metrics` and `/healthz`.
+    /// Port of `/metrics` and `/healthz`; 0 is any free one.
     pub metrics_port: u16,
     /// Shape of log lines.
     pub log_format: LogFormat,

@@ -4,7 +4,9 @@
 
 pub mod agent;
 pub mod config;
+pub mod figures;
 pub mod flags;
+pub mod gids;
 pub mod hands;
 pub mod message;
 pub mod metadata;
@@ -28,7 +30,9 @@ mod state_file;
 mod zoo;
 
 pub use agent::{Agent, IoKind, Outcome, Polled, Refusal, SaveStep, Standing, Start, Todo};
+pub use figures::{Family, Figures};
 pub use flags::{Flags, LogFormat, Paths, Publish, Settings, parse_duration};
+pub use gids::GidPorts;
 pub use hands::{Answer, Clocks, Hands, ReadError, Request};
 pub use name::{Card, Check, DeviceName, LinkLayer, PciFunction, PortNumber, Role};
 pub use note::{Level, Note};

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use proto::HealthEvents;
+use proto::{HealthEvent, HealthEvents};
 
 use super::todo::{Outcome, SaveStep, Todo};
 use crate::flags::Publish;
@@ -146,6 +146,12 @@ impl<E> Delivery<E> {
             batch: attempt.batch.events.clone(),
             attempt: attempt.number,
         })
+    }
+
+    /// The batch that is being tried.
+    pub(crate) fn under_way(&self) -> Option<(Check, &[HealthEvent])> {
+        let batch = &self.current.as_ref()?.batch;
+        Some((batch.check, &batch.events.events))
     }
 
     /// Settles the attempt handed out last.

@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use super::Agent;
 use crate::config::NameVerdict;
 use crate::eyes::fetch_one;
+use crate::gids::GidTable;
 use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::metadata::Row;
 use crate::name::{DeviceName, PortNumber, Role};
@@ -156,33 +157,22 @@ impl Agent {
         number: PortNumber,
         told: &mut String,
     ) {
-        let gids = self.eyes.path(name, &format!("ports/{number}/gids"));
-        let attributes = self.eyes.path(name, &format!("ports/{number}/gid_attrs"));
-        let Ok(Answer::Names(indices)) = fetch_one(hands, &Request::List(gids.clone())) else {
-            return;
+        let folder = self.eyes.path(name, &format!("ports/{number}"));
+        let table = match GidTable::read(hands, &folder) {
+            Ok(table) => table,
+            Err(error) if error.is_absence() => return,
+            Err(error) => return line(told, format_args!("    GIDs: cannot be read: {error}")),
         };
-        let text = |path: String| match fetch_one(hands, &Request::Read(path)) {
-            Ok(Answer::Bytes(bytes)) => Some(String::from_utf8_lossy(&bytes).trim().to_owned()),
-            _ => None,
-        };
-        let mut types: BTreeMap<String, usize> = BTreeMap::new();
-        let mut owners: BTreeMap<String, usize> = BTreeMap::new();
-        let mut valid = 0_usize;
-        for index in indices {
-            let is_set = text(format!("{gids}/{index}"))
-                .is_some_and(|gid| gid.chars().any(|c| c != '0' && c != ':'));
-            if !is_set {
-                continue;
-            }
-            valid += 1;
-            if let Some(kind) = text(format!("{attributes}/types/{index}")) {
-                *types.entry(kind).or_default() += 1;
-            }
-            if let Some(owner) = text(format!("{attributes}/ndevs/{index}")) {
-                *owners.entry(owner).or_default() += 1;
+        let mut types: BTreeMap<&str, u64> = BTreeMap::new();
+        let mut owners: BTreeMap<&str, u64> = BTreeMap::new();
+        for ((kind, owner), count) in &table.entries {
+            *types.entry(or_unknown(kind)).or_default() += count;
+            if !owner.is_empty() {
+                *owners.entry(owner).or_default() += count;
             }
         }
-        let list = |counts: &BTreeMap<String, usize>| {
+        let valid = table.valid();
+        let list = |counts: &BTreeMap<&str, u64>| {
             let parts: Vec<String> = counts.iter().map(|(k, n)| format!("{k} x{n}")).collect();
             parts.join(", ")
         };
@@ -198,6 +188,10 @@ impl Agent {
             ),
         );
     }
+}
+
+fn or_unknown(text: &str) -> &str {
+    if text.is_empty() { "unknown" } else { text }
 }
 
 fn told_blind(blind: Blind) -> String {

@@ -1,0 +1,87 @@
+//! What the agent counts of itself while it works, and hands out for `/metrics`.
+//!
+//! Counting judges nothing: no event, no state file and no log line depends on it.
+
+use std::time::Duration;
+
+use super::Agent;
+use crate::figures::{Figures, Worked};
+use crate::gids::GidPorts;
+use crate::judge::Saying;
+use crate::memory::{Presence, Subject};
+use crate::name::{DeviceName, LinkLayer, PortNumber};
+use crate::reading::Severity;
+use crate::scope::Reason;
+use crate::sight::{Anchor, SeenPorts, SeenScope, Sight};
+
+impl Agent {
+    /// Everything counted since the start.
+    #[must_use]
+    pub fn figures(&self) -> &Figures {
+        &self.figures
+    }
+
+    /// The last poll, publishing included, took the hands this much real time.
+    pub fn took(&mut self, span: Duration) {
+        self.figures.took(Worked::State, span);
+    }
+
+    /// The RoCE ports that are monitored and present now, for whoever counts their GIDs.
+    #[must_use]
+    pub fn gid_ports(&self) -> GidPorts {
+        let slots = self.memory.slots.values();
+        let present = slots.filter(|slot| matches!(slot.presence.0, Presence::Present { .. }));
+        let mut ports: Vec<(DeviceName, PortNumber)> = present
+            .flat_map(|slot| {
+                let ports = slot.ports.iter();
+                let roce = ports.filter(|(_, port)| port.layer == LinkLayer::Ethernet);
+                roce.map(|(number, _)| (slot.name.clone(), *number))
+            })
+            .collect();
+        ports.sort_unstable();
+        GidPorts {
+            node: self.settings.node_name.clone(),
+            class_folder: self.eyes.config.sys_class_infiniband.clone(),
+            ports,
+        }
+    }
+
+    /// A listing was seen: how many devices there are.
+    pub(super) fn count_devices(&mut self, sight: &Sight) {
+        if sight.anchor != Anchor::Listed {
+            return;
+        }
+        let is_read = |scope: &SeenScope| match scope {
+            SeenScope::Out(reason) => !matches!(
+                reason,
+                Reason::Excluded | Reason::NotPinned | Reason::VirtualFunction
+            ),
+            SeenScope::In(_, ports) => matches!(ports, SeenPorts::Listed(_)),
+            SeenScope::Unknown(_) => false,
+        };
+        let devices = sight.devices.iter().filter(|seen| is_read(&seen.scope));
+        let devices = devices.count() as u64;
+        for check in &self.settings.checks {
+            if check.layer().is_some() {
+                self.figures.discovered(*check, devices);
+            }
+        }
+    }
+
+    /// A poll was judged: what is watched, and what was found.
+    pub(super) fn count_judged(&mut self, sayings: &[Saying]) {
+        let slots = self.memory.slots.values();
+        let watched = slots.filter(|slot| matches!(slot.presence.0, Presence::Present { .. }));
+        self.figures.monitored(watched.count() as u64);
+        let faults = sayings.iter().filter_map(|saying| {
+            let fatal = saying.severity? == Severity::Fatal;
+            let (device, port) = match &saying.subject {
+                Subject::Device(name) => (name.to_string(), String::new()),
+                Subject::Port(name, number) => (name.to_string(), number.to_string()),
+                Subject::Card(_) => return None,
+            };
+            Some((saying.check, device, port, fatal))
+        });
+        self.figures.found(faults);
+    }
+}

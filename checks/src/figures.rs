@@ -1,0 +1,291 @@
+//! What the monitor counts of itself, as plain data: the figures behind `/metrics`.
+//!
+//! Names, labels and kinds are NVSentinel's (nic-health-monitor, `pkg/metrics`; `healthpub`), so that
+//! its dashboards and alerts work; the last few are ours. [`FIGURES`] says which there are, a
+//! [`Family`] is one of them with its values. Left out: the text format and whoever asks for it (the
+//! room `monitor`). The counting is in [`tally`](Figures).
+
+mod tally;
+
+pub use tally::{Figures, Worked};
+
+/// How a figure moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// It only grows, from zero at the start.
+    Counter,
+    /// It goes up and down.
+    Gauge,
+    /// It counts durations by their length.
+    Histogram,
+}
+
+impl Kind {
+    /// As it is written in the text format.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::Counter => "counter",
+            Kind::Gauge => "gauge",
+            Kind::Histogram => "histogram",
+        }
+    }
+}
+
+/// One figure: what it is called and what it means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Figure {
+    /// Its name in `/metrics`.
+    pub name: &'static str,
+    /// How it moves.
+    pub kind: Kind,
+    /// The names of its labels; the first is the node's or the monitor's name.
+    pub labels: &'static [&'static str],
+    /// What it means, in one sentence.
+    pub help: &'static str,
+}
+
+const fn figure(
+    name: &'static str,
+    kind: Kind,
+    labels: &'static [&'static str],
+    help: &'static str,
+) -> Figure {
+    Figure {
+        name,
+        kind,
+        labels,
+        help,
+    }
+}
+
+pub(crate) const DISCOVERED: Figure = figure(
+    "nic_health_monitor_devices_discovered",
+    Kind::Gauge,
+    &["node", "check"],
+    "RDMA devices that the last poll could read, whether or not they are monitored; virtual functions are left out.",
+);
+pub(crate) const SENT: Figure = figure(
+    "nic_health_monitor_health_events_sent_total",
+    Kind::Counter,
+    &["node", "check", "is_fatal"],
+    "Health events that the platform connector accepted.",
+);
+pub(crate) const DURATION: Figure = figure(
+    "nic_health_monitor_poll_cycle_duration_seconds",
+    Kind::Histogram,
+    &["node", "category"],
+    "How long a poll took, publishing included; category is `state` or `counter`.",
+);
+pub(crate) const CHECK_ERRORS: Figure = figure(
+    "nic_health_monitor_state_check_errors_total",
+    Kind::Counter,
+    &["node", "check", "device", "port"],
+    "Faults of ports and devices that a check found, each once, whether or not it could be sent.",
+);
+pub(crate) const BREACHES: Figure = figure(
+    "nic_health_monitor_counter_threshold_breaches_total",
+    Kind::Counter,
+    &["node", "counter", "device", "port", "is_fatal"],
+    "Counters that went over their threshold, each breach once, whether or not it could be sent.",
+);
+pub(crate) const DEFERRED: Figure = figure(
+    "nic_health_monitor_first_poll_deferred_total",
+    Kind::Counter,
+    &["node", "check"],
+    "First polls put off because a device could not be read.",
+);
+pub(crate) const SKIPPED: Figure = figure(
+    "nvsentinel_health_events_publisher_skipped_pc_unavailable_total",
+    Kind::Counter,
+    &["monitor"],
+    "Batches not sent because the platform connector's socket was not there.",
+);
+pub(crate) const SENDS: Figure = figure(
+    "nvsentinel_health_events_publisher_sends_success_total",
+    Kind::Counter,
+    &["monitor"],
+    "Batches that the platform connector accepted.",
+);
+pub(crate) const SEND_ERRORS: Figure = figure(
+    "nvsentinel_health_events_publisher_sends_error_total",
+    Kind::Counter,
+    &["monitor", "code"],
+    "Batches given up in a poll after the last attempt, by the gRPC code of that attempt.",
+);
+pub(crate) const MONITORED: Figure = figure(
+    "nic_health_monitor_devices_monitored",
+    Kind::Gauge,
+    &["node"],
+    "Devices that are monitored and present; 0 means that nothing is watched.",
+);
+pub(crate) const UNREADABLE: Figure = figure(
+    "nic_health_monitor_unreadable_reads_total",
+    Kind::Counter,
+    &["node", "cause"],
+    "Reads that told nothing, so that the last known state stood; cause is an errno, `timed out` or `garbled`.",
+);
+pub(crate) const SATURATED: Figure = figure(
+    "nic_health_monitor_counter_saturated",
+    Kind::Gauge,
+    &["node", "counter", "device", "port"],
+    "1 where a watched counter stands at its field's maximum and cannot show growth.",
+);
+pub(crate) const GIDS: Figure = figure(
+    "nic_health_monitor_gids",
+    Kind::Gauge,
+    &["node", "device", "port", "type", "netdev"],
+    "Valid entries in the GID table of a monitored RoCE port, by GID type and owning net device.",
+);
+
+/// Every figure, in the order in which they are told.
+pub const FIGURES: [Figure; 13] = [
+    DISCOVERED,
+    SENT,
+    DURATION,
+    CHECK_ERRORS,
+    BREACHES,
+    DEFERRED,
+    SKIPPED,
+    SENDS,
+    SEND_ERRORS,
+    MONITORED,
+    UNREADABLE,
+    SATURATED,
+    GIDS,
+];
+
+/// A figure with its values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Family {
+    /// Which figure.
+    pub figure: Figure,
+    /// Its values, in the order of their labels; none if nothing was counted yet.
+    pub samples: Vec<Sample>,
+}
+
+/// One value of a figure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sample {
+    /// One text for each of the figure's labels, in their order.
+    pub labels: Vec<String>,
+    /// The value.
+    pub value: Value,
+}
+
+/// A value.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// Of a counter or a gauge.
+    Number(u64),
+    /// Of a histogram.
+    Durations {
+        /// Upper bounds in seconds, and how many durations were at most so long.
+        buckets: Vec<(f64, u64)>,
+        /// How many there were.
+        count: u64,
+        /// Their sum in seconds.
+        sum: f64,
+    },
+}
+
+/// One line as `/metrics` would show it: the name, the labels, the value.
+pub type Line = (String, Vec<(String, String)>, f64);
+
+impl Family {
+    /// One line for each value; a histogram has one for each bucket, its sum and its count.
+    #[must_use]
+    pub fn lines(&self) -> Vec<Line> {
+        let mut lines = Vec::new();
+        for sample in &self.samples {
+            let names = self.figure.labels.iter().map(|name| (*name).to_owned());
+            let labels: Vec<_> = names.zip(sample.labels.iter().cloned()).collect();
+            let name = self.figure.name;
+            match &sample.value {
+                Value::Number(number) => lines.push((name.to_owned(), labels, number_of(*number))),
+                Value::Durations {
+                    buckets,
+                    count,
+                    sum,
+                } => {
+                    let bounds = buckets.iter().map(|(bound, n)| (bound.to_string(), *n));
+                    for (bound, n) in bounds.chain([("+Inf".to_owned(), *count)]) {
+                        let mut labels = labels.clone();
+                        labels.push(("le".to_owned(), bound));
+                        lines.push((format!("{name}_bucket"), labels, number_of(n)));
+                    }
+                    lines.push((format!("{name}_sum"), labels.clone(), *sum));
+                    lines.push((format!("{name}_count"), labels, number_of(*count)));
+                }
+            }
+        }
+        lines
+    }
+}
+
+/// A count as the text format knows numbers: exact up to 2^53.
+#[must_use]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "the text format has no other numbers; 2^53 is beyond any count here"
+)]
+pub fn number_of(count: u64) -> f64 {
+    count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_figure_has_a_name_of_its_own_and_begins_with_whom_it_is_about() {
+        let names: BTreeSet<&str> = FIGURES.iter().map(|figure| figure.name).collect();
+        assert_eq!(names.len(), FIGURES.len());
+        for figure in FIGURES {
+            assert!(
+                matches!(figure.labels, ["node" | "monitor", ..]),
+                "{}",
+                figure.name
+            );
+            let is_counter = figure.name.ends_with("_total");
+            assert_eq!(is_counter, figure.kind == Kind::Counter, "{}", figure.name);
+            assert!(figure.help.ends_with('.'), "{}", figure.name);
+        }
+    }
+
+    #[test]
+    fn a_histogram_is_told_bucket_by_bucket() {
+        let family = Family {
+            figure: DURATION,
+            samples: vec![Sample {
+                labels: vec!["n1".to_owned(), "state".to_owned()],
+                value: Value::Durations {
+                    buckets: vec![(0.005, 1), (0.5, 2)],
+                    count: 3,
+                    sum: 7.25,
+                },
+            }],
+        };
+        let lines: Vec<String> = family
+            .lines()
+            .into_iter()
+            .map(|(name, labels, value)| {
+                let le = labels.get(2).map_or("", |(_, le)| le);
+                format!("{name} {le} {value}")
+            })
+            .collect();
+        let name = DURATION.name;
+        assert_eq!(
+            lines,
+            [
+                format!("{name}_bucket 0.005 1"),
+                format!("{name}_bucket 0.5 2"),
+                format!("{name}_bucket +Inf 3"),
+                format!("{name}_sum  7.25"),
+                format!("{name}_count  3"),
+            ]
+        );
+    }
+}

@@ -1,0 +1,451 @@
+//! The counting: what each poll, each attempt and each read adds.
+//!
+//! Nothing here is judged and nothing is remembered across a restart. A fault that is found again
+//! because nobody accepted it counts once.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use proto::HealthEvent;
+
+use super::{
+    BREACHES, CHECK_ERRORS, DEFERRED, DISCOVERED, DURATION, Family, Figure, MONITORED, SATURATED,
+    SEND_ERRORS, SENDS, SENT, SKIPPED, Sample, UNREADABLE, Value,
+};
+use crate::agent::{IoKind, Outcome};
+use crate::message::AGENT;
+use crate::name::Check;
+
+/// Upper bounds of a duration's buckets, in seconds (Prometheus' own, `DefBuckets`).
+const BOUNDS: [f64; 11] = [
+    0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0,
+];
+
+/// Which checks a poll was for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Worked {
+    /// The state checks, and the one of character devices.
+    State,
+    /// The counter checks.
+    Counter,
+}
+
+impl Worked {
+    fn word(self) -> &'static str {
+        match self {
+            Worked::State => "state",
+            Worked::Counter => "counter",
+        }
+    }
+}
+
+/// Durations by their length.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Durations {
+    /// How many fell between this bound and the one before.
+    within: [u64; BOUNDS.len()],
+    count: u64,
+    sum: Duration,
+}
+
+/// A fault as it was found: check, device, port (empty for a device), and whether it is fatal.
+type Fault = (Check, String, String, bool);
+
+/// A breach: counter, device, port, and whether it is fatal.
+type Breach = (String, String, String, bool);
+
+/// Everything counted since the start.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figures {
+    node: String,
+    discovered: BTreeMap<Check, u64>,
+    sent: BTreeMap<(Check, bool), u64>,
+    durations: BTreeMap<Worked, Durations>,
+    check_errors: BTreeMap<(Check, String, String), u64>,
+    breaches: BTreeMap<Breach, u64>,
+    deferred: BTreeMap<Check, u64>,
+    skipped: u64,
+    sends: u64,
+    send_errors: BTreeMap<&'static str, u64>,
+    monitored: u64,
+    unreadable: BTreeMap<String, u64>,
+    saturated: BTreeSet<(String, String, String)>,
+    /// What the last poll found, so that what is found again is not counted again.
+    found: BTreeSet<Fault>,
+    breached: BTreeSet<Breach>,
+}
+
+impl Figures {
+    /// Nothing counted yet. What is sure to be counted some day stands at zero.
+    pub(crate) fn new(node: &str, checks: &[Check]) -> Figures {
+        let zeros = |fatal: bool| checks.iter().map(move |check| ((*check, fatal), 0));
+        Figures {
+            node: node.to_owned(),
+            discovered: BTreeMap::new(),
+            sent: zeros(false).chain(zeros(true)).collect(),
+            durations: BTreeMap::new(),
+            check_errors: BTreeMap::new(),
+            breaches: BTreeMap::new(),
+            deferred: checks.iter().map(|check| (*check, 0)).collect(),
+            skipped: 0,
+            sends: 0,
+            send_errors: BTreeMap::new(),
+            monitored: 0,
+            unreadable: BTreeMap::new(),
+            saturated: BTreeSet::new(),
+            found: BTreeSet::new(),
+            breached: BTreeSet::new(),
+        }
+    }
+
+    /// What the last listing showed to a check.
+    pub(crate) fn discovered(&mut self, check: Check, devices: u64) {
+        self.discovered.insert(check, devices);
+    }
+
+    /// How many devices are watched now.
+    pub(crate) fn monitored(&mut self, devices: u64) {
+        self.monitored = devices;
+    }
+
+    /// Everything that a poll found faulty and nobody has accepted yet.
+    pub(crate) fn found(&mut self, faults: impl Iterator<Item = Fault>) {
+        let found: BTreeSet<Fault> = faults.collect();
+        for (check, device, port, _) in found.difference(&self.found) {
+            let key = (*check, device.clone(), port.clone());
+            *self.check_errors.entry(key).or_default() += 1;
+        }
+        self.found = found;
+    }
+
+    /// Every counter that a poll found over its threshold and nobody has accepted yet.
+    pub(crate) fn breached(&mut self, breaches: impl Iterator<Item = Breach>) {
+        let breached: BTreeSet<Breach> = breaches.collect();
+        for breach in breached.difference(&self.breached) {
+            *self.breaches.entry(breach.clone()).or_default() += 1;
+        }
+        self.breached = breached;
+    }
+
+    /// The counters (name, device, port) that stand at their maximum now.
+    pub(crate) fn saturated(&mut self, counters: BTreeSet<(String, String, String)>) {
+        self.saturated = counters;
+    }
+
+    /// A first poll was put off.
+    pub(crate) fn deferred(&mut self) {
+        self.deferred.values_mut().for_each(|count| *count += 1);
+    }
+
+    /// A read told nothing.
+    pub(crate) fn unreadable(&mut self, cause: &str) {
+        match self.unreadable.get_mut(cause) {
+            Some(count) => *count += 1,
+            None => drop(self.unreadable.insert(cause.to_owned(), 1)),
+        }
+    }
+
+    /// A batch was accepted.
+    pub(crate) fn accepted(&mut self, check: Check, events: &[HealthEvent]) {
+        self.sends += 1;
+        for event in events {
+            *self.sent.entry((check, event.is_fatal)).or_default() += 1;
+        }
+    }
+
+    /// A batch was given up in this poll after an attempt that ended so.
+    pub(crate) fn given_up(&mut self, outcome: &Outcome) {
+        match code_word(outcome) {
+            None => self.skipped += 1,
+            Some(code) => *self.send_errors.entry(code).or_default() += 1,
+        }
+    }
+
+    /// A poll, publishing included, took so long.
+    pub(crate) fn took(&mut self, worked: Worked, span: Duration) {
+        let durations = self.durations.entry(worked).or_default();
+        durations.count += 1;
+        durations.sum += span;
+        let seconds = span.as_secs_f64();
+        if let Some(at) = BOUNDS.iter().position(|bound| seconds <= *bound) {
+            durations.within[at] += 1;
+        }
+    }
+
+    /// All of them, in the order of [`super::FIGURES`], those without a value too. The figures of
+    /// GID tables come from [`crate::gids`].
+    #[must_use]
+    pub fn families(&self) -> Vec<Family> {
+        let node = self.node.as_str();
+        vec![
+            family(DISCOVERED, &self.discovered, |check| {
+                vec![node.to_owned(), check.to_string()]
+            }),
+            family(SENT, &self.sent, |(check, fatal)| {
+                vec![node.to_owned(), check.to_string(), fatal.to_string()]
+            }),
+            Family {
+                figure: DURATION,
+                samples: self
+                    .durations
+                    .iter()
+                    .map(|(of, all)| all.sample(node, *of))
+                    .collect(),
+            },
+            family(CHECK_ERRORS, &self.check_errors, |(check, device, port)| {
+                vec![
+                    node.to_owned(),
+                    check.to_string(),
+                    device.clone(),
+                    port.clone(),
+                ]
+            }),
+            family(
+                BREACHES,
+                &self.breaches,
+                |(counter, device, port, fatal)| {
+                    let fatal = fatal.to_string();
+                    vec![
+                        node.to_owned(),
+                        counter.clone(),
+                        device.clone(),
+                        port.clone(),
+                        fatal,
+                    ]
+                },
+            ),
+            family(DEFERRED, &self.deferred, |check| {
+                vec![node.to_owned(), check.to_string()]
+            }),
+            one(SKIPPED, AGENT, self.skipped),
+            one(SENDS, AGENT, self.sends),
+            family(SEND_ERRORS, &self.send_errors, |code| {
+                vec![AGENT.to_owned(), (*code).to_owned()]
+            }),
+            one(MONITORED, node, self.monitored),
+            family(UNREADABLE, &self.unreadable, |cause| {
+                vec![node.to_owned(), cause.clone()]
+            }),
+            Family {
+                figure: SATURATED,
+                samples: self
+                    .saturated
+                    .iter()
+                    .map(|(counter, device, port)| Sample {
+                        labels: vec![
+                            node.to_owned(),
+                            counter.clone(),
+                            device.clone(),
+                            port.clone(),
+                        ],
+                        value: Value::Number(1),
+                    })
+                    .collect(),
+            },
+        ]
+    }
+}
+
+impl Durations {
+    fn sample(&self, node: &str, worked: Worked) -> Sample {
+        let mut so_far = 0;
+        let buckets = BOUNDS.iter().zip(self.within).map(|(bound, within)| {
+            so_far += within;
+            (*bound, so_far)
+        });
+        Sample {
+            labels: vec![node.to_owned(), worked.word().to_owned()],
+            value: Value::Durations {
+                buckets: buckets.collect(),
+                count: self.count,
+                sum: self.sum.as_secs_f64(),
+            },
+        }
+    }
+}
+
+fn family<K>(
+    figure: Figure,
+    counts: &BTreeMap<K, u64>,
+    labels: impl Fn(&K) -> Vec<String>,
+) -> Family {
+    let sample = |(key, count): (&K, &u64)| Sample {
+        labels: labels(key),
+        value: Value::Number(*count),
+    };
+    Family {
+        figure,
+        samples: counts.iter().map(sample).collect(),
+    }
+}
+
+fn one(figure: Figure, label: &str, count: u64) -> Family {
+    family(figure, &BTreeMap::from([((), count)]), |()| {
+        vec![label.to_owned()]
+    })
+}
+
+/// The code of a failed attempt as gRPC's Go library spells it (`google.golang.org/grpc/codes`);
+/// `None` if nothing was tried. A broken connection reaches such a client as `Unavailable`.
+fn code_word(outcome: &Outcome) -> Option<&'static str> {
+    const WORDS: [&str; 17] = [
+        "OK",
+        "Canceled",
+        "Unknown",
+        "InvalidArgument",
+        "DeadlineExceeded",
+        "NotFound",
+        "AlreadyExists",
+        "PermissionDenied",
+        "ResourceExhausted",
+        "FailedPrecondition",
+        "Aborted",
+        "OutOfRange",
+        "Unimplemented",
+        "Internal",
+        "Unavailable",
+        "DataLoss",
+        "Unauthenticated",
+    ];
+    Some(match outcome {
+        Outcome::SocketMissing => return None,
+        Outcome::TimedOut => "DeadlineExceeded",
+        Outcome::Io(IoKind::Other) => "Unknown",
+        Outcome::Io(_) => "Unavailable",
+        Outcome::Accepted => "OK",
+        Outcome::Status { code, .. } => {
+            let word = usize::try_from(*code).ok().and_then(|code| WORDS.get(code));
+            word.copied().unwrap_or("Unknown")
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn figures() -> Figures {
+        Figures::new("n1", &[Check::InfiniBandState])
+    }
+
+    /// The lines of a figure, as text.
+    fn told(figures: &Figures, figure: Figure) -> Vec<String> {
+        let families = figures.families();
+        let family = families.iter().find(|family| family.figure == figure);
+        let lines = family.expect("every figure has a family").lines();
+        lines
+            .into_iter()
+            .map(|(_, labels, value)| {
+                let values: Vec<String> = labels.into_iter().map(|(_, value)| value).collect();
+                format!("{} {value}", values.join(","))
+            })
+            .collect()
+    }
+
+    fn fault(device: &str, fatal: bool) -> Fault {
+        (
+            Check::InfiniBandState,
+            device.to_owned(),
+            "1".to_owned(),
+            fatal,
+        )
+    }
+
+    #[test]
+    fn families_come_in_the_order_of_the_table_with_all_their_labels() {
+        let mut figures = figures();
+        figures.discovered(Check::InfiniBandState, 1);
+        figures.found([fault("mlx5_0", true)].into_iter());
+        let breach = |name: &str| (name.to_owned(), "mlx5_0".to_owned(), "1".to_owned(), true);
+        figures.breached([breach("link_downed")].into_iter());
+        figures.given_up(&Outcome::TimedOut);
+        figures.unreadable("EIO");
+        figures.took(Worked::State, Duration::ZERO);
+        let at = (
+            "symbol_error".to_owned(),
+            "mlx5_0".to_owned(),
+            "1".to_owned(),
+        );
+        figures.saturated([at].into());
+        let families = figures.families();
+        for (family, figure) in families.iter().zip(super::super::FIGURES) {
+            assert_eq!(family.figure, figure);
+            assert!(!family.samples.is_empty(), "{}", figure.name);
+            for sample in &family.samples {
+                assert_eq!(sample.labels.len(), figure.labels.len(), "{}", figure.name);
+            }
+        }
+        assert_eq!(
+            families.len() + 1,
+            super::super::FIGURES.len(),
+            "all but the GIDs"
+        );
+    }
+
+    #[test]
+    fn a_fault_found_again_because_nobody_accepted_it_counts_once() {
+        let mut figures = figures();
+        for _ in 0..3 {
+            figures.found([fault("mlx5_0", true)].into_iter());
+        }
+        assert_eq!(
+            told(&figures, CHECK_ERRORS),
+            ["n1,InfiniBandStateCheck,mlx5_0,1 1"]
+        );
+        figures.found(std::iter::empty());
+        figures.found([fault("mlx5_0", true)].into_iter());
+        assert_eq!(
+            told(&figures, CHECK_ERRORS),
+            ["n1,InfiniBandStateCheck,mlx5_0,1 2"]
+        );
+    }
+
+    #[test]
+    fn a_fault_that_grows_worse_counts_again() {
+        let mut figures = figures();
+        figures.found([fault("mlx5_0", false)].into_iter());
+        figures.found([fault("mlx5_0", true)].into_iter());
+        assert_eq!(
+            told(&figures, CHECK_ERRORS),
+            ["n1,InfiniBandStateCheck,mlx5_0,1 2"]
+        );
+    }
+
+    #[test]
+    fn a_duration_is_in_every_bucket_that_is_long_enough() {
+        let mut figures = figures();
+        figures.took(Worked::State, Duration::from_millis(5));
+        figures.took(Worked::State, Duration::from_millis(700));
+        figures.took(Worked::State, Duration::from_secs(11));
+        let lines = told(&figures, DURATION);
+        let bucket = |le: &str, n: u32| format!("n1,state,{le} {n}");
+        assert_eq!(lines[0], bucket("0.005", 1));
+        assert_eq!(lines[6], bucket("0.5", 1));
+        assert_eq!(lines[7], bucket("1", 2));
+        assert_eq!(lines[11], bucket("+Inf", 3));
+        assert_eq!(lines[12..], ["n1,state 11.705", "n1,state 3"]);
+    }
+
+    #[rstest]
+    #[case(Outcome::SocketMissing, &[], 1)]
+    #[case(Outcome::TimedOut, &["nic-health-monitor,DeadlineExceeded 1"], 0)]
+    #[case(Outcome::Io(IoKind::Refused), &["nic-health-monitor,Unavailable 1"], 0)]
+    #[case(Outcome::Io(IoKind::Other), &["nic-health-monitor,Unknown 1"], 0)]
+    #[case(Outcome::Status { code: 3, message: String::new() }, &["nic-health-monitor,InvalidArgument 1"], 0)]
+    #[case(Outcome::Status { code: 99, message: String::new() }, &["nic-health-monitor,Unknown 1"], 0)]
+    fn a_batch_that_was_given_up_counts_by_its_code(
+        #[case] outcome: Outcome,
+        #[case] errors: &[&str],
+        #[case] skipped: u64,
+    ) {
+        let mut figures = figures();
+        figures.given_up(&outcome);
+        assert_eq!(told(&figures, SEND_ERRORS), errors);
+        assert_eq!(
+            told(&figures, SKIPPED),
+            [format!("nic-health-monitor {skipped}")]
+        );
+    }
+}

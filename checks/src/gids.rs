@@ -1,0 +1,245 @@
+//! GID tables: which entries of a port are valid, of which type, and behind which net device.
+//!
+//! A diagnosis, never an event (`lsd 9.1`): an empty table fails every queue pair with ENODATA, and a
+//! type that peers do not share fails the connection. Tables are read when somebody asks, not at
+//! every poll: a real one has 256 entries.
+
+use std::collections::BTreeMap;
+
+use crate::figures::{Family, GIDS, Sample, Value};
+use crate::hands::{Answer, Hands, ReadError, Request};
+use crate::name::{DeviceName, PortNumber};
+
+/// The types that a RoCE port has (`Documentation/ABI/stable/sysfs-class-infiniband`).
+const ROCE_TYPES: [&str; 2] = ["IB/RoCE v1", "RoCE v2"];
+
+/// Where GID tables are to be counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GidPorts {
+    pub(crate) node: String,
+    pub(crate) class_folder: String,
+    pub(crate) ports: Vec<(DeviceName, PortNumber)>,
+}
+
+/// The valid entries of one table.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct GidTable {
+    /// By type and owning net device; either is empty where it cannot be read.
+    pub(crate) entries: BTreeMap<(String, String), u64>,
+}
+
+impl GidTable {
+    /// Reads the table of a port; `folder` is the port's. `getGIDCount` of `lsd 9.1`.
+    pub(crate) fn read(hands: &dyn Hands, folder: &str) -> Result<GidTable, ReadError> {
+        let list = Request::List(format!("{folder}/gids"));
+        let mut indices = match hands.fetch(&[list]).pop() {
+            Some(Ok(Answer::Names(names))) => names,
+            Some(Err(error)) => return Err(error),
+            _ => return Err(ReadError::EIO),
+        };
+        indices.sort_unstable();
+        let reads: Vec<Request> = indices
+            .iter()
+            .map(|index| Request::Read(format!("{folder}/gids/{index}")))
+            .collect();
+        let answers = hands.fetch(&reads);
+        let valid = indices
+            .iter()
+            .zip(&answers)
+            .filter(|(_, answer)| is_valid(answer));
+        let reads: Vec<Request> = valid
+            .flat_map(|(index, _)| {
+                ["types", "ndevs"]
+                    .map(|of| Request::Read(format!("{folder}/gid_attrs/{of}/{index}")))
+            })
+            .collect();
+        let mut table = GidTable::default();
+        for pair in hands.fetch(&reads).chunks(2) {
+            let [kind, owner] = pair else { continue };
+            *table.entries.entry((text(kind), text(owner))).or_default() += 1;
+        }
+        Ok(table)
+    }
+
+    /// How many entries are valid.
+    pub(crate) fn valid(&self) -> u64 {
+        self.entries.values().sum()
+    }
+}
+
+/// The net device of an RDMA device, the first by name; empty if there is none, or none can be read.
+/// `getNetDevForIBDevice` of `lsd 9.1`.
+fn net_device(hands: &dyn Hands, folder: &str) -> String {
+    let list = Request::List(format!("{folder}/device/net"));
+    match hands.fetch(&[list]).pop() {
+        Some(Ok(Answer::Names(names))) => names.into_iter().min().unwrap_or_default(),
+        _ => String::new(),
+    }
+}
+
+/// Is the entry set? An unset one is all zeros, or cannot be read.
+fn is_valid(answer: &Result<Answer, ReadError>) -> bool {
+    text(answer).chars().any(|c| c != '0' && c != ':')
+}
+
+fn text(answer: &Result<Answer, ReadError>) -> String {
+    match answer {
+        Ok(Answer::Bytes(bytes)) => String::from_utf8_lossy(bytes).trim().to_owned(),
+        _ => String::new(),
+    }
+}
+
+impl GidPorts {
+    /// Is there none to be counted?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ports.is_empty()
+    }
+
+    /// Reads every table. Each port has a value for both types of RoCE, so that none is told as 0; a
+    /// table that cannot be read has no value.
+    #[must_use]
+    pub fn count(&self, hands: &dyn Hands) -> Family {
+        let mut samples = Vec::new();
+        for (device, port) in &self.ports {
+            let folder = format!("{}/{device}/ports/{port}", self.class_folder);
+            let Ok(table) = GidTable::read(hands, &folder) else {
+                continue;
+            };
+            let net_device = net_device(hands, &format!("{}/{device}", self.class_folder));
+            let mut counts: BTreeMap<(String, String), u64> = BTreeMap::new();
+            for ((kind, owner), count) in table.entries {
+                let owner = if owner.is_empty() {
+                    net_device.clone()
+                } else {
+                    owner
+                };
+                *counts.entry((kind, owner)).or_default() += count;
+            }
+            for kind in ROCE_TYPES {
+                if !counts.keys().any(|(known, _)| known == kind) {
+                    counts.insert((kind.to_owned(), net_device.clone()), 0);
+                }
+            }
+            samples.extend(counts.into_iter().map(|((kind, owner), count)| {
+                let labels = [
+                    &self.node,
+                    device.as_str(),
+                    &port.to_string(),
+                    &kind,
+                    &owner,
+                ];
+                Sample {
+                    labels: labels.map(str::to_owned).into(),
+                    value: Value::Number(count),
+                }
+            }));
+        }
+        Family {
+            figure: GIDS,
+            samples,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hands::Clocks;
+
+    /// Files by path; a folder is what stands before the last `/` of a file.
+    struct Files(Vec<(&'static str, &'static str)>);
+
+    impl Hands for Files {
+        fn fetch(&self, requests: &[Request]) -> Vec<Result<Answer, ReadError>> {
+            let one = |request: &Request| {
+                let path = request.path();
+                if let Request::List(_) = request {
+                    let names = self.0.iter().filter_map(|(file, _)| {
+                        let (folder, name) = file.rsplit_once('/')?;
+                        (folder == path).then(|| name.to_owned())
+                    });
+                    let names: Vec<String> = names.collect();
+                    let there = !names.is_empty() || path == "/c/mlx5_1/ports/1/gids";
+                    return there
+                        .then_some(Answer::Names(names))
+                        .ok_or(ReadError::ENOENT);
+                }
+                let file = self.0.iter().find(|(file, _)| *file == path);
+                let (_, text) = file.ok_or(ReadError::EINVAL)?;
+                Ok(Answer::Bytes(text.as_bytes().to_vec()))
+            };
+            requests.iter().map(one).collect()
+        }
+
+        fn clocks(&self) -> Result<Clocks, ReadError> {
+            Ok(Clocks::default())
+        }
+    }
+
+    fn told(ports: &[&str], hands: &dyn Hands) -> Vec<String> {
+        let ports = GidPorts {
+            node: "n1".to_owned(),
+            class_folder: "/c".to_owned(),
+            ports: ports
+                .iter()
+                .map(|name| (DeviceName::from(*name), PortNumber(1)))
+                .collect(),
+        };
+        let lines = ports.count(hands).lines().into_iter();
+        lines
+            .map(|(_, labels, value)| {
+                let labels: Vec<String> = labels.into_iter().map(|(_, text)| text).collect();
+                format!("{} {value}", labels.join(","))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn valid_entries_are_counted_by_type_and_owner() {
+        let files = Files(vec![
+            (
+                "/c/mlx5_0/ports/1/gids/0",
+                "fe80:0000:0000:0000:ba3f:d2ff:fec3:65c4\n",
+            ),
+            (
+                "/c/mlx5_0/ports/1/gids/1",
+                "fe80:0000:0000:0000:ba3f:d2ff:fec3:65c4\n",
+            ),
+            (
+                "/c/mlx5_0/ports/1/gids/2",
+                "0000:0000:0000:0000:0000:ffff:0a33:ba20\n",
+            ),
+            (
+                "/c/mlx5_0/ports/1/gids/3",
+                "0000:0000:0000:0000:0000:0000:0000:0000\n",
+            ),
+            ("/c/mlx5_0/ports/1/gid_attrs/types/0", "IB/RoCE v1\n"),
+            ("/c/mlx5_0/ports/1/gid_attrs/types/1", "RoCE v2\n"),
+            ("/c/mlx5_0/ports/1/gid_attrs/types/2", "RoCE v2\n"),
+            ("/c/mlx5_0/ports/1/gid_attrs/ndevs/0", "eth0\n"),
+            ("/c/mlx5_0/ports/1/gid_attrs/ndevs/1", "eth0\n"),
+            // The third entry's owner cannot be read; the device's interface stands for it.
+            ("/c/mlx5_0/device/net/eth0", ""),
+        ]);
+        assert_eq!(
+            told(&["mlx5_0"], &files),
+            [
+                "n1,mlx5_0,1,IB/RoCE v1,eth0 1",
+                "n1,mlx5_0,1,RoCE v2,eth0 2"
+            ]
+        );
+    }
+
+    #[test]
+    fn an_empty_table_is_zero_and_an_unreadable_one_is_absent() {
+        let files = Files(vec![("/c/mlx5_1/device/net/eth1", "")]);
+        assert_eq!(
+            told(&["mlx5_1", "mlx5_2"], &files),
+            [
+                "n1,mlx5_1,1,IB/RoCE v1,eth1 0",
+                "n1,mlx5_1,1,RoCE v2,eth1 0"
+            ]
+        );
+    }
+}
