@@ -4,8 +4,10 @@
 //! judges nothing: that is the harness's work.
 //!
 //! [`read`] turns a text into a [`Scenario`], [`Scenario::in_world`] a scenario into a [`Story`];
-//! [`shipped`] are the texts that come with nicdrill, [`vocabulary`] is the language itself.
+//! [`shipped`] are the texts that come with nicdrill, [`Clauses`] what they cover, [`vocabulary`] is the
+//! language itself.
 
+mod clauses;
 mod deed;
 mod deed_reader;
 mod doing;
@@ -30,6 +32,7 @@ mod suite;
 mod telling;
 mod words;
 
+pub use clauses::{Clause, ClauseFile, Clauses, Section};
 pub use error::{ScenarioError, Unfit};
 pub use fitness::Fit;
 pub use order::read_deed;

@@ -24,9 +24,6 @@ use crate::{deed_reader, expect_reader, step};
 /// The deadline after healing unless a scenario says otherwise, in polls.
 const HEALED_WITHIN: u32 = 3;
 
-/// What a clause's id begins with: the titles of the sources, in short.
-const CLAUSES: [&str; 6] = ["lsd/", "ldr/", "mpib/", "lnet/", "field/", "drill/"];
-
 /// A scenario as its file says it.
 #[derive(Clone, Debug)]
 pub struct Scenario {
@@ -35,6 +32,7 @@ pub struct Scenario {
     pub(crate) title: String,
     pub(crate) why: String,
     pub(crate) covers: Vec<String>,
+    pub(crate) cover_places: Vec<Place>,
     pub(crate) fitness: Fitness,
     pub(crate) checks: ChecksRun,
     pub(crate) arms: Vec<Arm>,
@@ -86,6 +84,10 @@ pub fn read(file: &str, text: &str) -> Result<Scenario, ScenarioError> {
             .wrong(version.place, "this version of the language is not known")
             .hint("write `scenario_version: 1`"));
     }
+    let (covers, cover_places) = fields
+        .read("covers", Vec::new(), |node| covers(&source, node))?
+        .into_iter()
+        .unzip();
     let handles = handles(source, &fields)?;
     let names: BTreeSet<String> = handles.iter().map(|handle| handle.name.clone()).collect();
     let context = Context {
@@ -120,7 +122,8 @@ pub fn read(file: &str, text: &str) -> Result<Scenario, ScenarioError> {
             .text(fields.need(&source, "why")?, "what the scenario is for")?
             .trim()
             .to_owned(),
-        covers: fields.read("covers", Vec::new(), |node| covers(&source, node))?,
+        covers,
+        cover_places,
         fitness: fields.read("platforms", Fitness::default(), |node| {
             Fitness::read(&source, node)
         })?,
@@ -332,21 +335,21 @@ fn steps(context: &Context<'_>, node: &Node) -> Result<Vec<StepSaid>, ScenarioEr
     Ok(steps)
 }
 
-fn covers(source: &Source<'_>, node: &Node) -> Result<Vec<String>, ScenarioError> {
+fn covers(source: &Source<'_>, node: &Node) -> Result<Vec<(String, Place)>, ScenarioError> {
     let nodes = source.list(node, "a list of clause ids")?;
     let clause = |node: &Node| {
         let id = source.text(node, "a clause id")?;
-        let known = CLAUSES
-            .iter()
-            .any(|prefix| id.strip_prefix(prefix).is_some_and(|rest| !rest.is_empty()));
-        match known && !id.contains(char::is_whitespace) {
-            true => Ok(id),
+        let prefix = id.split_once('/').filter(|(_, rest)| !rest.is_empty());
+        let plain = prefix.is_some_and(|(prefix, _)| {
+            let mut letters = prefix.chars();
+            letters.next().is_some_and(|c| c.is_ascii_lowercase())
+                && letters.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+        });
+        match plain && !id.contains(char::is_whitespace) {
+            true => Ok((id, node.place)),
             false => Err(source
                 .wrong(node.place, format!("`{id}` is no clause id"))
-                .hint(format!(
-                    "a clause begins with one of {}",
-                    CLAUSES.map(|p| format!("`{p}`")).join(", ")
-                ))),
+                .hint("write the source's prefix, the section and what it says, such as `lsd/3.2/down-is-fatal`")),
         }
     };
     nodes.iter().map(clause).collect()

@@ -266,7 +266,7 @@ fn what_is_planned_is_refused_by_name() {
 #[case::a_bare_off("scenario: a\nwhy: b\nlet: { v: { vf: §off } }\ntimeline: []\n", &["expected `true` or `false`"])]
 #[case::a_handle_of_a_later_one("scenario: a\nwhy: b\nlet: { v: { card_of: §w }, w: {} }\ntimeline: []\n", &["unknown handle `w`"])]
 #[case::a_handle_called_it("scenario: a\nwhy: b\nlet: { §it: {} }\ntimeline: []\n", &["has a meaning of its own"])]
-#[case::a_clause_of_nobody("scenario: a\nwhy: b\ncovers: [ §rfc/1 ]\ntimeline: [ { at: 1s, expect: [ nothing ] } ]\n", &["`rfc/1` is no clause id", "`lsd/`"])]
+#[case::a_clause_of_nobody("scenario: a\nwhy: b\ncovers: [ §rfc ]\ntimeline: [ { at: 1s, expect: [ nothing ] } ]\n", &["`rfc` is no clause id", "`lsd/3.2/down-is-fatal`"])]
 #[case::never_without_a_reason("scenario: a\nwhy: b\nheal: §never\ntimeline: [ { at: 1s, expect: [ nothing ] } ]\n", &["says no reason", "because"])]
 #[case::a_version_of_the_future("scenario_version: §2\nscenario: a\nwhy: b\n", &["not known"])]
 fn a_wrong_frame_is_refused_at_its_place(#[case] text: &str, #[case] says: &[&str]) {

@@ -1,0 +1,269 @@
+//! The clauses of the sources: every statement that a monitor is drilled for, with an id and a
+//! paraphrase, as data in the program.
+//!
+//! A scenario names the ids that it covers. A prefix that a clause file owns is checked; any other is
+//! a user's own. It leaves out what covers what: [`Clauses::check`] only says whether an id exists.
+//! Start at [`Clauses::shipped`].
+
+use std::collections::BTreeMap;
+
+use platforms::yaml::{self, YamlError, nearest};
+use serde::Deserialize;
+
+use crate::error::ScenarioError;
+use crate::scenario::Scenario;
+
+/// The clause files that ship, in the order in which their clauses are told.
+const SHIPPED: [(&str, &str); 3] = [
+    ("clauses/lsd.yaml", include_str!("../clauses/lsd.yaml")),
+    (
+        "clauses/decision.yaml",
+        include_str!("../clauses/decision.yaml"),
+    ),
+    ("clauses/field.yaml", include_str!("../clauses/field.yaml")),
+];
+
+/// One statement of a source.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Clause {
+    /// Its id, `prefix/section/what-it-says`, such as `lsd/3.4/healthy-to-unhealthy-is-fatal`.
+    pub id: String,
+    /// What it says, in our own words, one line.
+    pub says: String,
+    /// The ids of the decisions that settle it otherwise or more precisely.
+    #[serde(default)]
+    pub decided: Vec<String>,
+    /// What it belongs to, if that is not drilled here; such a clause is not counted as uncovered.
+    #[serde(default)]
+    pub deferred: Option<String>,
+    /// The tests that cover it, as `room::name`.
+    #[serde(default)]
+    pub tests: Vec<String>,
+}
+
+/// A section of a source.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Section {
+    /// Its number as the source gives it, such as `3.4` or `A`; empty where a source has none.
+    pub section: String,
+    /// Its title.
+    pub title: String,
+    /// Its clauses, in the order of the source.
+    pub clauses: Vec<Clause>,
+}
+
+/// A source with its clauses.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClauseFile {
+    /// What its ids begin with, such as `lsd`.
+    pub prefix: String,
+    /// The source's title.
+    pub source: String,
+    /// Its sections, in order.
+    pub sections: Vec<Section>,
+}
+
+/// All clauses that are known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clauses {
+    files: Vec<ClauseFile>,
+}
+
+impl Clauses {
+    /// The clauses that ship.
+    ///
+    /// # Panics
+    /// If a file that ships cannot be read, which a test excludes.
+    #[must_use]
+    pub fn shipped() -> Self {
+        Self::read(&SHIPPED).expect("the clause files that ship can be read")
+    }
+
+    /// Reads clause files: names for errors, and texts.
+    ///
+    /// # Errors
+    /// The first file that is no clause file, or in which an id is there twice or in a section that
+    /// is not its own.
+    pub fn read(texts: &[(&str, &str)]) -> Result<Self, YamlError> {
+        let mut files: Vec<ClauseFile> = Vec::new();
+        let mut seen = BTreeMap::new();
+        for (file, text) in texts {
+            let read: ClauseFile = yaml::read(file, text)?;
+            let wrong = |what: String| YamlError::at(file, text, yaml::Place::default(), what);
+            if files.iter().any(|other| other.prefix == read.prefix) {
+                return Err(wrong(format!("another file owns prefix `{}`", read.prefix)));
+            }
+            for section in &read.sections {
+                let begins = match section.section.as_str() {
+                    "" => format!("{}/", read.prefix),
+                    number => format!("{}/{number}/", read.prefix),
+                };
+                for clause in &section.clauses {
+                    let rest = clause.id.strip_prefix(&begins).unwrap_or_default();
+                    if !is_slug(rest) {
+                        let what = format!("`{}` does not begin with `{begins}`", clause.id);
+                        return Err(wrong(what)
+                            .hint("behind the section stand lower-case letters, digits and `-`"));
+                    }
+                    if seen.insert(clause.id.clone(), ()).is_some() {
+                        return Err(wrong(format!("`{}` is there twice", clause.id)));
+                    }
+                }
+            }
+            files.push(read);
+        }
+        Ok(Self { files })
+    }
+
+    /// The sources, in order.
+    #[must_use]
+    pub fn files(&self) -> &[ClauseFile] {
+        &self.files
+    }
+
+    /// Every clause, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Clause> {
+        let sections = self.files.iter().flat_map(|file| &file.sections);
+        sections.flat_map(|section| &section.clauses)
+    }
+
+    /// The clause of this id.
+    #[must_use]
+    pub fn get(&self, id: &str) -> Option<&Clause> {
+        self.iter().find(|clause| clause.id == id)
+    }
+
+    /// Whether a file that is known owns the prefix of this id.
+    #[must_use]
+    pub fn owns(&self, id: &str) -> bool {
+        let prefix = id.split_once('/').map_or(id, |(prefix, _)| prefix);
+        self.files.iter().any(|file| file.prefix == prefix)
+    }
+
+    /// The known id that is nearest to this one, of the same section if there is one.
+    #[must_use]
+    pub fn nearest(&self, id: &str) -> Option<&str> {
+        let ids = || self.iter().map(|clause| clause.id.as_str());
+        let section = id.rsplit_once('/').map_or("", |(section, _)| section);
+        let beside =
+            ids().filter(|known| known.rsplit_once('/').is_some_and(|(s, _)| s == section));
+        nearest(id, ids())
+            .or_else(|| shares_most_words(id, beside))
+            .or_else(|| shares_most_words(id, ids()))
+    }
+
+    /// Whether every clause that the scenario says it covers exists, where a known file owns its
+    /// prefix.
+    ///
+    /// # Errors
+    /// The first id that does not, with its place and the nearest that does.
+    pub fn check(&self, scenario: &Scenario) -> Result<(), ScenarioError> {
+        for (id, place) in scenario.covers.iter().zip(&scenario.cover_places) {
+            if self.owns(id) && self.get(id).is_none() {
+                let near = self.nearest(id).map_or_else(
+                    || "the clauses stand in `scenarios/clauses/`".to_owned(),
+                    |near| format!("did you mean `{near}`?"),
+                );
+                return Err(scenario
+                    .source()
+                    .wrong(*place, format!("there is no clause `{id}`"))
+                    .hint(near));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_slug(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    !text.is_empty() && text.chars().all(plain)
+}
+
+/// The candidate whose last part shares the largest part of its words with `id`'s, if it shares any;
+/// the first of equals.
+fn shares_most_words<'a>(id: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    fn words(id: &str) -> Vec<&str> {
+        id.rsplit('/').next().unwrap_or(id).split('-').collect()
+    }
+    let ours = words(id);
+    let mut best: Option<(usize, &str)> = None;
+    for known in candidates {
+        let theirs = words(known);
+        let shared = theirs.iter().filter(|word| ours.contains(word)).count();
+        let share = 1000 * shared / (ours.len() + theirs.len());
+        if share > best.map_or(0, |(most, _)| most) {
+            best = Some((share, known));
+        }
+    }
+    best.map(|(_, known)| known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "prefix: a\nsource: A\nsections:\n- section: '1'\n  title: One\n  clauses:\n  - id: a/1/down-is-fatal\n    says: x\n";
+
+    /// What is wrong with a clause file.
+    fn check(text: &str, expected: &str) {
+        let error = Clauses::read(&[("a.yaml", text)]).expect_err(text);
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+
+    #[test]
+    fn a_clause_stands_once_and_in_its_own_section() {
+        assert_eq!(
+            Clauses::read(&[("a.yaml", FILE)])
+                .expect("a file")
+                .iter()
+                .count(),
+            1
+        );
+        check(
+            &format!("{FILE}  - id: a/1/down-is-fatal\n    says: y\n"),
+            "`a/1/down-is-fatal` is there twice",
+        );
+        check(
+            &FILE.replace("a/1/d", "a/2/d"),
+            "does not begin with `a/1/`",
+        );
+        check(
+            &FILE.replace("is-fatal", "is fatal"),
+            "does not begin with `a/1/`",
+        );
+        let error = Clauses::read(&[("a.yaml", FILE), ("b.yaml", FILE)]).expect_err("one prefix");
+        assert!(
+            error.to_string().contains("another file owns prefix `a`"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn the_nearest_is_a_misspelling_or_shares_words() {
+        let clauses = Clauses::shipped();
+        let near = |id| clauses.nearest(id);
+        assert_eq!(near("lsd/3.2/down-is-fatl"), Some("lsd/3.2/down-is-fatal"));
+        assert_eq!(
+            near("lsd/3.4/when-healthy-turns-fatal"),
+            Some("lsd/3.4/healthy-to-unhealthy-is-fatal")
+        );
+        assert_eq!(near("lsd/99/xyzzy"), None);
+    }
+
+    #[test]
+    fn every_decision_that_a_clause_names_is_a_clause() {
+        let clauses = Clauses::shipped();
+        for clause in clauses.iter() {
+            for decision in &clause.decided {
+                assert!(
+                    clauses.get(decision).is_some(),
+                    "{}: `{decision}`",
+                    clause.id
+                );
+            }
+        }
+    }
+}
