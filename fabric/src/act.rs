@@ -4,13 +4,13 @@
 //! change. Devices are `bus.rs`'s, virtual functions `virtual_function.rs`'s, names `naming.rs`'s,
 //! reboots `reboot.rs`'s.
 
-use platforms::{LinkEvent, LinkLayer, Rate, SlotRef};
+use platforms::{CharDevice, LinkEvent, LinkLayer, Rate, SlotRef};
 use simfs::SimTime;
 
 use crate::{
-    Action, ActionError, CounterChange, Fabric, StickAt,
+    Action, ActionError, CounterChange, Fabric, FunctionRef, StickAt,
     agenda::{Rank, Step},
-    device::{Flap, Mask},
+    device::{Flap, Mask, Traffic},
     link::{Cable, Hold},
     timing::Pace,
 };
@@ -81,6 +81,16 @@ impl Fabric {
             Action::ReleaseVf(function) => self.assign(function, false),
             Action::DestroyVfs(function) => self.destroy_vfs(function),
             Action::Counter { slot, name, change } => self.counter(slot, name, change),
+            Action::Traffic {
+                slot,
+                bytes_per_second,
+                packet_bytes,
+            } => self.traffic(slot, *bytes_per_second, *packet_bytes),
+            Action::CharDevice {
+                function,
+                device,
+                there,
+            } => self.char_device(function, *device, *there),
             Action::Reboot { node, plan } => self.reboot(node, plan),
             Action::ClockStep { node, by_ns } => {
                 self.node(node)?;
@@ -352,11 +362,72 @@ impl Fabric {
         let now = self.now;
         let node = self.node_mut(&slot.node);
         node.change(slot, name, change, now)?;
-        let grows = !node.jack_mut(slot.pci, slot.port).growing.is_empty();
-        if grows {
-            self.growing.insert(slot.clone());
-        } else {
+        self.watch_growth(slot);
+        Ok(())
+    }
+
+    fn traffic(
+        &mut self,
+        slot: &SlotRef,
+        bytes_per_second: u64,
+        packet_bytes: u32,
+    ) -> Result<(), ActionError> {
+        self.find(slot)?;
+        let now = self.now;
+        let traffic = Traffic::new(bytes_per_second, packet_bytes, now);
+        let node = self.node_mut(&slot.node);
+        node.jack_mut(slot.pci, slot.port).traffic = (bytes_per_second > 0).then_some(traffic);
+        self.watch_growth(slot);
+        Ok(())
+    }
+
+    /// Notes whether a port has counters that grow by themselves.
+    fn watch_growth(&mut self, slot: &SlotRef) {
+        let jack = self.node_mut(&slot.node).jack_mut(slot.pci, slot.port);
+        if jack.growing.is_empty() && jack.traffic.is_none() {
             self.growing.remove(slot);
+        } else {
+            self.growing.insert(slot.clone());
+        }
+    }
+
+    fn char_device(
+        &mut self,
+        function: &FunctionRef,
+        device: CharDevice,
+        there: bool,
+    ) -> Result<(), ActionError> {
+        self.node(&function.node)?.require_rdma(function.pci)?;
+        let rdma = self.node(&function.node)?.rdma(function.pci);
+        let rdma = rdma.expect("a function with a registered RDMA device has one");
+        let has = match device {
+            CharDevice::Uverbs => true,
+            CharDevice::Umad(port) => rdma
+                .ports
+                .get(&port)
+                .is_some_and(|port| port.umad.is_some()),
+            CharDevice::Issm(port) => rdma
+                .ports
+                .get(&port)
+                .is_some_and(|port| port.umad.is_some() && port.layer == LinkLayer::InfiniBand),
+        };
+        if !has {
+            return Err(ActionError::NoCharDevice(function.clone(), device));
+        }
+        if rdma.missing.contains(&device) != there {
+            let how = if there { "there" } else { "gone" };
+            return Err(ActionError::CharDeviceAlready(
+                function.clone(),
+                device,
+                how,
+            ));
+        }
+        if let Some(rdma) = self.node_mut(&function.node).rdma_mut(function.pci) {
+            if there {
+                rdma.missing.remove(&device);
+            } else {
+                rdma.missing.insert(device);
+            }
         }
         Ok(())
     }

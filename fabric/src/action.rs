@@ -8,8 +8,8 @@
 use std::collections::BTreeMap;
 
 use platforms::{
-    CounterValue, DeviceName, LinkLayer, MetadataFile, NodeName, PciAddress, PhysState, PortState,
-    Rate, Routes, SlotRef,
+    CharDevice, CounterValue, DeviceName, LinkLayer, MetadataFile, NodeName, PciAddress, PhysState,
+    PortState, Rate, Routes, SlotRef,
 };
 use simfs::SimTime;
 
@@ -231,6 +231,24 @@ pub enum Action {
         name: String,
         /// How.
         change: CounterChange,
+    },
+    /// Data moves over a port in both directions, as long as its link is up.
+    Traffic {
+        /// The port.
+        slot: SlotRef,
+        /// Bytes a second each way; 0 ends it.
+        bytes_per_second: u64,
+        /// Bytes in a packet, at least 1.
+        packet_bytes: u32,
+    },
+    /// One of a device's character devices goes or comes back; the device and its ports stay.
+    CharDevice {
+        /// The function.
+        function: FunctionRef,
+        /// Which.
+        device: CharDevice,
+        /// Whether it is there from now on.
+        there: bool,
     },
     /// The node goes down and comes up again at once, as this plan says. How long it takes is the
     /// caller's to say: no time passes here. Faults of links, functions off the bus, files and

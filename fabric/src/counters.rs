@@ -8,7 +8,13 @@ use std::{collections::BTreeMap, sync::Arc};
 use platforms::{CounterValue, LinkEvent, NetDev, PciAddress, PortNumber, Restart, SlotRef};
 use simfs::SimTime;
 
-use crate::{ActionError, CounterChange, device::Growth, face::CARRIER_CHANGES, node::Node};
+use crate::{
+    ActionError, CounterChange,
+    device::{Growth, Jack},
+    face::CARRIER_CHANGES,
+    link::Stage,
+    node::Node,
+};
 
 /// How often the carrier came (`net/core/net-sysfs.c`).
 const CARRIER_UP: &str = "carrier_up_count";
@@ -87,9 +93,10 @@ impl Node {
             .iter_mut()
             .map(|(name, growth)| (Arc::clone(name), growth.due(now)))
             .collect();
+        let carried = self.jack_mut(pci, number).carried(now);
         // A device that cannot be seen counts nothing.
         if self.has_rdma(pci) {
-            for (name, by) in due.into_iter().filter(|(_, by)| *by > 0) {
+            for (name, by) in due.into_iter().chain(carried).filter(|(_, by)| *by > 0) {
                 self.add(pci, number, &name, by);
             }
         }
@@ -106,7 +113,9 @@ impl Node {
 
     /// Makes every counter of a port readable again, and stops those that grow by themselves.
     pub(crate) fn unveil(&mut self, slot: &SlotRef) {
-        self.jack_mut(slot.pci, slot.port).growing.clear();
+        let jack = self.jack_mut(slot.pci, slot.port);
+        jack.growing.clear();
+        jack.traffic = None;
         let veiled = std::mem::take(&mut self.jack_mut(slot.pci, slot.port).veiled);
         for (name, count) in veiled {
             if let Some(value) = self.counter_mut(slot.pci, slot.port, &name) {
@@ -225,8 +234,10 @@ impl Node {
 
     fn add(&mut self, pci: PciAddress, number: PortNumber, name: &str, by: u64) {
         let max = self.max(pci, number, name);
-        if let Some(count) = self.jack_mut(pci, number).veiled.get_mut(name) {
+        let jack = self.jack_mut(pci, number);
+        if let Some(count) = jack.veiled.get_mut(name) {
             *count = count.saturating_add(by).min(max);
+            jack.moved.insert(name.into());
             return;
         }
         let count = self.count_of(pci, number, name).saturating_add(by).min(max);
@@ -242,6 +253,30 @@ impl Node {
         } else if let Some(netdev) = self.netdev_mut(pci, number) {
             set_carrier_count(netdev, name, count);
         }
+    }
+}
+
+impl Jack {
+    /// What the data that moved over the link until `now` adds to which counters. Nothing moves
+    /// over a link that is not up; what was to move meanwhile is not made up for.
+    fn carried(&mut self, now: SimTime) -> Vec<(Arc<str>, u64)> {
+        let Some(traffic) = &mut self.traffic else {
+            return Vec::new();
+        };
+        let (words, packets) = (traffic.words.due(now), traffic.packets.due(now));
+        if self.link.stage != Stage::Active {
+            return Vec::new();
+        }
+        let counts = &self.driver.traffic;
+        let words = counts
+            .words
+            .iter()
+            .map(|name| (name.as_str().into(), words));
+        let packets = counts
+            .packets
+            .iter()
+            .map(|name| (name.as_str().into(), packets));
+        words.chain(packets).collect()
     }
 }
 

@@ -126,6 +126,8 @@ pub(crate) struct Jack {
     pub(crate) flap: Option<Flap>,
     /// The counters that grow by themselves.
     pub(crate) growing: BTreeMap<Arc<str>, Growth>,
+    /// The data that moves over it.
+    pub(crate) traffic: Option<Traffic>,
     /// The counts behind counters that cannot be read as numbers.
     pub(crate) veiled: BTreeMap<Arc<str>, u64>,
     /// The counters that moved since the start or the last reset.
@@ -147,6 +149,7 @@ impl Jack {
             mask: Mask::default(),
             flap: None,
             growing: BTreeMap::new(),
+            traffic: None,
             veiled: BTreeMap::new(),
             moved: BTreeSet::new(),
             healthy,
@@ -186,6 +189,30 @@ pub(crate) struct Growth {
     pub(crate) since: SimTime,
     /// How much of it has been counted.
     pub(crate) counted: u64,
+}
+
+/// Data that moves over a port in both directions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Traffic {
+    /// In words of 4 bytes, as `port_xmit_data` counts.
+    pub(crate) words: Growth,
+    /// In packets.
+    pub(crate) packets: Growth,
+}
+
+impl Traffic {
+    /// So many bytes a second each way, in packets of this size, from now on.
+    pub(crate) fn new(bytes_per_second: u64, packet_bytes: u32, now: SimTime) -> Self {
+        let growth = |per_second| Growth {
+            per_second,
+            since: now,
+            counted: 0,
+        };
+        Self {
+            words: growth(bytes_per_second / 4),
+            packets: growth(bytes_per_second / u64::from(packet_bytes.max(1))),
+        }
+    }
 }
 
 impl Growth {

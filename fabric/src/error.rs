@@ -1,6 +1,6 @@
 //! Why an action is impossible.
 
-use platforms::{DeviceName, LinkLayer, NodeName, PciAddress, SlotRef};
+use platforms::{CharDevice, DeviceName, LinkLayer, NodeName, PciAddress, SlotRef};
 
 use crate::FunctionRef;
 
@@ -111,6 +111,12 @@ pub enum ActionError {
         /// Those it has.
         known: String,
     },
+    /// A port of this layer has no such character device, or no such port is listed.
+    #[error("`{}` on node `{}` has no {} to take away\nhint: `issm` is an InfiniBand port's; `umad` and `uverbs` every RDMA device has", .0.pci, .0.node, .1)]
+    NoCharDevice(FunctionRef, CharDevice),
+    /// The character device is as it was asked to be.
+    #[error("{} of `{}` on node `{}` is {} already", .1, .0.pci, .0.node, .2)]
+    CharDeviceAlready(FunctionRef, CharDevice, &'static str),
     /// The two ways of counting carrier edges hold numbers only.
     #[error(
         "`{name}` of `{slot}` is always a number\nhint: files can be made unreadable by a read rule"

@@ -1,13 +1,13 @@
 //! The end of all trouble.
 
-use platforms::MetadataFile;
+use platforms::{MetadataFile, Rdma};
 
 use crate::{Fabric, FunctionRef, device::Attachment};
 
 impl Fabric {
     /// Ends every trouble, as an operator would: ports are mended, flaps stop, devices are restored
     /// and their driver loaded, they return to the host's namespace, the subnet manager runs, the
-    /// collector has written its file anew, routes are those of the start.
+    /// collector has written its file anew, routes are those of the start, character devices are there.
     ///
     /// What takes time takes it: [`Fabric::settled`] says when it is over. Names, replaced hardware,
     /// virtual functions, link layers and clocks stay as they are; so do counters, which
@@ -29,7 +29,14 @@ impl Fabric {
             node.machine.routes = node.rest.routes.clone();
         }
         for slot in self.slots() {
-            self.node_mut(&slot.node).unveil(&slot);
+            let node = self.node_mut(&slot.node);
+            node.unveil(&slot);
+            let missing = |rdma: &Rdma| !rdma.missing.is_empty();
+            if node.rdma(slot.pci).is_some_and(missing)
+                && let Some(rdma) = node.rdma_mut(slot.pci)
+            {
+                rdma.missing.clear();
+            }
             self.list_port(&slot);
             self.end_trouble(&slot, false);
         }

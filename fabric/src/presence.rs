@@ -114,6 +114,7 @@ impl Node {
             return;
         };
         rdma.incarnation += 1;
+        rdma.missing.clear();
         let taken = self
             .bearer(&rdma.name)
             .is_some_and(|other| self.has_registered(other));

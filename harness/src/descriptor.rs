@@ -215,9 +215,11 @@ pub fn check_names(checks: ChecksRun) -> &'static [&'static str] {
     match checks {
         ChecksRun::State => &["InfiniBandStateCheck", "EthernetStateCheck"],
         ChecksRun::Counters => &["InfiniBandDegradationCheck", "EthernetDegradationCheck"],
+        ChecksRun::CharDevices => &["InfiniBandCharDeviceCheck"],
         ChecksRun::All => &[
             "InfiniBandStateCheck",
             "InfiniBandDegradationCheck",
+            "InfiniBandCharDeviceCheck",
             "EthernetStateCheck",
             "EthernetDegradationCheck",
         ],

@@ -14,6 +14,7 @@ use scenarios::{Arm, Heal, Place, Story, What};
 
 mod assign;
 mod contract;
+mod counters;
 mod demands;
 mod facts;
 mod fits;

@@ -2,7 +2,7 @@
 //! derived here from the node's name and the place on the bus, so that the same platform on the
 //! same node is the same machine, byte for byte.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ids::{Ids, boot_id, hash, uuid};
 use crate::profile::{Device, Interface, Model, Vfs};
@@ -225,6 +225,7 @@ impl<'a> Making<'a> {
             sys_image_guid: image.unwrap_or(self.ids.sys_image_guid()),
             node_type: driver.node_type.clone(),
             uverbs: machine.free_uverbs(),
+            missing: BTreeSet::new(),
             ports: self
                 .ports()
                 .map(|port| (port, self.port(port).into()))

@@ -48,6 +48,8 @@ pub struct Driver {
     pub faces: BTreeMap<LinkCondition, Face>,
     /// Whether an interface that is administratively down takes its port with it.
     pub interface_down_takes_port: bool,
+    /// Which counters count the data that a port carries.
+    pub traffic: Traffic,
     /// How counters move when something happens to a link.
     pub moves: BTreeMap<LinkEvent, BTreeMap<String, u64>>,
     /// What the kernel log says when something happens; `{pci}`, `{device}`, `{netdev}` and
@@ -82,6 +84,16 @@ impl CounterFile {
             .checked_shl(u32::from(self.bits))
             .map_or(u64::MAX, |beyond| beyond - 1)
     }
+}
+
+/// Which counters in `counters/` count the data that a port carries, both ways.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Traffic {
+    /// Those that count words of 4 bytes (IBTA 16.1.4.4, PortXmitData).
+    pub words: Vec<String>,
+    /// Those that count packets.
+    pub packets: Vec<String>,
 }
 
 /// What a link is in, whatever a driver shows of it.
@@ -267,7 +279,9 @@ impl Driver {
                 .chain(&self.statistics)
         };
         let width = files().find(|file| !(1..=64).contains(&file.bits));
-        let mut moved = self.moves.values().flat_map(BTreeMap::keys);
+        let Traffic { words, packets } = &self.traffic;
+        let moved = self.moves.values().flat_map(BTreeMap::keys);
+        let mut moved = moved.chain(words).chain(packets);
         let moved = moved.find(|name| self.counter(name).is_none());
         let missing = face
             .map(|it| format!("faces: {it:?}"))

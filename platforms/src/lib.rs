@@ -36,8 +36,8 @@ pub use catalogue::{PlatformError, Platforms};
 pub use driver::{CounterFile, Driver, Duration, Face, Keeps, LinkCondition, LinkEvent, Restart};
 pub use ids::{Ids, boot_id};
 pub use machine::{
-    Clock, CounterValue, Function, Gid, GidKind, Gpu, Machine, MetadataFile, NetDev, Port, Rdma,
-    Route, Routes, Shared,
+    CharDevice, Clock, CounterValue, Function, Gid, GidKind, Gpu, Machine, MetadataFile, NetDev,
+    Port, Rdma, Route, Routes, Shared,
 };
 pub use metadata::{Metadata, MetadataGpu};
 pub use name::{DeviceName, NodeName, PortNumber, PortRef, Role, SlotRef, TopoLevel};

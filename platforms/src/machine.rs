@@ -4,7 +4,8 @@
 //! copy sits in a [`Shared`], so that a copy of a machine is cheap and an untouched part is
 //! recognised at once. Start at [`Machine`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
@@ -202,8 +203,32 @@ pub struct Rdma {
     pub node_type: String,
     /// Number of its `uverbs` device.
     pub uverbs: u32,
+    /// Its character devices that ought to be there and are not.
+    pub missing: BTreeSet<CharDevice>,
     /// Its ports that are listed now.
     pub ports: BTreeMap<PortNumber, Shared<Port>>,
+}
+
+/// A character device by which programs reach an RDMA device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CharDevice {
+    /// `issm`: a subnet manager's claim on an InfiniBand port (`class/infiniband_mad`).
+    Issm(PortNumber),
+    /// `umad`: management datagrams of a port (`class/infiniband_mad`).
+    Umad(PortNumber),
+    /// `uverbs`: the verbs of the whole device (`class/infiniband_verbs`).
+    Uverbs,
+}
+
+impl fmt::Display for CharDevice {
+    /// Such as `issm of port 1`, or `uverbs`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Issm(port) => write!(f, "issm of port {port}"),
+            Self::Umad(port) => write!(f, "umad of port {port}"),
+            Self::Uverbs => f.write_str("uverbs"),
+        }
+    }
 }
 
 /// A port of an RDMA device.

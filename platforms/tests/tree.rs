@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use platforms::{
-    CounterValue, DeviceName, Machine, NodeName, PhysState, Platforms, PortNumber, PortState,
-    Routes, diff, render,
+    CharDevice, CounterValue, DeviceName, Machine, NodeName, PhysState, Platforms, PortNumber,
+    PortState, Routes, diff, render,
 };
 use proptest::prelude::*;
 use simfs::{Edit, Tree, TreePath, Value};
@@ -139,6 +139,10 @@ fn change(machine: &mut Machine, kind: u8, nth: usize) {
                 11 => rdma.incarnation += 1,
                 12 => rdma.name = DeviceName(format!("{}x", rdma.name)),
                 13 => rdma.ports.clear(),
+                23 => {
+                    rdma.missing.insert(CharDevice::Umad(PortNumber(1)));
+                    rdma.missing.insert(CharDevice::Uverbs);
+                }
                 _ => {
                     let Some(port) = rdma.ports.get_mut(&PortNumber(1)) else {
                         return;
@@ -166,8 +170,8 @@ proptest! {
     #[test]
     fn a_difference_leads_from_one_tree_to_the_other(
         flavour: bool,
-        before in prop::collection::vec((0_u8..23, 0_usize..40), 0..6),
-        after in prop::collection::vec((0_u8..23, 0_usize..40), 0..6),
+        before in prop::collection::vec((0_u8..24, 0_usize..40), 0..6),
+        after in prop::collection::vec((0_u8..24, 0_usize..40), 0..6),
     ) {
         let mut old = machine(if flavour { "h100-oci" } else { "dgx-a100:two-port" });
         for (kind, nth) in before {

@@ -91,12 +91,30 @@ pub(crate) enum PortVerb {
     TrainSlowly(SimTime),
     Stick(StickAt),
     Speed(Rate),
-    Interface { up: bool },
+    Interface {
+        up: bool,
+    },
     Operstate(String),
     RemovePort,
     RestorePort,
     ChangeLayer(LinkLayer),
     Counter(String, CounterChange),
+    Traffic {
+        bytes_per_second: u64,
+        packet_bytes: u32,
+    },
+    CharDevice {
+        kind: CharDeviceKind,
+        there: bool,
+    },
+}
+
+/// A character device of a port or its device.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum CharDeviceKind {
+    Issm,
+    Umad,
+    Uverbs,
 }
 
 /// Done to a device.

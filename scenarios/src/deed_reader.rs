@@ -10,7 +10,7 @@ use fabric::{CounterChange, StickAt};
 use platforms::{CounterValue, DeviceName, PhysState, PortState, Rate};
 use simfs::SimTime;
 
-use crate::deed::{DeedLine, DeedSaid, DeviceVerb, NamesSaid, PortVerb};
+use crate::deed::{CharDeviceKind, DeedLine, DeedSaid, DeviceVerb, NamesSaid, PortVerb};
 use crate::duration;
 use crate::error::ScenarioError;
 use crate::handle;
@@ -129,6 +129,9 @@ impl Line<'_, '_> {
             "saturate_counter" => {
                 self.ports(PortVerb::Counter(self.name()?, CounterChange::Saturate))?
             }
+            "traffic" => self.traffic()?,
+            "remove_char_device" => self.char_device(false)?,
+            "restore_char_device" => self.char_device(true)?,
             "remove" => self.devices(DeviceVerb::Remove)?,
             "restore" => self.devices(DeviceVerb::Restore)?,
             "rename" => {
@@ -299,6 +302,30 @@ impl Line<'_, '_> {
         self.ports(PortVerb::Counter(self.name()?, change))
     }
 
+    fn traffic(&self) -> Read<DeedSaid> {
+        let source = self.source;
+        const MOST: u64 = i64::MAX as u64;
+        let packet = self.fields.read("packet", PACKET_BYTES, |node| {
+            let bytes = source.number(node, 1, 1 << 20)?;
+            Ok(u32::try_from(bytes).expect("a number up to 2^20 fits 32 bits"))
+        })?;
+        self.ports(PortVerb::Traffic {
+            bytes_per_second: source.number(self.need("per_second")?, 0, MOST)?,
+            packet_bytes: packet,
+        })
+    }
+
+    fn char_device(&self, there: bool) -> Read<DeedSaid> {
+        let kinds = [
+            ("issm", CharDeviceKind::Issm),
+            ("umad", CharDeviceKind::Umad),
+            ("uverbs", CharDeviceKind::Uverbs),
+        ];
+        let kind = self.need("kind")?;
+        let kind = self.source.choice(kind, "character device", &kinds)?;
+        self.ports(PortVerb::CharDevice { kind, there })
+    }
+
     fn driver(&self) -> Read<DeedSaid> {
         let load = self.word(&[("unload", false), ("load", true)])?;
         let names = self
@@ -389,6 +416,9 @@ fn code<T>(
             .hint(format!("such as {allowed}"))
     })
 }
+
+/// The largest path MTU of InfiniBand and RoCE (IBTA 7.7.8), bytes.
+const PACKET_BYTES: u32 = 4096;
 
 const STICK: &[(&str, StickAt)] = &[
     ("polling", StickAt::Polling),

@@ -124,6 +124,8 @@ pub(crate) struct EventSaid {
     pub(crate) message: BTreeMap<LinkLayer, (String, Place)>,
     pub(crate) check: Option<String>,
     pub(crate) codes: Option<Vec<String>>,
+    /// The counter that it is about.
+    pub(crate) counter: Option<String>,
     pub(crate) stamped_from: Option<SimTime>,
     pub(crate) stamped_to: Option<SimTime>,
 }

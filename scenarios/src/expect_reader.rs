@@ -237,6 +237,14 @@ impl Line<'_, '_> {
             }
             (said, None) => said,
         };
+        if let (Some(_), Some(_)) = (fields.get("counter"), fields.get("codes")) {
+            return Err(source
+                .wrong(
+                    fields.place_of("codes"),
+                    "`counter` and `codes` in one line",
+                )
+                .hint("`counter` says the code"));
+        }
         let (stamped_from, stamped_to) =
             fields.read("stamped", (None, None), |node| stamped(source, node))?;
         Ok(EventSaid {
@@ -254,6 +262,7 @@ impl Line<'_, '_> {
             })?,
             check: fields.maybe("check", |node| source.text(node, "a check's name"))?,
             codes: fields.maybe("codes", |node| source.texts(node, "a list of error codes"))?,
+            counter: fields.maybe("counter", |node| source.text(node, "a counter's name"))?,
             stamped_from,
             stamped_to,
         })

@@ -279,6 +279,7 @@ impl<'a> Expecting<'a> {
             stamped_from: event.stamped_from,
             stamped_to: event.stamped_to,
             error_codes: event.codes.clone(),
+            counter: event.counter.clone(),
         })
     }
 

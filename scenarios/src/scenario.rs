@@ -131,6 +131,7 @@ pub fn read(file: &str, text: &str) -> Result<Scenario, ScenarioError> {
             let words = [
                 ("state", ChecksRun::State),
                 ("counters", ChecksRun::Counters),
+                ("char_devices", ChecksRun::CharDevices),
                 ("all", ChecksRun::All),
             ];
             source.choice(node, "word", &words)

@@ -43,7 +43,9 @@ pub enum ChecksRun {
     State,
     /// The two counter checks.
     Counters,
-    /// All.
+    /// The check of character devices alone.
+    CharDevices,
+    /// All five.
     All,
 }
 
@@ -553,6 +555,9 @@ pub struct EventPattern {
     pub stamped_to: Option<SimTime>,
     /// Error codes, if stated.
     pub error_codes: Option<Vec<String>>,
+    /// The counter whose event it is: said by the counter check of the port's layer unless `check`
+    /// says otherwise, with the counter's name as its one error code.
+    pub counter: Option<String>,
 }
 
 /// A role as declared, for telling.

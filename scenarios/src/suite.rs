@@ -24,6 +24,7 @@ pub fn shipped() -> &'static [(&'static str, &'static str)] {
         "card/training-ends-in-time.yaml",
         "card/two-cards-tied-at-start.yaml",
         "card/waits-for-training.yaml",
+        "chardev/off-unless-named.yaml",
         "connector/disconnects-in-mid-call.yaml",
         "connector/down-and-up-inside-the-outage.yaml",
         "connector/hangs.yaml",

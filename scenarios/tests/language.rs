@@ -292,6 +292,9 @@ fn a_wrong_frame_is_refused_at_its_place(#[case] text: &str, #[case] says: &[&st
 #[case::for_and_calls("{ connector: refuse, for: 3s, §calls: 2 }", &["`for` and `calls` together"])]
 #[case::a_stray_key("{ monitor: start, §signal: KILL }", &["does not go with `monitor: start`"])]
 #[case::a_pause_without_an_end("§{ monitor: pause }", &["needs the key `for`"])]
+#[case::no_rate_of_traffic("§{ traffic: victim }", &["`traffic` needs the key `per_second`"])]
+#[case::an_empty_packet("{ traffic: victim, per_second: 1, packet: §0 }", &["out of range"])]
+#[case::an_unknown_character_device("{ remove_char_device: victim, kind: §isms }", &["unknown character device `isms`", "`issm`"])]
 #[case::no_flag("{ monitor: start, flags: [ §help ] }", &["`help` is no flag"])]
 fn a_wrong_deed_is_refused_at_its_place(#[case] deed: &str, #[case] says: &[&str]) {
     check_refused(&around(deed, "nothing"), says);
@@ -311,6 +314,7 @@ fn a_wrong_deed_is_refused_at_its_place(#[case] deed: &str, #[case] says: &[&str
 #[case::edges_without_times("§{ each: storm, say: [ { fatal: it } ] }", &["key `times` is missing"])]
 #[case::two_events_at_an_edge("{ each: storm, times: 1, say: [ { fatal: it }, §{ nonfatal: it } ] }", &["two events for the same edge"])]
 #[case::an_order_of_nothing("{ in_order: [ §nothing ] }", &["only expected events"])]
+#[case::a_counter_and_its_code("{ fatal: victim, counter: link_downed, §codes: [ link_downed ] }", &["`counter` and `codes` in one line"])]
 #[case::a_port_out_of_range("{ cleared: { name: mlx5_3, port: §300 } }", &["out of range"])]
 fn a_wrong_expectation_is_refused_at_its_place(#[case] expectation: &str, #[case] says: &[&str]) {
     check_refused(&around("{ cut: victim }", expectation), says);

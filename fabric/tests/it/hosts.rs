@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use fabric::{Action, CounterChange, Fabric, FunctionRef, RebootPlan};
 use platforms::LinkLayer::{self, Ethernet, InfiniBand};
-use platforms::{CounterValue, DeviceName, MetadataFile, Platforms, Routes, SlotRef};
+use platforms::{
+    CharDevice, CounterValue, DeviceName, MetadataFile, Platforms, PortNumber, Routes, SlotRef,
+    render,
+};
 use rstest::rstest;
 use simfs::{Errno, SimTime};
 
@@ -190,6 +193,126 @@ fn a_rate_counts_nothing_while_its_device_is_gone() {
     );
     to_ms(&mut world, 25_000);
     assert_eq!(count(&world, &victim, "port_rcv_data"), 50);
+}
+
+#[rstest]
+fn data_moves_while_the_link_is_up_and_only_then(#[values(InfiniBand, Ethernet)] layer: LinkLayer) {
+    let mut world = world_of(layer);
+    let victim = slot(&world, 0);
+    let traffic = |bytes_per_second| Action::Traffic {
+        slot: victim.clone(),
+        bytes_per_second,
+        packet_bytes: 4096,
+    };
+    act(&mut world, traffic(4_096_000));
+    to_ms(&mut world, 10_000);
+    let counts = |world: &Fabric| {
+        [
+            "port_rcv_data",
+            "port_xmit_data",
+            "port_xmit_packets",
+            "unicast_rcv_packets",
+        ]
+        .map(|name| count(world, &victim, name))
+    };
+    assert_eq!(counts(&world), [10_240_000, 10_240_000, 10_000, 10_000]);
+    act(&mut world, Action::Cut(victim.clone()));
+    to_ms(&mut world, 20_000);
+    act(&mut world, Action::Mend(victim.clone()));
+    assert_eq!(counts(&world), [10_240_000, 10_240_000, 10_000, 10_000]);
+    to_ms(&mut world, 25_000);
+    let again = count(&world, &victim, "port_xmit_packets") - 10_000;
+    assert!(
+        (4_000..5_000).contains(&again),
+        "training takes its time: {again}"
+    );
+    act(&mut world, traffic(0));
+    let ended = counts(&world);
+    to_ms(&mut world, 30_000);
+    assert_eq!(counts(&world), ended);
+}
+
+#[test]
+fn healing_ends_the_traffic_and_an_operators_reset_takes_its_counts_back() {
+    let mut world = world_of(InfiniBand);
+    let victim = slot(&world, 0);
+    act(
+        &mut world,
+        Action::Traffic {
+            slot: victim.clone(),
+            bytes_per_second: 8192,
+            packet_bytes: 4096,
+        },
+    );
+    to_ms(&mut world, 3_000);
+    world.heal();
+    world.reset_counters();
+    to_ms(&mut world, 9_000);
+    assert_eq!(count(&world, &victim, "port_xmit_packets"), 0);
+}
+
+#[test]
+fn what_was_counted_behind_a_veil_is_reset_too() {
+    let mut world = world_of(InfiniBand);
+    let victim = slot(&world, 0);
+    let veil = CounterChange::Set(CounterValue::Fails(Errno::EIO));
+    count_by(&mut world, &victim, "link_downed", veil);
+    act(&mut world, Action::Cut(victim.clone()));
+    world.heal();
+    assert_eq!(count(&world, &victim, "link_downed"), 1);
+    world.reset_counters();
+    assert_eq!(count(&world, &victim, "link_downed"), 0);
+}
+
+#[rstest]
+#[case(CharDevice::Issm(PortNumber(1)), "infiniband_mad/issm")]
+#[case(CharDevice::Umad(PortNumber(1)), "infiniband_mad/umad")]
+#[case(CharDevice::Uverbs, "infiniband_verbs/uverbs")]
+fn a_character_device_goes_while_its_port_stays_up(
+    #[case] device: CharDevice,
+    #[case] class: &str,
+) {
+    let mut world = world_of(InfiniBand);
+    let victim = slot(&world, 0);
+    let there = |world: &Fabric| {
+        let machine = world.machine(&node()).expect("the node is there");
+        let rdma = machine.functions[&victim.pci].rdma.as_ref();
+        let rdma = rdma.expect("the device is there");
+        let number = match device {
+            CharDevice::Uverbs => rdma.uverbs,
+            _ => rdma.ports[&victim.port].umad.expect("it has one"),
+        };
+        let path = simfs::TreePath::new(&format!("sys/class/{class}{number}"));
+        render(machine).iter().any(|edit| *edit.path() == path)
+    };
+    let change = |there| Action::CharDevice {
+        function: function(&victim),
+        device,
+        there,
+    };
+    assert!(there(&world));
+    act(&mut world, change(false));
+    assert!(!there(&world));
+    assert_eq!(states(&world, &victim), "ACTIVE/LinkUp");
+    let again = world.act(&change(false)).map_err(|error| error.to_string());
+    assert!(again.is_err_and(|error| error.contains("is gone already")));
+    act(&mut world, change(true));
+    assert!(there(&world));
+    act(&mut world, change(false));
+    world.heal();
+    assert!(there(&world));
+}
+
+#[test]
+fn a_roce_port_has_no_issm_to_lose() {
+    let mut world = world_of(Ethernet);
+    let victim = slot(&world, 0);
+    let error = world.act(&Action::CharDevice {
+        function: function(&victim),
+        device: CharDevice::Issm(PortNumber(1)),
+        there: false,
+    });
+    assert!(error.is_err_and(|error| error.to_string().contains("has no issm of port 1")));
 }
 
 #[rstest]

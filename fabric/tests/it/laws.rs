@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use fabric::{Action, CounterChange, Fabric, RebootPlan, StickAt};
 use platforms::{
-    CounterValue, DeviceName, LinkLayer, MetadataFile, PciAddress, PhysState, PortNumber,
-    PortState, Rate, Routes, SlotRef, diff, render,
+    CharDevice, CounterValue, DeviceName, LinkLayer, MetadataFile, PciAddress, PhysState,
+    PortNumber, PortState, Rate, Routes, SlotRef, diff, render,
 };
 use proptest::prelude::*;
 use simfs::{Edit, Errno, SimTime};
@@ -129,7 +129,12 @@ fn action(world: &Fabric, line: &Line) -> Action {
             reinitialise: number.is_multiple_of(3),
         },
         9 => counter(CounterChange::Add(number)),
-        10 => counter(CounterChange::RatePerSecond(number)),
+        10 if number.is_multiple_of(2) => counter(CounterChange::RatePerSecond(number)),
+        10 => Action::Traffic {
+            slot,
+            bytes_per_second: number * 1_000_000,
+            packet_bytes: 4096,
+        },
         11 => Action::Operstate {
             slot,
             text: "lowerlayerdown".to_owned(),
@@ -173,7 +178,12 @@ fn action(world: &Fabric, line: &Line) -> Action {
         }),
         26 => counter(CounterChange::Set(CounterValue::Fails(Errno::EIO))),
         27 => counter(CounterChange::Reset),
-        28 => Action::RemovePort(slot),
+        28 if number.is_multiple_of(2) => Action::RemovePort(slot),
+        28 => Action::CharDevice {
+            function: function(&slot),
+            device: CharDevice::Issm(slot.port),
+            there: number.is_multiple_of(3),
+        },
         29 => Action::HotAdd {
             function: function(&SlotRef {
                 pci: PciAddress {

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use fabric::Fabric;
-use platforms::{Function, Machine, NodeName, PciAddress, Role};
+use platforms::{CounterValue, Function, Machine, NodeName, PciAddress, Role};
 
 use crate::director::{Faces, FunctionFace, PortFace};
 
@@ -53,6 +53,11 @@ fn face(function: &Function, role: Option<Role>, class_present: bool) -> Option<
         };
         (*number, face)
     });
+    let unreadable = rdma.ports.iter().flat_map(|(number, port)| {
+        let counters = port.counters.iter().chain(&port.hw_counters);
+        let dumb = counters.filter(|(_, value)| !matches!(value, CounterValue::Count(_)));
+        dumb.map(|(name, _)| (*number, name.to_string()))
+    });
     let role = role.unwrap_or(Role::Management);
     Some(FunctionFace {
         name: rdma.name.clone(),
@@ -61,5 +66,6 @@ fn face(function: &Function, role: Option<Role>, class_present: bool) -> Option<
         monitored: role != Role::Management && function.physfn.is_none(),
         netdev: function.netdevs.first().map(|netdev| netdev.name.clone()),
         ports: ports.collect(),
+        unreadable: unreadable.collect(),
     })
 }

@@ -3,7 +3,10 @@
 //! It is read from the fabric's machines and from what the platforms declare, never from anything
 //! a monitor said. Start at [`Truth`].
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use platforms::{
     Clock, DeviceName, LinkLayer, NodeName, PciAddress, PhysState, PortNumber, PortState, Role,
@@ -57,6 +60,8 @@ pub struct FunctionFace {
     pub netdev: Option<String>,
     /// Its ports.
     pub ports: BTreeMap<PortNumber, PortFace>,
+    /// Counters of its ports that cannot be read as numbers now.
+    pub unreadable: BTreeSet<(PortNumber, String)>,
 }
 
 /// One port.

@@ -16,6 +16,8 @@ const AGENT: &str = "nic-health-monitor";
 const COMPONENT_CLASS: &str = "NIC";
 /// The error codes of the check that looks at character devices, which is a state check too.
 const STATE_CHECK_SUFFIX: &str = "StateCheck";
+/// How the names of the counter checks end; each event of theirs is about one counter.
+const COUNTER_CHECK_SUFFIX: &str = "DegradationCheck";
 
 /// What one call breaks: the place of the event in it, and what is wrong.
 pub(crate) struct Breach {
@@ -181,6 +183,16 @@ fn fields(
     must(
         event.error_code.is_empty() || !event.check_name.ends_with(STATE_CHECK_SUFFIX),
         &|| format!("a state check carries errorCode {:?}", event.error_code),
+    );
+    let counts = event.check_name.ends_with(COUNTER_CHECK_SUFFIX);
+    must(
+        !counts || event.error_code.len() == 1 || event.entities_impacted.is_empty(),
+        &|| {
+            format!(
+                "a counter check carries errorCode {:?}, not its counter's name",
+                event.error_code
+            )
+        },
     );
     let types: Vec<&str> = event
         .entities_impacted

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use platforms::{NodeName, SlotRef};
-use scenarios::{About, EventPattern, Expectation, Story, Times, Tone, What, Window};
+use scenarios::{About, ChecksRun, EventPattern, Expectation, Story, Times, Tone, What, Window};
 use simfs::SimTime;
 
 use crate::{
@@ -14,6 +14,7 @@ use crate::{
     director::Faces,
     judge::{
         assign::Room,
+        counters,
         fits::{Bench, state_check},
     },
     recording::Recording,
@@ -259,16 +260,7 @@ fn baseline<'a>(
         let mut later = polled(recording, node).filter(|later| *later >= tick);
         later.find(|later| self::faces(bench, node, *later).is_some_and(holds))
     };
-    let mut demand = |about: About, check: Option<&str>, at_least: usize, window: Window| {
-        let pattern = EventPattern {
-            tone: Tone::Healthy,
-            about,
-            check: check.map(str::to_owned),
-            message: BTreeMap::new(),
-            stamped_from: None,
-            stamped_to: None,
-            error_codes: None,
-        };
+    let mut healthy = |pattern: EventPattern, at_least: usize, window: Window| {
         demands.push(Demand {
             expectation,
             node: node.clone(),
@@ -282,11 +274,24 @@ fn baseline<'a>(
             in_order: None,
         });
     };
+    for (pci, function) in faces.watched() {
+        for (slot, counter) in counters::baseline(story, node, pci, function) {
+            let mut pattern = is_healthy(About::Port(slot), None);
+            pattern.counter = Some(counter.to_owned());
+            healthy(pattern, usize::from(!counters::are_chosen(story)), window);
+        }
+    }
+    let mut demand = |about: About, check: Option<&str>, at_least: usize, window: Window| {
+        healthy(is_healthy(about, check), at_least, window);
+    };
     let differences = &bench.descriptor.differences;
     if differences.baseline_clear {
         for check in check_names(story.checks) {
             demand(About::Check, Some(check), 0, window);
         }
+    }
+    if !matches!(story.checks, ChecksRun::State | ChecksRun::All) {
+        return;
     }
     let excepted = |slot: &SlotRef| except.contains(slot);
     let mut excepted_cards = Vec::new();
@@ -333,6 +338,20 @@ fn baseline<'a>(
             let to = if due { late } else { u64::MAX };
             demand(about, check, usize::from(due), Window { from, to });
         }
+    }
+}
+
+/// The event that says of somebody that it is healthy.
+fn is_healthy(about: About, check: Option<&str>) -> EventPattern {
+    EventPattern {
+        tone: Tone::Healthy,
+        about,
+        check: check.map(str::to_owned),
+        message: BTreeMap::new(),
+        stamped_from: None,
+        stamped_to: None,
+        error_codes: None,
+        counter: None,
     }
 }
 
@@ -396,6 +415,9 @@ impl Demand<'_> {
         });
         if let Some(check) = &pattern.check {
             line.push_str(&format!(" {check}"));
+        }
+        if let Some(counter) = &pattern.counter {
+            line.push_str(&format!(" [{counter}]"));
         }
         for (layer, message) in &pattern.message {
             line.push_str(&format!(" {layer}: \"{message}\""));

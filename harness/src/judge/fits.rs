@@ -29,6 +29,14 @@ pub(crate) fn state_check(layer: LinkLayer) -> &'static str {
     }
 }
 
+/// The counter check of a link layer (`lsd 12.1`).
+pub(crate) fn counter_check(layer: LinkLayer) -> &'static str {
+    match layer {
+        LinkLayer::InfiniBand => "InfiniBandDegradationCheck",
+        LinkLayer::Ethernet => "EthernetDegradationCheck",
+    }
+}
+
 /// The link layer that a check is about; `None` for a name that says neither.
 pub(crate) fn layer_of_check(check: &str) -> Option<LinkLayer> {
     if check.starts_with("InfiniBand") {
@@ -58,6 +66,10 @@ impl<'a> Bench<'a> {
                 .error_codes
                 .as_ref()
                 .is_none_or(|codes| *codes == event.error_code)
+            && pattern
+                .counter
+                .as_ref()
+                .is_none_or(|counter| event.error_code == [counter.as_str()])
     }
 
     /// Whether the event's entities are the subject's.
@@ -103,6 +115,10 @@ impl<'a> Bench<'a> {
         if let Some(check) = &pattern.check {
             return *check == event.check_name;
         }
+        let check_of = match pattern.counter {
+            Some(_) => counter_check,
+            None => state_check,
+        };
         let layers = self.layers(&pattern.about, node, tick);
         // A name that no device ever bore, such as a card's, may be of either layer.
         let named = matches!(
@@ -112,7 +128,7 @@ impl<'a> Bench<'a> {
         named && layers.is_empty()
             || layers
                 .into_iter()
-                .any(|layer| state_check(layer) == event.check_name)
+                .any(|layer| check_of(layer) == event.check_name)
     }
 
     fn has_tone(

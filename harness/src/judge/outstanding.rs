@@ -17,6 +17,10 @@ pub(crate) struct Reckoning {
 
 type Subject = (NodeName, String);
 
+/// A fault that stands: of whom, by which check, with which error codes. A port may have several
+/// counters in breach, and each is cleared by itself.
+type Debt<'a> = (Subject, &'a str, &'a [String]);
+
 /// Goes through the accepted events in order. From `healing_from` on, an event that no expectation
 /// claimed is allowed if it clears a fault that is outstanding, or is the first healthy word about
 /// somebody of whom nothing was said yet, or about a port or device that healing brought back;
@@ -28,23 +32,24 @@ pub(crate) fn reckon(
     truth: &Truth,
 ) -> Reckoning {
     let mut reckoning = Reckoning::default();
-    let mut debts: BTreeMap<(Subject, &str), usize> = BTreeMap::new();
+    let mut debts: BTreeMap<Debt<'_>, usize> = BTreeMap::new();
     let mut mentioned: BTreeSet<Subject> = BTreeSet::new();
     let mut returning = healing_from.map_or_else(BTreeSet::new, |from| returning(truth, from));
     for (at, said) in accepted.iter().enumerate() {
         let subject = (said.node.clone(), entities(said));
         let check = said.event.check_name.as_str();
+        let codes = said.event.error_code.as_slice();
         if !said.event.is_healthy {
-            debts.insert((subject.clone(), check), at);
+            debts.insert((subject.clone(), check, codes), at);
             mentioned.insert(subject);
             continue;
         }
         let cleared = if said.event.entities_impacted.is_empty() {
             let before = debts.len();
-            debts.retain(|((node, _), of), _| node != said.node || *of != check);
+            debts.retain(|((node, _), of, _), _| node != said.node || *of != check);
             debts.len() < before
         } else {
-            debts.remove(&(subject.clone(), check)).is_some()
+            debts.remove(&(subject.clone(), check, codes)).is_some()
         };
         let new = mentioned.insert(subject.clone());
         let back = returning.remove(&subject);

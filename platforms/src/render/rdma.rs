@@ -7,7 +7,9 @@ use std::sync::Arc;
 use simfs::Errno;
 
 use super::{Nodes, Of, Part, host};
-use crate::{CounterValue, Function, GidKind, LinkLayer, NetDev, Port, PortNumber, Rdma, Shared};
+use crate::{
+    CharDevice, CounterValue, Function, GidKind, LinkLayer, NetDev, Port, PortNumber, Rdma, Shared,
+};
 
 /// A part of an RDMA device.
 pub(super) struct RdmaPart<'a> {
@@ -52,6 +54,8 @@ pub(super) fn parts<'a>(
         let umad = port.umad.map(|umad| (format!("umad{umad}"), umad));
         let smi = port.umad.filter(|_| port.layer == LinkLayer::InfiniBand);
         let issm = smi.map(|umad| (format!("issm{umad}"), 64 + umad));
+        let umad = umad.filter(|_| !rdma.missing.contains(&CharDevice::Umad(*number)));
+        let issm = issm.filter(|_| !rdma.missing.contains(&CharDevice::Issm(*number)));
         for (name, minor) in umad.into_iter().chain(issm) {
             add(
                 format!("{device}/infiniband_mad/{name}"),
@@ -60,10 +64,12 @@ pub(super) fn parts<'a>(
         }
     }
     add(root, RdmaOf::Device);
-    add(
-        format!("{device}/infiniband_verbs/uverbs{}", rdma.uverbs),
-        RdmaOf::Verbs,
-    );
+    if !rdma.missing.contains(&CharDevice::Uverbs) {
+        add(
+            format!("{device}/infiniband_verbs/uverbs{}", rdma.uverbs),
+            RdmaOf::Verbs,
+        );
+    }
 }
 
 impl RdmaPart<'_> {
@@ -150,6 +156,7 @@ fn same(a: &Rdma, b: &Rdma) -> bool {
         sys_image_guid,
         node_type,
         uverbs: _,
+        missing: _,
         ports: _,
     } = a;
     *name == b.name

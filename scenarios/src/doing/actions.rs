@@ -1,9 +1,9 @@
 //! What a verb about one port or one device becomes.
 
 use fabric::{Action, FunctionRef};
-use platforms::SlotRef;
+use platforms::{CharDevice, SlotRef};
 
-use crate::deed::{DeviceVerb, PortVerb};
+use crate::deed::{CharDeviceKind, DeviceVerb, PortVerb};
 
 pub(super) fn port_action(verb: &PortVerb, slot: SlotRef) -> Action {
     match verb {
@@ -36,6 +36,26 @@ pub(super) fn port_action(verb: &PortVerb, slot: SlotRef) -> Action {
             slot,
             name: name.clone(),
             change: change.clone(),
+        },
+        PortVerb::Traffic {
+            bytes_per_second,
+            packet_bytes,
+        } => Action::Traffic {
+            slot,
+            bytes_per_second: *bytes_per_second,
+            packet_bytes: *packet_bytes,
+        },
+        PortVerb::CharDevice { kind, there } => Action::CharDevice {
+            device: match kind {
+                CharDeviceKind::Issm => CharDevice::Issm(slot.port),
+                CharDeviceKind::Umad => CharDevice::Umad(slot.port),
+                CharDeviceKind::Uverbs => CharDevice::Uverbs,
+            },
+            function: FunctionRef {
+                node: slot.node,
+                pci: slot.pci,
+            },
+            there: *there,
         },
     }
 }

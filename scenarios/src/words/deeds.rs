@@ -77,6 +77,13 @@ const WRITE_KEYS: &[KeyWord] = &[
     key("first", "a number", "Strikes the first so many."),
 ];
 
+/// Which character device.
+const CHAR_DEVICE_KIND: KeyWord = key(
+    "kind",
+    "`issm`, `umad` or `uverbs`",
+    "Which: `issm` and `umad` are the port's, `uverbs` its device's.",
+);
+
 /// Qualifiers of every deed.
 pub(crate) const DEED_QUALIFIERS: &[KeyWord] = &[
     key("node", "a name or a list of names", "On these nodes."),
@@ -166,6 +173,16 @@ pub(crate) const DEEDS: &[Word] = &[
         .keys(&[key("name", "a file name", "As for `counter`.")]),
     deed("saturate_counter", PORTS, "The counter stands at its field's maximum.", "{ saturate_counter: victim, name: link_downed }")
         .keys(&[key("name", "a file name", "As for `counter`.")]),
+    deed("traffic", PORTS, "Data moves over the port, as much each way, while its link is up. Without it ports are idle and only faults move counters.", "{ traffic: victim, per_second: 1000000000 }")
+        .keys(&[
+            key("per_second", "a number", "Bytes a second each way; 0 ends it."),
+            key("packet", "a number", "Bytes in a packet; 4096 unless said."),
+        ]),
+    // Character devices.
+    deed("remove_char_device", PORTS, "A character device goes, as when udev or a driver lost it; the port stays as it is.", "{ remove_char_device: victim, kind: issm }")
+        .keys(&[CHAR_DEVICE_KIND]),
+    deed("restore_char_device", PORTS, "It is back.", "{ restore_char_device: victim, kind: issm }")
+        .keys(&[CHAR_DEVICE_KIND]),
     // Files. A file is `victim/state`, `device of victim/fw_ver`, a path such as `class/infiniband`, or `state_file`.
     deed("read", "a file", "A rule on reading a file: exactly one of `fail`, `hang`, `content`, `truncate`, `torn`, `vanish`.", "{ read: victim/state, fail: EIO, for: 3s }")
         .keys(RULE_KEYS),

@@ -66,6 +66,11 @@ pub(crate) const EVENT_QUALIFIERS: &[KeyWord] = &[
     ),
     key("codes", "a list of texts", "The error codes."),
     key(
+        "counter",
+        "a name",
+        "The counter that it is about: said by the layer's counter check, with this name as its one error code.",
+    ),
+    key(
         "stamped",
         "a time, `\">= 15s\"`, `\"<= 20s\"` or `[a, b]`",
         "The event's time stamp, on the story's clock.",

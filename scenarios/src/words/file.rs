@@ -47,8 +47,9 @@ pub(crate) const FILE: &[Word] = &[
     of_file("rules", "a name", "The correlation rules that listen.").planned(),
     of_file("checks", "a word", "Which of the monitor's checks run.").choices(&[
         ("state", "the two state checks; unless said"),
-        ("counters", "the counter checks"),
-        ("all", "all"),
+        ("counters", "the two counter checks"),
+        ("char_devices", "the check of character devices alone"),
+        ("all", "all five"),
     ]),
     of_file(
         "arms",
