@@ -48,7 +48,8 @@ pub struct Driver {
     pub faces: BTreeMap<LinkCondition, Face>,
     /// Whether an interface that is administratively down takes its port with it.
     pub interface_down_takes_port: bool,
-    /// Which counters count the data that a port carries.
+    /// Which counters count the data that a port carries; none unless said.
+    #[serde(default)]
     pub traffic: Traffic,
     /// How counters move when something happens to a link.
     pub moves: BTreeMap<LinkEvent, BTreeMap<String, u64>>,
@@ -87,7 +88,7 @@ impl CounterFile {
 }
 
 /// Which counters in `counters/` count the data that a port carries, both ways.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Traffic {
     /// Those that count words of 4 bytes (IBTA 16.1.4.4, PortXmitData).
