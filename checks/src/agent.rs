@@ -19,7 +19,10 @@ pub use todo::{IoKind, Outcome, Refusal, SaveStep, Start, Todo};
 use self::delivery::{Batch, Delivery, Settled};
 use crate::absence::Measure;
 use crate::config::Config;
-use crate::eyes::{self, Eyes, Learnt, Route};
+use crate::counters;
+use crate::counters::tally::Saturated;
+use crate::counters::watch::Ruler;
+use crate::eyes::{self, Eyes, Learnt, Route, Shapes};
 use crate::figures::Figures;
 use crate::flags::Settings;
 use crate::hands::{Answer, Hands, ReadError};
@@ -30,7 +33,8 @@ use crate::metadata::Metadata;
 use crate::name::{Check, LinkLayer};
 use crate::note::{Level, Note};
 use crate::reading::Severity;
-use crate::sight::{Anchor, Blind, Cause, SeenPorts, SeenScope, Sight};
+use crate::schedule::Schedule;
+use crate::sight::{Anchor, Blind, Cause, Seen, SeenPorts, SeenScope, Sight, Unread};
 use crate::state_file;
 use crate::zoo::Hooks;
 
@@ -56,7 +60,7 @@ enum Stage {
 pub struct Standing {
     /// The check that reported it.
     pub check: Check,
-    /// `NIC` and, for a port, `NICPort` values, joined by `/`.
+    /// `NIC` and, for a port, `NICPort` values, joined by `/`; a counter's name after them.
     pub entity: String,
     /// Is it fatal?
     pub fatal: bool,
@@ -66,6 +70,9 @@ pub struct Standing {
 #[derive(Debug, Clone)]
 pub struct Agent {
     settings: Settings,
+    /// Those of `--checks` that run.
+    checks: Vec<Check>,
+    schedule: Schedule,
     eyes: Eyes,
     memory: Memory,
     /// What the file holds, as far as is known.
@@ -78,6 +85,7 @@ pub struct Agent {
     delivery: Delivery<Effect>,
     noted: BTreeSet<String>,
     figures: Figures,
+    saturated: Saturated,
     hooks: Hooks,
 }
 
@@ -122,20 +130,27 @@ impl Agent {
             }
         };
         let old = state_file::read(&settings.paths.state_file, start.state, &mut notes);
-        let mut enabled: Vec<LinkLayer> =
-            settings.checks.iter().filter_map(|c| c.layer()).collect();
+        let checks = running(&settings, &config, &mut notes)?;
+        let mut enabled: Vec<LinkLayer> = checks.iter().filter_map(|c| c.layer()).collect();
         enabled.sort_unstable();
+        let shapes = Shapes::new(config.counters.watched.clone(), &checks);
         let eyes = Eyes::new(
             config,
             metadata,
             Route::read(start.route),
             enabled,
+            shapes,
             settings.paths.route.clone(),
             settings.paths.boot_id.clone(),
         );
         let figures = Figures::new(&settings.node_name, &settings.checks);
         let mut agent = Agent {
             delivery: Delivery::new(settings.publish, &settings.node_name),
+            schedule: Schedule::new(
+                settings.state_polling_interval,
+                settings.counter_polling_interval,
+            ),
+            checks,
             settings,
             eyes,
             memory: Memory::default(),
@@ -146,6 +161,7 @@ impl Agent {
             stage: Stage::Running,
             noted: BTreeSet::new(),
             figures,
+            saturated: Saturated::default(),
             hooks,
         };
         let answer = start.boot_id.map(|bytes| Answer::Bytes(bytes.to_vec()));
@@ -189,7 +205,7 @@ impl Agent {
     /// The pause between two polls.
     #[must_use]
     pub fn interval(&self) -> Duration {
-        self.settings.state_polling_interval
+        self.schedule.interval()
     }
 
     /// The folder whose listing begins a poll.
@@ -235,9 +251,22 @@ impl Agent {
                 Subject::Device(name) => name.to_string(),
                 Subject::Port(name, number) => format!("{name}/{number}"),
                 Subject::Card(card) => card.to_string(),
+                Subject::Counter(name, number, id) => format!("{name}/{number}/{id}"),
             },
             fatal: true,
         }));
+        for device in self.memory.counters.devices.values() {
+            standing.extend(device.faults().filter_map(|(layer, subject)| {
+                let Subject::Counter(name, number, id) = subject else {
+                    return None;
+                };
+                Some(Standing {
+                    check: layer.degradation_check(),
+                    entity: format!("{name}/{number}/{id}"),
+                    fatal: id.row().is_fatal,
+                })
+            }));
+        }
         standing.sort();
         standing
     }
@@ -257,7 +286,7 @@ impl Agent {
     /// Looks; changes nothing.
     #[must_use]
     pub fn poll(&self, hands: &dyn Hands) -> Polled {
-        Polled(self.eyes.look(hands, &self.memory))
+        Polled(self.eyes.look(hands, &self.memory, &self.schedule))
     }
 
     /// Judges what a poll read: readings are kept, batches queued. What an earlier poll left
@@ -281,7 +310,7 @@ impl Agent {
         if !self.is_ready(&sight) {
             return;
         }
-        let is_first = self.memory.slots.is_empty();
+        self.schedule.ran(sight.due, sight.clocks.boot_ns);
         let measure = Measure {
             config: &self.eyes.config,
             enabled: &self.eyes.enabled,
@@ -289,9 +318,21 @@ impl Agent {
             patience_ns: nanoseconds(self.settings.escalate_after),
             now_ns: sight.clocks.boot_ns,
         };
-        let sayings = judge::judge(&mut self.memory, &sight, &measure, &self.hooks);
-        self.count_judged(&sayings);
-        if is_first && self.memory.slots.is_empty() && sight.anchor == Anchor::Listed {
+        let patience_ns = measure.patience_ns;
+        let mut sayings = Vec::new();
+        if sight.due.state {
+            sayings = judge::judge(&mut self.memory, &sight, &measure, &self.hooks);
+        }
+        if sight.due.counters && sight.anchor == Anchor::Listed {
+            sayings.extend(self.judge_counters(&sight, patience_ns));
+        }
+        self.count_judged(&sayings, sight.due);
+        judge::add_debts(&self.memory, &mut sayings);
+        let is_in = |seen: &Seen| matches!(seen.scope, SeenScope::In(..));
+        if sight.anchor == Anchor::Listed
+            && self.memory.slots.is_empty()
+            && !sight.devices.iter().any(is_in)
+        {
             let note = Note::new(Level::Error, "no device is monitored");
             let path = self.anchor().to_owned();
             self.note_once("no device", note.with("path", path));
@@ -300,6 +341,35 @@ impl Agent {
             let batches = self.batches(sayings, sight.clocks.wall_ns);
             self.delivery.begin(batches);
         }
+    }
+
+    /// Judges counters, where any are watched or were.
+    fn judge_counters(&mut self, sight: &Sight, patience_ns: u64) -> Vec<Saying> {
+        if sight.counts.is_none() && self.memory.counters.is_empty() {
+            return Vec::new();
+        }
+        if let Some(seen) = &sight.counts {
+            for (request, value) in seen.plan.requests.iter().zip(&seen.values) {
+                let path = request.path();
+                if *value == Err(Unread::Missing) && !self.noted.contains(path) {
+                    let note = Note::new(
+                        Level::Info,
+                        "enabled counter is not here: it will not be monitored until it is",
+                    );
+                    self.note_once(path, note.with("path", path));
+                }
+            }
+        }
+        let ruler = Ruler {
+            watched: &self.eyes.shapes.watched,
+            checks: &self.checks,
+            patience_ns,
+        };
+        let judged = counters::judge::judge(&mut self.memory, sight, &ruler, &mut self.saturated);
+        for note in judged.notes {
+            self.delivery.note(note);
+        }
+        judged.sayings
     }
 
     /// Is everything known that judging needs?
@@ -494,6 +564,32 @@ impl Agent {
         self.memory.doubt(in_doubt);
         self.save_was_tried = false;
     }
+}
+
+/// The checks of `--checks` that the configuration lets run.
+fn running(
+    settings: &Settings,
+    config: &Config,
+    notes: &mut Vec<Note>,
+) -> Result<Vec<Check>, Refusal> {
+    let mut checks = settings.checks.clone();
+    if !config.counters.enabled {
+        checks.retain(|check| {
+            let is_counting = check.counted_layer().is_some();
+            if is_counting {
+                let text = "skipping requested check: counterDetection.enabled is false";
+                notes.push(Note::new(Level::Warn, text).with("check", check));
+            }
+            !is_counting
+        });
+    }
+    if checks.is_empty() {
+        return Err(Refusal::new(
+            "no checks enabled: counterDetection.enabled is false, and --checks names counter \
+             checks only (hint: name a state check, or enable counterDetection)",
+        ));
+    }
+    Ok(checks)
 }
 
 fn nanoseconds(span: Duration) -> u64 {

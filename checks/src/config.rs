@@ -1,10 +1,11 @@
 //! `config.toml`: what is monitored, and where sysfs is.
 //!
 //! A value that cannot be refuses to start, naming file, key, value and what is allowed; an unknown
-//! key is a warning with the nearest known one. `[counterDetection]` is validated (`counters`) and
-//! otherwise left to the counter checks, which are not built yet.
+//! key is a warning with the nearest known one. `[counterDetection]` is read by `counters`.
 
 mod counters;
+
+pub(crate) use counters::CounterDetection;
 
 use regex::Regex;
 use toml::{Table, Value};
@@ -27,6 +28,8 @@ pub struct Config {
     pub sys_class_infiniband: String,
     /// The filters as one text, for the state file (NVSentinel's key `scope`).
     pub scope: String,
+    /// The counters that are watched.
+    pub(crate) counters: CounterDetection,
 }
 
 const KEYS: [&str; 5] = [
@@ -98,8 +101,8 @@ impl Config {
             }
             Some(patterns)
         };
-        counters::validate(table.get("counterDetection"), path, notes)?;
         Ok(Config {
+            counters: counters::read(table.get("counterDetection"), path, notes)?,
             exclude,
             include,
             sys_class_net: folder(table, "sysClassNetPath", "/nvsentinel/sys/class/net")?,

@@ -5,7 +5,10 @@
 //! new, its identity changed, or an earlier read failed. Ports and their states are read each time.
 //! The batches of a steady poll are kept ready ([`Plan`]).
 
+mod counting;
 mod standing;
+
+pub(crate) use counting::{CounterPlan, Shapes, Target};
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,6 +22,7 @@ use crate::metadata::Metadata;
 use crate::name::{DeviceName, LinkLayer, PciFunction, PortNumber, Role};
 use crate::reading::{PhysState, PortState, Reading};
 use crate::route::default_route_interface;
+use crate::schedule::Schedule;
 use crate::scope::Placement;
 use crate::sight::{
     Anchor, Blind, Cause, Facts, Identity, Seen, SeenPort, SeenPorts, SeenScope, Sight,
@@ -62,6 +66,7 @@ struct Plan {
 pub(crate) struct Learnt {
     route: Option<Route>,
     plan: Option<Plan>,
+    counter_plan: Option<Arc<CounterPlan>>,
     /// Some device's facts are new.
     facts_changed: bool,
 }
@@ -81,6 +86,8 @@ pub(crate) struct Eyes {
     facts: BTreeMap<String, Arc<Facts>>,
     missing: BTreeSet<String>,
     plan: Plan,
+    pub(crate) shapes: Shapes,
+    counter_plan: Arc<CounterPlan>,
 }
 
 /// The state files of a port, in the order in which they are read.
@@ -92,6 +99,7 @@ impl Eyes {
         metadata: Option<Metadata>,
         route: Route,
         enabled: Vec<LinkLayer>,
+        shapes: Shapes,
         route_path: String,
         boot_id_path: String,
     ) -> Eyes {
@@ -107,6 +115,8 @@ impl Eyes {
             facts: BTreeMap::new(),
             missing: BTreeSet::new(),
             plan: Plan::default(),
+            shapes,
+            counter_plan: Arc::default(),
         }
     }
 
@@ -115,10 +125,12 @@ impl Eyes {
         &self,
         hands: &dyn Hands,
         memory: &Memory,
+        schedule: &Schedule,
     ) -> Result<(Sight, Learnt), ReadError> {
         let mut learnt = Learnt::default();
         let listing = fetch_one(hands, &self.anchor);
         let mut sight = Sight::new(hands.clocks()?, Anchor::Listed);
+        sight.due = schedule.due(sight.clocks.boot_ns);
         let listing = match listing {
             Ok(Answer::Names(names)) => Ok(names),
             Ok(_) => Err(ReadError::EIO),
@@ -147,6 +159,9 @@ impl Eyes {
         self.read_standing(hands, &mut drafts, &mut sight, &mut learnt);
         disown(&mut drafts);
         self.read_ports(hands, drafts, memory, &mut sight, &mut learnt);
+        if sight.due.counters && self.shapes.is_watching() {
+            self.read_counters(hands, memory, &mut sight, &mut learnt);
+        }
         Ok((sight, learnt))
     }
 
@@ -160,6 +175,9 @@ impl Eyes {
         }
         if let Some(plan) = learnt.plan {
             self.plan = plan;
+        }
+        if let Some(plan) = learnt.counter_plan {
+            self.counter_plan = plan;
         }
         if learnt.facts_changed || self.facts.len() != sight.devices.len() {
             let known = sight.devices.iter().filter_map(|seen| {

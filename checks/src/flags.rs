@@ -97,7 +97,7 @@ pub const FLAGS: [Flag; 21] = [
     flag(
         "counter-polling-interval",
         "1s",
-        "Interval of the counter checks (not built yet)",
+        "Interval of the counter checks",
     ),
     flag(
         "disappearance-polls",
@@ -176,7 +176,7 @@ pub struct Settings {
     pub node_name: String,
     /// Stamped on every event.
     pub strategy: ProcessingStrategy,
-    /// In the order given, each once; checks that are not built yet are among them.
+    /// In the order given, each once.
     pub checks: Vec<Check>,
     /// Interval of the state checks.
     pub state_polling_interval: Duration,
@@ -353,13 +353,7 @@ impl Flags {
         for name in self.text("checks").split(',').map(str::trim) {
             match Check::parse(name) {
                 Some(check) if checks.contains(&check) => {}
-                Some(check) => {
-                    if check.layer().is_none() {
-                        let note = Note::new(Level::Warn, "check is not built yet: skipped");
-                        notes.push(note.with("check", check));
-                    }
-                    checks.push(check);
-                }
+                Some(check) => checks.push(check),
                 None if name.is_empty() => {}
                 None => {
                     let note = Note::new(Level::Warn, "unknown check: skipped");
@@ -367,13 +361,11 @@ impl Flags {
                 }
             }
         }
-        if checks.iter().all(|check| check.layer().is_none()) {
-            let known: Vec<&str> = Check::ALL.map(Check::name).to_vec();
+        if checks.is_empty() {
             return Err(Refusal::new(format!(
-                "no checks enabled in --checks `{}` (hint: include at least one of {}; \
-                 only the state checks are built yet)",
+                "no checks enabled in --checks `{}` (hint: include at least one of {})",
                 self.text("checks"),
-                known.join(", "),
+                Check::ALL.map(Check::name).join(", "),
             )));
         }
         Ok(checks)
@@ -428,25 +420,17 @@ mod tests {
     }
 
     #[test]
-    fn the_defaults_run_and_name_what_is_not_built() {
+    fn the_defaults_run_four_checks() {
         let (settings, notes) = judge(&[]).unwrap();
         assert_eq!(settings.checks.len(), 4);
         assert_eq!(settings.escalate_after, Duration::from_secs(30));
         assert_eq!(settings.socket_path(), "/var/run/nvsentinel.sock");
-        let said: Vec<String> = notes.iter().map(Note::to_string).collect();
-        assert_eq!(
-            said,
-            [
-                "check is not built yet: skipped check=InfiniBandDegradationCheck",
-                "check is not built yet: skipped check=EthernetDegradationCheck"
-            ]
-        );
+        assert_eq!(notes, []);
     }
 
     #[rstest]
     #[case(&["--state-polling-interval", "soon"], "--state-polling-interval")]
     #[case(&["--state-polling-interval", "0s"], "longer than 0s")]
-    #[case(&["--checks", "InfiniBandDegradationCheck"], "no checks enabled")]
     #[case(&["--checks", "Nonsense"], "no checks enabled")]
     #[case(&["--processing-strategy=FOO"], "FOO")]
     #[case(&["--metrics-port", "65536"], "65535")]

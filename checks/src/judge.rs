@@ -40,7 +40,9 @@ impl Saying {
         };
         match &self.subject {
             Subject::Device(name) => (class, name.as_str(), None),
-            Subject::Port(name, number) => (class, name.as_str(), Some(*number)),
+            Subject::Port(name, number) | Subject::Counter(name, number, _) => {
+                (class, name.as_str(), Some(*number))
+            }
             Subject::Card(card) => (class + 1, card.as_str(), None),
         }
     }
@@ -63,6 +65,11 @@ pub(crate) fn judge(
         }
     };
     hooks.deafen(&mut sayings);
+    sayings
+}
+
+/// Adds the clearings that are owed, and puts everything in the order of the wire.
+pub(crate) fn add_debts(memory: &Memory, sayings: &mut Vec<Saying>) {
     sayings.extend(memory.debts.iter().map(|debt| Saying {
         check: debt.check,
         severity: None,
@@ -71,7 +78,6 @@ pub(crate) fn judge(
         effect: Effect::Paid(debt.clone()),
     }));
     sayings.sort_by(|left, right| left.order().cmp(&right.order()));
-    sayings
 }
 
 fn judge_listed(

@@ -4,6 +4,7 @@
 
 pub mod agent;
 pub mod config;
+mod counters;
 pub mod figures;
 pub mod flags;
 pub mod gids;
@@ -24,6 +25,7 @@ mod judge;
 mod memory;
 mod peers;
 mod recognise;
+mod schedule;
 mod sight;
 mod state_file;
 #[cfg(not(feature = "zoo"))]

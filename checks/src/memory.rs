@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::counters::{CounterId, CounterMemory};
 use crate::name::{Card, Check, DeviceName, LinkLayer, PciFunction, PortNumber, Role};
 use crate::reading::{Reading, Severity};
 use crate::scope::Reason;
@@ -224,6 +225,7 @@ pub(crate) enum Subject {
     Device(DeviceName),
     Port(DeviceName, PortNumber),
     Card(Card),
+    Counter(DeviceName, PortNumber, CounterId),
 }
 
 /// A fault that no longer stands under its name and has not been cleared yet.
@@ -257,6 +259,7 @@ pub(crate) struct Memory {
     pub(crate) reboot: Option<Reboot>,
     /// Since when the class folder is not there, boot time.
     pub(crate) anchor_missing_since_ns: Option<u64>,
+    pub(crate) counters: CounterMemory,
 }
 
 /// What an accepted batch changes.
@@ -276,6 +279,10 @@ pub(crate) enum Effect {
     CardHealthy((LinkLayer, Card)),
     /// A debt was paid.
     Paid(Debt),
+    /// A counter's fault was said, at that wall time.
+    CounterSaid(SlotKey, PortNumber, CounterId, u64),
+    /// A counter's health was said.
+    CounterHealthy(SlotKey, PortNumber, CounterId),
 }
 
 impl Memory {
@@ -333,6 +340,16 @@ impl Memory {
                     (card.fault, card.owed, card.judged) = (None, false, true);
                 }
                 Effect::Paid(debt) => self.debts.retain(|owed| *owed != debt),
+                Effect::CounterSaid(key, number, id, wall_ns) => {
+                    if let Some(count) = self.counters.count_mut(&key, number, id) {
+                        count.was_said(wall_ns);
+                    }
+                }
+                Effect::CounterHealthy(key, number, id) => {
+                    if let Some(count) = self.counters.count_mut(&key, number, id) {
+                        count.was_cleared();
+                    }
+                }
             }
         }
     }
@@ -363,7 +380,13 @@ impl Memory {
                         .fault
                         .get_or_insert(again);
                 }
+                Effect::CounterSaid(key, number, id, wall_ns) => {
+                    if let Some(count) = self.counters.count_mut(&key, number, id) {
+                        count.may_have_been_said(wall_ns);
+                    }
+                }
                 Effect::PortHealthy(..)
+                | Effect::CounterHealthy(..)
                 | Effect::DeviceHealthy(..)
                 | Effect::CardHealthy(_)
                 | Effect::Paid(_) => {}
@@ -412,6 +435,7 @@ impl Memory {
         self.boot_id = boot_id;
         self.blind = false;
         self.anchor_missing_since_ns = None;
+        self.counters.after_reboot();
         self.slots.retain(|_, slot| slot.has_faults());
         for slot in self.slots.values_mut() {
             slot.stale = true;

@@ -5,6 +5,8 @@
 
 use proto::{Entity, HealthEvent, RecommendedAction};
 
+use crate::counters::count::Breach;
+use crate::counters::{CounterId, Watched};
 use crate::flags::Settings;
 use crate::memory::Subject;
 use crate::name::{Card, Check, DeviceName, LinkLayer, PortNumber, Role};
@@ -93,9 +95,53 @@ pub(crate) fn not_present(layer: LinkLayer, subject: &Subject) -> String {
     let who = match subject {
         Subject::Device(name) => format!("NIC {name}"),
         Subject::Port(name, number) => format!("{} {name} port {number}", port_word(layer)),
+        Subject::Counter(name, number, id) => format!("Counter {id} on port {name} port {number}"),
         Subject::Card(card) => format!("Card {card}"),
     };
     format!("{who} not present after reboot: clearing")
+}
+
+pub(crate) fn counter_breach(
+    watched: &Watched,
+    name: &DeviceName,
+    number: PortNumber,
+    breach: &Breach,
+) -> String {
+    let Breach {
+        value,
+        growth,
+        rate,
+    } = breach;
+    let row = watched.id.row();
+    let unit = watched.threshold.unit_word();
+    format!(
+        "Port {name} port {number}: {} - {} (value={value}, delta={growth}, rate={rate:.2}/{unit})",
+        row.name, row.description
+    )
+}
+
+pub(crate) fn counter_again(id: CounterId, name: &DeviceName, number: PortNumber) -> String {
+    let row = id.row();
+    format!(
+        "Port {name} port {number}: {} - {} (re-asserting outstanding breach after baseline \
+         reconciliation)",
+        row.name, row.description
+    )
+}
+
+pub(crate) fn counter_recovered(id: CounterId, name: &DeviceName, number: PortNumber) -> String {
+    format!("Counter {id} recovered on port {name} port {number}")
+}
+
+pub(crate) fn counter_baseline(id: CounterId, name: &DeviceName, number: PortNumber) -> String {
+    format!("Counter {id} healthy after reboot on port {name} port {number}")
+}
+
+pub(crate) fn counter_disabled(id: CounterId, name: &DeviceName) -> String {
+    format!(
+        "Counter {id} on {name} is no longer monitored (counter disabled or device out of \
+         monitoring scope); clearing stale breach"
+    )
 }
 
 fn entities(subject: &Subject) -> Vec<Entity> {
@@ -106,10 +152,18 @@ fn entities(subject: &Subject) -> Vec<Entity> {
     match subject {
         Subject::Device(name) => vec![entity("NIC", name.to_string())],
         Subject::Card(card) => vec![entity("NIC", card.to_string())],
-        Subject::Port(name, number) => vec![
+        Subject::Port(name, number) | Subject::Counter(name, number, _) => vec![
             entity("NIC", name.to_string()),
             entity("NICPort", number.to_string()),
         ],
+    }
+}
+
+/// What tells faults of one entity and check apart.
+fn error_code(subject: &Subject) -> Vec<String> {
+    match subject {
+        Subject::Counter(_, _, id) => vec![id.name().to_owned()],
+        Subject::Device(_) | Subject::Port(..) | Subject::Card(_) => Vec::new(),
     }
 }
 
@@ -137,6 +191,7 @@ pub(crate) fn event(
         is_healthy: severity.is_none(),
         message,
         recommended_action: action.into(),
+        error_code: error_code(subject),
         entities_impacted: entities(subject),
         generated_timestamp: Some(proto::timestamp_from_ns(wall_ns)),
         node_name: settings.node_name.clone(),

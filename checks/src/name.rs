@@ -209,6 +209,15 @@ impl LinkLayer {
             LinkLayer::Ethernet => Check::EthernetState,
         }
     }
+
+    /// The check that watches the counters of such ports.
+    #[must_use]
+    pub fn degradation_check(self) -> Check {
+        match self {
+            LinkLayer::InfiniBand => Check::InfiniBandDegradation,
+            LinkLayer::Ethernet => Check::EthernetDegradation,
+        }
+    }
 }
 
 impl fmt::Display for LinkLayer {
@@ -293,12 +302,20 @@ impl Check {
         Check::ALL.into_iter().find(|check| check.name() == name)
     }
 
-    /// The layer whose port states the check watches; `None` for a check that is not built yet.
+    /// The layer whose port states the check watches, if it watches any.
     #[must_use]
     pub fn layer(self) -> Option<LinkLayer> {
         LinkLayer::ALL
             .into_iter()
             .find(|layer| layer.state_check() == self)
+    }
+
+    /// The layer whose counters the check watches, if it watches any.
+    #[must_use]
+    pub fn counted_layer(self) -> Option<LinkLayer> {
+        LinkLayer::ALL
+            .into_iter()
+            .find(|layer| layer.degradation_check() == self)
     }
 }
 

@@ -7,11 +7,13 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::eyes::CounterPlan;
 use crate::hands::{Clocks, ReadError};
 use crate::memory::SlotKey;
 use crate::name::{DeviceName, LinkLayer, PciFunction, PortNumber, Role};
 use crate::note::Note;
 use crate::reading::Reading;
+use crate::schedule::Due;
 use crate::scope::{Placement, Reason};
 
 /// Why a path told nothing.
@@ -94,6 +96,22 @@ pub(crate) struct Seen {
     pub(crate) scope: SeenScope,
 }
 
+/// Why a counter's file brought no value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unread {
+    /// This hardware, or this kernel, has no such counter.
+    Missing,
+    /// Gone since the listing, or unreadable: what is known stands.
+    Held,
+}
+
+/// The counters of a poll: by the places of the plan's requests.
+#[derive(Debug, Clone)]
+pub(crate) struct SeenCounts {
+    pub(crate) plan: Arc<CounterPlan>,
+    pub(crate) values: Vec<Result<u64, Unread>>,
+}
+
 /// The class folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Anchor {
@@ -117,6 +135,10 @@ pub(crate) struct Sight {
     pub(crate) troubles: Vec<(String, Cause)>,
     /// To be told once each.
     pub(crate) notes: Vec<Note>,
+    /// The checks that this poll is for.
+    pub(crate) due: Due,
+    /// Counters, if they are due.
+    pub(crate) counts: Option<SeenCounts>,
 }
 
 impl Sight {
@@ -129,6 +151,8 @@ impl Sight {
             missing: BTreeSet::new(),
             troubles: Vec::new(),
             notes: Vec::new(),
+            due: Due::default(),
+            counts: None,
         }
     }
 }

@@ -206,6 +206,7 @@ fn restore(file: File) -> Memory {
         debts: file.debts,
         reboot: file.reboot,
         anchor_missing_since_ns: file.anchor_missing_since_ns,
+        counters: Default::default(),
     };
     for entry in file.slots.unwrap_or_default() {
         let slot = Slot {

@@ -11,6 +11,7 @@ use crate::judge::Saying;
 use crate::memory::{Presence, Subject};
 use crate::name::{DeviceName, LinkLayer, PortNumber};
 use crate::reading::Severity;
+use crate::schedule::Due;
 use crate::scope::Reason;
 use crate::sight::{Anchor, SeenPorts, SeenScope, Sight};
 
@@ -69,7 +70,7 @@ impl Agent {
     }
 
     /// A poll was judged: what is watched, and what was found.
-    pub(super) fn count_judged(&mut self, sayings: &[Saying]) {
+    pub(super) fn count_judged(&mut self, sayings: &[Saying], due: Due) {
         let slots = self.memory.slots.values();
         let watched = slots.filter(|slot| matches!(slot.presence.0, Presence::Present { .. }));
         self.figures.monitored(watched.count() as u64);
@@ -78,10 +79,29 @@ impl Agent {
             let (device, port) = match &saying.subject {
                 Subject::Device(name) => (name.to_string(), String::new()),
                 Subject::Port(name, number) => (name.to_string(), number.to_string()),
-                Subject::Card(_) => return None,
+                Subject::Card(_) | Subject::Counter(..) => return None,
             };
             Some((saying.check, device, port, fatal))
         });
-        self.figures.found(faults);
+        if due.state {
+            self.figures.found(faults);
+        }
+        if !due.counters {
+            return;
+        }
+        let breaches = sayings.iter().filter_map(|saying| {
+            let Subject::Counter(name, number, id) = &saying.subject else {
+                return None;
+            };
+            let fatal = saying.severity? == Severity::Fatal;
+            let (device, port) = (name.to_string(), number.to_string());
+            Some((id.to_string(), device, port, fatal))
+        });
+        self.figures.breached(breaches);
+        let saturated = self
+            .saturated
+            .iter()
+            .map(|(id, name, number)| (id.to_string(), name.to_string(), number.to_string()));
+        self.figures.saturated(saturated.collect());
     }
 }

@@ -23,7 +23,7 @@ impl Agent {
     #[must_use]
     pub fn explain(&self, hands: &dyn Hands) -> String {
         let folder = &self.eyes.config.sys_class_infiniband;
-        let (sight, _) = match self.eyes.look(hands, &self.memory) {
+        let (sight, _) = match self.eyes.look(hands, &self.memory, &self.schedule) {
             Ok(looked) => looked,
             Err(error) => return format!("the clock cannot be read: {error}\n"),
         };
@@ -68,7 +68,7 @@ impl Agent {
     /// # Errors
     /// If the clocks cannot be read.
     pub fn classified(&self, hands: &dyn Hands) -> Result<Classified, ReadError> {
-        let (sight, _) = self.eyes.look(hands, &self.memory)?;
+        let (sight, _) = self.eyes.look(hands, &self.memory, &self.schedule)?;
         let role = |seen: &Seen| match &seen.scope {
             SeenScope::In(role, _) => Ok(*role),
             SeenScope::Out(reason) => Err(reason.to_string()),

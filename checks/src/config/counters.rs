@@ -1,43 +1,27 @@
-//! `[counterDetection]`: every key and value is validated, as the counter checks will want them.
+//! `[counterDetection]`: which counters are watched, and by which thresholds.
 //!
-//! Source of names and rules: NVSentinel, nic-health-monitor `pkg/config/config.go`. The checks that
-//! read counters are not built yet, so nothing is kept.
+//! Every key and value is validated, those of counters that are off too. Source of names and rules:
+//! NVSentinel, nic-health-monitor `pkg/config/config.go`. Without a list the twelve of its chart are
+//! watched; an empty list is none. A section, and a counter, that does not say `enabled` is enabled,
+//! as its documents have it.
 
 use std::collections::BTreeSet;
 
 use toml::{Table, Value};
 
 use super::warn_of_unknown_keys;
+use crate::counters::table::{TABLE, defaults};
+use crate::counters::{CounterId, Threshold, Unit, Watched};
 use crate::note::{Level, Note};
 
-/// Counters that may be named, in order.
-const ALLOWED: [&str; 25] = [
-    "carrier_changes",
-    "excessive_buffer_overrun_errors",
-    "implied_nak_seq_err",
-    "link_downed",
-    "link_error_recovery",
-    "local_ack_timeout_err",
-    "local_link_integrity_errors",
-    "out_of_sequence",
-    "packet_seq_err",
-    "port_rcv_discards",
-    "port_rcv_errors",
-    "port_rcv_remote_physical_errors",
-    "port_rcv_switch_relay_errors",
-    "port_xmit_discards",
-    "port_xmit_wait",
-    "req_transport_retries_exceeded",
-    "rnr_nak_retry_err",
-    "roce_slow_restart",
-    "rx_crc_errors",
-    "rx_errors",
-    "rx_missed_errors",
-    "symbol_error",
-    "symbol_error_fatal",
-    "tx_carrier_errors",
-    "tx_errors",
-];
+/// The section, judged.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct CounterDetection {
+    /// Do the counter checks run at all?
+    pub(crate) enabled: bool,
+    /// In the order in which they are listed, those that are on.
+    pub(crate) watched: Vec<Watched>,
+}
 
 const KEYS: [&str; 2] = ["enabled", "counters"];
 const COUNTER_KEYS: [&str; 5] = [
@@ -50,14 +34,18 @@ const COUNTER_KEYS: [&str; 5] = [
 /// Once the operator's, now owned by the code.
 const RETIRED_KEYS: [&str; 4] = ["path", "isFatal", "description", "recommendedAction"];
 
-/// Validates the section; absent is fine.
-pub(super) fn validate(
+/// Reads the section; absent means the defaults.
+pub(super) fn read(
     section: Option<&Value>,
     path: &str,
     notes: &mut Vec<Note>,
-) -> Result<(), String> {
+) -> Result<CounterDetection, String> {
+    let mut detection = CounterDetection {
+        enabled: true,
+        watched: defaults(),
+    };
     let Some(section) = section else {
-        return Ok(());
+        return Ok(detection);
     };
     let Value::Table(section) = section else {
         return Err(format!(
@@ -65,15 +53,9 @@ pub(super) fn validate(
         ));
     };
     warn_of_unknown_keys(section, &KEYS, "counterDetection.", path, notes);
-    let enabled = flag(section, "counterDetection.enabled", "enabled")?;
-    if enabled {
-        notes.push(Note::new(
-            Level::Warn,
-            "counter checks are not built yet: counterDetection is validated and skipped",
-        ));
-    }
+    detection.enabled = flag(section, "counterDetection.enabled", "enabled")?;
     let counters = match section.get("counters") {
-        None => return Ok(()),
+        None => return Ok(detection),
         Some(Value::Array(counters)) => counters,
         Some(other) => {
             return Err(format!(
@@ -81,32 +63,36 @@ pub(super) fn validate(
             ));
         }
     };
-    if counters.is_empty() && enabled {
+    detection.watched.clear();
+    let mut names = BTreeSet::new();
+    for (index, counter) in counters.iter().enumerate() {
+        let (is_on, watched) = one(counter, index, path, notes)
+            .map_err(|cause| format!("invalid counterDetection: counters[{index}]: {cause}"))?;
+        if !names.insert(watched.id) {
+            return Err(format!(
+                "invalid counterDetection: counters[{index}]: duplicate counter name `{}`",
+                watched.id
+            ));
+        }
+        detection.watched.extend(is_on.then_some(watched));
+    }
+    if detection.watched.is_empty() && detection.enabled {
         let note = Note::new(
             Level::Warn,
-            "counterDetection.counters is empty: no counter",
+            "counterDetection.counters lists none that is enabled: no counter is watched",
         );
         notes.push(note.with("path", path));
     }
-    let mut names = BTreeSet::new();
-    for (index, counter) in counters.iter().enumerate() {
-        let name = one(counter, index, path, notes)
-            .map_err(|cause| format!("invalid counterDetection: counters[{index}]: {cause}"))?;
-        if !names.insert(name) {
-            return Err(format!(
-                "invalid counterDetection: counters[{index}]: duplicate counter name `{name}`"
-            ));
-        }
-    }
-    Ok(())
+    Ok(detection)
 }
 
-fn one<'a>(
-    counter: &'a Value,
+/// One counter of the list, and whether it is on.
+fn one(
+    counter: &Value,
     index: usize,
     path: &str,
     notes: &mut Vec<Note>,
-) -> Result<&'a str, String> {
+) -> Result<(bool, Watched), String> {
     let Value::Table(counter) = counter else {
         return Err(format!("`{counter}` must be a table"));
     };
@@ -127,27 +113,36 @@ fn one<'a>(
     if name.is_empty() {
         return Err("name must not be empty".to_owned());
     }
-    if !ALLOWED.contains(&name) {
-        return Err(format!(
+    let id = CounterId::parse(name).ok_or_else(|| {
+        let allowed: Vec<&str> = TABLE.iter().map(|counter| counter.name).collect();
+        format!(
             "counter name `{name}` is not allowed; allowed counters: {}",
-            ALLOWED.join(", ")
-        ));
-    }
-    flag(counter, "enabled", "enabled")?;
+            allowed.join(", ")
+        )
+    })?;
+    let is_on = flag(counter, "enabled", "enabled")?;
+    let threshold = threshold(counter).map_err(|cause| format!("(`{name}`) {cause}"))?;
+    Ok((is_on, Watched { id, threshold }))
+}
+
+fn threshold(counter: &Table) -> Result<Threshold, String> {
     let kind = text(counter, "thresholdType")?;
     if !["delta", "velocity"].contains(&kind) {
         return Err(format!(
-            "(`{name}`) thresholdType `{kind}` is invalid; must be one of: delta, velocity"
+            "thresholdType `{kind}` is invalid; must be one of: delta, velocity"
         ));
     }
-    threshold(counter).map_err(|cause| format!("(`{name}`) {cause}"))?;
+    let limit = limit(counter)?;
+    if kind == "delta" {
+        return Ok(Threshold::Delta(limit));
+    }
     let unit = text(counter, "velocityUnit")?;
-    if kind == "velocity" && !["second", "minute", "hour"].contains(&unit) {
-        return Err(format!(
-            "(`{name}`) velocityUnit `{unit}` is invalid; must be one of: second, minute, hour"
-        ));
+    match Unit::ALL.into_iter().find(|known| known.name() == unit) {
+        Some(unit) => Ok(Threshold::Velocity(limit, unit)),
+        None => Err(format!(
+            "velocityUnit `{unit}` is invalid; must be one of: second, minute, hour"
+        )),
     }
-    Ok(name)
 }
 
 fn text<'a>(counter: &'a Table, key: &str) -> Result<&'a str, String> {
@@ -158,28 +153,30 @@ fn text<'a>(counter: &'a Table, key: &str) -> Result<&'a str, String> {
     }
 }
 
+/// A switch that is on unless it is off.
 fn flag(table: &Table, told: &str, key: &str) -> Result<bool, String> {
     match table.get(key) {
-        None => Ok(false),
+        None => Ok(true),
         Some(Value::Boolean(flag)) => Ok(*flag),
         Some(other) => Err(format!("`{told}` is `{other}`: must be true or false")),
     }
 }
 
-fn threshold(counter: &Table) -> Result<(), String> {
-    let is_valid = match counter.get("threshold") {
-        None => true,
-        Some(Value::Float(value)) => value.is_finite() && *value >= 0.0,
-        Some(Value::Integer(value)) => *value >= 0,
-        Some(_) => false,
+/// What growth must pass; 0 unless said.
+fn limit(counter: &Table) -> Result<f64, String> {
+    let refuse = |value: &Value| {
+        Err(format!(
+            "threshold `{value}` is invalid; must be a finite value >= 0"
+        ))
     };
-    if is_valid {
-        return Ok(());
+    match counter.get("threshold") {
+        None => Ok(0.0),
+        Some(Value::Float(value)) if value.is_finite() && *value >= 0.0 => Ok(*value),
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "thresholds are floating point, as in the file's other spelling"
+        )]
+        Some(Value::Integer(value)) if *value >= 0 => Ok(*value as f64),
+        Some(value) => refuse(value),
     }
-    let value = counter
-        .get("threshold")
-        .map_or_else(String::new, ToString::to_string);
-    Err(format!(
-        "threshold `{value}` is invalid; must be a finite value >= 0"
-    ))
 }

@@ -1,0 +1,18 @@
+//! The counter checks: which counters are watched, when their growth is a fault, and what is
+//! remembered of each.
+//!
+//! A counter belongs to a port of a PCI function, so its fault follows the function as a port's does
+//! ([`watch`]). One counter's life is [`count`]; what it is judged by is [`threshold`] over the fixed
+//! [`table`]. Reading the files is `eyes`' business, handing events over the agent's. Source:
+//! NVSentinel, "Link Counter Detection", and its nic-health-monitor.
+
+pub(crate) mod count;
+pub(crate) mod judge;
+pub(crate) mod table;
+pub(crate) mod tally;
+pub(crate) mod threshold;
+pub(crate) mod watch;
+
+pub(crate) use table::{CounterId, Place};
+pub(crate) use threshold::{Threshold, Unit, Watched};
+pub(crate) use watch::CounterMemory;

@@ -1,0 +1,347 @@
+//! Whose counters are remembered: devices by their PCI function, ports, and the interface behind them.
+//!
+//! A sight is laid over the memory before counters are judged ([`CounterMemory::recognise`]): names
+//! dealt anew and whatever left the scope leave debts, clearings under the old name. A device that is
+//! merely absent keeps its faults. The state checks keep their own books (`recognise`, `absence`).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::count::Count;
+use super::table::CounterId;
+use super::threshold::Watched;
+use crate::memory::{Debt, Reboot, SlotKey, Subject};
+use crate::message;
+use crate::name::{Check, DeviceName, LinkLayer, PortNumber};
+use crate::scope::Reason;
+use crate::sight::{Blind, Seen, SeenPort, SeenPorts, SeenScope, Sight};
+
+/// The counters of one port.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct PortCounts {
+    pub(crate) layer: LinkLayer,
+    /// The interface that counters of the net tree were read from.
+    pub(crate) interface: Option<Arc<str>>,
+    pub(crate) counts: BTreeMap<CounterId, Count>,
+}
+
+impl PortCounts {
+    pub(crate) fn new(layer: LinkLayer) -> PortCounts {
+        PortCounts {
+            layer,
+            interface: None,
+            counts: BTreeMap::new(),
+        }
+    }
+}
+
+/// The counters of one device.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct DeviceCounts {
+    pub(crate) name: DeviceName,
+    pub(crate) ports: BTreeMap<PortNumber, PortCounts>,
+}
+
+impl DeviceCounts {
+    pub(crate) fn new(name: DeviceName) -> DeviceCounts {
+        DeviceCounts {
+            name,
+            ports: BTreeMap::new(),
+        }
+    }
+
+    /// Its faults that stand at the connector, as layer and subject.
+    pub(crate) fn faults(&self) -> impl Iterator<Item = (LinkLayer, Subject)> + '_ {
+        self.ports.iter().flat_map(move |(number, port)| {
+            let standing = port
+                .counts
+                .iter()
+                .filter(|(_, c)| c.said_since_ns.is_some());
+            standing.map(move |(id, _)| {
+                let subject = Subject::Counter(self.name.clone(), *number, *id);
+                (port.layer, subject)
+            })
+        })
+    }
+}
+
+/// Everything remembered of counters.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct CounterMemory {
+    pub(crate) devices: BTreeMap<SlotKey, DeviceCounts>,
+    /// Their first sight in this boot is an event.
+    pub(crate) is_reborn: bool,
+    /// A reboot whose absent faults are not settled yet.
+    pub(crate) reboot: Option<Reboot>,
+}
+
+/// Who is who in a sight.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Recognised {
+    /// By the devices' places in the sight; `None` for one of which nothing is known.
+    pub(crate) keys: Vec<Option<SlotKey>>,
+    /// Clearings under names and for reasons of the past.
+    pub(crate) debts: Vec<Debt>,
+}
+
+/// By what a sight is laid over the memory.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ruler<'a> {
+    pub(crate) watched: &'a [Watched],
+    /// The checks that run.
+    pub(crate) checks: &'a [Check],
+    pub(crate) patience_ns: u64,
+}
+
+impl CounterMemory {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.devices.is_empty()
+    }
+
+    /// One counter, if it is remembered.
+    pub(crate) fn count_mut(
+        &mut self,
+        key: &SlotKey,
+        number: PortNumber,
+        id: CounterId,
+    ) -> Option<&mut Count> {
+        let device = self.devices.get_mut(key)?;
+        device.ports.get_mut(&number)?.counts.get_mut(&id)
+    }
+
+    /// The layer that a port spoke last, for a poll in which that cannot be read.
+    pub(crate) fn layer_of(&self, key: &SlotKey, number: PortNumber) -> Option<LinkLayer> {
+        Some(self.devices.get(key)?.ports.get(&number)?.layer)
+    }
+
+    /// Nothing is known after a reboot but what stands at the connector.
+    pub(crate) fn after_reboot(&mut self) {
+        let known = self.devices.len();
+        for device in self.devices.values_mut() {
+            for port in device.ports.values_mut() {
+                port.interface = None;
+                port.counts.retain(|_, count| count.said_since_ns.is_some());
+                port.counts.values_mut().for_each(Count::after_reboot);
+            }
+            device.ports.retain(|_, port| !port.counts.is_empty());
+        }
+        self.devices.retain(|_, device| !device.ports.is_empty());
+        self.is_reborn = true;
+        self.reboot = (!self.devices.is_empty()).then_some(Reboot {
+            known,
+            since_ns: None,
+        });
+    }
+
+    /// Lays a sight over the memory: names, and what is watched no more. What is owed for it.
+    pub(crate) fn recognise(&mut self, sight: &Sight, ruler: &Ruler<'_>) -> Recognised {
+        let mut debts = Vec::new();
+        let mut keys = Vec::with_capacity(sight.devices.len());
+        let mut here: BTreeSet<SlotKey> = BTreeSet::new();
+        let mut has_unreadable = false;
+        for seen in &sight.devices {
+            let key = self.find(seen, &here);
+            keys.push(key.clone().or_else(|| new_key(seen, &here)));
+            let Some(key) = key else {
+                here.extend(keys.last().cloned().flatten());
+                continue;
+            };
+            here.insert(key.clone());
+            match &seen.scope {
+                SeenScope::Out(reason) => {
+                    if let Some(device) = self.devices.remove(&key) {
+                        debts.extend(device.faults().map(|(layer, subject)| {
+                            left(layer.degradation_check(), &device.name, subject, reason)
+                        }));
+                    }
+                }
+                SeenScope::Unknown(blind) | SeenScope::In(_, SeenPorts::Blind(blind)) => {
+                    has_unreadable |= matches!(blind, Blind::Unreadable(_));
+                }
+                SeenScope::In(_, SeenPorts::Listed(ports)) => {
+                    let key = self.rekey(key, seen);
+                    here.insert(key.clone());
+                    keys.pop();
+                    keys.push(Some(key.clone()));
+                    self.rename(&key, &seen.name, &mut debts);
+                    if let Some(device) = self.devices.get_mut(&key) {
+                        keep_ports(device, ports, ruler, &mut debts);
+                    }
+                }
+            }
+        }
+        self.disable(ruler.watched, &mut debts);
+        self.settle_reboot(sight, &here, has_unreadable, ruler, &mut debts);
+        Recognised { keys, debts }
+    }
+
+    /// The entry of a listed device; a second device of one function goes by its name.
+    fn find(&self, seen: &Seen, here: &BTreeSet<SlotKey>) -> Option<SlotKey> {
+        let by_name = SlotKey::Name(seen.name.clone());
+        let key = seen.facts.as_ref().map(|facts| &facts.key);
+        match key {
+            Some(key) if !here.contains(key) && self.devices.contains_key(key) => Some(key.clone()),
+            _ if self.devices.contains_key(&by_name) => Some(by_name),
+            Some(SlotKey::Function(_)) => None,
+            _ => {
+                let named = |(_, device): &(&SlotKey, &DeviceCounts)| device.name == seen.name;
+                let mut known = self.devices.iter().filter(|(key, _)| !here.contains(*key));
+                known.find(named).map(|(key, _)| key.clone())
+            }
+        }
+    }
+
+    /// Gives an entry that went by its name the function that can be read now.
+    fn rekey(&mut self, key: SlotKey, seen: &Seen) -> SlotKey {
+        let Some(facts) = &seen.facts else {
+            return key;
+        };
+        let goes_by_name = matches!(key, SlotKey::Name(_)) && facts.function.is_some();
+        if goes_by_name
+            && !self.devices.contains_key(&facts.key)
+            && let Some(device) = self.devices.remove(&key)
+        {
+            self.devices.insert(facts.key.clone(), device);
+            return facts.key.clone();
+        }
+        key
+    }
+
+    /// Follows a device to its new name: faults said under the old one are to be cleared there, and
+    /// said again here.
+    fn rename(&mut self, key: &SlotKey, name: &DeviceName, debts: &mut Vec<Debt>) {
+        let Some(device) = self.devices.get_mut(key) else {
+            return;
+        };
+        if device.name == *name {
+            return;
+        }
+        let old = std::mem::replace(&mut device.name, name.clone());
+        for (number, port) in &mut device.ports {
+            for (id, count) in &mut port.counts {
+                let was_owed = count.owed;
+                if count.rename() {
+                    debts.push(Debt {
+                        check: port.layer.degradation_check(),
+                        subject: Subject::Counter(old.clone(), *number, *id),
+                        message: format!("NIC {old} is now {name}: clearing"),
+                    });
+                    // In a new boot the counter is healthy until it grows.
+                    if was_owed {
+                        count.pending = None;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lets go of counters that are configured no more.
+    fn disable(&mut self, watched: &[Watched], debts: &mut Vec<Debt>) {
+        for device in self.devices.values_mut() {
+            let name = &device.name;
+            for (number, port) in &mut device.ports {
+                let layer = port.layer;
+                port.counts.retain(|id, count| {
+                    let is_watched = watched.iter().any(|watched| watched.id == *id);
+                    if !is_watched && count.said_since_ns.is_some() {
+                        debts.push(Debt {
+                            check: layer.degradation_check(),
+                            subject: Subject::Counter(name.clone(), *number, *id),
+                            message: message::counter_disabled(*id, name),
+                        });
+                    }
+                    is_watched
+                });
+            }
+        }
+    }
+
+    /// After a reboot, faults of devices that are absent are cleared when at least as many are here
+    /// as the old state knew; else they stand. Devices that cannot be read are waited for, at most
+    /// the patience.
+    fn settle_reboot(
+        &mut self,
+        sight: &Sight,
+        here: &BTreeSet<SlotKey>,
+        has_unreadable: bool,
+        ruler: &Ruler<'_>,
+        debts: &mut Vec<Debt>,
+    ) {
+        let Some(reboot) = &mut self.reboot else {
+            return;
+        };
+        let now_ns = sight.clocks.boot_ns;
+        let since_ns = *reboot.since_ns.get_or_insert(now_ns);
+        if has_unreadable && now_ns.saturating_sub(since_ns) <= ruler.patience_ns {
+            return;
+        }
+        let present = sight.devices.iter();
+        let present = present.filter(|seen| matches!(seen.scope, SeenScope::In(..)));
+        if present.count() >= reboot.known {
+            self.devices.retain(|key, device| {
+                if here.contains(key) {
+                    return true;
+                }
+                debts.extend(device.faults().map(|(layer, subject)| Debt {
+                    check: layer.degradation_check(),
+                    message: message::not_present(layer, &subject),
+                    subject,
+                }));
+                false
+            });
+        }
+        self.reboot = None;
+    }
+}
+
+/// The key of a device that is not remembered.
+fn new_key(seen: &Seen, here: &BTreeSet<SlotKey>) -> Option<SlotKey> {
+    let facts = seen.facts.as_ref()?;
+    Some(if here.contains(&facts.key) {
+        SlotKey::Name(seen.name.clone())
+    } else {
+        facts.key.clone()
+    })
+}
+
+/// The clearing of a fault whose device, port or check left the scope.
+fn left(check: Check, name: &DeviceName, subject: Subject, reason: &Reason) -> Debt {
+    Debt {
+        check,
+        subject,
+        message: format!("NIC {name} no longer monitored ({reason}): clearing"),
+    }
+}
+
+/// Lets go of ports that are watched no more, or that speak another layer now.
+fn keep_ports(
+    device: &mut DeviceCounts,
+    ports: &[SeenPort],
+    ruler: &Ruler<'_>,
+    debts: &mut Vec<Debt>,
+) {
+    let name = device.name.clone();
+    device.ports.retain(|number, port| {
+        let seen = ports.iter().find(|seen| seen.number == *number);
+        let check = port.layer.degradation_check();
+        let reason = match seen {
+            Some(seen) if seen.out.is_some() => seen.out.clone(),
+            _ if !ruler.checks.contains(&check) => Some(Reason::CheckOff(check)),
+            Some(seen) => seen
+                .layer
+                .filter(|layer| *layer != port.layer)
+                .map(Reason::LayerIsNow),
+            None => None,
+        };
+        let Some(reason) = reason else {
+            return true;
+        };
+        for (id, count) in &port.counts {
+            if count.said_since_ns.is_some() {
+                let subject = Subject::Counter(name.clone(), *number, *id);
+                debts.push(left(check, &name, subject, &reason));
+            }
+        }
+        false
+    });
+}

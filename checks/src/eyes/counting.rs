@@ -1,0 +1,281 @@
+//! Reading counters: one read per file and poll, in one batch, from a plan that is kept while nothing
+//! moves.
+//!
+//! A counter that this hardware does not have is missing, not unreadable: it is told once and not
+//! held against the path. Counters of the net tree are read from the first interface of
+//! `device/net/`, for the first Ethernet port of a device.
+
+use std::sync::Arc;
+
+use super::{Eyes, Learnt};
+use crate::counters::{Place, Watched};
+use crate::hands::{Answer, Hands, ReadError, Request};
+use crate::memory::Memory;
+use crate::name::{Check, DeviceName, LinkLayer, PortNumber};
+use crate::sight::{Cause, SeenCounts, SeenPorts, SeenScope, Sight, Unread};
+
+/// What is read of a port, and which counter each file stands for.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Shape {
+    files: Vec<(Place, &'static str)>,
+    /// In the order of the configuration: a watched counter and the place of its file.
+    pub(crate) counters: Vec<(Watched, usize)>,
+}
+
+impl Shape {
+    fn of(watched: &[Watched], has_net: bool) -> Shape {
+        let mut shape = Shape::default();
+        for watched in watched {
+            let row = watched.id.row();
+            if row.place.is_net() && !has_net {
+                continue;
+            }
+            let file = (row.place, row.file);
+            let known = shape.files.iter().position(|known| *known == file);
+            let place = known.unwrap_or_else(|| {
+                shape.files.push(file);
+                shape.files.len() - 1
+            });
+            shape.counters.push((*watched, place));
+        }
+        shape
+    }
+}
+
+/// What is watched, as it is read.
+#[derive(Debug, Clone)]
+pub(crate) struct Shapes {
+    pub(crate) watched: Vec<Watched>,
+    /// The checks whose ports are read.
+    checks: Vec<Check>,
+    port: Arc<Shape>,
+    with_net: Arc<Shape>,
+    /// Some counter is of the net tree.
+    wants_net: bool,
+}
+
+impl Shapes {
+    /// For these counters and checks.
+    pub(crate) fn new(watched: Vec<Watched>, checks: &[Check]) -> Shapes {
+        let counted = |check: &Check| check.counted_layer().is_some();
+        Shapes {
+            checks: checks.iter().copied().filter(counted).collect(),
+            port: Arc::new(Shape::of(&watched, false)),
+            with_net: Arc::new(Shape::of(&watched, true)),
+            wants_net: watched
+                .iter()
+                .any(|watched| watched.id.row().place.is_net()),
+            watched,
+        }
+    }
+}
+
+impl Shapes {
+    /// Is any counter of any port watched?
+    pub(crate) fn is_watching(&self) -> bool {
+        !self.checks.is_empty() && !self.watched.is_empty()
+    }
+}
+
+/// A port whose counters are read.
+#[derive(Debug, Clone)]
+pub(crate) struct Target {
+    /// Its device's place in the sight.
+    pub(crate) device: usize,
+    name: DeviceName,
+    pub(crate) number: PortNumber,
+    pub(crate) layer: LinkLayer,
+    /// The interface of its counters in the net tree.
+    pub(crate) interface: Option<Arc<str>>,
+    pub(crate) shape: Arc<Shape>,
+    /// The place of its first file among the requests.
+    pub(crate) first: usize,
+}
+
+impl Target {
+    fn is_same(&self, other: &Target) -> bool {
+        self.device == other.device
+            && self.number == other.number
+            && self.layer == other.layer
+            && self.name == other.name
+            && self.interface == other.interface
+    }
+}
+
+/// The reads of a poll.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CounterPlan {
+    pub(crate) targets: Vec<Target>,
+    pub(crate) requests: Vec<Request>,
+}
+
+impl Eyes {
+    /// Reads every counter that is watched.
+    pub(super) fn read_counters(
+        &self,
+        hands: &dyn Hands,
+        memory: &Memory,
+        sight: &mut Sight,
+        learnt: &mut Learnt,
+    ) {
+        let targets = self.targets(hands, memory, sight);
+        let known = &self.counter_plan;
+        let is_steady = targets.len() == known.targets.len()
+            && targets
+                .iter()
+                .zip(&known.targets)
+                .all(|(a, b)| a.is_same(b));
+        let plan = if is_steady {
+            Arc::clone(known)
+        } else {
+            let plan = Arc::new(self.plan(targets));
+            learnt.counter_plan = Some(Arc::clone(&plan));
+            plan
+        };
+        let answers = hands.fetch(&plan.requests);
+        let mut values = Vec::with_capacity(plan.requests.len());
+        for (request, answer) in plan.requests.iter().zip(answers) {
+            values.push(match answer {
+                Ok(Answer::Bytes(bytes)) => number(&bytes).ok_or_else(|| {
+                    let trouble = (request.path().to_owned(), Cause::Garbled);
+                    sight.troubles.push(trouble);
+                    Unread::Held
+                }),
+                Err(ReadError::ENOENT) => Err(Unread::Missing),
+                Err(ReadError::ENODEV) => Err(Unread::Held),
+                Err(error) => {
+                    let trouble = (request.path().to_owned(), Cause::Failed(error));
+                    sight.troubles.push(trouble);
+                    Err(Unread::Held)
+                }
+                Ok(_) => Err(Unread::Held),
+            });
+        }
+        values.resize(plan.requests.len(), Err(Unread::Held));
+        sight.counts = Some(SeenCounts { plan, values });
+    }
+
+    /// The ports whose counters are watched. A port whose layer cannot be read speaks what it spoke.
+    fn targets(&self, hands: &dyn Hands, memory: &Memory, sight: &Sight) -> Vec<Target> {
+        let mut targets = Vec::with_capacity(self.counter_plan.targets.len());
+        for (device, seen) in sight.devices.iter().enumerate() {
+            let SeenScope::In(_, SeenPorts::Listed(ports)) = &seen.scope else {
+                continue;
+            };
+            let mut interface = None;
+            for port in ports.iter().filter(|port| port.out.is_none()) {
+                let key = seen.facts.as_ref().map(|facts| &facts.key);
+                let spoke = || memory.counters.layer_of(key?, port.number);
+                let Some(layer) = port.layer.or_else(spoke) else {
+                    continue;
+                };
+                if !self.shapes.checks.contains(&layer.degradation_check()) {
+                    continue;
+                }
+                let is_first_ethernet = layer == LinkLayer::Ethernet && interface.is_none();
+                if is_first_ethernet && self.shapes.wants_net {
+                    interface = Some(self.interfaces(hands, &seen.name).into_iter().next());
+                    let found = interface.clone().flatten();
+                    targets.push(self.target(device, &seen.name, port.number, layer, found));
+                } else {
+                    targets.push(self.target(device, &seen.name, port.number, layer, None));
+                }
+            }
+        }
+        targets
+    }
+
+    fn target(
+        &self,
+        device: usize,
+        name: &DeviceName,
+        number: PortNumber,
+        layer: LinkLayer,
+        interface: Option<String>,
+    ) -> Target {
+        let shape = if interface.is_some() {
+            &self.shapes.with_net
+        } else {
+            &self.shapes.port
+        };
+        Target {
+            device,
+            name: name.clone(),
+            number,
+            layer,
+            interface: interface.map(Arc::from),
+            shape: Arc::clone(shape),
+            first: 0,
+        }
+    }
+
+    fn plan(&self, targets: Vec<Target>) -> CounterPlan {
+        let mut plan = CounterPlan::default();
+        for mut target in targets {
+            target.first = plan.requests.len();
+            let port = self.path(&target.name, &format!("ports/{}", target.number));
+            let net = &self.config.sys_class_net;
+            for (place, file) in &target.shape.files {
+                let folder = place.folder();
+                plan.requests.push(Request::Read(match &target.interface {
+                    Some(interface) if place.is_net() => {
+                        format!("{net}/{interface}/{folder}{file}")
+                    }
+                    _ => format!("{port}/{folder}{file}"),
+                }));
+            }
+            plan.targets.push(target);
+        }
+        plan
+    }
+}
+
+/// The number that a counter's file shows: decimal digits and nothing else.
+fn number(bytes: &[u8]) -> Option<u64> {
+    let text = std::str::from_utf8(bytes.trim_ascii()).ok()?;
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| text.parse().ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::counters::table::defaults;
+
+    #[rstest]
+    #[case("0\n", Some(0))]
+    #[case(" 15 ", Some(15))]
+    #[case("18446744073709551615\n", Some(u64::MAX))]
+    #[case("18446744073709551616\n", None)]
+    #[case("N/A (no PMA)\n", None)]
+    #[case("+5", None)]
+    #[case("-1", None)]
+    #[case("1 2", None)]
+    #[case("", None)]
+    fn only_a_decimal_number_is_a_value(#[case] text: &str, #[case] want: Option<u64>) {
+        assert_eq!(number(text.as_bytes()), want);
+    }
+
+    #[test]
+    fn symbol_error_is_read_once_for_two_counters() {
+        let shape = Shape::of(&defaults(), true);
+        assert_eq!(shape.counters.len(), 12);
+        assert_eq!(shape.files.len(), 11);
+        let places: Vec<usize> = shape
+            .counters
+            .iter()
+            .filter(|(watched, _)| watched.id.row().file == "symbol_error")
+            .map(|(_, place)| *place)
+            .collect();
+        assert_eq!(places, [4, 4]);
+    }
+
+    #[test]
+    fn infiniband_has_no_counter_of_the_net_tree() {
+        let shape = Shape::of(&defaults(), false);
+        assert_eq!(shape.counters.len(), 11);
+        assert!(shape.files.iter().all(|(place, _)| !place.is_net()));
+    }
+}
