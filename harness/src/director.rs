@@ -28,6 +28,7 @@ mod error;
 mod faces;
 mod files;
 mod show;
+mod trees;
 mod truth;
 
 pub use chair::{ChairAct, ChairPlan, MonitorId};
@@ -35,6 +36,7 @@ pub use error::StageError;
 #[cfg(feature = "process")]
 pub(crate) use files::rule as rule_of;
 pub use files::{CLASS_INFINIBAND, WRITABLE};
+pub use trees::Trees;
 pub use truth::{ComparedCard, Faces, FunctionFace, NodeTruth, PortFace, TickTruth, Truth};
 
 use chair::Chair;
@@ -197,18 +199,12 @@ impl<'s> Director<'s> {
     ///
     /// # Errors
     /// [`StageError`] if the world has no such node or the state file cannot be as given.
-    pub fn furnish(&mut self, node: &NodeName) -> Result<Fs, StageError> {
+    pub fn furnish(&mut self, node: &NodeName, trees: &Trees) -> Result<Fs, StageError> {
         let machine = self
             .fabric
             .machine(node)
             .ok_or_else(|| StageError::NoSuchNode(node.clone()))?;
-        let mut fs = Fs::new();
-        for folder in [CLASS_INFINIBAND, "sys/class/net", "sys/bus/pci/devices"] {
-            fs.alias_folder(folder);
-        }
-        fs.apply(&platforms::render(machine));
-        fs.set_anchor(CLASS_INFINIBAND);
-        fs.set_writable(WRITABLE);
+        let mut fs = trees.of(machine);
         let shown = machine.clone();
         let scene = self.scene(node)?;
         scene.shown = shown;

@@ -9,6 +9,7 @@ use scenarios::{Arm, Story};
 use crate::{
     compare::compare,
     descriptor::Descriptor,
+    director::Trees,
     judge::judge,
     memory::{Played, play_in_memory},
 };
@@ -27,6 +28,8 @@ pub trait Player {
 pub struct MemoryPlayer {
     /// The wrong monitor to play, by its name; the descriptor's own if there is none.
     pub species: Option<String>,
+    /// The trees that drills begin with.
+    pub trees: Trees,
 }
 
 impl Player for MemoryPlayer {
@@ -35,7 +38,7 @@ impl Player for MemoryPlayer {
     }
 
     fn play(&mut self, story: &Story, descriptor: &Descriptor) -> Played {
-        play_in_memory(story, descriptor, self.species.as_deref())
+        play_in_memory(story, descriptor, self.species.as_deref(), &self.trees)
     }
 }
 

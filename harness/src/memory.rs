@@ -24,7 +24,7 @@ pub(crate) use reads::TraceLog;
 use crate::{
     connector::{Reaction, Socket, UNAVAILABLE, code_word},
     descriptor::{Descriptor, Filling},
-    director::{ChairAct, Director, MonitorId, StageError, Truth, state_file},
+    director::{ChairAct, Director, MonitorId, StageError, Trees, Truth, state_file},
     recording::{Broken, Call, ChairTick, Exit, Recording, Tick},
 };
 
@@ -48,12 +48,17 @@ pub struct Played {
 
 /// Plays a story in memory. `species` makes the monitor one that is wrong on purpose.
 #[must_use]
-pub fn play_in_memory(story: &Story, descriptor: &Descriptor, species: Option<&str>) -> Played {
+pub fn play_in_memory(
+    story: &Story,
+    descriptor: &Descriptor,
+    species: Option<&str>,
+    trees: &Trees,
+) -> Played {
     let mut recording = Recording {
         arm: Some(Arm::Memory),
         ..Recording::default()
     };
-    let world = match World::new(story) {
+    let world = match World::new(story, trees) {
         Ok(world) => RefCell::new(world),
         Err(error) => {
             recording.broken = Some(Broken::Stage {
@@ -102,12 +107,12 @@ struct Node {
 }
 
 impl<'s> World<'s> {
-    fn new(story: &'s Story) -> Result<Self, StageError> {
+    fn new(story: &'s Story, trees: &Trees) -> Result<Self, StageError> {
         let mut director = Director::new(story)?;
         let mut nodes = BTreeMap::new();
         for (name, _) in &story.nodes {
             let node = Node {
-                fs: director.furnish(name)?,
+                fs: director.furnish(name, trees)?,
                 tick: ChairTick::default(),
                 trace: TraceLog::default(),
                 hung: BTreeMap::new(),

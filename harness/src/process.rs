@@ -41,7 +41,7 @@ use network::Network;
 use player::Player;
 use server::Connector;
 
-use crate::{descriptor::Descriptor, drill, memory::Played};
+use crate::{descriptor::Descriptor, director::Trees, drill, memory::Played};
 
 /// How drills are played as processes.
 #[derive(Clone, Debug)]
@@ -54,6 +54,8 @@ pub struct ProcessOptions {
     pub wrap: Vec<String>,
     /// The wrong monitor to play, by its name; the descriptor's own if there is none.
     pub species: Option<String>,
+    /// The trees that drills begin with.
+    pub trees: Trees,
     /// For tests of the comparison of arms: files whose first bytes are served for ever.
     pub stale_bytes_for_test: Option<Pattern>,
 }
@@ -67,6 +69,7 @@ impl Default for ProcessOptions {
             pin: true,
             wrap: Vec::new(),
             species: None,
+            trees: Trees::default(),
             stale_bytes_for_test: None,
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use harness::{
-    Broken, Call, Descriptor, Differences, Exit, Judgement, Played, Recording, Truth, judge,
+    Broken, Call, Descriptor, Differences, Exit, Judgement, Played, Recording, Trees, Truth, judge,
     play_in_memory,
 };
 use platforms::{NodeName, Platforms};
@@ -71,7 +71,8 @@ struct Case {
 impl Case {
     fn played(text: &str) -> Self {
         let story = story(text, "h100-oci");
-        let Played { recording, truth } = play_in_memory(&story, &reference(), None);
+        let Played { recording, truth } =
+            play_in_memory(&story, &reference(), None, &Trees::default());
         Self {
             story,
             truth,

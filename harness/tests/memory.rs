@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use harness::{Descriptor, Exit, MemoryPlayer, Played, compare, play, play_in_memory, trace};
+use harness::{
+    Descriptor, Exit, MemoryPlayer, Played, Trees, compare, play, play_in_memory, trace,
+};
 use platforms::{NodeName, Platforms};
 use rstest::rstest;
 use scenarios::Story;
@@ -71,7 +73,7 @@ until: 30s
 #[test]
 fn the_same_story_gives_the_same_bytes() {
     let (story, one) = check(FLAPPING);
-    let other = play_in_memory(&story, &reference(), None);
+    let other = play_in_memory(&story, &reference(), None, &Trees::default());
     assert_eq!(compare(&one.recording, &other.recording), None);
     assert_eq!(format!("{one:?}"), format!("{other:?}"));
     assert_eq!(

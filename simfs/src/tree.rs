@@ -6,7 +6,7 @@
 mod epoch;
 mod walk;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
     Edit, Errno, NodeId, NodeKind, Stale, TreePath, Value,
@@ -21,7 +21,8 @@ pub(crate) use walk::Walk;
 /// it leads through folders, never through links.
 #[derive(Clone, Debug)]
 pub struct Tree {
-    nodes: Vec<Option<Node>>,
+    /// Shared with the trees that this one was cloned from, until one of them changes a node.
+    nodes: Vec<Option<Arc<Node>>>,
     structure: u64,
     writable: Option<TreePath>,
     anchor: Option<Anchor>,
@@ -52,7 +53,7 @@ impl Tree {
             writable: false,
         };
         Self {
-            nodes: vec![None, Some(root)],
+            nodes: vec![None, Some(Arc::new(root))],
             structure: 0,
             writable: None,
             anchor: None,
@@ -222,23 +223,18 @@ impl Tree {
     }
 
     pub(crate) fn node(&self, id: NodeId) -> Option<&Node> {
-        self.nodes.get(id.index())?.as_ref()
+        self.nodes.get(id.index())?.as_deref()
     }
 
     pub(crate) fn node_mut(&mut self, id: NodeId) -> Option<&mut Node> {
-        self.nodes.get_mut(id.index())?.as_mut()
+        self.nodes.get_mut(id.index())?.as_mut().map(Arc::make_mut)
     }
 
     /// Every link, by number.
     pub(crate) fn links(&self) -> impl Iterator<Item = NodeId> {
-        let is_link = |node: &Option<Node>| {
-            matches!(
-                node,
-                Some(Node {
-                    body: Body::Link(_),
-                    ..
-                })
-            )
+        let is_link = |node: &Option<Arc<Node>>| {
+            node.as_ref()
+                .is_some_and(|node| matches!(node.body, Body::Link(_)))
         };
         let links = self
             .nodes
@@ -285,13 +281,10 @@ impl Tree {
         let Some(slot) = self.nodes.get_mut(id.index()) else {
             return;
         };
-        if let Some(Node {
-            body: Body::Folder(children),
-            ..
-        }) = slot.take()
-        {
-            for child in children.into_values() {
-                self.bury(child);
+        let Some(node) = slot.take() else { return };
+        if let Body::Folder(children) = &node.body {
+            for child in children.values() {
+                self.bury(*child);
             }
         }
     }
@@ -306,7 +299,7 @@ impl Tree {
     }
 
     fn push(&mut self, node: Node) -> NodeId {
-        self.nodes.push(Some(node));
+        self.nodes.push(Some(Arc::new(node)));
         NodeId::from_index(self.nodes.len() - 1)
     }
 

@@ -87,7 +87,9 @@ impl<'a> Player<'a> {
             .map_err(|error| stage(&error))?;
         for (at, (node, _)) in self.story.nodes.iter().enumerate() {
             let fs = Arc::new(Mutex::new(
-                self.director.furnish(node).map_err(|error| stage(&error))?,
+                self.director
+                    .furnish(node, &self.arm.options.trees)
+                    .map_err(|error| stage(&error))?,
             ));
             let root = self.arm.folder.join(at.to_string());
             let socket = self.arm.folder.join(format!("{at}.sock"));

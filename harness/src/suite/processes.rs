@@ -7,7 +7,7 @@ use simfs::Pattern;
 
 use super::pairs::Selected;
 use crate::{
-    Descriptor, Player,
+    Descriptor, Player, Trees,
     process::{ProbeFailure, ProcessArm, ProcessOptions, Stage},
     read_files::Library,
 };
@@ -25,6 +25,8 @@ pub struct Starting {
     pub limit: Option<Duration>,
     /// A test switch: the mount serves the first bytes of every port's state for ever.
     pub stale_for_test: bool,
+    /// The trees that drills begin with.
+    pub trees: Trees,
 }
 
 impl Starting {
@@ -84,6 +86,7 @@ impl Starting {
             pin: self.pin,
             wrap: self.wrap.clone(),
             species: self.species.clone(),
+            trees: self.trees.clone(),
             stale_bytes_for_test: stale,
         };
         ProcessArm::new(stage, job, options).map_err(|error| error.to_string())

@@ -29,8 +29,8 @@ use super::{
     repeat::Fingerprint,
 };
 use crate::{
-    Descriptor, MemoryPlayer, Played, Player, Recording, Vocabulary, bless, golden_difference,
-    play, read_files::Library, run_folder::Artifact, trace,
+    Descriptor, MemoryPlayer, Played, Player, Recording, Trees, Vocabulary, bless,
+    golden_difference, play, read_files::Library, run_folder::Artifact, trace,
 };
 
 /// Makes the player that a job, counted from 0, plays its processes with.
@@ -63,6 +63,8 @@ pub struct How<'r> {
     pub bless: bool,
     /// The monitor is one that is wrong on purpose.
     pub species: Option<String>,
+    /// The trees that drills begin with.
+    pub trees: Trees,
     /// The words of the command line.
     pub asked: Vec<String>,
     /// The words that lead to the same files and monitor again.
@@ -312,6 +314,7 @@ impl Show<'_> {
         Seat {
             memory: MemoryPlayer {
                 species: self.how.species.clone(),
+                trees: self.how.trees.clone(),
             },
             process: match &self.how.process {
                 Some(Ok(arm)) => (arm.players)(job),

@@ -3,6 +3,7 @@
 use std::{env, path::PathBuf, process, time::Duration};
 
 use harness::{
+    Trees,
     run_folder::{Artifact, RunFolder, RunFolderError, write_report},
     suite::{self, Audience, How, ProcessArm, Starting},
 };
@@ -66,6 +67,7 @@ fn played(
         species: None,
         limit: arguments.how.test_limit_ms.map(Duration::from_millis),
         stale_for_test: arguments.how.test_stale,
+        trees: Trees::default(),
     };
     let Choice {
         library,
@@ -92,6 +94,7 @@ fn played(
         Err(reason) => Err(reason.clone()),
     };
     let how = How {
+        trees: starting.trees.clone(),
         jobs: arguments.how.jobs,
         fail_fast: arguments.how.fail_fast,
         repeat: arguments.how.repeat,
