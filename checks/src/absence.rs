@@ -37,6 +37,16 @@ pub(crate) fn settle(
         }
         if slot.misses == 0 {
             remember_design(slot);
+            if around.has_new_stranger {
+                slot.maybe_renamed_since_ns.0.get_or_insert(measure.now_ns);
+            }
+        }
+        // A function whose new name cannot be placed yet is no disappearance: it is waited for.
+        if let Some(since_ns) = slot.maybe_renamed_since_ns.0
+            && around.has_stranger
+            && measure.now_ns.saturating_sub(since_ns) <= measure.patience_ns
+        {
+            continue;
         }
         if slot.misses < measure.disappearance_polls {
             slot.misses += 1;

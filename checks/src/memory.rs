@@ -4,7 +4,7 @@
 //! a batch is accepted ([`Effect`]). Everything here but [`Passing`] values is saved. Start with
 //! [`Memory`] and [`Slot`]; the texts of the file are `state_file`'s business.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -158,6 +158,8 @@ pub(crate) struct Slot {
     pub(crate) ports: BTreeMap<PortNumber, Port>,
     /// Polls in a row without it.
     pub(crate) misses: u32,
+    /// Since when a device that nobody can place may be this one under a new name, boot time.
+    pub(crate) maybe_renamed_since_ns: Passing<Option<u64>>,
     /// Polls in a row with an empty `ports/`, up to 2.
     pub(crate) empty_listings: u32,
     /// A fault of an earlier boot stands, and it has not been seen since.
@@ -260,6 +262,8 @@ pub(crate) struct Memory {
     /// Since when the class folder is not there, boot time.
     pub(crate) anchor_missing_since_ns: Option<u64>,
     pub(crate) counters: CounterMemory,
+    /// Listed devices that are not known and cannot be placed.
+    pub(crate) strangers: Passing<BTreeSet<DeviceName>>,
 }
 
 /// What an accepted batch changes.
@@ -463,6 +467,12 @@ impl Memory {
             if let Some(fault) = &mut card.fault {
                 fault.again = true;
             }
+        }
+        // Whoever else is on such a card is new, but a port that is kept must not hide its card.
+        let kept = self.slots.values();
+        let kept = kept.flat_map(|slot| slot.layers().map(|layer| (layer, slot.card())));
+        for card in kept.collect::<BTreeSet<_>>() {
+            self.cards.entry(card).or_default();
         }
         self.reboot = Some(Reboot {
             known,

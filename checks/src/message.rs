@@ -55,15 +55,11 @@ pub(crate) fn port_gone(layer: LinkLayer, name: &DeviceName, number: PortNumber)
 }
 
 pub(crate) fn port_unreadable(
-    layer: LinkLayer,
     name: &DeviceName,
     number: PortNumber,
     cause: impl std::fmt::Display,
 ) -> String {
-    format!(
-        "{} {name} port {number}: state unreadable ({cause})",
-        port_word(layer)
-    )
+    format!("Port {name} port {number}: state unreadable ({cause})")
 }
 
 pub(crate) fn device_gone(layer: LinkLayer, name: &DeviceName) -> String {

@@ -22,6 +22,10 @@ pub(crate) struct Surroundings {
     pub(crate) unready: BTreeSet<Card>,
     /// Some device in the listing could not be read.
     pub(crate) has_unreadable: bool,
+    /// Some device in the listing is not known and cannot be placed.
+    pub(crate) has_stranger: bool,
+    /// Such a device was not in the listing before.
+    pub(crate) has_new_stranger: bool,
 }
 
 /// Lays the sight over the memory.
@@ -39,6 +43,7 @@ pub(crate) fn recognise(
     }
     let claimed = claimed(memory, sight);
     let mut around = Surroundings::default();
+    let mut strangers = BTreeSet::new();
     for seen in &sight.devices {
         let function = seen
             .facts
@@ -58,6 +63,9 @@ pub(crate) fn recognise(
             }
             SeenScope::Unknown(blind) => {
                 around.has_unreadable |= matches!(blind, Blind::Unreadable(_));
+                if found.is_none() && seen.facts.is_none() {
+                    strangers.insert(seen.name.clone());
+                }
                 around
                     .unready
                     .extend(function.map(|function| function.card()));
@@ -88,6 +96,9 @@ pub(crate) fn recognise(
             }
         }
     }
+    around.has_stranger = !strangers.is_empty();
+    around.has_new_stranger = !strangers.is_subset(&memory.strangers.0);
+    memory.strangers = Passing(strangers);
     around
 }
 
@@ -164,6 +175,7 @@ fn create(
         role,
         ports: BTreeMap::new(),
         misses: 0,
+        maybe_renamed_since_ns: Passing::default(),
         empty_listings: 0,
         stale: false,
         gone: BTreeMap::new(),
@@ -239,6 +251,7 @@ fn keep_readings(
     };
     slot.role = role;
     slot.misses = 0;
+    slot.maybe_renamed_since_ns = Passing::default();
     slot.stale = false;
     let listed = match ports {
         SeenPorts::Blind(blind) => {

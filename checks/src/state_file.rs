@@ -207,6 +207,7 @@ fn restore(file: File) -> Memory {
         reboot: file.reboot,
         anchor_missing_since_ns: file.anchor_missing_since_ns,
         counters: Default::default(),
+        strangers: Passing::default(),
     };
     for entry in file.slots.unwrap_or_default() {
         let slot = Slot {
@@ -215,6 +216,7 @@ fn restore(file: File) -> Memory {
             role: entry.role,
             ports: entry.ports,
             misses: entry.misses,
+            maybe_renamed_since_ns: Passing::default(),
             empty_listings: entry.empty_listings,
             stale: entry.stale,
             gone: entry.gone,
@@ -309,6 +311,7 @@ fn migrated_slot(memory: &mut Memory, device: DeviceName) -> &mut Slot {
         role: Role::Compute,
         ports: BTreeMap::new(),
         misses: 0,
+        maybe_renamed_since_ns: Passing::default(),
         empty_listings: 0,
         stale: false,
         gone: BTreeMap::new(),

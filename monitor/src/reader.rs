@@ -229,15 +229,24 @@ fn list(path: &str) -> std::io::Result<Vec<String>> {
         .collect()
 }
 
-/// A sysfs attribute fits a page and says that it is 4096 bytes long; a second read finds its end.
+/// The size of a page, in bytes: the most that a sysfs attribute holds.
+const PAGE_BYTES: usize = 4096;
+
+/// An attribute comes whole with the first read. A file of records (`seq_read_iter`,
+/// `fs/seq_file.c`) leaves less room than one record needs before its end, so what leaves half a
+/// page free was the end too; only then is a second read, which costs as much, left out.
 fn read(path: &str) -> std::io::Result<Vec<u8>> {
     let mut file = std::fs::File::open(path)?;
-    let mut page = [0_u8; 4096];
+    let mut page = [0_u8; PAGE_BYTES];
     let mut bytes = Vec::new();
     loop {
         match file.read(&mut page) {
-            Ok(0) => return Ok(bytes),
-            Ok(count) => bytes.extend_from_slice(&page[..count]),
+            Ok(count) => {
+                bytes.extend_from_slice(&page[..count]);
+                if count < PAGE_BYTES / 2 {
+                    return Ok(bytes);
+                }
+            }
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }

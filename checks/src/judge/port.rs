@@ -107,7 +107,7 @@ fn judge_one(
                 let is_due = !is_quiet && is_over(port.unreadable_since_ns, measure);
                 is_due.then_some(Severity::NonFatal)
             };
-            (worst, message::port_unreadable(layer, name, number, cause))
+            (worst, message::port_unreadable(name, number, cause))
         }
         Glance::Read { operstate } => {
             let reading = port.reading.as_ref()?;

@@ -3,7 +3,7 @@
 use checks::ReadError;
 
 use super::nics;
-use crate::world::{ANCHOR, DISABLED, INIT, POLLING, Rig, UP, brief, nic};
+use crate::world::{ANCHOR, DISABLED, INIT, Nic, POLLING, Rig, UP, brief, nic};
 
 #[test]
 fn a_vanished_device_is_fatal_at_once_and_heals_with_its_ports() {
@@ -206,4 +206,52 @@ fn names_swapped_over_a_disappearance_clear_each_other() {
         ["h mlx5_0", "h mlx5_1", "h mlx5_0/1", "h mlx5_1/1"]
     );
     assert!(rig.polls(40).is_empty());
+}
+
+#[test]
+fn a_function_renamed_onto_an_unreadable_entry_is_waited_for() {
+    let mut rig = Rig::started(&nics(3));
+    let renamed = Nic {
+        name: "mlx5_9".to_owned(),
+        ..nic(1)
+    };
+    let entry = format!("{ANCHOR}/mlx5_9");
+    rig.world.drop_device("mlx5_1");
+    rig.world.put_device(&renamed);
+    rig.world.errors.insert(entry.clone(), ReadError::EIO);
+    assert!(rig.polls(30).is_empty(), "an unreadable path is no fatal");
+    rig.world.errors.remove(&entry);
+    assert!(rig.polls(3).is_empty(), "nothing stood under the old name");
+    rig.world.set("mlx5_9", 1, DISABLED);
+    assert_eq!(brief(&rig.poll()), ["F mlx5_9/1"]);
+}
+
+#[test]
+fn an_entry_that_was_unreadable_before_hides_no_disappearance() {
+    let mut rig = Rig::new(&nics(3));
+    let stranger = Nic {
+        name: "mlx5_9".to_owned(),
+        ..nic(9)
+    };
+    rig.world.put_device(&stranger);
+    let entry = format!("{ANCHOR}/mlx5_9");
+    rig.world.errors.insert(entry, ReadError::EIO);
+    rig.polls(40);
+    rig.world.drop_device("mlx5_1");
+    assert_eq!(brief(&rig.poll()), ["F mlx5_1"]);
+}
+
+#[test]
+fn a_missing_device_beside_a_new_unreadable_entry_is_fatal_after_the_patience() {
+    let mut rig = Rig::started(&nics(3));
+    let stranger = Nic {
+        name: "mlx5_9".to_owned(),
+        ..nic(9)
+    };
+    rig.world.drop_device("mlx5_1");
+    rig.world.put_device(&stranger);
+    let entry = format!("{ANCHOR}/mlx5_9");
+    rig.world.errors.insert(entry, ReadError::EIO);
+    assert!(rig.polls(31).is_empty());
+    assert_eq!(brief(&rig.poll()), ["F mlx5_1"]);
 }
