@@ -33,7 +33,7 @@ use crate::metadata::Metadata;
 use crate::name::{Check, LinkLayer};
 use crate::note::{Level, Note};
 use crate::reading::Severity;
-use crate::schedule::Schedule;
+use crate::schedule::{Due, Schedule};
 use crate::sight::{Anchor, Blind, Cause, Seen, SeenPorts, SeenScope, Sight, Unread};
 use crate::state_file;
 use crate::zoo::Hooks;
@@ -85,6 +85,8 @@ pub struct Agent {
     delivery: Delivery<Effect>,
     noted: BTreeSet<String>,
     figures: Figures,
+    /// The checks that the last poll was for.
+    was_due: Due,
     saturated: Saturated,
     hooks: Hooks,
 }
@@ -143,7 +145,7 @@ impl Agent {
             settings.paths.route.clone(),
             settings.paths.boot_id.clone(),
         );
-        let figures = Figures::new(&settings.node_name, &settings.checks);
+        let figures = Figures::new(&settings.node_name, &checks);
         let mut agent = Agent {
             delivery: Delivery::new(settings.publish, &settings.node_name),
             schedule: Schedule::new(
@@ -161,6 +163,7 @@ impl Agent {
             stage: Stage::Running,
             noted: BTreeSet::new(),
             figures,
+            was_due: Due::default(),
             saturated: Saturated::default(),
             hooks,
         };
@@ -304,6 +307,7 @@ impl Agent {
                 return;
             }
         };
+        self.was_due = sight.due;
         self.note_troubles(&mut sight);
         self.count_devices(&sight);
         self.eyes.keep(&sight, learnt);

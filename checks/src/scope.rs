@@ -85,6 +85,25 @@ impl Placement {
     }
 }
 
+/// Which rule made a monitored device what it is, for people; the rules are those of [`place`].
+pub(crate) fn why(
+    placement: &Placement,
+    role: Role,
+    metadata: Option<&Metadata>,
+    name: &DeviceName,
+) -> &'static str {
+    let nearness = metadata.map(|metadata| metadata.nearness(name.as_str()));
+    match (placement, role, nearness) {
+        (Placement::Fixed(Role::Pinned), ..) => "it is named by nicInclusionRegexOverride",
+        (Placement::Fixed(_), ..) => "it shares a PCIe switch with a GPU (PIX or PXB)",
+        (_, Role::Compute, _) => "on a GPU's NUMA node, and its link layer is InfiniBand",
+        (_, _, Some(Nearness::System)) => {
+            "Ethernet on a GPU's NUMA node, SYS to all GPUs, no BlueField"
+        }
+        _ => "Ethernet on a GPU's NUMA node, and NODE or PHB to a GPU",
+    }
+}
+
 /// `hca_type` of BlueField-2, its variant and BlueField-3 (`lsd 4.2.4`).
 const BLUEFIELD: [&str; 3] = ["MT41682", "MT41686", "MT41692"];
 

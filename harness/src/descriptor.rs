@@ -77,6 +77,14 @@ pub struct Descriptor {
     /// Whose state file it keeps.
     #[serde(default)]
     pub state_file: Vocabulary,
+    /// The path below its `{metrics_port}` where it tells metrics by the reference monitor's names;
+    /// without it, what a story says of metrics does not apply.
+    #[serde(default)]
+    pub metrics: Option<String>,
+    /// The path where it tells whether it is alive; without it, what a story says of that does not
+    /// apply.
+    #[serde(default)]
+    pub healthz: Option<String>,
     /// Whether it can also be played in memory, by the agent in `checks`.
     #[serde(default)]
     pub memory: bool,
@@ -295,6 +303,8 @@ impl Descriptor {
             ("NICDRILL_ROOT", "{root}"),
             ("NICDRILL_SOCKET", "{socket}"),
             ("NICDRILL_STATE_FILE", "{state_file}"),
+            ("NICDRILL_NODE", "{node}"),
+            ("NICDRILL_METRICS_PORT", "{metrics_port}"),
             ("NODE_NAME", "{node}"),
         ];
         Self {
@@ -317,6 +327,8 @@ impl Descriptor {
             flags: Vocabulary::Own,
             texts: Vocabulary::Own,
             state_file: Vocabulary::Own,
+            metrics: None,
+            healthz: None,
             memory: false,
             zoo: None,
             differences: Differences::default(),

@@ -15,6 +15,7 @@ use platforms::NodeName;
 use scenarios::{Arm, Signal, Story};
 use simfs::Fs;
 
+mod asking;
 mod hands;
 mod reads;
 
@@ -244,6 +245,7 @@ impl Cast<'_, '_> {
                 let Some((node, monitor)) = poll else { break };
                 self.poll(&node, monitor);
             }
+            self.ask();
             let mut world = self.world.borrow_mut();
             world.end_tick();
             if world.broken.is_some() || world.director.is_over() {
@@ -396,6 +398,8 @@ impl Cast<'_, '_> {
         if !self.is_struck(node) {
             agent.take(polled);
             self.drain(node, monitor, &mut agent);
+            // No real time passes here.
+            agent.took(std::time::Duration::ZERO);
         }
         let mut world = self.world.borrow_mut();
         let scene = world.node(node);

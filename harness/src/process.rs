@@ -23,6 +23,7 @@ use simfs::Pattern;
 use tokio::{runtime::Runtime, sync::mpsc};
 
 mod chair;
+mod http;
 mod inbox;
 mod line;
 mod network;

@@ -10,6 +10,8 @@ use proto::HealthEvent;
 use scenarios::Arm;
 use simfs::SimTime;
 
+pub use crate::inquiry::{Answers, Series};
+
 /// One drill in one arm.
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
@@ -47,6 +49,8 @@ pub struct ChairTick {
     pub calls: Vec<Call>,
     /// Lines of log that the monitor wrote (process arm: stderr, then stdout; memory arm: its notes).
     pub log: Vec<String>,
+    /// What the monitor answered when it was asked, at the tick's end.
+    pub answers: Answers,
     /// Exits in this tick.
     pub exits: Vec<Exit>,
     /// The state file at the tick's end; `None`: absent.

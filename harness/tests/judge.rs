@@ -354,6 +354,17 @@ fn refused(line: &str) -> Vec<(FailureKind, String, Vec<String>)> {
     Some("the state file is {")
 )]
 #[case("{ reads: victim/state, times: 9 }", "9 to 9 reads", Some("2 reads"))]
+#[case(
+    "{ metric: nic_health_monitor_health_events_sent_total, labels: { is_fatal: true }, is: '> 1' }",
+    "nic_health_monitor_health_events_sent_total{is_fatal=\"true\"}: at least 2",
+    Some("is_fatal=\"true\",node=\"node-a\"} 1")
+)]
+#[case(
+    "{ metric: nic_health_monitor_state_check_errors_total, is: absent }",
+    "nic_health_monitor_state_check_errors_total{}: no value",
+    Some("device=\"mlx5_0\"")
+)]
+#[case("{ metric: up, is: 0 }", "up{}: 0", Some("no value of up"))]
 #[case("stuck_in_kernel", "stuck in the kernel", Some("it could be ended"))]
 #[case(
     "{ nonfatal: victim }",
@@ -393,8 +404,50 @@ fn a_line_that_does_not_hold_is_told_with_what_came(
 #[case("{ state_file: { member: version, equals: '2' } }")]
 #[case("{ reads: victim/state, times: 2 }")]
 #[case("{ said: { fatal: victim } }")]
+#[case(
+    "{ metric: nic_health_monitor_health_events_sent_total, labels: { is_fatal: true }, is: 1 }"
+)]
+#[case(
+    "{ metric: nic_health_monitor_state_check_errors_total, labels: { device: '{victim.device}' }, is: '<= 1' }"
+)]
+#[case("{ metric: up, is: absent }")]
 fn a_line_that_holds_is_no_failure(#[case] line: &str) {
     assert_eq!(refused(line), []);
+}
+
+#[test]
+fn an_answer_about_health_is_held_against_the_one_expected() {
+    let text = CUT.replace(
+        "    expect: [ { this_poll: baseline } ]",
+        "    expect: [ { this_poll: baseline }, { healthz: 503, exactly_at: 3s }, { metric: up, is: absent, exactly_at: 3s } ]",
+    );
+    let case = Case::played(&format!("{text}arms: [ process ]\n"));
+    let judged = |healthz: Option<u16>, descriptor: &Descriptor| {
+        let mut recording = case.recording.clone();
+        let chair = recording.ticks[3].chairs.get_mut(&node());
+        chair.expect("the node has a chair").answers.healthz = healthz;
+        let Judgement {
+            failures,
+            not_judged,
+        } = judge(&case.story, &case.truth, &recording, descriptor);
+        let came: Vec<String> = failures
+            .into_iter()
+            .flat_map(|failure| failure.came)
+            .collect();
+        (came, not_judged)
+    };
+    assert_eq!(judged(Some(503), &reference()), (Vec::new(), 0));
+    assert_eq!(judged(Some(200), &reference()), (vec!["200".to_owned()], 0));
+    assert_eq!(
+        judged(None, &reference()),
+        (vec!["no answer".to_owned()], 0)
+    );
+    let without = Descriptor {
+        metrics: None,
+        healthz: None,
+        ..reference()
+    };
+    assert_eq!(judged(None, &without), (Vec::new(), 2));
 }
 
 #[test]

@@ -1,16 +1,20 @@
-//! The reference monitor's hands: files, clocks, socket, signals.
+//! The reference monitor's hands: files, clocks, socket, signals, HTTP.
 //!
 //! Everything that is judged is judged in `checks`; here it is carried out. [`run`] is the whole
 //! program: it reads the command line, starts the agent, and loops over polls until it is told to
-//! stop. Left out: `/metrics` and `/healthz`, which are not built yet.
+//! stop, while a thread of its own answers `/metrics` and `/healthz`.
 
+mod alive;
+mod board;
 mod cli;
 mod clock;
 mod connector;
 mod disk;
+mod exposition;
 mod hands;
 mod life;
 mod reader;
+mod server;
 mod stop;
 mod talk;
 

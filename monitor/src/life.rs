@@ -3,15 +3,18 @@
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use checks::{Agent, Level, Note, Outcome, Refusal, Settings, Start, Todo};
 use tokio::runtime::Runtime;
 
+use crate::board::Board;
 use crate::cli::{self, Line, Unusable};
 use crate::connector::Connector;
 use crate::disk;
 use crate::hands::FileHands;
+use crate::server;
 use crate::stop::Stop;
 use crate::talk::Talk;
 
@@ -46,7 +49,11 @@ fn start_and_live(line: Line) -> Result<(), Refusal> {
     }
     let stop = Stop::on_signals().map_err(|error| fault("signals cannot be caught", &error))?;
     let mut hands = FileHands::until(&settings, stop.clone());
-    let (agent, notes) = start(&line, &settings, &hands)?;
+    let (agent, notes) = match start(&line, &settings, &hands) {
+        // Whoever is told to stop while it waits for a file does not care what is in it.
+        Err(_) if stop.is_asked() => return Ok(()),
+        started => started?,
+    };
     hands.begin_polls_at(agent.anchor());
     for note in &notes {
         talk.note(note);
@@ -66,8 +73,11 @@ fn start_and_live(line: Line) -> Result<(), Refusal> {
         .build()
         .map_err(|error| fault("no runtime can be had", &error))?;
     let connector = Connector::new(&settings);
+    let board = Arc::new(Board::new(&agent));
+    talk.note(&listen(&settings, &board));
     Life {
         agent,
+        board,
         hands,
         connector,
         stop,
@@ -76,6 +86,21 @@ fn start_and_live(line: Line) -> Result<(), Refusal> {
     }
     .run();
     Ok(())
+}
+
+/// Opens the port for `/metrics` and `/healthz`, and says how that went; without it the monitor lives
+/// on (NVSentinel, nic-health-monitor).
+fn listen(settings: &Settings, board: &Arc<Board>) -> Note {
+    match server::listen(settings, Arc::clone(board)) {
+        Ok(port) => Note::new(Level::Info, "metrics server is listening").with("port", port),
+        Err(error) => {
+            let text = "Metrics server failed - continuing without metrics";
+            Note::new(Level::Error, text)
+                .with("port", settings.metrics_port)
+                .with("cause", error)
+                .with("hint", "choose a free port with --metrics-port")
+        }
+    }
 }
 
 /// A fault of the system that leaves nothing to run.
@@ -115,6 +140,7 @@ fn start(
 
 struct Life {
     agent: Agent,
+    board: Arc<Board>,
     hands: FileHands,
     connector: Connector,
     stop: Stop,
@@ -130,6 +156,7 @@ impl Life {
         let interval = self.agent.interval();
         let mut due = Instant::now();
         while !self.stop.is_asked() {
+            let began = Instant::now();
             let polled = self.agent.poll(&self.hands);
             if self.stop.is_asked() {
                 // A poll cut short by the signal tells nothing.
@@ -137,6 +164,8 @@ impl Life {
             }
             self.agent.take(polled);
             self.drain();
+            self.agent.took(began.elapsed());
+            self.board.polled(&self.agent);
             // Polls that were missed are not made up for.
             due = (due + interval).max(Instant::now());
             self.sleep(due.saturating_duration_since(Instant::now()));
@@ -158,11 +187,13 @@ impl Life {
                     self.agent.saved(result);
                 }
                 Todo::Wait(span) => {
+                    self.board.retries_after(span, &self.agent);
                     if !self.sleep(span) {
                         self.agent.stop();
                     }
                 }
                 Todo::Publish { batch, .. } => {
+                    self.board.publishes();
                     let outcome = self.publish(batch);
                     match outcome {
                         Some(outcome) => self.agent.published(&outcome),

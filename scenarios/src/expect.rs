@@ -8,7 +8,7 @@ use platforms::LinkLayer;
 use platforms::yaml::Place;
 use simfs::SimTime;
 
-use crate::story::{StateFileIs, Times, Tone};
+use crate::story::{MetricIs, StateFileIs, Times, Tone};
 use crate::subject::{FileSaid, Nodes, Subjects};
 
 /// A line that expects something.
@@ -90,7 +90,28 @@ pub(crate) enum ExpectSaid {
         times: Times,
     },
     StateFile(StateFileIs),
+    Metric {
+        name: String,
+        /// With handles' placeholders in the texts.
+        labels: BTreeMap<String, String>,
+        is: MetricIs,
+    },
+    Healthz(u16),
     StuckInKernel,
+}
+
+impl ExpectLine {
+    /// The first line, this one or one within it, that needs a process to answer.
+    pub(crate) fn process_only(&self) -> Option<&ExpectLine> {
+        match &self.what {
+            ExpectSaid::Healthz(_) => Some(self),
+            ExpectSaid::Each { line, .. } | ExpectSaid::Said(line) => line.process_only(),
+            ExpectSaid::Group(lines) | ExpectSaid::InOrder(lines) => {
+                lines.iter().find_map(ExpectLine::process_only)
+            }
+            _ => None,
+        }
+    }
 }
 
 /// How many subjects there must be.

@@ -216,6 +216,20 @@ impl<'a> Expecting<'a> {
             ExpectSaid::Polls(count) => self.push(line, &around, What::Polls(*count)),
             ExpectSaid::Calls(count) => self.push(line, &around, What::Calls { count: *count }),
             ExpectSaid::StateFile(is) => self.push(line, &around, What::StateFile(is.clone())),
+            ExpectSaid::Metric { name, labels, is } => {
+                let filled = labels
+                    .iter()
+                    .map(|(name, text)| (name.clone(), self.message(text, around.it)));
+                let what = What::Metric {
+                    name: name.clone(),
+                    labels: filled.collect(),
+                    is: *is,
+                };
+                self.push(line, &around, what)
+            }
+            ExpectSaid::Healthz(status) => {
+                self.push(line, &around, What::Healthz { status: *status })
+            }
             ExpectSaid::StuckInKernel => self.push(line, &around, What::StuckInKernel),
         }
     }

@@ -9,6 +9,7 @@ use platforms::{NodeName, Platform};
 use simfs::SimTime;
 
 use crate::error::{ScenarioError, Unfit};
+use crate::expect::ExpectLine;
 use crate::fitness::{Fit, Fitness};
 use crate::ground::Ground;
 use crate::handle::Handle;
@@ -136,7 +137,7 @@ pub fn read(file: &str, text: &str) -> Result<Scenario, ScenarioError> {
             ];
             source.choice(node, "word", &words)
         })?,
-        arms: arms(&source, &fields)?,
+        arms: arms(&source, &fields, &steps)?,
         tick,
         until,
         heal: heal(&source, &fields)?,
@@ -356,18 +357,30 @@ fn covers(source: &Source<'_>, node: &Node) -> Result<Vec<(String, Place)>, Scen
     nodes.iter().map(clause).collect()
 }
 
-fn arms(source: &Source<'_>, fields: &Fields<'_>) -> Result<Vec<Arm>, ScenarioError> {
+fn arms(
+    source: &Source<'_>,
+    fields: &Fields<'_>,
+    steps: &[StepSaid],
+) -> Result<Vec<Arm>, ScenarioError> {
     let words = [("memory", Arm::Memory), ("process", Arm::Process)];
-    let Some(node) = fields.get("arms") else {
-        return Ok(words.map(|(_, arm)| arm).to_vec());
+    let mut arms = match fields.get("arms") {
+        None => words.map(|(_, arm)| arm).to_vec(),
+        Some(node) => source
+            .one_or_more(node, "arms")?
+            .iter()
+            .map(|node| source.choice(node, "arm", &words))
+            .collect::<Result<Vec<_>, _>>()?,
     };
-    let nodes = source.one_or_more(node, "arms")?;
-    let mut arms = nodes
-        .iter()
-        .map(|node| source.choice(node, "arm", &words))
-        .collect::<Result<Vec<_>, _>>()?;
     arms.sort_unstable();
     arms.dedup();
+    let mut lines = steps.iter().flat_map(|step| &step.expect);
+    if arms.contains(&Arm::Memory)
+        && let Some(line) = lines.find_map(ExpectLine::process_only)
+    {
+        return Err(source
+            .wrong(line.place, "only a process answers this")
+            .hint("write `arms: [ process ]` in the scenario"));
+    }
     Ok(arms)
 }
 

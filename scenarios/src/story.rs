@@ -468,8 +468,36 @@ pub enum What {
         /// How often.
         times: Times,
     },
+    /// The values of a metric when the window's last poll has ended.
+    Metric {
+        /// Its name, as `/metrics` tells it.
+        name: String,
+        /// Labels that a value must have, among others.
+        labels: BTreeMap<String, String>,
+        /// What the sum of these values is.
+        is: MetricIs,
+    },
+    /// The status of `/healthz` at the end of the window's last tick.
+    Healthz {
+        /// The HTTP status.
+        status: u16,
+    },
     /// The monitor is stuck in the kernel (cannot be killed) at the end.
     StuckInKernel,
+}
+
+/// What the sum of a metric's values can be expected to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MetricIs {
+    /// There is no such value, which is not zero.
+    Absent,
+    /// There is one, and the sum is in these bounds.
+    Within {
+        /// At least.
+        least: u64,
+        /// At most.
+        most: u64,
+    },
 }
 
 /// What a state file can be expected to be.

@@ -9,10 +9,15 @@ use scenarios::{Scenario, ScenarioError, Story, Unfit, Word, WordKind, read, voc
 
 /// A scenario around one deed and one expectation, with every handle that an example names.
 fn around(deed: &str, expectation: &str) -> String {
+    let arms = if expectation.contains("healthz:") {
+        "arms: [ process ]\n"
+    } else {
+        ""
+    };
     format!(
         "scenario: one line\nwhy: to try it\nlet:\n  victim: {{ nth: 1 }}\n  storm: {{ cards: 2 }}\n  \
          model: {{ nth: 2 }}\n  first: {{ nth: 1 }}\n  second: {{ nth: 2 }}\n  vf: {{ healthy: any }}\n\
-         timeline:\n  - at: 10s\n    do: [ {deed} ]\n    expect: [ {expectation} ]\n"
+         timeline:\n  - at: 10s\n    do: [ {deed} ]\n    expect: [ {expectation} ]\n{arms}"
     )
 }
 
@@ -267,6 +272,8 @@ fn what_is_planned_is_refused_by_name() {
 #[case::a_handle_of_a_later_one("scenario: a\nwhy: b\nlet: { v: { card_of: §w }, w: {} }\ntimeline: []\n", &["unknown handle `w`"])]
 #[case::a_handle_called_it("scenario: a\nwhy: b\nlet: { §it: {} }\ntimeline: []\n", &["has a meaning of its own"])]
 #[case::a_clause_of_nobody("scenario: a\nwhy: b\ncovers: [ §rfc ]\ntimeline: [ { at: 1s, expect: [ nothing ] } ]\n", &["`rfc` is no clause id", "`lsd/3.2/down-is-fatal`"])]
+#[case::health_in_memory("scenario: a\nwhy: b\ntimeline: [ { at: 1s, expect: [ §{ healthz: 200 } ] } ]\n", &["only a process answers this", "`arms: [ process ]`"])]
+#[case::health_in_both_arms("scenario: a\nwhy: b\narms: [ memory, process ]\ntimeline: [ { at: 1s, expect: [ { this_poll: [ §{ healthz: 200 } ] } ] } ]\n", &["only a process answers this"])]
 #[case::never_without_a_reason("scenario: a\nwhy: b\nheal: §never\ntimeline: [ { at: 1s, expect: [ nothing ] } ]\n", &["says no reason", "because"])]
 #[case::a_version_of_the_future("scenario_version: §2\nscenario: a\nwhy: b\n", &["not known"])]
 fn a_wrong_frame_is_refused_at_its_place(#[case] text: &str, #[case] says: &[&str]) {
@@ -315,6 +322,14 @@ fn a_wrong_deed_is_refused_at_its_place(#[case] deed: &str, #[case] says: &[&str
 #[case::two_events_at_an_edge("{ each: storm, times: 1, say: [ { fatal: it }, §{ nonfatal: it } ] }", &["two events for the same edge"])]
 #[case::an_order_of_nothing("{ in_order: [ §nothing ] }", &["only expected events"])]
 #[case::a_counter_and_its_code("{ fatal: victim, counter: link_downed, §codes: [ link_downed ] }", &["`counter` and `codes` in one line"])]
+#[case::a_metric_without_a_number("§{ metric: up }", &["key `is` is missing"])]
+#[case::a_metric_with_its_labels_in_it("{ metric: §\"up{job=1}\", is: 1 }", &["cannot name a metric", "labels"])]
+#[case::a_metric_that_is_no_number("{ metric: up, is: §much }", &["`much` is no bound"])]
+#[case::a_metric_below_zero("{ metric: up, is: §\"< 0\" }", &["below every number"])]
+#[case::a_label_of_nobody("{ metric: up, labels: { device: §\"{device}\" }, is: 1 }", &["`{device}` is nobody's here", "{victim.device}"])]
+#[case::a_label_of_an_unknown_handle("{ metric: up, labels: { device: §\"{vicitm.device}\" }, is: 1 }", &["unknown handle `vicitm`"])]
+#[case::labels_that_are_no_map("{ metric: up, labels: §node-a, is: 1 }", &["found a text"])]
+#[case::a_status_that_is_none("{ healthz: §20 }", &["out of range"])]
 #[case::a_port_out_of_range("{ cleared: { name: mlx5_3, port: §300 } }", &["out of range"])]
 fn a_wrong_expectation_is_refused_at_its_place(#[case] expectation: &str, #[case] says: &[&str]) {
     check_refused(&around("{ cut: victim }", expectation), says);

@@ -24,7 +24,12 @@ impl Agent {
 
     /// The last poll, publishing included, took the hands this much real time.
     pub fn took(&mut self, span: Duration) {
-        self.figures.took(Worked::State, span);
+        if self.was_due.state {
+            self.figures.took(Worked::State, span);
+        }
+        if self.was_due.counters && self.checks.iter().any(|c| c.counted_layer().is_some()) {
+            self.figures.took(Worked::Counter, span);
+        }
     }
 
     /// The RoCE ports that are monitored and present now, for whoever counts their GIDs.
@@ -47,7 +52,7 @@ impl Agent {
         }
     }
 
-    /// A listing was seen: how many devices there are.
+    /// A listing was seen: how many devices there are, and how many are watched.
     pub(super) fn count_devices(&mut self, sight: &Sight) {
         if sight.anchor != Anchor::Listed {
             return;
@@ -60,20 +65,20 @@ impl Agent {
             SeenScope::In(_, ports) => matches!(ports, SeenPorts::Listed(_)),
             SeenScope::Unknown(_) => false,
         };
+        let watched = sight.devices.iter();
+        let watched = watched.filter(|seen| matches!(seen.scope, SeenScope::In(..)));
+        self.figures.monitored(watched.count() as u64);
         let devices = sight.devices.iter().filter(|seen| is_read(&seen.scope));
         let devices = devices.count() as u64;
-        for check in &self.settings.checks {
+        for check in &self.checks {
             if check.layer().is_some() {
                 self.figures.discovered(*check, devices);
             }
         }
     }
 
-    /// A poll was judged: what is watched, and what was found.
+    /// A poll was judged: what was found.
     pub(super) fn count_judged(&mut self, sayings: &[Saying], due: Due) {
-        let slots = self.memory.slots.values();
-        let watched = slots.filter(|slot| matches!(slot.presence.0, Presence::Present { .. }));
-        self.figures.monitored(watched.count() as u64);
         let faults = sayings.iter().filter_map(|saying| {
             let fatal = saying.severity? == Severity::Fatal;
             let (device, port) = match &saying.subject {

@@ -8,11 +8,12 @@ use std::fmt::Write as _;
 
 use super::Agent;
 use crate::config::NameVerdict;
-use crate::eyes::fetch_one;
+use crate::eyes::{Route, fetch_one};
 use crate::gids::GidTable;
 use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::metadata::Row;
 use crate::name::{DeviceName, PortNumber, Role};
+use crate::scope;
 use crate::sight::{Anchor, Blind, Seen, SeenPorts, SeenScope};
 
 /// Devices in order of name, each with its role, or why it is not monitored.
@@ -46,10 +47,19 @@ impl Agent {
                 format_args!("GPUs are on NUMA nodes {}", nodes.join(", ")),
             );
         }
-        line(
-            &mut told,
-            format_args!("default route: {:?}", self.eyes.route),
-        );
+        let route = match &self.eyes.route {
+            Route::Interface(interface) => format!("leaves by {interface}"),
+            Route::Absent => "none, so no device is excluded by it".to_owned(),
+            Route::Unread(error) => format!("cannot be read: {error}"),
+        };
+        line(&mut told, format_args!("default route: {route}"));
+        let checks: Vec<&str> = self.checks.iter().map(|check| check.name()).collect();
+        line(&mut told, format_args!("checks: {}", checks.join(", ")));
+        if self.checks.iter().any(|c| c.counted_layer().is_some()) {
+            let watched = self.eyes.shapes.watched.iter();
+            let watched: Vec<String> = watched.map(|watched| watched.id.to_string()).collect();
+            line(&mut told, format_args!("counters: {}", watched.join(", ")));
+        }
         for note in &sight.notes {
             line(&mut told, format_args!("warning: {note}"));
         }
@@ -94,6 +104,11 @@ impl Agent {
             .and_then(|facts| facts.function.as_ref());
         let function = function.map_or("unknown", |function| function.as_str());
         line(told, format_args!("  function: {function}"));
+        let placement = seen.facts.as_ref().map(|facts| facts.placement.as_ref());
+        if let (SeenScope::In(role, _), Some(Ok(placement))) = (&seen.scope, placement) {
+            let why = scope::why(placement, *role, self.eyes.metadata.as_ref(), name);
+            line(told, format_args!("  because: {why}"));
+        }
         let filter = match self.eyes.config.judge_name(name) {
             NameVerdict::Open => "none speaks against it",
             NameVerdict::Pinned => "named by nicInclusionRegexOverride",

@@ -1,7 +1,9 @@
 //! Expectations that are not about one event: exits, log lines, numbers, the state file, silence.
 
+use std::collections::BTreeMap;
+
 use platforms::NodeName;
-use scenarios::{About, Expectation, FileRef, StateFileIs, Times, What};
+use scenarios::{About, Expectation, FileRef, MetricIs, StateFileIs, Times, What};
 
 use crate::{
     descriptor::{STATE_FILE, Vocabulary},
@@ -10,7 +12,7 @@ use crate::{
         fits::{Bench, like},
         said::Said,
     },
-    recording::{Broken, ChairTick, Exit, Recording},
+    recording::{Answers, Broken, ChairTick, Exit, Recording, Series},
 };
 
 /// How an expectation stands.
@@ -94,6 +96,25 @@ pub(crate) fn standing(
         What::StateFile(is) => state_file(is, node, window.from, window.to, recording),
         What::Reads { .. } if own_texts => Standing::NotJudged,
         What::Reads { file, times } => reads(file, *times, bench, node, chairs()),
+        What::Metric { .. } if bench.descriptor.metrics.is_none() => Standing::NotJudged,
+        What::Healthz { .. } if bench.descriptor.healthz.is_none() => Standing::NotJudged,
+        What::Metric { name, labels, is } => {
+            let told = answers(node, window.to, recording);
+            metric(
+                name,
+                labels,
+                *is,
+                told.and_then(|told| told.metrics.as_deref()),
+            )
+        }
+        What::Healthz { status } => {
+            let told = answers(node, window.to, recording).and_then(|told| told.healthz);
+            check(
+                told == Some(*status),
+                || format!("{status} from `/healthz`"),
+                || vec![told.map_or_else(|| "no answer".to_owned(), |told| told.to_string())],
+            )
+        }
         What::StuckInKernel => {
             let stuck = matches!(recording.broken, Some(Broken::StuckInKernel { .. }));
             check(
@@ -238,6 +259,66 @@ fn state_file(
             )
         }
     }
+}
+
+/// What a monitor answered at the end of a tick.
+fn answers<'a>(node: &NodeName, tick: u64, recording: &'a Recording) -> Option<&'a Answers> {
+    let tick = recording.ticks.get(usize::try_from(tick).ok()?)?;
+    Some(&tick.chairs.get(node)?.answers)
+}
+
+/// A metric: the sum of its values that have these labels, or that there is none.
+fn metric(
+    name: &str,
+    labels: &BTreeMap<String, String>,
+    is: MetricIs,
+    told: Option<&[Series]>,
+) -> Standing {
+    let has_name = |series: &&Series| series.name == name;
+    let has_labels = |series: &&Series| {
+        let mut wanted = labels.iter();
+        wanted.all(|(name, text)| series.labels.get(name) == Some(text))
+    };
+    let values: Vec<f64> = told
+        .into_iter()
+        .flatten()
+        .filter(has_name)
+        .filter(has_labels)
+        .map(|series| series.value)
+        .collect();
+    let sum: f64 = values.iter().sum();
+    let (holds, expected) = match is {
+        MetricIs::Absent => (told.is_some() && values.is_empty(), "no value".to_owned()),
+        MetricIs::Within { least, most } => {
+            let is_least = sum >= least as f64;
+            let is_most = most == u64::MAX || sum <= most as f64;
+            let bounds = match (least, most) {
+                (least, most) if least == most => least.to_string(),
+                (least, u64::MAX) => format!("at least {least}"),
+                (least, most) => format!("{least} to {most}"),
+            };
+            (!values.is_empty() && is_least && is_most, bounds)
+        }
+    };
+    let wanted: Vec<String> = labels
+        .iter()
+        .map(|(name, text)| format!("{name}={text:?}"))
+        .collect();
+    check(
+        holds,
+        || format!("{name}{{{}}}: {expected}", wanted.join(",")),
+        || match told {
+            None => vec!["no answer from `/metrics`".to_owned()],
+            Some(told) => {
+                let near: Vec<String> = told.iter().filter(has_name).map(Series::line).collect();
+                if near.is_empty() {
+                    vec![format!("no value of {name}")]
+                } else {
+                    near
+                }
+            }
+        },
+    )
 }
 
 /// A member by its dotted path; numbers index lists.

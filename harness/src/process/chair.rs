@@ -41,6 +41,8 @@ pub(super) struct Order {
     pub(super) words: Vec<String>,
     /// Variables beside the inherited ones.
     pub(super) env: Vec<(String, String)>,
+    /// The port on which it was told to answer.
+    pub(super) metrics_port: u16,
     /// The program runs under a wrapper, which may write something at its end.
     pub(super) wrapped: bool,
 }

@@ -34,6 +34,7 @@ use crate::{
     recording::{Broken, Recording, Tick},
 };
 
+mod asking;
 mod ending;
 mod react;
 mod waiting;
@@ -136,6 +137,7 @@ impl<'a> Player<'a> {
                 chairs: BTreeMap::new(),
             });
             let played = self.show().and_then(|()| self.chairs(&plan.chairs));
+            let played = played.and_then(|()| self.ask());
             self.end_tick();
             played?;
             if self.director.is_over() {
@@ -236,7 +238,9 @@ impl<'a> Player<'a> {
                 cause: format!("`{}` cannot be started: {error}", order.words.join(" ")),
             }
         })?;
-        self.station(node).seats.insert(monitor, Seat::new(chair));
+        self.station(node)
+            .seats
+            .insert(monitor, Seat::new(chair, order.metrics_port));
         self.wait(
             node,
             monitor,
@@ -291,6 +295,7 @@ impl<'a> Player<'a> {
         Ok(Order {
             words,
             env: env.collect(),
+            metrics_port: filling.metrics_port,
             wrapped: !self.arm.options.wrap.is_empty(),
         })
     }

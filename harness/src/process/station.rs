@@ -43,6 +43,8 @@ pub(super) struct Hang {
 /// A monitor that runs.
 pub(super) struct Seat {
     pub(super) chair: Chair,
+    /// Where it answers.
+    pub(super) metrics_port: u16,
     /// Listings of the anchor that are held, oldest first.
     pub(super) gate: VecDeque<HoldId>,
     /// How many listings of the present poll were let go; `None` between polls.
@@ -54,9 +56,10 @@ pub(super) struct Seat {
 }
 
 impl Seat {
-    pub(super) fn new(chair: Chair) -> Self {
+    pub(super) fn new(chair: Chair, metrics_port: u16) -> Self {
         Self {
             chair,
+            metrics_port,
             gate: VecDeque::new(),
             granted: None,
             held: None,

@@ -127,6 +127,12 @@ pub(crate) const EXPECTATIONS: &[Word] = &[
             ("valid", "there, and JSON"),
             ("member", "`{ member: a.b, equals: \"1\" }`: the JSON member at this path equals this JSON text"),
         ]),
+    expectation("metric", "a metric's name", "The sum of the values that have these labels, in the monitor's `/metrics` when the last of the polls meant has ended.", "{ metric: nic_health_monitor_health_events_sent_total, labels: { is_fatal: \"true\" }, is: 1 }")
+        .keys(&[
+            key("labels", "a map of names and texts", "Only values with these labels; in a text, `{victim.device}` stands for what a handle was called at rest."),
+            key("is", "a number such as `1` or `\">= 1\"`, or `absent`", "What the sum must be; `absent`: no value has these labels. Needed."),
+        ]),
+    expectation("healthz", "a number", "The status of the monitor's answer to `/healthz` at the end of the last poll meant, or of a tick in which it does not poll. It is asked again until it is this, for some seconds of real time. Needs `arms: [ process ]`.", "{ healthz: 503 }"),
     expectation("stuck_in_kernel", "", "The monitor cannot be killed at the end.", "stuck_in_kernel"),
     // Known to the language, and not built yet.
     planned("link", "The reasons at both ends of a link."),
@@ -137,6 +143,4 @@ pub(crate) const EXPECTATIONS: &[Word] = &[
     planned("rules", "Rules are silent."),
     planned("condition", "A node condition."),
     planned("cordon", "Whether the node is cordoned."),
-    planned("metric", "A metric of the monitor."),
-    planned("healthz", "The monitor's answer to `/healthz`."),
 ];

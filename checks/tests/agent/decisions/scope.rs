@@ -177,6 +177,8 @@ fn explain_tells_every_signal_of_every_device() {
     let told = agent.explain(&rig.world);
     for part in [
         "mlx5_0: monitored as compute",
+        "  because: on a GPU's NUMA node, and its link layer is InfiniBand",
+        "default route: none",
         "mlx5_1: not monitored (virtual function)",
         "mlx5_2: not monitored (management: no GPU on NUMA node 4)",
         "  topology: missing: counts as all SYS",

@@ -3,6 +3,8 @@
 //! Run without the test harness, because the program under test is this one, started again with
 //! `--as-monitor`.
 
+mod operator;
+
 use std::fs;
 use std::io::BufRead as _;
 use std::os::unix::fs::symlink;
@@ -25,7 +27,7 @@ fn main() -> ExitCode {
         args.remove(1);
         return monitor::run(args);
     }
-    let cases: [(&str, fn()); 7] = [
+    let cases: [(&str, fn()); 15] = [
         ("a_port_that_goes_down_reaches_the_connector", reaches),
         (
             "a_connector_that_comes_late_gets_what_still_holds",
@@ -36,6 +38,23 @@ fn main() -> ExitCode {
         ("a_restart_remembers_what_was_said", remembers),
         ("what_cannot_be_is_refused_with_one_line", refuses),
         ("explain_and_check_config_end_by_themselves", explains),
+        ("metrics_tell_what_was_counted", operator::counts),
+        ("a_loop_that_is_frozen_is_not_healthy", operator::freezes),
+        ("a_read_that_hangs_stalls_no_answer", operator::hangs_unseen),
+        (
+            "sigterm_ends_within_a_second_in_a_call",
+            operator::ends_in_call,
+        ),
+        (
+            "sigterm_ends_within_a_second_at_start",
+            operator::ends_at_start,
+        ),
+        (
+            "a_port_that_is_taken_is_lived_without",
+            operator::port_taken,
+        ),
+        ("the_help_text_is_the_page_of_flags", operator::helps),
+        ("gids_are_counted_and_may_hang", operator::counts_gids),
     ];
     let filter = args.iter().skip(1).filter_map(|arg| arg.to_str());
     let filter: Vec<&str> = filter.filter(|arg| !arg.starts_with('-')).collect();
@@ -128,6 +147,13 @@ impl Node {
     }
 }
 
+/// Puts a FIFO there.
+fn fifo(path: &Path) {
+    let temporary = path.with_extension("fifo");
+    nix::unistd::mkfifo(&temporary, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    fs::rename(temporary, path).unwrap();
+}
+
 fn replace(path: &Path, text: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let temporary = path.with_extension("new");
@@ -160,10 +186,14 @@ impl Drop for Monitor {
 /// A connector that hands on what it receives.
 struct Connector {
     events: Receiver<HealthEvent>,
+    held: tokio::sync::watch::Sender<bool>,
     _stop: tokio::sync::oneshot::Sender<()>,
 }
 
-struct Service(mpsc::Sender<HealthEvent>);
+struct Service(
+    mpsc::Sender<HealthEvent>,
+    tokio::sync::watch::Receiver<bool>,
+);
 
 #[tonic::async_trait]
 impl PlatformConnector for Service {
@@ -174,6 +204,9 @@ impl PlatformConnector for Service {
         for event in request.into_inner().events {
             let _ = self.0.send(event);
         }
+        let mut held = self.1.clone();
+        // Whoever holds calls has gone: nothing is held any more.
+        let _ = held.wait_for(|held| !held).await;
         Ok(Response::new(()))
     }
 }
@@ -181,6 +214,7 @@ impl PlatformConnector for Service {
 impl Connector {
     fn at(socket: &Path) -> Connector {
         let (events, received) = mpsc::channel();
+        let (held, is_held) = tokio::sync::watch::channel(false);
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let socket = socket.to_owned();
         std::thread::spawn(move || {
@@ -192,7 +226,7 @@ impl Connector {
                 let listener = tokio::net::UnixListener::bind(&socket).unwrap();
                 let incoming = tokio_stream::wrappers::UnixListenerStream::new(listener);
                 let served = tonic::transport::Server::builder()
-                    .add_service(PlatformConnectorServer::new(Service(events)))
+                    .add_service(PlatformConnectorServer::new(Service(events, is_held)))
                     .serve_with_incoming(incoming);
                 tokio::select! {
                     served = served => served.unwrap(),
@@ -202,8 +236,14 @@ impl Connector {
         });
         Connector {
             events: received,
+            held,
             _stop: stop,
         }
+    }
+
+    /// Calls are received and get no answer, until they are let go.
+    fn hold(&self, held: bool) {
+        self.held.send_replace(held);
     }
 
     fn event(&self) -> HealthEvent {
@@ -269,10 +309,7 @@ fn hangs() {
     let connector = Connector::at(&node.path("connector.sock"));
     let monitor = node.monitor(&[]);
     connector.wait_for("Card 0000:12:00 (compute) healthy");
-    let state = node.port("mlx5_0", "state");
-    let fifo = state.with_extension("fifo");
-    nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
-    fs::rename(&fifo, &state).unwrap();
+    fifo(&node.port("mlx5_0", "state"));
     node.set("mlx5_2", "1: DOWN\n", "3: Disabled\n");
     let event = connector.wait_for("port 1: state DOWN");
     assert!(event.message.starts_with("Port mlx5_2 port 1"), "{event:?}");
@@ -326,4 +363,8 @@ fn explains() {
     let output = node.command(&["--check-config"]).output().unwrap();
     assert!(output.status.success());
     assert_eq!(output.stdout, b"configuration is valid\n");
+    node.put("config.toml", "sysClassInfinibandPath = 7\n");
+    let output = node.command(&["--check-config"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(output.stdout.is_empty());
 }

@@ -1,0 +1,73 @@
+//! One question to a monitor over HTTP, asked from inside its own network.
+
+use std::{
+    fs::{self, File},
+    io,
+    net::{Ipv4Addr, SocketAddr, TcpStream},
+    thread,
+    time::Duration,
+};
+
+use http_body_util::{BodyExt, Empty};
+use hyper::{Request, body::Bytes, client::conn::http1, header::HOST};
+use hyper_util::rt::TokioIo;
+use nix::{
+    sched::{CloneFlags, setns},
+    unistd::Pid,
+};
+use tokio::runtime::Runtime;
+
+/// The longest wait for an answer. Chosen: a monitor that takes longer to be scraped has given none.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// Status and text of the answer to `GET path`.
+///
+/// # Errors
+/// If nobody listens, or no answer comes within the limit.
+pub(super) fn get(runtime: &Runtime, pid: Pid, port: u16, path: &str) -> io::Result<(u16, String)> {
+    let stream = connect(pid, port)?;
+    let exchange = async {
+        let stream = TokioIo::new(tokio::net::TcpStream::from_std(stream)?);
+        let (mut client, connection) = http1::handshake(stream).await.map_err(io::Error::other)?;
+        let request = Request::get(path)
+            .header(HOST, "localhost")
+            .body(Empty::<Bytes>::new())
+            .map_err(io::Error::other)?;
+        // The connection carries the exchange, and both end together.
+        let carrying = tokio::spawn(connection);
+        let answer = client
+            .send_request(request)
+            .await
+            .map_err(io::Error::other)?;
+        let status = answer.status().as_u16();
+        let body = answer
+            .into_body()
+            .collect()
+            .await
+            .map_err(io::Error::other)?;
+        carrying.abort();
+        let text = String::from_utf8_lossy(&body.to_bytes()).into_owned();
+        Ok::<_, io::Error>((status, text))
+    };
+    runtime.block_on(async {
+        tokio::time::timeout(LIMIT, exchange)
+            .await
+            .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+    })
+}
+
+/// Connects from a thread that visits the monitor's network, if it is another one than ours.
+fn connect(pid: Pid, port: u16) -> io::Result<TcpStream> {
+    let visit = || {
+        let theirs = format!("/proc/{pid}/ns/net");
+        if fs::read_link(&theirs)? != fs::read_link("/proc/thread-self/ns/net")? {
+            setns(File::open(&theirs)?, CloneFlags::CLONE_NEWNET)?;
+        }
+        let to = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let stream = TcpStream::connect_timeout(&to, LIMIT)?;
+        stream.set_nonblocking(true)?;
+        Ok(stream)
+    };
+    thread::scope(|scope| scope.spawn(visit).join())
+        .unwrap_or_else(|_| Err(io::Error::other("the visiting thread panicked")))
+}

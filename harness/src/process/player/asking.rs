@@ -1,0 +1,64 @@
+//! What a player asks a monitor at the end of a tick, when the poll is over: metrics and health.
+
+use std::time::{Duration, Instant};
+
+use platforms::NodeName;
+
+use super::{Play, Player};
+use crate::{
+    inquiry::{Answers, inquiry, series},
+    process::http,
+};
+
+/// For how long health is asked for until it is as expected. A loop counts as stuck after three
+/// seconds at the earliest (`drill/healthz`), and the machine may be loaded.
+const HEALTH_LIMIT: Duration = Duration::from_secs(15);
+
+/// The pause between two such questions.
+const PAUSE: Duration = Duration::from_millis(50);
+
+impl Player<'_> {
+    /// Asks every monitor what the story's expectations want to know of this tick.
+    pub(super) fn ask(&mut self) -> Play<()> {
+        let (tick, descriptor) = (self.tick(), self.descriptor);
+        let nodes: Vec<NodeName> = self.stations.keys().cloned().collect();
+        for node in nodes {
+            let wanted = inquiry(self.story, &node, tick);
+            let mut answers = Answers::default();
+            let mut seats = self.stations[&node].seats.values();
+            let rests = seats.all(|seat| seat.granted.is_none());
+            if let (true, Some(path)) = (wanted.metrics && rests, &descriptor.metrics) {
+                let told = self.get(&node, path);
+                answers.metrics = told
+                    .filter(|(status, _)| *status == 200)
+                    .and_then(|(_, text)| series(&text));
+                // What was read for the answer is no part of a poll.
+                self.station(&node).forget_reads();
+            }
+            if let (Some(status), Some(path)) = (wanted.healthz, &descriptor.healthz) {
+                let begun = Instant::now();
+                loop {
+                    answers.healthz = self.get(&node, path).map(|(status, _)| status);
+                    let is_empty = self.stations[&node].seats.is_empty();
+                    if answers.healthz == Some(status)
+                        || is_empty
+                        || begun.elapsed() >= HEALTH_LIMIT
+                    {
+                        break;
+                    }
+                    if let Some(happening) = self.next(PAUSE) {
+                        self.react(happening)?;
+                    }
+                }
+            }
+            self.station(&node).tick.answers = answers;
+        }
+        Ok(())
+    }
+
+    /// The answer of the monitor that sits longest on a node.
+    fn get(&self, node: &NodeName, path: &str) -> Option<(u16, String)> {
+        let seat = self.stations[node].seats.values().next()?;
+        http::get(&self.arm.runtime, seat.chair.pid(), seat.metrics_port, path).ok()
+    }
+}

@@ -1,0 +1,70 @@
+//! The board between the loop that polls and the server that answers: what was counted last, and the
+//! signs of life. The loop writes and never waits; whoever asks reads what stands there.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use checks::{Agent, Family, Figures, GidPorts};
+
+use crate::alive::{Alive, Stale};
+
+/// What the server can be asked for.
+#[derive(Debug)]
+pub(crate) struct Board(Mutex<Shown>);
+
+#[derive(Debug)]
+struct Shown {
+    figures: Figures,
+    gid_ports: GidPorts,
+    alive: Alive,
+}
+
+impl Board {
+    /// The board of an agent that is about to poll.
+    pub(crate) fn new(agent: &Agent) -> Board {
+        Board(Mutex::new(Shown {
+            figures: agent.figures().clone(),
+            gid_ports: agent.gid_ports(),
+            alive: Alive::new(agent.interval(), Instant::now()),
+        }))
+    }
+
+    fn shown(&self) -> MutexGuard<'_, Shown> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A poll is finished.
+    pub(crate) fn polled(&self, agent: &Agent) {
+        let mut shown = self.shown();
+        shown.figures.clone_from(agent.figures());
+        shown.gid_ports = agent.gid_ports();
+        shown.alive.polled(Instant::now());
+    }
+
+    /// An attempt to publish begins.
+    pub(crate) fn publishes(&self) {
+        self.shown().alive.publishes(Instant::now());
+    }
+
+    /// An attempt failed, and the next one comes after a wait.
+    pub(crate) fn retries_after(&self, wait: Duration, agent: &Agent) {
+        let mut shown = self.shown();
+        shown.figures.clone_from(agent.figures());
+        shown.alive.retries_after(wait, Instant::now());
+    }
+
+    /// Every figure that the agent counts.
+    pub(crate) fn families(&self) -> Vec<Family> {
+        self.shown().figures.families()
+    }
+
+    /// The ports whose GIDs are to be counted.
+    pub(crate) fn gid_ports(&self) -> GidPorts {
+        self.shown().gid_ports.clone()
+    }
+
+    /// Is the loop stuck?
+    pub(crate) fn stale(&self) -> Option<Stale> {
+        self.shown().alive.stale(Instant::now())
+    }
+}

@@ -1,0 +1,143 @@
+//! Figures in the text format of Prometheus.
+
+use checks::Family;
+use checks::figures::{Kind, Sample, Value, number_of};
+use prometheus::TextEncoder;
+use prometheus::proto::{
+    Bucket, Counter, Gauge, Histogram, LabelPair, Metric, MetricFamily, MetricType,
+};
+
+/// The type of the text, for `Content-Type`.
+pub(crate) const TEXT_FORMAT: &str = prometheus::TEXT_FORMAT;
+
+/// The text; figures without a value are left out, as the format wants it.
+pub(crate) fn text(families: &[Family]) -> String {
+    let families: Vec<MetricFamily> = families
+        .iter()
+        .filter(|family| !family.samples.is_empty())
+        .map(told)
+        .collect();
+    TextEncoder::new()
+        .encode_to_string(&families)
+        .expect("families with names and values are all that the format asks for")
+}
+
+fn told(family: &Family) -> MetricFamily {
+    let figure = family.figure;
+    let mut told = MetricFamily::default();
+    told.set_name(figure.name.to_owned());
+    told.set_help(figure.help.to_owned());
+    told.set_field_type(match figure.kind {
+        Kind::Counter => MetricType::COUNTER,
+        Kind::Gauge => MetricType::GAUGE,
+        Kind::Histogram => MetricType::HISTOGRAM,
+    });
+    let samples = family.samples.iter();
+    told.set_metric(
+        samples
+            .map(|sample| metric(figure.kind, figure.labels, sample))
+            .collect(),
+    );
+    told
+}
+
+fn metric(kind: Kind, names: &[&str], sample: &Sample) -> Metric {
+    let pair = |(name, value): (&&str, &String)| {
+        let mut pair = LabelPair::default();
+        pair.set_name((*name).to_owned());
+        pair.set_value(value.clone());
+        pair
+    };
+    let mut metric = Metric::from_label(names.iter().zip(&sample.labels).map(pair).collect());
+    match &sample.value {
+        Value::Number(number) if kind == Kind::Counter => {
+            let mut counter = Counter::default();
+            counter.set_value(number_of(*number));
+            metric.set_counter(counter);
+        }
+        Value::Number(number) => {
+            let mut gauge = Gauge::default();
+            gauge.set_value(number_of(*number));
+            metric.set_gauge(gauge);
+        }
+        Value::Durations {
+            buckets,
+            count,
+            sum,
+        } => {
+            let mut histogram = Histogram::default();
+            histogram.set_sample_count(*count);
+            histogram.set_sample_sum(*sum);
+            let bucket = |(bound, count): &(f64, u64)| {
+                let mut bucket = Bucket::default();
+                bucket.set_upper_bound(*bound);
+                bucket.set_cumulative_count(*count);
+                bucket
+            };
+            histogram.set_bucket(buckets.iter().map(bucket).collect());
+            metric.set_histogram(histogram);
+        }
+    }
+    metric
+}
+
+#[cfg(test)]
+mod tests {
+    use checks::figures::{FIGURES, Figure};
+
+    use super::*;
+
+    fn family(name: &str, labels: &[&str], value: Value) -> Family {
+        let figure: Figure = *FIGURES.iter().find(|figure| figure.name == name).unwrap();
+        Family {
+            figure,
+            samples: vec![Sample {
+                labels: labels.iter().map(|label| (*label).to_owned()).collect(),
+                value,
+            }],
+        }
+    }
+
+    #[test]
+    fn figures_are_told_as_prometheus_reads_them() {
+        let text = text(&[
+            family(
+                "nic_health_monitor_unreadable_reads_total",
+                &["n \"1\"", "EIO"],
+                Value::Number(2),
+            ),
+            family(
+                "nic_health_monitor_poll_cycle_duration_seconds",
+                &["n1", "state"],
+                Value::Durations {
+                    buckets: vec![(0.005, 1), (10.0, 1)],
+                    count: 2,
+                    sum: 11.5,
+                },
+            ),
+            Family {
+                samples: Vec::new(),
+                ..family("nic_health_monitor_gids", &[], Value::Number(0))
+            },
+        ]);
+        let without_help: Vec<&str> = text
+            .lines()
+            .filter(|line| !line.starts_with("# HELP"))
+            .collect();
+        let duration = "nic_health_monitor_poll_cycle_duration_seconds";
+        assert_eq!(
+            without_help,
+            [
+                "# TYPE nic_health_monitor_unreadable_reads_total counter".to_owned(),
+                "nic_health_monitor_unreadable_reads_total{node=\"n \\\"1\\\"\",cause=\"EIO\"} 2"
+                    .to_owned(),
+                format!("# TYPE {duration} histogram"),
+                format!("{duration}_bucket{{node=\"n1\",category=\"state\",le=\"0.005\"}} 1"),
+                format!("{duration}_bucket{{node=\"n1\",category=\"state\",le=\"10\"}} 1"),
+                format!("{duration}_bucket{{node=\"n1\",category=\"state\",le=\"+Inf\"}} 2"),
+                format!("{duration}_sum{{node=\"n1\",category=\"state\"}} 11.5"),
+                format!("{duration}_count{{node=\"n1\",category=\"state\"}} 2"),
+            ]
+        );
+    }
+}

@@ -1,0 +1,57 @@
+//! The operator's page: its tables of flags and metrics are those of the program.
+
+use std::fmt::Write as _;
+
+use checks::figures::FIGURES;
+use checks::flags::FLAGS;
+
+const PAGE: &str = include_str!("../../docs/monitor.md");
+
+/// Checks that the page has this table between its marks.
+fn check(mark: &str, table: &str) {
+    let (open, close) = (format!("<!-- {mark} -->\n"), format!("<!-- /{mark} -->"));
+    let (_, rest) = PAGE
+        .split_once(&open)
+        .expect("the table's beginning is marked");
+    let (told, _) = rest.split_once(&close).expect("the table's end is marked");
+    assert!(
+        told == table,
+        "docs/monitor.md has another table; it should be:\n{table}"
+    );
+}
+
+#[test]
+fn the_table_of_flags_is_the_programs() {
+    let mut table = String::from("\n| flag | default | what it is |\n|---|---|---|\n");
+    for flag in FLAGS {
+        let default = match flag.default {
+            "" => "unset".to_owned(),
+            default => format!("`{}`", default.replace(',', ", ")),
+        };
+        writeln!(table, "| `--{}` | {default} | {} |", flag.name, flag.help).unwrap();
+    }
+    table.push('\n');
+    check("flags", &table);
+}
+
+#[test]
+fn the_table_of_metrics_is_the_programs() {
+    let mut table = String::from("\n| metric | kind | labels | what it is |\n|---|---|---|---|\n");
+    for figure in FIGURES {
+        let labels: Vec<String> = figure
+            .labels
+            .iter()
+            .map(|name| format!("`{name}`"))
+            .collect();
+        let (name, kind) = (figure.name, figure.kind.word());
+        writeln!(
+            table,
+            "| `{name}` | {kind} | {} | {} |",
+            labels.join(", "),
+            figure.help
+        )
+        .unwrap();
+    }
+    table.push('\n');
+    check("metrics", &table);
+}
