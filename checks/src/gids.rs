@@ -43,6 +43,10 @@ impl GidTable {
             .map(|index| Request::Read(format!("{folder}/gids/{index}")))
             .collect();
         let answers = hands.fetch(&reads);
+        // An unset entry of some drivers cannot be read; one that hangs may be set.
+        if answers.contains(&Err(ReadError::TimedOut)) {
+            return Err(ReadError::TimedOut);
+        }
         let valid = indices
             .iter()
             .zip(&answers)
