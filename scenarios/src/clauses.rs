@@ -14,8 +14,9 @@ use crate::error::ScenarioError;
 use crate::scenario::Scenario;
 
 /// The clause files that ship, in the order in which their clauses are told.
-const SHIPPED: [(&str, &str); 3] = [
+const SHIPPED: [(&str, &str); 4] = [
     ("clauses/lsd.yaml", include_str!("../clauses/lsd.yaml")),
+    ("clauses/lcd.yaml", include_str!("../clauses/lcd.yaml")),
     (
         "clauses/decision.yaml",
         include_str!("../clauses/decision.yaml"),

@@ -30,7 +30,7 @@ pub(crate) const FILE: &[Word] = &[
     of_file(
         "covers",
         "a list of clause ids",
-        "The clauses of the sources that it covers, such as `lsd/3.2/down-is-fatal`. An id whose prefix nicdrill knows (`lsd/`, `decision/`, `field/`) must exist; any other prefix is your own.",
+        "The clauses of the sources that it covers, such as `lsd/3.2/down-is-fatal`. An id whose prefix nicdrill knows (`lsd/`, `lcd/`, `decision/`, `field/`) must exist; any other prefix is your own.",
     ),
     of_file(
         "platforms",
