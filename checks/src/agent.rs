@@ -32,7 +32,7 @@ use crate::message;
 use crate::metadata::Metadata;
 use crate::name::{Check, LinkLayer};
 use crate::note::{Level, Note};
-use crate::reading::Severity;
+use crate::reading::{Severity, severity};
 use crate::schedule::{Due, Schedule};
 use crate::sight::{Anchor, Blind, Cause, Seen, SeenPorts, SeenScope, Sight, Unread};
 use crate::state_file;
@@ -309,6 +309,7 @@ impl Agent {
         };
         self.was_due = sight.due;
         self.note_troubles(&mut sight);
+        self.note_transients(&sight);
         self.count_devices(&sight);
         self.eyes.keep(&sight, learnt);
         if !self.is_ready(&sight) {
@@ -433,6 +434,33 @@ impl Agent {
         for note in std::mem::take(&mut sight.notes) {
             let key = note.to_string();
             self.note_once(&key, note);
+        }
+    }
+
+    /// Tells the developer of each unhealthy pair that is no event on Ethernet, once.
+    fn note_transients(&mut self, sight: &Sight) {
+        for seen in &sight.devices {
+            let SeenScope::In(_, SeenPorts::Listed(ports)) = &seen.scope else {
+                continue;
+            };
+            for port in ports {
+                let (Some(layer), Ok(reading)) = (port.layer, &port.reading) else {
+                    continue;
+                };
+                if reading.is_healthy() || severity(layer, reading).is_some() {
+                    continue;
+                }
+                let key = format!(
+                    "transient {}/{} {}/{}",
+                    seen.name, port.number, reading.state, reading.phys
+                );
+                let note = Note::new(Level::Debug, "transient state: not reported")
+                    .with("device", &seen.name)
+                    .with("port", port.number)
+                    .with("state", &reading.state)
+                    .with("phys_state", &reading.phys);
+                self.note_once(&key, note);
+            }
         }
     }
 

@@ -235,6 +235,7 @@ mod tests {
             .map_err(|refusal| refusal.line)
     }
 
+    // covers: lsd/12.1/sysfs-paths
     #[test]
     fn a_missing_file_means_defaults() {
         let mut notes = Vec::new();
@@ -247,6 +248,7 @@ mod tests {
         assert!(Config::read("/c", Err(ReadError::EIO), &mut notes).is_err());
     }
 
+    // covers: decision/14/invalid-refuses-to-start
     #[rstest]
     #[case("a = ", "line 1, column 5")]
     #[case("nicExclusionRegex = '['", "`[`")]
@@ -292,6 +294,7 @@ mod tests {
         assert!(!line.contains('\n'), "{line}");
     }
 
+    // covers: decision/14/unknown-key-is-a-warning
     #[test]
     fn an_unknown_key_is_a_warning_with_the_nearest_known_one() {
         let text = "nicExclusionRegexp = ''\n[counterDetection]\nenable = true\nzzzzzzzzzzz = 1";
@@ -302,6 +305,7 @@ mod tests {
         assert!(notes[2].ends_with("key=counterDetection.zzzzzzzzzzz"));
     }
 
+    // covers: decision/14/retired-keys-are-ignored
     #[test]
     fn the_four_retired_keys_of_a_counter_are_ignored_with_a_warning() {
         let text = "[[counterDetection.counters]]\nname = 'link_downed'\nenabled = true\n\

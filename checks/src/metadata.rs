@@ -139,6 +139,7 @@ mod tests {
         Metadata::read("/m.json", Ok(text.as_bytes()))
     }
 
+    // covers: lsd/12.2/numa-node-of-gpus, lsd/4.1.2/no-gpu-node-refuses-to-start
     #[rstest]
     #[case("", "parse gpu metadata at /m.json")]
     #[case("[]", "empty gpus[]")]
@@ -157,14 +158,17 @@ mod tests {
         assert!(cause.contains(part), "{cause}");
     }
 
+    // covers: lsd/4.2.2/pix-is-compute, lsd/4.2.2/pxb-is-compute, lsd/12.2/topology-of-nics
+    // covers: lsd/12.2/levels, lsd/12.2/interpretation-is-the-monitors
+    // covers: decision/12/missing-row-is-all-sys
     #[test]
     fn the_nearest_gpu_decides_and_a_short_row_is_all_sys() {
         let metadata = read(
             r#"{"gpus":[{"numa_node":0},{"numa_node":1}],"nic_topology":{
-                "a":["SYS","PXB"],"b":["NODE","SYS"],"c":["SYS","SYS"],"d":["PIX"],"e":["NV18","SYS"]}}"#,
+                "a":["SYS","PXB"],"b":["NODE","SYS"],"c":["SYS","SYS"],"d":["PIX"],"e":["NV18","SYS"],"g":["PIX","SYS"]}}"#,
         )
         .unwrap();
-        let nearness: Vec<Nearness> = ["a", "b", "c", "d", "e", "f"]
+        let nearness: Vec<Nearness> = ["a", "b", "c", "d", "e", "f", "g"]
             .map(|device| metadata.nearness(device))
             .to_vec();
         assert_eq!(
@@ -175,7 +179,8 @@ mod tests {
                 Nearness::System,
                 Nearness::System,
                 Nearness::System,
-                Nearness::System
+                Nearness::System,
+                Nearness::Switch
             ]
         );
         assert_eq!(metadata.row("d"), Row::Short);

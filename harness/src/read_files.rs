@@ -11,7 +11,7 @@ use std::{
 
 use platforms::{Platforms, yaml::MAX_BYTES, yaml::YamlError};
 use reports::DrillName;
-use scenarios::{Scenario, ScenarioError};
+use scenarios::{Clauses, Scenario, ScenarioError};
 
 use crate::{Descriptor, SHIPPED};
 
@@ -120,6 +120,8 @@ impl Told {
 pub struct Library {
     /// In order of name.
     pub scenarios: Vec<Told>,
+    /// The clauses that scenarios may name.
+    pub clauses: Clauses,
     /// The shipped ones and a vendor's own.
     pub platforms: Platforms,
     /// The names of the platforms that came from a user's files, variants included.
@@ -148,6 +150,10 @@ impl Library {
                 told.push(Told::read(&name, &text, golden_beside(path))?);
             }
         }
+        let clauses = Clauses::shipped();
+        for told in &told {
+            clauses.check(&told.scenario)?;
+        }
         told.sort_by(|one, other| one.name.cmp(&other.name));
         for pair in told.windows(2) {
             if pair[0].name == pair[1].name {
@@ -162,6 +168,7 @@ impl Library {
         let own_scenarios = !scenarios.is_empty();
         Ok(Self {
             scenarios: told,
+            clauses,
             platforms,
             own_platforms,
             own_scenarios,

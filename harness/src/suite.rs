@@ -6,6 +6,7 @@
 
 mod artifacts;
 mod cover;
+mod coverage;
 mod filter;
 mod jobs;
 mod pairs;
@@ -15,6 +16,7 @@ mod repeat;
 mod run;
 mod shard;
 
+pub use coverage::{Covering, coverage};
 pub use filter::{Filter, FilterError, Glob, Seen};
 pub use pairs::{Ask, NODE, SelectError, Selected, select, story};
 #[cfg(feature = "process")]

@@ -172,8 +172,6 @@ pub(crate) struct HowArguments {
     pub(crate) wrap: Option<String>,
     #[arg(long, hide = true, value_name = "URL")]
     pub(crate) store: Option<String>,
-    #[arg(long, hide = true)]
-    pub(crate) coverage: bool,
     /// A test switch: panic in every drill, to see that the run survives and ends with 70.
     #[arg(long, hide = true)]
     pub(crate) test_panic: bool,
@@ -197,6 +195,10 @@ pub(crate) struct ToldArguments {
     /// Renew the golden traces; only on a suite given by path, never when CI is set
     #[arg(long)]
     pub(crate) bless: bool,
+    /// Tell which clauses of the documents are covered, and by what; where nothing narrows the suite
+    /// down, an uncovered one is exit code 100
+    #[arg(long)]
+    pub(crate) coverage: bool,
     /// Colours
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,

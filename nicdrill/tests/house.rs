@@ -125,6 +125,34 @@ fn every_source_file_opens_by_saying_what_it_is() {
     }
 }
 
+// covers: lsd/4/never-runs-nvidia-smi
+/// It reads files and talks to a socket; the topology is the collector's to ask for.
+#[test]
+fn the_monitor_starts_no_program() {
+    for room in ["checks", "monitor", "proto"] {
+        let mut folders = vec![root().join(room).join("src")];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(&folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                    continue;
+                }
+                let text = fs::read_to_string(&path).unwrap();
+                for word in [
+                    "process::Command",
+                    "Command::new",
+                    "execve",
+                    "posix_spawn",
+                    "fork(",
+                ] {
+                    assert!(!text.contains(word), "`{word}` in {}", path.display());
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn clippy_refuses_each_item_that_a_pure_room_may_not_name() {
     #[derive(Deserialize)]

@@ -54,6 +54,39 @@ fn roles_are_as_in_the_table(
     assert_eq!(platform.check(), []);
 }
 
+// covers: lsd/4.2.4/a100-oci-mlx5-0, lsd/4.2.4/a100-oci-mlx5-13
+// covers: lsd/4.2.4/a100-oci-sixteen-are-compute, lsd/4.2.4/h100-oci-mlx5-2
+// covers: lsd/4.2.4/h100-oci-mlx5-11, lsd/4.2.4/h100-oci-sixteen-are-compute, lsd/4.2.4/l40s-oci
+// covers: lsd/4.2.4/on-prem-l40s-mlx5-0, lsd/4.2.4/on-prem-l40s-mlx5-1
+// covers: lsd/4.2.4/on-prem-l40s-mlx5-2, lsd/4.2.4/on-prem-l40s-mlx5-3
+// covers: lsd/4.2.4/on-prem-l40s-mlx5-4, lsd/4.2.4/on-prem-l40s-with-default-route
+// covers: lsd/4.2.4/gb200-ibp3s0, lsd/4.2.4/gb200-ibp2p3s0, lsd/4.2.4/gb200-ibp16p3s0
+// covers: lsd/4.2.4/gb200-ibp18p3s0, lsd/4.2.4/gb200-rocep6p3s0, lsd/4.2.4/gb200-rocep22p3s0
+/// The rows of the document's tables of roles; whether a monitor finds them so is asked elsewhere.
+#[rstest]
+#[case("a100-oci", &["mlx5_0", "mlx5_13"], Role::Management)]
+#[case("a100-oci", &["mlx5_1", "mlx5_12", "mlx5_14", "mlx5_17"], Role::Compute)]
+#[case("h100-oci:no-default-route", &["mlx5_2", "mlx5_11"], Role::Storage)]
+#[case("h100-oci:no-default-route", &["mlx5_0", "mlx5_1", "mlx5_3", "mlx5_17"], Role::Compute)]
+#[case("l40s-oci:no-default-route", &["mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3", "mlx5_5", "mlx5_7"], Role::Storage)]
+#[case("l40s-onprem", &["mlx5_0"], Role::Storage)]
+#[case("l40s-onprem", &["mlx5_1", "mlx5_2", "mlx5_3", "mlx5_4"], Role::Compute)]
+#[case("l40s-onprem:default-route", &["mlx5_0"], Role::Management)]
+#[case("gb200-nvl4", &["ibp3s0", "ibP2p3s0", "ibP16p3s0", "ibP18p3s0"], Role::Compute)]
+#[case("gb200-nvl4", &["roceP6p3s0", "roceP22p3s0"], Role::Management)]
+fn rows_of_the_documents_tables(#[case] name: &str, #[case] devices: &[&str], #[case] role: Role) {
+    let platform = platform(name);
+    for device in devices {
+        let roles: Vec<Role> = platform
+            .ports()
+            .iter()
+            .filter(|facts| facts.device.to_string() == *device)
+            .map(|facts| facts.role)
+            .collect();
+        assert_eq!(roles, [role], "{name} {device}");
+    }
+}
+
 #[test]
 fn the_table_above_names_every_shipped_platform() {
     assert_eq!(Platforms::shipped().iter().count(), 20);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{ArmName, DrillName, DrillReport, ExitCode, Summary};
+use crate::{ArmName, Coverage, DrillName, DrillReport, ExitCode, Summary};
 
 /// Values that differ between two equal runs: wall-clock times, process ids, ports, paths.
 ///
@@ -108,6 +108,8 @@ pub enum RunEvent {
     DrillFailed(DrillReport),
     /// A drill was played in no arm.
     DrillSkipped(DrillReport),
+    /// Which clauses were covered; told only if it was asked for.
+    Coverage(Coverage),
     /// The run ends.
     RunEnded {
         /// What it came to.

@@ -6,6 +6,7 @@
 //! process id, a port, a path of the host) stands in a member named `wall` and nowhere else. HTML is
 //! not built yet. Start at [`RunEvent`], then [`ExitCode`].
 
+mod coverage;
 mod event;
 mod exit_code;
 mod json;
@@ -14,6 +15,9 @@ mod outcome;
 mod run;
 mod terminal;
 
+pub use coverage::{
+    ClauseCoverage, ClauseStatus, Coverage, CoverageCount, ScenarioCoverage, SourceCoverage,
+};
 pub use event::{NotApplicable, PlannedDrill, ProbeOutcome, RunEvent, RunPlan, Wall};
 pub use exit_code::ExitCode;
 pub use json::{RESULTS_VERSION, results};
@@ -23,4 +27,4 @@ pub use outcome::{
     Outcome, Read,
 };
 pub use run::{ArmCount, RunReport, Summary};
-pub use terminal::{Style, drill_block, event_line, summary_line};
+pub use terminal::{Style, coverage_page, drill_block, event_line, summary_line};

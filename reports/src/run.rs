@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use crate::{
-    ArmName, ArmStatus, DrillReport, ExitCode, Outcome, ProbeOutcome, RunEvent, RunPlan, Wall,
+    ArmName, ArmStatus, Coverage, DrillReport, ExitCode, Outcome, ProbeOutcome, RunEvent, RunPlan,
+    Wall,
 };
 
 /// How many drills one arm was to play, and how many it played.
@@ -53,6 +54,9 @@ pub struct RunReport {
     pub probe: Option<ProbeOutcome>,
     /// Its drills, in order.
     pub drills: Vec<DrillReport>,
+    /// Which clauses it covered, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<Coverage>,
     /// What it came to.
     pub summary: Summary,
     /// What the command ends with; `None` while the run is going on.
@@ -74,6 +78,7 @@ impl RunReport {
             RunEvent::DrillPassed(drill)
             | RunEvent::DrillFailed(drill)
             | RunEvent::DrillSkipped(drill) => self.drills.push(drill.clone()),
+            RunEvent::Coverage(coverage) => self.coverage = Some(coverage.clone()),
             RunEvent::RunEnded {
                 summary,
                 exit_code,

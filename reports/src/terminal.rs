@@ -6,7 +6,8 @@
 use std::fmt::Write as _;
 
 use crate::{
-    ArmStatus, DrillReport, ExitCode, Failure, Outcome, ProbeOutcome, RunEvent, RunReport, Summary,
+    ArmStatus, ClauseCoverage, ClauseStatus, Coverage, CoverageCount, DrillReport, ExitCode,
+    Failure, Outcome, ProbeOutcome, RunEvent, RunReport, ScenarioCoverage, Summary,
 };
 
 /// The most reads that a block shows. Chosen: two polls of two ports fit a screen.
@@ -148,6 +149,90 @@ pub fn summary_line(run: &RunReport, style: Style) -> String {
         Some(ms) => format!("{line}; {}.{:01} s\n", ms / 1000, ms % 1000 / 100),
         None => format!("{line}\n"),
     }
+}
+
+/// The matrix of a coverage: a line for each clause with what covers it, then what is uncovered, and
+/// the count.
+#[must_use]
+pub fn coverage_page(coverage: &Coverage, style: Style) -> String {
+    let mut page = String::new();
+    let width = coverage.clauses().map(|clause| clause.id.len()).max();
+    let width = width.unwrap_or_default();
+    for source in &coverage.sources {
+        writeln!(page, "{}", style.bold(&source.source)).expect(WRITES);
+        for clause in &source.clauses {
+            let status = format!("{:<9}", clause.status.words());
+            let status = match clause.status {
+                ClauseStatus::Covered => style.green(&status),
+                ClauseStatus::Failed | ClauseStatus::Uncovered => style.red(&status),
+                ClauseStatus::NotRun => style.yellow(&status),
+                ClauseStatus::Deferred => status,
+            };
+            let by = covered_by(clause);
+            let line = format!("  {status}  {:<width$}  {by}", clause.id);
+            writeln!(page, "{}", line.trim_end()).expect(WRITES);
+        }
+    }
+    for status in [
+        ClauseStatus::Failed,
+        ClauseStatus::NotRun,
+        ClauseStatus::Uncovered,
+    ] {
+        for clause in coverage.clauses().filter(|clause| clause.status == status) {
+            let (words, says) = (status.words(), &clause.says);
+            writeln!(page, "{words}: {}: {says}", clause.id).expect(WRITES);
+        }
+    }
+    let CoverageCount {
+        clauses,
+        covered,
+        by_tests_alone,
+        failed,
+        not_run,
+        uncovered,
+        deferred,
+    } = coverage.count;
+    let line = format!(
+        "{}: {covered} covered ({by_tests_alone} by tests alone), {failed} failed, {not_run} not run, \
+         {uncovered} uncovered, {deferred} deferred",
+        plural(clauses, "clause")
+    );
+    let line = if failed + not_run + uncovered == 0 {
+        style.green(&line)
+    } else {
+        style.red(&line)
+    };
+    writeln!(page, "{line}").expect(WRITES);
+    page
+}
+
+/// What covers a clause, counted: scenarios with their drills, and tests.
+fn covered_by(clause: &ClauseCoverage) -> String {
+    if let Some(to) = &clause.deferred {
+        return format!("belongs to: {to}");
+    }
+    let mut parts = Vec::new();
+    if !clause.scenarios.is_empty() {
+        let count = |of: fn(&ScenarioCoverage) -> u64| clause.scenarios.iter().map(of).sum::<u64>();
+        let scenarios = u64::try_from(clause.scenarios.len()).expect("a count fits 64 bits");
+        let mut part = plural(scenarios, "scenario");
+        write!(part, ": {} passed", count(|one| one.passed)).expect(WRITES);
+        for (count, words) in [
+            (count(|one| one.failed), "failed"),
+            (count(|one| one.skipped), "skipped"),
+            (count(|one| one.not_applicable), "not applicable"),
+        ] {
+            if count > 0 {
+                write!(part, ", {count} {words}").expect(WRITES);
+            }
+        }
+        parts.push(part);
+    }
+    if !clause.tests.is_empty() {
+        let tests = u64::try_from(clause.tests.len()).expect("a count fits 64 bits");
+        parts.push(plural(tests, "test"));
+    }
+    parts.join("; ")
 }
 
 fn failure_block(failure: &Failure, style: Style) -> String {

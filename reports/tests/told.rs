@@ -12,8 +12,9 @@
 use std::{fs, path::Path, process::Command};
 
 use reports::{
-    ArmName, ArmReport, ArmStatus, DrillName, DrillReport, ExitCode, Failure, FailureKind,
-    ProbeOutcome, Read, RunEvent, RunPlan, RunReport, Style, Wall, drill_block, event_line, junit,
+    ArmName, ArmReport, ArmStatus, ClauseCoverage, ClauseStatus, Coverage, DrillName, DrillReport,
+    ExitCode, Failure, FailureKind, ProbeOutcome, Read, RunEvent, RunPlan, RunReport,
+    ScenarioCoverage, SourceCoverage, Style, Wall, coverage_page, drill_block, event_line, junit,
     results, summary_line,
 };
 use serde_json::Value;
@@ -319,5 +320,74 @@ fn junit_has_the_form_of_our_xsd_by_the_judgement_of_xmllint() {
     assert!(
         !judged(&broken).unwrap().status.success(),
         "the form refuses nothing"
+    );
+}
+
+fn clause(id: &str, scenarios: Vec<ScenarioCoverage>, tests: &[&str]) -> ClauseCoverage {
+    ClauseCoverage {
+        id: id.to_owned(),
+        says: "What it says.".to_owned(),
+        decided: Vec::new(),
+        deferred: None,
+        status: ClauseStatus::Uncovered,
+        scenarios,
+        tests: tests.iter().map(|&test| test.to_owned()).collect(),
+    }
+    .with_status()
+}
+
+#[test]
+fn a_coverage_names_each_clause_and_what_is_uncovered() {
+    let played = |passed, failed, not_applicable| ScenarioCoverage {
+        scenario: "port/cable-pulled".to_owned(),
+        passed,
+        failed,
+        skipped: 0,
+        not_applicable,
+    };
+    let deferred = ClauseCoverage {
+        deferred: Some("cluster".to_owned()),
+        ..clause("lsd/6.2/four-minutes", Vec::new(), &[])
+    };
+    let source = SourceCoverage {
+        prefix: "lsd".to_owned(),
+        source: "Link State Detection".to_owned(),
+        clauses: vec![
+            clause(
+                "lsd/3.2/down-is-fatal",
+                vec![played(18, 0, 2), played(3, 0, 0)],
+                &[],
+            ),
+            clause(
+                "lsd/3.4/otherwise-unhealthy",
+                vec![played(17, 1, 0)],
+                &["checks::a"],
+            ),
+            deferred.with_status(),
+            clause("lsd/8.4/vf-down", vec![played(0, 0, 20)], &[]),
+            clause(
+                "lsd/9.1/gid-count",
+                Vec::new(),
+                &["checks::a", "monitor::b"],
+            ),
+            clause("lsd/10.1/no-efa", Vec::new(), &[]),
+        ],
+    };
+    let page = coverage_page(&Coverage::of(vec![source], true), Style::default());
+    assert_eq!(
+        page,
+        "\
+Link State Detection
+  covered    lsd/3.2/down-is-fatal        2 scenarios: 21 passed, 2 not applicable
+  FAILED     lsd/3.4/otherwise-unhealthy  1 scenario: 17 passed, 1 failed; 1 test
+  deferred   lsd/6.2/four-minutes         belongs to: cluster
+  not run    lsd/8.4/vf-down              1 scenario: 0 passed, 20 not applicable
+  covered    lsd/9.1/gid-count            2 tests
+  UNCOVERED  lsd/10.1/no-efa
+FAILED: lsd/3.4/otherwise-unhealthy: What it says.
+not run: lsd/8.4/vf-down: What it says.
+UNCOVERED: lsd/10.1/no-efa: What it says.
+6 clauses: 2 covered (1 by tests alone), 1 failed, 1 not run, 1 uncovered, 1 deferred
+"
     );
 }

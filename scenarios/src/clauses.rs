@@ -5,7 +5,7 @@
 //! a user's own. It leaves out what covers what: [`Clauses::check`] only says whether an id exists.
 //! Start at [`Clauses::shipped`].
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use platforms::yaml::{self, YamlError, nearest};
 use serde::Deserialize;
@@ -90,7 +90,7 @@ impl Clauses {
     /// is not its own.
     pub fn read(texts: &[(&str, &str)]) -> Result<Self, YamlError> {
         let mut files: Vec<ClauseFile> = Vec::new();
-        let mut seen = BTreeMap::new();
+        let mut seen = BTreeSet::new();
         for (file, text) in texts {
             let read: ClauseFile = yaml::read(file, text)?;
             let wrong = |what: String| YamlError::at(file, text, yaml::Place::default(), what);
@@ -109,7 +109,7 @@ impl Clauses {
                         return Err(wrong(what)
                             .hint("behind the section stand lower-case letters, digits and `-`"));
                     }
-                    if seen.insert(clause.id.clone(), ()).is_some() {
+                    if !seen.insert(clause.id.clone()) {
                         return Err(wrong(format!("`{}` is there twice", clause.id)));
                     }
                 }

@@ -136,6 +136,8 @@ impl Agent {
                 Request::Read(self.eyes.path(name, "device/numa_node")),
             ),
             ("hca_type", Request::Read(self.eyes.path(name, "hca_type"))),
+            ("fw_ver", Request::Read(self.eyes.path(name, "fw_ver"))),
+            ("board_id", Request::Read(self.eyes.path(name, "board_id"))),
         ] {
             let answer = told_answer(fetch_one(hands, &request));
             line(told, format_args!("  {label}: {answer}"));

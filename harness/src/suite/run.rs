@@ -17,13 +17,14 @@ use std::{
 };
 
 use reports::{
-    ArmName, ArmReport, ArmStatus, DrillName, DrillReport, ExitCode, Failure, FailureKind, Outcome,
-    PlannedDrill, ProbeOutcome, RunEvent, RunPlan, RunReport, Wall,
+    ArmName, ArmReport, ArmStatus, Coverage, DrillName, DrillReport, ExitCode, Failure,
+    FailureKind, Outcome, PlannedDrill, ProbeOutcome, RunEvent, RunPlan, RunReport, Wall,
 };
 use scenarios::{Arm, Story};
 
 use super::{
     artifacts,
+    coverage::{Covering, coverage},
     jobs::{self, Panicked},
     pairs::{self, Selected},
     repeat::Fingerprint,
@@ -61,6 +62,8 @@ pub struct How<'r> {
     pub keep: bool,
     /// Golden traces are renewed.
     pub bless: bool,
+    /// Which clauses are covered is told too.
+    pub coverage: Option<Covering>,
     /// The monitor is one that is wrong on purpose.
     pub species: Option<String>,
     /// The trees that drills begin with.
@@ -132,9 +135,13 @@ pub fn run(
     }
     if how.repeat.is_some() {
         audience.whole();
+        whole.coverage = show.coverage(&whole.drills);
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         whole.wall = Wall::default().with("ms", ms).with("repeats", repeats);
         audience.hear(&RunEvent::RunStarted(whole.plan.clone()));
+        if let Some(coverage) = &whole.coverage {
+            audience.hear(&RunEvent::Coverage(coverage.clone()));
+        }
         audience.hear(&RunEvent::RunEnded {
             summary: whole.summary.clone(),
             exit_code: whole.exit_code.unwrap_or(ExitCode::InternalFault),
@@ -253,6 +260,10 @@ impl Show<'_> {
         if self.is_interrupted() {
             code = code.or(ExitCode::StageNotSet);
         }
+        if let Some(coverage) = self.coverage(&report.drills) {
+            code = code.or(coverage.exit_code());
+            tell(&mut report, audience, RunEvent::Coverage(coverage));
+        }
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let wall = Wall::default().with("ms", ms);
         tell(
@@ -281,6 +292,27 @@ impl Show<'_> {
                 .with("pid", std::process::id())
                 .with("jobs", self.jobs()),
         }
+    }
+
+    fn coverage(&self, drills: &[DrillReport]) -> Option<Coverage> {
+        let Selected {
+            drills: planned,
+            not_applicable,
+        } = self.selected;
+        let Library {
+            clauses, scenarios, ..
+        } = self.library;
+        let told = |covering| {
+            coverage(
+                clauses,
+                scenarios,
+                planned,
+                drills,
+                not_applicable,
+                covering,
+            )
+        };
+        self.how.coverage.map(told)
     }
 
     fn monitor(&self) -> String {

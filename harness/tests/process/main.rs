@@ -173,7 +173,7 @@ fn story(timeline: &str) -> Story {
         1,
     );
     let text = format!(
-        "scenario: a test\nwhy: a test\ncovers: [ lsd/3.4/test ]\nplatforms: all\nlet:\n  victim: {{ role: compute, nth: 1 }}\n{timeline}"
+        "scenario: a test\nwhy: a test\ncovers: [ mine/a-test ]\nplatforms: all\nlet:\n  victim: {{ role: compute, nth: 1 }}\n{timeline}"
     );
     let scenario =
         scenarios::read("test/a-test.yaml", &text).unwrap_or_else(|error| panic!("{error}"));

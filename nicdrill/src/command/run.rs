@@ -5,9 +5,11 @@ use std::{env, path::PathBuf, process, time::Duration};
 use harness::{
     Trees,
     run_folder::{Artifact, RunFolder, RunFolderError, write_report},
-    suite::{self, Audience, How, ProcessArm, Starting},
+    suite::{self, Audience, Covering, How, ProcessArm, Starting},
 };
-use reports::{ArmName, DrillName, ExitCode, RunEvent, RunReport, event_line, summary_line};
+use reports::{
+    ArmName, DrillName, ExitCode, RunEvent, RunReport, coverage_page, event_line, summary_line,
+};
 
 use super::{
     Stop,
@@ -102,6 +104,7 @@ fn played(
         allow_skips: arguments.how.allow_skips,
         keep: arguments.how.keep,
         bless: arguments.told.bless,
+        coverage: arguments.told.coverage.then_some(choice.covering),
         species: None,
         asked: env::args().skip(1).collect(),
         again: choice.again.clone(),
@@ -132,12 +135,23 @@ fn played(
             unwritten.get_or_insert(error);
         }
     }
+    if let Some(coverage) = &report.coverage {
+        terminal.out(&coverage_page(coverage, terminal.style()));
+    }
     let line = summary_line(&report, terminal.style());
     terminal.out(&line);
     let mut code = report.exit_code.unwrap_or(ExitCode::InternalFault);
     if let Some(error) = unwritten {
         talk(&format!("error: {error}"));
         code = code.or(ExitCode::ReportNotWritten);
+    }
+    if let Some(coverage) = &report.coverage
+        && coverage.exit_code() != ExitCode::Success
+    {
+        let uncovered = coverage.count.uncovered;
+        talk(&format!(
+            "{uncovered} clauses are uncovered, and nothing narrowed the run down"
+        ));
     }
     if code != ExitCode::Success {
         talk(&format!("exit code {code}: {}", code.meaning()));
@@ -156,9 +170,6 @@ fn words(command: Option<&str>) -> Vec<String> {
 fn refuse_what_is_not_built(arguments: &RunArguments) -> Result<(), Stop> {
     if arguments.how.store.is_some() {
         return Err(Stop::not_built("--store"));
-    }
-    if arguments.how.coverage {
-        return Err(Stop::not_built("--coverage"));
     }
     Ok(())
 }

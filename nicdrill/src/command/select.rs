@@ -9,7 +9,7 @@ use harness::{
     Descriptor,
     read_files::{self, Library},
     run_folder::{self, RunFolder},
-    suite::{Ask, Filter, Selected, Shard, select},
+    suite::{Ask, Covering, Filter, Selected, Shard, select},
 };
 use reports::ArmName;
 
@@ -28,6 +28,8 @@ pub(crate) struct Choice {
     pub(crate) descriptor: Descriptor,
     /// What came of it.
     pub(crate) selected: Selected,
+    /// What a coverage is to say: an uncovered clause is a failure where nothing narrows the suite down.
+    pub(crate) covering: Covering,
     /// The run folder.
     pub(crate) out: PathBuf,
     /// The words of a command line that lead here again, but for the drill's name and the arm.
@@ -87,11 +89,21 @@ pub(crate) fn choose(arguments: &SelectArguments, seed: u64) -> Result<Choice, S
         },
         seed,
     };
+    let narrowed = !ask.names.is_empty()
+        || !ask.platforms.is_empty()
+        || ask.filter.is_some()
+        || ask.only.is_some()
+        || ask.shard != Shard::WHOLE;
     let selected = select(&library, &descriptor, &ask).map_err(Stop::input)?;
     Ok(Choice {
         library,
         descriptor,
         selected,
+        covering: if narrowed {
+            Covering::Told
+        } else {
+            Covering::Demanded
+        },
         out,
         again,
     })

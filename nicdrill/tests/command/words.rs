@@ -120,7 +120,6 @@ fn a_story_that_fits_nowhere_is_not_applicable_and_counted() {
 #[case(&["run", "--jobs", "0"], "at least 1")]
 #[case(&["run", "--bless"], "given by path")]
 #[case(&["run", "--store", "postgres://x"], "`--store` is planned and not built yet")]
-#[case(&["run", "--coverage"], "`--coverage` is planned and not built yet")]
 #[case(&["run", "--report", "html=x"], "`--report html` is planned and not built yet")]
 #[case(&["run", "--arm", "realtime"], "`--arm realtime` is planned and not built yet")]
 #[case(&["link", "show", "--json"], "`link` is planned and not built yet")]
@@ -386,6 +385,53 @@ fn shards_share_the_run() {
     let mut all = list(&[]);
     all.sort();
     assert_eq!(together, all);
+}
+
+#[test]
+fn a_coverage_names_every_clause_and_fails_where_nothing_narrows_the_run_down() {
+    let desk = Desk::new();
+    desk.file("port/fair.yaml", &scenario(QUIET));
+    let words = ["run", "./port", "--arm", "memory", "--coverage"];
+    let ran = desk.run(&words);
+    assert_eq!(ran.code, 100, "{ran}");
+    assert!(
+        ran.out.contains("UNCOVERED: lsd/3.2/down-is-fatal: "),
+        "{ran}"
+    );
+    assert!(ran.err.contains("clauses are uncovered"), "{ran}");
+    let narrow = [
+        &words[..],
+        &["--platform", "h100-oci", "--report", "json=run.json"],
+    ]
+    .concat();
+    let ran = desk.run(&narrow);
+    assert_eq!(ran.code, 0, "{ran}");
+    let json: Value = serde_json::from_str(&desk.text("run.json")).unwrap();
+    let count = &json["coverage"]["count"];
+    assert!(count["uncovered"].as_u64().unwrap() > 0, "{count}");
+    assert!(count["clauses"].as_u64().unwrap() > 400, "{count}");
+    assert!(
+        desk.text("nicdrill.out/events.jsonl")
+            .contains("\"event\":\"coverage\"")
+    );
+}
+
+#[test]
+fn a_clause_that_does_not_exist_is_refused_with_the_nearest() {
+    let desk = Desk::new();
+    let covers = scenario(QUIET).replacen("why:", "covers: [ lsd/3.2/down-is-fatl ]\nwhy:", 1);
+    desk.file("port/misspelt.yaml", &covers);
+    let ran = desk.run(&["run", "./port"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(
+        ran.err
+            .contains("there is no clause `lsd/3.2/down-is-fatl`"),
+        "{ran}"
+    );
+    assert!(
+        ran.err.contains("did you mean `lsd/3.2/down-is-fatal`?"),
+        "{ran}"
+    );
 }
 
 #[test]

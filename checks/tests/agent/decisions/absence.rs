@@ -61,6 +61,7 @@ fn disappearance_polls_debounce() {
     assert!(rig.polls(3).is_empty());
 }
 
+// covers: decision/5/an-uncabled-port-does-not-hold-its-device
 #[test]
 fn an_uncabled_port_does_not_hold_its_device_down() {
     let nics: Vec<_> = (0..3).map(|index| nic(index).ports(2)).collect();

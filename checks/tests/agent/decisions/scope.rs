@@ -33,6 +33,7 @@ fn vfs_management_and_foreign_vendors_are_never_spoken_of() {
     assert!(rig.polls(40).is_empty());
 }
 
+// covers: lsd/5.3/driver-link-names-mellanox, decision/11/by-name-driver-or-vendor
 #[test]
 fn a_name_of_another_kind_is_ours_by_driver_or_by_vendor() {
     let mut rig = Rig::new(&[
@@ -50,6 +51,39 @@ fn a_name_of_another_kind_is_ours_by_driver_or_by_vendor() {
         rig.agent.as_ref().unwrap().monitored(),
         ["ibp3s0", "mlx5_bond_0"]
     );
+}
+
+// covers: lsd/10.1/no-efa, lsd/10/mellanox-only, decision/11/others-are-not
+#[test]
+fn hardware_of_later_work_is_not_monitored() {
+    let others = [
+        ("rdmap0s6", "efa", "0x1d0f"),
+        ("hfi1_0", "hfi1", "0x8086"),
+        ("bnxt_re0", "bnxt_en", "0x14e4"),
+        ("irdma0", "irdma", "0x8086"),
+        ("mlx4_0", "mlx4_core", "0x15b3"),
+    ];
+    let mut nodes = vec![nic(0), nic(1)];
+    for (place, (name, ..)) in (2..).zip(others) {
+        nodes.push(nic(place).named(name));
+    }
+    let mut rig = Rig::new(&nodes);
+    for (name, driver, vendor) in others {
+        let driver = format!("../../../bus/pci/drivers/{driver}");
+        let link = format!("{ANCHOR}/{name}/device/driver");
+        rig.world.links.insert(link, driver);
+        rig.world
+            .put(&format!("{ANCHOR}/{name}/device/vendor"), vendor);
+    }
+    rig.poll();
+    assert_eq!(
+        rig.agent.as_ref().unwrap().monitored(),
+        ["mlx5_0", "mlx5_1"]
+    );
+    for (name, ..) in others {
+        rig.world.set(name, 1, DISABLED);
+    }
+    assert!(rig.polls(40).is_empty());
 }
 
 #[test]
@@ -94,6 +128,7 @@ fn a_vanished_device_filtered_out_is_cleared() {
     assert_eq!(brief(&rig.poll()), ["h mlx5_2"]);
 }
 
+// covers: decision/10/a-check-taken-out-clears
 #[test]
 fn a_check_taken_out_clears_its_faults_under_its_own_name() {
     let mut rig = Rig::started(&[nic(0), nic(1).ethernet()]);
@@ -127,6 +162,7 @@ fn a_device_that_becomes_management_is_cleared() {
     );
 }
 
+// covers: decision/10/pinned-devices
 #[test]
 fn pinned_devices_have_no_gate_no_peers_and_no_suppression() {
     let mut rig = Rig::new(&[nic(0), nic(1).numa(9), nic(2).vf()]);
@@ -170,9 +206,14 @@ fn a_device_on_the_default_route_is_not_monitored_and_a_bond_excludes_nobody() {
     assert_eq!(rig.notes_with("interface bond0 has no RDMA device"), 1);
 }
 
+// covers: lsd/5.1/reads-what-a-device-is, decision/17/explain
 #[test]
 fn explain_tells_every_signal_of_every_device() {
     let mut rig = Rig::started(&[nic(0), nic(1).vf(), nic(2).numa(4)]);
+    rig.world
+        .put(&format!("{ANCHOR}/mlx5_0/fw_ver"), "20.31.1014");
+    rig.world
+        .put(&format!("{ANCHOR}/mlx5_0/board_id"), "MT_0000000010");
     let agent = rig.agent.take().unwrap();
     let told = agent.explain(&rig.world);
     for part in [
@@ -183,6 +224,8 @@ fn explain_tells_every_signal_of_every_device() {
         "mlx5_2: not monitored (management: no GPU on NUMA node 4)",
         "  topology: missing: counts as all SYS",
         "  NUMA node: 4",
+        "  fw_ver: 20.31.1014",
+        "  board_id: MT_0000000010",
         "  port 1: InfiniBand, ACTIVE, LinkUp",
     ] {
         assert!(told.contains(part), "{part} in\n{told}");

@@ -1,0 +1,234 @@
+//! Which clauses of the sources a run covered, and by what.
+//!
+//! A clause is covered by scenarios, which this run played, and by tests, which the gate runs and
+//! which are named here only. It leaves out how a scenario went: that is the drill's report. Start at
+//! [`Coverage::of`].
+
+use serde::Serialize;
+
+use crate::ExitCode;
+
+/// What a run says of a clause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClauseStatus {
+    /// A drill of a scenario that names it passed and none failed; or a test names it.
+    Covered,
+    /// A drill of a scenario that names it failed.
+    Failed,
+    /// Scenarios name it, and no drill of theirs was played in this run.
+    NotRun,
+    /// Neither a scenario nor a test names it.
+    Uncovered,
+    /// It belongs to something that is not drilled.
+    Deferred,
+}
+
+impl ClauseStatus {
+    /// The status in one or two words.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Covered => "covered",
+            Self::Failed => "FAILED",
+            Self::NotRun => "not run",
+            Self::Uncovered => "UNCOVERED",
+            Self::Deferred => "deferred",
+        }
+    }
+}
+
+/// How the drills of one scenario went in this run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ScenarioCoverage {
+    /// The scenario, as `family/name`.
+    pub scenario: String,
+    /// Drills that passed.
+    pub passed: u64,
+    /// Drills that failed.
+    pub failed: u64,
+    /// Drills that were skipped, or not reached.
+    pub skipped: u64,
+    /// Pairs that do not fit.
+    pub not_applicable: u64,
+}
+
+/// One clause, and what covers it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ClauseCoverage {
+    /// Its id.
+    pub id: String,
+    /// What it says.
+    pub says: String,
+    /// The ids of the decisions that settle it otherwise or more precisely.
+    pub decided: Vec<String>,
+    /// What it belongs to, if that is not drilled.
+    pub deferred: Option<String>,
+    /// What this run says of it.
+    pub status: ClauseStatus,
+    /// The scenarios that name it.
+    pub scenarios: Vec<ScenarioCoverage>,
+    /// The tests that name it, as `room::name`.
+    pub tests: Vec<String>,
+}
+
+impl ClauseCoverage {
+    /// A clause with its status, which follows from the rest.
+    #[must_use]
+    pub fn with_status(mut self) -> Self {
+        let count = |of: fn(&ScenarioCoverage) -> u64| self.scenarios.iter().map(of).sum::<u64>();
+        self.status = if self.deferred.is_some() {
+            ClauseStatus::Deferred
+        } else if count(|scenario| scenario.failed) > 0 {
+            ClauseStatus::Failed
+        } else if count(|scenario| scenario.passed) > 0 || !self.tests.is_empty() {
+            ClauseStatus::Covered
+        } else if self.scenarios.is_empty() {
+            ClauseStatus::Uncovered
+        } else {
+            ClauseStatus::NotRun
+        };
+        self
+    }
+}
+
+/// A source with its clauses.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SourceCoverage {
+    /// What its ids begin with.
+    pub prefix: String,
+    /// Its title.
+    pub source: String,
+    /// Its clauses, in its order.
+    pub clauses: Vec<ClauseCoverage>,
+}
+
+/// How many clauses there are of each status.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CoverageCount {
+    /// All of them.
+    pub clauses: u64,
+    /// Covered.
+    pub covered: u64,
+    /// Those of the covered that only tests name.
+    pub by_tests_alone: u64,
+    /// Failed.
+    pub failed: u64,
+    /// Not run.
+    pub not_run: u64,
+    /// Uncovered.
+    pub uncovered: u64,
+    /// Deferred.
+    pub deferred: u64,
+}
+
+/// Every clause of every source, and what covers it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Coverage {
+    /// How many of each.
+    pub count: CoverageCount,
+    /// Whether nothing narrowed the run down, so that an uncovered clause is a failure.
+    pub demanded: bool,
+    /// The sources, in order.
+    pub sources: Vec<SourceCoverage>,
+}
+
+impl Coverage {
+    /// The coverage of these sources, counted.
+    #[must_use]
+    pub fn of(sources: Vec<SourceCoverage>, demanded: bool) -> Self {
+        let mut count = CoverageCount::default();
+        for clause in sources.iter().flat_map(|source| &source.clauses) {
+            count.clauses += 1;
+            *match clause.status {
+                ClauseStatus::Covered => &mut count.covered,
+                ClauseStatus::Failed => &mut count.failed,
+                ClauseStatus::NotRun => &mut count.not_run,
+                ClauseStatus::Uncovered => &mut count.uncovered,
+                ClauseStatus::Deferred => &mut count.deferred,
+            } += 1;
+            if clause.status == ClauseStatus::Covered && clause.scenarios.is_empty() {
+                count.by_tests_alone += 1;
+            }
+        }
+        Self {
+            count,
+            demanded,
+            sources,
+        }
+    }
+
+    /// Every clause, in order.
+    pub fn clauses(&self) -> impl Iterator<Item = &ClauseCoverage> {
+        self.sources.iter().flat_map(|source| &source.clauses)
+    }
+
+    /// The exit code that it asks for: 100 if nothing narrowed the run down and a clause is uncovered.
+    #[must_use]
+    pub fn exit_code(&self) -> ExitCode {
+        if self.demanded && self.count.uncovered > 0 {
+            ExitCode::JudgedWrongly
+        } else {
+            ExitCode::Success
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clause(passed: u64, failed: u64, scenarios: usize, tests: &[&str]) -> ClauseCoverage {
+        let one = ScenarioCoverage {
+            passed,
+            failed,
+            ..ScenarioCoverage::default()
+        };
+        ClauseCoverage {
+            id: "lsd/1/a".to_owned(),
+            says: String::new(),
+            decided: Vec::new(),
+            deferred: None,
+            status: ClauseStatus::Uncovered,
+            scenarios: vec![one; scenarios],
+            tests: tests.iter().map(|&test| test.to_owned()).collect(),
+        }
+        .with_status()
+    }
+
+    #[test]
+    fn a_status_follows_from_what_was_played() {
+        assert_eq!(clause(3, 0, 1, &[]).status, ClauseStatus::Covered);
+        assert_eq!(clause(3, 1, 1, &["checks::a"]).status, ClauseStatus::Failed);
+        assert_eq!(clause(0, 0, 1, &[]).status, ClauseStatus::NotRun);
+        assert_eq!(
+            clause(0, 0, 1, &["checks::a"]).status,
+            ClauseStatus::Covered
+        );
+        assert_eq!(
+            clause(0, 0, 0, &["checks::a"]).status,
+            ClauseStatus::Covered
+        );
+        assert_eq!(clause(0, 0, 0, &[]).status, ClauseStatus::Uncovered);
+        let deferred = ClauseCoverage {
+            deferred: Some("cluster".to_owned()),
+            ..clause(0, 0, 0, &[])
+        };
+        assert_eq!(deferred.with_status().status, ClauseStatus::Deferred);
+    }
+
+    #[test]
+    fn an_uncovered_clause_fails_a_run_that_nothing_narrowed_down() {
+        let code = |clause: ClauseCoverage, demanded| {
+            let source = SourceCoverage {
+                prefix: "lsd".to_owned(),
+                source: String::new(),
+                clauses: vec![clause],
+            };
+            Coverage::of(vec![source], demanded).exit_code()
+        };
+        assert_eq!(code(clause(0, 0, 0, &[]), true), ExitCode::JudgedWrongly);
+        assert_eq!(code(clause(0, 0, 0, &[]), false), ExitCode::Success);
+        assert_eq!(code(clause(0, 0, 1, &[]), true), ExitCode::Success);
+    }
+}
