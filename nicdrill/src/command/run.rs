@@ -5,7 +5,7 @@ use std::{env, path::PathBuf, process, time::Duration};
 use harness::{
     Trees,
     run_folder::{Artifact, RunFolder, RunFolderError, write_report},
-    suite::{self, Audience, Covering, How, ProcessArm, Starting},
+    suite::{self, Audience, How, ProcessArm, Starting},
 };
 use reports::{
     ArmName, DrillName, ExitCode, RunEvent, RunReport, coverage_page, event_line, summary_line,
