@@ -7,6 +7,31 @@ use std::path::{Path, PathBuf};
 
 use scenarios::{Clauses, read, shipped};
 
+/// Clauses about counters and character devices, whose stories are still to come.
+const AWAITED: [&str; 21] = [
+    "lsd/4.4/counters-find-the-degradation",
+    "lsd/A/link-downed",
+    "lsd/A/excessive-buffer-overrun-errors",
+    "lsd/A/local-link-integrity-errors",
+    "lsd/A/rnr-nak-retry-err",
+    "decision/13/counters-speak-under-their-own-check",
+    "decision/13/error-code-is-the-counter",
+    "decision/13/any-means-growth",
+    "decision/13/saturated-is-logged",
+    "decision/13/reset-across-a-restart",
+    "decision/13/no-list-means-the-twelve",
+    "decision/13/empty-list-means-none",
+    "decision/13/char-device-missing-for-three-polls",
+    "decision/13/char-device-entities-by-kind",
+    "decision/13/char-device-folder-unreadable",
+    "decision/13/char-device-fault-outlasts-absence",
+    "decision/13/char-devices-of-infiniband-ports-only",
+    "field/port-flap-clears-a-counter",
+    "field/carrier-changes-read-from-nowhere",
+    "field/operator-supplied-counter-paths",
+    "field/missing-char-device-undetected",
+];
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
@@ -126,6 +151,24 @@ fn the_tests_that_the_clauses_name_are_those_that_name_the_clauses() {
         ));
     }
     assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
+}
+
+#[test]
+fn no_clause_is_uncovered() {
+    let named = named_in_scenarios();
+    let clauses = Clauses::shipped();
+    let uncovered: Vec<&str> = clauses
+        .iter()
+        .filter(|clause| clause.deferred.is_none())
+        .filter(|clause| clause.tests.is_empty() && !named.contains(&clause.id))
+        .map(|clause| clause.id.as_str())
+        .filter(|id| !AWAITED.contains(id))
+        .collect();
+    assert!(
+        uncovered.is_empty(),
+        "neither a scenario nor a test covers\n{}\n",
+        uncovered.join("\n")
+    );
 }
 
 #[test]
