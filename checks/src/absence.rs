@@ -11,6 +11,7 @@ use crate::message;
 use crate::name::{Check, LinkLayer};
 use crate::recognise::{Surroundings, ports_of};
 use crate::scope::Reason;
+use crate::zoo::Hooks;
 
 /// What absence is measured by.
 #[derive(Debug, Clone)]
@@ -20,6 +21,7 @@ pub(crate) struct Measure<'a> {
     pub(crate) disappearance_polls: u32,
     pub(crate) patience_ns: u64,
     pub(crate) now_ns: u64,
+    pub(crate) hooks: Hooks,
 }
 
 /// Settles absence in a poll whose listing succeeded; returns the slots to be reported gone.
@@ -51,7 +53,10 @@ pub(crate) fn settle(
         if slot.misses < measure.disappearance_polls {
             slot.misses += 1;
         }
-        if slot.misses >= measure.disappearance_polls {
+        if measure
+            .hooks
+            .is_gone(slot.misses, measure.disappearance_polls)
+        {
             gone.insert(key.clone());
         }
     }
@@ -77,6 +82,7 @@ fn leave_scope(memory: &mut Memory, measure: &Measure<'_>) {
         match &slot.presence.0 {
             Presence::Out(reason) => leaving.push((key.clone(), reason.clone())),
             Presence::Absent => match measure.config.judge_name(&slot.name) {
+                NameVerdict::Excluded if !measure.hooks.sees_the_excluded() => {}
                 NameVerdict::Excluded => leaving.push((key.clone(), Reason::Excluded)),
                 NameVerdict::NotPinned => leaving.push((key.clone(), Reason::NotPinned)),
                 NameVerdict::Open | NameVerdict::Pinned => {}
@@ -183,7 +189,7 @@ fn settle_reboot(memory: &mut Memory, around: &Surroundings, measure: &Measure<'
         .values()
         .filter(|slot| slot.is_present())
         .count();
-    let is_complete = present >= reboot.known;
+    let is_complete = measure.hooks.is_complete(present, reboot.known);
     let stale: Vec<SlotKey> = memory
         .slots
         .iter()

@@ -25,7 +25,7 @@ use crate::counters::watch::Ruler;
 use crate::eyes::{self, Eyes, Learnt, Route, Shapes};
 use crate::figures::Figures;
 use crate::flags::Settings;
-use crate::hands::{Answer, Hands, ReadError};
+use crate::hands::{Answer, Clocks, Hands, ReadError};
 use crate::judge::{self, Saying};
 use crate::memory::{Effect, Memory, Presence, Subject};
 use crate::message;
@@ -115,7 +115,8 @@ impl Agent {
     fn start_with(start: Start<'_>, hooks: Hooks) -> Result<(Agent, Vec<Note>), Refusal> {
         let settings = start.settings;
         let mut notes = Vec::new();
-        let config = Config::read(&settings.paths.config, start.config, &mut notes)?;
+        let config = Config::read(&settings.paths.config, start.config, &mut notes);
+        let config = hooks.config(config)?;
         let metadata = match Metadata::read(&settings.paths.metadata, start.metadata) {
             Ok(metadata) => Some(metadata),
             Err(cause) if config.is_pinning() => {
@@ -136,7 +137,7 @@ impl Agent {
         let mut enabled: Vec<LinkLayer> = checks.iter().filter_map(|c| c.layer()).collect();
         enabled.sort_unstable();
         let shapes = Shapes::new(config.counters.watched.clone(), &checks);
-        let eyes = Eyes::new(
+        let mut eyes = Eyes::new(
             config,
             metadata,
             Route::read(start.route),
@@ -145,6 +146,7 @@ impl Agent {
             settings.paths.route.clone(),
             settings.paths.boot_id.clone(),
         );
+        eyes.hooks = hooks;
         let figures = Figures::new(&settings.node_name, &checks);
         let mut agent = Agent {
             delivery: Delivery::new(settings.publish, &settings.node_name),
@@ -184,7 +186,7 @@ impl Agent {
         self.stage = Stage::Running;
         let scope = self.eyes.config.scope.clone();
         self.memory = match old {
-            Some(mut memory) if memory.boot_id == boot_id && !boot_id.is_empty() => {
+            Some(mut memory) if self.hooks.is_same_boot(&memory.boot_id, &boot_id) => {
                 self.saved = memory.clone();
                 self.hooks.after_load(&mut memory);
                 memory
@@ -322,17 +324,21 @@ impl Agent {
             disappearance_polls: self.settings.disappearance_polls,
             patience_ns: nanoseconds(self.settings.escalate_after),
             now_ns: sight.clocks.boot_ns,
+            hooks: self.hooks,
         };
         let patience_ns = measure.patience_ns;
         let mut sayings = Vec::new();
         if sight.due.state {
-            sayings = judge::judge(&mut self.memory, &sight, &measure, &self.hooks);
+            sayings = judge::judge(&mut self.memory, &sight, &measure);
         }
         if sight.due.counters && sight.anchor == Anchor::Listed {
             sayings.extend(self.judge_counters(&sight, patience_ns));
         }
+        let hooks = self.hooks;
+        hooks.sayings(hooks.polls(), &mut self.memory, &mut sayings);
         self.count_judged(&sayings, sight.due);
         judge::add_debts(&self.memory, &mut sayings);
+        hooks.order(&mut sayings);
         let is_in = |seen: &Seen| matches!(seen.scope, SeenScope::In(..));
         if sight.anchor == Anchor::Listed
             && self.memory.slots.is_empty()
@@ -343,8 +349,9 @@ impl Agent {
             self.note_once("no device", note.with("path", path));
         }
         if !sayings.is_empty() {
-            let batches = self.batches(sayings, sight.clocks.wall_ns);
+            let batches = self.batches(sayings, sight.clocks);
             self.delivery.begin(batches);
+            self.save_is_due = self.hooks.saves_first();
         }
     }
 
@@ -369,6 +376,7 @@ impl Agent {
             watched: &self.eyes.shapes.watched,
             checks: &self.checks,
             patience_ns,
+            hooks: self.hooks,
         };
         let judged = counters::judge::judge(&mut self.memory, sight, &ruler, &mut self.saturated);
         for note in judged.notes {
@@ -472,7 +480,7 @@ impl Agent {
     }
 
     /// One batch per check: those of `--checks` in their order, then those that only clear.
-    fn batches(&self, sayings: Vec<Saying>, wall_ns: u64) -> Vec<Batch<Effect>> {
+    fn batches(&self, sayings: Vec<Saying>, clocks: Clocks) -> Vec<Batch<Effect>> {
         let mut order: Vec<Check> = self.settings.checks.clone();
         order.extend(
             Check::ALL
@@ -485,15 +493,11 @@ impl Agent {
                 continue;
             };
             // A nanosecond apart, so that sorting by time keeps the order.
-            let stamp_ns = wall_ns.saturating_add(batch.effects.len() as u64);
-            batch.events.events.push(message::event(
-                &self.settings,
-                saying.check,
-                saying.severity,
-                saying.message,
-                &saying.subject,
-                stamp_ns,
-            ));
+            let stamp_ns = clocks.wall_ns.saturating_add(batch.effects.len() as u64);
+            let mut event = message::event(&self.settings, &saying, stamp_ns);
+            self.hooks
+                .event(&self.memory, clocks.boot_ns, &saying, &mut event);
+            batch.events.events.push(event);
             batch.effects.push(saying.effect);
         }
         batches.retain(|batch| !batch.effects.is_empty());
@@ -536,7 +540,7 @@ impl Agent {
     fn save(&mut self) -> Todo {
         self.save_is_due = false;
         self.save_was_tried = true;
-        self.saving = Some(self.memory.clone());
+        let memory = self.hooks.saved(&self.memory, self.delivery.pending());
         let file = self.settings.paths.state_file.clone();
         let folder = match file.rsplit_once('/') {
             Some(("", _)) | None => "/".to_owned(),
@@ -546,41 +550,49 @@ impl Agent {
         let steps = vec![
             SaveStep::CreateFolder(folder.clone()),
             SaveStep::Create(temporary.clone()),
-            SaveStep::Write(temporary.clone(), state_file::write(&self.memory)),
+            SaveStep::Write(temporary.clone(), state_file::write(&memory)),
             SaveStep::Fsync(temporary.clone()),
             SaveStep::Rename(temporary, file),
             SaveStep::FsyncFolder(folder),
         ];
+        self.saving = Some(memory);
         self.delivery.begin_save(steps.clone());
         Todo::Save(steps)
     }
 
     /// Answers [`Todo::Publish`].
     pub fn published(&mut self, outcome: &Outcome) {
+        let outcome = &self.hooks.outcome(outcome.clone());
         if let (Outcome::Accepted, Some((check, events))) = (outcome, self.delivery.under_way()) {
             self.figures.accepted(check, events);
         }
+        let attempt = self.delivery.attempt();
         let settled = self.delivery.published(outcome);
         if let Settled::GivenUp { .. } = settled {
             self.figures.given_up(outcome);
+            if !self.hooks.delivers_the_rest() {
+                self.delivery.drop_the_rest();
+            }
         }
         match settled {
             Settled::NotYet => return,
+            Settled::Accepted(_) if !self.hooks.remembers(attempt) => return,
             Settled::Accepted(effects) => self.memory.apply(effects),
-            Settled::GivenUp { effects, .. } if self.hooks.commits_unheard() => {
+            Settled::GivenUp { effects, .. } if self.hooks.commits_unheard(outcome) => {
                 self.memory.apply(effects);
             }
             Settled::GivenUp {
                 effects,
                 is_in_doubt: true,
-            } => self.memory.doubt(effects),
+            } if self.hooks.keeps_doubt() => self.memory.doubt(effects),
             Settled::GivenUp { .. } => return,
         }
-        self.save_is_due = self.memory != self.saved;
+        self.save_is_due = self.memory != self.saved && self.hooks.saves_each();
     }
 
     /// Answers [`Todo::Save`].
     pub fn saved(&mut self, result: Result<(), ReadError>) {
+        let result = self.hooks.save_result(result);
         if let Some(saving) = self.saving.take()
             && result.is_ok()
         {

@@ -21,7 +21,7 @@ pub struct Config {
     /// Devices whose names match any are left out.
     exclude: Vec<Regex>,
     /// When set, exactly the devices whose names match any are monitored.
-    include: Option<Vec<Regex>>,
+    pub(crate) include: Option<Vec<Regex>>,
     /// Folder of the network interfaces, without a slash at the end.
     pub sys_class_net: String,
     /// Folder of the RDMA devices (the anchor of a poll), without a slash at the end.

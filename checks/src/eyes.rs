@@ -20,13 +20,14 @@ use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::memory::{Memory, SlotKey};
 use crate::metadata::Metadata;
 use crate::name::{DeviceName, LinkLayer, PciFunction, PortNumber, Role};
-use crate::reading::{PhysState, PortState, Reading};
+use crate::reading::{PhysState, Reading};
 use crate::route::default_route_interface;
 use crate::schedule::Schedule;
 use crate::scope::Placement;
 use crate::sight::{
     Anchor, Blind, Cause, Facts, Identity, Seen, SeenPort, SeenPorts, SeenScope, Sight,
 };
+use crate::zoo::Hooks;
 
 /// What is known of the host's default route.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,6 +89,7 @@ pub(crate) struct Eyes {
     plan: Plan,
     pub(crate) shapes: Shapes,
     counter_plan: Arc<CounterPlan>,
+    pub(crate) hooks: Hooks,
 }
 
 /// The state files of a port, in the order in which they are read.
@@ -117,6 +119,7 @@ impl Eyes {
             plan: Plan::default(),
             shapes,
             counter_plan: Arc::default(),
+            hooks: Hooks::default(),
         }
     }
 
@@ -129,7 +132,7 @@ impl Eyes {
     ) -> Result<(Sight, Learnt), ReadError> {
         let mut learnt = Learnt::default();
         let listing = fetch_one(hands, &self.anchor);
-        let mut sight = Sight::new(hands.clocks()?, Anchor::Listed);
+        let mut sight = Sight::new(self.hooks.clocks(hands.clocks()?), Anchor::Listed);
         sight.due = schedule.due(sight.clocks.boot_ns);
         let listing = match listing {
             Ok(Answer::Names(names)) => Ok(names),
@@ -476,8 +479,10 @@ impl Eyes {
             (path, bytes)
         };
         let (path, bytes) = next(sight);
-        let state = bytes
-            .and_then(|bytes| PortState::parse(&bytes).ok_or_else(|| Self::garbled(path, sight)));
+        let state = bytes.and_then(|bytes| {
+            let state = self.hooks.port_state(&bytes);
+            state.ok_or_else(|| Self::garbled(path, sight))
+        });
         let (path, bytes) = next(sight);
         let phys = bytes
             .and_then(|bytes| PhysState::parse(&bytes).ok_or_else(|| Self::garbled(path, sight)));
@@ -487,7 +492,7 @@ impl Eyes {
                 .ok_or_else(|| Self::garbled(path, sight))
         });
         let reading = match (state, phys) {
-            (Ok(state), Ok(phys)) => Ok(Reading { state, phys }),
+            (Ok(state), Ok(phys)) => Ok(self.hooks.reading(Reading { state, phys })),
             (Err(Blind::Race), _) | (_, Err(Blind::Race)) => Err(Blind::Race),
             (Err(blind), _) | (_, Err(blind)) => Err(blind),
         };

@@ -49,23 +49,16 @@ impl Saying {
 }
 
 /// Judges a poll; readings are kept in the memory, what is said is not.
-pub(crate) fn judge(
-    memory: &mut Memory,
-    sight: &Sight,
-    measure: &Measure<'_>,
-    hooks: &Hooks,
-) -> Vec<Saying> {
-    let mut sayings = match sight.anchor {
-        Anchor::Listed => judge_listed(memory, sight, measure, hooks),
+pub(crate) fn judge(memory: &mut Memory, sight: &Sight, measure: &Measure<'_>) -> Vec<Saying> {
+    match sight.anchor {
+        Anchor::Listed => judge_listed(memory, sight, measure),
         Anchor::Missing => judge_missing(memory, measure),
         Anchor::Unreadable(error) => {
             look_away(memory, Cause::Failed(error), measure);
             let peers = Peers::default();
-            judge_slots(memory, &peers, &BTreeSet::new(), measure, hooks)
+            judge_slots(memory, &peers, &BTreeSet::new(), measure)
         }
-    };
-    hooks.deafen(&mut sayings);
-    sayings
+    }
 }
 
 /// Adds the clearings that are owed, and puts everything in the order of the wire.
@@ -80,14 +73,9 @@ pub(crate) fn add_debts(memory: &Memory, sayings: &mut Vec<Saying>) {
     sayings.sort_by(|left, right| left.order().cmp(&right.order()));
 }
 
-fn judge_listed(
-    memory: &mut Memory,
-    sight: &Sight,
-    measure: &Measure<'_>,
-    hooks: &Hooks,
-) -> Vec<Saying> {
+fn judge_listed(memory: &mut Memory, sight: &Sight, measure: &Measure<'_>) -> Vec<Saying> {
     memory.anchor_missing_since_ns = None;
-    let around = recognise::recognise(memory, sight, measure.enabled, hooks);
+    let around = recognise::recognise(memory, sight, measure.enabled, measure.hooks);
     let is_reborn = memory
         .reboot
         .as_ref()
@@ -98,13 +86,15 @@ fn judge_listed(
     let gone = absence::settle(memory, &around, measure);
     repeat_what_is_overshadowed(memory);
     let peers = if wants_peers(memory) {
-        Peers::of(memory, &around, measure.now_ns, measure.patience_ns)
+        Peers::of(memory, &around, measure)
     } else {
         Peers::default()
     };
-    let mut sayings = judge_slots(memory, &peers, &gone, measure, hooks);
+    let mut sayings = judge_slots(memory, &peers, &gone, measure);
     judge_cards(memory, &peers, &mut sayings);
-    hooks.distort(memory, is_reborn, &mut sayings);
+    if is_reborn {
+        measure.hooks.reborn(memory, &mut sayings);
+    }
     sayings
 }
 
@@ -112,7 +102,8 @@ fn judge_listed(
 fn judge_missing(memory: &mut Memory, measure: &Measure<'_>) -> Vec<Saying> {
     let since_ns = *memory.anchor_missing_since_ns.get_or_insert(measure.now_ns);
     let mut sayings = Vec::new();
-    if measure.now_ns.saturating_sub(since_ns) <= measure.patience_ns {
+    let waited_ns = measure.now_ns.saturating_sub(since_ns);
+    if waited_ns <= measure.patience_ns && measure.hooks.waits_for_the_folder() {
         return sayings;
     }
     for (key, slot) in &mut memory.slots {
@@ -176,7 +167,6 @@ fn judge_slots(
     peers: &Peers,
     gone: &BTreeSet<SlotKey>,
     measure: &Measure<'_>,
-    hooks: &Hooks,
 ) -> Vec<Saying> {
     let mut sayings = Vec::new();
     for (key, slot) in &mut memory.slots {
@@ -189,14 +179,14 @@ fn judge_slots(
         let layers: Vec<LinkLayer> = slot.layers().collect();
         for layer in layers {
             if slot.gone.contains_key(&layer) {
-                say_back(key, slot, layer, &mut sayings);
+                say_back(key, slot, layer, measure.hooks, &mut sayings);
                 continue;
             }
             let is_whole = ports_of(slot, layer).all(|(_, port)| port.is_healthy_now());
             if is_whole && slot.owed.contains(&layer) {
                 sayings.push(device_healthy(key, &slot.name, layer));
             }
-            port::judge_ports(key, slot, layer, peers, measure, hooks, &mut sayings);
+            port::judge_ports(key, slot, layer, peers, measure, &mut sayings);
         }
     }
     sayings
@@ -218,14 +208,14 @@ fn say_gone(key: &SlotKey, slot: &Slot, sayings: &mut Vec<Saying>) {
 
 /// A device whose disappearance was said is back once every port of it is healthy, or is unhealthy
 /// by design; until then its ports add nothing.
-fn say_back(key: &SlotKey, slot: &Slot, layer: LinkLayer, sayings: &mut Vec<Saying>) {
+fn say_back(key: &SlotKey, slot: &Slot, layer: LinkLayer, hooks: Hooks, sayings: &mut Vec<Saying>) {
     let mut ports = ports_of(slot, layer).peekable();
     let is_back = ports.peek().is_some()
         && ports.all(|(_, port)| {
             let is_by_design = port.is_read() && port.by_design && port.standing().is_none();
             port.is_healthy_now() || is_by_design
         });
-    if !is_back {
+    if !hooks.is_back(slot, layer, is_back) {
         return;
     }
     sayings.push(device_healthy(key, &slot.name, layer));

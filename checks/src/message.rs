@@ -8,8 +8,9 @@ use proto::{Entity, HealthEvent, RecommendedAction};
 use crate::counters::count::Breach;
 use crate::counters::{CounterId, Watched};
 use crate::flags::Settings;
+use crate::judge::Saying;
 use crate::memory::Subject;
-use crate::name::{Card, Check, DeviceName, LinkLayer, PortNumber, Role};
+use crate::name::{Card, DeviceName, LinkLayer, PortNumber, Role};
 use crate::reading::{Reading, Severity};
 
 /// The agent's name on the wire.
@@ -163,16 +164,9 @@ fn error_code(subject: &Subject) -> Vec<String> {
     }
 }
 
-/// The event for the wire; `severity` is `None` for a healthy one.
-pub(crate) fn event(
-    settings: &Settings,
-    check: Check,
-    severity: Option<Severity>,
-    message: String,
-    subject: &Subject,
-    wall_ns: u64,
-) -> HealthEvent {
-    let is_fatal = severity == Some(Severity::Fatal);
+/// The event for the wire.
+pub(crate) fn event(settings: &Settings, saying: &Saying, wall_ns: u64) -> HealthEvent {
+    let is_fatal = saying.severity == Some(Severity::Fatal);
     let action = if is_fatal {
         RecommendedAction::ReplaceVm
     } else {
@@ -182,13 +176,13 @@ pub(crate) fn event(
         version: proto::VERSION,
         agent: AGENT.to_owned(),
         component_class: COMPONENT_CLASS.to_owned(),
-        check_name: check.name().to_owned(),
+        check_name: saying.check.name().to_owned(),
         is_fatal,
-        is_healthy: severity.is_none(),
-        message,
+        is_healthy: saying.severity.is_none(),
+        message: saying.message.clone(),
         recommended_action: action.into(),
-        error_code: error_code(subject),
-        entities_impacted: entities(subject),
+        error_code: error_code(&saying.subject),
+        entities_impacted: entities(&saying.subject),
         generated_timestamp: Some(proto::timestamp_from_ns(wall_ns)),
         node_name: settings.node_name.clone(),
         processing_strategy: settings.strategy.into(),

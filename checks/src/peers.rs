@@ -5,9 +5,11 @@
 
 use std::collections::BTreeMap;
 
+use crate::absence::Measure;
 use crate::memory::{Judged, Memory, Presence, Slot};
 use crate::name::{Card, LinkLayer, Role};
 use crate::recognise::{Surroundings, ports_of};
+use crate::zoo::Hooks;
 
 /// A card of one layer in the present poll.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,15 +39,12 @@ pub(crate) enum Standing {
 pub(crate) struct Peers {
     pub(crate) cards: BTreeMap<(LinkLayer, Card), CardView>,
     modes: BTreeMap<(LinkLayer, Role), Option<usize>>,
+    hooks: Hooks,
 }
 
 impl Peers {
-    pub(crate) fn of(
-        memory: &Memory,
-        around: &Surroundings,
-        now_ns: u64,
-        patience_ns: u64,
-    ) -> Peers {
+    pub(crate) fn of(memory: &Memory, around: &Surroundings, measure: &Measure<'_>) -> Peers {
+        let hooks = measure.hooks;
         let mut cards: BTreeMap<(LinkLayer, Card), CardView> = BTreeMap::new();
         for slot in memory.slots.values() {
             let is_held =
@@ -62,26 +61,30 @@ impl Peers {
                         active: 0,
                         is_waiting: false,
                         is_ready: !around.unready.contains(&card),
-                        is_exempt: around.exempt.contains(&card),
+                        is_exempt: hooks.is_exempt(&around.exempt, &card),
                     });
                 view.is_ready &= slot.presence.0 == Presence::Present { readable: true };
-                add_ports(view, slot, layer, now_ns, patience_ns);
+                add_ports(view, slot, layer, measure.now_ns, measure.patience_ns);
             }
         }
         let mut counts: BTreeMap<(LinkLayer, Role), Vec<usize>> = BTreeMap::new();
         for ((layer, _), view) in &cards {
             if view.is_ready && !view.is_exempt {
                 counts
-                    .entry((*layer, view.role))
+                    .entry((*layer, hooks.group(view.role)))
                     .or_default()
                     .push(view.active);
             }
         }
         let modes = counts
             .into_iter()
-            .map(|(group, counts)| (group, mode(&counts)))
+            .map(|(group, counts)| (group, hooks.mode(&counts)))
             .collect();
-        Peers { cards, modes }
+        Peers {
+            cards,
+            modes,
+            hooks,
+        }
     }
 
     /// How a card stands; `None` when no device of it is listed.
@@ -93,7 +96,8 @@ impl Peers {
         } else if !view.is_ready {
             Standing::Unready
         } else {
-            match self.modes.get(&(key.0, view.role)).copied().flatten() {
+            let group = (key.0, self.hooks.group(view.role));
+            match self.modes.get(&group).copied().flatten() {
                 Some(mode) if active < mode => Standing::Below { active, mode },
                 Some(mode) => Standing::Meets { active, mode },
                 None => Standing::NoEvidence { active },
@@ -123,7 +127,7 @@ fn add_ports(view: &mut CardView, slot: &Slot, layer: LinkLayer, now_ns: u64, pa
 }
 
 /// The most common count; `None` for a group of one, a tie, or zero.
-fn mode(counts: &[usize]) -> Option<usize> {
+pub(crate) fn mode(counts: &[usize]) -> Option<usize> {
     if counts.len() < 2 {
         return None;
     }

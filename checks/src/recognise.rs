@@ -33,7 +33,7 @@ pub(crate) fn recognise(
     memory: &mut Memory,
     sight: &Sight,
     enabled: &[LinkLayer],
-    hooks: &Hooks,
+    hooks: Hooks,
 ) -> Surroundings {
     for slot in memory.slots.values_mut() {
         slot.presence = Passing(Presence::Absent);
@@ -51,6 +51,7 @@ pub(crate) fn recognise(
             .and_then(|facts| facts.function.as_ref());
         let found = find(memory, seen, &claimed);
         match &seen.scope {
+            SeenScope::Out(Reason::Excluded) if !hooks.sees_the_excluded() => {}
             SeenScope::Out(reason) => {
                 if let Some(function) = function
                     && reason.is_management()
@@ -85,6 +86,9 @@ pub(crate) fn recognise(
                     continue;
                 };
                 let key = rekey(memory, key, seen);
+                if hooks.is_gone_with(ports) {
+                    continue;
+                }
                 if hooks.is_blind_to(memory, &key, &seen.name) {
                     if let Some(slot) = memory.slots.get_mut(&key) {
                         slot.presence = Passing(Presence::Present { readable: false });
@@ -92,7 +96,10 @@ pub(crate) fn recognise(
                     continue;
                 }
                 rename(memory, &key, &seen.name);
+                hooks.renamed(memory);
+                hooks.before_reading(memory, &key, ports);
                 keep_readings(memory, &key, *role, ports, sight.clocks.boot_ns, enabled);
+                hooks.after_reading(memory, &key, ports);
             }
         }
     }

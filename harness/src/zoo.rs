@@ -1,8 +1,13 @@
 //! The zoo: deliberately wrong monitors, each of which a suite must catch.
 //!
-//! What each does wrong is in `checks`; here are their names and what each is modelled on.
+//! What each does wrong is in `checks`; here are their names, what each is modelled on, and its
+//! story as a scenario that can be played. Hunting them with a suite is the command's work.
 
 use checks::Species;
+use scenarios::{Scenario, ScenarioError};
+
+/// Polls for which every wrong monitor is right in its own story.
+pub const RIGHT_POLLS: u64 = 20;
 
 /// A wrong monitor, for a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,17 +16,27 @@ pub struct Animal {
     pub name: &'static str,
     /// The bug it is modelled on.
     pub models: &'static str,
-    /// Why its first 20 polls on a node without faults are right.
-    pub why_right: &'static str,
+    /// A scenario, as YAML, in which it is right for [`RIGHT_POLLS`] polls, and then wrong.
+    pub story: &'static str,
 }
 
-/// Every one of them.
+impl Animal {
+    /// Its story, read.
+    ///
+    /// # Errors
+    /// If the text is no scenario: a fault of ours.
+    pub fn scenario(&self) -> Result<Scenario, ScenarioError> {
+        scenarios::read(&format!("zoo/{}.yaml", self.name), self.story)
+    }
+}
+
+/// Every one of them, in order of name.
 #[must_use]
 pub fn animals() -> Vec<Animal> {
-    let animal = |species: Species| Animal {
+    let animal = |species: &Species| Animal {
         name: species.name(),
         models: species.models(),
-        why_right: species.why_right(),
+        story: species.story(),
     };
-    Species::ALL.into_iter().map(animal).collect()
+    Species::all().iter().map(animal).collect()
 }

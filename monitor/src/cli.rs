@@ -7,6 +7,9 @@ use checks::{Flags, Refusal};
 use clap::builder::Str;
 use clap::{Arg, ArgAction, Command};
 
+/// Are there wrong monitors in this build?
+const HAS_ZOO: bool = cfg!(feature = "zoo");
+
 /// What was asked for.
 #[derive(Debug)]
 pub(crate) struct Line {
@@ -27,7 +30,8 @@ pub(crate) enum Unusable {
     Refused(Refusal),
 }
 
-fn command() -> Command {
+/// The command line; wrong monitors can be named only where there are any.
+fn command(has_zoo: bool) -> Command {
     let mut command = Command::new("nicdrill monitor")
         .bin_name("nicdrill monitor")
         .about("The reference NIC health monitor: watches link states and reports to the platform connector")
@@ -49,7 +53,7 @@ fn command() -> Command {
             arg.default_value(Str::from(flag.default))
         });
     }
-    if cfg!(feature = "zoo") {
+    if has_zoo {
         command = command.arg(Arg::new("zoo").long("zoo").value_name("SPECIES").hide(true));
     }
     command
@@ -64,7 +68,7 @@ fn switch(name: &'static str, help: &'static str) -> Arg {
 
 /// Reads the command line, the program's name first.
 pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Line, Unusable> {
-    let matches = command()
+    let matches = command(HAS_ZOO)
         .try_get_matches_from(args)
         .map_err(Unusable::Clap)?;
     let mut flags = Flags::new();
@@ -103,10 +107,41 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Line, Un
 #[cfg(feature = "zoo")]
 fn species(name: &str) -> Result<checks::Species, clap::Error> {
     checks::Species::parse(name).ok_or_else(|| {
-        let known: Vec<&str> = checks::Species::ALL.map(checks::Species::name).to_vec();
-        command().error(
+        let known = checks::Species::all().iter().map(|species| species.name());
+        let known: Vec<&str> = known.collect();
+        command(HAS_ZOO).error(
             clap::error::ErrorKind::InvalidValue,
             format!("no species `{name}`\nknown are: {}", known.join(", ")),
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::error::ErrorKind;
+
+    use super::*;
+
+    const DEAF: [&str; 2] = ["nicdrill monitor", "--zoo=deaf"];
+
+    #[test]
+    fn a_build_without_the_zoo_refuses_to_be_wrong_on_purpose() {
+        let refused = command(false).try_get_matches_from(DEAF).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::UnknownArgument);
+        assert!(command(true).try_get_matches_from(DEAF).is_ok());
+        assert_eq!(parse(DEAF.map(OsString::from)).is_ok(), HAS_ZOO);
+    }
+
+    #[cfg(feature = "zoo")]
+    #[test]
+    fn a_species_that_there_is_not_is_refused_by_name() {
+        let words = ["nicdrill monitor", "--zoo=unicorn"].map(OsString::from);
+        let Err(Unusable::Clap(error)) = parse(words) else {
+            panic!("it is refused");
+        };
+        assert!(
+            error.to_string().contains("no species `unicorn`"),
+            "{error}"
+        );
+    }
 }

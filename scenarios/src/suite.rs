@@ -41,6 +41,7 @@ pub fn shipped() -> &'static [(&'static str, &'static str)] {
         "connector/slow.yaml",
         "connector/socket-absent-at-start.yaml",
         "connector/socket-absent-for-a-while.yaml",
+        "connector/unanswered-and-the-port-recovers.yaml",
         "connector/unavailable-is-retried-within-the-poll.yaml",
         "counter-eth/carrier-bounces.yaml",
         "counter-eth/default-list-under-a-flap.yaml",

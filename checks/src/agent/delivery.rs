@@ -108,6 +108,26 @@ impl<E> Delivery<E> {
         in_doubt.map_or_else(Vec::new, |attempt| attempt.batch.effects)
     }
 
+    /// The number of the attempt handed out last; 0 when none is.
+    pub(crate) fn attempt(&self) -> u32 {
+        self.current.as_ref().map_or(0, |attempt| attempt.number)
+    }
+
+    /// What would change if everything of this poll that is not settled were accepted.
+    pub(crate) fn pending(&self) -> Vec<E>
+    where
+        E: Clone,
+    {
+        let current = self.current.iter().map(|attempt| &attempt.batch);
+        let batches = current.chain(&self.queue);
+        batches.flat_map(|batch| batch.effects.clone()).collect()
+    }
+
+    /// Drops the batches after the present one.
+    pub(crate) fn drop_the_rest(&mut self) {
+        self.queue.clear();
+    }
+
     pub(crate) fn save_failed(&self) -> bool {
         self.save_failed
     }

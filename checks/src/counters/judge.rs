@@ -57,21 +57,22 @@ pub(crate) fn judge(
             port.interface.clone_from(&target.interface);
         }
         for (watched, place) in &target.shape.counters {
-            let Some(Ok(value)) = seen.values.get(target.first + place) else {
+            let value = seen.values.get(target.first + place).copied();
+            let Some(Ok(value)) = value.map(|value| ruler.hooks.counter_value(value)) else {
                 continue;
             };
-            note_saturation(watched, *value, name, target, saturated, &mut judged.notes);
+            note_saturation(watched, value, name, target, saturated, &mut judged.notes);
             let is_new = !port.counts.contains_key(&watched.id);
             let count = port.counts.entry(watched.id).or_default();
             count.owed |= is_new && owed;
             if has_moved && watched.id.row().place.is_net() && count.seed.is_some() {
-                count.begin_anew(*value, now);
+                count.begin_anew(value, now);
             }
-            count.see(*value, now, watched.threshold);
+            ruler.hooks.see(count, value, now, watched.threshold);
             if let Some(word) = count.word() {
-                judged
-                    .sayings
-                    .push(say(watched, word, &key, name, target, now));
+                let mut saying = say(watched, word, &key, name, target, now);
+                saying.check = ruler.hooks.counter_check(target.layer);
+                judged.sayings.push(saying);
             }
         }
     }

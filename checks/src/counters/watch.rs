@@ -15,6 +15,7 @@ use crate::message;
 use crate::name::{Check, DeviceName, LinkLayer, PortNumber};
 use crate::scope::Reason;
 use crate::sight::{Blind, Seen, SeenPort, SeenPorts, SeenScope, Sight};
+use crate::zoo::Hooks;
 
 /// The counters of one port.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,6 +92,7 @@ pub(crate) struct Ruler<'a> {
     /// The checks that run.
     pub(crate) checks: &'a [Check],
     pub(crate) patience_ns: u64,
+    pub(crate) hooks: Hooks,
 }
 
 impl CounterMemory {
@@ -148,6 +150,7 @@ impl CounterMemory {
             };
             here.insert(key.clone());
             match &seen.scope {
+                SeenScope::Out(reason) if ruler.hooks.counts_the_left_out(reason) => {}
                 SeenScope::Out(reason) => {
                     if let Some(device) = self.devices.remove(&key) {
                         debts.extend(device.faults().map(|(layer, subject)| {

@@ -159,6 +159,12 @@ impl Eyes {
     fn targets(&self, hands: &dyn Hands, memory: &Memory, sight: &Sight) -> Vec<Target> {
         let mut targets = Vec::with_capacity(self.counter_plan.targets.len());
         for (device, seen) in sight.devices.iter().enumerate() {
+            if let SeenScope::Out(reason) = &seen.scope
+                && self.hooks.counts_the_left_out(reason)
+            {
+                let layer = LinkLayer::Ethernet;
+                targets.push(self.target(device, &seen.name, PortNumber(1), layer, None));
+            }
             let SeenScope::In(_, SeenPorts::Listed(ports)) = &seen.scope else {
                 continue;
             };
@@ -216,7 +222,7 @@ impl Eyes {
             let port = self.path(&target.name, &format!("ports/{}", target.number));
             let net = &self.config.sys_class_net;
             for (place, file) in &target.shape.files {
-                let folder = place.folder();
+                let folder = self.hooks.counter_folder(*place);
                 plan.requests.push(Request::Read(match &target.interface {
                     Some(interface) if place.is_net() => {
                         format!("{net}/{interface}/{folder}{file}")

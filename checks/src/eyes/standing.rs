@@ -79,7 +79,7 @@ impl Eyes {
         sight: &mut Sight,
         learnt: &mut Learnt,
     ) -> Result<BTreeSet<String>, Blind> {
-        let mut route = self.route.clone();
+        let mut route = self.hooks.route(self.route.clone());
         if let Route::Unread(_) = route {
             route = match fetch_one(hands, &Request::Read(self.route_path.clone())) {
                 Ok(Answer::Bytes(bytes)) => Route::read(Ok(&bytes)),
@@ -135,7 +135,8 @@ impl Eyes {
             requests.push(Request::ReadLink(self.path(name, "device/driver")));
         }
         let mut answers = hands.fetch(&requests).into_iter();
-        match answers.next().unwrap_or(Err(ReadError::EIO)) {
+        let physfn = answers.next().unwrap_or(Err(ReadError::EIO));
+        match self.hooks.physfn(physfn) {
             // Any entry of that name marks a VF; `EINVAL` is an entry that is no link.
             Ok(_) | Err(ReadError::EINVAL) => {
                 return Ok(Placement::Out(Reason::VirtualFunction));
@@ -143,8 +144,16 @@ impl Eyes {
             Err(ReadError::ENOENT) => {}
             Err(error) => return Err(self.blind(requests[0].path(), error, sight)),
         }
+        if self.hooks.wants_totalvfs() {
+            let request = Request::Read(self.path(name, "device/sriov_totalvfs"));
+            if fetch_one(hands, &request).is_err() {
+                return Ok(Placement::Out(Reason::VirtualFunction));
+            }
+        }
         if let Some(driver) = answers.next()
-            && !self.is_our_vendor(hands, name, driver, sight)?
+            && !self
+                .hooks
+                .is_ours(self.is_our_vendor(hands, name, driver, sight)?)
         {
             return Ok(Placement::Out(Reason::ForeignVendor));
         }
@@ -152,11 +161,8 @@ impl Eyes {
             Some(metadata) if !pinned => metadata,
             _ => return Ok(Placement::Fixed(Role::Pinned)),
         };
-        if routed
-            .as_ref()
-            .map_err(|blind| *blind)?
-            .contains(name.as_str())
-        {
+        let routed = routed.as_ref().map_err(|blind| *blind)?;
+        if routed.contains(name.as_str()) && self.hooks.obeys_the_route() {
             return Ok(Placement::Out(Reason::DefaultRoute));
         }
         let numa_node = self.read_number(hands, name, "device/numa_node", sight)?;
@@ -174,7 +180,8 @@ impl Eyes {
             let note = Note::new(Level::Warn, "device is classified as all-SYS");
             sight.notes.push(note.with("device", name).with("why", why));
         }
-        Ok(scope::place(metadata, name, numa_node, &hca_type))
+        let placement = scope::place(metadata, name, numa_node, &hca_type);
+        Ok(self.hooks.placement(placement, metadata, name, numa_node))
     }
 
     /// A name of the driver's own needs no look; else the driver's link decides, and where that

@@ -9,8 +9,7 @@ use crate::memory::{Effect, Glance, Judged, Port, Slot, SlotKey, Subject};
 use crate::message;
 use crate::name::{DeviceName, LinkLayer, PortNumber, Role};
 use crate::peers::{Peers, Standing};
-use crate::reading::{Reading, Severity, severity};
-use crate::zoo::Hooks;
+use crate::reading::{Reading, Severity};
 
 /// Says what is to be said of the ports of a device on one layer.
 pub(super) fn judge_ports(
@@ -19,7 +18,6 @@ pub(super) fn judge_ports(
     layer: LinkLayer,
     peers: &Peers,
     measure: &Measure<'_>,
-    hooks: &Hooks,
     sayings: &mut Vec<Saying>,
 ) {
     let is_pinned = slot.role == Role::Pinned;
@@ -43,7 +41,7 @@ pub(super) fn judge_ports(
         let Some(port) = slot.ports.get(&number) else {
             continue;
         };
-        sayings.extend(judge_one(key, &slot.name, number, port, measure, hooks));
+        sayings.extend(judge_one(key, &slot.name, number, port, measure));
     }
 }
 
@@ -52,7 +50,7 @@ fn judge_first(port: &mut Port, is_pinned: bool, of_card: Option<Standing>, meas
     let Some(reading) = &port.reading else {
         return;
     };
-    let by_table = severity(port.layer, reading);
+    let by_table = measure.hooks.severity(port.layer, reading);
     if let Judged::Quiet(quiet) = port.judged {
         if by_table <= quiet {
             return;
@@ -81,7 +79,8 @@ fn judge_first(port: &mut Port, is_pinned: bool, of_card: Option<Standing>, meas
 
 /// Is the patience over that began then?
 fn is_over(since_ns: Option<u64>, measure: &Measure<'_>) -> bool {
-    since_ns.is_some_and(|since_ns| measure.now_ns.saturating_sub(since_ns) > measure.patience_ns)
+    let waited_ns = since_ns.map(|since_ns| measure.now_ns.saturating_sub(since_ns));
+    waited_ns.is_some_and(|waited_ns| measure.hooks.is_over(waited_ns, measure.patience_ns))
 }
 
 fn judge_one(
@@ -90,7 +89,6 @@ fn judge_one(
     number: PortNumber,
     port: &Port,
     measure: &Measure<'_>,
-    hooks: &Hooks,
 ) -> Option<Saying> {
     let layer = port.layer;
     let (worst, message) = match &port.glance.0 {
@@ -100,7 +98,7 @@ fn judge_one(
             message::port_gone(layer, name, number),
         ),
         Glance::Unreadable(cause) => {
-            let worst = if hooks.takes_unreadable_for_dead() {
+            let worst = if measure.hooks.takes_unreadable_for_dead() {
                 Some(Severity::Fatal)
             } else {
                 let is_quiet = matches!(port.judged, Judged::Quiet(_));
@@ -122,8 +120,8 @@ fn judge_one(
         }
     };
     let worst = worst?;
-    let is_rise = Some(worst) > port.said;
-    (is_rise || hooks.says_again()).then(|| Saying {
+    let is_rise = measure.hooks.is_rise(port.said, worst);
+    is_rise.then(|| Saying {
         check: layer.state_check(),
         severity: Some(worst),
         message,
@@ -137,10 +135,11 @@ fn worst_of(port: &Port, reading: &Reading, measure: &Measure<'_>) -> Option<Sev
     if port.judged != Judged::Open {
         return None;
     }
-    if port.was_healthy && is_over(port.unhealthy_since_ns, measure) {
+    let escalates = measure.hooks.escalates(port.layer);
+    if port.was_healthy && escalates && is_over(port.unhealthy_since_ns, measure) {
         return Some(Severity::Fatal);
     }
-    severity(port.layer, reading)
+    measure.hooks.severity(port.layer, reading)
 }
 
 /// The healthy event of a port.

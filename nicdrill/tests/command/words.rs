@@ -541,3 +541,52 @@ fn a_zoo_without_the_scenarios_that_catch_is_red() {
     assert_eq!(ran.code, 100, "{ran}");
     assert!(ran.out.contains("NOBODY: it lives"), "{ran}");
 }
+
+/// Each is caught by one scenario of the suite alone.
+#[rstest]
+#[case("debounces-one-poll-short", "device/debounced-by-three-polls")]
+#[case(
+    "retries-what-cannot-succeed",
+    "connector/invalid-argument-is-tried-once-a-poll"
+)]
+#[case("trusts-the-disk", "statefile/disk-full")]
+fn a_zoo_without_the_only_catcher_is_red(#[case] species: &str, #[case] catcher: &str) {
+    let desk = Desk::new();
+    let words = [
+        "zoo",
+        "--arm=memory",
+        "--platform=dgx-h100",
+        "--species",
+        species,
+    ];
+    let whole = desk.run(&words);
+    assert_eq!(whole.code, 0, "{whole}");
+    assert!(whole.out.contains(catcher), "{whole}");
+    let without = format!("not {catcher}");
+    let ran = desk.run(&[&words[..], &["--filter", &without]].concat());
+    assert_eq!(ran.code, 100, "{ran}");
+    assert!(ran.out.contains("NOBODY: it lives"), "{ran}");
+}
+
+#[test]
+fn a_scenario_that_is_of_no_use_is_a_finding_of_the_zoo() {
+    let desk = Desk::new();
+    desk.file(
+        "mine/idle.yaml",
+        "scenario: nothing happens\nwhy: it is of no use\nplatforms: { names: [ dgx-h100 ] }\n\
+         timeline: [ { at: 0s, expect: [ { this_poll: baseline } ] } ]\nuntil: 2s\n",
+    );
+    let ran = desk.run(&["zoo", "./mine", "--arm", "memory"]);
+    assert_eq!(ran.code, 100, "{ran}");
+    let told = "idle catches nobody and states no row of a table";
+    assert!(ran.out.contains(told), "{ran}");
+}
+
+#[test]
+fn a_wrong_monitor_is_listed_with_the_story_in_which_it_is_right_at_first() {
+    let ran = Desk::new().run(&["zoo", "--list", "--species", "tie-goes-up"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    for part in ["models", "right   for 20 polls when", "  | timeline:"] {
+        assert!(ran.out.contains(part), "{part}: {ran}");
+    }
+}

@@ -1,0 +1,47 @@
+//! Reports a fault of a healthy port.
+
+use super::{About, GRACE_POLLS, Wrong};
+use crate::judge::Saying;
+use crate::memory::{Effect, Memory, Subject};
+use crate::message;
+use crate::reading::Severity;
+
+pub(super) struct CryingWolf;
+
+impl Wrong for CryingWolf {
+    fn about(&self) -> About {
+        About {
+            name: "crying-wolf",
+            models: "a singleton port that is down by design, reported fatal (OCI H100, NVSentinel 1361)",
+            story: STORY,
+        }
+    }
+
+    fn sayings(&self, polls: u64, memory: &mut Memory, sayings: &mut Vec<Saying>) {
+        if polls == GRACE_POLLS + 1 {
+            sayings.extend(wolf(memory));
+        }
+    }
+}
+
+fn wolf(memory: &Memory) -> Option<Saying> {
+    let (key, slot) = memory.slots.first_key_value()?;
+    let (number, port) = slot.ports.first_key_value()?;
+    let reading = port.reading.as_ref()?;
+    Some(Saying {
+        check: port.layer.state_check(),
+        severity: Some(Severity::Fatal),
+        message: message::port_unhealthy(port.layer, &slot.name, *number, reading, None),
+        subject: Subject::Port(slot.name.clone(), *number),
+        effect: Effect::PortSaid(key.clone(), *number, Severity::Fatal),
+    })
+}
+
+const STORY: &str = r#"
+scenario: nothing happens
+why: it cries in its twenty-first poll
+timeline:
+  - at: 20s
+    expect: [ { this_poll: nothing } ]
+until: 25s
+"#;

@@ -1,0 +1,126 @@
+//! How a hunt is told: the list of the wrong monitors, the table of who was caught, the sum.
+
+use std::fmt::Write as _;
+
+use harness::zoo::{Animal, RIGHT_POLLS};
+
+use super::hunt::{AsProcess, Caught};
+
+const WRITES: &str = "writing to a string cannot fail";
+
+/// So many scenarios are named in a row of the table.
+const NAMED: usize = 3;
+
+/// A wrong monitor caught by so many scenarios at most is a subtle one.
+const FEW: usize = 2;
+
+/// What each is modelled on, and the story in which it is right at first; in full, as YAML too.
+pub(super) fn list(animals: &[Animal], in_full: bool) -> String {
+    let mut page = String::new();
+    for animal in animals {
+        writeln!(page, "{}", animal.name).expect(WRITES);
+        writeln!(page, "  models  {}", animal.models).expect(WRITES);
+        let story = animal.scenario();
+        let (title, why) = story
+            .as_ref()
+            .map_or(("", ""), |story| (story.title(), story.why()));
+        writeln!(
+            page,
+            "  right   for {RIGHT_POLLS} polls when {title}: {why}"
+        )
+        .expect(WRITES);
+        if in_full {
+            for line in animal.story.trim().lines() {
+                writeln!(page, "  | {line}").expect(WRITES);
+            }
+        }
+    }
+    page
+}
+
+/// Who was caught, by how many of the drills, how soon, and by which.
+pub(super) fn table(caught: &[Caught], drills: usize) -> String {
+    let wide = caught.iter().map(|one| one.animal.name.len()).max();
+    let wide = wide.unwrap_or(0).max("wrong monitor".len());
+    let mut page = format!(
+        "{:<wide$}  {:>3} of {drills:<4} {:<9} by\n",
+        "wrong monitor", "", "soonest"
+    );
+    for one in caught {
+        let name = one.animal.name;
+        let Some((_, soonest)) = one.by.first() else {
+            writeln!(
+                page,
+                "{name:<wide$}  {:>3}         {:<9} NOBODY: it lives",
+                0, "-"
+            )
+            .expect(WRITES);
+            continue;
+        };
+        let poll = soonest.map_or_else(|| "-".to_owned(), |poll| format!("poll {poll}"));
+        let named: Vec<String> = one
+            .by
+            .iter()
+            .take(NAMED)
+            .map(|(drill, _)| drill.to_string())
+            .collect();
+        let more = match one.by.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let told = match &one.as_process {
+            AsProcess::Caught | AsProcess::NotPlayed(_) => String::new(),
+            AsProcess::Passes(drill) => format!("; NOT AS A PROCESS: {drill} passes"),
+        };
+        writeln!(
+            page,
+            "{name:<wide$}  {:>3}         {poll:<9} {}{more}{told}",
+            one.by.len(),
+            named.join(", ")
+        )
+        .expect(WRITES);
+    }
+    page
+}
+
+/// The scenarios that are of no use to the hunt.
+pub(super) fn idle(idle: &[String]) -> String {
+    let mut page = String::new();
+    for scenario in idle {
+        writeln!(
+            page,
+            "{scenario} catches nobody and states no row of a table"
+        )
+        .expect(WRITES);
+    }
+    page
+}
+
+/// What came of it, in one line.
+pub(super) fn sum(caught: &[Caught], idle: &[String]) -> String {
+    let lives = caught.iter().filter(|one| one.lives()).count();
+    let by_few = caught
+        .iter()
+        .filter(|one| !one.by.is_empty() && one.by.len() <= FEW);
+    let as_process = caught
+        .iter()
+        .filter(|one| one.as_process == AsProcess::Caught);
+    let mut sum = format!(
+        "{} wrong monitors: {} caught, {lives} live; {} by one or two scenarios only; {} as a process too; \
+         {} idle scenarios",
+        caught.len(),
+        caught.len() - lives,
+        by_few.count(),
+        as_process.count(),
+        idle.len()
+    );
+    let unplayed = caught.iter().find_map(|one| match &one.as_process {
+        AsProcess::NotPlayed(reason) if !one.by.is_empty() => Some(reason),
+        _ => None,
+    });
+    if let Some(reason) = unplayed {
+        write!(sum, " (not as a process: {reason})").expect(WRITES);
+    }
+    sum.push('\n');
+    sum
+}
