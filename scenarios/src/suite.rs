@@ -223,6 +223,7 @@ pub fn shipped() -> &'static [(&'static str, &'static str)] {
         "statefile/corrupt.yaml",
         "statefile/deleted-while-running.yaml",
         "statefile/disk-full.yaml",
+        "statefile/full-for-a-moment.yaml",
         "statefile/killed-while-saving.yaml",
         "statefile/missing-while-a-fault-stands.yaml",
         "statefile/newer-version.yaml",

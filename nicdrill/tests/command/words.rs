@@ -549,7 +549,7 @@ fn a_zoo_without_the_scenarios_that_catch_is_red() {
     "retries-what-cannot-succeed",
     "connector/invalid-argument-is-tried-once-a-poll"
 )]
-#[case("trusts-the-disk", "statefile/disk-full")]
+#[case("patience-starts-anew", "restart/keeps-the-patience")]
 fn a_zoo_without_the_only_catcher_is_red(#[case] species: &str, #[case] catcher: &str) {
     let desk = Desk::new();
     let words = [
