@@ -25,6 +25,7 @@ fn played(story: &Story, species: Option<&str>) -> DrillResult {
     let descriptor = Descriptor::shipped("reference").expect("it is shipped");
     let mut player = MemoryPlayer {
         species: species.map(str::to_owned),
+        ..MemoryPlayer::default()
     };
     play(story, &descriptor, &mut [&mut player])
 }
