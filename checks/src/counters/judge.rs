@@ -70,9 +70,9 @@ pub(crate) fn judge(
             }
             ruler.hooks.see(count, value, now, watched.threshold);
             if let Some(word) = count.word() {
-                let mut saying = say(watched, word, &key, name, target, now);
-                saying.check = ruler.hooks.counter_check(target.layer);
-                judged.sayings.push(saying);
+                judged
+                    .sayings
+                    .push(say(watched, word, &key, name, target, now));
             }
         }
     }

@@ -222,7 +222,7 @@ impl Eyes {
             let port = self.path(&target.name, &format!("ports/{}", target.number));
             let net = &self.config.sys_class_net;
             for (place, file) in &target.shape.files {
-                let folder = self.hooks.counter_folder(*place);
+                let folder = place.folder();
                 plan.requests.push(Request::Read(match &target.interface {
                     Some(interface) if place.is_net() => {
                         format!("{net}/{interface}/{folder}{file}")

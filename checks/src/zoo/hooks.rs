@@ -10,14 +10,14 @@ use proto::HealthEvent;
 use super::Species;
 use crate::agent::{Outcome, Refusal};
 use crate::config::Config;
+use crate::counters::Threshold;
 use crate::counters::count::{Count, Stamp};
-use crate::counters::{Place, Threshold};
 use crate::eyes::Route;
 use crate::hands::{Answer, Clocks, ReadError};
 use crate::judge::Saying;
 use crate::memory::{Effect, Memory, Slot, SlotKey};
 use crate::metadata::Metadata;
-use crate::name::{Card, Check, DeviceName, LinkLayer, Role};
+use crate::name::{Card, DeviceName, LinkLayer, Role};
 use crate::reading::{PortState, Reading, Severity};
 use crate::scope::{Placement, Reason};
 use crate::sight::{SeenPorts, Unread};
@@ -193,15 +193,11 @@ hooks! {
 
     /// Are the counters of a device read that is left out for that reason?
     fn counts_the_left_out(reason: &Reason) -> bool = false;
-    /// The folder of a counter's file.
-    fn counter_folder(place: Place) -> &'static str = place.folder();
     /// What a counter's file told.
     fn counter_value(value: Result<u64, Unread>) -> Result<u64, Unread> = value;
     /// A counter takes a reading.
     fn see(count: &mut Count, value: u64, now: Stamp, threshold: Threshold) =
         count.see(value, now, threshold);
-    /// The check that a counter of that layer speaks for.
-    fn counter_check(layer: LinkLayer) -> Check = layer.degradation_check();
 
     // Delivering.
 

@@ -14,7 +14,7 @@ mod breach_under_the_state_check;
 mod breach_without_its_code;
 mod card_never_recovers;
 mod card_without_its_domain;
-mod carrier_changes_from_nowhere;
+mod carrier_changes_unheard;
 mod clears_last;
 mod clears_over_a_dead_sibling;
 mod compares_across_roles;
@@ -94,7 +94,7 @@ const TABLE: &[Species] = &[
     Species(&breach_without_its_code::BreachWithoutItsCode),
     Species(&card_never_recovers::CardNeverRecovers),
     Species(&card_without_its_domain::CardWithoutItsDomain),
-    Species(&carrier_changes_from_nowhere::CarrierChangesFromNowhere),
+    Species(&carrier_changes_unheard::CarrierChangesUnheard),
     Species(&clears_last::ClearsLast),
     Species(&clears_over_a_dead_sibling::ClearsOverADeadSibling),
     Species(&compares_across_roles::ComparesAcrossRoles),

@@ -1,7 +1,9 @@
 //! Files a counter's breach under the state check of its port.
 
 use super::{About, Wrong};
-use crate::name::{Check, LinkLayer};
+use crate::judge::Saying;
+use crate::memory::{Effect, Memory};
+use crate::name::Check;
 
 pub(super) struct BreachUnderTheStateCheck;
 
@@ -14,8 +16,15 @@ impl Wrong for BreachUnderTheStateCheck {
         }
     }
 
-    fn counter_check(&self, layer: LinkLayer) -> Check {
-        layer.state_check()
+    fn sayings(&self, _: u64, _: &mut Memory, sayings: &mut Vec<Saying>) {
+        for saying in sayings {
+            if matches!(saying.effect, Effect::CounterSaid(..)) {
+                saying.check = match saying.check {
+                    Check::InfiniBandDegradation => Check::InfiniBandState,
+                    _ => Check::EthernetState,
+                };
+            }
+        }
     }
 }
 
