@@ -186,7 +186,12 @@ impl<'a> Player<'a> {
                 // The monitor has to know that the read has ended before its next poll begins.
                 let slept = quiet::sleeps_of(hang.pid);
                 station.release(hold);
-                quiet::await_next_sleep(hang.pid, slept);
+                if !quiet::await_next_sleep(hang.pid, slept, self.arm.options.limit) {
+                    return Err(Broken::Hung {
+                        tick,
+                        waiting_for: "the end of a read that was let go".to_owned(),
+                    });
+                }
             }
         }
         Ok(())

@@ -10,9 +10,6 @@ use std::{
 
 use nix::unistd::Pid;
 
-/// How long a thread that was let go may take until it sleeps again.
-const LET_GO_LIMIT: Duration = Duration::from_millis(200);
-
 /// The names of the two counts (`proc_pid_status(5)`).
 const SLEEPS: &str = "voluntary_ctxt_switches:";
 const PREEMPTIONS: &str = "nonvoluntary_ctxt_switches:";
@@ -50,12 +47,17 @@ pub(super) fn sleeps_of(tid: u32) -> Option<u64> {
     count(&status, SLEEPS)
 }
 
-/// Waits until a thread that slept at `before` has run and sleeps again, or has gone.
-pub(super) fn await_next_sleep(tid: u32, before: Option<u64>) {
+/// Waits until a thread that slept at `before` has run and sleeps again, or has gone; `false` if
+/// that takes longer than the limit.
+pub(super) fn await_next_sleep(tid: u32, before: Option<u64>, limit: Duration) -> bool {
     let begun = Instant::now();
-    while before.is_some() && sleeps_of(tid) == before && begun.elapsed() < LET_GO_LIMIT {
+    while before.is_some() && sleeps_of(tid) == before {
+        if begun.elapsed() >= limit {
+            return false;
+        }
         thread::sleep(LOOK);
     }
+    true
 }
 
 fn count(status: &str, name: &str) -> Option<u64> {

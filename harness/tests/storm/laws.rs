@@ -1,0 +1,176 @@
+//! The laws of a storm: what must hold of any stream of events in any world, without a script.
+//!
+//! It reads what was so and what was said, and names every line that breaks a law. Start at
+//! [`broken`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use harness::{Exit, Played, TickTruth, event_line};
+use platforms::NodeName;
+use proto::HealthEvent;
+
+use crate::weather::CLEAR_POLLS;
+
+/// Whom an event is about, by which check, with which codes.
+type Subject = (String, String, Vec<String>);
+
+/// A fault that stands.
+#[derive(Clone, Copy, Debug)]
+struct Standing {
+    fatal: bool,
+    /// The monitor cannot know whether it was accepted.
+    doubtful: bool,
+}
+
+/// Every broken law, with its poll.
+pub(crate) fn broken(played: &Played) -> Vec<String> {
+    let mut found = Vec::new();
+    if let Some(broken) = &played.recording.broken {
+        found.push(format!("the drill broke off: {broken:?}"));
+    }
+    let node = NodeName::from("node-a");
+    let mut standing: BTreeMap<Subject, Standing> = BTreeMap::new();
+    let mut still = 0;
+    let mut lit = BTreeSet::new();
+    let ticks = played.recording.ticks.iter().zip(&played.truth.ticks);
+    let mut before: Option<&TickTruth> = None;
+    for (poll, (tick, truth)) in ticks.enumerate() {
+        let Some(chair) = tick.chairs.get(&node) else {
+            continue;
+        };
+        let was_killed = chair.exits.contains(&Exit::Signal(9));
+        let calls = chair.calls.len();
+        for (at, call) in chair.calls.iter().enumerate().filter(|(_, call)| call.accepted) {
+            let is_last = at + 1 == calls;
+            let doubtful = call.answer != "accepted" || (was_killed && is_last);
+            for event in &call.events {
+                let law = heard(event, doubtful, truth, &node, &mut standing);
+                if let Some(law) = law {
+                    found.push(format!("poll {poll}: {law}: {}", event_line(event)));
+                }
+            }
+        }
+        still = match before {
+            Some(before) if before.nodes[&node].after == truth.nodes[&node].after => still + 1,
+            _ => 0,
+        };
+        before = Some(truth);
+        light(truth, &node, &mut lit);
+        let is_over = played
+            .recording
+            .healing_from
+            .is_some_and(|from| poll as u64 >= from);
+        if still + 5 == CLEAR_POLLS && !is_over {
+            found.extend(lost(poll, truth, &node, &standing, &lit));
+        }
+    }
+    found.extend(
+        standing
+            .keys()
+            .map(|subject| format!("healed, and still outstanding: {subject:?}")),
+    );
+    found
+}
+
+/// Takes an accepted event to the faults that stand; the law that it breaks, if any.
+fn heard(
+    event: &HealthEvent,
+    doubtful: bool,
+    truth: &TickTruth,
+    node: &NodeName,
+    standing: &mut BTreeMap<Subject, Standing>,
+) -> Option<&'static str> {
+    let entity = |kind: &str| {
+        let entities = event.entities_impacted.iter();
+        let mut of = entities.filter(|entity| entity.entity_type == kind);
+        of.next().map(|entity| entity.entity_value.as_str())
+    };
+    let (nic, port) = (entity("NIC").unwrap_or_default(), entity("NICPort"));
+    let subject: Subject = (
+        format!("{nic}/{}", port.unwrap_or_default()),
+        event.check_name.clone(),
+        event.error_code.clone(),
+    );
+    if event.is_healthy {
+        standing.remove(&subject);
+        let is_clear = event.message.contains("clearing");
+        let is_so = is_clear || port.is_none_or(|port| is_healthy(truth, node, nic, port));
+        return (!is_so).then_some("healthy, and it is not");
+    }
+    let fatal = event.is_fatal;
+    let known = standing.insert(subject, Standing { fatal, doubtful });
+    let repeated = known.is_some_and(|known| known.fatal >= fatal && !known.doubtful);
+    if repeated {
+        return Some("said twice");
+    }
+    let is_caused = match port {
+        _ if !fatal => true,
+        Some(port) => !is_healthy(truth, node, nic, port),
+        None if nic.contains(':') => true,
+        None => !is_listed(truth, node, nic),
+    };
+    (!is_caused).then_some("a fault without a cause")
+}
+
+/// Ports that were dark under a clear sky, and of which nothing stands.
+fn lost(
+    poll: usize,
+    truth: &TickTruth,
+    node: &NodeName,
+    standing: &BTreeMap<Subject, Standing>,
+    lit: &BTreeSet<(String, u32)>,
+) -> Vec<String> {
+    let stands = |name: &str, port: &str| {
+        let of = |subject: &Subject| {
+            subject.0 == format!("{name}/{port}") || subject.0 == format!("{name}/")
+        };
+        standing.iter().any(|(subject, of_it)| of(subject) && of_it.fatal)
+    };
+    let mut lost = Vec::new();
+    for face in truth.nodes[node].after.0.values().filter(|face| face.monitored) {
+        let name = face.name.as_str();
+        for (number, port) in &face.ports {
+            let is_dark = !face.listed || !port.healthy();
+            // What is dark by design was never healthy, and nobody says anything of it.
+            let was_lit = lit.contains(&(name.to_owned(), number.0));
+            if is_dark && was_lit && !stands(name, &number.to_string()) {
+                lost.push(format!("poll {poll}: {name} port {number} is dark, and nobody was told"));
+            }
+            if !is_dark && stands(name, &number.to_string()) {
+                lost.push(format!("poll {poll}: {name} port {number} is up, and a fault of it stands"));
+            }
+        }
+    }
+    lost
+}
+
+/// Notes which ports have been healthy.
+fn light(truth: &TickTruth, node: &NodeName, lit: &mut BTreeSet<(String, u32)>) {
+    for face in truth.nodes[node].faces.0.values().filter(|face| face.listed) {
+        let healthy = face.ports.iter().filter(|(_, port)| port.healthy());
+        lit.extend(healthy.map(|(number, _)| (face.name.to_string(), number.0)));
+    }
+}
+
+fn is_healthy(truth: &TickTruth, node: &NodeName, nic: &str, port: &str) -> bool {
+    let node = &truth.nodes[node];
+    [&node.faces, &node.after].into_iter().any(|faces| {
+        faces.0.values().any(|face| {
+            face.listed
+                && face.name.as_str() == nic
+                && face
+                    .ports
+                    .iter()
+                    .any(|(number, face)| number.to_string() == port && face.healthy())
+        })
+    })
+}
+
+fn is_listed(truth: &TickTruth, node: &NodeName, nic: &str) -> bool {
+    let node = &truth.nodes[node];
+    let listed = |name: &str| {
+        let mut faces = node.after.0.values();
+        faces.any(|face| face.listed && face.name.as_str() == name)
+    };
+    listed(nic)
+}

@@ -1,0 +1,91 @@
+//! Random fault storms in the memory arm, judged by the laws at every poll.
+//!
+//! Every number can be set for a long run: `NICDRILL_STORM_POLLS` for each storm,
+//! `NICDRILL_STORM_SEED` for one seed alone. What breaks a law prints the seed.
+
+mod laws;
+mod weather;
+
+use std::{env, str::FromStr};
+
+use harness::{Descriptor, MemoryPlayer, Player as _};
+use weather::Weather;
+
+fn set<T: FromStr>(name: &str, usual: T) -> T {
+    env::var(name)
+        .ok()
+        .and_then(|value| value.parse().ok())
+        .unwrap_or(usual)
+}
+
+/// Plays a storm and finds no law broken; how often the monitor was killed.
+fn check(weather: Weather) -> usize {
+    let story = weather.story();
+    let reference = Descriptor::shipped("reference").expect("the reference monitor ships");
+    let played = MemoryPlayer::default().play(&story, &reference);
+    let found = laws::broken(&played);
+    assert!(
+        found.is_empty(),
+        "{weather:?} breaks {} laws:\n{}",
+        found.len(),
+        found[..found.len().min(10)].join("\n")
+    );
+    let ticks = played.recording.ticks.iter();
+    let exits = ticks.flat_map(|tick| tick.chairs.values().flat_map(|chair| &chair.exits));
+    exits
+        .filter(|exit| **exit == harness::Exit::Signal(9))
+        .count()
+}
+
+const PLATFORMS: [&str; 5] = [
+    "h100-oci",
+    "dgx-h100",
+    "a100-oci:vfs",
+    "l40s-onprem",
+    "gb200-nvl4",
+];
+
+#[test]
+fn a_storm_breaks_no_law_on_any_platform() {
+    let (polls, seed) = (
+        set("NICDRILL_STORM_POLLS", 3_000),
+        set("NICDRILL_STORM_SEED", 1),
+    );
+    for (platform, seed) in PLATFORMS.into_iter().zip(seed..) {
+        check(Weather {
+            platform,
+            seed,
+            polls,
+            tick_s: 1,
+            calm_polls: 12,
+            kills: 0,
+        });
+    }
+}
+
+/// A day of polls in each ten seconds; with `NICDRILL_STORM_DAYS=10` ten days.
+#[test]
+fn days_of_storm_break_no_law() {
+    let days: u64 = set("NICDRILL_STORM_DAYS", 1);
+    check(Weather {
+        platform: "h100-oci",
+        seed: set("NICDRILL_STORM_SEED", 7),
+        polls: days * 8_640,
+        tick_s: 10,
+        calm_polls: 12,
+        kills: 0,
+    });
+}
+
+#[test]
+fn two_hundred_kills_lose_nothing_and_repeat_nothing() {
+    let kills = check(Weather {
+        platform: "h100-oci",
+        seed: set("NICDRILL_STORM_SEED", 3),
+        polls: 6_000,
+        tick_s: 1,
+        calm_polls: 40,
+        kills: 300,
+    });
+    assert!(kills >= 200, "{kills} kills came to their moment");
+}
