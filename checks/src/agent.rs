@@ -18,6 +18,7 @@ pub use todo::{IoKind, Outcome, Refusal, SaveStep, Start, Todo};
 
 use self::delivery::{Batch, Delivery, Settled};
 use crate::absence::Measure;
+use crate::chars;
 use crate::config::Config;
 use crate::counters;
 use crate::counters::tally::Saturated;
@@ -143,6 +144,7 @@ impl Agent {
             Route::read(start.route),
             enabled,
             shapes,
+            checks.contains(&Check::InfiniBandCharDevice),
             settings.paths.route.clone(),
             settings.paths.boot_id.clone(),
         );
@@ -257,6 +259,7 @@ impl Agent {
                 Subject::Port(name, number) => format!("{name}/{number}"),
                 Subject::Card(card) => card.to_string(),
                 Subject::Counter(name, number, id) => format!("{name}/{number}/{id}"),
+                Subject::Char(kind, name, _) => format!("{name}/{kind}"),
             },
             fatal: true,
         }));
@@ -272,6 +275,22 @@ impl Agent {
                 })
             }));
         }
+        standing.extend(
+            self.memory
+                .chars
+                .faults()
+                .filter_map(|subject| match subject {
+                    Subject::Char(kind, name, port) => Some(Standing {
+                        check: Check::InfiniBandCharDevice,
+                        entity: match port {
+                            Some(number) => format!("{name}/{number}/{kind}"),
+                            None => format!("{name}/{kind}"),
+                        },
+                        fatal: true,
+                    }),
+                    _ => None,
+                }),
+        );
         standing.sort();
         standing
     }
@@ -330,6 +349,9 @@ impl Agent {
         let mut sayings = Vec::new();
         if sight.due.state {
             sayings = judge::judge(&mut self.memory, &sight, &measure);
+        }
+        if sight.due.state && sight.anchor == Anchor::Listed {
+            sayings.extend(chars::judge::judge(&mut self.memory, &sight));
         }
         if sight.due.counters && sight.anchor == Anchor::Listed {
             sayings.extend(self.judge_counters(&sight, patience_ns));

@@ -7,6 +7,7 @@
 //! NVSentinel, "Link Counter Detection", and its nic-health-monitor.
 
 pub(crate) mod count;
+pub(crate) mod file;
 pub(crate) mod judge;
 pub(crate) mod table;
 pub(crate) mod tally;

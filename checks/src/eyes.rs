@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::slice;
 use std::sync::Arc;
 
+use crate::chars;
 use crate::config::Config;
 use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::memory::{Memory, SlotKey};
@@ -88,6 +89,8 @@ pub(crate) struct Eyes {
     missing: BTreeSet<String>,
     plan: Plan,
     pub(crate) shapes: Shapes,
+    /// Character devices are watched.
+    wants_chars: bool,
     counter_plan: Arc<CounterPlan>,
     pub(crate) hooks: Hooks,
 }
@@ -102,6 +105,7 @@ impl Eyes {
         route: Route,
         enabled: Vec<LinkLayer>,
         shapes: Shapes,
+        wants_chars: bool,
         route_path: String,
         boot_id_path: String,
     ) -> Eyes {
@@ -118,6 +122,7 @@ impl Eyes {
             missing: BTreeSet::new(),
             plan: Plan::default(),
             shapes,
+            wants_chars,
             counter_plan: Arc::default(),
             hooks: Hooks::default(),
         }
@@ -164,6 +169,10 @@ impl Eyes {
         self.read_ports(hands, drafts, memory, &mut sight, &mut learnt);
         if sight.due.counters && self.shapes.is_watching() {
             self.read_counters(hands, memory, &mut sight, &mut learnt);
+        }
+        if sight.due.state && self.wants_chars {
+            let chars = chars::read::read(self, hands, &mut sight);
+            sight.chars = Some(chars);
         }
         Ok((sight, learnt))
     }

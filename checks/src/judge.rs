@@ -43,6 +43,7 @@ impl Saying {
             Subject::Port(name, number) | Subject::Counter(name, number, _) => {
                 (class, name.as_str(), Some(*number))
             }
+            Subject::Char(_, name, port) => (class, name.as_str(), *port),
             Subject::Card(card) => (class + 1, card.as_str(), None),
         }
     }

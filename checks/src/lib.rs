@@ -3,6 +3,7 @@
 //! Sans-I/O: no file, clock, thread or environment is named here. Start with [`Agent`].
 
 pub mod agent;
+mod chars;
 pub mod config;
 mod counters;
 pub mod figures;

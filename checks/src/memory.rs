@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::chars::{CharKind, CharMemory, Node};
 use crate::counters::{CounterId, CounterMemory};
 use crate::name::{Card, Check, DeviceName, LinkLayer, PciFunction, PortNumber, Role};
 use crate::reading::{Reading, Severity};
@@ -228,6 +229,7 @@ pub(crate) enum Subject {
     Port(DeviceName, PortNumber),
     Card(Card),
     Counter(DeviceName, PortNumber, CounterId),
+    Char(CharKind, DeviceName, Option<PortNumber>),
 }
 
 /// A fault that no longer stands under its name and has not been cleared yet.
@@ -264,6 +266,7 @@ pub(crate) struct Memory {
     pub(crate) counters: CounterMemory,
     /// Listed devices that are not known and cannot be placed.
     pub(crate) strangers: Passing<BTreeSet<DeviceName>>,
+    pub(crate) chars: CharMemory,
 }
 
 /// What an accepted batch changes.
@@ -287,6 +290,10 @@ pub(crate) enum Effect {
     CounterSaid(SlotKey, PortNumber, CounterId, u64),
     /// A counter's health was said.
     CounterHealthy(SlotKey, PortNumber, CounterId),
+    /// A character device was said to be missing.
+    CharSaid(SlotKey, Node),
+    /// A character device was said to be back.
+    CharHealthy(SlotKey, Node),
 }
 
 impl Memory {
@@ -354,6 +361,16 @@ impl Memory {
                         count.was_cleared();
                     }
                 }
+                Effect::CharSaid(key, node) => {
+                    if let Some(kept) = self.chars.node_mut(&key, node) {
+                        (kept.said, kept.again) = (true, false);
+                    }
+                }
+                Effect::CharHealthy(key, node) => {
+                    if let Some(device) = self.chars.devices.get_mut(&key) {
+                        device.nodes.remove(&node);
+                    }
+                }
             }
         }
     }
@@ -389,7 +406,13 @@ impl Memory {
                         count.may_have_been_said(wall_ns);
                     }
                 }
+                Effect::CharSaid(key, node) => {
+                    if let Some(kept) = self.chars.node_mut(&key, node) {
+                        (kept.said, kept.again) = (true, true);
+                    }
+                }
                 Effect::PortHealthy(..)
+                | Effect::CharHealthy(..)
                 | Effect::CounterHealthy(..)
                 | Effect::DeviceHealthy(..)
                 | Effect::CardHealthy(_)
@@ -440,6 +463,7 @@ impl Memory {
         self.blind = false;
         self.anchor_missing_since_ns = None;
         self.counters.after_reboot();
+        self.chars.after_reboot();
         self.slots.retain(|_, slot| slot.has_faults());
         for slot in self.slots.values_mut() {
             slot.stale = true;

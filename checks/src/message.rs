@@ -5,6 +5,7 @@
 
 use proto::{Entity, HealthEvent, RecommendedAction};
 
+use crate::chars::CharKind;
 use crate::counters::count::Breach;
 use crate::counters::{CounterId, Watched};
 use crate::flags::Settings;
@@ -93,6 +94,7 @@ pub(crate) fn not_present(layer: LinkLayer, subject: &Subject) -> String {
         Subject::Device(name) => format!("NIC {name}"),
         Subject::Port(name, number) => format!("{} {name} port {number}", port_word(layer)),
         Subject::Counter(name, number, id) => format!("Counter {id} on port {name} port {number}"),
+        Subject::Char(kind, name, _) => format!("Character device {kind} of {name}"),
         Subject::Card(card) => format!("Card {card}"),
     };
     format!("{who} not present after reboot: clearing")
@@ -104,12 +106,9 @@ pub(crate) fn counter_breach(
     number: PortNumber,
     breach: &Breach,
 ) -> String {
-    let Breach {
-        value,
-        growth,
-        rate,
-    } = breach;
+    let Breach { value, growth, .. } = breach;
     let row = watched.id.row();
+    let rate = watched.threshold.rate(*growth, breach.elapsed_ns);
     let unit = watched.threshold.unit_word();
     format!(
         "Port {name} port {number}: {} - {} (value={value}, delta={growth}, rate={rate:.2}/{unit})",
@@ -141,15 +140,46 @@ pub(crate) fn counter_disabled(id: CounterId, name: &DeviceName) -> String {
     )
 }
 
+pub(crate) fn char_missing(kind: CharKind, name: &DeviceName, port: Option<PortNumber>) -> String {
+    match (kind, port) {
+        (CharKind::Issm, Some(number)) => format!(
+            "Device {name} port {number}: issm character device missing from \
+             /sys/class/infiniband_mad (expected for an InfiniBand-mode port); pods cannot open \
+             /dev/infiniband/issm*"
+        ),
+        (_, Some(number)) => format!(
+            "Device {name} port {number}: {kind} character device missing from \
+             /sys/class/infiniband_mad; pods cannot open /dev/infiniband/{kind}*"
+        ),
+        (_, None) => format!(
+            "Device {name}: verbs character device ({kind}) missing from \
+             /sys/class/infiniband_verbs; RDMA workloads cannot open /dev/infiniband/{kind}*"
+        ),
+    }
+}
+
+pub(crate) fn char_back(kind: CharKind, name: &DeviceName, port: Option<PortNumber>) -> String {
+    match port {
+        Some(number) => format!(
+            "InfiniBand character device {kind} for device {name} port {number} is present again"
+        ),
+        None => format!("InfiniBand character device {kind} for device {name} is present again"),
+    }
+}
+
 fn entities(subject: &Subject) -> Vec<Entity> {
     let entity = |entity_type: &str, entity_value: String| Entity {
         entity_type: entity_type.to_owned(),
         entity_value,
     };
     match subject {
-        Subject::Device(name) => vec![entity("NIC", name.to_string())],
+        Subject::Device(name) | Subject::Char(_, name, None) => {
+            vec![entity("NIC", name.to_string())]
+        }
         Subject::Card(card) => vec![entity("NIC", card.to_string())],
-        Subject::Port(name, number) | Subject::Counter(name, number, _) => vec![
+        Subject::Port(name, number)
+        | Subject::Counter(name, number, _)
+        | Subject::Char(_, name, Some(number)) => vec![
             entity("NIC", name.to_string()),
             entity("NICPort", number.to_string()),
         ],
@@ -160,6 +190,7 @@ fn entities(subject: &Subject) -> Vec<Entity> {
 fn error_code(subject: &Subject) -> Vec<String> {
     match subject {
         Subject::Counter(_, _, id) => vec![id.name().to_owned()],
+        Subject::Char(kind, ..) => vec![kind.name().to_owned()],
         Subject::Device(_) | Subject::Port(..) | Subject::Card(_) => Vec::new(),
     }
 }

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::chars::read::SeenChars;
 use crate::eyes::CounterPlan;
 use crate::hands::{Clocks, ReadError};
 use crate::memory::SlotKey;
@@ -139,6 +140,8 @@ pub(crate) struct Sight {
     pub(crate) due: Due,
     /// Counters, if they are due.
     pub(crate) counts: Option<SeenCounts>,
+    /// Character devices, if their check runs.
+    pub(crate) chars: Option<SeenChars>,
 }
 
 impl Sight {
@@ -153,6 +156,7 @@ impl Sight {
             notes: Vec::new(),
             due: Due::default(),
             counts: None,
+            chars: None,
         }
     }
 }

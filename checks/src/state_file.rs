@@ -9,6 +9,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::chars::file::{self as chars, CharsEntry, MissingEntry};
+use crate::counters::file::{
+    self as counters, CountersEntry, FlagEntry, SharedKeys, SnapshotEntry,
+};
 use crate::eyes::slot_key;
 use crate::hands::ReadError;
 use crate::memory::{
@@ -41,6 +45,12 @@ struct File {
     disappeared_ports: BTreeMap<String, GonePortEntry>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     device_miss_counts: BTreeMap<String, MissEntry>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    counter_snapshots: BTreeMap<String, SnapshotEntry>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    breach_flags: BTreeMap<String, FlagEntry>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    missing_char_devices: BTreeMap<String, MissingEntry>,
 
     // Ours, from here on.
     #[serde(default, skip_serializing_if = "is_false")]
@@ -55,6 +65,10 @@ struct File {
     reboot: Option<Reboot>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     anchor_missing_since_ns: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    counters: Option<CountersEntry>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    char_devices: Vec<CharsEntry>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -206,8 +220,9 @@ fn restore(file: File) -> Memory {
         debts: file.debts,
         reboot: file.reboot,
         anchor_missing_since_ns: file.anchor_missing_since_ns,
-        counters: Default::default(),
         strangers: Passing::default(),
+        counters: file.counters.map(counters::restore).unwrap_or_default(),
+        chars: chars::restore(file.char_devices),
     };
     for entry in file.slots.unwrap_or_default() {
         let slot = Slot {
@@ -244,9 +259,21 @@ fn restore(file: File) -> Memory {
 /// Takes what another version tells: readings, and which devices, ports and cards were reported
 /// gone or odd. What was said of an unhealthy port it does not tell, so its health is owed.
 fn migrate(file: File) -> Memory {
+    let layers: BTreeMap<(DeviceName, PortNumber), LinkLayer> = file
+        .port_states
+        .values()
+        .map(|entry| ((entry.device.clone(), entry.port), entry.link_layer))
+        .collect();
+    let counters = SharedKeys {
+        snapshots: file.counter_snapshots,
+        flags: file.breach_flags,
+    };
+    let layer_of = |name: &DeviceName, number| layers.get(&(name.clone(), number)).copied();
     let mut memory = Memory {
         boot_id: file.boot_id,
         scope: file.scope,
+        counters: counters::migrate(counters, layer_of),
+        chars: chars::migrate(file.missing_char_devices.into_values()),
         ..Memory::default()
     };
     for entry in file.port_states.into_values() {
@@ -333,8 +360,13 @@ pub(crate) fn write(memory: &Memory) -> Vec<u8> {
         debts: memory.debts.clone(),
         reboot: memory.reboot.clone(),
         anchor_missing_since_ns: memory.anchor_missing_since_ns,
+        counters: counters::store(&memory.counters),
+        char_devices: chars::store(&memory.chars),
+        missing_char_devices: chars::shared(&memory.chars),
         ..File::default()
     };
+    let counters = counters::shared(&memory.counters);
+    (file.counter_snapshots, file.breach_flags) = (counters.snapshots, counters.flags);
     let mut slots = Vec::new();
     for slot in memory.slots.values() {
         add_shared_keys(&mut file, slot);

@@ -84,6 +84,10 @@ impl Agent {
             let (device, port) = match &saying.subject {
                 Subject::Device(name) => (name.to_string(), String::new()),
                 Subject::Port(name, number) => (name.to_string(), number.to_string()),
+                Subject::Char(_, name, number) => (
+                    name.to_string(),
+                    number.map_or(0, |number| number.0).to_string(),
+                ),
                 Subject::Card(_) | Subject::Counter(..) => return None,
             };
             Some((saying.check, device, port, fatal))

@@ -4,10 +4,13 @@
 //! accepted. A breach is said once and stands until the counter is reset; a reset is a value lower
 //! than the last one.
 
+use serde::{Deserialize, Serialize};
+
 use super::threshold::{Threshold, Verdict};
+use crate::memory::is_false;
 
 /// A poll's two clocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Stamp {
     /// Boot time: windows are measured on it.
     pub(crate) boot_ns: u64,
@@ -16,7 +19,7 @@ pub(crate) struct Stamp {
 }
 
 /// What was read of a counter in this boot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Seed {
     /// The value that growth is measured from.
     pub(crate) value: u64,
@@ -27,16 +30,18 @@ pub(crate) struct Seed {
 }
 
 /// A breach as it was found.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Breach {
     pub(crate) value: u64,
+    /// Since the window began.
     pub(crate) growth: u64,
-    /// Growth per unit; 0 where growth is measured per poll.
-    pub(crate) rate: f64,
+    /// Length of the window, boot time.
+    pub(crate) elapsed_ns: u64,
 }
 
 /// A fault that is to be said.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Pending {
     Found(Breach),
     /// It stood under another name of the device.
@@ -44,21 +49,26 @@ pub(crate) enum Pending {
 }
 
 /// A counter as remembered.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Count {
     /// `None` until it is read in this boot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) seed: Option<Seed>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) pending: Option<Pending>,
-    /// Since when its fault stands at the connector, or may.
+    /// Since when, wall time, its fault stands at the connector, or may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) said_since_ns: Option<u64>,
     /// It was reset while its fault stood.
+    #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) is_reset: bool,
     /// Its health in this boot is to be said.
+    #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) owed: bool,
 }
 
 /// What is to be said of a counter now.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Word {
     Breach(Breach),
     Again,
@@ -93,11 +103,11 @@ impl Count {
         match threshold.judge(growth, elapsed_ns) {
             Verdict::Open => return,
             Verdict::Below => {}
-            Verdict::Above(rate) => {
+            Verdict::Above => {
                 self.pending = Some(Pending::Found(Breach {
                     value,
                     growth,
-                    rate,
+                    elapsed_ns,
                 }));
             }
         }

@@ -60,41 +60,41 @@ pub(crate) struct Watched {
     pub(crate) threshold: Threshold,
 }
 
-/// What a closed window shows.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// What a window shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// The window is still open.
+    /// It is still open.
     Open,
     /// It closes without a fault.
     Below,
-    /// Growth passed the threshold; per unit, that fast.
-    Above(f64),
+    /// It closes, and growth passed the threshold.
+    Above,
 }
 
 impl Threshold {
     /// Judges growth since the window began, that long ago on boot time.
     pub(crate) fn judge(self, growth: u64, elapsed_ns: u64) -> Verdict {
-        #[expect(
-            clippy::cast_precision_loss,
-            reason = "growth and spans are compared as the configuration gives them, in floating point"
-        )]
-        let (growth, elapsed) = (growth as f64, elapsed_ns as f64);
+        let is_above = match self {
+            Threshold::Velocity(_, unit) if elapsed_ns < unit.nanoseconds() => {
+                return Verdict::Open;
+            }
+            Threshold::Velocity(limit, _) => self.rate(growth, elapsed_ns) > limit,
+            Threshold::Delta(limit) => number(growth) > limit,
+        };
+        if is_above {
+            Verdict::Above
+        } else {
+            Verdict::Below
+        }
+    }
+
+    /// Growth per unit; 0 where growth is measured per poll.
+    pub(crate) fn rate(self, growth: u64, elapsed_ns: u64) -> f64 {
         match self {
-            Threshold::Delta(limit) if growth > limit => Verdict::Above(0.0),
-            Threshold::Delta(_) => Verdict::Below,
-            Threshold::Velocity(_, unit) if elapsed_ns < unit.nanoseconds() => Verdict::Open,
-            Threshold::Velocity(limit, unit) => {
-                #[expect(
-                    clippy::cast_precision_loss,
-                    reason = "a unit is at most an hour: exact in floating point"
-                )]
-                let units = elapsed / unit.nanoseconds() as f64;
-                let rate = growth / units;
-                if rate > limit {
-                    Verdict::Above(rate)
-                } else {
-                    Verdict::Below
-                }
+            Threshold::Delta(_) => 0.0,
+            Threshold::Velocity(_, unit) => {
+                let units = number(elapsed_ns.max(1)) / number(unit.nanoseconds());
+                number(growth) / units
             }
         }
     }
@@ -108,6 +108,14 @@ impl Threshold {
     }
 }
 
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "growth and spans are compared as the configuration gives thresholds: in floating point"
+)]
+fn number(value: u64) -> f64 {
+    value as f64
+}
+
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -118,21 +126,16 @@ mod tests {
 
     #[rstest]
     #[case::at_the_threshold(Threshold::Delta(2.0), 2, 1, Verdict::Below)]
-    #[case::above_it(Threshold::Delta(2.0), 3, 1, Verdict::Above(0.0))]
-    #[case::any(Threshold::Delta(0.0), 1, 0, Verdict::Above(0.0))]
+    #[case::above_it(Threshold::Delta(2.0), 3, 1, Verdict::Above)]
+    #[case::any(Threshold::Delta(0.0), 1, 0, Verdict::Above)]
     #[case::none(Threshold::Delta(0.0), 0, 0, Verdict::Below)]
     #[case::open(Threshold::Velocity(10.0, Unit::Second), 99, SECOND - 1, Verdict::Open)]
     #[case::equal(Threshold::Velocity(10.0, Unit::Second), 10, SECOND, Verdict::Below)]
-    #[case::faster(
-        Threshold::Velocity(10.0, Unit::Second),
-        11,
-        SECOND,
-        Verdict::Above(11.0)
-    )]
+    #[case::faster(Threshold::Velocity(10.0, Unit::Second), 11, SECOND, Verdict::Above)]
     #[case::spread(Threshold::Velocity(10.0, Unit::Second), 11, 2 * SECOND, Verdict::Below)]
-    #[case::minute(Threshold::Velocity(5.0, Unit::Minute), 6, 60 * SECOND, Verdict::Above(6.0))]
+    #[case::minute(Threshold::Velocity(5.0, Unit::Minute), 6, 60 * SECOND, Verdict::Above)]
     #[case::hour_open(Threshold::Velocity(120.0, Unit::Hour), 500, 3599 * SECOND, Verdict::Open)]
-    #[case::hour(Threshold::Velocity(120.0, Unit::Hour), 121, 3600 * SECOND, Verdict::Above(121.0))]
+    #[case::hour(Threshold::Velocity(120.0, Unit::Hour), 121, 3600 * SECOND, Verdict::Above)]
     fn a_threshold_is_passed_by_more_and_in_a_closed_window(
         #[case] threshold: Threshold,
         #[case] growth: u64,
@@ -140,5 +143,20 @@ mod tests {
         #[case] want: Verdict,
     ) {
         assert_eq!(threshold.judge(growth, elapsed_ns), want);
+    }
+
+    #[rstest]
+    #[case(Threshold::Delta(0.0), 7, SECOND, "0.00/interval")]
+    #[case(Threshold::Velocity(1.0, Unit::Second), 11, 2 * SECOND, "5.50/sec")]
+    #[case(Threshold::Velocity(1.0, Unit::Minute), 6, 90 * SECOND, "4.00/min")]
+    #[case(Threshold::Velocity(1.0, Unit::Hour), 121, 3600 * SECOND, "121.00/hour")]
+    fn a_rate_is_growth_per_unit(
+        #[case] threshold: Threshold,
+        #[case] growth: u64,
+        #[case] elapsed_ns: u64,
+        #[case] want: &str,
+    ) {
+        let rate = threshold.rate(growth, elapsed_ns);
+        assert_eq!(format!("{rate:.2}/{}", threshold.unit_word()), want);
     }
 }

@@ -5,7 +5,8 @@
 //! merely absent keeps its faults. The state checks keep their own books (`recognise`, `absence`).
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 
 use super::count::Count;
 use super::table::CounterId;
@@ -18,11 +19,13 @@ use crate::sight::{Blind, Seen, SeenPort, SeenPorts, SeenScope, Sight};
 use crate::zoo::Hooks;
 
 /// The counters of one port.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PortCounts {
+    #[serde(rename = "link_layer")]
     pub(crate) layer: LinkLayer,
     /// The interface that counters of the net tree were read from.
-    pub(crate) interface: Option<Arc<str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) interface: Option<String>,
     pub(crate) counts: BTreeMap<CounterId, Count>,
 }
 
@@ -168,11 +171,12 @@ impl CounterMemory {
                     keys.push(Some(key.clone()));
                     self.rename(&key, &seen.name, &mut debts);
                     if let Some(device) = self.devices.get_mut(&key) {
-                        keep_ports(device, ports, ruler, &mut debts);
+                        keep_ports(device, ports, &mut debts);
                     }
                 }
             }
         }
+        self.stop_checks(ruler.checks, &mut debts);
         self.disable(ruler.watched, &mut debts);
         self.settle_reboot(sight, &here, has_unreadable, ruler, &mut debts);
         Recognised { keys, debts }
@@ -235,6 +239,22 @@ impl CounterMemory {
                     }
                 }
             }
+        }
+    }
+
+    /// Lets go of ports whose check runs no more, also of devices that are absent.
+    fn stop_checks(&mut self, checks: &[Check], debts: &mut Vec<Debt>) {
+        for device in self.devices.values_mut() {
+            let name = &device.name;
+            device.ports.retain(|number, port| {
+                let check = port.layer.degradation_check();
+                let runs = checks.contains(&check);
+                if !runs {
+                    let reason = Reason::CheckOff(check);
+                    leave_port(name, *number, port, &reason, debts);
+                }
+                runs
+            });
         }
     }
 
@@ -317,19 +337,12 @@ fn left(check: Check, name: &DeviceName, subject: Subject, reason: &Reason) -> D
 }
 
 /// Lets go of ports that are watched no more, or that speak another layer now.
-fn keep_ports(
-    device: &mut DeviceCounts,
-    ports: &[SeenPort],
-    ruler: &Ruler<'_>,
-    debts: &mut Vec<Debt>,
-) {
+fn keep_ports(device: &mut DeviceCounts, ports: &[SeenPort], debts: &mut Vec<Debt>) {
     let name = device.name.clone();
     device.ports.retain(|number, port| {
         let seen = ports.iter().find(|seen| seen.number == *number);
-        let check = port.layer.degradation_check();
         let reason = match seen {
             Some(seen) if seen.out.is_some() => seen.out.clone(),
-            _ if !ruler.checks.contains(&check) => Some(Reason::CheckOff(check)),
             Some(seen) => seen
                 .layer
                 .filter(|layer| *layer != port.layer)
@@ -339,12 +352,25 @@ fn keep_ports(
         let Some(reason) = reason else {
             return true;
         };
-        for (id, count) in &port.counts {
-            if count.said_since_ns.is_some() {
-                let subject = Subject::Counter(name.clone(), *number, *id);
-                debts.push(left(check, &name, subject, &reason));
-            }
-        }
+        leave_port(&name, *number, port, &reason, debts);
         false
     });
+}
+
+/// Owes the clearing of every fault of a port that is watched no more.
+fn leave_port(
+    name: &DeviceName,
+    number: PortNumber,
+    port: &PortCounts,
+    reason: &Reason,
+    debts: &mut Vec<Debt>,
+) {
+    let standing = port
+        .counts
+        .iter()
+        .filter(|(_, c)| c.said_since_ns.is_some());
+    debts.extend(standing.map(|(id, _)| {
+        let subject = Subject::Counter(name.clone(), number, *id);
+        left(port.layer.degradation_check(), name, subject, reason)
+    }));
 }

@@ -86,7 +86,7 @@ pub(crate) struct Target {
     pub(crate) number: PortNumber,
     pub(crate) layer: LinkLayer,
     /// The interface of its counters in the net tree.
-    pub(crate) interface: Option<Arc<str>>,
+    pub(crate) interface: Option<String>,
     pub(crate) shape: Arc<Shape>,
     /// The place of its first file among the requests.
     pub(crate) first: usize,
@@ -209,7 +209,7 @@ impl Eyes {
             name: name.clone(),
             number,
             layer,
-            interface: interface.map(Arc::from),
+            interface,
             shape: Arc::clone(shape),
             first: 0,
         }

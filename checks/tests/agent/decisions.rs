@@ -3,7 +3,9 @@
 //! A line of what was said is the kind (`F`atal, `n`on-fatal, `h`ealthy), the entities, the message.
 
 mod absence;
+mod chars;
 mod configuration;
+mod counters;
 mod delivery;
 mod first_poll;
 mod reboot;

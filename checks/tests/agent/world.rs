@@ -8,7 +8,7 @@ use checks::{
 };
 
 pub(crate) const ANCHOR: &str = "/sys/class/infiniband";
-const NET: &str = "/sys/class/net";
+pub(crate) const NET: &str = "/sys/class/net";
 const SECOND_NS: u64 = 1_000_000_000;
 /// 2025-03-01T00:00:00Z.
 const EPOCH_NS: u64 = 1_740_787_200 * SECOND_NS;

@@ -1,0 +1,114 @@
+//! `InfiniBandCharDeviceCheck`: the character devices that InfiniBand ports cannot work without.
+//!
+//! A pod opens `/dev/infiniband/umad*`, `issm*` and `uverbs*`; the class folders tell which exist, and
+//! for which device and port. Each InfiniBand port has one `umad` and one `issm`, each device with
+//! such a port one `uverbs`. One that is missing in three polls in a row is a fault. Unreadable is not
+//! missing: while a class folder, or an entry of it, tells nothing, nothing is said of its kind.
+//! Source: NVSentinel, nic-health-monitor, `InfiniBandCharDeviceCheck`. Off unless named.
+
+pub(crate) mod file;
+pub(crate) mod judge;
+pub(crate) mod read;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::memory::{SlotKey, Subject, is_false};
+use crate::name::{DeviceName, PortNumber};
+
+/// A kind of character device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum CharKind {
+    /// Subnet management: a port's.
+    Issm,
+    /// Management datagrams: a port's.
+    Umad,
+    /// Verbs: a device's.
+    Uverbs,
+}
+
+impl CharKind {
+    /// The start of its entries' names, and the error code of its events.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            CharKind::Issm => "issm",
+            CharKind::Umad => "umad",
+            CharKind::Uverbs => "uverbs",
+        }
+    }
+}
+
+impl fmt::Display for CharKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// One character device that ought to be there; without a port for a device's own.
+pub(crate) type Node = (CharKind, Option<PortNumber>);
+
+/// A character device as remembered, unless nothing is wrong with it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct NodeMemory {
+    /// Polls in a row without it, up to the limit.
+    pub(crate) misses: u32,
+    /// Its fault stands at the connector, or may.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) said: bool,
+    /// The fault is to be said again: under a new name, or in a new boot.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) again: bool,
+}
+
+/// The character devices of one RDMA device that are missing.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct CharDevice {
+    pub(crate) name: DeviceName,
+    pub(crate) nodes: BTreeMap<Node, NodeMemory>,
+}
+
+/// Everything remembered of character devices.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct CharMemory {
+    pub(crate) devices: BTreeMap<SlotKey, CharDevice>,
+}
+
+impl CharMemory {
+    /// One character device, if anything is wrong with it.
+    pub(crate) fn node_mut(&mut self, key: &SlotKey, node: Node) -> Option<&mut NodeMemory> {
+        self.devices.get_mut(key)?.nodes.get_mut(&node)
+    }
+
+    /// A device that went by its name takes the key that can be read now.
+    pub(crate) fn adopt(&mut self, key: &SlotKey, name: &DeviceName) {
+        let by_name = SlotKey::Name(name.clone());
+        if *key != by_name
+            && !self.devices.contains_key(key)
+            && let Some(device) = self.devices.remove(&by_name)
+        {
+            self.devices.insert(key.clone(), device);
+        }
+    }
+
+    /// Nothing is known after a reboot but what stands: it is to be said again if it still holds.
+    pub(crate) fn after_reboot(&mut self) {
+        for device in self.devices.values_mut() {
+            device.nodes.retain(|_, node| node.said);
+            for node in device.nodes.values_mut() {
+                node.again = true;
+            }
+        }
+        self.devices.retain(|_, device| !device.nodes.is_empty());
+    }
+
+    /// Every fault that stands, or may.
+    pub(crate) fn faults(&self) -> impl Iterator<Item = Subject> + '_ {
+        self.devices.values().flat_map(|device| {
+            let standing = device.nodes.iter().filter(|(_, node)| node.said);
+            standing.map(|((kind, port), _)| Subject::Char(*kind, device.name.clone(), *port))
+        })
+    }
+}

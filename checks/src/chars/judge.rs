@@ -1,0 +1,150 @@
+//! What ought to be said of character devices after a poll.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{CharDevice, CharKind, Node, NodeMemory};
+use crate::judge::Saying;
+use crate::memory::{Effect, Memory, SlotKey, Subject};
+use crate::message;
+use crate::name::{Check, DeviceName, LinkLayer};
+use crate::reading::Severity;
+use crate::scope::Reason;
+use crate::sight::{SeenPort, SeenPorts, SeenScope, Sight};
+
+/// Polls in a row without a character device until it is missing (NVSentinel, `charDevMissThreshold`).
+const MISSES_MAX: u32 = 3;
+
+/// Keeps what was seen of character devices and says what it makes an event. Where the check does
+/// not run, what it said is cleared.
+pub(crate) fn judge(memory: &mut Memory, sight: &Sight) -> Vec<Saying> {
+    let mut sayings = Vec::new();
+    let Some(seen) = &sight.chars else {
+        let off = Reason::CheckOff(Check::InfiniBandCharDevice);
+        for (_, device) in std::mem::take(&mut memory.chars).devices {
+            for node in standing(&device) {
+                owe(memory, &device.name, node, &off);
+            }
+        }
+        return sayings;
+    };
+    for device in &sight.devices {
+        let Some(key) = device.facts.as_ref().map(|facts| facts.key.clone()) else {
+            continue;
+        };
+        memory.chars.adopt(&key, &device.name);
+        match &device.scope {
+            SeenScope::Out(reason) => {
+                if let Some(left) = memory.chars.devices.remove(&key) {
+                    for node in standing(&left) {
+                        owe(memory, &left.name, node, reason);
+                    }
+                }
+            }
+            SeenScope::In(_, SeenPorts::Listed(ports)) => {
+                let is_ours = |port: &&SeenPort| port.out.is_none();
+                let ports: Vec<_> = ports.iter().filter(is_ours).collect();
+                if ports.iter().any(|port| port.layer.is_none()) {
+                    continue;
+                }
+                let mut expected: BTreeSet<Node> = BTreeSet::new();
+                for port in ports
+                    .iter()
+                    .filter(|p| p.layer == Some(LinkLayer::InfiniBand))
+                {
+                    expected.insert((CharKind::Issm, Some(port.number)));
+                    expected.insert((CharKind::Umad, Some(port.number)));
+                    expected.insert((CharKind::Uverbs, None));
+                }
+                follow(memory, &key, &device.name, &expected);
+                for node in expected {
+                    if seen.here.contains(&(device.name.clone(), node)) {
+                        sayings.extend(here(memory, &key, &device.name, node));
+                    } else if !seen.blind.contains(&node.0) {
+                        sayings.extend(missing(memory, &key, &device.name, node));
+                    }
+                }
+            }
+            SeenScope::In(_, SeenPorts::Blind(_)) | SeenScope::Unknown(_) => {}
+        }
+    }
+    sayings
+}
+
+fn standing(device: &CharDevice) -> Vec<Node> {
+    let nodes = device.nodes.iter().filter(|(_, node)| node.said);
+    nodes.map(|(node, _)| *node).collect()
+}
+
+fn owe(memory: &mut Memory, name: &DeviceName, (kind, port): Node, reason: &Reason) {
+    let message = format!("NIC {name} no longer monitored ({reason}): clearing");
+    let subject = Subject::Char(kind, name.clone(), port);
+    memory.owe(Check::InfiniBandCharDevice, subject, message);
+}
+
+/// Follows a device to its name, and lets go of what is expected of it no more.
+fn follow(memory: &mut Memory, key: &SlotKey, name: &DeviceName, expected: &BTreeSet<Node>) {
+    let Some(device) = memory.chars.devices.get_mut(key) else {
+        return;
+    };
+    let mut debts = Vec::new();
+    if device.name != *name {
+        let old = std::mem::replace(&mut device.name, name.clone());
+        for (node, kept) in device.nodes.iter_mut().filter(|(_, kept)| kept.said) {
+            (kept.said, kept.again) = (false, true);
+            debts.push((
+                old.clone(),
+                *node,
+                format!("NIC {old} is now {name}: clearing"),
+            ));
+        }
+    }
+    let layer = Reason::LayerIsNow(LinkLayer::Ethernet);
+    device.nodes.retain(|node, kept| {
+        let is_expected = expected.contains(node);
+        if !is_expected && kept.said {
+            let message = format!("NIC {name} no longer monitored ({layer}): clearing");
+            debts.push((name.clone(), *node, message));
+        }
+        is_expected
+    });
+    for (name, (kind, port), message) in debts {
+        let subject = Subject::Char(kind, name, port);
+        memory.owe(Check::InfiniBandCharDevice, subject, message);
+    }
+}
+
+fn here(memory: &mut Memory, key: &SlotKey, name: &DeviceName, node: Node) -> Option<Saying> {
+    let device = memory.chars.devices.get_mut(key)?;
+    let kept = device.nodes.get_mut(&node)?;
+    if !kept.said {
+        device.nodes.remove(&node);
+        return None;
+    }
+    let (kind, port) = node;
+    Some(Saying {
+        check: Check::InfiniBandCharDevice,
+        severity: None,
+        message: message::char_back(kind, name, port),
+        subject: Subject::Char(kind, name.clone(), port),
+        effect: Effect::CharHealthy(key.clone(), node),
+    })
+}
+
+fn missing(memory: &mut Memory, key: &SlotKey, name: &DeviceName, node: Node) -> Option<Saying> {
+    let device = memory.chars.devices.entry(key.clone());
+    let device = device.or_insert_with(|| CharDevice {
+        name: name.clone(),
+        nodes: BTreeMap::new(),
+    });
+    let kept: &mut NodeMemory = device.nodes.entry(node).or_default();
+    kept.misses = (kept.misses + 1).min(MISSES_MAX);
+    let is_due = kept.again || (kept.misses == MISSES_MAX && !kept.said);
+    let (kind, port) = node;
+    is_due.then(|| Saying {
+        check: Check::InfiniBandCharDevice,
+        severity: Some(Severity::Fatal),
+        message: message::char_missing(kind, name, port),
+        subject: Subject::Char(kind, name.clone(), port),
+        effect: Effect::CharSaid(key.clone(), node),
+    })
+}

@@ -1,0 +1,287 @@
+//! Counters in the state file: NVSentinel's two keys, so that its monitor can go on from ours, and
+//! our own, which is what we read.
+//!
+//! NVSentinel keys a counter by the device's name, which two devices may have borne; ours is by
+//! device. Where ours is absent, another monitor wrote the file: its values and its breaches are
+//! taken over ([`migrate`]).
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::count::{Count, Seed, Stamp};
+use super::table::CounterId;
+use super::watch::{CounterMemory, DeviceCounts, PortCounts};
+use crate::memory::{Reboot, SlotKey, is_false};
+use crate::name::{DeviceName, LinkLayer, PciFunction, PortNumber};
+
+/// NVSentinel's memory of a value.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct SnapshotEntry {
+    value: u64,
+    #[serde(default)]
+    timestamp: String,
+}
+
+/// NVSentinel's memory of a breach that stands.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct FlagEntry {
+    #[serde(default)]
+    breached: bool,
+    #[serde(default)]
+    check_name: String,
+    #[serde(default)]
+    is_fatal: bool,
+    #[serde(default)]
+    since: String,
+    #[serde(default)]
+    device: String,
+    #[serde(default)]
+    port: String,
+}
+
+/// The keys that both monitors know.
+#[derive(Debug, Default)]
+pub(crate) struct SharedKeys {
+    pub(crate) snapshots: BTreeMap<String, SnapshotEntry>,
+    pub(crate) flags: BTreeMap<String, FlagEntry>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct DeviceEntry {
+    device: DeviceName,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    function: Option<PciFunction>,
+    ports: BTreeMap<PortNumber, PortCounts>,
+}
+
+/// Our own key.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct CountersEntry {
+    #[serde(default, skip_serializing_if = "is_false")]
+    is_reborn: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reboot: Option<Reboot>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    devices: Vec<DeviceEntry>,
+}
+
+/// NVSentinel's key of a counter.
+fn shared_key(name: &DeviceName, number: PortNumber, port: &PortCounts, id: CounterId) -> String {
+    match &port.interface {
+        Some(interface) if id.row().place.is_net() => format!("net:{interface}:{id}"),
+        _ => format!("{name}:{number}:{id}"),
+    }
+}
+
+/// The memory as the keys that both monitors know.
+pub(crate) fn shared(memory: &CounterMemory) -> SharedKeys {
+    let mut keys = SharedKeys::default();
+    for device in memory.devices.values() {
+        let name = &device.name;
+        for (number, port) in &device.ports {
+            for (id, count) in &port.counts {
+                let key = shared_key(name, *number, port, *id);
+                if let Some(since_ns) = count.said_since_ns {
+                    let flag = FlagEntry {
+                        breached: true,
+                        check_name: port.layer.degradation_check().to_string(),
+                        is_fatal: id.row().is_fatal,
+                        since: timestamp(since_ns),
+                        device: name.to_string(),
+                        port: number.to_string(),
+                    };
+                    keys.flags.insert(key.clone(), flag);
+                }
+                if let Some(seed) = &count.seed {
+                    let snapshot = SnapshotEntry {
+                        value: seed.value,
+                        timestamp: timestamp(seed.since.wall_ns),
+                    };
+                    keys.snapshots.insert(key, snapshot);
+                }
+            }
+        }
+    }
+    keys
+}
+
+/// The memory as our own key; `None` when there is nothing to remember.
+pub(crate) fn store(memory: &CounterMemory) -> Option<CountersEntry> {
+    if *memory == CounterMemory::default() {
+        return None;
+    }
+    let devices = memory.devices.iter().map(|(key, device)| DeviceEntry {
+        device: device.name.clone(),
+        function: match key {
+            SlotKey::Function(function) => Some(function.clone()),
+            SlotKey::Name(_) => None,
+        },
+        ports: device.ports.clone(),
+    });
+    Some(CountersEntry {
+        is_reborn: memory.is_reborn,
+        reboot: memory.reboot.clone(),
+        devices: devices.collect(),
+    })
+}
+
+/// The memory from our own key.
+pub(crate) fn restore(entry: CountersEntry) -> CounterMemory {
+    let mut memory = CounterMemory {
+        is_reborn: entry.is_reborn,
+        reboot: entry.reboot,
+        ..CounterMemory::default()
+    };
+    for entry in entry.devices {
+        let by_name = SlotKey::Name(entry.device.clone());
+        let key = entry.function.map_or(by_name, SlotKey::Function);
+        let device = DeviceCounts {
+            name: entry.device,
+            ports: entry.ports,
+        };
+        memory.devices.insert(key, device);
+    }
+    memory
+}
+
+/// The memory of a monitor that knows the shared keys only. Where a layer, a device or a counter is
+/// not told, the counter is seen for the first time in the next poll.
+pub(crate) fn migrate(
+    keys: SharedKeys,
+    layer_of: impl Fn(&DeviceName, PortNumber) -> Option<LinkLayer>,
+) -> CounterMemory {
+    let mut memory = CounterMemory::default();
+    for (key, entry) in keys.snapshots {
+        let flag = keys.flags.get(&key);
+        let Some((name, number, interface, id)) = parts(&key, flag) else {
+            continue;
+        };
+        let Some(layer) = layer_of(&name, number) else {
+            continue;
+        };
+        let count = migrated(&mut memory, name, number, layer, interface).entry(id);
+        // When the window began on boot time is not told: it counts as long ago.
+        count.or_default().seed = Some(Seed {
+            value: entry.value,
+            since: Stamp {
+                boot_ns: 0,
+                wall_ns: nanoseconds(&entry.timestamp).unwrap_or_default(),
+            },
+            last: entry.value,
+        });
+    }
+    for (key, flag) in keys.flags.iter().filter(|(_, flag)| flag.breached) {
+        let Some((name, number, interface, id)) = parts(key, Some(flag)) else {
+            continue;
+        };
+        let layers = LinkLayer::ALL.into_iter();
+        let told = |layer: &LinkLayer| layer.degradation_check().name() == flag.check_name;
+        let Some(layer) = layers
+            .into_iter()
+            .find(told)
+            .or_else(|| layer_of(&name, number))
+        else {
+            continue;
+        };
+        let count = migrated(&mut memory, name, number, layer, interface).entry(id);
+        let since_ns = nanoseconds(&flag.since).unwrap_or_default();
+        count.or_default().said_since_ns = Some(since_ns);
+    }
+    memory
+}
+
+fn migrated<'a>(
+    memory: &'a mut CounterMemory,
+    name: DeviceName,
+    number: PortNumber,
+    layer: LinkLayer,
+    interface: Option<&str>,
+) -> &'a mut BTreeMap<CounterId, Count> {
+    let device = memory.devices.entry(SlotKey::Name(name.clone()));
+    let device = device.or_insert_with(|| DeviceCounts::new(name));
+    let port = device.ports.entry(number);
+    let port = port.or_insert_with(|| PortCounts::new(layer));
+    if let Some(interface) = interface {
+        port.interface = Some(interface.to_owned());
+    }
+    &mut port.counts
+}
+
+/// What a shared key speaks of; a key of an interface is told by its flag only.
+fn parts<'a>(
+    key: &'a str,
+    flag: Option<&FlagEntry>,
+) -> Option<(DeviceName, PortNumber, Option<&'a str>, CounterId)> {
+    let mut parts = key.splitn(3, ':');
+    let (first, second, id) = (parts.next()?, parts.next()?, parts.next()?);
+    let id = CounterId::parse(id)?;
+    if first == "net" {
+        let flag = flag?;
+        let number = flag.port.parse().ok().map(PortNumber)?;
+        return Some((flag.device.as_str().into(), number, Some(second), id));
+    }
+    Some((first.into(), PortNumber(second.parse().ok()?), None, id))
+}
+
+fn timestamp(wall_ns: u64) -> String {
+    proto::timestamp_from_ns(wall_ns).to_string()
+}
+
+fn nanoseconds(text: &str) -> Option<u64> {
+    let stamp: prost_types::Timestamp = text.parse().ok()?;
+    let seconds = u64::try_from(stamp.seconds).ok()?;
+    let nanos = u64::try_from(stamp.nanos).ok()?;
+    seconds.checked_mul(1_000_000_000)?.checked_add(nanos)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_breach_of_another_monitor_is_taken_over() {
+        let snapshot = |value| SnapshotEntry {
+            value,
+            timestamp: "2025-03-01T00:00:05.5Z".to_owned(),
+        };
+        let flag = |device: &str| FlagEntry {
+            breached: true,
+            check_name: "EthernetDegradationCheck".to_owned(),
+            is_fatal: false,
+            since: String::new(),
+            device: device.to_owned(),
+            port: "1".to_owned(),
+        };
+        let keys = SharedKeys {
+            snapshots: BTreeMap::from([
+                ("mlx5_0:1:link_downed".to_owned(), snapshot(3)),
+                ("mlx5_0:1:collisions".to_owned(), snapshot(3)),
+                ("mlx5_9:1:link_downed".to_owned(), snapshot(3)),
+                ("net:eth0:carrier_changes".to_owned(), snapshot(8)),
+                ("net:eth1:carrier_changes".to_owned(), snapshot(8)),
+            ]),
+            flags: BTreeMap::from([("net:eth0:carrier_changes".to_owned(), flag("mlx5_1"))]),
+        };
+        let layer_of = |name: &DeviceName, _| match name.as_str() {
+            "mlx5_0" => Some(LinkLayer::InfiniBand),
+            "mlx5_1" => Some(LinkLayer::Ethernet),
+            _ => None,
+        };
+        let memory = migrate(keys, layer_of);
+        let names: Vec<&str> = memory.devices.values().map(|d| d.name.as_str()).collect();
+        assert_eq!(names, ["mlx5_0", "mlx5_1"]);
+        let again = shared(&memory);
+        let snapshots: Vec<&String> = again.snapshots.keys().collect();
+        assert_eq!(
+            snapshots,
+            ["mlx5_0:1:link_downed", "net:eth0:carrier_changes"]
+        );
+        assert_eq!(
+            again.snapshots["mlx5_0:1:link_downed"].timestamp,
+            "2025-03-01T00:00:05.500Z"
+        );
+        let flags: Vec<&String> = again.flags.keys().collect();
+        assert_eq!(flags, ["net:eth0:carrier_changes"]);
+    }
+}
