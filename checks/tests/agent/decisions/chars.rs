@@ -129,7 +129,10 @@ fn a_fault_follows_its_device_its_layer_and_its_check() {
             }
         }
         let said = rig.poll();
-        assert_eq!(said[0], format!("h mlx5_1/1: {want}"), "{how}");
+        assert!(
+            said.contains(&format!("h mlx5_1/1: {want}")),
+            "{how}: {said:?}"
+        );
         let faults: Vec<&String> = said.iter().filter(|line| line.starts_with('F')).collect();
         assert_eq!(
             faults.len(),

@@ -398,12 +398,11 @@ fn names_swapped_while_both_stand_leave_both_standing() {
     downed(&mut rig, "mlx5_0", 1);
     downed(&mut rig, "mlx5_1", 1);
     rig.poll();
-    for (index, name) in [(0, "mlx5_1"), (1, "mlx5_0")] {
-        rig.world.drop_device(&format!("mlx5_{index}"));
-        let nic = nic(index).named(name);
-        rig.world.put_device(&nic);
-    }
     for name in ["mlx5_0", "mlx5_1"] {
+        rig.world.drop_device(name);
+    }
+    for (index, name) in [(0, "mlx5_1"), (1, "mlx5_0")] {
+        rig.world.put_device(&nic(index).named(name));
         downed(&mut rig, name, 1);
     }
     assert_eq!(
