@@ -44,6 +44,21 @@ timeline:
 until: 8s
 ";
 
+const TWO_BREACHES: &str = "
+scenario: two counters of a port breach and are healed
+why: an example
+platforms: all
+checks: counters
+let: { victim: { role: compute, nth: 1 } }
+timeline:
+  - at: 0s
+    expect: [ { this_poll: baseline } ]
+  - at: 5s
+    do: [ { counter: victim, name: link_downed, add: 1 }, { counter: victim, name: rnr_nak_retry_err, add: 1 } ]
+    expect: [ { fatal: victim, counter: link_downed }, { fatal: victim, counter: rnr_nak_retry_err } ]
+until: 8s
+";
+
 fn node() -> NodeName {
     NodeName::from("node-a")
 }
@@ -86,6 +101,7 @@ impl Case {
 }
 
 static CUT_AND_MENDED_CASE: LazyLock<Case> = LazyLock::new(|| Case::played(CUT_AND_MENDED));
+static TWO_BREACHES_CASE: LazyLock<Case> = LazyLock::new(|| Case::played(TWO_BREACHES));
 static CUT_CASE: LazyLock<Case> = LazyLock::new(|| Case::played(CUT));
 
 fn kinds(judgement: &Judgement) -> Vec<FailureKind> {
@@ -158,8 +174,53 @@ fn first_event(recording: &Recording) -> HealthEvent {
 #[rstest]
 #[case(&CUT_AND_MENDED_CASE)]
 #[case(&CUT_CASE)]
+#[case(&TWO_BREACHES_CASE)]
 fn the_right_stream_is_accepted(#[case] case: &Case) {
     assert_eq!(case.judged(&case.recording), Judgement::default());
+}
+
+#[test]
+fn each_counter_of_a_port_is_cleared_by_itself() {
+    let case = &*TWO_BREACHES_CASE;
+    let last = event_count(&case.recording) - 1;
+    let judgement = case.judged(&without_event(&case.recording, last));
+    assert_eq!(kinds(&judgement), [FailureKind::Outstanding]);
+}
+
+#[test]
+fn a_breach_of_one_counter_is_not_that_of_another() {
+    let case = &*TWO_BREACHES_CASE;
+    let mut changed = case.recording.clone();
+    let mut calls = calls(&mut changed);
+    let events = calls.iter_mut().flat_map(|call| &mut call.events);
+    for event in events.filter(|event| event.is_fatal) {
+        event.error_code = vec!["link_downed".to_owned()];
+    }
+    let judgement = case.judged(&changed);
+    assert!(
+        kinds(&judgement).contains(&FailureKind::Missing)
+            && kinds(&judgement).contains(&FailureKind::Unexpected),
+        "{judgement:?}"
+    );
+}
+
+#[test]
+fn a_counter_that_a_first_poll_leaves_out_is_missed() {
+    let case = &*TWO_BREACHES_CASE;
+    let judgement = case.judged(&without_event(&case.recording, 0));
+    assert_eq!(kinds(&judgement), [FailureKind::Missing]);
+}
+
+#[test]
+fn a_counters_event_without_its_name_breaks_the_contract() {
+    let case = &*TWO_BREACHES_CASE;
+    let mut changed = case.recording.clone();
+    calls(&mut changed)[0].events[0].error_code.clear();
+    let judgement = case.judged(&changed);
+    assert!(
+        kinds(&judgement).contains(&FailureKind::Contract),
+        "{judgement:?}"
+    );
 }
 
 #[test]

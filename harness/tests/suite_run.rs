@@ -38,6 +38,7 @@ impl Audience for Listener {
             RunEvent::DrillPassed(drill) => format!("passed {}", drill.drill),
             RunEvent::DrillFailed(drill) => format!("failed {}", drill.drill),
             RunEvent::DrillSkipped(drill) => format!("skipped {}", drill.drill),
+            RunEvent::Coverage(_) => "coverage".to_owned(),
             RunEvent::RunEnded { exit_code, .. } => format!("ended {exit_code}"),
         };
         self.heard.push(text);

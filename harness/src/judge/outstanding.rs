@@ -33,7 +33,7 @@ pub(crate) fn reckon(
 ) -> Reckoning {
     let mut reckoning = Reckoning::default();
     let mut debts: BTreeMap<Debt<'_>, usize> = BTreeMap::new();
-    let mut mentioned: BTreeSet<Subject> = BTreeSet::new();
+    let mut mentioned: BTreeSet<(Subject, &[String])> = BTreeSet::new();
     let mut returning = healing_from.map_or_else(BTreeSet::new, |from| returning(truth, from));
     for (at, said) in accepted.iter().enumerate() {
         let subject = (said.node.clone(), entities(said));
@@ -41,7 +41,7 @@ pub(crate) fn reckon(
         let codes = said.event.error_code.as_slice();
         if !said.event.is_healthy {
             debts.insert((subject.clone(), check, codes), at);
-            mentioned.insert(subject);
+            mentioned.insert((subject, codes));
             continue;
         }
         let cleared = if said.event.entities_impacted.is_empty() {
@@ -51,7 +51,7 @@ pub(crate) fn reckon(
         } else {
             debts.remove(&(subject.clone(), check, codes)).is_some()
         };
-        let new = mentioned.insert(subject.clone());
+        let new = mentioned.insert((subject.clone(), codes));
         let back = returning.remove(&subject);
         let healing = healing_from.is_some_and(|from| said.tick >= from);
         if healing && !claimed(at) && (cleared || new || back) {

@@ -118,7 +118,7 @@ fn lost(
     truth: &TickTruth,
     node: &NodeName,
     standing: &BTreeMap<Subject, Standing>,
-    lit: &BTreeSet<(String, u32)>,
+    lit: &BTreeSet<(String, u8)>,
 ) -> Vec<String> {
     let stands = |name: &str, port: &str| {
         let of = |subject: &Subject| {
@@ -145,7 +145,7 @@ fn lost(
 }
 
 /// Notes which ports have been healthy.
-fn light(truth: &TickTruth, node: &NodeName, lit: &mut BTreeSet<(String, u32)>) {
+fn light(truth: &TickTruth, node: &NodeName, lit: &mut BTreeSet<(String, u8)>) {
     for face in truth.nodes[node].faces.0.values().filter(|face| face.listed) {
         let healthy = face.ports.iter().filter(|(_, port)| port.healthy());
         lit.extend(healthy.map(|(number, _)| (face.name.to_string(), number.0)));
