@@ -120,7 +120,7 @@ impl Agent {
         let config = hooks.config(config)?;
         let metadata = match Metadata::read(&settings.paths.metadata, start.metadata) {
             Ok(metadata) => Some(metadata),
-            Err(cause) if config.is_pinning() => {
+            Err(cause) if config.is_pinning() || !hooks.needs_metadata() => {
                 let note = Note::new(Level::Warn, "no GPU metadata: pinned devices need none");
                 notes.push(note.with("cause", cause));
                 None
@@ -134,6 +134,7 @@ impl Agent {
             }
         };
         let old = state_file::read(&settings.paths.state_file, start.state, &mut notes);
+        let old = hooks.old_state(old, start.state.is_ok());
         let checks = running(&settings, &config, &mut notes)?;
         let mut enabled: Vec<LinkLayer> = checks.iter().filter_map(|c| c.layer()).collect();
         enabled.sort_unstable();
@@ -438,7 +439,8 @@ impl Agent {
             if sight.anchor != Anchor::Listed {
                 return false;
             }
-            if has_unreadable(sight) && *polls < WAITED_POLLS {
+            let waits = self.hooks.waits_at_first();
+            if waits && has_unreadable(sight) && *polls < WAITED_POLLS {
                 *polls += 1;
                 self.figures.deferred();
                 return false;

@@ -172,6 +172,7 @@ pub fn shipped() -> &'static [(&'static str, &'static str)] {
         "read/hung-in-the-kernel.yaml",
         "read/hung-read-blinds-nobody-else.yaml",
         "read/missing-again-while-listed.yaml",
+        "read/number-and-name-disagree.yaml",
         "read/poll-four-goes-on.yaml",
         "read/state-fails-for-ever.yaml",
         "read/state-fails-once.yaml",

@@ -103,6 +103,12 @@ hooks! {
 
     /// The configuration, or why it is none.
     fn config(config: Result<Config, Refusal>) -> Result<Config, Refusal> = config;
+    /// Is metadata needed to start?
+    fn needs_metadata() -> bool = true;
+    /// The old state, if one could be read; whether there was a file.
+    fn old_state(old: Option<Memory>, is_there: bool) -> Option<Memory> = old;
+    /// Are unreadable devices waited for on the very first poll?
+    fn waits_at_first() -> bool = true;
     /// Is the old state of the boot that runs now?
     fn is_same_boot(old: &str, now: &str) -> bool = old == now && !now.is_empty();
     /// What an old state of this boot becomes as it is loaded.

@@ -12,6 +12,7 @@ mod believes_torn_text;
 mod blind_after_rename;
 mod breach_under_the_state_check;
 mod breach_without_its_code;
+mod broken_state_is_an_empty_one;
 mod card_never_recovers;
 mod card_without_its_domain;
 mod carrier_changes_unheard;
@@ -29,6 +30,7 @@ mod escalates_by_the_wall_clock;
 mod excluded_is_vanished;
 mod extrapolates_a_window;
 mod fatal_on_unreadable;
+mod first_poll_waits_for_nobody;
 mod first_port_of_every_device;
 mod first_value_is_growth;
 mod follows_every_change;
@@ -36,6 +38,7 @@ mod forgetful;
 mod forgets_the_lost_reply;
 mod gone_on_both_layers;
 mod greets_every_recovery;
+mod growth_while_away_is_lost;
 mod healthy_on_reboot;
 mod ignores_the_default_route;
 mod ignores_the_override;
@@ -47,6 +50,7 @@ mod list_error_is_a_disappearance;
 mod loses_on_failed_publish;
 mod loses_while_the_socket_is_away;
 mod lost_port_never_returns;
+mod missing_char_device_unseen;
 mod missing_folder_is_every_nic;
 mod never_back;
 mod never_escalates;
@@ -72,6 +76,7 @@ mod says_again_after_a_retry;
 mod scope_clears_nothing;
 mod stale_timestamp;
 mod starts_with_a_bad_config;
+mod starts_without_metadata;
 mod swallows_the_escalation;
 mod swallows_what_it_missed;
 mod takes_silence_for_a_reply;
@@ -92,6 +97,7 @@ const TABLE: &[Species] = &[
     Species(&blind_after_rename::BlindAfterRename),
     Species(&breach_under_the_state_check::BreachUnderTheStateCheck),
     Species(&breach_without_its_code::BreachWithoutItsCode),
+    Species(&broken_state_is_an_empty_one::BrokenStateIsAnEmptyOne),
     Species(&card_never_recovers::CardNeverRecovers),
     Species(&card_without_its_domain::CardWithoutItsDomain),
     Species(&carrier_changes_unheard::CarrierChangesUnheard),
@@ -109,6 +115,7 @@ const TABLE: &[Species] = &[
     Species(&excluded_is_vanished::ExcludedIsVanished),
     Species(&extrapolates_a_window::ExtrapolatesAWindow),
     Species(&fatal_on_unreadable::FatalOnUnreadable),
+    Species(&first_poll_waits_for_nobody::FirstPollWaitsForNobody),
     Species(&first_port_of_every_device::FirstPortOfEveryDevice),
     Species(&first_value_is_growth::FirstValueIsGrowth),
     Species(&follows_every_change::FollowsEveryChange),
@@ -116,6 +123,7 @@ const TABLE: &[Species] = &[
     Species(&forgets_the_lost_reply::ForgetsTheLostReply),
     Species(&gone_on_both_layers::GoneOnBothLayers),
     Species(&greets_every_recovery::GreetsEveryRecovery),
+    Species(&growth_while_away_is_lost::GrowthWhileAwayIsLost),
     Species(&healthy_on_reboot::HealthyOnReboot),
     Species(&ignores_the_default_route::IgnoresTheDefaultRoute),
     Species(&ignores_the_override::IgnoresTheOverride),
@@ -127,6 +135,7 @@ const TABLE: &[Species] = &[
     Species(&loses_on_failed_publish::LosesOnFailedPublish),
     Species(&loses_while_the_socket_is_away::LosesWhileTheSocketIsAway),
     Species(&lost_port_never_returns::LostPortNeverReturns),
+    Species(&missing_char_device_unseen::MissingCharDeviceUnseen),
     Species(&missing_folder_is_every_nic::MissingFolderIsEveryNic),
     Species(&never_back::NeverBack),
     Species(&never_escalates::NeverEscalates),
@@ -152,6 +161,7 @@ const TABLE: &[Species] = &[
     Species(&scope_clears_nothing::ScopeClearsNothing),
     Species(&stale_timestamp::StaleTimestamp),
     Species(&starts_with_a_bad_config::StartsWithABadConfig),
+    Species(&starts_without_metadata::StartsWithoutMetadata),
     Species(&swallows_the_escalation::SwallowsTheEscalation),
     Species(&swallows_what_it_missed::SwallowsWhatItMissed),
     Species(&takes_silence_for_a_reply::TakesSilenceForAReply),

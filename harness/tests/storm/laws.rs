@@ -40,7 +40,12 @@ pub(crate) fn broken(played: &Played) -> Vec<String> {
         };
         let was_killed = chair.exits.contains(&Exit::Signal(9));
         let calls = chair.calls.len();
-        for (at, call) in chair.calls.iter().enumerate().filter(|(_, call)| call.accepted) {
+        for (at, call) in chair
+            .calls
+            .iter()
+            .enumerate()
+            .filter(|(_, call)| call.accepted)
+        {
             let is_last = at + 1 == calls;
             let doubtful = call.answer != "accepted" || (was_killed && is_last);
             for event in &call.events {
@@ -124,20 +129,31 @@ fn lost(
         let of = |subject: &Subject| {
             subject.0 == format!("{name}/{port}") || subject.0 == format!("{name}/")
         };
-        standing.iter().any(|(subject, of_it)| of(subject) && of_it.fatal)
+        standing
+            .iter()
+            .any(|(subject, of_it)| of(subject) && of_it.fatal)
     };
     let mut lost = Vec::new();
-    for face in truth.nodes[node].after.0.values().filter(|face| face.monitored) {
+    for face in truth.nodes[node]
+        .after
+        .0
+        .values()
+        .filter(|face| face.monitored)
+    {
         let name = face.name.as_str();
         for (number, port) in &face.ports {
             let is_dark = !face.listed || !port.healthy();
             // What is dark by design was never healthy, and nobody says anything of it.
             let was_lit = lit.contains(&(name.to_owned(), number.0));
             if is_dark && was_lit && !stands(name, &number.to_string()) {
-                lost.push(format!("poll {poll}: {name} port {number} is dark, and nobody was told"));
+                lost.push(format!(
+                    "poll {poll}: {name} port {number} is dark, and nobody was told"
+                ));
             }
             if !is_dark && stands(name, &number.to_string()) {
-                lost.push(format!("poll {poll}: {name} port {number} is up, and a fault of it stands"));
+                lost.push(format!(
+                    "poll {poll}: {name} port {number} is up, and a fault of it stands"
+                ));
             }
         }
     }
@@ -146,7 +162,12 @@ fn lost(
 
 /// Notes which ports have been healthy.
 fn light(truth: &TickTruth, node: &NodeName, lit: &mut BTreeSet<(String, u8)>) {
-    for face in truth.nodes[node].faces.0.values().filter(|face| face.listed) {
+    for face in truth.nodes[node]
+        .faces
+        .0
+        .values()
+        .filter(|face| face.listed)
+    {
         let healthy = face.ports.iter().filter(|(_, port)| port.healthy());
         lit.extend(healthy.map(|(number, _)| (face.name.to_string(), number.0)));
     }

@@ -16,9 +16,9 @@ impl Wrong for NeverRetries {
 
     fn outcome(&self, outcome: Outcome) -> Outcome {
         match outcome {
-            Outcome::Status { message, .. } => Outcome::Status {
+            failed if failed.is_retryable() => Outcome::Status {
                 code: INTERNAL,
-                message,
+                message: String::new(),
             },
             other => other,
         }

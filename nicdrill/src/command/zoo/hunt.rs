@@ -16,16 +16,21 @@ use reports::{
 use crate::command::{select::Choice, stage::Here};
 
 /// Sections whose clauses are the rows of a table: severities, platforms, topologies, cards,
-/// disappearance, virtual functions, the list of faults; and the faults seen in the field.
-const TABLES: [&str; 9] = [
+/// disappearance, virtual functions, types of GIDs, keys and flags, the list of faults; the faults
+/// seen in the field; what refuses to start; the metrics.
+const TABLES: [&str; 13] = [
     "lsd/3.2/",
     "lsd/4.1.3/",
     "lsd/4.2.4/",
     "lsd/4.3.4/",
     "lsd/7.3/",
     "lsd/8.4/",
+    "lsd/9.1/",
+    "lsd/12.1/",
     "lsd/A/",
     "decision/1/",
+    "decision/14/",
+    "decision/15/metrics",
     "field/",
 ];
 
