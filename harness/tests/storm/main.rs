@@ -82,10 +82,10 @@ fn two_hundred_kills_lose_nothing_and_repeat_nothing() {
     let kills = check(Weather {
         platform: "h100-oci",
         seed: set("NICDRILL_STORM_SEED", 3),
-        polls: 6_000,
+        polls: 18_000,
         tick_s: 1,
         calm_polls: 40,
-        kills: 300,
+        kills: 900,
     });
     assert!(kills >= 200, "{kills} kills came to their moment");
 }
