@@ -96,6 +96,8 @@ fn heard(
         event.check_name.clone(),
         event.error_code.clone(),
     );
+    let is_of_a_port = port.is_some() && event.error_code.is_empty();
+    let port = port.filter(|_| is_of_a_port);
     if event.is_healthy {
         standing.remove(&subject);
         let is_clear = event.message.contains("clearing");
@@ -111,7 +113,8 @@ fn heard(
     let is_caused = match port {
         _ if !fatal => true,
         Some(port) => !is_healthy(truth, node, nic, port),
-        None if nic.contains(':') => true,
+        // Cards, and what has a code of its own: counters and character devices.
+        None if nic.contains(':') || !event.error_code.is_empty() => true,
         None => !is_listed(truth, node, nic),
     };
     (!is_caused).then_some("a fault without a cause")
@@ -129,9 +132,8 @@ fn lost(
         let of = |subject: &Subject| {
             subject.0 == format!("{name}/{port}") || subject.0 == format!("{name}/")
         };
-        standing
-            .iter()
-            .any(|(subject, of_it)| of(subject) && of_it.fatal)
+        let mut standing = standing.iter();
+        standing.any(|(subject, of_it)| of(subject) && subject.2.is_empty() && of_it.fatal)
     };
     let mut lost = Vec::new();
     for face in truth.nodes[node]

@@ -59,6 +59,7 @@ fn a_storm_breaks_no_law_on_any_platform() {
             tick_s: 1,
             calm_polls: 12,
             kills: 0,
+            checks: "state",
         });
     }
 }
@@ -74,6 +75,7 @@ fn days_of_storm_break_no_law() {
         tick_s: 10,
         calm_polls: 12,
         kills: 0,
+        checks: "state",
     });
 }
 
@@ -86,6 +88,53 @@ fn two_hundred_kills_lose_nothing_and_repeat_nothing() {
         tick_s: 1,
         calm_polls: 40,
         kills: 900,
+        checks: "state",
     });
     assert!(kills >= 200, "{kills} kills came to their moment");
+}
+
+#[test]
+fn counters_and_character_devices_keep_the_laws_in_a_storm_with_kills() {
+    let seed = set("NICDRILL_STORM_SEED", 5);
+    for (platform, seed) in ["dgx-h100", "l40s-onprem"].into_iter().zip(seed..) {
+        check(Weather {
+            platform,
+            seed,
+            polls: 1_500,
+            tick_s: 1,
+            calm_polls: 12,
+            kills: 40,
+            checks: "all",
+        });
+    }
+}
+
+/// The laws are no laws if nobody can break them.
+#[cfg(feature = "zoo")]
+#[test]
+fn wrong_monitors_break_the_laws() {
+    let weather = Weather {
+        platform: "h100-oci",
+        seed: set("NICDRILL_STORM_SEED", 3),
+        polls: 3_000,
+        tick_s: 1,
+        calm_polls: 12,
+        kills: 100,
+        checks: "state",
+    };
+    let story = weather.story();
+    let reference = Descriptor::shipped("reference").expect("the reference monitor ships");
+    for species in [
+        "double-reporter",
+        "forgetful",
+        "loses-on-failed-publish",
+        "deaf",
+    ] {
+        let mut player = MemoryPlayer {
+            species: Some(species.to_owned()),
+            ..MemoryPlayer::default()
+        };
+        let found = laws::broken(&player.play(&story, &reference));
+        assert!(!found.is_empty(), "{species} breaks no law");
+    }
 }

@@ -29,6 +29,8 @@ pub(crate) struct Weather {
     pub(crate) calm_polls: u64,
     /// Kills within polls, spread over the storm.
     pub(crate) kills: u64,
+    /// `state` or `all`.
+    pub(crate) checks: &'static str,
 }
 
 impl Weather {
@@ -55,8 +57,8 @@ impl Weather {
     /// The storm as a scenario file over the first `ports` ports.
     pub(crate) fn text(&self, ports: usize) -> String {
         let mut text = format!(
-            "scenario: a storm\nwhy: seed {}\ncovers: [ storm/laws ]\nplatforms: all\ntick: {}s\nquiet: fold\nlet:\n",
-            self.seed, self.tick_s
+            "scenario: a storm\nwhy: seed {}\ncovers: [ storm/laws ]\nplatforms: all\nchecks: {}\ntick: {}s\nquiet: fold\nlet:\n",
+            self.seed, self.checks, self.tick_s
         );
         for port in 1..=ports {
             writeln!(text, "  p{port}: {{ nth: {port}, device_ports: 1 }}").unwrap();
