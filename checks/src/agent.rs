@@ -146,8 +146,7 @@ impl Agent {
             enabled,
             shapes,
             checks.contains(&Check::InfiniBandCharDevice),
-            settings.paths.route.clone(),
-            settings.paths.boot_id.clone(),
+            &settings.paths,
         );
         eyes.hooks = hooks;
         let figures = Figures::new(&settings.node_name, &checks);

@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use crate::chars;
 use crate::config::Config;
+use crate::flags::Paths;
 use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::memory::{Memory, SlotKey};
 use crate::metadata::Metadata;
@@ -106,16 +107,15 @@ impl Eyes {
         enabled: Vec<LinkLayer>,
         shapes: Shapes,
         wants_chars: bool,
-        route_path: String,
-        boot_id_path: String,
+        paths: &Paths,
     ) -> Eyes {
         Eyes {
             anchor: Request::List(config.sys_class_infiniband.clone()),
             config,
             metadata,
             route,
-            route_path,
-            boot_id_path,
+            route_path: paths.route.clone(),
+            boot_id_path: paths.boot_id.clone(),
             wants_boot_id: false,
             enabled,
             facts: BTreeMap::new(),

@@ -128,7 +128,7 @@ impl<'a> Expecting<'a> {
                     let pattern = |event: &Option<Box<EventSaid>>| {
                         event
                             .as_ref()
-                            .map(|event| self.edge(event, port))
+                            .map(|event| self.edge(event, port).map(Box::new))
                             .transpose()
                     };
                     let what = What::FollowEdges {

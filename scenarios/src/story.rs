@@ -416,9 +416,9 @@ pub enum What {
         /// How many polls later at most.
         within_polls: u32,
         /// The event for a falling edge; none if silent.
-        down: Option<EventPattern>,
+        down: Option<Box<EventPattern>>,
         /// The event for a rising edge; none if silent.
-        up: Option<EventPattern>,
+        up: Option<Box<EventPattern>>,
     },
     /// No event in the window that no other expectation names; with `said`, not even an attempt.
     Nothing {

@@ -93,7 +93,7 @@ pub(crate) fn demands<'a>(
                         slot,
                         *times,
                         *within_polls,
-                        [down.as_ref(), up.as_ref()],
+                        [down.as_deref(), up.as_deref()],
                         bench,
                         recording,
                         &mut demands,
