@@ -351,7 +351,7 @@ impl Agent {
             sayings = judge::judge(&mut self.memory, &sight, &measure);
         }
         if sight.due.state && sight.anchor == Anchor::Listed {
-            sayings.extend(chars::judge::judge(&mut self.memory, &sight));
+            sayings.extend(chars::judge::judge(&mut self.memory, &sight, self.hooks));
         }
         if sight.due.counters && sight.anchor == Anchor::Listed {
             sayings.extend(self.judge_counters(&sight, patience_ns));

@@ -10,13 +10,14 @@ use crate::name::{Check, DeviceName, LinkLayer};
 use crate::reading::Severity;
 use crate::scope::Reason;
 use crate::sight::{SeenPort, SeenPorts, SeenScope, Sight};
+use crate::zoo::Hooks;
 
 /// Polls in a row without a character device until it is missing (NVSentinel, `charDevMissThreshold`).
 const MISSES_MAX: u32 = 3;
 
 /// Keeps what was seen of character devices and says what it makes an event. Where the check does
 /// not run, what it said is cleared.
-pub(crate) fn judge(memory: &mut Memory, sight: &Sight) -> Vec<Saying> {
+pub(crate) fn judge(memory: &mut Memory, sight: &Sight, hooks: Hooks) -> Vec<Saying> {
     let mut sayings = Vec::new();
     let Some(seen) = &sight.chars else {
         let off = Reason::CheckOff(Check::InfiniBandCharDevice);
@@ -59,8 +60,9 @@ pub(crate) fn judge(memory: &mut Memory, sight: &Sight) -> Vec<Saying> {
                 for node in expected {
                     if seen.here.contains(&(device.name.clone(), node)) {
                         sayings.extend(here(memory, &key, &device.name, node));
-                    } else if !seen.blind.contains(&node.0) {
-                        sayings.extend(missing(memory, &key, &device.name, node));
+                    } else if !hooks.is_blind_to_char(seen.blind.contains(&node.0)) {
+                        let most = hooks.char_misses(MISSES_MAX);
+                        sayings.extend(missing(memory, &key, &device.name, node, most));
                     }
                 }
             }
@@ -130,15 +132,21 @@ fn here(memory: &mut Memory, key: &SlotKey, name: &DeviceName, node: Node) -> Op
     })
 }
 
-fn missing(memory: &mut Memory, key: &SlotKey, name: &DeviceName, node: Node) -> Option<Saying> {
+fn missing(
+    memory: &mut Memory,
+    key: &SlotKey,
+    name: &DeviceName,
+    node: Node,
+    most: u32,
+) -> Option<Saying> {
     let device = memory.chars.devices.entry(key.clone());
     let device = device.or_insert_with(|| CharDevice {
         name: name.clone(),
         nodes: BTreeMap::new(),
     });
     let kept: &mut NodeMemory = device.nodes.entry(node).or_default();
-    kept.misses = (kept.misses + 1).min(MISSES_MAX);
-    let is_due = kept.again || (kept.misses == MISSES_MAX && !kept.said);
+    kept.misses = (kept.misses + 1).min(most);
+    let is_due = kept.again || (kept.misses == most && !kept.said);
     let (kind, port) = node;
     is_due.then(|| Saying {
         check: Check::InfiniBandCharDevice,

@@ -205,6 +205,13 @@ hooks! {
     fn see(count: &mut Count, value: u64, now: Stamp, threshold: Threshold) =
         count.see(value, now, threshold);
 
+    // Character devices.
+
+    /// Can nothing be said of a kind of character device in this poll?
+    fn is_blind_to_char(is_blind: bool) -> bool = is_blind;
+    /// Polls in a row without a character device until it is missing.
+    fn char_misses(polls: u32) -> u32 = polls;
+
     // Delivering.
 
     /// The event as it goes to the wire; the present boot time is given.

@@ -16,6 +16,7 @@ mod broken_state_is_an_empty_one;
 mod card_never_recovers;
 mod card_without_its_domain;
 mod carrier_changes_unheard;
+mod char_device_missed_once;
 mod clears_last;
 mod clears_over_a_dead_sibling;
 mod compares_across_roles;
@@ -83,6 +84,7 @@ mod takes_silence_for_a_reply;
 mod tie_goes_up;
 mod trusts_the_disk;
 mod unreadable_counter_is_zero;
+mod unreadable_entry_is_a_missing_device;
 mod unreadable_route_is_no_route;
 mod wrong_action;
 mod wrong_entity;
@@ -101,6 +103,7 @@ const TABLE: &[Species] = &[
     Species(&card_never_recovers::CardNeverRecovers),
     Species(&card_without_its_domain::CardWithoutItsDomain),
     Species(&carrier_changes_unheard::CarrierChangesUnheard),
+    Species(&char_device_missed_once::CharDeviceMissedOnce),
     Species(&clears_last::ClearsLast),
     Species(&clears_over_a_dead_sibling::ClearsOverADeadSibling),
     Species(&compares_across_roles::ComparesAcrossRoles),
@@ -168,6 +171,7 @@ const TABLE: &[Species] = &[
     Species(&tie_goes_up::TieGoesUp),
     Species(&trusts_the_disk::TrustsTheDisk),
     Species(&unreadable_counter_is_zero::UnreadableCounterIsZero),
+    Species(&unreadable_entry_is_a_missing_device::UnreadableEntryIsAMissingDevice),
     Species(&unreadable_route_is_no_route::UnreadableRouteIsNoRoute),
     Species(&wrong_action::WrongAction),
     Species(&wrong_entity::WrongEntity),

@@ -1,8 +1,8 @@
 //! `nicdrill zoo`: the suite against every deliberately wrong monitor; each must be caught.
 //!
 //! Each scenario is played in memory on one platform (on all with `--full`), first by the right
-//! monitor: a drill that it fails catches nobody. Who is caught by none is tried on every other
-//! platform too. For each, the first drill that catches it is played once more as a process, and must
+//! monitor: a drill that it fails catches nobody. Who is caught by none is tried in the very long drills and on
+//! every other platform too. For each, the first drill that catches it is played once more as a process, and must
 //! catch it there too. A scenario that catches nobody and states no row of a table is a finding as
 //! well. What came of it is told by [`page`].
 

@@ -34,6 +34,10 @@ const TABLES: [&str; 13] = [
     "field/",
 ];
 
+/// A drill of more polls is played only by whom no shorter one catches: an hour of simulated time for
+/// each of so many monitors would be most of the hunt.
+const LONG_POLLS: u64 = 600;
+
 /// What is hunted with.
 pub(super) struct Hunt<'c> {
     choice: &'c Choice,
@@ -49,6 +53,8 @@ pub(super) struct Hunt<'c> {
 pub(super) struct Control {
     right: BTreeSet<DrillName>,
     wrong: usize,
+    /// Drills of many polls.
+    long: BTreeSet<DrillName>,
 }
 
 impl Control {
@@ -133,17 +139,22 @@ impl<'c> Hunt<'c> {
             .iter()
             .filter(|drill| drill.outcome == Outcome::Passed);
         let right: BTreeSet<DrillName> = passed.map(|drill| drill.drill.clone()).collect();
+        let is_long = |drill: &&DrillReport| drill.arms.iter().any(|arm| arm.polls > LONG_POLLS);
+        let long = report.drills.iter().filter(is_long);
         Control {
             wrong: self.near.len() - right.len(),
+            long: long.map(|drill| drill.drill.clone()).collect(),
             right,
         }
     }
 
     /// Hunts one.
     pub(super) fn one(&self, control: &Control, animal: Animal, in_process: bool) -> Caught {
-        let mut by = self.caught(&self.near, animal, |drill| control.right.contains(drill));
-        if by.is_empty() && !self.far.is_empty() {
-            by = self.caught(&self.far, animal, |_| true);
+        let is_long = |planned: &PlannedDrill| control.long.contains(&planned.drill);
+        let (long, short): (Vec<_>, Vec<_>) = self.near.iter().cloned().partition(is_long);
+        let mut by = self.caught(&short, animal, |drill| control.right.contains(drill));
+        if by.is_empty() {
+            by = self.caught(&[long, self.far.clone()].concat(), animal, |_| true);
             let drills = by
                 .iter()
                 .map(|(drill, _)| self.plan(drill, ArmName::Memory));
@@ -181,7 +192,7 @@ impl<'c> Hunt<'c> {
         };
         let right = self.near.iter().map(|planned| &planned.drill);
         let idle: BTreeSet<String> = right
-            .filter(|drill| control.right.contains(*drill))
+            .filter(|drill| control.right.contains(*drill) && !control.long.contains(*drill))
             .map(|drill| drill.scenario.clone())
             .filter(|scenario| !busy.contains(scenario.as_str()) && !states_a_row(scenario))
             .collect();
