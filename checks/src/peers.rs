@@ -120,7 +120,6 @@ fn add_ports(view: &mut CardView, slot: &Slot, layer: LinkLayer, now_ns: u64, pa
         let since_ns = port.unhealthy_since_ns.unwrap_or(now_ns);
         view.is_waiting |= port.is_unhealthy_now()
             && port.judged == Judged::Pending
-            && port.again.is_none()
             && may_train
             && now_ns.saturating_sub(since_ns) <= patience_ns;
     }

@@ -103,6 +103,9 @@ impl World {
         self.put(&format!("{base}/device/vendor"), "0x15b3");
         self.put(&format!("{base}/device/numa_node"), &nic.numa.to_string());
         self.put(&format!("{base}/hca_type"), &nic.hca_type);
+        if !nic.vf {
+            self.put(&format!("{base}/device/sriov_totalvfs"), "8");
+        }
         if nic.vf {
             self.links.insert(
                 format!("{base}/device/physfn"),

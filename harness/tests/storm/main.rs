@@ -60,6 +60,7 @@ fn a_storm_breaks_no_law_on_any_platform() {
             calm_polls: 12,
             kills: 0,
             checks: "state",
+            restarts: true,
         });
     }
 }
@@ -76,6 +77,7 @@ fn days_of_storm_break_no_law() {
         calm_polls: 12,
         kills: 0,
         checks: "state",
+        restarts: true,
     });
 }
 
@@ -89,6 +91,7 @@ fn two_hundred_kills_lose_nothing_and_repeat_nothing() {
         calm_polls: 40,
         kills: 900,
         checks: "state",
+        restarts: true,
     });
     assert!(kills >= 200, "{kills} kills came to their moment");
 }
@@ -105,6 +108,7 @@ fn counters_and_character_devices_keep_the_laws_in_a_storm_with_kills() {
             calm_polls: 12,
             kills: 40,
             checks: "all",
+            restarts: true,
         });
     }
 }
@@ -121,6 +125,7 @@ fn wrong_monitors_break_the_laws() {
         calm_polls: 12,
         kills: 100,
         checks: "state",
+        restarts: true,
     };
     let story = weather.story();
     let reference = Descriptor::shipped("reference").expect("the reference monitor ships");

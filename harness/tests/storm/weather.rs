@@ -31,6 +31,8 @@ pub(crate) struct Weather {
     pub(crate) kills: u64,
     /// `state` or `all`.
     pub(crate) checks: &'static str,
+    /// The monitor is restarted now and then, gently or not.
+    pub(crate) restarts: bool,
 }
 
 impl Weather {
@@ -69,6 +71,7 @@ impl Weather {
             ports: vec![Port::Up; ports],
             away: vec![false; ports],
             tick_s: self.tick_s,
+            restarts: self.restarts,
         };
         let every = (self.polls / self.kills.max(1)).max(8);
         let (mut poll, mut next_kill) = (5, if self.kills == 0 { u64::MAX } else { 10 });
@@ -115,6 +118,7 @@ struct Sky {
     ports: Vec<Port>,
     away: Vec<bool>,
     tick_s: u64,
+    restarts: bool,
 }
 
 impl Sky {
@@ -123,8 +127,7 @@ impl Sky {
         let at = self.rng.usize(0..self.ports.len());
         let handle = at + 1;
         match self.rng.u32(0..100) {
-            0..45 if self.away[at] => self.come_back(at),
-            0..45 => self.turn(at),
+            0..45 => self.turn_or_come_back(at),
             45..58 if self.away[at] => self.come_back(at),
             45..58 => {
                 self.away[at] = true;
@@ -152,12 +155,21 @@ impl Sky {
                 let time_s = self.rng.u64(1..20) * self.tick_s;
                 format!("{{ connector: {how}, for: {time_s}s }}")
             }
-            90..94 => "{ monitor: restart, signal: TERM }".to_owned(),
+            90..94 if self.restarts => "{ monitor: restart, signal: TERM }".to_owned(),
+            _ if !self.restarts => self.turn_or_come_back(at),
             94..97 => {
                 let by = ["1h", "-1h", "3s", "-3s"][self.rng.usize(0..4)];
                 format!("{{ clock: step, by: \"{by}\" }}")
             }
             _ => "{ monitor: restart, signal: KILL }".to_owned(),
+        }
+    }
+
+    fn turn_or_come_back(&mut self, at: usize) -> String {
+        if self.away[at] {
+            self.come_back(at)
+        } else {
+            self.turn(at)
         }
     }
 

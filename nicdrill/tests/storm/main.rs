@@ -1,0 +1,218 @@
+//! Storms in the process arm: the reference monitor as a real process, as fast as it can poll.
+//!
+//! The storms and their laws are those of the memory arm. `NICDRILL_STORM_POLLS` makes the long one
+//! longer. Without `/dev/fuse` it says so and is content, unless `NICDRILL_REQUIRE_FUSE=1`.
+
+#![expect(
+    clippy::print_stdout,
+    reason = "it is a test program with its own list, which tells its figures"
+)]
+
+#[path = "../../../harness/tests/storm/laws.rs"]
+mod laws;
+#[path = "../../../harness/tests/storm/weather.rs"]
+mod weather;
+
+use std::{
+    env, fs,
+    panic::catch_unwind,
+    process::ExitCode,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use harness::{
+    Descriptor, Exit, Played, Player as _, SHIPPED,
+    process::{ProcessArm, ProcessOptions, Stage},
+};
+use weather::Weather;
+
+const TESTS: &[(&str, fn())] = &[
+    (
+        "a_storm_at_full_speed_grows_nothing",
+        a_storm_at_full_speed_grows_nothing,
+    ),
+    (
+        "two_hundred_kills_lose_nothing_and_repeat_nothing",
+        two_hundred_kills_lose_nothing_and_repeat_nothing,
+    ),
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let filters: Vec<&String> = arguments
+        .iter()
+        .filter(|argument| !argument.starts_with('-'))
+        .collect();
+    let listing = arguments.iter().any(|argument| argument == "--list");
+    if !listing && let Err(reason) = Stage::here() {
+        assert!(
+            env::var_os("NICDRILL_REQUIRE_FUSE").is_none_or(|required| required != "1"),
+            "{reason}"
+        );
+        println!("skipped: {reason}");
+        return ExitCode::SUCCESS;
+    }
+    let mut failed = 0;
+    for (name, test) in TESTS {
+        if !filters.is_empty() && !filters.iter().any(|filter| name.contains(filter.as_str())) {
+            continue;
+        }
+        if listing {
+            println!("{name}: test");
+            continue;
+        }
+        let passed = catch_unwind(test).is_ok();
+        println!("test {name} ... {}", if passed { "ok" } else { "FAILED" });
+        failed += usize::from(!passed);
+    }
+    if failed == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+/// What a process holds at one moment.
+#[derive(Clone, Copy, Debug, Default)]
+struct Holding {
+    rss_kib: u64,
+    descriptors: usize,
+    threads: u64,
+}
+
+/// Plays a storm with the command's own monitor; what was played, and what the monitor held
+/// meanwhile.
+fn play(weather: Weather) -> (Played, Vec<Holding>) {
+    let story = weather.story();
+    let (_, text) = SHIPPED
+        .iter()
+        .find(|(name, _)| *name == "reference.yaml")
+        .expect("the reference monitor ships");
+    let text = text.replace("{self}", env!("CARGO_BIN_EXE_nicdrill"));
+    let reference = Descriptor::read("reference.yaml", &text).expect("a shipped descriptor reads");
+    let over = Arc::new(AtomicBool::new(false));
+    let watcher = thread::spawn({
+        let over = Arc::clone(&over);
+        move || {
+            let mut held = Vec::new();
+            while !over.load(Ordering::Relaxed) {
+                held.extend(child().and_then(holding));
+                thread::park_timeout(Duration::from_millis(20));
+            }
+            held
+        }
+    });
+    // A thread of its own, since the arm gives its thread a network of its own.
+    let player = thread::spawn(move || {
+        let stage = Stage::here().expect("there is a stage");
+        let mut arm = ProcessArm::new(&stage, 0, ProcessOptions::default()).expect("an arm");
+        arm.play(&story, &reference)
+    });
+    let played = player.join().expect("a player does not panic");
+    over.store(true, Ordering::Relaxed);
+    (played, watcher.join().expect("a watcher does not panic"))
+}
+
+/// The monitor: the one child of this process.
+fn child() -> Option<u32> {
+    let own = std::process::id();
+    let tasks = fs::read_dir(format!("/proc/{own}/task")).ok()?;
+    tasks.flatten().find_map(|task| {
+        let children = fs::read_to_string(task.path().join("children")).ok()?;
+        children.split_whitespace().next()?.parse().ok()
+    })
+}
+
+fn holding(pid: u32) -> Option<Holding> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let number = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        line.split_whitespace().next()?.parse().ok()
+    };
+    Some(Holding {
+        rss_kib: number("VmRSS:")?,
+        descriptors: fs::read_dir(format!("/proc/{pid}/fd")).ok()?.count(),
+        threads: number("Threads:")?,
+    })
+}
+
+fn lawful(weather: &Weather, played: &Played) {
+    let found = laws::broken(played);
+    assert!(
+        found.is_empty(),
+        "{weather:?} breaks {} laws:\n{}",
+        found.len(),
+        found[..found.len().min(10)].join("\n")
+    );
+}
+
+fn a_storm_at_full_speed_grows_nothing() {
+    let polls = env::var("NICDRILL_STORM_POLLS").ok();
+    let weather = Weather {
+        platform: "h100-oci",
+        seed: 9,
+        polls: polls.and_then(|polls| polls.parse().ok()).unwrap_or(2_000),
+        tick_s: 1,
+        calm_polls: 12,
+        kills: 0,
+        checks: "state",
+        restarts: false,
+    };
+    let (played, held) = play(weather);
+    lawful(&weather, &played);
+    let quarter = held.len() / 4;
+    assert!(quarter > 2, "{} samples", held.len());
+    // The first quarter holds the start, the last one the end.
+    let most = |samples: &[Holding]| {
+        samples
+            .iter()
+            .fold(Holding::default(), |most, one| Holding {
+                rss_kib: most.rss_kib.max(one.rss_kib),
+                descriptors: most.descriptors.max(one.descriptors),
+                threads: most.threads.max(one.threads),
+            })
+    };
+    let (first, last) = (most(&held[..quarter]), most(&held[held.len() - quarter..]));
+    println!(
+        "polls {}: first {first:?}, last {last:?}",
+        played.recording.ticks.len()
+    );
+    assert!(
+        last.descriptors <= first.descriptors,
+        "descriptors: {first:?}, {last:?}"
+    );
+    assert!(
+        last.threads <= first.threads,
+        "threads: {first:?}, {last:?}"
+    );
+    // An allocator may keep a page or two more.
+    assert!(
+        last.rss_kib <= first.rss_kib + 512,
+        "memory: {first:?}, {last:?}"
+    );
+}
+
+fn two_hundred_kills_lose_nothing_and_repeat_nothing() {
+    let weather = Weather {
+        platform: "l40s-onprem",
+        seed: 4,
+        polls: 18_000,
+        tick_s: 1,
+        calm_polls: 40,
+        kills: 900,
+        checks: "state",
+        restarts: true,
+    };
+    let (played, _) = play(weather);
+    lawful(&weather, &played);
+    let ticks = played.recording.ticks.iter();
+    let exits = ticks.flat_map(|tick| tick.chairs.values().flat_map(|chair| &chair.exits));
+    let kills = exits.filter(|exit| **exit == Exit::Signal(9)).count();
+    println!("{kills} kills");
+    assert!(kills >= 200, "{kills} kills came to their moment");
+}
