@@ -546,8 +546,8 @@ fn a_zoo_without_the_scenarios_that_catch_is_red() {
 #[rstest]
 #[case("debounces-one-poll-short", "device/debounced-by-three-polls")]
 #[case(
-    "retries-what-cannot-succeed",
-    "connector/invalid-argument-is-tried-once-a-poll"
+    "one-failed-check-silences-the-other",
+    "connector/one-check-refused-the-other-taken"
 )]
 #[case("patience-starts-anew", "restart/keeps-the-patience")]
 fn a_zoo_without_the_only_catcher_is_red(#[case] species: &str, #[case] catcher: &str) {
