@@ -12,6 +12,7 @@ mod connector;
 mod disk;
 mod exposition;
 mod hands;
+mod held;
 mod life;
 mod reader;
 mod server;

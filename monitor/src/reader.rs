@@ -5,7 +5,6 @@
 //! answers, and a fresh thread goes on with the rest: so at most one read per path is outstanding.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read as _;
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
@@ -13,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use checks::{Answer, ReadError, Request};
 
+use crate::held::Held;
 use crate::stop::Stop;
 
 /// Enough for a read and a listing; threads that hang cost little.
@@ -53,6 +53,7 @@ pub(crate) struct Reader {
     /// The listing that begins a poll.
     anchor: Option<Request>,
     stop: Stop,
+    held: Arc<Held>,
     hung: Arc<Hung>,
     worker: Mutex<Option<Sender<Arc<Batch>>>>,
 }
@@ -63,14 +64,17 @@ impl Reader {
             limit,
             anchor: None,
             stop,
+            held: Arc::default(),
             hung: Arc::default(),
             worker: Mutex::new(None),
         }
     }
 
-    /// Names the folder whose listing begins a poll.
+    /// Names the folder whose listing begins a poll. From now on files stay open from poll to poll.
     pub(crate) fn begin_polls_at(&mut self, anchor: &str) {
         self.anchor = Some(Request::List(anchor.to_owned()));
+        self.held = Arc::new(Held::with_polls_at(anchor));
+        *lock(&self.worker) = None;
     }
 
     fn limit(&self, requests: &[Request]) -> Duration {
@@ -158,13 +162,14 @@ impl Reader {
             return true;
         }
         let (sender, batches) = mpsc::channel::<Arc<Batch>>();
+        let held = Arc::clone(&self.held);
         let hung = Arc::clone(&self.hung);
         let started = thread::Builder::new()
             .name("reader".to_owned())
             .stack_size(STACK_BYTES)
             .spawn(move || {
                 for batch in batches {
-                    if !carry_out(&batch, &hung) {
+                    if !carry_out(&batch, &held, &hung) {
                         return;
                     }
                 }
@@ -198,9 +203,9 @@ impl Hung {
 }
 
 /// Carries a batch out; `false` when it was left to this thread, which is then of no more use.
-fn carry_out(batch: &Batch, hung: &Hung) -> bool {
+fn carry_out(batch: &Batch, held: &Held, hung: &Hung) -> bool {
     for request in &batch.requests {
-        let answer = fetch_one(request);
+        let answer = fetch_one(request, held);
         let mut progress = lock(&batch.progress);
         if progress.abandoned {
             hung.remove(request.path());
@@ -213,44 +218,14 @@ fn carry_out(batch: &Batch, hung: &Hung) -> bool {
     true
 }
 
-fn fetch_one(request: &Request) -> Fetched {
+fn fetch_one(request: &Request, held: &Held) -> Fetched {
     let answer = match request {
-        Request::List(path) => list(path).map(Answer::Names),
-        Request::Read(path) => read(path).map(Answer::Bytes),
+        Request::List(path) => held.list(path).map(Answer::Names),
+        Request::Read(path) => held.read(path).map(Answer::Bytes),
         Request::ReadLink(path) => std::fs::read_link(path)
             .map(|target| Answer::Target(target.to_string_lossy().into_owned())),
     };
     answer.map_err(|error| error_of(&error))
-}
-
-fn list(path: &str) -> std::io::Result<Vec<String>> {
-    std::fs::read_dir(path)?
-        .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
-        .collect()
-}
-
-/// The size of a page, in bytes: the most that a sysfs attribute holds.
-const PAGE_BYTES: usize = 4096;
-
-/// An attribute comes whole with the first read. A file of records (`seq_read_iter`,
-/// `fs/seq_file.c`) leaves less room than one record needs before its end, so what leaves half a
-/// page free was the end too; only then is a second read, which costs as much, left out.
-fn read(path: &str) -> std::io::Result<Vec<u8>> {
-    let mut file = std::fs::File::open(path)?;
-    let mut page = [0_u8; PAGE_BYTES];
-    let mut bytes = Vec::new();
-    loop {
-        match file.read(&mut page) {
-            Ok(count) => {
-                bytes.extend_from_slice(&page[..count]);
-                if count < PAGE_BYTES / 2 {
-                    return Ok(bytes);
-                }
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
 }
 
 /// The kernel's number behind an error; one without a number is `EIO`.

@@ -43,6 +43,7 @@ impl Shared {
                         node,
                         entries: Some(entries),
                         started: false,
+                        relists: !self.fs().is_anchor(node),
                     };
                     let handle = self.handles().add(Handle::Folder(folder));
                     reply.opened(Fh(handle), FopenFlags::empty());
@@ -52,11 +53,9 @@ impl Shared {
             Ask::OpenFile(reply) => match (result, node) {
                 (Ok(_), Some(node)) => {
                     self.fs().opened(node);
-                    let act = pending.act;
                     let file = FileHandle {
                         node,
-                        act,
-                        begun: true,
+                        begun: pending.act,
                         value: None,
                         grows: false,
                         append: false,
@@ -143,6 +142,7 @@ impl Shared {
                 Ok(Reply::Names(entries)) => {
                     if let Some(folder) = self.handles().folder(handle) {
                         folder.entries = Some(entries);
+                        folder.started = false;
                     }
                     self.answer_names(reply, handle, 0);
                 }
@@ -206,8 +206,7 @@ impl Shared {
         let append = flags & OFlag::O_APPEND.bits() != 0;
         let file = FileHandle {
             node,
-            act: None,
-            begun: false,
+            begun: None,
             value: None,
             grows: false,
             append,

@@ -12,10 +12,9 @@ pub(crate) enum Handle {
 
 pub(crate) struct FileHandle {
     pub(crate) node: NodeId,
-    /// The names of the file, which last longer than the file; `None` if it was opened for writing.
-    pub(crate) act: Option<Act>,
-    /// Opening it began a read: the moments before that read have come.
-    pub(crate) begun: bool,
+    /// Opening it began a read, with these names, which last longer than the file: the moments before
+    /// that read have come. `None` from then on, and if it was opened for writing.
+    pub(crate) begun: Option<Act>,
     /// The value that reads behind the first byte go on with, as sysfs fills its buffer once
     /// (`kernfs_seq_show`); `None` before the first read.
     pub(crate) value: Option<Vec<u8>>,
@@ -31,6 +30,9 @@ pub(crate) struct FolderHandle {
     pub(crate) entries: Option<Vec<Entry>>,
     /// The listing was read from its start once.
     pub(crate) started: bool,
+    /// Reading it from its start again is another listing. Not so of the anchor and of the writable
+    /// folder: there it shows the names of then.
+    pub(crate) relists: bool,
 }
 
 /// All descriptors.

@@ -13,7 +13,7 @@ pub(crate) struct Pending {
     /// The thread that made the system call.
     pub(crate) pid: u32,
     pub(crate) call: Call,
-    /// Known from the moment the call has begun.
+    /// Known from the moment the call has begun; a first read has begun when the file was opened.
     pub(crate) act: Option<Act>,
     pub(crate) stage: Stage,
     /// Moments came since the call began, when the tree had this structure: what the call found
@@ -113,6 +113,12 @@ impl Pending {
     /// again.
     pub(crate) fn opens(&self) -> bool {
         matches!(self.ask, Ask::OpenFolder(_) | Ask::OpenFile(_))
+    }
+
+    /// Whether it is a further read or listing on a descriptor, whose path the process may walk again
+    /// when told that what it holds has gone.
+    pub(crate) fn is_repeated(&self) -> bool {
+        matches!(self.ask, Ask::Read { .. } | Ask::ReadFolder { .. })
     }
 
     /// The folders that the kernel keeps locked until the request is answered: a notification

@@ -230,6 +230,9 @@ impl Filesystem for Session {
                 Err(errno) => reply.error(to_fuser(errno)),
             };
         }
+        // The first read has the names of the opening, and goes on when the file has gone.
+        let begun = file.begun.take();
+        drop(handles);
         let ask = Ask::Read {
             reply,
             handle: fh.0,
@@ -237,11 +240,10 @@ impl Filesystem for Session {
             size,
         };
         let mut pending = Pending::new(request.pid(), Call::Read(node), ask);
-        pending.act.clone_from(&file.act);
-        if std::mem::take(&mut file.begun) {
+        if let Some(act) = begun {
+            pending.act = Some(act);
             pending.stage = Stage::Perform;
         }
-        drop(handles);
         self.0.take_in(pending);
     }
 
@@ -306,6 +308,7 @@ impl Filesystem for Session {
                 node,
                 entries: None,
                 started: false,
+                relists: false,
             };
             return reply.opened(
                 Fh(self.0.handles().add(Handle::Folder(folder))),
@@ -320,26 +323,24 @@ impl Filesystem for Session {
     }
 
     fn readdir(&self, request: &Request, ino: INodeNo, fh: Fh, offset: u64, reply: ReplyDirectory) {
-        let listed = self
-            .0
-            .handles()
-            .folder(fh.0)
-            .map(|folder| folder.entries.is_some());
-        match listed {
-            None => reply.error(fuser::Errno::EBADF),
-            Some(true) => self.0.answer_names(reply, fh.0, offset),
-            Some(false) => {
-                let ask = Ask::ReadFolder {
-                    reply,
-                    handle: fh.0,
-                };
-                self.0.take_in(Pending::new(
-                    request.pid(),
-                    Call::List(NodeId::from_inode(ino.0)),
-                    ask,
-                ));
-            }
+        let node = NodeId::from_inode(ino.0);
+        let mut handles = self.0.handles();
+        let Some(folder) = handles.folder(fh.0) else {
+            drop(handles);
+            return reply.error(fuser::Errno::EBADF);
+        };
+        // A listing of the anchor begins where it is opened, for there it is held.
+        let lists = folder.entries.is_none() || (folder.relists && offset == 0 && folder.started);
+        drop(handles);
+        if !lists {
+            return self.0.answer_names(reply, fh.0, offset);
         }
+        let ask = Ask::ReadFolder {
+            reply,
+            handle: fh.0,
+        };
+        self.0
+            .take_in(Pending::new(request.pid(), Call::List(node), ask));
     }
 
     fn releasedir(&self, _: &Request, _: INodeNo, fh: Fh, _: OpenFlags, reply: ReplyEmpty) {

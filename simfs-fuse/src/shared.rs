@@ -1,7 +1,7 @@
 //! What the server's threads share, and the way of a request through moments, rules and holds.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
+    collections::{BTreeMap, VecDeque},
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use simfs::{Answer, Call, Errno, Fs, MomentId, NodeId, Reply, Stale};
+use simfs::{Act, Answer, Call, Errno, Fs, MomentId, NodeId, Reply, Stale};
 
 use crate::{
     HoldId, MomentAnswer, Observer, Options,
@@ -35,11 +35,19 @@ pub(crate) struct Shared {
     pub(crate) first_bytes: Mutex<BTreeMap<NodeId, Vec<u8>>>,
     handles: Mutex<Handles>,
     /// Threads that walk a path again because names changed at a moment just before they opened
-    /// what was at its end. That moment, and those that counted with it, are behind them.
-    walkers: Mutex<BTreeSet<u32>>,
+    /// what was at its end, or read it anew. That moment, and those that counted with it, are behind them.
+    walkers: Mutex<BTreeMap<u32, Walker>>,
     holds: Mutex<Holds>,
     held_any: Condvar,
     closing: AtomicBool,
+}
+
+/// Who walks a path again.
+pub(crate) enum Walker {
+    /// The kernel, told so by `ESTALE`, before it does anything else for this thread.
+    Kernel,
+    /// The process, if it likes: what it held on this path has gone.
+    Process(String),
 }
 
 impl Shared {
@@ -73,7 +81,7 @@ impl Shared {
         self.handles.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn walkers(&self) -> MutexGuard<'_, BTreeSet<u32>> {
+    pub(crate) fn walkers(&self) -> MutexGuard<'_, BTreeMap<u32, Walker>> {
         self.walkers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -282,13 +290,21 @@ impl Shared {
                         if pending.opens()
                             && moved.is_some_and(|before| before != fs.tree().structure())
                         {
-                            self.walkers().insert(pending.pid);
+                            self.walkers().insert(pending.pid, Walker::Kernel);
                             return Next::Finish(Err(Errno::ESTALE));
                         }
-                        if moved.is_some()
-                            && let Err(errno) = again(fs, pending)
-                        {
-                            return Next::Finish(Err(errno));
+                        if moved.is_some() {
+                            let before = pending.act.take();
+                            match began(fs, pending) {
+                                Ok(act) => pending.act = Some(act),
+                                Err(errno) => {
+                                    if let (true, Some(act)) = (pending.is_repeated(), before) {
+                                        let walker = Walker::Process(act.path().to_owned());
+                                        self.walkers().insert(pending.pid, walker);
+                                    }
+                                    return Next::Finish(Err(errno));
+                                }
+                            }
                         }
                         if matches!(pending.ask, Ask::OpenFile(_)) {
                             return Next::Finish(Ok(Reply::Done));
@@ -328,15 +344,18 @@ impl Shared {
     }
 
     fn begin(&self, fs: &mut Fs, pending: &mut Pending) -> Result<VecDeque<MomentId>, Errno> {
-        // A read on a descriptor knows its names from the opening, and goes on when the file has gone.
-        if pending.act.is_none() {
-            pending.act = Some(
-                fs.begin(&pending.call)
-                    .map_err(|errno| pending.refusal(errno))?,
-            );
-        }
-        let act = pending.act.as_ref().expect("it was just set");
-        let met_before = pending.opens() && self.walkers().remove(&pending.pid);
+        let act = began(fs, pending)?;
+        let walker = if pending.opens() {
+            self.walkers().remove(&pending.pid)
+        } else {
+            None
+        };
+        let met_before = match walker {
+            None => false,
+            Some(Walker::Kernel) => true,
+            Some(Walker::Process(path)) => path == act.path(),
+        };
+        let act = pending.act.insert(act);
         Ok(if met_before {
             VecDeque::new()
         } else {
@@ -360,15 +379,9 @@ fn keep_names(result: &mut Result<Reply, Errno>) {
     }
 }
 
-/// Looks again whether a call can be, after moments changed the tree.
-fn again(fs: &mut Fs, pending: &mut Pending) -> Result<(), Errno> {
-    if !matches!(pending.ask, Ask::Read { .. }) {
-        pending.act = Some(
-            fs.begin(&pending.call)
-                .map_err(|errno| pending.refusal(errno))?,
-        );
-    }
-    Ok(())
+fn began(fs: &mut Fs, pending: &Pending) -> Result<Act, Errno> {
+    fs.begin(&pending.call)
+        .map_err(|errno| pending.refusal(errno))
 }
 
 impl Pending {
@@ -376,11 +389,12 @@ impl Pending {
     /// by a name it has not forgotten yet, or that bears another node by now: `ESTALE` makes it
     /// look the whole path up again (`do_filp_open`, `fs/namei.c`), and the process sees what is
     /// there now, or `ENOENT`.
+    /// On a descriptor it is the file that has gone.
     fn refusal(&self, errno: Errno) -> Errno {
-        if self.opens() && errno == Errno::ENOENT {
-            Errno::ESTALE
-        } else {
-            errno
+        match self.ask {
+            Ask::OpenFolder(_) | Ask::OpenFile(_) if errno == Errno::ENOENT => Errno::ESTALE,
+            Ask::Read { .. } if errno == Errno::ENOENT => Errno::ENODEV,
+            _ => errno,
         }
     }
 }
