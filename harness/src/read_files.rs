@@ -5,15 +5,17 @@
 //! same suite everywhere. Start at [`Library`].
 
 use std::{
+    collections::BTreeMap,
     env, fs, io,
     path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
 };
 
-use platforms::{Platforms, yaml::MAX_BYTES, yaml::YamlError};
+use platforms::{NodeName, Platforms, yaml::MAX_BYTES, yaml::YamlError};
 use reports::DrillName;
-use scenarios::{Clauses, Scenario, ScenarioError};
+use scenarios::{AtRest, Clauses, Scenario, ScenarioError};
 
-use crate::{Descriptor, SHIPPED};
+use crate::{Descriptor, SHIPPED, suite::NODE};
 
 /// How deep folders are walked. Chosen: a suite is `folder/family/name.yaml`; a loop of links ends.
 const DEPTH_MAX: usize = 8;
@@ -128,6 +130,8 @@ pub struct Library {
     pub own_platforms: Vec<String>,
     /// Whether the scenarios came from a user's files.
     pub own_scenarios: bool,
+    /// The platforms that were asked for at rest, by name.
+    at_rest: Arc<Mutex<BTreeMap<String, Arc<AtRest>>>>,
 }
 
 impl Library {
@@ -172,7 +176,22 @@ impl Library {
             platforms,
             own_platforms,
             own_scenarios,
+            at_rest: Arc::default(),
         })
+    }
+
+    /// A node of this platform, at rest; made once, for hundreds of scenarios are told on it. `None`
+    /// if there is no such platform.
+    #[must_use]
+    pub fn at_rest(&self, platform: &str) -> Option<Arc<AtRest>> {
+        let mut made = self.at_rest.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(rest) = made.get(platform) {
+            return Some(Arc::clone(rest));
+        }
+        let rest = AtRest::new(&NodeName::from(NODE), self.platforms.get(platform)?);
+        let rest = Arc::new(rest);
+        made.insert(platform.to_owned(), Arc::clone(&rest));
+        Some(rest)
     }
 
     /// The scenario of this name.

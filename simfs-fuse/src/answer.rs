@@ -146,7 +146,8 @@ impl Shared {
                     }
                     self.answer_names(reply, handle, 0);
                 }
-                Err(Errno::ENOENT) => reply.ok(),
+                // A folder that has gone is empty; that a living one is not there, only a rule says.
+                Err(Errno::ENOENT) if !node.is_some_and(|node| self.is_there(node)) => reply.ok(),
                 result => reply.error(refusal(result)),
             },
             Ask::Empty(reply) => match result {
@@ -212,6 +213,10 @@ impl Shared {
             append,
         };
         Fh(self.handles().add(Handle::File(file)))
+    }
+
+    fn is_there(&self, node: NodeId) -> bool {
+        self.fs().tree().kind(node).is_some()
     }
 
     /// The folder whose listing was given: the anchor itself, where its ghost was asked.

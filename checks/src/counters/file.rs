@@ -77,6 +77,7 @@ fn shared_key(name: &DeviceName, number: PortNumber, port: &PortCounts, id: Coun
 /// The memory as the keys that both monitors know.
 pub(crate) fn shared(memory: &CounterMemory) -> SharedKeys {
     let mut keys = SharedKeys::default();
+    let mut stamps = Stamps::default();
     for device in memory.devices.values() {
         let name = &device.name;
         for (number, port) in &device.ports {
@@ -87,7 +88,7 @@ pub(crate) fn shared(memory: &CounterMemory) -> SharedKeys {
                         breached: true,
                         check_name: port.layer.degradation_check().to_string(),
                         is_fatal: id.row().is_fatal,
-                        since: timestamp(since_ns),
+                        since: stamps.text(since_ns),
                         device: name.to_string(),
                         port: number.to_string(),
                     };
@@ -96,7 +97,7 @@ pub(crate) fn shared(memory: &CounterMemory) -> SharedKeys {
                 if let Some(seed) = &count.seed {
                     let snapshot = SnapshotEntry {
                         value: seed.value,
-                        timestamp: timestamp(seed.since.wall_ns),
+                        timestamp: stamps.text(seed.since.wall_ns),
                     };
                     keys.snapshots.insert(key, snapshot);
                 }
@@ -224,8 +225,23 @@ fn parts<'a>(
     Some((first.into(), PortNumber(second.parse().ok()?), None, id))
 }
 
-fn timestamp(wall_ns: u64) -> String {
-    proto::timestamp_from_ns(wall_ns).to_string()
+/// Times as text. A poll gives hundreds of counters one time.
+#[derive(Default)]
+struct Stamps {
+    last: Option<(u64, String)>,
+}
+
+impl Stamps {
+    fn text(&mut self, wall_ns: u64) -> String {
+        match &self.last {
+            Some((at, text)) if *at == wall_ns => text.clone(),
+            _ => {
+                let text = proto::timestamp_from_ns(wall_ns).to_string();
+                self.last = Some((wall_ns, text.clone()));
+                text
+            }
+        }
+    }
 }
 
 fn nanoseconds(text: &str) -> Option<u64> {

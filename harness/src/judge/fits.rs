@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use platforms::{
     DeviceName, LinkLayer, NodeName, PciAddress, PortNumber, SlotRef, WORLD_START_WALL_NS,
 };
-use proto::HealthEvent;
+use proto::{Entity, HealthEvent};
 use scenarios::{About, EventPattern, Tone};
 use simfs::SimTime;
 
@@ -80,26 +80,32 @@ impl<'a> Bench<'a> {
         tick: u64,
         event: &HealthEvent,
     ) -> bool {
-        let entities: Vec<(&str, &str)> = event
-            .entities_impacted
-            .iter()
-            .map(|entity| (entity.entity_type.as_str(), entity.entity_value.as_str()))
-            .collect();
+        let entities = event.entities_impacted.as_slice();
         let bears = |pci: PciAddress, name: &str| {
             self.names(node, pci, tick)
                 .any(|borne| borne.as_str() == name)
         };
-        let is_port = |number: &str, port: PortNumber| number == port.to_string();
-        match (about, entities.as_slice()) {
-            (About::Port(slot), [("NIC", name), ("NICPort", number)]) => {
-                slot.node == *node && is_port(number, slot.port) && bears(slot.pci, name)
+        let is_nic = |entity: &Entity| entity.entity_type == "NIC";
+        let is_port = |entity: &Entity, port: PortNumber| {
+            entity.entity_type == "NICPort" && entity.entity_value == port.to_string()
+        };
+        match (about, entities) {
+            (About::Port(slot), [nic, number]) => {
+                slot.node == *node
+                    && is_nic(nic)
+                    && bears(slot.pci, &nic.entity_value)
+                    && is_port(number, slot.port)
             }
-            (About::Device(of, pci), [("NIC", name)]) => of == node && bears(*pci, name),
-            (About::Card(of, pci), [("NIC", card)]) => of == node && *card == pci.card(),
-            (About::NamedPort(name, port), [("NIC", said), ("NICPort", number)]) => {
-                name.as_str() == *said && is_port(number, *port)
+            (About::Device(of, pci), [nic]) => {
+                of == node && is_nic(nic) && bears(*pci, &nic.entity_value)
             }
-            (About::NamedDevice(name), [("NIC", said)]) => name.as_str() == *said,
+            (About::Card(of, pci), [nic]) => {
+                of == node && is_nic(nic) && nic.entity_value == pci.card()
+            }
+            (About::NamedPort(name, port), [nic, number]) => {
+                is_nic(nic) && nic.entity_value == name.as_str() && is_port(number, *port)
+            }
+            (About::NamedDevice(name), [nic]) => is_nic(nic) && nic.entity_value == name.as_str(),
             (About::Check, []) => true,
             _ => false,
         }

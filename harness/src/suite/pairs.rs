@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use platforms::{NodeName, Platform, yaml::nearest};
+use platforms::yaml::nearest;
 use reports::{ArmName, DrillName, NotApplicable, PlannedDrill};
 use scenarios::{Arm, Story, Unfit};
 
@@ -91,8 +91,8 @@ pub enum SelectError {
 /// If the two do not fit, or the scenario is wrong.
 pub fn story(library: &Library, drill: &DrillName) -> Option<Result<Story, Unfit>> {
     let told = library.scenario(&drill.scenario)?;
-    let platform = library.platforms.get(&drill.world)?;
-    Some(in_world(told, platform))
+    let rest = library.at_rest(&drill.world)?;
+    Some(told.scenario.at_rest(&rest))
 }
 
 /// Chooses the drills of a run.
@@ -107,7 +107,7 @@ pub fn select(
     every_name_means_something(library, ask)?;
     let mut selected = Selected::default();
     for told in &library.scenarios {
-        for (name, platform) in library.platforms.iter() {
+        for (name, _) in library.platforms.iter() {
             let drill = DrillName {
                 scenario: told.name.clone(),
                 world: name.to_owned(),
@@ -115,7 +115,10 @@ pub fn select(
             if !is_asked_for(ask, told, &drill) {
                 continue;
             }
-            let arms = match in_world(told, platform) {
+            let Some(rest) = library.at_rest(name) else {
+                continue;
+            };
+            let arms = match told.scenario.at_rest(&rest) {
                 Ok(story) => arms(&story, descriptor, ask),
                 Err(Unfit::NotApplicable { reason }) => Err(reason),
                 Err(Unfit::Wrong(error)) => return Err(error.into()),
@@ -137,10 +140,6 @@ pub fn select(
         .drills
         .retain(|_| ask.shard.holds(place.next().expect("places do not end")));
     Ok(selected)
-}
-
-fn in_world(told: &Told, platform: &Platform) -> Result<Story, Unfit> {
-    told.scenario.in_world(&NodeName::from(NODE), platform)
 }
 
 fn is_asked_for(ask: &Ask, told: &Told, drill: &DrillName) -> bool {
