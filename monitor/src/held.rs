@@ -7,10 +7,10 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::fd::AsFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustix::fs::{RawDir, SeekFrom, seek};
+use rustix::fs::{AtFlags, CWD, RawDir, SeekFrom, StatxFlags, seek, statx};
 use rustix::process::{Resource, getrlimit};
 
 /// The size of a page, in bytes: the most that a sysfs attribute holds.
@@ -47,8 +47,8 @@ struct Kept {
     identity: Identity,
 }
 
-/// The numbers of a device and an inode.
-type Identity = (u64, u64);
+/// The numbers of a device (major, minor) and an inode.
+type Identity = (u32, u32, u64);
 
 impl Held {
     /// Holds from poll to poll as many as the process may open, less some.
@@ -146,14 +146,21 @@ impl Kept {
     /// A file or folder; nothing else can be read from its start again.
     fn of(file: File) -> Option<Kept> {
         let it = file.metadata().ok()?;
-        let identity = (it.dev(), it.ino());
+        let identity = identity(&file, "", AtFlags::EMPTY_PATH).ok()?;
         (it.is_file() || it.is_dir()).then_some(Kept { file, identity })
     }
 
     fn is_at(&self, path: &str) -> bool {
-        let now = std::fs::metadata(path);
-        now.is_ok_and(|now| (now.dev(), now.ino()) == self.identity)
+        identity(CWD, path, AtFlags::empty()).is_ok_and(|now| now == self.identity)
     }
+}
+
+/// Nothing but the numbers is asked for: a file system that must ask elsewhere for sizes and times
+/// (`fuse_update_get_attr`, `fs/fuse/dir.c`) is not made to.
+fn identity(folder: impl AsFd, path: &str, flags: AtFlags) -> rustix::io::Result<Identity> {
+    let flags = flags | AtFlags::STATX_DONT_SYNC;
+    let it = statx(folder, path, flags, StatxFlags::INO)?;
+    Ok((it.stx_dev_major, it.stx_dev_minor, it.stx_ino))
 }
 
 /// An attribute comes whole with the first read. A file of records (`seq_read_iter`,

@@ -2,6 +2,7 @@
 //! passes; with `NICDRILL_REQUIRE_FUSE=1` it fails instead.
 
 mod arms;
+mod descriptors;
 mod ends;
 mod gate;
 mod hangs;
