@@ -2,6 +2,7 @@
 
 mod another_make;
 mod desk;
+mod help;
 mod processes;
 mod whole;
 mod words;

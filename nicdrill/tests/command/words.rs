@@ -510,24 +510,6 @@ fn a_drill_is_shown_with_its_timeline_events_and_reads() {
     }
 }
 
-#[rstest]
-#[case(&["platform", "list"], "h100-oci:vfs")]
-#[case(&["platform", "show", "h100-oci"], "mlx5_0")]
-#[case(&["platform", "topo", "h100-oci"], "GPU0")]
-#[case(&["help"], "Usage: nicdrill")]
-#[case(&["help", "run"], "--fail-fast")]
-#[case(&["help", "scenario"], "in_poll")]
-#[case(&["help", "faults"], "cut")]
-#[case(&["help", "platform"], "# Platforms")]
-#[case(&["help", "exit-codes"], " 101  a monitor crashed or hung")]
-#[case(&["zoo", "--list"], "forgetful")]
-#[case(&["monitor", "--help"], "--state-polling-interval")]
-fn a_page_is_printed(#[case] words: &[&str], #[case] part: &str) {
-    let ran = Desk::new().run(words);
-    assert_eq!(ran.code, 0, "{ran}");
-    assert!(ran.out.contains(part), "{ran}");
-}
-
 #[test]
 fn a_reader_that_goes_away_is_a_quiet_end() {
     let ran = Desk::new().shell("\"$NICDRILL\" help scenario | head -n 1");

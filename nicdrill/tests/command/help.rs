@@ -1,0 +1,104 @@
+//! Help says what is built, all of it and nothing else; what is planned is refused by name.
+
+use std::collections::BTreeSet;
+
+use rstest::rstest;
+
+use crate::desk::Desk;
+
+/// Every flag of the main job. `--store` is planned, and stands in no help.
+const RUN_FLAGS: [&str; 22] = [
+    "--allow-skips",
+    "--arm",
+    "--bless",
+    "--color",
+    "--coverage",
+    "--fail-fast",
+    "--failed",
+    "--filter",
+    "--full",
+    "--help",
+    "--jobs",
+    "--keep",
+    "--monitor",
+    "--no-pin",
+    "--out",
+    "--platform",
+    "--repeat",
+    "--report",
+    "--require",
+    "--seed",
+    "--shard",
+    "--wrap",
+];
+
+/// The flags or words that begin the indented lines of a help page.
+fn listed(page: &str) -> BTreeSet<&str> {
+    page.lines()
+        .filter(|line| line.starts_with("  "))
+        .filter_map(|line| {
+            let mut words = line.split_whitespace();
+            let first = words.next()?;
+            match first.strip_suffix(',') {
+                Some(_) => words.next(),
+                None => Some(first),
+            }
+        })
+        .collect()
+}
+
+fn help(words: &[&str]) -> String {
+    let ran = Desk::new().run(words);
+    assert_eq!(ran.code, 0, "{ran}");
+    ran.out
+}
+
+#[test]
+fn every_flag_of_the_main_job_is_in_its_help_and_no_other() {
+    let page = help(&["run", "--help"]);
+    let flags: BTreeSet<&str> = listed(&page)
+        .into_iter()
+        .filter(|word| word.starts_with("--"))
+        .collect();
+    assert_eq!(flags, BTreeSet::from(RUN_FLAGS));
+}
+
+#[test]
+fn every_word_that_is_built_is_in_the_help_and_no_other() {
+    let page = help(&["--help"]);
+    let (_, commands) = page.split_once("Commands:").unwrap();
+    let (commands, _) = commands.split_once("Options:").unwrap();
+    let built = [
+        "help", "list", "monitor", "mount", "platform", "run", "show", "zoo",
+    ];
+    assert_eq!(listed(commands), BTreeSet::from(built));
+}
+
+/// Each of them is the end of some run in `words.rs` or `processes.rs`.
+#[test]
+fn every_exit_code_is_explained_by_rising_rank() {
+    let page = help(&["help", "exit-codes"]);
+    let codes: Vec<u8> = page
+        .lines()
+        .filter_map(|line| line.split_whitespace().next()?.parse().ok())
+        .collect();
+    assert_eq!(codes, [0, 2, 4, 100, 101, 102, 110, 70]);
+}
+
+#[rstest]
+#[case(&["platform", "list"], "h100-oci:vfs")]
+#[case(&["platform", "show", "h100-oci"], "mlx5_0")]
+#[case(&["platform", "topo", "h100-oci"], "GPU0")]
+#[case(&["help"], "Usage: nicdrill")]
+#[case(&["help", "run"], "--fail-fast")]
+#[case(&["help", "scenario"], "in_poll")]
+#[case(&["help", "faults"], "cut")]
+#[case(&["help", "platform"], "# Platforms")]
+#[case(&["help", "exit-codes"], " 101  a monitor crashed or hung")]
+#[case(&["zoo", "--list"], "forgetful")]
+#[case(&["monitor", "--help"], "--state-polling-interval")]
+fn a_page_is_printed(#[case] words: &[&str], #[case] part: &str) {
+    let ran = Desk::new().run(words);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(ran.out.contains(part), "{ran}");
+}
