@@ -12,6 +12,7 @@ use crate::{
     director::Trees,
     judge::judge,
     memory::{Played, play_in_memory},
+    turn::Turn,
 };
 
 /// Whoever can play a story with a monitor in its chairs.
@@ -21,6 +22,9 @@ pub trait Player {
 
     /// Plays a story to its end, or as far as it goes.
     fn play(&mut self, story: &Story, descriptor: &Descriptor) -> Played;
+
+    /// Whose turns it takes. Whoever never waits has no use for them.
+    fn takes(&mut self, _turn: &Turn) {}
 }
 
 /// Plays in memory.

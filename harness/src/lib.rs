@@ -16,6 +16,7 @@ mod inquiry;
 mod judge;
 mod memory;
 mod recording;
+mod turn;
 
 pub mod help_pages;
 pub mod platform_check;
@@ -47,3 +48,4 @@ pub use golden::{GoldenDifference, bless, golden_difference, golden_file, trace}
 pub use judge::{Judgement, event_line, judge};
 pub use memory::{Played, play_in_memory};
 pub use recording::{Answers, Broken, Call, ChairTick, Exit, Reads, Recording, Series, Tick};
+pub use turn::Turn;

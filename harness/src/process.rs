@@ -42,7 +42,7 @@ use network::Network;
 use player::Player;
 use server::Connector;
 
-use crate::{descriptor::Descriptor, director::Trees, drill, memory::Played};
+use crate::{descriptor::Descriptor, director::Trees, drill, memory::Played, turn::Turn};
 
 /// How drills are played as processes.
 #[derive(Clone, Debug)]
@@ -89,6 +89,8 @@ pub struct ProcessArm {
     inbox: mpsc::UnboundedReceiver<Happening>,
     tell: mpsc::UnboundedSender<Happening>,
     runtime: Runtime,
+    /// A drill that waits lets another of its job go on.
+    turn: Turn,
 }
 
 impl ProcessArm {
@@ -130,6 +132,7 @@ impl ProcessArm {
             inbox,
             tell,
             runtime,
+            turn: Turn::default(),
         })
     }
 
@@ -156,5 +159,9 @@ impl drill::Player for ProcessArm {
 
     fn play(&mut self, story: &Story, descriptor: &Descriptor) -> Played {
         Player::play(self, story, descriptor)
+    }
+
+    fn takes(&mut self, turn: &Turn) {
+        self.turn = turn.clone();
     }
 }

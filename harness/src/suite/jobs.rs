@@ -1,8 +1,9 @@
 //! Many drills at once, told one after the other.
 //!
-//! Each job is a thread with a worker of its own; it takes the next task as soon as it is free. What
-//! comes of the tasks is told on the caller's thread, in the order of the tasks, whoever was faster.
-//! A task that panics ends as a text and leaves the others alone.
+//! A job does one task after the other. It has some workers, each with a thread of its own, who take
+//! turns: while the task of one only waits, another takes the next. What comes of the tasks is told
+//! on the caller's thread, in the order of the tasks, whoever was faster. A task that panics ends as a
+//! text and leaves the others alone.
 
 use std::{
     collections::BTreeMap,
@@ -15,38 +16,50 @@ use std::{
     thread,
 };
 
+use crate::turn::Turn;
+
+/// The workers of a job: one is at work, and so many others may wait. Chosen.
+const WORKERS: usize = 4;
+
 /// A task that panicked: what the panic said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Panicked(pub(super) String);
 
-/// Does `tasks` tasks in `jobs` threads and tells each result in order.
+/// Does `tasks` tasks in `jobs` jobs and tells each result in order.
 ///
-/// `worker` makes the worker of a job, counted from 0; `each` does one task, counted from 0; `tell`
+/// `worker` makes a worker, counted from 0, who belongs to the job of that number modulo `jobs` and takes
+/// its turns; `each` does one task, counted from 0; `tell`
 /// takes the results in order and may break off, after which no further task begins and nothing more
 /// is told.
 pub(super) fn in_order<W, T: Send>(
     jobs: usize,
     tasks: usize,
-    worker: impl Fn(usize) -> W + Sync,
+    worker: impl Fn(usize, &Turn) -> W + Sync,
     each: impl Fn(&mut W, usize) -> T + Sync,
     mut tell: impl FnMut(usize, Result<T, Panicked>) -> ControlFlow<()>,
 ) {
     let next = AtomicUsize::new(0);
     let stop = AtomicBool::new(false);
     let (sender, results) = mpsc::channel();
+    let jobs = jobs.clamp(1, tasks.max(1));
+    let turns: Vec<Turn> = (0..jobs).map(|_| Turn::default()).collect();
     thread::scope(|scope| {
-        for job in 0..jobs.clamp(1, tasks.max(1)) {
+        for place in 0..jobs * WORKERS {
+            let turn = turns[place % jobs].clone();
             let (sender, next, stop, worker, each) = (sender.clone(), &next, &stop, &worker, &each);
             scope.spawn(move || {
                 let mut own = None;
                 while !stop.load(Ordering::Relaxed) {
+                    turn.enter();
                     let task = next.fetch_add(1, Ordering::Relaxed);
                     if task >= tasks {
+                        turn.leave();
                         break;
                     }
                     let done = catch_unwind(AssertUnwindSafe(|| {
-                        each(own.get_or_insert_with(|| worker(job)), task)
+                        each(own.get_or_insert_with(|| worker(place, &turn)), task)
                     }));
+                    turn.leave();
                     let done = done.map_err(|panic| {
                         // A worker that was left in the middle of a task is not used again.
                         own = None;
@@ -86,7 +99,7 @@ fn text_of(panic: &(dyn std::any::Any + Send)) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Barrier;
+    use std::sync::{Barrier, Mutex};
 
     use super::*;
 
@@ -99,8 +112,8 @@ mod tests {
         in_order(
             2,
             20,
-            |job| job,
-            |_, task| {
+            |_, _| (),
+            |(), task| {
                 if task == 0 {
                     barrier.wait();
                     assert!(first_may_end.load(Ordering::SeqCst));
@@ -127,7 +140,7 @@ mod tests {
         in_order(
             1,
             3,
-            |_| 0,
+            |_, _| 0,
             |uses, task| {
                 *uses += 1;
                 assert!(task != 1, "task 1 fell");
@@ -145,12 +158,37 @@ mod tests {
     }
 
     #[test]
+    fn a_task_that_waits_lets_the_next_one_of_its_job_begin() {
+        let (began, second_began) = mpsc::channel();
+        let second_began = Mutex::new(second_began);
+        let mut told = Vec::new();
+        in_order(
+            1,
+            2,
+            |_, turn| turn.clone(),
+            |turn, task| {
+                if task == 0 {
+                    turn.aside(|| second_began.lock().unwrap().recv().unwrap());
+                } else {
+                    began.send(()).unwrap();
+                }
+                task
+            },
+            |task, _| {
+                told.push(task);
+                ControlFlow::Continue(())
+            },
+        );
+        assert_eq!(told, [0, 1]);
+    }
+
+    #[test]
     fn after_a_break_nothing_more_is_told() {
         let mut told = Vec::new();
         in_order(
             3,
             100,
-            |_| (),
+            |_, _| (),
             |(), task| task,
             |task, _| {
                 told.push(task);

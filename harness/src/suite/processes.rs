@@ -30,7 +30,7 @@ pub struct Starting {
 }
 
 impl Starting {
-    /// The player of a job, counted from 0.
+    /// The player of a worker, counted from 0.
     ///
     /// # Errors
     /// Why the kernel does not let it play.

@@ -5,11 +5,15 @@
 //! monitor's log is left out: it is for people, and may name times and processes. To hold a run of
 //! thousands of drills, a recording is kept as its fingerprint.
 
-use std::fmt::{self, Write as _};
+use std::{
+    fmt::{self, Write as _},
+    hash::{DefaultHasher, Hasher as _},
+};
 
 use crate::Recording;
 
-/// What stands for a recording in a comparison: 64 bits by Fowler, Noll and Vo (FNV-1a).
+/// What stands for a recording in a comparison: 64 bits by the standard library's hasher, which needs
+/// to be the same within one run only.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fingerprint(u64);
 
@@ -22,38 +26,46 @@ impl fmt::Debug for Fingerprint {
 impl Fingerprint {
     /// The fingerprint of a recording, its logs left out.
     pub(super) fn of(recording: &Recording) -> Self {
-        let mut hash = Hash(0xcbf2_9ce4_8422_2325);
-        let mut add = |part: fmt::Arguments<'_>| hash.write_fmt(part).expect("a hash takes all");
-        add(format_args!(
-            "{:?} {:?}",
-            recording.arm, recording.healing_from
-        ));
-        add(format_args!(
-            "{:?} {:?}",
-            recording.settled_at, recording.broken
-        ));
-        add(format_args!("{:?}", recording.missed_moments));
+        let mut hash = Hash::default();
+        hash.add(&recording.arm);
+        hash.add(&(recording.healing_from, recording.settled_at));
+        hash.add(&(&recording.broken, &recording.missed_moments));
         for tick in &recording.ticks {
-            add(format_args!("{:?}", tick.at));
+            hash.add(&tick.at);
             for (node, chair) in &tick.chairs {
-                add(format_args!("{node:?} {} {:?}", chair.polls, chair.reads));
-                add(format_args!(
-                    "{:?} {:?} {:?}",
-                    chair.calls, chair.exits, chair.state_file
-                ));
+                hash.add(&(node, chair.polls, chair.reads.len()));
+                for read in chair.reads.iter() {
+                    hash.bytes(read.as_bytes());
+                }
+                hash.add(&(&chair.calls, &chair.exits));
+                match &chair.state_file {
+                    Some(bytes) => hash.bytes(bytes),
+                    None => hash.add(&"absent"),
+                }
             }
         }
-        Self(hash.0)
+        Self(hash.0.finish())
     }
 }
 
-struct Hash(u64);
+/// A hash of what things say of themselves, and of bytes; both with their lengths.
+#[derive(Default)]
+struct Hash(DefaultHasher);
+
+impl Hash {
+    fn add(&mut self, part: &dyn fmt::Debug) {
+        write!(self, "{part:?};").expect("a hash takes all");
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.0.write_usize(bytes.len());
+        self.0.write(bytes);
+    }
+}
 
 impl fmt::Write for Hash {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        for byte in text.bytes() {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
+        self.0.write(text.as_bytes());
         Ok(())
     }
 }

@@ -30,11 +30,11 @@ use super::{
     repeat::Fingerprint,
 };
 use crate::{
-    Descriptor, MemoryPlayer, Played, Player, Recording, Trees, Vocabulary, bless,
+    Descriptor, MemoryPlayer, Played, Player, Recording, Trees, Turn, Vocabulary, bless,
     golden_difference, play, read_files::Library, run_folder::Artifact, trace,
 };
 
-/// Makes the player that a job, counted from 0, plays its processes with.
+/// Makes the player that a worker, counted from 0, plays its processes with.
 pub type Players<'r> = dyn Fn(usize) -> Result<Box<dyn Player>, String> + Sync + 'r;
 
 /// The process arm, as a run needs it.
@@ -219,7 +219,7 @@ impl Show<'_> {
             jobs::in_order(
                 self.jobs(),
                 self.selected.drills.len(),
-                |job| self.seat(job),
+                |job, turn| self.seat(job, turn),
                 |seat, place| self.drill(seat, &self.selected.drills[place]),
                 |place, done| {
                     let planned = &self.selected.drills[place];
@@ -342,8 +342,8 @@ impl Show<'_> {
         }
     }
 
-    fn seat(&self, job: usize) -> Seat {
-        Seat {
+    fn seat(&self, job: usize, turn: &Turn) -> Seat {
+        let mut seat = Seat {
             memory: MemoryPlayer {
                 species: self.how.species.clone(),
                 trees: self.how.trees.clone(),
@@ -353,7 +353,11 @@ impl Show<'_> {
                 Some(Err(reason)) => Err(reason.clone()),
                 None => Err("it was not asked for".to_owned()),
             },
+        };
+        if let Ok(player) = &mut seat.process {
+            player.takes(turn);
         }
+        seat
     }
 
     /// Plays one drill in its arms.

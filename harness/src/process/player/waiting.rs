@@ -10,12 +10,15 @@ use platforms::NodeName;
 use super::{Play, Player};
 use crate::{
     director::MonitorId,
-    process::{inbox::Happening, quiet, station::Seat},
+    process::{ProcessArm, inbox::Happening, quiet, station::Seat},
     recording::Broken,
 };
 
 /// How often a wait looks whether the run is to end.
 pub(super) const LOOK: Duration = Duration::from_millis(100);
+
+/// A drill in which nothing happened for this long only waits.
+const IDLE: Duration = Duration::from_millis(20);
 
 /// A monitor that publishes behind its polls is at rest when no thread of it has run for this long.
 const QUIET: Duration = Duration::from_millis(20);
@@ -110,12 +113,24 @@ impl Player<'_> {
 
     /// What happens next, if anything does in this time.
     pub(super) fn next(&mut self, limit: Duration) -> Option<Happening> {
-        let inbox = &mut self.arm.inbox;
-        self.arm.runtime.block_on(async {
-            tokio::time::timeout(limit, inbox.recv())
-                .await
-                .ok()
-                .flatten()
-        })
+        let ProcessArm {
+            runtime,
+            inbox,
+            turn,
+            ..
+        } = &mut *self.arm;
+        let mut within = |limit| {
+            runtime.block_on(async {
+                tokio::time::timeout(limit, inbox.recv())
+                    .await
+                    .ok()
+                    .flatten()
+            })
+        };
+        let soon = limit.min(IDLE);
+        match within(soon) {
+            None if limit > soon => turn.aside(|| within(limit - soon)),
+            happening => happening,
+        }
     }
 }
