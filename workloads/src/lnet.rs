@@ -1,0 +1,1 @@
+//! LNet Health: network interfaces, peers, health values, resends and recovery.

@@ -1,0 +1,1 @@
+//! MPIB: two rails per node, islands by prefix, hints, ratio and split, outages.

@@ -1,0 +1,1 @@
+//! The facts about LNet Health, told through the public door only.

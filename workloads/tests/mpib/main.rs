@@ -1,0 +1,1 @@
+//! The facts about MPIB, told through the public door only.
