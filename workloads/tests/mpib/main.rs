@@ -1,1 +1,4 @@
 //! The facts about MPIB, told through the public door only.
+
+mod island;
+mod split;

@@ -1,0 +1,36 @@
+//! What the document wants, and what was built.
+
+use std::fmt;
+
+/// Whose behaviour a model shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Profile {
+    /// "Baseline: Isolated Path Separation" as intended: a connection has one rail and a message all
+    /// its bytes on it.
+    Spec,
+    /// The first generation of the plugin: the document's code, with its asymptotic ratio.
+    G1,
+    /// The second generation, as far as its cases reach: a [`Mode`], classes from the control
+    /// network's addresses, hints in 1024ths.
+    G2,
+}
+
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Spec => "spec",
+            Self::G1 => "g1",
+            Self::G2 => "g2",
+        })
+    }
+}
+
+/// `MPIB_MODE` of the second generation; the others do not read it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mode {
+    /// 0: the class alone decides the rail; no hint is read.
+    #[default]
+    Vanilla,
+    /// 1: the hint decides the share of each rail.
+    Advanced,
+}
