@@ -19,9 +19,19 @@ mod gid;
 mod island;
 mod split;
 
+mod agent;
+mod hints;
+
+mod environment;
+mod result;
+
+pub use agent::{Agent, DEREGISTER, FlowId, REGISTER, RESPONSE, SOCKET_MAGIC, Unregistered};
 pub use bytes::Bytes;
+pub use environment::{Environment, Parameters, Refusal};
 pub use gid::Gid;
+pub use hints::{BadHints, HINT_SLOTS, HINTS_MAGIC, HintMemory, HintReader, HintSlot, HintWriter};
 pub use island::{IslandPrefix, PathClass};
 pub use profile::{Mode, Profile};
 pub use rail::{PerRail, Rail, RailMask};
+pub use result::NcclResult;
 pub use split::{Split, SupBandwidth};

@@ -1,0 +1,228 @@
+//! The transport agent of a host: it gives out hint slots and writes hints.
+//!
+//! A plugin registers each end of a connection over `/tmp/mpib/agent.sock` and gets the slot of its
+//! pair of addresses. Slots are counted by their users but never given to another pair, so the 257th
+//! distinct pair is refused. Every slot starts with the agent's first share, which for the
+//! document's dummy agent is `UINT32_MAX`.
+//!
+//! The memory outlives the agent: a dead agent's hints are still read ([`HintMemory`]). The layout of
+//! the socket's messages beyond magic, kind and size is not known and is not modelled.
+
+use std::collections::BTreeMap;
+
+use super::hints::{HINT_SLOTS, HintMemory, HintSlot, HintWriter};
+use super::{BadHints, SupBandwidth};
+
+/// The number that every message on the agent's socket begins with.
+pub const SOCKET_MAGIC: u32 = 0x4D50_4952;
+
+/// Kind and size in bytes of a request for a slot.
+pub const REGISTER: (u32, usize) = (1, 28);
+
+/// Kind and size in bytes of giving a slot back.
+pub const DEREGISTER: (u32, usize) = (2, 12);
+
+/// Kind of the agent's answer.
+pub const RESPONSE: u32 = 128;
+
+/// A connection's name towards the agent: the process in the upper half, a counter in the lower.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FlowId(u32);
+
+impl FlowId {
+    /// The `counter`th connection of process `pid`.
+    #[must_use]
+    pub const fn new(pid: u16, counter: u16) -> Self {
+        Self((pid as u32) << 16 | counter as u32)
+    }
+
+    /// As it stands in a message.
+    #[must_use]
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+}
+
+/// Why an agent gives no slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unregistered {
+    /// Nobody listens on the socket.
+    #[error("no agent at `/tmp/mpib/agent.sock`\n(hint: start it before the job)")]
+    NoAgent,
+    /// Status 1: every slot belongs to another pair.
+    #[error("no free hint slots\n(hint: an agent serves 256 distinct pairs in its life)")]
+    NoFreeSlots,
+    /// Status 2: the request makes no sense, such as giving back what was not taken.
+    #[error("invalid request to the agent")]
+    Invalid,
+}
+
+impl Unregistered {
+    /// The status in the agent's answer; nothing where there is no agent to answer. 0 is success.
+    #[must_use]
+    pub const fn status(self) -> Option<u32> {
+        match self {
+            Self::NoAgent => None,
+            Self::NoFreeSlots => Some(1),
+            Self::Invalid => Some(2),
+        }
+    }
+}
+
+/// What a host's `/tmp/mpib` holds: perhaps an agent, perhaps the memory of one.
+#[derive(Clone, Debug)]
+pub struct Agent {
+    alive: bool,
+    memory: Option<Result<HintMemory, BadHints>>,
+    first_share: SupBandwidth,
+    slots: BTreeMap<(u32, u32), (HintSlot, u32)>,
+    flows: BTreeMap<FlowId, (u32, u32)>,
+}
+
+impl Agent {
+    /// A running agent whose slots start with `first_share`.
+    #[must_use]
+    pub fn running(first_share: SupBandwidth) -> Self {
+        Self {
+            alive: true,
+            memory: Some(Ok(HintMemory::new())),
+            first_share,
+            slots: BTreeMap::new(),
+            flows: BTreeMap::new(),
+        }
+    }
+
+    /// No agent, and no memory of one.
+    #[must_use]
+    pub fn missing() -> Self {
+        Self {
+            alive: false,
+            memory: None,
+            ..Self::running(SupBandwidth::MAX)
+        }
+    }
+
+    /// A running agent over memory that is not as a plugin expects it.
+    #[must_use]
+    pub fn with_memory(bytes: &[u8]) -> Self {
+        Self {
+            memory: Some(HintMemory::map(bytes)),
+            ..Self::running(SupBandwidth::MAX)
+        }
+    }
+
+    /// What a plugin maps at its start; `None` where there is no memory.
+    #[must_use]
+    pub fn map(&self) -> Option<Result<&HintMemory, BadHints>> {
+        self.memory
+            .as_ref()
+            .map(|memory| memory.as_ref().map_err(|bad| *bad))
+    }
+
+    /// Registers one end of a connection; ends of the same pair share a slot.
+    ///
+    /// # Errors
+    ///
+    /// There is no agent, it has no slot left, or the flow is registered already.
+    pub fn register(
+        &mut self,
+        flow: FlowId,
+        source: u32,
+        destination: u32,
+    ) -> Result<HintSlot, Unregistered> {
+        self.live_memory()?;
+        if self.flows.contains_key(&flow) {
+            return Err(Unregistered::Invalid);
+        }
+        let pair = (source, destination);
+        let slot = if let Some((slot, users)) = self.slots.get_mut(&pair) {
+            *users += 1;
+            *slot
+        } else {
+            let Ok(number) = u8::try_from(self.slots.len()) else {
+                return Err(Unregistered::NoFreeSlots);
+            };
+            let (slot, share) = (HintSlot::new(number), self.first_share);
+            let memory = self.live_memory()?;
+            memory.assign(slot, source, destination);
+            memory.write(slot, share);
+            self.slots.insert(pair, (slot, 1));
+            slot
+        };
+        self.flows.insert(flow, pair);
+        Ok(slot)
+    }
+
+    /// Gives one end's share of a slot back. The pair keeps its slot.
+    ///
+    /// # Errors
+    ///
+    /// There is no agent, or the flow is not registered.
+    pub fn deregister(&mut self, flow: FlowId) -> Result<(), Unregistered> {
+        self.live_memory()?;
+        let pair = self.flows.remove(&flow).ok_or(Unregistered::Invalid)?;
+        let (_, users) = self.slots.get_mut(&pair).ok_or(Unregistered::Invalid)?;
+        *users = users.saturating_sub(1);
+        Ok(())
+    }
+
+    /// Writes a hint for a pair; false where the agent is dead or serves no such pair.
+    pub fn write(&mut self, source: u32, destination: u32, share: SupBandwidth) -> bool {
+        let slot = self.slot(source, destination);
+        let (Some(slot), Ok(memory)) = (slot, self.live_memory()) else {
+            return false;
+        };
+        memory.write(slot, share);
+        true
+    }
+
+    /// The agent dies. Its memory stays.
+    pub fn kill(&mut self) {
+        self.alive = false;
+    }
+
+    /// The agent dies in the middle of a write: the slot's sequence stays odd. False where it was
+    /// dead already or serves no such pair.
+    pub fn kill_while_writing(&mut self, source: u32, destination: u32) -> bool {
+        let slot = self.slot(source, destination);
+        let (Some(slot), Ok(memory)) = (slot, self.live_memory()) else {
+            return false;
+        };
+        HintWriter::new(slot, SupBandwidth::NONE).step(memory);
+        self.alive = false;
+        true
+    }
+
+    /// Reads a slot as a plugin does: `None` where the reader spins for ever.
+    #[must_use]
+    pub fn read(&self, slot: HintSlot) -> Option<SupBandwidth> {
+        self.map()?.ok()?.read(slot)
+    }
+
+    /// The slots that were ever given away. Range: 0 to 256.
+    #[must_use]
+    pub fn slots(&self) -> u16 {
+        u16::try_from(self.slots.len()).unwrap_or(HINT_SLOTS)
+    }
+
+    /// How many registered ends use the pair's slot; `None` for a pair never seen.
+    #[must_use]
+    pub fn users(&self, source: u32, destination: u32) -> Option<u32> {
+        self.slots
+            .get(&(source, destination))
+            .map(|(_, users)| *users)
+    }
+
+    fn live_memory(&mut self) -> Result<&mut HintMemory, Unregistered> {
+        match (self.alive, &mut self.memory) {
+            (true, Some(Ok(memory))) => Ok(memory),
+            _ => Err(Unregistered::NoAgent),
+        }
+    }
+
+    fn slot(&self, source: u32, destination: u32) -> Option<HintSlot> {
+        self.slots
+            .get(&(source, destination))
+            .map(|(slot, _)| *slot)
+    }
+}
