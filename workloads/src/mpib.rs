@@ -5,33 +5,53 @@
 //! between islands on SOUT. What the document wants and what was built differ, so every model here
 //! takes a [`Profile`].
 //!
-//! Left out: how a port comes to be down (that is told), the time that bytes need
+//! Left out: how a port comes to be down (it is told, see [`RailChange`]), the time that bytes need
 //! on a wire (what takes time here is waiting), and what a monitor says about any of it.
 //!
-//! Start at [`PathClass`] (who shares an island), [`Split`] (which rail gets how many bytes)
-//! and on from there.
+//! Start at [`PathClass`] (who shares an island), [`Split`] (which rail gets how many bytes) and
+//! [`Net`] (connections, messages and outages).
 
 mod bytes;
 mod profile;
 mod rail;
+mod result;
 
 mod gid;
 mod island;
 mod split;
 
 mod agent;
-mod hints;
-
 mod environment;
-mod result;
+mod hints;
+mod topology;
+
+mod connection;
+mod log;
+mod message;
+mod net;
+mod path;
+mod queue_pair;
+mod rail_change;
+mod trace;
 
 pub use agent::{Agent, DEREGISTER, FlowId, REGISTER, RESPONSE, SOCKET_MAGIC, Unregistered};
 pub use bytes::Bytes;
+pub use connection::{ConnectError, ConnectionId, Death, Side};
 pub use environment::{Environment, Parameters, Refusal};
 pub use gid::Gid;
 pub use hints::{BadHints, HINT_SLOTS, HINTS_MAGIC, HintMemory, HintReader, HintSlot, HintWriter};
 pub use island::{IslandPrefix, PathClass};
+pub use log::{LogLine, Speaker};
+pub use message::{Immediate, Receive, RequestId, Tag};
+pub use net::{
+    CLEAR_TO_SEND, Hazard, Isend, Net, Progress, RECEIVES_MAX, REQUESTS_MAX, Settings, Transport,
+};
+pub use path::{Path, ShareSource};
 pub use profile::{Mode, Profile};
+pub use queue_pair::{ACK_TIMEOUT_EXPONENT, Retries, WC_RETRY_EXCEEDED, ack_timeout};
 pub use rail::{PerRail, Rail, RailMask};
+pub use rail_change::{RailChange, RailState};
 pub use result::NcclResult;
 pub use split::{Split, SupBandwidth};
+pub use topology::{Host, HostId, Nic, eight_vms};
+pub use trace::{NicBytes, Post, PostKind};

@@ -1,0 +1,415 @@
+//! Connections and messages over two rails, in simulated time.
+//!
+//! A net is hosts, what their ports can carry, and the connections between them. Transfers take no
+//! time; what takes time is waiting for a rail ([`Retries`] tells how long that may last). There is
+//! no failover between the rails. Port errors are noticed only by what is posted, except that a
+//! device which goes away takes its queue pairs with it.
+//!
+//! Left out: completion queues as such, receives of the shared queue (they are refilled on both rails
+//! and harm nobody), and the depth of the send queue.
+//!
+//! Start at [`Net::init`], [`Net::connect`], [`Net::irecv`] and [`Net::isend`]; `advance` and `tell`
+//! move time.
+
+mod calls;
+mod setup;
+
+use std::collections::BTreeMap;
+
+use simfs::SimTime;
+
+use super::connection::{Connection, ConnectionId, Death, Load, Side, Write};
+use super::message::RequestId;
+use super::queue_pair::Tried;
+use super::{
+    ACK_TIMEOUT_EXPONENT, Agent, Bytes, Host, HostId, LogLine, NicBytes, Parameters, PerRail, Post,
+    PostKind, Profile, Rail, RailChange, RailState, Retries, ack_timeout,
+};
+
+pub use calls::{Isend, Progress};
+
+/// The most buffers of one `irecv`.
+pub const RECEIVES_MAX: usize = 8;
+
+/// The most requests that an end of a connection has open.
+pub const REQUESTS_MAX: usize = 256;
+
+/// What a clear-to-send carries for each buffer. Chosen; any value above 0 counts alike.
+pub const CLEAR_TO_SEND: Bytes = Bytes::new(64);
+
+/// How a net behaves, whatever its hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Whose behaviour it shows.
+    pub profile: Profile,
+    /// How many tries a write gets.
+    pub retries: Retries,
+    /// The time of one try.
+    pub ack_timeout: SimTime,
+    /// Whether every post is kept ([`Net::posts`]); a long story does without.
+    pub keeps_posts: bool,
+}
+
+impl Settings {
+    /// Eight tries of 4.295 s each, posts kept.
+    #[must_use]
+    pub const fn new(profile: Profile) -> Self {
+        Self {
+            profile,
+            retries: Retries::Eight,
+            ack_timeout: ack_timeout(ACK_TIMEOUT_EXPONENT),
+            keeps_posts: true,
+        }
+    }
+}
+
+/// Whose code moves the bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// The plugin.
+    Mpib,
+    /// NCCL's own transport, after the plugin was refused: one rail (SOUT), no classification.
+    Internal,
+}
+
+/// Something that cannot end well, seen by the model and by nobody else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hazard {
+    /// A send completed although nothing was posted for its part on `rail`, which has no queue
+    /// pairs: the receiver waits for ever.
+    NothingPosted {
+        /// The connection.
+        connection: ConnectionId,
+        /// The rail without queue pairs.
+        rail: Rail,
+    },
+    /// A send spins on a hint whose writer died in the middle of a write: it never returns.
+    SpinsOnHint {
+        /// The connection.
+        connection: ConnectionId,
+    },
+}
+
+#[derive(Clone, Debug)]
+struct Seat {
+    host: Host,
+    parameters: Option<Parameters>,
+    rails: PerRail<RailState>,
+    nics: PerRail<NicBytes>,
+    flows: u16,
+    hint_reads: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Timeout {
+    connection: ConnectionId,
+    side: Side,
+    queue_pair: u8,
+}
+
+/// Hosts and the connections between them.
+#[derive(Clone, Debug)]
+pub struct Net {
+    settings: Settings,
+    transport: Transport,
+    now: SimTime,
+    seats: Vec<Seat>,
+    connections: Vec<Connection>,
+    requests: BTreeMap<RequestId, calls::Request>,
+    requests_made: u64,
+    timeouts: BTreeMap<(SimTime, u64), Timeout>,
+    timeouts_made: u64,
+    logs: Vec<LogLine>,
+    posts: Vec<Post>,
+    hazards: Vec<Hazard>,
+}
+
+impl Net {
+    /// Hosts without plugin or connection; every port is up.
+    #[must_use]
+    pub fn new(hosts: Vec<Host>, settings: Settings) -> Self {
+        let seat = |host| Seat {
+            host,
+            parameters: None,
+            rails: PerRail::default(),
+            nics: PerRail::default(),
+            flows: 0,
+            hint_reads: 0,
+        };
+        Self {
+            settings,
+            transport: Transport::Mpib,
+            now: SimTime::ZERO,
+            seats: hosts.into_iter().map(seat).collect(),
+            connections: Vec::new(),
+            requests: BTreeMap::new(),
+            requests_made: 0,
+            timeouts: BTreeMap::new(),
+            timeouts_made: 0,
+            logs: Vec::new(),
+            posts: Vec::new(),
+            hazards: Vec::new(),
+        }
+    }
+
+    /// The time up to which everything has happened.
+    #[must_use]
+    pub const fn now(&self) -> SimTime {
+        self.now
+    }
+
+    /// When something happens next by itself.
+    #[must_use]
+    pub fn next_at(&self) -> Option<SimTime> {
+        self.timeouts.keys().next().map(|(at, _)| *at)
+    }
+
+    /// Lets everything happen that is due up to `to`, itself included.
+    pub fn advance(&mut self, to: SimTime) {
+        while let Some(entry) = self.timeouts.first_entry() {
+            if entry.key().0 > to {
+                break;
+            }
+            let ((at, _), timeout) = entry.remove_entry();
+            self.now = self.now.max(at);
+            self.timed_out(timeout);
+        }
+        self.now = self.now.max(to);
+    }
+
+    /// Hears of a port. Everything due before the change happens first, everything due at its instant
+    /// happens after it.
+    pub fn tell(&mut self, change: RailChange) {
+        if change.at > self.now {
+            self.advance(SimTime::from_ns(change.at.as_ns() - 1));
+            self.now = change.at;
+        }
+        let RailChange {
+            host, rail, state, ..
+        } = change;
+        self.seat_mut(host).rails[rail] = state;
+        if state != RailState::Gone {
+            return;
+        }
+        for connection in &mut self.connections {
+            let ends = [&connection.send, &connection.receive];
+            let is_hit =
+                |end: &&super::connection::End| end.host == host && end.has_queue_pairs_on(rail);
+            if connection.dead.is_none() && ends.iter().any(is_hit) {
+                connection.dead = Some((self.now, Death::DeviceGone { host, rail }));
+            }
+        }
+    }
+
+    /// Whose code moves the bytes.
+    #[must_use]
+    pub const fn transport(&self) -> Transport {
+        self.transport
+    }
+
+    /// Every line that the plugins wrote, in order.
+    #[must_use]
+    pub fn logs(&self) -> &[LogLine] {
+        &self.logs
+    }
+
+    /// Every post, in order, if they are kept.
+    #[must_use]
+    pub fn posts(&self) -> &[Post] {
+        &self.posts
+    }
+
+    /// What cannot end well, in the order in which it was seen.
+    #[must_use]
+    pub fn hazards(&self) -> &[Hazard] {
+        &self.hazards
+    }
+
+    /// The hosts' numbers.
+    pub fn hosts(&self) -> impl Iterator<Item = HostId> + use<> {
+        let count = u16::try_from(self.seats.len()).expect("a net has at most 65535 hosts");
+        (0..count).map(HostId::new)
+    }
+
+    /// The host with this name.
+    #[must_use]
+    pub fn host_named(&self, name: &str) -> Option<HostId> {
+        self.hosts().find(|host| self.host(*host).name == name)
+    }
+
+    /// A host.
+    ///
+    /// # Panics
+    ///
+    /// If the net has no such host.
+    #[must_use]
+    pub fn host(&self, host: HostId) -> &Host {
+        &self.seat(host).host
+    }
+
+    /// A host's agent.
+    ///
+    /// # Panics
+    ///
+    /// If the net has no such host.
+    pub fn agent_mut(&mut self, host: HostId) -> &mut Agent {
+        &mut self.seat_mut(host).host.agent
+    }
+
+    /// The byte counters of a NIC.
+    ///
+    /// # Panics
+    ///
+    /// If the net has no such host.
+    #[must_use]
+    pub fn nic(&self, host: HostId, rail: Rail) -> NicBytes {
+        self.seat(host).nics[rail]
+    }
+
+    /// How often a host's plugin has read its shared memory for a send.
+    ///
+    /// # Panics
+    ///
+    /// If the net has no such host.
+    #[must_use]
+    pub fn hint_reads(&self, host: HostId) -> u64 {
+        self.seat(host).hint_reads
+    }
+
+    /// The instant and the cause of a connection's death.
+    ///
+    /// # Panics
+    ///
+    /// If the connection is not this net's.
+    #[must_use]
+    pub fn death(&self, connection: ConnectionId) -> Option<(SimTime, Death)> {
+        self.connection(connection).dead
+    }
+
+    /// How an end treats its rails.
+    ///
+    /// # Panics
+    ///
+    /// If the connection is not this net's.
+    #[must_use]
+    pub fn path(&self, connection: ConnectionId, side: Side) -> &super::Path {
+        &self.connection(connection).end(side).path
+    }
+
+    fn seat(&self, host: HostId) -> &Seat {
+        &self.seats[usize::from(host.number())]
+    }
+
+    fn seat_mut(&mut self, host: HostId) -> &mut Seat {
+        &mut self.seats[usize::from(host.number())]
+    }
+
+    fn connection(&self, id: ConnectionId) -> &Connection {
+        let index = usize::try_from(id.0).expect("an index fits");
+        &self.connections[index]
+    }
+
+    fn connection_mut(&mut self, id: ConnectionId) -> &mut Connection {
+        let index = usize::try_from(id.0).expect("an index fits");
+        &mut self.connections[index]
+    }
+
+    /// Whether a rail carries traffic between the ends of a connection.
+    fn is_up(&self, connection: ConnectionId, rail: Rail) -> bool {
+        let Connection { send, receive, .. } = self.connection(connection);
+        let is_up = |host| self.seat(host).rails[rail] == RailState::Up;
+        is_up(send.host) && is_up(receive.host)
+    }
+
+    fn post(&mut self, id: ConnectionId, side: Side, queue_pair: u8, write: Write) {
+        let now = self.now;
+        let end = self.connection(id).end(side);
+        let (host, rail) = (end.host, end.queue_pairs[usize::from(queue_pair)].rail);
+        let (kind, is_signaled) = match write.load {
+            Load::Data { .. } => (PostKind::Data, true),
+            Load::Clear { .. } => (PostKind::ClearToSend, self.clear_is_signaled(id)),
+        };
+        if self.settings.keeps_posts {
+            self.posts.push(Post {
+                at: now,
+                connection: id,
+                host,
+                rail,
+                queue_pair,
+                kind,
+                bytes: write.bytes,
+                is_signaled,
+            });
+        }
+        let is_up = self.is_up(id, rail);
+        let pair = &mut self.connection_mut(id).end_mut(side).queue_pairs[usize::from(queue_pair)];
+        if pair.is_free(is_up) {
+            self.got_through(id, side, rail, write);
+        } else if pair.wait(write) {
+            self.expect_timeout(Timeout {
+                connection: id,
+                side,
+                queue_pair,
+            });
+        }
+    }
+
+    fn expect_timeout(&mut self, timeout: Timeout) {
+        let at = self.now + self.settings.ack_timeout;
+        self.timeouts.insert((at, self.timeouts_made), timeout);
+        self.timeouts_made += 1;
+    }
+
+    fn timed_out(&mut self, timeout: Timeout) {
+        let Timeout {
+            connection: id,
+            side,
+            queue_pair,
+        } = timeout;
+        let (now, retries) = (self.now, self.settings.retries);
+        if self.connection(id).dead.is_some() {
+            return;
+        }
+        let end = self.connection(id).end(side);
+        let (host, rail) = (end.host, end.queue_pairs[usize::from(queue_pair)].rail);
+        let is_up = self.is_up(id, rail);
+        let connection = self.connection_mut(id);
+        let pair = &mut connection.end_mut(side).queue_pairs[usize::from(queue_pair)];
+        match pair.timed_out(is_up, retries) {
+            Tried::Through(writes) => {
+                for write in writes {
+                    self.got_through(id, side, rail, write);
+                }
+            }
+            Tried::Lost => self.expect_timeout(timeout),
+            Tried::Dead => {
+                connection.dead = Some((now, Death::RetryExceeded { host, rail }));
+            }
+        }
+    }
+
+    fn got_through(&mut self, id: ConnectionId, side: Side, rail: Rail, write: Write) {
+        let connection = self.connection(id);
+        let (from, to) = match side {
+            Side::Send => (connection.send.host, connection.receive.host),
+            Side::Receive => (connection.receive.host, connection.send.host),
+        };
+        self.seat_mut(from).nics[rail].sent += write.bytes;
+        self.seat_mut(to).nics[rail].received += write.bytes;
+        match write.load {
+            Load::Clear { head } => self.connection_mut(id).clear(head),
+            Load::Data {
+                head,
+                index,
+                request,
+                immediate,
+            } => {
+                let connection = self.connection_mut(id);
+                if let Some(received) = connection.arrived(head, index, rail, immediate) {
+                    self.completed(received);
+                }
+                self.part_acknowledged(request);
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! How one end of a connection treats its two rails, fixed when the connection is made.
+//!
+//! | | share of SUP | clear-to-send goes over |
+//! |---|---|---|
+//! | `spec`, `g1` inside an island | the agent's hint at every send | SUP |
+//! | `spec`, `g1` between islands | 0, no hint read | SOUT |
+//! | `g2` vanilla inside | all, no hint read | SUP |
+//! | `g2` vanilla between | 0, no hint read, no queue pairs on SUP | SOUT |
+//! | `g2` advanced | the agent's hint at every send | SOUT |
+//! | NCCL's own transport | 0 | SOUT |
+//!
+//! Clear-to-send looks at the class and not at the mask, so inside an island it uses SUP even when
+//! the hint sends the data over SOUT.
+
+use super::{Bytes, Mode, Parameters, PathClass, PerRail, Profile, Rail, Split, SupBandwidth};
+
+/// Where the share of SUP comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShareSource {
+    /// The agent's shared memory, at every send (`hintActive=1`).
+    Agent,
+    /// What was cached when the connection was made (`hintActive=0`).
+    Cached(SupBandwidth),
+}
+
+/// One end's treatment of its rails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Path {
+    class: Option<(Profile, PathClass)>,
+    share: ShareSource,
+    cts_rail: Rail,
+    queue_pairs: PerRail<u8>,
+}
+
+impl Path {
+    /// The path of an end that sees its connection in `class`.
+    #[must_use]
+    pub fn new(profile: Profile, parameters: &Parameters, class: PathClass) -> Self {
+        let is_intra = class == PathClass::Intra;
+        let cached = ShareSource::Cached(SupBandwidth::new(class.path_sup_bandwidth()));
+        let mut queue_pairs = PerRail {
+            sout: parameters.sout_queue_pairs,
+            sup: parameters.sup_queue_pairs,
+        };
+        let (share, is_cts_on_sup) = match (profile, parameters.mode) {
+            (Profile::Spec | Profile::G1, _) if is_intra => (ShareSource::Agent, true),
+            (Profile::Spec | Profile::G1, _) => (cached, false),
+            (Profile::G2, Mode::Vanilla) => (cached, is_intra),
+            (Profile::G2, Mode::Advanced) => (ShareSource::Agent, false),
+        };
+        if profile == Profile::G2 && parameters.mode == Mode::Vanilla && !is_intra {
+            queue_pairs.sup = 0;
+        }
+        // Without queue pairs on SUP the first entry past SOUT's does not exist; what is left of the
+        // array is SOUT's first (the texts are silent).
+        let cts_rail = if is_cts_on_sup && queue_pairs.sup > 0 {
+            Rail::Sup
+        } else {
+            Rail::Sout
+        };
+        Self {
+            class: Some((profile, class)),
+            share,
+            cts_rail,
+            queue_pairs,
+        }
+    }
+
+    /// The path of NCCL's own transport: one rail, SOUT, one queue pair, no classification.
+    #[must_use]
+    pub const fn internal() -> Self {
+        Self {
+            class: None,
+            share: ShareSource::Cached(SupBandwidth::NONE),
+            cts_rail: Rail::Sout,
+            queue_pairs: PerRail { sout: 1, sup: 0 },
+        }
+    }
+
+    /// The class; none on NCCL's own transport.
+    #[must_use]
+    pub fn class(&self) -> Option<PathClass> {
+        self.class.map(|(_, class)| class)
+    }
+
+    /// Where the share of SUP comes from.
+    #[must_use]
+    pub const fn share(&self) -> ShareSource {
+        self.share
+    }
+
+    /// The rail of this end's clear-to-send writes.
+    #[must_use]
+    pub const fn cts_rail(&self) -> Rail {
+        self.cts_rail
+    }
+
+    /// Queue pairs by rail.
+    #[must_use]
+    pub const fn queue_pairs(&self) -> PerRail<u8> {
+        self.queue_pairs
+    }
+
+    /// Divides a message when the share is known.
+    #[must_use]
+    pub fn split(&self, share: SupBandwidth, size: Bytes) -> Split {
+        match self.class {
+            Some((profile, class)) => Split::new(profile, class, share, size),
+            None => Split::all_sout(size),
+        }
+    }
+
+    /// The queue pair on `rail` for the message at `head` of the ring, as an index into the array
+    /// SOUT first, SUP behind; `None` where the rail has no queue pairs.
+    #[must_use]
+    pub fn queue_pair(&self, rail: Rail, head: u64) -> Option<u8> {
+        let count = self.queue_pairs[rail];
+        let on_rail = head.checked_rem(u64::from(count))?;
+        let on_rail = u8::try_from(on_rail).expect("a remainder is less than its divisor");
+        Some(self.first(rail).saturating_add(on_rail))
+    }
+
+    /// The queue pair of clear-to-send writes: the first of its rail.
+    #[must_use]
+    pub const fn cts_queue_pair(&self) -> u8 {
+        self.first(self.cts_rail)
+    }
+
+    const fn first(&self, rail: Rail) -> u8 {
+        match rail {
+            Rail::Sout => 0,
+            Rail::Sup => self.queue_pairs.sout,
+        }
+    }
+}
