@@ -9,7 +9,7 @@
 //! on a wire (what takes time here is waiting), and what a monitor says about any of it.
 //!
 //! Start at [`PathClass`] (who shares an island), [`Split`] (which rail gets how many bytes) and
-//! [`Net`] (connections, messages and outages).
+//! [`Net`] (connections, messages and outages), and [`Job`] (what a collective feels).
 
 mod bytes;
 mod profile;
@@ -34,13 +34,19 @@ mod queue_pair;
 mod rail_change;
 mod trace;
 
+mod fate;
+mod job;
+mod traffic;
+
 pub use agent::{Agent, DEREGISTER, FlowId, REGISTER, RESPONSE, SOCKET_MAGIC, Unregistered};
 pub use bytes::Bytes;
 pub use connection::{ConnectError, ConnectionId, Death, Side};
 pub use environment::{Environment, Parameters, Refusal};
+pub use fate::{Failure, FailureCause, Fate, Stall};
 pub use gid::Gid;
 pub use hints::{BadHints, HINT_SLOTS, HINTS_MAGIC, HintMemory, HintReader, HintSlot, HintWriter};
 pub use island::{IslandPrefix, PathClass};
+pub use job::Job;
 pub use log::{LogLine, Speaker};
 pub use message::{Immediate, Receive, RequestId, Tag};
 pub use net::{
@@ -55,3 +61,4 @@ pub use result::NcclResult;
 pub use split::{Split, SupBandwidth};
 pub use topology::{Host, HostId, Nic, eight_vms};
 pub use trace::{NicBytes, Post, PostKind};
+pub use traffic::{Edge, Pause, Traffic, mesh, ring};

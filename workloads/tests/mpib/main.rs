@@ -3,8 +3,10 @@
 mod bench;
 
 mod connections;
+mod document;
 mod environment;
 mod hints;
 mod island;
+mod job;
 mod outage;
 mod split;
