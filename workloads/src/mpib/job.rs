@@ -9,6 +9,8 @@
 //!
 //! The ports' states come from outside by [`Job::tell`]; time moves by [`Job::advance`].
 
+use std::collections::BTreeSet;
+
 use simfs::SimTime;
 
 use super::fate::{Failure, FailureCause, Fate, Stall};
@@ -59,6 +61,7 @@ pub struct Job {
     net: Net,
     traffic: Traffic,
     start: SimTime,
+    ranks: BTreeSet<HostId>,
     lanes: Vec<Lane>,
     refusals: Vec<(HostId, Refusal)>,
     stalls: Vec<Stall>,
@@ -70,14 +73,11 @@ impl Job {
     /// first messages at the net's present time.
     #[must_use]
     pub fn start(mut net: Net, edges: &[Edge], traffic: Traffic) -> Self {
+        let ranks: BTreeSet<HostId> = edges.iter().flat_map(|edge| [edge.from, edge.to]).collect();
         let mut refusals = Vec::new();
-        for host in net.hosts() {
-            let is_rank = |edge: &Edge| edge.from == host || edge.to == host;
-            if !edges.iter().any(is_rank) {
-                continue;
-            }
-            if let Err(refusal) = net.init(host) {
-                refusals.push((host, refusal));
+        for host in &ranks {
+            if let Err(refusal) = net.init(*host) {
+                refusals.push((*host, refusal));
             }
         }
         if !refusals.is_empty() {
@@ -87,6 +87,7 @@ impl Job {
         let mut job = Self {
             net,
             start,
+            ranks,
             lanes: Vec::new(),
             refusals,
             stalls: Vec::new(),
@@ -174,6 +175,20 @@ impl Job {
         match self.failure {
             None => Some(NcclResult::Success),
             Some(failure) => failure.cause.result(),
+        }
+    }
+
+    /// The ranks of the job, in the order of their hosts.
+    pub fn ranks(&self) -> impl Iterator<Item = HostId> + '_ {
+        self.ranks.iter().copied()
+    }
+
+    /// The ranks that failed: none, or all, as one dead connection ends the communicator.
+    #[must_use]
+    pub fn failed_ranks(&self) -> Vec<HostId> {
+        match self.failure {
+            None => Vec::new(),
+            Some(_) => self.ranks().collect(),
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod bench;
 
+mod cases;
 mod connections;
 mod document;
 mod environment;
