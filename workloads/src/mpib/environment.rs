@@ -80,7 +80,7 @@ pub struct Parameters {
 impl Parameters {
     /// Reads an environment.
     ///
-    /// Queue pairs outside 0 to 255 and intervals below 1 become the default (the texts are silent);
+    /// Queue pairs outside 0 to 127 and intervals below 1 become the default (the texts are silent);
     /// 0 queue pairs are taken as they are, which is a known hazard.
     ///
     /// # Errors
@@ -90,7 +90,8 @@ impl Parameters {
         let prefix = truncated(environment.number("MPIB_ISLAND_PREFIX_LEN", 24));
         let pairs = |name, default: u8| {
             let value = environment.number(name, i64::from(default));
-            u8::try_from(value).unwrap_or(default)
+            let pairs = u8::try_from(value).ok().filter(|pairs| *pairs < 128);
+            pairs.unwrap_or(default)
         };
         let interval = environment.number("MPIB_CTS_SIGNAL_INTERVAL", 128);
         let interval = u32::try_from(interval).unwrap_or(128);
@@ -122,8 +123,10 @@ pub enum Refusal {
         /// The variable.
         name: &'static str,
     },
-    /// The host has no such device.
-    #[error("no device `{device}`")]
+    /// The host has no such device on that rail.
+    #[error(
+        "no device `{device}`\n(hint: `MPIB_HCA_SOUT` and `MPIB_HCA_SUP` name the host's NICs)"
+    )]
     NoDevice {
         /// The device, as the environment names it.
         device: String,

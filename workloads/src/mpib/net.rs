@@ -13,6 +13,7 @@
 
 mod calls;
 mod setup;
+mod view;
 
 use std::collections::BTreeMap;
 
@@ -22,7 +23,7 @@ use super::connection::{Connection, ConnectionId, Death, Load, Side, Write};
 use super::message::RequestId;
 use super::queue_pair::Tried;
 use super::{
-    ACK_TIMEOUT_EXPONENT, Agent, Bytes, Host, HostId, LogLine, NicBytes, Parameters, PerRail, Post,
+    ACK_TIMEOUT_EXPONENT, Bytes, Host, HostId, LogLine, NicBytes, Parameters, PerRail, Post,
     PostKind, Profile, Rail, RailChange, RailState, Retries, ack_timeout,
 };
 
@@ -75,8 +76,8 @@ pub enum Transport {
 /// Something that cannot end well, seen by the model and by nobody else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hazard {
-    /// A send completed although nothing was posted for its part on `rail`, which has no queue
-    /// pairs: the receiver waits for ever.
+    /// Nothing was posted on `rail`, which has no queue pairs: neither an error nor, for the other end,
+    /// anything to wait for. A send completes all the same; the receiver waits for ever.
     NothingPosted {
         /// The connection.
         connection: ConnectionId,
@@ -199,101 +200,6 @@ impl Net {
                 connection.dead = Some((self.now, Death::DeviceGone { host, rail }));
             }
         }
-    }
-
-    /// Whose code moves the bytes.
-    #[must_use]
-    pub const fn transport(&self) -> Transport {
-        self.transport
-    }
-
-    /// Every line that the plugins wrote, in order.
-    #[must_use]
-    pub fn logs(&self) -> &[LogLine] {
-        &self.logs
-    }
-
-    /// Every post, in order, if they are kept.
-    #[must_use]
-    pub fn posts(&self) -> &[Post] {
-        &self.posts
-    }
-
-    /// What cannot end well, in the order in which it was seen.
-    #[must_use]
-    pub fn hazards(&self) -> &[Hazard] {
-        &self.hazards
-    }
-
-    /// The hosts' numbers.
-    pub fn hosts(&self) -> impl Iterator<Item = HostId> + use<> {
-        let count = u16::try_from(self.seats.len()).expect("a net has at most 65535 hosts");
-        (0..count).map(HostId::new)
-    }
-
-    /// The host with this name.
-    #[must_use]
-    pub fn host_named(&self, name: &str) -> Option<HostId> {
-        self.hosts().find(|host| self.host(*host).name == name)
-    }
-
-    /// A host.
-    ///
-    /// # Panics
-    ///
-    /// If the net has no such host.
-    #[must_use]
-    pub fn host(&self, host: HostId) -> &Host {
-        &self.seat(host).host
-    }
-
-    /// A host's agent.
-    ///
-    /// # Panics
-    ///
-    /// If the net has no such host.
-    pub fn agent_mut(&mut self, host: HostId) -> &mut Agent {
-        &mut self.seat_mut(host).host.agent
-    }
-
-    /// The byte counters of a NIC.
-    ///
-    /// # Panics
-    ///
-    /// If the net has no such host.
-    #[must_use]
-    pub fn nic(&self, host: HostId, rail: Rail) -> NicBytes {
-        self.seat(host).nics[rail]
-    }
-
-    /// How often a host's plugin has read its shared memory for a send.
-    ///
-    /// # Panics
-    ///
-    /// If the net has no such host.
-    #[must_use]
-    pub fn hint_reads(&self, host: HostId) -> u64 {
-        self.seat(host).hint_reads
-    }
-
-    /// The instant and the cause of a connection's death.
-    ///
-    /// # Panics
-    ///
-    /// If the connection is not this net's.
-    #[must_use]
-    pub fn death(&self, connection: ConnectionId) -> Option<(SimTime, Death)> {
-        self.connection(connection).dead
-    }
-
-    /// How an end treats its rails.
-    ///
-    /// # Panics
-    ///
-    /// If the connection is not this net's.
-    #[must_use]
-    pub fn path(&self, connection: ConnectionId, side: Side) -> &super::Path {
-        &self.connection(connection).end(side).path
     }
 
     fn seat(&self, host: HostId) -> &Seat {

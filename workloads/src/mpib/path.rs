@@ -51,12 +51,11 @@ impl Path {
         if profile == Profile::G2 && parameters.mode == Mode::Vanilla && !is_intra {
             queue_pairs.sup = 0;
         }
-        // Without queue pairs on SUP the first entry past SOUT's does not exist; what is left of the
-        // array is SOUT's first (the texts are silent).
-        let cts_rail = if is_cts_on_sup && queue_pairs.sup > 0 {
-            Rail::Sup
-        } else {
-            Rail::Sout
+        // A rail without queue pairs leaves the other's first (the texts are silent; without any on
+        // SOUT the plugin's entry 0 is SUP's).
+        let cts_rail = match (is_cts_on_sup, queue_pairs.sout, queue_pairs.sup) {
+            (true, _, 1..) | (false, 0, 1..) => Rail::Sup,
+            _ => Rail::Sout,
         };
         Self {
             class: Some((profile, class)),
@@ -120,10 +119,10 @@ impl Path {
         Some(self.first(rail).saturating_add(on_rail))
     }
 
-    /// The queue pair of clear-to-send writes: the first of its rail.
+    /// The queue pair of clear-to-send writes: the first of its rail; `None` where no rail has any.
     #[must_use]
-    pub const fn cts_queue_pair(&self) -> u8 {
-        self.first(self.cts_rail)
+    pub fn cts_queue_pair(&self) -> Option<u8> {
+        self.queue_pair(self.cts_rail, 0)
     }
 
     const fn first(&self, rail: Rail) -> u8 {

@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use platforms::LinkLayer;
 
-use super::{Agent, Environment, Gid, PerRail, Rail, SupBandwidth};
+use super::{Agent, Environment, Gid, PerRail, SupBandwidth};
 
 /// A host's number in its topology, counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,7 +42,7 @@ pub struct Nic {
 pub struct Host {
     /// Its name, such as `vm1`.
     pub name: String,
-    /// Its NICs by the rail that they serve.
+    /// Its NICs by the rail that they serve. Its environment must name them so.
     pub nics: PerRail<Nic>,
     /// The address of its control interface, from which the second generation tells islands apart.
     pub oob: Ipv4Addr,
@@ -75,15 +75,6 @@ impl Host {
             environment: Environment::baseline(),
             agent: Agent::running(SupBandwidth::MAX),
         }
-    }
-
-    /// The NIC that bears a device name.
-    #[must_use]
-    pub fn nic_named(&self, device: &str) -> Option<&Nic> {
-        Rail::BOTH
-            .iter()
-            .map(|rail| &self.nics[*rail])
-            .find(|nic| nic.device == device)
     }
 }
 

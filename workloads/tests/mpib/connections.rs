@@ -2,9 +2,9 @@
 
 use rstest::rstest;
 use workloads::mpib::{
-    Bytes, ConnectError, Environment, Hazard, Immediate, Isend, Mode, NcclResult, Parameters, Path,
-    PathClass, PostKind, Profile, Rail, RailMask, RailState, Receive, ShareSource, Side, Speaker,
-    SupBandwidth, Tag, Unregistered, eight_vms,
+    Bytes, ConnectError, Environment, Hazard, Immediate, Isend, Mode, NcclResult, Net, Parameters,
+    Path, PathClass, PostKind, Profile, Rail, RailMask, RailState, Receive, Refusal, Settings,
+    ShareSource, Side, Speaker, SupBandwidth, Tag, Unregistered, eight_vms,
 };
 
 use crate::bench::{connect, done, eight, net_of, send, tell, vm};
@@ -58,7 +58,7 @@ fn queue_pairs_of_a_rail_take_turns_by_the_head_of_the_ring() {
     let turns = |rail| [0, 1, 2, 3].map(|head| path.queue_pair(rail, head));
     assert_eq!(turns(Rail::Sout), [0, 1, 0, 1].map(Some));
     assert_eq!(turns(Rail::Sup), [2, 3, 4, 2].map(Some));
-    assert_eq!(path.cts_queue_pair(), 2);
+    assert_eq!(path.cts_queue_pair(), Some(2));
 }
 
 #[test]
@@ -306,7 +306,7 @@ fn a_rail_that_is_not_up_cannot_be_connected() {
 fn a_hint_reaches_the_next_send_only() {
     let mut net = eight(Profile::G1);
     let connection = connect(&mut net, 1, 2);
-    let hint = |net: &mut workloads::mpib::Net, share| {
+    let hint = |net: &mut Net, share| {
         let agent = net.agent_mut(vm(1));
         assert!(agent.write(0x0a00_0101, 0x0a00_0102, SupBandwidth::new(share)));
     };
@@ -318,6 +318,61 @@ fn a_hint_reaches_the_next_send_only() {
     assert_eq!(masks, [1, 2, 3]);
     assert_eq!(net.hint_reads(vm(1)), 3);
     assert_eq!(net.hint_reads(vm(2)), 0, "the receiver reads no hint");
+}
+
+/// Without queue pairs on SOUT entry 0 of the array is SUP's; without any there is no entry.
+#[test]
+fn clear_to_send_takes_what_queue_pairs_there_are() {
+    let path = |sout, sup| {
+        let environment = Environment::baseline()
+            .with("MPIB_SOUT_QP", sout)
+            .with("MPIB_SUP_QP", sup);
+        let parameters = Parameters::read(&environment).expect("nothing is missing");
+        [PathClass::Intra, PathClass::Inter]
+            .map(|class| Path::new(Profile::G1, &parameters, class))
+            .map(|path| (path.cts_rail(), path.cts_queue_pair()))
+    };
+    assert_eq!(path("0", "4"), [(Rail::Sup, Some(0)); 2]);
+    assert_eq!(path("2", "0"), [(Rail::Sout, Some(0)); 2]);
+    assert_eq!(path("0", "0"), [(Rail::Sout, None); 2]);
+}
+
+#[test]
+fn without_any_queue_pair_nobody_is_cleared_to_send() {
+    let mut hosts = eight_vms();
+    for host in &mut hosts {
+        host.environment = Environment::baseline()
+            .with("MPIB_SOUT_QP", "0")
+            .with("MPIB_SUP_QP", "0");
+    }
+    let mut net = net_of(Profile::G1, hosts);
+    let connection = connect(&mut net, 1, 5);
+    let receive = Receive {
+        tag: Tag(1),
+        size_max: Bytes::new(MIB),
+    };
+    net.irecv(connection, &[receive]).expect("alive");
+    assert_eq!(
+        net.isend(connection, Tag(1), Bytes::new(MIB)),
+        Ok(Isend::CallAgain)
+    );
+    let rail = Rail::Sout;
+    assert_eq!(net.hazards(), [Hazard::NothingPosted { connection, rail }]);
+}
+
+#[test]
+fn a_device_that_the_environment_misnames_is_refused() {
+    let mut hosts = eight_vms();
+    hosts[0].environment = Environment::baseline().with("MPIB_HCA_SUP", "mlx5_0");
+    let mut net = Net::new(hosts, Settings::new(Profile::G1));
+    let device = "mlx5_0".to_owned();
+    assert_eq!(net.init(vm(1)), Err(Refusal::NoDevice { device }));
+    assert!(net.logs().is_empty());
+    let host = vm(1);
+    assert_eq!(
+        net.connect(host, vm(2)),
+        Err(ConnectError::NotLoaded { host })
+    );
 }
 
 #[test]

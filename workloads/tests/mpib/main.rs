@@ -1,6 +1,7 @@
 //! The facts about MPIB, told through the public door only.
 
 mod bench;
+mod worlds;
 
 mod cases;
 mod connections;
@@ -9,5 +10,7 @@ mod environment;
 mod hints;
 mod island;
 mod job;
+mod laws;
 mod outage;
 mod split;
+mod story_laws;

@@ -59,7 +59,14 @@ impl Net {
         let connection = self.connection_mut(id);
         let head = connection.offer(request, receives);
         connection.clears += 1;
-        let queue_pair = connection.receive.path.cts_queue_pair();
+        let path = connection.receive.path;
+        let Some(queue_pair) = path.cts_queue_pair() else {
+            self.hazards.push(Hazard::NothingPosted {
+                connection: id,
+                rail: path.cts_rail(),
+            });
+            return Ok(request);
+        };
         let bytes = receives.iter().map(|_| CLEAR_TO_SEND).sum();
         let load = Load::Clear { head };
         self.post(id, Side::Receive, queue_pair, Write { bytes, load });

@@ -19,13 +19,16 @@ impl Net {
         let seat = self.seat(host);
         let parameters = Parameters::read(&seat.host.environment)?;
         let mut speed_mbps: u32 = 0;
-        for device in [&parameters.hca_sout, &parameters.hca_sup] {
-            let Some(nic) = seat.host.nic_named(device) else {
-                let device = device.clone();
-                return Err(Refusal::NoDevice { device });
+        for rail in Rail::BOTH {
+            let nic = &seat.host.nics[rail];
+            let device = match rail {
+                Rail::Sout => parameters.hca_sout.clone(),
+                Rail::Sup => parameters.hca_sup.clone(),
             };
+            if nic.device != device {
+                return Err(Refusal::NoDevice { device });
+            }
             if nic.link_layer != LinkLayer::Ethernet {
-                let device = device.clone();
                 return Err(Refusal::NotEthernet { device });
             }
             speed_mbps = speed_mbps.saturating_add(nic.speed_mbps);
