@@ -38,7 +38,7 @@ mod fate;
 mod job;
 mod traffic;
 
-pub use agent::{Agent, DEREGISTER, FlowId, REGISTER, RESPONSE, SOCKET_MAGIC, Unregistered};
+pub use agent::{Agent, AgentMessage, FlowId, SOCKET_MAGIC, Unregistered};
 pub use bytes::Bytes;
 pub use connection::{ConnectError, ConnectionId, Death, Side};
 pub use environment::{Environment, Parameters, Refusal};

@@ -16,14 +16,38 @@ use super::{BadHints, SupBandwidth};
 /// The number that every message on the agent's socket begins with.
 pub const SOCKET_MAGIC: u32 = 0x4D50_4952;
 
-/// Kind and size in bytes of a request for a slot.
-pub const REGISTER: (u32, usize) = (1, 28);
+/// A message on the agent's socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AgentMessage {
+    /// A plugin asks for the slot of a pair.
+    Register,
+    /// A plugin gives its share of a slot back.
+    Deregister,
+    /// The agent answers.
+    Response,
+}
 
-/// Kind and size in bytes of giving a slot back.
-pub const DEREGISTER: (u32, usize) = (2, 12);
+impl AgentMessage {
+    /// Its kind, as it stands in the message.
+    #[must_use]
+    pub const fn kind(self) -> u32 {
+        match self {
+            Self::Register => 1,
+            Self::Deregister => 2,
+            Self::Response => 128,
+        }
+    }
 
-/// Kind of the agent's answer.
-pub const RESPONSE: u32 = 128;
+    /// Its size in bytes; the response's is not known.
+    #[must_use]
+    pub const fn size_bytes(self) -> Option<usize> {
+        match self {
+            Self::Register => Some(28),
+            Self::Deregister => Some(12),
+            Self::Response => None,
+        }
+    }
+}
 
 /// A connection's name towards the agent: the process in the upper half, a counter in the lower.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use platforms::DeviceName;
+
 use super::{BadHints, IslandPrefix, Mode, NcclResult};
 
 /// The variables of a process that the plugin reads. Others may stand in it.
@@ -57,9 +59,9 @@ impl Environment {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameters {
     /// `MPIB_HCA_SOUT`: the device of the SOUT rail.
-    pub hca_sout: String,
+    pub hca_sout: DeviceName,
     /// `MPIB_HCA_SUP`: the device of the SUP rail.
-    pub hca_sup: String,
+    pub hca_sup: DeviceName,
     /// `MPIB_OOB_IF`: the interface of the control connections.
     pub oob_interface: String,
     /// `MPIB_ISLAND_PREFIX_LEN`, default 24.
@@ -96,8 +98,8 @@ impl Parameters {
         let interval = environment.number("MPIB_CTS_SIGNAL_INTERVAL", 128);
         let interval = u32::try_from(interval).unwrap_or(128);
         Ok(Self {
-            hca_sout: environment.required("MPIB_HCA_SOUT")?,
-            hca_sup: environment.required("MPIB_HCA_SUP")?,
+            hca_sout: DeviceName(environment.required("MPIB_HCA_SOUT")?),
+            hca_sup: DeviceName(environment.required("MPIB_HCA_SUP")?),
             oob_interface: environment.required("MPIB_OOB_IF")?,
             island_prefix: IslandPrefix::new(prefix),
             is_prefix_replaced: !(1..=32).contains(&prefix),
@@ -129,13 +131,13 @@ pub enum Refusal {
     )]
     NoDevice {
         /// The device, as the environment names it.
-        device: String,
+        device: DeviceName,
     },
     /// Port 1 of the device is not Ethernet.
     #[error("device `{device}` is not offered: its link layer is not Ethernet")]
     NotEthernet {
         /// The device.
-        device: String,
+        device: DeviceName,
     },
     /// There is no shared memory of an agent.
     #[error("no hints at `/tmp/mpib/hints`\n(hint: start the agent before the job)")]

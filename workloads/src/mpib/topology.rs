@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use platforms::LinkLayer;
+use platforms::{DeviceName, LinkLayer, NodeName};
 
 use super::{Agent, Environment, Gid, PerRail, SupBandwidth};
 
@@ -28,7 +28,7 @@ impl HostId {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Nic {
     /// The device's name, such as `mlx5_0`.
-    pub device: String,
+    pub device: DeviceName,
     /// The port's GID at index 3.
     pub gid: Gid,
     /// The port's link layer; the plugin takes Ethernet only.
@@ -41,7 +41,7 @@ pub struct Nic {
 #[derive(Clone, Debug)]
 pub struct Host {
     /// Its name, such as `vm1`.
-    pub name: String,
+    pub name: NodeName,
     /// Its NICs by the rail that they serve. Its environment must name them so.
     pub nics: PerRail<Nic>,
     /// The address of its control interface, from which the second generation tells islands apart.
@@ -60,13 +60,13 @@ impl Host {
     #[must_use]
     pub fn new(name: &str, sout: Ipv4Addr, sup: Ipv4Addr) -> Self {
         let nic = |device: &str, address| Nic {
-            device: device.to_owned(),
+            device: device.into(),
             gid: Gid::of_ipv4(address),
             link_layer: LinkLayer::Ethernet,
             speed_mbps: 100_000,
         };
         Self {
-            name: name.to_owned(),
+            name: name.into(),
             nics: PerRail {
                 sout: nic("mlx5_0", sout),
                 sup: nic("mlx5_1", sup),

@@ -365,7 +365,7 @@ fn a_device_that_the_environment_misnames_is_refused() {
     let mut hosts = eight_vms();
     hosts[0].environment = Environment::baseline().with("MPIB_HCA_SUP", "mlx5_0");
     let mut net = Net::new(hosts, Settings::new(Profile::G1));
-    let device = "mlx5_0".to_owned();
+    let device = "mlx5_0".into();
     assert_eq!(net.init(vm(1)), Err(Refusal::NoDevice { device }));
     assert!(net.logs().is_empty());
     let host = vm(1);

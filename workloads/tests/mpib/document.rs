@@ -18,7 +18,7 @@ fn section_2_1_has_two_islands_of_four() {
     let hosts = eight_vms();
     for (index, host) in (1_u8..).zip(&hosts) {
         let island = if index <= 4 { 1 } else { 2 };
-        assert_eq!(host.name, format!("vm{index}"));
+        assert_eq!(host.name.as_str(), format!("vm{index}"));
         let sout = Ipv4Addr::new(10, 0, island, index).to_bits();
         let sup = Ipv4Addr::new(10, 9, island, index).to_bits();
         assert_eq!(host.nics.sout.gid.ipv4_bits(), sout);

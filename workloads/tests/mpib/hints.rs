@@ -2,8 +2,8 @@
 
 use rstest::rstest;
 use workloads::mpib::{
-    Agent, BadHints, FlowId, HINTS_MAGIC, HintMemory, HintReader, HintSlot, HintWriter,
-    SupBandwidth, Unregistered,
+    Agent, AgentMessage, BadHints, FlowId, HINTS_MAGIC, HintMemory, HintReader, HintSlot,
+    HintWriter, SOCKET_MAGIC, SupBandwidth, Unregistered,
 };
 
 const SLOT: HintSlot = HintSlot::new(3);
@@ -166,4 +166,17 @@ fn a_flow_is_named_by_process_and_counter(
     #[case] number: u32,
 ) {
     assert_eq!(FlowId::new(pid, counter).get(), number);
+}
+
+#[rstest]
+#[case(AgentMessage::Register, 1, Some(28))]
+#[case(AgentMessage::Deregister, 2, Some(12))]
+#[case(AgentMessage::Response, 128, None)]
+fn a_message_to_the_agent_has_its_kind_and_size(
+    #[case] message: AgentMessage,
+    #[case] kind: u32,
+    #[case] size_bytes: Option<usize>,
+) {
+    assert_eq!((message.kind(), message.size_bytes()), (kind, size_bytes));
+    assert_eq!((SOCKET_MAGIC, HINTS_MAGIC), (0x4D50_4952, 0x4D50_4948));
 }

@@ -40,7 +40,8 @@ impl Net {
     /// The host with this name.
     #[must_use]
     pub fn host_named(&self, name: &str) -> Option<HostId> {
-        self.hosts().find(|host| self.host(*host).name == name)
+        self.hosts()
+            .find(|host| self.host(*host).name.as_str() == name)
     }
 
     /// A host.

@@ -121,7 +121,7 @@ impl Stage {
     }
 
     fn name(&self, host: workloads::mpib::HostId) -> String {
-        self.net().host(host).name.clone()
+        self.net().host(host).name.to_string()
     }
 
     fn island_prefix(&self) -> u8 {

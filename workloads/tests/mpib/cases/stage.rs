@@ -59,7 +59,7 @@ impl Stage {
             Step::Connect { from, to } => self.connect(from, to),
             Step::ConnectToAll { from } => {
                 for host in self.net().hosts().collect::<Vec<_>>() {
-                    let to = self.net().host(host).name.clone();
+                    let to = self.net().host(host).name.to_string();
                     if to != *from {
                         self.connect(from, &to);
                     }
@@ -307,7 +307,7 @@ fn hosts(world: &World) -> Vec<Host> {
                 None => environment.without(name),
             };
         }
-        match world.agents.get(&host.name).map(String::as_str) {
+        match world.agents.get(host.name.as_str()).map(String::as_str) {
             None => {}
             Some("missing") => host.agent = Agent::missing(),
             Some("wrong-magic") => {
@@ -317,10 +317,10 @@ fn hosts(world: &World) -> Vec<Host> {
             }
             Some(other) => panic!("no agent `{other}`"),
         }
-        if let Some(gid) = world.gids.get(&host.name) {
+        if let Some(gid) = world.gids.get(host.name.as_str()) {
             host.nics.sout.gid = Gid::new(gid.parse().expect("a GID"));
         }
-        if world.infiniband_sup.contains(&host.name) {
+        if world.infiniband_sup.contains(&host.name.0) {
             host.nics.sup.link_layer = LinkLayer::InfiniBand;
         }
     }
