@@ -1,5 +1,7 @@
 //! Connections: classification, clear-to-send, completions, requests, logs.
 
+use std::net::Ipv4Addr;
+
 use rstest::rstest;
 use workloads::mpib::{
     Bytes, ConnectError, Environment, Hazard, Immediate, Isend, Mode, NcclResult, Net, Parameters,
@@ -81,6 +83,22 @@ fn each_end_logs_its_own_view_and_its_start() {
         lines[1].text,
         "NET/MPIB : Path classification: SUP (intra-island) hintActive=1 (sout_src=0x0a000102 sout_dst=0x0a000101)"
     );
+}
+
+#[rstest]
+#[case(Profile::G1, PathClass::Intra)]
+#[case(Profile::G2, PathClass::Inter)]
+fn the_second_generation_classifies_by_the_control_network(
+    #[case] profile: Profile,
+    #[case] class: PathClass,
+) {
+    let mut hosts = eight_vms();
+    hosts[1].oob = Ipv4Addr::new(192, 168, 7, 2);
+    let mut net = net_of(profile, hosts);
+    let connection = connect(&mut net, 1, 2);
+    for side in [Side::Send, Side::Receive] {
+        assert_eq!(net.path(connection, side).class(), Some(class));
+    }
 }
 
 /// The value in the warning is read after it was replaced.

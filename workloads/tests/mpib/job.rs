@@ -127,6 +127,20 @@ fn a_device_that_goes_fails_the_job_at_once() {
 }
 
 #[test]
+fn a_failed_job_waits_for_nothing() {
+    let mut job = ring_of_7_3(Settings::new(Profile::G1));
+    job.tell(at(10_000, 1, Rail::Sup, RailState::Down));
+    job.advance(SimTime::from_ms(10_030));
+    let next_try = SimTime::from_secs(10) + SimTime::from_ns(TRY_NS);
+    assert_eq!(job.net().next_at(), Some(next_try));
+    job.tell(at(10_030, 5, Rail::Sout, RailState::Gone));
+    assert_eq!(job.fate(), Fate::Failed);
+    assert_eq!(job.next_at(), None);
+    let stalls: Vec<_> = job.stalls().map(|stall| (stall.from, stall.to)).collect();
+    assert_eq!(stalls, [(SimTime::from_secs(10), None)]);
+}
+
+#[test]
 fn a_lost_rank_fails_the_job_at_once() {
     let mut job = ring_of_7_3(Settings::new(Profile::G1));
     job.lose_rank(vm(6), SimTime::from_ms(5_050));
