@@ -8,7 +8,7 @@
 //! Left out: how a port comes to be down (it is told, see [`RailChange`]), the time that bytes need
 //! on a wire (what takes time here is waiting), and what a monitor says about any of it.
 //!
-//! Start at [`PathClass`] (who shares an island), [`Split`] (which rail gets how many bytes) and
+//! Start at [`PathClass`] (who shares an island), [`Split`] (which rail gets how many bytes),
 //! [`Net`] (connections, messages and outages), and [`Job`] (what a collective feels).
 
 mod bytes;

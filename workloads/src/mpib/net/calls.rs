@@ -6,7 +6,7 @@ use super::{CLEAR_TO_SEND, Hazard, Net, RECEIVES_MAX, REQUESTS_MAX};
 use crate::mpib::connection::{ConnectionId, Load, Side, Write};
 use crate::mpib::message::{Immediate, Receive, RequestId, Tag};
 use crate::mpib::path::ShareSource;
-use crate::mpib::{Bytes, NcclResult, Rail, RailMask, SupBandwidth};
+use crate::mpib::{Bytes, NcclResult, Rail, RailMask, Split, SupBandwidth};
 
 /// What `isend` gives back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +32,7 @@ pub enum Progress {
 pub(super) struct Request {
     connection: ConnectionId,
     side: Side,
+    /// The posts of a send that are not acknowledged.
     parts: u8,
     done: Option<SimTime>,
 }
@@ -55,7 +56,7 @@ impl Net {
         if self.connection(id).receives_open() >= REQUESTS_MAX {
             return Err(NcclResult::InternalError);
         }
-        let request = self.request(id, Side::Receive, 0);
+        let request = self.request(id, Side::Receive);
         let connection = self.connection_mut(id);
         let head = connection.offer(request, receives);
         connection.clears += 1;
@@ -97,44 +98,18 @@ impl Net {
             return Ok(Isend::Spins);
         };
         let split = path.split(share, size);
-        let mask = split.mask();
-        let leader = mask.leader();
-        let rails = leader.into_iter().chain(
-            Rail::BOTH
-                .into_iter()
-                .filter(|rail| mask.has(*rail) && Some(*rail) != leader),
-        );
-        let posts: Vec<(Rail, Option<u8>)> = rails
-            .map(|rail| (rail, path.queue_pair(rail, head)))
-            .collect();
-        let parts = posts.iter().filter(|(_, pair)| pair.is_some()).count();
-        let parts = u8::try_from(parts).expect("there are two rails");
-        let request = self.request(id, Side::Send, parts);
+        let (request, mask) = (self.request(id, Side::Send), split.mask());
         let connection = self.connection_mut(id);
         connection.sends_open += 1;
         connection.sent(head, index);
         let slot = u8::try_from(head % 256).expect("a remainder of 256 fits");
-        let immediate = Immediate::new(slot, mask, size);
-        for (rail, queue_pair) in posts {
-            let Some(queue_pair) = queue_pair else {
-                self.hazards.push(Hazard::NothingPosted {
-                    connection: id,
-                    rail,
-                });
-                continue;
-            };
-            let load = Load::Data {
-                head,
-                index,
-                request,
-                immediate,
-            };
-            let bytes = split.on(rail);
-            self.post(id, Side::Send, queue_pair, Write { bytes, load });
-        }
-        if parts == 0 {
-            self.completed(request);
-        }
+        let load = Load::Data {
+            head,
+            index,
+            request,
+            immediate: Immediate::new(slot, mask, size),
+        };
+        self.post_parts(id, request, split, load);
         Ok(Isend::Request(request, mask))
     }
 
@@ -152,6 +127,43 @@ impl Net {
         }
         self.require_alive(request.connection)?;
         Ok(Progress::Pending)
+    }
+
+    /// Posts a message's parts, the leading rail's first. A rail without queue pairs gets nothing, and
+    /// its part counts as done.
+    fn post_parts(&mut self, id: ConnectionId, request: RequestId, split: Split, load: Load) {
+        let Load::Data { head, .. } = load else {
+            unreachable!("the parts of a message are data")
+        };
+        let path = self.connection(id).send.path;
+        let rails = Rail::BOTH
+            .into_iter()
+            .filter(|rail| split.mask().has(*rail));
+        let pairs: Vec<_> = rails
+            .map(|rail| (rail, path.queue_pair(rail, head)))
+            .collect();
+        let open = self
+            .requests
+            .get_mut(&request)
+            .expect("it was made for these parts");
+        for (rail, pair) in &pairs {
+            match pair {
+                Some(_) => open.parts += 1,
+                None => self.hazards.push(Hazard::NothingPosted {
+                    connection: id,
+                    rail: *rail,
+                }),
+            }
+        }
+        if open.parts == 0 {
+            self.completed(request);
+        }
+        for (rail, pair) in pairs {
+            if let Some(pair) = pair {
+                let bytes = split.on(rail);
+                self.post(id, Side::Send, pair, Write { bytes, load });
+            }
+        }
     }
 
     pub(super) fn clear_is_signaled(&self, id: ConnectionId) -> bool {
@@ -191,13 +203,13 @@ impl Net {
         }
     }
 
-    fn request(&mut self, connection: ConnectionId, side: Side, parts: u8) -> RequestId {
+    fn request(&mut self, connection: ConnectionId, side: Side) -> RequestId {
         let id = RequestId(self.requests_made);
         self.requests_made += 1;
         let request = Request {
             connection,
             side,
-            parts,
+            parts: 0,
             done: None,
         };
         self.requests.insert(id, request);
