@@ -1,0 +1,162 @@
+//! Names on an LNet: nets, network identifiers, and patterns over them.
+
+use std::{fmt, str::FromStr};
+
+/// A net, such as `o2ib` or `tcp1`: the driver's name and a number, which is left out if 0.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NetName(String);
+
+/// The driver below a net. What a failure is called, and who keeps time, depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Lnd {
+    /// `o2iblnd`: verbs, over InfiniBand or RoCE.
+    O2ib,
+    /// `socklnd`: TCP.
+    Sock,
+    /// Any other, which keeps no timeout of its own.
+    Other,
+}
+
+impl Lnd {
+    /// The driver's module parameter `timeout`, in seconds, as it comes ("lnet/klnds").
+    pub(crate) fn own_timeout_s(self) -> Option<u64> {
+        match self {
+            Self::O2ib | Self::Sock => Some(50),
+            Self::Other => None,
+        }
+    }
+}
+
+impl NetName {
+    /// Which driver serves it.
+    #[must_use]
+    pub fn lnd(&self) -> Lnd {
+        match self.0.trim_end_matches(|c: char| c.is_ascii_digit()) {
+            "o2ib" | "o" => Lnd::O2ib,
+            "tcp" => Lnd::Sock,
+            _ => Lnd::Other,
+        }
+    }
+}
+
+impl fmt::Display for NetName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for NetName {
+    type Err = NidError;
+
+    fn from_str(text: &str) -> Result<Self, NidError> {
+        let letter = text.starts_with(|c: char| c.is_ascii_lowercase());
+        let rest = text
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
+        if letter && rest {
+            // `o2ib0` and `o2ib` are one net; `o2ib10` is another.
+            let bare = text
+                .strip_suffix('0')
+                .filter(|bare| bare.ends_with(|c: char| c.is_ascii_lowercase()));
+            Ok(Self(bare.unwrap_or(text).to_owned()))
+        } else {
+            Err(NidError::Net(text.to_owned()))
+        }
+    }
+}
+
+/// A network identifier: one interface of one node, such as `10.0.1.1@o2ib`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Nid {
+    net: NetName,
+    address: String,
+}
+
+impl Nid {
+    /// The net it is on.
+    #[must_use]
+    pub fn net(&self) -> &NetName {
+        &self.net
+    }
+}
+
+impl fmt::Display for Nid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{}", self.address, self.net)
+    }
+}
+
+impl FromStr for Nid {
+    type Err = NidError;
+
+    fn from_str(text: &str) -> Result<Self, NidError> {
+        match text.split_once('@') {
+            Some((address, net)) if !address.is_empty() && !address.contains(['*', ' ']) => {
+                Ok(Self {
+                    net: net.parse()?,
+                    address: address.to_owned(),
+                })
+            }
+            _ => Err(NidError::Nid(text.to_owned())),
+        }
+    }
+}
+
+/// What a rule asks of a NID: `*`, `*@o2ib` or one NID.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NidPattern {
+    /// Every NID.
+    Any,
+    /// Every NID of a net.
+    OnNet(NetName),
+    /// This NID.
+    One(Nid),
+}
+
+impl NidPattern {
+    /// Whether `nid` fits.
+    #[must_use]
+    pub fn fits(&self, nid: &Nid) -> bool {
+        match self {
+            Self::Any => true,
+            Self::OnNet(net) => nid.net() == net,
+            Self::One(one) => nid == one,
+        }
+    }
+}
+
+impl fmt::Display for NidPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Any => f.write_str("*"),
+            Self::OnNet(net) => write!(f, "*@{net}"),
+            Self::One(nid) => nid.fmt(f),
+        }
+    }
+}
+
+impl FromStr for NidPattern {
+    type Err = NidError;
+
+    fn from_str(text: &str) -> Result<Self, NidError> {
+        match text.strip_prefix('*') {
+            Some("") => Ok(Self::Any),
+            Some(rest) => match rest.strip_prefix('@') {
+                Some(net) => Ok(Self::OnNet(net.parse()?)),
+                None => Err(NidError::Nid(text.to_owned())),
+            },
+            None => Ok(Self::One(text.parse()?)),
+        }
+    }
+}
+
+/// A name that is none.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NidError {
+    /// Not a net.
+    #[error("`{0}` is not a net\nhint: a driver's name and a number, such as `o2ib` or `tcp1`")]
+    Net(String),
+    /// Not a network identifier.
+    #[error("`{0}` is not a NID\nhint: an address, `@` and a net, such as `10.0.1.1@o2ib`")]
+    Nid(String),
+}

@@ -1,0 +1,302 @@
+//! A node's parameters, what may be set, and the times that follow from them.
+
+use std::{fmt, str::FromStr};
+
+use simfs::SimTime;
+
+use super::{nid::Lnd, profile::Profile};
+
+/// A parameter that `lnetctl set` or a module option knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Param {
+    /// `numa_range`: NUMA distances up to it count as equal.
+    NumaRange,
+    /// `max_interfaces`: 1 or more.
+    MaxInterfaces,
+    /// `discovery`: 0 or 1; without it every NID is a peer of its own.
+    Discovery,
+    /// `drop_asym_route`: 0 or 1; messages from a router that is no way back are dropped.
+    DropAsymRoute,
+    /// `retry_count`: how often a message is sent again.
+    RetryCount,
+    /// `transaction_timeout`: how long a response may take, in seconds.
+    TransactionTimeout,
+    /// `health_sensitivity`: 0 to 1000; what a failure costs. 0 turns health off.
+    HealthSensitivity,
+    /// `recovery_interval`: seconds between recovery pings where they do not back off.
+    RecoveryInterval,
+    /// `router_sensitivity`: 0 to 100 percent. It is kept and shown and decides nothing: a route
+    /// stays up at peer health 500 ("lustre/tests/sanity-lnet.sh", 228).
+    RouterSensitivity,
+    /// `response_tracking`: 0 nothing but LNet's own, 1 GETs, 2 PUTs, 3 both.
+    ResponseTracking,
+    /// `recovery_limit`: seconds after which a silent peer is pinged no more; 0: never.
+    RecoveryLimit,
+    /// `max_recovery_ping_interval`: seconds, 1 or more.
+    MaxRecoveryPingInterval,
+    /// `avoid_asym_router_failure`: 0 or 1; a router's far side must be up for its route to be.
+    AvoidAsymRouterFailure,
+}
+
+impl Param {
+    /// All, in the order of `lnetctl global show`.
+    pub const ALL: [Self; 13] = [
+        Self::NumaRange,
+        Self::MaxInterfaces,
+        Self::Discovery,
+        Self::DropAsymRoute,
+        Self::RetryCount,
+        Self::TransactionTimeout,
+        Self::HealthSensitivity,
+        Self::RecoveryInterval,
+        Self::RouterSensitivity,
+        Self::ResponseTracking,
+        Self::RecoveryLimit,
+        Self::MaxRecoveryPingInterval,
+        Self::AvoidAsymRouterFailure,
+    ];
+
+    /// As `lnetctl` spells it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NumaRange => "numa_range",
+            Self::MaxInterfaces => "max_interfaces",
+            Self::Discovery => "discovery",
+            Self::DropAsymRoute => "drop_asym_route",
+            Self::RetryCount => "retry_count",
+            Self::TransactionTimeout => "transaction_timeout",
+            Self::HealthSensitivity => "health_sensitivity",
+            Self::RecoveryInterval => "recovery_interval",
+            Self::RouterSensitivity => "router_sensitivity",
+            Self::ResponseTracking => "response_tracking",
+            Self::RecoveryLimit => "recovery_limit",
+            Self::MaxRecoveryPingInterval => "max_recovery_ping_interval",
+            Self::AvoidAsymRouterFailure => "avoid_asym_router_failure",
+        }
+    }
+
+    /// The least and the most that it can ever be.
+    fn range(self) -> (i64, i64) {
+        let most = i64::from(i32::MAX);
+        match self {
+            Self::NumaRange | Self::RetryCount | Self::RecoveryLimit => (0, most),
+            Self::MaxInterfaces
+            | Self::TransactionTimeout
+            | Self::RecoveryInterval
+            | Self::MaxRecoveryPingInterval => (1, most),
+            Self::Discovery | Self::DropAsymRoute | Self::AvoidAsymRouterFailure => (0, 1),
+            Self::HealthSensitivity => (0, 1000),
+            Self::RouterSensitivity => (0, 100),
+            Self::ResponseTracking => (0, 3),
+        }
+    }
+}
+
+impl fmt::Display for Param {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Param {
+    type Err = ParamError;
+
+    fn from_str(text: &str) -> Result<Self, ParamError> {
+        Self::ALL
+            .into_iter()
+            .find(|param| param.name() == text)
+            .ok_or_else(|| ParamError::Unknown(text.to_owned()))
+    }
+}
+
+/// Why a parameter was not set. To a caller of the real thing each is `EINVAL`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ParamError {
+    /// No such parameter.
+    #[error(
+        "`{0}` is not a parameter of LNet\nhint: such as `retry_count` or `health_sensitivity`"
+    )]
+    Unknown(String),
+    /// Beyond what the parameter can ever be.
+    #[error("`{param}` cannot be {value}\nhint: {least} to {most}")]
+    OutOfRange {
+        /// Which.
+        param: Param,
+        /// What was asked for.
+        value: i64,
+        /// The least that is taken.
+        least: i64,
+        /// The most that is taken.
+        most: i64,
+    },
+    /// Retries without health.
+    #[error(
+        "`retry_count` cannot be {0} while `health_sensitivity` is 0\nhint: set `health_sensitivity` first"
+    )]
+    RetryWithoutHealth(i64),
+    /// More retries than seconds.
+    #[error(
+        "`retry_count` cannot be {retry_count} with a `transaction_timeout` of {timeout_s} s\nhint: a retry needs a second at least"
+    )]
+    RetryBeyondTimeout {
+        /// Retries asked for.
+        retry_count: i64,
+        /// Seconds there are.
+        timeout_s: i64,
+    },
+    /// Not more seconds than retries.
+    #[error(
+        "`transaction_timeout` cannot be {timeout_s} s with a `retry_count` of {retry_count}\nhint: it must be greater than `retry_count`"
+    )]
+    TimeoutWithinRetries {
+        /// Seconds asked for.
+        timeout_s: i64,
+        /// Retries there are.
+        retry_count: i64,
+    },
+}
+
+/// The parameters of one node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Params {
+    profile: Profile,
+    /// By [`Param::ALL`].
+    values: [u32; Param::ALL.len()],
+}
+
+impl Params {
+    /// Defaults: "lnet/lnet/api-ni.c", "lnet/lnet/lib-move.c", "lnet/lnet/peer.c".
+    pub(crate) fn new(profile: Profile, transaction_timeout_s: u32) -> Self {
+        let values = Param::ALL.map(|param| match param {
+            Param::NumaRange | Param::DropAsymRoute | Param::RecoveryLimit => 0,
+            Param::MaxInterfaces => 200,
+            Param::Discovery | Param::RecoveryInterval | Param::AvoidAsymRouterFailure => 1,
+            Param::RetryCount => 2,
+            Param::TransactionTimeout => transaction_timeout_s,
+            Param::HealthSensitivity | Param::RouterSensitivity => 100,
+            Param::ResponseTracking => 3,
+            Param::MaxRecoveryPingInterval => 900,
+        });
+        Self { profile, values }
+    }
+
+    /// What the node runs.
+    #[must_use]
+    pub fn profile(&self) -> Profile {
+        self.profile
+    }
+
+    /// A parameter as it stands.
+    #[must_use]
+    pub fn get(&self, param: Param) -> u32 {
+        self.values[param as usize]
+    }
+
+    /// Sets a parameter. A sensitivity of 0 forces the retries to 0.
+    ///
+    /// # Errors
+    /// A [`ParamError`], and then nothing has changed.
+    pub fn set(&mut self, param: Param, value: i64) -> Result<(), ParamError> {
+        let (least, mut most) = param.range();
+        if let (Param::RetryCount, Some(cap)) = (param, self.profile.behaviour().retry_count_max) {
+            most = i64::from(cap);
+        }
+        let wanted = u32::try_from(value)
+            .ok()
+            .filter(|_| (least..=most).contains(&value))
+            .ok_or(ParamError::OutOfRange {
+                param,
+                value,
+                least,
+                most,
+            })?;
+        let timeout_s = i64::from(self.get(Param::TransactionTimeout));
+        let retry_count = i64::from(self.get(Param::RetryCount));
+        match param {
+            Param::RetryCount if value > 0 && self.get(Param::HealthSensitivity) == 0 => {
+                return Err(ParamError::RetryWithoutHealth(value));
+            }
+            Param::RetryCount if value > timeout_s => {
+                return Err(ParamError::RetryBeyondTimeout {
+                    retry_count: value,
+                    timeout_s,
+                });
+            }
+            Param::TransactionTimeout if value <= retry_count => {
+                return Err(ParamError::TimeoutWithinRetries {
+                    timeout_s: value,
+                    retry_count,
+                });
+            }
+            Param::HealthSensitivity if value == 0 => {
+                self.values[Param::RetryCount as usize] = 0;
+            }
+            _ => {}
+        }
+        self.values[param as usize] = wanted;
+        Ok(())
+    }
+
+    /// What a failure costs: 0 to 1000.
+    #[must_use]
+    pub fn sensitivity(&self) -> u16 {
+        u16::try_from(self.get(Param::HealthSensitivity)).unwrap_or(u16::MAX)
+    }
+
+    /// How long a response may take.
+    #[must_use]
+    pub fn transaction_timeout(&self) -> SimTime {
+        SimTime::from_secs(u64::from(self.get(Param::TransactionTimeout)))
+    }
+
+    /// How long the driver may take for one try.
+    #[must_use]
+    pub fn lnd_timeout(&self) -> SimTime {
+        let timeout_s = self.get(Param::TransactionTimeout);
+        let retry_count = self.get(Param::RetryCount);
+        let share_s = if self.profile.behaviour().timeout_by_tries {
+            (timeout_s - 1) / (retry_count + 1)
+        } else {
+            // The HLD divides by the retries and does not say what it means by none.
+            timeout_s / retry_count.max(1)
+        };
+        SimTime::from_secs(u64::from(share_s.max(1)))
+    }
+
+    /// How long a message may be tried, all its sends together, over a net of this driver. One that
+    /// keeps a timeout of its own (50 s) gives each try that time and a second on top; the HLD knows
+    /// the send time and the transaction timeout only.
+    #[must_use]
+    pub fn message_timeout(&self, lnd: Lnd) -> SimTime {
+        match lnd.own_timeout_s() {
+            Some(own_s) if self.profile.behaviour().timeout_by_tries => {
+                let tries = u64::from(self.get(Param::RetryCount)) + 1;
+                SimTime::from_secs(own_s * tries + 1)
+            }
+            _ => self.transaction_timeout(),
+        }
+    }
+
+    /// How often the node looks for responses that are overdue: half the transaction timeout, so
+    /// that one is found after between one and one and a half of it.
+    #[must_use]
+    pub fn response_scan_interval_s(&self) -> u64 {
+        u64::from(self.get(Param::TransactionTimeout) / 2).max(1)
+    }
+
+    /// Seconds from the `sent`th recovery ping of an interface to the next; `sent` 0 is the wait
+    /// before the first.
+    #[must_use]
+    pub fn recovery_ping_gap_s(&self, sent: u32) -> u64 {
+        if !self.profile.behaviour().pings_back_off {
+            return u64::from(self.get(Param::RecoveryInterval));
+        }
+        let most = self.get(Param::MaxRecoveryPingInterval);
+        if sent > most.ilog2() {
+            u64::from(most)
+        } else {
+            1 << sent
+        }
+    }
+}

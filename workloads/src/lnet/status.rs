@@ -1,0 +1,145 @@
+//! What became of a message: the eleven statuses, and what each costs.
+
+use std::{fmt, str::FromStr};
+
+/// `LNET_MSG_STATUS_…`, in the order of the enumeration ("lnet/include/linux/lnet/lib-types.h").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MsgStatus {
+    /// Nothing failed.
+    Ok,
+    /// The local interface was interrupted.
+    LocalInterrupt,
+    /// The local interface dropped it.
+    LocalDropped,
+    /// The local interface gave it up.
+    LocalAborted,
+    /// The local interface knew no way.
+    LocalNoRoute,
+    /// The local side failed for good.
+    LocalError,
+    /// It stood too long on the local interface's queue.
+    LocalTimeout,
+    /// The remote side refused it for good.
+    RemoteError,
+    /// The remote side did not take it.
+    RemoteDropped,
+    /// The remote side took it and never answered.
+    RemoteTimeout,
+    /// It was under way too long; nobody knows why.
+    NetworkTimeout,
+}
+
+/// Whose fault a resend works around.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resend {
+    /// Another local interface is tried.
+    Local,
+    /// Another interface of the peer is tried.
+    Remote,
+}
+
+impl MsgStatus {
+    /// All, in order; the index is the number of the drop rule's bit.
+    pub const ALL: [Self; 11] = [
+        Self::Ok,
+        Self::LocalInterrupt,
+        Self::LocalDropped,
+        Self::LocalAborted,
+        Self::LocalNoRoute,
+        Self::LocalError,
+        Self::LocalTimeout,
+        Self::RemoteError,
+        Self::RemoteDropped,
+        Self::RemoteTimeout,
+        Self::NetworkTimeout,
+    ];
+
+    /// Its place in [`MsgStatus::ALL`].
+    #[must_use]
+    pub fn number(self) -> usize {
+        self as usize
+    }
+
+    /// Whether it lowers the health of the local interface that carried the message.
+    #[must_use]
+    pub fn blames_local(self) -> bool {
+        matches!(
+            self,
+            Self::LocalInterrupt
+                | Self::LocalDropped
+                | Self::LocalAborted
+                | Self::LocalNoRoute
+                | Self::LocalError
+                | Self::LocalTimeout
+                | Self::NetworkTimeout
+        )
+    }
+
+    /// Whether it lowers the health of the peer's interface that the message was sent to.
+    #[must_use]
+    pub fn blames_peer(self) -> bool {
+        matches!(
+            self,
+            Self::RemoteError | Self::RemoteDropped | Self::RemoteTimeout | Self::NetworkTimeout
+        )
+    }
+
+    /// Whether the message may be sent again, and around whom; `None` where the other side may
+    /// have seen it, or where a second try would meet the same trouble.
+    #[must_use]
+    pub fn resend(self) -> Option<Resend> {
+        match self {
+            Self::LocalInterrupt
+            | Self::LocalDropped
+            | Self::LocalAborted
+            | Self::LocalNoRoute
+            | Self::LocalTimeout => Some(Resend::Local),
+            Self::RemoteDropped => Some(Resend::Remote),
+            Self::Ok
+            | Self::LocalError
+            | Self::RemoteError
+            | Self::RemoteTimeout
+            | Self::NetworkTimeout => None,
+        }
+    }
+
+    /// As the rules of `lnetctl fault drop add -e` spell it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::LocalInterrupt => "local_interrupt",
+            Self::LocalDropped => "local_dropped",
+            Self::LocalAborted => "local_aborted",
+            Self::LocalNoRoute => "local_no_route",
+            Self::LocalError => "local_error",
+            Self::LocalTimeout => "local_timeout",
+            Self::RemoteError => "remote_error",
+            Self::RemoteDropped => "remote_dropped",
+            Self::RemoteTimeout => "remote_timeout",
+            Self::NetworkTimeout => "network_timeout",
+        }
+    }
+}
+
+impl fmt::Display for MsgStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for MsgStatus {
+    type Err = StatusError;
+
+    fn from_str(text: &str) -> Result<Self, StatusError> {
+        Self::ALL
+            .into_iter()
+            .find(|status| status.name() == text)
+            .ok_or_else(|| StatusError(text.to_owned()))
+    }
+}
+
+/// A status that is none.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a message status\nhint: such as `local_dropped` or `network_timeout`")]
+pub struct StatusError(String);
