@@ -5,17 +5,42 @@
 //! trusted again, and what the storage traffic on top notices. Three [`Profile`]s hold what the
 //! "LNet Health HLD" says and what two releases of Lustre built of it.
 //!
-//! It leaves out how a link fails (it is told, by notices), the bytes on the wire, and memory.
-//! Start at [`Params`].
+//! It leaves out how a link fails (it is told, by [`Notice`]s), the bytes on the wire, and memory.
+//! Start at [`Lnet`].
 
+mod flight;
+mod happening;
 mod health;
+mod judge;
+mod message;
+mod monitor;
+mod network;
+mod ni;
 mod nid;
+mod node;
 mod params;
+mod peer;
 mod profile;
+mod recovery;
+mod route;
+mod rule;
+mod select;
+mod stats;
 mod status;
+mod wire;
 
+pub use happening::{Cause, Ending, Errand, Happening, Side, UlpEvent, UlpResult, What};
 pub use health::Health;
+pub use message::{MessageId, Request, Verb};
+pub use network::{Lnet, LnetError};
+pub use ni::{LocalNi, NiSpec, Recovery};
 pub use nid::{Lnd, NetName, Nid, NidError, NidPattern};
+pub use node::{Node, NodeSpec};
 pub use params::{Param, ParamError, Params};
+pub use peer::{Peer, PeerNi};
 pub use profile::{Behaviour, Profile, ProfileError};
+pub use route::{Route, RouteSpec};
+pub use rule::{Deed, Pace, Rule, RuleError, RuleSpec};
+pub use stats::{KindCounts, MessageKind, NiStats, Statistics};
 pub use status::{MsgStatus, Resend, StatusError};
+pub use wire::{Notice, PortEvent, Timing, Trouble, Wire};

@@ -1,3 +1,6 @@
 //! The facts about LNet Health, told through the public door only.
 
+mod cases;
 mod params;
+mod row;
+mod stage;

@@ -1,0 +1,571 @@
+//! A message's way: chosen, tried, judged, tried again; landed, taken in, answered or passed on.
+
+use platforms::NodeName;
+use simfs::SimTime;
+
+use super::{
+    happening::{Cause, Ending, UlpEvent, UlpResult, What},
+    judge::Verdict,
+    message::{Heard, Leg, Message, MessageId, Purpose},
+    network::{Event, Lnet},
+    ni::PEER_CREDITS,
+    node::Open,
+    params::Param,
+    rule::{Deed, Passing},
+    stats::MessageKind,
+    status::MsgStatus,
+    wire::{Noticed, Trouble, Wire},
+};
+
+/// What a try will come to, as the path stands.
+enum Prospect {
+    Lands(SimTime),
+    Fails(MsgStatus, SimTime),
+}
+
+impl Lnet {
+    /// Chooses a way and tries it.
+    pub(crate) fn launch(&mut self, mut message: Message) {
+        let now = self.log.now;
+        let Some(node) = self.nodes.get_mut(&message.holder) else {
+            return;
+        };
+        if message.wants_answer && message.resends == 0 && !message.forwarded {
+            let tracked = tracks(&message, node.params.get(Param::ResponseTracking));
+            let deadline = tracked.then(|| now + node.params.transaction_timeout());
+            node.stats.rst_alloc += u64::from(tracked);
+            let open = Open {
+                purpose: message.purpose.clone(),
+                deadline,
+                next_hop: None,
+            };
+            node.open.insert(message.transaction, open);
+        }
+        let leg = match node.select(&message) {
+            Ok(leg) => leg,
+            Err(no_path) => return self.conclude(message, no_path.status(), Ending::Failure),
+        };
+        if message.deadline.is_none() {
+            message.deadline = Some(now + node.params.message_timeout(leg.by.net().lnd()));
+        }
+        if !message.forwarded {
+            message.origin = Some(leg.by.clone());
+        }
+        // The header names the interface that was chosen, where it is the destination's.
+        if node.peer(&leg.to) == node.peer(&message.destination) {
+            message.destination = leg.to.clone();
+        }
+        // A router asks whether the next hop is there before it passes anything on.
+        let dead = node.peer_ni(&leg.to).is_some_and(|ni| !ni.alive);
+        if message.forwarded && dead {
+            node.stats.drop_count += 1;
+            node.stats.drop_length += message.payload();
+            self.log.say(
+                &message.holder,
+                What::Dropped {
+                    by: leg.by,
+                    kind: message.kind,
+                },
+            );
+            return self.conclude(message, MsgStatus::RemoteError, Ending::Failure);
+        }
+        let prospect = self.prospect(&message, &leg);
+        let Some(node) = self.nodes.get_mut(&message.holder) else {
+            return;
+        };
+        if let Some(ni) = node.ni_mut(&leg.by) {
+            ni.tx_credits -= 1;
+            ni.stats.sent.count(message.kind);
+        }
+        if let Some(ni) = node.peer_ni_mut(&leg.to) {
+            ni.tx_credits -= 1;
+            ni.queued_bytes += message.length;
+            ni.stats.sent.count(message.kind);
+        }
+        if let Some(open) = node
+            .open
+            .get_mut(&message.transaction)
+            .filter(|_| message.wants_answer)
+        {
+            open.next_hop = Some(leg.to.clone()).filter(|_| !leg.own);
+        }
+        let sent = What::Sent {
+            message: message.id,
+            kind: message.kind,
+            errand: message.errand(),
+            by: leg.by.clone(),
+            to: leg.to.clone(),
+            attempt: message.resends + 1,
+        };
+        self.log.say(&message.holder, sent);
+        message.used.push(leg.by.clone());
+        message.used.push(leg.to.clone());
+        message.leg = Some(leg);
+        let id = message.id;
+        self.flying.insert(id, message);
+        match prospect {
+            Prospect::Lands(after) => self.plan(now + after, Event::Land(id)),
+            Prospect::Fails(status, after) => self.plan(now + after, Event::Fail(id, status)),
+        }
+    }
+
+    /// A rule first, then the ports, then the wire, then the node at the other end.
+    fn prospect(&mut self, message: &Message, leg: &Leg) -> Prospect {
+        let now = self.log.now;
+        if let Some(node) = self.nodes.get_mut(&message.holder) {
+            let passing = passing(message, leg, &leg.by);
+            for rule in &mut node.rules {
+                if matches!(rule.spec.deed, Deed::Simulate(_))
+                    && rule.hits(&passing, now)
+                    && let Some(status) = rule.status()
+                {
+                    return Prospect::Fails(status, SimTime::ZERO);
+                }
+            }
+        }
+        let (_, from) = &self.owners[&leg.by];
+        let (target, to) = &self.owners[&leg.to];
+        let node = &self.nodes[&message.holder];
+        let connected = node.connections.contains(&(leg.by.clone(), leg.to.clone()));
+        let under_way = node
+            .ni(&leg.by)
+            .map_or(0, |ni| i64::from(ni.spec.credits) - ni.tx_credits);
+        let wire = self
+            .wires
+            .get(&(from.clone(), to.clone()))
+            .copied()
+            .unwrap_or(Wire::Carries);
+        let trouble = if self.dark.contains(from) {
+            let behind = under_way >= PEER_CREDITS;
+            Some(if behind {
+                Trouble::StillQueued
+            } else {
+                Trouble::CompletionFailed
+            })
+        } else if self.dark.contains(to) {
+            Some(if connected {
+                Trouble::CompletionFailed
+            } else {
+                Trouble::ConnectTimedOut
+            })
+        } else if let Wire::Fails(trouble) = wire {
+            Some(trouble)
+        } else if !self.nodes[target].loaded {
+            Some(Trouble::ConnectRefused)
+        } else {
+            None
+        };
+        match (trouble, wire) {
+            (Some(trouble), _) => {
+                let after = match trouble.noticed() {
+                    Noticed::AtOnce => SimTime::ZERO,
+                    Noticed::AfterRetries => self.timing.rc_retry,
+                    Noticed::AfterLndTimeout => node.params.lnd_timeout(),
+                };
+                Prospect::Fails(trouble.status(leg.by.net().lnd()), after)
+            }
+            (None, Wire::Delays(more)) => Prospect::Lands(self.timing.latency + more),
+            (None, _) => Prospect::Lands(self.timing.latency),
+        }
+    }
+
+    /// The end of the wire: a port that went dark meanwhile makes the completion fail, when the
+    /// retries since the posting have run out.
+    pub(crate) fn land(&mut self, id: MessageId) {
+        let Some(message) = self.flying.get(&id) else {
+            return;
+        };
+        let Some(leg) = message.leg.clone() else {
+            return;
+        };
+        let (_, from) = &self.owners[&leg.by];
+        let (target, to) = &self.owners[&leg.to];
+        let trouble = if self.dark.contains(from) || self.dark.contains(to) {
+            Some(Trouble::CompletionFailed)
+        } else if !self.nodes[target].loaded {
+            Some(Trouble::ConnectRefused)
+        } else {
+            None
+        };
+        if let Some(trouble) = trouble {
+            let status = trouble.status(leg.by.net().lnd());
+            let after = match trouble.noticed() {
+                Noticed::AtOnce => SimTime::ZERO,
+                Noticed::AfterRetries | Noticed::AfterLndTimeout => self.timing.rc_retry,
+            };
+            let at = self.log.now + after;
+            return self.plan(at, Event::Fail(id, status));
+        }
+        let copy = message.clone();
+        self.complete(id, MsgStatus::Ok);
+        self.receive(copy);
+    }
+
+    /// The driver is done with a try.
+    pub(crate) fn complete(&mut self, id: MessageId, status: MsgStatus) {
+        let Some(mut message) = self.flying.remove(&id) else {
+            return;
+        };
+        let (Some(node), Some(leg)) = (self.nodes.get_mut(&message.holder), &message.leg) else {
+            return;
+        };
+        if let Some(ni) = node.ni_mut(&leg.by) {
+            ni.tx_credits += 1;
+        }
+        if let Some(ni) = node.peer_ni_mut(&leg.to) {
+            ni.tx_credits += 1;
+            ni.queued_bytes -= message.length;
+        }
+        let ends = (leg.by.clone(), leg.to.clone());
+        if status == MsgStatus::Ok {
+            node.connections.insert(ends);
+        } else {
+            node.connections.remove(&ends);
+        }
+        match node.judge(&message, status, &mut self.log) {
+            Verdict::Resend => {
+                node.stats.resend_count += 1;
+                message.resends += 1;
+                self.launch(message);
+            }
+            Verdict::End(ending) => self.conclude(message, status, ending),
+        }
+    }
+
+    /// A message is done with at the node that held it.
+    fn conclude(&mut self, message: Message, status: MsgStatus, ending: Ending) {
+        let Some(node) = self.nodes.get_mut(&message.holder) else {
+            return;
+        };
+        node.stats.msgs_alloc -= 1;
+        let again = u64::from(message.resends > 0);
+        match ending {
+            Ending::Success => {
+                if message.forwarded {
+                    node.stats.route_count += 1;
+                    node.stats.route_length += message.payload();
+                }
+                node.stats.send_count += 1;
+                node.stats.send_length += message.payload();
+                node.stats.successful_resends += again;
+            }
+            Ending::Failure => {
+                node.stats.errors += 1;
+                node.stats.failed_resends += again;
+            }
+            Ending::Deadline => node.stats.errors += 1,
+        }
+        let (id, resends) = (message.id, message.resends);
+        self.log.say(
+            &node.name,
+            What::Ended {
+                message: id,
+                status,
+                resends,
+                ending,
+            },
+        );
+        if message.forwarded {
+            return;
+        }
+        let failed = status != MsgStatus::Ok;
+        let was_open = failed && message.wants_answer && {
+            let open = node.open.remove(&message.transaction);
+            node.stats.rst_alloc -=
+                u64::from(open.as_ref().is_some_and(|open| open.deadline.is_some()));
+            open.is_some()
+        };
+        match &message.purpose {
+            Purpose::Ulp => {
+                let result = if failed {
+                    UlpResult::Failed(status)
+                } else {
+                    UlpResult::Ok
+                };
+                let last = was_open || !message.wants_answer;
+                let request = message.transaction;
+                let event = UlpEvent::Send;
+                self.log.say(
+                    &node.name,
+                    What::Told {
+                        request,
+                        event,
+                        result,
+                        last,
+                    },
+                );
+            }
+            Purpose::RecoverLocal(nid) if !failed => {
+                node.local_ping_went_well(nid, false, &mut self.log);
+            }
+            Purpose::RouterPing(gateway) if failed => {
+                if let Some(peer) = node.peer_mut(gateway) {
+                    peer.alive = false;
+                }
+            }
+            Purpose::RecoverLocal(_)
+            | Purpose::RouterPing(_)
+            | Purpose::RecoverPeer(_)
+            | Purpose::Push(_)
+            | Purpose::Answer(_) => {}
+        }
+    }
+
+    /// Something comes in: dropped by a rule, held by one, or admitted.
+    fn receive(&mut self, message: Message) {
+        let (now, Some(leg)) = (self.log.now, message.leg.clone()) else {
+            return;
+        };
+        let (target, _) = &self.owners[&leg.to];
+        let Some(node) = self.nodes.get_mut(target) else {
+            return;
+        };
+        let passing = passing(&message, &leg, &leg.to);
+        for rule in &mut node.rules {
+            if matches!(rule.spec.deed, Deed::Simulate(_)) || !rule.hits(&passing, now) {
+                continue;
+            }
+            match rule.spec.deed {
+                Deed::Delay(more) => return self.plan(now + more, Event::Admit(Box::new(message))),
+                Deed::Drop | Deed::Simulate(_) => return self.discard(&message, &leg),
+            }
+        }
+        self.admit(message);
+    }
+
+    /// Something has come in: passed on, taken in, or dropped.
+    pub(crate) fn admit(&mut self, message: Message) {
+        let Some(leg) = message.leg.clone() else {
+            return;
+        };
+        let (name, _) = self.owners[&leg.to].clone();
+        let Some(node) = self.nodes.get_mut(&name).filter(|node| node.loaded) else {
+            return;
+        };
+        let here = node.is_own(&message.destination);
+        let late = !node.routing && message.is_past_deadline(self.log.now);
+        let asymmetric =
+            node.params.get(Param::DropAsymRoute) == 1 && !node.leads_back(&message, &leg);
+        let unknown = matches!(message.purpose, Purpose::Answer(_))
+            && here
+            && !node.open.contains_key(&message.transaction);
+        if late || asymmetric || unknown || !(here || node.routing) {
+            return self.discard(&message, &leg);
+        }
+        if let Some(ni) = node.ni_mut(&leg.to) {
+            ni.stats.received.count(message.kind);
+        }
+        if let Some(ni) = node.peer_ni_mut(&leg.by) {
+            ni.stats.received.count(message.kind);
+            ni.last_alive = Some(self.log.now);
+            ni.alive = true;
+        }
+        node.stats.recv_count += 1;
+        node.stats.recv_length += message.payload();
+        if !here || message.kind != MessageKind::Get {
+            if node.behaviour().success_by_sensitivity {
+                let step = node.params.sensitivity();
+                node.raise_local(&leg.to, step, Cause::Arrival, &mut self.log);
+            }
+            node.trust(&leg.to, &leg.by, &mut self.log);
+        }
+        if here {
+            self.take(&name, &message, &leg);
+        } else {
+            let mut onward = self.draft(&name, message.kind, message.purpose, message.destination);
+            onward.transaction = message.transaction;
+            onward.forwarded = true;
+            onward.wants_answer = message.wants_answer;
+            onward.origin = message.origin;
+            onward.length = message.length;
+            onward.portal = message.portal;
+            self.launch(onward);
+        }
+    }
+
+    /// A message for this node.
+    fn take(&mut self, name: &NodeName, message: &Message, leg: &Leg) {
+        let Some(origin) = message.origin.clone() else {
+            return;
+        };
+        match &message.purpose {
+            Purpose::Ulp => {
+                let (request, kind, length) = (message.transaction, message.kind, message.length);
+                self.log.say(
+                    name,
+                    What::Arrived {
+                        request,
+                        kind,
+                        from: origin.clone(),
+                        length,
+                    },
+                );
+            }
+            Purpose::Push(words) => self.read_ping_buffer(name, words),
+            Purpose::Answer(words) => return self.close(name, message, words.as_deref()),
+            Purpose::RecoverLocal(_) | Purpose::RecoverPeer(_) | Purpose::RouterPing(_) => {}
+        }
+        if !message.wants_answer {
+            return;
+        }
+        let get = message.kind == MessageKind::Get;
+        let words = self.nodes[name].ping_buffer();
+        let purpose = Purpose::Answer(Some(words).filter(|_| get && message.portal == 0));
+        let kind = if get {
+            MessageKind::Reply
+        } else {
+            MessageKind::Ack
+        };
+        let mut answer = self.draft(name, kind, purpose, origin);
+        answer.transaction = message.transaction;
+        answer.source_given = Some(message.destination.clone());
+        answer.length = if get { message.length } else { 0 };
+        answer.portal = message.portal;
+        answer.heard = get.then(|| Heard {
+            by: leg.to.clone(),
+            from: leg.by.clone(),
+        });
+        self.launch(answer);
+    }
+
+    /// An answer ends its request.
+    fn close(
+        &mut self,
+        name: &NodeName,
+        answer: &Message,
+        words: Option<&[super::message::NiWord]>,
+    ) {
+        let Some(node) = self.nodes.get_mut(name) else {
+            return;
+        };
+        let Some(open) = node.open.remove(&answer.transaction) else {
+            return;
+        };
+        node.stats.rst_alloc -= u64::from(open.deadline.is_some());
+        match open.purpose {
+            Purpose::Ulp => {
+                let ack = answer.kind == MessageKind::Ack;
+                let event = if ack { UlpEvent::Ack } else { UlpEvent::Reply };
+                let (request, result) = (answer.transaction, UlpResult::Ok);
+                self.log.say(
+                    name,
+                    What::Told {
+                        request,
+                        event,
+                        result,
+                        last: true,
+                    },
+                );
+            }
+            Purpose::RecoverLocal(nid) => node.local_ping_went_well(&nid, true, &mut self.log),
+            Purpose::RecoverPeer(nid) => node.peer_ping_went_well(&nid, &mut self.log),
+            Purpose::RouterPing(gateway) => {
+                if let Some(peer) = node.peer_mut(&gateway) {
+                    peer.alive = true;
+                }
+                self.read_ping_buffer(name, words.unwrap_or_default());
+            }
+            Purpose::Push(_) | Purpose::Answer(_) => {}
+        }
+    }
+
+    fn discard(&mut self, message: &Message, leg: &Leg) {
+        let (name, _) = &self.owners[&leg.to];
+        let Some(node) = self.nodes.get_mut(name) else {
+            return;
+        };
+        node.stats.drop_count += 1;
+        node.stats.drop_length += message.payload();
+        if let Some(ni) = node.ni_mut(&leg.to) {
+            ni.stats.dropped.count(message.kind);
+        }
+        if let Some(ni) = node.peer_ni_mut(&leg.by) {
+            ni.stats.dropped.count(message.kind);
+        }
+        self.log.say(
+            name,
+            What::Dropped {
+                by: leg.to.clone(),
+                kind: message.kind,
+            },
+        );
+    }
+
+    /// LNet is unloaded: whatever the layer above waits for ends, and nothing is remembered.
+    pub(crate) fn unload(&mut self, name: &NodeName) {
+        let Some(node) = self.nodes.get_mut(name) else {
+            return;
+        };
+        node.loaded = false;
+        let mut waiting: Vec<MessageId> = Vec::new();
+        for (id, open) in std::mem::take(&mut node.open) {
+            if open.purpose == Purpose::Ulp {
+                waiting.push(id);
+            }
+        }
+        let held = self
+            .flying
+            .values()
+            .filter(|message| message.holder == *name);
+        for message in held {
+            let bare =
+                message.purpose == Purpose::Ulp && !message.wants_answer && !message.forwarded;
+            if bare {
+                waiting.push(message.transaction);
+            }
+        }
+        self.flying.retain(|_, message| message.holder != *name);
+        for request in waiting {
+            let (event, result) = (UlpEvent::Unlink, UlpResult::Shutdown);
+            self.log.say(
+                name,
+                What::Told {
+                    request,
+                    event,
+                    result,
+                    last: true,
+                },
+            );
+        }
+    }
+}
+
+impl super::node::Node {
+    /// Whether what came in through a router came by a way that leads back to where it set out.
+    fn leads_back(&self, message: &Message, leg: &Leg) -> bool {
+        let Some(origin) = &message.origin else {
+            return true;
+        };
+        let direct = *origin == leg.by || self.nets.contains_key(origin.net());
+        let gateway = self.peer(&leg.by);
+        direct
+            || self.routes.iter().any(|route| {
+                let through = self.peer(&route.spec.gateway);
+                route.spec.net == *origin.net() && through.is_some() && through == gateway
+            })
+    }
+}
+
+fn passing<'a>(message: &'a Message, leg: &'a Leg, via: &'a super::nid::Nid) -> Passing<'a> {
+    Passing {
+        source: message.origin.as_ref().unwrap_or(&leg.by),
+        destination: if message.forwarded {
+            &message.destination
+        } else {
+            &leg.to
+        },
+        kind: message.kind,
+        portal: message.portal,
+        via,
+    }
+}
+
+/// Whether a missing answer is looked for: always for LNet's own, for others as the parameter says.
+fn tracks(message: &Message, tracking: u32) -> bool {
+    message.purpose != Purpose::Ulp
+        || match message.kind {
+            MessageKind::Get => tracking & 1 != 0,
+            MessageKind::Put => tracking & 2 != 0,
+            MessageKind::Reply | MessageKind::Ack | MessageKind::Hello => false,
+        }
+}

@@ -1,0 +1,475 @@
+//! [`Lnet`]: every node of a world, the messages between them, and one clock.
+//!
+//! It is discrete: what is due is on one agenda, and at equal times what was planned first happens
+//! first. The flight of a message is in `flight`, the monitor thread in `monitor`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use platforms::{NodeName, PortRef};
+use simfs::SimTime;
+
+use super::{
+    happening::{Cause, Happening, Log, Side, What},
+    health::Health,
+    message::{Message, MessageId, Purpose, Request, Verb},
+    ni::whole_secs,
+    nid::Nid,
+    node::{Node, NodeSpec},
+    params::{Param, ParamError},
+    peer::Peer,
+    rule::{Rule, RuleError, RuleSpec},
+    stats::MessageKind,
+    status::MsgStatus,
+    wire::{Notice, PortEvent, Timing, Wire},
+};
+
+/// What is due at a moment.
+#[derive(Clone, Debug)]
+pub(crate) enum Event {
+    /// Every node's monitor thread wakes.
+    Wake,
+    /// A message reaches the other end of its wire, if that still carries.
+    Land(MessageId),
+    /// A try has failed.
+    Fail(MessageId, MsgStatus),
+    /// A message that a rule held comes in at last, at an interface of this name.
+    Admit(Box<Message>),
+}
+
+/// Why there is no such network, node or interface.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LnetError {
+    /// Two nodes of a name.
+    #[error("there are two nodes `{0}`")]
+    NodeTwice(NodeName),
+    /// Two interfaces of a name.
+    #[error("there are two interfaces `{0}`")]
+    NidTwice(Nid),
+    /// A node without an interface.
+    #[error("node `{0}` has no interface")]
+    NoInterface(NodeName),
+    /// A route through nobody, or through a node that passes nothing on.
+    #[error(
+        "`{gateway}` is no way out of node `{node}`\nhint: a gateway routes, and is on a net of the node"
+    )]
+    NotAGateway {
+        /// Whose route.
+        node: NodeName,
+        /// Through whom.
+        gateway: Nid,
+    },
+    /// No node of a name.
+    #[error("there is no node `{0}`")]
+    NoNode(NodeName),
+    /// A node's LNet is not loaded.
+    #[error("the LNet of node `{0}` is not loaded")]
+    NotLoaded(NodeName),
+    /// No interface of a name, here or at a peer.
+    #[error("node `{node}` knows no interface `{nid}`")]
+    NoNi {
+        /// Who was asked.
+        node: NodeName,
+        /// For what.
+        nid: Nid,
+    },
+    /// A health value beyond 1000.
+    #[error("a health value cannot be {0}\nhint: 0 to 1000")]
+    NoHealth(u16),
+    /// A parameter that was refused.
+    #[error(transparent)]
+    Param(#[from] ParamError),
+    /// A rule that was refused.
+    #[error(transparent)]
+    Rule(#[from] RuleError),
+}
+
+/// An LNet: its nodes, and all that is between them.
+#[derive(Clone, Debug)]
+pub struct Lnet {
+    pub(crate) specs: Vec<NodeSpec>,
+    pub(crate) timing: Timing,
+    seed: u64,
+    pub(crate) nodes: BTreeMap<NodeName, Node>,
+    /// Whose interface it is, and on which port.
+    pub(crate) owners: BTreeMap<Nid, (NodeName, PortRef)>,
+    /// Ports that carry nothing.
+    pub(crate) dark: BTreeSet<PortRef>,
+    /// Wires that do something else than carry.
+    pub(crate) wires: BTreeMap<(PortRef, PortRef), Wire>,
+    pub(crate) flying: BTreeMap<MessageId, Message>,
+    agenda: BTreeMap<(SimTime, u64), Event>,
+    planned: u64,
+    last_message: u64,
+    pub(crate) log: Log,
+}
+
+impl Lnet {
+    /// A network whose nodes know each other, as if they had been discovered just before the start.
+    /// `seed` decides what rules leave to chance.
+    ///
+    /// # Errors
+    /// An [`LnetError`] for names that are there twice, empty nodes and routes to nowhere.
+    pub fn new(specs: Vec<NodeSpec>, timing: Timing, seed: u64) -> Result<Self, LnetError> {
+        let mut owners = BTreeMap::new();
+        let mut names = BTreeSet::new();
+        for spec in &specs {
+            if !names.insert(&spec.name) {
+                return Err(LnetError::NodeTwice(spec.name.clone()));
+            }
+            if spec.nis.is_empty() {
+                return Err(LnetError::NoInterface(spec.name.clone()));
+            }
+            for ni in &spec.nis {
+                let owner = (spec.name.clone(), ni.port.clone());
+                if owners.insert(ni.nid.clone(), owner).is_some() {
+                    return Err(LnetError::NidTwice(ni.nid.clone()));
+                }
+            }
+        }
+        for spec in &specs {
+            for route in &spec.routes {
+                let near = spec
+                    .nis
+                    .iter()
+                    .any(|ni| ni.nid.net() == route.gateway.net());
+                let routing = specs.iter().any(|other| {
+                    other.routing && other.nis.iter().any(|ni| ni.nid == route.gateway)
+                });
+                if !(near && routing) {
+                    let (node, gateway) = (spec.name.clone(), route.gateway.clone());
+                    return Err(LnetError::NotAGateway { node, gateway });
+                }
+            }
+        }
+        let mut lnet = Self {
+            nodes: BTreeMap::new(),
+            owners,
+            dark: BTreeSet::new(),
+            wires: BTreeMap::new(),
+            flying: BTreeMap::new(),
+            agenda: BTreeMap::new(),
+            planned: 0,
+            last_message: 0,
+            log: Log::default(),
+            specs,
+            timing,
+            seed,
+        };
+        for at in 0..lnet.specs.len() {
+            lnet.load(at);
+        }
+        lnet.plan(SimTime::from_secs(1), Event::Wake);
+        Ok(lnet)
+    }
+
+    /// The time up to which everything has happened.
+    #[must_use]
+    pub fn now(&self) -> SimTime {
+        self.log.now
+    }
+
+    /// When something is due next; the monitor threads wake every second.
+    #[must_use]
+    pub fn next_due(&self) -> SimTime {
+        self.agenda
+            .keys()
+            .next()
+            .map_or(SimTime::MAX, |(at, _)| *at)
+    }
+
+    /// The nodes.
+    pub fn nodes(&self) -> impl Iterator<Item = &Node> {
+        self.nodes.values()
+    }
+
+    /// One node.
+    #[must_use]
+    pub fn node(&self, name: &NodeName) -> Option<&Node> {
+        self.nodes.get(name)
+    }
+
+    /// Lets time pass, and tells what happened since it was last asked, in order. A time that has
+    /// passed changes nothing.
+    pub fn advance(&mut self, to: SimTime) -> Vec<Happening> {
+        while let Some(entry) = self.agenda.first_entry() {
+            if entry.key().0 > to {
+                break;
+            }
+            let ((at, _), event) = entry.remove_entry();
+            self.log.now = at;
+            self.happen(event);
+        }
+        self.log.now = self.log.now.max(to);
+        std::mem::take(&mut self.log.said)
+    }
+
+    /// Tells it what happened to a port, a wire or a node, now. A port or wire that no interface
+    /// uses is noted and matters to nobody.
+    ///
+    /// # Errors
+    /// [`LnetError::NoNode`].
+    pub fn tell(&mut self, notice: Notice) -> Result<(), LnetError> {
+        match notice {
+            Notice::Port { port, event } => self.note_port(port, event),
+            Notice::Wire {
+                from,
+                to,
+                wire: Wire::Carries,
+            } => {
+                self.wires.remove(&(from, to));
+            }
+            Notice::Wire { from, to, wire } => {
+                self.wires.insert((from, to), wire);
+            }
+            Notice::Node { node, loaded } => {
+                let at = self.specs.iter().position(|spec| spec.name == node);
+                let at = at.ok_or(LnetError::NoNode(node.clone()))?;
+                let was = self.nodes[&node].loaded;
+                if was && !loaded {
+                    self.unload(&node);
+                } else if !was && loaded {
+                    self.load(at);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Passes a request down. What becomes of it is told by [`What::Told`].
+    ///
+    /// # Errors
+    /// [`LnetError::NoNode`], [`LnetError::NotLoaded`].
+    pub fn send(&mut self, request: Request) -> Result<MessageId, LnetError> {
+        self.loaded(&request.node)?;
+        let kind = match request.verb {
+            Verb::Put | Verb::PutAck => MessageKind::Put,
+            Verb::Get => MessageKind::Get,
+        };
+        let mut message = self.draft(&request.node, kind, Purpose::Ulp, request.destination);
+        message.wants_answer = request.verb != Verb::Put;
+        message.source_given = request.source;
+        message.length = request.length;
+        message.portal = request.portal;
+        let id = message.id;
+        self.launch(message);
+        Ok(id)
+    }
+
+    /// `lnetctl set`.
+    ///
+    /// # Errors
+    /// [`LnetError::NoNode`], [`LnetError::NotLoaded`], [`LnetError::Param`].
+    pub fn set(&mut self, node: &NodeName, param: Param, value: i64) -> Result<(), LnetError> {
+        let node = self.loaded(node)?;
+        node.params.set(param, value)?;
+        if node.params.sensitivity() == 0 {
+            node.empty_queues();
+        }
+        Ok(())
+    }
+
+    /// `lnetctl net set --health` or `lnetctl peer set --health`.
+    ///
+    /// # Errors
+    /// [`LnetError::NoNode`], [`LnetError::NotLoaded`], [`LnetError::NoNi`], [`LnetError::NoHealth`].
+    pub fn set_health(
+        &mut self,
+        node: &NodeName,
+        side: Side,
+        nid: &Nid,
+        value: u16,
+    ) -> Result<(), LnetError> {
+        if value > Health::MAX.value() {
+            return Err(LnetError::NoHealth(value));
+        }
+        self.loaded(node)?;
+        let held = self
+            .nodes
+            .get_mut(node)
+            .ok_or_else(|| LnetError::NoNode(node.clone()))?;
+        let known = match side {
+            Side::Local => held.is_own(nid),
+            Side::Peer => held.peer_ni(nid).is_some(),
+        };
+        if !known {
+            return Err(LnetError::NoNi {
+                node: node.clone(),
+                nid: nid.clone(),
+            });
+        }
+        let now_s = whole_secs(self.log.now);
+        match side {
+            Side::Local => {
+                held.set_local(nid, Health::new(value), Cause::Set, &mut self.log);
+                held.queue_local(nid, now_s);
+            }
+            Side::Peer => {
+                held.set_peer(nid, Health::new(value), Cause::Set, &mut self.log);
+                held.queue_peer(nid, now_s);
+            }
+        }
+        Ok(())
+    }
+
+    /// `lnetctl net set --priority` or `lnetctl peer set --priority`: lower is preferred.
+    ///
+    /// # Errors
+    /// [`LnetError::NoNode`], [`LnetError::NotLoaded`], [`LnetError::NoNi`].
+    pub fn set_priority(
+        &mut self,
+        node: &NodeName,
+        nid: &Nid,
+        priority: u32,
+    ) -> Result<(), LnetError> {
+        let held = self.loaded(node)?;
+        if let Some(ni) = held.ni_mut(nid) {
+            ni.spec.priority = priority;
+        } else if let Some(ni) = held.peer_ni_mut(nid) {
+            ni.priority = priority;
+        } else {
+            return Err(LnetError::NoNi {
+                node: node.clone(),
+                nid: nid.clone(),
+            });
+        }
+        Ok(())
+    }
+
+    /// `lnetctl fault drop add` or `lnetctl fault delay add`.
+    ///
+    /// # Errors
+    /// [`LnetError::NoNode`], [`LnetError::NotLoaded`], [`LnetError::Rule`].
+    pub fn add_rule(&mut self, node: &NodeName, spec: RuleSpec) -> Result<(), LnetError> {
+        self.planned += 1;
+        let seed = self.seed ^ self.planned;
+        let rule = Rule::new(spec, seed, self.log.now)?;
+        self.loaded(node)?.rules.push(rule);
+        Ok(())
+    }
+
+    /// `lnetctl fault drop del -a` and `lnetctl fault delay del -a`.
+    ///
+    /// # Errors
+    /// [`LnetError::NoNode`], [`LnetError::NotLoaded`].
+    pub fn clear_rules(&mut self, node: &NodeName) -> Result<(), LnetError> {
+        self.loaded(node)?.rules.clear();
+        Ok(())
+    }
+
+    pub(crate) fn plan(&mut self, at: SimTime, event: Event) {
+        self.planned += 1;
+        self.agenda.insert((at, self.planned), event);
+    }
+
+    /// A message of a node, not yet sent.
+    pub(crate) fn draft(
+        &mut self,
+        node: &NodeName,
+        kind: MessageKind,
+        purpose: Purpose,
+        destination: Nid,
+    ) -> Message {
+        self.last_message += 1;
+        let id = MessageId(self.last_message);
+        if let Some(node) = self.nodes.get_mut(node) {
+            node.stats.began();
+        }
+        Message {
+            id,
+            transaction: id,
+            holder: node.clone(),
+            kind,
+            purpose,
+            forwarded: false,
+            wants_answer: false,
+            source_given: None,
+            origin: None,
+            destination,
+            length: 0,
+            portal: 0,
+            deadline: None,
+            resends: 0,
+            used: Vec::new(),
+            leg: None,
+            heard: None,
+        }
+    }
+
+    fn loaded(&mut self, name: &NodeName) -> Result<&mut Node, LnetError> {
+        match self.nodes.get_mut(name) {
+            Some(node) if node.loaded => Ok(node),
+            Some(_) => Err(LnetError::NotLoaded(name.clone())),
+            None => Err(LnetError::NoNode(name.clone())),
+        }
+    }
+
+    fn happen(&mut self, event: Event) {
+        match event {
+            Event::Wake => {
+                self.wake();
+                self.plan(self.log.now + SimTime::from_secs(1), Event::Wake);
+            }
+            Event::Land(id) => self.land(id),
+            Event::Fail(id, status) => self.complete(id, status),
+            Event::Admit(message) => self.admit(*message),
+        }
+    }
+
+    fn note_port(&mut self, port: PortRef, event: PortEvent) {
+        let fatal = match event {
+            PortEvent::Active => Some(false),
+            PortEvent::Error => Some(true),
+            PortEvent::Lost | PortEvent::Gone => None,
+        };
+        let nodes = self.nodes.values_mut().filter(|node| node.loaded);
+        for node in nodes {
+            for ni in node.nis.iter_mut().filter(|ni| ni.spec.port == port) {
+                ni.fatal = fatal.unwrap_or(ni.fatal);
+                if event == PortEvent::Gone {
+                    let line =
+                        format!("{}: device removed, shut down LNet to release it", ni.nid());
+                    self.log.say(&node.name, What::Console(line));
+                }
+            }
+        }
+        if event == PortEvent::Active {
+            self.dark.remove(&port);
+        } else {
+            self.dark.insert(port);
+        }
+    }
+
+    /// A node starts with nothing remembered; a port that carries nothing is fatal from the start.
+    fn load(&mut self, at: usize) {
+        let spec = &self.specs[at];
+        let mut node = Node::new(spec, self.discovered(spec), whole_secs(self.log.now));
+        for ni in &mut node.nis {
+            ni.fatal = self.dark.contains(&ni.spec.port);
+        }
+        self.nodes.insert(spec.name.clone(), node);
+    }
+
+    /// Who a node knows: each other node it can reach, whole where both discover, otherwise by NID.
+    fn discovered(&self, spec: &NodeSpec) -> Vec<Peer> {
+        let reaches = |nid: &Nid| {
+            spec.nis.iter().any(|ni| ni.nid.net() == nid.net())
+                || spec.routes.iter().any(|route| route.net == *nid.net())
+        };
+        let mut peers = Vec::new();
+        for other in self.specs.iter().filter(|other| other.name != spec.name) {
+            let nids: Vec<Nid> = other.nis.iter().map(|ni| ni.nid.clone()).collect();
+            if !nids.iter().any(reaches) {
+                continue;
+            }
+            if spec.discovery && other.discovery {
+                peers.push(Peer::new(nids, true, other.routing, self.log.now));
+            } else {
+                let each = nids.into_iter().filter(|nid| reaches(nid));
+                peers.extend(
+                    each.map(|nid| Peer::new(vec![nid], false, other.routing, self.log.now)),
+                );
+            }
+        }
+        peers
+    }
+}

@@ -1,0 +1,253 @@
+//! One node's LNet: its interfaces, its peers, its routes, its queues and its counters.
+//!
+//! The status table is in `judge`, selection in `select`, the recovery queues in `recovery`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use platforms::NodeName;
+use simfs::SimTime;
+
+use super::{
+    message::{MessageId, NiWord, Purpose},
+    ni::{LocalNi, NiSpec},
+    nid::{NetName, Nid},
+    params::Params,
+    peer::{Peer, PeerNi},
+    profile::{Behaviour, Profile},
+    route::{Route, RouteSpec},
+    rule::Rule,
+    stats::Statistics,
+};
+
+/// A node as it is configured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeSpec {
+    /// Its name.
+    pub name: NodeName,
+    /// What it runs.
+    pub profile: Profile,
+    /// It passes messages on.
+    pub routing: bool,
+    /// It discovers its peers; otherwise every NID is a peer of its own.
+    pub discovery: bool,
+    /// Its interfaces: one or more, the first is the primary one.
+    pub nis: Vec<NiSpec>,
+    /// Its ways to nets that it is not on.
+    pub routes: Vec<RouteSpec>,
+}
+
+/// A request whose answer has not come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Open {
+    pub(crate) purpose: Purpose,
+    /// When it is overdue; `None`: nobody tracks it.
+    pub(crate) deadline: Option<SimTime>,
+    /// The next hop's interface that it last went to.
+    pub(crate) next_hop: Option<Nid>,
+}
+
+/// How a local net is preferred, and how often it was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct NetState {
+    pub(crate) priority: u32,
+    pub(crate) sequence: u64,
+}
+
+/// One node's LNet, as it stands.
+#[derive(Clone, Debug)]
+pub struct Node {
+    pub(crate) name: NodeName,
+    pub(crate) params: Params,
+    pub(crate) routing: bool,
+    pub(crate) loaded: bool,
+    pub(crate) nis: Vec<LocalNi>,
+    pub(crate) nets: BTreeMap<NetName, NetState>,
+    pub(crate) peers: Vec<Peer>,
+    pub(crate) routes: Vec<Route>,
+    pub(crate) local_queue: Vec<Nid>,
+    pub(crate) peer_queue: Vec<Nid>,
+    pub(crate) rules: Vec<Rule>,
+    pub(crate) stats: Statistics,
+    pub(crate) open: BTreeMap<MessageId, Open>,
+    /// Pairs of a local interface and a peer's between which a connection stands.
+    pub(crate) connections: BTreeSet<(Nid, Nid)>,
+    pub(crate) next_response_scan_s: u64,
+    pub(crate) next_router_check_s: u64,
+    pub(crate) next_console_s: u64,
+    /// What peers were last told about its interfaces.
+    pub(crate) advertised: Vec<NiWord>,
+}
+
+/// Seconds between two pings of a gateway (`alive_router_check_interval`).
+pub(crate) const ROUTER_CHECK_INTERVAL_S: u64 = 60;
+
+impl Node {
+    pub(crate) fn new(spec: &NodeSpec, peers: Vec<Peer>, now_s: u64) -> Self {
+        let mut params = spec.profile.defaults();
+        if !spec.discovery {
+            params
+                .set(super::Param::Discovery, 0)
+                .expect("0 is a value of `discovery`");
+        }
+        let nis: Vec<LocalNi> = spec.nis.iter().cloned().map(LocalNi::new).collect();
+        let nets = nis
+            .iter()
+            .map(|ni| (ni.nid().net().clone(), NetState::default()));
+        let mut node = Self {
+            name: spec.name.clone(),
+            next_response_scan_s: now_s + params.response_scan_interval_s(),
+            next_router_check_s: now_s + ROUTER_CHECK_INTERVAL_S,
+            next_console_s: now_s,
+            params,
+            routing: spec.routing,
+            loaded: true,
+            nets: nets.collect(),
+            nis,
+            peers,
+            routes: spec.routes.iter().cloned().map(Route::new).collect(),
+            local_queue: Vec::new(),
+            peer_queue: Vec::new(),
+            rules: Vec::new(),
+            stats: Statistics::default(),
+            open: BTreeMap::new(),
+            connections: BTreeSet::new(),
+            advertised: Vec::new(),
+        };
+        node.advertised = node.ping_buffer();
+        node
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &NodeName {
+        &self.name
+    }
+
+    /// Its parameters.
+    #[must_use]
+    pub fn params(&self) -> &Params {
+        &self.params
+    }
+
+    /// Whether its LNet is loaded.
+    #[must_use]
+    pub fn is_loaded(&self) -> bool {
+        self.loaded
+    }
+
+    /// Its own interfaces, as configured.
+    #[must_use]
+    pub fn nis(&self) -> &[LocalNi] {
+        &self.nis
+    }
+
+    /// One of its own interfaces.
+    #[must_use]
+    pub fn ni(&self, nid: &Nid) -> Option<&LocalNi> {
+        self.nis.iter().find(|ni| ni.nid() == nid)
+    }
+
+    /// The nodes it knows.
+    #[must_use]
+    pub fn peers(&self) -> &[Peer] {
+        &self.peers
+    }
+
+    /// The peer that has an interface of this name.
+    #[must_use]
+    pub fn peer(&self, nid: &Nid) -> Option<&Peer> {
+        self.peers
+            .iter()
+            .find(|peer| peer.nis.iter().any(|ni| ni.nid == *nid))
+    }
+
+    /// One interface of a peer.
+    #[must_use]
+    pub fn peer_ni(&self, nid: &Nid) -> Option<&PeerNi> {
+        self.peers
+            .iter()
+            .flat_map(|peer| &peer.nis)
+            .find(|ni| ni.nid == *nid)
+    }
+
+    /// Its ways to other nets.
+    #[must_use]
+    pub fn routes(&self) -> &[Route] {
+        &self.routes
+    }
+
+    /// Its own interfaces that are being recovered, in order.
+    #[must_use]
+    pub fn local_queue(&self) -> &[Nid] {
+        &self.local_queue
+    }
+
+    /// The peers' interfaces that are being recovered, in order.
+    #[must_use]
+    pub fn peer_queue(&self) -> &[Nid] {
+        &self.peer_queue
+    }
+
+    /// Its counters.
+    #[must_use]
+    pub fn statistics(&self) -> &Statistics {
+        &self.stats
+    }
+
+    /// Its rules, in the order in which they are asked.
+    #[must_use]
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// Whether an interface has status up: not fatal, and where the profile says so, not on its way
+    /// back from health 0. A cleared flag leaves nothing behind: an interface that had 900 before
+    /// is up with 900.
+    #[must_use]
+    pub fn is_up(&self, ni: &LocalNi) -> bool {
+        !(ni.fatal || (ni.sunk && self.behaviour().down_at_zero))
+    }
+
+    pub(crate) fn behaviour(&self) -> Behaviour {
+        self.params.profile().behaviour()
+    }
+
+    pub(crate) fn discovers(&self) -> bool {
+        self.params.get(super::Param::Discovery) == 1
+    }
+
+    pub(crate) fn is_own(&self, nid: &Nid) -> bool {
+        self.ni(nid).is_some()
+    }
+
+    pub(crate) fn ni_mut(&mut self, nid: &Nid) -> Option<&mut LocalNi> {
+        self.nis.iter_mut().find(|ni| ni.nid() == nid)
+    }
+
+    pub(crate) fn peer_mut(&mut self, nid: &Nid) -> Option<&mut Peer> {
+        self.peers
+            .iter_mut()
+            .find(|peer| peer.nis.iter().any(|ni| ni.nid == *nid))
+    }
+
+    pub(crate) fn peer_ni_mut(&mut self, nid: &Nid) -> Option<&mut PeerNi> {
+        self.peers
+            .iter_mut()
+            .flat_map(|peer| &mut peer.nis)
+            .find(|ni| ni.nid == *nid)
+    }
+
+    /// What it says of its own interfaces when it is pinged.
+    pub(crate) fn ping_buffer(&self) -> Vec<NiWord> {
+        let words = self.nis.iter().map(|ni| NiWord {
+            nid: ni.nid().clone(),
+            up: self.is_up(ni),
+        });
+        words.collect()
+    }
+
+    /// Interfaces on a net, by their place.
+    pub(crate) fn nis_on<'a>(&'a self, net: &'a NetName) -> impl Iterator<Item = usize> + 'a {
+        (0..self.nis.len()).filter(move |&at| self.nis[at].nid().net() == net)
+    }
+}

@@ -1,0 +1,148 @@
+//! The two recovery queues: who is on them, when each is pinged, when one has aged out.
+
+use super::{
+    happening::{Cause, Log},
+    health::Health,
+    ni::whole_secs,
+    nid::Nid,
+    node::Node,
+    params::Param,
+};
+
+impl Node {
+    /// Puts one of our interfaces on its queue, unless it is healthy, there already, or health is
+    /// turned off.
+    pub(crate) fn queue_local(&mut self, nid: &Nid, now_s: u64) {
+        if self.params.sensitivity() == 0 {
+            return;
+        }
+        let params = self.params.clone();
+        if let Some(ni) = self.ni_mut(nid)
+            && ni.health < Health::MAX
+            && !ni.recovery.queued
+        {
+            ni.recovery.queued = true;
+            ni.recovery.next_ping_s = now_s + params.recovery_ping_gap_s(ni.recovery.ping_count);
+            self.local_queue.push(nid.clone());
+        }
+    }
+
+    /// Puts an interface of a peer on its queue, unless it is healthy, there already, was never
+    /// heard of, has aged out, or health is turned off.
+    pub(crate) fn queue_peer(&mut self, nid: &Nid, now_s: u64) {
+        let limit_s = u64::from(self.params.get(Param::RecoveryLimit));
+        if self.params.sensitivity() == 0 {
+            return;
+        }
+        let params = self.params.clone();
+        if let Some(ni) = self.peer_ni_mut(nid)
+            && ni.health < Health::MAX
+            && !ni.recovery.queued
+            && let Some(last_alive) = ni.last_alive
+        {
+            if is_aged_out(whole_secs(last_alive), limit_s, now_s) {
+                ni.recovery.ping_count = 0;
+                return;
+            }
+            ni.recovery.queued = true;
+            ni.recovery.next_ping_s = now_s + params.recovery_ping_gap_s(ni.recovery.ping_count);
+            self.peer_queue.push(nid.clone());
+        }
+    }
+
+    /// Looks over the queue of our own interfaces: those to ping now.
+    pub(crate) fn due_local_pings(&mut self, now_s: u64) -> Vec<Nid> {
+        let params = self.params.clone();
+        let mut due = Vec::new();
+        for nid in std::mem::take(&mut self.local_queue) {
+            let Some(ni) = self.ni_mut(&nid) else {
+                continue;
+            };
+            if ni.health == Health::MAX {
+                ni.recovery.queued = false;
+                continue;
+            }
+            if now_s >= ni.recovery.next_ping_s {
+                ni.recovery.ping_count += 1;
+                ni.recovery.next_ping_s =
+                    now_s + params.recovery_ping_gap_s(ni.recovery.ping_count);
+                due.push(nid.clone());
+            }
+            self.local_queue.push(nid);
+        }
+        due
+    }
+
+    /// Looks over the queue of the peers' interfaces: those to ping now.
+    pub(crate) fn due_peer_pings(&mut self, now_s: u64) -> Vec<Nid> {
+        let params = self.params.clone();
+        let limit_s = u64::from(params.get(Param::RecoveryLimit));
+        let mut due = Vec::new();
+        for nid in std::mem::take(&mut self.peer_queue) {
+            let Some(ni) = self.peer_ni_mut(&nid) else {
+                continue;
+            };
+            let last_alive_s = ni.last_alive.map_or(0, whole_secs);
+            if is_aged_out(last_alive_s, limit_s, now_s) {
+                ni.recovery.ping_count = 0;
+                ni.recovery.queued = false;
+                continue;
+            }
+            if ni.health == Health::MAX {
+                ni.recovery.queued = false;
+                continue;
+            }
+            if now_s >= ni.recovery.next_ping_s {
+                ni.recovery.ping_count += 1;
+                ni.recovery.next_ping_s =
+                    now_s + params.recovery_ping_gap_s(ni.recovery.ping_count);
+                due.push(nid.clone());
+            }
+            self.peer_queue.push(nid);
+        }
+        due
+    }
+
+    /// One of our interfaces was pinged: the handler's step, at the ping's SEND and at its REPLY. By
+    /// the design the ping as a whole is worth 1.
+    pub(crate) fn local_ping_went_well(&mut self, nid: &Nid, answered: bool, log: &mut Log) {
+        let step = match (self.behaviour().success_by_sensitivity, answered) {
+            (true, _) => self.params.sensitivity(),
+            (false, answered) => u16::from(answered && self.params.sensitivity() > 0),
+        };
+        self.raise_local(nid, step, Cause::Recovery, log);
+        if let Some(ni) = self.ni_mut(nid).filter(|_| answered) {
+            ni.recovery.ping_count = 0;
+        }
+    }
+
+    /// A peer's interface answered. Its REPLY has counted already, save by the design.
+    pub(crate) fn peer_ping_went_well(&mut self, nid: &Nid, log: &mut Log) {
+        if !self.behaviour().success_by_sensitivity && self.params.sensitivity() > 0 {
+            self.raise_peer(nid, 1, Cause::Recovery, log);
+        }
+        if let Some(ni) = self.peer_ni_mut(nid) {
+            ni.recovery.ping_count = 0;
+        }
+    }
+
+    /// Health was turned off: nobody is recovered any more.
+    pub(crate) fn empty_queues(&mut self) {
+        self.local_queue.clear();
+        self.peer_queue.clear();
+        let own = self.nis.iter_mut().map(|ni| &mut ni.recovery);
+        let theirs = self
+            .peers
+            .iter_mut()
+            .flat_map(|peer| &mut peer.nis)
+            .map(|ni| &mut ni.recovery);
+        for recovery in own.chain(theirs) {
+            recovery.queued = false;
+            recovery.ping_count = 0;
+        }
+    }
+}
+
+fn is_aged_out(last_alive_s: u64, limit_s: u64, now_s: u64) -> bool {
+    limit_s > 0 && now_s > last_alive_s + limit_s
+}

@@ -1,0 +1,83 @@
+//! A way to a net that a node is not on, and when it is up.
+
+use super::{
+    message::NiWord,
+    nid::{NetName, Nid},
+    node::Node,
+    params::Param,
+    peer::Peer,
+};
+
+/// A way as it is configured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RouteSpec {
+    /// The net it leads to.
+    pub net: NetName,
+    /// The router, by its interface on a net that the node is on.
+    pub gateway: Nid,
+    /// Lower is preferred.
+    pub priority: u32,
+    /// Routers on the way: fewer are preferred.
+    pub hops: u32,
+}
+
+/// A way, and how often it was taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// As configured.
+    pub spec: RouteSpec,
+    /// How often it was chosen.
+    pub sequence: u64,
+}
+
+impl Route {
+    pub(crate) fn new(spec: RouteSpec) -> Self {
+        Self { spec, sequence: 0 }
+    }
+}
+
+impl Node {
+    /// Whether a route is up. The gateway must have answered its last ping. Where both discover, it
+    /// must also have an interface on a net of ours that it has not called down, and, unless
+    /// `avoid_asym_router_failure` is 0, one on the far net of a single hop. A peer's health decides
+    /// nothing here.
+    #[must_use]
+    pub fn is_route_up(&self, route: &Route) -> bool {
+        let Some(gateway) = self.peer(&route.spec.gateway) else {
+            return false;
+        };
+        if !gateway.alive {
+            return false;
+        }
+        if !gateway.multi_rail || !self.discovers() {
+            return true;
+        }
+        let near = gateway
+            .nis
+            .iter()
+            .any(|ni| !ni.said_down && self.nets.contains_key(ni.nid.net()));
+        let asked = self.params.get(Param::AvoidAsymRouterFailure) == 1 && route.spec.hops <= 1;
+        near && (!asked || far_side_is_up(gateway, &route.spec.net))
+    }
+
+    /// Takes in what a peer says of its interfaces; those it calls down are blamed by the caller.
+    pub(crate) fn note_ping_buffer(&mut self, words: &[NiWord]) -> Vec<Nid> {
+        let mut down = Vec::new();
+        for word in words {
+            if let Some(ni) = self.peer_ni_mut(&word.nid) {
+                ni.said_down = !word.up;
+                if !word.up {
+                    down.push(word.nid.clone());
+                }
+            }
+        }
+        down
+    }
+}
+
+fn far_side_is_up(gateway: &Peer, net: &NetName) -> bool {
+    gateway
+        .nis
+        .iter()
+        .any(|ni| ni.nid.net() == net && !ni.said_down)
+}

@@ -1,0 +1,205 @@
+//! Drop and delay rules: faults that LNet makes itself (`lnetctl fault drop add`, `fault delay add`).
+//!
+//! A rule that drops or delays acts on what arrives at its node; one that simulates a status acts on
+//! what its node sends, in the driver's send. The order of the rules decides: the first that hits.
+
+use std::collections::BTreeSet;
+
+use simfs::SimTime;
+
+use super::{
+    nid::{Nid, NidPattern},
+    stats::MessageKind,
+    status::MsgStatus,
+};
+
+/// Which of the messages that fit are hit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// Every one (`-x`).
+    Every,
+    /// One in each window of so many, at a random place (`-r`); in windows of two, the first.
+    OneIn(u32),
+    /// The first in each span of so many seconds (`-i`).
+    EverySecs(u32),
+    /// The first after a random moment in each span of so many seconds (`-i -n`).
+    RandomlyEverySecs(u32),
+}
+
+/// What happens to a message that is hit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Deed {
+    /// It is lost on arrival.
+    Drop,
+    /// Its send ends with one of these statuses (`-e`); with several, a random one.
+    Simulate(Vec<MsgStatus>),
+    /// It arrives later by so much (`-l`).
+    Delay(SimTime),
+}
+
+/// A rule as it is added.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleSpec {
+    /// The interface it set out from (`-s`).
+    pub source: NidPattern,
+    /// The interface it is for (`-d`).
+    pub destination: NidPattern,
+    /// The kinds of message (`-m`); none: all.
+    pub kinds: BTreeSet<MessageKind>,
+    /// The portal (`-p`).
+    pub portal: Option<u32>,
+    /// The local interface it arrives on or leaves by (`-o`).
+    pub via: Option<Nid>,
+    /// Which of them.
+    pub pace: Pace,
+    /// What happens.
+    pub deed: Deed,
+}
+
+/// Why a rule was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RuleError {
+    /// One in none, or once in no time.
+    #[error("a rule cannot hit one in 0, or once in 0 seconds\nhint: give 1 or more")]
+    NoPace,
+    /// No status to simulate, or `ok`.
+    #[error(
+        "a rule cannot simulate success\nhint: give one or more statuses such as `local_dropped`"
+    )]
+    NoStatus,
+    /// A delay of nothing.
+    #[error("a rule cannot delay by 0\nhint: give a latency")]
+    NoDelay,
+}
+
+/// A rule, and what it has seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// As added.
+    pub spec: RuleSpec,
+    /// Messages that fitted.
+    pub matched: u64,
+    /// Messages that it hit.
+    pub hits: u64,
+    random: Random,
+    /// The place in the window that is hit, from 0.
+    place: u64,
+    added: SimTime,
+    /// The first moment at which the next may be hit.
+    due: SimTime,
+}
+
+/// What a rule is asked about.
+pub(crate) struct Passing<'a> {
+    pub(crate) source: &'a Nid,
+    pub(crate) destination: &'a Nid,
+    pub(crate) kind: MessageKind,
+    pub(crate) portal: u32,
+    pub(crate) via: &'a Nid,
+}
+
+impl Rule {
+    pub(crate) fn new(spec: RuleSpec, seed: u64, now: SimTime) -> Result<Self, RuleError> {
+        match spec.pace {
+            Pace::OneIn(0) | Pace::EverySecs(0) | Pace::RandomlyEverySecs(0) => {
+                return Err(RuleError::NoPace);
+            }
+            Pace::Every | Pace::OneIn(_) | Pace::EverySecs(_) | Pace::RandomlyEverySecs(_) => {}
+        }
+        match &spec.deed {
+            Deed::Simulate(list) if list.is_empty() || list.contains(&MsgStatus::Ok) => {
+                return Err(RuleError::NoStatus);
+            }
+            Deed::Delay(SimTime::ZERO) => return Err(RuleError::NoDelay),
+            Deed::Drop | Deed::Simulate(_) | Deed::Delay(_) => {}
+        }
+        let mut rule = Self {
+            spec,
+            matched: 0,
+            hits: 0,
+            random: Random(seed),
+            place: 0,
+            added: now,
+            due: now,
+        };
+        rule.draw_place();
+        rule.draw_due(0);
+        Ok(rule)
+    }
+
+    /// Whether it hits a message that passes now.
+    pub(crate) fn hits(&mut self, passing: &Passing<'_>, now: SimTime) -> bool {
+        let spec = &self.spec;
+        let fits = spec.source.fits(passing.source)
+            && spec.destination.fits(passing.destination)
+            && (spec.kinds.is_empty() || spec.kinds.contains(&passing.kind))
+            && spec.portal.is_none_or(|portal| portal == passing.portal)
+            && spec.via.as_ref().is_none_or(|via| via == passing.via);
+        if !fits {
+            return false;
+        }
+        let seen = self.matched;
+        self.matched += 1;
+        let hit = match spec.pace {
+            Pace::Every => true,
+            Pace::OneIn(window) => {
+                let place = seen % u64::from(window);
+                if place == 0 && seen > 0 {
+                    self.draw_place();
+                }
+                place == self.place
+            }
+            Pace::EverySecs(_) | Pace::RandomlyEverySecs(_) => now >= self.due,
+        };
+        if hit {
+            self.hits += 1;
+            if let Pace::EverySecs(span_s) | Pace::RandomlyEverySecs(span_s) = self.spec.pace {
+                let span_ns = u64::from(span_s) * 1_000_000_000;
+                self.draw_due(now.since(self.added).as_ns() / span_ns + 1);
+            }
+        }
+        hit
+    }
+
+    /// The status of a message that was hit: a random number, and the listed status nearest to it.
+    pub(crate) fn status(&mut self) -> Option<MsgStatus> {
+        let Deed::Simulate(list) = &self.spec.deed else {
+            return None;
+        };
+        let drawn = self.random.below(10) + 1;
+        let by_nearness = |status: &MsgStatus| (status.number() as u64).abs_diff(drawn);
+        let mut listed = list.clone();
+        listed.sort_unstable();
+        listed.into_iter().min_by_key(by_nearness)
+    }
+
+    fn draw_place(&mut self) {
+        if let Pace::OneIn(window) = self.spec.pace {
+            let drawn = self.random.below(u64::from(window));
+            self.place = if window == 2 { 0 } else { drawn };
+        }
+    }
+
+    fn draw_due(&mut self, span: u64) {
+        let (span_s, late) = match self.spec.pace {
+            Pace::RandomlyEverySecs(span_s) => (span_s, self.random.below(u64::from(span_s))),
+            Pace::EverySecs(span_s) => (span_s, 0),
+            Pace::Every | Pace::OneIn(_) => return,
+        };
+        self.due = self.added + SimTime::from_secs(u64::from(span_s) * span + late);
+    }
+}
+
+/// SplitMix64: small, and the same everywhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % bound.max(1)
+    }
+}

@@ -1,0 +1,282 @@
+//! Selection: which interface a message leaves by, and to which one of the next hop.
+//!
+//! Eight cases: source given or any (A, B), destination on a net of ours or behind a router (1, 2),
+//! peer multi-rail or not (C, D); "LNet Health HLD, Selection Algorithm with Health", orders as in
+//! "lnet/lnet/lib-move.c". Every order is lexicographic and ends with the place in the configuration.
+
+use std::cmp::Reverse;
+
+use super::{
+    happening::Errand,
+    health::Health,
+    message::{Leg, Message},
+    nid::{NetName, Nid},
+    node::Node,
+    params::Param,
+    status::MsgStatus,
+};
+
+/// Why a message found no way; it is not sent, judged or tried again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoPath {
+    /// `-EHOSTUNREACH`: nobody leads there.
+    HostUnreachable,
+    /// Any other error: the interface that must be used cannot be.
+    Unusable,
+}
+
+impl NoPath {
+    /// What the layer above is told.
+    pub(crate) fn status(self) -> MsgStatus {
+        match self {
+            Self::HostUnreachable => MsgStatus::RemoteError,
+            Self::Unusable => MsgStatus::LocalError,
+        }
+    }
+}
+
+impl Node {
+    /// Chooses, and counts the choice.
+    pub(crate) fn select(&mut self, message: &Message) -> Result<Leg, NoPath> {
+        let leg = self.choose(message)?;
+        if let Some(ni) = self.ni_mut(&leg.by) {
+            ni.sequence += 1;
+        }
+        if let Some(net) = self.nets.get_mut(leg.by.net()) {
+            net.sequence += 1;
+        }
+        if let Some(peer) = self.peer_mut(&leg.to) {
+            *peer.net_sequences.entry(leg.to.net().clone()).or_insert(0) += 1;
+        }
+        if let Some(ni) = self.peer_ni_mut(&leg.to) {
+            ni.sequence += 1;
+        }
+        Ok(leg)
+    }
+
+    fn choose(&mut self, message: &Message) -> Result<Leg, NoPath> {
+        let destination = &message.destination;
+        if self.is_own(destination) {
+            let by = match &message.source_given {
+                Some(source) => self.given(source)?,
+                None => self.best_ni(destination.net(), message)?,
+            };
+            return Ok(Leg {
+                by,
+                to: destination.clone(),
+                own: true,
+            });
+        }
+        let peer = self.peer(destination).ok_or(NoPath::HostUnreachable)?;
+        // Answers, forwarded messages and recovery pings go to the NID they are given.
+        let free = message.heard.is_none()
+            && !message.forwarded
+            && !message.is_recovery()
+            && message.errand() != Errand::Answer;
+        let any_rail = peer.multi_rail && free;
+        match message.source_given.clone() {
+            Some(source) => self.choose_from(&source, any_rail, message),
+            None if any_rail => self.choose_any_rail(message),
+            None if self.nets.contains_key(destination.net()) => {
+                {
+                    // Only what the layer above sends decides which interface the peer sees from now on.
+                    let keep = free && message.errand() == Errand::Ulp;
+                    self.choose_one_rail(keep, message)
+                }
+            }
+            None => self.choose_router(None, message),
+        }
+    }
+
+    /// A1 and A2: the source is given.
+    fn choose_from(&self, source: &Nid, any_rail: bool, message: &Message) -> Result<Leg, NoPath> {
+        let by = self.given(source)?;
+        let destination = &message.destination;
+        let yields = self.behaviour().given_must_be_healthy && any_rail;
+        let on_net = self
+            .peer(destination)
+            .and_then(|peer| peer.net_health(by.net()))
+            .is_some();
+        if destination.net() == by.net() && !yields {
+            Ok(Leg {
+                by,
+                to: destination.clone(),
+                own: false,
+            })
+        } else if on_net && any_rail {
+            let to = self.best_peer_ni(destination, &by, message)?;
+            Ok(Leg { by, to, own: false })
+        } else {
+            self.choose_router(Some(&by), message)
+        }
+    }
+
+    /// B1C, and B2C where no net of the peer is ours.
+    fn choose_any_rail(&self, message: &Message) -> Result<Leg, NoPath> {
+        match self.best_net(&message.destination) {
+            Some(net) => {
+                let by = self.best_ni(&net, message)?;
+                let to = self.best_peer_ni(&message.destination, &by, message)?;
+                Ok(Leg { by, to, own: false })
+            }
+            None => self.choose_router(None, message),
+        }
+    }
+
+    /// B1D: the peer has this one interface, and always sees the same one of ours.
+    fn choose_one_rail(&mut self, keep: bool, message: &Message) -> Result<Leg, NoPath> {
+        let to = message.destination.clone();
+        let strict = self.behaviour().given_must_be_healthy;
+        let peer_ni = self.peer_ni(&to).ok_or(NoPath::HostUnreachable)?;
+        if strict && message.resends > 0 && peer_ni.health == Health::ZERO {
+            return Err(NoPath::Unusable);
+        }
+        let preferred = peer_ni.preferred.clone().filter(|_| keep);
+        if let Some(ni) = preferred.and_then(|nid| self.ni(&nid)) {
+            if strict && (ni.fatal || ni.health == Health::ZERO) {
+                return Err(NoPath::Unusable);
+            }
+            return Ok(Leg {
+                by: ni.nid().clone(),
+                to,
+                own: false,
+            });
+        }
+        let by = self.best_ni(to.net(), message)?;
+        if keep && let Some(peer_ni) = self.peer_ni_mut(&to) {
+            peer_ni.preferred = Some(by.clone());
+        }
+        Ok(Leg { by, to, own: false })
+    }
+
+    /// A2 and B2: the next hop is a router, by the best route that is up.
+    fn choose_router(&self, source: Option<&Nid>, message: &Message) -> Result<Leg, NoPath> {
+        let far = message.destination.net();
+        let usable = self.routes.iter().enumerate().filter(|(_, route)| {
+            let reaches = source.is_none_or(|source| {
+                let gateway = self.peer(&route.spec.gateway);
+                gateway.is_some_and(|gateway| gateway.net_health(source.net()).is_some())
+            });
+            route.spec.net == *far && reaches && self.is_route_up(route)
+        });
+        let best = usable.max_by_key(|(at, route)| {
+            let gateway = self.peer_ni(&route.spec.gateway);
+            (
+                Reverse((route.spec.priority, route.spec.hops)),
+                gateway.map(|ni| ni.health),
+                Reverse(gateway.map(|ni| ni.queued_bytes)),
+                gateway.map(|ni| ni.tx_credits),
+                Reverse(gateway.map(|ni| ni.sequence)),
+                Reverse(*at),
+            )
+        });
+        let (_, route) = best.ok_or(NoPath::HostUnreachable)?;
+        let gateway = &route.spec.gateway;
+        let many = self.peer(gateway).is_some_and(|peer| peer.multi_rail);
+        let by = match source {
+            Some(source) => source.clone(),
+            None => {
+                let net = self.best_net(gateway).filter(|_| many);
+                self.best_ni(&net.unwrap_or_else(|| gateway.net().clone()), message)?
+            }
+        };
+        let to = if many {
+            self.best_peer_ni(gateway, &by, message)?
+        } else {
+            gateway.clone()
+        };
+        Ok(Leg { by, to, own: false })
+    }
+
+    /// A given source is used whatever its health; the design fails if it is down.
+    fn given(&self, source: &Nid) -> Result<Nid, NoPath> {
+        let ni = self.ni(source).ok_or(NoPath::Unusable)?;
+        if self.behaviour().given_must_be_healthy && ni.fatal {
+            return Err(NoPath::Unusable);
+        }
+        Ok(source.clone())
+    }
+
+    /// The best net of ours that the peer is on too. One where every interface of ours is fatal comes
+    /// last whatever else speaks for it.
+    fn best_net(&self, destination: &Nid) -> Option<NetName> {
+        let peer = self.peer(destination)?;
+        let shared = peer
+            .nets()
+            .into_iter()
+            .enumerate()
+            .filter(|(_, net)| self.nets.contains_key(*net));
+        let best = shared.max_by_key(|(at, net)| {
+            let healths = self.nis_on(net).filter(|&ni| !self.nis[ni].fatal);
+            let local = healths.map(|ni| self.nis[ni].health).max();
+            let state = self.nets[*net];
+            (
+                local.is_some(),
+                peer.net_health(net),
+                local,
+                Reverse(state.priority),
+                Reverse(peer.net_sequences.get(*net).copied().unwrap_or(0)),
+                Reverse(state.sequence),
+                Reverse(*at),
+            )
+        });
+        best.map(|(_, net)| net.clone())
+    }
+
+    /// The best interface of ours on a net; the first if all are fatal and such may be used.
+    fn best_ni(&self, net: &NetName, message: &Message) -> Result<Nid, NoPath> {
+        let behaviour = self.behaviour();
+        let all: Vec<usize> = self.nis_on(net).collect();
+        let sound: Vec<usize> = all
+            .iter()
+            .copied()
+            .filter(|&at| !self.nis[at].fatal)
+            .collect();
+        if sound.is_empty() {
+            let first = all.first().filter(|_| behaviour.fatal_is_last_resort);
+            return first
+                .map(|&at| self.nis[at].nid().clone())
+                .ok_or(NoPath::Unusable);
+        }
+        let fresh = |at: &usize| !message.used.contains(self.nis[*at].nid());
+        let avoid = behaviour.resend_avoids_used && sound.iter().any(fresh);
+        let range = self.params.get(Param::NumaRange);
+        let candidates = sound.into_iter().filter(|at| !avoid || fresh(at));
+        let best = candidates.max_by_key(|&at| {
+            let ni = &self.nis[at];
+            (
+                ni.health,
+                Reverse((ni.spec.priority, ni.spec.device_priority)),
+                Reverse(ni.spec.numa_distance.max(range)),
+                ni.tx_credits,
+                Reverse(ni.sequence),
+                Reverse(at),
+            )
+        });
+        let at = best.ok_or(NoPath::Unusable)?;
+        Ok(self.nis[at].nid().clone())
+    }
+
+    /// The best interface of a peer on the net of ours that was chosen.
+    fn best_peer_ni(&self, peer: &Nid, by: &Nid, message: &Message) -> Result<Nid, NoPath> {
+        let peer = self.peer(peer).ok_or(NoPath::HostUnreachable)?;
+        let on_net = |at: &usize| peer.nis[*at].nid.net() == by.net();
+        let fresh = |at: &usize| !message.used.contains(&peer.nis[*at].nid);
+        let all: Vec<usize> = (0..peer.nis.len()).filter(on_net).collect();
+        let avoid = self.behaviour().resend_avoids_used && all.iter().any(fresh);
+        let candidates = all.into_iter().filter(|at| !avoid || fresh(at));
+        let best = candidates.max_by_key(|&at| {
+            let ni = &peer.nis[at];
+            (
+                ni.health,
+                Reverse(ni.priority),
+                ni.preferred.as_ref() == Some(by),
+                ni.tx_credits,
+                Reverse(ni.sequence),
+                Reverse(at),
+            )
+        });
+        let at = best.ok_or(NoPath::HostUnreachable)?;
+        Ok(peer.nis[at].nid.clone())
+    }
+}
