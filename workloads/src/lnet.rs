@@ -8,6 +8,9 @@
 //! It leaves out how a link fails (it is told, by [`Notice`]s), the bytes on the wire, and memory.
 //! Start at [`Lnet`].
 
+mod admin;
+mod arrival;
+mod error;
 mod flight;
 mod happening;
 mod health;
@@ -27,12 +30,15 @@ mod rule;
 mod select;
 mod stats;
 mod status;
+mod storage;
+mod text;
 mod wire;
 
+pub use error::LnetError;
 pub use happening::{Cause, Ending, Errand, Happening, Side, UlpEvent, UlpResult, What};
 pub use health::Health;
 pub use message::{MessageId, Request, Verb};
-pub use network::{Lnet, LnetError};
+pub use network::Lnet;
 pub use ni::{LocalNi, NiSpec, Recovery};
 pub use nid::{Lnd, NetName, Nid, NidError, NidPattern};
 pub use node::{Node, NodeSpec};
@@ -43,4 +49,5 @@ pub use route::{Route, RouteSpec};
 pub use rule::{Deed, Pace, Rule, RuleError, RuleSpec};
 pub use stats::{KindCounts, MessageKind, NiStats, Statistics};
 pub use status::{MsgStatus, Resend, StatusError};
+pub use storage::{Fate, Patience, Storage, StorageReport, WRITE_BYTES};
 pub use wire::{Notice, PortEvent, Timing, Trouble, Wire};

@@ -9,15 +9,13 @@ use platforms::{NodeName, PortRef};
 use simfs::SimTime;
 
 use super::{
-    happening::{Cause, Happening, Log, Side, What},
-    health::Health,
+    error::LnetError,
+    happening::{Happening, Log, What},
     message::{Message, MessageId, Purpose, Request, Verb},
     ni::whole_secs,
     nid::Nid,
     node::{Node, NodeSpec},
-    params::{Param, ParamError},
     peer::Peer,
-    rule::{Rule, RuleError, RuleSpec},
     stats::MessageKind,
     status::MsgStatus,
     wire::{Notice, PortEvent, Timing, Wire},
@@ -36,59 +34,12 @@ pub(crate) enum Event {
     Admit(Box<Message>),
 }
 
-/// Why there is no such network, node or interface.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum LnetError {
-    /// Two nodes of a name.
-    #[error("there are two nodes `{0}`")]
-    NodeTwice(NodeName),
-    /// Two interfaces of a name.
-    #[error("there are two interfaces `{0}`")]
-    NidTwice(Nid),
-    /// A node without an interface.
-    #[error("node `{0}` has no interface")]
-    NoInterface(NodeName),
-    /// A route through nobody, or through a node that passes nothing on.
-    #[error(
-        "`{gateway}` is no way out of node `{node}`\nhint: a gateway routes, and is on a net of the node"
-    )]
-    NotAGateway {
-        /// Whose route.
-        node: NodeName,
-        /// Through whom.
-        gateway: Nid,
-    },
-    /// No node of a name.
-    #[error("there is no node `{0}`")]
-    NoNode(NodeName),
-    /// A node's LNet is not loaded.
-    #[error("the LNet of node `{0}` is not loaded")]
-    NotLoaded(NodeName),
-    /// No interface of a name, here or at a peer.
-    #[error("node `{node}` knows no interface `{nid}`")]
-    NoNi {
-        /// Who was asked.
-        node: NodeName,
-        /// For what.
-        nid: Nid,
-    },
-    /// A health value beyond 1000.
-    #[error("a health value cannot be {0}\nhint: 0 to 1000")]
-    NoHealth(u16),
-    /// A parameter that was refused.
-    #[error(transparent)]
-    Param(#[from] ParamError),
-    /// A rule that was refused.
-    #[error(transparent)]
-    Rule(#[from] RuleError),
-}
-
 /// An LNet: its nodes, and all that is between them.
 #[derive(Clone, Debug)]
 pub struct Lnet {
     pub(crate) specs: Vec<NodeSpec>,
     pub(crate) timing: Timing,
-    seed: u64,
+    pub(crate) seed: u64,
     pub(crate) nodes: BTreeMap<NodeName, Node>,
     /// Whose interface it is, and on which port.
     pub(crate) owners: BTreeMap<Nid, (NodeName, PortRef)>,
@@ -98,7 +49,7 @@ pub struct Lnet {
     pub(crate) wires: BTreeMap<(PortRef, PortRef), Wire>,
     pub(crate) flying: BTreeMap<MessageId, Message>,
     agenda: BTreeMap<(SimTime, u64), Event>,
-    planned: u64,
+    pub(crate) planned: u64,
     last_message: u64,
     pub(crate) log: Log,
 }
@@ -255,107 +206,6 @@ impl Lnet {
         Ok(id)
     }
 
-    /// `lnetctl set`.
-    ///
-    /// # Errors
-    /// [`LnetError::NoNode`], [`LnetError::NotLoaded`], [`LnetError::Param`].
-    pub fn set(&mut self, node: &NodeName, param: Param, value: i64) -> Result<(), LnetError> {
-        let node = self.loaded(node)?;
-        node.params.set(param, value)?;
-        if node.params.sensitivity() == 0 {
-            node.empty_queues();
-        }
-        Ok(())
-    }
-
-    /// `lnetctl net set --health` or `lnetctl peer set --health`.
-    ///
-    /// # Errors
-    /// [`LnetError::NoNode`], [`LnetError::NotLoaded`], [`LnetError::NoNi`], [`LnetError::NoHealth`].
-    pub fn set_health(
-        &mut self,
-        node: &NodeName,
-        side: Side,
-        nid: &Nid,
-        value: u16,
-    ) -> Result<(), LnetError> {
-        if value > Health::MAX.value() {
-            return Err(LnetError::NoHealth(value));
-        }
-        self.loaded(node)?;
-        let held = self
-            .nodes
-            .get_mut(node)
-            .ok_or_else(|| LnetError::NoNode(node.clone()))?;
-        let known = match side {
-            Side::Local => held.is_own(nid),
-            Side::Peer => held.peer_ni(nid).is_some(),
-        };
-        if !known {
-            return Err(LnetError::NoNi {
-                node: node.clone(),
-                nid: nid.clone(),
-            });
-        }
-        let now_s = whole_secs(self.log.now);
-        match side {
-            Side::Local => {
-                held.set_local(nid, Health::new(value), Cause::Set, &mut self.log);
-                held.queue_local(nid, now_s);
-            }
-            Side::Peer => {
-                held.set_peer(nid, Health::new(value), Cause::Set, &mut self.log);
-                held.queue_peer(nid, now_s);
-            }
-        }
-        Ok(())
-    }
-
-    /// `lnetctl net set --priority` or `lnetctl peer set --priority`: lower is preferred.
-    ///
-    /// # Errors
-    /// [`LnetError::NoNode`], [`LnetError::NotLoaded`], [`LnetError::NoNi`].
-    pub fn set_priority(
-        &mut self,
-        node: &NodeName,
-        nid: &Nid,
-        priority: u32,
-    ) -> Result<(), LnetError> {
-        let held = self.loaded(node)?;
-        if let Some(ni) = held.ni_mut(nid) {
-            ni.spec.priority = priority;
-        } else if let Some(ni) = held.peer_ni_mut(nid) {
-            ni.priority = priority;
-        } else {
-            return Err(LnetError::NoNi {
-                node: node.clone(),
-                nid: nid.clone(),
-            });
-        }
-        Ok(())
-    }
-
-    /// `lnetctl fault drop add` or `lnetctl fault delay add`.
-    ///
-    /// # Errors
-    /// [`LnetError::NoNode`], [`LnetError::NotLoaded`], [`LnetError::Rule`].
-    pub fn add_rule(&mut self, node: &NodeName, spec: RuleSpec) -> Result<(), LnetError> {
-        self.planned += 1;
-        let seed = self.seed ^ self.planned;
-        let rule = Rule::new(spec, seed, self.log.now)?;
-        self.loaded(node)?.rules.push(rule);
-        Ok(())
-    }
-
-    /// `lnetctl fault drop del -a` and `lnetctl fault delay del -a`.
-    ///
-    /// # Errors
-    /// [`LnetError::NoNode`], [`LnetError::NotLoaded`].
-    pub fn clear_rules(&mut self, node: &NodeName) -> Result<(), LnetError> {
-        self.loaded(node)?.rules.clear();
-        Ok(())
-    }
-
     pub(crate) fn plan(&mut self, at: SimTime, event: Event) {
         self.planned += 1;
         self.agenda.insert((at, self.planned), event);
@@ -395,7 +245,7 @@ impl Lnet {
         }
     }
 
-    fn loaded(&mut self, name: &NodeName) -> Result<&mut Node, LnetError> {
+    pub(crate) fn loaded(&mut self, name: &NodeName) -> Result<&mut Node, LnetError> {
         match self.nodes.get_mut(name) {
             Some(node) if node.loaded => Ok(node),
             Some(_) => Err(LnetError::NotLoaded(name.clone())),

@@ -4,3 +4,5 @@ mod cases;
 mod params;
 mod row;
 mod stage;
+mod storage;
+mod texts;

@@ -1,0 +1,196 @@
+//! What `lnetctl` prints about a node, as text.
+//!
+//! The keys and their order are those of `lnetctl net show -v 2`, `peer show -v 2`, `stats show`,
+//! `global show` and `debug recovery` ("lnet/utils/lnetctl.c", "lnet/utils/lnetconfig/liblnetconfig.c").
+//! Tunables that this model has no use for stand at the value that the drivers come with; the
+//! loopback net is left out.
+
+use super::{
+    happening::Side,
+    ni::{LocalNi, PEER_CREDITS, Recovery},
+    nid::NetName,
+    node::Node,
+    params::Param,
+    peer::{Peer, PeerNi},
+    stats::{KindCounts, MessageKind, NiStats},
+    status::MsgStatus,
+};
+
+/// Lines of YAML, each with its indent.
+#[derive(Default)]
+struct Page(String);
+
+impl Page {
+    fn line(&mut self, indent: usize, text: &str) {
+        self.0.push_str(&" ".repeat(indent));
+        self.0.push_str(text);
+        self.0.push('\n');
+    }
+
+    fn value(&mut self, indent: usize, key: &str, value: impl ToString) {
+        self.line(indent, &format!("{key}: {}", value.to_string()));
+    }
+}
+
+impl Node {
+    /// `lnetctl net show -v 2`.
+    #[must_use]
+    pub fn net_show(&self) -> String {
+        let mut page = Page::default();
+        page.line(0, "net:");
+        let mut nets: Vec<&NetName> = Vec::new();
+        for ni in &self.nis {
+            if !nets.contains(&ni.nid().net()) {
+                nets.push(ni.nid().net());
+            }
+        }
+        for net in nets {
+            page.value(4, "- net type", net);
+            page.line(6, "local NI(s):");
+            for ni in self.nis.iter().filter(|ni| ni.nid().net() == net) {
+                self.local_ni(&mut page, ni);
+            }
+        }
+        page.0
+    }
+
+    fn local_ni(&self, page: &mut Page, ni: &LocalNi) {
+        page.value(8, "- nid", ni.nid());
+        page.value(10, "status", if self.is_up(ni) { "up" } else { "down" });
+        page.line(10, "interfaces:");
+        page.value(14, "0", &ni.spec.interface);
+        counts(page, &ni.stats);
+        page.line(10, "health stats:");
+        page.value(14, "fatal_error", u8::from(ni.fatal));
+        page.value(14, "health value", ni.health);
+        for (key, status) in [
+            ("interrupts", MsgStatus::LocalInterrupt),
+            ("dropped", MsgStatus::LocalDropped),
+            ("aborted", MsgStatus::LocalAborted),
+            ("no route", MsgStatus::LocalNoRoute),
+            ("timeouts", MsgStatus::LocalTimeout),
+            ("error", MsgStatus::LocalError),
+        ] {
+            page.value(14, key, ni.stats.failures(status));
+        }
+        recovery(page, &ni.recovery);
+        page.line(10, "tunables:");
+        page.value(14, "peer_timeout", 180);
+        page.value(14, "peer_credits", PEER_CREDITS);
+        page.value(14, "peer_buffer_credits", 0);
+        page.value(14, "credits", ni.spec.credits);
+        page.value(10, "dev cpt", 0);
+        page.value(10, "CPT", "\"[0]\"");
+    }
+
+    /// `lnetctl peer show -v 2`.
+    #[must_use]
+    pub fn peer_show(&self) -> String {
+        let mut page = Page::default();
+        page.line(0, "peer:");
+        for peer in &self.peers {
+            page.value(4, "- primary nid", peer.primary());
+            page.value(
+                6,
+                "Multi-Rail",
+                if peer.multi_rail { "True" } else { "False" },
+            );
+            page.line(6, "peer ni:");
+            for ni in &peer.nis {
+                self.peer_ni_lines(&mut page, peer, ni);
+            }
+        }
+        page.0
+    }
+
+    fn peer_ni_lines(&self, page: &mut Page, peer: &Peer, ni: &PeerNi) {
+        // Only where somebody routes does anybody ask whether the other is alive.
+        let state = match (self.routing || peer.router, ni.alive) {
+            (false, _) => "NA",
+            (true, true) => "up",
+            (true, false) => "down",
+        };
+        page.value(8, "- nid", &ni.nid);
+        page.value(10, "state", state);
+        page.value(10, "max_ni_tx_credits", PEER_CREDITS);
+        page.value(10, "available_tx_credits", ni.tx_credits);
+        page.value(10, "tx_q_num_of_buf", ni.queued_bytes);
+        counts(page, &ni.stats);
+        page.line(10, "health stats:");
+        page.value(14, "health value", ni.health);
+        for (key, status) in [
+            ("dropped", MsgStatus::RemoteDropped),
+            ("timeout", MsgStatus::RemoteTimeout),
+            ("error", MsgStatus::RemoteError),
+            ("network timeout", MsgStatus::NetworkTimeout),
+        ] {
+            page.value(14, key, ni.stats.failures(status));
+        }
+        recovery(page, &ni.recovery);
+    }
+
+    /// `lnetctl stats show`.
+    #[must_use]
+    pub fn stats_show(&self) -> String {
+        let mut page = Page::default();
+        page.line(0, "statistics:");
+        for (name, count) in self.stats.rows() {
+            page.value(4, name, count);
+        }
+        page.0
+    }
+
+    /// `lnetctl global show`. What a module option alone can set is not among it.
+    #[must_use]
+    pub fn global_show(&self) -> String {
+        let mut page = Page::default();
+        page.line(0, "global:");
+        for param in Param::ALL {
+            match param {
+                Param::AvoidAsymRouterFailure => {}
+                Param::ResponseTracking => {
+                    page.value(4, "lnd_timeout", self.params.lnd_timeout().as_ms() / 1000);
+                    page.value(4, param.name(), self.params.get(param));
+                }
+                _ => page.value(4, param.name(), self.params.get(param)),
+            }
+        }
+        page.0
+    }
+
+    /// `lnetctl debug recovery -l` for its own interfaces, `-p` for those of peers.
+    #[must_use]
+    pub fn recovery_show(&self, side: Side) -> String {
+        let queue = match side {
+            Side::Local => &self.local_queue,
+            Side::Peer => &self.peer_queue,
+        };
+        let mut page = Page::default();
+        page.line(0, "recovery queue:");
+        for (at, nid) in queue.iter().enumerate() {
+            page.value(4, &format!("nid-{at}"), nid);
+        }
+        page.0
+    }
+}
+
+fn counts(page: &mut Page, stats: &NiStats) {
+    page.line(10, "statistics:");
+    page.value(14, "send_count", stats.sent.total());
+    page.value(14, "recv_count", stats.received.total());
+    page.value(14, "drop_count", stats.dropped.total());
+    let by_kind = |page: &mut Page, title: &str, counts: &KindCounts| {
+        page.line(10, title);
+        for kind in MessageKind::ALL {
+            page.value(14, kind.name(), counts.of(kind));
+        }
+    };
+    by_kind(page, "sent_stats:", &stats.sent);
+    by_kind(page, "received_stats:", &stats.received);
+    by_kind(page, "dropped_stats:", &stats.dropped);
+}
+
+fn recovery(page: &mut Page, recovery: &Recovery) {
+    page.value(14, "ping_count", recovery.ping_count);
+    page.value(14, "next_ping", recovery.next_ping_s);
+}
