@@ -33,7 +33,7 @@ impl Lnet {
         let Some(node) = self.nodes.get_mut(&message.holder) else {
             return;
         };
-        if message.wants_answer && message.resends == 0 && !message.forwarded {
+        if message.wants_answer && message.tries == 0 && !message.forwarded {
             let tracked = tracks(&message, node.params.get(Param::ResponseTracking));
             let deadline = tracked.then(|| now + node.params.transaction_timeout());
             node.stats.rst_alloc += u64::from(tracked);
@@ -92,13 +92,15 @@ impl Lnet {
         {
             open.next_hop = Some(leg.to.clone()).filter(|_| !leg.own);
         }
+        message.tries += 1;
+        node.stats.resend_count += u64::from(message.tries > 1);
         let sent = What::Sent {
             message: message.id,
             kind: message.kind,
             errand: message.errand(),
             by: leg.by.clone(),
             to: leg.to.clone(),
-            attempt: message.resends + 1,
+            attempt: message.tries,
         };
         self.log.say(&message.holder, sent);
         message.used.push(leg.by.clone());
@@ -206,7 +208,7 @@ impl Lnet {
 
     /// The driver is done with a try.
     pub(crate) fn complete(&mut self, id: MessageId, status: MsgStatus) {
-        let Some(mut message) = self.flying.remove(&id) else {
+        let Some(message) = self.flying.remove(&id) else {
             return;
         };
         let (Some(node), Some(leg)) = (self.nodes.get_mut(&message.holder), &message.leg) else {
@@ -226,11 +228,7 @@ impl Lnet {
             node.connections.remove(&ends);
         }
         match node.judge(&message, status, &mut self.log) {
-            Verdict::Resend => {
-                node.stats.resend_count += 1;
-                message.resends += 1;
-                self.launch(message);
-            }
+            Verdict::Resend => self.launch(message),
             Verdict::End(ending) => self.conclude(message, status, ending),
         }
     }
@@ -241,7 +239,7 @@ impl Lnet {
             return;
         };
         node.stats.msgs_alloc -= 1;
-        let again = u64::from(message.resends > 0);
+        let again = u64::from(message.resends() > 0);
         match ending {
             Ending::Success => {
                 if message.forwarded {
@@ -258,7 +256,7 @@ impl Lnet {
             }
             Ending::Deadline => node.stats.errors += 1,
         }
-        let (id, resends) = (message.id, message.resends);
+        let (id, resends) = (message.id, message.resends());
         self.log.say(
             &node.name,
             What::Ended {

@@ -57,7 +57,7 @@ impl Node {
             Some(Resend::Local) => !(gates && one_ni),
             Some(Resend::Remote) => !(gates && peer_has_one),
         } && !message.is_recovery()
-            && message.resends < self.params.get(Param::RetryCount);
+            && message.resends() < self.params.get(Param::RetryCount);
         log.say(
             &self.name,
             What::Judged {

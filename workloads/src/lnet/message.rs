@@ -102,13 +102,18 @@ pub(crate) struct Message {
     pub(crate) portal: u32,
     /// Set at the first try, as the net decides.
     pub(crate) deadline: Option<SimTime>,
-    pub(crate) resends: u32,
+    /// How often it was given to a driver.
+    pub(crate) tries: u32,
     pub(crate) used: Vec<Nid>,
     pub(crate) leg: Option<Leg>,
     pub(crate) heard: Option<Heard>,
 }
 
 impl Message {
+    pub(crate) fn resends(&self) -> u32 {
+        self.tries.saturating_sub(1)
+    }
+
     pub(crate) fn errand(&self) -> Errand {
         if self.forwarded {
             return Errand::Forward;

@@ -238,7 +238,7 @@ impl Lnet {
             length: 0,
             portal: 0,
             deadline: None,
-            resends: 0,
+            tries: 0,
             used: Vec::new(),
             leg: None,
             heard: None,

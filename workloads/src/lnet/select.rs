@@ -128,7 +128,7 @@ impl Node {
         let to = message.destination.clone();
         let strict = self.behaviour().given_must_be_healthy;
         let peer_ni = self.peer_ni(&to).ok_or(NoPath::HostUnreachable)?;
-        if strict && message.resends > 0 && peer_ni.health == Health::ZERO {
+        if strict && message.tries > 0 && peer_ni.health == Health::ZERO {
             return Err(NoPath::Unusable);
         }
         let preferred = peer_ni.preferred.clone().filter(|_| keep);
