@@ -13,6 +13,7 @@ mod agenda;
 mod bus;
 mod counters;
 mod device;
+pub mod ends;
 mod error;
 mod fabric;
 mod face;
