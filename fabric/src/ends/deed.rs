@@ -167,6 +167,9 @@ pub enum DeedError {
     /// The port has no cable.
     #[error("`{0}` has no cable")]
     NotCabled(EndRef),
+    /// The port's socket takes no module.
+    #[error("`{0}` takes no module")]
+    NoModule(EndRef),
     /// The node is without power, or without its driver.
     #[error("`{0}` is off")]
     Off(NodeName),

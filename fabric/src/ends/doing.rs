@@ -155,7 +155,11 @@ impl Network {
 
     /// Taking the module out is no initiative of the port's: the link goes without a word.
     fn module(&mut self, end: &EndRef, there: bool) -> Result<(), DeedError> {
-        if self.port(end)?.module == there {
+        let port = self.port(end)?;
+        if !port.takes_module() {
+            return Err(DeedError::NoModule(end.clone()));
+        }
+        if port.module == there {
             return Ok(());
         }
         self.port_mut(end).module = there;

@@ -84,8 +84,13 @@ impl Port {
         self.holds.is_empty() && !self.testing && !self.lacks_module()
     }
 
+    /// Whether a module can be put into it.
+    pub(super) fn takes_module(&self) -> bool {
+        matches!(self.socket, Socket::Qsfp | Socket::Variable)
+    }
+
     fn lacks_module(&self) -> bool {
-        !self.module && matches!(self.socket, Socket::Qsfp | Socket::Variable)
+        !self.module && self.takes_module()
     }
 
     /// Finds at its start what it has for a cable, and what holds it.

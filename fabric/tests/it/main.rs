@@ -1,6 +1,8 @@
 //! The facts about links in motion, told through the public door only.
 
 mod devices;
+mod ends;
+mod ends_text;
 mod hosts;
 mod laws;
 mod room;

@@ -1,0 +1,129 @@
+//! What the fabric tools print, character by character, written from their format strings.
+
+use fabric::ends::{
+    EndRef, LinkDownErrorLog, LinkDownReason, LinkInitReason, Logical, OfflineDisabledReason, Pair,
+    Physical, PortInfo, log_text, port_info_text, port_record_text,
+};
+
+fn reason(code: u8) -> LinkDownReason {
+    LinkDownReason::by_code(code).expect("defined")
+}
+
+fn pair(local: u8, neighbour: u8) -> Pair {
+    Pair {
+        local: reason(local),
+        neighbour: reason(neighbour),
+    }
+}
+
+/// Port 5 of a switch, whose neighbour was bounced and is back in Init.
+fn bounced() -> PortInfo {
+    PortInfo {
+        subnet: 0xfe80_0000_0000_0000,
+        guid: 0x0011_7501_0100_0000,
+        lid: 1,
+        sm_lid: 1,
+        port: 5,
+        logical: Logical::Init,
+        physical: Physical::LinkUp,
+        offline: OfflineDisabledReason::NONE,
+        init: LinkInitReason::LINK_UP,
+        configured: false,
+        neighbour_normal: false,
+        pair: pair(0, 39),
+    }
+}
+
+/// 2025-03-02T09:15:00Z.
+const MORNING_S: u64 = 1_740_906_900;
+
+#[test]
+fn a_record_has_the_ports_place_its_states_its_reasons_and_its_log() {
+    let mut log = LinkDownErrorLog::default();
+    log.read(pair(0, 39), MORNING_S);
+    let expected = [
+        "PortLID:       0x00000001        PortNum:   0x05 ( 5)",
+        "LocalPort:     5                 PortState:        Init (LinkUp)",
+        "PhysicalState: LinkUp        ",
+        "OfflineDisabledReason: None          ",
+        "IsSMConfigurationStarted: False  NeighborNormal: False",
+        "BaseLID:       0x00000001        SMLID:            0x00000001",
+        "LinkDownReason: None    NeighborLinkDownReason: FM Bounce",
+        "LinkDownErrorLog:  0 (                None) Time: March 02, 09:15:00 AM ",
+        "NeighborLinkDownErrorLog: 39 (           FM Bounce) Time: March 02, 09:15:00 AM",
+        "",
+    ];
+    assert_eq!(port_record_text(&bounced(), &log), expected.join("\n"));
+}
+
+#[test]
+fn a_host_reads_its_own_port_without_a_log() {
+    let info = PortInfo {
+        port: 1,
+        logical: Logical::Down,
+        physical: Physical::Offline,
+        offline: OfflineDisabledReason::by_code(2).expect("defined"),
+        lid: u32::MAX,
+        init: LinkInitReason::NONE,
+        configured: true,
+        pair: pair(36, 0),
+        ..bounced()
+    };
+    let expected = [
+        "Subnet:   0xfe80000000000000       GUID: 0x0011750101000000",
+        "LocalPort:     1                 PortState:        Down (Neigh Unknown)",
+        "PhysicalState: Offline       ",
+        "OfflineDisabledReason: No Loc Media  ",
+        "IsSMConfigurationStarted: True   NeighborNormal: False",
+        "BaseLID:       DontCare        SMLID:            0x00000001",
+        "LinkDownReason: Neigh Unknown    NeighborLinkDownReason: None",
+        "",
+    ];
+    assert_eq!(port_info_text(&info), expected.join("\n"));
+}
+
+#[test]
+fn a_network_answers_with_the_same_text() {
+    use fabric::{
+        Timing,
+        ends::{Deed, Layout, Network, Profile},
+    };
+    let layout = Layout::host_and_switch();
+    let mut network =
+        Network::new(&layout, Profile::Spec, Timing::default()).expect("a good layout");
+    let (a, b) = (EndRef::new("a", 1), EndRef::new("b", 1));
+    network.act(&Deed::Bounce(a.clone())).expect("possible");
+    let own = network.local(&a).expect("there").expect("on");
+    let told = port_info_text(&own);
+    let state = "LocalPort:     1                 PortState:        Down (FM Bounce)\n";
+    assert!(told.contains(state), "{told}");
+    let (info, log) = network.query(&b).expect("there").expect("reachable");
+    let told = port_record_text(&info, &log);
+    let reasons =
+        "LinkDownReason: None    NeighborLinkDownReason: FM Bounce\nLinkDownErrorLog: None\n";
+    assert!(told.ends_with(reasons), "{told}");
+    assert!(
+        told.starts_with("PortLID:       0x00000002        PortNum:   0x01 ( 1)\n"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_full_log_is_sixteen_lines_and_its_oldest_entry_comes_last() {
+    let mut log = LinkDownErrorLog::default();
+    for minute in 0..8 {
+        log.read(pair(36, 0), MORNING_S + 60 * minute);
+        log.armed();
+    }
+    let text = log_text(&log);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 16);
+    assert_eq!(
+        lines[0],
+        "LinkDownErrorLog: 36 (       Neigh Unknown) Time: March 02, 09:16:00 AM "
+    );
+    assert_eq!(
+        lines[15],
+        "NeighborLinkDownErrorLog:  0 (                None) Time: March 02, 09:15:00 AM"
+    );
+}
