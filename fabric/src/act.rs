@@ -8,9 +8,10 @@ use platforms::{CharDevice, LinkEvent, LinkLayer, Rate, SlotRef};
 use simfs::SimTime;
 
 use crate::{
-    Action, ActionError, CounterChange, Fabric, FunctionRef, StickAt,
+    Action, ActionError, CounterChange, Fabric, FunctionRef, Side, StickAt,
     agenda::{Rank, Step},
     device::{Flap, Mask, Traffic},
+    ends::LinkDownReason,
     link::{Cable, Hold},
     timing::Pace,
 };
@@ -57,6 +58,19 @@ impl Fabric {
                 self.manage(*running, *reinitialise);
                 Ok(())
             }
+            Action::TakeDown {
+                slot,
+                side,
+                reason,
+                says,
+            } => self.take_down(slot, *side, *reason, *says),
+            Action::LetUp { slot, side, reason } => self.let_up(slot, *side, *reason),
+            Action::PacketError { slot, side, reason } => self.packet_error(slot, *side, *reason),
+            Action::BufferOverrun { slot, side } => self.overrun(slot, *side),
+            Action::ErrorAction { slot, side, action } => self.error_action(slot, *side, *action),
+            Action::Module { slot, side, there } => self.module(slot, *side, *there),
+            Action::NeighbourReboot { slot, takes } => self.neighbour_reboots(slot, *takes),
+            Action::SwitchPower { slots, on } => self.switch_power(slots, *on),
             Action::RemovePort(slot) => self.remove_port(slot),
             Action::RestorePort(slot) => self.restore_port(slot),
             Action::ChangeLayer { slot, layer } => self.change_layer(slot, *layer),
@@ -91,7 +105,8 @@ impl Fabric {
                 device,
                 there,
             } => self.char_device(function, *device, *there),
-            Action::Reboot { node, plan } => self.reboot(node, plan),
+            Action::Reboot { node, plan } => self.reboot(node, plan, true),
+            Action::PowerLoss { node, plan } => self.reboot(node, plan, false),
             Action::ClockStep { node, by_ns } => {
                 self.node(node)?;
                 let now = self.now;
@@ -158,8 +173,9 @@ impl Fabric {
         let jack = node.jack_mut(slot.pci, slot.port);
         jack.mask = Mask::default();
         jack.link.stuck = None;
-        jack.link.here.set(Hold::Disabled, false);
-        jack.link.here.set(Hold::Interface, false);
+        jack.link.here.let_go();
+        jack.link.there.let_go();
+        jack.link.there.set(Hold::Unpowered, false);
         let slowed = jack.link.pace.take().is_some();
         let unplugged = jack.link.cable == Cable::Cut || plug && jack.link.cable == Cable::Absent;
         if unplugged {
@@ -175,6 +191,7 @@ impl Fabric {
         if slowed {
             self.hurry(slot);
         }
+        self.end_reboot_of_neighbour(slot);
         self.settle(slot);
     }
 
@@ -201,6 +218,8 @@ impl Fabric {
             .link
             .here
             .set(Hold::Disabled, true);
+        self.blame(slot, Side::Here, LinkDownReason::SMA_DISABLED);
+        self.goes_offline(slot, LinkDownReason::SMA_DISABLED);
         self.settle(slot);
         Ok(())
     }
@@ -254,6 +273,7 @@ impl Fabric {
         let timing = self.timing;
         let link = &mut self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).link;
         link.pace = Some(Pace::natural(&timing, link.is_managed()).stretched(takes));
+        self.retrains(slot);
         self.hurry(slot);
         self.fall_dark(slot);
         self.settle(slot);
@@ -266,6 +286,7 @@ impl Fabric {
             .jack_mut(slot.pci, slot.port)
             .link
             .stuck = Some(at);
+        self.retrains(slot);
         self.settle(slot);
         Ok(())
     }
@@ -279,6 +300,8 @@ impl Fabric {
         let jack = node.jack_mut(slot.pci, slot.port);
         let takes_port = jack.driver.interface_down_takes_port;
         jack.link.here.set(Hold::Interface, !up && takes_port);
+        // No reason is made for this one; it is on purpose.
+        self.blame(slot, Side::Here, LinkDownReason::UNKNOWN);
         self.settle(slot);
         Ok(())
     }
@@ -292,6 +315,9 @@ impl Fabric {
                 self.uninitialise(&slot);
             }
             self.settle(&slot);
+            if running {
+                self.trap(&slot);
+            }
         }
     }
 
@@ -346,6 +372,8 @@ impl Fabric {
             return Err(ActionError::NoDriver(slot.clone(), layer));
         };
         self.hurry(slot);
+        // A port that changes its layer is set up anew.
+        self.blame(slot, Side::Here, LinkDownReason::REBOOT);
         self.fall_dark(slot);
         self.node_mut(&slot.node).speak(slot, layer, driver);
         self.settle(slot);

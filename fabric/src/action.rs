@@ -13,6 +13,11 @@ use platforms::{
 };
 use simfs::SimTime;
 
+use crate::{
+    Side,
+    ends::{LinkDownReason, PortErrorAction},
+};
+
 /// A PCI function of a node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FunctionRef {
@@ -146,6 +151,80 @@ pub enum Action {
         /// Whether its end also takes every InfiniBand port to `INIT` (a standby re-initialises).
         reinitialise: bool,
     },
+    /// An end takes its link down, for one of these reasons, among others: the fabric manager
+    /// bounces it (39), its speed or width is outside the policy (40, 41), it reboots (35); and for
+    /// good, until [`Action::LetUp`] or [`Action::Mend`]: the switch's own management or the subnet
+    /// management agent disables it (60, 61), the chassis does (52), power, speed or width can never
+    /// be met (56, 57, 58), there is no partner to be had (49, 51, 54).
+    TakeDown {
+        /// The port.
+        slot: SlotRef,
+        /// Which end of its link.
+        side: Side,
+        /// Why.
+        reason: LinkDownReason,
+        /// Whether the message reaches the other end.
+        says: bool,
+    },
+    /// A reason no longer keeps an end down.
+    LetUp {
+        /// The port.
+        slot: SlotRef,
+        /// Which end of its link.
+        side: Side,
+        /// Which reason.
+        reason: LinkDownReason,
+    },
+    /// An end finds an error in what it receives (reasons 1 to 32); the link bounces if the end's
+    /// PortErrorAction names it.
+    PacketError {
+        /// The port.
+        slot: SlotRef,
+        /// Which end of its link.
+        side: Side,
+        /// The error.
+        reason: LinkDownReason,
+    },
+    /// An end's receive buffer overruns: `excessive_buffer_overrun_errors` grows if it is the
+    /// node's own port, and the link bounces as by any other error.
+    BufferOverrun {
+        /// The port.
+        slot: SlotRef,
+        /// Which end of its link.
+        side: Side,
+    },
+    /// An end is told which errors take its link down; at the start all do.
+    ErrorAction {
+        /// The port.
+        slot: SlotRef,
+        /// Which end of its link.
+        side: Side,
+        /// Which errors.
+        action: PortErrorAction,
+    },
+    /// The module is taken out of an end, or put in again.
+    Module {
+        /// The port.
+        slot: SlotRef,
+        /// Which end of its link.
+        side: Side,
+        /// Whether it is in from now on.
+        there: bool,
+    },
+    /// The host at the other end reboots, in good order.
+    NeighbourReboot {
+        /// The port.
+        slot: SlotRef,
+        /// From going to its port's signalling again.
+        takes: SimTime,
+    },
+    /// The switch that ports hang on loses power, or has it again.
+    SwitchPower {
+        /// The ports.
+        slots: Vec<SlotRef>,
+        /// Whether it has power from now on.
+        on: bool,
+    },
     /// A port of a device that stays is no longer listed in `ports/`.
     RemovePort(SlotRef),
     /// That port is listed again.
@@ -255,6 +334,14 @@ pub enum Action {
     /// routes outlast it; what only the running kernel knew (an unloaded driver, other namespaces,
     /// virtual functions, a reset under way) does not.
     Reboot {
+        /// The node.
+        node: NodeName,
+        /// What changes on the way.
+        plan: RebootPlan,
+    },
+    /// The node loses power or crashes, and comes up again at once; as a reboot, but its ports
+    /// announce nothing.
+    PowerLoss {
         /// The node.
         node: NodeName,
         /// What changes on the way.

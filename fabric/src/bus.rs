@@ -104,6 +104,7 @@ impl Fabric {
             if self.node_mut(node).is_on_bus(pci) {
                 self.node_mut(node).leave_by(pci, Restart::DriverReload);
             }
+            self.announce(node, pci);
             self.place(node, pci);
         }
         Ok(())
@@ -156,6 +157,7 @@ impl Fabric {
             device.resetting = Some(resetting);
             device.attachment = Attachment::Detached(key);
             node.leave_by(pci, Restart::FirmwareReset);
+            self.announce(&mate.node, pci);
             self.place(&mate.node, pci);
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use platforms::{CharDevice, DeviceName, LinkLayer, NodeName, PciAddress, SlotRef};
 
-use crate::FunctionRef;
+use crate::{FunctionRef, ends::LinkDownReason};
 
 /// Why an action is impossible. Nothing has changed when one is returned.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -50,6 +50,23 @@ pub enum ActionError {
     /// No driver of the function's kernel module speaks that layer.
     #[error("`{0}` cannot speak {1}: its platform has no driver for that")]
     NoDriver(SlotRef, LinkLayer),
+    /// A virtual function's port has no link of its own.
+    #[error(
+        "`{0}` has no link of its own: it is a virtual function's\nhint: its physical function is `{1}`"
+    )]
+    LinkOfVf(SlotRef, PciAddress),
+    /// There is no reason to take the link down.
+    #[error("the link of `{0}` does not go down for no reason\nhint: cut it")]
+    NoReason(SlotRef),
+    /// The reason does not keep the end down.
+    #[error("no end of `{0}` that was named is down for `{1}`")]
+    NotHeld(SlotRef, LinkDownReason),
+    /// The reason is no error that a port can find.
+    #[error("`{0}` is no packet error\nhint: packet errors are the reasons 1 to 32")]
+    NotAnError(LinkDownReason),
+    /// The module is where it was asked to be.
+    #[error("the module of `{0}` is {1} already")]
+    ModuleAlready(SlotRef, &'static str),
     /// The port has no network interface.
     #[error("`{0}` has no network interface")]
     NoInterface(SlotRef),

@@ -207,6 +207,8 @@ impl Fabric {
                 self.place(&node, pci);
             }
             Step::Attached(node, pci) => self.attach(&FunctionRef { node, pci }),
+            Step::NeighbourBack(slot) => self.neighbour_back(&slot),
+            Step::Read(slot) => self.read(&slot),
         }
     }
 
@@ -232,11 +234,13 @@ impl Fabric {
         let powered = node.is_powered(slot.pci, slot.port);
         let uplink = node.has_uplink(slot.pci, slot.port);
         let link = &mut node.jack_mut(slot.pci, slot.port).link;
+        let was_powered = !link.here.has(Hold::Unpowered);
         link.here.set(Hold::Unpowered, !powered);
         link.there.set(Hold::Uplink, !uplink);
         let stage = link.held_back();
         self.enter(slot, stage);
         self.arrange(slot);
+        self.follow(slot, was_powered, powered);
         let now = self.now;
         let node = self.node_mut(&slot.node);
         node.show(slot, now);
@@ -283,6 +287,7 @@ impl Fabric {
 
     /// Takes a link to a stage and counts what that means.
     pub(crate) fn enter(&mut self, slot: &SlotRef, stage: Stage) {
+        let (now, managed) = (self.now, self.manager.runs());
         let node = self.node_mut(&slot.node);
         let link = &mut node.jack_mut(slot.pci, slot.port).link;
         let before = std::mem::replace(&mut link.stage, stage);
@@ -291,6 +296,16 @@ impl Fabric {
         }
         if stage == Stage::Active {
             link.pace = None;
+        }
+        let lost = before.is_up() && !stage.is_up();
+        let came_up = !before.is_up() && stage.is_up();
+        if let Some(ends) = &mut link.ends {
+            if lost {
+                ends.fall(link.blame);
+            }
+            if before < Stage::Armed && stage >= Stage::Armed {
+                ends.arm(now, managed);
+            }
         }
         let event = if stage == Stage::Recovering {
             Some(LinkEvent::Recovery)
@@ -302,10 +317,12 @@ impl Fabric {
         if let Some((key, _)) = link.next.take() {
             self.agenda.cancel(key);
         }
-        let now = self.now;
         if let Some(event) = event {
             self.node_mut(&slot.node)
                 .happen(slot.pci, slot.port, event, now);
+        }
+        if lost || came_up {
+            self.trap(slot);
         }
     }
 

@@ -7,7 +7,7 @@ use simfs::SimTime;
 
 use crate::{
     history::{Edge, KernelLine},
-    link::{Hold, Link, Stage},
+    link::{Link, Stage},
     node::Node,
 };
 
@@ -18,7 +18,7 @@ impl Link {
     /// What the link is in, as a driver's faces name it.
     pub(crate) fn condition(&self) -> LinkCondition {
         match self.stage {
-            Stage::Down if self.here.has(Hold::Disabled) => LinkCondition::Disabled,
+            Stage::Down if self.here.is_disabled() => LinkCondition::Disabled,
             Stage::Down => LinkCondition::Polling,
             Stage::Training => LinkCondition::Training,
             Stage::Init => LinkCondition::Init,

@@ -10,6 +10,7 @@
 mod act;
 mod action;
 mod agenda;
+mod both_ends;
 mod bus;
 mod counters;
 mod device;
@@ -24,12 +25,14 @@ mod link;
 mod naming;
 mod node;
 mod presence;
+mod reasons;
 mod reboot;
 mod subnet;
 mod timing;
 mod virtual_function;
 
 pub use action::{Action, CounterChange, FunctionRef, RebootPlan, StickAt};
+pub use both_ends::{EndTruth, Side};
 pub use error::ActionError;
 pub use fabric::{Fabric, PortTruth};
 pub use history::{Edge, KernelLine};

@@ -12,6 +12,8 @@ use simfs::SimTime;
 use crate::{
     action::StickAt,
     agenda::Key,
+    both_ends::{Blame, BothEnds},
+    ends::LinkDownReason,
     subnet::SubnetManager,
     timing::{Pace, Timing},
 };
@@ -55,6 +57,10 @@ pub(crate) enum Hold {
     Flap,
     /// Of a virtual function: the physical function's own link is down.
     Uplink,
+    /// It is a host's, which reboots.
+    Rebooting,
+    /// It went to Offline or Disabled for this reason.
+    Reason(LinkDownReason),
 }
 
 /// One end of a link.
@@ -78,7 +84,32 @@ impl End {
         self.holds.contains(&hold)
     }
 
-    fn signals(&self) -> bool {
+    /// Ends every hold of this kind that a person or a program put on it.
+    pub(crate) fn let_go(&mut self) {
+        self.holds.retain(|hold| {
+            !matches!(
+                hold,
+                Hold::Disabled | Hold::Interface | Hold::Rebooting | Hold::Reason(_)
+            )
+        });
+    }
+
+    /// Whether its user disabled it.
+    pub(crate) fn is_disabled(&self) -> bool {
+        self.has(Hold::Disabled) || self.has(Hold::Reason(LinkDownReason::SMA_DISABLED))
+    }
+
+    /// The reasons for which it is offline or disabled.
+    pub(crate) fn reasons(&self) -> impl Iterator<Item = LinkDownReason> {
+        self.holds.iter().filter_map(|hold| match hold {
+            Hold::Disabled => Some(LinkDownReason::SMA_DISABLED),
+            Hold::Reason(reason) => Some(*reason),
+            _ => None,
+        })
+    }
+
+    /// Whether nothing keeps it from signalling.
+    pub(crate) fn signals(&self) -> bool {
         self.holds.is_empty()
     }
 }
@@ -113,11 +144,17 @@ pub(crate) struct Link {
     pub(crate) pace: Option<Pace>,
     /// Its next stage, on the agenda.
     pub(crate) next: Option<(Key, Stage)>,
+    /// What both its ends remember; a virtual function's has none.
+    pub(crate) ends: Option<BothEnds>,
+    /// Whose doing it is if it goes down now.
+    pub(crate) blame: Blame,
+    /// When the partner, a host that reboots, is back.
+    pub(crate) neighbour_back: Option<Key>,
 }
 
 impl Link {
-    /// A link that is down.
-    pub(crate) fn new(layer: LinkLayer, cabled: bool) -> Self {
+    /// A link that is down; one of a virtual function has no ends of its own.
+    pub(crate) fn new(layer: LinkLayer, cabled: bool, is_virtual: bool) -> Self {
         let cable = if cabled { Cable::Whole } else { Cable::Absent };
         let (here, there) = (End::default(), End::default());
         Self {
@@ -129,6 +166,9 @@ impl Link {
             stuck: None,
             pace: None,
             next: None,
+            ends: (!is_virtual).then(BothEnds::new),
+            blame: Blame::default(),
+            neighbour_back: None,
         }
     }
 

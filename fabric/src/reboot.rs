@@ -13,11 +13,19 @@ impl Fabric {
     /// while the host booted; what was cut, disabled, stuck or dark stays so. The driver is loaded,
     /// devices are back from resets and other namespaces, and virtual functions are those that the
     /// platform has at rest.
-    pub(crate) fn reboot(&mut self, name: &NodeName, plan: &RebootPlan) -> Result<(), ActionError> {
+    ///
+    /// Its ports announce that they go, unless it lost power.
+    pub(crate) fn reboot(
+        &mut self,
+        name: &NodeName,
+        plan: &RebootPlan,
+        announced: bool,
+    ) -> Result<(), ActionError> {
         self.node(name)?.check_plan(plan)?;
         for slot in &plan.mend {
             self.find(slot)?;
         }
+        self.ends_go_down(name, announced);
         self.go_down(name, plan.keep_counters);
         let now = self.now;
         let node = self.node_mut(name);
@@ -137,6 +145,7 @@ impl Fabric {
             };
             link.stage = link.held_back();
         }
+        self.ends_came_up(slot);
         self.settle(slot);
     }
 }

@@ -5,5 +5,6 @@ mod ends;
 mod ends_text;
 mod hosts;
 mod laws;
+mod reasons;
 mod room;
 mod walks;

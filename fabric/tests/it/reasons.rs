@@ -1,0 +1,489 @@
+//! What both ends of a world's link remember, fault by fault: pairs are (LinkDownReason,
+//! NeighborLinkDownReason) of the node's own port and of its partner.
+
+use fabric::{
+    Action, ActionError, Fabric, RebootPlan, Side, StickAt,
+    ends::{LinkDownReason, PortErrorAction, START_S},
+};
+use platforms::{
+    LinkLayer::{self, Ethernet, InfiniBand},
+    SlotRef,
+};
+use rstest::rstest;
+use simfs::SimTime;
+
+use crate::room::{act, count, function, node, slot, states, to_ms, world, world_of};
+
+const UP: &str = "ACTIVE/LinkUp";
+const POLLING: &str = "DOWN/Polling";
+const DISABLED: &str = "DOWN/Disabled";
+const INIT: &str = "INIT/LinkUp";
+
+fn reason(code: u8) -> LinkDownReason {
+    LinkDownReason::by_code(code).expect("defined")
+}
+
+/// The pair that an end remembers, or `None` if nobody can ask it.
+fn pair(world: &Fabric, slot: &SlotRef, side: Side) -> Option<(u8, u8)> {
+    let truth = world.end(slot, side).expect("the port has a link");
+    truth.record.map(|record| record.shown().codes())
+}
+
+fn pairs(world: &Fabric, slot: &SlotRef) -> [Option<(u8, u8)>; 2] {
+    Side::BOTH.map(|side| pair(world, slot, side))
+}
+
+fn offline(world: &Fabric, slot: &SlotRef, side: Side) -> u8 {
+    let truth = world.end(slot, side).expect("the port has a link");
+    truth.record.map_or(0, |record| record.offline().code())
+}
+
+/// What the subnet manager keeps of an end: pairs, and seconds since the start.
+fn log(world: &Fabric, slot: &SlotRef, side: Side) -> Vec<((u8, u8), u64)> {
+    let truth = world.end(slot, side).expect("the port has a link");
+    let entries = truth.log.printed();
+    entries
+        .map(|entry| (entry.pair.codes(), entry.at_s - START_S))
+        .collect()
+}
+
+fn take_down(slot: &SlotRef, side: Side, code: u8) -> Action {
+    Action::TakeDown {
+        slot: slot.clone(),
+        side,
+        reason: reason(code),
+        says: true,
+    }
+}
+
+/// What each layer shows of a port whose link is dark.
+fn dark(layer: LinkLayer) -> &'static str {
+    if layer == InfiniBand {
+        POLLING
+    } else {
+        DISABLED
+    }
+}
+
+/// Does one thing to a port's link at 20 s, and compares both pairs and what the port shows.
+fn check(
+    layer: LinkLayer,
+    doing: impl FnOnce(&SlotRef) -> Action,
+    expected: [Option<(u8, u8)>; 2],
+    shown: &str,
+) -> (Fabric, SlotRef) {
+    let mut world = world_of(layer);
+    let victim = slot(&world, 0);
+    to_ms(&mut world, 20_000);
+    act(&mut world, doing(&victim));
+    assert_eq!(pairs(&world, &victim), expected);
+    assert_eq!(states(&world, &victim), shown);
+    (world, victim)
+}
+
+#[rstest]
+fn a_cut_link_shows_36_at_both_ends_until_it_is_armed(
+    #[values(InfiniBand, Ethernet)] layer: LinkLayer,
+) {
+    let unexplained = [Some((36, 0)); 2];
+    let cut = |slot: &SlotRef| Action::Cut(slot.clone());
+    let (mut world, victim) = check(layer, cut, unexplained, dark(layer));
+    to_ms(&mut world, 25_000);
+    act(&mut world, Action::Mend(victim.clone()));
+    to_ms(&mut world, 25_149);
+    assert_eq!(pairs(&world, &victim), unexplained);
+    to_ms(&mut world, 25_300);
+    assert_eq!(pairs(&world, &victim), [Some((0, 0)); 2]);
+    assert_eq!(states(&world, &victim), UP);
+    // The switch's port could be read while the link was down, the node's own only afterwards.
+    assert_eq!(log(&world, &victim, Side::There), [((36, 0), 20)]);
+    assert_eq!(log(&world, &victim, Side::Here), [((36, 0), 25)]);
+}
+
+#[rstest]
+fn a_disabled_port_tells_its_partner(#[values(InfiniBand, Ethernet)] layer: LinkLayer) {
+    let expected = [Some((61, 0)), Some((0, 61))];
+    let disable = |slot: &SlotRef| Action::Disable(slot.clone());
+    let (mut world, victim) = check(layer, disable, expected, DISABLED);
+    assert_eq!(offline(&world, &victim, Side::Here), 13);
+    act(&mut world, Action::Mend(victim.clone()));
+    assert_eq!(offline(&world, &victim, Side::Here), 0);
+    to_ms(&mut world, 21_000);
+    assert_eq!(pairs(&world, &victim), [Some((0, 0)); 2]);
+}
+
+/// Reasons that hold: the link is dark until the end is let up, and then trains.
+#[rstest]
+#[case::switch_management(Side::There, 60, (0, 60), (60, 0))]
+#[case::chassis(Side::There, 52, (0, 52), (52, 0))]
+#[case::not_installed(Side::There, 51, (36, 0), (36, 0))]
+#[case::power_policy(Side::Here, 56, (56, 0), (0, 56))]
+#[case::speed_never_met(Side::Here, 57, (57, 0), (0, 57))]
+#[case::width_never_met(Side::There, 58, (0, 58), (58, 0))]
+#[case::partner_disabled(Side::There, 61, (0, 61), (61, 0))]
+fn an_end_that_goes_offline_holds_the_link(
+    #[case] side: Side,
+    #[case] code: u8,
+    #[case] here: (u8, u8),
+    #[case] there: (u8, u8),
+    #[values(InfiniBand, Ethernet)] layer: LinkLayer,
+) {
+    let expected = [Some(here), Some(there)];
+    let take = |slot: &SlotRef| take_down(slot, side, code);
+    let (mut world, victim) = check(layer, take, expected, dark(layer));
+    assert_eq!(offline(&world, &victim, side), code - 48);
+    to_ms(&mut world, 60_000);
+    assert_eq!(states(&world, &victim), dark(layer));
+    assert_eq!(pairs(&world, &victim), expected);
+    let held = Action::LetUp {
+        slot: victim.clone(),
+        side,
+        reason: reason(code),
+    };
+    act(&mut world, held.clone());
+    assert_eq!(offline(&world, &victim, side), 0);
+    to_ms(&mut world, 60_300);
+    assert_eq!(states(&world, &victim), UP);
+    assert_eq!(pairs(&world, &victim), [Some((0, 0)); 2]);
+    let again = world.act(&held);
+    assert_eq!(again, Err(ActionError::NotHeld(victim, reason(code))));
+}
+
+/// Reasons that bounce: the link trains at once, and comes up as after any other fault.
+#[rstest]
+#[case::fabric_manager(Side::Here, 39, (39, 0), (0, 39))]
+#[case::fabric_manager_at_the_switch(Side::There, 39, (0, 39), (39, 0))]
+#[case::speed(Side::Here, 40, (40, 0), (0, 40))]
+#[case::width(Side::There, 41, (0, 41), (41, 0))]
+#[case::unknown(Side::Here, 33, (33, 0), (0, 33))]
+fn a_bounce_is_told_once_and_logged_once(
+    #[case] side: Side,
+    #[case] code: u8,
+    #[case] here: (u8, u8),
+    #[case] there: (u8, u8),
+) {
+    let take = |slot: &SlotRef| take_down(slot, side, code);
+    let expected = [Some(here), Some(there)];
+    let (mut world, victim) = check(InfiniBand, take, expected, POLLING);
+    to_ms(&mut world, 20_150);
+    assert_eq!(states(&world, &victim), INIT);
+    assert_eq!(pairs(&world, &victim), expected);
+    to_ms(&mut world, 60_000);
+    assert_eq!(states(&world, &victim), UP);
+    assert_eq!(pairs(&world, &victim), [Some((0, 0)); 2]);
+    assert_eq!(log(&world, &victim, Side::Here), [(here, 20)]);
+    assert_eq!(log(&world, &victim, Side::There), [(there, 20)]);
+    assert_eq!(count(&world, &victim, "link_downed"), 1);
+}
+
+#[test]
+fn an_initiator_that_is_not_heard_leaves_its_partner_in_the_dark() {
+    let take = |slot: &SlotRef| Action::TakeDown {
+        slot: slot.clone(),
+        side: Side::Here,
+        reason: reason(39),
+        says: false,
+    };
+    check(InfiniBand, take, [Some((39, 0)), Some((36, 0))], POLLING);
+}
+
+#[test]
+fn a_packet_error_bounces_only_where_the_ports_action_names_it() {
+    let mut world = world_of(InfiniBand);
+    let victim = slot(&world, 0);
+    let error = |code| Action::PacketError {
+        slot: victim.clone(),
+        side: Side::Here,
+        reason: reason(code),
+    };
+    let only = Action::ErrorAction {
+        slot: victim.clone(),
+        side: Side::Here,
+        action: PortErrorAction(1 << 16),
+    };
+    act(&mut world, only);
+    act(&mut world, error(18));
+    assert_eq!(states(&world, &victim), UP);
+    act(&mut world, error(17));
+    assert_eq!(pairs(&world, &victim), [Some((17, 0)), Some((0, 17))]);
+    let wrong = world.act(&error(39));
+    assert_eq!(wrong, Err(ActionError::NotAnError(reason(39))));
+}
+
+#[test]
+fn an_overrun_buffer_is_counted_and_bounces_the_link() {
+    let overrun = |slot: &SlotRef| Action::BufferOverrun {
+        slot: slot.clone(),
+        side: Side::Here,
+    };
+    let expected = [Some((32, 0)), Some((0, 32))];
+    let (world, victim) = check(InfiniBand, overrun, expected, POLLING);
+    assert_eq!(count(&world, &victim, "excessive_buffer_overrun_errors"), 1);
+    let overrun = |slot: &SlotRef| Action::BufferOverrun {
+        slot: slot.clone(),
+        side: Side::There,
+    };
+    let expected = [Some((0, 32)), Some((32, 0))];
+    let (world, victim) = check(InfiniBand, overrun, expected, POLLING);
+    assert_eq!(count(&world, &victim, "excessive_buffer_overrun_errors"), 0);
+}
+
+#[rstest]
+fn a_module_taken_out_is_like_a_cable_and_the_port_says_why_it_is_offline(
+    #[values(InfiniBand, Ethernet)] layer: LinkLayer,
+) {
+    let module = |there| {
+        move |slot: &SlotRef| Action::Module {
+            slot: slot.clone(),
+            side: Side::Here,
+            there,
+        }
+    };
+    let (mut world, victim) = check(layer, module(false), [Some((36, 0)); 2], dark(layer));
+    assert_eq!(offline(&world, &victim, Side::Here), 2);
+    assert_eq!(offline(&world, &victim, Side::There), 0);
+    let again = world.act(&module(false)(&victim));
+    assert_eq!(
+        again,
+        Err(ActionError::ModuleAlready(victim.clone(), "out"))
+    );
+    act(&mut world, module(true)(&victim));
+    assert_eq!(offline(&world, &victim, Side::Here), 0);
+    to_ms(&mut world, 20_300);
+    assert_eq!(states(&world, &victim), UP);
+}
+
+#[test]
+fn a_reboot_is_announced_and_a_power_loss_is_not() {
+    for (announced, partner) in [(true, (0, 35)), (false, (36, 0))] {
+        let mut world = world_of(InfiniBand);
+        let victim = slot(&world, 0);
+        to_ms(&mut world, 20_000);
+        let (node, plan) = (node(), RebootPlan::default());
+        act(
+            &mut world,
+            if announced {
+                Action::Reboot { node, plan }
+            } else {
+                Action::PowerLoss { node, plan }
+            },
+        );
+        assert_eq!(states(&world, &victim), UP);
+        assert_eq!(pairs(&world, &victim), [Some((0, 0)); 2]);
+        assert_eq!(log(&world, &victim, Side::There), [(partner, 20)]);
+        assert_eq!(log(&world, &victim, Side::Here), []);
+        assert_eq!(count(&world, &victim, "link_downed"), 0);
+    }
+}
+
+#[test]
+fn without_a_subnet_manager_the_partner_of_a_rebooted_host_remembers() {
+    let mut world = world_of(InfiniBand);
+    let victim = slot(&world, 0);
+    let stop = Action::SubnetManager {
+        running: false,
+        reinitialise: false,
+    };
+    act(&mut world, stop);
+    let plan = RebootPlan::default();
+    act(&mut world, Action::Reboot { node: node(), plan });
+    assert_eq!(states(&world, &victim), INIT);
+    assert_eq!(pairs(&world, &victim), [Some((0, 0)), Some((0, 35))]);
+    assert_eq!(log(&world, &victim, Side::There), []);
+}
+
+#[test]
+fn a_function_off_the_bus_cannot_be_asked_and_is_back_with_nothing() {
+    let remove = |slot: &SlotRef| Action::Remove(function(slot));
+    let (mut world, victim) = check(InfiniBand, remove, [None, Some((36, 0))], "gone");
+    to_ms(&mut world, 30_000);
+    act(&mut world, Action::Restore(function(&victim)));
+    assert_eq!(pairs(&world, &victim), [Some((0, 0)), Some((36, 0))]);
+    to_ms(&mut world, 31_000);
+    assert_eq!(pairs(&world, &victim), [Some((0, 0)); 2]);
+}
+
+#[test]
+fn an_unloaded_driver_and_a_firmware_reset_are_announced() {
+    let unload = |_: &SlotRef| Action::DriverUnload(node());
+    let expected = [Some((35, 0)), Some((0, 35))];
+    let (mut world, victim) = check(InfiniBand, unload, expected, "gone");
+    let names = Default::default();
+    act(
+        &mut world,
+        Action::DriverLoad {
+            node: node(),
+            names,
+        },
+    );
+    assert_eq!(pairs(&world, &victim), [Some((0, 0)), Some((0, 35))]);
+    let reset = |slot: &SlotRef| Action::FirmwareReset {
+        function: function(slot),
+        takes: SimTime::from_secs(2),
+    };
+    check(InfiniBand, reset, [None, Some((0, 35))], "gone");
+    let error = |slot: &SlotRef| Action::PciError {
+        function: function(slot),
+        takes: SimTime::from_secs(2),
+    };
+    check(InfiniBand, error, [Some((0, 0)), Some((36, 0))], "gone");
+}
+
+#[test]
+fn a_switch_without_power_takes_all_its_ports_along() {
+    let mut world = world_of(InfiniBand);
+    let slots: Vec<SlotRef> = (0..3).map(|nth| slot(&world, nth)).collect();
+    let power = |on| Action::SwitchPower {
+        slots: slots[..2].to_vec(),
+        on,
+    };
+    act(&mut world, power(false));
+    for victim in &slots[..2] {
+        assert_eq!(pairs(&world, victim), [Some((36, 0)), None]);
+        assert_eq!(states(&world, victim), POLLING);
+    }
+    assert_eq!(states(&world, &slots[2]), UP);
+    act(&mut world, power(true));
+    assert_eq!(pairs(&world, &slots[0]), [Some((36, 0)), Some((0, 0))]);
+    to_ms(&mut world, 300);
+    assert_eq!(pairs(&world, &slots[1]), [Some((0, 0)); 2]);
+    assert_eq!(states(&world, &slots[1]), UP);
+}
+
+#[test]
+fn a_neighbour_host_that_reboots_says_so_and_comes_back() {
+    let reboot = |slot: &SlotRef| Action::NeighbourReboot {
+        slot: slot.clone(),
+        takes: SimTime::from_secs(40),
+    };
+    let expected = [Some((0, 35)), Some((35, 0))];
+    let (mut world, victim) = check(InfiniBand, reboot, expected, POLLING);
+    assert!(!world.settled());
+    to_ms(&mut world, 59_999);
+    assert_eq!(pairs(&world, &victim), expected);
+    to_ms(&mut world, 60_000);
+    assert_eq!(pairs(&world, &victim), [Some((0, 35)), Some((0, 0))]);
+    to_ms(&mut world, 60_300);
+    assert_eq!(states(&world, &victim), UP);
+    assert!(world.settled());
+    assert_eq!(log(&world, &victim, Side::Here), [((0, 35), 60)]);
+    assert_eq!(log(&world, &victim, Side::There), []);
+}
+
+#[test]
+fn a_bounced_link_without_a_subnet_manager_keeps_its_pair() {
+    let mut world = world_of(InfiniBand);
+    let victim = slot(&world, 0);
+    let manager = |running| Action::SubnetManager {
+        running,
+        reinitialise: false,
+    };
+    act(&mut world, manager(false));
+    act(&mut world, take_down(&victim, Side::There, 39));
+    to_ms(&mut world, 600_000);
+    assert_eq!(states(&world, &victim), INIT);
+    assert_eq!(pairs(&world, &victim), [Some((0, 39)), Some((39, 0))]);
+    assert_eq!(log(&world, &victim, Side::There), []);
+    act(&mut world, manager(true));
+    to_ms(&mut world, 601_000);
+    assert_eq!(states(&world, &victim), UP);
+    assert_eq!(log(&world, &victim, Side::Here), [((0, 39), 600)]);
+    assert_eq!(log(&world, &victim, Side::There), [((39, 0), 600)]);
+}
+
+#[rstest]
+fn a_link_that_trains_anew_records_nothing(
+    #[values(StickAt::Polling, StickAt::Training, StickAt::Init, StickAt::Recovery)] at: StickAt,
+) {
+    let mut world = world_of(InfiniBand);
+    let victim = slot(&world, 0);
+    let stick = Action::Stick {
+        slot: victim.clone(),
+        at,
+    };
+    act(&mut world, stick);
+    to_ms(&mut world, 20_000);
+    assert_eq!(pairs(&world, &victim), [Some((0, 0)); 2]);
+    assert_ne!(states(&world, &victim), UP);
+}
+
+#[test]
+fn each_turn_of_a_flap_is_an_entry_of_the_log() {
+    let mut world = world_of(InfiniBand);
+    let victim = slot(&world, 0);
+    let flap = Action::Flap {
+        slots: vec![victim.clone()],
+        times: 3,
+        down: SimTime::from_secs(3),
+        up: SimTime::from_secs(60),
+        stagger: SimTime::ZERO,
+    };
+    act(&mut world, flap);
+    assert_eq!(pairs(&world, &victim), [Some((36, 0)); 2]);
+    to_ms(&mut world, 300_000);
+    // Down at 0, 63 and 126 s; in Init again 150 ms before the end of each turn.
+    let unexplained = |at_s| ((36, 0), at_s);
+    assert_eq!(
+        log(&world, &victim, Side::Here),
+        [2, 65, 128].map(unexplained)
+    );
+    assert_eq!(
+        log(&world, &victim, Side::There),
+        [0, 63, 126].map(unexplained)
+    );
+}
+
+#[test]
+fn a_virtual_function_has_no_ends_of_its_own() {
+    let mut world = world("a100-oci:vfs");
+    let machine = world.machine(&node()).expect("the node is there");
+    let virtual_one = machine
+        .functions
+        .iter()
+        .find_map(|(pci, function)| function.physfn.map(|physical| (*pci, physical)));
+    let (pci, physical) = virtual_one.expect("the platform has virtual functions");
+    let slot = crate::room::port_one(pci);
+    assert_eq!(world.end(&slot, Side::Here), None);
+    let refused = world.act(&take_down(&slot, Side::Here, 39));
+    assert_eq!(refused, Err(ActionError::LinkOfVf(slot, physical)));
+}
+
+#[test]
+fn nothing_is_no_reason() {
+    let mut world = world_of(Ethernet);
+    let victim = slot(&world, 0);
+    let refused = world.act(&take_down(&victim, Side::Here, 0));
+    assert_eq!(refused, Err(ActionError::NoReason(victim)));
+}
+
+#[test]
+fn healing_ends_every_hold_at_either_end() {
+    let mut world = world_of(InfiniBand);
+    let slots: Vec<SlotRef> = (0..4).map(|nth| slot(&world, nth)).collect();
+    act(&mut world, take_down(&slots[0], Side::There, 60));
+    act(&mut world, take_down(&slots[0], Side::Here, 61));
+    let power = Action::SwitchPower {
+        slots: vec![slots[1].clone()],
+        on: false,
+    };
+    act(&mut world, power);
+    let module = Action::Module {
+        slot: slots[2].clone(),
+        side: Side::There,
+        there: false,
+    };
+    act(&mut world, module);
+    let reboot = Action::NeighbourReboot {
+        slot: slots[3].clone(),
+        takes: SimTime::from_secs(600),
+    };
+    act(&mut world, reboot);
+    to_ms(&mut world, 5_000);
+    world.heal();
+    to_ms(&mut world, 5_300);
+    assert!(world.settled());
+    for slot in &slots {
+        assert_eq!(states(&world, slot), UP);
+        assert_eq!(pairs(&world, slot), [Some((0, 0)); 2]);
+    }
+}
