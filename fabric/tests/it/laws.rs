@@ -12,7 +12,7 @@ use simfs::{Edit, Errno, SimTime};
 
 use crate::room::{function, node, world};
 
-const PLATFORMS: [&str; 6] = [
+pub(crate) const PLATFORMS: [&str; 6] = [
     "h100-oci",
     "dgx-a100",
     "dgx-a100:two-port",
@@ -22,18 +22,18 @@ const PLATFORMS: [&str; 6] = [
 ];
 
 /// Longer than the slowest way back: a probe, then a walk.
-const SETTLING_MS: u64 = 1_000;
+pub(crate) const SETTLING_MS: u64 = 1_000;
 
 /// So many milliseconds after the last one, the nth kind of action on the nth port.
 #[derive(Clone, Copy, Debug)]
-struct Line {
-    after_ms: u64,
-    kind: usize,
-    port: usize,
-    number: u64,
+pub(crate) struct Line {
+    pub(crate) after_ms: u64,
+    pub(crate) kind: usize,
+    pub(crate) port: usize,
+    pub(crate) number: u64,
 }
 
-fn script(kinds: usize) -> impl Strategy<Value = (usize, Vec<Line>)> {
+pub(crate) fn script(kinds: usize) -> impl Strategy<Value = (usize, Vec<Line>)> {
     let line = (
         prop_oneof![Just(0), 1_u64..400, 400_u64..9_000],
         0..kinds,
@@ -52,12 +52,12 @@ fn script(kinds: usize) -> impl Strategy<Value = (usize, Vec<Line>)> {
 /// Kinds of actions about a link alone; no counter falls by any of them.
 const LINK_KINDS: usize = 12;
 /// All kinds but the one that shows any state whatever the link does.
-const HONEST_KINDS: usize = 31;
+pub(crate) const HONEST_KINDS: usize = 31;
 /// All kinds.
-const KINDS: usize = 32;
+pub(crate) const KINDS: usize = 32;
 
 /// The ports of every function that ever was, by address.
-fn slots(world: &Fabric) -> Vec<SlotRef> {
+pub(crate) fn slots(world: &Fabric) -> Vec<SlotRef> {
     let platform = world.platform(&node()).expect("the node is there");
     platform
         .ports()
@@ -70,7 +70,7 @@ fn slots(world: &Fabric) -> Vec<SlotRef> {
         .collect()
 }
 
-fn action(world: &Fabric, line: &Line) -> Action {
+pub(crate) fn action(world: &Fabric, line: &Line) -> Action {
     let all = slots(world);
     let pick = |nth: usize| all[nth % all.len()].clone();
     let (slot, other) = (pick(line.port), pick(line.port + 1));

@@ -6,5 +6,6 @@ mod ends_text;
 mod hosts;
 mod laws;
 mod reasons;
+mod reasons_laws;
 mod room;
 mod walks;
