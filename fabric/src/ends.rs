@@ -13,6 +13,7 @@
 mod asking;
 mod deed;
 mod doing;
+mod falling;
 mod init;
 mod kernel;
 mod layout;
@@ -25,13 +26,14 @@ mod offline;
 mod port_error;
 mod reason;
 mod record;
+mod setting;
 mod state;
 mod text;
 
 pub use asking::PortInfo;
 pub use deed::{Deed, DeedError, Reply, SetPortInfo};
 pub use init::LinkInitReason;
-pub use kernel::{KernelEvent, KernelEventKind};
+pub use kernel::{FirmwareReport, KernelEvent, KernelEventKind};
 pub use layout::{EndRef, Layout, NodeKind, Socket};
 pub use line::Step;
 pub use log::{LinkDownErrorLog, LogEntry};

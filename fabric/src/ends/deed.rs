@@ -6,6 +6,7 @@ use platforms::NodeName;
 
 use super::{
     init::LinkInitReason,
+    kernel::FirmwareReport,
     layout::EndRef,
     port_error::{ErrorInfo, PortErrorAction},
     reason::LinkDownReason,
@@ -60,6 +61,13 @@ pub enum Deed {
         end: EndRef,
         /// What it says; none at all is possible.
         message: LinkDownReason,
+    },
+    /// The link goes without a word, and the firmware of a host's port has its own view of why.
+    Report {
+        /// The port.
+        end: EndRef,
+        /// What its firmware says.
+        report: FirmwareReport,
     },
     /// The link breaks while it trains; nothing happens to one that does not.
     BreakTraining(EndRef),

@@ -7,15 +7,14 @@
 use platforms::NodeName;
 
 use super::{
-    deed::{Deed, DeedError, Reply, SetPortInfo},
-    kernel::{KernelEventKind, state_line},
+    deed::{Deed, DeedError},
+    kernel::{FirmwareReport, KernelEventKind, state_line},
     layout::{EndRef, NodeKind},
     line::{Port, Power},
     network::Network,
     port_error::{ErrorInfo, PortErrorAction},
     reason::LinkDownReason,
     record::{Initiative, Profile},
-    state::{Change, Logical, Physical, change},
 };
 
 impl Network {
@@ -40,6 +39,7 @@ impl Network {
             } => self.initiate_both(end, (*reason, *says), (*other, *other_says)),
             Deed::Relent { end, reason } => self.relent(end, *reason),
             Deed::Hear { end, message } => self.hear(end, *message),
+            Deed::Report { end, report } => self.report(end, *report),
             Deed::BreakTraining(end) => {
                 let index = self.cabled(end)?;
                 if !self.port(end)?.is_up() {
@@ -105,7 +105,7 @@ impl Network {
         line.ok_or_else(|| DeedError::NotCabled(end.clone()))
     }
 
-    fn powered(&self, end: &EndRef) -> Result<(), DeedError> {
+    pub(super) fn powered(&self, end: &EndRef) -> Result<(), DeedError> {
         self.port(end)?;
         if self.is_on(end) {
             Ok(())
@@ -114,7 +114,7 @@ impl Network {
         }
     }
 
-    fn host(&self, node: &NodeName) -> Result<(), DeedError> {
+    pub(super) fn host(&self, node: &NodeName) -> Result<(), DeedError> {
         if self.node(node)?.kind == NodeKind::Host {
             Ok(())
         } else {
@@ -136,7 +136,7 @@ impl Network {
     }
 
     /// Lets an end, and its line, be as they now must.
-    fn settle(&mut self, end: &EndRef) {
+    pub(super) fn settle(&mut self, end: &EndRef) {
         match self.port_mut(end).line {
             Some(index) => self.refresh(index),
             None => self.rest(end),
@@ -189,7 +189,7 @@ impl Network {
         }
     }
 
-    fn initiate(
+    pub(super) fn initiate(
         &mut self,
         end: &EndRef,
         reason: LinkDownReason,
@@ -207,9 +207,10 @@ impl Network {
             self.go_down(end, Some(own));
         }
         let port = self.port_mut(end);
-        if reason.holds() && port.holds.insert(reason) {
+        if reason.holds() {
+            let new = port.holds.insert(reason);
             port.goes_offline(reason);
-            if reason == LinkDownReason::POWER_POLICY {
+            if new && reason == LinkDownReason::POWER_POLICY {
                 self.log(end, state_line::POWER.to_owned());
             }
         }
@@ -237,7 +238,7 @@ impl Network {
         Ok(())
     }
 
-    fn relent(&mut self, end: &EndRef, reason: LinkDownReason) -> Result<(), DeedError> {
+    pub(super) fn relent(&mut self, end: &EndRef, reason: LinkDownReason) -> Result<(), DeedError> {
         self.port(end)?;
         let port = self.port_mut(end);
         port.let_go(reason);
@@ -255,6 +256,21 @@ impl Network {
             self.go_down(&other, Some(Initiative::saying(message)));
             self.settle(&other);
         }
+        Ok(())
+    }
+
+    /// Whatever the firmware says, nothing was sent: both ends see a link that went without a word.
+    fn report(&mut self, end: &EndRef, report: FirmwareReport) -> Result<(), DeedError> {
+        let index = self.cabled(end)?;
+        self.powered(end)?;
+        self.host(&end.node)?;
+        let reports = if self.lines[index].ends[0] == *end {
+            [Some(report), None]
+        } else {
+            [None, Some(report)]
+        };
+        self.lose_reported(index, [None, None], reports);
+        self.refresh(index);
         Ok(())
     }
 
@@ -370,84 +386,5 @@ impl Network {
             self.settle(&end);
         }
         Ok(())
-    }
-
-    /// Asks a port for other states, and to forget its reasons.
-    ///
-    /// # Errors
-    ///
-    /// The node is off, or the port refuses; then nothing has changed.
-    pub fn set(&mut self, request: &SetPortInfo) -> Result<Reply, DeedError> {
-        let end = &request.end;
-        self.powered(end)?;
-        let port = self.port(end)?;
-        let (logical, physical) = (port.logical, port.physical);
-        let asked = (
-            request.logical.map_or(0, Logical::code),
-            request.physical.map_or(0, Physical::code),
-        );
-        let verdict = change((logical.code(), physical.code()), asked);
-        if verdict == Change::Refused {
-            let to = request.physical.map_or_else(
-                || request.logical.map_or(String::new(), |to| to.to_string()),
-                |to| to.to_string(),
-            );
-            let from = if request.physical.is_some() {
-                physical.to_string()
-            } else {
-                logical.to_string()
-            };
-            self.log(end, state_line::refused(&from, &to));
-            let end = end.clone();
-            return Err(DeedError::Refused { end, from, to });
-        }
-        let host = self.host(&end.node).is_ok();
-        self.port_mut(end)
-            .record
-            .clear(request.clear_local, request.clear_neighbour);
-        if verdict == Change::Ignored {
-            return Ok(Reply::Answered);
-        }
-        let reply = match request.physical.filter(|asked| *asked != physical) {
-            Some(Physical::Disabled) => {
-                self.initiate(end, LinkDownReason::SMA_DISABLED, true)?;
-                if host { Reply::Silent } else { Reply::Answered }
-            }
-            Some(Physical::Polling) if physical == Physical::LinkUp => {
-                self.initiate(end, LinkDownReason::FM_BOUNCE, true)?;
-                Reply::Answered
-            }
-            Some(Physical::Polling) => {
-                self.relent(end, LinkDownReason::SMA_DISABLED)?;
-                Reply::Answered
-            }
-            Some(Physical::Test) => {
-                self.port_mut(end).testing = true;
-                self.settle(end);
-                Reply::Answered
-            }
-            _ => {
-                self.walk_up(end, request.logical);
-                Reply::Answered
-            }
-        };
-        self.advance(self.now);
-        Ok(reply)
-    }
-
-    /// A logical state that was asked for and may be taken. A port becomes active only beside an
-    /// armed neighbour.
-    fn walk_up(&mut self, end: &EndRef, asked: Option<Logical>) {
-        let now = self.now;
-        let logical = self.port_mut(end).logical;
-        match asked {
-            Some(Logical::Armed) if logical == Logical::Init => {
-                let port = self.port_mut(end);
-                port.go(Logical::Armed, Physical::LinkUp, now);
-                port.configured = true;
-            }
-            Some(Logical::Active) if self.neighbour_is_normal(end) => self.make_active(end),
-            _ => {}
-        }
     }
 }

@@ -3,9 +3,11 @@
 //! The lines are hfi1's (`chip.c`); a host that behaves by the document has none. It leaves out when
 //! they are written (`network.rs`, `doing.rs`). Start at [`KernelEvent`].
 
+use std::fmt;
+
 use simfs::SimTime;
 
-use super::layout::EndRef;
+use super::{layout::EndRef, reason::LinkDownReason};
 
 /// Something that the kernel tells the users of a port.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,9 +35,39 @@ pub enum KernelEventKind {
     DeviceBack,
 }
 
+/// What an hfi1's firmware (the 8051) says of a link that went down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FirmwareReport {
+    /// Code 0x0a: the link went without a word.
+    Unexpected,
+    /// Code 0x0b: the neighbour said why.
+    Neighbour(LinkDownReason),
+    /// Code 0x0c: the host asked for it; the driver takes it for a link that went without a word.
+    HostRequested,
+    /// Another code, which the driver does not know.
+    Other(u8),
+}
+
+impl fmt::Display for FirmwareReport {
+    /// As the driver writes it to the log.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Link down reason: ")?;
+        match self {
+            Self::Unexpected => f.write_str("Unexpected link down"),
+            Self::Neighbour(reason) => {
+                let code = reason.code();
+                let text = LinkDownReason::kernel_text(code);
+                write!(f, "Neighbor link down message {code}, {text}")
+            }
+            Self::HostRequested => f.write_str("Host requested link to go offline"),
+            Self::Other(code) => write!(f, "Unknown reason {code:#x}"),
+        }
+    }
+}
+
 /// Lines of hfi1 about a link's state.
 pub(super) mod state_line {
-    use crate::ends::{LinkDownReason, Logical};
+    use crate::ends::{FirmwareReport, LinkDownReason, Logical};
 
     /// The firmware lost the link.
     pub(crate) const LINK_DOWN: &str = "8051: Link down";
@@ -48,25 +80,13 @@ pub(super) mod state_line {
     /// The module would draw too much.
     pub(crate) const POWER: &str = "Port disabled due to system power restrictions";
 
-    /// What is written when a link that was in this state went down: by the port itself, or by
-    /// something that its firmware saw, with the neighbour's message if one came.
-    pub(crate) fn went_down(
-        before: Logical,
-        own: bool,
-        heard: Option<LinkDownReason>,
-    ) -> Vec<String> {
+    /// What is written when a link that was in this state went down: by the port itself, or as its
+    /// firmware reports.
+    pub(crate) fn went_down(before: Logical, report: Option<FirmwareReport>) -> Vec<String> {
         let mut lines = Vec::new();
-        if !own {
-            let reason = match heard {
-                None => "Unexpected link down".to_owned(),
-                Some(heard) => format!(
-                    "Neighbor link down message {}, {}",
-                    heard.code(),
-                    LinkDownReason::kernel_text(heard.code())
-                ),
-            };
+        if let Some(report) = report {
             lines.push(LINK_DOWN.to_owned());
-            lines.push(format!("Link down reason: {reason}"));
+            lines.push(report.to_string());
         }
         let before = before.to_string().to_uppercase();
         lines.push(format!("set_link_state: current {before}, new OFFLINE "));
@@ -92,14 +112,14 @@ pub(super) mod state_line {
 
 #[cfg(test)]
 mod tests {
-    use super::state_line::*;
+    use super::{FirmwareReport, state_line::went_down};
     use crate::ends::{LinkDownReason, Logical};
 
     #[test]
     fn a_link_lost_by_its_neighbour_is_three_lines() {
-        let bounce = Some(LinkDownReason::FM_BOUNCE);
+        let bounce = FirmwareReport::Neighbour(LinkDownReason::FM_BOUNCE);
         assert_eq!(
-            went_down(Logical::Active, false, bounce),
+            went_down(Logical::Active, Some(bounce)),
             [
                 "8051: Link down",
                 "Link down reason: Neighbor link down message 39, FM bounce",
@@ -107,7 +127,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            went_down(Logical::Init, true, None),
+            went_down(Logical::Init, None),
             ["set_link_state: current INIT, new OFFLINE "]
         );
     }

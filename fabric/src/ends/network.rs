@@ -1,24 +1,23 @@
 //! Links with both their ends, and the time.
 //!
 //! Time passes in [`Network::advance`] only. At equal times lines step before the subnet manager
-//! sweeps. What is done to a network is `doing.rs`'s, sweeps are `manager.rs`'s, and what can be
-//! asked is `asking.rs`'s. Start at [`Network::new`].
+//! sweeps. What is done to a network is `doing.rs`'s, how a line goes down `falling.rs`'s, sweeps
+//! are `manager.rs`'s, and what can be asked is `asking.rs`'s. Start at [`Network::new`].
 
 use std::collections::BTreeMap;
 
 use platforms::NodeName;
 use simfs::SimTime;
 
-use crate::{KernelLine, Timing};
+use crate::Timing;
 
 use super::{
     deed::DeedError,
-    kernel::{KernelEvent, KernelEventKind, state_line},
+    kernel::{KernelEvent, KernelEventKind},
     layout::{EndRef, Layout, NodeKind},
     line::{Line, Node, Phase, Port, Power},
     manager::Manager,
-    reason::LinkDownReason,
-    record::{Initiative, Profile, fall},
+    record::Profile,
     state::{Logical, Physical},
 };
 
@@ -301,69 +300,6 @@ impl Network {
         }
     }
 
-    /// Takes a line down, if it is up, or breaks its training off. Whoever calls lets go of the
-    /// signal afterwards, if it goes, and refreshes.
-    pub(super) fn lose(&mut self, index: usize, by: [Option<Initiative>; 2]) {
-        let now = self.now;
-        match self.lines[index].phase {
-            Phase::Quiet | Phase::Dark => return,
-            Phase::Polling | Phase::Training => self.break_training(index, by),
-            Phase::Up => self.bring_down(index, by),
-        }
-        let quiet = self.quiet;
-        let line = &mut self.lines[index];
-        line.phase = Phase::Quiet;
-        line.next = Some(now + quiet);
-        let ends = line.ends.clone();
-        for end in ends {
-            let port = self.port_mut(&end);
-            port.go(Logical::Down, Physical::Offline, now);
-            if port.record.profile() == Profile::Spec {
-                port.goes_offline(LinkDownReason::TRANSIENT);
-            }
-        }
-    }
-
-    fn break_training(&mut self, index: usize, by: [Option<Initiative>; 2]) {
-        for (end, own) in self.lines[index].ends.clone().into_iter().zip(by) {
-            if own.is_none() && self.is_on(&end) {
-                self.port_mut(&end).break_training();
-                self.log(&end, state_line::LINK_DOWN.to_owned());
-            }
-        }
-    }
-
-    fn bring_down(&mut self, index: usize, by: [Option<Initiative>; 2]) {
-        let ends = self.lines[index].ends.clone();
-        let [a, b] = &ends;
-        let (mut one, mut other) = (self.port_mut(a).record, self.port_mut(b).record);
-        fall([&mut one, &mut other], by);
-        let said = by.map(|own| own.and_then(|own| own.message));
-        for (end, record, own, heard) in [(a, one, by[0], said[1]), (b, other, by[1], said[0])] {
-            let on = self.is_on(end);
-            let port = self.port_mut(end);
-            let before = port.logical;
-            port.link_downed = port.link_downed.saturating_add(1);
-            if !on {
-                continue;
-            }
-            port.record = record;
-            for line in state_line::went_down(before, own.is_some(), heard) {
-                self.log(end, line);
-            }
-            self.tell(end, KernelEventKind::PortErr);
-        }
-        let reachable = |end: &EndRef| {
-            self.is_on(end)
-                && self
-                    .node(&end.node)
-                    .is_ok_and(|node| node.kind == NodeKind::Switch)
-        };
-        if ends.iter().any(reachable) {
-            self.trap();
-        }
-    }
-
     /// A line's ends become active: both must be armed, for a port carries data only when its
     /// neighbour will.
     fn activate(&mut self, index: usize) {
@@ -387,29 +323,6 @@ impl Network {
         if port.logical == Logical::Armed {
             port.go(Logical::Active, Physical::LinkUp, now);
             self.tell(end, KernelEventKind::PortActive);
-        }
-    }
-
-    /// A host's kernel tells its users of a port.
-    pub(super) fn tell(&mut self, end: &EndRef, kind: KernelEventKind) {
-        let host = self
-            .node(&end.node)
-            .is_ok_and(|node| node.kind == NodeKind::Host);
-        if host {
-            self.events.push(KernelEvent {
-                at: self.now,
-                end: end.clone(),
-                kind,
-            });
-        }
-    }
-
-    /// An hfi1 host's kernel log gets a line.
-    pub(super) fn log(&mut self, end: &EndRef, text: String) {
-        let at = self.now;
-        let by_driver = self.port(end).map(|port| port.record.profile());
-        if by_driver == Ok(Profile::Hfi1) {
-            self.node_mut(&end.node).log.push(KernelLine { at, text });
         }
     }
 }

@@ -125,6 +125,11 @@ pub(crate) enum Verb {
     },
     Bounce(String),
     Disable(String),
+    Overheat(String),
+    Report {
+        end: String,
+        code: u8,
+    },
     Enable(String),
     Unload(String),
     Load(String),
@@ -136,17 +141,29 @@ pub(crate) enum Verb {
         reason: u8,
     },
     StopManager,
-    StartManager {},
+    StartManager {
+        #[serde(default = "yes")]
+        keeps_logs: bool,
+    },
     Set {
         end: String,
+        logical: Option<LogicalName>,
         physical: Option<PhysicalName>,
         clear: Option<Clear>,
     },
 }
 
+/// A logical state, as the tools call it.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(crate) enum LogicalName {
+    Armed,
+    Active,
+}
+
 /// A physical state, as the tools call it.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) enum PhysicalName {
+    Polling,
     Disabled,
     Offline,
 }

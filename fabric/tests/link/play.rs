@@ -5,15 +5,15 @@
 use fabric::{
     Timing,
     ends::{
-        Deed, DeedError, EndRef, ErrorInfo, Layout, LinkDownReason, LinkInitReason, Network,
-        Physical, PortErrorAction, Profile, Reply, SetPortInfo,
+        Deed, DeedError, EndRef, ErrorInfo, FirmwareReport, Layout, LinkDownReason, LinkInitReason,
+        Logical, Network, Physical, PortErrorAction, Profile, Reply, SetPortInfo,
     },
 };
 use platforms::NodeName;
 use simfs::SimTime;
 
 use crate::{
-    case::{Clear, PhysicalName, ProfileName, Row, Verb, WorldKind},
+    case::{Clear, LogicalName, PhysicalName, ProfileName, Row, Verb, WorldKind},
     observe::{end, observe},
 };
 
@@ -85,13 +85,18 @@ fn step(stage: &mut Stage, verb: &Verb) -> Result<usize, String> {
         }
         Verb::Set {
             end: name,
+            logical,
             physical,
             clear,
         } => {
             let request = SetPortInfo {
                 end: end(name)?,
-                logical: None,
+                logical: logical.map(|name| match name {
+                    LogicalName::Armed => Logical::Armed,
+                    LogicalName::Active => Logical::Active,
+                }),
                 physical: physical.map(|name| match name {
+                    PhysicalName::Polling => Physical::Polling,
                     PhysicalName::Disabled => Physical::Disabled,
                     PhysicalName::Offline => Physical::Offline,
                 }),
@@ -178,6 +183,15 @@ fn deed(verb: &Verb) -> Result<Deed, String> {
         },
         Verb::Bounce(name) => Deed::Bounce(end(name)?),
         Verb::Disable(name) => Deed::Disable(end(name)?),
+        Verb::Overheat(name) => Deed::Overheat(end(name)?),
+        Verb::Report { end: name, code } => Deed::Report {
+            end: end(name)?,
+            report: match code {
+                0x0a => FirmwareReport::Unexpected,
+                0x0c => FirmwareReport::HostRequested,
+                other => FirmwareReport::Other(*other),
+            },
+        },
         Verb::Enable(name) => Deed::Enable(end(name)?),
         Verb::Unload(name) => Deed::Unload(node(name)),
         Verb::Load(name) => Deed::Load(node(name)),
@@ -192,7 +206,9 @@ fn deed(verb: &Verb) -> Result<Deed, String> {
             reason: LinkInitReason::by_code(*code).ok_or("a reason of four bits")?,
         },
         Verb::StopManager => Deed::StopManager,
-        Verb::StartManager {} => Deed::StartManager { keeps_logs: true },
+        Verb::StartManager { keeps_logs } => Deed::StartManager {
+            keeps_logs: *keeps_logs,
+        },
         Verb::ToMs(_) | Verb::See(_) | Verb::Repeat { .. } | Verb::Set { .. } => {
             return Err(format!("{verb:?} cannot stand here"));
         }
