@@ -4,6 +4,9 @@
 //! done to it is an [`Action`]; what its kernels show is a [`platforms::Machine`] each. The same
 //! actions at the same times give the same machines, byte for byte.
 //!
+//! Why a link went down is known at both its ends: [`Fabric::end`] tells it of the links of nodes,
+//! and [`ends`] has the codes, their texts, and networks of hosts and switches without machines.
+//!
 //! It leaves out what a file is (`platforms` renders machines), when a story acts (`scenarios`) and
 //! what a workload feels. Start at [`Fabric::new`], [`Fabric::act`] and [`Fabric::advance`].
 

@@ -84,7 +84,7 @@ fn profile() -> impl Strategy<Value = Profile> {
 }
 
 proptest! {
-    #![proptest_config(cases(256))]
+    #![proptest_config(cases(128))]
 
     /// PO1, PO2, PO4, PO8 (length), PO9, PO14, PO15 (values).
     #[test]

@@ -170,7 +170,7 @@ pub(crate) fn deed(network: &Network, line: &Line) -> Deed {
 /// What a script did at a look: nothing but let time pass, or a deed.
 pub(crate) type Done<'a> = Option<&'a Deed>;
 
-/// Plays a script in steps of at most 50 ms, and looks after each step and each deed.
+/// Plays a script, and looks after each deed and on the way to the next.
 pub(crate) fn play(
     mut network: Network,
     lines: &[Line],
@@ -193,7 +193,8 @@ pub(crate) fn play(
     network
 }
 
-/// Lets time pass and looks on the way: every 50 ms for longer than a walk takes, then at the end.
+/// Lets time pass and looks on the way: while a link that just went down would train, wait in Init,
+/// and be armed; then at the end.
 fn wait(network: &mut Network, to: SimTime, look: &mut impl FnMut(&Network, &Network, Done)) {
     let mut until = |network: &mut Network, next: SimTime| {
         if network.now() < next {
@@ -202,9 +203,9 @@ fn wait(network: &mut Network, to: SimTime, look: &mut impl FnMut(&Network, &Net
             look(&before, network, None);
         }
     };
-    for _ in 0..8 {
-        let next = network.now() + SimTime::from_ms(50);
-        until(network, next.min(to));
+    let start = network.now();
+    for ms in [60, 160, 260] {
+        until(network, to.min(start + SimTime::from_ms(ms)));
     }
     until(network, to);
 }

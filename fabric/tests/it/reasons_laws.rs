@@ -110,7 +110,7 @@ fn always(world: &Fabric) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_ends_remember_is_well_formed_and_gone_once_armed((platform, lines) in script(KINDS)) {
