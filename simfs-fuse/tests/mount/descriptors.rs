@@ -69,7 +69,7 @@ fn each_listing_from_the_start_is_a_listing_that_rules_count() {
     ] {
         let rule = fails(Op::List, pattern, When::Nth(nth), errno);
         fs.arm(Rule {
-            id: RuleId(u64::from(nth)),
+            id: RuleId(nth),
             ..rule
         });
     }
