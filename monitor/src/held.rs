@@ -2,7 +2,7 @@
 //!
 //! One that is held is used only while its path leads to it, as the numbers of device and inode tell:
 //! a device that went, came back or changed names with another one is met as by a fresh open. When
-//! the listing that begins a poll no longer has a name, what is held below that name is let go.
+//! the listing that begins a poll has other names than before, only what is below them stays open.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -120,7 +120,8 @@ impl Held {
         }
     }
 
-    /// Lets go what is held below names that the anchor no longer has.
+    /// Lets go what is not below a name of the anchor, if its names changed: what a device left open
+    /// when it went, there and elsewhere.
     fn listed(&self, names: &[String]) {
         let mut open = self.lock();
         if open.names == names {
@@ -132,7 +133,7 @@ impl Held {
                 .strip_prefix(&self.anchor)
                 .and_then(|below| below.strip_prefix('/'));
             let first = below.and_then(|below| below.split('/').next());
-            first.is_none_or(|first| names.iter().any(|name| name == first))
+            first.is_some_and(|first| names.iter().any(|name| name == first))
         };
         open.kept.retain(|path, _| has(path));
     }
@@ -281,13 +282,17 @@ mod tests {
 
     #[test]
     fn what_the_anchor_no_longer_names_is_let_go() {
-        let (_folder, anchor, held) = two_devices();
+        let (folder, anchor, held) = two_devices();
         held.list(&anchor).unwrap();
         for name in ["a", "b"] {
             held.read(&format!("{anchor}/{name}/state")).unwrap();
             held.list(&format!("{anchor}/{name}")).unwrap();
         }
-        assert_eq!(count(&held), 4);
+        let elsewhere = format!("{}/operstate", folder.path().display());
+        std::fs::write(&elsewhere, "up").unwrap();
+        check(&held, &elsewhere, "up");
+        held.list(&anchor).unwrap();
+        assert_eq!(count(&held), 5);
         std::fs::remove_dir_all(format!("{anchor}/a")).unwrap();
         assert_eq!(held.list(&anchor).unwrap(), ["b"]);
         assert_eq!(count(&held), 2);
