@@ -20,6 +20,9 @@ const PAGE_BYTES: usize = 4096;
 const RECORD_BYTES: usize = 32;
 /// Descriptors that are left for everything else when nearly all are held.
 const LEFT_FREE: u64 = 256;
+/// What was not used for so many polls is let go: a check with an interval of its own comes by more
+/// often than that. Chosen.
+const UNUSED_POLLS: u64 = 16;
 /// At most this many are held, whatever the process may open: 34 devices with every counter.
 const MOST: u64 = 2048;
 
@@ -39,12 +42,16 @@ struct Open {
     kept: BTreeMap<String, Kept>,
     /// The anchor's names when it was listed last.
     names: Vec<String>,
+    /// Polls so far.
+    poll: u64,
 }
 
 #[derive(Debug)]
 struct Kept {
     file: File,
     identity: Identity,
+    /// The poll in which it was used last.
+    used: u64,
 }
 
 /// The numbers of a device (major, minor) and an inode.
@@ -116,14 +123,18 @@ impl Held {
     fn put(&self, path: &str, kept: Kept) {
         let mut open = self.lock();
         if open.kept.len() < self.most {
-            open.kept.insert(path.to_owned(), kept);
+            let used = open.poll;
+            open.kept.insert(path.to_owned(), Kept { used, ..kept });
         }
     }
 
-    /// Lets go what is not below a name of the anchor, if its names changed: what a device left open
-    /// when it went, there and elsewhere.
+    /// A poll begins. Lets go what is out of use and, if the anchor's names changed, what is not below
+    /// one of them: what a device left open when it went, there and elsewhere.
     fn listed(&self, names: &[String]) {
         let mut open = self.lock();
+        open.poll += 1;
+        let poll = open.poll;
+        open.kept.retain(|_, kept| kept.used + UNUSED_POLLS >= poll);
         if open.names == names {
             return;
         }
@@ -148,7 +159,12 @@ impl Kept {
     fn of(file: File) -> Option<Kept> {
         let it = file.metadata().ok()?;
         let identity = identity(&file, "", AtFlags::EMPTY_PATH).ok()?;
-        (it.is_file() || it.is_dir()).then_some(Kept { file, identity })
+        let used = 0;
+        (it.is_file() || it.is_dir()).then_some(Kept {
+            file,
+            identity,
+            used,
+        })
     }
 
     fn is_at(&self, path: &str) -> bool {
@@ -296,6 +312,20 @@ mod tests {
         std::fs::remove_dir_all(format!("{anchor}/a")).unwrap();
         assert_eq!(held.list(&anchor).unwrap(), ["b"]);
         assert_eq!(count(&held), 2);
+    }
+
+    #[test]
+    fn what_is_out_of_use_is_let_go() {
+        let (_folder, anchor, held) = two_devices();
+        for poll in 0..2 * UNUSED_POLLS {
+            held.list(&anchor).unwrap();
+            check(&held, format!("{anchor}/a/state"), "first");
+            if poll == 0 {
+                check(&held, format!("{anchor}/b/state"), "second");
+                assert_eq!(count(&held), 2);
+            }
+        }
+        assert_eq!(count(&held), 1);
     }
 
     #[test]
