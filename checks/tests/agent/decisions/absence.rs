@@ -256,3 +256,18 @@ fn a_missing_device_beside_a_new_unreadable_entry_is_fatal_after_the_patience() 
     assert!(rig.polls(31).is_empty());
     assert_eq!(brief(&rig.poll()), ["F mlx5_1"]);
 }
+
+// covers: decision/8/written-when-something-changed
+#[test]
+fn a_device_that_stays_away_costs_no_write() {
+    for polls in ["1", "3"] {
+        let mut rig = Rig::new(&nics(3));
+        rig.args = vec![format!("--disappearance-polls={polls}")];
+        rig.poll();
+        rig.world.drop_device("mlx5_1");
+        assert_eq!(brief(&rig.polls(3)), ["F mlx5_1"]);
+        let saves = rig.saves;
+        rig.polls(5);
+        assert_eq!(rig.saves, saves);
+    }
+}

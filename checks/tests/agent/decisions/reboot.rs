@@ -157,3 +157,154 @@ fn a_non_fatal_fault_is_said_again_as_it_stood() {
         ["h mlx5_0/1", "n mlx5_1/1", "h mlx5_2/1"]
     );
 }
+
+/// Three devices of two ports each; port 2 of the first vanished and was said to have.
+fn a_port_gone() -> Rig {
+    let nics: Vec<_> = (0..3).map(|index| nic(index).ports(2)).collect();
+    let mut rig = Rig::started(&nics);
+    rig.world.drop_port("mlx5_0", 2);
+    assert_eq!(brief(&rig.poll()), ["F mlx5_0/2"]);
+    rig
+}
+
+fn saved(rig: &Rig) -> serde_json::Value {
+    serde_json::from_slice(rig.disk.as_ref().unwrap()).unwrap()
+}
+
+#[test]
+fn a_port_that_is_absent_after_the_reboot_is_cleared_when_enough_devices_are_here() {
+    let mut rig = a_port_gone();
+    rig.reboot();
+    let said = rig.poll();
+    assert!(
+        said.contains(
+            &"h mlx5_0/2: Port mlx5_0 port 2 not present after reboot: clearing".to_owned()
+        ),
+        "{said:?}"
+    );
+    let faults: Vec<&String> = said.iter().filter(|line| line.starts_with('F')).collect();
+    assert_eq!(
+        faults,
+        ["F 0000:10:00: Card 0000:10:00 (compute) has 1 active ports, expected 2 (peer mode)"]
+    );
+    assert!(rig.polls(3).is_empty());
+    assert_eq!(rig.agent.as_ref().unwrap().standing().len(), 1);
+}
+
+#[test]
+fn a_port_that_is_absent_after_the_reboot_is_said_again_when_devices_are_missing() {
+    let mut rig = a_port_gone();
+    rig.reboot();
+    rig.world.drop_device("mlx5_2");
+    let said = rig.poll();
+    assert!(brief(&said).contains(&"F mlx5_0/2"), "{said:?}");
+    assert!(rig.polls(3).is_empty());
+    let gone = saved(&rig)["disappeared_ports"]["InfiniBand/mlx5_0_2"].clone();
+    assert_eq!(gone["observed_this_boot"], true, "{gone}");
+}
+
+#[test]
+fn a_port_that_was_here_in_this_boot_is_no_leftover_of_the_last() {
+    let nics: Vec<_> = (0..3).map(|index| nic(index).ports(2)).collect();
+    let mut rig = Rig::started(&nics);
+    rig.world.set("mlx5_0", 2, DISABLED);
+    rig.poll();
+    rig.reboot();
+    let blind = format!("{ANCHOR}/mlx5_1/ports");
+    rig.world.errors.insert(blind.clone(), ReadError::EIO);
+    let said = rig.poll();
+    assert!(brief(&said).contains(&"F mlx5_0/2"), "{said:?}");
+    rig.world.drop_port("mlx5_0", 2);
+    rig.world.errors.clear();
+    let said = rig.polls(3);
+    assert!(!brief(&said).contains(&"h mlx5_0/2"), "{said:?}");
+    let standing = rig.agent.as_ref().unwrap().standing();
+    assert_eq!(standing.len(), 1, "{standing:?}");
+}
+
+#[test]
+fn an_unreadable_port_is_not_absent_after_the_reboot() {
+    let mut rig = Rig::started(&nics(3));
+    rig.world.set("mlx5_1", 1, DISABLED);
+    rig.poll();
+    rig.reboot();
+    let state = format!("{ANCHOR}/mlx5_1/ports/1/state");
+    rig.world.errors.insert(state, ReadError::EIO);
+    let said = rig.polls(40);
+    assert!(!brief(&said).contains(&"h mlx5_1/1"), "{said:?}");
+    rig.world.errors.clear();
+    assert_eq!(
+        brief(&rig.poll()),
+        ["F mlx5_1/1", "F 0000:11:00"],
+        "its card meets its peers for the first time in this boot"
+    );
+    rig.world.set("mlx5_1", 1, UP);
+    assert_eq!(brief(&rig.poll()), ["h mlx5_1/1", "h 0000:11:00"]);
+}
+
+#[test]
+fn a_device_that_came_back_with_fewer_ports_is_back() {
+    let mut rig = Rig::started(&[nic(0).ports(2), nic(1)]);
+    rig.world.drop_device("mlx5_0");
+    rig.poll();
+    rig.reboot();
+    rig.world.drop_device("mlx5_1");
+    rig.world.put_device(&nic(0));
+    assert_eq!(brief(&rig.poll()), ["h mlx5_0", "h mlx5_0/1"]);
+    assert!(rig.polls(3).is_empty());
+}
+
+#[test]
+fn a_device_that_vanishes_while_the_reboot_is_settled_has_vanished() {
+    let mut rig = Rig::started(&nics(3));
+    rig.world.drop_device("mlx5_1");
+    rig.poll();
+    rig.reboot();
+    let blind = format!("{ANCHOR}/mlx5_2/ports");
+    rig.world.errors.insert(blind, ReadError::EIO);
+    assert_eq!(brief(&rig.poll()), ["h mlx5_0/1"]);
+    rig.world.drop_device("mlx5_0");
+    assert_eq!(brief(&rig.poll()), ["F mlx5_0"]);
+    for index in [7, 8] {
+        rig.world.put_device(&nic(index));
+    }
+    rig.world.errors.clear();
+    let said = rig.polls(3);
+    assert!(brief(&said).contains(&"h mlx5_1"), "{said:?}");
+    assert!(!brief(&said).contains(&"h mlx5_0"), "{said:?}");
+    let standing = rig.agent.as_ref().unwrap().standing();
+    assert_eq!(standing.len(), 1, "{standing:?}");
+}
+
+// covers: decision/9/absent-is-cleared-when-enough-are-present
+#[test]
+fn a_card_that_is_absent_after_the_reboot_is_settled_as_a_device_is() {
+    for replaced in [true, false] {
+        let mut rig = Rig::new(&nics(3));
+        rig.world.set("mlx5_2", 1, DISABLED);
+        let said = rig.poll();
+        assert!(brief(&said).contains(&"F 0000:12:00"), "{said:?}");
+        rig.reboot();
+        rig.world.drop_device("mlx5_2");
+        if replaced {
+            rig.world.put_device(&nic(9));
+        }
+        let said = rig.polls(2);
+        let clearing = "h 0000:12:00: Card 0000:12:00 not present after reboot: clearing";
+        assert_eq!(
+            said.iter().any(|line| line == clearing),
+            replaced,
+            "{said:?}"
+        );
+        let again =
+            "F 0000:12:00: Card 0000:12:00 (compute) has 0 active ports, expected 1 (peer mode)";
+        assert_eq!(said.iter().any(|line| line == again), !replaced, "{said:?}");
+        assert!(rig.polls(3).is_empty());
+        let cards = saved(&rig)["anomalous_cards"].clone();
+        assert_eq!(
+            cards.get("InfiniBand/0000:12:00").is_some(),
+            !replaced,
+            "{cards}"
+        );
+    }
+}

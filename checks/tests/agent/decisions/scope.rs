@@ -231,3 +231,66 @@ fn explain_tells_every_signal_of_every_device() {
         assert!(told.contains(part), "{part} in\n{told}");
     }
 }
+
+#[test]
+fn a_card_that_keeps_a_device_keeps_its_fault() {
+    let cards =
+        (0..6).map(|index| nic(index).at(&format!("0000:{}:00.{}", 20 + index / 2, index % 2)));
+    let mut rig = Rig::new(&cards.collect::<Vec<_>>());
+    rig.world.set("mlx5_4", 1, DISABLED);
+    let said = rig.poll();
+    assert!(brief(&said).contains(&"F 0000:22:00"), "{said:?}");
+    rig.stop();
+    rig.config = "nicExclusionRegex = '^mlx5_4$'".to_owned();
+    assert_eq!(brief(&rig.poll()), ["h mlx5_4/1"]);
+    assert!(rig.polls(3).is_empty());
+    let standing = rig.agent.as_ref().unwrap().standing();
+    assert_eq!(standing.len(), 1, "{standing:?}");
+    assert_eq!(standing[0].entity, "0000:22:00");
+}
+
+// covers: decision/10/a-check-taken-out-clears
+#[test]
+fn a_check_taken_out_clears_absent_devices_and_cards_too() {
+    let mut nodes = vec![nic(9)];
+    nodes.extend((0..4).map(|index| nic(index).ethernet()));
+    let mut rig = Rig::new(&nodes);
+    rig.world.set("mlx5_3", 1, DISABLED);
+    let said = rig.poll();
+    assert!(brief(&said).contains(&"F 0000:13:00"), "{said:?}");
+    rig.world.drop_device("mlx5_2");
+    assert_eq!(brief(&rig.poll()), ["F mlx5_2"]);
+    rig.stop();
+    rig.args = vec!["--checks=InfiniBandStateCheck".to_owned()];
+    let why = "no longer monitored (EthernetStateCheck is not enabled): clearing";
+    assert_eq!(
+        rig.poll(),
+        [
+            format!("h mlx5_2: NIC mlx5_2 {why}"),
+            format!("h mlx5_3/1: NIC mlx5_3 {why}"),
+            format!("h 0000:13:00: Card 0000:13:00 {why}"),
+        ]
+    );
+    assert!(rig.polls(3).is_empty());
+    assert!(rig.agent.as_ref().unwrap().standing().is_empty());
+}
+
+#[test]
+fn a_check_that_runs_alone_says_what_it_says_in_company() {
+    let said = |checks: &str| {
+        let mut rig = Rig::new(&[nic(0), nic(1), nic(2)]);
+        rig.args = vec![format!("--checks={checks}")];
+        let mut said = rig.poll();
+        rig.world.set("mlx5_1", 1, DISABLED);
+        said.extend(rig.poll());
+        rig.world.drop_device("mlx5_2");
+        said.extend(rig.polls(2));
+        rig.world.set("mlx5_1", 1, UP);
+        rig.world.put_device(&nic(2));
+        said.extend(rig.polls(2));
+        said
+    };
+    let in_company = said("InfiniBandStateCheck,EthernetStateCheck");
+    assert_eq!(in_company.len(), 9 + 1 + 1 + 3);
+    assert_eq!(said("InfiniBandStateCheck"), in_company);
+}
