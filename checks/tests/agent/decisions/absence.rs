@@ -271,3 +271,60 @@ fn a_device_that_stays_away_costs_no_write() {
         assert_eq!(rig.saves, saves);
     }
 }
+
+/// Another device takes the name of one that went, and is sick under it; then the first returns under
+/// a third name. The clearing of the old name takes the newcomer's faults with it, so they are said
+/// again; nobody else's are.
+#[test]
+fn a_clearing_under_a_borrowed_name_repeats_what_stands_of_the_borrower() {
+    let mut rig = Rig::started(&nics(3));
+    rig.world.set("mlx5_2", 1, DISABLED);
+    rig.world.drop_device("mlx5_0");
+    assert_eq!(brief(&rig.poll()), ["F mlx5_0", "F mlx5_2/1"]);
+    rig.world.drop_device("mlx5_1");
+    rig.world.put_device(&nic(1).named("mlx5_0"));
+    rig.world.set("mlx5_0", 1, DISABLED);
+    assert_eq!(brief(&rig.poll()), ["F mlx5_0/1"]);
+    rig.world.put_device(&nic(0).named("mlx5_5"));
+    assert_eq!(
+        rig.poll(),
+        [
+            "h mlx5_0: NIC mlx5_0 is now mlx5_5: clearing",
+            "F mlx5_0/1: Port mlx5_0 port 1: state DOWN, phys_state Disabled",
+            "h mlx5_5/1: Port mlx5_5 port 1: healthy (ACTIVE, LinkUp)",
+        ]
+    );
+    assert!(rig.polls(3).is_empty());
+}
+
+#[test]
+fn a_ports_clearing_under_a_borrowed_name_repeats_that_port_alone() {
+    let mut rig = Rig::new(&[nic(0), nic(1).ports(2)]);
+    rig.args = vec!["--disappearance-polls=5".to_owned()];
+    rig.poll();
+    rig.world.set("mlx5_0", 1, DISABLED);
+    assert_eq!(brief(&rig.poll()), ["F mlx5_0/1"]);
+    rig.world.drop_device("mlx5_0");
+    rig.world.drop_device("mlx5_1");
+    rig.world.put_device(&nic(1).ports(2).named("mlx5_0"));
+    rig.world.set("mlx5_0", 1, DISABLED);
+    rig.world.set("mlx5_0", 2, DISABLED);
+    assert_eq!(brief(&rig.poll()), ["F mlx5_0/1", "F mlx5_0/2"]);
+    rig.world.put_device(&nic(0).named("mlx5_5"));
+    rig.world.set("mlx5_5", 1, DISABLED);
+    assert_eq!(
+        brief(&rig.poll()),
+        ["h mlx5_0/1", "F mlx5_0/1", "F mlx5_5/1"]
+    );
+    assert!(rig.polls(3).is_empty());
+}
+
+#[test]
+fn a_card_whose_device_went_is_not_said_again() {
+    let mut rig = Rig::new(&nics(3));
+    rig.world.set("mlx5_2", 1, DISABLED);
+    let said = rig.poll();
+    assert!(brief(&said).contains(&"F 0000:12:00"), "{said:?}");
+    rig.world.drop_device("mlx5_2");
+    assert_eq!(brief(&rig.polls(5)), ["F mlx5_2"]);
+}

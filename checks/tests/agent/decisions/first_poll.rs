@@ -1,7 +1,9 @@
 //! First polls: without state, with peers and without, of devices that come later.
 
+use checks::ReadError;
+
 use super::nics;
-use crate::world::{DISABLED, INIT, POLLING, Rig, UP, brief, nic};
+use crate::world::{ANCHOR, DISABLED, INIT, POLLING, Rig, UP, brief, nic};
 
 #[test]
 fn a_blind_first_poll_says_every_healthy_port_device_and_card() {
@@ -208,4 +210,67 @@ fn a_node_without_a_monitored_device_says_so_once() {
     let mut rig = Rig::new(&[]);
     assert!(rig.polls(3).is_empty());
     assert_eq!(rig.notes_with("no device is monitored"), 1);
+}
+
+#[test]
+fn cards_that_meet_late_after_a_blind_start_say_so() {
+    let mut rig = Rig::new(&nics(2));
+    rig.world.set("mlx5_0", 1, DISABLED);
+    assert_eq!(brief(&rig.polls(3)), ["h mlx5_1", "h mlx5_1/1"]);
+    rig.world.set("mlx5_0", 1, UP);
+    assert_eq!(
+        brief(&rig.poll()),
+        ["h mlx5_0", "h mlx5_0/1", "h 0000:10:00", "h 0000:11:00"]
+    );
+    assert!(rig.polls(3).is_empty());
+}
+
+#[test]
+fn a_lonely_card_meets_the_first_peer_that_comes() {
+    let mut rig = Rig::started(&nics(1));
+    rig.polls(3);
+    rig.world.put_device(&nic(1));
+    let said = rig.polls(2);
+    assert!(brief(&said).contains(&"h 0000:10:00"), "{said:?}");
+    assert!(brief(&said).contains(&"h 0000:11:00"), "{said:?}");
+}
+
+#[test]
+fn a_quiet_port_that_gets_worse_is_judged_by_the_peers_of_that_poll() {
+    let mut rig = Rig::started(&nics(3));
+    rig.reboot();
+    for name in ["mlx5_1", "mlx5_2"] {
+        rig.world.set(name, 1, INIT);
+    }
+    assert_eq!(brief(&rig.polls(40)), ["h mlx5_0/1"], "nobody is evidence");
+    rig.world.set("mlx5_1", 1, UP);
+    rig.world.set("mlx5_2", 1, DISABLED);
+    let said = rig.polls(2);
+    assert!(brief(&said).contains(&"F mlx5_2/1"), "{said:?}");
+}
+
+#[test]
+fn a_function_that_is_missing_after_a_reboot_is_its_cards_fault() {
+    let cards = (0..6)
+        .map(|index| nic(index).at(&format!("0000:{}:00.{}", 20 + index / 2, index % 2)))
+        .collect::<Vec<_>>();
+    let mut rig = Rig::started(&cards);
+    rig.reboot();
+    rig.world.drop_device("mlx5_5");
+    let said = rig.poll();
+    assert_eq!(
+        said.last().unwrap(),
+        "F 0000:22:00: Card 0000:22:00 (compute) has 1 active ports, expected 2 (peer mode)"
+    );
+}
+
+#[test]
+fn a_card_that_could_not_be_read_at_the_start_is_judged_when_it_can() {
+    let mut rig = Rig::new(&nics(3));
+    let state = format!("{ANCHOR}/mlx5_1/ports/1/state");
+    rig.world.errors.insert(state, ReadError::EIO);
+    assert_eq!(rig.polls(10).len(), 6);
+    rig.world.errors.clear();
+    rig.world.set("mlx5_1", 1, DISABLED);
+    assert_eq!(brief(&rig.poll()), ["F mlx5_1/1", "F 0000:11:00"]);
 }
