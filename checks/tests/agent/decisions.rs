@@ -114,6 +114,16 @@ fn operstate_joins_a_roce_message_and_makes_no_event() {
 }
 
 #[test]
+fn an_infiniband_message_has_no_operstate() {
+    let mut rig = Rig::started(&[nic(0).interface("ib0"), nic(1)]);
+    rig.world.set("mlx5_0", 1, DISABLED);
+    assert_eq!(
+        rig.poll(),
+        ["F mlx5_0/1: Port mlx5_0 port 1: state DOWN, phys_state Disabled"]
+    );
+}
+
+#[test]
 fn a_runtime_fault_is_the_ports_own_and_no_cards() {
     let mut rig = Rig::started(&nics(3));
     rig.world.set("mlx5_1", 1, DISABLED);

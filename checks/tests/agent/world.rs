@@ -20,6 +20,8 @@ pub(crate) struct World {
     pub(crate) links: BTreeMap<String, String>,
     pub(crate) folders: BTreeSet<String>,
     pub(crate) errors: BTreeMap<String, ReadError>,
+    /// Errors of reading a link alone; what is below it can be read.
+    pub(crate) link_errors: BTreeMap<String, ReadError>,
     pub(crate) wall_ns: u64,
     pub(crate) boot_ns: u64,
 }
@@ -52,6 +54,9 @@ impl World {
                 Some(text) => Ok(Answer::Bytes(text.clone().into_bytes())),
                 None => Err(ReadError::ENOENT),
             },
+            Request::ReadLink(_) if self.link_errors.contains_key(path) => {
+                Err(self.link_errors[path])
+            }
             Request::ReadLink(_) => match self.links.get(path) {
                 Some(target) => Ok(Answer::Target(target.clone())),
                 None if self.exists(path) => Err(ReadError::EINVAL),

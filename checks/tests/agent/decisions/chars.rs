@@ -154,3 +154,16 @@ fn after_a_reboot_one_that_is_still_missing_is_said_at_once() {
     let kinds: Vec<&str> = said.iter().map(|line| &line[..10]).collect();
     assert_eq!(kinds, ["F mlx5_1/1", "h mlx5_2/1"]);
 }
+
+#[test]
+fn a_check_that_is_not_named_looks_at_nothing() {
+    let mut rig = watching();
+    rig.stop();
+    rig.args = vec!["--checks=InfiniBandStateCheck".to_owned()];
+    rig.poll();
+    for kind in ["issm", "umad", "uverbs"] {
+        remove(&mut rig, kind, 1);
+    }
+    assert!(rig.polls(5).is_empty());
+    assert_eq!(rig.notes_with("char-device"), 0);
+}

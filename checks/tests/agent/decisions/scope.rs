@@ -294,3 +294,31 @@ fn a_check_that_runs_alone_says_what_it_says_in_company() {
     assert_eq!(in_company.len(), 9 + 1 + 1 + 3);
     assert_eq!(said("InfiniBandStateCheck"), in_company);
 }
+
+/// Older kernels list folders instead of links; `uevent` names the function there.
+#[test]
+fn an_entry_that_is_a_folder_is_known_by_its_uevent_or_by_its_name() {
+    let mut rig = Rig::new(&nics(3));
+    for index in 0..3 {
+        rig.world.links.remove(&format!("{ANCHOR}/mlx5_{index}"));
+    }
+    for index in 0..2 {
+        let uevent = format!("{ANCHOR}/mlx5_{index}/device/uevent");
+        let text = format!("DRIVER=mlx5_core\nPCI_SLOT_NAME=0000:5{index}:00.0");
+        rig.world.put(&uevent, &text);
+    }
+    let said = rig.poll();
+    assert_eq!(
+        brief(&said)[6..],
+        ["h 0000:50:00", "h 0000:51:00", "h mlx5_2"]
+    );
+    rig.world.set("mlx5_2", 1, DISABLED);
+    assert_eq!(brief(&rig.poll()), ["F mlx5_2/1"]);
+    let path = format!("{ANCHOR}/mlx5_0/device/uevent");
+    rig.stop();
+    rig.world.errors.insert(path, checks::ReadError::EIO);
+    rig.world.set("mlx5_0", 1, DISABLED);
+    assert!(rig.polls(5).is_empty(), "nobody knows which function it is");
+    rig.world.errors.clear();
+    assert_eq!(brief(&rig.poll()), ["F mlx5_0/1"]);
+}

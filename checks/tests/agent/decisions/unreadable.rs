@@ -194,3 +194,15 @@ fn a_known_device_keeps_its_role_while_a_signal_cannot_be_read() {
     rig.world.set("mlx5_1", 1, DISABLED);
     assert_eq!(brief(&rig.poll()), ["F mlx5_1/1"]);
 }
+
+#[test]
+fn whoever_bears_a_known_name_is_not_known_by_it_while_its_link_cannot_be_read() {
+    let mut rig = Rig::started(&nics(3));
+    rig.stop();
+    let entry = format!("{ANCHOR}/mlx5_1");
+    rig.world.link_errors.insert(entry, ReadError::EIO);
+    rig.world.set("mlx5_1", 1, DISABLED);
+    assert!(rig.polls(5).is_empty());
+    rig.world.link_errors.clear();
+    assert_eq!(brief(&rig.poll()), ["F mlx5_1/1"]);
+}
