@@ -156,3 +156,48 @@ impl Outcome {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    // covers: decision/7/retryable-codes
+    /// May it be tried again at once, and may the connector have it?
+    #[rstest]
+    #[case(Outcome::Accepted, false, false)]
+    #[case(Outcome::SocketMissing, false, false)]
+    #[case(Outcome::TimedOut, true, true)]
+    #[case(Outcome::Io(IoKind::Eof), true, true)]
+    #[case(Outcome::Io(IoKind::Reset), true, true)]
+    #[case(Outcome::Io(IoKind::BrokenPipe), true, true)]
+    #[case(Outcome::Io(IoKind::Refused), true, false)]
+    #[case(Outcome::Io(IoKind::Other), false, true)]
+    #[case(status(1), false, true)]
+    #[case(status(3), false, false)]
+    #[case(status(4), true, true)]
+    #[case(status(14), true, false)]
+    fn an_outcome_is_tried_again_or_doubted(
+        #[case] outcome: Outcome,
+        #[case] is_retryable: bool,
+        #[case] leaves_doubt: bool,
+    ) {
+        assert_eq!(outcome.is_retryable(), is_retryable);
+        assert_eq!(outcome.leaves_doubt(), leaves_doubt);
+    }
+
+    fn status(code: i32) -> Outcome {
+        Outcome::Status {
+            code,
+            message: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_refusal_is_one_line_and_1_or_2_for_usage() {
+        let refusal = Refusal::new("a\nb");
+        assert_eq!((refusal.code, refusal.line.as_str()), (1, "a b"));
+        assert_eq!(Refusal::usage("c").code, 2);
+    }
+}

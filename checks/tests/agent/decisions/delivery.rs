@@ -1,10 +1,31 @@
 //! Delivered, then remembered: attempts, the state file, restarts.
 
-use checks::ReadError;
+use checks::{Agent, Outcome, ReadError, Todo};
 use rstest::rstest;
 
 use super::nics;
 use crate::world::{Connector, DISABLED, Rig, UP, brief};
+
+/// Polls, and goes on until a batch is handed out that is not answered.
+fn poll_to_an_attempt(rig: &mut Rig) {
+    rig.tick();
+    let mut agent = rig.agent.take().unwrap();
+    let polled = agent.poll(&rig.world);
+    agent.take(polled);
+    go_to_an_attempt(&mut agent);
+    rig.agent = Some(agent);
+}
+
+fn go_to_an_attempt(agent: &mut Agent) {
+    loop {
+        match agent.next() {
+            Todo::Publish { .. } => return,
+            Todo::Save(_) => agent.saved(Ok(())),
+            Todo::Note(_) | Todo::Wait(_) => {}
+            Todo::Done => panic!("nothing is handed out"),
+        }
+    }
+}
 
 #[test]
 fn what_nobody_accepted_is_said_again_with_a_fresh_time() {
@@ -136,8 +157,11 @@ fn a_save_that_fails_never_stops_the_monitor_and_is_tried_again() {
     assert_eq!(brief(&rig.poll()), ["F mlx5_1/1"]);
     assert!(rig.polls(3).is_empty());
     assert_eq!(rig.notes_with("failed to persist"), 1);
+    assert_eq!(rig.notes_with("persisted again"), 0);
     rig.disk_error = None;
-    rig.poll();
+    rig.polls(3);
+    assert_eq!(rig.notes_with("failed to persist"), 1);
+    assert_eq!(rig.notes_with("persisted again"), 1);
     rig.kill();
     assert!(
         rig.polls(3).is_empty(),
@@ -213,4 +237,90 @@ fn the_file_has_the_other_monitors_keys() {
         file["disappeared_devices"]["InfiniBand/mlx5_2"]["device"],
         "mlx5_2"
     );
+}
+
+/// The connector may have taken the batch although nobody heard its answer, so the port's health is
+/// an event after all.
+#[rstest]
+#[case::cut_short(&[])]
+#[case::in_the_wait_before_the_next_attempt(&[Outcome::TimedOut])]
+#[case::doubt_outlives_a_later_refusal(&[Outcome::TimedOut, Outcome::SocketMissing])]
+fn a_batch_that_ended_in_doubt_is_cleared(#[case] answers: &[Outcome]) {
+    let mut rig = Rig::started(&nics(3));
+    rig.world.set("mlx5_1", 1, DISABLED);
+    poll_to_an_attempt(&mut rig);
+    let mut agent = rig.agent.take().unwrap();
+    for (number, answer) in (1..).zip(answers) {
+        agent.published(answer);
+        if number < answers.len() {
+            go_to_an_attempt(&mut agent);
+        }
+    }
+    rig.agent = Some(agent);
+    rig.stop();
+    rig.world.set("mlx5_1", 1, UP);
+    assert_eq!(brief(&rig.poll()), ["h mlx5_1/1"]);
+}
+
+#[rstest]
+#[case::the_socket_is_missing(Outcome::SocketMissing)]
+#[case::refused_at_once(Outcome::Status { code: 3, message: String::new() })]
+fn a_batch_that_nobody_can_have_is_not_cleared(#[case] answer: Outcome) {
+    let mut rig = Rig::started(&nics(3));
+    rig.world.set("mlx5_1", 1, DISABLED);
+    poll_to_an_attempt(&mut rig);
+    rig.agent.as_mut().unwrap().published(&answer);
+    rig.stop();
+    rig.world.set("mlx5_1", 1, UP);
+    assert!(rig.polls(3).is_empty());
+}
+
+#[test]
+fn a_lost_reply_about_a_device_or_a_card_is_said_again_or_cleared() {
+    let lost = |heals: bool| {
+        let mut rig = Rig::new(&nics(3));
+        rig.args = vec!["--publish-attempts=1".to_owned()];
+        rig.connector = Connector::LosesReply;
+        rig.world.set("mlx5_2", 1, DISABLED);
+        assert!(brief(&rig.poll()).contains(&"F 0000:12:00"));
+        if heals {
+            rig.world.set("mlx5_2", 1, UP);
+        }
+        rig.connector = Connector::Accepts;
+        rig.poll()
+    };
+    let again = lost(false);
+    assert!(brief(&again).contains(&"F 0000:12:00"), "{again:?}");
+    let cleared = lost(true);
+    assert!(brief(&cleared).contains(&"h 0000:12:00"), "{cleared:?}");
+    for heals in [true, false] {
+        let mut rig = Rig::started(&nics(3));
+        rig.args = vec!["--publish-attempts=1".to_owned()];
+        rig.stop();
+        rig.connector = Connector::LosesReply;
+        rig.world.drop_device("mlx5_1");
+        assert_eq!(brief(&rig.poll()), ["F mlx5_1"]);
+        rig.connector = Connector::Accepts;
+        if heals {
+            rig.world.put_device(&crate::world::nic(1));
+            assert_eq!(brief(&rig.poll()), ["h mlx5_1", "h mlx5_1/1"]);
+        } else {
+            assert_eq!(brief(&rig.poll()), ["F mlx5_1"]);
+        }
+        assert!(rig.polls(3).is_empty());
+    }
+}
+
+#[test]
+fn a_refusal_after_a_missing_socket_is_told() {
+    let mut rig = Rig::new(&nics(1));
+    rig.connector = Connector::Missing;
+    rig.poll();
+    rig.connector = Connector::Refuses(3);
+    rig.poll();
+    assert_eq!(rig.notes_with("were not delivered"), 1);
+    assert_eq!(rig.notes_with("grpc code 3: no"), 1);
+    rig.connector = Connector::Missing;
+    rig.polls(2);
+    assert_eq!(rig.notes_with("socket missing"), 2, "once for each stretch");
 }

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use checks::{Answer, Clocks, Hands, ReadError, Request};
 
 use super::nics;
-use crate::world::{ANCHOR, Nic, Rig, World, brief, nic};
+use crate::world::{ANCHOR, DISABLED, INIT, Nic, POLLING, Rig, World, brief, nic};
 
 /// A world that writes down which paths were asked for.
 struct Watched<'a> {
@@ -122,4 +122,47 @@ fn no_counter_is_read_of_a_layer_whose_check_is_off() {
     let all = reads(&mut rig);
     assert_eq!(counters("mlx5_0", &all), 0, "{all:?}");
     assert!(counters("mlx5_1", &all) > 0, "{all:?}");
+}
+
+/// Whether the next poll would look for the interface of that device.
+fn asks_for_operstate(rig: &mut Rig, name: &str) -> bool {
+    let path = format!("{name}/device/net");
+    reads(rig).contains(&path)
+}
+
+#[test]
+fn operstate_is_read_while_a_roce_port_may_still_be_spoken_of() {
+    let roce = nic(0).ethernet().interface("eth0");
+    let mut rig = Rig::started(&[roce.clone(), nic(1).ethernet()]);
+    assert!(!asks_for_operstate(&mut rig, "mlx5_0"), "it is healthy");
+    rig.world.set("mlx5_0", 1, DISABLED);
+    assert!(asks_for_operstate(&mut rig, "mlx5_0"));
+    assert_eq!(brief(&rig.poll()), ["F mlx5_0/1"]);
+    assert!(!asks_for_operstate(&mut rig, "mlx5_0"), "the worst is said");
+    rig.world.drop_device("mlx5_0");
+    rig.world.put_device(&roce.named("mlx5_7"));
+    rig.world.set("mlx5_7", 1, DISABLED);
+    assert!(asks_for_operstate(&mut rig, "mlx5_7"), "not of this name");
+}
+
+#[test]
+fn operstate_is_read_while_the_patience_runs_and_joins_the_escalation() {
+    let mut rig = Rig::started(&[nic(0).ethernet().interface("eth0"), nic(1).ethernet()]);
+    rig.world.set("mlx5_0", 1, INIT);
+    assert!(rig.polls(31).is_empty());
+    assert!(asks_for_operstate(&mut rig, "mlx5_0"));
+    assert_eq!(
+        rig.poll(),
+        ["F mlx5_0/1: RoCE port mlx5_0 port 1: state INIT, phys_state LinkUp, operstate down"]
+    );
+}
+
+#[test]
+fn operstate_of_a_quiet_port_is_read_when_its_reading_changed() {
+    let mut rig = Rig::new(&[nic(0).ethernet().interface("eth0")]);
+    rig.world.set("mlx5_0", 1, DISABLED);
+    assert!(rig.polls(3).is_empty());
+    assert!(!asks_for_operstate(&mut rig, "mlx5_0"));
+    rig.world.set("mlx5_0", 1, POLLING);
+    assert!(asks_for_operstate(&mut rig, "mlx5_0"));
 }
