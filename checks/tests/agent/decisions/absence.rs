@@ -328,3 +328,30 @@ fn a_card_whose_device_went_is_not_said_again() {
     rig.world.drop_device("mlx5_2");
     assert_eq!(brief(&rig.polls(5)), ["F mlx5_2"]);
 }
+
+#[test]
+fn a_device_is_not_back_while_its_port_cannot_be_read() {
+    let mut rig = Rig::started(&nics(3));
+    rig.world.drop_device("mlx5_1");
+    assert_eq!(brief(&rig.poll()), ["F mlx5_1"]);
+    rig.world.put_device(&nic(1));
+    let state = format!("{ANCHOR}/mlx5_1/ports/1/state");
+    rig.world.errors.insert(state, ReadError::EIO);
+    assert!(rig.polls(5).is_empty());
+    rig.world.errors.clear();
+    assert_eq!(brief(&rig.poll()), ["h mlx5_1", "h mlx5_1/1"]);
+}
+
+#[test]
+fn a_name_that_cannot_be_read_is_not_whom_another_name_shows() {
+    let mut rig = Rig::started(&nics(3));
+    rig.world.drop_device("mlx5_1");
+    rig.world.put_device(&nic(1).named("mlx5_9"));
+    rig.world.put_device(&nic(5).named("mlx5_1"));
+    let entry = format!("{ANCHOR}/mlx5_1");
+    rig.world.link_errors.insert(entry, ReadError::EIO);
+    rig.world.set("mlx5_1", 1, DISABLED);
+    assert!(rig.polls(3).is_empty());
+    rig.world.set("mlx5_9", 1, DISABLED);
+    assert_eq!(brief(&rig.poll()), ["F mlx5_9/1"]);
+}

@@ -274,3 +274,13 @@ fn a_card_that_could_not_be_read_at_the_start_is_judged_when_it_can() {
     rig.world.set("mlx5_1", 1, DISABLED);
     assert_eq!(brief(&rig.poll()), ["F mlx5_1/1", "F 0000:11:00"]);
 }
+
+#[test]
+fn a_port_that_goes_while_it_trains_holds_up_its_card_no_longer() {
+    let nics: Vec<_> = (0..3).map(|index| nic(index).ports(2)).collect();
+    let mut rig = Rig::new(&nics);
+    rig.world.set("mlx5_2", 2, POLLING);
+    assert!(rig.poll().iter().all(|line| line.starts_with('h')));
+    rig.world.drop_port("mlx5_2", 2);
+    assert_eq!(brief(&rig.poll()), ["F mlx5_2/2", "F 0000:12:00"]);
+}

@@ -1,7 +1,7 @@
 //! Who is monitored: filters, functions, vendors, roles, checks.
 
 use super::nics;
-use crate::world::{ANCHOR, DISABLED, Rig, UP, brief, nic};
+use crate::world::{ANCHOR, DISABLED, ETH, Nic, Rig, UP, brief, nic};
 
 #[test]
 fn vfs_management_and_foreign_vendors_are_never_spoken_of() {
@@ -320,5 +320,22 @@ fn an_entry_that_is_a_folder_is_known_by_its_uevent_or_by_its_name() {
     rig.world.set("mlx5_0", 1, DISABLED);
     assert!(rig.polls(5).is_empty(), "nobody knows which function it is");
     rig.world.errors.clear();
+    assert_eq!(brief(&rig.poll()), ["F mlx5_0/1"]);
+}
+
+#[test]
+fn a_port_out_of_scope_is_silent_beside_one_that_is_in() {
+    let dpu = Nic {
+        hca_type: "MT41692".to_owned(),
+        ..nic(0).ports(2)
+    };
+    let mut rig = Rig::new(&[dpu, nic(1)]);
+    rig.world.set_layer("mlx5_0", 2, ETH);
+    let said = rig.poll();
+    assert!(brief(&said).contains(&"h mlx5_0/1"), "{said:?}");
+    assert!(!brief(&said).contains(&"h mlx5_0/2"), "{said:?}");
+    rig.world.set("mlx5_0", 2, DISABLED);
+    assert!(rig.polls(40).is_empty());
+    rig.world.set("mlx5_0", 1, DISABLED);
     assert_eq!(brief(&rig.poll()), ["F mlx5_0/1"]);
 }
