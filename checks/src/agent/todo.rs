@@ -163,7 +163,6 @@ mod tests {
 
     use super::*;
 
-    // covers: decision/7/retryable-codes
     /// May it be tried again at once, and may the connector have it?
     #[rstest]
     #[case(Outcome::Accepted, false, false)]

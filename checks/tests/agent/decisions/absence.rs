@@ -257,7 +257,6 @@ fn a_missing_device_beside_a_new_unreadable_entry_is_fatal_after_the_patience() 
     assert_eq!(brief(&rig.poll()), ["F mlx5_1"]);
 }
 
-// covers: decision/8/written-when-something-changed
 #[test]
 fn a_device_that_stays_away_costs_no_write() {
     for polls in ["1", "3"] {
@@ -354,4 +353,28 @@ fn a_name_that_cannot_be_read_is_not_whom_another_name_shows() {
     assert!(rig.polls(3).is_empty());
     rig.world.set("mlx5_9", 1, DISABLED);
     assert_eq!(brief(&rig.poll()), ["F mlx5_9/1"]);
+}
+
+/// Two functions bore one name, each with a fault under it, and both have other names now.
+#[test]
+fn a_clearing_that_is_owed_twice_is_said_once() {
+    let mut rig = Rig::new(&nics(2));
+    rig.args = vec!["--disappearance-polls=5".to_owned()];
+    rig.poll();
+    rig.world.set("mlx5_0", 1, DISABLED);
+    rig.poll();
+    rig.world.drop_device("mlx5_0");
+    rig.world.drop_device("mlx5_1");
+    rig.world.put_device(&nic(1).named("mlx5_0"));
+    rig.world.set("mlx5_0", 1, DISABLED);
+    assert_eq!(brief(&rig.poll()), ["F mlx5_0/1"]);
+    rig.world.drop_device("mlx5_0");
+    for (index, name) in [(0, "mlx5_5"), (1, "mlx5_6")] {
+        rig.world.put_device(&nic(index).named(name));
+    }
+    assert_eq!(
+        brief(&rig.poll()),
+        ["h mlx5_0/1", "h mlx5_5/1", "h mlx5_6/1"]
+    );
+    assert!(rig.polls(3).is_empty());
 }

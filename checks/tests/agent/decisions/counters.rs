@@ -564,3 +564,63 @@ fn states_may_be_judged_less_often_than_counters() {
         ["F mlx5_0/1: Port mlx5_0 port 1: state DOWN, phys_state Disabled"]
     );
 }
+
+#[test]
+fn counters_are_read_where_the_interface_is_called_now() {
+    let mut rig = counting(&[nic(0).ethernet().interface("eth0")]);
+    let device = format!("{ANCHOR}/mlx5_0/device/net");
+    rig.world.folders.remove(&format!("{device}/eth0"));
+    rig.world.folders.insert(format!("{device}/eth9"));
+    rig.world.put(&format!("{NET}/eth9/carrier_changes"), "20");
+    assert!(rig.poll().is_empty(), "another file, another start");
+    rig.world.put(&format!("{NET}/eth9/carrier_changes"), "23");
+    assert_eq!(brief(&rig.poll()), ["n mlx5_0/1"]);
+}
+
+#[test]
+fn a_device_that_moves_up_the_list_keeps_its_counters() {
+    let mut rig = counting(&[nic(3)]);
+    let earlier = nic(1).numa(7);
+    rig.world.put_device(&earlier);
+    put_counters(&mut rig, &earlier);
+    downed(&mut rig, "mlx5_1", 1);
+    assert!(rig.poll().is_empty());
+    downed(&mut rig, "mlx5_3", 1);
+    assert_eq!(brief(&rig.poll()), ["F mlx5_3/1"]);
+}
+
+#[test]
+fn a_device_alone_that_is_renamed_is_read_under_its_new_name() {
+    let mut rig = counting(&nics(1));
+    rig.world.drop_device("mlx5_0");
+    let renamed = nic(0).named("mlx5_4");
+    rig.world.put_device(&renamed);
+    put_counters(&mut rig, &renamed);
+    assert!(rig.poll().is_empty());
+    downed(&mut rig, "mlx5_4", 1);
+    assert_eq!(brief(&rig.poll()), ["F mlx5_4/1"]);
+}
+
+#[test]
+fn the_port_that_is_listed_now_is_the_one_that_is_read() {
+    let mut rig = counting(&nics(1));
+    rig.world.drop_port("mlx5_0", 1);
+    let port = format!("{ANCHOR}/mlx5_0/ports/2");
+    rig.world.put(&format!("{port}/link_layer"), "InfiniBand");
+    rig.world.set("mlx5_0", 2, UP);
+    let file = format!("{port}/counters/link_downed");
+    rig.world.put(&file, "3");
+    rig.poll();
+    rig.world.put(&file, "4");
+    assert_eq!(brief(&rig.poll()), ["F mlx5_0/2"]);
+}
+
+#[test]
+fn the_layer_of_a_port_that_moved_decides_whose_its_counters_are() {
+    let mut rig = counting(&nics(1));
+    rig.world.set_layer("mlx5_0", 1, ETH);
+    rig.poll();
+    downed(&mut rig, "mlx5_0", 1);
+    assert_eq!(brief(&rig.poll()), ["F mlx5_0/1"]);
+    assert_eq!(rig.calls.last().unwrap().0, "EthernetDegradationCheck");
+}

@@ -324,3 +324,24 @@ fn a_refusal_after_a_missing_socket_is_told() {
     rig.polls(2);
     assert_eq!(rig.notes_with("socket missing"), 2, "once for each stretch");
 }
+
+#[test]
+fn a_port_seen_healthy_while_nobody_listened_was_healthy() {
+    let mut rig = Rig::new(&nics(1));
+    rig.connector = Connector::Refuses(3);
+    rig.poll();
+    rig.kill();
+    rig.connector = Connector::Accepts;
+    rig.world.set("mlx5_0", 1, DISABLED);
+    assert_eq!(brief(&rig.poll()), ["F mlx5_0/1"]);
+}
+
+#[test]
+fn what_is_not_so_takes_no_room_in_the_file() {
+    let rig = Rig::started(&nics(3));
+    let text = String::from_utf8(rig.disk.unwrap()).unwrap();
+    assert!(!text.contains("false"), "{text}");
+    for key in ["misses", "empty_listings", "debts", "reboot", "counters"] {
+        assert!(!text.contains(key), "{key} in {text}");
+    }
+}

@@ -3,7 +3,7 @@
 use checks::ReadError;
 
 use super::nics;
-use crate::world::{ANCHOR, DISABLED, INIT, Rig, UP, brief, nic};
+use crate::world::{ANCHOR, DISABLED, INIT, POLLING, Rig, UP, brief, nic};
 
 #[test]
 fn a_reboot_sends_a_baseline_of_healthy_ports_only() {
@@ -276,7 +276,6 @@ fn a_device_that_vanishes_while_the_reboot_is_settled_has_vanished() {
     assert_eq!(standing.len(), 1, "{standing:?}");
 }
 
-// covers: decision/9/absent-is-cleared-when-enough-are-present
 #[test]
 fn a_card_that_is_absent_after_the_reboot_is_settled_as_a_device_is() {
     for replaced in [true, false] {
@@ -307,4 +306,32 @@ fn a_card_that_is_absent_after_the_reboot_is_settled_as_a_device_is() {
             "{cards}"
         );
     }
+}
+
+#[test]
+fn a_healthy_device_that_is_absent_after_the_reboot_is_no_fault() {
+    let mut rig = Rig::started(&nics(3));
+    rig.reboot();
+    rig.world.drop_device("mlx5_1");
+    assert_eq!(brief(&rig.poll()), ["h mlx5_0/1", "h mlx5_2/1"]);
+    assert!(rig.polls(3).is_empty());
+}
+
+#[test]
+fn an_uncabled_port_does_not_hold_its_device_down_over_a_reboot_either() {
+    let nics: Vec<_> = (0..3).map(|index| nic(index).ports(2)).collect();
+    let mut rig = Rig::new(&nics);
+    for index in 0..3 {
+        rig.world.set(&format!("mlx5_{index}"), 2, POLLING);
+    }
+    rig.polls(40);
+    rig.world.drop_device("mlx5_1");
+    assert_eq!(brief(&rig.poll()), ["F mlx5_1"]);
+    rig.reboot();
+    rig.world.put_device(&nic(1).ports(2));
+    rig.world.set("mlx5_1", 2, POLLING);
+    let said = rig.poll();
+    assert!(brief(&said).contains(&"h mlx5_1"), "{said:?}");
+    assert!(brief(&said).contains(&"h mlx5_1/1"), "{said:?}");
+    assert!(rig.polls(40).is_empty());
 }

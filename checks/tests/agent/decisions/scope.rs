@@ -249,7 +249,6 @@ fn a_card_that_keeps_a_device_keeps_its_fault() {
     assert_eq!(standing[0].entity, "0000:22:00");
 }
 
-// covers: decision/10/a-check-taken-out-clears
 #[test]
 fn a_check_taken_out_clears_absent_devices_and_cards_too() {
     let mut nodes = vec![nic(9)];

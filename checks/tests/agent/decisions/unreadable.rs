@@ -4,7 +4,7 @@ use checks::ReadError;
 use rstest::rstest;
 
 use super::nics;
-use crate::world::{ANCHOR, DISABLED, Rig, UP, brief, nic};
+use crate::world::{ANCHOR, DISABLED, NET, Rig, UP, brief, nic};
 
 const EVERY_PATH: [&str; 5] = [
     "mlx5_1",
@@ -205,4 +205,21 @@ fn whoever_bears_a_known_name_is_not_known_by_it_while_its_link_cannot_be_read()
     assert!(rig.polls(5).is_empty());
     rig.world.link_errors.clear();
     assert_eq!(brief(&rig.poll()), ["F mlx5_1/1"]);
+}
+
+#[test]
+fn an_interface_that_cannot_be_looked_behind_leaves_the_devices_unreadable() {
+    let mut rig = Rig::new(&[nic(0), nic(1).interface("eth0"), nic(2)]);
+    rig.route = Some("Iface Destination\neth0 00000000\n".to_owned());
+    let behind = format!("{NET}/eth0/device/infiniband");
+    rig.world.errors.insert(behind.clone(), ReadError::EIO);
+    assert!(rig.polls(6).is_empty());
+    assert_eq!(rig.notes_with(&behind), 1);
+    rig.world.errors.clear();
+    rig.poll();
+    assert_eq!(
+        rig.agent.as_ref().unwrap().monitored(),
+        ["mlx5_0", "mlx5_2"]
+    );
+    assert_eq!(rig.notes_with("no RDMA device behind it"), 0);
 }
