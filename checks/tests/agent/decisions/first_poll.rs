@@ -3,7 +3,7 @@
 use checks::ReadError;
 
 use super::nics;
-use crate::world::{ANCHOR, DISABLED, INIT, POLLING, Rig, UP, brief, nic};
+use crate::world::{ANCHOR, DISABLED, INIT, Nic, POLLING, Rig, UP, brief, nic};
 
 #[test]
 fn a_blind_first_poll_says_every_healthy_port_device_and_card() {
@@ -251,10 +251,7 @@ fn a_quiet_port_that_gets_worse_is_judged_by_the_peers_of_that_poll() {
 
 #[test]
 fn a_function_that_is_missing_after_a_reboot_is_its_cards_fault() {
-    let cards = (0..6)
-        .map(|index| nic(index).at(&format!("0000:{}:00.{}", 20 + index / 2, index % 2)))
-        .collect::<Vec<_>>();
-    let mut rig = Rig::started(&cards);
+    let mut rig = Rig::started(&cards_of_two());
     rig.reboot();
     rig.world.drop_device("mlx5_5");
     let said = rig.poll();
@@ -283,4 +280,51 @@ fn a_port_that_goes_while_it_trains_holds_up_its_card_no_longer() {
     assert!(rig.poll().iter().all(|line| line.starts_with('h')));
     rig.world.drop_port("mlx5_2", 2);
     assert_eq!(brief(&rig.poll()), ["F mlx5_2/2", "F 0000:12:00"]);
+}
+
+/// Three cards of two functions each, 0000:20:00 to 0000:22:00.
+fn cards_of_two() -> Vec<Nic> {
+    let card = |index: u32| nic(index).at(&format!("0000:{}:00.{}", 20 + index / 2, index % 2));
+    (0..6).map(card).collect()
+}
+
+#[test]
+fn a_card_is_not_judged_while_a_function_of_it_may_come_back() {
+    let mut rig = Rig::new(&cards_of_two());
+    rig.args = vec!["--disappearance-polls=5".to_owned()];
+    rig.world.set("mlx5_5", 1, POLLING);
+    rig.poll();
+    rig.world.drop_device("mlx5_4");
+    rig.world.set("mlx5_5", 1, UP);
+    assert_eq!(brief(&rig.polls(3)), ["h mlx5_5", "h mlx5_5/1"]);
+    rig.world.put_device(&nic(4).at("0000:22:00.0"));
+    assert_eq!(brief(&rig.polls(3)), ["h 0000:22:00"]);
+}
+
+// A card with an unreadable device is neither judged nor counted.
+#[test]
+fn a_card_is_not_judged_while_a_function_of_it_is_unknown() {
+    let mut rig = Rig::new(&cards_of_two());
+    let mark = format!("{ANCHOR}/mlx5_5/device/physfn");
+    rig.world.errors.insert(mark, ReadError::EIO);
+    let said = rig.polls(40);
+    assert!(said.iter().all(|line| line.starts_with('h')), "{said:?}");
+    assert!(!brief(&said).contains(&"h 0000:22:00"), "{said:?}");
+}
+
+#[test]
+fn exempt_cards_are_no_peers() {
+    let mut rig = Rig::new(&[
+        nic(0),
+        nic(1),
+        nic(2).at("0000:12:00.0"),
+        nic(3).at("0000:12:00.1").numa(5),
+        nic(4).at("0000:14:00.0"),
+        nic(5).at("0000:14:00.1").numa(5),
+    ]);
+    for name in ["mlx5_2", "mlx5_4"] {
+        rig.world.set(name, 1, DISABLED);
+    }
+    let said = rig.poll();
+    assert_eq!(brief(&said)[4..], ["h 0000:10:00", "h 0000:11:00"]);
 }
