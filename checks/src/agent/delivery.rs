@@ -300,3 +300,70 @@ fn mix(value: u64) -> u64 {
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// The wait before attempt 2 of a batch stamped so, on that node, in microseconds.
+    fn wait_us(node: &str, backoff_us: u64, seconds: i64) -> u128 {
+        let publish = Publish {
+            attempts: 5,
+            backoff: Duration::from_micros(backoff_us),
+            timeout: Duration::from_secs(10),
+        };
+        let mut batch: Batch<()> = Batch::new(Check::InfiniBandState);
+        batch.events.events.push(HealthEvent {
+            generated_timestamp: Some(prost_types::Timestamp { seconds, nanos: 5 }),
+            ..HealthEvent::default()
+        });
+        let delivery = Delivery::new(publish, node);
+        delivery.wait_before(2, &batch).as_micros()
+    }
+
+    #[test]
+    fn nodes_and_times_wait_unlike_and_at_most_a_tenth_more() {
+        let waits: Vec<u128> = (0..200)
+            .map(|number| wait_us(&format!("node-{number}"), 1_000_000, 7))
+            .collect();
+        let unlike: BTreeSet<&u128> = waits.iter().collect();
+        assert!(unlike.len() > 150, "{} of 200", unlike.len());
+        assert!(
+            waits
+                .iter()
+                .all(|wait| (1_000_000..1_100_000).contains(wait))
+        );
+        assert!(waits.iter().any(|wait| *wait > 1_090_000));
+        let later: BTreeSet<u128> = (0..200)
+            .map(|second| wait_us("node-1", 1_000_000, second))
+            .collect();
+        assert!(later.len() > 150, "{} of 200", later.len());
+    }
+
+    #[test]
+    fn chance_begins_at_10_ms() {
+        let short = (0..50).map(|number| wait_us(&format!("node-{number}"), 9_999, 7));
+        assert!(short.into_iter().all(|wait| wait == 9_999));
+        let long = (0..50).map(|number| wait_us(&format!("node-{number}"), 10_000, 7));
+        assert!(long.into_iter().any(|wait| wait > 10_000));
+    }
+
+    /// The first numbers of the generator from seed 1234567, as published with its description.
+    #[test]
+    fn mixing_is_splitmix64() {
+        const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
+        let numbers = (0..5_u64).map(|step| mix(GAMMA.wrapping_mul(step).wrapping_add(1_234_567)));
+        assert_eq!(
+            numbers.collect::<Vec<_>>(),
+            [
+                6_457_827_717_110_365_317,
+                3_203_168_211_198_807_973,
+                9_817_491_932_198_370_423,
+                4_593_380_528_125_082_431,
+                16_408_922_859_458_223_821,
+            ]
+        );
+    }
+}

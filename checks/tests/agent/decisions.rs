@@ -12,6 +12,7 @@ mod first_poll;
 mod reads;
 mod reboot;
 mod scope;
+mod state_file;
 mod unreadable;
 
 use crate::world::{DISABLED, ETH, INIT, Nic, POLLING, Rig, UP, brief, nic};

@@ -378,3 +378,13 @@ fn a_clearing_that_is_owed_twice_is_said_once() {
     );
     assert!(rig.polls(3).is_empty());
 }
+
+#[test]
+fn an_unreadable_newcomer_of_a_known_function_hides_no_disappearance() {
+    let mut rig = Rig::started(&nics(3));
+    rig.world.drop_device("mlx5_1");
+    rig.world.put_device(&nic(9));
+    let mark = format!("{ANCHOR}/mlx5_9/device/physfn");
+    rig.world.errors.insert(mark, ReadError::EIO);
+    assert_eq!(brief(&rig.poll()), ["F mlx5_1"]);
+}

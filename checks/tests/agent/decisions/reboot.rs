@@ -335,3 +335,18 @@ fn an_uncabled_port_does_not_hold_its_device_down_over_a_reboot_either() {
     assert!(brief(&said).contains(&"h mlx5_1/1"), "{said:?}");
     assert!(rig.polls(40).is_empty());
 }
+
+#[test]
+fn the_absent_wait_for_a_sick_device_that_cannot_be_read_too() {
+    let mut rig = Rig::started(&nics(3));
+    rig.world.drop_device("mlx5_1");
+    rig.world.set("mlx5_2", 1, DISABLED);
+    rig.poll();
+    rig.reboot();
+    let ports = format!("{ANCHOR}/mlx5_2/ports");
+    rig.world.errors.insert(ports, ReadError::EIO);
+    assert_eq!(brief(&rig.poll()), ["h mlx5_0/1"]);
+    assert!(rig.polls(20).is_empty());
+    rig.world.errors.clear();
+    assert_eq!(brief(&rig.poll()), ["F mlx5_1", "F mlx5_2/1"]);
+}

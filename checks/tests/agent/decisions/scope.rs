@@ -338,3 +338,19 @@ fn a_port_out_of_scope_is_silent_beside_one_that_is_in() {
     rig.world.set("mlx5_0", 1, DISABLED);
     assert_eq!(brief(&rig.poll()), ["F mlx5_0/1"]);
 }
+
+#[test]
+fn a_device_renamed_to_an_excluded_name_has_left_and_not_disappeared() {
+    let mut rig = Rig::new(&nics(3));
+    rig.config = "nicExclusionRegex = '^mlx5_9$'".to_owned();
+    rig.poll();
+    rig.world.set("mlx5_1", 1, DISABLED);
+    rig.poll();
+    rig.world.drop_device("mlx5_1");
+    rig.world.put_device(&nic(1).named("mlx5_9"));
+    assert_eq!(
+        rig.poll(),
+        ["h mlx5_1/1: NIC mlx5_1 no longer monitored (excluded by nicExclusionRegex): clearing"]
+    );
+    assert!(rig.polls(3).is_empty());
+}
