@@ -145,6 +145,7 @@ impl CounterMemory {
         let mut here: BTreeSet<SlotKey> = BTreeSet::new();
         let mut has_unreadable = false;
         for seen in &sight.devices {
+            has_unreadable |= is_unreadable(&seen.scope);
             let key = self.find(seen, &here);
             keys.push(key.clone().or_else(|| new_key(seen, &here)));
             let Some(key) = key else {
@@ -161,9 +162,7 @@ impl CounterMemory {
                         }));
                     }
                 }
-                SeenScope::Unknown(blind) | SeenScope::In(_, SeenPorts::Blind(blind)) => {
-                    has_unreadable |= matches!(blind, Blind::Unreadable(_));
-                }
+                SeenScope::Unknown(_) | SeenScope::In(_, SeenPorts::Blind(_)) => {}
                 SeenScope::In(_, SeenPorts::Listed(ports)) => {
                     let key = self.rekey(key, seen);
                     here.insert(key.clone());
@@ -315,6 +314,15 @@ impl CounterMemory {
         }
         self.reboot = None;
     }
+}
+
+/// Cannot the device be read, whether or not it is remembered?
+fn is_unreadable(scope: &SeenScope) -> bool {
+    matches!(
+        scope,
+        SeenScope::Unknown(Blind::Unreadable(_))
+            | SeenScope::In(_, SeenPorts::Blind(Blind::Unreadable(_)))
+    )
 }
 
 /// The key of a device that is not remembered.
