@@ -388,3 +388,19 @@ fn an_unreadable_newcomer_of_a_known_function_hides_no_disappearance() {
     rig.world.errors.insert(mark, ReadError::EIO);
     assert_eq!(brief(&rig.poll()), ["F mlx5_1"]);
 }
+
+#[test]
+fn an_uncabled_port_stays_quiet_under_a_new_name() {
+    let nics: Vec<_> = (0..3).map(|index| nic(index).ports(2)).collect();
+    let mut rig = Rig::new(&nics);
+    for index in 0..3 {
+        rig.world.set(&format!("mlx5_{index}"), 2, POLLING);
+    }
+    rig.polls(40);
+    rig.world.drop_device("mlx5_1");
+    assert_eq!(brief(&rig.poll()), ["F mlx5_1"]);
+    rig.world.put_device(&nic(1).ports(2).named("mlx5_7"));
+    rig.world.set("mlx5_7", 2, POLLING);
+    assert_eq!(brief(&rig.poll()), ["h mlx5_1", "h mlx5_7/1"]);
+    assert!(rig.polls(60).is_empty());
+}

@@ -624,3 +624,142 @@ fn the_layer_of_a_port_that_moved_decides_whose_its_counters_are() {
     assert_eq!(brief(&rig.poll()), ["F mlx5_0/1"]);
     assert_eq!(rig.calls.last().unwrap().0, "EthernetDegradationCheck");
 }
+
+#[test]
+fn counters_of_two_devices_of_one_function_are_kept_apart() {
+    let twins = [nic(0), nic(1).at("0000:10:00.0")];
+    let mut rig = counting(&twins);
+    downed(&mut rig, "mlx5_1", 1);
+    assert_eq!(brief(&rig.poll()), ["F mlx5_1/1"]);
+    downed(&mut rig, "mlx5_0", 1);
+    assert_eq!(brief(&rig.poll()), ["F mlx5_0/1"]);
+    rig.kill();
+    assert!(rig.polls(3).is_empty());
+    downed(&mut rig, "mlx5_1", 0);
+    assert_eq!(brief(&rig.poll()), ["h mlx5_1/1"]);
+}
+
+#[test]
+fn a_breach_that_stood_under_a_name_follows_the_function_that_reads_late() {
+    let mut rig = rig(&nics(2), BOTH);
+    rig.world.links.remove(&format!("{ANCHOR}/mlx5_1"));
+    rig.poll();
+    downed(&mut rig, "mlx5_1", 1);
+    assert_eq!(brief(&rig.poll()), ["F mlx5_1/1"]);
+    let uevent = "PCI_SLOT_NAME=0000:11:00.0";
+    rig.world
+        .put(&format!("{ANCHOR}/mlx5_1/device/uevent"), uevent);
+    assert!(rig.polls(2).is_empty());
+    rig.world.drop_device("mlx5_1");
+    let renamed = nic(1).named("mlx5_7");
+    rig.world.put_device(&renamed);
+    put_counters(&mut rig, &renamed);
+    downed(&mut rig, "mlx5_7", 1);
+    assert_eq!(brief(&rig.poll()), ["h mlx5_1/1", "F mlx5_7/1"]);
+}
+
+/// Its device is there, and its port cannot be read: the others wait for it, at most the patience.
+#[test]
+fn after_a_reboot_absent_counters_wait_for_unreadable_devices() {
+    let mut rig = counting(&nics(3));
+    downed(&mut rig, "mlx5_1", 4);
+    rig.poll();
+    rig.reboot();
+    rig.world.drop_device("mlx5_1");
+    rig.world.put_device(&nic(5));
+    put_counters(&mut rig, &nic(5));
+    let ports = format!("{ANCHOR}/mlx5_2/ports");
+    rig.world.errors.insert(ports, ReadError::EIO);
+    let clears = |said: &[String]| said.iter().any(|line| line.contains("not present after"));
+    assert!(!clears(&rig.polls(30)));
+    rig.world.errors.clear();
+    assert!(clears(&rig.polls(2)));
+}
+
+#[test]
+fn growth_right_after_a_reboot_is_said_under_a_new_name_too() {
+    let mut rig = counting(&nics(2));
+    downed(&mut rig, "mlx5_1", 4);
+    rig.poll();
+    rig.reboot();
+    rig.world.drop_device("mlx5_1");
+    let renamed = nic(1).named("mlx5_7");
+    rig.world.put_device(&renamed);
+    put_counters(&mut rig, &renamed);
+    let said = rig.poll();
+    assert!(
+        said.contains(&"h mlx5_1/1: NIC mlx5_1 is now mlx5_7: clearing".to_owned()),
+        "{said:?}"
+    );
+    assert!(said.iter().all(|line| line.starts_with('h')), "{said:?}");
+    downed(&mut rig, "mlx5_7", 1);
+    assert_eq!(brief(&rig.poll()), ["F mlx5_7/1"]);
+}
+
+/// A name is cleared while another device bears it with a breach of the same counter.
+#[test]
+fn a_clearing_under_a_borrowed_name_repeats_the_borrowers_breach() {
+    let mut rig = counting(&nics(3));
+    for name in ["mlx5_0", "mlx5_2"] {
+        downed(&mut rig, name, 1);
+    }
+    assert_eq!(rig.poll().len(), 2);
+    rig.world.drop_device("mlx5_0");
+    rig.world.drop_device("mlx5_1");
+    let borrower = nic(1).named("mlx5_0");
+    rig.world.put_device(&borrower);
+    put_counters(&mut rig, &borrower);
+    put(&mut rig, "mlx5_0", "counters/symbol_error", 11);
+    downed(&mut rig, "mlx5_0", 1);
+    assert_eq!(rig.poll().len(), 2, "downed, and the symbol errors");
+    let returned = nic(0).named("mlx5_5");
+    rig.world.put_device(&returned);
+    put_counters(&mut rig, &returned);
+    downed(&mut rig, "mlx5_5", 1);
+    let said = rig.poll();
+    assert_eq!(brief(&said), ["h mlx5_0/1", "F mlx5_0/1", "F mlx5_5/1"]);
+    assert!(said[1].contains("link_downed"), "{said:?}");
+    assert!(rig.polls(3).is_empty());
+}
+
+#[test]
+fn a_counter_that_stands_still_costs_no_write_and_one_that_moves_does() {
+    let mut rig = rig(&nics(1), BOTH);
+    rig.config = "[[counterDetection.counters]]\nname = 'link_downed'\nthresholdType = 'delta'\n\
+                  threshold = 5"
+        .to_owned();
+    rig.poll();
+    let saves = rig.saves;
+    rig.polls(5);
+    assert_eq!(rig.saves, saves);
+    downed(&mut rig, "mlx5_0", 1);
+    rig.polls(5);
+    assert_eq!(rig.saves, saves + 1);
+}
+
+#[test]
+fn shared_keys_tell_values_and_breaches() {
+    let mut rig = counting(&[nic(0).ethernet().interface("eth0")]);
+    downed(&mut rig, "mlx5_0", 1);
+    rig.world.put(&format!("{NET}/eth0/carrier_changes"), "8");
+    assert_eq!(rig.poll().len(), 2);
+    let file: serde_json::Value = serde_json::from_slice(rig.disk.as_ref().unwrap()).unwrap();
+    assert_eq!(
+        file["counter_snapshots"]["mlx5_0:1:link_downed"]["value"],
+        1
+    );
+    assert_eq!(
+        file["counter_snapshots"]["net:eth0:carrier_changes"]["value"],
+        8
+    );
+    let flag = &file["breach_flags"]["mlx5_0:1:link_downed"];
+    assert_eq!(flag["check_name"], "EthernetDegradationCheck");
+    assert_eq!(flag["is_fatal"], true);
+    assert_eq!(flag["since"], "2025-03-01T00:00:02Z");
+    assert_eq!(flag["device"], "mlx5_0");
+    assert_eq!(flag["port"], "1");
+    assert_eq!(
+        file["breach_flags"]["net:eth0:carrier_changes"]["is_fatal"],
+        false
+    );
+}

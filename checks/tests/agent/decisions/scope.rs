@@ -354,3 +354,40 @@ fn a_device_renamed_to_an_excluded_name_has_left_and_not_disappeared() {
     );
     assert!(rig.polls(3).is_empty());
 }
+
+#[test]
+fn two_devices_of_one_function_are_two_devices() {
+    let mut rig = Rig::started(&[nic(0), nic(1).at("0000:10:00.0"), nic(2)]);
+    let monitored = |rig: &Rig| rig.agent.as_ref().unwrap().monitored();
+    assert_eq!(monitored(&rig), ["mlx5_0", "mlx5_1", "mlx5_2"]);
+    rig.world.set("mlx5_1", 1, DISABLED);
+    assert_eq!(brief(&rig.poll())[0], "F mlx5_1/1");
+    rig.world.set("mlx5_0", 1, DISABLED);
+    assert_eq!(brief(&rig.poll()), ["F mlx5_0/1"]);
+    rig.stop();
+    assert!(rig.polls(3).is_empty());
+    rig.world.set("mlx5_1", 1, UP);
+    assert_eq!(brief(&rig.poll()), ["h mlx5_1/1"]);
+    rig.world.drop_device("mlx5_1");
+    assert_eq!(brief(&rig.poll()), ["F mlx5_1"]);
+}
+
+#[test]
+fn a_function_that_reads_late_takes_over_what_stood_under_the_name() {
+    let mut rig = Rig::new(&nics(3));
+    rig.world.links.remove(&format!("{ANCHOR}/mlx5_1"));
+    rig.poll();
+    rig.world.set("mlx5_1", 1, DISABLED);
+    assert_eq!(brief(&rig.poll()), ["F mlx5_1/1"]);
+    let uevent = "PCI_SLOT_NAME=0000:11:00.0";
+    rig.world
+        .put(&format!("{ANCHOR}/mlx5_1/device/uevent"), uevent);
+    assert!(rig.polls(3).is_empty());
+    rig.world.drop_device("mlx5_1");
+    rig.world.put_device(&nic(1).named("mlx5_7"));
+    rig.world.links.remove(&format!("{ANCHOR}/mlx5_7"));
+    rig.world
+        .put(&format!("{ANCHOR}/mlx5_7/device/uevent"), uevent);
+    rig.world.set("mlx5_7", 1, DISABLED);
+    assert_eq!(brief(&rig.poll()), ["h mlx5_1/1", "F mlx5_7/1"]);
+}
