@@ -180,3 +180,106 @@ impl Count {
         };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    const FOUND: Pending = Pending::Found(Breach {
+        value: 3,
+        growth: 3,
+        elapsed_ns: 1,
+    });
+
+    fn count(is_said: bool, pending: Option<Pending>, is_reset: bool, owed: bool) -> Count {
+        Count {
+            seed: None,
+            pending,
+            said_since_ns: is_said.then_some(7),
+            is_reset,
+            owed,
+        }
+    }
+
+    #[rstest]
+    #[case::nothing_stands(count(false, None, false, false), false, None)]
+    #[case::not_accepted_yet(count(false, Some(FOUND), false, false), false, Some(FOUND))]
+    #[case::a_fault_is_said_again(count(true, None, false, false), true, Some(Pending::Again))]
+    #[case::a_reset_one_is_not(count(true, None, true, false), true, None)]
+    #[case::what_was_found_since_is_said(count(true, Some(FOUND), true, false), true, Some(FOUND))]
+    fn a_fault_is_said_again_under_a_new_name(
+        #[case] mut count: Count,
+        #[case] stood: bool,
+        #[case] pending: Option<Pending>,
+    ) {
+        assert_eq!(count.rename(), stood);
+        assert_eq!(count.pending, pending);
+        assert_eq!(count.said_since_ns, None);
+        assert!(!count.is_reset);
+    }
+
+    #[rstest]
+    #[case::nothing_stands(count(false, None, false, false), None)]
+    #[case::a_fault_is_said_again(count(true, None, false, false), Some(Pending::Again))]
+    #[case::one_that_is_being_cleared_is_not(count(true, None, true, false), None)]
+    #[case::nor_one_of_an_earlier_boot(count(true, None, false, true), None)]
+    #[case::what_was_found_stays(count(true, Some(FOUND), false, false), Some(FOUND))]
+    fn a_clearing_of_anothers_fault_takes_its_own_with_it(
+        #[case] mut count: Count,
+        #[case] pending: Option<Pending>,
+    ) {
+        count.overshadow();
+        assert_eq!(count.pending, pending);
+    }
+
+    fn stamp(second: u64) -> Stamp {
+        Stamp {
+            boot_ns: second * 1_000_000_000,
+            wall_ns: second,
+        }
+    }
+
+    #[test]
+    fn a_breach_stands_as_found_until_a_reset_and_a_reset_of_the_unsaid_is_silent() {
+        let any = Threshold::Delta(0.0);
+        let mut count = Count::default();
+        count.see(5, stamp(1), any);
+        assert_eq!(count.word(), None, "a first sight is no growth");
+        count.see(6, stamp(2), any);
+        let found = Some(Word::Breach(Breach {
+            value: 6,
+            growth: 1,
+            elapsed_ns: 1_000_000_000,
+        }));
+        assert_eq!(count.word(), found);
+        count.see(9, stamp(3), any);
+        assert_eq!(count.word(), found, "nobody took it yet");
+        count.see(2, stamp(4), any);
+        assert_eq!(count.word(), None);
+        count.see(3, stamp(5), any);
+        count.was_said(55);
+        count.see(4, stamp(6), any);
+        assert_eq!(count.word(), None, "it stands");
+        assert_eq!(count.said_since_ns, Some(55));
+        count.was_said(66);
+        assert_eq!(count.said_since_ns, Some(55), "since it was said first");
+        count.see(0, stamp(7), any);
+        assert_eq!(count.word(), Some(Word::Recovered));
+        count.was_cleared();
+        assert_eq!(count.word(), None);
+        count.see(1, stamp(8), any);
+        assert!(matches!(count.word(), Some(Word::Breach(_))));
+    }
+
+    #[test]
+    fn a_reboot_forgets_all_but_what_stands() {
+        let mut count = count(true, Some(FOUND), true, false);
+        count.see(5, stamp(1), Threshold::Delta(0.0));
+        count.after_reboot();
+        assert_eq!(count.said_since_ns, Some(7));
+        assert_eq!(count.seed, None);
+        assert_eq!(count.word(), Some(Word::Baseline));
+    }
+}
