@@ -7,6 +7,7 @@ mod chars;
 mod configuration;
 mod counters;
 mod delivery;
+mod explain;
 mod figures;
 mod first_poll;
 mod reads;
