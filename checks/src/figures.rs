@@ -288,4 +288,10 @@ mod tests {
             ]
         );
     }
+
+    #[test]
+    fn kinds_are_called_as_in_the_text_format() {
+        let words = [Kind::Counter, Kind::Gauge, Kind::Histogram].map(Kind::word);
+        assert_eq!(words, ["counter", "gauge", "histogram"]);
+    }
 }

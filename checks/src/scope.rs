@@ -184,4 +184,40 @@ mod tests {
         };
         assert_eq!(got, want);
     }
+
+    #[rstest]
+    #[case::pinned(Placement::Fixed(Role::Pinned), Role::Pinned, "sys", "it is named by")]
+    #[case::switch(
+        Placement::Fixed(Role::Compute),
+        Role::Compute,
+        "pxb",
+        "it shares a PCIe switch"
+    )]
+    #[case::infiniband(
+        Placement::ByLayer { ethernet: None },
+        Role::Compute,
+        "sys",
+        "on a GPU's NUMA node, and its link layer is InfiniBand"
+    )]
+    #[case::far(
+        Placement::ByLayer { ethernet: None },
+        Role::Storage,
+        "sys",
+        "Ethernet on a GPU's NUMA node, SYS to all GPUs"
+    )]
+    #[case::near(
+        Placement::ByLayer { ethernet: None },
+        Role::Storage,
+        "node",
+        "Ethernet on a GPU's NUMA node, and NODE or PHB"
+    )]
+    fn the_rule_that_placed_a_device_is_told(
+        #[case] placement: Placement,
+        #[case] role: Role,
+        #[case] name: &str,
+        #[case] begins: &str,
+    ) {
+        let told = why(&placement, role, Some(&metadata()), &name.into());
+        assert!(told.starts_with(begins), "{told}");
+    }
 }

@@ -15,6 +15,7 @@ mod reboot;
 mod scope;
 mod state_file;
 mod unreadable;
+mod wire;
 
 use crate::world::{DISABLED, ETH, INIT, Nic, POLLING, Rig, UP, brief, nic};
 

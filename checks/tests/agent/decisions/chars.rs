@@ -93,6 +93,9 @@ fn a_folder_or_an_entry_that_tells_nothing_is_no_fault() {
             let mut rig = watching();
             rig.world.errors.insert(format!("{ANCHOR}{path}"), error);
             assert!(rig.polls(9).is_empty(), "{path} {error}");
+            let told = rig.notes_with("cannot be read");
+            let is_failure = error == ReadError::EIO;
+            assert_eq!(told, usize::from(is_failure), "{path} {error}");
         }
     }
 }
@@ -166,4 +169,38 @@ fn a_check_that_is_not_named_looks_at_nothing() {
     }
     assert!(rig.polls(5).is_empty());
     assert_eq!(rig.notes_with("char-device"), 0);
+}
+
+#[test]
+fn one_that_was_missing_under_a_name_follows_the_function_that_reads_late() {
+    let mut rig = watching();
+    rig.stop();
+    rig.world.links.remove(&format!("{ANCHOR}/mlx5_1"));
+    rig.poll();
+    remove(&mut rig, "umad", 1);
+    assert_eq!(rig.polls(3).len(), 1);
+    let uevent = "PCI_SLOT_NAME=0000:11:00.0";
+    rig.world
+        .put(&format!("{ANCHOR}/mlx5_1/device/uevent"), uevent);
+    assert!(rig.polls(5).is_empty());
+    assert_eq!(rig.agent.as_ref().unwrap().standing().len(), 1);
+    entry(&mut rig, "umad", 1);
+    assert_eq!(rig.poll().len(), 1);
+    assert!(rig.agent.as_ref().unwrap().standing().is_empty());
+}
+
+#[test]
+fn a_restart_in_the_midst_of_the_count_starts_it_nowhere_else() {
+    let mut rig = watching();
+    remove(&mut rig, "umad", 1);
+    assert!(rig.polls(2).is_empty());
+    rig.stop();
+    assert_eq!(rig.poll().len(), 1);
+    let standing = rig.agent.as_ref().unwrap().standing();
+    assert_eq!(standing[0].entity, "mlx5_1/1/umad");
+    let file: serde_json::Value = serde_json::from_slice(rig.disk.as_ref().unwrap()).unwrap();
+    assert_eq!(
+        file["missing_char_devices"],
+        serde_json::json!({ "umad/mlx5_1_1": { "kind": "umad", "device": "mlx5_1", "port": 1 } })
+    );
 }

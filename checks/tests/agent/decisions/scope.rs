@@ -391,3 +391,17 @@ fn a_function_that_reads_late_takes_over_what_stood_under_the_name() {
     rig.world.set("mlx5_7", 1, DISABLED);
     assert_eq!(brief(&rig.poll()), ["h mlx5_1/1", "F mlx5_7/1"]);
 }
+
+#[test]
+fn the_type_of_a_card_is_asked_for_only_where_the_topology_tells_nothing() {
+    let mut rig = Rig::new(&nics(2));
+    rig.metadata = r#"{"gpus":[{"numa_node":0}],"nic_topology":
+        {"mlx5_0":["PIX"],"mlx5_1":["SYS"]}}"#
+        .to_owned();
+    for name in ["mlx5_0", "mlx5_1"] {
+        let file = format!("{ANCHOR}/{name}/hca_type");
+        rig.world.errors.insert(file, checks::ReadError::EIO);
+    }
+    rig.polls(5);
+    assert_eq!(rig.agent.as_ref().unwrap().monitored(), ["mlx5_0"]);
+}
