@@ -10,6 +10,7 @@ mod delivery;
 mod explain;
 mod figures;
 mod first_poll;
+mod notes;
 mod reads;
 mod reboot;
 mod scope;

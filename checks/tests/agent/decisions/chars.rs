@@ -204,3 +204,29 @@ fn a_restart_in_the_midst_of_the_count_starts_it_nowhere_else() {
         serde_json::json!({ "umad/mlx5_1_1": { "kind": "umad", "device": "mlx5_1", "port": 1 } })
     );
 }
+
+#[test]
+fn a_poll_that_does_not_look_at_them_clears_none() {
+    let mut rig = watching();
+    rig.stop();
+    rig.args = vec![
+        "--checks=InfiniBandCharDeviceCheck,InfiniBandDegradationCheck".to_owned(),
+        "--state-polling-interval=5s".to_owned(),
+        "--counter-polling-interval=1s".to_owned(),
+    ];
+    remove(&mut rig, "umad", 1);
+    assert_eq!(
+        rig.polls(20)
+            .iter()
+            .filter(|line| line.starts_with('F'))
+            .count(),
+        1
+    );
+    assert!(rig.polls(20).is_empty());
+    let standing = rig.agent.as_ref().unwrap().standing();
+    assert_eq!(standing.len(), 1, "{standing:?}");
+    rig.world
+        .errors
+        .insert(ANCHOR.to_owned(), ReadError::ENOENT);
+    assert!(rig.polls(10).is_empty(), "the class folder tells nothing");
+}

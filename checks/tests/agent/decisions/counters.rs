@@ -763,3 +763,25 @@ fn shared_keys_tell_values_and_breaches() {
         false
     );
 }
+
+#[test]
+fn a_poll_that_lists_nothing_settles_no_reboot() {
+    let mut rig = counting(&nics(2));
+    downed(&mut rig, "mlx5_1", 4);
+    rig.poll();
+    rig.reboot();
+    rig.world.drop_device("mlx5_1");
+    rig.world.put_device(&nic(5));
+    put_counters(&mut rig, &nic(5));
+    rig.world
+        .errors
+        .insert(ANCHOR.to_owned(), ReadError::ENOENT);
+    assert!(rig.polls(2).is_empty());
+    rig.world.errors.clear();
+    let said = rig.poll();
+    assert!(
+        said.iter()
+            .any(|line| line.contains("not present after reboot")),
+        "{said:?}"
+    );
+}

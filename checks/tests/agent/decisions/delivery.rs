@@ -345,3 +345,33 @@ fn what_is_not_so_takes_no_room_in_the_file() {
         assert!(!text.contains(key), "{key} in {text}");
     }
 }
+
+#[test]
+fn what_was_accepted_is_saved_before_the_next_call() {
+    let mut rig = Rig::started(&[crate::world::nic(0), crate::world::nic(1).ethernet()]);
+    rig.world.set("mlx5_0", 1, DISABLED);
+    rig.world.set("mlx5_1", 1, DISABLED);
+    rig.tick();
+    let mut agent = rig.agent.take().unwrap();
+    let polled = agent.poll(&rig.world);
+    agent.take(polled);
+    let mut done = Vec::new();
+    loop {
+        match agent.next() {
+            Todo::Publish { check, .. } => {
+                done.push(check.name());
+                agent.published(&Outcome::Accepted);
+            }
+            Todo::Save(_) => {
+                done.push("save");
+                agent.saved(Ok(()));
+            }
+            Todo::Note(_) | Todo::Wait(_) => {}
+            Todo::Done => break,
+        }
+    }
+    assert_eq!(
+        done,
+        ["InfiniBandStateCheck", "save", "EthernetStateCheck", "save"]
+    );
+}

@@ -405,3 +405,15 @@ fn the_type_of_a_card_is_asked_for_only_where_the_topology_tells_nothing() {
     rig.polls(5);
     assert_eq!(rig.agent.as_ref().unwrap().monitored(), ["mlx5_0"]);
 }
+
+#[test]
+fn a_pinned_device_passes_every_gate_where_there_is_metadata_too() {
+    let mut rig = Rig::new(&[nic(0).interface("eth0"), nic(1).numa(9), nic(2)]);
+    rig.config = "nicInclusionRegexOverride = '^mlx5_[01]$'".to_owned();
+    rig.route = Some("Iface Destination\neth0 00000000\n".to_owned());
+    rig.poll();
+    assert_eq!(
+        rig.agent.as_ref().unwrap().monitored(),
+        ["mlx5_0", "mlx5_1"]
+    );
+}
