@@ -227,3 +227,15 @@ fn breaches_values_and_character_devices_of_another_monitor_are_taken_over() {
         ["h mlx5_0/1: Counter link_downed recovered on port mlx5_0 port 1"]
     );
 }
+
+#[test]
+fn a_device_that_another_monitor_reported_gone_is_waited_for() {
+    let stands = json!({ "disappeared_devices": { "InfiniBand/mlx5_9":
+        { "device": "mlx5_9", "link_layer": "InfiniBand", "observed_this_boot": true } } });
+    let mut rig = inherited(&file_of_another(stands));
+    rig.world.set("mlx5_1", 1, INIT);
+    rig.world.set("mlx5_3", 2, POLLING);
+    assert!(rig.polls(3).is_empty());
+    rig.world.put_device(&nic(9));
+    assert_eq!(brief(&rig.poll()), ["h mlx5_9", "h mlx5_9/1"]);
+}
