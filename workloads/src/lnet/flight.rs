@@ -175,7 +175,7 @@ impl Lnet {
     }
 
     /// The end of the wire: a port that went dark meanwhile makes the completion fail, when the
-    /// retries since the posting have run out.
+    /// retries have run out.
     pub(crate) fn land(&mut self, id: MessageId) {
         let Some(message) = self.flying.get(&id) else {
             return;

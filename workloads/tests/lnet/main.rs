@@ -2,8 +2,11 @@
 
 mod cases;
 mod laws;
+mod outcomes;
 mod params;
+mod paths;
 mod row;
+mod rules;
 mod stage;
 mod storage;
 mod story;
