@@ -352,7 +352,7 @@ impl Network {
         Ok(())
     }
 
-    /// A node is gone in an instant, and what it remembered with it.
+    /// A node is gone in an instant; what it remembered nobody can ask until it starts anew.
     fn fail(&mut self, node: &NodeName, kind: KernelEventKind) -> Result<(), DeedError> {
         if self.node(node)?.power == Power::Off {
             return Err(DeedError::Off(node.clone()));
@@ -361,7 +361,6 @@ impl Network {
         let ends = self.ends_of(node);
         for end in &ends {
             self.go_down(end, None);
-            self.port_mut(end).record.forget();
             self.tell(end, kind);
         }
         for end in &ends {

@@ -301,18 +301,17 @@ impl Network {
     }
 
     /// A line's ends become active: both must be armed, for a port carries data only when its
-    /// neighbour will.
+    /// neighbour will. A subnet manager that stops calls this step off.
     fn activate(&mut self, index: usize) {
         let ends = self.lines[index].ends.clone();
         let armed = |end| {
             self.port(end)
                 .is_ok_and(|port| port.logical >= Logical::Armed)
         };
-        if !self.manager.runs() || !ends.iter().all(armed) {
-            return;
-        }
-        for end in &ends {
-            self.make_active(end);
+        if ends.iter().all(armed) {
+            for end in &ends {
+                self.make_active(end);
+            }
         }
     }
 

@@ -112,6 +112,21 @@ fn a_disabled_port_tells_its_partner(#[values(InfiniBand, Ethernet)] layer: Link
     assert_eq!(pairs(&world, &victim), [Some((0, 0)); 2]);
 }
 
+#[rstest]
+fn an_end_is_blamed_once(#[values(false, true)] already_down: bool) {
+    let mut world = world_of(InfiniBand);
+    let victim = slot(&world, 0);
+    if already_down {
+        act(&mut world, Action::Cut(victim.clone()));
+    }
+    act(&mut world, Action::Disable(victim.clone()));
+    act(&mut world, Action::Mend(victim.clone()));
+    to_ms(&mut world, 1_000);
+    assert_eq!(states(&world, &victim), UP);
+    act(&mut world, Action::Cut(victim.clone()));
+    assert_eq!(pairs(&world, &victim), [Some((36, 0)); 2]);
+}
+
 /// Reasons that hold: the link is dark until the end is let up, and then trains.
 #[rstest]
 #[case::switch_management(Side::There, 60, (0, 60), (60, 0))]
