@@ -9,10 +9,11 @@
 //! embedded, a vendor's files come in as texts.
 //!
 //! Start at [`Platforms::shipped`], [`Platform::machine`] and [`render`]; [`yaml`] reads YAML for
-//! every room.
+//! every room, [`topo`] prints and reads `nvidia-smi topo -m`.
 
 pub mod profile;
 pub mod provenance;
+pub mod topo;
 pub mod yaml;
 
 mod assembly;
@@ -28,7 +29,6 @@ mod platform;
 mod problem;
 mod render;
 mod state;
-mod topo;
 mod variant;
 
 pub use assembly::{UPTIME_AT_REST_NS, WORLD_START_WALL_NS};

@@ -1,112 +1,130 @@
-//! What `nvidia-smi topo -m` prints on a machine: the matrix that a metadata collector parses.
+//! `nvidia-smi topo -m`: the matrix of GPUs and NICs, as a value, as text, and read back.
 //!
-//! Cells between GPUs and NICs, and between GPUs, are the profile's; those between two NICs are
-//! derived: `PIX` on one card, `PXB` where both are behind a switch of one GPU, `NODE` on one NUMA
-//! node unless the platform has no such relation at all, else `SYS`.
+//! A [`Topology`] says how near every device of the matrix is to every other, and what the tool
+//! prints beside the GPUs. [`parse`] reads one from text that went through terminals and hands; its
+//! rule is *never silently wrong*: what has two readings is refused with its place. Printing one
+//! gives the tool's text, and [`parse`] of that gives the same value. A machine's own is
+//! [`Platform::topology`](crate::Platform::topology).
+//!
+//! What is known only from elsewhere (addresses, UUIDs, serial numbers) is not in the matrix;
+//! [`Topology::metadata`] leaves it empty. Nothing here judges what a NIC is for.
+//!
+//! Start at [`parse`]; `sheet.rs` finds the lines, `affinity.rs` reads what stands beside a GPU.
 
-use crate::{Function, Machine, Platform, TopoLevel};
+mod affinity;
+mod error;
+mod glyphs;
+mod legend;
+mod metadata;
+mod parse;
+mod render;
+mod sheet;
 
-/// The legend under the matrix, as the tool prints it.
-const LEGEND: &str = "
-Legend:
+pub use error::{TopoError, TopoFault};
+pub use parse::parse;
 
-  X    = Self
-  SYS  = Connection traversing PCIe as well as the SMP interconnect between NUMA nodes (e.g., QPI/UPI)
-  NODE = Connection traversing PCIe as well as the interconnect between PCIe Host Bridges within a NUMA node
-  PHB  = Connection traversing PCIe as well as a PCIe Host Bridge (typically the CPU)
-  PXB  = Connection traversing multiple PCIe bridges (without traversing the PCIe Host Bridge)
-  PIX  = Connection traversing at most a single PCIe bridge
-  NV#  = Connection traversing a bonded set of # NVLinks
-";
+use crate::{DeviceName, TopoLevel};
 
-impl Platform {
-    /// The tool's output for this machine, with tabs between the columns as on a pipe.
+/// The matrix, and what the tool prints around it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Topology {
+    gpus: Vec<TopoGpu>,
+    nics: Vec<TopoNic>,
+    /// Row by row over the GPUs, then the NICs; symmetric, `X` on the diagonal and nowhere else.
+    levels: Vec<Vec<TopoLevel>>,
+}
+
+/// What the tool prints beside a GPU.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TopoGpu {
+    /// `CPU Affinity`, as printed; the tool cuts long lists. Empty if nothing or `N/A` is printed.
+    pub cpus: String,
+    /// `NUMA Affinity`, as printed: a node, or a list of nodes such as `0-1` or `0,2-17`. `None`
+    /// if it is `N/A`, empty, or a driver has no such column.
+    pub numa: Option<String>,
+    /// `GPU NUMA ID`: the node of the GPU's own memory. `None` if it is `N/A` or not a column.
+    pub numa_id: Option<u32>,
+}
+
+impl TopoGpu {
+    /// The NUMA node for the metadata: the first of the printed list, -1 if unknown.
+    ///
+    /// On Grace the list is the CPU's node and then those of the GPU's memory, so the first is the
+    /// node to which NICs belong.
     #[must_use]
-    pub fn topo_text(&self, machine: &Machine) -> String {
-        let nics: Vec<&Function> = machine
-            .functions
-            .values()
-            .map(|function| &**function)
-            .filter(|function| function.rdma.is_some() && !function.topo.is_empty())
-            .collect();
-        let gpus = &machine.gpus;
-        let labels = || {
-            let gpus = (0..gpus.len()).map(|gpu| format!("GPU{gpu}"));
-            gpus.chain((0..nics.len()).map(|nic| format!("NIC{nic}")))
-        };
-        let mut text = String::new();
-        for label in labels() {
-            text += &format!("\t{label}");
-        }
-        text += "\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\n";
-        for (row, gpu) in gpus.iter().enumerate() {
-            text += &format!("GPU{row}");
-            for (column, other) in gpus.iter().enumerate() {
-                text += &cell(self.between_gpus((row, gpu.numa), (column, other.numa)));
-            }
-            for nic in &nics {
-                text += &cell(level(nic, row));
-            }
-            let numa = match self.profile.gpus.numa_texts.get(&gpu.numa) {
-                Some(text) => text.clone(),
-                None if gpu.numa < 0 => "N/A".to_owned(),
-                None => gpu.numa.to_string(),
-            };
-            text += &format!("\t{}\t{numa}\t\tN/A\n", gpu.cpus);
-        }
-        for (row, nic) in nics.iter().enumerate() {
-            text += &format!("NIC{row}");
-            for gpu in 0..gpus.len() {
-                text += &cell(level(nic, gpu));
-            }
-            for other in &nics {
-                text += &cell(between_nics(nic, other));
-            }
-            text.push('\n');
-        }
-        text += LEGEND;
-        text += "\nNIC Legend:\n\n";
-        for (number, rdma) in nics.iter().filter_map(|nic| nic.rdma.as_ref()).enumerate() {
-            text += &format!("  NIC{number}: {}\n", rdma.name);
-        }
-        text
-    }
-
-    fn between_gpus(&self, (row, numa): (usize, i32), (column, other): (usize, i32)) -> TopoLevel {
-        match self.profile.gpus.between {
-            _ if row == column => TopoLevel::X,
-            Some(level) => level,
-            None if numa == other => TopoLevel::NODE,
-            None => TopoLevel::SYS,
-        }
+    pub fn numa_node(&self) -> i32 {
+        let first = self.numa.as_deref().unwrap_or_default();
+        let first = first.split([',', '-']).next().unwrap_or_default();
+        first.parse().unwrap_or(-1)
     }
 }
 
-/// A cell; the tool pads the diagonal.
-fn cell(level: TopoLevel) -> String {
-    match level {
-        TopoLevel::X => "\t X ".to_owned(),
-        level => format!("\t{level}"),
+/// A NIC of the matrix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TopoNic {
+    /// How its row and its column are named: `NIC3`; older drivers print the device's name.
+    pub label: String,
+    /// The RDMA device; `None` if it is labelled `NIC3` and no legend says which that is.
+    pub name: Option<DeviceName>,
+}
+
+impl TopoNic {
+    /// The device's name, or the label if no name is known.
+    #[must_use]
+    pub fn device(&self) -> DeviceName {
+        let label = || DeviceName(self.label.clone());
+        self.name.clone().unwrap_or_else(label)
     }
 }
 
-fn level(nic: &Function, gpu: usize) -> TopoLevel {
-    nic.topo.get(gpu).copied().unwrap_or(TopoLevel::SYS)
-}
+impl Topology {
+    /// The matrix of these devices. `between` gives the level of each pair, the GPUs being the
+    /// first numbers and the NICs the next; it is asked once for each pair, the lower number first.
+    #[must_use]
+    pub fn new(
+        gpus: Vec<TopoGpu>,
+        nics: Vec<TopoNic>,
+        mut between: impl FnMut(usize, usize) -> TopoLevel,
+    ) -> Self {
+        let devices = gpus.len() + nics.len();
+        let mut levels = vec![vec![TopoLevel::X; devices]; devices];
+        for a in 0..devices {
+            for b in a + 1..devices {
+                let level = between(a, b);
+                levels[a][b] = level;
+                levels[b][a] = level;
+            }
+        }
+        Self { gpus, nics, levels }
+    }
 
-fn between_nics(a: &Function, b: &Function) -> TopoLevel {
-    let near = |level: &TopoLevel| matches!(level, TopoLevel::PIX | TopoLevel::PXB);
-    let share_a_switch = a.topo.iter().zip(&b.topo).any(|(a, b)| near(a) && near(b));
-    let has_nodes = |nic: &Function| nic.topo.contains(&TopoLevel::NODE);
-    if a.pci == b.pci {
-        TopoLevel::X
-    } else if a.card() == b.card() {
-        TopoLevel::PIX
-    } else if share_a_switch {
-        TopoLevel::PXB
-    } else if a.numa == b.numa && has_nodes(a) && has_nodes(b) {
-        TopoLevel::NODE
-    } else {
-        TopoLevel::SYS
+    /// The GPUs, in the order of their numbers.
+    #[must_use]
+    pub fn gpus(&self) -> &[TopoGpu] {
+        &self.gpus
+    }
+
+    /// The NICs, in the order of the matrix.
+    #[must_use]
+    pub fn nics(&self) -> &[TopoNic] {
+        &self.nics
+    }
+
+    /// The whole matrix, row by row: the GPUs, then the NICs.
+    #[must_use]
+    pub fn levels(&self) -> &[Vec<TopoLevel>] {
+        &self.levels
+    }
+
+    /// For each NIC, in the order of the matrix, its levels in the order of the GPUs.
+    pub fn nic_levels(&self) -> impl Iterator<Item = (&TopoNic, &[TopoLevel])> {
+        let gpus = self.gpus.len();
+        let rows = self.levels[gpus..].iter();
+        self.nics.iter().zip(rows.map(move |row| &row[..gpus]))
+    }
+
+    /// The NICs that no legend names: a monitor that reads the metadata will not know them.
+    pub fn unnamed(&self) -> impl Iterator<Item = &TopoNic> {
+        self.nics.iter().filter(|nic| nic.name.is_none())
     }
 }

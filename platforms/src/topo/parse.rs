@@ -1,0 +1,211 @@
+//! Reading `nvidia-smi topo -m`, and refusing what has more than one reading.
+//!
+//! What is relied on, because damage does not touch all of it at once:
+//!
+//! - the labels of the rows, each alone at the start of its line, are the columns: the header must
+//!   be the same labels in the same order, whatever blanks it lost or gained;
+//! - no level begins with another, so cells that run together are read one by one, and every row
+//!   has exactly one for each column;
+//! - `X` is on the diagonal and nowhere else, and the two cells of a pair are equal.
+//!
+//! So a lost, added or changed cell never goes unnoticed. Rows that are lost together with their
+//! columns and legend entries leave no trace; nothing can be said of them.
+
+use std::collections::BTreeSet;
+
+use super::affinity::{self, Beside};
+use super::glyphs::{self, Place, Reader};
+use super::sheet::{Row, Sheet};
+use super::{TopoError, TopoFault, TopoNic, Topology, legend};
+use crate::{DeviceName, TopoLevel};
+
+/// Reads the output of `nvidia-smi topo -m`: as it comes from a pipe, or as a terminal wrapped,
+/// coloured and expanded it. Lines before the header and below the legend are left alone.
+///
+/// # Errors
+///
+/// Where the text could be no matrix, or more than one.
+pub fn parse(text: &str) -> Result<Topology, TopoError> {
+    let lines = glyphs::lines(text)?;
+    let sheet = Sheet::find(&lines)?;
+    let gpus = check_labels(&sheet.rows)?;
+    let titles = read_header(&sheet)?;
+    let labels: Vec<&str> = sheet.rows.iter().map(|row| row.label.as_str()).collect();
+    let mut levels = Vec::new();
+    let mut beside = Vec::new();
+    for (number, row) in sheet.rows.iter().enumerate() {
+        let mut reader = Reader::new(&row.content, row.place);
+        levels.push(read_cells(&mut reader, number, &labels)?);
+        if number < gpus {
+            beside.push(Beside::new(&row.label, reader));
+        } else {
+            check_end(reader, &row.label)?;
+        }
+    }
+    check_mirror(&levels, &labels)?;
+    let mut names = legend::read(sheet.below, &labels[gpus..])?;
+    let nics = labels[gpus..].iter().map(|&label| TopoNic {
+        label: label.to_owned(),
+        name: match is_number(label) {
+            true => names.remove(label),
+            false => Some(DeviceName::from(label)),
+        },
+    });
+    Ok(Topology {
+        gpus: affinity::read(&beside, titles)?,
+        nics: nics.collect(),
+        levels: levels
+            .into_iter()
+            .map(|row| row.into_iter().map(|(level, _)| level).collect())
+            .collect(),
+    })
+}
+
+/// Whether the label is `NIC<n>`, so that only a legend tells the device's name.
+fn is_number(label: &str) -> bool {
+    label.starts_with("NIC")
+}
+
+/// How many rows are GPUs; they come first, and labels with numbers count from 0.
+fn check_labels(rows: &[Row]) -> Result<usize, TopoError> {
+    let is_gpu = |row: &&Row| row.label.starts_with("GPU");
+    let gpus = rows.iter().take_while(is_gpu).count();
+    let numbered = rows.get(gpus).is_some_and(|row| is_number(&row.label));
+    let mut seen = BTreeSet::new();
+    for (number, row) in rows.iter().enumerate() {
+        let expected = match number.checked_sub(gpus) {
+            None => format!("`GPU{number}`"),
+            Some(nic) if numbered => format!("`NIC{nic}`"),
+            Some(_) => "the name of another device".to_owned(),
+        };
+        let is_name = !is_gpu(&row) && !is_number(&row.label);
+        let fits = match number >= gpus && !numbered {
+            true => is_name,
+            false => expected == format!("`{}`", row.label),
+        };
+        if !fits || !seen.insert(&row.label) {
+            let found = row.label.clone();
+            return Err(TopoError::at(
+                row.place,
+                TopoFault::Label { found, expected },
+            ));
+        }
+    }
+    Ok(gpus)
+}
+
+/// Compares the header with the labels of the rows; gives how many titles follow them.
+fn read_header(sheet: &Sheet) -> Result<usize, TopoError> {
+    const TITLES: [&str; 3] = ["CPUAffinity", "NUMAAffinity", "GPUNUMAID"];
+    let mut reader = Reader::new(&sheet.header, Place { line: 1, column: 1 });
+    for row in &sheet.rows {
+        let was = reader.clone();
+        // `NIC1` is also how `NIC10` begins.
+        let whole = reader.take_through_blanks(&row.label)
+            && !(reader.peek().is_some_and(|char| char.is_ascii_digit()));
+        if !whole {
+            reader = was;
+            reader.skip_blanks();
+            let fault = TopoFault::Column {
+                found: reader.found(),
+                expected: row.label.clone(),
+            };
+            return Err(TopoError::at(reader.place(), fault));
+        }
+    }
+    let titles = TITLES
+        .iter()
+        .take_while(|title| reader.take_through_blanks(title));
+    let titles = titles.count();
+    reader.skip_blanks();
+    match reader.peek() {
+        None => Ok(titles),
+        Some(_) => {
+            let found = reader.found();
+            Err(TopoError::at(reader.place(), TopoFault::Titles { found }))
+        }
+    }
+}
+
+fn read_cells(
+    reader: &mut Reader,
+    number: usize,
+    labels: &[&str],
+) -> Result<Vec<(TopoLevel, Place)>, TopoError> {
+    let row = || labels[number].to_owned();
+    let mut cells = Vec::new();
+    for (other, column) in labels.iter().enumerate() {
+        reader.skip_blanks();
+        let place = reader.place();
+        let found = reader.found();
+        let level = take_level(reader).ok_or_else(|| {
+            let (row, column) = (row(), (*column).to_owned());
+            TopoError::at(place, TopoFault::Cell { found, row, column })
+        })?;
+        if (level == TopoLevel::X) != (number == other) {
+            let (row, column) = (row(), (*column).to_owned());
+            return Err(TopoError::at(
+                place,
+                TopoFault::Diagonal { level, row, column },
+            ));
+        }
+        cells.push((level, place));
+    }
+    Ok(cells)
+}
+
+fn check_end(mut reader: Reader, row: &str) -> Result<(), TopoError> {
+    reader.skip_blanks();
+    match reader.peek() {
+        None => Ok(()),
+        Some(_) => {
+            let (found, row) = (reader.found(), row.to_owned());
+            Err(TopoError::at(
+                reader.place(),
+                TopoFault::Leftover { found, row },
+            ))
+        }
+    }
+}
+
+/// Takes the level that comes next, whatever follows it.
+pub(super) fn take_level(reader: &mut Reader) -> Option<TopoLevel> {
+    const WORDS: [TopoLevel; 6] = [
+        TopoLevel::X,
+        TopoLevel::PIX,
+        TopoLevel::PXB,
+        TopoLevel::PHB,
+        TopoLevel::NODE,
+        TopoLevel::SYS,
+    ];
+    let word = WORDS
+        .into_iter()
+        .find(|level| reader.take(&level.to_string()));
+    word.or_else(|| {
+        let mut ahead = reader.clone();
+        let links = ahead
+            .take("NV")
+            .then(|| ahead.take_while(|char| char.is_ascii_digit()))?;
+        let links = links.parse().ok().filter(|_| !links.starts_with('0'))?;
+        *reader = ahead;
+        Some(TopoLevel::NV(links))
+    })
+}
+
+fn check_mirror(levels: &[Vec<(TopoLevel, Place)>], labels: &[&str]) -> Result<(), TopoError> {
+    for (row, cells) in levels.iter().enumerate() {
+        for (column, &(level, place)) in cells.iter().enumerate().take(row) {
+            let (mirrored, _) = levels[column][row];
+            if level != mirrored {
+                let fault = TopoFault::Mirror {
+                    level,
+                    row: labels[row].to_owned(),
+                    column: labels[column].to_owned(),
+                    mirrored,
+                };
+                return Err(TopoError::at(place, fault));
+            }
+        }
+    }
+    Ok(())
+}
