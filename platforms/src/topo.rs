@@ -88,12 +88,11 @@ impl Topology {
     ) -> Self {
         let devices = gpus.len() + nics.len();
         let mut levels = vec![vec![TopoLevel::X; devices]; devices];
-        for a in 0..devices {
-            for b in a + 1..devices {
-                let level = between(a, b);
-                levels[a][b] = level;
-                levels[b][a] = level;
-            }
+        let pairs = (0..devices).flat_map(|a| (a + 1..devices).map(move |b| (a, b)));
+        for (a, b) in pairs {
+            let level = between(a, b);
+            levels[a][b] = level;
+            levels[b][a] = level;
         }
         Self { gpus, nics, levels }
     }

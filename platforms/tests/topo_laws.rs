@@ -99,7 +99,7 @@ fn topologies() -> impl Strategy<Value = Topology> {
                 },
                 Naming::PartialLegend => TopoNic {
                     label,
-                    name: named("mlx5_").filter(|_| number % 2 == 0),
+                    name: named("mlx5_").filter(|_| number.is_multiple_of(2)),
                 },
                 Naming::Older => TopoNic {
                     label: format!("mlx5_{number}"),
