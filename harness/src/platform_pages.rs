@@ -5,7 +5,11 @@
 
 use std::fmt::Write as _;
 
-use platforms::{NodeName, Platform, yaml::nearest};
+use platforms::{
+    NodeName, Platform,
+    topo::{self, TopoError},
+    yaml::nearest,
+};
 
 pub use platforms::Platforms;
 
@@ -109,9 +113,21 @@ pub fn show(platforms: &Platforms, name: &str) -> Result<String, NoSuchPlatform>
 ///
 /// # Errors
 /// If there is no such platform.
-pub fn topo(platforms: &Platforms, name: &str) -> Result<String, NoSuchPlatform> {
+pub fn matrix(platforms: &Platforms, name: &str) -> Result<String, NoSuchPlatform> {
     let platform = find(platforms, name)?;
     Ok(platform.topo_text(&platform.machine(&NodeName::from(crate::suite::NODE))))
+}
+
+/// `gpu_metadata.json` of a matrix that `nvidia-smi topo -m` printed, and the labels of NICs that no
+/// legend names. What a matrix does not tell (node, time, driver, addresses) is empty.
+///
+/// # Errors
+/// If the text cannot be read with certainty: why, and where.
+pub fn metadata(matrix: &str) -> Result<(String, Vec<String>), TopoError> {
+    let topology = topo::parse(matrix)?;
+    let unnamed = topology.unnamed().map(|nic| nic.label.clone()).collect();
+    let metadata = topology.metadata(&NodeName::from(""), "", "");
+    Ok((metadata.to_json(), unnamed))
 }
 
 const WRITES: &str = "writing to a string cannot fail";
@@ -127,7 +143,7 @@ mod tests {
             let page = show(&platforms, name).unwrap();
             let rows = page.lines().skip(4).count();
             assert_eq!(rows, platform.ports().len(), "{page}");
-            assert!(topo(&platforms, name).unwrap().contains("GPU0"), "{name}");
+            assert!(matrix(&platforms, name).unwrap().contains("GPU0"), "{name}");
         }
     }
 

@@ -6,7 +6,8 @@
 
 use std::{
     collections::BTreeMap,
-    env, fs, io,
+    env, fs,
+    io::{self, Read as _},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
@@ -16,6 +17,9 @@ use reports::DrillName;
 use scenarios::{AtRest, Clauses, Scenario, ScenarioError};
 
 use crate::{Descriptor, SHIPPED, suite::NODE};
+
+/// The most that is read of a file, in bytes.
+const MAX_FILE_BYTES: u64 = MAX_BYTES as u64;
 
 /// How deep folders are walked. Chosen: a suite is `folder/family/name.yaml`; a loop of links ends.
 const DEPTH_MAX: usize = 8;
@@ -285,22 +289,45 @@ pub fn read_monitor(asked: &str) -> Result<Descriptor, ReadError> {
 /// # Errors
 /// If it cannot be read, is too large, or no text.
 pub fn text_of(path: &Path) -> Result<String, ReadError> {
+    let name = path.display().to_string();
     let io = |cause| ReadError::Io {
         path: path.display().to_string(),
         cause,
     };
     let size = fs::metadata(path).map_err(io)?.len();
-    if size > u64::try_from(MAX_BYTES).expect("the limit fits 64 bits") {
+    if size > MAX_FILE_BYTES {
         return Err(ReadError::TooLarge {
-            path: path.display().to_string(),
+            path: name,
             bytes: size,
         });
     }
-    String::from_utf8(fs::read(path).map_err(io)?).map_err(|error| {
+    text(&name, fs::read(path).map_err(io)?)
+}
+
+/// A text from standard input, within the limit.
+///
+/// # Errors
+/// If it cannot be read, is too large, or no text.
+pub fn text_in() -> Result<String, ReadError> {
+    let path = "standard input".to_owned();
+    let mut bytes = Vec::new();
+    let read = io::stdin().take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes);
+    match read {
+        Err(cause) => Err(ReadError::Io { path, cause }),
+        Ok(count) if count as u64 > MAX_FILE_BYTES => Err(ReadError::TooLarge {
+            path,
+            bytes: count as u64,
+        }),
+        Ok(_) => text(&path, bytes),
+    }
+}
+
+fn text(name: &str, bytes: Vec<u8>) -> Result<String, ReadError> {
+    String::from_utf8(bytes).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = good.iter().filter(|byte| **byte == b'\n').count() + 1;
         ReadError::NotText {
-            path: path.display().to_string(),
+            path: name.to_owned(),
             line,
         }
     })

@@ -246,7 +246,8 @@ pub(crate) enum PlatformCommand {
         #[arg(value_name = "PATH|NAME")]
         what: Vec<String>,
     },
-    /// The `nvidia-smi topo -m` text
+    /// What `nvidia-smi topo -m` prints on a platform; or, of a file with such a text (`-` for standard
+    /// input), its `gpu_metadata.json`
     Topo(OnePlatform),
     /// A platform to begin with
     #[command(hide = true, disable_help_flag = true)]

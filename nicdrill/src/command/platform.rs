@@ -1,6 +1,6 @@
 //! `nicdrill platform`: machines at rest, listed, shown, checked, and as `topo -m` text.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use harness::{platform_check, platform_pages, read_files};
 use reports::ExitCode;
@@ -9,7 +9,7 @@ use super::{Stop, select::is_path};
 use crate::{
     arguments::{Color, OnePlatform, PlatformFolders},
     settings::Settings,
-    terminal::Terminal,
+    terminal::{Terminal, talk},
 };
 
 /// Every platform and variant, one a line.
@@ -24,10 +24,35 @@ pub(crate) fn platform_show(one: &OnePlatform) -> Result<ExitCode, Stop> {
     out(&platform_pages::show(&platforms, &one.platform).map_err(Stop::input)?)
 }
 
-/// The `topo -m` text.
+/// The `topo -m` text of a platform, or the metadata of such a text.
 pub(crate) fn platform_topo(one: &OnePlatform) -> Result<ExitCode, Stop> {
+    let what = one.platform.as_str();
+    if what == "-" || is_path(what) || Path::new(what).is_file() {
+        return topo_metadata(what);
+    }
     let (platforms, _) = read(&one.folders.platforms)?;
-    out(&platform_pages::topo(&platforms, &one.platform).map_err(Stop::input)?)
+    out(&platform_pages::matrix(&platforms, &one.platform).map_err(Stop::input)?)
+}
+
+fn topo_metadata(file: &str) -> Result<ExitCode, Stop> {
+    let (name, text) = if file == "-" {
+        (
+            "standard input",
+            read_files::text_in().map_err(Stop::input)?,
+        )
+    } else {
+        let text = read_files::text_of(Path::new(file)).map_err(Stop::input)?;
+        (file, text)
+    };
+    let (json, unnamed) = platform_pages::metadata(&text)
+        .map_err(|error| Stop::input(format_args!("{name}: {error}")))?;
+    if !unnamed.is_empty() {
+        talk(&format!(
+            "{name}: no legend names {}: they go by their labels, which no monitor knows",
+            unnamed.join(", ")
+        ));
+    }
+    out(&json)
 }
 
 /// Parses, renders and classifies; what is wrong is listed.
