@@ -298,11 +298,12 @@ fn a_clearing_under_a_borrowed_name_repeats_what_stands_of_the_borrower() {
 
 #[test]
 fn a_ports_clearing_under_a_borrowed_name_repeats_that_port_alone() {
-    let mut rig = Rig::new(&[nic(0), nic(1).ports(2)]);
+    let mut rig = Rig::new(&[nic(0), nic(1).ports(2), nic(2)]);
     rig.args = vec!["--disappearance-polls=5".to_owned()];
     rig.poll();
     rig.world.set("mlx5_0", 1, DISABLED);
-    assert_eq!(brief(&rig.poll()), ["F mlx5_0/1"]);
+    rig.world.set("mlx5_2", 1, DISABLED);
+    assert_eq!(brief(&rig.poll()), ["F mlx5_0/1", "F mlx5_2/1"]);
     rig.world.drop_device("mlx5_0");
     rig.world.drop_device("mlx5_1");
     rig.world.put_device(&nic(1).ports(2).named("mlx5_0"));
