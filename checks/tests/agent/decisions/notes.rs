@@ -105,3 +105,12 @@ fn everything_that_stands_is_told_with_its_check_and_its_severity() {
     want.sort();
     assert_eq!(rig.agent.as_ref().unwrap().standing(), want);
 }
+
+#[test]
+fn a_node_that_lost_its_only_device_over_a_reboot_is_one_without() {
+    let mut rig = Rig::started(&nics(1));
+    rig.reboot();
+    rig.world.drop_device("mlx5_0");
+    assert!(rig.polls(3).is_empty());
+    assert_eq!(rig.notes_with("no device is monitored"), 1);
+}
