@@ -10,7 +10,7 @@ use std::{
     ops::ControlFlow,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicUsize, Ordering},
         mpsc,
     },
     thread,
@@ -27,10 +27,9 @@ pub(super) struct Panicked(pub(super) String);
 
 /// Does `tasks` tasks in `jobs` jobs and tells each result in order.
 ///
-/// `worker` makes a worker, counted from 0, who belongs to the job of that number modulo `jobs` and takes
-/// its turns; `each` does one task, counted from 0; `tell`
-/// takes the results in order and may break off, after which no further task begins and nothing more
-/// is told.
+/// `worker` makes a worker, counted from 0, who belongs to the job of that number modulo `jobs` and
+/// takes its turns; `each` does one task, counted from 0; `tell` takes the results in order and may
+/// break off, after which no further task begins and nothing more is told.
 pub(super) fn in_order<W, T: Send>(
     jobs: usize,
     tasks: usize,
@@ -39,17 +38,16 @@ pub(super) fn in_order<W, T: Send>(
     mut tell: impl FnMut(usize, Result<T, Panicked>) -> ControlFlow<()>,
 ) {
     let next = AtomicUsize::new(0);
-    let stop = AtomicBool::new(false);
     let (sender, results) = mpsc::channel();
     let jobs = jobs.clamp(1, tasks.max(1));
     let turns: Vec<Turn> = (0..jobs).map(|_| Turn::default()).collect();
     thread::scope(|scope| {
         for place in 0..jobs * WORKERS {
             let turn = turns[place % jobs].clone();
-            let (sender, next, stop, worker, each) = (sender.clone(), &next, &stop, &worker, &each);
+            let (sender, next, worker, each) = (sender.clone(), &next, &worker, &each);
             scope.spawn(move || {
                 let mut own = None;
-                while !stop.load(Ordering::Relaxed) {
+                loop {
                     turn.enter();
                     let task = next.fetch_add(1, Ordering::Relaxed);
                     if task >= tasks {
@@ -78,7 +76,7 @@ pub(super) fn in_order<W, T: Send>(
             early.insert(task, done);
             while let Some(done) = early.remove(&due) {
                 if tell(due, done).is_break() {
-                    stop.store(true, Ordering::Relaxed);
+                    next.store(tasks, Ordering::Relaxed);
                     return;
                 }
                 due += 1;
@@ -99,7 +97,7 @@ fn text_of(panic: &(dyn std::any::Any + Send)) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Barrier, Mutex};
+    use std::sync::{Barrier, Mutex, atomic::AtomicBool};
 
     use super::*;
 
