@@ -291,17 +291,14 @@ pub fn read_monitor(asked: &str) -> Result<Descriptor, ReadError> {
 pub fn text_of(path: &Path) -> Result<String, ReadError> {
     let name = path.display().to_string();
     let io = |cause| ReadError::Io {
-        path: path.display().to_string(),
+        path: name.clone(),
         cause,
     };
-    let size = fs::metadata(path).map_err(io)?.len();
-    if size > MAX_FILE_BYTES {
-        return Err(ReadError::TooLarge {
-            path: name,
-            bytes: size,
-        });
+    let bytes = fs::metadata(path).map_err(io)?.len();
+    if bytes > MAX_FILE_BYTES {
+        return Err(ReadError::TooLarge { path: name, bytes });
     }
-    text(&name, fs::read(path).map_err(io)?)
+    text(name.clone(), fs::read(path).map_err(io)?)
 }
 
 /// A text from standard input, within the limit.
@@ -318,18 +315,15 @@ pub fn text_in() -> Result<String, ReadError> {
             path,
             bytes: count as u64,
         }),
-        Ok(_) => text(&path, bytes),
+        Ok(_) => text(path, bytes),
     }
 }
 
-fn text(name: &str, bytes: Vec<u8>) -> Result<String, ReadError> {
+fn text(path: String, bytes: Vec<u8>) -> Result<String, ReadError> {
     String::from_utf8(bytes).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = good.iter().filter(|byte| **byte == b'\n').count() + 1;
-        ReadError::NotText {
-            path: name.to_owned(),
-            line,
-        }
+        ReadError::NotText { path, line }
     })
 }
 

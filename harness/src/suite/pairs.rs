@@ -115,9 +115,7 @@ pub fn select(
             if !is_asked_for(ask, told, &drill) {
                 continue;
             }
-            let Some(rest) = library.at_rest(name) else {
-                continue;
-            };
+            let rest = library.at_rest(name).expect("it was just listed");
             let arms = match told.scenario.at_rest(&rest) {
                 Ok(story) => arms(&story, descriptor, ask),
                 Err(Unfit::NotApplicable { reason }) => Err(reason),
