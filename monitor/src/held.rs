@@ -29,9 +29,9 @@ const MOST: u64 = 2048;
 /// What is open.
 #[derive(Debug, Default)]
 pub(crate) struct Held {
-    /// The folder whose listing begins a poll. It is opened each time, so that whoever serves it sees
-    /// the poll begin.
-    anchor: String,
+    /// The folder whose listing begins a poll, once it is known. It is opened each time, so that
+    /// whoever serves it sees the poll begin.
+    anchor: Option<String>,
     /// How many may be held.
     most: usize,
     open: Mutex<Open>,
@@ -63,10 +63,15 @@ impl Held {
         let may_open = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         let most = may_open.saturating_sub(LEFT_FREE).min(MOST);
         Held {
-            anchor: anchor.to_owned(),
+            anchor: Some(anchor.to_owned()),
             most: usize::try_from(most).unwrap_or_default(),
             open: Mutex::default(),
         }
+    }
+
+    /// Whether polls begin with this folder's listing.
+    pub(crate) fn is_anchor(&self, path: &str) -> bool {
+        self.anchor.as_deref() == Some(path)
     }
 
     /// A whole file.
@@ -82,9 +87,9 @@ impl Held {
     /// # Errors
     /// As the kernel gives them for opening and listing.
     pub(crate) fn list(&self, path: &str) -> io::Result<Vec<String>> {
-        if path == self.anchor {
+        if self.is_anchor(path) {
             let names = names_in(&File::open(path)?)?;
-            self.listed(&names);
+            self.listed(path, &names);
             return Ok(names);
         }
         // A folder that went lists nothing any more on its descriptor.
@@ -130,7 +135,7 @@ impl Held {
 
     /// A poll begins. Lets go what is out of use and, if the anchor's names changed, what is not below
     /// one of them: what a device left open when it went, there and elsewhere.
-    fn listed(&self, names: &[String]) {
+    fn listed(&self, anchor: &str, names: &[String]) {
         let mut open = self.lock();
         open.poll += 1;
         let poll = open.poll;
@@ -141,7 +146,7 @@ impl Held {
         open.names = names.to_vec();
         let has = |path: &str| {
             let below = path
-                .strip_prefix(&self.anchor)
+                .strip_prefix(anchor)
                 .and_then(|below| below.strip_prefix('/'));
             let first = below.and_then(|below| below.split('/').next());
             first.is_some_and(|first| names.iter().any(|name| name == first))

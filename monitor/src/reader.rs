@@ -50,8 +50,6 @@ struct Hung(Mutex<BTreeMap<String, u32>>);
 #[derive(Debug)]
 pub(crate) struct Reader {
     limit: Duration,
-    /// The listing that begins a poll.
-    anchor: Option<Request>,
     stop: Stop,
     held: Arc<Held>,
     hung: Arc<Hung>,
@@ -62,7 +60,6 @@ impl Reader {
     pub(crate) fn new(limit: Duration, stop: Stop) -> Reader {
         Reader {
             limit,
-            anchor: None,
             stop,
             held: Arc::default(),
             hung: Arc::default(),
@@ -72,14 +69,13 @@ impl Reader {
 
     /// Names the folder whose listing begins a poll. From now on files stay open from poll to poll.
     pub(crate) fn begin_polls_at(&mut self, anchor: &str) {
-        self.anchor = Some(Request::List(anchor.to_owned()));
         self.held = Arc::new(Held::with_polls_at(anchor));
         *lock(&self.worker) = None;
     }
 
     fn limit(&self, requests: &[Request]) -> Duration {
-        match (requests, &self.anchor) {
-            ([only], Some(anchor)) if only == anchor => self.limit * ANCHOR_LIMITS,
+        match requests {
+            [Request::List(path)] if self.held.is_anchor(path) => self.limit * ANCHOR_LIMITS,
             _ => self.limit,
         }
     }
