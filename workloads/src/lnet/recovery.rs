@@ -3,11 +3,29 @@
 use super::{
     happening::{Cause, Log},
     health::Health,
-    ni::whole_secs,
+    ni::{Recovery, whole_secs},
     nid::Nid,
     node::Node,
-    params::Param,
+    params::{Param, Params},
 };
+
+impl Recovery {
+    /// It goes on its queue.
+    fn begins(&mut self, now_s: u64, params: &Params) {
+        self.queued = true;
+        self.next_ping_s = now_s + params.recovery_ping_gap_s(self.ping_count);
+    }
+
+    /// Whether it is to be pinged now; the next ping is set if so.
+    fn pings(&mut self, now_s: u64, params: &Params) -> bool {
+        let due = now_s >= self.next_ping_s;
+        if due {
+            self.ping_count += 1;
+            self.next_ping_s = now_s + params.recovery_ping_gap_s(self.ping_count);
+        }
+        due
+    }
+}
 
 impl Node {
     /// Puts one of our interfaces on its queue, unless it is healthy, there already, or health is
@@ -21,8 +39,7 @@ impl Node {
             && ni.health < Health::MAX
             && !ni.recovery.queued
         {
-            ni.recovery.queued = true;
-            ni.recovery.next_ping_s = now_s + params.recovery_ping_gap_s(ni.recovery.ping_count);
+            ni.recovery.begins(now_s, &params);
             self.local_queue.push(nid.clone());
         }
     }
@@ -44,8 +61,7 @@ impl Node {
                 ni.recovery.ping_count = 0;
                 return;
             }
-            ni.recovery.queued = true;
-            ni.recovery.next_ping_s = now_s + params.recovery_ping_gap_s(ni.recovery.ping_count);
+            ni.recovery.begins(now_s, &params);
             self.peer_queue.push(nid.clone());
         }
     }
@@ -62,10 +78,7 @@ impl Node {
                 ni.recovery.queued = false;
                 continue;
             }
-            if now_s >= ni.recovery.next_ping_s {
-                ni.recovery.ping_count += 1;
-                ni.recovery.next_ping_s =
-                    now_s + params.recovery_ping_gap_s(ni.recovery.ping_count);
+            if ni.recovery.pings(now_s, &params) {
                 due.push(nid.clone());
             }
             self.local_queue.push(nid);
@@ -92,10 +105,7 @@ impl Node {
                 ni.recovery.queued = false;
                 continue;
             }
-            if now_s >= ni.recovery.next_ping_s {
-                ni.recovery.ping_count += 1;
-                ni.recovery.next_ping_s =
-                    now_s + params.recovery_ping_gap_s(ni.recovery.ping_count);
+            if ni.recovery.pings(now_s, &params) {
                 due.push(nid.clone());
             }
             self.peer_queue.push(nid);
