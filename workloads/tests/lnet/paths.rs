@@ -3,8 +3,8 @@
 use rstest::rstest;
 use simfs::SimTime;
 use workloads::lnet::{
-    Deed, Lnet, LnetError, NidPattern, Notice, Pace, Param, PortEvent, Profile, Request, RouteSpec,
-    RuleSpec, Side, Timing, Verb, What,
+    Lnet, LnetError, Notice, Pace, Param, PortEvent, Profile, Request, RouteSpec, Side, Timing,
+    Verb, What,
 };
 
 use crate::stage;
@@ -155,16 +155,8 @@ fn by_the_design_a_resend_passes_over_what_was_used() {
     // Even at health 0 the second rail is fresher than the first.
     lnet.set_health(&a, Side::Local, &stage::nid("a2", "o2ib"), 0)
         .unwrap();
-    let rule = RuleSpec {
-        source: NidPattern::Any,
-        destination: NidPattern::Any,
-        kinds: [].into(),
-        portal: None,
-        via: None,
-        pace: Pace::OneIn(2),
-        deed: Deed::Simulate(vec!["local_dropped".parse().unwrap()]),
-    };
-    lnet.add_rule(&a, rule).unwrap();
+    lnet.add_rule(&a, stage::simulate(Pace::OneIn(2), "local_dropped"))
+        .unwrap();
     way(&mut lnet, None, ("b1", "o2ib"));
     let node = lnet.node(&a).unwrap();
     let sent: Vec<u64> = node.nis().iter().map(|ni| ni.stats.sent.total()).collect();

@@ -7,19 +7,7 @@ use workloads::lnet::{
     RuleSpec, Verb, What,
 };
 
-use crate::stage;
-
-fn rule(pace: Pace, deed: Deed) -> RuleSpec {
-    RuleSpec {
-        source: NidPattern::Any,
-        destination: NidPattern::Any,
-        kinds: [].into(),
-        portal: None,
-        via: None,
-        pace,
-        deed,
-    }
-}
+use crate::stage::{self, rule};
 
 fn put(lnet: &mut Lnet, portal: u32, source: &str) {
     let request = Request {

@@ -1,7 +1,9 @@
 //! The worlds that cases are played in, by name.
 
 use platforms::{DeviceName, NodeName, PortNumber, PortRef};
-use workloads::lnet::{Lnet, NiSpec, Nid, NodeSpec, Profile, RouteSpec, Timing};
+use workloads::lnet::{
+    Deed, Lnet, NiSpec, Nid, NidPattern, NodeSpec, Pace, Profile, RouteSpec, RuleSpec, Timing,
+};
 
 /// A node's name.
 pub(crate) fn name(text: &str) -> NodeName {
@@ -91,4 +93,22 @@ pub(crate) fn specs(world: &str, profile: Profile) -> Vec<NodeSpec> {
 /// A network of these nodes with the usual timing.
 pub(crate) fn lnet(specs: Vec<NodeSpec>) -> Lnet {
     Lnet::new(specs, Timing::default(), 7).unwrap()
+}
+
+/// A rule for every message.
+pub(crate) fn rule(pace: Pace, deed: Deed) -> RuleSpec {
+    RuleSpec {
+        source: NidPattern::Any,
+        destination: NidPattern::Any,
+        kinds: [].into(),
+        portal: None,
+        via: None,
+        pace,
+        deed,
+    }
+}
+
+/// A rule that gives messages this status.
+pub(crate) fn simulate(pace: Pace, status: &str) -> RuleSpec {
+    rule(pace, Deed::Simulate(vec![status.parse().unwrap()]))
 }

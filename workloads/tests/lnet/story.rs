@@ -6,8 +6,8 @@ use platforms::NodeName;
 use proptest::{collection::vec, prelude::*};
 use simfs::SimTime;
 use workloads::lnet::{
-    Deed, Happening, Lnet, MessageId, MsgStatus, Nid, NidPattern, Notice, Pace, Param, PortEvent,
-    Profile, Request, RuleSpec, Trouble, Verb, Wire,
+    Deed, Happening, Lnet, MessageId, MsgStatus, Nid, Notice, Pace, Param, PortEvent, Profile,
+    Request, Trouble, Verb, Wire,
 };
 
 use crate::stage;
@@ -385,15 +385,7 @@ impl Playing {
                 pace,
                 deed,
             } => {
-                let spec = RuleSpec {
-                    source: NidPattern::Any,
-                    destination: NidPattern::Any,
-                    kinds: [].into(),
-                    portal: None,
-                    via: None,
-                    pace: *pace,
-                    deed: deed.clone(),
-                };
+                let spec = stage::rule(*pace, deed.clone());
                 // Refused only where the node is not loaded.
                 let _ = self.lnet.add_rule(&node(*at), spec);
             }

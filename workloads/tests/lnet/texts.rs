@@ -1,9 +1,7 @@
 //! What `lnetctl` prints, against texts that were written by hand from its documented formats.
 
 use simfs::SimTime;
-use workloads::lnet::{
-    Deed, Lnet, NidPattern, Notice, Pace, PortEvent, Profile, Request, RuleSpec, Side, Verb,
-};
+use workloads::lnet::{Lnet, Notice, Pace, PortEvent, Profile, Request, Side, Verb};
 
 use crate::stage;
 
@@ -30,15 +28,7 @@ fn a_failing_interface_is_shown_with_its_failures_and_its_next_ping() {
     let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
     put(&mut lnet, Verb::PutAck);
     lnet.advance(SimTime::from_ms(10));
-    let rule = RuleSpec {
-        source: NidPattern::Any,
-        destination: NidPattern::Any,
-        kinds: [].into(),
-        portal: None,
-        via: None,
-        pace: Pace::Every,
-        deed: Deed::Simulate(vec!["local_timeout".parse().unwrap()]),
-    };
+    let rule = stage::simulate(Pace::Every, "local_timeout");
     lnet.add_rule(&stage::name("A"), rule).unwrap();
     put(&mut lnet, Verb::Put);
     insta::assert_snapshot!(check(&mut lnet, "A", workloads::lnet::Node::net_show), @r#"
@@ -114,16 +104,11 @@ fn a_fatal_interface_is_shown_down_with_its_health_untouched() {
 #[test]
 fn a_peer_that_drops_is_shown_with_its_health_and_its_failures() {
     let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
-    let rule = RuleSpec {
-        source: NidPattern::Any,
-        destination: NidPattern::Any,
-        kinds: [].into(),
-        portal: None,
-        via: None,
-        pace: Pace::OneIn(2),
-        deed: Deed::Simulate(vec!["remote_dropped".parse().unwrap()]),
-    };
-    lnet.add_rule(&stage::name("A"), rule).unwrap();
+    lnet.add_rule(
+        &stage::name("A"),
+        stage::simulate(Pace::OneIn(2), "remote_dropped"),
+    )
+    .unwrap();
     put(&mut lnet, Verb::Put);
     insta::assert_snapshot!(check(&mut lnet, "A", workloads::lnet::Node::peer_show), @r"
     peer:
@@ -212,16 +197,11 @@ fn a_peer_that_drops_is_shown_with_its_health_and_its_failures() {
 #[test]
 fn the_statistics_stand_in_their_order() {
     let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
-    let rule = RuleSpec {
-        source: NidPattern::Any,
-        destination: NidPattern::Any,
-        kinds: [].into(),
-        portal: None,
-        via: None,
-        pace: Pace::OneIn(2),
-        deed: Deed::Simulate(vec!["local_dropped".parse().unwrap()]),
-    };
-    lnet.add_rule(&stage::name("A"), rule).unwrap();
+    lnet.add_rule(
+        &stage::name("A"),
+        stage::simulate(Pace::OneIn(2), "local_dropped"),
+    )
+    .unwrap();
     put(&mut lnet, Verb::PutAck);
     insta::assert_snapshot!(check(&mut lnet, "A", workloads::lnet::Node::stats_show), @r"
     statistics:
