@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use platforms::yaml;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -183,7 +184,7 @@ fn yes() -> bool {
 
 /// Every row of every case.
 pub(crate) fn read(text: &str) -> Result<Vec<Row>, String> {
-    let entries: Vec<Value> = serde_saphyr::from_str(text).map_err(|error| error.to_string())?;
+    let entries: Vec<Value> = yaml::read("cases.yaml", text).map_err(|error| error.to_string())?;
     let mut rows = Vec::new();
     for entry in entries {
         rows.extend(rows_of(entry)?);

@@ -10,6 +10,7 @@ mod stage;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use platforms::yaml;
 use serde_json::{Value, json};
 
 use row::Row;
@@ -18,7 +19,7 @@ use stage::Stage;
 const CASES: &str = include_str!("cases.yaml");
 
 fn read() -> BTreeMap<String, Value> {
-    serde_saphyr::from_str(CASES).unwrap_or_else(|error| panic!("cases.yaml: {error}"))
+    yaml::read("cases.yaml", CASES).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn row(name: &str, value: &Value) -> Row {
