@@ -11,13 +11,13 @@
 )]
 
 mod connector;
+mod list;
 mod lockstep;
 mod staging;
 mod toy;
 
 use std::{
     env,
-    panic::catch_unwind,
     process::{ExitCode, abort},
 };
 
@@ -123,37 +123,7 @@ fn main() -> ExitCode {
         Some("inside") => return staging::inside(),
         _ => {}
     }
-    let filters: Vec<&String> = arguments
-        .iter()
-        .filter(|argument| !argument.starts_with('-'))
-        .collect();
-    let listing = arguments.iter().any(|argument| argument == "--list");
-    if !listing && let Err(reason) = Stage::here() {
-        assert!(
-            env::var_os("NICDRILL_REQUIRE_FUSE").is_none_or(|required| required != "1"),
-            "{reason}"
-        );
-        println!("skipped: {reason}");
-        return ExitCode::SUCCESS;
-    }
-    let mut failed = 0;
-    for (name, test) in TESTS {
-        if !filters.is_empty() && !filters.iter().any(|filter| name.contains(filter.as_str())) {
-            continue;
-        }
-        if listing {
-            println!("{name}: test");
-            continue;
-        }
-        let passed = catch_unwind(test).is_ok();
-        println!("test {name} ... {}", if passed { "ok" } else { "FAILED" });
-        failed += usize::from(!passed);
-    }
-    if failed == 0 {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    list::run(TESTS)
 }
 
 /// A descriptor of the toy monitor; `more` are further lines of it.

@@ -10,12 +10,13 @@
 
 #[path = "../../../harness/tests/storm/laws.rs"]
 mod laws;
+#[path = "../../../harness/tests/process/list.rs"]
+mod list;
 #[path = "../../../harness/tests/storm/weather.rs"]
 mod weather;
 
 use std::{
     env, fs,
-    panic::catch_unwind,
     process::ExitCode,
     sync::{
         Arc,
@@ -43,38 +44,7 @@ const TESTS: &[(&str, fn())] = &[
 ];
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = env::args().skip(1).collect();
-    let filters: Vec<&String> = arguments
-        .iter()
-        .filter(|argument| !argument.starts_with('-'))
-        .collect();
-    let listing = arguments.iter().any(|argument| argument == "--list");
-    if !listing && let Err(reason) = Stage::here() {
-        assert!(
-            env::var_os("NICDRILL_REQUIRE_FUSE").is_none_or(|required| required != "1"),
-            "{reason}"
-        );
-        println!("skipped: {reason}");
-        return ExitCode::SUCCESS;
-    }
-    let mut failed = 0;
-    for (name, test) in TESTS {
-        if !filters.is_empty() && !filters.iter().any(|filter| name.contains(filter.as_str())) {
-            continue;
-        }
-        if listing {
-            println!("{name}: test");
-            continue;
-        }
-        let passed = catch_unwind(test).is_ok();
-        println!("test {name} ... {}", if passed { "ok" } else { "FAILED" });
-        failed += usize::from(!passed);
-    }
-    if failed == 0 {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    list::run(TESTS)
 }
 
 /// What a process holds at one moment.

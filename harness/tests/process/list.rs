@@ -1,0 +1,30 @@
+//! A test program's own list of tests, for programs whose process is more than their tests. One test
+//! runs after the other; without `/dev/fuse` none does, which is said, and fails if it is required.
+
+use std::{env, process::ExitCode};
+
+use harness::process::Stage;
+use libtest_mimic::{Arguments, Trial};
+
+/// Runs those that the command line asks for.
+pub(crate) fn run(tests: &[(&'static str, fn())]) -> ExitCode {
+    let mut arguments = Arguments::from_args();
+    arguments.test_threads = Some(1);
+    if !arguments.list
+        && let Err(reason) = Stage::here()
+    {
+        assert!(
+            env::var_os("NICDRILL_REQUIRE_FUSE").is_none_or(|required| required != "1"),
+            "{reason}"
+        );
+        println!("skipped: {reason}");
+        return ExitCode::SUCCESS;
+    }
+    let trials = tests.iter().map(|&(name, test)| {
+        Trial::test(name, move || {
+            test();
+            Ok(())
+        })
+    });
+    libtest_mimic::run(&arguments, trials.collect()).exit_code()
+}
