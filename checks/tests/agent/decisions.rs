@@ -24,6 +24,16 @@ fn nics(count: u32) -> Vec<Nic> {
     (0..count).map(nic).collect()
 }
 
+/// Three devices of two ports each, of which the second is not cabled.
+fn half_cabled() -> Rig {
+    let nics: Vec<_> = (0..3).map(|index| nic(index).ports(2)).collect();
+    let mut rig = Rig::new(&nics);
+    for index in 0..3 {
+        rig.world.set(&format!("mlx5_{index}"), 2, POLLING);
+    }
+    rig
+}
+
 #[test]
 fn a_port_that_goes_down_is_said_once_and_its_return_once() {
     let mut rig = Rig::started(&nics(3));

@@ -2,7 +2,7 @@
 
 use checks::ReadError;
 
-use super::nics;
+use super::{half_cabled, nics};
 use crate::world::{ANCHOR, DISABLED, INIT, Nic, POLLING, Rig, UP, brief, nic};
 
 #[test]
@@ -64,11 +64,7 @@ fn disappearance_polls_debounce() {
 // covers: decision/5/an-uncabled-port-does-not-hold-its-device
 #[test]
 fn an_uncabled_port_does_not_hold_its_device_down() {
-    let nics: Vec<_> = (0..3).map(|index| nic(index).ports(2)).collect();
-    let mut rig = Rig::new(&nics);
-    for index in 0..3 {
-        rig.world.set(&format!("mlx5_{index}"), 2, POLLING);
-    }
+    let mut rig = half_cabled();
     rig.polls(40);
     rig.world.drop_device("mlx5_1");
     assert_eq!(brief(&rig.poll()), ["F mlx5_1"]);
@@ -392,11 +388,7 @@ fn an_unreadable_newcomer_of_a_known_function_hides_no_disappearance() {
 
 #[test]
 fn an_uncabled_port_stays_quiet_under_a_new_name() {
-    let nics: Vec<_> = (0..3).map(|index| nic(index).ports(2)).collect();
-    let mut rig = Rig::new(&nics);
-    for index in 0..3 {
-        rig.world.set(&format!("mlx5_{index}"), 2, POLLING);
-    }
+    let mut rig = half_cabled();
     rig.polls(40);
     rig.world.drop_device("mlx5_1");
     assert_eq!(brief(&rig.poll()), ["F mlx5_1"]);

@@ -2,7 +2,7 @@
 
 use checks::ReadError;
 
-use super::nics;
+use super::{half_cabled, nics};
 use crate::world::{ANCHOR, DISABLED, INIT, Nic, POLLING, Rig, UP, brief, nic};
 
 #[test]
@@ -142,11 +142,7 @@ fn a_function_that_is_missing_at_the_start_is_its_cards_fault() {
 
 #[test]
 fn one_port_cabled_on_every_card_is_how_the_node_is() {
-    let nics: Vec<_> = (0..3).map(|index| nic(index).ports(2)).collect();
-    let mut rig = Rig::new(&nics);
-    for index in 0..3 {
-        rig.world.set(&format!("mlx5_{index}"), 2, POLLING);
-    }
+    let mut rig = half_cabled();
     let said = rig.polls(60);
     assert!(said.iter().all(|line| line.starts_with('h')), "{said:?}");
     assert_eq!(

@@ -2,7 +2,7 @@
 
 use checks::ReadError;
 
-use super::nics;
+use super::{half_cabled, nics};
 use crate::world::{ANCHOR, DISABLED, INIT, POLLING, Rig, UP, brief, nic};
 
 #[test]
@@ -319,11 +319,7 @@ fn a_healthy_device_that_is_absent_after_the_reboot_is_no_fault() {
 
 #[test]
 fn an_uncabled_port_does_not_hold_its_device_down_over_a_reboot_either() {
-    let nics: Vec<_> = (0..3).map(|index| nic(index).ports(2)).collect();
-    let mut rig = Rig::new(&nics);
-    for index in 0..3 {
-        rig.world.set(&format!("mlx5_{index}"), 2, POLLING);
-    }
+    let mut rig = half_cabled();
     rig.polls(40);
     rig.world.drop_device("mlx5_1");
     assert_eq!(brief(&rig.poll()), ["F mlx5_1"]);
