@@ -344,4 +344,61 @@ mod tests {
             let _ = read(&text);
         }
     }
+
+    #[rstest]
+    #[case("", "abc", 3)]
+    #[case("abc", "", 3)]
+    #[case("abc", "abcd", 1)]
+    #[case("abcd", "abc", 1)]
+    #[case("kitten", "sitting", 3)]
+    #[case("same", "same", 0)]
+    fn a_distance_is_the_number_of_edits(
+        #[case] left: &str,
+        #[case] right: &str,
+        #[case] edits: usize,
+    ) {
+        assert_eq!(distance(left, right), edits);
+    }
+
+    #[rstest]
+    #[case("nicexclsionregx", Some("nicExclusionRegex"))]
+    #[case("zebra", None)]
+    fn a_key_is_near_if_half_of_it_is_right(#[case] key: &str, #[case] near: Option<&str>) {
+        let known = ["nicExclusionRegex", "counterDetection"];
+        assert_eq!(nearest(key, &known), near);
+    }
+
+    fn one_counter(detection: &str, more: &str) -> Result<(Config, Vec<String>), String> {
+        read(&format!(
+            "{detection}[[counterDetection.counters]]\nname = 'link_downed'\nthresholdType = 'delta'\n{more}"
+        ))
+    }
+
+    // covers: decision/14/invalid-refuses-to-start
+    #[rstest]
+    #[case("1.5", true)]
+    #[case("0.0", true)]
+    #[case("2", true)]
+    #[case("-0.5", false)]
+    #[case("inf", false)]
+    #[case("-inf", false)]
+    fn a_threshold_is_finite_and_not_below_zero(#[case] threshold: &str, #[case] is_one: bool) {
+        let config = one_counter("", &format!("threshold = {threshold}"));
+        assert_eq!(config.is_ok(), is_one, "{config:?}");
+    }
+
+    #[rstest]
+    #[case("", "", 0)]
+    #[case("", "enabled = false", 1)]
+    #[case("[counterDetection]\nenabled = false\n", "enabled = false", 0)]
+    #[case("[counterDetection]\nenabled = false\n", "", 0)]
+    fn a_list_of_no_enabled_counter_is_told_where_counters_are_on(
+        #[case] detection: &str,
+        #[case] counter: &str,
+        #[case] told: usize,
+    ) {
+        let (_, notes) = one_counter(detection, counter).unwrap();
+        let none = notes.iter().filter(|note| note.contains("lists none"));
+        assert_eq!(none.count(), told, "{notes:?}");
+    }
 }

@@ -437,6 +437,7 @@ mod tests {
     #[case(&["--metrics-port", "65536"], "65535")]
     #[case(&["--publish-attempts", "0"], "from 1")]
     #[case(&["--platform-connector-socket", "localhost:50051"], "unix://")]
+    #[case(&["--platform-connector-socket", "unix:run/a.sock"], "an absolute path")]
     #[case(&["--log-format", "xml"], "json")]
     #[case(&["--node-name", " "], "NODE_NAME")]
     fn a_text_that_cannot_be_is_refused_with_what_can(#[case] args: &[&str], #[case] part: &str) {
@@ -471,5 +472,38 @@ mod tests {
             [Check::EthernetState, Check::InfiniBandState]
         );
         assert_eq!(notes, []);
+    }
+
+    #[test]
+    fn every_word_of_a_log_is_taken() {
+        for (word, format) in [("text", LogFormat::Text), ("json", LogFormat::Json)] {
+            let (settings, _) = judge(&["--log-format", word]).unwrap();
+            assert_eq!(settings.log_format, format);
+        }
+        for (word, level) in [
+            ("debug", Level::Debug),
+            ("info", Level::Info),
+            ("warn", Level::Warn),
+            ("error", Level::Error),
+        ] {
+            let (settings, _) = judge(&["--log-level", word]).unwrap();
+            assert_eq!(settings.log_level, level);
+        }
+    }
+
+    #[test]
+    fn the_clocks_are_the_systems_unless_a_file_is_named() {
+        let (settings, _) = judge(&[]).unwrap();
+        assert_eq!(settings.paths.clock, None);
+        let (settings, _) = judge(&["--clock-path", "/run/clock"]).unwrap();
+        assert_eq!(settings.paths.clock.as_deref(), Some("/run/clock"));
+    }
+
+    #[test]
+    fn an_unknown_check_is_told_and_an_empty_name_is_not() {
+        let (_, notes) = judge(&["--checks", "EthernetStateCheck,,Nonsense"]).unwrap();
+        let notes: Vec<String> = notes.iter().map(Note::to_string).collect();
+        assert_eq!(notes.len(), 1, "{notes:?}");
+        assert!(notes[0].contains("Nonsense"), "{notes:?}");
     }
 }

@@ -248,4 +248,18 @@ mod tests {
             ]
         );
     }
+
+    #[test]
+    fn there_is_none_to_be_counted_without_a_port() {
+        let of = |ports: &[PortNumber]| GidPorts {
+            node: "n1".to_owned(),
+            class_folder: "/c".to_owned(),
+            ports: ports
+                .iter()
+                .map(|port| (DeviceName::from("mlx5_0"), *port))
+                .collect(),
+        };
+        assert!(of(&[]).is_empty());
+        assert!(!of(&[PortNumber(1)]).is_empty());
+    }
 }

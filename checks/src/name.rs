@@ -386,4 +386,33 @@ mod tests {
             }
         }
     }
+
+    #[rstest]
+    #[case("0000:47:00.0", true)]
+    #[case("10000:e1:00.1", true)]
+    #[case("0000aBcD:47:1f.1f", true)]
+    #[case("000:47:00.0", false)]
+    #[case("000000000:47:00.0", false)]
+    #[case("000g:47:00.0", false)]
+    #[case("0000:4:00.0", false)]
+    #[case("0000:4g:00.0", false)]
+    #[case("0000:47:0.0", false)]
+    #[case("0000:47:0g.0", false)]
+    #[case("0000:47:00.", false)]
+    #[case("0000:47:00.g", false)]
+    #[case("0000:47:00.000", false)]
+    #[case("0000:47:00:00.0", false)]
+    #[case("0000:47.0", false)]
+    #[case("0000:47:00", false)]
+    fn an_address_has_all_its_parts_in_hexadecimal(#[case] text: &str, #[case] is_one: bool) {
+        let function = PciFunction::parse(text);
+        assert_eq!(function.is_some(), is_one);
+        let told = function.map(|function| function.to_string());
+        assert_eq!(told, is_one.then(|| text.to_owned()));
+    }
+
+    #[test]
+    fn a_name_is_shown_as_a_text() {
+        assert_eq!(format!("{:?}", DeviceName::from("mlx5_0")), "\"mlx5_0\"");
+    }
 }

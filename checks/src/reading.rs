@@ -318,4 +318,19 @@ mod tests {
             let _ = PhysState::parse(&bytes);
         }
     }
+
+    #[rstest]
+    #[case(b"4: ACTIVE\n", Some((4, "ACTIVE")))]
+    #[case(b"+4: ACTIVE", None)]
+    #[case(b": ACTIVE", None)]
+    #[case(b"4x: ACTIVE", None)]
+    #[case(b"4: ", None)]
+    #[case(b"4: AC\x07TIVE", None)]
+    #[case(b"99999999999: ACTIVE", None)]
+    fn a_state_is_a_number_and_a_printable_name(
+        #[case] text: &[u8],
+        #[case] parts: Option<(u32, &str)>,
+    ) {
+        assert_eq!(split(text), parts);
+    }
 }

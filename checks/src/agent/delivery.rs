@@ -366,4 +366,38 @@ mod tests {
             ]
         );
     }
+
+    fn delivery() -> Delivery<()> {
+        let publish = Publish {
+            attempts: 1,
+            backoff: Duration::ZERO,
+            timeout: Duration::from_secs(1),
+        };
+        Delivery::new(publish, "n1")
+    }
+
+    #[test]
+    fn a_save_is_handed_out_until_it_is_answered() {
+        let mut delivery = delivery();
+        let steps = vec![SaveStep::CreateFolder("/s".to_owned())];
+        delivery.begin_save(steps.clone());
+        for _ in 0..2 {
+            assert_eq!(
+                delivery.next_note_or_save(),
+                Some(Todo::Save(steps.clone()))
+            );
+        }
+        delivery.saved(Ok(()));
+        assert_eq!(delivery.next_note_or_save(), None);
+    }
+
+    #[test]
+    fn a_failed_save_is_known_until_one_succeeds() {
+        let mut delivery = delivery();
+        assert!(!delivery.save_failed());
+        delivery.saved(Err(ReadError::EIO));
+        assert!(delivery.save_failed());
+        delivery.saved(Ok(()));
+        assert!(!delivery.save_failed());
+    }
 }

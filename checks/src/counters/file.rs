@@ -277,7 +277,10 @@ mod tests {
                 ("net:eth0:carrier_changes".to_owned(), snapshot(8)),
                 ("net:eth1:carrier_changes".to_owned(), snapshot(8)),
             ]),
-            flags: BTreeMap::from([("net:eth0:carrier_changes".to_owned(), flag("mlx5_1"))]),
+            flags: BTreeMap::from([
+                ("net:eth0:carrier_changes".to_owned(), flag("mlx5_1")),
+                ("net:eth2:carrier_changes".to_owned(), flag("mlx5_2")),
+            ]),
         };
         let layer_of = |name: &DeviceName, _| match name.as_str() {
             "mlx5_0" => Some(LinkLayer::InfiniBand),
@@ -286,7 +289,13 @@ mod tests {
         };
         let memory = migrate(keys, layer_of);
         let names: Vec<&str> = memory.devices.values().map(|d| d.name.as_str()).collect();
-        assert_eq!(names, ["mlx5_0", "mlx5_1"]);
+        assert_eq!(names, ["mlx5_0", "mlx5_1", "mlx5_2"]);
+        let third = &memory.devices[&SlotKey::Name("mlx5_2".into())];
+        assert_eq!(
+            third.ports[&PortNumber(1)].layer,
+            LinkLayer::Ethernet,
+            "its check tells the layer"
+        );
         let again = shared(&memory);
         let snapshots: Vec<&String> = again.snapshots.keys().collect();
         assert_eq!(
@@ -298,6 +307,39 @@ mod tests {
             "2025-03-01T00:00:05.500Z"
         );
         let flags: Vec<&String> = again.flags.keys().collect();
-        assert_eq!(flags, ["net:eth0:carrier_changes"]);
+        assert_eq!(
+            flags,
+            ["net:eth0:carrier_changes", "net:eth2:carrier_changes"]
+        );
+    }
+
+    #[test]
+    fn our_own_key_gives_back_a_memory_that_waits_after_a_reboot() {
+        let mut memory = CounterMemory::default();
+        let name = DeviceName::from("mlx5_0");
+        let layer = LinkLayer::InfiniBand;
+        let id = CounterId::parse("link_downed").unwrap();
+        let count = Count {
+            said_since_ns: Some(7),
+            ..Count::default()
+        };
+        migrated(&mut memory, name, PortNumber(1), layer, None).insert(id, count);
+        memory.after_reboot();
+        assert!(memory.is_reborn && memory.reboot.is_some());
+        assert_eq!(restore(store(&memory).unwrap()), memory);
+    }
+
+    #[test]
+    fn each_time_has_its_own_text() {
+        let mut stamps = Stamps::default();
+        let texts = [1, 1, 2].map(|second| stamps.text(second * 1_000_000_000));
+        assert_eq!(
+            texts,
+            [
+                "1970-01-01T00:00:01Z",
+                "1970-01-01T00:00:01Z",
+                "1970-01-01T00:00:02Z"
+            ]
+        );
     }
 }

@@ -82,6 +82,8 @@ mod tests {
     #[case("1 s", None)]
     #[case("1.2.3s", None)]
     #[case("9999999h", None)]
+    #[case("1000000000000000000ns", Some(1_000_000_000_000_000_000))]
+    #[case("00000000000000000001s", None)]
     fn a_duration_is_read_as_go_reads_it(#[case] text: &str, #[case] want_ns: Option<u64>) {
         assert_eq!(parse_duration(text), want_ns.map(Duration::from_nanos));
     }

@@ -397,3 +397,15 @@ fn an_uncabled_port_stays_quiet_under_a_new_name() {
     assert_eq!(brief(&rig.poll()), ["h mlx5_1", "h mlx5_7/1"]);
     assert!(rig.polls(60).is_empty());
 }
+
+#[test]
+fn the_patience_with_a_missing_class_folder_survives_a_restart() {
+    let mut rig = Rig::started(&nics(2));
+    rig.world
+        .errors
+        .insert(ANCHOR.to_owned(), ReadError::ENOENT);
+    assert!(rig.polls(15).is_empty());
+    rig.restart();
+    assert!(rig.polls(16).is_empty());
+    assert_eq!(brief(&rig.poll()), ["F mlx5_0", "F mlx5_1"]);
+}

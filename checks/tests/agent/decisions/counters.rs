@@ -507,3 +507,20 @@ fn shared_keys_tell_values_and_breaches() {
         false
     );
 }
+
+#[test]
+fn a_counter_first_read_after_a_restart_owes_its_baseline_as_one_read_before_it() {
+    for restarts in [false, true] {
+        let mut rig = rig(&nics(1), BOTH);
+        let file = path("mlx5_0", "counters/link_downed");
+        rig.world.errors.insert(file.clone(), ReadError::EIO);
+        rig.poll();
+        if restarts {
+            rig.restart();
+        }
+        rig.world.errors.remove(&file);
+        let said = rig.poll();
+        assert_eq!(brief(&said), ["h mlx5_0/1"], "{restarts}: {said:?}");
+        assert!(said[0].contains("link_downed"), "{said:?}");
+    }
+}

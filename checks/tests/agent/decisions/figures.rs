@@ -25,12 +25,12 @@ fn figure(rig: &Rig, name: &str) -> Vec<String> {
 
 #[test]
 fn devices_are_counted_by_what_could_be_read_and_by_what_is_watched() {
-    let mut rig = Rig::started(&[nic(0), nic(1), nic(2).vf(), nic(3).numa(7)]);
+    let mut rig = Rig::started(&[nic(0), nic(1), nic(2).vf(), nic(3).numa(7), nic(4).numa(7)]);
     let discovered = |rig: &Rig| figure(rig, "nic_health_monitor_devices_discovered");
     let monitored = |rig: &Rig| figure(rig, "nic_health_monitor_devices_monitored");
     assert_eq!(
         discovered(&rig),
-        ["InfiniBandStateCheck 3", "EthernetStateCheck 3"]
+        ["InfiniBandStateCheck 4", "EthernetStateCheck 4"]
     );
     assert_eq!(monitored(&rig), [" 2"]);
     let ports = format!("{ANCHOR}/mlx5_1/ports");
@@ -38,7 +38,7 @@ fn devices_are_counted_by_what_could_be_read_and_by_what_is_watched() {
     rig.poll();
     assert_eq!(
         discovered(&rig),
-        ["InfiniBandStateCheck 2", "EthernetStateCheck 2"]
+        ["InfiniBandStateCheck 3", "EthernetStateCheck 3"]
     );
     assert_eq!(monitored(&rig), [" 2"], "it is watched, though unread");
     rig.world.errors.insert(ANCHOR.to_owned(), ReadError::EIO);

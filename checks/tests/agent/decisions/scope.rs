@@ -1,7 +1,7 @@
 //! Who is monitored: filters, functions, vendors, roles, checks.
 
 use super::nics;
-use crate::world::{ANCHOR, DISABLED, ETH, Nic, Rig, UP, brief, nic};
+use crate::world::{ANCHOR, Connector, DISABLED, ETH, Nic, Rig, UP, brief, nic};
 
 #[test]
 fn vfs_management_and_foreign_vendors_are_never_spoken_of() {
@@ -416,4 +416,18 @@ fn a_pinned_device_passes_every_gate_where_there_is_metadata_too() {
         rig.agent.as_ref().unwrap().monitored(),
         ["mlx5_0", "mlx5_1"]
     );
+}
+
+#[test]
+fn a_clearing_that_nobody_accepted_is_owed_across_a_restart() {
+    let mut rig = Rig::started(&nics(3));
+    rig.world.set("mlx5_1", 1, DISABLED);
+    assert_eq!(brief(&rig.poll()), ["F mlx5_1/1"]);
+    rig.restart();
+    rig.config = "nicExclusionRegex = '^mlx5_1$'".to_owned();
+    rig.connector = Connector::Missing;
+    assert!(rig.poll().is_empty());
+    rig.restart();
+    rig.connector = Connector::Accepts;
+    assert_eq!(brief(&rig.poll()), ["h mlx5_1/1"]);
 }

@@ -239,3 +239,37 @@ fn a_device_that_another_monitor_reported_gone_is_waited_for() {
     rig.world.put_device(&nic(9));
     assert_eq!(brief(&rig.poll()), ["h mlx5_9", "h mlx5_9/1"]);
 }
+
+#[test]
+fn the_filters_are_kept_for_another_monitor() {
+    let mut rig = Rig::new(&nics(2));
+    rig.config = "nicExclusionRegex = '^mlx5_1$'".to_owned();
+    rig.poll();
+    assert_eq!(saved(&rig)["scope"], "incl=;excl=^mlx5_1$");
+}
+
+#[test]
+fn a_file_of_an_older_version_is_migrated_whatever_else_it_holds() {
+    let mut file = file_of_another(json!({ "slots": [] }));
+    file["version"] = json!(1);
+    let mut rig = inherited(&file);
+    rig.world.set("mlx5_1", 1, INIT);
+    rig.world.set("mlx5_3", 2, POLLING);
+    assert!(rig.polls(3).is_empty());
+    assert_eq!(rig.notes_with("state of another version is migrated"), 1);
+}
+
+#[test]
+fn a_card_that_another_monitor_reported_is_not_reported_again() {
+    let stands = json!({
+        "disappeared_devices": { "InfiniBand/mlx5_1":
+            { "device": "mlx5_1", "link_layer": "InfiniBand" } },
+        "anomalous_cards": { "InfiniBand/0000:11:00":
+            { "card": "0000:11:00", "link_layer": "InfiniBand" } },
+    });
+    let mut rig = inherited(&file_of_another(stands));
+    rig.world.set("mlx5_1", 1, DISABLED);
+    rig.world.set("mlx5_3", 2, POLLING);
+    let said = rig.polls(40);
+    assert!(!brief(&said).contains(&"F 0000:11:00"), "{said:?}");
+}
