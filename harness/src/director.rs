@@ -10,12 +10,12 @@
 //! `files.rs` and `disk.rs`, what becomes visible is `show.rs`, what was so `truth.rs`.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     sync::Arc,
 };
 
-use fabric::{Action, Fabric, RebootPlan, Timing};
-use platforms::{Clock, Machine, NodeName};
+use fabric::{Action, Fabric, Timing};
+use platforms::{Clock, Machine, NodeName, SlotRef};
 use scenarios::{
     CallMoment, FileRef, HangEnd, Heal, Place, RuleDeed, RuleEffect, Step, Story, What,
 };
@@ -37,7 +37,9 @@ pub use error::StageError;
 pub(crate) use files::rule as rule_of;
 pub use files::{CLASS_INFINIBAND, WRITABLE};
 pub use trees::Trees;
-pub use truth::{ComparedCard, Faces, FunctionFace, NodeTruth, PortFace, TickTruth, Truth};
+pub use truth::{
+    ComparedCard, Faces, FunctionFace, LinkTruth, NodeTruth, PortFace, TickTruth, Truth,
+};
 
 use chair::Chair;
 pub(crate) use disk::state_file;
@@ -81,7 +83,7 @@ pub struct Director<'s> {
     story: &'s Story,
     fabric: Fabric,
     steps: VecDeque<&'s Step>,
-    reboots: Vec<(SimTime, NodeName, &'s RebootPlan, &'s Step)>,
+    reboots: Vec<(SimTime, &'s Action, &'s Step)>,
     nodes: BTreeMap<NodeName, Scene<'s>>,
     tick: u64,
     last_story_tick: u64,
@@ -89,6 +91,8 @@ pub struct Director<'s> {
     settled_at: Option<u64>,
     next_id: u64,
     truth: Truth,
+    /// The ports whose links the story asks about.
+    links: BTreeSet<SlotRef>,
     missed: Vec<(Place, String)>,
 }
 
@@ -182,6 +186,7 @@ impl<'s> Director<'s> {
             settled_at: None,
             next_id: 0,
             truth: Truth::default(),
+            links: asked_about(story),
             missed: Vec::new(),
         };
         for step in story.steps.iter().filter(|step| step.moment.is_some()) {
@@ -480,15 +485,8 @@ impl<'s> Director<'s> {
                 (Some(due), step) if step.is_none_or(|step| due <= step) => {
                     self.fabric.advance(due);
                     let which = self.reboots.iter().position(|(at, ..)| *at == due);
-                    let (_, node, plan, step) =
-                        self.reboots.remove(which.expect("it was just found"));
-                    self.act(
-                        &Action::Reboot {
-                            node,
-                            plan: plan.clone(),
-                        },
-                        step,
-                    )?;
+                    let (_, reboot, step) = self.reboots.remove(which.expect("it was just found"));
+                    self.act(reboot, step)?;
                 }
                 (_, Some(due)) => {
                     self.fabric.advance(due);
@@ -551,4 +549,17 @@ fn last_story_tick(story: &Story) -> u64 {
         .map(|expectation| expectation.window);
     let open = windows.filter(|window| window.from <= end && window.to <= end + HEALING_TICKS_MAX);
     open.map(|window| window.to).fold(end, u64::max)
+}
+
+/// The ports whose links a story asks about.
+fn asked_about(story: &Story) -> BTreeSet<SlotRef> {
+    let whats = story
+        .expectations
+        .iter()
+        .map(|expectation| &expectation.what);
+    let slots = whats.filter_map(|what| match what {
+        What::Link { slot, .. } => Some(slot.clone()),
+        _ => None,
+    });
+    slots.collect()
 }

@@ -18,6 +18,7 @@ mod counters;
 mod demands;
 mod facts;
 mod fits;
+mod links;
 mod outstanding;
 mod said;
 

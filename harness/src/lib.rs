@@ -39,8 +39,8 @@ pub use descriptor::{
 };
 pub use director::{
     CLASS_INFINIBAND, CallDo, ChairAct, ChairPlan, ComparedCard, Director, Faces, FunctionFace,
-    MomentDo, MonitorId, NodeTruth, PortFace, StageError, TickPlan, TickTruth, Trees, Truth,
-    WRITABLE,
+    LinkTruth, MomentDo, MonitorId, NodeTruth, PortFace, StageError, TickPlan, TickTruth, Trees,
+    Truth, WRITABLE,
 };
 pub use drill::{DrillResult, MemoryPlayer, Player, arm_name, play};
 pub use drill_page::drill_page;

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use fabric::{Action, ActionError, Fabric, Timing};
+use fabric::{ActionError, Fabric, Timing};
 use platforms::{Machine, NodeName, Platform};
 use scenarios::{Deed, RuleDeed, RuleEffect, ScenarioError, Unfit};
 use simfs::{Fs, MomentId, RuleId, SimTime};
@@ -143,13 +143,7 @@ impl Sandbox {
 
     fn deed(&mut self, deed: &Deed) -> Result<(), SandboxError> {
         match deed {
-            Deed::World(action) => self.fabric.act(action)?,
-            Deed::Reboot { node, plan, .. } => {
-                self.fabric.act(&Action::Reboot {
-                    node: node.clone(),
-                    plan: plan.clone(),
-                })?;
-            }
+            Deed::World(action) | Deed::Reboot { action, .. } => self.fabric.act(action)?,
             Deed::Rule(rule) => self.rule(rule)?,
             Deed::Unrule(_) => self.server.with_fs(|fs| {
                 for rule in std::mem::take(&mut self.rules) {

@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use fabric::{CounterChange, StickAt};
+use fabric::ends::{LinkDownReason, PortErrorAction};
+use fabric::{CounterChange, Side, StickAt};
 use platforms::yaml::Place;
 use platforms::{DeviceName, LinkLayer, PciAddress, PhysState, PortState, Rate};
 use simfs::SimTime;
@@ -43,6 +44,8 @@ pub(crate) enum DeedSaid {
         up: SimTime,
         stagger: SimTime,
     },
+    /// What these ports are cabled to loses its power, or has it again.
+    PartnerPower { of: Subjects, on: bool },
     /// To the subnet manager.
     SubnetManager { running: bool, reinitialise: bool },
     /// To the RDMA driver; names if it is loaded.
@@ -107,6 +110,19 @@ pub(crate) enum PortVerb {
         kind: CharDeviceKind,
         there: bool,
     },
+    TakeDown {
+        side: Side,
+        reason: LinkDownReason,
+        says: bool,
+    },
+    LetUp(Side, LinkDownReason),
+    PacketError(Side, LinkDownReason),
+    ErrorAction(Side, PortErrorAction),
+    Module {
+        side: Side,
+        there: bool,
+    },
+    NeighbourReboots(SimTime),
 }
 
 /// A character device of a port or its device.
@@ -148,6 +164,7 @@ pub(crate) struct RebootSaid {
     pub(crate) names: NamesSaid,
     pub(crate) keep_counters: bool,
     pub(crate) same_boot_id: bool,
+    pub(crate) announced: bool,
 }
 
 /// What the metadata file becomes.

@@ -5,6 +5,7 @@
 
 mod files;
 mod host;
+mod link;
 
 use fabric::{CounterChange, StickAt};
 use platforms::{CounterValue, DeviceName, PhysState, PortState, Rate};
@@ -21,6 +22,7 @@ use crate::subject::{Context, Nodes};
 use crate::words::{DEED_QUALIFIERS, DEEDS, Word};
 
 pub(crate) use files::WRITES;
+pub(crate) use link::reason;
 
 type Read<T> = Result<T, ScenarioError>;
 
@@ -132,6 +134,13 @@ impl Line<'_, '_> {
             "traffic" => self.traffic()?,
             "remove_char_device" => self.char_device(false)?,
             "restore_char_device" => self.char_device(true)?,
+            "take_down" => self.take_down()?,
+            "let_up" => self.let_up()?,
+            "packet_error" => self.packet_error()?,
+            "error_action" => self.error_action()?,
+            "module" => self.module()?,
+            "neighbour_reboots" => self.ports(PortVerb::NeighbourReboots(self.span("takes")?))?,
+            "partner_power" => self.partner_power()?,
             "remove" => self.devices(DeviceVerb::Remove)?,
             "restore" => self.devices(DeviceVerb::Restore)?,
             "rename" => {

@@ -83,6 +83,13 @@ impl Doing<'_> {
                     stagger: *stagger,
                 }])
             }
+            DeedSaid::PartnerPower { of, on } => {
+                let slots = self.slots(of, line.only);
+                if slots.is_empty() {
+                    return Ok(Vec::new());
+                }
+                world(vec![Action::SwitchPower { slots, on: *on }])
+            }
             DeedSaid::SubnetManager {
                 running,
                 reinitialise,
@@ -114,10 +121,15 @@ impl Doing<'_> {
                 }])
             }
             DeedSaid::Reboot(reboot) => {
+                let (node, plan) = (node(), self.plan(reboot)?);
                 vec![Deed::Reboot {
-                    node: node(),
+                    node: node.clone(),
                     takes: reboot.takes,
-                    plan: self.plan(reboot)?,
+                    action: if reboot.announced {
+                        Action::Reboot { node, plan }
+                    } else {
+                        Action::PowerLoss { node, plan }
+                    },
                 }]
             }
             DeedSaid::ClockStep(by_ns) => world(vec![Action::ClockStep {

@@ -8,7 +8,7 @@ use platforms::LinkLayer;
 use platforms::yaml::Place;
 use simfs::SimTime;
 
-use crate::story::{MetricIs, StateFileIs, Times, Tone};
+use crate::story::{EndIs, MetricIs, StateFileIs, Times, Tone};
 use crate::subject::{FileSaid, Nodes, Subjects};
 
 /// A line that expects something.
@@ -97,6 +97,11 @@ pub(crate) enum ExpectSaid {
         is: MetricIs,
     },
     Healthz(u16),
+    Link {
+        of: Subjects,
+        here: EndIs,
+        there: EndIs,
+    },
     StuckInKernel,
 }
 

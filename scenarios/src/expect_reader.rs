@@ -3,6 +3,7 @@
 //! Which words there are and what may stand beside them is in the table of words; here is what each
 //! of them becomes. Start at [`read`].
 
+mod link;
 mod metric;
 mod qualifiers;
 
@@ -218,6 +219,7 @@ impl Line<'_, '_> {
                 let status = source.number(self.value, 100, 599)?;
                 ExpectSaid::Healthz(u16::try_from(status).expect("a number up to 599 fits 16 bits"))
             }
+            "link" => self.link()?,
             "stuck_in_kernel" => match self.value.value {
                 Value::Null => ExpectSaid::StuckInKernel,
                 _ => return Err(source.wrong(self.value.place, "`stuck_in_kernel` takes no value")),

@@ -230,6 +230,17 @@ impl<'a> Expecting<'a> {
             ExpectSaid::Healthz(status) => {
                 self.push(line, &around, What::Healthz { status: *status })
             }
+            ExpectSaid::Link { of, here, there } => {
+                for port in self.members(of, Tally::default(), &around)? {
+                    let what = What::Link {
+                        slot: self.ground.slot(port),
+                        here: here.clone(),
+                        there: there.clone(),
+                    };
+                    self.push(line, &around, what)?;
+                }
+                Ok(())
+            }
             ExpectSaid::StuckInKernel => self.push(line, &around, What::StuckInKernel),
         }
     }

@@ -5,7 +5,10 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use fabric::Action;
+use fabric::{
+    Action,
+    ends::{OfflineDisabledReason, Pair},
+};
 use platforms::{DeviceName, LinkLayer, NodeName, PciAddress, Platform, PortNumber, Role, SlotRef};
 use simfs::{Errno, SimTime};
 
@@ -205,8 +208,8 @@ pub enum Deed {
         node: NodeName,
         /// From going down to the next poll.
         takes: SimTime,
-        /// What changes on the way.
-        plan: fabric::RebootPlan,
+        /// What the world does then: it reboots, or has lost power in between.
+        action: Action,
     },
 }
 
@@ -482,8 +485,37 @@ pub enum What {
         /// The HTTP status.
         status: u16,
     },
+    /// What both ends of a port's link remember, in one of the window's ticks.
+    Link {
+        /// The port.
+        slot: SlotRef,
+        /// Of the node's own end.
+        here: EndIs,
+        /// Of its partner.
+        there: EndIs,
+    },
     /// The monitor is stuck in the kernel (cannot be killed) at the end.
     StuckInKernel,
+}
+
+/// What an end of a link can be expected to be; unchecked where nothing is said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EndIs {
+    /// Both its reasons.
+    pub pair: Option<PairIs>,
+    /// Why it is offline or disabled.
+    pub offline: Option<OfflineDisabledReason>,
+    /// The subnet manager's log of it, oldest entry first.
+    pub log: Option<Vec<Pair>>,
+}
+
+/// What the reasons of an end can be expected to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PairIs {
+    /// Nobody can ask it.
+    Unavailable,
+    /// These.
+    Shown(Pair),
 }
 
 /// What the sum of a metric's values can be expected to be.

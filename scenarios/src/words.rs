@@ -11,7 +11,7 @@ mod file;
 pub(crate) use deeds::{DEED_QUALIFIERS, DEEDS};
 pub(crate) use expectations::{EVENT_QUALIFIERS, EXPECTATION_QUALIFIERS, EXPECTATIONS};
 pub(crate) use file::{
-    FILE, HANDLE, HEAL, IN_POLL, MESSAGE, PLATFORMS, REBOOT, ROLES_OF_WITH, STEP, WITH,
+    END_IS, FILE, HANDLE, HEAL, IN_POLL, MESSAGE, PLATFORMS, REBOOT, ROLES_OF_WITH, STEP, WITH,
 };
 
 /// In which part of a scenario a word stands.

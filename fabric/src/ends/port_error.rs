@@ -28,6 +28,12 @@ impl PortErrorAction {
         Self::bit_of(reason).is_some_and(|bit| self.has(bit))
     }
 
+    /// These, and this error too; a reason that is no error adds nothing.
+    #[must_use]
+    pub fn and(self, reason: LinkDownReason) -> Self {
+        Self(self.0 | Self::bit_of(reason).map_or(0, |bit| 1 << bit))
+    }
+
     fn has(self, bit: u32) -> bool {
         self.0 >> bit & 1 == 1
     }
@@ -105,7 +111,8 @@ mod tests {
             let bit = PortErrorAction::bit_of(reason);
             let expected = (1..=32).contains(&reason.code());
             assert_eq!(bit, expected.then(|| u32::from(reason.code()) - 1));
-            let only = PortErrorAction(bit.map_or(0, |bit| 1 << bit));
+            let only = PortErrorAction::NOTHING.and(reason);
+            assert_eq!(only, PortErrorAction(bit.map_or(0, |bit| 1 << bit)));
             assert_eq!(only.bounces(reason), expected);
         }
     }

@@ -67,14 +67,18 @@ impl<'s> Director<'s> {
                 self.scene(node)?.changes.push(Change::Disk(deed, step));
                 Ok(())
             }
-            Deed::Reboot { node, takes, plan } => {
+            Deed::Reboot {
+                node,
+                takes,
+                action,
+            } => {
                 let back = self.fabric.now() + *takes;
                 let tick = self.tick_of(back);
                 if let Some(chair) = &mut self.scene(node)?.chair {
                     chair.end_all(Signal::Kill);
                     chair.start_in(tick);
                 }
-                self.reboots.push((back, node.clone(), plan, step));
+                self.reboots.push((back, action, step));
                 Ok(())
             }
         }

@@ -2,11 +2,12 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use fabric::Side;
 use platforms::NodeName;
 use scenarios::RuleDeed;
 use simfs::{Fs, SimTime};
 
-use super::{Change, Director, NodeTruth, StageError, TickTruth, disk, faces, files};
+use super::{Change, Director, LinkTruth, NodeTruth, StageError, TickTruth, disk, faces, files};
 
 impl Director<'_> {
     /// Makes visible in mid-poll what was just done.
@@ -32,7 +33,13 @@ impl Director<'_> {
             };
             nodes.insert(name.clone(), truth);
         }
-        self.truth.ticks.push(TickTruth { at, nodes });
+        let end = |slot, side| self.fabric.end(slot, side);
+        let links = self.links.iter().filter_map(|slot| {
+            let (here, there) = (end(slot, Side::Here)?, end(slot, Side::There)?);
+            Some((slot.clone(), LinkTruth { here, there }))
+        });
+        let links = links.collect();
+        self.truth.ticks.push(TickTruth { at, nodes, links });
     }
 
     /// Shows what changed on a node's machine since it was last shown.

@@ -8,8 +8,10 @@ use std::{
     sync::Arc,
 };
 
+use fabric::EndTruth;
 use platforms::{
     Clock, DeviceName, LinkLayer, NodeName, PciAddress, PhysState, PortNumber, PortState, Role,
+    SlotRef,
 };
 use simfs::SimTime;
 
@@ -27,6 +29,17 @@ pub struct TickTruth {
     pub at: SimTime,
     /// The nodes.
     pub nodes: BTreeMap<NodeName, NodeTruth>,
+    /// The links that the story asks about.
+    pub links: BTreeMap<SlotRef, LinkTruth>,
+}
+
+/// What both ends of a link remember at a tick's start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkTruth {
+    /// The node's own end.
+    pub here: EndTruth,
+    /// Its partner.
+    pub there: EndTruth,
 }
 
 /// What was so on one node in one tick.

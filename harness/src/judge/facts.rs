@@ -10,6 +10,7 @@ use crate::{
     judge::{
         demands::is_meant,
         fits::{Bench, like},
+        links,
         said::Said,
     },
     recording::{Answers, Broken, ChairTick, Exit, Recording, Series},
@@ -115,6 +116,7 @@ pub(crate) fn standing(
                 || vec![told.map_or_else(|| "no answer".to_owned(), |told| told.to_string())],
             )
         }
+        What::Link { slot, here, there } => links::standing(slot, here, there, window, bench.truth),
         What::StuckInKernel => {
             let stuck = matches!(recording.broken, Some(Broken::StuckInKernel { .. }));
             check(
@@ -126,7 +128,7 @@ pub(crate) fn standing(
     })
 }
 
-fn check(
+pub(super) fn check(
     holds: bool,
     expected: impl FnOnce() -> String,
     came: impl FnOnce() -> Vec<String>,

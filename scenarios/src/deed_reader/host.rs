@@ -178,6 +178,7 @@ impl Line<'_, '_> {
             keep_counters: fields.read("counters", false, |node| {
                 source.choice(node, "word", &[("zero", false), ("keep", true)])
             })?,
+            announced: fields.read("announced", true, |node| source.truth(node))?,
             same_boot_id: fields.read("boot_id", false, |node| {
                 source.choice(node, "word", &[("new", false), ("same", true)])
             })?,

@@ -1,5 +1,6 @@
 //! What a verb about one port or one device becomes.
 
+use fabric::ends::LinkDownReason;
 use fabric::{Action, FunctionRef};
 use platforms::{CharDevice, SlotRef};
 
@@ -44,6 +45,39 @@ pub(super) fn port_action(verb: &PortVerb, slot: SlotRef) -> Action {
             slot,
             bytes_per_second: *bytes_per_second,
             packet_bytes: *packet_bytes,
+        },
+        PortVerb::TakeDown { side, reason, says } => Action::TakeDown {
+            slot,
+            side: *side,
+            reason: *reason,
+            says: *says,
+        },
+        PortVerb::LetUp(side, reason) => Action::LetUp {
+            slot,
+            side: *side,
+            reason: *reason,
+        },
+        PortVerb::PacketError(side, LinkDownReason::EXCESSIVE_BUFFER_OVERRUN) => {
+            Action::BufferOverrun { slot, side: *side }
+        }
+        PortVerb::PacketError(side, reason) => Action::PacketError {
+            slot,
+            side: *side,
+            reason: *reason,
+        },
+        PortVerb::ErrorAction(side, action) => Action::ErrorAction {
+            slot,
+            side: *side,
+            action: *action,
+        },
+        PortVerb::Module { side, there } => Action::Module {
+            slot,
+            side: *side,
+            there: *there,
+        },
+        PortVerb::NeighbourReboots(takes) => Action::NeighbourReboot {
+            slot,
+            takes: *takes,
         },
         PortVerb::CharDevice { kind, there } => Action::CharDevice {
             device: match kind {

@@ -84,6 +84,20 @@ const CHAR_DEVICE_KIND: KeyWord = key(
     "Which: `issm` and `umad` are the port's, `uverbs` its device's.",
 );
 
+/// Why a link goes down.
+const WHY: KeyWord = key(
+    "why",
+    "a reason such as `fm_bounce`, or its number",
+    "The LinkDownReason: the end of its symbol in lower case.",
+);
+
+/// Which end of a link.
+const END: KeyWord = key(
+    "end",
+    "`here` or `there`",
+    "The node's own port, or its partner; `here` unless said.",
+);
+
 /// Qualifiers of every deed.
 pub(crate) const DEED_QUALIFIERS: &[KeyWord] = &[
     key("node", "a name or a list of names", "On these nodes."),
@@ -133,6 +147,24 @@ pub(crate) const DEEDS: &[Word] = &[
             ("die", "it stops, and every InfiniBand port goes to INIT"),
             ("start", "it runs again"),
         ]),
+    deed("take_down", PORTS, "An end of the link takes it down. For a reason that holds, such as `switch_mgmt` or `power_policy`, it stays down until `let_up` or `mend`; for others, such as `fm_bounce`, it trains again at once.", "{ take_down: victim, why: fm_bounce, end: there }")
+        .keys(&[
+            WHY,
+            END,
+            key("unheard", "`true` or `false`", "Whether the message to the other end is lost; `false` unless said."),
+        ]),
+    deed("let_up", PORTS, "A reason no longer holds an end down.", "{ let_up: victim, why: switch_mgmt, end: there }")
+        .keys(&[WHY, END]),
+    deed("packet_error", PORTS, "An end finds an error in what it receives (reasons 1 to 32). If its `error_action` names the error, it takes the link down. `excessive_buffer_overrun` also counts, if the end is the node's own.", "{ packet_error: victim, why: bad_sc }")
+        .keys(&[WHY, END]),
+    deed("error_action", PORTS, "Which errors make an end take its link down; all of them at rest.", "{ error_action: victim, to: [ bad_sc, pkt_too_long ], end: there }")
+        .keys(&[key("to", "`everything`, `nothing` or a list of reasons", "Which."), END]),
+    deed("module", PORTS, "The transceiver module is taken out of an end, or put in.", "{ module: victim, to: out }")
+        .keys(&[key("to", "`out` or `in`", "Which."), END]),
+    deed("neighbour_reboots", PORTS, "The host at the other end reboots in good order.", "{ neighbour_reboots: victim, takes: 20s }")
+        .keys(&[key("takes", "a time", "From going to its port's signalling again.")]),
+    deed("partner_power", PORTS, "What these ports are cabled to loses its power, or has it again.", "{ partner_power: victim, to: lost }")
+        .keys(&[key("to", "`lost` or `back`", "Which.")]),
     // Devices.
     deed("remove", DEVICES, "Falls off the bus.", "{ remove: device of victim }"),
     deed("restore", DEVICES, "Is back: PCI first, then net and RDMA, then its ports train.", "{ restore: device of victim }"),
@@ -262,10 +294,6 @@ pub(crate) const DEEDS: &[Word] = &[
             ("over", "`{ over: bond0 }`: the default route goes over this interface, such as a bond or a VLAN"),
         ]),
     // Known to the language, and not built yet.
-    planned("switch", "A switch's port, power or whole."),
-    planned("link", "A link's policy, width, speed, or a packet error."),
-    planned("sma_disable", "Disabled by the subnet management agent."),
-    planned("fm_bounce", "Bounced by the fabric manager."),
-    planned("neighbour", "What is done to the other end of a link."),
-    planned("two_sided", "What is done to both ends of a link."),
+    planned("switch", "A switch of a world of several nodes: its power, or one of its ports."),
+    planned("two_sided", "Both ends of a link take it down at the same instant."),
 ];

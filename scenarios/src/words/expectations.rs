@@ -134,8 +134,13 @@ pub(crate) const EXPECTATIONS: &[Word] = &[
         ]),
     expectation("healthz", "a number", "The status of the monitor's answer to `/healthz` at the end of the last poll meant, or of a tick in which it does not poll. It is asked again until it is this, for some seconds of real time. Needs `arms: [ process ]`.", "{ healthz: 503 }"),
     expectation("stuck_in_kernel", "", "The monitor cannot be killed at the end.", "stuck_in_kernel"),
+    // The world.
+    expectation("link", "ports", "What both ends of the link remember of its going down, in one of the polls meant. It is about the world, not about the monitor.", "{ link: victim, here: [ fm_bounce, none ], there: [ none, fm_bounce ] }")
+        .keys(&[
+            key("here", "`[ LinkDownReason, NeighborLinkDownReason ]`, `unavailable` or a map", "What the node's own port shows: both reasons, each by word or number; `unavailable`: nobody can ask it. A map says more: `{ pair: [ 0, 0 ], offline: power_policy, log: [ [ 39, 0 ] ] }`, with `offline` for the OfflineDisabledReason and `log` for the subnet manager's LinkDownErrorLog, oldest entry first."),
+            key("there", "the same", "What its partner shows."),
+        ]),
     // Known to the language, and not built yet.
-    planned("link", "The reasons at both ends of a link."),
     planned("lnet", "LNet's figures."),
     planned("workload", "A workload's fate."),
     planned("verdict", "Whether the monitor was right, as the workloads saw it."),

@@ -408,6 +408,13 @@ pub(crate) const HEAL: &[KeyWord] = &[key(
     "The deadline after the last port is ACTIVE.",
 )];
 
+/// The keys of an end of a link.
+pub(crate) const END_IS: &[KeyWord] = &[
+    key("pair", "two reasons, or `unavailable`", "What it shows."),
+    key("offline", "a reason", "Its OfflineDisabledReason."),
+    key("log", "a list of pairs", "Its LinkDownErrorLog."),
+];
+
 /// The keys of a message by layer.
 pub(crate) const MESSAGE: &[KeyWord] = &[
     key("infiniband", "a text", "The message on InfiniBand."),
@@ -442,6 +449,11 @@ pub(crate) const REBOOT: &[KeyWord] = &[
         "counters",
         "`zero` or `keep`",
         "Whether counters survive; `zero` unless said.",
+    ),
+    key(
+        "announced",
+        "`true` or `false`",
+        "Whether the node's ports tell their partners that they go; `true` unless said. `false` is a loss of power.",
     ),
     key(
         "boot_id",

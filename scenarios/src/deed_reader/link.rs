@@ -1,0 +1,141 @@
+//! Reading what is done to either end of a link.
+
+use fabric::Side;
+use fabric::ends::{LinkDownReason, PortErrorAction};
+
+use super::{Line, Read};
+use crate::deed::{DeedSaid, PortVerb};
+use crate::node::{Node, Value};
+use crate::reader::Source;
+
+/// The two ends by name.
+const SIDES: &[(&str, Side)] = &[("here", Side::Here), ("there", Side::There)];
+
+impl Line<'_, '_> {
+    pub(super) fn take_down(&self) -> Read<DeedSaid> {
+        let reason = self.why("no reason to go down", |reason| reason.is_some())?;
+        let unheard = self
+            .fields
+            .read("unheard", false, |node| self.source.truth(node))?;
+        self.ports(PortVerb::TakeDown {
+            side: self.side()?,
+            reason,
+            says: !unheard,
+        })
+    }
+
+    pub(super) fn let_up(&self) -> Read<DeedSaid> {
+        let reason = self.why("no reason that holds a port down", |reason| reason.holds())?;
+        self.ports(PortVerb::LetUp(self.side()?, reason))
+    }
+
+    pub(super) fn packet_error(&self) -> Read<DeedSaid> {
+        let reason = self.why("no error in what a port receives", is_error)?;
+        self.ports(PortVerb::PacketError(self.side()?, reason))
+    }
+
+    pub(super) fn error_action(&self) -> Read<DeedSaid> {
+        let to = self.need("to")?;
+        let action = match &to.value {
+            Value::List(reasons) => {
+                let mut action = PortErrorAction::NOTHING;
+                for node in reasons {
+                    let reason = fitting(
+                        self.source,
+                        node,
+                        "no error in what a port receives",
+                        is_error,
+                    )?;
+                    action = action.and(reason);
+                }
+                action
+            }
+            _ => self.source.choice(
+                to,
+                "set of errors",
+                &[
+                    ("everything", PortErrorAction::EVERYTHING),
+                    ("nothing", PortErrorAction::NOTHING),
+                ],
+            )?,
+        };
+        self.ports(PortVerb::ErrorAction(self.side()?, action))
+    }
+
+    pub(super) fn module(&self) -> Read<DeedSaid> {
+        let words = [("out", false), ("in", true)];
+        let there = self.source.choice(self.need("to")?, "word", &words)?;
+        self.ports(PortVerb::Module {
+            side: self.side()?,
+            there,
+        })
+    }
+
+    pub(super) fn partner_power(&self) -> Read<DeedSaid> {
+        let words = [("lost", false), ("back", true)];
+        let on = self.source.choice(self.need("to")?, "word", &words)?;
+        Ok(DeedSaid::PartnerPower {
+            of: self.context.subjects(self.value)?,
+            on,
+        })
+    }
+
+    fn side(&self) -> Read<Side> {
+        self.fields.read("end", Side::Here, |node| {
+            self.source.choice(node, "end of a link", SIDES)
+        })
+    }
+
+    fn why(&self, otherwise: &str, fits: impl Fn(LinkDownReason) -> bool) -> Read<LinkDownReason> {
+        fitting(self.source, self.need("why")?, otherwise, fits)
+    }
+}
+
+fn is_error(reason: LinkDownReason) -> bool {
+    PortErrorAction::bit_of(reason).is_some()
+}
+
+/// A reason of a kind.
+fn fitting(
+    source: &Source<'_>,
+    node: &Node,
+    otherwise: &str,
+    fits: impl Fn(LinkDownReason) -> bool,
+) -> Read<LinkDownReason> {
+    let found = reason(source, node)?;
+    if fits(found) {
+        return Ok(found);
+    }
+    let fitting = LinkDownReason::all().filter(|reason| fits(*reason));
+    let words: Vec<String> = fitting
+        .map(|reason| format!("`{}`", word(reason)))
+        .collect();
+    Err(source
+        .wrong(node.place, format!("`{}` is {otherwise}", word(found)))
+        .hint(format!("allowed: {}", words.join(", "))))
+}
+
+/// A LinkDownReason by the end of its symbol in lower case, or by its number.
+pub(crate) fn reason(source: &Source<'_>, node: &Node) -> Read<LinkDownReason> {
+    if let Value::Whole(_) = node.value {
+        let number = source.number(node, 0, 63)?;
+        let code = u8::try_from(number).expect("a number up to 63 fits 8 bits");
+        return LinkDownReason::by_code(code).ok_or_else(|| {
+            source
+                .wrong(node.place, format!("the LinkDownReason {code} is reserved"))
+                .hint("34, 37, 38, 42 to 48, 53, 55, 59 and 62 are")
+        });
+    }
+    let name = source.text(node, "a LinkDownReason such as `fm_bounce`")?;
+    LinkDownReason::all()
+        .find(|reason| word(*reason) == name)
+        .ok_or_else(|| {
+            let words: Vec<String> = LinkDownReason::all().map(word).collect();
+            let words = words.iter().map(String::as_str);
+            source.unknown(node.place, "LinkDownReason", &name, words)
+        })
+}
+
+fn word(reason: LinkDownReason) -> String {
+    reason.symbol().to_ascii_lowercase()
+}
