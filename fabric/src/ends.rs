@@ -31,6 +31,7 @@ mod state;
 mod text;
 
 pub use asking::PortInfo;
+pub(crate) use asking::{NO_LID, SUBNET_PREFIX};
 pub use deed::{Deed, DeedError, Reply, SetPortInfo};
 pub use init::LinkInitReason;
 pub use kernel::{FirmwareReport, KernelEvent, KernelEventKind};

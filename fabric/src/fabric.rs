@@ -384,6 +384,13 @@ impl Fabric {
         }
     }
 
+    /// Every port of a node, also of functions that cannot be seen, in the order of the bus; empty for
+    /// an unknown node.
+    #[must_use]
+    pub fn slots_of(&self, node: &NodeName) -> Vec<SlotRef> {
+        self.node(node).map_or_else(|_| Vec::new(), Node::slots)
+    }
+
     /// Every port of the world, also of functions that cannot be seen.
     pub(crate) fn slots(&self) -> Vec<SlotRef> {
         self.nodes.iter().flat_map(Node::slots).collect()

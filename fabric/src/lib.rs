@@ -27,6 +27,7 @@ mod history;
 mod link;
 mod naming;
 mod node;
+mod port_info;
 mod presence;
 mod reasons;
 mod reboot;

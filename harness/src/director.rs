@@ -449,6 +449,12 @@ impl<'s> Director<'s> {
         &self.missed
     }
 
+    /// The world as it is now.
+    #[must_use]
+    pub fn fabric(&self) -> &Fabric {
+        &self.fabric
+    }
+
     /// What was so, tick by tick.
     #[must_use]
     pub fn truth(&self) -> &Truth {

@@ -19,6 +19,7 @@ mod recording;
 mod turn;
 
 pub mod help_pages;
+mod link_page;
 pub mod platform_check;
 pub mod platform_pages;
 #[cfg(feature = "process")]
@@ -46,6 +47,7 @@ pub use drill::{DrillResult, MemoryPlayer, Player, arm_name, play};
 pub use drill_page::drill_page;
 pub use golden::{GoldenDifference, bless, golden_difference, golden_file, trace};
 pub use judge::{Judgement, event_line, judge};
+pub use link_page::{LinkPageError, link_page};
 pub use memory::{Played, play_in_memory};
 pub use recording::{Answers, Broken, Call, ChairTick, Exit, Reads, Recording, Series, Tick};
 pub use turn::Turn;

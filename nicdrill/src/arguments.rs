@@ -29,6 +29,11 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: PlatformCommand,
     },
+    /// Both ends of a link: show
+    Link {
+        #[command(subcommand)]
+        command: LinkCommand,
+    },
     /// A sandbox: the fake tree of a platform, and faults by command while it is mounted
     Mount(MountArguments),
     /// The suite against every deliberately wrong monitor: each must be caught
@@ -49,9 +54,6 @@ pub(crate) enum Command {
 /// Words that are planned and not built yet.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Planned {
-    /// Both ends of a link
-    #[command(hide = true, disable_help_flag = true)]
-    Link(Rest),
     /// LNet's own view
     #[command(hide = true, disable_help_flag = true)]
     Lnet(Rest),
@@ -69,7 +71,6 @@ pub(crate) enum Planned {
 impl Planned {
     pub(crate) fn name(&self) -> &'static str {
         match self {
-            Self::Link(_) => "link",
             Self::Lnet(_) => "lnet",
             Self::Record(_) => "record",
             Self::Replay(_) => "replay",
@@ -226,6 +227,32 @@ pub(crate) struct ShowArguments {
     /// The monitor: a descriptor's name or file, or a program [default: reference]
     #[arg(long, value_name = "DESCRIPTOR|PROGRAM")]
     pub(crate) monitor: Option<String>,
+    /// Further scenario files or folders to find it in
+    #[arg(long, value_name = "PATH")]
+    pub(crate) scenarios: Vec<String>,
+    /// Further platform files or folders to find it in
+    #[arg(long, value_name = "PATH")]
+    pub(crate) platforms: Vec<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum LinkCommand {
+    /// What `opaportinfo` prints of a node's own end of its links, and `opasaquery` of their partners,
+    /// at an instant of a story
+    Show(LinkArguments),
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct LinkArguments {
+    /// The drill, as `scenario@platform`; a scenario alone is shown on its first platform
+    #[arg(value_name = "DRILL")]
+    pub(crate) drill: String,
+    /// A port, as `mlx5_0` or `mlx5_0/2` [default: every port whose link has anything to tell]
+    #[arg(value_name = "PORT")]
+    pub(crate) port: Option<String>,
+    /// When, such as `10s` [default: the story's end]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) at: Option<String>,
     /// Further scenario files or folders to find it in
     #[arg(long, value_name = "PATH")]
     pub(crate) scenarios: Vec<String>,

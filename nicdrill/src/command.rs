@@ -4,6 +4,7 @@
 //! it. Nothing here plays or judges; that is `harness`.
 
 mod help;
+mod link;
 mod list;
 mod mount;
 mod platform;
@@ -15,6 +16,7 @@ mod stage;
 mod zoo;
 
 pub(crate) use help::help;
+pub(crate) use link::link_show;
 pub(crate) use list::list;
 pub(crate) use mount::mount;
 pub(crate) use platform::{platform_check, platform_list, platform_show, platform_topo};

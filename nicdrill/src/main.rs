@@ -14,7 +14,7 @@ use std::{env, ffi::OsStr, panic, process};
 use clap::Parser as _;
 use reports::ExitCode;
 
-use arguments::{Arguments, Command, PlatformCommand};
+use arguments::{Arguments, Command, LinkCommand, PlatformCommand};
 use command::Stop;
 
 fn main() -> process::ExitCode {
@@ -44,6 +44,9 @@ fn command(command: Command) -> Result<process::ExitCode, Stop> {
             PlatformCommand::New(_) => Err(Stop::not_built("platform new")),
             PlatformCommand::Capture(_) => Err(Stop::not_built("platform capture")),
         },
+        Command::Link {
+            command: LinkCommand::Show(arguments),
+        } => command::link_show(&arguments),
         Command::Mount(arguments) => command::mount(&arguments),
         Command::Monitor(_) => unreachable!("`monitor` is taken before the command line is read"),
         Command::Help { topic } => command::help(topic.as_deref()),

@@ -15,9 +15,10 @@ const UNITS: [(&str, u64); 6] = [
 /// The longest time that can be written (a year), so that no sum of times overflows.
 const MOST: u64 = 365 * 24 * 3_600_000_000_000;
 
-/// A time; `None` if the text is none. Units fall from left to right, each at most once; a number
-/// may have a decimal part.
-pub(crate) fn parse(text: &str) -> Option<SimTime> {
+/// A time as scenarios write it, such as `400ms`, `3s` or `4m29s`; `None` if the text is none. Units fall
+/// from left to right, each at most once; a number may have a decimal part.
+#[must_use]
+pub fn parse(text: &str) -> Option<SimTime> {
     let mut rest = text.trim();
     let mut total: u64 = 0;
     let mut units = &UNITS[..];

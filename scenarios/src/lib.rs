@@ -33,6 +33,7 @@ mod telling;
 mod words;
 
 pub use clauses::{Clause, ClauseFile, Clauses, Section};
+pub use duration::parse as parse_time;
 pub use error::{ScenarioError, Unfit};
 pub use fitness::Fit;
 pub use order::read_deed;

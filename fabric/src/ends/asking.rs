@@ -23,11 +23,11 @@ use super::{
 };
 
 /// The prefix of the only subnet; InfiniBand's default.
-const SUBNET_PREFIX: u64 = 0xfe80_0000_0000_0000;
+pub(crate) const SUBNET_PREFIX: u64 = 0xfe80_0000_0000_0000;
 /// The first of the ports' global identifiers; chosen, under the maker's number 00:11:75.
 const FIRST_GUID: u64 = 0x0011_7501_0100_0000;
 /// What a local identifier reads that nobody has given.
-pub(super) const NO_LID: u32 = u32::MAX;
+pub(crate) const NO_LID: u32 = u32::MAX;
 
 /// A port's PortInfo, as far as it is about the link.
 #[derive(Clone, Debug, PartialEq, Eq)]

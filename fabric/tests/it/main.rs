@@ -6,6 +6,7 @@ mod ends_text;
 mod ends_world;
 mod hosts;
 mod laws;
+mod port_info;
 mod reasons;
 mod reasons_laws;
 mod room;

@@ -69,7 +69,7 @@ fn every_word_that_is_built_is_in_the_help_and_no_other() {
     let (_, commands) = page.split_once("Commands:").unwrap();
     let (commands, _) = commands.split_once("Options:").unwrap();
     let built = [
-        "help", "list", "monitor", "mount", "platform", "run", "show", "zoo",
+        "help", "link", "list", "monitor", "mount", "platform", "run", "show", "zoo",
     ];
     assert_eq!(listed(commands), BTreeSet::from(built));
 }
@@ -96,6 +96,8 @@ fn every_exit_code_is_explained_by_rising_rank() {
 #[case(&["help", "platform"], "# Platforms")]
 #[case(&["help", "exit-codes"], " 101  a monitor crashed or hung")]
 #[case(&["zoo", "--list"], "forgetful")]
+#[case(&["link", "show", "link/cable-pulled@dgx-a100", "--at", "12s"], "PortState:        Down (Neigh Unknown)")]
+#[case(&["link", "show", "port/speed-drop-is-silent@dgx-a100"], "neither end of any remembers a thing")]
 #[case(&["monitor", "--help"], "--state-polling-interval")]
 fn a_page_is_printed(#[case] words: &[&str], #[case] part: &str) {
     let ran = Desk::new().run(words);
