@@ -354,6 +354,7 @@ mod tests {
             let id = CounterId::parse(counter.name).unwrap();
             assert_eq!(id.name(), counter.name);
             assert_eq!(CounterId::try_from(String::from(id)), Ok(id));
+            assert_eq!(format!("{id:?} {id}"), format!("{0} {0}", counter.name));
         }
         assert_eq!(CounterId::parse("collisions"), None);
     }

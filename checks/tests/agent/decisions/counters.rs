@@ -524,3 +524,25 @@ fn a_counter_first_read_after_a_restart_owes_its_baseline_as_one_read_before_it(
         assert!(said[0].contains("link_downed"), "{said:?}");
     }
 }
+
+#[test]
+fn counters_are_cleared_when_no_counter_check_runs_any_more() {
+    let mut rig = rig(&nics(2), ALL);
+    rig.poll();
+    downed(&mut rig, "mlx5_1", 1);
+    rig.poll();
+    rig.stop();
+    rig.args = vec!["--checks=InfiniBandStateCheck".to_owned()];
+    let clearing = "h mlx5_1/1: NIC mlx5_1 no longer monitored (InfiniBandDegradationCheck is not \
+                    enabled): clearing";
+    assert_eq!(rig.poll(), [clearing]);
+}
+
+#[test]
+fn a_port_whose_layer_cannot_be_read_speaks_what_it_spoke() {
+    let mut rig = counting(&[nic(0), nic(1).ports(2)]);
+    let layer = format!("{ANCHOR}/mlx5_1/ports/1/link_layer");
+    rig.world.errors.insert(layer, ReadError::EIO);
+    downed(&mut rig, "mlx5_1", 1);
+    assert_eq!(brief(&rig.poll()), ["F mlx5_1/1"]);
+}

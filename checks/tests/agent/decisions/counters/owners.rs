@@ -273,3 +273,51 @@ fn a_poll_that_lists_nothing_settles_no_reboot() {
         "{said:?}"
     );
 }
+
+#[test]
+fn another_function_under_the_same_name_takes_over_no_breach() {
+    let mut rig = counting(&nics(2));
+    downed(&mut rig, "mlx5_1", 1);
+    rig.poll();
+    replaced(&mut rig, "mlx5_1", &nic(5).named("mlx5_1"));
+    let said = rig.polls(3);
+    assert!(
+        !said.iter().any(|line| line.contains("recovered")),
+        "{said:?}"
+    );
+    assert_eq!(rig.agent.as_ref().unwrap().standing().len(), 1);
+}
+
+#[test]
+fn after_a_reboot_a_breach_stays_with_a_name_whose_function_cannot_be_read() {
+    let mut rig = counting(&nics(2));
+    downed(&mut rig, "mlx5_1", 4);
+    rig.poll();
+    rig.reboot();
+    rig.world.put_device(&nic(2));
+    put_counters(&mut rig, &nic(2));
+    rig.world.links.remove(&format!("{ANCHOR}/mlx5_1"));
+    let uevent = format!("{ANCHOR}/mlx5_1/device/uevent");
+    rig.world.errors.insert(uevent, ReadError::EIO);
+    rig.polls(40);
+    assert_eq!(rig.agent.as_ref().unwrap().standing().len(), 1);
+}
+
+#[test]
+fn a_port_that_leaves_the_scope_is_cleared_for_that_reason() {
+    let dpu = Nic {
+        hca_type: "MT41692".to_owned(),
+        ..nic(0).ports(2)
+    };
+    let mut rig = counting(&[dpu, nic(1)]);
+    let second = format!("{ANCHOR}/mlx5_0/ports/2/counters/link_downed");
+    rig.world.put(&second, "0");
+    rig.poll();
+    rig.world.put(&second, "1");
+    assert_eq!(brief(&rig.poll()), ["F mlx5_0/2"]);
+    rig.world.set_layer("mlx5_0", 2, ETH);
+    assert_eq!(
+        rig.poll(),
+        ["h mlx5_0/2: NIC mlx5_0 no longer monitored (management: BlueField MT41692): clearing"]
+    );
+}
