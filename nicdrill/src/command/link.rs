@@ -21,10 +21,7 @@ pub(crate) fn link_show(arguments: &LinkArguments) -> Result<ExitCode, Stop> {
         ..SelectArguments::default()
     };
     let choice = choose(&select, 0)?;
-    let Some(planned) = choice.selected.drills.first() else {
-        for pair in &choice.selected.not_applicable {
-            talk(&format!("{}: not applicable: {}", pair.drill, pair.reason));
-        }
+    let Some(planned) = choice.first() else {
         return Ok(ExitCode::NothingSelected);
     };
     let story = suite::story(&choice.library, &planned.drill)

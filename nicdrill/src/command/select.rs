@@ -11,12 +11,13 @@ use harness::{
     run_folder::{self, RunFolder},
     suite::{Ask, Covering, Filter, Selected, Shard, select},
 };
-use reports::ArmName;
+use reports::{ArmName, PlannedDrill};
 
 use super::Stop;
 use crate::{
     arguments::{Arm, SelectArguments},
     settings::Settings,
+    terminal::talk,
 };
 
 /// What a command is about.
@@ -107,6 +108,19 @@ pub(crate) fn choose(arguments: &SelectArguments, seed: u64) -> Result<Choice, S
         out,
         again,
     })
+}
+
+impl Choice {
+    /// The first drill chosen; if there is none, why is told.
+    pub(crate) fn first(&self) -> Option<&PlannedDrill> {
+        let first = self.selected.drills.first();
+        if first.is_none() {
+            for pair in &self.selected.not_applicable {
+                talk(&format!("{}: not applicable: {}", pair.drill, pair.reason));
+            }
+        }
+        first
+    }
 }
 
 /// Whether a word names a file or folder and not a scenario or platform.

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     arguments::{Arm, Color, SelectArguments, ShowArguments},
-    terminal::{Terminal, talk},
+    terminal::Terminal,
 };
 
 /// Plays one drill in one arm and tells all of it.
@@ -40,10 +40,7 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<process::ExitCode, Stop>
         ..SelectArguments::default()
     };
     let choice = choose(&select, 0)?;
-    let Some(planned) = choice.selected.drills.first() else {
-        for pair in &choice.selected.not_applicable {
-            talk(&format!("{}: not applicable: {}", pair.drill, pair.reason));
-        }
+    let Some(planned) = choice.first() else {
         return Ok(ExitCode::NothingSelected.into());
     };
     let here = match stage::set(arm == ArmName::Process) {
