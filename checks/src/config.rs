@@ -374,7 +374,6 @@ mod tests {
         ))
     }
 
-    // covers: decision/14/invalid-refuses-to-start
     #[rstest]
     #[case("1.5", true)]
     #[case("0.0", true)]
