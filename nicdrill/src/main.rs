@@ -17,6 +17,10 @@ use reports::ExitCode;
 use arguments::{Arguments, Command, LinkCommand, PlatformCommand};
 use command::Stop;
 
+/// A run makes and drops thousands of small worlds, on every core at once.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> process::ExitCode {
     // The monitor is started many times in a run, so it does not wait for the rest of the command.
     if env::args_os().nth(1).as_deref() == Some(OsStr::new("monitor")) {

@@ -225,22 +225,15 @@ fn parts<'a>(
     Some((first.into(), PortNumber(second.parse().ok()?), None, id))
 }
 
-/// Times as text. A poll gives hundreds of counters one time.
+/// Times as text. Hundreds of counters share a few times.
 #[derive(Default)]
-struct Stamps {
-    last: Option<(u64, String)>,
-}
+struct Stamps(BTreeMap<u64, String>);
 
 impl Stamps {
     fn text(&mut self, wall_ns: u64) -> String {
-        match &self.last {
-            Some((at, text)) if *at == wall_ns => text.clone(),
-            _ => {
-                let text = proto::timestamp_from_ns(wall_ns).to_string();
-                self.last = Some((wall_ns, text.clone()));
-                text
-            }
-        }
+        let text = self.0.entry(wall_ns);
+        text.or_insert_with(|| proto::timestamp_from_ns(wall_ns).to_string())
+            .clone()
     }
 }
 

@@ -57,19 +57,20 @@ impl<'a> Bench<'a> {
         tick: u64,
         event: &HealthEvent,
     ) -> bool {
-        self.names_subject(&pattern.about, node, tick, event)
-            && self.is_check(pattern, node, tick, event)
-            && self.has_tone(pattern, node, tick, event)
-            && self.says(pattern, node, tick, event)
-            && self.is_stamped(pattern, event)
-            && pattern
-                .error_codes
-                .as_ref()
-                .is_none_or(|codes| *codes == event.error_code)
+        // What is told without the truth comes first.
+        pattern
+            .error_codes
+            .as_ref()
+            .is_none_or(|codes| *codes == event.error_code)
             && pattern
                 .counter
                 .as_ref()
                 .is_none_or(|counter| event.error_code == [counter.as_str()])
+            && self.names_subject(&pattern.about, node, tick, event)
+            && self.is_check(pattern, node, tick, event)
+            && self.has_tone(pattern, node, tick, event)
+            && self.says(pattern, node, tick, event)
+            && self.is_stamped(pattern, event)
     }
 
     /// Whether the event's entities are the subject's.
