@@ -24,7 +24,6 @@ impl Fabric {
         let port = node.port(slot.pci, slot.port)?;
         let gid = port.gids.get(&0).map_or([0; 16], |gid| gid.bytes);
         let [.., a, b, c, d, e, f, g, h] = gid;
-        let place = node.slots().iter().position(|other| other == slot)?;
         let (guid, lid, number, end) = match side {
             Side::Here => (
                 u64::from_be_bytes([a, b, c, d, e, f, g, h]),
@@ -32,15 +31,14 @@ impl Fabric {
                 slot.port.0,
                 &link.here,
             ),
-            Side::There => (
-                0,
-                NO_LID,
-                u8::try_from(place + 1).unwrap_or(u8::MAX),
-                &link.there,
-            ),
+            Side::There => {
+                let place = node.slots().iter().position(|other| other == slot)?;
+                let number = u8::try_from(place + 1).unwrap_or(u8::MAX);
+                (0, NO_LID, number, &link.there)
+            }
         };
         let is_up = link.stage.is_up();
-        let is_managed = link.stage >= Stage::Armed;
+        let is_armed = link.stage >= Stage::Armed;
         Some(PortInfo {
             subnet: SUBNET_PREFIX,
             guid,
@@ -55,8 +53,8 @@ impl Fabric {
             } else {
                 LinkInitReason::NONE
             },
-            configured: is_managed,
-            neighbour_normal: is_managed,
+            configured: is_armed,
+            neighbour_normal: is_armed,
             pair: record.shown(),
         })
     }

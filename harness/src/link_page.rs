@@ -134,9 +134,7 @@ fn telling(story: &Story, fabric: &Fabric) -> Vec<SlotRef> {
             })
         })
     };
-    let mut telling: Vec<SlotRef> = Vec::new();
-    for (node, _) in &story.nodes {
-        telling.extend(fabric.slots_of(node).into_iter().filter(|slot| tells(slot)));
-    }
-    telling
+    let slots = story.nodes.iter();
+    let slots = slots.flat_map(|(node, _)| fabric.slots_of(node));
+    slots.filter(tells).collect()
 }

@@ -216,23 +216,30 @@ pub(crate) enum Color {
     Never,
 }
 
+/// One drill, and where to find it.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct ShowArguments {
+pub(crate) struct OneDrill {
     /// The drill, as `scenario@platform`; a scenario alone is shown on its first platform
-    #[arg(value_name = "DRILL")]
+    #[arg(value_name = "DRILL", index = 1)]
     pub(crate) drill: String,
-    /// Where to play it
-    #[arg(long, value_name = "memory|process", default_value = "memory")]
-    pub(crate) arm: Arm,
-    /// The monitor: a descriptor's name or file, or a program [default: reference]
-    #[arg(long, value_name = "DESCRIPTOR|PROGRAM")]
-    pub(crate) monitor: Option<String>,
     /// Further scenario files or folders to find it in
     #[arg(long, value_name = "PATH")]
     pub(crate) scenarios: Vec<String>,
     /// Further platform files or folders to find it in
     #[arg(long, value_name = "PATH")]
     pub(crate) platforms: Vec<String>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ShowArguments {
+    /// Where to play it
+    #[arg(long, value_name = "memory|process", default_value = "memory")]
+    pub(crate) arm: Arm,
+    /// The monitor: a descriptor's name or file, or a program [default: reference]
+    #[arg(long, value_name = "DESCRIPTOR|PROGRAM")]
+    pub(crate) monitor: Option<String>,
+    #[command(flatten)]
+    pub(crate) which: OneDrill,
 }
 
 #[derive(Debug, Subcommand)]
@@ -244,21 +251,14 @@ pub(crate) enum LinkCommand {
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct LinkArguments {
-    /// The drill, as `scenario@platform`; a scenario alone is shown on its first platform
-    #[arg(value_name = "DRILL")]
-    pub(crate) drill: String,
     /// A port, as `mlx5_0` or `mlx5_0/2` [default: every port whose link has anything to tell]
-    #[arg(value_name = "PORT")]
+    #[arg(value_name = "PORT", index = 2)]
     pub(crate) port: Option<String>,
     /// When, such as `10s` [default: the story's end]
     #[arg(long, value_name = "TIME")]
     pub(crate) at: Option<String>,
-    /// Further scenario files or folders to find it in
-    #[arg(long, value_name = "PATH")]
-    pub(crate) scenarios: Vec<String>,
-    /// Further platform files or folders to find it in
-    #[arg(long, value_name = "PATH")]
-    pub(crate) platforms: Vec<String>,
+    #[command(flatten)]
+    pub(crate) which: OneDrill,
 }
 
 #[derive(Debug, Subcommand)]

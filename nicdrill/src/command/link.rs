@@ -3,24 +3,15 @@
 use harness::{link_page, suite};
 use reports::ExitCode;
 
-use super::{Stop, select::choose};
+use super::{Stop, select::choose_one};
 use crate::{
-    arguments::{Arm, Color, LinkArguments, SelectArguments},
+    arguments::{Arm, Color, LinkArguments},
     terminal::{Terminal, talk},
 };
 
 /// Plays a story's world up to an instant and prints its links.
 pub(crate) fn link_show(arguments: &LinkArguments) -> Result<ExitCode, Stop> {
-    let mut what = arguments.scenarios.clone();
-    what.push(arguments.drill.clone());
-    let select = SelectArguments {
-        what,
-        platform: arguments.platforms.clone(),
-        arm: Some(Arm::Both),
-        full: true,
-        ..SelectArguments::default()
-    };
-    let choice = choose(&select, 0)?;
+    let choice = choose_one(&arguments.which, Arm::Both, None)?;
     let Some(planned) = choice.first() else {
         return Ok(ExitCode::NothingSelected);
     };

@@ -15,7 +15,7 @@ use reports::{ArmName, PlannedDrill};
 
 use super::Stop;
 use crate::{
-    arguments::{Arm, SelectArguments},
+    arguments::{Arm, OneDrill, SelectArguments},
     settings::Settings,
     terminal::talk,
 };
@@ -108,6 +108,25 @@ pub(crate) fn choose(arguments: &SelectArguments, seed: u64) -> Result<Choice, S
         out,
         again,
     })
+}
+
+/// Chooses one drill by its name; where the name means several, [`Choice::first`] is meant.
+pub(crate) fn choose_one(
+    which: &OneDrill,
+    arm: Arm,
+    monitor: Option<String>,
+) -> Result<Choice, Stop> {
+    let mut what = which.scenarios.clone();
+    what.push(which.drill.clone());
+    let select = SelectArguments {
+        what,
+        monitor,
+        platform: which.platforms.clone(),
+        arm: Some(arm),
+        full: true,
+        ..SelectArguments::default()
+    };
+    choose(&select, 0)
 }
 
 impl Choice {

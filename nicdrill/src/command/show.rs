@@ -10,11 +10,11 @@ use reports::{ArmName, DrillReport, ExitCode, Style, Wall, drill_block};
 
 use super::{
     Stop,
-    select::choose,
+    select::choose_one,
     stage::{self, Standing},
 };
 use crate::{
-    arguments::{Arm, Color, SelectArguments, ShowArguments},
+    arguments::{Arm, Color, ShowArguments},
     terminal::Terminal,
 };
 
@@ -29,17 +29,7 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<process::ExitCode, Stop>
             ));
         }
     };
-    let mut what = arguments.scenarios.clone();
-    what.push(arguments.drill.clone());
-    let select = SelectArguments {
-        what,
-        monitor: arguments.monitor.clone(),
-        platform: arguments.platforms.clone(),
-        arm: Some(arguments.arm),
-        full: true,
-        ..SelectArguments::default()
-    };
-    let choice = choose(&select, 0)?;
+    let choice = choose_one(&arguments.which, arguments.arm, arguments.monitor.clone())?;
     let Some(planned) = choice.first() else {
         return Ok(ExitCode::NothingSelected.into());
     };

@@ -30,7 +30,7 @@ impl Line<'_, '_> {
     }
 
     pub(super) fn packet_error(&self) -> Read<DeedSaid> {
-        let reason = self.why("no error in what a port receives", is_error)?;
+        let reason = error(self.source, self.need("why")?)?;
         self.ports(PortVerb::PacketError(self.side()?, reason))
     }
 
@@ -40,13 +40,7 @@ impl Line<'_, '_> {
             Value::List(reasons) => {
                 let mut action = PortErrorAction::NOTHING;
                 for node in reasons {
-                    let reason = fitting(
-                        self.source,
-                        node,
-                        "no error in what a port receives",
-                        is_error,
-                    )?;
-                    action = action.and(reason);
+                    action = action.and(error(self.source, node)?);
                 }
                 action
             }
@@ -91,8 +85,11 @@ impl Line<'_, '_> {
     }
 }
 
-fn is_error(reason: LinkDownReason) -> bool {
-    PortErrorAction::bit_of(reason).is_some()
+/// An error that a port finds in what it receives.
+fn error(source: &Source<'_>, node: &Node) -> Read<LinkDownReason> {
+    fitting(source, node, "no error in what a port receives", |reason| {
+        PortErrorAction::bit_of(reason).is_some()
+    })
 }
 
 /// A reason of a kind.
