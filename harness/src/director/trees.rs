@@ -25,8 +25,10 @@ impl Trees {
     #[must_use]
     pub fn of(&self, machine: &Machine) -> Fs {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, fs)) = known.iter().find(|(at_rest, _)| at_rest == machine) {
-            return fs.clone();
+        // What was asked for last stands last, so that it is found first and goes last.
+        if let Some(place) = known.iter().rposition(|(at_rest, _)| at_rest == machine) {
+            known[place..].rotate_left(1);
+            return known[known.len() - 1].1.clone();
         }
         let fs = rendered(machine);
         if known.len() == TREES_MAX {

@@ -73,10 +73,14 @@ impl Player<'_> {
         }
         let closed = self.arm.connector.close(&self.arm.runtime);
         cleared = cleared.and(closed.map_err(|error| stage(&error)));
+        let turn = &self.arm.turn;
         for station in self.stations.values_mut() {
             if let Some(server) = station.server.take() {
                 // Whatever is still held is let go first, so that whoever cannot be killed can end.
-                let unmounted = server.unmount().map_err(|error| stage(&error));
+                // The kernel takes milliseconds over it, for which nobody has anything to do.
+                let unmounted = turn
+                    .aside(|| server.unmount())
+                    .map_err(|error| stage(&error));
                 cleared = cleared.and(unmounted);
             }
         }
