@@ -4,12 +4,13 @@
 //! Reason", Cornelis, whatever their drivers show. A virtual function's port has no link of its own,
 //! and so no ends. Start at [`BothEnds`].
 
+use platforms::LinkReasons;
 use simfs::SimTime;
 
 use crate::{
     ends::{
-        Initiative, LinkDownErrorLog, LinkDownReason, OfflineDisabledReason, PortErrorAction,
-        Profile, Record, START_S, fall,
+        LinkDownErrorLog, LinkDownReason, OfflineDisabledReason, PortErrorAction, Profile, Record,
+        START_S, fall,
     },
     link::End,
 };
@@ -50,8 +51,8 @@ pub(crate) enum Blame {
     /// Nobody's who could tell: a cable's, or that of an end that is gone.
     #[default]
     Nobody,
-    /// An end's.
-    End(Side, Initiative),
+    /// An end's, for this reason, and whether it can say so.
+    End(Side, LinkDownReason, bool),
     /// The link trains anew; nobody takes it down and nobody records it ("Link Down Reason" is of
     /// links that went down).
     Training,
@@ -66,10 +67,15 @@ pub(crate) struct BothEnds {
 }
 
 impl BothEnds {
-    /// Those of a link that never went down.
-    pub(crate) fn new() -> Self {
+    /// Those of a link that never went down; `own` says by whose word the node's own end behaves.
+    /// Its partner is a switch, and those behave by the specification.
+    pub(crate) fn new(own: LinkReasons) -> Self {
+        let own = match own {
+            LinkReasons::Spec => Profile::Spec,
+            LinkReasons::Hfi1 => Profile::Hfi1,
+        };
         Self {
-            records: [Record::new(Profile::Spec); 2],
+            records: [Record::new(own), Record::new(Profile::Spec)],
             logs: [LinkDownErrorLog::default(); 2],
             actions: [PortErrorAction::EVERYTHING; 2],
         }
@@ -101,8 +107,13 @@ impl BothEnds {
         let by = match blame {
             Blame::Training => return,
             Blame::Nobody => [None, None],
-            Blame::End(Side::Here, own) => [Some(own), None],
-            Blame::End(Side::There, own) => [None, Some(own)],
+            Blame::End(side, reason, says) => {
+                let own = self.records[side.index()].initiative(reason, says);
+                match side {
+                    Side::Here => [Some(own), None],
+                    Side::There => [None, Some(own)],
+                }
+            }
         };
         let [here, there] = &mut self.records;
         fall([here, there], by);

@@ -79,7 +79,8 @@ impl Device {
         let ports = function.rdma.iter().flat_map(|rdma| &rdma.ports);
         let jacks = ports.map(|(number, port)| {
             let is_virtual = function.physfn.is_some();
-            let mut link = Link::new(port.layer, is_virtual || cabled(*number), is_virtual);
+            let cabled = is_virtual || cabled(*number);
+            let mut link = Link::new(driver, port.layer, cabled, is_virtual);
             if port.is_up() {
                 link.stage = Stage::Active;
             }

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use platforms::LinkLayer;
+use platforms::{Driver, LinkLayer};
 use simfs::SimTime;
 
 use crate::{
@@ -154,7 +154,7 @@ pub(crate) struct Link {
 
 impl Link {
     /// A link that is down; one of a virtual function has no ends of its own.
-    pub(crate) fn new(layer: LinkLayer, cabled: bool, is_virtual: bool) -> Self {
+    pub(crate) fn new(driver: &Driver, layer: LinkLayer, cabled: bool, is_virtual: bool) -> Self {
         let cable = if cabled { Cable::Whole } else { Cable::Absent };
         let (here, there) = (End::default(), End::default());
         Self {
@@ -166,7 +166,7 @@ impl Link {
             stuck: None,
             pace: None,
             next: None,
-            ends: (!is_virtual).then(BothEnds::new),
+            ends: (!is_virtual).then(|| BothEnds::new(driver.link_reasons)),
             blame: Blame::default(),
             neighbour_back: None,
         }

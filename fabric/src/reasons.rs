@@ -11,7 +11,7 @@ use crate::{
     ActionError, CounterChange, EndTruth, Fabric, Side,
     agenda::{Rank, Step},
     both_ends::Blame,
-    ends::{Initiative, LinkDownReason, PortErrorAction},
+    ends::{LinkDownReason, PortErrorAction},
     link::{Cable, End, Hold, Link, Stage},
 };
 
@@ -47,7 +47,7 @@ impl Fabric {
 
     /// Names who takes the link down, if it goes down now.
     pub(crate) fn blame(&mut self, slot: &SlotRef, side: Side, reason: LinkDownReason) {
-        self.link(slot).blame = Blame::End(side, Initiative::of(reason, true));
+        self.link(slot).blame = Blame::End(side, reason, true);
     }
 
     /// The node's own end is offline or disabled for this reason.
@@ -75,7 +75,7 @@ impl Fabric {
             return Err(ActionError::NoReason(slot.clone()));
         }
         let link = self.link(slot);
-        link.blame = Blame::End(side, Initiative::of(reason, says));
+        link.blame = Blame::End(side, reason, says);
         if reason.holds() {
             link.end(side).set(Hold::Reason(reason), true);
             if let Some(ends) = &mut link.ends {
@@ -262,7 +262,7 @@ impl Fabric {
             (Side::There, link.there.signals()),
         ];
         let Some(ends) = &mut link.ends else { return };
-        let announced = matches!(blame, Blame::End(Side::Here, _));
+        let announced = matches!(blame, Blame::End(Side::Here, ..));
         if powered != was_powered && (powered || !announced) {
             ends.record(Side::Here).forget();
             let end = link.here.clone();
@@ -289,9 +289,8 @@ impl Fabric {
             let up = link.stage.is_up();
             if let Some(ends) = &mut link.ends {
                 if up {
-                    let own = Initiative::of(LinkDownReason::REBOOT, true);
                     ends.fall(if announced {
-                        Blame::End(Side::Here, own)
+                        Blame::End(Side::Here, LinkDownReason::REBOOT, true)
                     } else {
                         Blame::Nobody
                     });

@@ -7,7 +7,7 @@
 use std::{cell::RefCell, collections::BTreeMap, fmt::Write as _};
 
 use checks::{Agent, Answer, Clocks, Flags, Hands, ReadError, Request, Start};
-use platforms::{NodeName, Platform, Platforms, Role};
+use platforms::{NodeName, Platform, Platforms, PortFacts, Role};
 use simfs::{Fs, Refused};
 
 use crate::{
@@ -75,21 +75,22 @@ type Found = BTreeMap<String, Result<checks::Role, String>>;
 
 fn unlike(platform: &Platform, found: &Found) -> Vec<String> {
     let mut problems = Vec::new();
-    let declared: BTreeMap<String, (Role, bool)> = platform
+    let declared: BTreeMap<String, PortFacts> = platform
         .ports()
         .into_iter()
-        .map(|port| (port.device.to_string(), (port.role, port.is_vf)))
+        .map(|port| (port.device.to_string(), port))
         .collect();
-    for (device, (role, is_vf)) in &declared {
-        let wanted = match (role, is_vf) {
-            (_, true) | (Role::Management, _) => None,
-            (Role::Compute, _) => Some(checks::Role::Compute),
-            (Role::Storage, _) => Some(checks::Role::Storage),
+    for (device, port) in &declared {
+        let wanted = match port.role {
+            _ if !port.is_monitored() => None,
+            Role::Compute => Some(checks::Role::Compute),
+            Role::Storage => Some(checks::Role::Storage),
+            Role::Management => None,
         };
-        let told = if *is_vf {
+        let told = if port.is_vf {
             "virtual".to_owned()
         } else {
-            role.to_string()
+            port.role.to_string()
         };
         match (wanted, found.get(device)) {
             (_, None) => problems.push(format!(

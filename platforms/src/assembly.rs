@@ -224,6 +224,7 @@ impl<'a> Making<'a> {
             node_guid: self.ids.node_guid(),
             sys_image_guid: image.unwrap_or(self.ids.sys_image_guid()),
             node_type: driver.node_type.clone(),
+            files: driver.device_files.clone(),
             uverbs: machine.free_uverbs(),
             missing: BTreeSet::new(),
             ports: self

@@ -66,6 +66,7 @@ pub enum PlatformError {
 
 /// The files that ship: name and text.
 const SHIPPED: &[(&str, &str)] = &[
+    ("drivers/hfi1.yaml", include_str!("../drivers/hfi1.yaml")),
     (
         "drivers/mlx5-eth.yaml",
         include_str!("../drivers/mlx5-eth.yaml"),
@@ -105,6 +106,10 @@ const SHIPPED: &[(&str, &str)] = &[
     (
         "profiles/l40s-onprem.yaml",
         include_str!("../profiles/l40s-onprem.yaml"),
+    ),
+    (
+        "profiles/opa-cn5000.yaml",
+        include_str!("../profiles/opa-cn5000.yaml"),
     ),
 ];
 

@@ -24,6 +24,12 @@ pub struct Driver {
     pub kernel_driver: String,
     /// The layer its ports speak.
     pub layer: LinkLayer,
+    /// How its ports remember why a link went down; as the specification says unless told.
+    #[serde(default)]
+    pub link_reasons: LinkReasons,
+    /// Files of its devices that no other driver has, with what they read.
+    #[serde(default)]
+    pub device_files: BTreeMap<String, String>,
     /// PCI class of its functions, 24 bits.
     pub pci_class: u32,
     /// What `node_type` reads.
@@ -62,6 +68,17 @@ pub struct Driver {
     pub keeps: BTreeMap<Restart, Keeps>,
     /// Where the values come from.
     pub provenance: Vec<Entry>,
+}
+
+/// How ports remember why their link went down.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LinkReasons {
+    /// By "Link Down Reason", Cornelis.
+    #[default]
+    Spec,
+    /// As the kernel driver `hfi1` does (`chip.c`, `set_link_down_reason`).
+    Hfi1,
 }
 
 /// A counter's file.

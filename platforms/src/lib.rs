@@ -33,7 +33,9 @@ mod variant;
 
 pub use assembly::{UPTIME_AT_REST_NS, WORLD_START_WALL_NS};
 pub use catalogue::{PlatformError, Platforms};
-pub use driver::{CounterFile, Driver, Duration, Face, Keeps, LinkCondition, LinkEvent, Restart};
+pub use driver::{
+    CounterFile, Driver, Duration, Face, Keeps, LinkCondition, LinkEvent, LinkReasons, Restart,
+};
 pub use ids::{Ids, boot_id};
 pub use machine::{
     CharDevice, Clock, CounterValue, Function, Gid, GidKind, Gpu, Machine, MetadataFile, NetDev,

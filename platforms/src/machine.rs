@@ -176,6 +176,12 @@ impl Function {
     pub fn card(&self) -> String {
         self.pci.card()
     }
+
+    /// Whether it is one of NVIDIA's NICs, once Mellanox's, which alone are watched (`lsd 5.3`).
+    #[must_use]
+    pub fn is_nvidia(&self) -> bool {
+        self.vendor == 0x15b3
+    }
 }
 
 /// An RDMA device.
@@ -201,6 +207,8 @@ pub struct Rdma {
     pub sys_image_guid: u64,
     /// Node type, such as `1: CA`.
     pub node_type: String,
+    /// Files that only its driver has, with what they read.
+    pub files: BTreeMap<String, String>,
     /// Number of its `uverbs` device.
     pub uverbs: u32,
     /// Its character devices that ought to be there and are not.

@@ -45,13 +45,15 @@ pub struct PortFacts {
     pub netdev: Option<String>,
     /// Whether it is a virtual function's.
     pub is_vf: bool,
+    /// Whether its card is NVIDIA's: others are nobody's to watch (`lsd 5.3`).
+    pub is_nvidia: bool,
 }
 
 impl PortFacts {
-    /// Whether a monitor is to watch it: neither management nor virtual.
+    /// Whether a monitor is to watch it: NVIDIA's, and neither management nor virtual.
     #[must_use]
     pub fn is_monitored(&self) -> bool {
-        self.role != Role::Management && !self.is_vf
+        self.is_nvidia && self.role != Role::Management && !self.is_vf
     }
 }
 
@@ -132,6 +134,7 @@ impl Platform {
                         .get(usize::from(number.0) - 1)
                         .map(|netdev| netdev.name.clone()),
                     is_vf,
+                    is_nvidia: function.is_nvidia(),
                 });
             }
         }

@@ -89,6 +89,11 @@ impl PhysState {
         }
     }
 
+    /// Whether the kernel has a word for it.
+    const fn has_word(self) -> bool {
+        matches!(self.0, 1..=7)
+    }
+
     /// The state with this word (`LinkUp`), in the kernel's spelling; `None` for any other word.
     #[must_use]
     pub fn by_word(word: &str) -> Option<Self> {
@@ -117,9 +122,15 @@ impl<'de> Deserialize<'de> for PortState {
 impl<'de> Deserialize<'de> for PhysState {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let word = String::deserialize(deserializer)?;
-        Self::by_word(&word).ok_or_else(|| {
+        let nameless = || {
+            word.parse()
+                .ok()
+                .map(Self)
+                .filter(|state| !state.has_word())
+        };
+        Self::by_word(&word).or_else(nameless).ok_or_else(|| {
             serde::de::Error::custom(format!(
-                "`{word}` is no physical state of the kernel\nhint: write one such as `LinkUp` or `Polling`"
+                "`{word}` is no physical state of the kernel\nhint: write one such as `LinkUp` or `Polling`, or the number of one that the kernel has no word for, such as `9`"
             ))
         })
     }

@@ -33,6 +33,7 @@ fn platform(name: &str) -> Platform {
 #[case("l40s-onprem:default-route", 1, 4, 0)]
 #[case("l40s-onprem:guest", 0, 4, 1)]
 #[case("l40-onprem", 0, 4, 0)]
+#[case("opa-cn5000", 0, 8, 0)]
 #[case("gb200-nvl4", 2, 4, 0)]
 #[case("gb200-nvl4:node-layout", 0, 4, 4)]
 #[case("gb200-nvl4:lag", 2, 4, 0)]

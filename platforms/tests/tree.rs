@@ -278,6 +278,19 @@ fn the_metadata_is_the_collectors() {
     assert!(text.starts_with("{\n  \"version\""), "indented by two");
 }
 
+// Acceptance case OP-31 of the link model.
+#[test]
+fn an_omni_path_device_has_files_of_its_own_and_no_hca_type() {
+    let tree = Model::of(&machine("opa-cn5000"));
+    let device = "sys/devices/pci0000:18/0000:18:00.0/infiniband/hfi1_0";
+    assert_eq!(tree.text(&format!("{device}/nctxts")), "32\n");
+    assert_eq!(tree.text(&format!("{device}/hw_rev")), "11\n");
+    let port = format!("{device}/ports/1");
+    assert_eq!(tree.text(&format!("{port}/link_layer")), "InfiniBand\n");
+    assert_eq!(tree.text(&format!("{port}/rate")), "400 Gb/sec (4X NDR)\n");
+    assert!(!tree.0.contains_key(&format!("{device}/hca_type")));
+}
+
 #[test]
 fn character_devices_are_listed_as_the_kernel_lists_them() {
     let tree = Model::of(&machine("l40s-onprem"));

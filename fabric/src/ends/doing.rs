@@ -176,19 +176,6 @@ impl Network {
         Ok(())
     }
 
-    /// What an end does when it takes its link down for this reason. An hfi1 that goes offline or is
-    /// disabled has no reason for it, and sends a message without one.
-    fn initiative(&self, end: &EndRef, reason: LinkDownReason, says: bool) -> Initiative {
-        let hfi1 = self
-            .port(end)
-            .is_ok_and(|port| port.record.profile() == Profile::Hfi1);
-        if hfi1 && reason.holds() {
-            Initiative::saying(LinkDownReason::NONE)
-        } else {
-            Initiative::of(reason, says)
-        }
-    }
-
     pub(super) fn initiate(
         &mut self,
         end: &EndRef,
@@ -203,7 +190,7 @@ impl Network {
             self.powered(end)?;
         }
         if self.is_on(end) {
-            let own = self.initiative(end, reason, says);
+            let own = self.port(end)?.record.initiative(reason, says);
             self.go_down(end, Some(own));
         }
         let port = self.port_mut(end);

@@ -108,6 +108,18 @@ pub struct Record {
 }
 
 impl Record {
+    /// What a port does when it takes its link down for this reason. An hfi1 that goes offline or is
+    /// disabled has no reason for it, and sends a message without one (`chip.c`,
+    /// `set_link_down_reason` is not called).
+    #[must_use]
+    pub fn initiative(&self, reason: LinkDownReason, can_say_so: bool) -> Initiative {
+        if self.profile == Profile::Hfi1 && reason.holds() {
+            Initiative::saying(LinkDownReason::NONE)
+        } else {
+            Initiative::of(reason, can_say_so)
+        }
+    }
+
     /// One of a link that never was down.
     #[must_use]
     pub fn new(profile: Profile) -> Self {

@@ -63,7 +63,7 @@ fn face(function: &Function, role: Option<Role>, class_present: bool) -> Option<
         name: rdma.name.clone(),
         listed: class_present && !function.in_other_namespace,
         role,
-        monitored: role != Role::Management && function.physfn.is_none(),
+        monitored: function.is_nvidia() && role != Role::Management && function.physfn.is_none(),
         netdev: function.netdevs.first().map(|netdev| netdev.name.clone()),
         ports: ports.collect(),
         unreadable: unreadable.collect(),

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use platforms::{Platform, PortFacts};
 use reports::{ExitCode, ProbeOutcome};
 use simfs::Pattern;
 
@@ -38,7 +39,8 @@ impl Starting {
         Ok(Box::new(self.arm(stage, job)?))
     }
 
-    /// Tries the monitor once, on the platform of the first drill.
+    /// Tries the monitor once, on the platform of the first drill that gives it something to watch;
+    /// where no drill does, on another that does.
     #[must_use]
     pub fn probe(
         &self,
@@ -47,11 +49,14 @@ impl Starting {
         descriptor: &Descriptor,
         selected: &Selected,
     ) -> ProbeOutcome {
-        let first = selected
-            .drills
-            .first()
-            .map(|planned| planned.drill.world.as_str());
-        let Some(platform) = first.and_then(|name| library.platforms.get(name)) else {
+        if selected.drills.is_empty() {
+            return ProbeOutcome::Ready;
+        }
+        let asked = selected.drills.iter();
+        let asked = asked.filter_map(|planned| library.platforms.get(&planned.drill.world));
+        let others = library.platforms.iter().map(|(_, platform)| platform);
+        let watched = |platform: &&Platform| platform.ports().iter().any(PortFacts::is_monitored);
+        let Some(platform) = asked.chain(others).find(watched) else {
             return ProbeOutcome::Ready;
         };
         // The probe must not bind the thread that tells the run: it has a thread of its own.

@@ -155,6 +155,7 @@ fn same(a: &Rdma, b: &Rdma) -> bool {
         node_guid,
         sys_image_guid,
         node_type,
+        files,
         uverbs: _,
         missing: _,
         ports: _,
@@ -168,6 +169,7 @@ fn same(a: &Rdma, b: &Rdma) -> bool {
         && *node_desc == b.node_desc
         && [*node_guid, *sys_image_guid] == [b.node_guid, b.sys_image_guid]
         && *node_type == b.node_type
+        && *files == b.files
 }
 
 /// The link of a class entry to the device's folder, three levels below the classes' common root.
@@ -197,6 +199,9 @@ fn device(function: &Function, rdma: &Rdma, nodes: &mut Nodes) {
     nodes.file("node_guid", guid(rdma.node_guid));
     nodes.file("sys_image_guid", guid(rdma.sys_image_guid));
     nodes.file("node_type", &rdma.node_type);
+    for (name, text) in &rdma.files {
+        nodes.file(name.clone(), text);
+    }
     nodes.file("fw_pages", 0);
     nodes.file("reg_pages", 0);
     nodes.file("uevent", format_args!("NAME={}", rdma.name));
