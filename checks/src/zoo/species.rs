@@ -86,6 +86,7 @@ mod trusts_the_disk;
 mod unreadable_counter_is_zero;
 mod unreadable_entry_is_a_missing_device;
 mod unreadable_route_is_no_route;
+mod watches_every_make;
 mod wrong_action;
 mod wrong_entity;
 
@@ -173,6 +174,7 @@ const TABLE: &[Species] = &[
     Species(&unreadable_counter_is_zero::UnreadableCounterIsZero),
     Species(&unreadable_entry_is_a_missing_device::UnreadableEntryIsAMissingDevice),
     Species(&unreadable_route_is_no_route::UnreadableRouteIsNoRoute),
+    Species(&watches_every_make::WatchesEveryMake),
     Species(&wrong_action::WrongAction),
     Species(&wrong_entity::WrongEntity),
 ];
