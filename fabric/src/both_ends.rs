@@ -1,8 +1,8 @@
 //! What both ends of a world's link remember, and what the subnet manager keeps of it.
 //!
 //! How the link moves is `link.rs`'s and the fabric's; this follows. Ports behave by "Link Down
-//! Reason", Cornelis, whatever their drivers show. A virtual function's port has no link of its own,
-//! and so no ends. Start at [`BothEnds`].
+//! Reason", Cornelis, whatever their drivers show, but for a node's own that remembers as `hfi1` does.
+//! A virtual function's port has no link of its own, and so no ends. Start at [`BothEnds`].
 
 use platforms::LinkReasons;
 use simfs::SimTime;

@@ -90,7 +90,7 @@ fn rows_of_the_documents_tables(#[case] name: &str, #[case] devices: &[&str], #[
 
 #[test]
 fn the_table_above_names_every_shipped_platform() {
-    assert_eq!(Platforms::shipped().iter().count(), 20);
+    assert_eq!(Platforms::shipped().iter().count(), 21);
 }
 
 #[test]
