@@ -31,6 +31,18 @@ fn one_story_is_told_alike_in_both_arms() {
     );
 }
 
+/// The probe needs a NIC that the monitor watches; this platform has none.
+#[test]
+fn a_platform_with_nothing_to_watch_is_drilled_too() {
+    if !can_play_processes() {
+        return;
+    }
+    let story = "link/omni-path-is-nobodys-to-watch@opa-cn5000";
+    let ran = Desk::new().run(&["run", story, "--require", "process"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(ran.out.contains("process arm: 1 of 1 run"), "{ran}");
+}
+
 #[test]
 fn stale_bytes_in_the_mount_alone_make_the_arms_differ() {
     if !can_play_processes() {
