@@ -64,6 +64,9 @@ impl Fabric {
                 reason,
                 says,
             } => self.take_down(slot, *side, *reason, *says),
+            Action::BothTakeDown { slot, here, there } => {
+                self.both_take_down(slot, [*here, *there])
+            }
             Action::LetUp { slot, side, reason } => self.let_up(slot, *side, *reason),
             Action::PacketError { slot, side, reason } => self.packet_error(slot, *side, *reason),
             Action::BufferOverrun { slot, side } => self.overrun(slot, *side),

@@ -166,6 +166,16 @@ pub enum Action {
         /// Whether the message reaches the other end.
         says: bool,
     },
+    /// Both ends take the link down at the same instant, each for a reason that does not hold (as 35
+    /// or 39, not as 60), and each with whether its message reaches the other.
+    BothTakeDown {
+        /// The port.
+        slot: SlotRef,
+        /// Why the node's own end does.
+        here: (LinkDownReason, bool),
+        /// Why its partner does.
+        there: (LinkDownReason, bool),
+    },
     /// A reason no longer keeps an end down.
     LetUp {
         /// The port.

@@ -53,6 +53,8 @@ pub(crate) enum Blame {
     Nobody,
     /// An end's, for this reason, and whether it can say so.
     End(Side, LinkDownReason, bool),
+    /// Both ends' at the same instant: the node's own first, each with whether it can say so.
+    Both([(LinkDownReason, bool); 2]),
     /// The link trains anew; nobody takes it down and nobody records it ("Link Down Reason" is of
     /// links that went down).
     Training,
@@ -107,6 +109,13 @@ impl BothEnds {
         let by = match blame {
             Blame::Training => return,
             Blame::Nobody => [None, None],
+            Blame::Both([here, there]) => {
+                let [own, partners] = &self.records;
+                [
+                    Some(own.initiative(here.0, here.1)),
+                    Some(partners.initiative(there.0, there.1)),
+                ]
+            }
             Blame::End(side, reason, says) => {
                 let own = self.records[side.index()].initiative(reason, says);
                 match side {

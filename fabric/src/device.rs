@@ -17,7 +17,7 @@ use simfs::SimTime;
 
 use crate::{
     agenda::Key,
-    history::Edge,
+    history::{Carriage, CarriageChange, Edge},
     link::{Hold, Link, Stage},
 };
 
@@ -137,12 +137,23 @@ pub(crate) struct Jack {
     pub(crate) healthy: bool,
     /// When that changed.
     pub(crate) edges: Vec<Edge>,
+    /// What it carried when last looked at.
+    pub(crate) carriage: Carriage,
+    /// When that changed.
+    pub(crate) carriages: Vec<CarriageChange>,
 }
 
 impl Jack {
     /// A port without trouble.
     pub(crate) fn new(link: Link, driver: Arc<Driver>, rate: Rate, healthy: bool) -> Self {
+        let carriage = if link.stage == Stage::Active {
+            Carriage::Data
+        } else {
+            Carriage::Nothing
+        };
         Self {
+            carriage,
+            carriages: Vec::new(),
             link,
             driver,
             rate,

@@ -10,7 +10,7 @@ use platforms::{DeviceName, LinkEvent, Machine, NodeName, PciAddress, Platform, 
 use simfs::SimTime;
 
 use crate::{
-    ActionError, Edge, FunctionRef, KernelLine, Timing,
+    ActionError, Carriage, CarriageChange, Edge, FunctionRef, KernelLine, Timing,
     agenda::{Agenda, Rank, Step},
     link::{Hold, Stage},
     node::Node,
@@ -128,6 +128,21 @@ impl Fabric {
     pub fn edges(&self, slot: &SlotRef) -> &[Edge] {
         let jack = self.node(&slot.node).and_then(|node| node.jack(slot));
         jack.map_or(&[], |jack| &jack.edges)
+    }
+
+    /// What a port began to carry since the start, and when: at first every port whose link is active
+    /// carries data. Empty for a port that does not exist.
+    #[must_use]
+    pub fn carriages(&self, slot: &SlotRef) -> &[CarriageChange] {
+        let jack = self.node(&slot.node).and_then(|node| node.jack(slot));
+        jack.map_or(&[], |jack| &jack.carriages)
+    }
+
+    /// What a port carries now; `None` for one that does not exist.
+    #[must_use]
+    pub fn carriage(&self, slot: &SlotRef) -> Option<Carriage> {
+        let jack = self.node(&slot.node).and_then(|node| node.jack(slot));
+        jack.ok().map(|jack| jack.carriage)
     }
 
     /// The kernel's log of a node's present boot, oldest line first; empty for an unknown node.

@@ -6,7 +6,7 @@ use platforms::{LinkCondition, LinkEvent, PciAddress, PortNumber, Rate, SlotRef}
 use simfs::SimTime;
 
 use crate::{
-    history::{Edge, KernelLine},
+    history::{Carriage, CarriageChange, Edge, KernelLine},
     link::{Link, Stage},
     node::Node,
 };
@@ -42,6 +42,23 @@ impl Node {
         if jack.healthy != healthy {
             jack.healthy = healthy;
             jack.edges.push(Edge { at: now, healthy });
+        }
+        let carriage = self.carriage(pci, number);
+        let jack = self.jack_mut(pci, number);
+        if jack.carriage != carriage {
+            jack.carriage = carriage;
+            jack.carriages.push(CarriageChange { at: now, carriage });
+        }
+    }
+
+    /// What the port carries, whatever a story puts over its face.
+    fn carriage(&mut self, pci: PciAddress, number: PortNumber) -> Carriage {
+        if !self.has_rdma(pci) {
+            Carriage::Gone
+        } else if self.jack_mut(pci, number).link.stage == Stage::Active {
+            Carriage::Data
+        } else {
+            Carriage::Nothing
         }
     }
 

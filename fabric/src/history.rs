@@ -1,4 +1,4 @@
-//! What is remembered of the past: when ports were healthy, and the kernel's log.
+//! What is remembered of the past: when ports were healthy, what they carried, and the kernel's log.
 
 use simfs::SimTime;
 
@@ -10,6 +10,26 @@ pub struct Edge {
     pub at: SimTime,
     /// Healthy from then on, or not.
     pub healthy: bool,
+}
+
+/// Whether a port carries data, whatever its face shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Carriage {
+    /// Its link is active.
+    Data,
+    /// It is not.
+    Nothing,
+    /// Its device is off the bus, or no driver runs it.
+    Gone,
+}
+
+/// A port's beginning to carry something else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CarriageChange {
+    /// When.
+    pub at: SimTime,
+    /// From then on.
+    pub carriage: Carriage,
 }
 
 /// A line of a node's kernel log.

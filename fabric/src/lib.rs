@@ -39,5 +39,5 @@ pub use action::{Action, CounterChange, FunctionRef, RebootPlan, StickAt};
 pub use both_ends::{EndTruth, Side};
 pub use error::ActionError;
 pub use fabric::{Fabric, PortTruth};
-pub use history::{Edge, KernelLine};
+pub use history::{Carriage, CarriageChange, Edge, KernelLine};
 pub use timing::Timing;

@@ -89,6 +89,26 @@ impl Fabric {
         Ok(())
     }
 
+    /// Both ends take their link down at the same instant, each for a reason that does not hold; it
+    /// trains again.
+    pub(crate) fn both_take_down(
+        &mut self,
+        slot: &SlotRef,
+        by: [(LinkDownReason, bool); 2],
+    ) -> Result<(), ActionError> {
+        self.find_link(slot)?;
+        for (reason, _) in by {
+            if !reason.is_some() || reason.holds() {
+                return Err(ActionError::NoPassingReason(slot.clone(), reason));
+            }
+        }
+        self.link(slot).blame = Blame::Both(by);
+        self.hurry(slot);
+        self.fall_dark(slot);
+        self.settle(slot);
+        Ok(())
+    }
+
     /// A reason no longer holds an end.
     pub(crate) fn let_up(
         &mut self,
@@ -262,7 +282,7 @@ impl Fabric {
             (Side::There, link.there.signals()),
         ];
         let Some(ends) = &mut link.ends else { return };
-        let announced = matches!(blame, Blame::End(Side::Here, ..));
+        let announced = matches!(blame, Blame::End(Side::Here, ..) | Blame::Both(_));
         if powered != was_powered && (powered || !announced) {
             ends.record(Side::Here).forget();
             let end = link.here.clone();

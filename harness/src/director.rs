@@ -17,9 +17,10 @@ use std::{
 use fabric::{Action, Fabric, Timing};
 use platforms::{Clock, Machine, NodeName, SlotRef};
 use scenarios::{
-    CallMoment, FileRef, HangEnd, Heal, Place, RuleDeed, RuleEffect, Step, Story, What,
+    CallMoment, Deed, FileRef, HangEnd, Heal, Place, RuleDeed, RuleEffect, Step, Story, What,
 };
 use simfs::{Fs, MomentId, RuleId, SimTime};
+use workloads::Underway;
 
 mod chair;
 mod deeds;
@@ -38,7 +39,7 @@ pub(crate) use files::rule as rule_of;
 pub use files::{CLASS_INFINIBAND, WRITABLE};
 pub use trees::Trees;
 pub use truth::{
-    ComparedCard, Faces, FunctionFace, LinkTruth, NodeTruth, PortFace, TickTruth, Truth,
+    ComparedCard, Faces, FunctionFace, Interface, LinkTruth, NodeTruth, PortFace, TickTruth, Truth,
 };
 
 use chair::Chair;
@@ -82,6 +83,7 @@ pub struct CallDo {
 pub struct Director<'s> {
     story: &'s Story,
     fabric: Fabric,
+    workloads: Underway,
     steps: VecDeque<&'s Step>,
     reboots: Vec<(SimTime, &'s Action, &'s Step)>,
     nodes: BTreeMap<NodeName, Scene<'s>>,
@@ -91,8 +93,8 @@ pub struct Director<'s> {
     settled_at: Option<u64>,
     next_id: u64,
     truth: Truth,
-    /// The ports whose links the story asks about.
-    links: BTreeSet<SlotRef>,
+    /// What of the world the story asks about.
+    asked: Asked,
     missed: Vec<(Place, String)>,
 }
 
@@ -177,6 +179,7 @@ impl<'s> Director<'s> {
         let mut director = Self {
             story,
             fabric,
+            workloads: Underway::default(),
             steps: story.steps.iter().collect(),
             reboots: Vec::new(),
             nodes,
@@ -186,7 +189,7 @@ impl<'s> Director<'s> {
             settled_at: None,
             next_id: 0,
             truth: Truth::default(),
-            links: asked_about(story),
+            asked: Asked::by(story),
             missed: Vec::new(),
         };
         for step in story.steps.iter().filter(|step| step.moment.is_some()) {
@@ -194,8 +197,17 @@ impl<'s> Director<'s> {
                 deeds::sense_in_moment(deed).map_err(|what| StageError::deed(step, what))?;
             }
         }
+        let is_load = |deed: &&Deed| matches!(deed, Deed::Load(_));
         for step in &story.given {
-            director.step(step)?;
+            for deed in step.deeds.iter().filter(|deed| !is_load(deed)) {
+                director.deed(deed, step)?;
+            }
+        }
+        director.workloads = Underway::start(&story.workloads, &director.fabric)?;
+        for step in &story.given {
+            for deed in step.deeds.iter().filter(is_load) {
+                director.deed(deed, step)?;
+            }
         }
         Ok(director)
     }
@@ -229,6 +241,10 @@ impl<'s> Director<'s> {
         let at = SimTime::from_ns(self.story.tick.as_ns().saturating_mul(tick));
         self.act_until(at)?;
         self.fabric.advance(at);
+        // The workloads' story ends with the story: what healing does to them nobody asks.
+        if tick <= self.last_story_tick {
+            self.workloads.follow(&self.fabric);
+        }
         self.heal(tick)?;
         for scene in self.nodes.values_mut() {
             scene.connector.advance(at);
@@ -455,6 +471,12 @@ impl<'s> Director<'s> {
         &self.fabric
     }
 
+    /// What runs on its links.
+    #[must_use]
+    pub fn workloads(&self) -> &Underway {
+        &self.workloads
+    }
+
     /// What was so, tick by tick.
     #[must_use]
     pub fn truth(&self) -> &Truth {
@@ -493,6 +515,9 @@ impl<'s> Director<'s> {
                     let which = self.reboots.iter().position(|(at, ..)| *at == due);
                     let (_, reboot, step) = self.reboots.remove(which.expect("it was just found"));
                     self.act(reboot, step)?;
+                    if let Action::Reboot { node, .. } | Action::PowerLoss { node, .. } = reboot {
+                        self.workloads.node_returns(node, &self.fabric)?;
+                    }
                 }
                 (_, Some(due)) => {
                     self.fabric.advance(due);
@@ -557,15 +582,29 @@ fn last_story_tick(story: &Story) -> u64 {
     open.map(|window| window.to).fold(end, u64::max)
 }
 
-/// The ports whose links a story asks about.
-fn asked_about(story: &Story) -> BTreeSet<SlotRef> {
-    let whats = story
-        .expectations
-        .iter()
-        .map(|expectation| &expectation.what);
-    let slots = whats.filter_map(|what| match what {
-        What::Link { slot, .. } => Some(slot.clone()),
-        _ => None,
-    });
-    slots.collect()
+/// What of the world a story asks about: what nobody asks is not kept.
+#[derive(Debug, Default)]
+struct Asked {
+    /// The ports whose links.
+    links: BTreeSet<SlotRef>,
+    /// The LNet interfaces.
+    interfaces: BTreeSet<Interface>,
+}
+
+impl Asked {
+    fn by(story: &Story) -> Self {
+        let mut asked = Self::default();
+        for expectation in &story.expectations {
+            match &expectation.what {
+                What::Link { slot, .. } => {
+                    asked.links.insert(slot.clone());
+                }
+                What::Lnet(is) => {
+                    asked.interfaces.insert(Interface::of(is));
+                }
+                _ => {}
+            }
+        }
+        asked
+    }
 }

@@ -3,14 +3,16 @@
 //! It chooses nothing (which drills, which arms: `suite`) and tells nothing (`reports`). Start at
 //! [`play`].
 
-use reports::{ArmName, ArmReport, ArmStatus, Failure, FailureKind};
-use scenarios::{Arm, Story};
+use reports::{
+    ArmName, ArmReport, ArmStatus, Failure, FailureKind, VerdictReport, VerdictWord,
+};
+use scenarios::{Arm, Story, Verdict};
 
 use crate::{
     compare::compare,
     descriptor::Descriptor,
     director::Trees,
-    judge::judge,
+    judge::{judge, verdict_on},
     memory::{Played, play_in_memory},
     turn::Turn,
 };
@@ -55,6 +57,8 @@ pub struct DrillResult {
     pub arms: Vec<ArmReport>,
     /// What was wrong, arm by arm and in order of time.
     pub failures: Vec<Failure>,
+    /// What the monitor's word was worth to the workloads, as the first arm has it.
+    pub verdicts: Vec<VerdictReport>,
     /// Expectations, or parts of them, that do not apply to this monitor; of the arm with the most.
     pub not_judged: u32,
 }
@@ -83,10 +87,30 @@ pub fn play(
         result.not_judged = result.not_judged.max(judgement.not_judged);
         result.played.push(played);
     }
+    if let Some(played) = result.played.first() {
+        result.verdicts = verdicts(story, played);
+    }
     for pair in result.played.windows(2) {
         result.failures.extend(differences(&pair[0], &pair[1]));
     }
     result
+}
+
+/// What any monitor's word was worth to each workload.
+fn verdicts(story: &Story, played: &Played) -> Vec<VerdictReport> {
+    let report = |workload: &String| {
+        let found = verdict_on(workload, None, story, &played.truth, &played.recording)?;
+        Some(VerdictReport {
+            workload: workload.clone(),
+            verdict: match found.verdict {
+                Verdict::Agreement => VerdictWord::Agreement,
+                Verdict::OverReport => VerdictWord::OverReport,
+                Verdict::UnderReport => VerdictWord::UnderReport,
+            },
+            lead_ms: found.lead_ns.map(|ns| ns / 1_000_000),
+        })
+    };
+    story.workloads.keys().filter_map(report).collect()
 }
 
 fn report(arm: Arm, status: ArmStatus, played: &Played) -> ArmReport {

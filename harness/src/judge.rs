@@ -10,7 +10,8 @@
 //! Start at [`judge`].
 
 use reports::{ArmName, Failure, FailureKind, Read};
-use scenarios::{Arm, Heal, Place, Story, What};
+use platforms::NodeName;
+use scenarios::{Arm, Expectation, Heal, Place, Story, What};
 
 mod assign;
 mod contract;
@@ -19,9 +20,11 @@ mod demands;
 mod facts;
 mod fits;
 mod links;
+mod loads;
 mod outstanding;
 mod said;
 
+pub use loads::{WorkloadVerdict, verdict_on};
 pub use said::event_line;
 
 use assign::{Assignment, Room};
@@ -63,7 +66,11 @@ pub fn judge(
     recording: &Recording,
     descriptor: &Descriptor,
 ) -> Judgement {
-    let bench = Bench { truth, descriptor };
+    let bench = Bench {
+        story,
+        truth,
+        descriptor,
+    };
     let mut court = Court {
         story,
         bench,
@@ -106,7 +113,7 @@ impl<'a> Court<'a> {
     fn failure(
         &self,
         kind: FailureKind,
-        node: Option<&platforms::NodeName>,
+        node: Option<&NodeName>,
         tick: Option<u64>,
     ) -> Failure {
         let arm = self.recording.arm.map(|arm| match arm {
@@ -442,7 +449,7 @@ impl<'a> Court<'a> {
 
     fn facts(&mut self, said: &[(Said<'_>, bool)]) {
         for expectation in &self.story.expectations {
-            for node in &self.story.chairs {
+            for node in whom(expectation, self.story) {
                 match facts::standing(expectation, node, &self.bench, self.recording, said) {
                     None | Some(Standing::Holds) => {}
                     Some(Standing::NotJudged) => self.not_judged += 1,
@@ -484,7 +491,7 @@ impl<'a> Court<'a> {
 
     /// The reads of a tick and its neighbours that are about these devices, with the listing of
     /// the class folder and all that did not go well.
-    fn reads(&self, node: Option<&platforms::NodeName>, tick: u64, names: &[String]) -> Vec<Read> {
+    fn reads(&self, node: Option<&NodeName>, tick: u64, names: &[String]) -> Vec<Read> {
         let near = |at: &u64| at.abs_diff(tick) <= 1;
         let ticks = (0..).zip(&self.recording.ticks).filter(|(at, _)| near(at));
         let chairs =
@@ -508,6 +515,17 @@ impl<'a> Court<'a> {
                 text: line.clone(),
             })
             .collect()
+    }
+}
+
+/// The nodes of which an expectation that is not about one event is judged: of the world's facts the
+/// one that is named, else any one; of a monitor's every chair.
+fn whom<'s>(expectation: &'s Expectation, story: &'s Story) -> Vec<&'s NodeName> {
+    if expectation.what.is_of_the_world() {
+        let first = || story.nodes.first().map(|(name, _)| name);
+        expectation.node.as_ref().or_else(first).into_iter().collect()
+    } else {
+        story.chairs.iter().collect()
     }
 }
 

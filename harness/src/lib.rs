@@ -40,13 +40,13 @@ pub use descriptor::{
 };
 pub use director::{
     CLASS_INFINIBAND, CallDo, ChairAct, ChairPlan, ComparedCard, Director, Faces, FunctionFace,
-    LinkTruth, MomentDo, MonitorId, NodeTruth, PortFace, StageError, TickPlan, TickTruth, Trees,
+    Interface, LinkTruth, MomentDo, MonitorId, NodeTruth, PortFace, StageError, TickPlan, TickTruth, Trees,
     Truth, WRITABLE,
 };
 pub use drill::{DrillResult, MemoryPlayer, Player, arm_name, play};
 pub use drill_page::drill_page;
 pub use golden::{GoldenDifference, bless, golden_difference, golden_file, trace};
-pub use judge::{Judgement, event_line, judge};
+pub use judge::{Judgement, WorkloadVerdict, event_line, judge, verdict_on};
 pub use link_page::{LinkPageError, link_page};
 pub use memory::{Played, play_in_memory};
 pub use recording::{Answers, Broken, Call, ChairTick, Exit, Reads, Recording, Series, Tick};

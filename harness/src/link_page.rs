@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 
 use fabric::{
-    Fabric, Side,
+    Fabric, PortTruth, Side,
     ends::{log_text, port_info_text, port_record_text},
 };
 use platforms::SlotRef;
@@ -42,7 +42,7 @@ pub enum LinkPageError {
 /// The page, and the lines of the story that were left out.
 ///
 /// `at` is cut down to a whole tick and to the story's end; the end unless given. `port` is `mlx5_0` or
-/// `mlx5_0/2`; without one it is every port of which either end has anything to tell.
+/// `mlx5_0/2`, in a world of several nodes `vm1/mlx5_0`; without one it is every port of which either end has anything to tell.
 ///
 /// # Errors
 /// [`LinkPageError`], by cause.
@@ -77,7 +77,12 @@ pub fn link_page(
         });
         let device = device.map_or_else(|| slot.pci.to_string(), ToString::to_string);
         for (side, word) in [(Side::Here, "here"), (Side::There, "there")] {
-            writeln!(page, "\n== {device} port {}, {word}", slot.port)
+            let node = if story.nodes.len() > 1 {
+                format!("{} ", slot.node)
+            } else {
+                String::new()
+            };
+            writeln!(page, "\n== {node}{device} port {}, {word}", slot.port)
                 .expect("writing to a string cannot fail");
             page += &end_text(fabric, &slot, side);
         }
@@ -102,9 +107,15 @@ fn end_text(fabric: &Fabric, slot: &SlotRef, side: Side) -> String {
 
 fn slots(story: &Story, fabric: &Fabric) -> Vec<(String, SlotRef)> {
     let ports = story.nodes.iter().flat_map(|(node, _)| fabric.ports(node));
-    ports
-        .map(|port| (format!("{}/{}", port.device, port.slot.port), port.slot))
-        .collect()
+    let name = |port: PortTruth| {
+        let name = format!("{}/{}", port.device, port.slot.port);
+        if story.nodes.len() > 1 {
+            (format!("{}/{name}", port.slot.node), port.slot)
+        } else {
+            (name, port.slot)
+        }
+    };
+    ports.map(name).collect()
 }
 
 fn named(story: &Story, fabric: &Fabric, asked: &str) -> Result<SlotRef, LinkPageError> {

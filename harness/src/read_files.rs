@@ -14,7 +14,7 @@ use std::{
 
 use platforms::{NodeName, Platforms, yaml::MAX_BYTES, yaml::YamlError};
 use reports::DrillName;
-use scenarios::{AtRest, Clauses, Scenario, ScenarioError};
+use scenarios::{AtRest, Clauses, Scenario, ScenarioError, World};
 
 use crate::{Descriptor, SHIPPED, suite::NODE};
 
@@ -73,6 +73,14 @@ pub enum ReadError {
         /// The other.
         second: String,
     },
+    /// Two worlds, or a world and a platform, of one name.
+    #[error("two worlds are called `{name}`, one of them in `{file}`\nhint: give it a name that no world and no platform has")]
+    WorldTwice {
+        /// The name.
+        name: String,
+        /// One of the files.
+        file: String,
+    },
     /// A scenario is wrong.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
@@ -128,6 +136,8 @@ pub struct Library {
     pub scenarios: Vec<Told>,
     /// The clauses that scenarios may name.
     pub clauses: Clauses,
+    /// The worlds of several nodes, in order of name: the shipped ones and a user's own.
+    pub worlds: Vec<World>,
     /// The shipped ones and a vendor's own.
     pub platforms: Platforms,
     /// The names of the platforms that came from a user's files, variants included.
@@ -151,10 +161,18 @@ impl Library {
                 told.push(Told::read(file, text, None)?);
             }
         }
+        let mut worlds = Vec::new();
+        for (file, text) in scenarios::shipped_worlds() {
+            worlds.push(World::read(file, text)?);
+        }
         for path in scenarios {
             for file in yaml_files(path, "scenario")? {
                 let text = text_of(&file)?;
                 let name = file.display().to_string();
+                if is_world(&file) {
+                    worlds.push(World::read(&name, &text)?);
+                    continue;
+                }
                 told.push(Told::read(&name, &text, golden_beside(path))?);
             }
         }
@@ -173,10 +191,29 @@ impl Library {
             }
         }
         let (platforms, own_platforms) = read_platforms(platforms)?;
+        worlds.sort_by(|one, other| one.name().cmp(other.name()));
+        let names = || worlds.iter().map(World::name).chain(platforms.iter().map(|(name, _)| name));
+        for world in &worlds {
+            if names().filter(|name| *name == world.name()).count() > 1 {
+                return Err(ReadError::WorldTwice {
+                    name: world.name().to_owned(),
+                    file: world.file().to_owned(),
+                });
+            }
+        }
+        for told in &told {
+            if let Some(world) = told.scenario.world()
+                && !worlds.iter().any(|known| known.name() == world)
+            {
+                let known = worlds.iter().map(World::name);
+                return Err(told.scenario.unknown_world(known).into());
+            }
+        }
         let own_scenarios = !scenarios.is_empty();
         Ok(Self {
             scenarios: told,
             clauses,
+            worlds,
             platforms,
             own_platforms,
             own_scenarios,
@@ -184,18 +221,38 @@ impl Library {
         })
     }
 
-    /// A node of this platform, at rest; made once, for hundreds of scenarios are told on it. `None`
-    /// if there is no such platform.
-    #[must_use]
-    pub fn at_rest(&self, platform: &str) -> Option<Arc<AtRest>> {
+    /// A world at rest, by the name of a platform (one node of it) or of a world of several nodes;
+    /// made once, for hundreds of scenarios are told in it. `None` if there is neither.
+    ///
+    /// # Errors
+    /// What a world names and no platform has.
+    pub fn at_rest(&self, world: &str) -> Option<Result<Arc<AtRest>, ScenarioError>> {
         let mut made = self.at_rest.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(rest) = made.get(platform) {
-            return Some(Arc::clone(rest));
+        if let Some(rest) = made.get(world) {
+            return Some(Ok(Arc::clone(rest)));
         }
-        let rest = AtRest::new(&NodeName::from(NODE), self.platforms.get(platform)?);
+        let rest = match self.platforms.get(world) {
+            Some(platform) => AtRest::new(&NodeName::from(NODE), platform),
+            None => {
+                let world = self.worlds.iter().find(|known| known.name() == world)?;
+                match AtRest::of_world(world, &self.platforms) {
+                    Ok(rest) => rest,
+                    Err(error) => return Some(Err(error)),
+                }
+            }
+        };
         let rest = Arc::new(rest);
-        made.insert(platform.to_owned(), Arc::clone(&rest));
-        Some(rest)
+        made.insert(world.to_owned(), Arc::clone(&rest));
+        Some(Ok(rest))
+    }
+
+    /// The names of the worlds in which a scenario may be told: its own, or every platform.
+    #[must_use]
+    pub fn worlds_of<'l>(&'l self, scenario: &'l Scenario) -> Vec<&'l str> {
+        match scenario.world() {
+            Some(world) => vec![world],
+            None => self.platforms.iter().map(|(name, _)| name).collect(),
+        }
     }
 
     /// The scenario of this name.
@@ -282,6 +339,12 @@ pub fn read_monitor(asked: &str) -> Result<Descriptor, ReadError> {
             })
         }
     }
+}
+
+/// Whether a file tells a world: it lies in a folder of that name.
+fn is_world(file: &Path) -> bool {
+    let folder = file.parent().and_then(Path::file_name);
+    folder.is_some_and(|folder| folder == "worlds")
 }
 
 /// A text from a file, within the limit.

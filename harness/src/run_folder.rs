@@ -272,6 +272,7 @@ mod tests {
             outcome: Outcome::Failed,
             arms: Vec::new(),
             failures: Vec::new(),
+            verdicts: Vec::new(),
             not_judged: 0,
             repeat: String::new(),
             wall: Wall::default(),

@@ -152,6 +152,7 @@ impl Sandbox {
             }),
             Deed::Connector(..) => return Err(SandboxError::NeedsDrill("connector")),
             Deed::Monitor(..) => return Err(SandboxError::NeedsDrill("monitor")),
+            Deed::Load(_) => return Err(SandboxError::NeedsDrill("a workload")),
             Deed::StateFile(..) => return Err(SandboxError::NeedsDrill("state_file")),
         }
         Ok(())

@@ -111,6 +111,10 @@ const SHIPPED: &[(&str, &str)] = &[
         "profiles/opa-cn5000.yaml",
         include_str!("../profiles/opa-cn5000.yaml"),
     ),
+    (
+        "profiles/two-rail-vm.yaml",
+        include_str!("../profiles/two-rail-vm.yaml"),
+    ),
 ];
 
 impl Platforms {

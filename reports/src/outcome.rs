@@ -101,6 +101,30 @@ pub struct ArmReport {
     pub events: u64,
 }
 
+/// What a monitor's word was worth to one workload of a drill.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct VerdictReport {
+    /// The workload.
+    pub workload: String,
+    /// Whether the monitor was right.
+    pub verdict: VerdictWord,
+    /// How long before the workload's failure the word came, milliseconds; negative: after it. `None`
+    /// if there was no word or no failure.
+    pub lead_ms: Option<i64>,
+}
+
+/// Whether a monitor was right about a workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum VerdictWord {
+    /// Fatal and failed, or silent and not failed.
+    Agreement,
+    /// Fatal, and it did not fail.
+    OverReport,
+    /// Silent, and it failed.
+    UnderReport,
+}
+
 /// One logical read of a monitor, as a failure shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Read {
@@ -246,6 +270,9 @@ pub struct DrillReport {
     pub arms: Vec<ArmReport>,
     /// What was wrong, in order of time.
     pub failures: Vec<Failure>,
+    /// What the monitor's word was worth to its workloads, by their names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub verdicts: Vec<VerdictReport>,
     /// Expectations that this monitor's descriptor says it cannot meet, and which were not judged.
     pub not_judged: u32,
     /// The one command that repeats it.

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::{
     ArmName, ArmStatus, Coverage, DrillReport, ExitCode, Outcome, ProbeOutcome, RunEvent, RunPlan,
-    Wall,
+    VerdictReport, VerdictWord, Wall,
 };
 
 /// How many drills one arm was to play, and how many it played.
@@ -14,6 +14,20 @@ pub struct ArmCount {
     pub planned: u64,
     /// Drills played in it.
     pub run: u64,
+}
+
+/// How often the monitor was right about the workloads of a run's drills, and how early it spoke.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct VerdictCount {
+    /// Fatal and failed, or silent and not failed.
+    pub agreement: u64,
+    /// Fatal, and it did not fail.
+    pub over_report: u64,
+    /// Silent, and it failed.
+    pub under_report: u64,
+    /// The least, the median (the lower one of two) and the most milliseconds by which the word came
+    /// before the failure, where there were both; negative: after it.
+    pub lead_ms: Option<[i64; 3]>,
 }
 
 /// What a run came to.
@@ -43,6 +57,9 @@ pub struct Summary {
     pub process: ArmCount,
     /// Why the process arm was skipped; empty if it was not.
     pub process_skipped: String,
+    /// What the monitor's word was worth to workloads; `None` if none ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdicts: Option<VerdictCount>,
 }
 
 /// A run as it is told afterwards; made of its events, one after the other.
@@ -125,7 +142,29 @@ impl RunReport {
                 }
             }
         }
+        summary.verdicts = self.verdicts();
         summary
+    }
+
+    fn verdicts(&self) -> Option<VerdictCount> {
+        let all: Vec<&VerdictReport> = self.drills.iter().flat_map(|drill| &drill.verdicts).collect();
+        let mut leads: Vec<i64> = all.iter().filter_map(|verdict| verdict.lead_ms).collect();
+        leads.sort_unstable();
+        let mut count = VerdictCount {
+            lead_ms: leads
+                .first()
+                .zip(leads.last())
+                .map(|(least, most)| [*least, leads[(leads.len() - 1) / 2], *most]),
+            ..VerdictCount::default()
+        };
+        for verdict in &all {
+            match verdict.verdict {
+                VerdictWord::Agreement => count.agreement += 1,
+                VerdictWord::OverReport => count.over_report += 1,
+                VerdictWord::UnderReport => count.under_report += 1,
+            }
+        }
+        (!all.is_empty()).then_some(count)
     }
 }
 

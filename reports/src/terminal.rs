@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use crate::{
     ArmStatus, ClauseCoverage, ClauseStatus, Coverage, CoverageCount, DrillReport, ExitCode,
     Failure, Outcome, ProbeOutcome, RunEvent, RunReport, ScenarioCoverage, Summary,
+    VerdictCount,
 };
 
 /// The most reads that a block shows. Chosen: two polls of two ports fit a screen.
@@ -145,10 +146,40 @@ pub fn summary_line(run: &RunReport, style: Style) -> String {
         Some(ExitCode::Success) => style.green(&line),
         _ => style.red(&line),
     };
+    let line = verdict_line(run.summary.verdicts.as_ref()) + &line;
     match run.wall.ms() {
         Some(ms) => format!("{line}; {}.{:01} s\n", ms / 1000, ms % 1000 / 100),
         None => format!("{line}\n"),
     }
+}
+
+/// How often the monitor was right about workloads, and how early it spoke; nothing if none ran.
+fn verdict_line(verdicts: Option<&VerdictCount>) -> String {
+    let Some(count) = verdicts else {
+        return String::new();
+    };
+    let mut line = format!(
+        "the monitor's word and {}: {}, {}, {}",
+        plural(
+            count.agreement + count.over_report + count.under_report,
+            "workload"
+        ),
+        plural(count.agreement, "agreement"),
+        plural(count.over_report, "over-report"),
+        plural(count.under_report, "under-report"),
+    );
+    if let Some(leads) = count.lead_ms {
+        let [least, median, most] = leads.map(|ms| {
+            let sign = if ms < 0 { "-" } else { "" };
+            format!("{sign}{}.{} s", ms.abs() / 1000, ms.abs() % 1000 / 100)
+        });
+        write!(
+            line,
+            "; fatal {least} to {most} before the failure, {median} at the median"
+        )
+        .expect(WRITES);
+    }
+    line + "\n"
 }
 
 /// The matrix of a coverage: a line for each clause with what covers it, then what is uncovered, and

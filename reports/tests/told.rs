@@ -42,6 +42,7 @@ fn drill(scenario: &str, arms: Vec<ArmReport>, failures: Vec<Failure>) -> DrillR
         outcome: DrillReport::outcome_of(&arms, &failures),
         arms,
         failures,
+        verdicts: Vec::new(),
         not_judged: 0,
         repeat: format!("nicdrill run {scenario} --platform h100-oci:vfs"),
         wall: Wall::default().with("ms", 41),

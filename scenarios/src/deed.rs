@@ -10,6 +10,8 @@ use fabric::{CounterChange, Side, StickAt};
 use platforms::yaml::Place;
 use platforms::{DeviceName, LinkLayer, PciAddress, PhysState, PortState, Rate};
 use simfs::SimTime;
+use workloads::lnet::RuleSpec;
+use workloads::mpib::SupBandwidth;
 
 use crate::story::{ConnectorDeed, FileOp, RuleEffect, RuleLasting, Signal, StateFileDeed};
 use crate::subject::{FileSaid, Nodes, Said, Subjects};
@@ -46,6 +48,14 @@ pub(crate) enum DeedSaid {
     },
     /// What these ports are cabled to loses its power, or has it again.
     PartnerPower { of: Subjects, on: bool },
+    /// A switch of the world loses its power, or has it again.
+    SwitchPower { name: String, place: Place, on: bool },
+    /// A fault that LNet makes itself.
+    LnetFault { workload: String, rule: Box<RuleSpec> },
+    /// An end to such faults.
+    NoLnetFault { workload: String },
+    /// Something done to, or by, the agent of a node.
+    Agent { workload: String, deed: AgentSaid },
     /// To the subnet manager.
     SubnetManager { running: bool, reinitialise: bool },
     /// To the RDMA driver; names if it is loaded.
@@ -84,6 +94,14 @@ pub(crate) enum DeedSaid {
     StateFile(StateFileDeed),
 }
 
+/// What an agent does; the other node of a pair is not found yet.
+#[derive(Clone, Debug)]
+pub(crate) enum AgentSaid {
+    Hint { pair: (String, Place), share: SupBandwidth },
+    Dies,
+    DiesWhileWriting { pair: (String, Place) },
+}
+
 /// Done to a port.
 #[derive(Clone, Debug)]
 pub(crate) enum PortVerb {
@@ -114,6 +132,10 @@ pub(crate) enum PortVerb {
         side: Side,
         reason: LinkDownReason,
         says: bool,
+    },
+    BothTakeDown {
+        here: (LinkDownReason, bool),
+        there: (LinkDownReason, bool),
     },
     LetUp(Side, LinkDownReason),
     PacketError(Side, LinkDownReason),

@@ -6,6 +6,7 @@
 mod files;
 mod host;
 mod link;
+mod load;
 
 use fabric::{CounterChange, StickAt};
 use platforms::{CounterValue, DeviceName, PhysState, PortState, Rate};
@@ -135,12 +136,20 @@ impl Line<'_, '_> {
             "remove_char_device" => self.char_device(false)?,
             "restore_char_device" => self.char_device(true)?,
             "take_down" => self.take_down()?,
+            "two_sided" => self.two_sided()?,
             "let_up" => self.let_up()?,
             "packet_error" => self.packet_error()?,
             "error_action" => self.error_action()?,
             "module" => self.module()?,
             "neighbour_reboots" => self.ports(PortVerb::NeighbourReboots(self.span("takes")?))?,
             "partner_power" => self.partner_power()?,
+            "switch" => self.switch()?,
+            "lnet_fault" => self.lnet_fault()?,
+            "no_lnet_fault" => DeedSaid::NoLnetFault {
+                workload: self.workload()?,
+            },
+            "hint" => self.hint()?,
+            "agent" => self.agent()?,
             "remove" => self.devices(DeviceVerb::Remove)?,
             "restore" => self.devices(DeviceVerb::Restore)?,
             "rename" => {

@@ -8,24 +8,26 @@ use std::collections::BTreeMap;
 use actions::{device_action, port_action};
 use fabric::{Action, FunctionRef};
 use platforms::yaml::Place;
-use platforms::{DeviceName, LinkLayer, PciAddress, Platform, SlotRef};
+use platforms::{DeviceName, LinkLayer, NodeName, PciAddress, SlotRef};
+use workloads::{AgentDeed, LoadDeed};
 
-use crate::deed::{DeedLine, DeedSaid, DeviceVerb, NamesSaid};
+use crate::deed::{AgentSaid, DeedLine, DeedSaid, DeviceVerb, NamesSaid};
 use crate::error::Unfit;
-use crate::ground::{Ground, Subject};
+use crate::ground::{Ground, GroundNode, Subject};
 use crate::polls::Polls;
 use crate::reader::Source;
 use crate::step::{FileMomentSaid, MomentSaid};
 use crate::story::{CallMoment, Deed, FileMoment, FileRef, Moment, RuleDeed};
 use crate::subject::{FileSaid, Said, Subjects};
-use crate::telling::same_node;
+use crate::telling::{known_node, known_workload};
+use crate::workload::WorkloadSaid;
 
 /// What telling a deed needs to know.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Doing<'a> {
     pub(crate) source: Source<'a>,
     pub(crate) ground: &'a Ground,
-    pub(crate) platform: &'a Platform,
+    pub(crate) workloads: &'a [WorkloadSaid],
     pub(crate) polls: &'a Polls,
 }
 
@@ -36,14 +38,78 @@ impl Doing<'_> {
         line: &DeedLine,
         step_nodes: &[(String, Place)],
     ) -> Result<Vec<Deed>, Unfit> {
-        for (name, place) in line.nodes.iter().chain(step_nodes) {
-            same_node(&self.source, &self.ground.node, name, *place)?;
+        let named = if line.nodes.is_empty() {
+            step_nodes
+        } else {
+            &line.nodes
+        };
+        for (name, place) in named {
+            known_node(&self.source, self.ground, name, *place)?;
         }
-        let node = || self.ground.node.clone();
+        let doing = DoingLine {
+            doing: *self,
+            line,
+            named,
+        };
+        doing.deeds()
+    }
+}
+
+/// A line in telling.
+#[derive(Clone, Copy, Debug)]
+struct DoingLine<'a> {
+    doing: Doing<'a>,
+    line: &'a DeedLine,
+    /// The nodes that it names, or its step; everywhere if there are none.
+    named: &'a [(String, Place)],
+}
+
+impl<'a> std::ops::Deref for DoingLine<'a> {
+    type Target = Doing<'a>;
+
+    fn deref(&self) -> &Doing<'a> {
+        &self.doing
+    }
+}
+
+impl DoingLine<'_> {
+    /// The nodes of a deed that is done to nodes.
+    fn nodes(&self) -> Result<Vec<&GroundNode>, Unfit> {
+        if let Some(node) = self.ground.sole() {
+            return Ok(vec![node]);
+        }
+        if self.named.is_empty() {
+            let names: Vec<String> = self
+                .ground
+                .nodes
+                .iter()
+                .map(|node| format!("`{}`", node.name))
+                .collect();
+            return Err(self
+                .source
+                .wrong(self.line.place, "to which node is this done?")
+                .hint(format!("write `node: …`: {}", names.join(", ")))
+                .into());
+        }
+        let node = |(name, _): &(String, Place)| self.ground.node(name);
+        Ok(self.named.iter().filter_map(node).collect())
+    }
+
+    fn each_node<T>(&self, deed: impl Fn(NodeName) -> T) -> Result<Vec<T>, Unfit> {
+        let nodes = self.nodes()?;
+        Ok(nodes.into_iter().map(|node| deed(node.name.clone())).collect())
+    }
+
+    fn is_meant(&self, node: &NodeName) -> bool {
+        self.named.is_empty() || self.named.iter().any(|(name, _)| name == node.as_str())
+    }
+
+    fn deeds(&self) -> Result<Vec<Deed>, Unfit> {
+        let line = self.line;
         let world = |actions: Vec<Action>| actions.into_iter().map(Deed::World).collect();
         Ok(match &line.deed {
             DeedSaid::Ports(verb, of) => {
-                let slots = self.slots(of, line.only);
+                let slots = self.slots(of);
                 world(
                     slots
                         .into_iter()
@@ -52,7 +118,7 @@ impl Doing<'_> {
                 )
             }
             DeedSaid::Devices(verb, of) => {
-                let functions = self.functions(of, line.only);
+                let functions = self.functions(of);
                 if let (DeviceVerb::Rename(to), [_, _, ..]) = (verb, &functions[..]) {
                     let what = format!("{} devices cannot all be called `{to}`", functions.len());
                     return Err(self.source.wrong(of.place, what).into());
@@ -71,7 +137,7 @@ impl Doing<'_> {
                 up,
                 stagger,
             } => {
-                let slots = self.slots(of, line.only);
+                let slots = self.slots(of);
                 if slots.is_empty() {
                     return Ok(Vec::new());
                 }
@@ -84,11 +150,55 @@ impl Doing<'_> {
                 }])
             }
             DeedSaid::PartnerPower { of, on } => {
-                let slots = self.slots(of, line.only);
+                let slots = self.slots(of);
                 if slots.is_empty() {
                     return Ok(Vec::new());
                 }
                 world(vec![Action::SwitchPower { slots, on: *on }])
+            }
+            DeedSaid::SwitchPower { name, place, on } => {
+                if !self.ground.switches.contains(name) {
+                    let known = self.ground.switches.iter().map(String::as_str);
+                    return Err(self.source.unknown(*place, "switch", name, known).into());
+                }
+                let ports = 0..self.ground.ports.len();
+                let slots = ports
+                    .filter(|port| self.ground.ports[*port].switch.as_ref() == Some(name))
+                    .map(|port| self.ground.slot(port));
+                world(vec![Action::SwitchPower {
+                    slots: slots.collect(),
+                    on: *on,
+                }])
+            }
+            DeedSaid::LnetFault { workload, rule } => {
+                self.known_workload(workload)?;
+                self.each_node(|node| {
+                    Deed::Load(LoadDeed::Rule {
+                        workload: workload.clone(),
+                        node,
+                        rule: rule.clone(),
+                    })
+                })?
+            }
+            DeedSaid::NoLnetFault { workload } => {
+                self.known_workload(workload)?;
+                self.each_node(|node| {
+                    Deed::Load(LoadDeed::NoRules {
+                        workload: workload.clone(),
+                        node,
+                    })
+                })?
+            }
+            DeedSaid::Agent { workload, deed } => {
+                self.known_workload(workload)?;
+                let deed = self.agent(deed)?;
+                self.each_node(|node| {
+                    Deed::Load(LoadDeed::Agent {
+                        workload: workload.clone(),
+                        node,
+                        deed: deed.clone(),
+                    })
+                })?
             }
             DeedSaid::SubnetManager {
                 running,
@@ -97,11 +207,14 @@ impl Doing<'_> {
                 running: *running,
                 reinitialise: *reinitialise,
             }]),
-            DeedSaid::DriverUnload => world(vec![Action::DriverUnload(node())]),
-            DeedSaid::DriverLoad(names) => world(vec![Action::DriverLoad {
-                node: node(),
-                names: self.names(names)?,
-            }]),
+            DeedSaid::DriverUnload => world(self.each_node(Action::DriverUnload)?),
+            DeedSaid::DriverLoad(names) => {
+                let names = self.names(names)?;
+                world(self.each_node(|node| Action::DriverLoad {
+                    node,
+                    names: names.clone(),
+                })?)
+            }
             DeedSaid::HotAdd {
                 like,
                 pci,
@@ -110,70 +223,133 @@ impl Doing<'_> {
             } => {
                 let like = self.one_function(like)?;
                 let function = FunctionRef {
-                    node: node(),
+                    node: like.node,
                     pci: *pci,
                 };
                 world(vec![Action::HotAdd {
                     function,
-                    like,
+                    like: like.pci,
                     name: name.clone(),
                     cabled: *cabled,
                 }])
             }
             DeedSaid::Reboot(reboot) => {
-                let (node, plan) = (node(), self.plan(reboot)?);
-                vec![Deed::Reboot {
-                    node: node.clone(),
-                    takes: reboot.takes,
-                    action: if reboot.announced {
-                        Action::Reboot { node, plan }
-                    } else {
-                        Action::PowerLoss { node, plan }
-                    },
-                }]
+                let plan = self.plan(reboot)?;
+                self.each_node(|node| {
+                    let plan = plan.clone();
+                    Deed::Reboot {
+                        node: node.clone(),
+                        takes: reboot.takes,
+                        action: if reboot.announced {
+                            Action::Reboot { node, plan }
+                        } else {
+                            Action::PowerLoss { node, plan }
+                        },
+                    }
+                })?
             }
-            DeedSaid::ClockStep(by_ns) => world(vec![Action::ClockStep {
-                node: node(),
+            DeedSaid::ClockStep(by_ns) => world(self.each_node(|node| Action::ClockStep {
+                node,
                 by_ns: *by_ns,
-            }]),
-            DeedSaid::Metadata(said) => world(vec![Action::Metadata {
-                node: node(),
-                file: self.metadata(said),
-            }]),
-            DeedSaid::Routes(said) => world(vec![Action::Routes {
-                node: node(),
-                routes: self.routes(said)?,
-            }]),
+            })?),
+            DeedSaid::Metadata(said) => {
+                let file = |node: &GroundNode| Action::Metadata {
+                    node: node.name.clone(),
+                    file: self.metadata(said, node),
+                };
+                world(self.nodes()?.into_iter().map(file).collect())
+            }
+            DeedSaid::Routes(said) => {
+                let mut actions = Vec::new();
+                for node in self.nodes()? {
+                    actions.push(Action::Routes {
+                        node: node.name.clone(),
+                        routes: self.routes(said, node)?,
+                    });
+                }
+                world(actions)
+            }
             DeedSaid::Rule {
                 file,
                 ops,
                 effect,
                 lasting,
-            } => self
-                .files(file, line.only)?
-                .into_iter()
-                .map(|file| {
-                    Deed::Rule(RuleDeed {
-                        node: node(),
-                        file,
-                        ops: ops.clone(),
-                        effect: effect.clone(),
-                        lasting: *lasting,
-                    })
-                })
-                .collect(),
+            } => {
+                let mut deeds = Vec::new();
+                for file in self.files(file, line.only)? {
+                    let nodes = match &file {
+                        FileRef::Port(slot, _) => vec![slot.node.clone()],
+                        FileRef::Device(node, ..) => vec![node.clone()],
+                        FileRef::Path(_) | FileRef::StateFile => self.each_node(|node| node)?,
+                    };
+                    deeds.extend(nodes.into_iter().map(|node| {
+                        Deed::Rule(RuleDeed {
+                            node,
+                            file: file.clone(),
+                            ops: ops.clone(),
+                            effect: effect.clone(),
+                            lasting: *lasting,
+                        })
+                    }));
+                }
+                deeds
+            }
             DeedSaid::NoRule(None) => vec![Deed::Unrule(None)],
             DeedSaid::NoRule(Some(file)) => self
                 .files(file, line.only)?
                 .into_iter()
                 .map(|file| Deed::Unrule(Some(file)))
                 .collect(),
-            DeedSaid::Connector(deed) => vec![Deed::Connector(node(), deed.clone())],
-            DeedSaid::Monitor(said) => vec![Deed::Monitor(node(), self.monitor(said))],
-            DeedSaid::StateFile(deed) => vec![Deed::StateFile(node(), deed.clone())],
+            DeedSaid::Connector(deed) => {
+                self.each_node(|node| Deed::Connector(node, deed.clone()))?
+            }
+            DeedSaid::Monitor(said) => {
+                self.each_node(|node| Deed::Monitor(node, self.monitor(said)))?
+            }
+            DeedSaid::StateFile(deed) => {
+                self.each_node(|node| Deed::StateFile(node, deed.clone()))?
+            }
         })
     }
 
+    fn known_workload(&self, name: &str) -> Result<(), Unfit> {
+        Ok(known_workload(
+            &self.source,
+            self.workloads,
+            name,
+            self.line.place,
+        )?)
+    }
+
+    fn agent(&self, said: &AgentSaid) -> Result<AgentDeed, Unfit> {
+        let node = |(name, place): &(String, Place)| {
+            known_node(&self.source, self.ground, name, *place)?;
+            Ok::<_, Unfit>(NodeName::from(name.as_str()))
+        };
+        Ok(match said {
+            AgentSaid::Hint { pair, share } => AgentDeed::Hint {
+                to: node(pair)?,
+                share: *share,
+            },
+            AgentSaid::Dies => AgentDeed::Dies,
+            AgentSaid::DiesWhileWriting { pair } => AgentDeed::DiesWhileWriting { to: node(pair)? },
+        })
+    }
+
+    fn slots(&self, of: &Subjects) -> Vec<SlotRef> {
+        let mut slots = self.doing.slots(of, self.line.only);
+        slots.retain(|slot| self.is_meant(&slot.node));
+        slots
+    }
+
+    fn functions(&self, of: &Subjects) -> Vec<FunctionRef> {
+        let mut functions = self.doing.functions(of, self.line.only);
+        functions.retain(|function| self.is_meant(&function.node));
+        functions
+    }
+}
+
+impl Doing<'_> {
     /// A moment within a poll.
     pub(crate) fn moment(&self, said: &MomentSaid) -> Result<Moment, Unfit> {
         let file = |said: &Option<FileMomentSaid>| {
@@ -230,9 +406,9 @@ impl Doing<'_> {
     ) -> Result<FileRef, Unfit> {
         match subject {
             Subject::Port(port) => Ok(FileRef::Port(self.ground.slot(*port), rest.to_owned())),
-            Subject::Device(pci) => Ok(FileRef::Device(
-                self.ground.node.clone(),
-                *pci,
+            Subject::Device(device) => Ok(FileRef::Device(
+                device.node.clone(),
+                device.pci,
                 rest.to_owned(),
             )),
             Subject::Card(_) | Subject::Named(_) => Err(self
@@ -269,23 +445,18 @@ impl Doing<'_> {
     }
 
     fn functions(&self, of: &Subjects, only: Option<LinkLayer>) -> Vec<FunctionRef> {
-        let layer = |pci: PciAddress| self.ground.layer_of(&Subject::Device(pci));
+        let layer = |device: &FunctionRef| {
+            self.ground.layer_of(&Subject::Device(device.clone()))
+        };
         let mut functions = self.ground.find_functions(of, None);
-        functions.retain(|pci| only.is_none_or(|only| layer(*pci) == Some(only)));
-        let node = &self.ground.node;
+        functions.retain(|device| only.is_none_or(|only| layer(device) == Some(only)));
         functions
-            .into_iter()
-            .map(|pci| FunctionRef {
-                node: node.clone(),
-                pci,
-            })
-            .collect()
     }
 
-    fn one_function(&self, of: &Subjects) -> Result<PciAddress, Unfit> {
-        match self.ground.find_functions(of, None)[..] {
-            [pci] => Ok(pci),
-            ref many => {
+    fn one_function(&self, of: &Subjects) -> Result<FunctionRef, Unfit> {
+        match &self.ground.find_functions(of, None)[..] {
+            [device] => Ok(device.clone()),
+            many => {
                 let what = format!("one device is meant here, this names {}", many.len());
                 Err(self.source.wrong(of.place, what).into())
             }
@@ -299,7 +470,7 @@ impl Doing<'_> {
                 place: *place,
                 items: vec![Said::clone(said)],
             };
-            names.insert(self.one_function(&of)?, name.clone());
+            names.insert(self.one_function(&of)?.pci, name.clone());
         }
         Ok(names)
     }

@@ -2,13 +2,13 @@
 //!
 //! [`crate::expect_reader`] reads it, [`crate::expecting`] finds whom it is about.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::RangeInclusive};
 
 use platforms::LinkLayer;
 use platforms::yaml::Place;
 use simfs::SimTime;
 
-use crate::story::{EndIs, MetricIs, StateFileIs, Times, Tone};
+use crate::story::{EndIs, MetricIs, StateFileIs, Times, Tone, Verdict, WorkloadIs};
 use crate::subject::{FileSaid, Nodes, Subjects};
 
 /// A line that expects something.
@@ -102,7 +102,26 @@ pub(crate) enum ExpectSaid {
         here: EndIs,
         there: EndIs,
     },
+    Lnet(LnetSaid),
+    Workload(WorkloadIs),
+    Verdict {
+        of: Vec<(String, Place, Verdict)>,
+        lead: Option<(i64, i64)>,
+    },
     StuckInKernel,
+}
+
+/// How an LNet interface is expected to stand.
+#[derive(Clone, Debug)]
+pub(crate) struct LnetSaid {
+    pub(crate) workload: String,
+    /// The port of the interface.
+    pub(crate) of: Subjects,
+    /// Whether it is another node's than the one in whose eyes.
+    pub(crate) peers: bool,
+    pub(crate) up: Option<bool>,
+    pub(crate) fatal: Option<bool>,
+    pub(crate) health: Option<RangeInclusive<u64>>,
 }
 
 impl ExpectLine {

@@ -4,6 +4,7 @@
 //! of them becomes. Start at [`read`].
 
 mod link;
+mod load;
 mod metric;
 mod qualifiers;
 
@@ -220,6 +221,9 @@ impl Line<'_, '_> {
                 ExpectSaid::Healthz(u16::try_from(status).expect("a number up to 599 fits 16 bits"))
             }
             "link" => self.link()?,
+            "lnet" => self.lnet()?,
+            "workload" => self.workload()?,
+            "verdict" => self.verdict()?,
             "stuck_in_kernel" => match self.value.value {
                 Value::Null => ExpectSaid::StuckInKernel,
                 _ => return Err(source.wrong(self.value.place, "`stuck_in_kernel` takes no value")),

@@ -2,24 +2,27 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use platforms::LinkLayer;
+use platforms::yaml::Place;
+use platforms::{LinkLayer, NodeName};
 
 use crate::error::Unfit;
-use crate::expect::{Distinct, EventSaid, ExpectLine, ExpectSaid, Tally, WindowSaid};
+use crate::expect::{Distinct, EventSaid, ExpectLine, ExpectSaid, LnetSaid, Tally, WindowSaid};
 use crate::ground::{Ground, Subject};
 use crate::message::{self, Part};
 use crate::polls::Polls;
 use crate::reader::Source;
 use crate::step::{StepSaid, When};
-use crate::story::{EventPattern, Expectation, FileRef, Times, What};
+use crate::story::{EventPattern, Expectation, FileRef, LnetIs, Times, What};
 use crate::subject::{FileSaid, Subjects};
-use crate::telling::same_node;
+use crate::telling::{known_node, known_workload};
+use crate::workload::WorkloadSaid;
 
 /// The expectations of a story in the making.
 #[derive(Debug)]
 pub(crate) struct Expecting<'a> {
     source: Source<'a>,
     ground: &'a Ground,
+    workloads: &'a [WorkloadSaid],
     polls: &'a Polls,
     told: Vec<Expectation>,
     groups: u32,
@@ -29,8 +32,8 @@ pub(crate) struct Expecting<'a> {
 #[derive(Clone, Debug)]
 struct Around<'a> {
     step: &'a StepSaid,
-    /// Whether any of them names the node.
-    named: bool,
+    /// The nodes that the innermost of them names.
+    named: &'a [(String, Place)],
     window: Option<WindowSaid>,
     only: Option<LinkLayer>,
     said: bool,
@@ -42,10 +45,16 @@ struct Around<'a> {
 
 impl<'a> Expecting<'a> {
     /// Nothing expected yet.
-    pub(crate) fn new(source: Source<'a>, ground: &'a Ground, polls: &'a Polls) -> Self {
+    pub(crate) fn new(
+        source: Source<'a>,
+        ground: &'a Ground,
+        workloads: &'a [WorkloadSaid],
+        polls: &'a Polls,
+    ) -> Self {
         Self {
             source,
             ground,
+            workloads,
             polls,
             told: Vec::new(),
             groups: 0,
@@ -60,7 +69,7 @@ impl<'a> Expecting<'a> {
         };
         let around = Around {
             step,
-            named: !step.nodes.is_empty(),
+            named: &step.nodes,
             window,
             only: None,
             said: false,
@@ -78,12 +87,16 @@ impl<'a> Expecting<'a> {
 
     fn tell(&mut self, line: &ExpectLine, around: &Around<'_>) -> Result<(), Unfit> {
         for (name, place) in &line.nodes {
-            same_node(&self.source, &self.ground.node, name, *place)?;
+            known_node(&self.source, self.ground, name, *place)?;
         }
         let around = Around {
             window: line.window.or(around.window),
             only: line.only.or(around.only),
-            named: around.named || !line.nodes.is_empty(),
+            named: if line.nodes.is_empty() {
+                around.named
+            } else {
+                &line.nodes
+            },
             ..around.clone()
         };
         match &line.what {
@@ -138,7 +151,8 @@ impl<'a> Expecting<'a> {
                         down: pattern(down)?,
                         up: pattern(up)?,
                     };
-                    self.push(line, &around, what)?;
+                    let node = self.ground.node_of(port).clone();
+                    self.push_of(line, &around, what, Some(node))?;
                 }
                 Ok(())
             }
@@ -187,14 +201,13 @@ impl<'a> Expecting<'a> {
             }
             ExpectSaid::Reads { file, times } => {
                 for file in self.files(file, &around)? {
-                    self.push(
-                        line,
-                        &around,
-                        What::Reads {
-                            file,
-                            times: *times,
-                        },
-                    )?;
+                    let node = match &file {
+                        FileRef::Port(slot, _) => Some(slot.node.clone()),
+                        FileRef::Device(node, ..) => Some(node.clone()),
+                        FileRef::Path(_) | FileRef::StateFile => None,
+                    };
+                    let times = *times;
+                    self.push_of(line, &around, What::Reads { file, times }, node)?;
                 }
                 Ok(())
             }
@@ -237,12 +250,76 @@ impl<'a> Expecting<'a> {
                         here: here.clone(),
                         there: there.clone(),
                     };
+                    let node = self.ground.node_of(port).clone();
+                    self.push_of(line, &around, what, Some(node))?;
+                }
+                Ok(())
+            }
+            ExpectSaid::Lnet(said) => {
+                let what = What::Lnet(self.lnet(said, line, &around)?);
+                self.push_of(line, &around, what, None)
+            }
+            ExpectSaid::Workload(is) => {
+                known_workload(&self.source, self.workloads, &is.workload, line.place)?;
+                self.push(line, &around, What::Workload(is.clone()))
+            }
+            ExpectSaid::Verdict { of, lead } => {
+                for (workload, place, verdict) in of {
+                    known_workload(&self.source, self.workloads, workload, *place)?;
+                    let what = What::Verdict {
+                        workload: workload.clone(),
+                        verdict: *verdict,
+                        lead: *lead,
+                    };
                     self.push(line, &around, what)?;
                 }
                 Ok(())
             }
             ExpectSaid::StuckInKernel => self.push(line, &around, What::StuckInKernel),
         }
+    }
+
+    /// An interface, in the eyes of the node that is named, or of its own.
+    fn lnet(
+        &self,
+        said: &LnetSaid,
+        line: &ExpectLine,
+        around: &Around<'_>,
+    ) -> Result<LnetIs, Unfit> {
+        known_workload(&self.source, self.workloads, &said.workload, line.place)?;
+        let ports = self.ground.find_ports(&said.of, around.it);
+        let [port] = ports[..] else {
+            let what = format!("one port is meant here, this names {}", ports.len());
+            return Err(self.source.wrong(said.of.place, what).into());
+        };
+        let own = self.ground.node_of(port);
+        let named: Vec<&str> = around.named.iter().map(|(name, _)| name.as_str()).collect();
+        let seen_from = match named[..] {
+            [] if !said.peers => own.clone(),
+            [node] => NodeName::from(node),
+            _ => {
+                return Err(self
+                    .source
+                    .wrong(line.place, "in the eyes of which node?")
+                    .hint("write `node: …`")
+                    .into());
+            }
+        };
+        if (seen_from != *own) != said.peers {
+            return Err(self
+                .source
+                .wrong(line.place, format!("the port is on `{own}`, seen from `{seen_from}`"))
+                .hint("`ni` is a node's own interface, `peer_ni` another's")
+                .into());
+        }
+        Ok(LnetIs {
+            workload: said.workload.clone(),
+            seen_from,
+            slot: self.ground.slot(port),
+            up: said.up,
+            fatal: said.fatal,
+            health: said.health.clone(),
+        })
     }
 
     fn event(
@@ -264,7 +341,8 @@ impl<'a> Expecting<'a> {
                 said: around.said,
                 in_order: self.order(around),
             };
-            self.push(line, around, what)?;
+            let node = self.ground.node_of_subject(&subject);
+            self.push_of(line, around, what, node)?;
         }
         Ok(())
     }
@@ -339,6 +417,14 @@ impl<'a> Expecting<'a> {
                 .only
                 .is_none_or(|only| self.ground.layer_of(subject) == Some(only))
         });
+        if !around.named.is_empty() {
+            subjects.retain(|subject| {
+                let node = self.ground.node_of_subject(subject);
+                node.is_none_or(|node| {
+                    around.named.iter().any(|(name, _)| name == node.as_str())
+                })
+            });
+        }
         subjects
     }
 
@@ -365,7 +451,7 @@ impl<'a> Expecting<'a> {
             let what = format!(
                 "`count: {count}`, and {} are meant on `{}`",
                 subjects.len(),
-                self.ground.platform
+                self.ground.world
             );
             return Err(self.source.wrong(place, what).into());
         }
@@ -377,9 +463,9 @@ impl<'a> Expecting<'a> {
             .filter_map(|subject| self.ground.ports_of(subject).first().copied());
         let keys: BTreeSet<String> = ports
             .map(|port| match distinct {
-                Distinct::Node => self.ground.node.to_string(),
-                Distinct::Card => self.ground.ports[port].told("card"),
-                Distinct::Device => self.ground.ports[port].told("device"),
+                Distinct::Node => self.ground.node_of(port).to_string(),
+                Distinct::Card => self.of_node(port, "card"),
+                Distinct::Device => self.of_node(port, "device"),
             })
             .collect();
         if keys.len() == subjects.len() {
@@ -402,12 +488,13 @@ impl<'a> Expecting<'a> {
             place,
             items: vec![of.clone()],
         };
-        let node = &self.ground.node;
         self.subjects(&of, around)
             .into_iter()
             .map(|subject| match subject {
                 Subject::Port(port) => Ok(FileRef::Port(self.ground.slot(port), rest.clone())),
-                Subject::Device(pci) => Ok(FileRef::Device(node.clone(), pci, rest.clone())),
+                Subject::Device(device) => {
+                    Ok(FileRef::Device(device.node, device.pci, rest.clone()))
+                }
                 Subject::Card(_) | Subject::Named(_) => Err(self
                     .source
                     .wrong(place, "only ports and devices have folders")
@@ -428,20 +515,58 @@ impl<'a> Expecting<'a> {
         Some((group, u32::try_from(before.count()).unwrap_or(u32::MAX)))
     }
 
+    fn of_node(&self, port: usize, field: &str) -> String {
+        let told = self.ground.ports[port].told(field);
+        format!("{}/{told}", self.ground.node_of(port))
+    }
+
+    /// Expects something of every node that is named, or of all.
     fn push(&mut self, line: &ExpectLine, around: &Around<'_>, what: What) -> Result<(), Unfit> {
+        self.push_of(line, around, what, None)
+    }
+
+    /// Expects something of the node that it is about, if it is about one.
+    fn push_of(
+        &mut self,
+        line: &ExpectLine,
+        around: &Around<'_>,
+        what: What,
+        about: Option<NodeName>,
+    ) -> Result<(), Unfit> {
+        let named = || around.named.iter().map(|(name, _)| name.as_str());
+        let nodes: Vec<Option<NodeName>> = match about {
+            Some(_) if around.named.is_empty() && self.ground.sole().is_some() => vec![None],
+            Some(node) => vec![Some(node)],
+            None if around.named.is_empty() => vec![None],
+            None => named().map(|name| Some(NodeName::from(name))).collect(),
+        };
+        let silent = |node: &NodeName| {
+            self.ground.node(node.as_str()).is_some_and(|node| !node.monitored)
+        };
+        if !what.is_of_the_world()
+            && let Some(node) = nodes.iter().flatten().find(|node| silent(node))
+        {
+            return Err(self
+                .source
+                .wrong(line.place, format!("no monitor sits on `{node}`"))
+                .hint("`chairs` and the world's file say where one does; nobody else can say or do this")
+                .into());
+        }
         let said_at = around.step.first();
         let window = self.polls.window(around.window, said_at).ok_or_else(|| {
             self.source
                 .wrong(line.place, "no poll is in this window")
                 .hint("a poll happens at each whole tick")
         })?;
-        self.told.push(Expectation {
-            place: self.source.place(line.place),
-            text: around.text.to_owned(),
-            node: around.named.then(|| self.ground.node.clone()),
-            window,
-            what,
-        });
+        for node in nodes {
+            self.told.push(Expectation {
+                place: self.source.place(line.place),
+                text: around.text.to_owned(),
+                node,
+                window,
+                what: what.clone(),
+            });
+        }
         Ok(())
     }
 }

@@ -121,7 +121,7 @@ impl Fitness {
         Ok(fitness)
     }
 
-    /// Whether it holds on this ground.
+    /// Whether it holds on this ground of one platform.
     pub(crate) fn of(&self, ground: &Ground) -> Fit {
         match self.lacking(ground) {
             None => Fit::Yes,
@@ -130,7 +130,7 @@ impl Fitness {
     }
 
     fn lacking(&self, ground: &Ground) -> Option<String> {
-        let platform = &ground.platform;
+        let platform = &ground.world;
         let base = platform.split(':').next().unwrap_or(platform);
         if self
             .names
@@ -178,7 +178,7 @@ impl Fitness {
                 return Some(format!("`{platform}` has no device `{name}`"));
             }
         }
-        let carries = carrier(ground, &ground.machine);
+        let carries = carrier(ground, &ground.nodes[0].machine);
         if self.default_route.is_some_and(|asked| asked != carries) {
             return Some(format!("the default route of `{platform}` is another"));
         }
@@ -225,7 +225,7 @@ fn number(ground: &Ground, name: &str) -> usize {
             .count(),
         "monitored_ports" => ports().filter(|port| port.facts.is_monitored()).count(),
         "vfs" => ports().filter(|port| port.facts.is_vf).count(),
-        "gpus" => ground.machine.gpus.len(),
+        "gpus" => ground.nodes[0].machine.gpus.len(),
         "cards_with_two_ports" => ground.cards(|port| {
             let same = |other: &&crate::ground::GroundPort| {
                 other.facts.is_monitored() && other.facts.card == port.facts.card

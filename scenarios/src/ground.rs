@@ -1,39 +1,67 @@
-//! The ground of a story: one node at rest, and the ports that a scenario's handles choose on it.
+//! The ground of a story: a world's nodes at rest, and the ports that a scenario's handles choose there.
 //!
-//! It knows what a platform declares and how its machine stands before anything happens. What a
-//! story does to it is not here.
+//! It knows what platforms declare, how their machines stand before anything happens, and what is
+//! cabled to what. What a story does to it is not here.
 
 mod choosing;
+mod cabling;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::Ipv4Addr,
+};
 
+use fabric::FunctionRef;
 use platforms::{
     DeviceName, LinkLayer, Machine, NodeName, PciAddress, Platform, PortFacts, Role, Routes,
     SlotRef,
 };
+
+use workloads::mpib::Rail;
 
 use crate::error::Unfit;
 use crate::handle::Handle;
 use crate::story::About;
 use crate::subject::{Said, Subjects};
 
-/// A node at rest, with the handles found on it.
+/// A world at rest, with the handles found in it.
 #[derive(Clone, Debug)]
 pub(crate) struct Ground {
-    /// The node's name.
-    pub(crate) node: NodeName,
-    /// The platform's name.
-    pub(crate) platform: String,
-    /// Its machine at rest.
-    pub(crate) machine: Machine,
-    /// Its ports, in the order of device names and port numbers.
+    /// The world's name; the platform's for a world of one node.
+    pub(crate) world: String,
+    /// Whether it was built of one platform.
+    pub(crate) is_platform: bool,
+    /// Its nodes, in the world's order.
+    pub(crate) nodes: Vec<GroundNode>,
+    /// Their ports, in the order of nodes, device names and port numbers.
     pub(crate) ports: Vec<GroundPort>,
+    /// The names of the switches.
+    pub(crate) switches: BTreeSet<String>,
     handles: BTreeMap<String, Vec<usize>>,
+}
+
+/// A node at rest.
+#[derive(Clone, Debug)]
+pub(crate) struct GroundNode {
+    /// Its name.
+    pub(crate) name: NodeName,
+    /// What it is made of.
+    pub(crate) platform: Platform,
+    /// Its machine.
+    pub(crate) machine: Machine,
+    /// Whether a monitor sits in its chair.
+    pub(crate) monitored: bool,
 }
 
 /// A port at rest, with what a handle can ask of it.
 #[derive(Clone, Debug)]
 pub(crate) struct GroundPort {
+    /// Its node's place in [`Ground::nodes`].
+    pub(crate) node: usize,
+    /// The switch that it has a cable to, if the world says so.
+    pub(crate) switch: Option<String>,
+    /// The rail that it is, if the world says so, with its address.
+    pub(crate) rail: Option<(Rail, Ipv4Addr)>,
     /// What the platform declares.
     pub(crate) facts: PortFacts,
     /// Whether it is `ACTIVE` with `LinkUp`.
@@ -51,17 +79,31 @@ pub(crate) enum Subject {
     /// A port at rest, by its place in [`Ground::ports`].
     Port(usize),
     /// A device.
-    Device(PciAddress),
+    Device(FunctionRef),
     /// A card, by one of its functions: the lowest.
-    Card(PciAddress),
+    Card(FunctionRef),
     /// A name.
     Named(About),
 }
 
 impl Ground {
-    /// A node of this platform at rest.
+    /// A world of one node of this platform at rest.
     pub(crate) fn new(node: &NodeName, platform: &Platform) -> Self {
-        let machine = platform.machine(node);
+        let mut ground = Self {
+            world: platform.name(),
+            is_platform: true,
+            nodes: Vec::new(),
+            ports: Vec::new(),
+            switches: BTreeSet::new(),
+            handles: BTreeMap::new(),
+        };
+        ground.add(node, platform, true);
+        ground
+    }
+
+    /// Adds a node.
+    fn add(&mut self, name: &NodeName, platform: &Platform, monitored: bool) {
+        let machine = platform.machine(name);
         let route = default_route(&machine.routes);
         let mut ports: Vec<GroundPort> = Vec::new();
         for facts in platform.ports() {
@@ -76,6 +118,9 @@ impl Ground {
                 other.rdma.is_some() && other.card() == facts.card && other.pci <= facts.pci
             });
             ports.push(GroundPort {
+                node: self.nodes.len(),
+                switch: None,
+                rail: None,
                 healthy: port.is_some_and(|port| port.is_up()),
                 physfn: function.physfn,
                 numa: function.numa,
@@ -85,14 +130,45 @@ impl Ground {
             });
         }
         ports.sort_by_cached_key(|port| (natural(port.facts.device.as_str()), port.facts.port));
-        let platform = platform.name();
-        Self {
-            node: node.clone(),
-            platform,
+        self.ports.extend(ports);
+        self.nodes.push(GroundNode {
+            name: name.clone(),
+            platform: platform.clone(),
             machine,
-            ports,
-            handles: BTreeMap::new(),
+            monitored,
+        });
+    }
+
+    /// The node of this name.
+    pub(crate) fn node(&self, name: &str) -> Option<&GroundNode> {
+        self.nodes.iter().find(|node| node.name.as_str() == name)
+    }
+
+    /// The one node of a world of one.
+    pub(crate) fn sole(&self) -> Option<&GroundNode> {
+        match &self.nodes[..] {
+            [node] => Some(node),
+            _ => None,
         }
+    }
+
+    /// The function of a port.
+    pub(crate) fn function(&self, port: usize) -> FunctionRef {
+        FunctionRef {
+            node: self.node_of(port).clone(),
+            pci: self.ports[port].facts.pci,
+        }
+    }
+
+    /// The node that a port is on.
+    pub(crate) fn node_of(&self, port: usize) -> &NodeName {
+        &self.nodes[self.ports[port].node].name
+    }
+
+    /// Whether two ports are on one card.
+    pub(crate) fn share_a_card(&self, one: usize, other: usize) -> bool {
+        let (one, other) = (&self.ports[one], &self.ports[other]);
+        one.node == other.node && one.facts.card == other.facts.card
     }
 
     /// Finds the ports of these handles, in order; a later one may name an earlier one.
@@ -108,7 +184,7 @@ impl Ground {
     pub(crate) fn slot(&self, port: usize) -> SlotRef {
         let facts = &self.ports[port].facts;
         SlotRef {
-            node: self.node.clone(),
+            node: self.node_of(port).clone(),
             pci: facts.pci,
             port: facts.port,
         }
@@ -149,12 +225,16 @@ impl Ground {
     }
 
     /// The functions meant, each once: of ports their own, of cards all.
-    pub(crate) fn find_functions(&self, subjects: &Subjects, it: Option<usize>) -> Vec<PciAddress> {
+    pub(crate) fn find_functions(
+        &self,
+        subjects: &Subjects,
+        it: Option<usize>,
+    ) -> Vec<FunctionRef> {
         let mut functions = Vec::new();
         for port in self.find_ports(subjects, it) {
-            let pci = self.ports[port].facts.pci;
-            if !functions.contains(&pci) {
-                functions.push(pci);
+            let function = self.function(port);
+            if !functions.contains(&function) {
+                functions.push(function);
             }
         }
         functions
@@ -176,7 +256,7 @@ impl Ground {
                 let mut devices = Vec::new();
                 for subject in self.find_one(of, it) {
                     for port in self.ports_of(&subject) {
-                        let device = Subject::Device(self.ports[port].facts.pci);
+                        let device = Subject::Device(self.function(port));
                         if !devices.contains(&device) {
                             devices.push(device);
                         }
@@ -188,7 +268,7 @@ impl Ground {
                 let mut cards = Vec::new();
                 for subject in self.find_one(of, it) {
                     for port in self.ports_of(&subject) {
-                        let card = Subject::Card(self.lowest_on(&self.ports[port].facts.card));
+                        let card = Subject::Card(self.lowest_on_card(port));
                         if !cards.contains(&card) {
                             cards.push(card);
                         }
@@ -201,8 +281,8 @@ impl Ground {
                 for subject in self.find_one(of, it) {
                     match subject {
                         Subject::Port(port) => {
-                            let pci = self.ports[port].facts.pci;
-                            ports.extend(self.ports_of(&Subject::Device(pci)));
+                            let device = Subject::Device(self.function(port));
+                            ports.extend(self.ports_of(&device));
                         }
                         other => ports.extend(self.ports_of(&other)),
                     }
@@ -223,10 +303,15 @@ impl Ground {
                 .filter(|port| fits(&self.ports[*port]))
                 .collect()
         };
+        let on = |port: &GroundPort, node: &NodeName| self.nodes[port.node].name == *node;
         match subject {
             Subject::Port(port) => vec![*port],
-            Subject::Device(pci) => of(&|port| port.facts.pci == *pci),
-            Subject::Card(pci) => of(&|port| port.facts.card == pci.card()),
+            Subject::Device(device) => {
+                of(&|port| port.facts.pci == device.pci && on(port, &device.node))
+            }
+            Subject::Card(card) => {
+                of(&|port| port.facts.card == card.pci.card() && on(port, &card.node))
+            }
             Subject::Named(About::NamedPort(name, number)) => {
                 of(&|port| port.facts.device == *name && port.facts.port == *number)
             }
@@ -246,9 +331,18 @@ impl Ground {
     pub(crate) fn about(&self, subject: &Subject) -> About {
         match subject {
             Subject::Port(port) => About::Port(self.slot(*port)),
-            Subject::Device(pci) => About::Device(self.node.clone(), *pci),
-            Subject::Card(pci) => About::Card(self.node.clone(), *pci),
+            Subject::Device(device) => About::Device(device.node.clone(), device.pci),
+            Subject::Card(card) => About::Card(card.node.clone(), card.pci),
             Subject::Named(about) => about.clone(),
+        }
+    }
+
+    /// The node that a subject is on; `None` for a name, which anybody can bear.
+    pub(crate) fn node_of_subject(&self, subject: &Subject) -> Option<NodeName> {
+        match subject {
+            Subject::Port(port) => Some(self.node_of(*port).clone()),
+            Subject::Device(of) | Subject::Card(of) => Some(of.node.clone()),
+            Subject::Named(_) => None,
         }
     }
 
@@ -259,7 +353,7 @@ impl Ground {
                 let facts = &self.ports[*port].facts;
                 About::NamedPort(facts.device.clone(), facts.port)
             }
-            Subject::Device(pci) => match self.name_at_rest(*pci) {
+            Subject::Device(device) => match self.name_at_rest(device) {
                 Some(name) => About::NamedDevice(name),
                 None => self.about(subject),
             },
@@ -268,28 +362,28 @@ impl Ground {
     }
 
     /// The name of a device at rest.
-    pub(crate) fn name_at_rest(&self, pci: PciAddress) -> Option<DeviceName> {
-        self.ports
-            .iter()
-            .find(|port| port.facts.pci == pci)
-            .map(|port| port.facts.device.clone())
+    pub(crate) fn name_at_rest(&self, device: &FunctionRef) -> Option<DeviceName> {
+        let ports = self.ports_of(&Subject::Device(device.clone()));
+        ports
+            .first()
+            .map(|port| self.ports[*port].facts.device.clone())
     }
 
     /// Cards of a role and layer with a monitored port that is healthy at rest.
     pub(crate) fn cards(&self, fits: impl Fn(&GroundPort) -> bool) -> usize {
-        let cards: BTreeSet<&str> = self
+        let cards: BTreeSet<(usize, &str)> = self
             .ports
             .iter()
             .filter(|port| fits(port))
-            .map(|port| port.facts.card.as_str())
+            .map(|port| (port.node, port.facts.card.as_str()))
             .collect();
         cards.len()
     }
 
-    fn lowest_on(&self, card: &str) -> PciAddress {
-        let functions = self.ports.iter().filter(|port| port.facts.card == card);
-        functions
-            .map(|port| port.facts.pci)
+    fn lowest_on_card(&self, port: usize) -> FunctionRef {
+        let mates = (0..self.ports.len()).filter(|mate| self.share_a_card(*mate, port));
+        mates
+            .map(|mate| self.function(mate))
             .min()
             .expect("a port's card has that port's function")
     }

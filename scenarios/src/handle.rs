@@ -6,12 +6,14 @@ use std::collections::BTreeSet;
 
 use platforms::yaml::Place;
 use platforms::{DeviceName, LinkLayer, PciAddress, Role};
+use workloads::mpib::Rail;
 
 use crate::error::ScenarioError;
 use crate::node::{Node, Value};
 use crate::reader::{Fields, Source};
 use crate::subject::{Context, Subjects};
 use crate::words::HANDLE;
+use crate::world::rail_by_name;
 
 /// A declared handle.
 #[derive(Clone, Debug)]
@@ -26,6 +28,8 @@ pub(crate) struct Handle {
     pub(crate) text: String,
     /// The node it is on, if said.
     pub(crate) node: Option<(String, Place)>,
+    /// The switch that its ports are cabled to, if said.
+    pub(crate) switch: Option<(String, Place)>,
 }
 
 /// What ports must be to be chosen. `None` means that anything goes.
@@ -54,6 +58,9 @@ pub(crate) struct Filter {
     pub(crate) card_functions: Option<Bound>,
     pub(crate) card_ports: Option<Bound>,
     pub(crate) device_ports: Option<Bound>,
+    pub(crate) node: Option<String>,
+    pub(crate) cabled_to: Option<String>,
+    pub(crate) rail: Option<Rail>,
 }
 
 /// How many of the ports that fit.
@@ -165,6 +172,7 @@ impl Handle {
             pick: Pick::Count(HowMany::All),
             text: format!("device: {name}"),
             node: None,
+            switch: None,
         }
     }
 
@@ -183,17 +191,23 @@ impl Handle {
             handles: declared,
             in_each: false,
         };
-        let filter = filter(&context, &fields)?;
+        let mut filter = filter(&context, &fields)?;
         let pick = pick(&source, &fields)?;
         let node_name = fields.maybe("node", |node| {
             Ok((source.text(node, "a node's name")?, node.place))
         })?;
+        let switch = fields.maybe("cabled_to", |node| {
+            Ok((source.text(node, "a switch's name")?, node.place))
+        })?;
+        filter.node = node_name.as_ref().map(|(name, _)| name.clone());
+        filter.cabled_to = switch.as_ref().map(|(name, _)| name.clone());
         Ok(Self {
             name: name.to_owned(),
             filter,
             pick,
             text: node.to_string(),
             node: node_name,
+            switch,
         })
     }
 }
@@ -260,6 +274,12 @@ fn filter(context: &Context<'_>, fields: &Fields<'_>) -> Result<Filter, Scenario
         card_functions: fields.maybe("card_functions", bound)?,
         card_ports: fields.maybe("card_ports", bound)?,
         device_ports: fields.maybe("device_ports", bound)?,
+        node: None,
+        cabled_to: None,
+        rail: fields.maybe("rail", |node| {
+            let name = source.text(node, "a rail")?;
+            rail_by_name(source, &name, node.place)
+        })?,
     })
 }
 
@@ -292,7 +312,11 @@ fn pick(source: &Source<'_>, fields: &Fields<'_>) -> Result<Pick, ScenarioError>
         let ports = fields.read("ports", HowMany::All, |node| HowMany::read(source, node))?;
         return Ok(Pick::Cards(HowMany::read(source, node)?, ports));
     }
-    Ok(Pick::Nth(1))
+    // Who names a switch means what hangs on it.
+    Ok(match fields.get("cabled_to") {
+        Some(_) => Pick::Count(HowMany::All),
+        None => Pick::Nth(1),
+    })
 }
 
 /// Reads one device name or a list.

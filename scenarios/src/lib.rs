@@ -31,6 +31,8 @@ mod subject;
 mod suite;
 mod telling;
 mod words;
+mod workload;
+mod world;
 
 pub use clauses::{Clause, ClauseFile, Clauses, Section};
 pub use duration::parse as parse_time;
@@ -39,5 +41,6 @@ pub use fitness::Fit;
 pub use order::read_deed;
 pub use scenario::{AtRest, Scenario, read};
 pub use story::*;
-pub use suite::shipped;
+pub use suite::{shipped, shipped_worlds};
 pub use words::{KeyWord, Word, WordKind, vocabulary};
+pub use world::World;

@@ -50,7 +50,7 @@ pub fn read_deed(line: &str, node: &NodeName, platform: &Platform) -> Result<Vec
     Doing {
         source,
         ground: &ground,
-        platform,
+        workloads: &[],
         polls: &polls,
     }
     .deeds(&line, &[])

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use platforms::yaml::{self, Place};
-use platforms::{NodeName, Platform};
+use platforms::{NodeName, Platform, Platforms};
 use simfs::SimTime;
 
 use crate::error::{ScenarioError, Unfit};
@@ -20,6 +20,8 @@ use crate::story::{Arm, ChecksRun, Heal, Story};
 use crate::subject::Context;
 use crate::telling;
 use crate::words::{FILE, HEAL};
+use crate::workload::{self, WorkloadSaid};
+use crate::world::World;
 use crate::{deed_reader, expect_reader, step};
 
 /// The deadline after healing unless a scenario says otherwise, in polls.
@@ -35,6 +37,10 @@ pub struct Scenario {
     pub(crate) covers: Vec<String>,
     pub(crate) cover_places: Vec<Place>,
     pub(crate) fitness: Fitness,
+    pub(crate) world: Option<(String, Place)>,
+    pub(crate) workloads: Vec<WorkloadSaid>,
+    /// Where a monitor sits; as the world says if there are none.
+    pub(crate) chairs: Vec<(String, Place)>,
     pub(crate) checks: ChecksRun,
     pub(crate) arms: Vec<Arm>,
     pub(crate) tick: SimTime,
@@ -49,21 +55,30 @@ pub struct Scenario {
     pub(crate) fold_quiet: bool,
 }
 
-/// One node of a platform at rest, ready to have scenarios told on it.
+/// A world at rest, ready to have scenarios told in it.
 #[derive(Clone, Debug)]
 pub struct AtRest {
     ground: Ground,
-    platform: Platform,
 }
 
 impl AtRest {
-    /// A node of this name.
+    /// One node of this name, of a platform.
     #[must_use]
     pub fn new(node: &NodeName, platform: &Platform) -> Self {
         Self {
             ground: Ground::new(node, platform),
-            platform: platform.clone(),
         }
+    }
+
+    /// A world of several nodes, of these platforms.
+    ///
+    /// # Errors
+    /// What the world names and no platform has, with its place.
+    pub fn of_world(world: &World, platforms: &Platforms) -> Result<Self, ScenarioError> {
+        let known: Vec<&str> = platforms.iter().map(|(name, _)| name).collect();
+        Ok(Self {
+            ground: Ground::of_world(world, |name| platforms.get(name), &known)?,
+        })
     }
 }
 
@@ -127,6 +142,11 @@ pub fn read(file: &str, text: &str) -> Result<Scenario, ScenarioError> {
         cover_places,
         fitness: fields.read("platforms", Fitness::default(), |node| {
             Fitness::read(&source, node)
+        })?,
+        world: world(&source, &fields)?,
+        chairs: fields.read("chairs", Vec::new(), |node| context.nodes(node))?,
+        workloads: fields.read("workloads", Vec::new(), |node| {
+            workload::read(&source, node)
         })?,
         checks: fields.read("checks", ChecksRun::State, |node| {
             let words = [
@@ -212,6 +232,19 @@ impl Scenario {
         &self.file
     }
 
+    /// The world of several nodes in which it is told; `None` for one that is told on platforms.
+    #[must_use]
+    pub fn world(&self) -> Option<&str> {
+        self.world.as_ref().map(|(name, _)| name.as_str())
+    }
+
+    /// An error at the place where it names its world.
+    #[must_use]
+    pub fn unknown_world<'k>(&self, known: impl IntoIterator<Item = &'k str>) -> ScenarioError {
+        let (name, place) = self.world.clone().unwrap_or_default();
+        self.source().unknown(place, "world", &name, known)
+    }
+
     /// Whether it is told on this platform, and why not.
     #[must_use]
     pub fn fits(&self, platform: &Platform) -> Fit {
@@ -230,26 +263,49 @@ impl Scenario {
         self.at_rest(&AtRest::new(node, platform))
     }
 
-    /// The story on a node at rest: the same as [`Scenario::in_world`], for whoever tells many
-    /// scenarios on one platform.
+    /// The story in a world at rest: the same as [`Scenario::in_world`], for whoever tells many
+    /// scenarios on one platform, or has a world of several nodes.
     ///
     /// # Errors
     /// As [`Scenario::in_world`].
     pub fn at_rest(&self, rest: &AtRest) -> Result<Story, Unfit> {
-        if let Fit::No { reason } = self.fitness.of(&rest.ground) {
-            return Err(Unfit::NotApplicable { reason });
+        match self.world() {
+            Some(world) if rest.ground.is_platform || world != rest.ground.world => {
+                return Err(Unfit::lacks(format!("is told in the world `{world}`")));
+            }
+            None if !rest.ground.is_platform => {
+                return Err(Unfit::lacks("is told on platforms"));
+            }
+            None => {
+                if let Fit::No { reason } = self.fitness.of(&rest.ground) {
+                    return Err(Unfit::NotApplicable { reason });
+                }
+            }
+            Some(_) => {}
         }
         let mut ground = rest.ground.clone();
         let source = self.source();
-        let places = self
-            .handles
-            .iter()
-            .filter_map(|handle| handle.node.as_ref());
-        for (name, place) in places {
-            telling::same_node(&source, &ground.node, name, *place)?;
+        for handle in &self.handles {
+            if let Some((name, place)) = &handle.node {
+                telling::known_node(&source, &ground, name, *place)?;
+            }
+            if let Some((name, place)) = &handle.switch
+                && !ground.switches.contains(name)
+            {
+                let known = ground.switches.iter().map(String::as_str);
+                return Err(source.unknown(*place, "switch", name, known).into());
+            }
+        }
+        for (name, place) in &self.chairs {
+            telling::known_node(&source, &ground, name, *place)?;
+        }
+        if !self.chairs.is_empty() {
+            for node in &mut ground.nodes {
+                node.monitored = self.chairs.iter().any(|(name, _)| name == node.name.as_str());
+            }
         }
         ground.choose(&self.handles)?;
-        telling::tell(self, &ground, &rest.platform)
+        telling::tell(self, &ground)
     }
 
     pub(crate) fn source(&self) -> Source<'_> {
@@ -258,6 +314,25 @@ impl Scenario {
             text: &self.text,
         }
     }
+}
+
+/// The world by its name; a scenario is told in one, or on platforms.
+fn world(
+    source: &Source<'_>,
+    fields: &Fields<'_>,
+) -> Result<Option<(String, Place)>, ScenarioError> {
+    let world = fields.maybe("world", |node| {
+        Ok((source.text(node, "a world's name")?, node.place))
+    })?;
+    if world.is_some() && fields.get("platforms").is_some() {
+        return Err(source
+            .wrong(
+                fields.place_of("platforms"),
+                "`platforms` and `world` in one scenario",
+            )
+            .hint("the world's file names the platforms of its nodes"));
+    }
+    Ok(world)
 }
 
 fn handles(source: Source<'_>, fields: &Fields<'_>) -> Result<Vec<Handle>, ScenarioError> {

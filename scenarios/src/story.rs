@@ -3,7 +3,7 @@
 //! A story holds slots, not selections; times, not texts; and every line of it knows its place in
 //! the file it came from. It is built by [`crate::Scenario::in_world`]; it plays nothing itself.
 
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, ops::RangeInclusive};
 
 use fabric::{
     Action,
@@ -11,6 +11,7 @@ use fabric::{
 };
 use platforms::{DeviceName, LinkLayer, NodeName, PciAddress, Platform, PortNumber, Role, SlotRef};
 use simfs::{Errno, SimTime};
+use workloads::{Cause, Fate, LoadDeed, Plan};
 
 /// A place in a scenario file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -84,6 +85,8 @@ pub struct Story {
     pub nodes: Vec<(NodeName, Platform)>,
     /// Nodes that have a monitor in their chair.
     pub chairs: Vec<NodeName>,
+    /// What runs on the links, by name, from the start.
+    pub workloads: BTreeMap<String, Plan>,
     /// One poll's length.
     pub tick: SimTime,
     /// The last instant of the story; healing comes after.
@@ -202,6 +205,8 @@ pub enum Deed {
     Monitor(NodeName, MonitorDeed),
     /// To the monitor's state file.
     StateFile(NodeName, StateFileDeed),
+    /// To a workload.
+    Load(LoadDeed),
     /// The node goes down with its monitor, and both are back after this long.
     Reboot {
         /// The node.
@@ -494,8 +499,105 @@ pub enum What {
         /// Of its partner.
         there: EndIs,
     },
+    /// How an LNet interface stands in one of the window's ticks.
+    Lnet(LnetIs),
+    /// What became of a workload at the end of the window's last tick.
+    Workload(WorkloadIs),
+    /// Whether the monitor's word about a workload was right.
+    Verdict {
+        /// The workload.
+        workload: String,
+        /// What it is.
+        verdict: Verdict,
+        /// How long before the failure the word came, nanoseconds, both included; negative: after it.
+        lead: Option<(i64, i64)>,
+    },
     /// The monitor is stuck in the kernel (cannot be killed) at the end.
     StuckInKernel,
+}
+
+impl What {
+    /// Whether it is about the world, whatever a monitor says.
+    #[must_use]
+    pub fn is_of_the_world(&self) -> bool {
+        matches!(
+            self,
+            Self::Link { .. } | Self::Lnet(_) | Self::Workload(_) | Self::Verdict { .. }
+        )
+    }
+}
+
+/// How an LNet interface can be expected to stand; unchecked where nothing is said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LnetIs {
+    /// The workload.
+    pub workload: String,
+    /// In whose eyes.
+    pub seen_from: NodeName,
+    /// The port of the interface.
+    pub slot: SlotRef,
+    /// Its status.
+    pub up: Option<bool>,
+    /// Its fatal flag.
+    pub fatal: Option<bool>,
+    /// Its health.
+    pub health: Option<RangeInclusive<u64>>,
+}
+
+/// What can be expected of a workload; unchecked where nothing is said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WorkloadIs {
+    /// The workload.
+    pub workload: String,
+    /// What became of it.
+    pub fate: Option<Fate>,
+    /// What it failed of.
+    pub cause: Option<Cause>,
+    /// Between which instants, both included.
+    pub failed: Option<(SimTime, SimTime)>,
+    /// Errors that the layer on top was told of.
+    pub errors: Option<RangeInclusive<u64>>,
+    /// Tries beyond the first, or messages that had to wait.
+    pub retries: Option<RangeInclusive<u64>>,
+    /// Writes that were answered, or messages that got through.
+    pub done: Option<RangeInclusive<u64>>,
+}
+
+/// Whether a monitor was right, by the only question that "NIC Health Monitor: Link State Detection",
+/// 1.3, allows: will the running workload fail because of this?
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// Fatal and failed, or silent and not failed.
+    Agreement,
+    /// Fatal, and it did not fail.
+    OverReport,
+    /// Silent, and it failed.
+    UnderReport,
+}
+
+impl Verdict {
+    /// All.
+    pub const ALL: [Self; 3] = [Self::Agreement, Self::OverReport, Self::UnderReport];
+
+    /// As scenarios and reports spell it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Agreement => "agreement",
+            Self::OverReport => "over-report",
+            Self::UnderReport => "under-report",
+        }
+    }
+
+    /// Of a monitor that did or did not say that it is fatal, about a workload that did or did not fail.
+    #[must_use]
+    pub fn of(fatal: bool, failed: bool) -> Self {
+        match (fatal, failed) {
+            (true, false) => Self::OverReport,
+            (false, true) => Self::UnderReport,
+            _ => Self::Agreement,
+        }
+    }
 }
 
 /// What an end of a link can be expected to be; unchecked where nothing is said.

@@ -8,6 +8,22 @@ macro_rules! suite {
     };
 }
 
+/// Every shipped world: its file below `worlds/` and its text, in order of name.
+#[must_use]
+pub fn shipped_worlds() -> &'static [(&'static str, &'static str)] {
+    macro_rules! worlds {
+        ($($name:literal),* $(,)?) => {
+            &[$(($name, include_str!(concat!("../worlds/", $name)))),*]
+        };
+    }
+    worlds![
+        "mpib-eight.yaml",
+        "pod-of-four.yaml",
+        "storage-pair.yaml",
+        "training-pod.yaml",
+    ]
+}
+
 /// Every shipped scenario: its file below `suite/` and its text, in order of name.
 #[must_use]
 pub fn shipped() -> &'static [(&'static str, &'static str)] {

@@ -3,8 +3,9 @@
 //! [`tell`] puts the parts together; [`crate::doing`] tells the deeds, [`crate::expecting`] the
 //! expectations.
 
+use std::collections::BTreeMap;
+
 use platforms::yaml::Place;
-use platforms::{NodeName, Platform};
 use simfs::SimTime;
 
 use crate::doing::Doing;
@@ -16,22 +17,23 @@ use crate::reader::Source;
 use crate::scenario::Scenario;
 use crate::step::StepSaid;
 use crate::story::{Expectation, Step, Story, What, Window};
+use crate::workload::WorkloadSaid;
 
 /// Polls that a story goes on after its last line, unless it says `until`.
 const AFTERMATH: u64 = 2;
 
 /// The story of a scenario on this ground.
-pub(crate) fn tell(
-    scenario: &Scenario,
-    ground: &Ground,
-    platform: &Platform,
-) -> Result<Story, Unfit> {
+pub(crate) fn tell(scenario: &Scenario, ground: &Ground) -> Result<Story, Unfit> {
     let source = scenario.source();
     let polls = Polls::new(scenario.tick, &scenario.steps);
+    let mut workloads = BTreeMap::new();
+    for said in &scenario.workloads {
+        workloads.insert(said.name.clone(), said.plan(&source, ground)?);
+    }
     let doing = Doing {
         source,
         ground,
-        platform,
+        workloads: &scenario.workloads,
         polls: &polls,
     };
     let mut given = Vec::new();
@@ -46,10 +48,10 @@ pub(crate) fn tell(
         });
     }
     let mut steps = Vec::new();
-    let mut expecting = Expecting::new(source, ground, &polls);
+    let mut expecting = Expecting::new(source, ground, &scenario.workloads, &polls);
     for said in &scenario.steps {
         for (name, place) in &said.nodes {
-            same_node(&source, &ground.node, name, *place)?;
+            known_node(&source, ground, name, *place)?;
         }
         if let Some(step) = step(&doing, said)? {
             steps.push(step);
@@ -83,9 +85,19 @@ pub(crate) fn tell(
         title: scenario.title.clone(),
         why: scenario.why.clone(),
         covers: scenario.covers.clone(),
-        world: ground.platform.clone(),
-        nodes: vec![(ground.node.clone(), platform.clone())],
-        chairs: vec![ground.node.clone()],
+        world: ground.world.clone(),
+        nodes: ground
+            .nodes
+            .iter()
+            .map(|node| (node.name.clone(), node.platform.clone()))
+            .collect(),
+        chairs: ground
+            .nodes
+            .iter()
+            .filter(|node| node.monitored)
+            .map(|node| node.name.clone())
+            .collect(),
+        workloads,
         tick: scenario.tick,
         until,
         heal: scenario.heal.clone(),
@@ -124,18 +136,46 @@ fn usual_baseline(scenario: &Scenario, told: &[Expectation]) -> Option<Expectati
 }
 
 /// Refuses a node that is not there.
-pub(crate) fn same_node(
+pub(crate) fn known_node(
     source: &Source<'_>,
-    node: &NodeName,
+    ground: &Ground,
     name: &str,
     place: Place,
 ) -> Result<(), ScenarioError> {
-    match name == node.as_str() {
-        true => Ok(()),
-        false => Err(source
-            .wrong(place, format!("no node `{name}` in this world"))
-            .hint(format!("its one node is `{node}`; leave `node` out"))),
+    if ground.node(name).is_some() {
+        return Ok(());
     }
+    let wrong = source.wrong(place, format!("no node `{name}` in this world"));
+    Err(match ground.sole() {
+        Some(node) => wrong.hint(format!(
+            "its one node is `{}`; leave `node` out",
+            node.name
+        )),
+        None => {
+            let known = ground.nodes.iter().map(|node| node.name.as_str());
+            source.unknown(place, "node", name, known)
+        }
+    })
+}
+
+/// Refuses a workload that the scenario does not name.
+pub(crate) fn known_workload(
+    source: &Source<'_>,
+    workloads: &[WorkloadSaid],
+    name: &str,
+    place: Place,
+) -> Result<(), ScenarioError> {
+    let mut known = workloads.iter().map(|said| said.name.as_str());
+    if known.clone().any(|known| known == name) {
+        return Ok(());
+    }
+    if known.next().is_none() {
+        return Err(source
+            .wrong(place, format!("no workload `{name}` runs"))
+            .hint("name it, as in `workloads: { job: { mpib: { ring: [ vm1, vm2 ] } } }`"));
+    }
+    let known = workloads.iter().map(|said| said.name.as_str());
+    Err(source.unknown(place, "workload", name, known))
 }
 
 fn step(doing: &Doing<'_>, said: &StepSaid) -> Result<Option<Step>, Unfit> {

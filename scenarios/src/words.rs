@@ -7,6 +7,7 @@
 mod deeds;
 mod expectations;
 mod file;
+mod world;
 
 pub(crate) use deeds::{DEED_QUALIFIERS, DEEDS};
 pub(crate) use expectations::{EVENT_QUALIFIERS, EXPECTATION_QUALIFIERS, EXPECTATIONS};
@@ -14,7 +15,9 @@ pub(crate) use file::{
     END_IS, FILE, HANDLE, HEAL, IN_POLL, MESSAGE, PLATFORMS, REBOOT, ROLES_OF_WITH, STEP, WITH,
 };
 
-/// In which part of a scenario a word stands.
+pub(crate) use world::{CABLE, LNET, MPIB, WORLD, WORLD_NODE, WORLD_RAIL};
+
+/// In which part of a scenario, or of a world, a word stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WordKind {
     /// A key of the file.
@@ -23,6 +26,10 @@ pub enum WordKind {
     Platforms,
     /// A key of `platforms: { with: … }`.
     With,
+    /// A key of a workload `lnet` in `workloads:`.
+    Lnet,
+    /// A key of a workload `mpib` in `workloads:`.
+    Mpib,
     /// A key of a handle in `let:`.
     Handle,
     /// A key of a step in `timeline:`.
@@ -39,14 +46,24 @@ pub enum WordKind {
     ExpectationQualifier,
     /// A qualifier that every word of `expect:` about an event takes.
     EventQualifier,
+    /// A key of a world's file.
+    World,
+    /// A key of a node of a world.
+    WorldNode,
+    /// A key of a rail of a node.
+    WorldRail,
+    /// A key of a cable of a world.
+    Cable,
 }
 
 impl WordKind {
     /// Every kind, in the order in which the language is told.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 17] = [
         Self::File,
         Self::Platforms,
         Self::With,
+        Self::Lnet,
+        Self::Mpib,
         Self::Handle,
         Self::Step,
         Self::Moment,
@@ -55,6 +72,10 @@ impl WordKind {
         Self::Expectation,
         Self::ExpectationQualifier,
         Self::EventQualifier,
+        Self::World,
+        Self::WorldNode,
+        Self::WorldRail,
+        Self::Cable,
     ];
 
     /// A heading for words of this kind.
@@ -64,6 +85,8 @@ impl WordKind {
             Self::File => "keys of a scenario",
             Self::Platforms => "keys of `platforms`",
             Self::With => "keys of `with`",
+            Self::Lnet => "keys of a workload `lnet`",
+            Self::Mpib => "keys of a workload `mpib`",
             Self::Handle => "keys of a handle",
             Self::Step => "keys of a step",
             Self::Moment => "keys of `in_poll`",
@@ -72,6 +95,10 @@ impl WordKind {
             Self::Expectation => "expectations",
             Self::ExpectationQualifier => "qualifiers of every expectation",
             Self::EventQualifier => "qualifiers of every expected event",
+            Self::World => "keys of a world",
+            Self::WorldNode => "keys of a node of a world",
+            Self::WorldRail => "keys of a rail of a node",
+            Self::Cable => "keys of a cable",
         }
     }
 }
@@ -126,6 +153,8 @@ pub fn vocabulary() -> Vec<Word> {
     let mut words: Vec<Word> = FILE.to_vec();
     words.extend(plain(WordKind::Platforms, PLATFORMS));
     words.extend(plain(WordKind::With, WITH));
+    words.extend(plain(WordKind::Lnet, LNET));
+    words.extend(plain(WordKind::Mpib, MPIB));
     words.extend(HANDLE);
     words.extend(STEP);
     words.extend(plain(WordKind::Moment, IN_POLL));
@@ -137,6 +166,10 @@ pub fn vocabulary() -> Vec<Word> {
         EXPECTATION_QUALIFIERS,
     ));
     words.extend(plain(WordKind::EventQualifier, EVENT_QUALIFIERS));
+    words.extend(plain(WordKind::World, WORLD));
+    words.extend(plain(WordKind::WorldNode, WORLD_NODE));
+    words.extend(plain(WordKind::WorldRail, WORLD_RAIL));
+    words.extend(plain(WordKind::Cable, CABLE));
     words
 }
 

@@ -49,5 +49,6 @@ pub use route::{Route, RouteSpec};
 pub use rule::{Deed, Pace, Rule, RuleError, RuleSpec};
 pub use stats::{KindCounts, MessageKind, NiStats, Statistics};
 pub use status::{MsgStatus, Resend, StatusError};
-pub use storage::{Fate, Patience, Storage, StorageReport, WRITE_BYTES};
+pub use crate::fate::Fate;
+pub use storage::{Patience, Storage, StorageReport, WRITE_BYTES};
 pub use wire::{Notice, PortEvent, Timing, Trouble, Wire};

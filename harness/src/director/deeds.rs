@@ -41,7 +41,7 @@ impl<'s> Director<'s> {
                 Some(node)
             }
             Deed::Reboot { node, .. } => Some(node),
-            Deed::World(_) | Deed::Unrule(_) => None,
+            Deed::World(_) | Deed::Unrule(_) | Deed::Load(_) => None,
         });
         let first = named
             .or(self.story.chairs.first())
@@ -67,11 +67,20 @@ impl<'s> Director<'s> {
                 self.scene(node)?.changes.push(Change::Disk(deed, step));
                 Ok(())
             }
+            Deed::Load(deed) => {
+                let done = self.workloads.act(deed, &self.fabric);
+                done.map_err(|cause| StageError::Workload {
+                    place: step.place.clone(),
+                    line: step.text.clone(),
+                    cause,
+                })
+            }
             Deed::Reboot {
                 node,
                 takes,
                 action,
             } => {
+                self.workloads.node_goes(node, &self.fabric)?;
                 let back = self.fabric.now() + *takes;
                 let tick = self.tick_of(back);
                 if let Some(chair) = &mut self.scene(node)?.chair {

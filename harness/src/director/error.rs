@@ -3,6 +3,7 @@
 use fabric::ActionError;
 use platforms::NodeName;
 use scenarios::{Place, Step};
+use workloads::LoadError;
 
 use super::disk::DiskError;
 
@@ -29,6 +30,19 @@ pub enum StageError {
         /// Why not.
         cause: DiskError,
     },
+    /// A workload cannot have this done to it.
+    #[error("{place}: `{line}`: {cause}")]
+    Workload {
+        /// Where the story says so.
+        place: Place,
+        /// The line.
+        line: String,
+        /// Why not.
+        cause: LoadError,
+    },
+    /// A workload cannot be begun, or does not take it that a node goes or comes.
+    #[error(transparent)]
+    Underway(#[from] LoadError),
     /// A deed that has no meaning where it stands.
     #[error("{place}: `{line}`: {what}")]
     Deed {

@@ -7,7 +7,9 @@ use platforms::NodeName;
 use scenarios::RuleDeed;
 use simfs::{Fs, SimTime};
 
-use super::{Change, Director, LinkTruth, NodeTruth, StageError, TickTruth, disk, faces, files};
+use super::{
+    Change, Director, Interface, LinkTruth, NodeTruth, StageError, TickTruth, disk, faces, files,
+};
 
 impl Director<'_> {
     /// Makes visible in mid-poll what was just done.
@@ -34,12 +36,29 @@ impl Director<'_> {
             nodes.insert(name.clone(), truth);
         }
         let end = |slot, side| self.fabric.end(slot, side);
-        let links = self.links.iter().filter_map(|slot| {
+        let links = self.asked.links.iter().filter_map(|slot| {
             let (here, there) = (end(slot, Side::Here)?, end(slot, Side::There)?);
             Some((slot.clone(), LinkTruth { here, there }))
         });
         let links = links.collect();
-        self.truth.ticks.push(TickTruth { at, nodes, links });
+        let fared = |name: &String| Some((name.clone(), self.workloads.fared(name)?));
+        let interfaces = self.asked.interfaces.iter().filter_map(|interface| {
+            let Interface {
+                workload,
+                seen_from,
+                slot,
+            } = interface;
+            let fared = self.workloads.ni(workload, seen_from, slot)?;
+            Some((interface.clone(), fared))
+        });
+        let truth = TickTruth {
+            at,
+            nodes,
+            links,
+            workloads: self.story.workloads.keys().filter_map(fared).collect(),
+            interfaces: interfaces.collect(),
+        };
+        self.truth.ticks.push(truth);
     }
 
     /// Shows what changed on a node's machine since it was last shown.

@@ -13,7 +13,9 @@ use platforms::{
     Clock, DeviceName, LinkLayer, NodeName, PciAddress, PhysState, PortNumber, PortState, Role,
     SlotRef,
 };
+use scenarios::LnetIs;
 use simfs::SimTime;
+use workloads::{Fared, NiFared};
 
 /// What was so in one drill.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,6 +33,33 @@ pub struct TickTruth {
     pub nodes: BTreeMap<NodeName, NodeTruth>,
     /// The links that the story asks about.
     pub links: BTreeMap<SlotRef, LinkTruth>,
+    /// How the workloads fare.
+    pub workloads: BTreeMap<String, Fared>,
+    /// The LNet interfaces that the story asks about.
+    pub interfaces: BTreeMap<Interface, NiFared>,
+}
+
+/// An LNet interface, in the eyes of a node.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Interface {
+    /// The workload whose LNet it is on.
+    pub workload: String,
+    /// In whose eyes.
+    pub seen_from: NodeName,
+    /// The port that it is on.
+    pub slot: SlotRef,
+}
+
+impl Interface {
+    /// The one that an expectation is about.
+    #[must_use]
+    pub fn of(is: &LnetIs) -> Self {
+        Self {
+            workload: is.workload.clone(),
+            seen_from: is.seen_from.clone(),
+            slot: is.slot.clone(),
+        }
+    }
 }
 
 /// What both ends of a link remember at a tick's start.

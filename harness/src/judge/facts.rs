@@ -10,7 +10,7 @@ use crate::{
     judge::{
         demands::is_meant,
         fits::{Bench, like},
-        links,
+        links, loads,
         said::Said,
     },
     recording::{Answers, Broken, ChairTick, Exit, Recording, Series},
@@ -117,6 +117,22 @@ pub(crate) fn standing(
             )
         }
         What::Link { slot, here, there } => links::standing(slot, here, there, window, bench.truth),
+        What::Lnet(is) => loads::lnet(is, window, bench.truth),
+        What::Workload(is) => loads::workload(is, window, bench.truth),
+        What::Verdict {
+            workload,
+            verdict,
+            lead,
+        } => {
+            let found = loads::verdict_on(
+                workload,
+                expectation.node.as_ref(),
+                bench.story,
+                bench.truth,
+                recording,
+            );
+            loads::verdict(workload, *verdict, *lead, found)
+        }
         What::StuckInKernel => {
             let stuck = matches!(recording.broken, Some(Broken::StuckInKernel { .. }));
             check(

@@ -6,7 +6,7 @@ use platforms::{
     DeviceName, LinkLayer, NodeName, PciAddress, PortNumber, SlotRef, WORLD_START_WALL_NS,
 };
 use proto::{Entity, HealthEvent};
-use scenarios::{About, EventPattern, Tone};
+use scenarios::{About, EventPattern, Story, Tone};
 use simfs::SimTime;
 
 use crate::{
@@ -17,6 +17,7 @@ use crate::{
 /// The truth and the monitor that an event is held against.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bench<'a> {
+    pub(crate) story: &'a Story,
     pub(crate) truth: &'a Truth,
     pub(crate) descriptor: &'a Descriptor,
 }

@@ -3,6 +3,7 @@
 //! A machine stands at rest for some polls, then every cable is pulled. A monitor that never comes
 //! to the gate, or never calls the connector, would fail every drill in the same way.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use fabric::Action;
@@ -132,6 +133,7 @@ fn story(platform: &Platform) -> Story {
         covers: Vec::new(),
         world: platform.name(),
         nodes: vec![(node.clone(), platform.clone())],
+        workloads: BTreeMap::new(),
         chairs: vec![node],
         tick: SimTime::from_secs(1),
         until: SimTime::from_secs(LAST_TICK),

@@ -91,8 +91,10 @@ pub enum SelectError {
 /// If the two do not fit, or the scenario is wrong.
 pub fn story(library: &Library, drill: &DrillName) -> Option<Result<Story, Unfit>> {
     let told = library.scenario(&drill.scenario)?;
-    let rest = library.at_rest(&drill.world)?;
-    Some(told.scenario.at_rest(&rest))
+    Some(match library.at_rest(&drill.world)? {
+        Ok(rest) => told.scenario.at_rest(&rest),
+        Err(error) => Err(error.into()),
+    })
 }
 
 /// Chooses the drills of a run.
@@ -107,7 +109,7 @@ pub fn select(
     every_name_means_something(library, ask)?;
     let mut selected = Selected::default();
     for told in &library.scenarios {
-        for (name, _) in library.platforms.iter() {
+        for name in library.worlds_of(&told.scenario) {
             let drill = DrillName {
                 scenario: told.name.clone(),
                 world: name.to_owned(),
@@ -115,7 +117,7 @@ pub fn select(
             if !is_asked_for(ask, told, &drill) {
                 continue;
             }
-            let rest = library.at_rest(name).expect("it was just listed");
+            let rest = library.at_rest(name).expect("it was just listed")?;
             let arms = match told.scenario.at_rest(&rest) {
                 Ok(story) => arms(&story, descriptor, ask),
                 Err(Unfit::NotApplicable { reason }) => Err(reason),
@@ -228,7 +230,13 @@ fn every_name_means_something(library: &Library, ask: &Ask) -> Result<(), Select
         .iter()
         .map(|told| told.name.as_str())
         .collect();
-    let platforms: Vec<&str> = library.platforms.iter().map(|(name, _)| name).collect();
+    let worlds = library.worlds.iter().map(scenarios::World::name);
+    let platforms: Vec<&str> = library
+        .platforms
+        .iter()
+        .map(|(name, _)| name)
+        .chain(worlds)
+        .collect();
     for name in &ask.platforms {
         if !platforms.iter().any(|platform| on(name, platform)) {
             return Err(unknown(
@@ -320,7 +328,8 @@ mod tests {
             ask.full = true;
             ask.platforms.clear();
         });
-        let pairs = library.scenarios.len() * library.platforms.iter().count();
+        let worlds = |told: &Told| library.worlds_of(&told.scenario).len();
+        let pairs: usize = library.scenarios.iter().map(worlds).sum();
         assert_eq!(all.drills.len() + all.not_applicable.len(), pairs);
         assert!(
             all.not_applicable

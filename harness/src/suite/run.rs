@@ -407,6 +407,7 @@ impl Show<'_> {
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let mut report = self.report(planned, result.arms, result.failures);
         report.not_judged = result.not_judged;
+        report.verdicts = result.verdicts;
         report.wall = Wall::default().with("ms", ms);
         let recordings = result
             .played
@@ -487,6 +488,7 @@ impl Show<'_> {
             outcome: DrillReport::outcome_of(&arms, &failures),
             arms,
             failures,
+            verdicts: Vec::new(),
             not_judged: 0,
             repeat: self.again(planned),
             wall: Wall::default(),

@@ -68,6 +68,7 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<process::ExitCode, Stop>
         outcome: DrillReport::outcome_of(&result.arms, &result.failures),
         arms: result.arms,
         failures: result.failures,
+        verdicts: result.verdicts,
         not_judged: result.not_judged,
         repeat: format!("nicdrill show {} --arm {arm}", planned.drill),
         wall: Wall::default(),

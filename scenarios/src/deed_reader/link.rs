@@ -24,6 +24,38 @@ impl Line<'_, '_> {
         })
     }
 
+    pub(super) fn two_sided(&self) -> Read<DeedSaid> {
+        let passes = |reason: LinkDownReason| reason.is_some() && !reason.holds();
+        let here = self.why("no reason that passes", passes)?;
+        let there = fitting(
+            self.source,
+            self.need("partner_why")?,
+            "no reason that passes",
+            passes,
+        )?;
+        let words = [
+            ("here", [false, true]),
+            ("there", [true, false]),
+            ("both", [false, false]),
+        ];
+        let says = self.fields.read("unheard", [true, true], |node| {
+            self.source.choice(node, "end of a link", &words)
+        })?;
+        self.ports(PortVerb::BothTakeDown {
+            here: (here, says[0]),
+            there: (there, says[1]),
+        })
+    }
+
+    pub(super) fn switch(&self) -> Read<DeedSaid> {
+        let words = [("lost", false), ("back", true)];
+        Ok(DeedSaid::SwitchPower {
+            name: self.source.text(self.value, "a switch's name")?,
+            place: self.value.place,
+            on: self.source.choice(self.need("power")?, "word", &words)?,
+        })
+    }
+
     pub(super) fn let_up(&self) -> Read<DeedSaid> {
         let reason = self.why("no reason that holds a port down", |reason| reason.holds())?;
         self.ports(PortVerb::LetUp(self.side()?, reason))

@@ -46,6 +46,11 @@ pub(super) fn port_action(verb: &PortVerb, slot: SlotRef) -> Action {
             bytes_per_second: *bytes_per_second,
             packet_bytes: *packet_bytes,
         },
+        PortVerb::BothTakeDown { here, there } => Action::BothTakeDown {
+            slot,
+            here: *here,
+            there: *there,
+        },
         PortVerb::TakeDown { side, reason, says } => Action::TakeDown {
             slot,
             side: *side,

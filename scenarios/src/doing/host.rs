@@ -6,6 +6,7 @@ use platforms::{DeviceName, Metadata, MetadataFile, Route, Routes};
 use super::Doing;
 use crate::deed::{MetadataSaid, MonitorSaid, RebootSaid, RoutesSaid};
 use crate::error::Unfit;
+use crate::ground::GroundNode;
 use crate::story::MonitorDeed;
 use crate::subject::Subjects;
 
@@ -20,6 +21,9 @@ impl Doing<'_> {
             of.as_ref()
                 .map(|of| self.ground.find_functions(of, None))
                 .unwrap_or_default()
+                .into_iter()
+                .map(|function| function.pci)
+                .collect()
         };
         Ok(RebootPlan {
             mend: slots(&said.mend),
@@ -56,8 +60,8 @@ impl Doing<'_> {
         }
     }
 
-    pub(super) fn metadata(&self, said: &MetadataSaid) -> MetadataFile {
-        let at_rest = || self.platform.collect(&self.ground.machine);
+    pub(super) fn metadata(&self, said: &MetadataSaid, node: &GroundNode) -> MetadataFile {
+        let at_rest = || node.platform.collect(&node.machine);
         let changed = |change: &dyn Fn(&mut Metadata)| {
             let mut metadata = at_rest();
             change(&mut metadata);
@@ -66,8 +70,9 @@ impl Doing<'_> {
         let rows = |of: &Subjects| -> Vec<DeviceName> {
             let functions = self.ground.find_functions(of, None);
             functions
-                .into_iter()
-                .filter_map(|pci| self.ground.name_at_rest(pci))
+                .iter()
+                .filter(|function| function.node == node.name)
+                .filter_map(|function| self.ground.name_at_rest(function))
                 .collect()
         };
         match said {
@@ -94,7 +99,7 @@ impl Doing<'_> {
         }
     }
 
-    pub(super) fn routes(&self, said: &RoutesSaid) -> Result<Routes, Unfit> {
+    pub(super) fn routes(&self, said: &RoutesSaid, node: &GroundNode) -> Result<Routes, Unfit> {
         let over = |interface: &str| {
             let row = |destination, gateway, prefix| Route {
                 interface: interface.to_owned(),
@@ -110,13 +115,13 @@ impl Doing<'_> {
         };
         Ok(match said {
             RoutesSaid::Missing => Routes::Missing,
-            RoutesSaid::NoDefault => match &self.ground.machine.routes {
+            RoutesSaid::NoDefault => match &node.machine.routes {
                 Routes::Rows(rows) => {
                     Routes::Rows(rows.iter().filter(|row| row.prefix != 0).cloned().collect())
                 }
                 Routes::Text(_) | Routes::Missing => Routes::Rows(Vec::new()),
             },
-            RoutesSaid::AtRest => self.ground.machine.routes.clone(),
+            RoutesSaid::AtRest => node.machine.routes.clone(),
             RoutesSaid::Over(interface) => over(interface),
             RoutesSaid::OverPort(of) => {
                 let port = match self.ground.find_ports(of, None)[..] {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use fabric::FunctionRef;
+
 use super::{Ground, GroundPort};
 use crate::error::Unfit;
 use crate::handle::{Bound, Filter, Handle, HowMany, Pick};
@@ -17,7 +19,7 @@ impl Ground {
                 "handle `{}` ({}) needs {needed}, `{}` has {}",
                 handle.name,
                 handle.text,
-                self.platform,
+                self.world,
                 fitting.len()
             ))
         };
@@ -35,29 +37,31 @@ impl Ground {
                 None => Err(few(&told(many, "port"))),
             },
             Pick::Cards(cards, each) => {
-                let mut by_card: Vec<(&str, Vec<usize>)> = Vec::new();
+                let mut by_card: Vec<Vec<usize>> = Vec::new();
                 for port in &fitting {
-                    let card = self.ports[*port].facts.card.as_str();
-                    match by_card.iter_mut().find(|(known, _)| *known == card) {
-                        Some((_, ports)) => ports.push(*port),
-                        None => by_card.push((card, vec![*port])),
+                    let mates = by_card
+                        .iter_mut()
+                        .find(|ports| self.share_a_card(ports[0], *port));
+                    match mates {
+                        Some(ports) => ports.push(*port),
+                        None => by_card.push(vec![*port]),
                     }
                 }
-                by_card.retain(|(_, ports)| each.of(ports.len()).is_some());
+                by_card.retain(|ports| each.of(ports.len()).is_some());
                 let number = cards.of(by_card.len()).ok_or_else(|| {
                     let needed = format!("{} with {}", told(cards, "card"), told(each, "port"));
                     Unfit::lacks(format!(
                         "handle `{}` ({}) needs {needed}, `{}` has {}",
                         handle.name,
                         handle.text,
-                        self.platform,
+                        self.world,
                         by_card.len()
                     ))
                 })?;
                 Ok(by_card
                     .into_iter()
                     .take(number)
-                    .flat_map(|(_, mut ports)| {
+                    .flat_map(|mut ports| {
                         ports.truncate(each.of(ports.len()).unwrap_or_default());
                         ports
                     })
@@ -72,13 +76,14 @@ impl Ground {
         let on_cards_of = |subjects: &Subjects| {
             self.find_ports(subjects, None)
                 .iter()
-                .any(|other| self.ports[*other].facts.card == facts.card)
+                .any(|other| self.share_a_card(*other, index))
         };
         let is_peer_of = |subjects: &Subjects| {
             !on_cards_of(subjects)
                 && self.find_ports(subjects, None).iter().any(|other| {
-                    let other = &self.ports[*other].facts;
-                    other.role == facts.role && other.layer == facts.layer
+                    let other = &self.ports[*other];
+                    let alike = other.facts.role == facts.role && other.facts.layer == facts.layer;
+                    alike && other.node == port.node
                 })
         };
         fn asked<T: PartialEq>(asked: &Option<T>, is: &T) -> bool {
@@ -87,8 +92,21 @@ impl Ground {
         let keeps = |bound: Option<Bound>, number: &dyn Fn() -> usize| {
             bound.is_none_or(|bound| bound.holds(number()))
         };
-        let same_card = |other: &&GroundPort| other.facts.card == facts.card;
+        let same_node = |other: &GroundPort| other.node == port.node;
+        let same_card =
+            |other: &&GroundPort| same_node(other) && other.facts.card == facts.card;
         asked(&filter.role, &facts.role)
+            && filter
+                .node
+                .as_deref()
+                .is_none_or(|node| self.node_of(index).as_str() == node)
+            && filter
+                .cabled_to
+                .as_ref()
+                .is_none_or(|switch| port.switch.as_ref() == Some(switch))
+            && filter
+                .rail
+                .is_none_or(|rail| port.rail.is_some_and(|(its, _)| its == rail))
             && asked(&filter.layer, &facts.layer)
             && filter
                 .devices
@@ -110,7 +128,7 @@ impl Ground {
             && filter
                 .device_of
                 .as_ref()
-                .is_none_or(|of| self.find_functions(of, None).contains(&facts.pci))
+                .is_none_or(|of| self.find_functions(of, None).contains(&self.function(index)))
             && filter.card_of.as_ref().is_none_or(on_cards_of)
             && filter
                 .sibling_of
@@ -118,13 +136,17 @@ impl Ground {
                 .is_none_or(|of| on_cards_of(of) && !self.find_ports(of, None).contains(&index))
             && filter.peer_of.as_ref().is_none_or(is_peer_of)
             && filter.vf_of.as_ref().is_none_or(|of| {
-                port.physfn
-                    .is_some_and(|pf| self.find_functions(of, None).contains(&pf))
+                port.physfn.is_some_and(|pci| {
+                    let node = self.node_of(index).clone();
+                    let physical = FunctionRef { node, pci };
+                    self.find_functions(of, None).contains(&physical)
+                })
             })
             && filter.not.as_ref().is_none_or(|not| !on_cards_of(not))
             && keeps(filter.group_cards, &|| {
                 self.cards(|other| {
-                    other.facts.is_monitored()
+                    same_node(other)
+                        && other.facts.is_monitored()
                         && other.facts.role == facts.role
                         && other.facts.layer == facts.layer
                 })
@@ -144,9 +166,10 @@ impl Ground {
                     .count()
             })
             && keeps(filter.device_ports, &|| {
+                let of_device = |other: &&GroundPort| other.facts.pci == facts.pci;
                 self.ports
                     .iter()
-                    .filter(|other| other.facts.pci == facts.pci)
+                    .filter(|other| same_node(other) && of_device(other))
                     .count()
             })
     }

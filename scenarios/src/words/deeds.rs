@@ -153,6 +153,12 @@ pub(crate) const DEEDS: &[Word] = &[
             END,
             key("unheard", "`true` or `false`", "Whether the message to the other end is lost; `false` unless said."),
         ]),
+    deed("two_sided", PORTS, "Both ends of the link take it down at the same instant, each for a reason that passes; it trains again.", "{ two_sided: victim, why: fm_bounce, partner_why: excessive_buffer_overrun }")
+        .keys(&[
+            WHY,
+            key("partner_why", "a LinkDownReason by word or number", "Why the other end does."),
+            key("unheard", "`here`, `there` or `both`", "Whose message is lost; nobody's unless said."),
+        ]),
     deed("let_up", PORTS, "A reason no longer holds an end down.", "{ let_up: victim, why: switch_mgmt, end: there }")
         .keys(&[WHY, END]),
     deed("packet_error", PORTS, "An end finds an error in what it receives (reasons 1 to 32). If its `error_action` names the error, it takes the link down. `excessive_buffer_overrun` also counts, if the end is the node's own.", "{ packet_error: victim, why: bad_sc }")
@@ -165,6 +171,28 @@ pub(crate) const DEEDS: &[Word] = &[
         .keys(&[key("takes", "a time", "From going to its port's signalling again.")]),
     deed("partner_power", PORTS, "What these ports are cabled to loses its power, or has it again.", "{ partner_power: victim, to: lost }")
         .keys(&[key("to", "`lost` or `back`", "Which.")]),
+    deed("switch", "a switch of the world", "The switch loses its power, and with it every port that is cabled to it; or has it again.", "{ switch: leaf-3, power: lost }")
+        .keys(&[key("power", "`lost` or `back`", "Which.")]),
+    // Workloads.
+    deed("lnet_fault", "a workload `lnet`", "A fault that LNet makes itself on a node (`lnetctl fault`): exactly one of `simulate`, `drop`, `delay`.", "{ lnet_fault: storage, node: client, simulate: remote_dropped, one_in: 2 }")
+        .keys(&[
+            key("simulate", "a message status or a list", "What is sent ends so, such as `local_dropped`; of several, a random one."),
+            key("drop", "`true`", "What arrives is lost."),
+            key("delay", "a time", "What arrives does so later."),
+            key("one_in", "a number", "One of so many messages; every one unless said."),
+            key("every", "a time in whole seconds", "Instead: the first message of each such span."),
+        ]),
+    deed("no_lnet_fault", "a workload `lnet`", "An end to such faults on a node.", "{ no_lnet_fault: storage, node: client }"),
+    deed("hint", "a workload `mpib`", "The agent of a node writes a hint for the pair of it and another node.", "{ hint: job, node: vm1, pair: vm2, share: 0 }")
+        .keys(&[
+            key("pair", "a node", "The other node."),
+            key("share", "a number or `all`", "What it writes (`sup_bw`)."),
+        ]),
+    deed("agent", "a workload `mpib`", "The agent of a node dies.", "{ agent: job, node: vm1, to: die }")
+        .keys(&[
+            key("to", "`die` or `die_writing`", "`die_writing`: in the middle of a hint for a pair, whose sequence stays odd."),
+            key("pair", "a node", "With `die_writing`: the other node of the pair."),
+        ]),
     // Devices.
     deed("remove", DEVICES, "Falls off the bus.", "{ remove: device of victim }"),
     deed("restore", DEVICES, "Is back: PCI first, then net and RDMA, then its ports train.", "{ restore: device of victim }"),
@@ -294,6 +322,5 @@ pub(crate) const DEEDS: &[Word] = &[
             ("over", "`{ over: bond0 }`: the default route goes over this interface, such as a bond or a VLAN"),
         ]),
     // Known to the language, and not built yet.
-    planned("switch", "A switch of a world of several nodes: its power, or one of its ports."),
-    planned("two_sided", "Both ends of a link take it down at the same instant."),
+    planned("rules", "Correlation rules are changed while they listen."),
 ];

@@ -140,10 +140,31 @@ pub(crate) const EXPECTATIONS: &[Word] = &[
             key("here", "`[ LinkDownReason, NeighborLinkDownReason ]`, `unavailable` or a map", "What the node's own port shows: both reasons, each by word or number; `unavailable`: nobody can ask it. A map says more: `{ pair: [ 0, 0 ], offline: power_policy, log: [ [ 39, 0 ] ] }`, with `offline` for the OfflineDisabledReason and `log` for the subnet manager's LinkDownErrorLog, oldest entry first."),
             key("there", "the same", "What its partner shows."),
         ]),
+    // Workloads.
+    expectation("lnet", "a workload `lnet`", "How an interface stands in one of the polls meant, in the eyes of `node`: its own (`ni`), or a peer's (`peer_ni`). Exactly one of the two is said.", "{ lnet: storage, node: client, ni: victim, status: down, fatal_error: 1, health: 1000 }")
+        .keys(&[
+            key("ni", "a port", "The node's own interface on this port; `node` is the port's unless said."),
+            key("peer_ni", "a port", "The interface of another node on this port."),
+            key("status", "`up` or `down`", "Its status; of a peer's, what the peer says."),
+            key("fatal_error", "`0` or `1`", "Its fatal flag; with `ni` only."),
+            key("health", "a number such as `1000` or `\"< 1000\"`", "Its health value."),
+        ]),
+    expectation("workload", "a workload", "What became of it at the end of the last poll meant. `between` is about the instant of its failure, to the nanosecond.", "{ workload: job, fate: failed, cause: WC 12, between: [ 40s, 50s ] }")
+        .keys(&[
+            key("fate", "`survived`, `degraded` or `failed`", "What became of it."),
+            key("cause", "such as `WC 12` or `evicted`", "What it failed of: `WC 12`, `device gone`, `rank lost`, `hung`, `no connection`, `evicted`, `unanswered`."),
+            key("ulp_errors", "a number such as `0` or `\">= 1\"`", "Errors that the layer on top was told of."),
+            key("retries", "a number", "Of `lnet`: tries beyond the first; of `mpib`: messages that had to wait."),
+            key("done", "a number", "Of `lnet`: writes that were answered; of `mpib`: messages that got through."),
+        ]),
+    expectation("verdict", "a map of workloads and words", "Whether the monitor's word was right, as the workloads saw it at the story's end. Its word is its first event with `isFatal`; with `node`, of that node's monitor, else of any.", "{ verdict: { job: agreement }, lead: [ 29s, 40s ] }")
+        .choices(&[
+            ("agreement", "fatal and failed, or silent and not failed"),
+            ("over-report", "fatal, and it did not fail"),
+            ("under-report", "silent, and it failed"),
+        ])
+        .keys(&[key("lead", "a list of two times", "How long before the failure the word came, both included; `-1s`: after it.")]),
     // Known to the language, and not built yet.
-    planned("lnet", "LNet's figures."),
-    planned("workload", "A workload's fate."),
-    planned("verdict", "Whether the monitor was right, as the workloads saw it."),
     planned("rule", "A correlation rule fires."),
     planned("rules", "Rules are silent."),
     planned("condition", "A node condition."),

@@ -40,11 +40,19 @@ pub(crate) const FILE: &[Word] = &[
     of_file(
         "world",
         "a name",
-        "The world of several nodes in which it is told.",
-    )
-    .planned(),
-    of_file("workloads", "a map", "What runs on the world's links.").planned(),
+        "The world of several nodes in which it is told, instead of on platforms.",
+    ),
+    of_file(
+        "workloads",
+        "a map of names and `{ lnet: … }` or `{ mpib: … }`",
+        "What runs on the world's links, from the story's start.",
+    ),
     of_file("rules", "a name", "The correlation rules that listen.").planned(),
+    of_file(
+        "chairs",
+        "a name or a list of names",
+        "The nodes with a monitor in their chair; every one that the world's file does not except, unless said.",
+    ),
     of_file("checks", "a word", "Which of the monitor's checks run.").choices(&[
         ("state", "the two state checks; unless said"),
         ("counters", "the two counter checks"),
@@ -337,8 +345,15 @@ pub(crate) const HANDLE: &[Word] = &[
         "With `cards`: so many ports of each card; `all` unless said.",
     ),
     of_handle("node", "a name", "On this node."),
-    of_handle("cabled_to", "a switch", "Ports with a cable to it.").planned(),
-    of_handle("rail", "a name", "The port of this rail.").planned(),
+    of_handle(
+        "cabled_to",
+        "a switch",
+        "Ports with a cable to it; all of them unless a number is said.",
+    ),
+    of_handle("rail", "a word", "The port of this rail of a node.").choices(&[
+        ("sout", "scaleout, between islands"),
+        ("sup", "scaleup, inside an island"),
+    ]),
 ];
 
 /// The keys of a step.

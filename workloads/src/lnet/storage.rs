@@ -20,6 +20,7 @@ use super::{
     nid::Nid,
     stats::MessageKind,
 };
+use crate::fate::Fate;
 
 /// Bytes of one write.
 pub const WRITE_BYTES: u64 = 1 << 20;
@@ -75,17 +76,6 @@ impl Patience {
             reconnect: self.reconnect.max(ms),
         }
     }
-}
-
-/// How the workload fares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Fate {
-    /// Every write was answered, and LNet reported no error.
-    Survived,
-    /// Something was reported, tried again or stalled; nothing is lost.
-    Degraded,
-    /// The client was evicted, or a write was unanswered for too long.
-    Failed,
 }
 
 /// What has been seen so far.

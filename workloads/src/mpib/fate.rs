@@ -5,18 +5,6 @@ use simfs::SimTime;
 use super::traffic::Edge;
 use super::{ConnectError, Death, HostId, NcclResult};
 
-/// What became of a job so far, from good to bad.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Fate {
-    /// Every message got through at once.
-    Survived,
-    /// A message had to wait; nothing was lost.
-    Degraded,
-    /// A rank got an error, was lost, or hung for longer than the time limit, and with one rank the
-    /// whole communicator.
-    Failed,
-}
-
 /// A message that had to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stall {

@@ -13,7 +13,8 @@ use std::collections::BTreeSet;
 
 use simfs::SimTime;
 
-use super::fate::{Failure, FailureCause, Fate, Stall};
+use super::fate::{Failure, FailureCause, Stall};
+use crate::Fate;
 use super::message::{Receive, RequestId, Tag};
 use super::traffic::{Edge, Traffic};
 use super::{

@@ -1,0 +1,93 @@
+//! The ground of a world of several nodes: its nodes at rest, their rails and their cables.
+
+use std::net::Ipv4Addr;
+
+use platforms::yaml::Place;
+use platforms::{DeviceName, NodeName, Platform, PortNumber};
+
+use super::Ground;
+use crate::error::ScenarioError;
+use crate::world::World;
+
+impl Ground {
+    /// A world at rest; `platform` finds a platform by its name.
+    ///
+    /// # Errors
+    /// What the world names and a platform lacks, with its place.
+    pub(crate) fn of_world<'p>(
+        world: &World,
+        platform: impl Fn(&str) -> Option<&'p Platform>,
+        known: &[&str],
+    ) -> Result<Self, ScenarioError> {
+        let source = world.source();
+        let mut ground = Self {
+            world: world.name.clone(),
+            is_platform: false,
+            nodes: Vec::new(),
+            ports: Vec::new(),
+            switches: world.switches.iter().map(|(name, _)| name.clone()).collect(),
+            handles: std::collections::BTreeMap::new(),
+        };
+        for said in &world.nodes {
+            let (name, place) = &said.platform;
+            let found = platform(name).ok_or_else(|| {
+                source.unknown(*place, "platform", name, known.iter().copied())
+            })?;
+            for (nth, name) in (0..).zip(&said.names) {
+                ground.add(&NodeName::from(name.as_str()), found, said.monitored);
+                for rail in &said.rails {
+                    let (device, place) = &rail.device;
+                    let port = ground.port_on(world, name, device, PortNumber(1), *place)?;
+                    let address = Ipv4Addr::from_bits(rail.of.address.to_bits().saturating_add(nth));
+                    ground.ports[port].rail = Some((rail.of.rail, address));
+                }
+            }
+        }
+        for cable in &world.cables {
+            let named: Vec<String> = if cable.nodes.is_empty() {
+                world.nodes.iter().flat_map(|node| node.names.clone()).collect()
+            } else {
+                cable.nodes.iter().map(|(name, _)| name.clone()).collect()
+            };
+            for name in named {
+                for (device, place) in &cable.devices {
+                    let port = ground.port_on(world, &name, device, cable.port, *place)?;
+                    let at_rest = &mut ground.ports[port];
+                    if !at_rest.facts.cabled {
+                        let what = format!("`{device}` of `{name}` has no cable at rest");
+                        return Err(source
+                            .wrong(*place, what)
+                            .hint("its platform says which ports have one"));
+                    }
+                    if at_rest.switch.is_some() {
+                        let what = format!("`{device}` of `{name}` has two cables");
+                        return Err(source.wrong(*place, what));
+                    }
+                    at_rest.switch = Some(cable.to.0.clone());
+                }
+            }
+        }
+        Ok(ground)
+    }
+
+    fn port_on(
+        &self,
+        world: &World,
+        node: &str,
+        device: &DeviceName,
+        number: PortNumber,
+        place: Place,
+    ) -> Result<usize, ScenarioError> {
+        let on_node = (0..self.ports.len()).filter(|port| self.node_of(*port).as_str() == node);
+        let mut ports = on_node.clone().filter(|port| {
+            let facts = &self.ports[*port].facts;
+            facts.device == *device && facts.port == number
+        });
+        ports.next().ok_or_else(|| {
+            let names = on_node.map(|port| self.ports[port].facts.device.as_str());
+            world
+                .source()
+                .unknown(place, "port of a device", device.as_str(), names)
+        })
+    }
+}
