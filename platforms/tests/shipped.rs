@@ -34,6 +34,7 @@ fn platform(name: &str) -> Platform {
 #[case("l40s-onprem:guest", 0, 4, 1)]
 #[case("l40-onprem", 0, 4, 0)]
 #[case("opa-cn5000", 0, 8, 0)]
+#[case("two-rail-vm", 0, 2, 2)]
 #[case("gb200-nvl4", 2, 4, 0)]
 #[case("gb200-nvl4:node-layout", 0, 4, 4)]
 #[case("gb200-nvl4:lag", 2, 4, 0)]
@@ -90,7 +91,7 @@ fn rows_of_the_documents_tables(#[case] name: &str, #[case] devices: &[&str], #[
 
 #[test]
 fn the_table_above_names_every_shipped_platform() {
-    assert_eq!(Platforms::shipped().iter().count(), 21);
+    assert_eq!(Platforms::shipped().iter().count(), 22);
 }
 
 #[test]

@@ -261,6 +261,13 @@ impl<'a> Expecting<'a> {
             }
             ExpectSaid::Workload(is) => {
                 known_workload(&self.source, self.workloads, &is.workload, line.place)?;
+                // Its instants are the workload's own; it is looked at in the first poll after them.
+                let looked = |(_, to)| self.polls.at(self.polls.tick_at(to));
+                let window = is.failed.map(looked).map(WindowSaid::ExactlyAt);
+                let around = Around {
+                    window: window.or(around.window),
+                    ..around
+                };
                 self.push(line, &around, What::Workload(is.clone()))
             }
             ExpectSaid::Verdict { of, lead } => {
