@@ -5,12 +5,23 @@ use std::collections::BTreeMap;
 use platforms::{NodeName, Platform, Platforms};
 use proptest::prelude::*;
 use rstest::rstest;
-use scenarios::{Scenario, ScenarioError, Story, Unfit, Word, WordKind, read, vocabulary};
+use scenarios::{
+    AtRest, Scenario, ScenarioError, Story, Unfit, Word, WordKind, World, read, shipped_worlds,
+    vocabulary,
+};
 
-/// A scenario around one deed and one expectation, with every handle that an example names.
+/// A scenario around one deed and one expectation, with every handle that an example names, in the
+/// world that has what it names.
 fn around(deed: &str, expectation: &str) -> String {
+    let both = format!("{deed} {expectation}");
     let arms = if expectation.contains("healthz:") {
         "arms: [ process ]\n"
+    } else if both.contains(": storage") {
+        "world: storage-pair\nworkloads: { storage: { lnet: { client: client, server: server } } }\n"
+    } else if both.contains(": job") || both.contains("{ job:") {
+        "world: mpib-eight\nworkloads: { job: { mpib: { ring: [ vm1, vm2 ] } } }\n"
+    } else if both.contains("leaf-3") {
+        "world: pod-of-four\n"
     } else {
         ""
     };
@@ -29,7 +40,19 @@ fn h100() -> Platform {
 }
 
 fn told(scenario: &Scenario) -> Result<Story, Unfit> {
-    scenario.in_world(&NodeName::from("node-a"), &h100())
+    match scenario.world() {
+        None => scenario.in_world(&NodeName::from("node-a"), &h100()),
+        Some(name) => scenario.at_rest(&world(name)),
+    }
+}
+
+/// A shipped world at rest.
+fn world(name: &str) -> AtRest {
+    let read = |(file, text): &(&str, &str)| World::read(file, text).expect("a shipped world");
+    let mut worlds = shipped_worlds().iter().map(read);
+    let world = worlds.find(|world| world.name() == name);
+    let world = world.unwrap_or_else(|| panic!("no world `{name}`"));
+    AtRest::of_world(&world, &Platforms::shipped()).expect("a shipped world")
 }
 
 /// The error of a text that must be refused.
@@ -161,7 +184,15 @@ fn every_misspelt_key_of_every_verb_is_refused_with_the_right_one() {
 
 #[test]
 fn every_misspelt_key_of_the_frame_is_refused_with_the_right_one() {
-    let frames: [(WordKind, &str); 5] = [
+    let frames: [(WordKind, &str); 7] = [
+        (
+            WordKind::Lnet,
+            "scenario: x\nwhy: y\nworkloads: { s: { lnet: { KEY: 1 } } }\ntimeline: [ { at: 0s, expect: [ nothing ] } ]\n",
+        ),
+        (
+            WordKind::Mpib,
+            "scenario: x\nwhy: y\nworkloads: { j: { mpib: { KEY: 1 } } }\ntimeline: [ { at: 0s, expect: [ nothing ] } ]\n",
+        ),
         (
             WordKind::File,
             "scenario: x\nwhy: y\nKEY: 1\ntimeline: []\n",
@@ -200,6 +231,91 @@ fn every_misspelt_key_of_the_frame_is_refused_with_the_right_one() {
         let error = refused(&text).to_string();
         assert!(error.contains(&format!("`{}`", word.word)), "{error}");
     }
+}
+
+#[test]
+fn every_misspelt_key_of_a_world_is_refused_with_the_right_one() {
+    let frames: [(WordKind, &str); 4] = [
+        (WordKind::World, "world: w\nwhy: y\nKEY: 1\nnodes: []\n"),
+        (
+            WordKind::WorldNode,
+            "world: w\nwhy: y\nnodes: [ { KEY: 1 } ]\n",
+        ),
+        (
+            WordKind::WorldRail,
+            "world: w\nwhy: y\nnodes: [ { name: n, platform: p, rails: { sup: { KEY: 1 } } } ]\n",
+        ),
+        (
+            WordKind::Cable,
+            "world: w\nwhy: y\nnodes: [ { name: n, platform: p } ]\ncables: [ { KEY: 1 } ]\n",
+        ),
+    ];
+    for (kind, frame) in frames {
+        for word in words(kind) {
+            let wrong = misspelt(word.word);
+            let error = World::read("worlds/try.yaml", &frame.replace("KEY", &wrong));
+            let error = error.expect_err("a misspelt key").to_string();
+            assert!(error.contains(&format!("`{wrong}`")), "{error}");
+            assert!(error.contains(&format!("`{}`", word.word)), "{error}");
+        }
+    }
+}
+
+#[rstest]
+#[case::no_such_platform("nodes: [ { name: a, platform: §h100-oic } ]", &["unknown platform `h100-oic`", "did you mean `h100-oci`"])]
+#[case::no_such_device("nodes: [ { name: a, platform: dgx-a100 } ]\nswitches: [ s ]\ncables: [ { device: §mlx5_99, to: s } ]", &["unknown port of a device `mlx5_99`"])]
+#[case::no_such_switch("nodes: [ { name: a, platform: dgx-a100 } ]\nswitches: [ leaf ]\ncables: [ { device: mlx5_0, to: §lef } ]", &["unknown switch `lef`", "did you mean `leaf`"])]
+#[case::no_such_node("nodes: [ { name: a, platform: dgx-a100 } ]\nswitches: [ s ]\ncables: [ { nodes: §b, device: mlx5_0, to: s } ]", &["unknown node `b`"])]
+#[case::two_cables("nodes: [ { name: a, platform: dgx-a100 } ]\nswitches: [ s, t ]\ncables: [ { device: mlx5_0, to: s }, { device: §mlx5_0, to: t } ]", &["`mlx5_0` of `a` has two cables"])]
+#[case::no_cable_at_rest("nodes: [ { name: a, platform: h100-oci } ]\nswitches: [ s ]\ncables: [ { device: §mlx5_11, to: s } ]", &["`mlx5_11` of `a` has no cable at rest"])]
+#[case::two_nodes_of_one_name("nodes: [ { name: a, platform: dgx-a100 }, { name: §a, platform: dgx-a100 } ]", &["two nodes are called `a`"])]
+#[case::two_switches_of_one_name("nodes: [ { name: a, platform: dgx-a100 } ]\nswitches: [ s, §s ]", &["two switches are called `s`"])]
+#[case::a_range_backwards("nodes: [ { name: §vm8..vm1, platform: dgx-a100 } ]", &["`vm8..vm1` is no range of names", "`vm1..vm8`"])]
+#[case::no_such_rail("nodes: [ { name: a, platform: two-rail-vm, rails: { §out: { device: mlx5_0, address: 10.0.1.1 } } } ]", &["unknown rail `out`", "`sout`"])]
+#[case::no_address("nodes: [ { name: a, platform: two-rail-vm, rails: { sout: { device: mlx5_0, address: §10.0.1 } } } ]", &["`10.0.1` is no IPv4 address"])]
+fn a_wrong_world_is_refused_at_its_place(#[case] marked: &str, #[case] says: &[&str]) {
+    let marked = format!("world: w\nwhy: y\n{marked}\n");
+    let (before, after) = marked.split_once('§').expect("the place is marked");
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    let (line, text) = (before.lines().count(), format!("{before}{after}"));
+    let at_rest = World::read("worlds/try.yaml", &text)
+        .and_then(|world| AtRest::of_world(&world, &Platforms::shipped()));
+    let error = at_rest.expect_err("a wrong world").to_string();
+    let head = format!("worlds/try.yaml:{line}:{column}: ");
+    assert!(error.starts_with(&head), "not at {line}:{column}:\n{error}");
+    for part in says {
+        assert!(error.contains(part), "does not say `{part}`:\n{error}");
+    }
+}
+
+/// What is wrong with a line in a world of several nodes is found out when it is told there.
+#[rstest]
+#[case::a_node_wide_deed_without_a_node("{ driver: unload }", "nothing", &["to which node is this done?", "`node: …`"])]
+#[case::a_node_that_is_not_there("{ driver: unload, node: vm9 }", "nothing", &["unknown node `vm9`"])]
+#[case::a_switch_that_is_not_there("{ switch: islnd-a, power: lost }", "nothing", &["unknown switch `islnd-a`", "did you mean `island-a`"])]
+#[case::a_workload_that_does_not_run("{ hint: jop, node: vm1, pair: vm2, share: 0 }", "nothing", &["unknown workload `jop`", "did you mean `job`"])]
+#[case::a_verdict_about_nothing("{ cut: victim }", "{ verdict: { jop: agreement } }", &["unknown workload `jop`"])]
+#[case::nobody_sits_there("{ cut: victim }", "{ fatal: far }", &["no monitor sits on `vm2`", "`chairs`"])]
+fn a_wrong_line_in_a_world_is_refused(#[case] deed: &str, #[case] expectation: &str, #[case] says: &[&str]) {
+    let text = format!(
+        "scenario: x\nwhy: y\nworld: mpib-eight\nchairs: vm1\nworkloads: {{ job: {{ mpib: {{ ring: [ vm1, vm2 ] }} }} }}\n\
+         let: {{ victim: {{ node: vm1 }}, far: {{ node: vm2 }} }}\n\
+         timeline: [ {{ at: 1s, do: [ {deed} ], expect: [ {expectation} ] }} ]\n"
+    );
+    let scenario = read("port/try.yaml", &text).unwrap_or_else(|error| panic!("{error}"));
+    let error = told(&scenario).expect_err("a wrong line").to_string();
+    assert!(error.starts_with("port/try.yaml:7:"), "{error}");
+    for part in says {
+        assert!(error.contains(part), "does not say `{part}`:\n{error}");
+    }
+}
+
+#[test]
+fn a_world_and_platforms_do_not_go_together() {
+    check_refused(
+        "scenario: a\nwhy: b\nworld: mpib-eight\n§platforms: all\ntimeline: [ { at: 1s, expect: [ nothing ] } ]\n",
+        &["`platforms` and `world` in one scenario"],
+    );
 }
 
 #[test]

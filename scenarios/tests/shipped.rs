@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use platforms::{NodeName, Platforms};
-use scenarios::{AtRest, Scenario, Unfit, WordKind, read, shipped};
+use scenarios::{AtRest, Scenario, Unfit, WordKind, World, read, shipped, shipped_worlds};
 
 /// Every file of the suite's folder, by its name below it.
 #[expect(
@@ -70,15 +70,23 @@ fn every_file_of_the_suite_is_in_the_list() {
 fn every_scenario_is_told_on_some_platform_and_wrong_on_none() {
     let platforms = Platforms::shipped();
     let node = NodeName::from("node-a");
-    let rests: Vec<AtRest> = platforms
+    let worlds: Vec<World> = shipped_worlds()
         .iter()
-        .map(|(_, platform)| AtRest::new(&node, platform))
+        .map(|(file, text)| World::read(file, text).unwrap_or_else(|error| panic!("{error}")))
+        .collect();
+    let of_world = |world: &World| {
+        AtRest::of_world(world, &platforms).unwrap_or_else(|error| panic!("{error}"))
+    };
+    let rests: Vec<(&str, AtRest)> = platforms
+        .iter()
+        .map(|(name, platform)| (name, AtRest::new(&node, platform)))
+        .chain(worlds.iter().map(|world| (world.name(), of_world(world))))
         .collect();
     let mut wrong = Vec::new();
     for scenario in scenarios() {
         let mut told = 0;
         let mut reasons = Vec::new();
-        for ((name, _), rest) in platforms.iter().zip(&rests) {
+        for (name, rest) in &rests {
             match scenario.at_rest(rest) {
                 Ok(_) => told += 1,
                 Err(Unfit::NotApplicable { reason }) => reasons.push(reason),
@@ -94,6 +102,76 @@ fn every_scenario_is_told_on_some_platform_and_wrong_on_none() {
         }
     }
     assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n\n"));
+}
+
+#[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test compares the list with the folder"
+)]
+fn every_world_of_the_folder_is_in_the_list_and_has_a_story() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("worlds");
+    let files = std::fs::read_dir(folder).expect("the worlds' folder is there");
+    let mut files: Vec<String> = files
+        .map(|file| file.expect("a readable folder").file_name().display().to_string())
+        .collect();
+    files.sort();
+    let listed: Vec<&str> = shipped_worlds().iter().map(|(file, _)| *file).collect();
+    assert_eq!(listed, files);
+    let scenarios = scenarios();
+    for (file, text) in shipped_worlds() {
+        let world = World::read(file, text).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(format!("{}.yaml", world.name()), *file);
+        let mut stories = scenarios.iter().filter_map(Scenario::world);
+        assert!(stories.any(|told| told == world.name()), "{file} has no story");
+    }
+}
+
+/// The joint cases of links, workloads and the monitor, each with the stories that tell it.
+const JOINT: [(&str, &[&str]); 17] = [
+    ("J-01", &["joint/cable-pulled-for-good"]),
+    ("J-02", &["joint/cable-out-for-five-seconds"]),
+    ("J-04", &["joint/one-of-two-storage-interfaces"]),
+    ("J-06", &["joint/bounced-between-polls"]),
+    ("J-07", &["joint/bounced-for-three-seconds"]),
+    ("J-08", &["joint/three-flaps-in-ten-minutes"]),
+    ("J-09", &["joint/host-reboots-in-good-order"]),
+    ("J-10", &["joint/host-loses-power"]),
+    ("J-11", &["joint/driver-unloaded"]),
+    ("J-12", &["joint/no-subnet-manager-after-a-bounce"]),
+    ("J-13", &["joint/somebody-elses-port"]),
+    ("J-14", &["joint/idle-rail"]),
+    ("J-16", &["joint/buffer-overrun"]),
+    (
+        "J-17",
+        &["joint/power-policy-on-all-cards", "joint/power-policy-on-one-card"],
+    ),
+    ("J-20", &["joint/monitor-restarts-on-a-dead-port"]),
+    ("J-21", &["link/omni-path-is-nobodys-to-watch"]),
+    ("J-22", &["joint/no-agent-and-no-fault"]),
+];
+
+#[test]
+fn every_joint_case_is_told_and_says_which_it_is() {
+    let scenarios = scenarios();
+    for (case, stories) in JOINT {
+        let named = format!("({case})");
+        let telling: Vec<String> = scenarios
+            .iter()
+            .filter(|scenario| scenario.why().contains(&named))
+            .map(Scenario::name)
+            .collect();
+        assert_eq!(telling, stories, "{case}");
+    }
+}
+
+#[test]
+fn links_and_workloads_have_eighty_scenarios_and_more() {
+    let count = scenarios()
+        .iter()
+        .filter(|scenario| ["link", "lnet", "mpib", "joint"].contains(&scenario.family().as_str()))
+        .count();
+    assert!(count >= 80, "{count}");
 }
 
 #[test]

@@ -502,3 +502,45 @@ fn healing_ends_every_hold_at_either_end() {
         assert_eq!(pairs(&world, slot), [Some((0, 0)); 2]);
     }
 }
+
+/// What is heard decides what is remembered: C2 and C13 of the combinations of "Link Down Reason",
+/// Cornelis.
+#[rstest]
+#[case::both_are_heard([true, true], [Some((39, 32)), Some((32, 39))])]
+#[case::the_partners_is_lost([true, false], [Some((39, 0)), Some((32, 39))])]
+#[case::the_nodes_own_is_lost([false, true], [Some((39, 32)), Some((32, 0))])]
+#[case::both_are_lost([false, false], [Some((39, 0)), Some((32, 0))])]
+fn both_ends_take_a_link_down_at_once(
+    #[case] says: [bool; 2],
+    #[case] expected: [Option<(u8, u8)>; 2],
+) {
+    let both = |slot: &SlotRef| Action::BothTakeDown {
+        slot: slot.clone(),
+        here: (reason(39), says[0]),
+        there: (reason(32), says[1]),
+    };
+    let (mut world, victim) = check(InfiniBand, both, expected, POLLING);
+    to_ms(&mut world, 25_000);
+    assert_eq!(states(&world, &victim), UP, "neither reason holds");
+    assert_eq!(pairs(&world, &victim), [Some((0, 0)); 2]);
+}
+
+#[rstest]
+#[case(0)]
+#[case(60)]
+#[case(61)]
+fn a_reason_that_holds_is_not_for_both_ends_at_once(#[case] code: u8) {
+    let mut world = world_of(InfiniBand);
+    let victim = slot(&world, 0);
+    let both = Action::BothTakeDown {
+        slot: victim.clone(),
+        here: (reason(39), true),
+        there: (reason(code), true),
+    };
+    let refused = world.act(&both);
+    assert_eq!(
+        refused,
+        Err(ActionError::NoPassingReason(victim.clone(), reason(code)))
+    );
+    assert_eq!(states(&world, &victim), UP);
+}

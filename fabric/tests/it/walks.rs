@@ -1,11 +1,14 @@
 //! What a port shows, instant by instant.
 
-use fabric::{Action, StickAt};
-use platforms::LinkLayer::{self, Ethernet, InfiniBand};
+use fabric::{Action, Carriage, Fabric, StickAt};
+use platforms::{
+    LinkLayer::{self, Ethernet, InfiniBand},
+    SlotRef,
+};
 use rstest::rstest;
 use simfs::SimTime;
 
-use crate::room::{act, check, count, netdev, slot, to_ms, world_of};
+use crate::room::{act, check, count, function, netdev, slot, to_ms, world_of};
 
 const UP: &str = "ACTIVE/LinkUp";
 const POLLING: &str = "DOWN/Polling";
@@ -396,4 +399,73 @@ fn an_early_sweep_arms_a_port_before_its_trap_is_followed() {
         &victim,
         &[(9_999, INIT), (10_000, ARMED), (10_050, UP)],
     );
+}
+
+/// What a port carried since the start, in milliseconds.
+fn carriages(world: &Fabric, slot: &SlotRef) -> Vec<(u64, Carriage)> {
+    let changes = world.carriages(slot).iter();
+    changes
+        .map(|change| (change.at.as_ns() / 1_000_000, change.carriage))
+        .collect()
+}
+
+#[rstest]
+#[case::infiniband(InfiniBand, 300)]
+#[case::ethernet(Ethernet, 150)]
+fn a_port_carries_data_from_active_until_its_link_is_lost_to_the_millisecond(
+    #[case] layer: LinkLayer,
+    #[case] walk_ms: u64,
+) {
+    use Carriage::{Data, Gone, Nothing};
+    let mut world = world_of(layer);
+    let victim = slot(&world, 0);
+    assert_eq!(world.carriage(&victim), Some(Data));
+    to_ms(&mut world, 1_234);
+    act(&mut world, Action::Cut(victim.clone()));
+    to_ms(&mut world, 2_000);
+    act(&mut world, Action::Mend(victim.clone()));
+    to_ms(&mut world, 5_000);
+    act(&mut world, Action::Remove(function(&victim)));
+    to_ms(&mut world, 6_000);
+    act(&mut world, Action::Restore(function(&victim)));
+    to_ms(&mut world, 9_000);
+    let changes = carriages(&world, &victim);
+    let told = [(1_234, Nothing), (2_000 + walk_ms, Data), (5_000, Gone)];
+    assert_eq!(changes[..3], told);
+    assert_eq!(changes.last().map(|(_, carriage)| *carriage), Some(Data));
+    assert_eq!(world.carriage(&victim), Some(Data));
+}
+
+#[test]
+fn what_a_port_carries_is_not_what_a_story_puts_over_its_face() {
+    let mut world = world_of(InfiniBand);
+    let victim = slot(&world, 0);
+    act(
+        &mut world,
+        Action::Set {
+            slot: victim.clone(),
+            state: Some(platforms::PortState::DOWN),
+            phys_state: None,
+        },
+    );
+    to_ms(&mut world, 1_000);
+    assert_eq!(world.carriage(&victim), Some(Carriage::Data));
+    assert_eq!(carriages(&world, &victim), []);
+}
+
+#[test]
+fn a_link_that_waits_for_the_subnet_manager_or_recovers_carries_nothing() {
+    for at in [StickAt::Init, StickAt::Armed, StickAt::Recovery] {
+        let mut world = world_of(InfiniBand);
+        let victim = slot(&world, 0);
+        act(
+            &mut world,
+            Action::Stick {
+                slot: victim.clone(),
+                at,
+            },
+        );
+        to_ms(&mut world, 10_000);
+        assert_eq!(world.carriage(&victim), Some(Carriage::Nothing), "{at:?}");
+    }
 }

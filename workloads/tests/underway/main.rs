@@ -1,0 +1,245 @@
+//! Workloads under way in a world: what they hear of its links, and when.
+
+use std::collections::BTreeMap;
+
+use fabric::{Action, Fabric, FunctionRef, Timing};
+use platforms::{NodeName, PciAddress, Platforms, PortNumber, PortRef, SlotRef};
+use proptest::prelude::*;
+use simfs::SimTime;
+use workloads::lnet::{Deed, MsgStatus, NidPattern, Pace, Patience, Profile, RuleSpec};
+use workloads::mpib::{PerRail, Retries, SupBandwidth, Traffic};
+use workloads::{
+    AgentDeed, Cause, Fared, Fate, HostPlan, JobPlan, LoadDeed, LoadError, NiPlan, NodePlan, Plan,
+    RailPlan, StoragePlan, Underway,
+};
+
+const NODES: [&str; 2] = ["vm1", "vm2"];
+/// The NICs of a `two-rail-vm`: SOUT, SUP, and two for storage.
+const NICS: [&str; 4] = ["0000:09:00.0", "0000:4a:00.0", "0000:61:00.0", "0000:62:00.0"];
+
+fn slot(node: &str, nic: usize) -> SlotRef {
+    let pci: PciAddress = NICS[nic].parse().expect("an address");
+    SlotRef {
+        node: node.into(),
+        pci,
+        port: PortNumber(1),
+    }
+}
+
+fn world() -> Fabric {
+    let platform = Platforms::shipped();
+    let platform = platform.get("two-rail-vm").expect("a shipped platform");
+    let nodes = NODES.map(|node| (NodeName::from(node), platform.clone()));
+    Fabric::new(nodes.to_vec(), Timing::default())
+}
+
+fn port(node: &str, nic: usize) -> PortRef {
+    PortRef {
+        node: node.into(),
+        device: format!("mlx5_{nic}").as_str().into(),
+        port: PortNumber(1),
+    }
+}
+
+/// A job of two inside an island, and storage with two interfaces from `vm1` to `vm2`.
+fn plans() -> BTreeMap<String, Plan> {
+    let rail = |node: &str, nic: usize, last: u8| RailPlan {
+        slot: slot(node, nic),
+        port: port(node, nic),
+        address: [10, if nic == 0 { 0 } else { 9 }, 1, last].into(),
+        layer: platforms::LinkLayer::Ethernet,
+        speed_mbps: 100_000,
+    };
+    let host = |(last, node): (u8, &str)| HostPlan {
+        name: node.into(),
+        rails: PerRail {
+            sout: rail(node, 0, last),
+            sup: rail(node, 1, last),
+        },
+        first_share: Some(SupBandwidth::MAX),
+    };
+    let job = JobPlan {
+        profile: workloads::mpib::Profile::G1,
+        hosts: (1..).zip(NODES).map(host).collect(),
+        edges: vec![(0, 1), (1, 0)],
+        traffic: Traffic::steady(),
+        retries: Retries::Eight,
+    };
+    let node = |node: &str| NodePlan {
+        name: node.into(),
+        nis: [2, 3]
+            .map(|nic| NiPlan {
+                slot: slot(node, nic),
+                port: port(node, nic),
+                nid: format!("10.1.{}.{nic}@o2ib", &node[2..]).parse().expect("a NID"),
+                interface: format!("store{}", nic - 2),
+            })
+            .to_vec(),
+    };
+    let storage = StoragePlan {
+        profile: Profile::V2_17,
+        nodes: NODES.map(node).to_vec(),
+        clients: vec!["vm1".into()],
+        server: "vm2".into(),
+        patience: Patience::default(),
+    };
+    BTreeMap::from([
+        ("job".to_owned(), Plan::Job(job)),
+        ("storage".to_owned(), Plan::Storage(storage)),
+    ])
+}
+
+/// Does these things at these milliseconds, follows in strides, and tells how both fared at the end.
+fn check(deeds: &[(u64, Action)], stride_ms: u64, end_ms: u64) -> [Fared; 2] {
+    let mut fabric = world();
+    let mut underway = Underway::start(&plans(), &fabric).expect("they can be begun");
+    let mut deeds = deeds.iter().peekable();
+    for at in (0..=end_ms).step_by(usize::try_from(stride_ms).expect("a stride")) {
+        while let Some((due, action)) = deeds.next_if(|(due, _)| *due <= at) {
+            fabric.advance(SimTime::from_ms(*due));
+            fabric.act(action).expect("it is possible");
+        }
+        fabric.advance(SimTime::from_ms(at));
+        underway.follow(&fabric);
+    }
+    ["job", "storage"].map(|name| underway.fared(name).expect("it runs"))
+}
+
+#[test]
+fn without_a_fault_both_survive() {
+    let [job, storage] = check(&[], 1000, 60_000);
+    assert_eq!((job.fate, job.retries), (Fate::Survived, 0));
+    assert_eq!((storage.fate, storage.errors), (Fate::Survived, 0));
+    assert!(job.done > 1000 && storage.done >= 59, "{job:?} {storage:?}");
+}
+
+#[test]
+fn a_cut_is_heard_at_its_own_instant_however_long_the_stride() {
+    let cut = [(10_300, Action::Cut(slot("vm1", 1)))];
+    let [job, storage] = check(&cut, 60_000, 60_000);
+    // Eight tries of 4.294967296 s from the write that was posted at the instant of the cut.
+    assert_eq!(job.failed_at, Some(SimTime::from_ns(10_300_000_000 + 8 * 4_294_967_296)));
+    assert_eq!((job.fate, job.cause), (Fate::Failed, Some(Cause::RetryExceeded)));
+    assert_eq!(storage.fate, Fate::Survived, "it uses other ports");
+}
+
+#[test]
+fn a_device_that_is_gone_ends_a_job_at_once() {
+    let function = FunctionRef {
+        node: "vm2".into(),
+        pci: slot("vm2", 1).pci,
+    };
+    let [job, _] = check(&[(10_300, Action::Remove(function))], 1000, 20_000);
+    assert_eq!(job.failed_at, Some(SimTime::from_ms(10_300)));
+    assert_eq!(job.cause, Some(Cause::DeviceGone));
+}
+
+#[test]
+fn a_port_that_is_dark_at_the_start_leaves_a_job_without_a_connection() {
+    let mut fabric = world();
+    fabric.act(&Action::Cut(slot("vm1", 1))).expect("it is possible");
+    let underway = Underway::start(&plans(), &fabric).expect("they can be begun");
+    let job = underway.fared("job").expect("it runs");
+    assert_eq!((job.cause, job.failed_at), (Some(Cause::NoConnection), Some(SimTime::ZERO)));
+}
+
+#[test]
+fn an_interface_is_seen_by_its_own_node_and_by_its_peer() {
+    let mut fabric = world();
+    let mut underway = Underway::start(&plans(), &fabric).expect("they can be begun");
+    fabric.advance(SimTime::from_secs(10));
+    fabric.act(&Action::Cut(slot("vm1", 2))).expect("it is possible");
+    fabric.advance(SimTime::from_secs(20));
+    underway.follow(&fabric);
+    let seen = |from: &str| underway.ni("storage", &from.into(), &slot("vm1", 2)).expect("it is known");
+    let own = seen("vm1");
+    assert_eq!((own.up, own.fatal, own.health), (false, Some(true), 1000));
+    let peers = seen("vm2");
+    assert_eq!((peers.up, peers.fatal), (false, None));
+    assert!(peers.health < 1000, "{peers:?}");
+    assert_eq!(underway.ni("job", &"vm1".into(), &slot("vm1", 2)), None);
+}
+
+#[test]
+fn a_node_that_is_away_hears_nothing_and_finds_its_ports_as_they_are() {
+    let mut fabric = world();
+    let mut underway = Underway::start(&plans(), &fabric).expect("they can be begun");
+    let (vm1, dark) = (NodeName::from("vm1"), slot("vm1", 2));
+    fabric.advance(SimTime::from_secs(10));
+    underway.node_goes(&vm1, &fabric).expect("it is known");
+    fabric.advance(SimTime::from_secs(20));
+    fabric.act(&Action::Cut(dark.clone())).expect("it is possible");
+    underway.follow(&fabric);
+    let job = underway.fared("job").expect("it runs");
+    assert_eq!((job.cause, job.failed_at), (Some(Cause::RankLost), Some(SimTime::from_secs(10))));
+    fabric.advance(SimTime::from_secs(50));
+    underway.node_returns(&vm1, &fabric).expect("it is known");
+    fabric.advance(SimTime::from_secs(60));
+    underway.follow(&fabric);
+    let ni = |slot| underway.ni("storage", &vm1, slot).expect("it is known");
+    assert_eq!((ni(&dark).up, ni(&dark).fatal), (false, Some(true)));
+    assert_eq!((ni(&slot("vm1", 3)).up, ni(&slot("vm1", 3)).fatal), (true, Some(false)));
+    let storage = underway.fared("storage").expect("it runs");
+    assert_eq!(storage.fate, Fate::Degraded);
+    assert!(storage.done > 10, "writes are answered again: {storage:?}");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_and_changes_nothing() {
+    let fabric = world();
+    let mut underway = Underway::start(&plans(), &fabric).expect("they can be begun");
+    let rule = |workload: &str, node: &str| LoadDeed::Rule {
+        workload: workload.to_owned(),
+        node: node.into(),
+        rule: Box::new(RuleSpec {
+            source: NidPattern::Any,
+            destination: NidPattern::Any,
+            kinds: [].into(),
+            portal: None,
+            via: None,
+            pace: Pace::Every,
+            deed: Deed::Simulate(vec![MsgStatus::LocalDropped]),
+        }),
+    };
+    let hint = |workload: &str, node: &str, to: &str| LoadDeed::Agent {
+        workload: workload.to_owned(),
+        node: node.into(),
+        deed: AgentDeed::Hint {
+            to: to.into(),
+            share: SupBandwidth::NONE,
+        },
+    };
+    underway.follow(&fabric);
+    let before = format!("{underway:?}");
+    let mut refused = |deed: LoadDeed| underway.act(&deed, &fabric).expect_err("it makes no sense");
+    assert!(matches!(refused(rule("none", "vm1")), LoadError::NoWorkload(name) if name == "none"));
+    assert!(matches!(refused(rule("job", "vm1")), LoadError::OtherKind(..)));
+    assert!(matches!(refused(hint("storage", "vm1", "vm2")), LoadError::OtherKind(..)));
+    assert!(matches!(refused(rule("storage", "vm9")), LoadError::NoSuchNode(..)));
+    assert!(matches!(refused(hint("job", "vm9", "vm2")), LoadError::NoSuchNode(..)));
+    assert!(matches!(refused(hint("job", "vm1", "vm1")), LoadError::NoHint(..)));
+    assert!(format!("{underway:?}") == before, "a refused deed changed something");
+    underway.act(&hint("job", "vm1", "vm2"), &fabric).expect("the pair is connected");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    /// When it is looked at changes nothing: the same faults give the same fates, to the nanosecond.
+    #[test]
+    fn the_stride_changes_nothing(
+        faults in prop::collection::vec((0_u64..40_000, 0_usize..2, 0_usize..4, 100_u64..30_000), 0..6),
+        stride_ms in 50_u64..7_000,
+    ) {
+        let mut deeds = Vec::new();
+        for (at, node, nic, lasts) in faults {
+            let slot = slot(NODES[node], nic);
+            deeds.push((at, Action::Cut(slot.clone())));
+            deeds.push((at + lasts, Action::Mend(slot)));
+        }
+        deeds.sort_by_key(|(at, _)| *at);
+        // Both end at the same instant, which every stride reaches.
+        let end_ms = 80_000 / stride_ms * stride_ms;
+        prop_assert_eq!(check(&deeds, stride_ms, end_ms), check(&deeds, end_ms, end_ms));
+    }
+}
