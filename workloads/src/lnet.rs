@@ -32,6 +32,7 @@ mod stats;
 mod status;
 mod storage;
 mod text;
+mod view;
 mod wire;
 
 pub use error::LnetError;
@@ -51,4 +52,5 @@ pub use stats::{KindCounts, MessageKind, NiStats, Statistics};
 pub use status::{MsgStatus, Resend, StatusError};
 pub use crate::fate::Fate;
 pub use storage::{Patience, Storage, StorageReport, WRITE_BYTES};
+pub use view::{View, ViewError};
 pub use wire::{Notice, PortEvent, Timing, Trouble, Wire};

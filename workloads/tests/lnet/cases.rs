@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::row::{altered, play, rows};
+use crate::row::{altered, play, row, rows};
 
 fn check(case: &str) {
-    let row = rows().into_iter().find(|row| row.case == case);
-    let row = row.unwrap_or_else(|| panic!("no row `{case}`"));
+    let row = row(case);
     let wrong = play(&row);
     assert!(
         wrong.is_empty(),

@@ -10,7 +10,7 @@ use proptest::{prelude::*, test_runner::RngSeed};
 use simfs::SimTime;
 use workloads::lnet::{
     Cause, Ending, Errand, Happening, Health, Lnet, MessageId, MsgStatus, Nid, Node, Notice, Param,
-    PortEvent, Profile, Request, Side, Verb, What,
+    PortEvent, Profile, Request, Side, Verb, View, What,
 };
 
 use crate::{
@@ -405,7 +405,7 @@ proptest! {
             let mut all = Vec::new();
             let playing = play(story, 20, |_, happened| { all.extend_from_slice(happened); Ok(()) })?;
             let texts = playing.lnet.nodes().map(|node| {
-                [node.net_show(), node.peer_show(), node.stats_show(), node.global_show()].concat()
+                View::ALL.map(|view| node.show(view)).concat()
             });
             Ok((all, texts.collect()))
         };

@@ -11,3 +11,4 @@ mod stage;
 mod storage;
 mod story;
 mod texts;
+mod views;

@@ -111,12 +111,23 @@ fn one() -> u32 {
     1
 }
 
+const CASES: &str = include_str!("cases.yaml");
+
 /// Every row of the file.
 pub(crate) fn rows() -> Vec<Row> {
-    match platforms::yaml::read("cases.yaml", include_str!("cases.yaml")) {
-        Ok(rows) => rows,
-        Err(error) => panic!("{error}"),
-    }
+    read(CASES)
+}
+
+/// One row of the file. It is read alone: to read them all takes longer than to play one.
+pub(crate) fn row(case: &str) -> Row {
+    let start = CASES.find(&format!("- case: {case}\n"));
+    let rest = &CASES[start.unwrap_or_else(|| panic!("no row `{case}`"))..];
+    let end = rest.find("\n\n- case: ").unwrap_or(rest.len());
+    read(&rest[..end]).remove(0)
+}
+
+fn read(text: &str) -> Vec<Row> {
+    platforms::yaml::read("cases.yaml", text).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The questions of a row that were answered otherwise than expected.
