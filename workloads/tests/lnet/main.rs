@@ -1,7 +1,9 @@
 //! The facts about LNet Health, told through the public door only.
 
+mod answers;
 mod cases;
 mod laws;
+mod manners;
 mod outcomes;
 mod params;
 mod paths;
