@@ -16,10 +16,12 @@ mod inquiry;
 mod judge;
 mod memory;
 mod recording;
+mod still;
 mod turn;
 
 pub mod help_pages;
 mod link_page;
+mod lnet_page;
 pub mod platform_check;
 pub mod platform_pages;
 #[cfg(feature = "process")]
@@ -48,6 +50,9 @@ pub use drill_page::drill_page;
 pub use golden::{GoldenDifference, bless, golden_difference, golden_file, trace};
 pub use judge::{Judgement, WorkloadVerdict, event_line, judge, verdict_on};
 pub use link_page::{LinkPageError, link_page};
+pub use lnet_page::{LnetAsked, LnetPageError, lnet_page};
 pub use memory::{Played, play_in_memory};
+pub use scenarios::Story;
+pub use still::{StillError, still};
 pub use recording::{Answers, Broken, Call, ChairTick, Exit, Reads, Recording, Series, Tick};
 pub use turn::Turn;

@@ -11,20 +11,17 @@ use fabric::{
     ends::{log_text, port_info_text, port_record_text},
 };
 use platforms::SlotRef;
-use scenarios::{Story, parse_time};
+use scenarios::Story;
 use simfs::SimTime;
 
-use crate::director::{Director, StageError};
+use crate::still::{StillError, still};
 
 /// Why there is no page.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkPageError {
-    /// The world cannot do what the story says.
+    /// The world cannot be stopped there.
     #[error(transparent)]
-    Stage(#[from] StageError),
-    /// What was said is no time.
-    #[error("`{0}` is no time\nhint: write a number and a unit, as in `400ms`, `3s`, `4m29s`")]
-    NoTime(String),
+    Still(#[from] StillError),
     /// No port is called so.
     #[error("no port `{asked}` on {world} at {at}\nhint: the ports are {known}")]
     NoSuchPort {
@@ -51,16 +48,7 @@ pub fn link_page(
     at: Option<&str>,
     port: Option<&str>,
 ) -> Result<(String, Vec<String>), LinkPageError> {
-    let at = at.map_or(Ok(story.until), time)?.min(story.until);
-    let last = at.as_ns() / story.tick.as_ns();
-    let mut director = Director::new(story)?;
-    for _ in 0..=last {
-        director.tick()?;
-        director.end_tick(|_| true);
-    }
-    let left_out = director.missed().iter();
-    let left_out = left_out.map(|(place, text)| format!("{place}: {text}"));
-    let left_out = left_out.collect();
+    let (director, left_out) = still(story, at)?;
     let fabric = director.fabric();
     let slots = match port {
         Some(asked) => vec![named(story, fabric, asked)?],
@@ -88,10 +76,6 @@ pub fn link_page(
         }
     }
     Ok((page, left_out))
-}
-
-fn time(text: &str) -> Result<SimTime, LinkPageError> {
-    parse_time(text).ok_or_else(|| LinkPageError::NoTime(text.to_owned()))
 }
 
 fn end_text(fabric: &Fabric, slot: &SlotRef, side: Side) -> String {

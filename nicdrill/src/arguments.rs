@@ -34,6 +34,11 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: LinkCommand,
     },
+    /// LNet's own view of a story's storage traffic: show
+    Lnet {
+        #[command(subcommand)]
+        command: LnetCommand,
+    },
     /// A sandbox: the fake tree of a platform, and faults by command while it is mounted
     Mount(MountArguments),
     /// The suite against every deliberately wrong monitor: each must be caught
@@ -54,9 +59,6 @@ pub(crate) enum Command {
 /// Words that are planned and not built yet.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Planned {
-    /// LNet's own view
-    #[command(hide = true, disable_help_flag = true)]
-    Lnet(Rest),
     /// A live node into a scenario
     #[command(hide = true, disable_help_flag = true)]
     Record(Rest),
@@ -71,7 +73,6 @@ pub(crate) enum Planned {
 impl Planned {
     pub(crate) fn name(&self) -> &'static str {
         match self {
-            Self::Lnet(_) => "lnet",
             Self::Record(_) => "record",
             Self::Replay(_) => "replay",
             Self::Schema(_) => "schema",
@@ -251,9 +252,34 @@ pub(crate) enum LinkCommand {
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct LinkArguments {
-    /// A port, as `mlx5_0` or `mlx5_0/2` [default: every port whose link has anything to tell]
+    /// A port, as `mlx5_0` or `mlx5_0/2`, in a world of several nodes `vm1/mlx5_0` [default: every port whose link has anything to tell]
     #[arg(value_name = "PORT", index = 2)]
     pub(crate) port: Option<String>,
+    /// When, such as `10s` [default: the story's end]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) at: Option<String>,
+    #[command(flatten)]
+    pub(crate) which: OneDrill,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum LnetCommand {
+    /// What `lnetctl` prints on the nodes of a story at an instant: `net show -v 2`, `peer show -v 2` and
+    /// `stats show`, as YAML
+    Show(LnetArguments),
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct LnetArguments {
+    /// A node [default: every node on LNet]
+    #[arg(value_name = "NODE", index = 2)]
+    pub(crate) node: Option<String>,
+    /// One view: net, peer, stats, global, local-recovery or peer-recovery [default: the first three]
+    #[arg(long, value_name = "VIEW")]
+    pub(crate) view: Option<String>,
+    /// A workload on LNet [default: every one]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) workload: Option<String>,
     /// When, such as `10s` [default: the story's end]
     #[arg(long, value_name = "TIME")]
     pub(crate) at: Option<String>,

@@ -6,6 +6,7 @@
 mod help;
 mod link;
 mod list;
+mod lnet;
 mod mount;
 mod platform;
 mod run;
@@ -18,6 +19,7 @@ mod zoo;
 pub(crate) use help::help;
 pub(crate) use link::link_show;
 pub(crate) use list::list;
+pub(crate) use lnet::lnet_show;
 pub(crate) use mount::mount;
 pub(crate) use platform::{platform_check, platform_list, platform_show, platform_topo};
 pub(crate) use run::run;

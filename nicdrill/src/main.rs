@@ -14,7 +14,7 @@ use std::{env, ffi::OsStr, panic, process};
 use clap::Parser as _;
 use reports::ExitCode;
 
-use arguments::{Arguments, Command, LinkCommand, PlatformCommand};
+use arguments::{Arguments, Command, LinkCommand, LnetCommand, PlatformCommand};
 use command::Stop;
 
 /// A run makes and drops thousands of small worlds, on every core at once.
@@ -51,6 +51,9 @@ fn command(command: Command) -> Result<process::ExitCode, Stop> {
         Command::Link {
             command: LinkCommand::Show(arguments),
         } => command::link_show(&arguments),
+        Command::Lnet {
+            command: LnetCommand::Show(arguments),
+        } => command::lnet_show(&arguments),
         Command::Mount(arguments) => command::mount(&arguments),
         Command::Monitor(_) => unreachable!("`monitor` is taken before the command line is read"),
         Command::Help { topic } => command::help(topic.as_deref()),

@@ -6,10 +6,10 @@ use std::{
 };
 
 use harness::{
-    Descriptor,
+    Descriptor, Story,
     read_files::{self, Library},
     run_folder::{self, RunFolder},
-    suite::{Ask, Covering, Filter, Selected, Shard, select},
+    suite::{self, Ask, Covering, Filter, Selected, Shard, select},
 };
 use reports::{ArmName, PlannedDrill};
 
@@ -127,6 +127,17 @@ pub(crate) fn choose_one(
         ..SelectArguments::default()
     };
     choose(&select, 0)
+}
+
+/// The story of the one drill that these words choose; `None` if they choose none, and why is told.
+pub(crate) fn story_of_one(which: &OneDrill) -> Result<Option<Story>, Stop> {
+    let choice = choose_one(which, Arm::Both, None)?;
+    let Some(planned) = choice.first() else {
+        return Ok(None);
+    };
+    let story = suite::story(&choice.library, &planned.drill);
+    let story = story.expect("a drill that was selected is in the library");
+    story.map(Some).map_err(Stop::input)
 }
 
 impl Choice {

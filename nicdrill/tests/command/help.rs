@@ -69,7 +69,7 @@ fn every_word_that_is_built_is_in_the_help_and_no_other() {
     let (_, commands) = page.split_once("Commands:").unwrap();
     let (commands, _) = commands.split_once("Options:").unwrap();
     let built = [
-        "help", "link", "list", "monitor", "mount", "platform", "run", "show", "zoo",
+        "help", "link", "list", "lnet", "monitor", "mount", "platform", "run", "show", "zoo",
     ];
     assert_eq!(listed(commands), BTreeSet::from(built));
 }
@@ -98,6 +98,9 @@ fn every_exit_code_is_explained_by_rising_rank() {
 #[case(&["zoo", "--list"], "forgetful")]
 #[case(&["link", "show", "link/cable-pulled@dgx-a100", "--at", "12s"], "PortState:        Down (Neigh Unknown)")]
 #[case(&["link", "show", "port/speed-drop-is-silent@dgx-a100"], "neither end of any remembers a thing")]
+#[case(&["link", "show", "joint/one-leaf-under-four-nodes", "--at", "12s"], "== node-1 mlx5_2 port 1, there\nunavailable")]
+#[case(&["lnet", "show", "lnet/second-interface-carries", "client", "--view", "net", "--at", "12s"], "              fatal_error: 1\n              health value: 1000")]
+#[case(&["lnet", "show", "lnet/second-interface-carries"], "# lnetctl stats show on server, workload storage, at 60s")]
 #[case(&["monitor", "--help"], "--state-polling-interval")]
 fn a_page_is_printed(#[case] words: &[&str], #[case] part: &str) {
     let ran = Desk::new().run(words);
