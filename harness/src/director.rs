@@ -14,7 +14,7 @@ use std::{
     sync::Arc,
 };
 
-use fabric::{Action, Fabric, Timing};
+use fabric::{Action, Fabric, Kmsg, Timing};
 use platforms::{Clock, Machine, NodeName, SlotRef};
 use scenarios::{
     CallMoment, Deed, FileRef, HangEnd, Heal, Place, RuleDeed, RuleEffect, Step, Story, What,
@@ -102,6 +102,7 @@ pub struct Director<'s> {
 #[derive(Debug)]
 struct Scene<'s> {
     shown: Machine,
+    kmsg: Kmsg,
     faces: Arc<Faces>,
     connector: ConnectorScript,
     chair: Option<Chair>,
@@ -163,6 +164,7 @@ impl<'s> Director<'s> {
                 .then(|| Chair::new(&story.flags, &story.config));
             let scene = Scene {
                 shown,
+                kmsg: Kmsg::default(),
                 faces: Arc::default(),
                 connector: ConnectorScript::default(),
                 chair,
@@ -223,8 +225,13 @@ impl<'s> Director<'s> {
             .ok_or_else(|| StageError::NoSuchNode(node.clone()))?;
         let mut fs = trees.of(machine);
         let shown = machine.clone();
-        let scene = self.scene(node)?;
+        let scene = self
+            .nodes
+            .get_mut(node)
+            .ok_or_else(|| StageError::NoSuchNode(node.clone()))?;
         scene.shown = shown;
+        scene.kmsg = Kmsg::default();
+        fs.apply(&scene.kmsg.edits(&self.fabric, node));
         self.change(node, &mut fs)?;
         Ok(fs)
     }

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use fabric::{ActionError, Fabric, Timing};
+use fabric::{ActionError, Fabric, Kmsg, Timing};
 use platforms::{Machine, NodeName, Platform};
 use scenarios::{Deed, RuleDeed, RuleEffect, ScenarioError, Unfit};
 use simfs::{Fs, MomentId, RuleId, SimTime};
@@ -53,6 +53,7 @@ pub struct Sandbox {
     platform: Platform,
     node: NodeName,
     shown: Machine,
+    kmsg: Kmsg,
     server: Server,
     next_rule: u64,
     rules: BTreeSet<RuleId>,
@@ -78,6 +79,8 @@ impl Sandbox {
             fs.alias_folder(folder);
         }
         fs.apply(&platforms::render(&shown));
+        let mut kmsg = Kmsg::default();
+        fs.apply(&kmsg.edits(&fabric, &node));
         fs.set_anchor(CLASS_INFINIBAND);
         fs.set_writable(WRITABLE);
         let options = Options {
@@ -91,6 +94,7 @@ impl Sandbox {
             platform,
             node,
             shown,
+            kmsg,
             server,
             next_rule: 0,
             rules: BTreeSet::new(),
@@ -178,7 +182,8 @@ impl Sandbox {
             .fabric
             .machine(&self.node)
             .expect("the world has its node");
-        let edits = platforms::diff(&self.shown, machine);
+        let mut edits = platforms::diff(&self.shown, machine);
+        edits.extend(self.kmsg.edits(&self.fabric, &self.node));
         if !edits.is_empty() {
             self.server.edit(self.fabric.now(), &edits);
             self.shown = machine.clone();

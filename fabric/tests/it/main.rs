@@ -5,6 +5,7 @@ mod ends;
 mod ends_text;
 mod ends_world;
 mod hosts;
+mod kmsg;
 mod laws;
 mod port_info;
 mod reasons;

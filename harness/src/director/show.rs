@@ -76,6 +76,10 @@ impl Director<'_> {
             fs.apply(&platforms::diff(&scene.shown, machine));
             scene.shown = machine.clone();
         }
+        let records = scene.kmsg.edits(&self.fabric, node);
+        if !records.is_empty() {
+            fs.apply(&records);
+        }
         Ok(())
     }
 

@@ -181,12 +181,18 @@ fn a_sandbox_takes_commands_and_leaves_no_mount() {
          echo 'disable: mlx5_0' >&3\n\
          until grep -q 'done: disable' said; do :; done\n\
          cat $state\n\
+         cut -d';' -f2 tree/dev/kmsg\n\
          echo 'disabel: mlx5_0' >&3\n\
          echo 'monitor: restart' >&3\n\
          exec 3>&-\n\
          wait $!; echo \"ended with $?\"\n",
     );
-    assert_eq!(ran.out, "4: ACTIVE\n1: DOWN\nended with 0\n", "{ran}");
+    let log = "mlx5_core 0000:0c:00.0 rdma0: Link down";
+    assert_eq!(
+        ran.out,
+        format!("4: ACTIVE\n1: DOWN\n{log}\nended with 0\n"),
+        "{ran}"
+    );
     assert!(
         ran.err.contains("disable"),
         "the nearest word is named: {ran}"

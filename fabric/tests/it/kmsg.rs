@@ -1,0 +1,69 @@
+//! The kernel's log as a stream in the tree.
+
+use fabric::{Action, Kmsg, RebootPlan};
+use platforms::LinkLayer::Ethernet;
+use simfs::Fs;
+
+use crate::room::{act, node, slot, to_ms, world_of};
+
+const PATH: &str = "dev/kmsg";
+
+fn text(fs: &Fs) -> String {
+    let bytes = fs.peek(PATH).expect("the stream is there");
+    String::from_utf8(bytes).expect("a log is text")
+}
+
+#[test]
+fn every_line_is_a_record_with_its_number_and_the_microseconds_since_boot() {
+    let mut world = world_of(Ethernet);
+    let (victim, node) = (slot(&world, 0), node());
+    let booted_us = world.machine(&node).expect("it is there").clock.boot_ns / 1000;
+    let (mut kmsg, mut fs) = (Kmsg::default(), Fs::new());
+    fs.apply(&kmsg.edits(&world, &node));
+    assert_eq!(text(&fs), "");
+    to_ms(&mut world, 1_500);
+    act(&mut world, Action::Cut(victim));
+    fs.apply(&kmsg.edits(&world, &node));
+    let log = text(&fs);
+    let lines: Vec<&str> = log.lines().collect();
+    assert_eq!(lines.len(), world.kernel_log(&node).len());
+    for (number, (record, line)) in lines.iter().zip(world.kernel_log(&node)).enumerate() {
+        let us = booted_us + 1_500_000;
+        assert_eq!(*record, format!("6,{number},{us},-;{}", line.text));
+    }
+    assert!(log.contains("Link down"), "{log}");
+    assert_eq!(kmsg.edits(&world, &node), [], "nothing happened since");
+}
+
+#[test]
+fn what_was_read_stays_and_more_comes_behind_it() {
+    let mut world = world_of(Ethernet);
+    let (victim, node) = (slot(&world, 0), node());
+    let (mut kmsg, mut fs) = (Kmsg::default(), Fs::new());
+    act(&mut world, Action::Cut(victim.clone()));
+    fs.apply(&kmsg.edits(&world, &node));
+    let before = text(&fs);
+    to_ms(&mut world, 5_000);
+    act(&mut world, Action::Mend(victim));
+    to_ms(&mut world, 6_000);
+    fs.apply(&kmsg.edits(&world, &node));
+    let after = text(&fs);
+    assert!(after.starts_with(&before) && after.len() > before.len(), "{after}");
+}
+
+#[test]
+fn a_reboot_begins_another_log() {
+    let mut world = world_of(Ethernet);
+    let (victim, node) = (slot(&world, 0), node());
+    let (mut kmsg, mut fs) = (Kmsg::default(), Fs::new());
+    act(&mut world, Action::Cut(victim));
+    fs.apply(&kmsg.edits(&world, &node));
+    assert_ne!(text(&fs), "");
+    to_ms(&mut world, 9_000);
+    let plan = RebootPlan::default();
+    act(&mut world, Action::Reboot { node: node.clone(), plan });
+    fs.apply(&kmsg.edits(&world, &node));
+    let lines = world.kernel_log(&node).len();
+    assert_eq!(text(&fs).lines().count(), lines);
+    assert!(!text(&fs).contains("Link down"), "{}", text(&fs));
+}
