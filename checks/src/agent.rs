@@ -22,6 +22,7 @@ use crate::chars;
 use crate::config::Config;
 use crate::counters;
 use crate::counters::tally::Saturated;
+use crate::counters::texts::Texts;
 use crate::counters::watch::Ruler;
 use crate::eyes::{self, Eyes, Learnt, Route, Shapes};
 use crate::figures::Figures;
@@ -89,6 +90,8 @@ pub struct Agent {
     /// The checks that the last poll was for.
     was_due: Due,
     saturated: Saturated,
+    /// Of the file that was written last.
+    texts: Texts,
     hooks: Hooks,
 }
 
@@ -169,6 +172,7 @@ impl Agent {
             figures,
             was_due: Due::default(),
             saturated: Saturated::default(),
+            texts: Texts::default(),
             hooks,
         };
         let answer = start.boot_id.map(|bytes| Answer::Bytes(bytes.to_vec()));
@@ -573,7 +577,10 @@ impl Agent {
         let steps = vec![
             SaveStep::CreateFolder(folder.clone()),
             SaveStep::Create(temporary.clone()),
-            SaveStep::Write(temporary.clone(), state_file::write(&memory)),
+            SaveStep::Write(
+                temporary.clone(),
+                state_file::write(&memory, &mut self.texts).into(),
+            ),
             SaveStep::Fsync(temporary.clone()),
             SaveStep::Rename(temporary, file),
             SaveStep::FsyncFolder(folder),

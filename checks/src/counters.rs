@@ -11,6 +11,7 @@ pub(crate) mod file;
 pub(crate) mod judge;
 pub(crate) mod table;
 pub(crate) mod tally;
+pub(crate) mod texts;
 pub(crate) mod threshold;
 pub(crate) mod watch;
 

@@ -23,6 +23,7 @@ pub mod zoo;
 mod absence;
 mod eyes;
 mod judge;
+mod members;
 mod memory;
 mod peers;
 mod recognise;

@@ -5,6 +5,7 @@
 //! are present they are what is read. Version 1, and a file without a version, hold the same keys
 //! without ours. A file that cannot be understood is a fresh start, with a warning that says why.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -13,8 +14,10 @@ use crate::chars::file::{self as chars, CharsEntry, MissingEntry};
 use crate::counters::file::{
     self as counters, CountersEntry, FlagEntry, SharedKeys, SnapshotEntry,
 };
+use crate::counters::texts::Texts;
 use crate::eyes::slot_key;
 use crate::hands::ReadError;
+use crate::members::Members;
 use crate::memory::{
     CardFault, CardMemory, Debt, Judged, Memory, Passing, Port, Presence, Reboot, Slot, is_false,
 };
@@ -28,49 +31,31 @@ const VERSION: u64 = 2;
 /// A file of a node with tens of NICs fits in this, so that writing it moves no bytes twice.
 const USUAL_BYTES: usize = 256 * 1024;
 
-#[derive(Debug, Default, Serialize, Deserialize)]
+/// The file as it is read; as it is written it is told member by member, in this order ([`write`]).
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 struct File {
-    #[serde(default)]
     version: u64,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
     boot_id: String,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
     scope: String,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     port_states: BTreeMap<String, PortEntry>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     known_devices: Vec<DeviceName>,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     anomalous_cards: BTreeMap<String, CardEntry>,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     disappeared_devices: BTreeMap<String, DeviceEntry>,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     disappeared_ports: BTreeMap<String, GonePortEntry>,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     device_miss_counts: BTreeMap<String, MissEntry>,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     counter_snapshots: BTreeMap<String, SnapshotEntry>,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     breach_flags: BTreeMap<String, FlagEntry>,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     missing_char_devices: BTreeMap<String, MissingEntry>,
 
     // Ours, from here on.
-    #[serde(default, skip_serializing_if = "is_false")]
     blind: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    slots: Option<Vec<SlotEntry>>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    slots: Option<Vec<SlotEntry<'static>>>,
     cards: Vec<OurCardEntry>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     debts: Vec<Debt>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     reboot: Option<Reboot>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     anchor_missing_since_ns: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     counters: Option<CountersEntry>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     char_devices: Vec<CharsEntry>,
 }
 
@@ -116,12 +101,12 @@ struct MissEntry {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct SlotEntry {
+struct SlotEntry<'a> {
     device: DeviceName,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     function: Option<PciFunction>,
     role: Role,
-    ports: BTreeMap<PortNumber, Port>,
+    ports: Cow<'a, BTreeMap<PortNumber, Port>>,
     #[serde(default, skip_serializing_if = "is_zero")]
     misses: u32,
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -132,6 +117,22 @@ struct SlotEntry {
     gone: BTreeMap<LinkLayer, bool>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     owed: Vec<LinkLayer>,
+}
+
+impl SlotEntry<'_> {
+    fn of(slot: &Slot) -> SlotEntry<'_> {
+        SlotEntry {
+            device: slot.name.clone(),
+            function: slot.function.clone(),
+            role: slot.role,
+            ports: Cow::Borrowed(&slot.ports),
+            misses: slot.misses,
+            empty_listings: slot.empty_listings,
+            stale: slot.stale,
+            gone: slot.gone.clone(),
+            owed: slot.owed.clone(),
+        }
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -232,7 +233,7 @@ fn restore(file: File) -> Memory {
             name: entry.device,
             function: entry.function,
             role: entry.role,
-            ports: entry.ports,
+            ports: entry.ports.into_owned(),
             misses: entry.misses,
             maybe_renamed_since_ns: Passing::default(),
             empty_listings: entry.empty_listings,
@@ -350,117 +351,136 @@ fn migrated_slot(memory: &mut Memory, device: DeviceName) -> &mut Slot {
     })
 }
 
-/// The bytes of the file.
-///
-/// # Panics
-/// Never: every key of the file is text.
-pub(crate) fn write(memory: &Memory) -> Vec<u8> {
-    let mut file = File {
-        version: VERSION,
-        boot_id: memory.boot_id.clone(),
-        scope: memory.scope.clone(),
-        blind: memory.blind,
-        debts: memory.debts.clone(),
-        reboot: memory.reboot.clone(),
-        anchor_missing_since_ns: memory.anchor_missing_since_ns,
-        counters: counters::store(&memory.counters),
-        char_devices: chars::store(&memory.chars),
-        missing_char_devices: chars::shared(&memory.chars),
-        ..File::default()
-    };
-    let counters = counters::shared(&memory.counters);
-    (file.counter_snapshots, file.breach_flags) = (counters.snapshots, counters.flags);
-    let mut slots = Vec::new();
-    for slot in memory.slots.values() {
-        add_shared_keys(&mut file, slot);
-        slots.push(SlotEntry {
-            device: slot.name.clone(),
-            function: slot.function.clone(),
-            role: slot.role,
-            ports: slot.ports.clone(),
-            misses: slot.misses,
-            empty_listings: slot.empty_listings,
-            stale: slot.stale,
-            gone: slot.gone.clone(),
-            owed: slot.owed.clone(),
-        });
-    }
-    file.slots = Some(slots);
-    file.known_devices = file
-        .port_states
-        .values()
-        .map(|entry| entry.device.clone())
-        .collect();
-    file.known_devices.sort();
-    file.known_devices.dedup();
+/// The bytes of the file. The texts of counters are kept in `texts` for the next time.
+pub(crate) fn write(memory: &Memory, texts: &mut Texts) -> Vec<u8> {
+    texts.keep(&memory.counters);
+    let mut told = Told::default();
+    memory.slots.values().for_each(|slot| told.add(slot));
     for ((layer, card), kept) in &memory.cards {
+        told.add_card(*layer, card, kept);
+    }
+    let missing_chars = chars::shared(&memory.chars);
+    let chars = chars::store(&memory.chars);
+
+    let mut file = Members::with_capacity(1, USUAL_BYTES);
+    file.put("version", &VERSION);
+    file.put_unless(memory.boot_id.is_empty(), "boot_id", &memory.boot_id);
+    file.put_unless(memory.scope.is_empty(), "scope", &memory.scope);
+    put_map(&mut file, "port_states", &told.port_states);
+    put_list(&mut file, "known_devices", &told.known_devices());
+    put_map(&mut file, "anomalous_cards", &told.anomalous_cards);
+    put_map(&mut file, "disappeared_devices", &told.disappeared_devices);
+    put_map(&mut file, "disappeared_ports", &told.disappeared_ports);
+    put_map(&mut file, "device_miss_counts", &told.device_miss_counts);
+    texts.put_shared(&memory.counters, &mut file);
+    put_map(&mut file, "missing_char_devices", &missing_chars);
+
+    file.put_unless(!memory.blind, "blind", &memory.blind);
+    let slots: Vec<SlotEntry<'_>> = memory.slots.values().map(SlotEntry::of).collect();
+    file.put("slots", &slots);
+    put_list(&mut file, "cards", &told.cards);
+    put_list(&mut file, "debts", &memory.debts);
+    file.put_unless(memory.reboot.is_none(), "reboot", &memory.reboot);
+    let since = memory.anchor_missing_since_ns;
+    file.put_unless(since.is_none(), "anchor_missing_since_ns", &since);
+    texts.put_own(&memory.counters, &mut file);
+    put_list(&mut file, "char_devices", &chars);
+    let mut bytes = file.object();
+    bytes.push(b'\n');
+    bytes
+}
+
+fn put_map(file: &mut Members, name: &str, map: &BTreeMap<String, impl Serialize>) {
+    file.put_unless(map.is_empty(), name, map);
+}
+
+fn put_list(file: &mut Members, name: &str, list: &[impl Serialize]) {
+    file.put_unless(list.is_empty(), name, &list);
+}
+
+/// What slots and cards tell in the keys that both monitors know, and cards in ours.
+#[derive(Default)]
+struct Told {
+    port_states: BTreeMap<String, PortEntry>,
+    anomalous_cards: BTreeMap<String, CardEntry>,
+    disappeared_devices: BTreeMap<String, DeviceEntry>,
+    disappeared_ports: BTreeMap<String, GonePortEntry>,
+    device_miss_counts: BTreeMap<String, MissEntry>,
+    cards: Vec<OurCardEntry>,
+}
+
+impl Told {
+    fn known_devices(&self) -> Vec<&DeviceName> {
+        let devices = self.port_states.values().map(|entry| &entry.device);
+        let mut devices: Vec<&DeviceName> = devices.collect();
+        devices.sort_unstable();
+        devices.dedup();
+        devices
+    }
+
+    fn add_card(&mut self, layer: LinkLayer, card: &Card, kept: &CardMemory) {
         if kept.fault.is_some() {
             let entry = CardEntry {
                 card: card.clone(),
-                link_layer: *layer,
+                link_layer: layer,
             };
-            file.anomalous_cards
+            self.anomalous_cards
                 .insert(format!("{layer}/{card}"), entry);
         }
-        file.cards.push(OurCardEntry {
+        self.cards.push(OurCardEntry {
             card: card.clone(),
-            link_layer: *layer,
+            link_layer: layer,
             judged: kept.judged,
             owed: kept.owed,
             fault: kept.fault.clone(),
             stale: kept.stale,
         });
     }
-    let mut bytes = Vec::with_capacity(USUAL_BYTES);
-    serde_json::to_writer_pretty(&mut bytes, &file).expect("every key of the file is text");
-    bytes.push(b'\n');
-    bytes
-}
 
-/// The keys that both monitors know.
-fn add_shared_keys(file: &mut File, slot: &Slot) {
-    let name = &slot.name;
-    for layer in slot.gone.keys() {
-        let entry = DeviceEntry {
-            device: name.clone(),
-            link_layer: *layer,
-            observed_this_boot: !slot.stale,
-        };
-        file.disappeared_devices
-            .insert(format!("{layer}/{name}"), entry);
-    }
-    let held = slot.layers().filter(|layer| !slot.gone.contains_key(layer));
-    for layer in held.filter(|_| slot.misses > 0) {
-        let entry = MissEntry {
-            device: name.clone(),
-            link_layer: layer,
-            count: slot.misses,
-        };
-        file.device_miss_counts
-            .insert(format!("{layer}/{name}"), entry);
-    }
-    for (number, port) in &slot.ports {
-        if port.is_missing && port.said == Some(Severity::Fatal) {
-            let entry = GonePortEntry {
+    fn add(&mut self, slot: &Slot) {
+        let name = &slot.name;
+        for layer in slot.gone.keys() {
+            let entry = DeviceEntry {
                 device: name.clone(),
-                port: *number,
-                link_layer: port.layer,
-                observed_this_boot: !port.stale,
+                link_layer: *layer,
+                observed_this_boot: !slot.stale,
             };
-            let key = format!("{}/{name}_{number}", port.layer);
-            file.disappeared_ports.insert(key, entry);
-        } else if let Some(reading) = &port.reading
-            && slot.gone.is_empty()
-            && !slot.stale
-        {
-            let entry = PortEntry {
+            self.disappeared_devices
+                .insert(format!("{layer}/{name}"), entry);
+        }
+        let held = slot.layers().filter(|layer| !slot.gone.contains_key(layer));
+        for layer in held.filter(|_| slot.misses > 0) {
+            let entry = MissEntry {
                 device: name.clone(),
-                port: *number,
-                state: reading.state.to_string(),
-                physical_state: reading.phys.to_string(),
-                link_layer: port.layer,
+                link_layer: layer,
+                count: slot.misses,
             };
-            file.port_states.insert(format!("{name}_{number}"), entry);
+            self.device_miss_counts
+                .insert(format!("{layer}/{name}"), entry);
+        }
+        for (number, port) in &slot.ports {
+            if port.is_missing && port.said == Some(Severity::Fatal) {
+                let entry = GonePortEntry {
+                    device: name.clone(),
+                    port: *number,
+                    link_layer: port.layer,
+                    observed_this_boot: !port.stale,
+                };
+                let key = format!("{}/{name}_{number}", port.layer);
+                self.disappeared_ports.insert(key, entry);
+            } else if let Some(reading) = &port.reading
+                && slot.gone.is_empty()
+                && !slot.stale
+            {
+                let entry = PortEntry {
+                    device: name.clone(),
+                    port: *number,
+                    state: reading.state.to_string(),
+                    physical_state: reading.phys.to_string(),
+                    link_layer: port.layer,
+                };
+                self.port_states.insert(format!("{name}_{number}"), entry);
+            }
         }
     }
 }

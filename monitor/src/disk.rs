@@ -56,7 +56,7 @@ mod tests {
             vec![
                 SaveStep::CreateFolder(deep.clone()),
                 SaveStep::Create(temporary.clone()),
-                SaveStep::Write(temporary.clone(), text.as_bytes().to_vec()),
+                SaveStep::Write(temporary.clone(), text.as_bytes().into()),
                 SaveStep::Fsync(temporary.clone()),
                 SaveStep::Rename(temporary.clone(), file.clone()),
                 SaveStep::FsyncFolder(deep.clone()),

@@ -3,6 +3,7 @@
 //! Whoever runs an agent loops over [`Todo`]s until [`Todo::Done`]; nothing of publishing, retrying,
 //! committing or saving is decided outside.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use proto::HealthEvents;
@@ -85,7 +86,7 @@ pub enum SaveStep {
     /// Create the file, or cut it to nothing.
     Create(String),
     /// Write the bytes to the file just created.
-    Write(String, Vec<u8>),
+    Write(String, Arc<[u8]>),
     /// Flush the file to the disk.
     Fsync(String),
     /// Rename the first to the second.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::count::{Count, Seed, Stamp};
 use super::table::CounterId;
 use super::watch::{CounterMemory, DeviceCounts, PortCounts};
-use crate::memory::{Reboot, SlotKey, is_false};
+use crate::memory::{Reboot, SlotKey};
 use crate::name::{DeviceName, LinkLayer, PciFunction, PortNumber};
 
 /// NVSentinel's memory of a value.
@@ -47,22 +47,36 @@ pub(crate) struct SharedKeys {
     pub(crate) flags: BTreeMap<String, FlagEntry>,
 }
 
+/// The counters of a device, in our own key.
 #[derive(Debug, Serialize, Deserialize)]
-struct DeviceEntry {
+pub(crate) struct DeviceEntry {
     device: DeviceName,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     function: Option<PciFunction>,
     ports: BTreeMap<PortNumber, PortCounts>,
 }
 
+impl DeviceEntry {
+    pub(crate) fn of(key: &SlotKey, device: &DeviceCounts) -> DeviceEntry {
+        DeviceEntry {
+            device: device.name.clone(),
+            function: match key {
+                SlotKey::Function(function) => Some(function.clone()),
+                SlotKey::Name(_) => None,
+            },
+            ports: device.ports.clone(),
+        }
+    }
+}
+
 /// Our own key.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 pub(crate) struct CountersEntry {
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default)]
     is_reborn: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     reboot: Option<Reboot>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     devices: Vec<DeviceEntry>,
 }
 
@@ -74,11 +88,12 @@ fn shared_key(name: &DeviceName, number: PortNumber, port: &PortCounts, id: Coun
     }
 }
 
-/// The memory as the keys that both monitors know.
-pub(crate) fn shared(memory: &CounterMemory) -> SharedKeys {
+/// The counters of these devices as the keys that both monitors know; of two with one key the later
+/// one counts.
+pub(crate) fn shared<'d>(devices: impl Iterator<Item = &'d DeviceCounts>) -> SharedKeys {
     let mut keys = SharedKeys::default();
     let mut stamps = Stamps::default();
-    for device in memory.devices.values() {
+    for device in devices {
         let name = &device.name;
         for (number, port) in &device.ports {
             for (id, count) in &port.counts {
@@ -105,26 +120,6 @@ pub(crate) fn shared(memory: &CounterMemory) -> SharedKeys {
         }
     }
     keys
-}
-
-/// The memory as our own key; `None` when there is nothing to remember.
-pub(crate) fn store(memory: &CounterMemory) -> Option<CountersEntry> {
-    if *memory == CounterMemory::default() {
-        return None;
-    }
-    let devices = memory.devices.iter().map(|(key, device)| DeviceEntry {
-        device: device.name.clone(),
-        function: match key {
-            SlotKey::Function(function) => Some(function.clone()),
-            SlotKey::Name(_) => None,
-        },
-        ports: device.ports.clone(),
-    });
-    Some(CountersEntry {
-        is_reborn: memory.is_reborn,
-        reboot: memory.reboot.clone(),
-        devices: devices.collect(),
-    })
 }
 
 /// The memory from our own key.
@@ -247,6 +242,8 @@ fn nanoseconds(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::counters::texts::Texts;
+    use crate::members::Members;
 
     #[test]
     fn a_breach_of_another_monitor_is_taken_over() {
@@ -289,7 +286,7 @@ mod tests {
             LinkLayer::Ethernet,
             "its check tells the layer"
         );
-        let again = shared(&memory);
+        let again = shared(memory.devices.values());
         let snapshots: Vec<&String> = again.snapshots.keys().collect();
         assert_eq!(
             snapshots,
@@ -319,7 +316,13 @@ mod tests {
         migrated(&mut memory, name, PortNumber(1), layer, None).insert(id, count);
         memory.after_reboot();
         assert!(memory.is_reborn && memory.reboot.is_some());
-        assert_eq!(restore(store(&memory).unwrap()), memory);
+        let mut texts = Texts::default();
+        texts.keep(&memory);
+        let mut file = Members::at(1);
+        texts.put_own(&memory, &mut file);
+        let file: BTreeMap<String, CountersEntry> = serde_json::from_slice(&file.object()).unwrap();
+        let entry = file.into_values().next().unwrap();
+        assert_eq!(restore(entry), memory);
     }
 
     #[test]

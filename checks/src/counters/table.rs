@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::threshold::{Threshold, Unit, Watched};
 
@@ -293,8 +293,8 @@ pub(crate) fn defaults() -> Vec<Watched> {
 }
 
 /// A counter of the table.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(try_from = "String")]
 pub(crate) struct CounterId(u8);
 
 impl CounterId {
@@ -322,6 +322,12 @@ impl TryFrom<String> for CounterId {
 
     fn try_from(name: String) -> Result<Self, String> {
         CounterId::parse(&name).ok_or_else(|| format!("`{name}` is no counter"))
+    }
+}
+
+impl Serialize for CounterId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
     }
 }
 
