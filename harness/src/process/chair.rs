@@ -27,7 +27,7 @@ use tokio::{net::unix::pipe::Receiver, runtime::Runtime, task::JoinHandle};
 
 use super::{
     inbox::{News, Teller},
-    stage::MARK,
+    stage::{LARGE_BLOCKS, MARK},
 };
 use crate::{director::MonitorId, recording::Exit};
 
@@ -72,6 +72,7 @@ impl Chair {
         let mut child = Command::new(program)
             .args(arguments)
             .env_remove(MARK)
+            .env_remove(LARGE_BLOCKS.0)
             .envs(order.env.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -39,6 +39,11 @@ use tempfile::TempDir;
 /// folder of the stage.
 pub(super) const MARK: &str = "NICDRILL_STAGE";
 
+/// What the inner process's allocator is told, where it is mimalloc: blocks above so many KiB go back
+/// to the kernel. A mount takes one of 16 MiB for its requests (fuser, `read_buf.rs`) of which it
+/// touches little; one that is kept for the next mount would have to be cleared as a whole.
+pub(super) const LARGE_BLOCKS: (&str, &str) = ("MIMALLOC_ARENA_MAX_OBJECT_SIZE", "8192");
+
 /// The exit code of the outer process where the inner one cannot be started or was killed: the
 /// stage could not be set (`reports::ExitCode`).
 const NO_STAGE: u8 = 102;
@@ -135,6 +140,7 @@ fn outside() -> Result<Entered, NoStage> {
         Command::new(program)
             .args(env::args_os().skip(1))
             .env(MARK, mark)
+            .env(LARGE_BLOCKS.0, LARGE_BLOCKS.1)
             .spawn()
     });
     let code = match inner {
