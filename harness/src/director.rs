@@ -9,12 +9,9 @@
 //! Start at [`Director`]; how deeds are done is `deeds.rs`, who sits in a chair `chair.rs`, files are
 //! `files.rs` and `disk.rs`, what becomes visible is `show.rs`, what was so `truth.rs`.
 
-use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
-    sync::Arc,
-};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use fabric::{Action, Fabric, Kmsg, Timing};
+use fabric::{Action, Fabric, Kmsg};
 use platforms::{Clock, Machine, NodeName, SlotRef};
 use scenarios::{
     CallMoment, Deed, FileRef, HangEnd, Heal, Place, RuleDeed, RuleEffect, Step, Story, What,
@@ -44,6 +41,7 @@ pub use truth::{
 
 use chair::Chair;
 pub(crate) use disk::state_file;
+use faces::Mirror;
 
 use crate::connector::{ConnectorScript, Reaction};
 
@@ -103,7 +101,7 @@ pub struct Director<'s> {
 struct Scene<'s> {
     shown: Machine,
     kmsg: Kmsg,
-    faces: Arc<Faces>,
+    mirror: Mirror,
     connector: ConnectorScript,
     chair: Option<Chair>,
     rules: Vec<ArmedRule<'s>>,
@@ -150,8 +148,8 @@ impl<'s> Director<'s> {
     ///
     /// # Errors
     /// [`StageError`] if the world cannot do what is given, or a deed stands where it has no meaning.
-    pub fn new(story: &'s Story) -> Result<Self, StageError> {
-        let fabric = Fabric::new(story.nodes.clone(), Timing::default());
+    pub fn new(story: &'s Story, trees: &Trees) -> Result<Self, StageError> {
+        let fabric = trees.fabric(&story.nodes);
         let mut nodes = BTreeMap::new();
         for (name, _) in &story.nodes {
             let shown = fabric
@@ -165,7 +163,7 @@ impl<'s> Director<'s> {
             let scene = Scene {
                 shown,
                 kmsg: Kmsg::default(),
-                faces: Arc::default(),
+                mirror: Mirror::default(),
                 connector: ConnectorScript::default(),
                 chair,
                 rules: Vec::new(),
@@ -219,11 +217,12 @@ impl<'s> Director<'s> {
     /// # Errors
     /// [`StageError`] if the world has no such node or the state file cannot be as given.
     pub fn furnish(&mut self, node: &NodeName, trees: &Trees) -> Result<Fs, StageError> {
-        let machine = self
-            .fabric
-            .machine(node)
-            .ok_or_else(|| StageError::NoSuchNode(node.clone()))?;
-        let mut fs = trees.of(machine);
+        let no_such_node = || StageError::NoSuchNode(node.clone());
+        let machine = self.fabric.machine(node).ok_or_else(no_such_node)?;
+        let (at_rest, mut fs) = trees.of(&self.story.nodes, node).ok_or_else(no_such_node)?;
+        if at_rest != *machine {
+            fs.apply(&platforms::diff(&at_rest, machine));
+        }
         let shown = machine.clone();
         let scene = self
             .nodes
@@ -362,7 +361,7 @@ impl<'s> Director<'s> {
         };
         for (name, scene) in &mut self.nodes {
             if let Some(node) = truth.nodes.get_mut(name) {
-                node.after = Arc::clone(&scene.faces);
+                node.after = scene.mirror.faces();
             }
             if !polled(name) {
                 continue;

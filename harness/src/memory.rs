@@ -109,7 +109,7 @@ struct Node {
 
 impl<'s> World<'s> {
     fn new(story: &'s Story, trees: &Trees) -> Result<Self, StageError> {
-        let mut director = Director::new(story)?;
+        let mut director = Director::new(story, trees)?;
         let mut nodes = BTreeMap::new();
         for (name, _) in &story.nodes {
             let node = Node {

@@ -5,7 +5,7 @@
 use scenarios::{Story, parse_time};
 use simfs::SimTime;
 
-use crate::director::{Director, StageError};
+use crate::director::{Director, StageError, Trees};
 
 /// Why there is no such world.
 #[derive(Debug, thiserror::Error)]
@@ -31,7 +31,7 @@ pub fn still<'s>(
     let time = |text: &str| parse_time(text).ok_or_else(|| StillError::NoTime(text.to_owned()));
     let at: SimTime = at.map_or(Ok(story.until), time)?.min(story.until);
     let last = at.as_ns() / story.tick.as_ns();
-    let mut director = Director::new(story)?;
+    let mut director = Director::new(story, &Trees::default())?;
     for _ in 0..=last {
         director.tick()?;
         director.end_tick(|_| true);

@@ -29,7 +29,8 @@ impl Platform {
             boot_id: boot_id(node, 0),
             gpus: gpus
                 .map(|((pci, numa), number)| self.gpu(node, *pci, *numa, number))
-                .collect(),
+                .collect::<Vec<_>>()
+                .into(),
             functions: BTreeMap::new(),
             interfaces: BTreeMap::new(),
             class_present: true,

@@ -73,7 +73,7 @@ pub struct Machine {
     /// What `boot_id` reads.
     pub boot_id: String,
     /// The GPUs, in the order of their numbers.
-    pub gpus: Vec<Gpu>,
+    pub gpus: Shared<Vec<Gpu>>,
     /// The network functions on the bus now.
     pub functions: BTreeMap<PciAddress, Shared<Function>>,
     /// Network interfaces that belong to no function here: `lo`, `bond0`, `eno1`.

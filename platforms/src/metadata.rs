@@ -48,14 +48,16 @@ impl Metadata {
     /// an RDMA device here, are not.
     #[must_use]
     pub fn collect(machine: &Machine, driver_version: &str, timestamp: &str) -> Self {
-        let gpus = (0..).zip(&machine.gpus).map(|(gpu_id, gpu)| MetadataGpu {
-            gpu_id,
-            uuid: gpu.uuid.clone(),
-            pci_address: gpu.pci.to_string(),
-            serial_number: gpu.serial.clone(),
-            device_name: gpu.model.clone(),
-            numa_node: gpu.numa,
-        });
+        let gpus = (0..)
+            .zip(machine.gpus.iter())
+            .map(|(gpu_id, gpu)| MetadataGpu {
+                gpu_id,
+                uuid: gpu.uuid.clone(),
+                pci_address: gpu.pci.to_string(),
+                serial_number: gpu.serial.clone(),
+                device_name: gpu.model.clone(),
+                numa_node: gpu.numa,
+            });
         let seen = machine.functions.values().filter(|function| {
             machine.class_present && !function.in_other_namespace && !function.topo.is_empty()
         });

@@ -58,6 +58,14 @@ impl PortFacts {
 }
 
 impl Platform {
+    /// Whether the two are copies of one platform. `false` says nothing about their being equal.
+    #[must_use]
+    pub fn is_same_copy(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.profile, &other.profile)
+            && Arc::ptr_eq(&self.drivers, &other.drivers)
+            && self.variant == other.variant
+    }
+
     /// Its name; a variant follows a colon.
     #[must_use]
     pub fn name(&self) -> String {

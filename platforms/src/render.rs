@@ -112,7 +112,7 @@ pub(crate) enum Node {
 
 impl Node {
     fn edit(self, path: String) -> Edit {
-        let path = TreePath::new(&path);
+        let path = TreePath::from(path);
         match self {
             Self::Folder => Edit::Folder(path),
             Self::File(value) => Edit::File { path, value },

@@ -174,18 +174,16 @@ impl Fs {
     ) -> Result<Reply, Errno> {
         let old = self.bytes_mut(file)?;
         let at = offset.unwrap_or(old.len() as u64);
-        let end = at
-            .checked_add(bytes.len() as u64)
+        at.checked_add(bytes.len() as u64)
             .filter(|end| *end <= FILE_LEN_MAX)
             .ok_or(Errno::ENOSPC)?;
-        let (at, end) = (
-            usize::try_from(at).map_err(|_| Errno::ENOSPC)?,
-            usize::try_from(end).map_err(|_| Errno::ENOSPC)?,
-        );
-        if old.len() < end {
-            old.resize(end, 0);
+        let at = usize::try_from(at).map_err(|_| Errno::ENOSPC)?;
+        if old.len() < at {
+            old.resize(at, 0);
         }
-        old[at..end].copy_from_slice(bytes);
+        let over = bytes.len().min(old.len() - at);
+        old[at..at + over].copy_from_slice(&bytes[..over]);
+        old.extend_from_slice(&bytes[over..]);
         Ok(Reply::Written(bytes.len()))
     }
 

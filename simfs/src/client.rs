@@ -194,9 +194,9 @@ impl Fs {
     ///
     /// # Errors
     /// As a read that meets no rule.
-    pub fn peek(&mut self, path: &str) -> Result<Vec<u8>, Errno> {
+    pub fn peek(&mut self, path: &str) -> Result<&[u8], Errno> {
         let file = self.resolve(path)?;
-        self.bytes_of(file).map(<[u8]>::to_vec)
+        self.bytes_of(file)
     }
 
     /// Forgets a call that a moment has interrupted: whoever made it was killed.

@@ -4,7 +4,7 @@
 //! of `perform.rs`), so that both meet the same story. Start at [`Fs::apply`], [`Fs::arm`] and
 //! [`Fs::read`].
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
     Edit, Errno, Moment, MomentId, NodeId, NodeKind, OpCounts, Rule, RuleId, SimTime, Stale,
@@ -41,16 +41,18 @@ pub struct Fs {
     stale: Option<Vec<Stale>>,
 }
 
-/// Where paths led, remembered while no name or link changes.
+/// The folders to which paths led, remembered while no name or link changes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Led {
     structure: u64,
-    to: BTreeMap<Box<str>, Result<NodeId, Errno>>,
+    to: BTreeMap<Arc<str>, NodeId>,
+    /// The one asked for last: what lies in one folder is mostly read together.
+    last: Option<(Arc<str>, NodeId)>,
 }
 
-/// How many paths are remembered. Chosen: any value above the number of files that a reader asks
+/// How many paths are remembered. Chosen: any value above the number of folders that a reader asks
 /// for in a poll works.
-const LED_MAX: usize = 32_768;
+const LED_MAX: usize = 8192;
 
 /// What a node is like from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +94,11 @@ impl Fs {
     /// the first that fits wins, and in it the link that leads deepest.
     pub fn alias_folder(&mut self, path: impl Into<TreePath>) {
         self.names.alias_folder(path.into());
+    }
+
+    /// Works out the names of all nodes: what is cloned from here need not.
+    pub fn know_names(&mut self) {
+        self.names.know_all(&self.tree);
     }
 
     /// Makes a name one that always resolves, so that each listing of it reaches the server: where
@@ -300,22 +307,43 @@ impl Fs {
 
     /// Where a path leads for a reader, with rules on links.
     pub(crate) fn resolve(&mut self, path: &str) -> Result<NodeId, Errno> {
+        if let Some((folder, name)) = path.rsplit_once('/')
+            && let Some(folder) = self.folder_at(folder)
+            && let Some(node) = self.tree.child(folder, name)
+            && self.tree.kind(node) != Some(NodeKind::Link)
+        {
+            return Ok(node);
+        }
+        Walk::new(&self.tree, Some(&self.link_fails)).from(NodeId::ROOT, path, true)
+    }
+
+    /// The folder to which a path leads, if it leads to one.
+    fn folder_at(&mut self, path: &str) -> Option<NodeId> {
         if self.led.structure != self.tree.structure() {
             self.led = Led {
                 structure: self.tree.structure(),
-                to: BTreeMap::new(),
+                ..Led::default()
             };
         }
-        if let Some(known) = self.led.to.get(path) {
-            return *known;
+        if let Some((last, folder)) = &self.led.last
+            && **last == *path
+        {
+            return Some(*folder);
+        }
+        if let Some((path, folder)) = self.led.to.get_key_value(path) {
+            self.led.last = Some((Arc::clone(path), *folder));
+            return Some(*folder);
         }
         let mut walk = Walk::new(&self.tree, Some(&self.link_fails));
-        let found = walk.from(NodeId::ROOT, path, true);
-        let steady = !walk.met_writable;
-        if steady && self.led.to.len() < LED_MAX {
+        let found = walk.from(NodeId::ROOT, path, true).ok()?;
+        let is_steady = !walk.met_writable;
+        if self.tree.kind(found) != Some(NodeKind::Folder) {
+            return None;
+        }
+        if is_steady && self.led.to.len() < LED_MAX {
             self.led.to.insert(path.into(), found);
         }
-        found
+        Some(found)
     }
 
     pub(crate) fn real(&self, folder: NodeId) -> NodeId {

@@ -57,8 +57,9 @@ pub(crate) struct Names {
     alias_folders: Vec<TreePath>,
     structure: Option<u64>,
     /// Where links of alias folders lead: the rank of the folder and the link's path.
-    led_to: BTreeMap<NodeId, (usize, TreePath)>,
-    known: Vec<Option<Arc<Name>>>,
+    led_to: Arc<BTreeMap<NodeId, (usize, TreePath)>>,
+    /// By the numbers of nodes; shared with what this was cloned from, until one more is known.
+    known: Arc<Vec<Option<Arc<Name>>>>,
 }
 
 impl Names {
@@ -78,12 +79,20 @@ impl Names {
         let name = Arc::new(self.make(tree, id)?);
         // Names in the writable folder change without a new structure number.
         if tree.node(id).is_some_and(|node| !node.writable) {
-            if self.known.len() <= id.index() {
-                self.known.resize(id.index() + 1, None);
+            let known = Arc::make_mut(&mut self.known);
+            if known.len() <= id.index() {
+                known.resize(id.index() + 1, None);
             }
-            self.known[id.index()] = Some(Arc::clone(&name));
+            known[id.index()] = Some(Arc::clone(&name));
         }
         Some(name)
+    }
+
+    /// Learns the names of all nodes.
+    pub(crate) fn know_all(&mut self, tree: &Tree) {
+        for id in tree.nodes() {
+            self.of(tree, id);
+        }
     }
 
     /// The name of something in a folder, there or not.
@@ -116,8 +125,8 @@ impl Names {
     }
 
     fn learn(&mut self, tree: &Tree) {
-        self.known.clear();
-        self.led_to.clear();
+        self.known = Arc::default();
+        let mut led_to = BTreeMap::new();
         for (rank, folder) in self.alias_folders.iter().enumerate() {
             let Some(id) = tree.get(folder) else { continue };
             for (name, child) in tree.children(id) {
@@ -128,10 +137,11 @@ impl Names {
                 if let Ok(target) = tree.resolve(&link)
                     && target != NodeId::ROOT
                 {
-                    self.led_to.entry(target).or_insert((rank, link));
+                    led_to.entry(target).or_insert((rank, link));
                 }
             }
         }
+        self.led_to = Arc::new(led_to);
         self.structure = Some(tree.structure());
     }
 }

@@ -12,6 +12,9 @@ impl TreePath {
     /// stopping at the root.
     #[must_use]
     pub fn new(text: &str) -> Self {
+        if is_normal(text) {
+            return Self(text.to_owned());
+        }
         let mut parts: Vec<&str> = Vec::new();
         for part in text.split('/') {
             match part {
@@ -28,7 +31,7 @@ impl TreePath {
     /// The path of `below` under this folder.
     #[must_use]
     pub fn join(&self, below: &str) -> Self {
-        Self::new(&format!("{}/{below}", self.0))
+        Self::from(format!("{}/{below}", self.0))
     }
 
     /// The folder that holds this path; `None` for the root.
@@ -47,7 +50,12 @@ impl TreePath {
     /// The last component; empty for the root.
     #[must_use]
     pub fn name(&self) -> &str {
-        self.0.rsplit('/').next().unwrap_or_default()
+        self.in_two().1
+    }
+
+    /// The path of the folder that holds this one, empty for the root's own, and the last component.
+    pub(crate) fn in_two(&self) -> (&str, &str) {
+        self.0.rsplit_once('/').unwrap_or(("", &self.0))
     }
 
     /// The path as text.
@@ -65,8 +73,18 @@ impl From<&str> for TreePath {
 
 impl From<String> for TreePath {
     fn from(text: String) -> Self {
+        if is_normal(&text) {
+            return Self(text);
+        }
         Self::new(&text)
     }
+}
+
+/// Whether a text is a path in normal form already, as most are.
+fn is_normal(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let is_name = |name: &[u8]| !matches!(name, b"" | b"." | b"..");
+    bytes.is_empty() || bytes.split(|byte| *byte == b'/').all(is_name)
 }
 
 impl ops::Deref for TreePath {

@@ -13,6 +13,7 @@ use crate::{
     node::{Body, Node},
 };
 
+use epoch::LastFolder;
 pub(crate) use walk::Walk;
 
 /// A tree of folders, files, links and streams.
@@ -68,8 +69,9 @@ impl Tree {
     /// empties it.
     pub fn apply(&mut self, edits: &[Edit]) -> Vec<Stale> {
         let mut stale = Vec::new();
+        let mut last = LastFolder::default();
         for edit in edits {
-            self.apply_one(edit, &mut stale);
+            self.apply_one(edit, &mut last, &mut stale);
         }
         self.keep_promises(&mut stale);
         stale
@@ -91,6 +93,10 @@ impl Tree {
     /// The node at a canonical path, if there is one; links are not followed.
     #[must_use]
     pub fn get(&self, path: &TreePath) -> Option<NodeId> {
+        self.walk_to(path)
+    }
+
+    fn walk_to(&self, path: &str) -> Option<NodeId> {
         path.split('/')
             .filter(|part| !part.is_empty())
             .try_fold(NodeId::ROOT, |at, part| self.child(at, part))
@@ -230,18 +236,16 @@ impl Tree {
         self.nodes.get_mut(id.index())?.as_mut().map(Arc::make_mut)
     }
 
+    /// Every node, by number.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = NodeId> {
+        let live = self.nodes.iter().enumerate();
+        live.filter_map(|(index, node)| node.as_ref().map(|_| NodeId::from_index(index)))
+    }
+
     /// Every link, by number.
     pub(crate) fn links(&self) -> impl Iterator<Item = NodeId> {
-        let is_link = |node: &Option<Arc<Node>>| {
-            node.as_ref()
-                .is_some_and(|node| matches!(node.body, Body::Link(_)))
-        };
-        let links = self
-            .nodes
-            .iter()
-            .enumerate()
-            .filter(move |(_, node)| is_link(node));
-        links.map(|(index, _)| NodeId::from_index(index))
+        self.nodes()
+            .filter(|id| self.kind(*id) == Some(NodeKind::Link))
     }
 
     /// Says that links answer otherwise than before, though no edit was made.

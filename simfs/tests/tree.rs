@@ -218,6 +218,30 @@ proptest! {
         }
     }
 
+    /// What a reader's file system remembers of the ways it went never shows.
+    #[test]
+    fn a_path_that_was_walked_before_leads_where_it_leads_now(sets in vec(edits(), 1..6)) {
+        let paths = ["a/b/../d", "h/f", "/e/f", "a//b", "a/b/.", "a/b/c/..", "x", "e/f/x", ""];
+        let mut fs = simfs::Fs::new();
+        fs.set_anchor("e/f/x");
+        for set in &sets {
+            fs.apply(set);
+            for path in PATHS.iter().chain(&paths).chain(PATHS) {
+                let now = fs.tree().resolve(path).map(|node| fs.tree().kind(node).unwrap());
+                prop_assert_eq!(fs.stat(path), now, "{}", path);
+            }
+        }
+    }
+
+    #[test]
+    fn a_path_in_normal_form_is_taken_as_it_is(parts in vec(select(vec!["a", "bc", ".", "..", "", ".d"]), 0..6)) {
+        let text = parts.join("/");
+        let path = TreePath::new(&text);
+        prop_assert_eq!(&TreePath::from(text.clone()), &path);
+        prop_assert_eq!(&TreePath::new(&format!("./{text}/")), &path);
+        prop_assert_eq!(&TreePath::from(path.as_str()), &path);
+    }
+
     #[test]
     fn bytes_that_change_leave_the_structure_alone(set in edits(), byte in any::<u8>()) {
         let mut tree = Tree::new();

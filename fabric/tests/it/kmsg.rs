@@ -8,7 +8,7 @@ use crate::room::{act, node, slot, to_ms, world_of};
 
 const PATH: &str = "dev/kmsg";
 
-fn text(fs: &Fs) -> String {
+fn text(fs: &mut Fs) -> String {
     let bytes = fs.peek(PATH).expect("the stream is there");
     String::from_utf8(bytes).expect("a log is text")
 }
@@ -20,11 +20,11 @@ fn every_line_is_a_record_with_its_number_and_the_microseconds_since_boot() {
     let booted_us = world.machine(&node).expect("it is there").clock.boot_ns / 1000;
     let (mut kmsg, mut fs) = (Kmsg::default(), Fs::new());
     fs.apply(&kmsg.edits(&world, &node));
-    assert_eq!(text(&fs), "");
+    assert_eq!(text(&mut fs), "");
     to_ms(&mut world, 1_500);
     act(&mut world, Action::Cut(victim));
     fs.apply(&kmsg.edits(&world, &node));
-    let log = text(&fs);
+    let log = text(&mut fs);
     let lines: Vec<&str> = log.lines().collect();
     assert_eq!(lines.len(), world.kernel_log(&node).len());
     for (number, (record, line)) in lines.iter().zip(world.kernel_log(&node)).enumerate() {
@@ -42,12 +42,12 @@ fn what_was_read_stays_and_more_comes_behind_it() {
     let (mut kmsg, mut fs) = (Kmsg::default(), Fs::new());
     act(&mut world, Action::Cut(victim.clone()));
     fs.apply(&kmsg.edits(&world, &node));
-    let before = text(&fs);
+    let before = text(&mut fs);
     to_ms(&mut world, 5_000);
     act(&mut world, Action::Mend(victim));
     to_ms(&mut world, 6_000);
     fs.apply(&kmsg.edits(&world, &node));
-    let after = text(&fs);
+    let after = text(&mut fs);
     assert!(after.starts_with(&before) && after.len() > before.len(), "{after}");
 }
 
@@ -58,12 +58,12 @@ fn a_reboot_begins_another_log() {
     let (mut kmsg, mut fs) = (Kmsg::default(), Fs::new());
     act(&mut world, Action::Cut(victim));
     fs.apply(&kmsg.edits(&world, &node));
-    assert_ne!(text(&fs), "");
+    assert_ne!(text(&mut fs), "");
     to_ms(&mut world, 9_000);
     let plan = RebootPlan::default();
     act(&mut world, Action::Reboot { node: node.clone(), plan });
     fs.apply(&kmsg.edits(&world, &node));
     let lines = world.kernel_log(&node).len();
-    assert_eq!(text(&fs).lines().count(), lines);
-    assert!(!text(&fs).contains("Link down"), "{}", text(&fs));
+    assert_eq!(text(&mut fs).lines().count(), lines);
+    assert!(!text(&mut fs).contains("Link down"), "{}", text(&mut fs));
 }

@@ -390,7 +390,7 @@ fn an_early_sweep_arms_a_port_before_its_trap_is_followed() {
         .get("dgx-a100")
         .expect("the platform ships")
         .clone();
-    let mut world = fabric::Fabric::new(vec![(crate::room::node(), platform)], timing);
+    let mut world = Fabric::new(vec![(crate::room::node(), platform)], timing);
     let victim = slot(&world, 0);
     act(&mut world, Action::Cut(victim.clone()));
     act(&mut world, Action::Mend(victim.clone()));

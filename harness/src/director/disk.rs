@@ -98,6 +98,6 @@ fn canonical(path: &str, fs: &Fs) -> String {
 }
 
 /// The state file's bytes; `None` if it is not there.
-pub(crate) fn state_file(fs: &mut Fs) -> Option<Vec<u8>> {
+pub(crate) fn state_file(fs: &mut Fs) -> Option<&[u8]> {
     fs.peek(&format!("{WRITABLE}/{STATE_FILE}")).ok()
 }

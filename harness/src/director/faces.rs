@@ -1,42 +1,65 @@
-//! The faces of a node's functions, read from its machine.
+//! The faces of a node's functions, read from its machine: only what changed is read again.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use fabric::Fabric;
-use platforms::{CounterValue, Function, Machine, NodeName, PciAddress, Role};
+use platforms::{CounterValue, Function, NodeName, PciAddress, Role, Shared};
 
 use crate::director::{Faces, FunctionFace, PortFace};
 
-/// Brings the faces of a node up to date; nothing is done while no function changed since `shown`.
-pub(super) fn refresh(faces: &mut Arc<Faces>, fabric: &Fabric, node: &NodeName, shown: &Machine) {
-    let Some(machine) = fabric.machine(node) else {
-        return;
-    };
-    let same = machine.functions == shown.functions && machine.class_present == shown.class_present;
-    if same && !faces.0.is_empty() {
-        return;
+/// The faces of a node, and what they were read from.
+#[derive(Debug, Default)]
+pub(super) struct Mirror {
+    faces: Arc<Faces>,
+    functions: BTreeMap<PciAddress, Shared<Function>>,
+    class_present: bool,
+}
+
+impl Mirror {
+    /// The faces as they were last read.
+    pub(super) fn faces(&self) -> Arc<Faces> {
+        Arc::clone(&self.faces)
     }
-    let declared = fabric
-        .ports(node)
-        .into_iter()
-        .filter_map(|port| Some((port.slot.pci, port.role?)));
-    let roles: BTreeMap<PciAddress, Role> = declared.collect();
-    let mut now = Faces(faces.0.clone());
-    for face in now.0.values_mut() {
-        face.listed = false;
-    }
-    for (pci, function) in &machine.functions {
-        let before = now.0.remove(pci);
-        let role = roles
-            .get(pci)
-            .copied()
-            .or(before.as_ref().map(|face| face.role));
-        if let Some(face) = face(function, role, machine.class_present).or(before) {
-            now.0.insert(*pci, face);
+
+    /// Brings the faces up to date. A function that is what it was keeps its face.
+    pub(super) fn refresh(&mut self, fabric: &Fabric, node: &NodeName) {
+        let Some(machine) = fabric.machine(node) else {
+            return;
+        };
+        let all = self.class_present != machine.class_present || self.faces.0.is_empty();
+        if !all && self.functions == machine.functions {
+            return;
         }
-    }
-    if now != **faces {
-        *faces = Arc::new(now);
+        let declared = fabric
+            .ports(node)
+            .into_iter()
+            .filter_map(|port| Some((port.slot.pci, port.role?)));
+        let roles: BTreeMap<PciAddress, Role> = declared.collect();
+        let mut now = Faces(self.faces.0.clone());
+        for (pci, face) in &mut now.0 {
+            face.listed &= machine.functions.contains_key(pci);
+        }
+        for (pci, function) in &machine.functions {
+            if !all && self.functions.get(pci) == Some(function) {
+                continue;
+            }
+            let mut before = now.0.remove(pci);
+            if let Some(before) = &mut before {
+                before.listed = false;
+            }
+            let role = roles
+                .get(pci)
+                .copied()
+                .or(before.as_ref().map(|face| face.role));
+            if let Some(face) = face(function, role, machine.class_present).or(before) {
+                now.0.insert(*pci, face);
+            }
+        }
+        if now != *self.faces {
+            self.faces = Arc::new(now);
+        }
+        self.functions.clone_from(&machine.functions);
+        self.class_present = machine.class_present;
     }
 }
 

@@ -8,7 +8,7 @@ use scenarios::RuleDeed;
 use simfs::{Fs, SimTime};
 
 use super::{
-    Change, Director, Interface, LinkTruth, NodeTruth, StageError, TickTruth, disk, faces, files,
+    Change, Director, Interface, LinkTruth, NodeTruth, StageError, TickTruth, disk, files,
 };
 
 impl Director<'_> {
@@ -26,8 +26,8 @@ impl Director<'_> {
             let Some(machine) = self.fabric.machine(name) else {
                 continue;
             };
-            faces::refresh(&mut scene.faces, &self.fabric, name, &scene.shown);
-            let faces = Arc::clone(&scene.faces);
+            scene.mirror.refresh(&self.fabric, name);
+            let faces = scene.mirror.faces();
             let truth = NodeTruth {
                 clock: machine.clock,
                 after: Arc::clone(&faces),
@@ -71,7 +71,7 @@ impl Director<'_> {
             .nodes
             .get_mut(node)
             .ok_or_else(|| StageError::NoSuchNode(node.clone()))?;
-        faces::refresh(&mut scene.faces, &self.fabric, node, &scene.shown);
+        scene.mirror.refresh(&self.fabric, node);
         if scene.shown != *machine {
             fs.apply(&platforms::diff(&scene.shown, machine));
             scene.shown = machine.clone();
@@ -94,7 +94,7 @@ impl Director<'_> {
                 Change::Arm { mut rule, torn } => {
                     if let Some(new) = torn {
                         let old = fs.peek(rule.pattern.as_str()).unwrap_or_default();
-                        rule.verdict = simfs::Verdict::Content(files::torn(&old, new));
+                        rule.verdict = simfs::Verdict::Content(files::torn(old, new));
                     }
                     fs.arm(rule);
                 }

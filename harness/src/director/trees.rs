@@ -1,41 +1,104 @@
-//! Trees of machines at rest, rendered once and cloned for every drill that begins with one.
+//! Worlds at rest and their trees, made once and cloned for every drill that begins with one.
 //!
-//! A clone shares its nodes with the original until an edit changes them. Left out: what a story adds
-//! before the first poll (`show.rs`). Start at [`Trees::of`].
+//! A clone shares what it is made of with the original until something in it changes. Left out: what
+//! a story adds before the first poll (`show.rs`). Start at [`Trees`].
 
 use std::{
+    collections::BTreeMap,
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use platforms::Machine;
+use fabric::{Fabric, Timing};
+use platforms::{Machine, NodeName, Platform};
 use simfs::Fs;
 
 use super::files::{CLASS_INFINIBAND, WRITABLE};
 
-/// How many trees are kept. Chosen: more than there are platforms and variants.
-const TREES_MAX: usize = 64;
+/// How many worlds are kept. Chosen: more than there are platforms and variants.
+const WORLDS_MAX: usize = 64;
 
-/// The trees that were rendered so far; its clones share them.
+/// The worlds that were met so far; its clones share them.
 #[derive(Clone, Default)]
-pub struct Trees(Arc<Mutex<Vec<(Machine, Fs)>>>);
+pub struct Trees(Arc<Mutex<Vec<World>>>);
+
+/// A world at rest, and its trees as far as they were asked for.
+struct World {
+    nodes: Vec<(NodeName, Platform)>,
+    fabric: Fabric,
+    trees: BTreeMap<NodeName, Fs>,
+}
 
 impl Trees {
-    /// The tree of a machine in full, with its names, its anchor and its writable folder.
+    /// The world of these nodes at rest.
     #[must_use]
-    pub fn of(&self, machine: &Machine) -> Fs {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // What was asked for last stands last, so that it is found first and goes last.
-        if let Some(place) = known.iter().rposition(|(at_rest, _)| at_rest == machine) {
-            known[place..].rotate_left(1);
-            return known[known.len() - 1].1.clone();
+    pub fn fabric(&self, nodes: &[(NodeName, Platform)]) -> Fabric {
+        let mut known = self.lock();
+        world(&mut known, nodes).fabric.clone()
+    }
+
+    /// The machine of one of these nodes at rest, and its tree in full with its names, its anchor and
+    /// its writable folder; `None` if there is no such node.
+    #[must_use]
+    pub fn of(&self, nodes: &[(NodeName, Platform)], node: &NodeName) -> Option<(Machine, Fs)> {
+        let mut known = self.lock();
+        let world = world(&mut known, nodes);
+        let machine = world.fabric.machine(node)?.clone();
+        let fs = match world.trees.get(node) {
+            Some(fs) => fs.clone(),
+            None => {
+                let fs = world.like(node, &machine).unwrap_or_else(|| rendered(&machine));
+                world.trees.insert(node.clone(), fs.clone());
+                fs
+            }
+        };
+        Some((machine, fs))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<World>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The world of these nodes. What was asked for last stands last, so that it is found first and goes
+/// last.
+fn world<'k>(known: &'k mut Vec<World>, nodes: &[(NodeName, Platform)]) -> &'k mut World {
+    match known.iter().rposition(|world| world.is_of(nodes)) {
+        Some(place) => known[place..].rotate_left(1),
+        None => {
+            if known.len() == WORLDS_MAX {
+                known.remove(0);
+            }
+            known.push(World {
+                nodes: nodes.to_vec(),
+                fabric: Fabric::new(nodes.to_vec(), Timing::default()),
+                trees: BTreeMap::new(),
+            });
         }
-        let fs = rendered(machine);
-        if known.len() == TREES_MAX {
-            known.remove(0);
-        }
-        known.push((machine.clone(), fs.clone()));
-        fs
+    }
+    known.last_mut().expect("it was just put there")
+}
+
+impl World {
+    /// The tree of this node made of another's of the same make, of which it shares all that is equal.
+    fn like(&self, node: &NodeName, machine: &Machine) -> Option<Fs> {
+        let (_, platform) = self.nodes.iter().find(|(name, _)| name == node)?;
+        let mut twins = self
+            .nodes
+            .iter()
+            .filter(|(_, other)| platform.is_same_copy(other));
+        let (other, tree) =
+            twins.find_map(|(name, _)| Some((name, self.trees.get(name)?)))?;
+        let mut fs = tree.clone();
+        fs.apply(&platforms::diff(self.fabric.machine(other)?, machine));
+        Some(fs)
+    }
+
+    fn is_of(&self, nodes: &[(NodeName, Platform)]) -> bool {
+        let same = |(ours, theirs): (&(NodeName, Platform), &(NodeName, Platform))| {
+            ours.0 == theirs.0 && ours.1.is_same_copy(&theirs.1)
+        };
+        self.nodes.len() == nodes.len() && self.nodes.iter().zip(nodes).all(same)
     }
 }
 
@@ -53,5 +116,6 @@ fn rendered(machine: &Machine) -> Fs {
     fs.apply(&platforms::render(machine));
     fs.set_anchor(CLASS_INFINIBAND);
     fs.set_writable(WRITABLE);
+    fs.know_names();
     fs
 }

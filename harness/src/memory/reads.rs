@@ -33,19 +33,25 @@ impl TraceLog {
         };
         let equal = trace.len() == self.trace.len() && trace.iter().zip(&self.trace).all(same);
         if !equal || self.reads.is_empty() {
-            self.reads = trace
-                .iter()
-                .map(ToString::to_string)
-                .collect::<Vec<_>>()
-                .into();
+            let before = || self.trace.iter().zip(self.reads.iter());
+            let known = trace.iter().zip(before()).map(|(entry, (was, line))| {
+                if same((entry, was)) {
+                    line.clone()
+                } else {
+                    entry.to_string()
+                }
+            });
+            let further = trace.iter().skip(before().count());
+            let lines = known.chain(further.map(ToString::to_string));
+            self.reads = lines.collect::<Vec<_>>().into();
         }
         self.trace = trace;
         self.reads.clone()
     }
 
     /// The state file's bytes, shared with the tick before if they are the same.
-    pub(crate) fn state_file(&mut self, bytes: Option<Vec<u8>>) -> Option<Arc<[u8]>> {
-        if bytes.as_deref() != self.state_file.as_deref() {
+    pub(crate) fn state_file(&mut self, bytes: Option<&[u8]>) -> Option<Arc<[u8]>> {
+        if bytes != self.state_file.as_deref() {
             self.state_file = bytes.map(Into::into);
         }
         self.state_file.clone()

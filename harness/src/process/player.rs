@@ -62,7 +62,7 @@ impl<'a> Player<'a> {
         story: &'a Story,
         descriptor: &'a Descriptor,
     ) -> Played {
-        let director = match Director::new(story) {
+        let director = match Director::new(story, &arm.options.trees) {
             Ok(director) => director,
             Err(error) => return unplayed(stage(&error)),
         };

@@ -115,9 +115,9 @@ impl Station {
 
     /// What the chair did in the tick that ends.
     pub(super) fn end_tick(&mut self) -> ChairTick {
-        let state = state_file(&mut self.fs());
+        let mut fs = self.fs.lock().unwrap_or_else(PoisonError::into_inner);
         let mut tick = std::mem::take(&mut self.tick);
-        tick.state_file = self.trace.state_file(state);
+        tick.state_file = self.trace.state_file(state_file(&mut fs));
         tick
     }
 }

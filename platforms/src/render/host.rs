@@ -49,18 +49,20 @@ pub(super) fn parts<'a>(
     if machine.class_present && differs(&|other| other.class_present) {
         add("sys/class".to_owned(), HostPart::Classes);
     }
-    if differs(&|other| same_slots(other, machine)) {
+    let same_functions = other.is_some_and(|(_, touched)| touched.is_empty());
+    let same_hardware = |other: &Machine| same_functions && other.gpus == machine.gpus;
+    if differs(&|other| same_hardware(other) || same_slots(other, machine)) {
         for bridge in bridges(machine) {
             add(bridge, HostPart::Bridge);
         }
     }
-    if differs(&|other| drivers(other).eq(drivers(machine))) {
+    if differs(&|other| same_hardware(other) || drivers(other).eq(drivers(machine))) {
         for driver in drivers(machine).flatten().collect::<BTreeSet<_>>() {
             add(format!("sys/bus/pci/drivers/{driver}"), HostPart::Driver);
         }
     }
     if differs(&|other| other.gpus == machine.gpus) {
-        for gpu in &machine.gpus {
+        for gpu in machine.gpus.iter() {
             add(folder(&gpu.pci, None), HostPart::Gpu(gpu));
         }
     }

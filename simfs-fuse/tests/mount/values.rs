@@ -215,7 +215,10 @@ fn stale_bytes_are_served_to_a_test_that_asks_for_them_and_only_there() {
     assert_eq!(read(&state).unwrap(), UP);
     assert_eq!(read(&rate).unwrap(), "10 Gb/sec\n");
     assert_eq!(
-        stage.server.with_fs(|fs| fs.peek("class/a/state")).unwrap(),
+        stage
+            .server
+            .with_fs(|fs| fs.peek("class/a/state").map(<[u8]>::to_vec))
+            .unwrap(),
         DOWN.as_bytes()
     );
 }

@@ -7,63 +7,95 @@ use crate::{
     node::{Body, Node},
 };
 
+/// The folder of the edit before. Edits come in the order of their paths, so most lie where the one
+/// before does, and the way there is walked once.
+///
+/// It is good for one edit set: in it no folder moves, so a folder that lives is where it was found.
+#[derive(Default)]
+pub(super) struct LastFolder<'e> {
+    path: &'e str,
+    node: Option<NodeId>,
+}
+
 impl Tree {
-    pub(super) fn apply_one(&mut self, edit: &Edit, stale: &mut Vec<Stale>) {
+    pub(super) fn apply_one<'e>(
+        &mut self,
+        edit: &'e Edit,
+        last: &mut LastFolder<'e>,
+        stale: &mut Vec<Stale>,
+    ) {
         let path = edit.path();
+        let (folder, name) = path.in_two();
+        let mut there = || {
+            let folder = self.folder_at(folder, last)?;
+            self.child(folder, name)
+        };
         match edit {
-            Edit::Folder(path) => {
-                self.make_folder(path, stale);
+            Edit::Folder(_) => {
+                if there().is_none_or(|id| self.kind(id) != Some(NodeKind::Folder)) {
+                    self.make_folder(path, stale);
+                }
             }
-            Edit::Remove(path) => self.remove(path, stale),
+            Edit::Remove(_) => self.remove(path, stale),
             _ if path.is_empty() => {}
-            Edit::File { value, .. } => match self.get(path).and_then(|id| self.node_mut(id)) {
+            Edit::File { value, .. } => match there().and_then(|id| self.node_mut(id)) {
                 Some(Node {
                     body: Body::File(old),
                     ..
                 }) => old.clone_from(value),
-                _ => self.replace(path, Body::File(value.clone()), stale),
+                _ => self.replace(path, Body::File(value.clone()), last, stale),
             },
-            Edit::Link { target, .. } => self.apply_link(path, target, stale),
-            Edit::Stream(_) => self.append(path, &[], stale),
-            Edit::Append { bytes, .. } => self.append(path, bytes, stale),
+            Edit::Link { target, .. } => match there().and_then(|id| Some((id, self.node(id)?))) {
+                Some((id, node)) if matches!(node.body, Body::Link(_)) => {
+                    self.turn_link(id, target, stale);
+                }
+                _ => self.replace(path, Body::Link(target.as_str().into()), last, stale),
+            },
+            Edit::Stream(_) => self.append(path, &[], last, stale),
+            Edit::Append { bytes, .. } => self.append(path, bytes, last, stale),
         }
     }
 
-    fn apply_link(&mut self, path: &TreePath, target: &str, stale: &mut Vec<Stale>) {
-        match self.get(path).and_then(|id| Some((id, self.node_mut(id)?))) {
-            Some((
-                _,
-                Node {
-                    body: Body::Link(old),
-                    ..
-                },
-            )) if **old == *target => {}
-            Some((
-                id,
-                Node {
-                    body: Body::Link(old),
-                    ..
-                },
-            )) => {
-                *old = target.into();
-                self.structure += 1;
-                stale.push(Stale::Inode(id));
-            }
-            _ => self.replace(path, Body::Link(target.into()), stale),
+    /// The folder at a canonical path, if it is there.
+    fn folder_at<'e>(&self, path: &'e str, last: &mut LastFolder<'e>) -> Option<NodeId> {
+        let is_folder = |id: &NodeId| self.kind(*id) == Some(NodeKind::Folder);
+        if last.path != path || !last.node.as_ref().is_some_and(is_folder) {
+            *last = LastFolder {
+                path,
+                node: self.walk_to(path).filter(is_folder),
+            };
+        }
+        last.node
+    }
+
+    fn turn_link(&mut self, id: NodeId, target: &str, stale: &mut Vec<Stale>) {
+        if self.target(id) == Some(target) {
+            return;
+        }
+        if let Some(node) = self.node_mut(id) {
+            node.body = Body::Link(target.into());
+            self.structure += 1;
+            stale.push(Stale::Inode(id));
         }
     }
 
-    fn append(&mut self, path: &TreePath, bytes: &[u8], stale: &mut Vec<Stale>) {
+    fn append<'e>(
+        &mut self,
+        path: &'e TreePath,
+        bytes: &[u8],
+        last: &mut LastFolder<'e>,
+        stale: &mut Vec<Stale>,
+    ) {
         match self.get(path).and_then(|id| self.node_mut(id)) {
             Some(Node {
                 body: Body::Stream(old),
                 ..
             }) => old.extend_from_slice(bytes),
-            _ => self.replace(path, Body::Stream(bytes.to_vec()), stale),
+            _ => self.replace(path, Body::Stream(bytes.to_vec()), last, stale),
         }
     }
 
-    pub(super) fn make_folder(&mut self, path: &TreePath, stale: &mut Vec<Stale>) -> NodeId {
+    pub(super) fn make_folder(&mut self, path: &str, stale: &mut Vec<Stale>) -> NodeId {
         let mut at = NodeId::ROOT;
         for part in path.split('/').filter(|part| !part.is_empty()) {
             at = match self.child(at, part) {
@@ -81,14 +113,33 @@ impl Tree {
         at
     }
 
-    fn replace(&mut self, path: &TreePath, body: Body, stale: &mut Vec<Stale>) {
-        if let Some(old) = self.get(path) {
-            self.remove_node(old, stale);
-        }
-        let parent = self.make_folder(&path.parent().unwrap_or_default(), stale);
+    fn replace<'e>(
+        &mut self,
+        path: &'e TreePath,
+        body: Body,
+        last: &mut LastFolder<'e>,
+        stale: &mut Vec<Stale>,
+    ) {
+        let (folder, name) = path.in_two();
+        let parent = match self.folder_at(folder, last) {
+            Some(parent) => {
+                if let Some(old) = self.child(parent, name) {
+                    self.remove_node(old, stale);
+                }
+                parent
+            }
+            None => {
+                let made = self.make_folder(folder, stale);
+                *last = LastFolder {
+                    path: folder,
+                    node: Some(made),
+                };
+                made
+            }
+        };
         self.structure += 1;
-        self.note_arrival(parent, path.name(), stale);
-        self.add(parent, path.name(), body);
+        self.note_arrival(parent, name, stale);
+        self.add(parent, name, body);
     }
 
     fn remove(&mut self, path: &TreePath, stale: &mut Vec<Stale>) {
