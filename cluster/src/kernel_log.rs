@@ -1,0 +1,155 @@
+//! The kernel-log monitor: what a node's kernel says of its NICs, as health events.
+//!
+//! Every line that matches is an event; none is held back because it was said before. Patterns are
+//! tried in their order and the first decides; the soft lockup, which takes two lines, is tried first.
+//! There is no recovery but a reboot's. Left out: the journal's reading and its polls of 15 s, which
+//! are the caller's. Start at [`KernelLogMonitor`].
+//! Source: NVSentinel, syslog-health-monitor; "Syslog Detection & Correlation".
+
+mod lockup;
+mod pattern;
+mod pci;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proto::{Entity, HealthEvent, ProcessingStrategy, RecommendedAction, VERSION};
+
+use crate::stamp::Stamp;
+use lockup::Lockup;
+
+pub use lockup::{LOCKUP_LINES, LOCKUP_QUIET};
+pub use pattern::{LOCKUP, Pattern, PatternSet};
+pub use pci::pci_address;
+
+/// The agent's name on the wire.
+pub const AGENT: &str = "syslog-health-monitor";
+/// The check's name on the wire.
+pub const CHECK: &str = "SysLogsNICDriverError";
+
+/// How the monitor behaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelLogProfile {
+    /// What it looks for.
+    pub patterns: PatternSet,
+    /// The class of the healthy event after a reboot. The faults are of class `NIC`.
+    pub recovery_class: &'static str,
+    /// How far its events may act.
+    pub strategy: ProcessingStrategy,
+}
+
+impl KernelLogProfile {
+    /// As deployed since 2026-07: its healthy event is of class `GPU`, so it clears the node condition and
+    /// leaves the cordon.
+    pub const DEPLOYED: Self = Self {
+        patterns: PatternSet::Deployed,
+        recovery_class: "GPU",
+        strategy: ProcessingStrategy::ExecuteRemediation,
+    };
+    /// As first designed: two of its four patterns match nothing that a kernel prints, and a transmit
+    /// watchdog is fatal.
+    pub const FIRST: Self = Self {
+        patterns: PatternSet::First,
+        recovery_class: "GPU",
+        strategy: ProcessingStrategy::ExecuteRemediation,
+    };
+    /// As it ought to be: what it reports, it clears.
+    pub const MENDED: Self = Self {
+        patterns: PatternSet::Deployed,
+        recovery_class: "NIC",
+        strategy: ProcessingStrategy::ExecuteRemediation,
+    };
+}
+
+/// The NIC behind each PCI function with the driver `mlx5_core`: the RDMA device's name, or else the
+/// interface's.
+pub type Functions = BTreeMap<String, String>;
+
+/// The monitor of one node.
+#[derive(Clone, Debug)]
+pub struct KernelLogMonitor {
+    node: String,
+    profile: KernelLogProfile,
+    /// The patterns that are on. All are off as shipped.
+    enabled: BTreeSet<&'static str>,
+    lockup: Lockup,
+}
+
+impl KernelLogMonitor {
+    /// A monitor with every pattern of its profile switched on.
+    #[must_use]
+    pub fn new(node: &str, profile: KernelLogProfile) -> Self {
+        let names = profile.patterns.names();
+        Self {
+            node: node.to_owned(),
+            profile,
+            enabled: names.into_iter().collect(),
+            lockup: Lockup::default(),
+        }
+    }
+
+    /// The same with only these patterns on.
+    #[must_use]
+    pub fn with_only(mut self, names: &[&str]) -> Self {
+        self.enabled.retain(|name| names.contains(name));
+        self
+    }
+
+    /// Reads one line; the event that it makes, if it makes one.
+    pub fn line(&mut self, at: Stamp, line: &str, functions: &Functions) -> Option<HealthEvent> {
+        if self.enabled.contains(LOCKUP)
+            && let Some(seen) = self.lockup.line(at, line)
+        {
+            let mut event = self.event(at, LOCKUP, true, seen.message());
+            event.metadata = seen.metadata();
+            return Some(event);
+        }
+        let mut patterns = self.profile.patterns.patterns().iter();
+        let found = patterns.find(|pattern| {
+            self.enabled.contains(pattern.name) && pattern.matches(line, functions)
+        })?;
+        let mut event = self.event(at, found.name, found.is_fatal, line.to_owned());
+        let nic = pci_address(line).and_then(|address| functions.get(address));
+        event.entities_impacted = nic.into_iter().map(|nic| nic_entity(nic)).collect();
+        Some(event)
+    }
+
+    /// The node has rebooted: everything that this check reported before is over.
+    #[must_use]
+    pub fn rebooted(&mut self, at: Stamp) -> HealthEvent {
+        self.lockup = Lockup::default();
+        let mut event = self.event(at, "", false, "No Health Failures".to_owned());
+        event.is_healthy = true;
+        event.error_code.clear();
+        event.component_class = self.profile.recovery_class.to_owned();
+        event
+    }
+
+    fn event(&self, at: Stamp, code: &str, is_fatal: bool, message: String) -> HealthEvent {
+        let action = if is_fatal {
+            RecommendedAction::ReplaceVm
+        } else {
+            RecommendedAction::None
+        };
+        HealthEvent {
+            version: VERSION,
+            agent: AGENT.to_owned(),
+            component_class: "NIC".to_owned(),
+            check_name: CHECK.to_owned(),
+            is_fatal,
+            message,
+            recommended_action: action.into(),
+            error_code: vec![code.to_owned()],
+            generated_timestamp: Some(at.to_wire()),
+            node_name: self.node.clone(),
+            processing_strategy: self.profile.strategy.into(),
+            ..HealthEvent::default()
+        }
+    }
+}
+
+fn nic_entity(nic: &str) -> Entity {
+    Entity {
+        entity_type: "NIC".to_owned(),
+        entity_value: nic.to_owned(),
+    }
+}

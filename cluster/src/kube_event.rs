@@ -1,0 +1,85 @@
+//! Kubernetes events: what a non-fatal health event becomes, and nothing else does.
+//!
+//! They change no condition and cordon no node. An API server forgets an event an hour after it was
+//! seen last, so no more than an hour of them is kept. Sources: NVSentinel, platform-connectors,
+//! Kubernetes connector; Kubernetes, kube-apiserver, `--event-ttl`.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use proto::HealthEvent;
+
+use crate::{entry::entry_of, stamp::Stamp};
+
+/// How long an API server keeps an event that is not seen again, by default.
+pub const EVENT_TTL: Duration = Duration::from_secs(3600);
+
+/// What two sightings must share to be one event.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct KubeEventKey {
+    /// The check's name; the event's `type`.
+    pub check: String,
+    /// The entry, as a condition would hold it.
+    pub message: String,
+}
+
+impl KubeEventKey {
+    /// `InfiniBandDegradationCheckIsNotHealthy`.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        format!("{}IsNotHealthy", self.check)
+    }
+}
+
+/// How often and when it was seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sightings {
+    /// The agent that said it first; the event's `source`.
+    pub source: String,
+    /// How often.
+    pub count: u32,
+    /// When last.
+    pub last: Stamp,
+}
+
+/// The Kubernetes events of one node.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KubeEvents {
+    seen: BTreeMap<KubeEventKey, Sightings>,
+    latest: Stamp,
+}
+
+impl KubeEvents {
+    /// Takes in a non-fatal unhealthy event; any other is none of theirs and changes nothing.
+    pub fn take(&mut self, event: &HealthEvent) -> Option<(KubeEventKey, u32)> {
+        if event.is_healthy || event.is_fatal {
+            return None;
+        }
+        let stamp = Stamp::of(event.generated_timestamp.as_ref());
+        self.forget_before(stamp);
+        let key = KubeEventKey {
+            check: event.check_name.clone(),
+            message: entry_of(event),
+        };
+        let seen = self.seen.entry(key.clone()).or_insert_with(|| Sightings {
+            source: event.agent.clone(),
+            count: 0,
+            last: stamp,
+        });
+        seen.count = seen.count.saturating_add(1);
+        seen.last = seen.last.max(stamp);
+        Some((key, seen.count))
+    }
+
+    fn forget_before(&mut self, stamp: Stamp) {
+        if stamp > self.latest {
+            self.latest = stamp;
+            let oldest = stamp.before(EVENT_TTL);
+            self.seen.retain(|_, sightings| sightings.last >= oldest);
+        }
+    }
+
+    /// Each of them.
+    pub fn iter(&self) -> impl Iterator<Item = (&KubeEventKey, &Sightings)> {
+        self.seen.iter()
+    }
+}

@@ -1,0 +1,56 @@
+//! The circuit breaker: when half of the fleet is cordoned within five minutes, the fault is more
+//! likely the monitor's than the nodes'.
+//!
+//! Source: NVSentinel, fault-quarantine, circuit breaker defaults.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use crate::stamp::Stamp;
+
+/// How far back cordons count: one that is a full five minutes old counts no more.
+pub const BREAKER_SPAN: Duration = Duration::from_secs(300);
+
+/// The breaker of one cluster.
+#[derive(Clone, Debug)]
+pub struct Breaker {
+    trips_at: usize,
+    cordons: BTreeMap<String, Stamp>,
+    is_open: bool,
+}
+
+impl Breaker {
+    /// A closed breaker of a cluster with so many GPU nodes; it opens at half of them, rounded up, and at
+    /// one at least.
+    #[must_use]
+    pub fn new(fleet: usize) -> Self {
+        Self {
+            trips_at: fleet.div_ceil(2).max(1),
+            cordons: BTreeMap::new(),
+            is_open: false,
+        }
+    }
+
+    /// How many cordons within [`BREAKER_SPAN`] open it.
+    #[must_use]
+    pub const fn trips_at(&self) -> usize {
+        self.trips_at
+    }
+
+    /// Is it open?
+    #[must_use]
+    pub const fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    pub(super) fn cordoned(&mut self, node: &str, at: Stamp) {
+        self.cordons.insert(node.to_owned(), at);
+        self.cordons
+            .retain(|_, cordoned| *cordoned > at.before(BREAKER_SPAN));
+        self.is_open |= self.cordons.len() >= self.trips_at;
+    }
+
+    pub(super) fn reset(&mut self) {
+        self.cordons.clear();
+        self.is_open = false;
+    }
+}

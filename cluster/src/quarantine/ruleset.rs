@@ -1,0 +1,88 @@
+//! Rule sets: for which events a node is cordoned.
+//!
+//! The recommended action plays no part. Left out: the rule sets about GPUs, cloud maintenance,
+//! Kubernetes objects and preflight jobs, none of whose agents speaks of NICs.
+//! Source: NVSentinel, fault-quarantine, chart values.
+
+use proto::HealthEvent;
+
+/// A node with either label at `"false"` is let alone.
+pub const MANAGED_LABELS: [&str; 2] = [
+    "k8saas.nvidia.com/ManagedByNVSentinel",
+    "nvsentinel.dgxc.nvidia.com/managed",
+];
+
+/// One rule set; what it leaves open meets everything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ruleset {
+    /// Its name.
+    pub name: String,
+    /// The agent that must speak.
+    pub agent: String,
+    /// The component classes that it may speak of; none given: any.
+    pub component_classes: Vec<String>,
+}
+
+impl Ruleset {
+    /// A rule set for the fatal events of this agent about these classes.
+    #[must_use]
+    pub fn new(name: &str, agent: &str, component_classes: &[&str]) -> Self {
+        Self {
+            name: name.to_owned(),
+            agent: agent.to_owned(),
+            component_classes: component_classes.iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    fn matches(&self, event: &HealthEvent) -> bool {
+        let classes = &self.component_classes;
+        event.is_fatal
+            && event.agent == self.agent
+            && (classes.is_empty() || classes.contains(&event.component_class))
+    }
+}
+
+/// The rule sets of a cluster, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rulesets(Vec<Ruleset>);
+
+impl Rulesets {
+    /// Exactly these.
+    #[must_use]
+    pub const fn new(rulesets: Vec<Ruleset>) -> Self {
+        Self(rulesets)
+    }
+
+    /// The defaults since 2026-05-18: the NIC monitor, and the kernel-log monitor about GPUs and NICs.
+    #[must_use]
+    pub fn shipped() -> Self {
+        Self(vec![
+            Ruleset::new("NIC health monitor", "nic-health-monitor", &[]),
+            Ruleset::new(
+                "syslog health monitor",
+                "syslog-health-monitor",
+                &["GPU", "NIC"],
+            ),
+        ])
+    }
+
+    /// The defaults when "NIC Health Monitor: Link State Detection" was written: none of them named the
+    /// NIC monitor, so no NIC fault cordoned a node.
+    #[must_use]
+    pub const fn without_nics() -> Self {
+        Self(Vec::new())
+    }
+
+    /// These, and one of the operator's own.
+    #[must_use]
+    pub fn with(mut self, ruleset: Ruleset) -> Self {
+        self.0.push(ruleset);
+        self
+    }
+
+    /// The first that speaks of this event.
+    #[must_use]
+    pub fn matching(&self, event: &HealthEvent) -> Option<&Ruleset> {
+        self.0.iter().find(|ruleset| ruleset.matches(event))
+    }
+}

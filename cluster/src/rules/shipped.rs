@@ -1,0 +1,42 @@
+//! The rules that ship, by profile: files like a user's own.
+
+use super::{reader::read, rule::Rule};
+
+/// A rule file that ships.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shipped {
+    /// Its name, as `--rules` takes it.
+    pub name: &'static str,
+    /// Its text.
+    pub text: &'static str,
+}
+
+/// Every profile.
+pub const SHIPPED: [Shipped; 4] = [
+    Shipped {
+        name: "lsd",
+        text: include_str!("shipped/lsd.toml"),
+    },
+    Shipped {
+        name: "lsd-text",
+        text: include_str!("shipped/lsd-text.toml"),
+    },
+    Shipped {
+        name: "nvsentinel",
+        text: include_str!("shipped/nvsentinel.toml"),
+    },
+    Shipped {
+        name: "gpud",
+        text: include_str!("shipped/gpud.toml"),
+    },
+];
+
+/// The rules of this profile; `None` if there is none of that name.
+///
+/// # Panics
+/// Never: a test reads every file that ships.
+#[must_use]
+pub fn shipped(name: &str) -> Option<Vec<Rule>> {
+    let file = SHIPPED.iter().find(|file| file.name == name)?;
+    Some(read(&format!("{name}.toml"), file.text).expect("the rules that ship are well formed"))
+}

@@ -1,0 +1,47 @@
+//! How rule files write a length of time: `250ms`, `90s`, `10m`, `24h`, `5d`.
+
+use std::time::Duration;
+
+/// The longest that a rule can look back: what the event store keeps (NVSentinel, store, TTL 30 days).
+pub const SPAN_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// Reads a length of time; `None` for another text or more than [`SPAN_MAX`].
+#[must_use]
+pub fn read_span(text: &str) -> Option<Duration> {
+    let digits = text.find(|c: char| !c.is_ascii_digit())?;
+    let (number, unit) = text.split_at(digits);
+    let number: u64 = number.parse().ok()?;
+    let unit_ms: u64 = match unit {
+        "ms" => 1,
+        "s" => 1000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => return None,
+    };
+    let span = Duration::from_millis(number.checked_mul(unit_ms)?);
+    (span <= SPAN_MAX).then_some(span)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("250ms", Some(250))]
+    #[case("0s", Some(0))]
+    #[case("10m", Some(600_000))]
+    #[case("24h", Some(86_400_000))]
+    #[case("30d", Some(2_592_000_000))]
+    #[case("31d", None)]
+    #[case("10", None)]
+    #[case("m", None)]
+    #[case("1.5h", None)]
+    #[case("-1s", None)]
+    #[case("99999999999999999999s", None)]
+    fn a_length_of_time_is_a_number_and_a_unit(#[case] text: &str, #[case] ms: Option<u64>) {
+        assert_eq!(read_span(text), ms.map(Duration::from_millis));
+    }
+}

@@ -1,0 +1,222 @@
+//! Rules that wait for silence: a fault, and then nothing that breaks it for so long.
+//!
+//! The rule looks once, at the first tick at or after the end of the silence, at what is stamped in
+//! `(onset + grace, onset + silence]`, in whatever order it came. What it says is cleared by the
+//! port's healthy event. Silence brings no event, so the clock is an input.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use proto::HealthEvent;
+
+use super::{
+    cabling::Cabling,
+    firing::Firing,
+    group::{Group, spoken_of},
+    rule::{Match, Rule, Silence},
+};
+use crate::stamp::Stamp;
+
+/// The breaks that are kept of a group. Chosen: one is enough to break a silence, and the rest is for
+/// those that come out of their order.
+const BREAKS_KEPT: usize = 16;
+
+/// What a rule waits for, by group.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Watches(BTreeMap<Group, Watch>);
+
+#[derive(Clone, Debug, Default)]
+struct Watch {
+    fault: Option<Standing>,
+    breaks: VecDeque<Stamp>,
+    /// The last healthy event, so that a fault that comes late is known to be over.
+    well: Option<Stamp>,
+    /// What was said and is over, but stays for a while.
+    sticky: Option<(Stamp, Firing)>,
+    touched: Stamp,
+}
+
+#[derive(Clone, Debug)]
+struct Standing {
+    onset: Stamp,
+    event: HealthEvent,
+    /// Has the rule looked? It does so once for each fault.
+    is_judged: bool,
+    said: Option<Firing>,
+}
+
+/// What follows from one event.
+#[derive(Debug, Default)]
+pub(super) struct Waited {
+    /// When the rule wants to be reminded of which groups.
+    pub(super) due: Vec<(Stamp, Group)>,
+    /// What is cleared at once.
+    pub(super) cleared: Vec<Firing>,
+}
+
+impl Watches {
+    pub(super) fn take(
+        &mut self,
+        rule: &Rule,
+        silence: &Silence,
+        event: &HealthEvent,
+        cabling: Option<&Cabling>,
+        clock: Stamp,
+    ) -> Waited {
+        let mut waited = Waited::default();
+        let at = Stamp::of(event.generated_timestamp.as_ref());
+        if event.is_healthy {
+            if rule.matches.iter().any(|one| is_of_its_check(one, event)) {
+                self.well(rule, silence, event, cabling, &mut waited);
+            }
+            return waited;
+        }
+        let is_fault = rule.matches.iter().any(|one| one.meets(event));
+        let is_break = silence.broken_by.iter().any(|one| one.meets(event));
+        if !is_fault && !is_break {
+            return waited;
+        }
+        let Some(group) = Group::of(&rule.group_by, event, cabling) else {
+            return waited;
+        };
+        let watch = self.0.entry(group.clone()).or_default();
+        watch.touched = clock;
+        if is_break {
+            if watch.breaks.len() >= BREAKS_KEPT {
+                watch.breaks.pop_front();
+            }
+            watch.breaks.push_back(at);
+        }
+        if is_fault && watch.well.is_none_or(|well| well <= at) {
+            let onset = watch.begin(event, at);
+            waited.due.push((onset.after(silence.silence), group));
+        }
+        waited
+    }
+
+    fn well(
+        &mut self,
+        rule: &Rule,
+        silence: &Silence,
+        event: &HealthEvent,
+        cabling: Option<&Cabling>,
+        waited: &mut Waited,
+    ) {
+        let at = Stamp::of(event.generated_timestamp.as_ref());
+        for group in spoken_of(&self.0, &rule.group_by, event, cabling) {
+            let Some(watch) = self.0.get_mut(&group) else {
+                continue;
+            };
+            if watch.fault.as_ref().is_some_and(|fault| at < fault.onset) {
+                continue;
+            }
+            watch.well = Some(watch.well.map_or(at, |well| well.max(at)));
+            let Some(said) = watch.fault.take().and_then(|fault| fault.said) else {
+                continue;
+            };
+            if silence.sticky.is_zero() {
+                waited.cleared.push(said.cleared(at));
+            } else {
+                let due = at.after(silence.sticky);
+                watch.sticky = Some((due, said));
+                waited.due.push((due, group));
+            }
+        }
+    }
+
+    /// Looks at a group of which the rule was reminded: what it says, or what it takes back.
+    pub(super) fn remind(
+        &mut self,
+        rule: &Rule,
+        silence: &Silence,
+        group: &Group,
+        now: Stamp,
+    ) -> Vec<Firing> {
+        let mut said = Vec::new();
+        let Some(watch) = self.0.get_mut(group) else {
+            return said;
+        };
+        if let Some((_, firing)) = watch.sticky.take_if(|(due, _)| *due <= now) {
+            said.push(firing.cleared(now));
+        }
+        let Some(fault) = &mut watch.fault else {
+            return said;
+        };
+        let end = fault.onset.after(silence.silence);
+        if fault.is_judged || now < end {
+            return said;
+        }
+        fault.is_judged = true;
+        let begin = fault.onset.after(silence.grace);
+        let is_broken = |at: &Stamp| *at > begin && *at <= end;
+        if !watch.breaks.iter().any(is_broken) {
+            let firing = Firing::of(rule, group, now, 1, &fault.event).by_the_clock();
+            fault.said = Some(firing.clone());
+            // What still stands from before goes on standing.
+            if watch.sticky.take().is_none() {
+                said.push(firing);
+            }
+        }
+        said
+    }
+
+    /// The clock was put back to `now`: nobody can tell how long a fault stood before, so its silence
+    /// begins anew.
+    pub(super) fn step_back(&mut self, silence: &Silence, now: Stamp) -> BTreeSet<(Stamp, Group)> {
+        let mut due = BTreeSet::new();
+        for (group, watch) in &mut self.0 {
+            if let Some((until, _)) = &mut watch.sticky {
+                *until = (*until).min(now.after(silence.sticky));
+                due.insert((*until, group.clone()));
+            }
+            if let Some(fault) = &mut watch.fault {
+                fault.onset = fault.onset.min(now);
+                due.insert((fault.onset.after(silence.silence), group.clone()));
+            }
+            watch.well = watch.well.map(|well| well.min(now));
+        }
+        due
+    }
+
+    /// Forgets the groups in which nothing stands and of which nothing was heard since before `oldest`.
+    pub(super) fn forget(&mut self, oldest: Stamp) {
+        self.0.retain(|_, watch| {
+            watch.fault.is_some() || watch.sticky.is_some() || watch.touched >= oldest
+        });
+    }
+
+    /// Bytes kept.
+    pub(super) fn bytes(&self) -> usize {
+        let entry = size_of::<(Group, Watch)>();
+        let of = |(group, watch): (&Group, &Watch)| {
+            let breaks = watch.breaks.capacity() * size_of::<Stamp>();
+            let event = watch
+                .fault
+                .as_ref()
+                .map_or(0, |fault| fault.event.message.len() + 256);
+            entry + group.len() + breaks + event
+        };
+        self.0.iter().map(of).sum()
+    }
+}
+
+impl Watch {
+    /// The fault stands; the first word about it is its onset.
+    fn begin(&mut self, event: &HealthEvent, at: Stamp) -> Stamp {
+        let fault = self.fault.get_or_insert_with(|| Standing {
+            onset: at,
+            event: event.clone(),
+            is_judged: false,
+            said: None,
+        });
+        fault.onset = fault.onset.min(at);
+        fault.onset
+    }
+}
+
+/// Does the healthy event come from where the rule's faults come from?
+pub(super) fn is_of_its_check(one: &Match, event: &HealthEvent) -> bool {
+    let text = |wanted: &Option<String>, is: &str| wanted.as_ref().is_none_or(|w| w == is);
+    text(&one.agent, &event.agent)
+        && text(&one.class, &event.component_class)
+        && (one.checks.is_empty() || one.checks.contains(&event.check_name))
+}

@@ -1,0 +1,313 @@
+//! The whole of it: one stream in, and everything that a cluster makes of it out.
+//!
+//! A call goes to the node conditions as a batch, and event by event to the quarantine and the rules;
+//! what a rule publishes goes the same way, but to no rule again. Start at [`Cluster::receive`].
+
+use std::{collections::BTreeMap, fmt};
+
+use proto::{HealthEvent, HealthEvents};
+
+use crate::{
+    batch::{Refused, by_node, order_decides, received},
+    condition::{Change, Conditions},
+    entry::Clearing,
+    kube_event::KubeEvents,
+    quarantine::{Quarantine, Verdict},
+    rules::{Analyzer, Firing, FiringKind},
+    stamp::Stamp,
+};
+
+/// Something that the cluster did, and when.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Consequence {
+    /// The stamp of the event that it follows from, or the tick.
+    pub at: Stamp,
+    /// What.
+    pub what: Deed,
+}
+
+/// What a cluster does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Deed {
+    /// A condition began to stand.
+    ConditionStands {
+        /// The node.
+        node: String,
+        /// The check.
+        check: String,
+    },
+    /// A condition ceased to stand.
+    ConditionCleared {
+        /// The node.
+        node: String,
+        /// The check.
+        check: String,
+    },
+    /// A finding: entries did not fit into a condition's message, and nothing tells of them any more.
+    EntriesLost {
+        /// The node.
+        node: String,
+        /// The check.
+        check: String,
+        /// How many are gone.
+        forgotten: usize,
+        /// Whether one more was cut in the middle.
+        is_torn: bool,
+    },
+    /// A finding: two events of one call bear one stamp, and the condition depends on which comes first.
+    OrderDecides {
+        /// The node.
+        node: String,
+        /// The check.
+        check: String,
+    },
+    /// A Kubernetes event was made or counted up.
+    KubeEvent {
+        /// The node.
+        node: String,
+        /// The check.
+        check: String,
+        /// How often it was seen.
+        count: u32,
+    },
+    /// The node was cordoned.
+    Cordoned {
+        /// The node.
+        node: String,
+        /// The rule set.
+        by: String,
+    },
+    /// The node was released.
+    Uncordoned {
+        /// The node.
+        node: String,
+    },
+    /// The circuit breaker opened with this node: nothing is cordoned or released any more.
+    BreakerOpened {
+        /// The node.
+        node: String,
+    },
+    /// A rule spoke.
+    Rule(Box<Firing>),
+}
+
+impl fmt::Display for Consequence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}  ", self.at)?;
+        match &self.what {
+            Deed::ConditionStands { node, check } => write!(f, "condition  {node} {check} stands"),
+            Deed::ConditionCleared { node, check } => {
+                write!(f, "condition  {node} {check} is cleared")
+            }
+            Deed::EntriesLost {
+                node,
+                check,
+                forgotten,
+                is_torn,
+            } => {
+                let torn = if *is_torn { ", one is torn" } else { "" };
+                write!(
+                    f,
+                    "finding    {node} {check}: {forgotten} entries do not fit and are forgotten{torn}"
+                )
+            }
+            Deed::OrderDecides { node, check } => write!(
+                f,
+                "finding    {node} {check}: two events bear one stamp, and their order decides"
+            ),
+            Deed::KubeEvent { node, check, count } => {
+                write!(f, "event      {node} {check}IsNotHealthy x{count}")
+            }
+            Deed::Cordoned { node, by } => write!(f, "cordon     {node} by {by}"),
+            Deed::Uncordoned { node } => write!(f, "uncordon   {node}"),
+            Deed::BreakerOpened { node } => {
+                write!(f, "breaker    opened with {node}: quarantine halts")
+            }
+            Deed::Rule(firing) => {
+                let Firing { rule, group, .. } = firing.as_ref();
+                match firing.kind {
+                    FiringKind::Fired => write!(
+                        f,
+                        "rule       {rule} {group} x{}: {}",
+                        firing.count, firing.event.message
+                    ),
+                    FiringKind::Cleared => write!(f, "rule       {rule} {group} is cleared"),
+                }
+            }
+        }
+    }
+}
+
+/// A cluster: node conditions, Kubernetes events, quarantine and rules.
+#[derive(Clone, Debug)]
+pub struct Cluster {
+    clearing: Clearing,
+    conditions: BTreeMap<String, Conditions>,
+    kube_events: BTreeMap<String, KubeEvents>,
+    quarantine: Quarantine,
+    analyzer: Analyzer,
+}
+
+impl Cluster {
+    /// A cluster in which all is well.
+    #[must_use]
+    pub fn new(clearing: Clearing, quarantine: Quarantine, analyzer: Analyzer) -> Self {
+        Self {
+            clearing,
+            conditions: BTreeMap::new(),
+            kube_events: BTreeMap::new(),
+            quarantine,
+            analyzer,
+        }
+    }
+
+    /// The conditions by node; a node of which nothing was heard has none.
+    #[must_use]
+    pub const fn conditions(&self) -> &BTreeMap<String, Conditions> {
+        &self.conditions
+    }
+
+    /// The quarantine.
+    #[must_use]
+    pub const fn quarantine(&self) -> &Quarantine {
+        &self.quarantine
+    }
+
+    /// The rules.
+    #[must_use]
+    pub const fn analyzer(&self) -> &Analyzer {
+        &self.analyzer
+    }
+
+    /// One call of a monitor.
+    ///
+    /// # Errors
+    /// [`Refused`] where the connector refuses the whole call; nothing of it has happened then.
+    pub fn receive(&mut self, call: &HealthEvents) -> Result<Vec<Consequence>, Refused> {
+        let events = received(call)?;
+        let mut told = self.write(&events);
+        for event in &events {
+            self.judge(event, &mut told);
+            let firings = self.analyzer.take(event);
+            self.publish(firings, &mut told);
+        }
+        Ok(told)
+    }
+
+    /// It is `now`; see [`Analyzer::tick`].
+    pub fn tick(&mut self, now: Stamp) -> Vec<Consequence> {
+        let mut told = Vec::new();
+        let firings = self.analyzer.tick(now);
+        self.publish(firings, &mut told);
+        told
+    }
+
+    /// Ticks through every instant before `until` at which a rule is due.
+    pub fn run_until(&mut self, until: Stamp) -> Vec<Consequence> {
+        let mut told = Vec::new();
+        while let Some(due) = self.analyzer.next_due().filter(|due| *due < until) {
+            told.extend(self.tick(due));
+        }
+        told
+    }
+
+    fn publish(&mut self, firings: Vec<Firing>, told: &mut Vec<Consequence>) {
+        for firing in firings {
+            let event = firing.event.clone();
+            told.push(Consequence {
+                at: firing.at,
+                what: Deed::Rule(Box::new(firing)),
+            });
+            told.extend(self.write(std::slice::from_ref(&event)));
+            self.judge(&event, told);
+        }
+    }
+
+    /// Writes one batch to the conditions and Kubernetes events of its nodes.
+    fn write(&mut self, events: &[HealthEvent]) -> Vec<Consequence> {
+        let mut told = Vec::new();
+        for (node, sorted) in by_node(events) {
+            let conditions = self.conditions.entry(node.to_owned()).or_default();
+            let latest = sorted.last().map_or(Stamp::default(), |event| stamp(event));
+            for check in order_decides(conditions, self.clearing, &sorted) {
+                let node = node.to_owned();
+                let what = Deed::OrderDecides { node, check };
+                told.push(Consequence { at: latest, what });
+            }
+            for change in conditions.apply(self.clearing, sorted.iter().copied()) {
+                told.extend(tell(node, latest, change));
+            }
+            for event in &sorted {
+                let seen = self
+                    .kube_events
+                    .entry(node.to_owned())
+                    .or_default()
+                    .take(event);
+                told.extend(seen.map(|(key, count)| Consequence {
+                    at: stamp(event),
+                    what: Deed::KubeEvent {
+                        node: node.to_owned(),
+                        check: key.check,
+                        count,
+                    },
+                }));
+            }
+        }
+        told
+    }
+
+    fn judge(&mut self, event: &HealthEvent, told: &mut Vec<Consequence>) {
+        let (at, node) = (stamp(event), event.node_name.clone());
+        let was_halted = self.quarantine.is_halted();
+        match self.quarantine.take(event) {
+            Verdict::Cordoned { by } => {
+                let what = Deed::Cordoned {
+                    node: node.clone(),
+                    by,
+                };
+                told.push(Consequence { at, what });
+            }
+            Verdict::Uncordoned => {
+                let what = Deed::Uncordoned { node: node.clone() };
+                told.push(Consequence { at, what });
+            }
+            Verdict::Ignored | Verdict::AlreadyQuarantined { .. } | Verdict::Halted => {}
+        }
+        if !was_halted && self.quarantine.is_halted() {
+            let what = Deed::BreakerOpened { node };
+            told.push(Consequence { at, what });
+        }
+    }
+}
+
+fn stamp(event: &HealthEvent) -> Stamp {
+    Stamp::of(event.generated_timestamp.as_ref())
+}
+
+/// What of a written condition is worth telling.
+fn tell(node: &str, at: Stamp, change: Change) -> Vec<Consequence> {
+    let node = || node.to_owned();
+    let check = change.check;
+    let mut deeds = Vec::new();
+    match (change.was_faulty.unwrap_or(false), change.now.is_faulty) {
+        (false, true) => deeds.push(Deed::ConditionStands {
+            node: node(),
+            check: check.clone(),
+        }),
+        (true, false) => deeds.push(Deed::ConditionCleared {
+            node: node(),
+            check: check.clone(),
+        }),
+        _ => {}
+    }
+    if !change.loss.is_none() {
+        deeds.push(Deed::EntriesLost {
+            node: node(),
+            check,
+            forgotten: change.loss.forgotten.len(),
+            is_torn: change.loss.torn.is_some(),
+        });
+    }
+    let deeds = deeds.into_iter();
+    deeds.map(|what| Consequence { at, what }).collect()
+}
