@@ -1,16 +1,18 @@
 //! Correlation rules: what a stream of events means that no single event tells.
 //!
 //! Rules are data ([`read`], [`Rule`]); the engine is one for all ([`Analyzer`]); the shipped ones are
-//! files like any other ([`shipped`]). `docs/rules.md` is the page for people who write them.
+//! files like any other ([`shipped()`]). `docs/rules.md` is the page for people who write them.
 
 mod agenda;
 mod analyzer;
+mod bodies;
 mod cabling;
 mod counting;
 mod faults;
 mod firing;
 mod group;
 mod holding;
+mod place;
 mod reader;
 mod rule;
 mod shipped;
@@ -18,12 +20,15 @@ mod span;
 mod spreading;
 mod text;
 mod waiting;
+mod world;
 
 pub use analyzer::{Analyzer, Unevaluable};
 pub use cabling::{CabledPort, Cabling};
 pub use firing::{ANALYZER, Firing, FiringKind};
 pub use group::Group;
-pub use reader::{COUNT_MAX, FILE_MAX_BYTES, MATCHES_MAX, RuleError, read};
+pub use place::RuleError;
+pub use reader::{COUNT_MAX, FILE_MAX_BYTES, MATCHES_MAX, read};
 pub use rule::{Body, Count, GroupBy, Hold, Match, On, Repeat, Rule, Silence, Spread};
 pub use shipped::{SHIPPED, Shipped, shipped};
 pub use span::{SPAN_MAX, read_span};
+pub use world::read_cabling;

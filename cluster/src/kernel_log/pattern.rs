@@ -5,7 +5,7 @@
 
 use super::{Functions, pci_address};
 
-/// The pattern of two lines; see [`super::lockup`].
+/// The pattern of two lines: a headline, and the proof below it.
 pub const LOCKUP: &str = "mlx5_napi_soft_lockup";
 
 /// One pattern.

@@ -9,7 +9,8 @@ use proto::RecommendedAction;
 use toml::Spanned;
 
 use super::{
-    rule::{Body, Count, GroupBy, Hold, Match, On, Repeat, Rule, Silence, Spread},
+    place::{Place, RuleError},
+    rule::{Body, GroupBy, Match, On, Rule},
     span::read_span,
     text::{FileText, MatchText, RuleText},
 };
@@ -20,24 +21,6 @@ pub const FILE_MAX_BYTES: usize = 1 << 20;
 pub const COUNT_MAX: usize = 1000;
 /// The most alternatives of one `match`.
 pub const MATCHES_MAX: usize = 8;
-
-/// A rule file that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{file}:{line}:{column}: {cause}\n  | {text}\nhint: {hint}")]
-pub struct RuleError {
-    /// The file, as it was named.
-    pub file: String,
-    /// The line, from 1.
-    pub line: usize,
-    /// The column in characters, from 1.
-    pub column: usize,
-    /// What was found and what is allowed.
-    pub cause: String,
-    /// The line's text.
-    pub text: String,
-    /// What helps.
-    pub hint: String,
-}
 
 /// Reads the rules of a file, in their order.
 ///
@@ -89,26 +72,7 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Rule>, RuleError> {
     Ok(rules)
 }
 
-struct Place<'a> {
-    file: &'a str,
-    text: &'a str,
-}
-
 impl Place<'_> {
-    fn error(&self, span: Range<usize>, cause: impl Into<String>, hint: &str) -> RuleError {
-        let at = self.text.floor_char_boundary(span.start);
-        let begin = self.text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-        let line = self.text[begin..].lines().next().unwrap_or_default();
-        RuleError {
-            file: self.file.to_owned(),
-            line: self.text[..begin].matches('\n').count() + 1,
-            column: self.text[begin..at].chars().count() + 1,
-            cause: cause.into(),
-            text: line.trim_end().to_owned(),
-            hint: hint.to_owned(),
-        }
-    }
-
     fn rule(&self, said: &Spanned<RuleText>) -> Result<Rule, RuleError> {
         let text = said.get_ref();
         let name = text.name.get_ref();
@@ -148,7 +112,7 @@ impl Place<'_> {
         })
     }
 
-    fn group(&self, key: &str, said: &Spanned<String>) -> Result<GroupBy, RuleError> {
+    pub(super) fn group(&self, key: &str, said: &Spanned<String>) -> Result<GroupBy, RuleError> {
         GroupBy::of_word(said.get_ref()).ok_or_else(|| {
             let cause = format!(
                 "`{key}` names `{}`: `node`, `check`, `code`, `switch`, or an entity type, which begins with \
@@ -176,7 +140,7 @@ impl Place<'_> {
         Ok(groups)
     }
 
-    fn matches(
+    pub(super) fn matches(
         &self,
         key: &str,
         said: &Spanned<Vec<Spanned<MatchText>>>,
@@ -245,7 +209,7 @@ impl Place<'_> {
         Ok(meets)
     }
 
-    fn span_of(
+    pub(super) fn span_of(
         &self,
         key: &str,
         said: Option<&Spanned<String>>,
@@ -262,7 +226,7 @@ impl Place<'_> {
     }
 
     /// The same, but it must be there and must not be nothing.
-    fn long_span_of(
+    pub(super) fn long_span_of(
         &self,
         key: &str,
         said: Option<&Spanned<String>>,
@@ -279,221 +243,6 @@ impl Place<'_> {
                 Err(self.error(at, cause, "as in `90s` or `10m`"))
             }
         }
-    }
-
-    fn body(&self, said: &Spanned<RuleText>) -> Result<Body, RuleError> {
-        let text = said.get_ref();
-        let kinds = [
-            ("count", text.count.as_ref().map(Spanned::span)),
-            ("silence", text.silence.as_ref().map(Spanned::span)),
-            ("holds", text.holds.as_ref().map(Spanned::span)),
-        ];
-        let named: Vec<(&str, Range<usize>)> = kinds
-            .into_iter()
-            .filter_map(|(key, span)| Some((key, span?)))
-            .collect();
-        let hint = "a rule counts, waits for silence, or holds others back";
-        match named.as_slice() {
-            [("count", _)] => self.counting(said),
-            [("silence", _)] => self.waiting(said),
-            [(_, _)] => self.holding(said),
-            [] => {
-                let cause = "the rule has none of `count`, `silence` and `holds`";
-                Err(self.error(text.name.span(), cause, hint))
-            }
-            [(first, _), (second, span), ..] => {
-                let cause = format!("the rule has both `{first}` and `{second}`");
-                Err(self.error(span.clone(), cause, hint))
-            }
-        }
-    }
-
-    /// Refuses the first key that a rule of this kind has no use for.
-    fn none_of(&self, kind: &str, keys: &[(&str, Option<Range<usize>>)]) -> Result<(), RuleError> {
-        let found = keys
-            .iter()
-            .find_map(|(key, span)| Some((key, span.clone()?)));
-        found.map_or(Ok(()), |(key, span)| {
-            let cause = format!("`{key}` means nothing in a rule with {kind}");
-            Err(self.error(
-                span,
-                cause,
-                "take it out, or see `docs/rules.md` for where it belongs",
-            ))
-        })
-    }
-
-    fn counting(&self, said: &Spanned<RuleText>) -> Result<Body, RuleError> {
-        let text = said.get_ref();
-        self.none_of(
-            "`count`",
-            &[
-                ("grace", span(text.grace.as_ref())),
-                ("broken_by", span(text.broken_by.as_ref())),
-                ("sticky", span(text.sticky.as_ref())),
-                ("hold", span(text.hold.as_ref())),
-            ],
-        )?;
-        let window = self.long_span_of("window", text.window.as_ref(), text.name.span())?;
-        let count = text.count.as_ref().map_or(0, |count| *count.get_ref());
-        if !(1..=COUNT_MAX).contains(&count) {
-            let at = span(text.count.as_ref()).unwrap_or_default();
-            let cause = format!("`count` is {count}: 1 to {COUNT_MAX}");
-            return Err(self.error(
-                at,
-                cause,
-                "a rule that fires at every event has `count = 1`",
-            ));
-        }
-        if text.distinct.is_some() {
-            return self.spreading(said, window, count);
-        }
-        self.none_of(
-            "`count` and no `distinct`",
-            &[("settle", span(text.settle.as_ref()))],
-        )?;
-        let merge = self.shorter("merge", text.merge.as_ref(), "window", window)?;
-        let trigger = text.trigger.as_ref();
-        let trigger = trigger
-            .map(|said| self.matches("trigger", said))
-            .transpose()?;
-        Ok(Body::Count(Count {
-            window,
-            count,
-            merge,
-            whole_seconds: text
-                .whole_seconds
-                .as_ref()
-                .is_some_and(|said| *said.get_ref()),
-            trigger: trigger.unwrap_or_default(),
-            repeat: self.repeat(text.repeat.as_ref())?,
-        }))
-    }
-
-    fn repeat(&self, said: Option<&Spanned<String>>) -> Result<Repeat, RuleError> {
-        match said.map(|said| (said.get_ref().as_str(), said.span())) {
-            None | Some(("each", _)) => Ok(Repeat::Each),
-            Some(("once", _)) => Ok(Repeat::Once),
-            Some((other, span)) => {
-                let cause = format!("`repeat` is `{other}`: `each` or `once`");
-                Err(self.error(
-                    span,
-                    cause,
-                    "the deployed engine fires with each further event",
-                ))
-            }
-        }
-    }
-
-    fn spreading(
-        &self,
-        said: &Spanned<RuleText>,
-        window: Duration,
-        count: usize,
-    ) -> Result<Body, RuleError> {
-        let text = said.get_ref();
-        self.none_of(
-            "`distinct`",
-            &[
-                ("merge", span(text.merge.as_ref())),
-                ("whole_seconds", span(text.whole_seconds.as_ref())),
-                ("trigger", span(text.trigger.as_ref())),
-                ("repeat", span(text.repeat.as_ref())),
-            ],
-        )?;
-        let Some(word) = &text.distinct else {
-            unreachable!("only a rule with `distinct` comes here")
-        };
-        let distinct = self.group("distinct", word)?;
-        if text
-            .group_by
-            .get_ref()
-            .iter()
-            .any(|group| group.get_ref() == distinct.word())
-        {
-            let cause = format!("`distinct` and `group_by` both name `{}`", distinct.word());
-            return Err(self.error(
-                word.span(),
-                cause,
-                "events of one group cannot differ in it",
-            ));
-        }
-        let settle = self.shorter("settle", text.settle.as_ref(), "window", window)?;
-        Ok(Body::Spread(Spread {
-            window,
-            count,
-            distinct,
-            settle,
-        }))
-    }
-
-    /// A length of time, nothing by default, that must be shorter than another.
-    fn shorter(
-        &self,
-        key: &str,
-        said: Option<&Spanned<String>>,
-        other: &str,
-        limit: Duration,
-    ) -> Result<Duration, RuleError> {
-        let found = self.span_of(key, said)?.unwrap_or_default();
-        if found < limit {
-            return Ok(found);
-        }
-        let at = span(said).unwrap_or_default();
-        let cause = format!("`{key}` must be shorter than `{other}`");
-        Err(self.error(at, cause, "two polls of the monitor are `2s`"))
-    }
-
-    fn waiting(&self, said: &Spanned<RuleText>) -> Result<Body, RuleError> {
-        let text = said.get_ref();
-        let mut others = not_for_waiting_or_holding(text).to_vec();
-        others.push(("hold", span(text.hold.as_ref())));
-        self.none_of("`silence`", &others)?;
-        self.no_on(&text.matches, "`silence`")?;
-        let silence = self.long_span_of("silence", text.silence.as_ref(), text.name.span())?;
-        let broken_by = text.broken_by.as_ref();
-        let broken_by = broken_by
-            .map(|said| self.matches("broken_by", said))
-            .transpose()?;
-        Ok(Body::Silence(Silence {
-            silence,
-            grace: self.shorter("grace", text.grace.as_ref(), "silence", silence)?,
-            broken_by: broken_by.unwrap_or_default(),
-            sticky: self
-                .span_of("sticky", text.sticky.as_ref())?
-                .unwrap_or_default(),
-        }))
-    }
-
-    fn holding(&self, said: &Spanned<RuleText>) -> Result<Body, RuleError> {
-        let text = said.get_ref();
-        let mut others = not_for_waiting_or_holding(text).to_vec();
-        others.extend([
-            ("grace", span(text.grace.as_ref())),
-            ("broken_by", span(text.broken_by.as_ref())),
-            ("sticky", span(text.sticky.as_ref())),
-            ("action", span(text.action.as_ref())),
-        ]);
-        self.none_of("`holds`", &others)?;
-        self.no_on(&text.matches, "`holds`")?;
-        let holds = text.holds.iter().flat_map(Spanned::get_ref);
-        Ok(Body::Hold(Hold {
-            holds: holds.map(|name| name.get_ref().clone()).collect(),
-            hold: self.long_span_of("hold", text.hold.as_ref(), text.name.span())?,
-        }))
-    }
-
-    /// These rules know themselves which of a fault's events they wait for.
-    fn no_on(&self, said: &Spanned<Vec<Spanned<MatchText>>>, kind: &str) -> Result<(), RuleError> {
-        for one in said.get_ref() {
-            let text = one.get_ref();
-            let keys = [
-                ("on", span(text.on.as_ref())),
-                ("healthy", span(text.healthy.as_ref())),
-            ];
-            self.none_of(kind, &keys)?;
-        }
-        Ok(())
     }
 
     /// What a rule holds back must be there, and must count by the same things.
@@ -527,20 +276,4 @@ impl Place<'_> {
         }
         Ok(())
     }
-}
-
-fn span<T>(said: Option<&Spanned<T>>) -> Option<Range<usize>> {
-    said.map(Spanned::span)
-}
-
-fn not_for_waiting_or_holding(text: &RuleText) -> [(&'static str, Option<Range<usize>>); 7] {
-    [
-        ("window", span(text.window.as_ref())),
-        ("merge", span(text.merge.as_ref())),
-        ("whole_seconds", span(text.whole_seconds.as_ref())),
-        ("trigger", span(text.trigger.as_ref())),
-        ("repeat", span(text.repeat.as_ref())),
-        ("distinct", span(text.distinct.as_ref())),
-        ("settle", span(text.settle.as_ref())),
-    ]
 }

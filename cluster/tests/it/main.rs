@@ -3,6 +3,8 @@
 mod conditions;
 mod kernel_log;
 mod quarantine;
+mod recorded;
+mod rule_files;
 mod rules;
 mod streams;
 mod words;

@@ -224,7 +224,6 @@ fn check_port(profile: &str, said: &[(&str, f64)], expected: &[&str]) {
 }
 
 /// "NIC Health Monitor: Link State Detection", 6.4, as a monitor that latches its counters tells it.
-// covers: lsd/6.4/third-flap-fires
 #[test]
 fn the_flap_diagram_fires_at_seven_minutes_and_ten_seconds() {
     let story = [

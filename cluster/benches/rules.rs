@@ -1,0 +1,124 @@
+//! What a stream costs: events a second through the rules of one node, and bytes kept of ten thousand.
+
+#![expect(
+    clippy::disallowed_macros,
+    clippy::print_stdout,
+    reason = "a benchmark is no part of the room, and tells its figures"
+)]
+
+use std::hint::black_box;
+
+use cluster::{
+    Stamp,
+    rules::{Analyzer, shipped},
+};
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use proto::{Entity, HealthEvent, RecommendedAction};
+
+const START_S: i64 = 1_740_787_200;
+const NODES: u32 = 10_000;
+const EVENTS_PER_NODE: u32 = 1000;
+
+/// The n-th event of a node on which eight ports fall, come back and degrade in turn, one event in ten
+/// seconds.
+fn event(node: &str, n: u32) -> HealthEvent {
+    let port = n % 8;
+    let (check, is_fatal, is_healthy, message) = match n / 8 % 4 {
+        0 => (
+            "InfiniBandStateCheck",
+            true,
+            false,
+            ": state DOWN, phys_state Polling",
+        ),
+        1 => (
+            "InfiniBandDegradationCheck",
+            true,
+            false,
+            ": link_downed - Port Training",
+        ),
+        2 => (
+            "InfiniBandStateCheck",
+            false,
+            true,
+            ": healthy (ACTIVE, LinkUp)",
+        ),
+        _ => (
+            "InfiniBandDegradationCheck",
+            false,
+            false,
+            ": symbol_error - PHY bit errors",
+        ),
+    };
+    let entity = |kind: &str, value: String| Entity {
+        entity_type: kind.to_owned(),
+        entity_value: value,
+    };
+    HealthEvent {
+        version: 1,
+        agent: "nic-health-monitor".to_owned(),
+        component_class: "NIC".to_owned(),
+        check_name: check.to_owned(),
+        is_fatal,
+        is_healthy,
+        message: format!("Port mlx5_{port} port 1{message}"),
+        recommended_action: RecommendedAction::None.into(),
+        entities_impacted: vec![
+            entity("NIC", format!("mlx5_{port}")),
+            entity("NICPort", "1".to_owned()),
+        ],
+        generated_timestamp: Some(Stamp::from_s(START_S + i64::from(n) * 10).to_wire()),
+        node_name: node.to_owned(),
+        ..HealthEvent::default()
+    }
+}
+
+fn analyzer(profile: &str) -> Analyzer {
+    Analyzer::new(shipped(profile).expect("it ships"), None)
+}
+
+/// Takes an event, after the clock has run up to it.
+fn take(analyzer: &mut Analyzer, event: &HealthEvent) -> usize {
+    let at = Stamp::of(event.generated_timestamp.as_ref());
+    let mut said = 0;
+    while let Some(due) = analyzer.next_due().filter(|due| *due < at) {
+        said += analyzer.tick(due).len();
+    }
+    said + analyzer.take(event).len()
+}
+
+fn one_node(criterion: &mut Criterion) {
+    let stream: Vec<HealthEvent> = (0..EVENTS_PER_NODE).map(|n| event("node-1", n)).collect();
+    let mut group = criterion.benchmark_group("one node");
+    group.throughput(Throughput::Elements(EVENTS_PER_NODE.into()));
+    for profile in ["lsd", "nvsentinel", "gpud"] {
+        group.bench_function(profile, |bencher| {
+            bencher.iter(|| {
+                let mut analyzer = analyzer(profile);
+                let said = stream.iter().map(|event| take(&mut analyzer, event));
+                black_box(said.sum::<usize>())
+            });
+        });
+    }
+    group.finish();
+}
+
+/// Not timed: ten million events once, and what is left of them.
+fn ten_thousand_nodes(_: &mut Criterion) {
+    for profile in ["lsd", "nvsentinel", "gpud"] {
+        let mut analyzer = analyzer(profile);
+        let names: Vec<String> = (0..NODES).map(|node| format!("gpu-{node:05}")).collect();
+        for n in 0..EVENTS_PER_NODE {
+            for node in &names {
+                take(&mut analyzer, &event(node, n));
+            }
+        }
+        let bytes = analyzer.kept_bytes();
+        println!(
+            "{profile}: {NODES} nodes x {EVENTS_PER_NODE} events leave {} MB",
+            bytes / 1_000_000
+        );
+    }
+}
+
+criterion_group!(benches, one_node, ten_thousand_nodes);
+criterion_main!(benches);

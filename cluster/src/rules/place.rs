@@ -1,0 +1,49 @@
+//! Where in a file something is wrong, and how that is told.
+
+use std::ops::Range;
+
+/// A rule file, or a file about the world, that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{line}:{column}: {cause}\n  | {text}\nhint: {hint}")]
+pub struct RuleError {
+    /// The file, as it was named.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+    /// What was found and what is allowed.
+    pub cause: String,
+    /// The line's text.
+    pub text: String,
+    /// What helps.
+    pub hint: String,
+}
+
+/// A text and what it is called.
+pub(super) struct Place<'a> {
+    pub(super) file: &'a str,
+    pub(super) text: &'a str,
+}
+
+impl Place<'_> {
+    /// What is wrong where this span begins.
+    pub(super) fn error(
+        &self,
+        span: Range<usize>,
+        cause: impl Into<String>,
+        hint: &str,
+    ) -> RuleError {
+        let at = self.text.floor_char_boundary(span.start);
+        let begin = self.text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+        let line = self.text[begin..].lines().next().unwrap_or_default();
+        RuleError {
+            file: self.file.to_owned(),
+            line: self.text[..begin].matches('\n').count() + 1,
+            column: self.text[begin..at].chars().count() + 1,
+            cause: cause.into(),
+            text: line.trim_end().to_owned(),
+            hint: hint.to_owned(),
+        }
+    }
+}

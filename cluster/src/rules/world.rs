@@ -1,0 +1,71 @@
+//! Reads which switch stands behind which port, from a file that says nothing else of the world:
+//!
+//! ```toml
+//! world_version = 1
+//! [switches]
+//! leaf-3 = ["node-1/mlx5_2/1", "node-2/mlx5_2/1"]
+//! ```
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::{
+    cabling::{CabledPort, Cabling},
+    place::{Place, RuleError},
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WorldText {
+    world_version: Spanned<u32>,
+    switches: BTreeMap<String, Vec<Spanned<String>>>,
+}
+
+/// Reads the cabling of a world.
+///
+/// # Errors
+/// The first thing that is wrong, with its place.
+pub fn read_cabling(file: &str, text: &str) -> Result<Cabling, RuleError> {
+    let place = Place { file, text };
+    let parsed: WorldText = toml::from_str(text).map_err(|error| {
+        let cause = error.message().replace('\n', " ");
+        let hint = "the file holds `world_version = 1` and a table `[switches]`";
+        place.error(error.span().unwrap_or(0..0), cause, hint)
+    })?;
+    let version = *parsed.world_version.get_ref();
+    if version != 1 {
+        let cause = format!("`world_version` is {version}; 1 is the only one there is");
+        let span = parsed.world_version.span();
+        return Err(place.error(span, cause, "write `world_version = 1`"));
+    }
+    let mut cabling = Cabling::default();
+    for (switch, ports) in &parsed.switches {
+        for said in ports {
+            let port = port(said.get_ref()).ok_or_else(|| {
+                let cause = format!("`{}` is no port: `node/device/port`", said.get_ref());
+                place.error(said.span(), cause, "as in `node-1/mlx5_2/1`")
+            })?;
+            if let Some(other) = cabling.switch(&port) {
+                let cause = format!("`{}` is plugged into `{other}` already", said.get_ref());
+                return Err(place.error(said.span(), cause, "a port has one cable"));
+            }
+            cabling.plug(port, switch);
+        }
+    }
+    Ok(cabling)
+}
+
+fn port(said: &str) -> Option<CabledPort> {
+    let mut parts = said.split('/').map(str::to_owned);
+    let port = CabledPort {
+        node: parts.next()?,
+        device: parts.next()?,
+        port: parts.next()?,
+    };
+    let is_whole = [&port.node, &port.device, &port.port]
+        .iter()
+        .all(|part| !part.is_empty());
+    (is_whole && parts.next().is_none()).then_some(port)
+}

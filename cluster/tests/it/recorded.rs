@@ -1,0 +1,144 @@
+//! Recorded streams: every form in which an event is exported reads as the same event.
+
+use cluster::recorded::{LINE_MAX_BYTES, RecordedCall, read_line, write_call};
+use proptest::prelude::*;
+use proto::HealthEvent;
+use rstest::rstest;
+
+use crate::words::said;
+
+/// The one event of a line.
+fn read_one(line: &str) -> HealthEvent {
+    let mut call = read_line(line).unwrap().unwrap();
+    assert_eq!(call.events.len(), 1);
+    call.events.remove(0)
+}
+
+const FAULT: &str = "fatal counter !link_downed NIC:mlx5_0 NICPort:1 @1.5 -- down";
+
+/// As MongoDB exports it: small letters, zero values present, numbers for names.
+const MONGO: &str = r#"{"_id":{"$oid":"65"},"createdAt":{"$date":"2025-03-01T00:00:02Z"},"healthevent":{"version":1,"agent":"nic-health-monitor","componentclass":"NIC","checkname":"InfiniBandDegradationCheck","isfatal":true,"ishealthy":false,"message":"down","recommendedaction":25,"errorcode":["link_downed"],"entitiesimpacted":[{"entitytype":"NIC","entityvalue":"mlx5_0"},{"entitytype":"NICPort","entityvalue":"1"}],"metadata":{},"generatedtimestamp":{"seconds":{"$numberLong":"1740787201"},"nanos":500000000},"nodename":"node-1","quarantineoverrides":null,"drainoverrides":null,"processingstrategy":1,"id":"","customrecommendedaction":""},"healtheventstatus":{"nodequarantined":""}}"#;
+/// As PostgreSQL exports a row: its own names outside, zero values absent within.
+const POSTGRES: &str = r#"{"id":"b1","node_name":"node-1","event_type":"InfiniBandDegradationCheck","document":{"healthevent":{"version":1,"agent":"nic-health-monitor","componentClass":"NIC","checkName":"InfiniBandDegradationCheck","isFatal":true,"message":"down","recommendedAction":25,"errorCode":["link_downed"],"entitiesImpacted":[{"entityType":"NIC","entityValue":"mlx5_0"},{"entityType":"NICPort","entityValue":"1"}],"generatedTimestamp":{"seconds":1740787201,"nanos":500000000},"nodeName":"node-1","processingStrategy":1}}}"#;
+/// As the protocol's own JSON has it.
+const PROTOCOL: &str = r#"{"version":1,"agent":"nic-health-monitor","componentClass":"NIC","checkName":"InfiniBandDegradationCheck","isFatal":true,"message":"down","recommendedAction":"REPLACE_VM","errorCode":["link_downed"],"entitiesImpacted":[{"entityType":"NIC","entityValue":"mlx5_0"},{"entityType":"NICPort","entityValue":"1"}],"generatedTimestamp":"2025-03-01T01:00:01.5+01:00","nodeName":"node-1","processingStrategy":"EXECUTE_REMEDIATION"}"#;
+
+#[rstest]
+#[case::mongo(MONGO)]
+#[case::postgres(POSTGRES)]
+#[case::protocol(PROTOCOL)]
+fn a_store_exports_the_event_that_was_sent(#[case] line: &str) {
+    assert_eq!(read_one(line), said(FAULT));
+}
+
+#[test]
+fn a_call_is_read_as_it_was_written() {
+    let events = vec![said("healthy state @1 -- all well"), said(FAULT)];
+    let line = write_call(RecordedCall {
+        events: &events,
+        accepted: true,
+    });
+    assert!(!line.contains('\n'));
+    assert_eq!(read_line(&line).unwrap().unwrap().events, events);
+}
+
+#[test]
+fn a_call_that_was_not_accepted_did_not_happen() {
+    let events = [said(FAULT)];
+    let line = write_call(RecordedCall {
+        events: &events,
+        accepted: false,
+    });
+    assert_eq!(read_line(&line).unwrap(), None);
+}
+
+#[test]
+fn an_empty_line_is_none() {
+    assert_eq!(read_line("").unwrap(), None);
+    assert_eq!(read_line(" \r\n").unwrap(), None);
+}
+
+#[rstest]
+#[case::no_json("{\"a\":", "column 5: no JSON")]
+#[case::a_list("[]", "`the line` is [], where an object is allowed")]
+#[case::events_are_no_list("{\"events\":1}", "`events` is 1, where a list is allowed")]
+#[case::no_check("{\"nodeName\":\"n\"}", "the event has no `checkname`")]
+#[case::no_node(
+    "{\"checkName\":\"c\",\"generatedTimestamp\":{\"seconds\":1}}",
+    "the event has no `nodename`"
+)]
+#[case::no_stamp("{\"checkName\":\"c\",\"nodeName\":\"n\"}", "no `generatedTimestamp`")]
+#[case::a_runs_own_event("{\"event\":\"drill-passed\"}", "of a run and not of a health event")]
+fn another_line_is_refused(#[case] line: &str, #[case] said: &str) {
+    let error = read_line(line).unwrap_err().to_string();
+    assert!(
+        error.contains(said) && error.contains("\nhint: "),
+        "{error}"
+    );
+}
+
+#[rstest]
+#[case(
+    "\"isFatal\":true",
+    "\"isFatal\":\"yes\"",
+    "`isfatal` is \"yes\", where `true` or `false` is allowed"
+)]
+#[case(
+    "\"REPLACE_VM\"",
+    "\"REBOOT\"",
+    "`recommendedaction` is \"REBOOT\", where a name or number"
+)]
+#[case("\"REPLACE_VM\"", "3", "there is no action 3")]
+#[case("\"EXECUTE_REMEDIATION\"", "9", "no strategy 9")]
+#[case(
+    "\"2025-03-01T01:00:01.5+01:00\"",
+    "\"noon\"",
+    "`generatedtimestamp` is \"noon\", where an instant"
+)]
+#[case(
+    "\"2025-03-01T01:00:01.5+01:00\"",
+    "{\"seconds\":1,\"nanos\":-1}",
+    "where an instant"
+)]
+#[case("\"2025-03-01T01:00:01.5+01:00\"", "7", "where an instant")]
+#[case(
+    "[\"link_downed\"]",
+    "[1]",
+    "`errorcode` is 1, where a list of texts is allowed"
+)]
+#[case("\"entityType\":\"NIC\",", "", "an entity has no `entitytype`")]
+#[case(
+    "\"message\":\"down\"",
+    "\"message\":{}",
+    "`message` is {}, where a text is allowed"
+)]
+fn a_wrong_field_is_named(#[case] right: &str, #[case] wrong: &str, #[case] told: &str) {
+    let error = read_line(&PROTOCOL.replacen(right, wrong, 1))
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains(told), "{error}");
+}
+
+#[test]
+fn a_line_over_the_limit_is_refused() {
+    let line = format!("\"{}\"", "x".repeat(LINE_MAX_BYTES));
+    let error = read_line(&line).unwrap_err().to_string();
+    assert!(error.contains("1048578 bytes, at most 1048576"), "{error}");
+}
+
+proptest! {
+    #[test]
+    fn no_line_makes_the_reader_fall_over(line in ".{0,200}") {
+        let _ = read_line(&line);
+    }
+
+    #[test]
+    fn any_text_survives_a_line(message in ".{0,80}", value in ".{0,20}") {
+        let mut event = said(FAULT);
+        event.message = message;
+        event.entities_impacted[0].entity_value = value;
+        let events = [event];
+        let line = write_call(RecordedCall { events: &events, accepted: true });
+        prop_assert_eq!(read_line(&line).unwrap().unwrap().events, events.to_vec());
+    }
+}

@@ -1,0 +1,357 @@
+//! Rule files and world files: what is refused, where, and with which words.
+
+use cluster::rules::{CabledPort, FILE_MAX_BYTES, SHIPPED, read, read_cabling, shipped};
+use rstest::rstest;
+
+/// A rule that counts, with room for more keys; line 2 begins it.
+fn counting(keys: &str) -> String {
+    format!(
+        "rules_version = 1\n[[rule]]\nname = \"R\"\nmessage = \"m\"\nmatch = [{{ fatal = true }}]\n\
+         group_by = [\"node\"]\nwindow = \"10s\"\ncount = 3\n{keys}"
+    )
+}
+
+/// A rule with these keys and the three that every rule has.
+fn bare(keys: &str) -> String {
+    format!(
+        "rules_version = 1\n[[rule]]\nname = \"R\"\nmessage = \"m\"\ngroup_by = [\"node\"]\n{keys}"
+    )
+}
+
+fn check(text: &str, place: &str, said: &str) {
+    let error = read("r.toml", text)
+        .expect_err("the file is wrong")
+        .to_string();
+    assert!(error.starts_with(&format!("r.toml:{place}: ")), "{error}");
+    assert!(
+        error.contains(said) && error.contains("\nhint: "),
+        "{error}"
+    );
+}
+
+#[rstest]
+#[case::no_toml("rules_version = \n", "1:17", "")]
+#[case::no_version("", "1:1", "missing field `rules_version`")]
+#[case::another_version(
+    "rules_version = 2\n",
+    "1:17",
+    "`rules_version` is 2; 1 is the only one"
+)]
+#[case::no_rule("rules_version = 1\n", "1:1", "the file holds no rule")]
+fn a_file_is_refused(#[case] text: &str, #[case] place: &str, #[case] said: &str) {
+    check(text, place, said);
+}
+
+#[rstest]
+#[case::unknown_key("windw = \"1s\"", "9:1", "unknown field `windw`")]
+#[case::duplicate_key("count = 4", "9:1", "duplicate key")]
+#[case::another_kinds_key(
+    "grace = \"1s\"",
+    "9:9",
+    "`grace` means nothing in a rule with `count`"
+)]
+#[case::two_kinds("silence = \"1s\"", "9:11", "both `count` and `silence`")]
+#[case::long_merge("merge = \"10s\"", "9:9", "`merge` must be shorter than `window`")]
+#[case::no_time("merge = \"soon\"", "9:9", "`merge` is `soon`: a whole number with")]
+#[case::no_repeat("repeat = \"daily\"", "9:10", "`repeat` is `daily`: `each` or `once`")]
+#[case::no_action(
+    "action = \"REBOOT\"",
+    "9:10",
+    "`REBOOT` is no action: NONE, COMPONENT_RESET"
+)]
+#[case::custom_action("action = \"CUSTOM\"", "9:10", "`CUSTOM` is no action")]
+#[case::settle_without_distinct(
+    "settle = \"1s\"",
+    "9:10",
+    "`settle` means nothing in a rule with `count` and no `distinct`"
+)]
+#[case::distinct_in_its_group(
+    "distinct = \"node\"",
+    "9:12",
+    "`distinct` and `group_by` both name `node`"
+)]
+#[case::distinct_once(
+    "distinct = \"NIC\"\nrepeat = \"once\"",
+    "10:10",
+    "`repeat` means nothing in a rule with `distinct`"
+)]
+#[case::empty_trigger("trigger = []", "9:11", "`trigger` has 0 alternatives, 1 to 8")]
+#[case::trigger_for_everything(
+    "trigger = [{}]",
+    "9:12",
+    "an alternative of `trigger` means every event"
+)]
+#[case::wrong_kind_of_value("whole_seconds = 1", "9:17", "invalid type")]
+fn a_key_of_a_counting_rule_is_refused(
+    #[case] keys: &str,
+    #[case] place: &str,
+    #[case] said: &str,
+) {
+    check(&counting(keys), place, said);
+}
+
+#[rstest]
+#[case::nothing_to_do(
+    "match = [{ fatal = true }]",
+    "3:8",
+    "none of `count`, `silence` and `holds`"
+)]
+#[case::no_window(
+    "match = [{ fatal = true }]\ncount = 3",
+    "3:8",
+    "the rule lacks `window`"
+)]
+#[case::empty_window(
+    "match = [{ fatal = true }]\ncount = 3\nwindow = \"0s\"",
+    "8:10",
+    "`window` is no time at all"
+)]
+#[case::long_window(
+    "match = [{ fatal = true }]\ncount = 3\nwindow = \"31d\"",
+    "8:10",
+    "at most 30d"
+)]
+#[case::zero(
+    "match = [{ fatal = true }]\ncount = 0\nwindow = \"1s\"",
+    "7:9",
+    "`count` is 0: 1 to 1000"
+)]
+#[case::too_many(
+    "match = [{ fatal = true }]\ncount = 1001\nwindow = \"1s\"",
+    "7:9",
+    "`count` is 1001"
+)]
+#[case::everything(
+    "match = [{ on = \"fall\" }]\ncount = 3\nwindow = \"1s\"",
+    "6:10",
+    "means every event"
+)]
+#[case::no_turn(
+    "match = [{ on = \"rise\", fatal = true }]",
+    "6:17",
+    "`on` is `rise`: `each`, `fall` or `return`"
+)]
+#[case::after_a_fall(
+    "match = [{ on = \"fall\", after = \"1s\", fatal = true }]",
+    "6:33",
+    "`after` goes with `on = \"return\"`"
+)]
+#[case::a_healthy_fall(
+    "match = [{ on = \"fall\", healthy = true, fatal = true }]",
+    "6:35",
+    "`healthy` goes with `on = \"each\"`"
+)]
+#[case::window_in_silence(
+    "match = [{ fatal = true }]\nsilence = \"4m\"\nwindow = \"1s\"",
+    "8:10",
+    "`window` means nothing in a rule with `silence`"
+)]
+#[case::long_grace(
+    "match = [{ fatal = true }]\nsilence = \"4m\"\ngrace = \"4m\"",
+    "8:9",
+    "`grace` must be shorter than `silence`"
+)]
+#[case::silent_fall(
+    "match = [{ on = \"fall\", fatal = true }]\nsilence = \"4m\"",
+    "6:17",
+    "`on` means nothing in a rule with `silence`"
+)]
+#[case::holds_nothing(
+    "match = [{ fatal = true }]\nholds = []\nhold = \"1m\"",
+    "7:9",
+    "`holds` is empty"
+)]
+#[case::holds_nobody(
+    "match = [{ fatal = true }]\nholds = [\"X\"]\nhold = \"1m\"",
+    "7:10",
+    "there is no rule `X` in this file"
+)]
+#[case::holds_itself(
+    "match = [{ fatal = true }]\nholds = [\"R\"]\nhold = \"1m\"",
+    "7:10",
+    "`R` holds others back and cannot be held"
+)]
+#[case::holds_for_no_time(
+    "match = [{ fatal = true }]\nholds = [\"R\"]",
+    "3:8",
+    "the rule lacks `hold`"
+)]
+#[case::holds_and_acts(
+    "match = [{ fatal = true }]\nholds = [\"R\"]\nhold = \"1m\"\naction = \"NONE\"",
+    "9:10",
+    "`action` means nothing in a rule with `holds`"
+)]
+fn a_rule_that_could_not_do_what_it_says_is_refused(
+    #[case] keys: &str,
+    #[case] place: &str,
+    #[case] said: &str,
+) {
+    check(&bare(keys), place, said);
+}
+
+#[rstest]
+#[case::a_space("name = \"R\"", "name = \"a b\"", "3:8", "`a b` is no name")]
+#[case::no_name("name = \"R\"", "name = \"\"", "3:8", "`` is no name")]
+#[case::no_message("\"m\"", "\"\"", "4:11", "`message` is empty")]
+#[case::no_group("[\"node\"]", "[]", "6:12", "`group_by` is empty")]
+#[case::no_such_group(
+    "[\"node\"]",
+    "[\"nic\"]",
+    "6:13",
+    "`group_by` names `nic`: `node`, `check`"
+)]
+#[case::a_group_twice(
+    "[\"node\"]",
+    "[\"NIC\", \"NIC\"]",
+    "6:20",
+    "`group_by` names `NIC` twice"
+)]
+fn what_every_rule_has_is_judged(
+    #[case] right: &str,
+    #[case] wrong: &str,
+    #[case] place: &str,
+    #[case] said: &str,
+) {
+    check(&counting("").replacen(right, wrong, 1), place, said);
+}
+
+#[test]
+fn two_rules_of_one_name_are_refused() {
+    let one = counting("");
+    let second = one.split_once('\n').unwrap().1;
+    check(&format!("{one}{second}"), "10:8", "there are two rules `R`");
+}
+
+#[test]
+fn what_is_held_back_must_share_its_group() {
+    let holder = "[[rule]]\nname = \"H\"\nmessage = \"m\"\nmatch = [{ fatal = true }]\n\
+        group_by = [\"NIC\"]\nholds = [\"R\"]\nhold = \"1m\"\n";
+    let text = counting("") + holder;
+    check(&text, "14:10", "`R` has another `group_by` than `H`");
+    read("r.toml", &text.replace("\"NIC\"", "\"node\"")).unwrap();
+}
+
+#[test]
+fn a_file_over_the_limit_is_refused() {
+    let text = "#".repeat(FILE_MAX_BYTES + 1);
+    check(&text, "1:1", "the file has 1048577 bytes, at most 1048576");
+}
+
+#[test]
+fn an_error_shows_the_line_and_helps() {
+    let error = read("r.toml", &counting("repeat = \"daily\"")).unwrap_err();
+    insta::assert_snapshot!(error, @r#"
+    r.toml:9:10: `repeat` is `daily`: `each` or `once`
+      | repeat = "daily"
+    hint: the deployed engine fires with each further event
+    "#);
+}
+
+#[test]
+fn columns_are_counted_in_characters() {
+    let keys = "trigger = [{ message_contains = 'ß', on = 'ä' }]";
+    check(&counting(keys), "9:43", "`on` is `ä`");
+}
+
+#[test]
+fn every_profile_that_ships_is_well_formed_and_says_what_it_is() {
+    for file in SHIPPED {
+        let rules = shipped(file.name).unwrap();
+        assert!(
+            rules.iter().all(|rule| !rule.description.is_empty()),
+            "{}",
+            file.name
+        );
+        assert!(file.text.starts_with("# "), "{}", file.name);
+    }
+    assert_eq!(shipped("nothing"), None);
+}
+
+#[test]
+fn every_key_of_a_rule_is_documented() {
+    let page = include_str!("../../../docs/rules.md");
+    let keys = [
+        "name",
+        "description",
+        "match",
+        "group_by",
+        "window",
+        "count",
+        "merge",
+        "whole_seconds",
+        "trigger",
+        "repeat",
+        "distinct",
+        "settle",
+        "silence",
+        "grace",
+        "broken_by",
+        "sticky",
+        "holds",
+        "hold",
+        "action",
+        "message",
+        "on",
+        "after",
+        "agent",
+        "class",
+        "checks",
+        "fatal",
+        "healthy",
+        "codes",
+        "message_contains",
+    ];
+    for key in keys {
+        assert!(page.contains(&format!("| `{key}` |")), "`{key}`");
+    }
+    for file in SHIPPED {
+        assert!(
+            page.contains(&format!("| `{}` |", file.name)),
+            "`{}`",
+            file.name
+        );
+    }
+}
+
+#[rstest]
+#[case::version("world_version = 3\n[switches]\n", "1:17", "1 is the only one")]
+#[case::unknown_key(
+    "world_version = 1\nhubs = 1\n[switches]\n",
+    "2:1",
+    "unknown field `hubs`"
+)]
+#[case::no_port(
+    "world_version = 1\n[switches]\nl = [\"n/m\"]\n",
+    "3:6",
+    "`n/m` is no port"
+)]
+#[case::too_much(
+    "world_version = 1\n[switches]\nl = [\"n/m/1/2\"]\n",
+    "3:6",
+    "is no port"
+)]
+#[case::empty_part("world_version = 1\n[switches]\nl = [\"n//1\"]\n", "3:6", "is no port")]
+#[case::two_cables(
+    "world_version = 1\n[switches]\na = [\"n/m/1\"]\nb = [\"n/m/1\"]\n",
+    "4:6",
+    "plugged into `a` already"
+)]
+fn a_world_is_refused(#[case] text: &str, #[case] place: &str, #[case] said: &str) {
+    let error = read_cabling("w.toml", text).unwrap_err().to_string();
+    assert!(error.starts_with(&format!("w.toml:{place}: ")), "{error}");
+    assert!(error.contains(said), "{error}");
+}
+
+#[test]
+fn a_world_says_which_switch_is_behind_a_port() {
+    let text = "world_version = 1\n[switches]\nleaf-3 = [\"n1/mlx5_2/1\", \"n2/mlx5_2/1\"]\n";
+    let cabling = read_cabling("w.toml", text).unwrap();
+    let port = |node: &str| CabledPort {
+        node: node.to_owned(),
+        device: "mlx5_2".to_owned(),
+        port: "1".to_owned(),
+    };
+    assert_eq!(cabling.len(), 2);
+    assert_eq!(cabling.switch(&port("n2")), Some("leaf-3"));
+    assert_eq!(cabling.switch(&port("n3")), None);
+}
