@@ -17,6 +17,7 @@ mod judge;
 mod memory;
 mod recording;
 mod still;
+mod replay;
 mod turn;
 
 pub mod help_pages;
@@ -55,4 +56,5 @@ pub use memory::{Played, play_in_memory};
 pub use scenarios::Story;
 pub use still::{StillError, still};
 pub use recording::{Answers, Broken, Call, ChairTick, Exit, Reads, Recording, Series, Tick};
+pub use replay::{ReplayError, replay};
 pub use turn::Turn;

@@ -39,6 +39,8 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: LnetCommand,
     },
+    /// Recorded health events through conditions, quarantine and rules: what would have happened
+    Replay(ReplayArguments),
     /// A sandbox: the fake tree of a platform, and faults by command while it is mounted
     Mount(MountArguments),
     /// The suite against every deliberately wrong monitor: each must be caught
@@ -62,9 +64,6 @@ pub(crate) enum Planned {
     /// A live node into a scenario
     #[command(hide = true, disable_help_flag = true)]
     Record(Rest),
-    /// Recorded events through rules
-    #[command(hide = true, disable_help_flag = true)]
-    Replay(Rest),
     /// The schemas of the files
     #[command(hide = true, disable_help_flag = true)]
     Schema(Rest),
@@ -74,7 +73,6 @@ impl Planned {
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Record(_) => "record",
-            Self::Replay(_) => "replay",
             Self::Schema(_) => "schema",
         }
     }
@@ -333,6 +331,18 @@ pub(crate) struct MountArguments {
     pub(crate) dir: PathBuf,
     #[command(flatten)]
     pub(crate) folders: PlatformFolders,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ReplayArguments {
+    /// The stream: one call or one event a line, as JSON
+    pub(crate) events: PathBuf,
+    /// The rules: a file that ends in `.toml`, or lsd, lsd-text, nvsentinel, gpud
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rules: String,
+    /// Which switch stands behind which port, for rules across nodes
+    #[arg(long, value_name = "FILE")]
+    pub(crate) world: Option<PathBuf>,
 }
 
 #[cfg(feature = "zoo")]

@@ -9,6 +9,7 @@ mod list;
 mod lnet;
 mod mount;
 mod platform;
+mod replay;
 mod run;
 mod select;
 mod show;
@@ -22,6 +23,7 @@ pub(crate) use list::list;
 pub(crate) use lnet::lnet_show;
 pub(crate) use mount::mount;
 pub(crate) use platform::{platform_check, platform_list, platform_show, platform_topo};
+pub(crate) use replay::replay;
 pub(crate) use run::run;
 pub(crate) use show::show;
 #[cfg(feature = "zoo")]

@@ -54,6 +54,7 @@ fn command(command: Command) -> Result<process::ExitCode, Stop> {
         Command::Lnet {
             command: LnetCommand::Show(arguments),
         } => command::lnet_show(&arguments),
+        Command::Replay(arguments) => command::replay(&arguments),
         Command::Mount(arguments) => command::mount(&arguments),
         Command::Monitor(_) => unreachable!("`monitor` is taken before the command line is read"),
         Command::Help { topic } => command::help(topic.as_deref()),

@@ -1,9 +1,11 @@
 //! What a failed drill leaves in the run folder: its story, and from each arm the reads, the trace
-//! of events, the monitor's words and its last state file.
+//! of events, the calls as JSON, the monitor's words and its last state file.
 
 use std::fmt::Write as _;
 
-use crate::{Recording, event_line, run_folder::Artifact};
+use cluster::recorded::{RecordedCall, write_call};
+
+use crate::{Call, Recording, event_line, run_folder::Artifact};
 
 /// The artifacts of a drill: the scenario's text and its recordings.
 pub(super) fn artifacts(scenario: &str, recordings: &[Recording]) -> Vec<Artifact> {
@@ -15,6 +17,10 @@ pub(super) fn artifacts(scenario: &str, recordings: &[Recording]) -> Vec<Artifac
         };
         all.push(artifact(format!("{arm}-reads.txt"), &reads(recording)));
         all.push(artifact(format!("{arm}-events.txt"), &events(recording)));
+        all.push(artifact(
+            format!("{arm}-health-events.jsonl"),
+            &health_events(recording),
+        ));
         all.push(artifact(format!("{arm}-log.txt"), &log(recording)));
         if let Some(bytes) = last_state(recording) {
             all.push(Artifact {
@@ -57,6 +63,19 @@ pub(super) fn events(recording: &Recording) -> String {
         lines.extend(chair.exits.iter().map(|exit| format!("exit: {exit:?}")));
         lines
     })
+}
+
+/// Every call as a line of JSON, for `nicdrill replay` and other programs.
+fn health_events(recording: &Recording) -> String {
+    let chairs = recording.ticks.iter().flat_map(|tick| tick.chairs.values());
+    let calls = chairs.flat_map(|chair| &chair.calls);
+    let line = |call: &Call| {
+        write_call(RecordedCall {
+            events: &call.events,
+            accepted: call.accepted,
+        }) + "\n"
+    };
+    calls.map(line).collect()
 }
 
 fn log(recording: &Recording) -> String {

@@ -4,5 +4,6 @@ mod another_make;
 mod desk;
 mod help;
 mod processes;
+mod replay;
 mod whole;
 mod words;

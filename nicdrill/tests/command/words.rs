@@ -129,7 +129,6 @@ fn a_story_that_fits_nowhere_is_not_applicable_and_counted() {
 #[case(&["lnet", "show", "lnet/second-interface-carries", "--view", "nett"], "`nett` is not a view of LNet")]
 #[case(&["lnet", "show", "port/cable-pulled@h100-oci"], "has no workload on LNet")]
 #[case(&["record"], "`record` is planned and not built yet")]
-#[case(&["replay", "x"], "`replay` is planned and not built yet")]
 #[case(&["schema", "scenario"], "`schema` is planned and not built yet")]
 #[case(&["platform", "new"], "`platform new` is planned and not built yet")]
 #[case(&["platform", "capture", "-x"], "`platform capture` is planned and not built yet")]
@@ -231,6 +230,7 @@ fn a_wrong_judgement_ends_with_100_and_can_be_repeated_by_one_command() {
         "story.yaml",
         "memory-reads.txt",
         "memory-events.txt",
+        "memory-health-events.jsonl",
         "memory-log.txt",
         "memory-state.json",
     ] {

@@ -1,0 +1,260 @@
+//! A recorded stream through rules, conditions and quarantine: what would have happened, and when.
+//!
+//! The files are opened here and judged in `cluster`. The clock is the latest stamp that was read: it
+//! runs through every instant at which a rule is due before the next line is taken. Start at
+//! [`replay`].
+
+use std::{
+    collections::BTreeSet,
+    fs::File,
+    io::{self, BufRead as _, BufReader, Read as _},
+    path::Path,
+};
+
+use cluster::{
+    Clearing, Cluster, Consequence, Deed, Quarantine, Rulesets, Stamp,
+    recorded::{LINE_MAX_BYTES, RecordError, read_line},
+    rules::{Analyzer, FiringKind, Rule, RuleError, SHIPPED, read, read_cabling, shipped},
+};
+use proto::{HealthEvent, HealthEvents};
+
+use crate::read_files::{ReadError, text_of};
+
+/// Why nothing is replayed, or nothing further.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// The stream cannot be read.
+    #[error("`{file}` cannot be read: {cause}")]
+    Io {
+        /// The file.
+        file: String,
+        /// Why.
+        cause: io::Error,
+    },
+    /// A line of the stream cannot be used.
+    #[error("{file}:{line}: {cause}")]
+    Line {
+        /// The file.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// Why.
+        cause: RecordError,
+    },
+    /// A line of the stream is no text.
+    #[error(
+        "{file}:{line}: the line is not text in UTF-8, or has more than {LINE_MAX_BYTES} bytes\nhint: one line of JSON tells of one call or one event"
+    )]
+    NotText {
+        /// The file.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+    },
+    /// The stream holds nothing.
+    #[error(
+        "`{file}` holds no health event\nhint: one line of JSON tells of one call or one event; see `docs/rules.md`"
+    )]
+    Empty {
+        /// The file.
+        file: String,
+    },
+    /// There are no such rules.
+    #[error(
+        "there are no rules `{asked}`\nhint: give a file that ends in `.toml`, or one of {known}"
+    )]
+    NoSuchRules {
+        /// What was asked for.
+        asked: String,
+        /// What there is.
+        known: String,
+    },
+    /// A file beside the stream cannot be read.
+    #[error(transparent)]
+    File(#[from] ReadError),
+    /// Rules or world are wrong.
+    #[error(transparent)]
+    Rules(#[from] RuleError),
+}
+
+/// The rules that `asked` means: a shipped profile's name, or a file.
+fn rules(asked: &str) -> Result<Vec<Rule>, ReplayError> {
+    if let Some(rules) = shipped(asked) {
+        return Ok(rules);
+    }
+    if !asked.ends_with(".toml") {
+        let known: Vec<String> = SHIPPED
+            .iter()
+            .map(|file| format!("`{}`", file.name))
+            .collect();
+        return Err(ReplayError::NoSuchRules {
+            asked: asked.to_owned(),
+            known: known.join(", "),
+        });
+    }
+    Ok(read(asked, &text_of(Path::new(asked))?)?)
+}
+
+/// Replays a stream; `tell` is handed one line after the other.
+///
+/// # Errors
+/// [`ReplayError`], by cause; what was told before stands.
+pub fn replay(
+    events: &Path,
+    rules_asked: &str,
+    world: Option<&Path>,
+    mut tell: impl FnMut(&str),
+) -> Result<(), ReplayError> {
+    let rules = rules(rules_asked)?;
+    let cabling = world.map(|path| {
+        let text = text_of(path)?;
+        Ok::<_, ReplayError>(read_cabling(&path.display().to_string(), &text)?)
+    });
+    let analyzer = Analyzer::new(rules, cabling.transpose()?);
+    for rule in analyzer.unevaluable() {
+        let text = rule.to_string();
+        tell(text.lines().next().unwrap_or(&text));
+    }
+    let quarantine = Quarantine::new(Rulesets::shipped());
+    let mut replay = Replay {
+        cluster: Cluster::new(Clearing::ALL, quarantine, analyzer),
+        sum: Sum::default(),
+    };
+    let file = events.display().to_string();
+    let io = |cause| ReplayError::Io {
+        file: file.clone(),
+        cause,
+    };
+    let mut reader = BufReader::new(File::open(events).map_err(io)?);
+    for line in 1.. {
+        let mut bytes = Vec::new();
+        let limit = LINE_MAX_BYTES as u64 + 1;
+        let read = reader.by_ref().take(limit).read_until(b'\n', &mut bytes);
+        if read.map_err(io)? == 0 {
+            break;
+        }
+        let not_text = || ReplayError::NotText {
+            file: file.clone(),
+            line,
+        };
+        if bytes.len() > LINE_MAX_BYTES {
+            return Err(not_text());
+        }
+        let text = std::str::from_utf8(&bytes).map_err(|_| not_text())?;
+        let call = read_line(text).map_err(|cause| ReplayError::Line {
+            file: file.clone(),
+            line,
+            cause,
+        })?;
+        if let Some(call) = call {
+            replay.call(&call, &mut tell);
+        }
+    }
+    if replay.sum.events == 0 {
+        return Err(ReplayError::Empty { file });
+    }
+    replay.end(&mut tell);
+    Ok(())
+}
+
+struct Replay {
+    cluster: Cluster,
+    sum: Sum,
+}
+
+/// What is counted.
+#[derive(Default)]
+struct Sum {
+    calls: usize,
+    events: usize,
+    nodes: BTreeSet<String>,
+    fired: usize,
+    span: Option<(Stamp, Stamp)>,
+}
+
+impl Replay {
+    fn call(&mut self, call: &HealthEvents, tell: &mut impl FnMut(&str)) {
+        self.sum.take(call);
+        let clock = self.sum.span.map_or(Stamp::default(), |(_, latest)| latest);
+        let due = self.cluster.run_until(clock);
+        self.told(&due, tell);
+        match self.cluster.receive(call) {
+            Ok(told) => self.told(&told, tell),
+            Err(refused) => {
+                let text = refused.to_string();
+                let cause = text.lines().next().unwrap_or(&text);
+                tell(&format!("{clock}  refused    the whole call: {cause}"));
+            }
+        }
+    }
+
+    fn told(&mut self, told: &[Consequence], tell: &mut impl FnMut(&str)) {
+        for consequence in told {
+            match &consequence.what {
+                // Further sightings of one Kubernetes event only raise its count.
+                Deed::KubeEvent { count, .. } if *count > 1 => continue,
+                Deed::Rule(firing) if firing.kind == FiringKind::Fired => self.sum.fired += 1,
+                _ => {}
+            }
+            tell(&consequence.to_string());
+        }
+    }
+
+    fn end(mut self, tell: &mut impl FnMut(&str)) {
+        tell(&self.summary());
+        for (node, annotation) in self.cluster.quarantine().cordoned() {
+            tell(&format!(
+                "  {node} is cordoned, faults outstanding: {}",
+                annotation.faults()
+            ));
+        }
+        for (node, conditions) in self.cluster.conditions() {
+            for (check, condition) in conditions.iter().filter(|(_, one)| one.is_faulty) {
+                tell(&format!("  {node} {check}: {}", condition.message));
+            }
+        }
+        let later = self.cluster.run_until(Stamp::from_ns(i64::MAX));
+        if !later.is_empty() {
+            tell("if nothing more comes:");
+            self.told(&later, tell);
+        }
+    }
+
+    fn summary(&self) -> String {
+        let Sum {
+            calls,
+            events,
+            nodes,
+            fired,
+            span,
+        } = &self.sum;
+        let (first, last) = span.unwrap_or_default();
+        let standing = self.cluster.conditions().values();
+        let standing: usize = standing.map(|node| node.faulty().count()).sum();
+        let cordoned = self.cluster.quarantine().cordoned().count();
+        format!(
+            "events: {events} in {calls} calls, nodes: {}, from {first} to {last}; rules fired: {fired}; at the end \
+             conditions that stand: {standing}, nodes cordoned: {cordoned}",
+            nodes.len()
+        )
+    }
+}
+
+impl Sum {
+    fn take(&mut self, call: &HealthEvents) {
+        self.calls += 1;
+        self.events += call.events.len();
+        for event in &call.events {
+            let at = stamp(event);
+            let (first, last) = self.span.unwrap_or((at, at));
+            self.span = Some((first.min(at), last.max(at)));
+            if !self.nodes.contains(&event.node_name) {
+                self.nodes.insert(event.node_name.clone());
+            }
+        }
+    }
+}
+
+fn stamp(event: &HealthEvent) -> Stamp {
+    Stamp::of(event.generated_timestamp.as_ref())
+}

@@ -1,0 +1,20 @@
+//! `nicdrill replay`: a recorded stream through rules, conditions and quarantine.
+
+use reports::ExitCode;
+
+use super::Stop;
+use crate::{
+    arguments::{Color, ReplayArguments},
+    terminal::Terminal,
+};
+
+/// Prints what would have happened, and when.
+pub(crate) fn replay(arguments: &ReplayArguments) -> Result<ExitCode, Stop> {
+    let mut terminal = Terminal::new(Color::Never);
+    let (events, world) = (arguments.events.as_path(), arguments.world.as_deref());
+    harness::replay(events, &arguments.rules, world, |line| {
+        terminal.out(&format!("{line}\n"));
+    })
+    .map_err(Stop::input)?;
+    Ok(ExitCode::Success)
+}

@@ -1,0 +1,198 @@
+//! `nicdrill replay`: a stream through rules, as an operator meets it.
+
+use rstest::rstest;
+
+use crate::desk::Desk;
+
+/// An event as a store exports it, at this second of 2025-03-01.
+fn stored(at: &str, check: &str, kind: &str, message: &str) -> String {
+    let (is_fatal, is_healthy) = (kind == "fatal", kind == "healthy");
+    format!(
+        r#"{{"_id":"x","healthevent":{{"version":1,"agent":"nic-health-monitor","componentclass":"NIC","checkname":"{check}","isfatal":{is_fatal},"ishealthy":{is_healthy},"message":"{message}","recommendedaction":25,"errorcode":[],"entitiesimpacted":[{{"entitytype":"NIC","entityvalue":"mlx5_0"}},{{"entitytype":"NICPort","entityvalue":"1"}}],"generatedtimestamp":"2025-03-01T00:{at}Z","nodename":"node-1","processingstrategy":1}}}}"#
+    ) + "\n"
+}
+
+fn down(at: &str) -> String {
+    let text = "Port mlx5_0 port 1: state DOWN, phys_state Disabled";
+    stored(at, "InfiniBandStateCheck", "fatal", text)
+}
+
+fn up(at: &str) -> String {
+    let text = "Port mlx5_0 port 1: healthy (ACTIVE, LinkUp)";
+    stored(at, "InfiniBandStateCheck", "healthy", text)
+}
+
+/// "NIC Health Monitor: Link State Detection", 6.4, and what follows.
+#[test]
+fn the_flap_diagram_is_told_to_the_second() {
+    let desk = Desk::new();
+    let lines = [
+        down("01:30"),
+        up("01:45"),
+        down("04:20"),
+        up("04:35"),
+        down("07:10"),
+    ];
+    desk.file("events.jsonl", &lines.concat());
+    let ran = desk.run(&["replay", "events.jsonl", "--rules", "lsd"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    let expected = "\
+`FabricWideFault` cannot be evaluated: it needs to know which switch stands behind which port
+2025-03-01T00:01:30Z  condition  node-1 InfiniBandStateCheck stands
+2025-03-01T00:01:30Z  cordon     node-1 by NIC health monitor
+2025-03-01T00:01:45Z  condition  node-1 InfiniBandStateCheck is cleared
+2025-03-01T00:01:45Z  uncordon   node-1
+2025-03-01T00:04:20Z  condition  node-1 InfiniBandStateCheck stands
+2025-03-01T00:04:20Z  cordon     node-1 by NIC health monitor
+2025-03-01T00:04:35Z  condition  node-1 InfiniBandStateCheck is cleared
+2025-03-01T00:04:35Z  uncordon   node-1
+2025-03-01T00:07:10Z  condition  node-1 InfiniBandStateCheck stands
+2025-03-01T00:07:10Z  cordon     node-1 by NIC health monitor
+2025-03-01T00:07:10Z  rule       RepeatedNICLinkFlap node-1/mlx5_0/1 x3: NIC port flapping detected
+2025-03-01T00:07:10Z  condition  node-1 RepeatedNICLinkFlap stands
+events: 5 in 5 calls, nodes: 1, from 2025-03-01T00:01:30Z to 2025-03-01T00:07:10Z; rules fired: 1; at the end conditions that stand: 2, nodes cordoned: 1
+  node-1 is cordoned, faults outstanding: 1
+  node-1 InfiniBandStateCheck: NIC:mlx5_0 NICPort:1 Port mlx5_0 port 1: state DOWN, phys_state Disabled Recommended Action=REPLACE_VM;
+  node-1 RepeatedNICLinkFlap: NIC:mlx5_0 NICPort:1 NIC port flapping detected Recommended Action=REPLACE_VM;
+";
+    assert_eq!(ran.out, expected, "{ran}");
+    assert_eq!(ran.err, "");
+}
+
+#[test]
+fn silence_fires_between_two_lines_and_after_the_last() {
+    let desk = Desk::new();
+    let later = stored("05:00", "InfiniBandDegradationCheck", "warning", "slow");
+    desk.file("between.jsonl", &[down("00:30"), later].concat());
+    let ran = desk.run(&["replay", "between.jsonl", "--rules", "lsd"]);
+    assert!(
+        ran.out
+            .contains("\n2025-03-01T00:04:30Z  rule       NICPortDrop "),
+        "{ran}"
+    );
+    desk.file("after.jsonl", &down("00:30"));
+    let ran = desk.run(&["replay", "after.jsonl", "--rules", "lsd"]);
+    let (_, later) = ran.out.split_once("if nothing more comes:\n").unwrap();
+    assert!(
+        later.starts_with("2025-03-01T00:04:30Z  rule       NICPortDrop "),
+        "{ran}"
+    );
+}
+
+const FEW: &str = r#"rules_version = 1
+[[rule]]
+name = "Two"
+match = [{ fatal = true }]
+group_by = ["switch"]
+distinct = "node"
+window = "1m"
+count = 1
+message = "a switch"
+"#;
+
+#[test]
+fn rules_of_ones_own_see_the_world_that_is_given() {
+    let desk = Desk::new();
+    desk.file("events.jsonl", &down("00:30"));
+    desk.file("rules.toml", FEW);
+    desk.file(
+        "world.toml",
+        "world_version = 1\n[switches]\nleaf-3 = [\"node-1/mlx5_0/1\"]\n",
+    );
+    let blind = desk.run(&["replay", "events.jsonl", "--rules", "rules.toml"]);
+    assert!(blind.out.contains("`Two` cannot be evaluated"), "{blind}");
+    assert!(blind.out.contains("rules fired: 0"), "{blind}");
+    let words = [
+        "replay",
+        "events.jsonl",
+        "--rules",
+        "rules.toml",
+        "--world",
+        "world.toml",
+    ];
+    let ran = desk.run(&words);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(
+        ran.out
+            .contains("00:00:30Z  rule       Two leaf-3 x1: a switch"),
+        "{ran}"
+    );
+}
+
+#[rstest]
+#[case::no_json("events.jsonl", "\nx\n", "events.jsonl:2: column 1: no JSON")]
+#[case::no_event(
+    "events.jsonl",
+    "{\"a\":1}\n",
+    "events.jsonl:1: the event has no `checkname`"
+)]
+#[case::a_runs_own(
+    "events.jsonl",
+    "{\"event\":\"run-started\"}\n",
+    "memory-health-events.jsonl"
+)]
+#[case::empty("events.jsonl", "\n\n", "`events.jsonl` holds no health event")]
+#[case::bad_rules(
+    "rules.toml",
+    "rules_version = 2\n",
+    "rules.toml:1:17: `rules_version` is 2"
+)]
+#[case::bad_world(
+    "world.toml",
+    "world_version = 1\n[switches]\na = [\"x\"]\n",
+    "world.toml:3:6: `x` is no port"
+)]
+fn a_wrong_file_is_refused_with_its_place(
+    #[case] file: &str,
+    #[case] text: &str,
+    #[case] said: &str,
+) {
+    let desk = Desk::new();
+    desk.file("events.jsonl", &down("00:30"));
+    desk.file("rules.toml", FEW);
+    desk.file("world.toml", "world_version = 1\n[switches]\n");
+    desk.file(file, text);
+    let words = [
+        "replay",
+        "events.jsonl",
+        "--rules",
+        "rules.toml",
+        "--world",
+        "world.toml",
+    ];
+    let ran = desk.run(&words);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(
+        ran.err.contains(said) && ran.err.contains("hint: "),
+        "{ran}"
+    );
+}
+
+#[rstest]
+#[case(&["replay", "none.jsonl", "--rules", "lsd"], "`none.jsonl` cannot be read")]
+#[case(&["replay", "events.jsonl", "--rules", "none.toml"], "`none.toml` cannot be read")]
+#[case(&["replay", "events.jsonl", "--rules", "ldd"], "there are no rules `ldd`")]
+#[case(&["replay", "events.jsonl"], "--rules <FILE>")]
+fn what_is_not_there_is_refused_by_name(#[case] words: &[&str], #[case] said: &str) {
+    let desk = Desk::new();
+    desk.file("events.jsonl", &down("00:30"));
+    let ran = desk.run(words);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(ran.err.contains(said), "{ran}");
+}
+
+#[test]
+fn a_drills_own_stream_can_be_replayed() {
+    let desk = Desk::new();
+    let drill = "link/cable-pulled@h100-oci";
+    let ran = desk.run(&["run", drill, "--arm", "memory", "--keep"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    let events = format!("nicdrill.out/drills/{drill}/memory-health-events.jsonl");
+    let ran = desk.run(&["replay", &events, "--rules", "lsd"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(ran.out.contains("  cordon     "), "{ran}");
+    assert!(
+        ran.out.contains("nodes cordoned: 0"),
+        "healed, so released: {ran}"
+    );
+}
