@@ -20,6 +20,7 @@ mod still;
 mod replay;
 mod turn;
 
+pub mod capture;
 pub mod help_pages;
 mod link_page;
 mod lnet_page;

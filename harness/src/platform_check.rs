@@ -1,77 +1,193 @@
 //! Whether a platform is what it declares: it parses, it renders, and the reference agent finds in
-//! the rendered tree the roles that the file gives its devices.
+//! the rendered tree the roles that the file gives its devices. What was asked for by name is told
+//! in full: why each NIC is what it is, and which scenarios are told on it.
 //!
 //! The agent looks at the tree as it would at a node's; it shares no code with the platform, so an
 //! agreement means something.
 
-use std::{cell::RefCell, collections::BTreeMap, fmt::Write as _};
+mod classify;
 
-use checks::{Agent, Answer, Clocks, Flags, Hands, ReadError, Request, Start};
-use platforms::{NodeName, Platform, Platforms, PortFacts, Role};
-use simfs::{Fs, Refused};
+use std::{collections::BTreeMap, fmt::Write as _};
+
+use platforms::{Finding, Platform, PortFacts, Role};
 
 use crate::{
-    CLASS_INFINIBAND,
-    platform_pages::{NoSuchPlatform, find},
-    suite::NODE,
+    Descriptor,
+    platform_pages::{NoSuchPlatform, find, in_columns},
+    read_files::Library,
+    suite::{Ask, SelectError, select},
 };
+use classify::{Found, classified};
 
 /// What a check found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
-    /// A line for each platform, and one for each problem.
+    /// A line for each platform, and some for each problem.
     pub text: String,
     /// How many problems there are.
     pub problems: usize,
 }
 
-/// Checks these platforms with their variants; all of them if none is named.
+/// Why platforms could not be checked.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckError {
+    /// A name means no platform.
+    #[error(transparent)]
+    NoSuchPlatform(#[from] NoSuchPlatform),
+    /// A scenario cannot be told anywhere.
+    #[error(transparent)]
+    Scenario(#[from] SelectError),
+}
+
+/// Checks these platforms and tells them in full; if none is named, all of them in brief.
 ///
 /// # Errors
-/// If a name means no platform.
-pub fn check(platforms: &Platforms, names: &[String]) -> Result<Checked, NoSuchPlatform> {
+/// If a name means no platform, or a scenario is wrong.
+pub fn check(library: &Library, names: &[String]) -> Result<Checked, CheckError> {
     let mut checked = Checked::default();
     for name in names {
-        find(platforms, name)?;
+        find(&library.platforms, name)?;
     }
-    for (name, platform) in platforms.iter() {
+    let mut before: Vec<Finding> = Vec::new();
+    for (name, platform) in library.platforms.iter() {
         if !names.is_empty() && !names.iter().any(|asked| asked == name) {
             continue;
         }
-        let problems = problems(platform);
-        let ports = platform.ports().len();
-        let said = if problems.is_empty() {
+        let findings = platform.check();
+        // What a variant has from its base was told there.
+        let is_new = |finding: &&Finding| !before.contains(finding);
+        let mut problems: Vec<String> = findings
+            .iter()
+            .filter(is_new)
+            .map(ToString::to_string)
+            .collect();
+        let is_sound = findings.is_empty();
+        before.extend(findings);
+        let found = classified(platform);
+        if is_sound {
+            problems.extend(unlike_declared(platform, &found));
+        }
+        let said = if problems.is_empty() && is_sound {
             "as declared"
         } else {
             "NOT as declared"
         };
+        let ports = platform.ports().len();
         add(
             &mut checked.text,
             format_args!("{name}: {ports} ports, {said}"),
         );
-        for problem in &problems {
-            add(&mut checked.text, format_args!("  {problem}"));
+        for line in problems.iter().flat_map(|problem| problem.lines()) {
+            add(&mut checked.text, format_args!("  {line}"));
         }
         checked.problems += problems.len();
+        if !names.is_empty() {
+            roles(platform, &found, &mut checked.text);
+            fits(library, name, &mut checked.text)?;
+        }
     }
     Ok(checked)
 }
 
-/// What is wrong with one platform, one text each.
-#[must_use]
-pub fn problems(platform: &Platform) -> Vec<String> {
-    let own: Vec<String> = platform.check().iter().map(ToString::to_string).collect();
-    if !own.is_empty() {
-        return own;
-    }
-    match classified(platform) {
-        Ok(found) => unlike(platform, &found),
-        Err(refusal) => vec![format!("the monitor does not start on it: {refusal}")],
+/// The role that the agent finds for each device; nothing of those that it leaves alone for other
+/// reasons than management, and nothing at all where it refuses to start.
+pub(crate) fn roles_found(platform: &Platform) -> BTreeMap<String, Role> {
+    let role = |seen: Result<classify::Watched, String>| match seen {
+        Ok(watched) => match watched.role {
+            checks::Role::Compute => Some(Role::Compute),
+            checks::Role::Storage => Some(Role::Storage),
+            _ => Some(Role::Management),
+        },
+        Err(reason) => reason.starts_with("management").then_some(Role::Management),
+    };
+    let found = classified(platform).unwrap_or_default().into_iter();
+    found
+        .filter_map(|(device, seen)| Some((device, role(seen)?)))
+        .collect()
+}
+
+/// Where the monitor differs from what is declared, one text each.
+fn unlike_declared(platform: &Platform, found: &Result<Found, String>) -> Vec<String> {
+    match (platform.refusal(), found) {
+        (None, Ok(found)) => unlike(platform, found),
+        (Some(_), Err(_)) => Vec::new(),
+        (None, Err(line)) => vec![format!("the monitor does not start on it: {line}")],
+        (Some(refusal), Ok(_)) => vec![format!("the monitor starts on it, although {refusal}")],
     }
 }
 
-/// Each device with the role that the agent gives it, or why it is not monitored.
-type Found = BTreeMap<String, Result<checks::Role, String>>;
+/// A row for each device: what it is declared to be, and what the monitor makes of it.
+fn roles(platform: &Platform, found: &Result<Found, String>, text: &mut String) {
+    let mut declared: BTreeMap<String, String> = BTreeMap::new();
+    for port in platform.ports() {
+        declared.insert(port.device.to_string(), told(&port));
+    }
+    match found {
+        Err(line) => add(text, format_args!("  the monitor refuses to start: {line}")),
+        Ok(found) => {
+            let header = ["device", "declared", "the monitor"].map(str::to_owned);
+            let rows = found.iter().map(|(device, seen)| {
+                let seen = match seen {
+                    Ok(watched) => format!("watches it as {}: {}", watched.role, watched.why),
+                    Err(reason) => format!("leaves it alone: {reason}"),
+                };
+                let declared = declared.get(device).cloned().unwrap_or_default();
+                [device.clone(), declared, seen]
+            });
+            let rows: Vec<[String; 3]> = std::iter::once(header).chain(rows).collect();
+            for line in in_columns(&rows) {
+                add(text, format_args!("  {line}"));
+            }
+        }
+    }
+    for note in platform.notes() {
+        add(text, format_args!("  note: {note}"));
+    }
+}
+
+/// How many scenarios are told on the platform, and why the others are not.
+fn fits(library: &Library, name: &str, text: &mut String) -> Result<(), SelectError> {
+    let ask = Ask {
+        platforms: vec![name.to_owned()],
+        full: true,
+        ..Ask::default()
+    };
+    let reference = Descriptor::shipped("reference").expect("the reference monitor ships");
+    let selected = select(library, &reference, &ask)?;
+    let is_this = |world: &str| world == name;
+    let told = selected.drills.iter().filter(|it| is_this(&it.drill.world));
+    let (told, all) = (told.count(), library.scenarios.len());
+    add(
+        text,
+        format_args!("  {told} of {all} scenarios are told on it"),
+    );
+    let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for pair in selected
+        .not_applicable
+        .iter()
+        .filter(|it| is_this(&it.drill.world))
+    {
+        let of_reason = reasons.entry(&pair.reason).or_default();
+        of_reason.push(&pair.drill.scenario);
+    }
+    let mut reasons: Vec<(&str, Vec<&str>)> = reasons.into_iter().collect();
+    reasons.sort_by_key(|(_, scenarios)| std::cmp::Reverse(scenarios.len()));
+    for (reason, scenarios) in reasons {
+        let number = scenarios.len();
+        add(text, format_args!("    {number} not: {reason}"));
+        add(text, format_args!("      {}", scenarios.join(", ")));
+    }
+    Ok(())
+}
+
+/// What a port's device is declared to be.
+fn told(port: &PortFacts) -> String {
+    if port.is_vf {
+        "virtual".to_owned()
+    } else {
+        port.role.to_string()
+    }
+}
 
 fn unlike(platform: &Platform, found: &Found) -> Vec<String> {
     let mut problems = Vec::new();
@@ -87,18 +203,16 @@ fn unlike(platform: &Platform, found: &Found) -> Vec<String> {
             Role::Storage => Some(checks::Role::Storage),
             Role::Management => None,
         };
-        let told = if port.is_vf {
-            "virtual".to_owned()
-        } else {
-            port.role.to_string()
-        };
+        let told = told(port);
         match (wanted, found.get(device)) {
             (_, None) => problems.push(format!(
                 "`{device}` is declared {told}, and is not in the tree"
             )),
-            (None, Some(Ok(checks::Role::Management) | Err(_))) => {}
-            (Some(wanted), Some(Ok(role))) if *role == wanted => {}
-            (_, Some(Ok(role))) => {
+            (None, Some(Err(_))) => {}
+            (None, Some(Ok(watched))) if watched.role == checks::Role::Management => {}
+            (Some(wanted), Some(Ok(watched))) if watched.role == wanted => {}
+            (_, Some(Ok(watched))) => {
+                let role = watched.role;
                 problems.push(format!(
                     "`{device}` is declared {told}, the monitor finds {role}"
                 ));
@@ -113,81 +227,12 @@ fn unlike(platform: &Platform, found: &Found) -> Vec<String> {
         .filter(|(device, _)| !declared.contains_key(*device));
     problems.extend(
         unknown
-            .filter(|(_, found)| matches!(found, Ok(role) if *role != checks::Role::Management))
+            .filter(|(_, found)| matches!(found, Ok(it) if it.role != checks::Role::Management))
             .map(|(device, _)| {
                 format!("`{device}` is watched by the monitor, and is not declared")
             }),
     );
     problems
-}
-
-/// Lets the agent look at the platform's tree.
-fn classified(platform: &Platform) -> Result<Found, String> {
-    let mut fs = Fs::new();
-    fs.alias_folder(CLASS_INFINIBAND);
-    fs.apply(&platforms::render(&platform.machine(&NodeName::from(NODE))));
-    let eyes = Eyes(RefCell::new(fs));
-    let flags = [
-        "--node-name=node-a",
-        "--metadata-path=/var/lib/nvsentinel/gpu_metadata.json",
-        "--boot-id-path=/proc/sys/kernel/random/boot_id",
-        "--proc-net-route-path=/proc/net/route",
-    ];
-    let settings = Flags::from_args(flags).and_then(|flags| flags.settings());
-    let (settings, _) = settings.map_err(|refusal| refusal.line)?;
-    let read = |path: &str| eyes.0.borrow_mut().read(path).map_err(errno);
-    let (metadata, route, boot_id) = (
-        read(&settings.paths.metadata),
-        read(&settings.paths.route),
-        read(&settings.paths.boot_id),
-    );
-    let start = Start {
-        settings,
-        config: Ok(b"sysClassInfinibandPath = \"/sys/class/infiniband\"\nsysClassNetPath = \"/sys/class/net\"\n"),
-        metadata: metadata.as_deref().map_err(|error| *error),
-        route: route.as_deref().map_err(|error| *error),
-        boot_id: boot_id.as_deref().map_err(|error| *error),
-        state: Err(ReadError::ENOENT),
-    };
-    let (agent, _) = Agent::start(start).map_err(|refusal| refusal.line)?;
-    let found = agent.classified(&eyes).map_err(|error| error.to_string())?;
-    Ok(found
-        .into_iter()
-        .map(|(name, role)| (name.to_string(), role))
-        .collect())
-}
-
-/// Reads a tree in which nothing goes wrong.
-struct Eyes(RefCell<Fs>);
-
-impl Hands for Eyes {
-    fn fetch(&self, requests: &[Request]) -> Vec<Result<Answer, ReadError>> {
-        let mut fs = self.0.borrow_mut();
-        let mut one = |request: &Request| match request {
-            Request::List(path) => fs.list(path).map(Answer::Names).map_err(errno),
-            Request::Read(path) => fs.read(path).map(Answer::Bytes).map_err(errno),
-            Request::ReadLink(path) => fs
-                .read_link(path)
-                .map(Answer::Target)
-                .map_err(|error| errno(Refused::Errno(error))),
-        };
-        requests.iter().map(&mut one).collect()
-    }
-
-    fn clocks(&self) -> Result<Clocks, ReadError> {
-        Ok(Clocks {
-            wall_ns: platforms::WORLD_START_WALL_NS,
-            boot_ns: platforms::UPTIME_AT_REST_NS,
-        })
-    }
-}
-
-/// There are no rules and no moments in this tree, so nothing but an errno can come.
-fn errno(refused: Refused) -> ReadError {
-    match refused {
-        Refused::Errno(error) => ReadError::Errno(error.0),
-        Refused::Hangs { .. } | Refused::Moment(_) => ReadError::TimedOut,
-    }
 }
 
 fn add(text: &mut String, line: std::fmt::Arguments<'_>) {
@@ -197,6 +242,11 @@ fn add(text: &mut String, line: std::fmt::Arguments<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use platforms::Platforms;
+
+    fn library() -> Library {
+        Library::read(&[], &[]).unwrap()
+    }
 
     // covers: lsd/4.1.3/a100-oci, lsd/4.1.3/l40-on-prem, lsd/4.1.3/l40s-oci, lsd/4.1.3/h100-dgx
     // covers: lsd/4.1.3/h100-oci, lsd/4.1.3/gb200-nvl4, lsd/4/classifies-locally
@@ -211,8 +261,52 @@ mod tests {
     // covers: lsd/4.2.4/gb200-ibp18p3s0, lsd/4.2.4/gb200-rocep6p3s0, lsd/4.2.4/gb200-rocep22p3s0
     #[test]
     fn every_shipped_platform_is_found_as_declared() {
-        let checked = check(&Platforms::shipped(), &[]).unwrap();
+        let checked = check(&library(), &[]).unwrap();
         assert_eq!(checked.problems, 0, "{}", checked.text);
+    }
+
+    #[test]
+    fn a_platform_that_is_named_is_told_nic_by_nic_and_scenario_by_scenario() {
+        let checked = check(&library(), &["h100-oci".to_owned()]).unwrap();
+        for part in [
+            "h100-oci: 18 ports, as declared\n",
+            "mlx5_0   compute     watches it as compute: it shares a PCIe switch with a GPU (PIX or PXB)\n",
+            "mlx5_2   management  leaves it alone: management: carries the default route\n",
+            " scenarios are told on it\n",
+            " not: `h100-oci` is not among the platforms named\n",
+        ] {
+            assert!(checked.text.contains(part), "{part}: {}", checked.text);
+        }
+        let told = checked
+            .text
+            .lines()
+            .filter(|line| line.starts_with("      "));
+        let others: usize = told.map(|line| line.split(", ").count()).sum();
+        let line = checked
+            .text
+            .lines()
+            .find(|line| line.ends_with("told on it"));
+        let (told, all) = line.unwrap().trim_start().split_once(" of ").unwrap();
+        let all = all.split_once(' ').unwrap().0.parse::<usize>().unwrap();
+        assert_eq!(
+            told.parse::<usize>().unwrap() + others,
+            all,
+            "{}",
+            checked.text
+        );
+    }
+
+    #[test]
+    fn where_the_monitor_must_refuse_its_line_is_told() {
+        for (name, line) in [
+            ("mi300x", "has empty nic_topology"),
+            ("h100-vm", "has no GPUs with valid NUMA nodes"),
+        ] {
+            let checked = check(&library(), &[name.to_owned()]).unwrap();
+            assert_eq!(checked.problems, 0, "{}", checked.text);
+            let refuses = checked.text.contains("the monitor refuses to start: ");
+            assert!(refuses && checked.text.contains(line), "{}", checked.text);
+        }
     }
 
     #[test]

@@ -92,29 +92,55 @@ pub fn show(platforms: &Platforms, name: &str) -> Result<String, NoSuchPlatform>
         })
         .collect();
     let rows: Vec<[String; 7]> = std::iter::once(header).chain(rows).collect();
-    let width = |column: usize| {
-        rows.iter()
-            .map(|row| row[column].chars().count())
-            .max()
-            .unwrap_or(0)
-    };
-    for row in &rows {
-        let cells: Vec<String> = row
-            .iter()
-            .enumerate()
-            .map(|(column, cell)| format!("{cell:<width$}", width = width(column)))
-            .collect();
-        writeln!(page, "{}", cells.join("  ").trim_end()).expect(WRITES);
+    for line in in_columns(&rows) {
+        writeln!(page, "{line}").expect(WRITES);
+    }
+    for note in platform.notes() {
+        write!(page, "\nnote: {note}\n").expect(WRITES);
     }
     Ok(page)
+}
+
+/// Rows with their cells below each other.
+pub(crate) fn in_columns<const N: usize>(rows: &[[String; N]]) -> Vec<String> {
+    let width = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells.max().unwrap_or(0)
+    };
+    let widths: [usize; N] = std::array::from_fn(width);
+    rows.iter()
+        .map(|row| {
+            let cells = row.iter().zip(widths);
+            let cells: Vec<String> = cells
+                .map(|(cell, width)| format!("{cell:<width$}"))
+                .collect();
+            cells.join("  ").trim_end().to_owned()
+        })
+        .collect()
+}
+
+/// Why there is no text of `nvidia-smi topo -m`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoMatrix {
+    /// No platform bears the name.
+    #[error(transparent)]
+    NoSuchPlatform(#[from] NoSuchPlatform),
+    /// Its GPUs are of another make.
+    #[error(
+        "`{0}` has no `nvidia-smi`: its GPUs are of another make\nhint: there is no matrix of GPUs and NICs on it"
+    )]
+    OtherMake(String),
 }
 
 /// The text of `nvidia-smi topo -m` on this platform.
 ///
 /// # Errors
-/// If there is no such platform.
-pub fn matrix(platforms: &Platforms, name: &str) -> Result<String, NoSuchPlatform> {
+/// If there is no such platform, or no such tool on it.
+pub fn matrix(platforms: &Platforms, name: &str) -> Result<String, NoMatrix> {
     let platform = find(platforms, name)?;
+    if !platform.profile().gpus.have_matrix() {
+        return Err(NoMatrix::OtherMake(name.to_owned()));
+    }
     Ok(platform.topo_text(&platform.machine(&NodeName::from(crate::suite::NODE))))
 }
 
@@ -141,9 +167,18 @@ mod tests {
         let platforms = Platforms::shipped();
         for (name, platform) in platforms.iter() {
             let page = show(&platforms, name).unwrap();
-            let rows = page.lines().skip(4).count();
+            let rows = page
+                .split("\n\n")
+                .nth(1)
+                .unwrap_or_default()
+                .lines()
+                .skip(1);
+            let rows = rows.count();
             assert_eq!(rows, platform.ports().len(), "{page}");
-            assert!(matrix(&platforms, name).unwrap().contains("GPU0"), "{name}");
+            match matrix(&platforms, name) {
+                Ok(text) => assert!(text.contains("GPU0"), "{name}"),
+                Err(error) => assert_eq!(error, NoMatrix::OtherMake("mi300x".to_owned())),
+            }
         }
     }
 

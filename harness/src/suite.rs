@@ -12,6 +12,7 @@ mod jobs;
 mod pairs;
 #[cfg(feature = "process")]
 mod processes;
+mod refusing;
 mod repeat;
 mod run;
 mod shard;

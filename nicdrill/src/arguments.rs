@@ -24,7 +24,7 @@ pub(crate) enum Command {
     List(SelectArguments),
     /// Tell one drill in full: timeline, events, reads
     Show(ShowArguments),
-    /// Platforms: list, show, check, topo
+    /// Platforms: list, show, check, topo, new, capture
     Platform {
         #[command(subcommand)]
         command: PlatformCommand,
@@ -300,12 +300,53 @@ pub(crate) enum PlatformCommand {
     /// What `nvidia-smi topo -m` prints on a platform; or, of a file with such a text (`-` for standard
     /// input), its `gpu_metadata.json`
     Topo(OnePlatform),
-    /// A platform to begin with
-    #[command(hide = true, disable_help_flag = true)]
-    New(Rest),
-    /// A platform of a live node
-    #[command(hide = true, disable_help_flag = true)]
-    Capture(Rest),
+    /// A platform's file to begin with: a copy of another, with a word on each key
+    New(NewArguments),
+    /// A platform's file made of a live node, or of a dump of its sysfs
+    Capture(CaptureArguments),
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct NewArguments {
+    /// Its name, such as `acme-h100`
+    pub(crate) name: String,
+    /// The platform to copy
+    #[arg(long, value_name = "PLATFORM", default_value = "h100-oci")]
+    pub(crate) from: String,
+    /// The file to write, `-` for standard output [default: NAME.yaml]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) folders: PlatformFolders,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct CaptureArguments {
+    /// The node's root folder
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = "/",
+        conflicts_with = "from_dump"
+    )]
+    pub(crate) root: PathBuf,
+    /// The file to write, `-` for standard output [default: NAME.yaml]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// The platform's name
+    #[arg(long, value_name = "NAME", default_value = "my-node")]
+    pub(crate) name: String,
+    /// What `nvidia-smi topo -m` printed on the node [default: ask the program, where the root is `/`]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) topo: Option<PathBuf>,
+    /// Read counters too: each is a question to the card's firmware
+    #[arg(long)]
+    pub(crate) counters: bool,
+    /// A dump instead of a node: a line `path = text` for each file, or a JSON map of paths and texts
+    #[arg(long, value_name = "FILE")]
+    pub(crate) from_dump: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) folders: PlatformFolders,
 }
 
 #[derive(Clone, Debug, Args)]

@@ -3,6 +3,7 @@
 //! A command ends with an exit code, or with a [`Stop`]: a text for stderr and the code to go with
 //! it. Nothing here plays or judges; that is `harness`.
 
+mod capture;
 mod help;
 mod link;
 mod list;
@@ -17,6 +18,7 @@ mod stage;
 #[cfg(feature = "zoo")]
 mod zoo;
 
+pub(crate) use capture::{platform_capture, platform_new};
 pub(crate) use help::help;
 pub(crate) use link::link_show;
 pub(crate) use list::list;

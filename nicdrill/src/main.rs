@@ -45,8 +45,8 @@ fn command(command: Command) -> Result<process::ExitCode, Stop> {
             PlatformCommand::Show(one) => command::platform_show(&one),
             PlatformCommand::Check { what } => command::platform_check(&what),
             PlatformCommand::Topo(one) => command::platform_topo(&one),
-            PlatformCommand::New(_) => Err(Stop::not_built("platform new")),
-            PlatformCommand::Capture(_) => Err(Stop::not_built("platform capture")),
+            PlatformCommand::New(arguments) => command::platform_new(&arguments),
+            PlatformCommand::Capture(arguments) => command::platform_capture(&arguments),
         },
         Command::Link {
             command: LinkCommand::Show(arguments),

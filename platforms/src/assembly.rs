@@ -111,8 +111,9 @@ impl Platform {
         Gpu {
             pci,
             numa,
+            vendor: self.profile.gpus.vendor,
             device: self.profile.gpus.device,
-            driver: Some("nvidia".to_owned()),
+            driver: Some(self.profile.gpus.kernel_driver.clone()),
             model: self.profile.gpus.model.clone(),
             uuid: format!("GPU-{}", uuid(id, number)),
             serial: format!("16{:011}", id % 100_000_000_000),
@@ -354,6 +355,7 @@ impl<'a> Making<'a> {
         let place = usize::from(port.0) - 1;
         Port {
             layer: driver.layer,
+            layer_text: driver.link_layer_text.as_deref().map(Into::into),
             state: face.state,
             phys_state: face.phys_state,
             rate,
@@ -369,7 +371,9 @@ impl<'a> Making<'a> {
             ),
             gid_table: driver.gid_table,
             pkeys: partition_keys(driver.pkey_table),
-            umad: Some(self.machine.free_umad() + u32::from(port.0) - 1),
+            umad: driver
+                .has_umad
+                .then(|| self.machine.free_umad() + u32::from(port.0) - 1),
             counters: values(&driver.counters),
             hw_counters: values(&driver.hw_counters),
             query_error: None,

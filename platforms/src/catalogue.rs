@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::profile::Profile;
+use crate::source::Source;
 use crate::yaml::{self, YamlError};
 use crate::{Driver, Platform};
 
@@ -16,56 +17,26 @@ pub struct Platforms {
     all: BTreeMap<String, Platform>,
 }
 
-/// Why a platform could not be read.
+/// Why a platform could not be read: where, what, and what helps.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PlatformError {
-    /// The text is not what it should be.
-    #[error(transparent)]
-    Yaml(#[from] YamlError),
-    /// Two files describe platforms, or drivers, of one name.
-    #[error("`{name}` is described twice: the second time in `{file}`\nhint: give it another name")]
-    Twice {
-        /// The name.
-        name: String,
-        /// The second file.
-        file: String,
-    },
-    /// The form's version is not known.
-    #[error(
-        "`{file}` has version {version}, only 1 is known\nhint: write `platform_version: 1` (or `driver_version: 1`)"
-    )]
-    Version {
-        /// The file.
-        file: String,
-        /// Its version.
-        version: u32,
-    },
-    /// A driver lacks a face, a timing or the like.
-    #[error(
-        "driver `{driver}` says nothing about `{missing}`\nhint: every condition needs a face, every duration a value, every restart its `keeps`"
-    )]
-    Incomplete {
-        /// The driver.
-        driver: String,
-        /// What is missing.
-        missing: String,
-    },
-    /// A name leads nowhere.
-    #[error("platform `{platform}` names {what} `{name}`, which is not there\nhint: {hint}")]
-    Unknown {
-        /// The platform, with its variant.
-        platform: String,
-        /// What is named: `driver`, `model`, `device` …
-        what: &'static str,
-        /// The name.
-        name: String,
-        /// The names that are there.
-        hint: String,
-    },
+#[error(transparent)]
+pub struct PlatformError(#[from] YamlError);
+
+impl PlatformError {
+    /// The error with its place.
+    #[must_use]
+    pub fn told(&self) -> &YamlError {
+        &self.0
+    }
 }
 
 /// The files that ship: name and text.
 const SHIPPED: &[(&str, &str)] = &[
+    (
+        "drivers/bnxt_re.yaml",
+        include_str!("../drivers/bnxt_re.yaml"),
+    ),
+    ("drivers/efa.yaml", include_str!("../drivers/efa.yaml")),
     ("drivers/hfi1.yaml", include_str!("../drivers/hfi1.yaml")),
     (
         "drivers/mlx5-eth.yaml",
@@ -80,6 +51,22 @@ const SHIPPED: &[(&str, &str)] = &[
         include_str!("../profiles/a100-oci.yaml"),
     ),
     (
+        "profiles/aws-p5.yaml",
+        include_str!("../profiles/aws-p5.yaml"),
+    ),
+    (
+        "profiles/azure-ndv5.yaml",
+        include_str!("../profiles/azure-ndv5.yaml"),
+    ),
+    (
+        "profiles/b200-oci.yaml",
+        include_str!("../profiles/b200-oci.yaml"),
+    ),
+    (
+        "profiles/bnxt-h100.yaml",
+        include_str!("../profiles/bnxt-h100.yaml"),
+    ),
+    (
         "profiles/dgx-a100.yaml",
         include_str!("../profiles/dgx-a100.yaml"),
     ),
@@ -92,8 +79,16 @@ const SHIPPED: &[(&str, &str)] = &[
         include_str!("../profiles/gb200-nvl4.yaml"),
     ),
     (
+        "profiles/gb300.yaml",
+        include_str!("../profiles/gb300.yaml"),
+    ),
+    (
         "profiles/h100-oci.yaml",
         include_str!("../profiles/h100-oci.yaml"),
+    ),
+    (
+        "profiles/h100-vm.yaml",
+        include_str!("../profiles/h100-vm.yaml"),
     ),
     (
         "profiles/l40-onprem.yaml",
@@ -106,6 +101,14 @@ const SHIPPED: &[(&str, &str)] = &[
     (
         "profiles/l40s-onprem.yaml",
         include_str!("../profiles/l40s-onprem.yaml"),
+    ),
+    (
+        "profiles/mi300x.yaml",
+        include_str!("../profiles/mi300x.yaml"),
+    ),
+    (
+        "profiles/oem-h100.yaml",
+        include_str!("../profiles/oem-h100.yaml"),
     ),
     (
         "profiles/opa-cn5000.yaml",
@@ -142,6 +145,19 @@ impl Platforms {
         SHIPPED.iter().copied()
     }
 
+    /// The texts that do not ship, by file name: a vendor's own.
+    pub fn own_texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        let profiles = self.all.values().map(|platform| &platform.source);
+        let drivers = self.all.values().next().into_iter();
+        let drivers = drivers.flat_map(|platform| platform.drivers.values().map(|it| &it.source));
+        let texts = profiles.chain(drivers);
+        let texts: BTreeMap<&str, &str> = texts
+            .map(|source| (source.file.as_str(), source.text.as_str()))
+            .filter(|own| !SHIPPED.contains(own))
+            .collect();
+        texts.into_iter()
+    }
+
     /// Every platform and variant, by name (`h100-oci`, `h100-oci:no-default-route`).
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Platform)> {
         self.all
@@ -159,23 +175,26 @@ impl Platforms {
         let is_driver = |text: &str| text.lines().any(|line| line.starts_with("driver_version:"));
         let mut drivers: BTreeMap<String, Driver> = BTreeMap::new();
         for (file, text) in texts.iter().filter(|(_, text)| is_driver(text)) {
-            let driver: Driver = yaml::read(file, text)?;
-            versioned(file, driver.driver_version)?;
+            let mut driver: Driver = yaml::read(file, text)?;
+            driver.source = Arc::new(Source::new(file, text));
+            versioned(&driver.source, "driver_version", driver.driver_version)?;
             driver.complete()?;
-            unique(file, &driver.name, drivers.contains_key(&driver.name))?;
+            let known = drivers.contains_key(&driver.name);
+            unique(&driver.source, &driver.name, known)?;
             drivers.insert(driver.name.clone(), driver);
         }
         let drivers = Arc::new(drivers);
         let mut all: BTreeMap<String, Platform> = BTreeMap::new();
         for (file, text) in texts.iter().filter(|(_, text)| !is_driver(text)) {
             let profile: Arc<Profile> = Arc::new(yaml::read(file, text)?);
-            versioned(file, profile.platform_version)?;
-            unique(file, &profile.name, all.contains_key(&profile.name))?;
+            let source = Arc::new(Source::new(file, text));
+            versioned(&source, "platform_version", profile.platform_version)?;
+            unique(&source, &profile.name, all.contains_key(&profile.name))?;
             let base = Platform {
                 profile,
                 variant: None,
                 drivers: Arc::clone(&drivers),
-                source: Arc::new(((*file).to_owned(), (*text).to_owned())),
+                source,
             };
             for platform in base.with_variants()? {
                 platform.resolve()?;
@@ -186,22 +205,26 @@ impl Platforms {
     }
 }
 
-fn versioned(file: &str, version: u32) -> Result<(), PlatformError> {
+fn versioned(source: &Source, key: &str, version: u32) -> Result<(), PlatformError> {
     match version {
         1 => Ok(()),
-        _ => Err(PlatformError::Version {
-            file: file.to_owned(),
-            version,
-        }),
+        _ => Err(source
+            .wrong(
+                key,
+                &format!("version {version} is not known\nhint: write `{key}: 1`"),
+            )
+            .into()),
     }
 }
 
-fn unique(file: &str, name: &str, known: bool) -> Result<(), PlatformError> {
+fn unique(source: &Source, name: &str, known: bool) -> Result<(), PlatformError> {
     match known {
         false => Ok(()),
-        true => Err(PlatformError::Twice {
-            name: name.to_owned(),
-            file: file.to_owned(),
-        }),
+        true => Err(source
+            .wrong(
+                "name",
+                &format!("`{name}` is described twice\nhint: give it another name"),
+            )
+            .into()),
     }
 }

@@ -4,10 +4,12 @@
 //! It leaves out when anything happens: time is `fabric`'s. Start at [`Driver`].
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Deserialize;
 
 use crate::provenance::Entry;
+use crate::source::Source;
 use crate::{LinkLayer, PhysState, PlatformError, PortState};
 
 /// A kernel driver as its files show it.
@@ -24,12 +26,20 @@ pub struct Driver {
     pub kernel_driver: String,
     /// The layer its ports speak.
     pub layer: LinkLayer,
+    /// What `link_layer` reads, where that is not the layer's name: `Unknown` of a fabric of its own.
+    pub link_layer_text: Option<String>,
     /// How its ports remember why a link went down; as the specification says unless told.
     #[serde(default)]
     pub link_reasons: LinkReasons,
     /// Files of its devices that no other driver has, with what they read.
     #[serde(default)]
     pub device_files: BTreeMap<String, String>,
+    /// Whether its devices have network interfaces beside the RDMA device; yes unless told.
+    #[serde(default = "yes")]
+    pub has_interfaces: bool,
+    /// Whether its ports take management datagrams, by a `umad` device; yes unless told.
+    #[serde(default = "yes")]
+    pub has_umad: bool,
     /// PCI class of its functions, 24 bits.
     pub pci_class: u32,
     /// What `node_type` reads.
@@ -68,6 +78,13 @@ pub struct Driver {
     pub keeps: BTreeMap<Restart, Keeps>,
     /// Where the values come from.
     pub provenance: Vec<Entry>,
+    /// The file it was read from.
+    #[serde(skip)]
+    pub(crate) source: Arc<Source>,
+}
+
+const fn yes() -> bool {
+    true
 }
 
 /// How ports remember why their link went down.
@@ -151,6 +168,22 @@ impl LinkCondition {
         Self::Sleep,
         Self::PhyTest,
     ];
+
+    /// Its key in a driver's file.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Recovery => "recovery",
+            Self::Armed => "armed",
+            Self::Init => "init",
+            Self::Training => "training",
+            Self::Polling => "polling",
+            Self::Disabled => "disabled",
+            Self::Sleep => "sleep",
+            Self::PhyTest => "phy_test",
+        }
+    }
 }
 
 /// What a port and its interface show in a condition.
@@ -290,29 +323,45 @@ impl Driver {
             .iter()
             .find(|it| !self.timings_ms.contains_key(it));
         let restart = Restart::ALL.iter().find(|it| !self.keeps.contains_key(it));
-        let files = || {
-            self.counters
-                .iter()
-                .chain(&self.hw_counters)
-                .chain(&self.statistics)
-        };
-        let width = files().find(|file| !(1..=64).contains(&file.bits));
+        let lists = [
+            ("counters", &self.counters),
+            ("hw_counters", &self.hw_counters),
+            ("statistics", &self.statistics),
+        ];
+        let mut listed = lists
+            .iter()
+            .flat_map(|(list, files)| files.iter().map(move |file| (list, file)));
+        let width = listed.find(|(_, file)| !(1..=64).contains(&file.bits));
         let Traffic { words, packets } = &self.traffic;
-        let moved = self.moves.values().flat_map(BTreeMap::keys);
-        let mut moved = moved.chain(words).chain(packets);
-        let moved = moved.find(|name| self.counter(name).is_none());
-        let missing = face
-            .map(|it| format!("faces: {it:?}"))
-            .or_else(|| duration.map(|it| format!("timings_ms: {it:?}")))
-            .or_else(|| restart.map(|it| format!("keeps: {it:?}")))
-            .or_else(|| width.map(|file| format!("{}: bits from 1 to 64", file.name)))
-            .or_else(|| moved.map(|name| format!("counters: {name}, which moves")));
-        match missing {
-            None => Ok(()),
-            Some(missing) => Err(PlatformError::Incomplete {
-                driver: self.name.clone(),
-                missing,
-            }),
+        let moved = self.moves.iter().flat_map(|(_, counters)| counters.keys());
+        let is_lost = |name: &&String| self.counter(name).is_none();
+        let moved = { moved }.find(is_lost);
+        let counting = words.iter().chain(packets).find(is_lost);
+        let lacks = |path: &str, missing: String| {
+            let told = format!(
+                "driver `{}` says nothing about `{missing}`\nhint: every condition needs a face, every duration a value, every restart its `keeps`, every counter that moves its file",
+                self.name
+            );
+            Err(self.source.wrong(path, &told).into())
+        };
+        if let Some(condition) = face {
+            lacks("faces", format!("{condition:?}"))
+        } else if let Some(duration) = duration {
+            lacks("timings_ms", format!("{duration:?}"))
+        } else if let Some(restart) = restart {
+            lacks("keeps", format!("{restart:?}"))
+        } else if let Some((list, file)) = width {
+            let path = format!("{list}.{}.bits", file.name);
+            lacks(
+                &path,
+                format!("a width of `{}` from 1 to 64 bits", file.name),
+            )
+        } else if let Some(name) = moved {
+            lacks("moves", name.clone())
+        } else if let Some(name) = counting {
+            lacks("traffic", name.clone())
+        } else {
+            Ok(())
         }
     }
 }

@@ -11,6 +11,7 @@
 //! Start at [`Platforms::shipped`], [`Platform::machine`] and [`render`]; [`yaml`] reads YAML for
 //! every room, [`topo`] prints and reads `nvidia-smi topo -m`.
 
+pub mod capture;
 pub mod profile;
 pub mod provenance;
 pub mod topo;
@@ -18,6 +19,7 @@ pub mod yaml;
 
 mod assembly;
 mod catalogue;
+mod check;
 mod driver;
 mod ids;
 mod machine;
@@ -25,14 +27,18 @@ mod metadata;
 mod name;
 mod numbering;
 mod pci;
+mod places;
 mod platform;
 mod problem;
 mod render;
+mod source;
 mod state;
+mod template;
 mod variant;
 
 pub use assembly::{UPTIME_AT_REST_NS, WORLD_START_WALL_NS};
 pub use catalogue::{PlatformError, Platforms};
+pub use check::Finding;
 pub use driver::{
     CounterFile, Driver, Duration, Face, Keeps, LinkCondition, LinkEvent, LinkReasons, Restart,
 };
@@ -44,7 +50,8 @@ pub use machine::{
 pub use metadata::{Metadata, MetadataGpu};
 pub use name::{DeviceName, NodeName, PortNumber, PortRef, Role, SlotRef, TopoLevel};
 pub use pci::{PciAddress, PciAddressError};
-pub use platform::{Platform, PortFacts};
+pub use platform::{Platform, PortFacts, Refusal};
 pub use problem::Problem;
 pub use render::{diff, render};
 pub use state::{LaneSpeed, LinkLayer, PhysState, PortState, Rate};
+pub use template::NoTemplate;

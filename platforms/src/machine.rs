@@ -105,6 +105,8 @@ pub struct Gpu {
     pub pci: PciAddress,
     /// Its NUMA node; -1 if unknown.
     pub numa: i32,
+    /// Its PCI vendor id.
+    pub vendor: u16,
     /// Its PCI device id.
     pub device: u16,
     /// The kernel driver that holds it.
@@ -195,10 +197,10 @@ pub struct Rdma {
     pub hca_type: Option<String>,
     /// Firmware version.
     pub fw_ver: String,
-    /// Board id.
-    pub board_id: String,
-    /// Hardware revision.
-    pub hw_rev: String,
+    /// What `board_id` reads; `None` where the driver has no such file.
+    pub board_id: Option<String>,
+    /// What `hw_rev` reads; `None` where the driver has no such file.
+    pub hw_rev: Option<String>,
     /// Node description.
     pub node_desc: String,
     /// Node GUID.
@@ -244,6 +246,8 @@ impl fmt::Display for CharDevice {
 pub struct Port {
     /// Its link layer.
     pub layer: LinkLayer,
+    /// What `link_layer` reads instead of the layer's name.
+    pub layer_text: Option<Arc<str>>,
     /// Its logical state.
     pub state: PortState,
     /// Its physical state.

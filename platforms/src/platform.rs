@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::profile::{Profile, Roles};
 use crate::provenance::{self, Mark};
+use crate::source::Source;
 use crate::{DeviceName, Driver, LinkLayer, NodeName, PciAddress, PortNumber, Role};
 
 /// A machine's description, ready to make machines of.
@@ -16,8 +17,8 @@ pub struct Platform {
     pub(crate) profile: Arc<Profile>,
     pub(crate) variant: Option<String>,
     pub(crate) drivers: Arc<BTreeMap<String, Driver>>,
-    /// The file it was read from: name and text.
-    pub(crate) source: Arc<(String, String)>,
+    /// The file it was read from.
+    pub(crate) source: Arc<Source>,
 }
 
 /// A port as the platform declares it, by which stories choose.
@@ -47,14 +48,29 @@ pub struct PortFacts {
     pub is_vf: bool,
     /// Whether its card is NVIDIA's: others are nobody's to watch (`lsd 5.3`).
     pub is_nvidia: bool,
+    /// Whether its machine tells what NICs are for; where it does not, a monitor refuses to start.
+    pub is_told_apart: bool,
 }
 
 impl PortFacts {
-    /// Whether a monitor is to watch it: NVIDIA's, and neither management nor virtual.
+    /// Whether a monitor is to watch it: NVIDIA's, and neither management nor virtual, on a machine
+    /// on which it starts.
     #[must_use]
     pub fn is_monitored(&self) -> bool {
-        self.is_nvidia && self.role != Role::Management && !self.is_vf
+        self.is_told_apart && self.is_nvidia && self.role != Role::Management && !self.is_vf
     }
+}
+
+/// Why a monitor must refuse to start on a machine: it could not tell a management NIC from one that
+/// matters (`lsd 4.1.2`, `lsd 12.2`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// There is no matrix of GPUs and NICs, as on GPUs that `nvidia-smi` does not know.
+    #[error("the metadata has no NIC topology")]
+    NoTopology,
+    /// The NUMA node of no GPU is known, as in many virtual machines.
+    #[error("no GPU has a known NUMA node")]
+    NoGpuNuma,
 }
 
 impl Platform {
@@ -64,6 +80,24 @@ impl Platform {
         Arc::ptr_eq(&self.profile, &other.profile)
             && Arc::ptr_eq(&self.drivers, &other.drivers)
             && self.variant == other.variant
+    }
+
+    /// Why a monitor must refuse to start here; `None` where it must not.
+    #[must_use]
+    pub fn refusal(&self) -> Option<Refusal> {
+        let Profile { gpus, devices, .. } = &*self.profile;
+        if devices.iter().all(|device| device.topo.0.is_empty()) {
+            Some(Refusal::NoTopology)
+        } else if gpus.numa.iter().all(|numa| *numa < 0) {
+            Some(Refusal::NoGpuNuma)
+        } else {
+            None
+        }
+    }
+
+    /// What a reader ought to know about it.
+    pub fn notes(&self) -> impl Iterator<Item = &str> {
+        self.profile.notes.iter().map(String::as_str)
     }
 
     /// Its name; a variant follows a colon.
@@ -110,6 +144,7 @@ impl Platform {
         let machine = self.machine(&NodeName::from("any"));
         let mut rails: BTreeMap<Role, usize> = BTreeMap::new();
         let mut ports = Vec::new();
+        let is_told_apart = self.refusal().is_none();
         for function in machine.functions.values() {
             let owner = function.physfn.unwrap_or(function.pci);
             let device = self
@@ -143,6 +178,7 @@ impl Platform {
                         .map(|netdev| netdev.name.clone()),
                     is_vf,
                     is_nvidia: function.is_nvidia(),
+                    is_told_apart,
                 });
             }
         }

@@ -1,10 +1,9 @@
-//! What is wrong with a platform although it could be read: `nicdrill platform check`.
+//! What can be wrong with a platform although it could be read, in words.
+//!
+//! What finds it stands in `check/`.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use crate::profile::Roles;
-use crate::yaml::{self, YamlError};
-use crate::{NodeName, Platform, Role, provenance};
+use crate::yaml::YamlError;
+use crate::{PciAddress, Role};
 
 /// Something in a platform that no machine can be, or that says two things.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -63,7 +62,7 @@ pub enum Problem {
     },
     /// A port has no interface.
     #[error(
-        "device `{device}` has {ports} ports and {netdevs} interfaces\nhint: one interface for each port"
+        "device `{device}` has {ports} ports and {netdevs} interfaces\nhint: with its driver there are {asked}, one for each port or none at all"
     )]
     Interfaces {
         /// The device.
@@ -72,6 +71,144 @@ pub enum Problem {
         ports: u8,
         /// How many interfaces it has.
         netdevs: usize,
+        /// How many it ought to have.
+        asked: u8,
+    },
+    /// A device has no port, or more than devices have.
+    #[error("device `{device}` has {ports} ports\nhint: devices have 1 to {most}")]
+    PortCount {
+        /// The device.
+        device: String,
+        /// How many it has.
+        ports: u8,
+        /// The most that a device has.
+        most: u8,
+    },
+    /// A port is listed twice.
+    #[error("device `{device}` has two cables in port {port}\nhint: name each port once")]
+    CabledTwice {
+        /// The device.
+        device: String,
+        /// The port's number.
+        port: u8,
+    },
+    /// `X` between two devices.
+    #[error("{cell} are one and the same, says `X`\nhint: `X` is the diagonal's alone")]
+    SelfInCell {
+        /// Which two.
+        cell: String,
+    },
+    /// NVLink to a NIC.
+    #[error(
+        "device `{device}` is on NVLink, says its row\nhint: NVLinks join GPUs; a NIC has `PIX`, `PXB`, `PHB`, `NODE` or `SYS`"
+    )]
+    NvLinkToNic {
+        /// The device.
+        device: String,
+    },
+    /// A port is faster than its slot.
+    #[error(
+        "device `{device}` has {port_gbps} Gb/s behind a slot of {slot_gbps} Gb/s (`{slot}`)\nhint: one of `rate`, `pcie_speed` and `pcie_width` is wrong"
+    )]
+    TooFast {
+        /// The device.
+        device: String,
+        /// The port's rate, Gb/s.
+        port_gbps: u32,
+        /// The slot.
+        slot: String,
+        /// What the slot carries one way, Gb/s.
+        slot_gbps: u32,
+    },
+    /// A NIC that is declared to matter sits where no GPU is.
+    #[error(
+        "device `{device}` is {role} on NUMA node {node}, which no GPU has\nhint: a monitor takes it for management; say so, or correct `numa`"
+    )]
+    NumaWithoutGpu {
+        /// The device.
+        device: String,
+        /// Its declared role.
+        role: Role,
+        /// Its NUMA node.
+        node: i32,
+    },
+    /// A NUMA node that nothing is on.
+    #[error(
+        "`{key}` names NUMA node {node}, on which nothing is\nhint: leave it out, or correct the number"
+    )]
+    StrayNuma {
+        /// Where it is named.
+        key: &'static str,
+        /// The node.
+        node: i32,
+    },
+    /// A card without its function 0.
+    #[error(
+        "`{pci}` is there and `{first}` is not\nhint: a card that does not answer at function 0 is not found"
+    )]
+    NoFirstFunction {
+        /// The function.
+        pci: PciAddress,
+        /// The card's first.
+        first: PciAddress,
+    },
+    /// A make that no device is of.
+    #[error("no device is of model `{0}`\nhint: leave it out")]
+    UnusedModel(String),
+    /// An interface is said to ride on one that is not there.
+    #[error(
+        "interface `{interface}` is above `{lower}`, which is not there\nhint: name one of the devices' `netdevs` or one of `interfaces`"
+    )]
+    DanglingLower {
+        /// The upper interface.
+        interface: String,
+        /// The missing one.
+        lower: String,
+    },
+    /// Virtual functions fall on addresses that are taken.
+    #[error(
+        "the {asked} virtual functions fall on addresses that others have\nhint: ask for fewer, or give the cards other buses"
+    )]
+    VfsCollide {
+        /// How many there are to be.
+        asked: usize,
+    },
+    /// A counter starts beyond its field.
+    #[error(
+        "counter `{name}` starts at {value} and stops at {max}\nhint: its driver says how wide it is"
+    )]
+    CounterTooLarge {
+        /// The counter.
+        name: String,
+        /// Where it starts.
+        value: u64,
+        /// Its largest value.
+        max: u64,
+    },
+    /// A name that no folder of sysfs can have.
+    #[error(
+        "`{name}` cannot be a name in sysfs\nhint: 1 to {longest} bytes, without blanks, `/` and `:`"
+    )]
+    NoFileName {
+        /// The name.
+        name: String,
+        /// The longest, bytes.
+        longest: usize,
+    },
+    /// A name of a platform or variant that cannot be asked for.
+    #[error(
+        "`{0}` cannot be a platform's name\nhint: small letters, digits, `-`, `_` and `.`, as in `h100-oci`"
+    )]
+    PlatformName(String),
+    /// A text that the kernel spells in another way.
+    #[error("`{text}` is no {what}\nhint: {hint}")]
+    Spelling {
+        /// What it ought to be.
+        what: &'static str,
+        /// What it is.
+        text: String,
+        /// What helps.
+        hint: String,
     },
     /// The default route leads through an interface that is not there.
     #[error(
@@ -93,203 +230,15 @@ pub enum Problem {
     },
     /// Nothing says where a value comes from.
     #[error(
-        "nothing says where `{0}` comes from\nhint: name it under `provenance` as sourced, inferred or plausible"
+        "nothing says where `{0}` comes from\nhint: name it under `provenance` as sourced, captured, inferred or plausible"
     )]
     NoProvenance(String),
     /// A value has no form of its own, such as an infinite number where a text stands.
     #[error(transparent)]
     Unclear(YamlError),
     /// An entry under `provenance` has not exactly one mark.
-    #[error("the provenance of `{0}` has not exactly one of `sourced`, `inferred`, `plausible`")]
+    #[error(
+        "the provenance of `{0}` has not exactly one of `sourced`, `captured`, `inferred`, `plausible`"
+    )]
     NotOneMark(String),
-}
-
-impl Platform {
-    /// What is wrong with it, in the order of the file; empty if nothing is.
-    #[must_use]
-    pub fn check(&self) -> Vec<Problem> {
-        let mut problems = Vec::new();
-        self.check_gpus(&mut problems);
-        self.check_devices(&mut problems);
-        self.check_roles(&mut problems);
-        self.check_names(&mut problems);
-        self.check_vfs(&mut problems);
-        for entry in &self.profile.provenance {
-            if entry.mark().is_none() {
-                problems.push(Problem::NotOneMark(entry.of.join(", ")));
-            }
-        }
-        problems.extend(self.without_provenance());
-        problems
-    }
-
-    /// Every value of the file that no entry of its `provenance` covers. The text is read once more
-    /// as it stands, so that a value cannot escape by not being used.
-    fn without_provenance(&self) -> Vec<Problem> {
-        let (file, text) = &*self.source;
-        let mut document: BTreeMap<String, serde_json::Value> = match yaml::read(file, text) {
-            Ok(document) => document,
-            Err(error) => return vec![Problem::Unclear(error)],
-        };
-        document.remove("provenance");
-        let document = serde_json::Value::Object(document.into_iter().collect());
-        let paths = provenance::paths(&document).into_iter();
-        let covered = |path: &String| provenance::of_path(&self.profile.provenance, path).is_some();
-        paths
-            .filter(|path| !covered(path))
-            .map(Problem::NoProvenance)
-            .collect()
-    }
-
-    fn check_gpus(&self, problems: &mut Vec<Problem>) {
-        let (pci, numa) = (self.profile.gpus.pci.len(), self.profile.gpus.numa.len());
-        if pci != numa {
-            problems.push(Problem::GpuCount { pci, numa });
-        }
-    }
-
-    fn check_devices(&self, problems: &mut Vec<Problem>) {
-        let gpus = self.profile.gpus.pci.len();
-        for device in &self.profile.devices {
-            let name = || device.name.clone();
-            let levels = device.topo.0.len();
-            if levels != gpus {
-                problems.push(Problem::TopoLength {
-                    device: name(),
-                    levels,
-                    gpus,
-                });
-            }
-            for port in device
-                .cabled
-                .iter()
-                .filter(|port| !(1..=device.ports).contains(*port))
-            {
-                let (port, ports) = (*port, device.ports);
-                problems.push(Problem::NoSuchPort {
-                    device: name(),
-                    port,
-                    ports,
-                });
-            }
-            let netdevs = device.netdevs.len();
-            if netdevs != usize::from(device.ports) {
-                problems.push(Problem::Interfaces {
-                    device: name(),
-                    ports: device.ports,
-                    netdevs,
-                });
-            }
-        }
-    }
-
-    fn check_roles(&self, problems: &mut Vec<Problem>) {
-        let count = |role| {
-            self.profile
-                .devices
-                .iter()
-                .filter(|device| device.role == role)
-                .count()
-        };
-        let are = Roles {
-            management: count(Role::Management),
-            compute: count(Role::Compute),
-            storage: count(Role::Storage),
-        };
-        if are != self.profile.roles {
-            problems.push(Problem::Roles {
-                said: self.profile.roles.to_string(),
-                are: are.to_string(),
-            });
-        }
-    }
-
-    fn check_names(&self, problems: &mut Vec<Problem>) {
-        let machine = self.machine(&NodeName::from("any"));
-        let profile = &self.profile;
-        let devices = profile.devices.iter().map(|device| device.name.clone());
-        twice("device", devices, problems);
-        let gpus = profile.gpus.pci.iter().map(ToString::to_string);
-        let slots = profile.devices.iter().map(|device| device.pci.to_string());
-        twice("address", gpus.chain(slots), problems);
-        let own = machine
-            .functions
-            .values()
-            .flat_map(|function| &function.netdevs);
-        let own = own.map(|netdev| netdev.name.clone());
-        let interfaces = profile
-            .interfaces
-            .iter()
-            .map(|interface| interface.name.clone());
-        twice("interface", own.chain(interfaces), problems);
-        let rdma = machine
-            .functions
-            .values()
-            .filter_map(|function| function.rdma.as_ref());
-        twice(
-            "node GUID",
-            rdma.map(|rdma| format!("{:016x}", rdma.node_guid)),
-            problems,
-        );
-
-        let known = || {
-            let own = machine
-                .functions
-                .values()
-                .flat_map(|function| &function.netdevs);
-            own.map(|netdev| &netdev.name)
-                .chain(machine.interfaces.keys())
-        };
-        if let Some(route) = &profile.default_route
-            && !known().any(|name| name == route)
-        {
-            problems.push(Problem::NoSuchInterface(route.clone()));
-        }
-        let drivers = || {
-            profile
-                .devices
-                .iter()
-                .filter_map(|device| self.driver(&device.driver))
-        };
-        for counter in profile.counters.keys() {
-            if !drivers().any(|driver| driver.counter(counter).is_some()) {
-                problems.push(Problem::NoSuchCounter(counter.clone()));
-            }
-        }
-    }
-
-    fn check_vfs(&self, problems: &mut Vec<Problem>) {
-        let Some(vfs) = &self.profile.vfs else { return };
-        for device in self
-            .profile
-            .devices
-            .iter()
-            .filter(|device| vfs.of.contains(&device.name))
-        {
-            let total = self
-                .profile
-                .models
-                .get(&device.model)
-                .and_then(|model| model.sriov_totalvfs);
-            let total = total.unwrap_or(0);
-            if vfs.each > total {
-                let device = device.name.clone();
-                problems.push(Problem::TooManyVfs {
-                    device,
-                    asked: vfs.each,
-                    total,
-                });
-            }
-        }
-    }
-}
-
-fn twice(what: &'static str, values: impl Iterator<Item = String>, problems: &mut Vec<Problem>) {
-    let mut seen = BTreeSet::new();
-    let mut told = BTreeSet::new();
-    for value in values {
-        if !seen.insert(value.clone()) && told.insert(value.clone()) {
-            problems.push(Problem::Twice { what, value });
-        }
-    }
 }

@@ -44,6 +44,9 @@ pub struct Profile {
     /// Machines that differ from this one in a few points.
     #[serde(default)]
     pub variants: BTreeMap<String, Variant>,
+    /// What a reader ought to know: where the rules give a doubtful answer, where sources differ.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// Where the values come from.
     pub provenance: Vec<Entry>,
 }
@@ -54,8 +57,14 @@ pub struct Profile {
 pub struct Gpus {
     /// Product name.
     pub model: String,
+    /// PCI vendor id; NVIDIA's unless given.
+    #[serde(default = "nvidia")]
+    pub vendor: u16,
     /// PCI device id.
     pub device: u16,
+    /// The kernel driver that holds them; `nvidia` unless given.
+    #[serde(default = "nvidia_driver")]
+    pub kernel_driver: String,
     /// Version of the GPU driver.
     pub driver_version: String,
     /// Addresses, in the order of their numbers.
@@ -67,6 +76,23 @@ pub struct Gpus {
     /// What `topo -m` prints as the affinity of a NUMA node, where that is not its number.
     #[serde(default)]
     pub numa_texts: BTreeMap<i32, String>,
+}
+
+impl Gpus {
+    /// Whether `nvidia-smi` knows them, and prints a matrix of them and the NICs.
+    #[must_use]
+    pub fn have_matrix(&self) -> bool {
+        self.vendor == nvidia()
+    }
+}
+
+/// NVIDIA's PCI vendor id, as its GPUs bear it.
+const fn nvidia() -> u16 {
+    0x10de
+}
+
+fn nvidia_driver() -> String {
+    "nvidia".to_owned()
 }
 
 /// A make of network card.
@@ -92,10 +118,10 @@ pub struct Model {
     pub vf_hca_type: Option<String>,
     /// Firmware version.
     pub fw_ver: String,
-    /// Board id.
-    pub board_id: String,
-    /// Hardware revision.
-    pub hw_rev: String,
+    /// What `board_id` reads; without it the driver has no such file.
+    pub board_id: Option<String>,
+    /// What `hw_rev` reads; without it the driver has no such file.
+    pub hw_rev: Option<String>,
     /// How many virtual functions a physical one can have.
     pub sriov_totalvfs: Option<u16>,
     /// Speed of its PCIe link, as in `32.0 GT/s PCIe`.
@@ -118,13 +144,15 @@ pub struct Device {
     pub driver: String,
     /// Its NUMA node; -1 if unknown.
     pub numa: i32,
-    /// Its interfaces, one for each port.
+    /// Its interfaces, one for each port; none if its driver has none.
     pub netdevs: Vec<String>,
     /// Its rate.
     pub rate: Rate,
     /// What it is for.
     pub role: Role,
-    /// How near it is to each GPU: levels in the order of the GPUs, `NODE*4` for four alike.
+    /// How near it is to each GPU: levels in the order of the GPUs, `NODE*4` for four alike. Left
+    /// out where the GPUs have no matrix.
+    #[serde(default)]
     pub topo: TopoRow,
     /// Numbers of the ports that have a cable.
     #[serde(default = "first_port")]
@@ -143,7 +171,7 @@ fn one() -> u8 {
 }
 
 /// A row of the topology: `PXB NODE*3 SYS*4`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TopoRow(pub Vec<TopoLevel>);
 
 impl<'de> Deserialize<'de> for TopoRow {

@@ -1,6 +1,6 @@
 //! Where a value of a profile or driver comes from, and how sure that is.
 //!
-//! A file ends with a list of entries; each names paths and one of three marks with its source. A
+//! A file ends with a list of entries; each names paths and one of four marks with its source. A
 //! path is made of keys joined by `.`; a list's element is named by its `name`, else by its number;
 //! `*` stands for one key, at the end for all below. The entry with the most keys spelt out wins,
 //! so a general mark and its exceptions stand side by side.
@@ -8,13 +8,15 @@
 use serde::Deserialize;
 
 /// One entry of a file's `provenance`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
     /// The paths it is about.
     pub of: Vec<String>,
     /// Read in this source.
     pub sourced: Option<String>,
+    /// Read on a node, by `nicdrill platform capture`.
+    pub captured: Option<String>,
     /// Concluded from sourced facts, as said here.
     pub inferred: Option<String>,
     /// Likely, not found anywhere; why it was chosen.
@@ -26,6 +28,8 @@ pub struct Entry {
 pub enum Mark {
     /// Read in a source.
     Sourced,
+    /// Read on a node.
+    Captured,
     /// Concluded from sourced facts.
     Inferred,
     /// Likely, not found anywhere.
@@ -38,6 +42,7 @@ impl Mark {
     pub const fn word(self) -> &'static str {
         match self {
             Self::Sourced => "sourced",
+            Self::Captured => "captured",
             Self::Inferred => "inferred",
             Self::Plausible => "plausible",
         }
@@ -50,6 +55,7 @@ impl Entry {
     pub fn mark(&self) -> Option<(Mark, &str)> {
         let all = [
             (Mark::Sourced, &self.sourced),
+            (Mark::Captured, &self.captured),
             (Mark::Inferred, &self.inferred),
             (Mark::Plausible, &self.plausible),
         ];
@@ -129,8 +135,7 @@ mod tests {
         Entry {
             of: vec![of.to_owned()],
             sourced: Some(of.to_owned()),
-            inferred: None,
-            plausible: None,
+            ..Entry::default()
         }
     }
 

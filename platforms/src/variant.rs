@@ -24,18 +24,19 @@ impl Platform {
     /// Whether every name leads somewhere, so that making a machine cannot fail.
     pub(crate) fn resolve(&self) -> Result<(), PlatformError> {
         let profile = &self.profile;
-        for device in &profile.devices {
+        for (number, device) in profile.devices.iter().enumerate() {
+            let path = |key| self.path_of_device(number, key);
             if !self.drivers.contains_key(&device.driver) {
                 let known = self.drivers.keys().map(String::as_str);
-                return Err(self.unknown("driver", &device.driver, known));
+                return Err(self.unknown(&path("driver"), "driver", &device.driver, known));
             }
             if !profile.models.contains_key(&device.model) {
                 let known = profile.models.keys().map(String::as_str);
-                return Err(self.unknown("model", &device.model, known));
+                return Err(self.unknown(&path("model"), "model", &device.model, known));
             }
         }
         for name in profile.vfs.iter().flat_map(|vfs| &vfs.of) {
-            self.place(profile, name)?;
+            self.place(profile, name, || self.path_of("vfs.of"))?;
         }
         Ok(())
     }
@@ -43,14 +44,19 @@ impl Platform {
     /// The profile with the variant laid over it.
     fn with(&self, variant: &Variant) -> Result<Profile, PlatformError> {
         let mut profile = (*self.profile).clone();
-        for change in &variant.change {
+        let below = |key: String| {
+            let variant = self.variant.as_deref().unwrap_or_default();
+            format!("variants.{variant}.{key}")
+        };
+        for (number, change) in variant.change.iter().enumerate() {
             for name in &change.devices {
-                let place = self.place(&profile, name)?;
+                let path = || below(format!("change.{number}.devices"));
+                let place = self.place(&profile, name, path)?;
                 change.apply(&mut profile.devices[place]);
             }
         }
         for name in &variant.drop {
-            let place = self.place(&profile, name)?;
+            let place = self.place(&profile, name, || below("drop".to_owned()))?;
             profile.devices.remove(place);
         }
         profile.about = format!("{}; {}", profile.about, variant.about);
@@ -73,10 +79,16 @@ impl Platform {
         Ok(profile)
     }
 
-    fn place(&self, profile: &Profile, name: &str) -> Result<usize, PlatformError> {
+    fn place(
+        &self,
+        profile: &Profile,
+        name: &str,
+        path: impl Fn() -> String,
+    ) -> Result<usize, PlatformError> {
         let mut names = profile.devices.iter().map(|device| device.name.as_str());
         names.position(|known| known == name).ok_or_else(|| {
             self.unknown(
+                &path(),
                 "device",
                 name,
                 profile.devices.iter().map(|device| device.name.as_str()),
@@ -86,6 +98,7 @@ impl Platform {
 
     fn unknown<'a>(
         &self,
+        path: &str,
         what: &'static str,
         name: &str,
         known: impl Iterator<Item = &'a str>,
@@ -95,11 +108,55 @@ impl Platform {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("there are: {}", known.join(", ")),
         };
-        PlatformError::Unknown {
-            platform: self.name(),
-            what,
-            name: name.to_owned(),
-            hint,
+        let told = format!(
+            "platform `{}` names {what} `{name}`, which is not there\nhint: {hint}",
+            self.name()
+        );
+        self.source.wrong(path, &told).into()
+    }
+
+    /// The path of what is at `path` in the file: in the variant if the variant says it.
+    pub(crate) fn path_of(&self, path: &str) -> String {
+        let Some(variant) = &self.variant else {
+            return path.to_owned();
+        };
+        let own = format!("variants.{variant}.{path}");
+        let is_there = |path: &str| {
+            let places = self.source.places();
+            places.is_some_and(|places| places.find(path).is_some())
+        };
+        if is_there(&own) {
+            own
+        } else if is_there(path) {
+            path.to_owned()
+        } else {
+            format!("variants.{variant}")
+        }
+    }
+
+    /// The path of a device's key in the file: where the variant adds or changes it, if it does.
+    pub(crate) fn path_of_device(&self, number: usize, key: &str) -> String {
+        let Some(variant) = &self.variant else {
+            return format!("devices.{number}.{key}");
+        };
+        let name = &self.profile.devices[number].name;
+        let Some(places) = self.source.places() else {
+            return format!("variants.{variant}");
+        };
+        let added = format!("variants.{variant}.add.{name}.{key}");
+        if places.find(&added).is_some() {
+            return added;
+        }
+        let changes = (0..).map(|change| format!("variants.{variant}.change.{change}"));
+        let mut changes = changes.take_while(|change| places.find(change).is_some());
+        let changed = changes.find(|change| {
+            let is_it = places.says(&format!("{change}.devices"), name)
+                || places.says(&format!("{change}.name"), name);
+            is_it && places.find(&format!("{change}.{key}")).is_some()
+        });
+        match changed {
+            Some(change) => format!("{change}.{key}"),
+            None => format!("devices.{name}.{key}"),
         }
     }
 }

@@ -291,6 +291,49 @@ fn an_omni_path_device_has_files_of_its_own_and_no_hca_type() {
     assert!(!tree.0.contains_key(&format!("{device}/hca_type")));
 }
 
+/// What a monitor that leans on one of these would trip over (`drivers/infiniband/hw/efa`).
+#[test]
+fn an_elastic_fabric_adapter_has_neither_counters_nor_interface_nor_management_datagrams() {
+    let tree = Model::of(&machine("aws-p5"));
+    let function = "sys/devices/pci0000:4f/0000:4f:00.0";
+    let device = format!("{function}/infiniband/rdmap79s0");
+    assert_eq!(
+        tree.text(&format!("{device}/ports/1/link_layer")),
+        "Unknown\n"
+    );
+    assert_eq!(
+        tree.text(&format!("{device}/node_type")),
+        "7: unspecified\n"
+    );
+    assert_eq!(
+        tree.text(&format!("{device}/ports/1/rate")),
+        "100 Gb/sec (4X EDR)\n"
+    );
+    assert_eq!(
+        tree.text(&format!("{device}/ports/1/hw_counters/rx_drops")),
+        "0\n"
+    );
+    for name in ["board_id", "hw_rev", "hca_type", "ports/1/counters"] {
+        assert!(!tree.0.contains_key(&format!("{device}/{name}")), "{name}");
+    }
+    for class in ["net", "infiniband_mad"] {
+        assert!(
+            !tree.0.contains_key(&format!("{function}/{class}")),
+            "{class}"
+        );
+    }
+}
+
+#[test]
+fn gpus_of_another_make_show_their_own_vendor_and_no_matrix() {
+    let tree = Model::of(&machine("mi300x"));
+    let gpu = "sys/devices/pci0000:11/0000:11:00.0";
+    assert_eq!(tree.text(&format!("{gpu}/vendor")), "0x1002\n");
+    let json = tree.text("var/lib/nvsentinel/gpu_metadata.json");
+    assert!(json.contains("\"numa_node\": 0"), "{json}");
+    assert!(!json.contains("nic_topology"), "{json}");
+}
+
 #[test]
 fn character_devices_are_listed_as_the_kernel_lists_them() {
     let tree = Model::of(&machine("l40s-onprem"));

@@ -12,6 +12,7 @@ use scenarios::{Arm, Story, Unfit};
 use super::{
     cover::{Candidate, cover},
     filter::{Filter, Glob, Seen},
+    refusing::nobody_to_drill,
     shard::Shard,
 };
 use crate::{
@@ -161,7 +162,7 @@ fn is_asked_for(ask: &Ask, told: &Told, drill: &DrillName) -> bool {
 
 /// The arms in which a story can be played with this monitor, of those asked for; or why in none.
 fn arms(story: &Story, descriptor: &Descriptor, ask: &Ask) -> Result<Vec<ArmName>, String> {
-    if let Some(reason) = descriptor.cannot_play(story) {
+    if let Some(reason) = nobody_to_drill(story).or_else(|| descriptor.cannot_play(story)) {
         return Err(reason);
     }
     let of_story = story.arms.iter().map(|arm| match arm {
@@ -353,6 +354,34 @@ mod tests {
             in_arm(&cover, ArmName::Memory)
         );
         assert!(in_arm(&all, ArmName::Process) >= in_arm(&cover, ArmName::Process));
+    }
+
+    #[test]
+    fn where_a_monitor_must_refuse_to_start_only_refusals_are_told() {
+        for (platform, reason) in [
+            ("mi300x", "the metadata has no NIC topology"),
+            ("h100-vm", "no GPU has a known NUMA node"),
+        ] {
+            let told = selected(|ask| ask.platforms = vec![platform.to_owned()]);
+            let drills = names(&told);
+            assert!(
+                drills.contains(&format!("start/metadata-missing@{platform}")),
+                "{drills:?}"
+            );
+            assert!(
+                !drills.contains(&format!("start/metadata-without-numa@{platform}")),
+                "{drills:?}"
+            );
+            let baseline = told
+                .not_applicable
+                .iter()
+                .find(|pair| pair.drill.scenario == "start/baseline")
+                .expect("it does not fit");
+            assert_eq!(
+                baseline.reason,
+                format!("a monitor must refuse to start on `{platform}`: {reason}")
+            );
+        }
     }
 
     #[test]

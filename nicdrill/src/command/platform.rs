@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use harness::{platform_check, platform_pages, read_files};
+use harness::{
+    platform_check, platform_pages,
+    read_files::{self, Library},
+};
 use reports::ExitCode;
 
 use super::{Stop, select::is_path};
@@ -59,12 +62,15 @@ fn topo_metadata(file: &str) -> Result<ExitCode, Stop> {
 pub(crate) fn platform_check(what: &[String]) -> Result<ExitCode, Stop> {
     let (paths, names): (Vec<&String>, Vec<&String>) = what.iter().partition(|what| is_path(what));
     let paths: Vec<String> = paths.into_iter().cloned().collect();
-    let (platforms, own) = read(&paths)?;
+    let settings = Settings::read()?;
+    let mut platforms = settings.platforms;
+    platforms.extend(paths.iter().map(PathBuf::from));
+    let library = Library::read(&settings.scenarios, &platforms).map_err(Stop::input)?;
     let mut names: Vec<String> = names.into_iter().cloned().collect();
     if !paths.is_empty() {
-        names.extend(own);
+        names.extend(library.own_platforms.iter().cloned());
     }
-    let checked = platform_check::check(&platforms, &names).map_err(Stop::input)?;
+    let checked = platform_check::check(&library, &names).map_err(Stop::input)?;
     out(&checked.text)?;
     Ok(if checked.problems == 0 {
         ExitCode::Success
@@ -73,7 +79,7 @@ pub(crate) fn platform_check(what: &[String]) -> Result<ExitCode, Stop> {
     })
 }
 
-fn read(paths: &[String]) -> Result<(platform_pages::Platforms, Vec<String>), Stop> {
+pub(super) fn read(paths: &[String]) -> Result<(platform_pages::Platforms, Vec<String>), Stop> {
     let mut all = Settings::read()?.platforms;
     all.extend(paths.iter().map(PathBuf::from));
     read_files::read_platforms(&all).map_err(Stop::input)

@@ -5,5 +5,6 @@ mod desk;
 mod help;
 mod processes;
 mod replay;
+mod vendor;
 mod whole;
 mod words;

@@ -171,9 +171,9 @@ impl HostPart<'_> {
             Self::Gpu(gpu) => {
                 let header = Header {
                     pci: gpu.pci,
-                    // NVIDIA; the subsystem is the vendor's own, of no number.
-                    id: [0x10de, gpu.device],
-                    subsystem: [0x10de, 0],
+                    // The subsystem is the vendor's own, of no number.
+                    id: [gpu.vendor, gpu.device],
+                    subsystem: [gpu.vendor, 0],
                     // A 3D controller.
                     class: 0x03_02_00,
                     revision: 0xa1,

@@ -47,7 +47,10 @@ pub(super) fn parts<'a>(
         let root = format!("{root}/ports/{number}");
         add(root.clone(), RdmaOf::Port(port));
         add(root.clone(), RdmaOf::Gids(port));
-        add(format!("{root}/counters"), RdmaOf::Counters(port));
+        // A driver without management datagrams has no such folder (`ib_setup_port_attrs`).
+        if !port.counters.is_empty() {
+            add(format!("{root}/counters"), RdmaOf::Counters(port));
+        }
         add(format!("{root}/hw_counters"), RdmaOf::HwCounters(port));
         // `issm` devices have their minors 64 above, and only where a port has the subnet
         // management interface (`rdma_cap_ib_smi`).
@@ -193,8 +196,12 @@ fn device(function: &Function, rdma: &Rdma, nodes: &mut Nodes) {
         nodes.file("hca_type", hca_type);
     }
     nodes.file("fw_ver", &rdma.fw_ver);
-    nodes.file("board_id", &rdma.board_id);
-    nodes.file("hw_rev", &rdma.hw_rev);
+    if let Some(board_id) = &rdma.board_id {
+        nodes.file("board_id", board_id);
+    }
+    if let Some(hw_rev) = &rdma.hw_rev {
+        nodes.file("hw_rev", hw_rev);
+    }
     nodes.file("node_desc", &rdma.node_desc);
     nodes.file("node_guid", guid(rdma.node_guid));
     nodes.file("sys_image_guid", guid(rdma.sys_image_guid));
@@ -251,7 +258,10 @@ fn mad(
 
 fn port(port: &Port, nodes: &mut Nodes) {
     nodes.folder("");
-    nodes.file("link_layer", port.layer);
+    match &port.layer_text {
+        Some(text) => nodes.file("link_layer", text),
+        None => nodes.file("link_layer", port.layer),
+    }
     let mut queried = |name: &'static str, text: &dyn std::fmt::Display| match port.query_error {
         Some(errno) => nodes.fails(name, errno),
         None => nodes.file(name, text),

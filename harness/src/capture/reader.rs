@@ -1,0 +1,139 @@
+//! Reading a node: which folders are listed, which files are read, where each goes.
+
+use std::collections::BTreeSet;
+
+use platforms::{PciAddress, capture::Snapshot};
+
+use super::asked;
+
+/// Hands in a node's file system; paths have no slash in front.
+pub trait Guest {
+    /// The names in a folder; nothing if it is not there or cannot be listed.
+    fn list(&mut self, folder: &str) -> Vec<String>;
+    /// A file's text; `None` if it is not there, else why it cannot be read.
+    fn read(&mut self, file: &str) -> Option<Result<String, String>>;
+    /// Where a link leads; `None` if there is none.
+    fn link(&mut self, path: &str) -> Option<String>;
+}
+
+/// Reads what a platform is made of; counters only if asked.
+pub fn read(guest: &mut dyn Guest, with_counters: bool) -> Snapshot {
+    let mut reading = Reading {
+        guest,
+        snapshot: Snapshot::default(),
+    };
+    let nics = reading.devices(with_counters);
+    reading.functions(&nics);
+    reading.interfaces(&nics);
+    for (path, place) in asked::NODE {
+        reading.file(path, place);
+    }
+    reading.snapshot
+}
+
+struct Reading<'a> {
+    guest: &'a mut dyn Guest,
+    snapshot: Snapshot,
+}
+
+impl Reading<'_> {
+    /// The RDMA devices; returns their functions.
+    fn devices(&mut self, with_counters: bool) -> BTreeSet<PciAddress> {
+        let mut functions = BTreeSet::<PciAddress>::new();
+        for name in self.guest.list("sys/class/infiniband") {
+            let path = format!("sys/class/infiniband/{name}");
+            let place = format!("infiniband/{name}");
+            self.snapshot.folder(place.clone());
+            // The entry leads to `…/0000:0c:00.0/infiniband/mlx5_0`.
+            let target = self.guest.link(&path).unwrap_or_default();
+            let address = target.rsplit('/').nth(2).and_then(|name| name.parse().ok());
+            if let Some(pci) = address {
+                functions.insert(pci);
+                self.snapshot
+                    .link(format!("{place}/device"), pci.to_string());
+            }
+            self.files(&path, &place, asked::DEVICE);
+            for port in self.guest.list(&format!("{path}/ports")) {
+                let (path, place) = (
+                    format!("{path}/ports/{port}"),
+                    format!("{place}/ports/{port}"),
+                );
+                self.snapshot.folder(place.clone());
+                self.files(&path, &place, asked::PORT);
+                for folder in asked::COUNTERS.iter().filter(|_| with_counters) {
+                    for file in self.guest.list(&format!("{path}/{folder}")) {
+                        self.file(
+                            &format!("{path}/{folder}/{file}"),
+                            &format!("{place}/{folder}/{file}"),
+                        );
+                    }
+                }
+            }
+        }
+        functions
+    }
+
+    /// The functions of NICs and of GPUs.
+    fn functions(&mut self, nics: &BTreeSet<PciAddress>) {
+        for address in self.guest.list("sys/bus/pci/devices") {
+            let path = format!("sys/bus/pci/devices/{address}");
+            let place = format!("pci/{address}");
+            let is_nic = address.parse().is_ok_and(|pci| nics.contains(&pci));
+            if !is_nic {
+                self.files(&path, &place, asked::ANY_FUNCTION);
+                let class = self.snapshot.text(&format!("{place}/class"));
+                let is_gpu =
+                    class.is_some_and(|it| it.starts_with("0x03") || it.starts_with("0x12"));
+                if !is_gpu {
+                    continue;
+                }
+            }
+            self.files(&path, &place, asked::FUNCTION);
+            for name in asked::FUNCTION_LINKS {
+                if let Some(target) = self.guest.link(&format!("{path}/{name}")) {
+                    self.snapshot.link(format!("{place}/{name}"), target);
+                }
+            }
+        }
+    }
+
+    fn interfaces(&mut self, nics: &BTreeSet<PciAddress>) {
+        for name in self.guest.list("sys/class/net") {
+            let path = format!("sys/class/net/{name}");
+            let place = format!("net/{name}");
+            self.snapshot.folder(place.clone());
+            self.files(&path, &place, asked::INTERFACE);
+            let device = self.guest.link(&format!("{path}/device"));
+            let pci = device
+                .as_deref()
+                .and_then(|it| it.rsplit('/').next()?.parse().ok());
+            if let Some(target) = device {
+                self.snapshot.link(format!("{place}/device"), target);
+            }
+            if pci.is_some_and(|pci| nics.contains(&pci)) {
+                continue;
+            }
+            self.files(&path, &place, asked::OTHER_INTERFACE);
+            for lower in self.guest.list(&path) {
+                if lower.starts_with("lower_") {
+                    self.snapshot
+                        .link(format!("{place}/{lower}"), lower.clone());
+                }
+            }
+        }
+    }
+
+    fn files(&mut self, path: &str, place: &str, names: &[&str]) {
+        for name in names {
+            self.file(&format!("{path}/{name}"), &format!("{place}/{name}"));
+        }
+    }
+
+    fn file(&mut self, path: &str, place: &str) {
+        match self.guest.read(path) {
+            None => {}
+            Some(Ok(text)) => self.snapshot.file(place, text),
+            Some(Err(cause)) => self.snapshot.unreadable(place, cause),
+        }
+    }
+}

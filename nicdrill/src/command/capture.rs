@@ -1,0 +1,89 @@
+//! `nicdrill platform new` and `capture`: a platform's file from another platform, a node or a dump.
+
+use std::{
+    fs, io,
+    io::Write as _,
+    path::{Path, PathBuf},
+};
+
+use harness::{capture, read_files};
+use reports::ExitCode;
+
+use super::{Stop, platform};
+use crate::{
+    arguments::{CaptureArguments, Color, NewArguments},
+    terminal::{Terminal, talk},
+};
+
+/// A copy of another platform's file, under a new name.
+pub(crate) fn platform_new(arguments: &NewArguments) -> Result<ExitCode, Stop> {
+    let (platforms, _) = platform::read(&arguments.folders.platforms)?;
+    let name = &arguments.name;
+    if platforms.get(name).is_some() {
+        return Err(Stop::usage(format!(
+            "there is a platform `{name}` already\nhint: give it another name"
+        )));
+    }
+    let text = platforms
+        .template(name, &arguments.from)
+        .map_err(Stop::input)?;
+    put(&text, name, arguments.out.as_deref())
+}
+
+/// A platform's file made of what is read of a node, or of a dump.
+pub(crate) fn platform_capture(arguments: &CaptureArguments) -> Result<ExitCode, Stop> {
+    let (known, _) = platform::read(&arguments.folders.platforms)?;
+    let name = arguments.name.as_str();
+    if known.get(name).is_some() {
+        return Err(Stop::usage(format!(
+            "there is a platform `{name}` already\nhint: give another by `--name`"
+        )));
+    }
+    let text_of = |file: &Path| read_files::text_of(file).map_err(Stop::input);
+    let matrix = match &arguments.topo {
+        Some(file) => Some(text_of(file)?),
+        None if arguments.from_dump.is_none() && capture::is_this_node(&arguments.root) => {
+            capture::matrix_of_this_node()
+        }
+        None => None,
+    };
+    let matrix = matrix.as_deref();
+    let captured = match &arguments.from_dump {
+        Some(file) => capture::of_dump(&text_of(file)?, matrix, name, &known),
+        None => {
+            let mut root = capture::LiveRoot::new(&arguments.root, capture::READ_LIMIT);
+            capture::of_node(&mut root, matrix, name, arguments.counters, &known)
+        }
+    };
+    let captured = captured.map_err(Stop::input)?;
+    for note in &captured.notes {
+        talk(&format!("note: {note}"));
+    }
+    put(&captured.yaml, name, arguments.out.as_deref())
+}
+
+/// Writes a new file, and says what comes next; `-` is standard output.
+fn put(text: &str, name: &str, out: Option<&Path>) -> Result<ExitCode, Stop> {
+    if out == Some(Path::new("-")) {
+        Terminal::new(Color::Never).out(text);
+        return Ok(ExitCode::Success);
+    }
+    let file = out.map_or_else(|| PathBuf::from(format!("{name}.yaml")), Path::to_owned);
+    let shown = file.display();
+    let written = fs::File::create_new(&file).and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => Stop::usage(format!(
+            "`{shown}` is there already\nhint: give another file by `--out`"
+        )),
+        _ => Stop::usage(format!("`{shown}` cannot be written: {error}")),
+    })?;
+    let path = if file.is_absolute() || file.starts_with(".") || file.starts_with("..") {
+        shown.to_string()
+    } else {
+        format!("./{shown}")
+    };
+    talk(&format!(
+        "{name} is written; `nicdrill platform check {path}` says what it has"
+    ));
+    Ok(ExitCode::Success)
+}

@@ -1,0 +1,282 @@
+//! A platform made of what was read of a node.
+//!
+//! Nothing is read here: a [`Snapshot`] brings the texts, of a live node or of a dump. What was not
+//! read is chosen and marked plausible; what a profile cannot carry is told in a note. Identities
+//! (GUIDs, hardware addresses, serial numbers, the host's name) are not carried: a machine that is
+//! made of the platform draws its own, alike where the real ones are alike. Start at [`capture`].
+
+mod dump;
+mod gpus;
+mod nics;
+mod snapshot;
+mod write;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+pub use dump::from_dump;
+pub use snapshot::Snapshot;
+
+use crate::profile::{Interface, Profile, Roles};
+use crate::provenance::Entry;
+use crate::topo::Topology;
+use crate::{Platforms, Role};
+
+/// Why no platform could be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CaptureError {
+    /// There is no RDMA device.
+    #[error(
+        "there are no NICs of interest: no RDMA device was found\nhint: `/sys/class/infiniband` lists them; is a driver such as `mlx5_core` loaded?"
+    )]
+    NoNics,
+    /// No driver file says what this device's ports show.
+    #[error(
+        "no driver file is about `{driver}` with link layer `{layer}` (device `{device}`)\nhint: write one, with `nicdrill platform new` as a start, and name its folder with `--platforms`"
+    )]
+    NoDriver {
+        /// The device.
+        device: String,
+        /// Its kernel driver, as far as it is known.
+        driver: String,
+        /// Its link layer.
+        layer: String,
+    },
+    /// A port's rate has no spelling that is known.
+    #[error("device `{device}` has rate `{rate}`\nhint: a rate is such as `400 Gb/sec (4X NDR)`")]
+    Rate {
+        /// The device.
+        device: String,
+        /// What was read.
+        rate: String,
+    },
+}
+
+/// A profile in the making, and what its reader ought to know.
+#[derive(Clone, Debug)]
+pub struct Captured {
+    profile: Profile,
+}
+
+/// Makes a platform of this name out of what was read of a node. `topology` is what `nvidia-smi topo
+/// -m` printed there; without it, what the metadata collector wrote counts. `known` has the drivers.
+///
+/// # Errors
+/// If there are no NICs, or some that no driver file is about.
+pub fn capture(
+    snapshot: &Snapshot,
+    topology: Option<&Topology>,
+    name: &str,
+    known: &Platforms,
+) -> Result<Captured, CaptureError> {
+    let mut notes = Vec::new();
+    let gpus = gpus::gpus(snapshot, topology, &mut notes);
+    let nics = nics::nics(snapshot, topology, &gpus, known, &mut notes)?;
+    let unread: Vec<&str> = snapshot.unread().map(|(path, _)| path).collect();
+    if let Some(first) = unread.first() {
+        notes.push(format!(
+            "{} files could not be read, such as {first}.",
+            unread.len()
+        ));
+    }
+    let profile = Profile {
+        platform_version: 1,
+        name: name.to_owned(),
+        about: format!("a node with {} and {}", gpus.told(), nics.told()),
+        cpus: cpus(snapshot, &gpus.pci(), &nics.addresses()),
+        gpus: gpus.profile,
+        models: nics.models,
+        devices: nics.devices,
+        default_route: snapshot.text("route").and_then(default_route),
+        interfaces: interfaces(snapshot, &nics.netdevs, &mut notes),
+        roles: Roles::default(),
+        counters: nics.counters,
+        vfs: nics.vfs,
+        variants: BTreeMap::new(),
+        notes,
+        provenance: provenance(&nics.chosen, gpus.is_chosen),
+    };
+    Ok(Captured { profile })
+}
+
+impl Captured {
+    /// The same with these roles, by device; the others keep theirs, which is compute at first.
+    #[must_use]
+    pub fn with_roles(mut self, roles: &BTreeMap<String, Role>) -> Self {
+        for device in &mut self.profile.devices {
+            device.role = roles.get(&device.name).copied().unwrap_or(device.role);
+        }
+        let count = |role| {
+            let devices = self.profile.devices.iter();
+            devices.filter(|device| device.role == role).count()
+        };
+        self.profile.roles = Roles {
+            management: count(Role::Management),
+            compute: count(Role::Compute),
+            storage: count(Role::Storage),
+        };
+        self
+    }
+
+    /// The platform's file.
+    #[must_use]
+    pub fn yaml(&self) -> String {
+        write::yaml(&self.profile)
+    }
+
+    /// What a reader ought to know.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.profile.notes
+    }
+}
+
+/// The CPUs beside each NUMA node that a function is on.
+fn cpus(
+    snapshot: &Snapshot,
+    gpus: &[crate::PciAddress],
+    nics: &[crate::PciAddress],
+) -> BTreeMap<i32, String> {
+    let mut cpus = BTreeMap::new();
+    for pci in gpus.iter().chain(nics) {
+        let numa = snapshot.number(&format!("pci/{pci}/numa_node"));
+        let list = snapshot.text(&format!("pci/{pci}/local_cpulist"));
+        if let (Some(numa), Some(list)) = (numa.and_then(|it| i32::try_from(it).ok()), list)
+            && !list.is_empty()
+        {
+            cpus.insert(numa, list.to_owned());
+        }
+    }
+    cpus
+}
+
+/// The interface of the default route: of several, that of the lowest metric.
+fn default_route(table: &str) -> Option<String> {
+    let rows = table.lines().skip(1).filter_map(|line| {
+        let columns: Vec<&str> = line.split_whitespace().collect();
+        let is_default = columns.get(1) == Some(&"00000000") && columns.get(7) == Some(&"00000000");
+        let metric: u32 = columns.get(6)?.parse().ok()?;
+        is_default.then(|| (metric, (*columns.first()?).to_owned()).into())?
+    });
+    let rows: Vec<(u32, String)> = rows.collect();
+    rows.into_iter().min().map(|(_, name)| name)
+}
+
+/// Interfaces that come and go with containers and virtual machines: a machine at rest has none.
+const PASSING: &[&str] = &[
+    "br-",
+    "cali",
+    "cilium",
+    "cni",
+    "docker",
+    "dummy",
+    "flannel",
+    "gre",
+    "ifb",
+    "kube",
+    "lxc",
+    "nodelocaldns",
+    "sit",
+    "tap",
+    "tun",
+    "veth",
+    "virbr",
+    "vnet",
+    "vxlan",
+];
+
+/// The interfaces behind which there is no RDMA device, in the order of their numbers.
+fn interfaces(
+    snapshot: &Snapshot,
+    of_nics: &BTreeSet<String>,
+    notes: &mut Vec<String>,
+) -> Vec<Interface> {
+    let others = snapshot.names("net").into_iter();
+    let others = others.filter(|name| *name != "lo" && !of_nics.contains(*name));
+    let (passing, lasting): (Vec<&str>, Vec<&str>) =
+        others.partition(|name| PASSING.iter().any(|prefix| name.starts_with(prefix)));
+    if !passing.is_empty() {
+        notes.push(format!(
+            "{} interfaces of containers and the like are left out.",
+            passing.len()
+        ));
+    }
+    let of = |name: &str| {
+        let files = snapshot.names(&format!("net/{name}"));
+        let lowers = files.iter().filter_map(|file| file.strip_prefix("lower_"));
+        Interface {
+            name: name.to_owned(),
+            lowers: lowers.map(str::to_owned).collect(),
+            speed_mbps: snapshot.number(&format!("net/{name}/speed")),
+        }
+    };
+    let mut found: Vec<(i64, Interface)> = lasting
+        .into_iter()
+        .map(|name| {
+            let ifindex = snapshot.number(&format!("net/{name}/ifindex"));
+            (ifindex.unwrap_or(i64::MAX), of(name))
+        })
+        .collect();
+    found.sort_by(|(a, one), (b, other)| (a, &one.name).cmp(&(b, &other.name)));
+    found.into_iter().map(|(_, interface)| interface).collect()
+}
+
+/// Where the values come from: the node, unless they were chosen.
+fn provenance(chosen: &BTreeSet<String>, gpus_are_chosen: bool) -> Vec<Entry> {
+    let entry = |of: &[&str]| Entry {
+        of: of.iter().map(|path| (*path).to_owned()).collect(),
+        ..Entry::default()
+    };
+    let mut entries = vec![
+        Entry {
+            sourced: Some("says what this file is about".to_owned()),
+            ..entry(&["platform_version", "name", "about", "notes"])
+        },
+        Entry {
+            captured: Some("read on the node".to_owned()),
+            ..entry(&[
+                "gpus.*",
+                "cpus.*",
+                "models.*",
+                "devices.*",
+                "default_route",
+                "interfaces.*",
+                "counters.*",
+                "vfs.*",
+            ])
+        },
+        Entry {
+            inferred: Some(
+                "the driver files that fit the kernel driver and the link layer".to_owned(),
+            ),
+            ..entry(&["devices.*.driver"])
+        },
+        Entry {
+            inferred: Some(
+                "what the reference monitor takes each device for; to be confirmed by a person"
+                    .to_owned(),
+            ),
+            ..entry(&["devices.*.role", "roles.*"])
+        },
+    ];
+    if gpus_are_chosen {
+        entries.push(Entry {
+            plausible: Some("not read: chosen".to_owned()),
+            ..entry(&[
+                "gpus.*",
+                "gpus.model",
+                "gpus.device",
+                "gpus.driver_version",
+                "gpus.pci",
+                "gpus.numa",
+            ])
+        });
+    }
+    if !chosen.is_empty() {
+        let paths: Vec<&str> = chosen.iter().map(String::as_str).collect();
+        entries.push(Entry {
+            plausible: Some("not read: chosen".to_owned()),
+            ..entry(&paths)
+        });
+    }
+    entries
+}

@@ -1,0 +1,173 @@
+//! The GPUs of a node, and how near each NIC is to them.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::Snapshot;
+use crate::profile::Gpus;
+use crate::topo::Topology;
+use crate::{PciAddress, TopoLevel};
+
+/// What is known of the GPUs.
+pub(super) struct Found {
+    /// As a profile says it.
+    pub(super) profile: Gpus,
+    /// Whether nothing on the bus told of them.
+    pub(super) is_chosen: bool,
+    /// The row of each NIC, by its name.
+    pub(super) rows: BTreeMap<String, Vec<TopoLevel>>,
+}
+
+/// What the metadata collector wrote, as far as it matters here.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Written {
+    driver_version: String,
+    gpus: Vec<WrittenGpu>,
+    nic_topology: BTreeMap<String, Vec<String>>,
+}
+
+#[derive(Deserialize)]
+struct WrittenGpu {
+    pci_address: String,
+    device_name: String,
+}
+
+/// Finds them by their class on the bus; their order and names are the collector's.
+pub(super) fn gpus(
+    snapshot: &Snapshot,
+    topology: Option<&Topology>,
+    notes: &mut Vec<String>,
+) -> Found {
+    let written = snapshot.text("gpu_metadata.json");
+    let written = written.and_then(|text| serde_json::from_str(text).ok());
+    let written: Written = written.unwrap_or_default();
+    let mut on_bus: Vec<PciAddress> = snapshot
+        .names("pci")
+        .into_iter()
+        .filter(|address| is_gpu(snapshot, address))
+        .filter_map(|address| address.parse().ok())
+        .collect();
+    let place = |pci: &PciAddress| {
+        let same = |gpu: &WrittenGpu| gpu.pci_address.parse() == Ok(*pci);
+        written.gpus.iter().position(same).unwrap_or(usize::MAX)
+    };
+    on_bus.sort_by_key(|pci| (place(pci), *pci));
+    let is_chosen = on_bus.is_empty();
+    let listed = topology.map_or(0, |topology| topology.gpus().len());
+    if is_chosen && listed > 0 {
+        on_bus = free_addresses(snapshot, listed);
+    }
+    if on_bus.is_empty() {
+        notes.push("No GPU was found and no matrix was given: a monitor must refuse to start on such a machine.".to_owned());
+    } else if listed > 0 && listed != on_bus.len() {
+        notes.push(format!(
+            "The matrix has {listed} GPUs, the bus {}: rows are taken as they are.",
+            on_bus.len()
+        ));
+    }
+    let numa = |(number, pci): (usize, &PciAddress)| {
+        let read = snapshot.number(&format!("pci/{pci}/numa_node"));
+        let read = read.and_then(|node| i32::try_from(node).ok());
+        let told = topology.and_then(|topology| Some(topology.gpus().get(number)?.numa_node()));
+        read.or(told).unwrap_or(-1)
+    };
+    let numa: Vec<i32> = on_bus.iter().enumerate().map(numa).collect();
+    let first = on_bus.first();
+    let id = |key: &str| {
+        let read = first.and_then(|pci| snapshot.number(&format!("pci/{pci}/{key}")));
+        read.and_then(|id| u16::try_from(id).ok())
+    };
+    let driver = first.and_then(|pci| snapshot.target(&format!("pci/{pci}/driver")));
+    let model = written.gpus.first().map(|gpu| gpu.device_name.clone());
+    let version = Some(written.driver_version).filter(|version| !version.is_empty());
+    let profile = Gpus {
+        model: model.unwrap_or_else(|| "GPU".to_owned()),
+        vendor: id("vendor").unwrap_or(0x10de),
+        device: id("device").unwrap_or(0x2330),
+        kernel_driver: driver.unwrap_or("nvidia").to_owned(),
+        driver_version: version.unwrap_or_else(|| "0".to_owned()),
+        between: topology.and_then(between),
+        numa_texts: topology.map(|it| numa_texts(it, &numa)).unwrap_or_default(),
+        numa,
+        pci: on_bus,
+    };
+    let rows = match topology {
+        Some(topology) => topology
+            .nic_levels()
+            .map(|(nic, levels)| (nic.device().to_string(), levels.to_vec()))
+            .collect(),
+        None => written
+            .nic_topology
+            .into_iter()
+            .filter_map(|(name, row)| {
+                let row: Option<Vec<TopoLevel>> =
+                    row.iter().map(|level| TopoLevel::by_word(level)).collect();
+                Some((name, row?))
+            })
+            .collect(),
+    };
+    Found {
+        profile,
+        is_chosen,
+        rows,
+    }
+}
+
+impl Found {
+    pub(super) fn pci(&self) -> Vec<PciAddress> {
+        self.profile.pci.clone()
+    }
+
+    /// `8 NVIDIA H100 80GB HBM3`.
+    pub(super) fn told(&self) -> String {
+        match self.profile.pci.len() {
+            0 => "no GPU".to_owned(),
+            many => format!("{many} {}", self.profile.model),
+        }
+    }
+}
+
+/// Display and 3D controllers (`0x03…`) and processing accelerators (`0x12…`) of NVIDIA and AMD.
+fn is_gpu(snapshot: &Snapshot, address: &str) -> bool {
+    let class = snapshot.number(&format!("pci/{address}/class"));
+    let vendor = snapshot.number(&format!("pci/{address}/vendor"));
+    let of_class = class.is_some_and(|class| matches!(class >> 16, 0x03 | 0x12));
+    of_class && matches!(vendor, Some(0x10de | 0x1002))
+}
+
+/// Addresses that no function has, from bus c0 on.
+fn free_addresses(snapshot: &Snapshot, many: usize) -> Vec<PciAddress> {
+    let free = (0xc0..=0xff_u8).map(|bus| PciAddress {
+        domain: 0,
+        bus,
+        device: 0,
+        function: 0,
+    });
+    let taken = |pci: &PciAddress| {
+        let is_it = |device: &str| snapshot.address(device) == Some(*pci);
+        let devices = snapshot.names("infiniband").into_iter();
+        let devices = devices.map(|name| format!("infiniband/{name}/device"));
+        { devices }.any(|path| is_it(&path))
+    };
+    free.filter(|pci| !taken(pci)).take(many).collect()
+}
+
+/// The level between any two GPUs, if it is the same for all.
+fn between(topology: &Topology) -> Option<TopoLevel> {
+    let gpus = topology.gpus().len();
+    let rows = topology.levels().iter().take(gpus).enumerate();
+    let mut pairs = rows.flat_map(|(a, row)| row.iter().take(gpus).skip(a + 1));
+    let first = *pairs.next()?;
+    pairs.all(|level| *level == first).then_some(first)
+}
+
+/// What is printed as a NUMA node where that is not the number.
+fn numa_texts(topology: &Topology, numa: &[i32]) -> BTreeMap<i32, String> {
+    let pairs = topology.gpus().iter().zip(numa);
+    let pairs = pairs.filter_map(|(gpu, node)| Some((*node, gpu.numa.clone()?)));
+    pairs
+        .filter(|(node, text)| *text != node.to_string())
+        .collect()
+}

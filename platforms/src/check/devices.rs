@@ -1,0 +1,183 @@
+//! Each network function for itself: its ports, its row of the topology, its rate, its NUMA node.
+
+use std::collections::BTreeSet;
+
+use super::Check;
+use crate::profile::{Device, Model};
+use crate::{Problem, Role, TopoLevel};
+
+/// The most ports that a device has here. mlx5, bnxt_re, efa and hfi1 devices have one, and two at
+/// most; a third is a slip of the pen.
+const MOST_PORTS: u8 = 2;
+
+impl Check<'_> {
+    pub(super) fn devices(&mut self) {
+        let platform = self.platform;
+        for (number, device) in platform.profile.devices.iter().enumerate() {
+            self.ports(number, device);
+            self.interfaces(number, device);
+            self.topology(number, device);
+            self.rate(number, device);
+            self.numa(number, device);
+            self.function(number, device);
+        }
+        self.models_in_use();
+    }
+
+    fn ports(&mut self, number: usize, device: &Device) {
+        let ports = device.ports;
+        if !(1..=MOST_PORTS).contains(&ports) {
+            let (device, most) = (device.name.clone(), MOST_PORTS);
+            self.flag_device(
+                number,
+                "ports",
+                Problem::PortCount {
+                    device,
+                    ports,
+                    most,
+                },
+            );
+        }
+        let mut seen = BTreeSet::new();
+        for port in &device.cabled {
+            let device = device.name.clone();
+            let port = *port;
+            if !(1..=ports).contains(&port) {
+                let problem = Problem::NoSuchPort {
+                    device,
+                    port,
+                    ports,
+                };
+                self.flag_device(number, "cabled", problem);
+            } else if !seen.insert(port) {
+                self.flag_device(number, "cabled", Problem::CabledTwice { device, port });
+            }
+        }
+    }
+
+    fn interfaces(&mut self, number: usize, device: &Device) {
+        let netdevs = device.netdevs.len();
+        let driver = self.platform.driver(&device.driver);
+        let has_none = driver.is_some_and(|driver| !driver.has_interfaces);
+        let asked = if has_none { 0 } else { device.ports };
+        if netdevs != usize::from(asked) {
+            let problem = Problem::Interfaces {
+                device: device.name.clone(),
+                ports: device.ports,
+                netdevs,
+                asked,
+            };
+            self.flag_device(number, "netdevs", problem);
+        }
+    }
+
+    fn topology(&mut self, number: usize, device: &Device) {
+        let gpus = &self.platform.profile.gpus;
+        let levels = device.topo.0.len();
+        let asked = if gpus.have_matrix() {
+            gpus.pci.len()
+        } else {
+            0
+        };
+        if levels != asked {
+            let problem = Problem::TopoLength {
+                device: device.name.clone(),
+                levels,
+                gpus: asked,
+            };
+            self.flag_device(number, "topo", problem);
+        }
+        for level in &device.topo.0 {
+            let device = device.name.clone();
+            match level {
+                TopoLevel::X => {
+                    let cell = format!("`{device}` and a GPU");
+                    self.flag_device(number, "topo", Problem::SelfInCell { cell });
+                }
+                TopoLevel::NV(_) => {
+                    self.flag_device(number, "topo", Problem::NvLinkToNic { device });
+                }
+                _ => continue,
+            }
+            break;
+        }
+    }
+
+    /// A port cannot carry more than the slot it sits in.
+    fn rate(&mut self, number: usize, device: &Device) {
+        let Some(model) = self.platform.profile.models.get(&device.model) else {
+            return;
+        };
+        let Some(slot_gbps) = slot_gbps(model) else {
+            return;
+        };
+        let port_gbps = device.rate.gbps();
+        if port_gbps > slot_gbps {
+            let problem = Problem::TooFast {
+                device: device.name.clone(),
+                port_gbps,
+                slot: format!("{} x{}", model.pcie_speed, model.pcie_width),
+                slot_gbps,
+            };
+            self.flag_device(number, "rate", problem);
+        }
+    }
+
+    /// A NIC on a NUMA node without a GPU is management to every monitor (`lsd 4.1.2`).
+    fn numa(&mut self, number: usize, device: &Device) {
+        let gpus = &self.platform.profile.gpus.numa;
+        let is_near = gpus.contains(&device.numa);
+        if device.role != Role::Management && !is_near {
+            let problem = Problem::NumaWithoutGpu {
+                device: device.name.clone(),
+                role: device.role,
+                node: device.numa,
+            };
+            self.flag_device(number, "numa", problem);
+        }
+    }
+
+    /// A device on the bus answers at function 0, or it is not found at all (PCI 3.0, 3.2.2.3.4).
+    fn function(&mut self, number: usize, device: &Device) {
+        let devices = &self.platform.profile.devices;
+        let first = crate::PciAddress {
+            function: 0,
+            ..device.pci
+        };
+        if !devices.iter().any(|other| other.pci == first) {
+            let pci = device.pci;
+            self.flag_device(number, "pci", Problem::NoFirstFunction { pci, first });
+        }
+    }
+
+    fn models_in_use(&mut self) {
+        let platform = self.platform;
+        // A variant may leave a make unused, and another may need it.
+        if platform.variant.is_some() {
+            return;
+        }
+        let profile = &platform.profile;
+        let changes = profile.variants.values().flat_map(|variant| {
+            let changed = variant.change.iter().filter_map(|it| it.model.as_ref());
+            changed.chain(variant.add.iter().map(|device| &device.model))
+        });
+        let used: BTreeSet<&String> = profile
+            .devices
+            .iter()
+            .map(|device| &device.model)
+            .chain(changes)
+            .collect();
+        for name in profile.models.keys().filter(|name| !used.contains(name)) {
+            let problem = Problem::UnusedModel(name.clone());
+            self.flag(&format!("models.{name}"), problem);
+        }
+    }
+}
+
+/// What a slot carries one way, Gb/s, rounded down; `None` if its speed is not one of PCIe's.
+fn slot_gbps(model: &Model) -> Option<u32> {
+    let (_, deci) = super::spelling::PCIE_SPEEDS
+        .iter()
+        .find(|(text, _)| *text == model.pcie_speed)?;
+    Some(deci * u32::from(model.pcie_width) / 10)
+}

@@ -1,0 +1,134 @@
+//! Names and addresses: what only one can have, and what names something that is not there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Check;
+use crate::{NodeName, Problem};
+
+impl Check<'_> {
+    pub(super) fn names(&mut self) {
+        self.devices_twice();
+        self.addresses();
+        self.interfaces_twice();
+        self.guids();
+        self.dangling();
+    }
+
+    fn devices_twice(&mut self) {
+        let devices = &self.platform.profile.devices;
+        let names = devices.iter().map(|device| device.name.clone());
+        for (number, value) in twice(names) {
+            self.flag_device(
+                number,
+                "name",
+                Problem::Twice {
+                    what: "device",
+                    value,
+                },
+            );
+        }
+    }
+
+    fn addresses(&mut self) {
+        let profile = &self.platform.profile;
+        let gpus = profile.gpus.pci.len();
+        let slots = profile.devices.iter().map(|device| device.pci);
+        let all = profile.gpus.pci.iter().copied().chain(slots);
+        let what = "address";
+        for (number, value) in twice(all.map(|pci| pci.to_string())) {
+            match number.checked_sub(gpus) {
+                Some(device) => self.flag_device(device, "pci", Problem::Twice { what, value }),
+                None => {
+                    self.flag(
+                        &format!("gpus.pci.{number}"),
+                        Problem::Twice { what, value },
+                    );
+                }
+            }
+        }
+        // A virtual function takes an address of its own.
+        let machine = self.platform.machine(&NodeName::from("any"));
+        let vfs = profile.vfs.as_ref();
+        let asked = vfs.map_or(0, |vfs| usize::from(vfs.each) * vfs.of.len());
+        let slots: BTreeSet<_> = profile.devices.iter().map(|device| device.pci).collect();
+        if asked > 0 && machine.functions.len() < slots.len() + asked {
+            let problem = Problem::VfsCollide { asked };
+            self.flag("vfs", problem);
+        }
+    }
+
+    fn interfaces_twice(&mut self) {
+        let profile = &self.platform.profile;
+        let mut places = Vec::new();
+        let mut names = Vec::new();
+        for (number, device) in profile.devices.iter().enumerate() {
+            for (place, name) in device.netdevs.iter().enumerate() {
+                places.push(Some((number, place)));
+                names.push(name.clone());
+            }
+        }
+        let own = names.len();
+        names.extend(profile.interfaces.iter().map(|it| it.name.clone()));
+        let what = "interface";
+        for (number, value) in twice(names.into_iter()) {
+            match places.get(number).copied().flatten() {
+                Some((device, place)) => {
+                    let key = format!("netdevs.{place}");
+                    self.flag_device(device, &key, Problem::Twice { what, value });
+                }
+                None => {
+                    let path = format!("interfaces.{}.name", number - own);
+                    self.flag(&path, Problem::Twice { what, value });
+                }
+            }
+        }
+    }
+
+    fn guids(&mut self) {
+        let machine = self.platform.machine(&NodeName::from("any"));
+        let rdma = machine.functions.values().filter_map(|it| it.rdma.as_ref());
+        let what = "node GUID";
+        for (_, value) in twice(rdma.map(|rdma| format!("{:016x}", rdma.node_guid))) {
+            self.flag("devices", Problem::Twice { what, value });
+        }
+    }
+
+    /// Names of interfaces that no device and no list has.
+    fn dangling(&mut self) {
+        let profile = &self.platform.profile;
+        let machine = self.platform.machine(&NodeName::from("any"));
+        let own = machine.functions.values().flat_map(|it| &it.netdevs);
+        let own = own.map(|netdev| netdev.name.clone());
+        let known: BTreeSet<String> = own.chain(machine.interfaces.keys().cloned()).collect();
+        if let Some(route) = profile
+            .default_route
+            .clone()
+            .filter(|it| !known.contains(it))
+        {
+            self.flag("default_route", Problem::NoSuchInterface(route));
+        }
+        for (number, interface) in profile.interfaces.iter().enumerate() {
+            for lower in interface.lowers.iter().filter(|it| !known.contains(*it)) {
+                let problem = Problem::DanglingLower {
+                    interface: interface.name.clone(),
+                    lower: lower.clone(),
+                };
+                self.flag(&format!("interfaces.{number}.lowers"), problem);
+            }
+        }
+    }
+}
+
+/// The values that were there before, with the place of their second time; each is told once.
+fn twice(values: impl Iterator<Item = String>) -> Vec<(usize, String)> {
+    let mut times: BTreeMap<String, usize> = BTreeMap::new();
+    let mut found = Vec::new();
+    for (number, value) in values.enumerate() {
+        let times = times.entry(value.clone()).or_default();
+        *times += 1;
+        if *times == 2 {
+            found.push((number, value));
+        }
+    }
+    found
+}

@@ -1,0 +1,137 @@
+//! Sums and lists of the whole machine: GPUs, NUMA nodes, roles, virtual functions, provenance.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Check;
+use crate::profile::{Roles, Vfs};
+use crate::{Problem, Role, TopoLevel, provenance, yaml};
+
+impl Check<'_> {
+    pub(super) fn whole(&mut self) {
+        self.gpus();
+        self.numa_nodes();
+        self.roles();
+        self.virtual_functions();
+        self.counters();
+    }
+
+    fn gpus(&mut self) {
+        let gpus = &self.platform.profile.gpus;
+        let (pci, numa) = (gpus.pci.len(), gpus.numa.len());
+        if pci != numa {
+            self.flag("gpus.numa", Problem::GpuCount { pci, numa });
+        }
+        if gpus.between == Some(TopoLevel::X) {
+            let cell = "two GPUs";
+            self.flag("gpus.between", Problem::SelfInCell { cell: cell.into() });
+        }
+    }
+
+    /// NUMA nodes of the lists beside GPUs and NICs that are no GPU's and no NIC's.
+    fn numa_nodes(&mut self) {
+        let profile = &self.platform.profile;
+        let gpus: BTreeSet<i32> = profile.gpus.numa.iter().copied().collect();
+        let nics = profile.devices.iter().map(|device| device.numa);
+        let all: BTreeSet<i32> = nics.chain(gpus.iter().copied()).collect();
+        let cpus = profile.cpus.keys().map(|node| ("cpus", *node));
+        let strays: Vec<_> = cpus.filter(|(_, node)| !all.contains(node)).collect();
+        let texts = profile.gpus.numa_texts.keys();
+        let texts = texts.filter(|node| !gpus.contains(node));
+        let texts = texts.map(|node| ("gpus.numa_texts", *node));
+        for (key, node) in strays.into_iter().chain(texts) {
+            self.flag(&format!("{key}.{node}"), Problem::StrayNuma { key, node });
+        }
+    }
+
+    fn roles(&mut self) {
+        let profile = &self.platform.profile;
+        let count = |role| {
+            let devices = profile.devices.iter();
+            devices.filter(|device| device.role == role).count()
+        };
+        let are = Roles {
+            management: count(Role::Management),
+            compute: count(Role::Compute),
+            storage: count(Role::Storage),
+        };
+        if are != profile.roles {
+            let said = profile.roles.to_string();
+            let are = are.to_string();
+            self.flag("roles", Problem::Roles { said, are });
+        }
+    }
+
+    fn virtual_functions(&mut self) {
+        let profile = &self.platform.profile;
+        let Some(Vfs { each, of }) = &profile.vfs else {
+            return;
+        };
+        for device in profile.devices.iter().filter(|it| of.contains(&it.name)) {
+            let model = profile.models.get(&device.model);
+            let total = model.and_then(|model| model.sriov_totalvfs).unwrap_or(0);
+            if *each > total {
+                let device = device.name.clone();
+                let asked = *each;
+                self.flag(
+                    "vfs.each",
+                    Problem::TooManyVfs {
+                        device,
+                        asked,
+                        total,
+                    },
+                );
+            }
+        }
+    }
+
+    fn counters(&mut self) {
+        let platform = self.platform;
+        let devices = platform.profile.devices.iter();
+        let drivers: Vec<_> = devices
+            .filter_map(|device| platform.driver(&device.driver))
+            .collect();
+        for (name, value) in &platform.profile.counters {
+            let path = format!("counters.{name}");
+            let mut files = drivers.iter().filter_map(|driver| driver.counter(name));
+            let Some(file) = files.next() else {
+                self.flag(&path, Problem::NoSuchCounter(name.clone()));
+                continue;
+            };
+            if *value > file.max() {
+                let (name, value, max) = (name.clone(), *value, file.max());
+                self.flag(&path, Problem::CounterTooLarge { name, value, max });
+            }
+        }
+    }
+
+    pub(super) fn provenance(&mut self) {
+        let entries = &self.platform.profile.provenance;
+        for (number, entry) in entries.iter().enumerate() {
+            if entry.mark().is_none() {
+                let problem = Problem::NotOneMark(entry.of.join(", "));
+                self.flag(&format!("provenance.{number}"), problem);
+            }
+        }
+        self.without_provenance();
+    }
+
+    /// Every value of the file that no entry of its `provenance` covers. The text is read once more
+    /// as it stands, so that a value cannot escape by not being used.
+    fn without_provenance(&mut self) {
+        let source = &self.platform.source;
+        let read = yaml::read::<BTreeMap<String, serde_json::Value>>(&source.file, &source.text);
+        let mut document = match read {
+            Ok(document) => document,
+            Err(error) => return self.flag("", Problem::Unclear(error)),
+        };
+        document.remove("provenance");
+        let document = serde_json::Value::Object(document.into_iter().collect());
+        let entries = &self.platform.profile.provenance;
+        for path in provenance::paths(&document) {
+            if provenance::of_path(entries, &path).is_none() {
+                let source = self.platform.source.clone();
+                self.flag_in(&source, &path, Problem::NoProvenance(path.clone()));
+            }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The file that a platform or driver was read from, and errors that point into it.
+
+use crate::places::Places;
+use crate::yaml::{Place, YamlError};
+
+/// A file's name and text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Source {
+    /// The file's name, as the caller knows it.
+    pub(crate) file: String,
+    /// Its text.
+    pub(crate) text: String,
+}
+
+impl Source {
+    pub(crate) fn new(file: &str, text: &str) -> Self {
+        Self {
+            file: file.to_owned(),
+            text: text.to_owned(),
+        }
+    }
+
+    /// An error about the value at `path`, or the nearest value around it that is there. `told` is
+    /// what is wrong, and behind `hint: ` on a line of its own what helps.
+    pub(crate) fn wrong(&self, path: &str, told: &str) -> YamlError {
+        let (what, hint) = told.split_once("\nhint: ").unwrap_or((told, ""));
+        let place = self.place(path).unwrap_or_default();
+        YamlError::at(&self.file, &self.text, place, what).hint(hint)
+    }
+
+    /// The place of the value at `path`, or of the nearest around it.
+    fn place(&self, path: &str) -> Option<Place> {
+        let places = self.places()?;
+        let mut path = path;
+        loop {
+            if let Some(place) = places.find(path) {
+                return Some(place);
+            }
+            path = path.rsplit_once('.')?.0;
+        }
+    }
+
+    /// What stands where, if the text can be read.
+    pub(crate) fn places(&self) -> Option<Places> {
+        Places::of(&self.file, &self.text).ok()
+    }
+}

@@ -1,0 +1,106 @@
+//! A platform's file to begin with: another's, under a new name, with a word on each key.
+
+use crate::yaml::nearest;
+use crate::{Platform, Platforms};
+
+/// What stands above a key of the file.
+const WORDS: &[(&str, &str)] = &[
+    ("platform_version:", "The version of this form."),
+    (
+        "name:",
+        "The name on the command line: small letters, digits and `-`.",
+    ),
+    ("about:", "What machine it is, in a sentence."),
+    (
+        "gpus:",
+        "The GPUs, in the order of their numbers: an address and a NUMA node each (-1: unknown).",
+    ),
+    (
+        "cpus:",
+        "The CPUs of each NUMA node, as `nvidia-smi topo -m` prints them.",
+    ),
+    (
+        "models:",
+        "The makes of network card; `lspci -nn -vv` and `/sys/class/infiniband/*` tell them.",
+    ),
+    (
+        "devices:",
+        "One line for each network function. `topo` is its row of `nvidia-smi topo -m`: a level for each GPU.",
+    ),
+    (
+        "interfaces:",
+        "Interfaces behind which there is no RDMA device.",
+    ),
+    (
+        "default_route:",
+        "The interface of the default route; leave it out if there is none.",
+    ),
+    (
+        "roles:",
+        "How many functions are for what; held against the devices.",
+    ),
+    (
+        "counters:",
+        "Counters that do not start at what the driver says.",
+    ),
+    ("vfs:", "Virtual functions that are there at rest."),
+    ("notes:", "What a reader ought to know."),
+    (
+        "variants:",
+        "Machines that differ in a few points; leave them out to begin with.",
+    ),
+    (
+        "provenance:",
+        "Where each value comes from: `sourced`, `captured`, `inferred` or `plausible`. What is yours now is yours to say.",
+    ),
+];
+
+/// Why there is no such template.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no platform `{name}` to begin with\nhint: {hint}")]
+pub struct NoTemplate {
+    name: String,
+    hint: String,
+}
+
+impl Platforms {
+    /// The file of platform `from`, as that of a platform `name`, with a word above each key.
+    ///
+    /// # Errors
+    /// If there is no platform `from`. A variant stands in its base's file and is none.
+    pub fn template(&self, name: &str, from: &str) -> Result<String, NoTemplate> {
+        let bases = || self.iter().filter(|(name, _)| !name.contains(':'));
+        let Some((_, base)) = bases().find(|(name, _)| *name == from) else {
+            let near = nearest(from, bases().map(|(name, _)| name));
+            let hint = match near {
+                Some(near) => format!("did you mean `{near}`? `nicdrill platform list` lists them"),
+                None => "`nicdrill platform list` lists them".to_owned(),
+            };
+            let name = from.to_owned();
+            return Err(NoTemplate { name, hint });
+        };
+        Ok(base.under_another_name(name))
+    }
+}
+
+impl Platform {
+    fn under_another_name(&self, name: &str) -> String {
+        let mut text = format!(
+            "# {name}, begun as a copy of {}. `nicdrill platform check ./{name}.yaml` says what is wrong with it.\n",
+            self.profile.name
+        );
+        let lines = self.source.text.lines();
+        for line in lines.skip_while(|line| line.starts_with('#') || line.is_empty()) {
+            let word = WORDS.iter().find(|(key, _)| line.starts_with(key));
+            if let Some((_, word)) = word {
+                text += &format!("\n# {word}\n");
+            }
+            if line.starts_with("name:") {
+                text += &format!("name: {name}\n");
+            } else {
+                text += &format!("{line}\n");
+            }
+        }
+        text
+    }
+}
