@@ -98,7 +98,8 @@ impl Reading<'_> {
     }
 
     fn interfaces(&mut self, nics: &BTreeSet<PciAddress>) {
-        for name in self.guest.list("sys/class/net") {
+        let names = self.guest.list("sys/class/net").into_iter();
+        for name in names.filter(|name| name != "lo") {
             let path = format!("sys/class/net/{name}");
             let place = format!("net/{name}");
             self.snapshot.folder(place.clone());

@@ -249,6 +249,22 @@ fn a_dump_and_a_matrix_are_a_platform_whose_choices_are_marked() {
     assert_eq!(platform.refusal(), None);
 }
 
+/// A monitor takes a NIC without a row for one that is far from every GPU.
+#[test]
+fn a_nic_that_the_matrix_lacks_is_far_from_every_gpu_and_marked() {
+    let second = DUMP
+        .replace("mlx5_0", "mlx5_7")
+        .replace("MT4129", "hca_type");
+    let both = format!("{DUMP}{second}");
+    let captured = of_dump(&both, Some(MATRIX), "captured", &Platforms::shipped());
+    let platform = again(&captured.expect("it has NICs"));
+    let row = &platform.profile().devices[1].topo.0;
+    assert_eq!(row, &[platforms::TopoLevel::SYS; 2]);
+    let mark = platform.provenance("devices.mlx5_7.topo");
+    assert_eq!(mark.map(|(mark, _)| mark.word()), Some("plausible"));
+    assert_eq!(platform.check(), []);
+}
+
 #[test]
 fn a_dump_without_a_matrix_says_that_a_monitor_must_refuse() {
     let captured = of_dump(DUMP, None, "captured", &Platforms::shipped());

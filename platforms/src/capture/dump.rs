@@ -78,7 +78,11 @@ fn place(snapshot: &mut Snapshot, path: &str, text: Option<&str>, target: Option
     match (text, target) {
         (_, Some(target)) => snapshot.link(path, target),
         // A dump writes what could not be read as nothing.
-        (Some(""), None) => snapshot.unreadable(path, "empty in the dump"),
+        (Some(text), None) if text.is_empty() => snapshot.unreadable(path, "empty in the dump"),
+        // Some write a file's own name over what is nobody's business.
+        (Some(text), None) if rest.last() == Some(&text.trim()) => {
+            snapshot.unreadable(path, "masked in the dump");
+        }
         (Some(text), None) => snapshot.file(path, text),
         (None, None) => {}
     }
@@ -109,6 +113,17 @@ mod tests {
             assert_eq!(snapshot.unread().count(), 1);
             assert_eq!(snapshot.names("infiniband").len(), 1);
         }
+    }
+
+    #[test]
+    fn a_file_whose_text_is_its_own_name_was_masked() {
+        let snapshot = from_dump("mlx5_0/hca_type = hca_type\n").expect("it can be read");
+        assert_eq!(snapshot.text("infiniband/mlx5_0/hca_type"), None);
+        let unread: Vec<_> = snapshot.unread().collect();
+        assert_eq!(
+            unread,
+            [("infiniband/mlx5_0/hca_type", "masked in the dump")]
+        );
     }
 
     #[test]

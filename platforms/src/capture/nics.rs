@@ -151,7 +151,15 @@ impl Reading<'_> {
             netdevs.clear();
         }
         self.found.netdevs.extend(netdevs.iter().cloned());
-        let topo = self.gpus.rows.get(name).cloned().unwrap_or_default();
+        let topo = match self.gpus.rows.get(name) {
+            Some(row) => row.clone(),
+            None if self.gpus.rows.is_empty() => Vec::new(),
+            // To a monitor a NIC that the matrix lacks is far from every GPU.
+            None => {
+                self.chosen(name, "topo");
+                vec![TopoLevel::SYS; self.gpus.profile.pci.len()]
+            }
+        };
         let numa = snapshot.number(&format!("pci/{pci}/numa_node"));
         let numa = match numa.and_then(|node| i32::try_from(node).ok()) {
             Some(node) => node,
@@ -192,12 +200,15 @@ impl Reading<'_> {
 
     /// The driver file that is about this kernel driver and layer.
     fn driver(&self, pci: PciAddress, name: &str, layer: &str) -> Result<&Driver, CaptureError> {
-        let hca_type = self.snapshot.text(&format!("infiniband/{name}/hca_type"));
+        // A dump has no link to the driver; device names begin with the driver's, until udev's rules.
+        let is_named_after = |driver: &&&Driver| {
+            let stem = driver.name.split('-').next().unwrap_or_default();
+            name.starts_with(stem)
+        };
+        let by_name = self.drivers.iter().find(is_named_after);
         let module = self.snapshot.target(&format!("pci/{pci}/driver"));
-        let mlx5 = hca_type
-            .filter(|it| it.starts_with("MT"))
-            .map(|_| "mlx5_core");
-        let module = module.or(mlx5).unwrap_or("unknown");
+        let module = module.or(by_name.map(|driver| driver.kernel_driver.as_str()));
+        let module = module.unwrap_or("unknown");
         let shown = |driver: &&&Driver| {
             let own = driver.layer.to_string();
             driver.link_layer_text.as_ref().unwrap_or(&own) == layer
