@@ -333,9 +333,9 @@ impl Driver {
             .flat_map(|(list, files)| files.iter().map(move |file| (list, file)));
         let width = listed.find(|(_, file)| !(1..=64).contains(&file.bits));
         let Traffic { words, packets } = &self.traffic;
-        let moved = self.moves.iter().flat_map(|(_, counters)| counters.keys());
+        let mut moved = self.moves.values().flat_map(BTreeMap::keys);
         let is_lost = |name: &&String| self.counter(name).is_none();
-        let moved = { moved }.find(is_lost);
+        let moved = moved.find(is_lost);
         let counting = words.iter().chain(packets).find(is_lost);
         let lacks = |path: &str, missing: String| {
             let told = format!(

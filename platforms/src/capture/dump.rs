@@ -78,7 +78,7 @@ fn place(snapshot: &mut Snapshot, path: &str, text: Option<&str>, target: Option
     match (text, target) {
         (_, Some(target)) => snapshot.link(path, target),
         // A dump writes what could not be read as nothing.
-        (Some(text), None) if text.is_empty() => snapshot.unreadable(path, "empty in the dump"),
+        (Some(""), None) => snapshot.unreadable(path, "empty in the dump"),
         // Some write a file's own name over what is nobody's business.
         (Some(text), None) if rest.last() == Some(&text.trim()) => {
             snapshot.unreadable(path, "masked in the dump");

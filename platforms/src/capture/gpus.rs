@@ -148,8 +148,8 @@ fn free_addresses(snapshot: &Snapshot, many: usize) -> Vec<PciAddress> {
     let taken = |pci: &PciAddress| {
         let is_it = |device: &str| snapshot.address(device) == Some(*pci);
         let devices = snapshot.names("infiniband").into_iter();
-        let devices = devices.map(|name| format!("infiniband/{name}/device"));
-        { devices }.any(|path| is_it(&path))
+        let mut devices = devices.map(|name| format!("infiniband/{name}/device"));
+        devices.any(|path| is_it(&path))
     };
     free.filter(|pci| !taken(pci)).take(many).collect()
 }

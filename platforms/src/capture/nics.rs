@@ -281,8 +281,8 @@ impl Reading<'_> {
             Some(hca_type) => hca_type.to_lowercase(),
             None => format!("{:04x}-{:04x}", model.vendor, model.device),
         };
-        let keys = std::iter::once(base.clone()).chain((2..).map(|it| format!("{base}-{it}")));
-        let key = { keys }
+        let mut keys = std::iter::once(base.clone()).chain((2..).map(|it| format!("{base}-{it}")));
+        let key = keys
             .find(|key| !self.found.models.contains_key(key))
             .unwrap_or(base);
         if !is_on_bus {
