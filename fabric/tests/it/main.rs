@@ -4,6 +4,7 @@ mod devices;
 mod ends;
 mod ends_text;
 mod ends_world;
+mod figures;
 mod hosts;
 mod kmsg;
 mod laws;

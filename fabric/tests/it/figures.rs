@@ -1,0 +1,303 @@
+//! What counters and carrier counts show when they are set, when their device comes back, and where
+//! its driver keeps some of them; and refusals that belong to them.
+
+use std::collections::BTreeMap;
+
+use fabric::{Action, ActionError, CounterChange, Fabric, Timing};
+use platforms::LinkLayer::{Ethernet, InfiniBand};
+use platforms::{CounterValue, Platforms, SlotRef};
+use rstest::rstest;
+use simfs::{Errno, SimTime};
+
+use crate::room::{
+    act, count, function, netdev, node, port, port_one, slot, to_ms, world, world_of,
+};
+
+fn counter(slot: &SlotRef, name: &str, change: CounterChange) -> Action {
+    Action::Counter {
+        slot: slot.clone(),
+        name: name.to_owned(),
+        change,
+    }
+}
+
+/// How often the carrier came and went.
+fn carrier(world: &Fabric, slot: &SlotRef) -> (u64, u64) {
+    let shown = netdev(world, slot).expect("it has a net device");
+    (shown.carrier_up_count, shown.carrier_down_count)
+}
+
+fn refused(world: &mut Fabric, action: &Action) -> ActionError {
+    world.act(action).expect_err("it is impossible")
+}
+
+/// Of a sum, the half that came takes the odd one, as for a carrier that is there.
+#[rstest]
+#[case("carrier_up_count", CounterChange::Set(CounterValue::Count(9)), (9, 20))]
+#[case("carrier_down_count", CounterChange::Set(CounterValue::Count(9)), (30, 9))]
+#[case("carrier_changes", CounterChange::Set(CounterValue::Count(9)), (5, 4))]
+#[case("carrier_up_count", CounterChange::Add(3), (33, 20))]
+#[case("carrier_down_count", CounterChange::Add(3), (30, 23))]
+#[case("carrier_changes", CounterChange::Add(3), (27, 26))]
+#[case("carrier_changes", CounterChange::Reset, (0, 0))]
+fn carrier_counts_move_like_any_other(
+    #[case] name: &str,
+    #[case] change: CounterChange,
+    #[case] expected: (u64, u64),
+) {
+    let mut world = world_of(Ethernet);
+    let victim = slot(&world, 0);
+    for (name, value) in [("carrier_up_count", 30), ("carrier_down_count", 20)] {
+        let value = CounterChange::Set(CounterValue::Count(value));
+        act(&mut world, counter(&victim, name, value));
+    }
+    act(&mut world, counter(&victim, name, change));
+    assert_eq!(carrier(&world, &victim), expected);
+}
+
+#[rstest]
+#[case("carrier_up_count")]
+#[case("carrier_down_count")]
+#[case("carrier_changes")]
+fn a_carrier_count_is_always_a_number(#[case] name: &str) {
+    let mut world = world_of(Ethernet);
+    let victim = slot(&world, 0);
+    let veil = CounterChange::Set(CounterValue::Fails(Errno::EIO));
+    let error = refused(&mut world, &counter(&victim, name, veil));
+    assert!(matches!(error, ActionError::AlwaysNumber { .. }), "{error}");
+}
+
+#[test]
+fn a_counter_that_a_port_has_not_is_refused_with_those_it_has() {
+    let mut world = world_of(Ethernet);
+    let victim = slot(&world, 0);
+    let change = CounterChange::Add(1);
+    let error = refused(&mut world, &counter(&victim, "link_upped", change));
+    let ActionError::NoSuchCounter { name, known, .. } = error else {
+        panic!("{error}");
+    };
+    assert_eq!(name, "link_upped");
+    for has in [
+        "link_downed",
+        "out_of_sequence",
+        "rx_bytes",
+        "carrier_changes",
+    ] {
+        assert!(known.split(", ").any(|one| one == has), "{has}: {known}");
+    }
+}
+
+/// Counts of every kind, on a port whose driver is then loaded anew. `keeps` is what the driver's file
+/// says of that; a counter of the interface has nothing to do with it, but the interface may be kept.
+fn reloaded(keeps: &str) -> (Fabric, SlotRef) {
+    let file = |wanted: &str| {
+        let found = Platforms::shipped_texts().find(|(name, _)| *name == wanted);
+        found.expect("it ships").1
+    };
+    let lost = "driver_reload: { counters: false, hw_counters: false, netdev: false, name: true }";
+    let driver = file("drivers/mlx5-eth.yaml")
+        .replace("name: mlx5-eth", "name: mlx5-own")
+        .replace(lost, &format!("driver_reload: {keeps}"));
+    let profile = file("profiles/h100-oci.yaml")
+        .replace("name: h100-oci", "name: own")
+        .replace("mlx5-eth", "mlx5-own");
+    let platforms = Platforms::read(&[("driver.yaml", &driver), ("own.yaml", &profile)]);
+    let platforms = platforms.unwrap_or_else(|error| panic!("{error}"));
+    let platform = platforms.get("own").expect("it was read").clone();
+    let mut world = Fabric::new(vec![(node(), platform)], Timing::default());
+    let victim = slot(&world, 0);
+    for name in ["symbol_error", "out_of_sequence", "rx_bytes", "lifespan"] {
+        act(&mut world, counter(&victim, name, CounterChange::Add(7)));
+    }
+    act(&mut world, Action::DriverUnload(node()));
+    to_ms(&mut world, 1_000);
+    let names = BTreeMap::new();
+    act(
+        &mut world,
+        Action::DriverLoad {
+            node: node(),
+            names,
+        },
+    );
+    to_ms(&mut world, 5_000);
+    (world, victim)
+}
+
+/// `lifespan` starts at 10.
+#[rstest]
+#[case("{ counters: false, hw_counters: false, netdev: false, name: true }", [0, 0, 0, 10])]
+#[case("{ counters: true, hw_counters: false, netdev: false, name: true }", [7, 0, 0, 10])]
+#[case("{ counters: false, hw_counters: true, netdev: false, name: true }", [0, 7, 0, 17])]
+#[case("{ counters: true, hw_counters: true, netdev: true, name: true }", [7, 7, 7, 17])]
+fn a_driver_that_is_loaded_anew_keeps_what_its_file_says(
+    #[case] keeps: &str,
+    #[case] expected: [u64; 4],
+) {
+    let (world, victim) = reloaded(keeps);
+    let counts = ["symbol_error", "out_of_sequence", "rx_bytes", "lifespan"]
+        .map(|name| count(&world, &victim, name));
+    assert_eq!(counts, expected);
+}
+
+/// An interface that is registered anew has counted its carrier once; one that stayed has not lost it.
+#[rstest]
+#[case(
+    "{ counters: false, hw_counters: false, netdev: false, name: true }",
+    false
+)]
+#[case(
+    "{ counters: false, hw_counters: false, netdev: true, name: true }",
+    true
+)]
+fn an_interface_is_registered_anew_unless_its_driver_keeps_it(
+    #[case] keeps: &str,
+    #[case] kept: bool,
+) {
+    let fresh = world_of(Ethernet);
+    let before = netdev(&fresh, &slot(&fresh, 0))
+        .expect("it has one")
+        .ifindex;
+    let (world, victim) = reloaded(keeps);
+    let after = netdev(&world, &victim).expect("it is back");
+    assert_eq!(after.ifindex == before, kept);
+    if !kept {
+        assert_eq!((after.carrier_up_count, after.carrier_down_count), (1, 0));
+    }
+}
+
+#[test]
+fn a_count_behind_a_veil_starts_anew_with_its_device() {
+    let mut world = world_of(InfiniBand);
+    let victim = slot(&world, 0);
+    act(
+        &mut world,
+        counter(&victim, "symbol_error", CounterChange::Add(7)),
+    );
+    let veil = CounterChange::Set(CounterValue::Fails(Errno::EIO));
+    act(&mut world, counter(&victim, "symbol_error", veil));
+    act(&mut world, Action::Remove(function(&victim)));
+    act(&mut world, Action::Restore(function(&victim)));
+    to_ms(&mut world, 2_000);
+    let shown = port(&world, &victim).expect("it is back");
+    assert_eq!(
+        shown.counters["symbol_error"],
+        CounterValue::Fails(Errno::EIO)
+    );
+    world.heal();
+    assert_eq!(count(&world, &victim, "symbol_error"), 0);
+}
+
+#[test]
+fn new_hardware_has_counted_nothing() {
+    let mut world = world_of(Ethernet);
+    let victim = slot(&world, 0);
+    for name in ["symbol_error", "out_of_sequence", "rx_bytes"] {
+        act(&mut world, counter(&victim, name, CounterChange::Add(7)));
+    }
+    let many = CounterChange::Set(CounterValue::Count(30));
+    act(&mut world, counter(&victim, "carrier_changes", many));
+    act(&mut world, Action::Replace(function(&victim)));
+    to_ms(&mut world, 5_000);
+    for name in ["symbol_error", "out_of_sequence", "rx_bytes"] {
+        assert_eq!(count(&world, &victim, name), 0, "{name}");
+    }
+    assert_eq!(carrier(&world, &victim), (1, 0));
+}
+
+#[rstest]
+#[case(0, 1, 1)]
+#[case(1, 0, 1)]
+#[case(1, 1, 0)]
+fn a_flap_without_turns_or_without_length_is_refused(
+    #[case] times: u32,
+    #[case] down_ms: u64,
+    #[case] up_ms: u64,
+) {
+    let mut world = world_of(Ethernet);
+    let flap = Action::Flap {
+        slots: vec![slot(&world, 0)],
+        times,
+        down: SimTime::from_ms(down_ms),
+        up: SimTime::from_ms(up_ms),
+        stagger: SimTime::ZERO,
+    };
+    let error = refused(&mut world, &flap);
+    assert!(matches!(error, ActionError::EmptyFlap { .. }), "{error}");
+}
+
+#[test]
+fn mending_brings_an_interface_up_that_was_taken_down() {
+    let mut world = world_of(InfiniBand);
+    let victim = slot(&world, 0);
+    let down = Action::Interface {
+        slot: victim.clone(),
+        up: false,
+    };
+    act(&mut world, down);
+    act(&mut world, Action::Mend(victim.clone()));
+    to_ms(&mut world, 1_000);
+    let shown = netdev(&world, &victim).expect("it has one");
+    assert!(shown.admin_up && shown.carrier);
+}
+
+#[test]
+fn a_port_with_virtual_functions_cannot_change_its_layer_nor_can_they() {
+    let mut world = world_of(Ethernet);
+    let parent = slot(&world, 0);
+    let layer = |slot: &SlotRef, layer| Action::ChangeLayer {
+        slot: slot.clone(),
+        layer,
+    };
+    let error = refused(&mut world, &layer(&parent, Ethernet));
+    assert!(matches!(error, ActionError::LayerAlready(..)), "{error}");
+    let vfs = Action::CreateVfs {
+        function: function(&parent),
+        count: 1,
+    };
+    act(&mut world, vfs);
+    let error = refused(&mut world, &layer(&parent, InfiniBand));
+    assert!(matches!(error, ActionError::HasVfs(_, 1)), "{error}");
+    let machine = world.machine(&node()).expect("the node is there");
+    let child = port_one(machine.functions[&parent.pci].virtfns[0]);
+    let error = refused(&mut world, &layer(&child, InfiniBand));
+    assert!(matches!(error, ActionError::LayerOfVf(..)), "{error}");
+}
+
+#[test]
+fn a_virtual_function_returns_only_to_a_parent_that_is_there() {
+    let mut world = world("a100-oci:vfs");
+    let machine = world.machine(&node()).expect("the node is there");
+    let parent = machine.functions.iter();
+    let parent = parent.filter(|(_, function)| !function.virtfns.is_empty());
+    let (parent, own) = parent
+        .map(|(pci, it)| (*pci, it.virtfns[0]))
+        .next()
+        .expect("it has some");
+    let (parent, child) = (port_one(parent), port_one(own));
+    act(&mut world, Action::Remove(function(&child)));
+    act(&mut world, Action::Restore(function(&child)));
+    to_ms(&mut world, 1_000);
+    act(&mut world, Action::Remove(function(&child)));
+    act(&mut world, Action::Remove(function(&parent)));
+    let error = refused(&mut world, &Action::Restore(function(&child)));
+    assert!(matches!(error, ActionError::ParentAbsent(..)), "{error}");
+}
+
+#[test]
+fn a_world_is_settled_when_nothing_is_to_come_any_more() {
+    let mut world = world_of(InfiniBand);
+    let victim = slot(&world, 0);
+    assert!(world.settled());
+    let takes = SimTime::from_secs(20);
+    act(
+        &mut world,
+        Action::FirmwareReset {
+            function: function(&victim),
+            takes,
+        },
+    );
+    to_ms(&mut world, 19_999);
+    assert!(!world.settled());
+    to_ms(&mut world, 30_000);
+    assert!(world.settled());
+}
