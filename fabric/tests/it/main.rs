@@ -11,5 +11,6 @@ mod laws;
 mod port_info;
 mod reasons;
 mod reasons_laws;
+mod registration;
 mod room;
 mod walks;
