@@ -1,6 +1,7 @@
 //! The facts about LNet Health, told through the public door only.
 
 mod answers;
+mod bounds;
 mod cases;
 mod laws;
 mod manners;
