@@ -3,6 +3,7 @@
 mod devices;
 mod ends;
 mod ends_text;
+mod ends_words;
 mod ends_world;
 mod figures;
 mod hosts;
