@@ -59,7 +59,9 @@ pub enum ActionError {
     #[error("the link of `{0}` does not go down for no reason\nhint: cut it")]
     NoReason(SlotRef),
     /// Both ends go at once for reasons that pass.
-    #[error("`{1}` does not take both ends of `{0}` down at once\nhint: give reasons that pass, such as 35 or 39; one that holds is an end's own")]
+    #[error(
+        "`{1}` does not take both ends of `{0}` down at once\nhint: give reasons that pass, such as 35 or 39; one that holds is an end's own"
+    )]
     NoPassingReason(SlotRef, LinkDownReason),
     /// The reason does not keep the end down.
     #[error("no end of `{0}` that was named is down for `{1}`")]

@@ -4,6 +4,8 @@
 //! `cargo bench -p harness --bench world` plays 8, 64 and 512 nodes, each in a process of its own so
 //! that its memory can be told, and prints what it took and how that grows.
 
+#![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
+
 use std::{env, fmt::Write as _, fs, process::Command, time::Instant};
 
 use harness::{Descriptor, Trees, judge, play_in_memory, trace};
@@ -25,12 +27,17 @@ fn main() {
     match nodes {
         Some(nodes) => println!("{}", play(nodes)),
         None => {
-            println!("| nodes | switches | polls | events | RPCs | collective messages | wall s | peak MiB |");
+            println!(
+                "| nodes | switches | polls | events | RPCs | collective messages | wall s | peak MiB |"
+            );
             println!("|---:|---:|---:|---:|---:|---:|---:|---:|");
             let rows = [8, 64, 512].map(row);
             for pair in rows.windows(2) {
                 let [(fewer, less), (more, most)] = [pair[0], pair[1]];
-                println!("\nfrom {fewer} to {more} nodes: {} KB a further node", (most - less) / (more - fewer));
+                println!(
+                    "\nfrom {fewer} to {more} nodes: {} KB a further node",
+                    (most - less) / (more - fewer)
+                );
             }
         }
     }
@@ -39,8 +46,15 @@ fn main() {
 /// One line of the table; the number of nodes and the peak in KB.
 fn row(nodes: u64) -> (u64, u64) {
     let me = env::current_exe().expect("a program knows where it is");
-    let child = Command::new(me).arg(nodes.to_string()).output().expect("it starts");
-    assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stderr));
+    let child = Command::new(me)
+        .arg(nodes.to_string())
+        .output()
+        .expect("it starts");
+    assert!(
+        child.status.success(),
+        "{}",
+        String::from_utf8_lossy(&child.stderr)
+    );
     let line = String::from_utf8(child.stdout).expect("it writes text");
     let (line, peak_kb) = line.trim().rsplit_once(' ').expect("a row and a number");
     println!("{line}");
@@ -54,17 +68,33 @@ fn play(nodes: usize) -> String {
     let world = World::read("worlds/many.yaml", &world).unwrap_or_else(|error| panic!("{error}"));
     let rest = AtRest::of_world(&world, &platforms).unwrap_or_else(|error| panic!("{error}"));
     let text = story(nodes);
-    let scenario = scenarios::read("world/many.yaml", &text).unwrap_or_else(|error| panic!("{error}"));
-    let story = scenario.at_rest(&rest).unwrap_or_else(|error| panic!("{error}"));
+    let scenario =
+        scenarios::read("world/many.yaml", &text).unwrap_or_else(|error| panic!("{error}"));
+    let story = scenario
+        .at_rest(&rest)
+        .unwrap_or_else(|error| panic!("{error}"));
     let reference = Descriptor::shipped("reference").expect("the reference monitor ships");
     let began = Instant::now();
     let played = play_in_memory(&story, &reference, None, &Trees::default());
     let judgement = judge(&story, &played.truth, &played.recording, &reference);
     let wall = began.elapsed();
-    assert!(judgement.failures.is_empty(), "{:#?}", judgement.failures.first());
-    let chairs = || played.recording.ticks.iter().flat_map(|tick| tick.chairs.values());
+    assert!(
+        judgement.failures.is_empty(),
+        "{:#?}",
+        judgement.failures.first()
+    );
+    let chairs = || {
+        played
+            .recording
+            .ticks
+            .iter()
+            .flat_map(|tick| tick.chairs.values())
+    };
     let polls: u64 = chairs().map(|chair| u64::from(chair.polls)).sum();
-    let events: usize = chairs().flat_map(|chair| &chair.calls).map(|call| call.events.len()).sum();
+    let events: usize = chairs()
+        .flat_map(|chair| &chair.calls)
+        .map(|call| call.events.len())
+        .sum();
     let last = story.until.as_ns() / story.tick.as_ns();
     let at_the_end = &played.truth.ticks[usize::try_from(last).expect("it fits")].workloads;
     let done = |kind: &str| -> u64 {
@@ -91,7 +121,9 @@ fn peak_kb() -> u64 {
     let status = fs::read_to_string("/proc/self/status").expect("a process has a status");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let number = line.and_then(|line| line.trim().strip_suffix(" kB"));
-    number.and_then(|number| number.trim().parse().ok()).expect("a number of kB")
+    number
+        .and_then(|number| number.trim().parse().ok())
+        .expect("a number of kB")
 }
 
 fn name(node: usize) -> String {
@@ -116,8 +148,11 @@ fn world(nodes: usize) -> (String, usize) {
         let (first, last) = (name(pod * POD + 1), name(nodes.min((pod + 1) * POD)));
         for nic in 0..8 {
             let leaf = pod * 8 + nic + 1;
-            writeln!(text, "  - {{ nodes: {first}..{last}, device: mlx5_{nic}, to: leaf-{leaf} }}")
-                .expect("writing to a string cannot fail");
+            writeln!(
+                text,
+                "  - {{ nodes: {first}..{last}, device: mlx5_{nic}, to: leaf-{leaf} }}"
+            )
+            .expect("writing to a string cannot fail");
         }
     }
     (text, pods * 8)
@@ -141,8 +176,12 @@ fn story(nodes: usize) -> String {
     }
     for first in (1..=nodes).step_by(RANKS) {
         let last = name(nodes.min(first + RANKS - 1));
-        writeln!(text, "  job-{first:03}: {{ mpib: {{ ring: [ {}..{last} ] }} }}", name(first))
-            .expect("writing to a string cannot fail");
+        writeln!(
+            text,
+            "  job-{first:03}: {{ mpib: {{ ring: [ {}..{last} ] }} }}",
+            name(first)
+        )
+        .expect("writing to a string cannot fail");
     }
     let under = nodes.min(POD);
     text + &format!(

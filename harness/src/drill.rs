@@ -3,9 +3,7 @@
 //! It chooses nothing (which drills, which arms: `suite`) and tells nothing (`reports`). Start at
 //! [`play`].
 
-use reports::{
-    ArmName, ArmReport, ArmStatus, Failure, FailureKind, VerdictReport, VerdictWord,
-};
+use reports::{ArmName, ArmReport, ArmStatus, Failure, FailureKind, VerdictReport, VerdictWord};
 use scenarios::{Arm, Story, Verdict};
 
 use crate::{

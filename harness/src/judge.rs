@@ -9,8 +9,8 @@
 //!
 //! Start at [`judge`].
 
-use reports::{ArmName, Failure, FailureKind, Read};
 use platforms::NodeName;
+use reports::{ArmName, Failure, FailureKind, Read};
 use scenarios::{Arm, Expectation, Heal, Place, Story, What};
 
 mod assign;
@@ -110,12 +110,7 @@ struct Court<'a> {
 
 impl<'a> Court<'a> {
     /// An unfinished failure with all that is known by its time alone.
-    fn failure(
-        &self,
-        kind: FailureKind,
-        node: Option<&NodeName>,
-        tick: Option<u64>,
-    ) -> Failure {
+    fn failure(&self, kind: FailureKind, node: Option<&NodeName>, tick: Option<u64>) -> Failure {
         let arm = self.recording.arm.map(|arm| match arm {
             Arm::Memory => ArmName::Memory,
             Arm::Process => ArmName::Process,
@@ -523,7 +518,12 @@ impl<'a> Court<'a> {
 fn whom<'s>(expectation: &'s Expectation, story: &'s Story) -> Vec<&'s NodeName> {
     if expectation.what.is_of_the_world() {
         let first = || story.nodes.first().map(|(name, _)| name);
-        expectation.node.as_ref().or_else(first).into_iter().collect()
+        expectation
+            .node
+            .as_ref()
+            .or_else(first)
+            .into_iter()
+            .collect()
     } else {
         story.chairs.iter().collect()
     }

@@ -16,8 +16,8 @@ mod inquiry;
 mod judge;
 mod memory;
 mod recording;
-mod still;
 mod replay;
+mod still;
 mod turn;
 
 pub mod capture;
@@ -44,8 +44,8 @@ pub use descriptor::{
 };
 pub use director::{
     CLASS_INFINIBAND, CallDo, ChairAct, ChairPlan, ComparedCard, Director, Faces, FunctionFace,
-    Interface, LinkTruth, MomentDo, MonitorId, NodeTruth, PortFace, StageError, TickPlan, TickTruth, Trees,
-    Truth, WRITABLE,
+    Interface, LinkTruth, MomentDo, MonitorId, NodeTruth, PortFace, StageError, TickPlan,
+    TickTruth, Trees, Truth, WRITABLE,
 };
 pub use drill::{DrillResult, MemoryPlayer, Player, arm_name, play};
 pub use drill_page::drill_page;
@@ -54,8 +54,8 @@ pub use judge::{Judgement, WorkloadVerdict, event_line, judge, verdict_on};
 pub use link_page::{LinkPageError, link_page};
 pub use lnet_page::{LnetAsked, LnetPageError, lnet_page};
 pub use memory::{Played, play_in_memory};
-pub use scenarios::Story;
-pub use still::{StillError, still};
 pub use recording::{Answers, Broken, Call, ChairTick, Exit, Reads, Recording, Series, Tick};
 pub use replay::{ReplayError, replay};
+pub use scenarios::Story;
+pub use still::{StillError, still};
 pub use turn::Turn;

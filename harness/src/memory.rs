@@ -111,7 +111,8 @@ impl<'s> World<'s> {
     fn new(story: &'s Story, trees: &Trees) -> Result<Self, StageError> {
         let mut director = Director::new(story, trees)?;
         let mut nodes = BTreeMap::new();
-        for (name, _) in &story.nodes {
+        // Whom nobody watches has no files that anybody could see.
+        for name in &story.chairs {
             let node = Node {
                 fs: director.furnish(name, trees)?,
                 tick: ChairTick::default(),

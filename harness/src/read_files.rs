@@ -74,7 +74,9 @@ pub enum ReadError {
         second: String,
     },
     /// Two worlds, or a world and a platform, of one name.
-    #[error("two worlds are called `{name}`, one of them in `{file}`\nhint: give it a name that no world and no platform has")]
+    #[error(
+        "two worlds are called `{name}`, one of them in `{file}`\nhint: give it a name that no world and no platform has"
+    )]
     WorldTwice {
         /// The name.
         name: String,
@@ -192,7 +194,12 @@ impl Library {
         }
         let (platforms, own_platforms) = read_platforms(platforms)?;
         worlds.sort_by(|one, other| one.name().cmp(other.name()));
-        let names = || worlds.iter().map(World::name).chain(platforms.iter().map(|(name, _)| name));
+        let names = || {
+            worlds
+                .iter()
+                .map(World::name)
+                .chain(platforms.iter().map(|(name, _)| name))
+        };
         for world in &worlds {
             if names().filter(|name| *name == world.name()).count() > 1 {
                 return Err(ReadError::WorldTwice {

@@ -147,7 +147,11 @@ impl RunReport {
     }
 
     fn verdicts(&self) -> Option<VerdictCount> {
-        let all: Vec<&VerdictReport> = self.drills.iter().flat_map(|drill| &drill.verdicts).collect();
+        let all: Vec<&VerdictReport> = self
+            .drills
+            .iter()
+            .flat_map(|drill| &drill.verdicts)
+            .collect();
         let mut leads: Vec<i64> = all.iter().filter_map(|verdict| verdict.lead_ms).collect();
         leads.sort_unstable();
         let mut count = VerdictCount {

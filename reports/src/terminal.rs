@@ -7,8 +7,7 @@ use std::fmt::Write as _;
 
 use crate::{
     ArmStatus, ClauseCoverage, ClauseStatus, Coverage, CoverageCount, DrillReport, ExitCode,
-    Failure, Outcome, ProbeOutcome, RunEvent, RunReport, ScenarioCoverage, Summary,
-    VerdictCount,
+    Failure, Outcome, ProbeOutcome, RunEvent, RunReport, ScenarioCoverage, Summary, VerdictCount,
 };
 
 /// The most reads that a block shows. Chosen: two polls of two ports fit a screen.

@@ -49,9 +49,16 @@ pub(crate) enum DeedSaid {
     /// What these ports are cabled to loses its power, or has it again.
     PartnerPower { of: Subjects, on: bool },
     /// A switch of the world loses its power, or has it again.
-    SwitchPower { name: String, place: Place, on: bool },
+    SwitchPower {
+        name: String,
+        place: Place,
+        on: bool,
+    },
     /// A fault that LNet makes itself.
-    LnetFault { workload: String, rule: Box<RuleSpec> },
+    LnetFault {
+        workload: String,
+        rule: Box<RuleSpec>,
+    },
     /// An end to such faults.
     NoLnetFault { workload: String },
     /// Something done to, or by, the agent of a node.
@@ -97,9 +104,14 @@ pub(crate) enum DeedSaid {
 /// What an agent does; the other node of a pair is not found yet.
 #[derive(Clone, Debug)]
 pub(crate) enum AgentSaid {
-    Hint { pair: (String, Place), share: SupBandwidth },
+    Hint {
+        pair: (String, Place),
+        share: SupBandwidth,
+    },
     Dies,
-    DiesWhileWriting { pair: (String, Place) },
+    DiesWhileWriting {
+        pair: (String, Place),
+    },
 }
 
 /// Done to a port.

@@ -97,7 +97,10 @@ impl DoingLine<'_> {
 
     fn each_node<T>(&self, deed: impl Fn(NodeName) -> T) -> Result<Vec<T>, Unfit> {
         let nodes = self.nodes()?;
-        Ok(nodes.into_iter().map(|node| deed(node.name.clone())).collect())
+        Ok(nodes
+            .into_iter()
+            .map(|node| deed(node.name.clone()))
+            .collect())
     }
 
     fn is_meant(&self, node: &NodeName) -> bool {
@@ -445,9 +448,7 @@ impl Doing<'_> {
     }
 
     fn functions(&self, of: &Subjects, only: Option<LinkLayer>) -> Vec<FunctionRef> {
-        let layer = |device: &FunctionRef| {
-            self.ground.layer_of(&Subject::Device(device.clone()))
-        };
+        let layer = |device: &FunctionRef| self.ground.layer_of(&Subject::Device(device.clone()));
         let mut functions = self.ground.find_functions(of, None);
         functions.retain(|device| only.is_none_or(|only| layer(device) == Some(only)));
         functions

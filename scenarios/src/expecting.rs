@@ -315,7 +315,10 @@ impl<'a> Expecting<'a> {
         if (seen_from != *own) != said.peers {
             return Err(self
                 .source
-                .wrong(line.place, format!("the port is on `{own}`, seen from `{seen_from}`"))
+                .wrong(
+                    line.place,
+                    format!("the port is on `{own}`, seen from `{seen_from}`"),
+                )
                 .hint("`ni` is a node's own interface, `peer_ni` another's")
                 .into());
         }
@@ -427,9 +430,7 @@ impl<'a> Expecting<'a> {
         if !around.named.is_empty() {
             subjects.retain(|subject| {
                 let node = self.ground.node_of_subject(subject);
-                node.is_none_or(|node| {
-                    around.named.iter().any(|(name, _)| name == node.as_str())
-                })
+                node.is_none_or(|node| around.named.iter().any(|(name, _)| name == node.as_str()))
             });
         }
         subjects
@@ -548,7 +549,9 @@ impl<'a> Expecting<'a> {
             None => named().map(|name| Some(NodeName::from(name))).collect(),
         };
         let silent = |node: &NodeName| {
-            self.ground.node(node.as_str()).is_some_and(|node| !node.monitored)
+            self.ground
+                .node(node.as_str())
+                .is_some_and(|node| !node.monitored)
         };
         if !what.is_of_the_world()
             && let Some(node) = nodes.iter().flatten().find(|node| silent(node))

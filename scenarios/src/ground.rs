@@ -3,8 +3,8 @@
 //! It knows what platforms declare, how their machines stand before anything happens, and what is
 //! cabled to what. What a story does to it is not here.
 
-mod choosing;
 mod cabling;
+mod choosing;
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -301,7 +301,10 @@ impl Scenario {
         }
         if !self.chairs.is_empty() {
             for node in &mut ground.nodes {
-                node.monitored = self.chairs.iter().any(|(name, _)| name == node.name.as_str());
+                node.monitored = self
+                    .chairs
+                    .iter()
+                    .any(|(name, _)| name == node.name.as_str());
             }
         }
         ground.choose(&self.handles)?;

@@ -147,10 +147,7 @@ pub(crate) fn known_node(
     }
     let wrong = source.wrong(place, format!("no node `{name}` in this world"));
     Err(match ground.sole() {
-        Some(node) => wrong.hint(format!(
-            "its one node is `{}`; leave `node` out",
-            node.name
-        )),
+        Some(node) => wrong.hint(format!("its one node is `{}`; leave `node` out", node.name)),
         None => {
             let known = ground.nodes.iter().map(|node| node.name.as_str());
             source.unknown(place, "node", name, known)

@@ -145,7 +145,9 @@ fn mpib_said(source: &Source<'_>, node: &Node) -> Read<MpibSaid> {
             _ => EdgesSaid::Pairs(pairs(source, edges)?),
         },
         message: fields.read("message", Bytes::from_mib(1), |node| size(source, node))?,
-        every: fields.read("every", SimTime::from_ms(100), |node| positive(source, node))?,
+        every: fields.read("every", SimTime::from_ms(100), |node| {
+            positive(source, node)
+        })?,
         pause: pause(source, &fields)?,
         profile: fields.read("profile", mpib::Profile::G1, |node| {
             source.choice(node, "profile", &profiles)

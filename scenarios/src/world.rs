@@ -93,9 +93,14 @@ impl World {
             let nodes = source.one_or_more(node, "switches")?;
             let name = |node: &Node| {
                 let (names, place) = (source.text(node, "a switch's name")?, node.place);
-                Ok(range(&source, &names, place)?.into_iter().map(move |name| (name, place)))
+                Ok(range(&source, &names, place)?
+                    .into_iter()
+                    .map(move |name| (name, place)))
             };
-            let all = nodes.iter().map(name).collect::<Result<Vec<_>, ScenarioError>>()?;
+            let all = nodes
+                .iter()
+                .map(name)
+                .collect::<Result<Vec<_>, ScenarioError>>()?;
             Ok(all.into_iter().flatten().collect())
         })?;
         for (at, (name, place)) in switches.iter().enumerate() {
@@ -171,10 +176,7 @@ fn node_said(source: &Source<'_>, node: &Node) -> Result<NodeSaid, ScenarioError
     Ok(NodeSaid {
         names: range(source, &source.text(name, "a node's name")?, name.place)?,
         name_place: name.place,
-        platform: (
-            source.text(platform, "a platform's name")?,
-            platform.place,
-        ),
+        platform: (source.text(platform, "a platform's name")?, platform.place),
         monitored: fields.read("monitored", true, |node| source.truth(node))?,
         rails,
     })
@@ -265,10 +267,11 @@ pub(crate) fn range(
             .wrong(place, format!("`{text}` is no range of names"))
             .hint("write two names that differ in their last number, as in `vm1..vm8` or `node-01..node-64`")
     };
-    let ((stem, from, width), (other, to, _)) =
-        split(first).zip(split(last)).ok_or_else(wrong)?;
+    let ((stem, from, width), (other, to, _)) = split(first).zip(split(last)).ok_or_else(wrong)?;
     if stem != other || from > to || to - from >= NODES_MAX {
         return Err(wrong());
     }
-    Ok((from..=to).map(|number| format!("{stem}{number:0width$}")).collect())
+    Ok((from..=to)
+        .map(|number| format!("{stem}{number:0width$}"))
+        .collect())
 }

@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 
 use platforms::{NodeName, Platforms};
-use scenarios::{
-    AtRest, ScenarioError, Unfit, WordKind, World, read, shipped_worlds, vocabulary,
-};
+use scenarios::{AtRest, ScenarioError, Unfit, WordKind, World, read, shipped_worlds, vocabulary};
 
 const OPEN: &str = "<!-- words -->\n";
 const CLOSE: &str = "<!-- /words -->";
@@ -114,7 +112,9 @@ fn the_eight_stories_are_told_or_refused_by_name() {
             Err(error) => panic!("{error}"),
         };
         let mut somewhere = false;
-        let rests = platforms.iter().map(|(_, platform)| AtRest::new(&node, platform));
+        let rests = platforms
+            .iter()
+            .map(|(_, platform)| AtRest::new(&node, platform));
         for rest in rests.chain(worlds.iter().cloned()) {
             match scenario.at_rest(&rest) {
                 Ok(_) => somewhere = true,
@@ -132,9 +132,6 @@ fn the_eight_stories_are_told_or_refused_by_name() {
     );
     assert_eq!(
         refused,
-        [
-            "`rule` is not built yet",
-            "`rules` is not built yet",
-        ]
+        ["`rule` is not built yet", "`rules` is not built yet",]
     );
 }

@@ -276,7 +276,13 @@ fn every_misspelt_key_of_a_world_is_refused_with_the_right_one() {
 fn a_wrong_world_is_refused_at_its_place(#[case] marked: &str, #[case] says: &[&str]) {
     let marked = format!("world: w\nwhy: y\n{marked}\n");
     let (before, after) = marked.split_once('§').expect("the place is marked");
-    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    let column = before
+        .rsplit('\n')
+        .next()
+        .unwrap_or_default()
+        .chars()
+        .count()
+        + 1;
     let (line, text) = (before.lines().count(), format!("{before}{after}"));
     let at_rest = World::read("worlds/try.yaml", &text)
         .and_then(|world| AtRest::of_world(&world, &Platforms::shipped()));
@@ -296,7 +302,11 @@ fn a_wrong_world_is_refused_at_its_place(#[case] marked: &str, #[case] says: &[&
 #[case::a_workload_that_does_not_run("{ hint: jop, node: vm1, pair: vm2, share: 0 }", "nothing", &["unknown workload `jop`", "did you mean `job`"])]
 #[case::a_verdict_about_nothing("{ cut: victim }", "{ verdict: { jop: agreement } }", &["unknown workload `jop`"])]
 #[case::nobody_sits_there("{ cut: victim }", "{ fatal: far }", &["no monitor sits on `vm2`", "`chairs`"])]
-fn a_wrong_line_in_a_world_is_refused(#[case] deed: &str, #[case] expectation: &str, #[case] says: &[&str]) {
+fn a_wrong_line_in_a_world_is_refused(
+    #[case] deed: &str,
+    #[case] expectation: &str,
+    #[case] says: &[&str],
+) {
     let text = format!(
         "scenario: x\nwhy: y\nworld: mpib-eight\nchairs: vm1\nworkloads: {{ job: {{ mpib: {{ ring: [ vm1, vm2 ] }} }} }}\n\
          let: {{ victim: {{ node: vm1 }}, far: {{ node: vm2 }} }}\n\

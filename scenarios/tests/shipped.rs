@@ -113,7 +113,12 @@ fn every_world_of_the_folder_is_in_the_list_and_has_a_story() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("worlds");
     let files = std::fs::read_dir(folder).expect("the worlds' folder is there");
     let mut files: Vec<String> = files
-        .map(|file| file.expect("a readable folder").file_name().display().to_string())
+        .map(|file| {
+            file.expect("a readable folder")
+                .file_name()
+                .display()
+                .to_string()
+        })
         .collect();
     files.sort();
     let listed: Vec<&str> = shipped_worlds().iter().map(|(file, _)| *file).collect();
@@ -123,7 +128,10 @@ fn every_world_of_the_folder_is_in_the_list_and_has_a_story() {
         let world = World::read(file, text).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(format!("{}.yaml", world.name()), *file);
         let mut stories = scenarios.iter().filter_map(Scenario::world);
-        assert!(stories.any(|told| told == world.name()), "{file} has no story");
+        assert!(
+            stories.any(|told| told == world.name()),
+            "{file} has no story"
+        );
     }
 }
 
@@ -144,7 +152,10 @@ const JOINT: [(&str, &[&str]); 17] = [
     ("J-16", &["joint/buffer-overrun"]),
     (
         "J-17",
-        &["joint/power-policy-on-all-cards", "joint/power-policy-on-one-card"],
+        &[
+            "joint/power-policy-on-all-cards",
+            "joint/power-policy-on-one-card",
+        ],
     ),
     ("J-20", &["joint/monitor-restarts-on-a-dead-port"]),
     ("J-21", &["link/omni-path-is-nobodys-to-watch"]),

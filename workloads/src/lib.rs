@@ -14,6 +14,6 @@ mod underway;
 
 pub use fate::Fate;
 pub use underway::{
-    AgentDeed, Cause, Fared, HostPlan, JobPlan, LoadDeed, LoadError, NiFared, NiPlan, NodePlan, Plan,
-    RailPlan, StoragePlan, Underway,
+    AgentDeed, Cause, Fared, HostPlan, JobPlan, LoadDeed, LoadError, NiFared, NiPlan, NodePlan,
+    Plan, RailPlan, StoragePlan, Underway,
 };

@@ -35,6 +35,7 @@ mod text;
 mod view;
 mod wire;
 
+pub use crate::fate::Fate;
 pub use error::LnetError;
 pub use happening::{Cause, Ending, Errand, Happening, Side, UlpEvent, UlpResult, What};
 pub use health::Health;
@@ -50,7 +51,6 @@ pub use route::{Route, RouteSpec};
 pub use rule::{Deed, Pace, Rule, RuleError, RuleSpec};
 pub use stats::{KindCounts, MessageKind, NiStats, Statistics};
 pub use status::{MsgStatus, Resend, StatusError};
-pub use crate::fate::Fate;
 pub use storage::{Patience, Storage, StorageReport, WRITE_BYTES};
 pub use view::{View, ViewError};
 pub use wire::{Notice, PortEvent, Timing, Trouble, Wire};

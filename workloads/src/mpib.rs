@@ -38,11 +38,11 @@ mod fate;
 mod job;
 mod traffic;
 
+pub use crate::fate::Fate;
 pub use agent::{Agent, AgentMessage, FlowId, SOCKET_MAGIC, Unregistered};
 pub use bytes::Bytes;
 pub use connection::{ConnectError, ConnectionId, Death, Side};
 pub use environment::{Environment, Parameters, Refusal};
-pub use crate::fate::Fate;
 pub use fate::{Failure, FailureCause, Stall};
 pub use gid::Gid;
 pub use hints::{BadHints, HINT_SLOTS, HINTS_MAGIC, HintMemory, HintReader, HintSlot, HintWriter};

@@ -43,7 +43,9 @@ pub enum LoadError {
     #[error("`{0}` does not use the node `{1}`\nhint: name one of its nodes")]
     NoSuchNode(String, NodeName),
     /// The agent is dead, or knows no such pair.
-    #[error("the agent of `{0}` on `{1}` gives no hint for this pair\nhint: hints are for pairs that are connected, and a dead agent writes none")]
+    #[error(
+        "the agent of `{0}` on `{1}` gives no hint for this pair\nhint: hints are for pairs that are connected, and a dead agent writes none"
+    )]
     NoHint(String, NodeName),
 }
 

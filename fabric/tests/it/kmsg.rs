@@ -10,7 +10,7 @@ const PATH: &str = "dev/kmsg";
 
 fn text(fs: &mut Fs) -> String {
     let bytes = fs.peek(PATH).expect("the stream is there");
-    String::from_utf8(bytes).expect("a log is text")
+    String::from_utf8(bytes.to_vec()).expect("a log is text")
 }
 
 #[test]
@@ -48,7 +48,10 @@ fn what_was_read_stays_and_more_comes_behind_it() {
     to_ms(&mut world, 6_000);
     fs.apply(&kmsg.edits(&world, &node));
     let after = text(&mut fs);
-    assert!(after.starts_with(&before) && after.len() > before.len(), "{after}");
+    assert!(
+        after.starts_with(&before) && after.len() > before.len(),
+        "{after}"
+    );
 }
 
 #[test]
@@ -61,7 +64,13 @@ fn a_reboot_begins_another_log() {
     assert_ne!(text(&mut fs), "");
     to_ms(&mut world, 9_000);
     let plan = RebootPlan::default();
-    act(&mut world, Action::Reboot { node: node.clone(), plan });
+    act(
+        &mut world,
+        Action::Reboot {
+            node: node.clone(),
+            plan,
+        },
+    );
     fs.apply(&kmsg.edits(&world, &node));
     let lines = world.kernel_log(&node).len();
     assert_eq!(text(&mut fs).lines().count(), lines);

@@ -72,7 +72,7 @@ impl<'s> Director<'s> {
                 done.map_err(|cause| StageError::Workload {
                     place: step.place.clone(),
                     line: step.text.clone(),
-                    cause,
+                    cause: Box::new(cause),
                 })
             }
             Deed::Reboot {

@@ -38,11 +38,11 @@ pub enum StageError {
         /// The line.
         line: String,
         /// Why not.
-        cause: LoadError,
+        cause: Box<LoadError>,
     },
     /// A workload cannot be begun, or does not take it that a node goes or comes.
     #[error(transparent)]
-    Underway(#[from] LoadError),
+    Underway(Box<LoadError>),
     /// A deed that has no meaning where it stands.
     #[error("{place}: `{line}`: {what}")]
     Deed {
@@ -59,6 +59,12 @@ pub enum StageError {
     /// The healed world does not come to rest.
     #[error("the world is not at rest {0} ticks after it was healed")]
     NeverSettles(u64),
+}
+
+impl From<LoadError> for StageError {
+    fn from(cause: LoadError) -> Self {
+        Self::Underway(Box::new(cause))
+    }
 }
 
 impl StageError {

@@ -22,7 +22,8 @@ impl Director<'_> {
     /// Notes what a poll of this tick can see.
     pub(super) fn look(&mut self, at: SimTime) {
         let mut nodes = BTreeMap::new();
-        for (name, scene) in &mut self.nodes {
+        let watched = self.nodes.iter_mut();
+        for (name, scene) in watched.filter(|(_, scene)| scene.chair.is_some()) {
             let Some(machine) = self.fabric.machine(name) else {
                 continue;
             };

@@ -47,7 +47,9 @@ impl Trees {
         let fs = match world.trees.get(node) {
             Some(fs) => fs.clone(),
             None => {
-                let fs = world.like(node, &machine).unwrap_or_else(|| rendered(&machine));
+                let fs = world
+                    .like(node, &machine)
+                    .unwrap_or_else(|| rendered(&machine));
                 world.trees.insert(node.clone(), fs.clone());
                 fs
             }
@@ -87,8 +89,7 @@ impl World {
             .nodes
             .iter()
             .filter(|(_, other)| platform.is_same_copy(other));
-        let (other, tree) =
-            twins.find_map(|(name, _)| Some((name, self.trees.get(name)?)))?;
+        let (other, tree) = twins.find_map(|(name, _)| Some((name, self.trees.get(name)?)))?;
         let mut fs = tree.clone();
         fs.apply(&platforms::diff(self.fabric.machine(other)?, machine));
         Some(fs)

@@ -71,12 +71,17 @@ pub(super) fn verdict(
         })
     };
     let holds = found.is_some_and(|found| found.verdict == expected && in_time(&found));
-    let told = |verdict: Verdict, lead: String| format!("{} about `{workload}`{lead}", verdict.word());
+    let told =
+        |verdict: Verdict, lead: String| format!("{} about `{workload}`{lead}", verdict.word());
     check(
         holds,
         || {
             let lead = lead.map(|(from, to)| {
-                format!(", the word {} to {} before the failure", secs(from), secs(to))
+                format!(
+                    ", the word {} to {} before the failure",
+                    secs(from),
+                    secs(to)
+                )
             });
             told(expected, lead.unwrap_or_default())
         },
@@ -84,7 +89,9 @@ pub(super) fn verdict(
             let Some(found) = found else {
                 return vec!["nothing of this name ran".to_owned()];
             };
-            let lead = found.lead_ns.map(|lead| format!(", the word {} before the failure", secs(lead)));
+            let lead = found
+                .lead_ns
+                .map(|lead| format!(", the word {} before the failure", secs(lead)));
             vec![told(found.verdict, lead.unwrap_or_default())]
         },
     )
@@ -111,12 +118,15 @@ pub(super) fn workload(is: &WorkloadIs, window: Window, truth: &Truth) -> Standi
         holds,
         || {
             let figure = |name: &str, bound: &Option<std::ops::RangeInclusive<u64>>| {
-                bound.as_ref().map(|bound| format!("{name} {}", bounds(bound)))
+                bound
+                    .as_ref()
+                    .map(|bound| format!("{name} {}", bounds(bound)))
             };
             let parts = [
                 is.fate.map(|fate| fate.to_string()),
                 is.cause.map(|cause| format!("by `{cause}`")),
-                is.failed.map(|(from, to)| format!("between {from} and {to}")),
+                is.failed
+                    .map(|(from, to)| format!("between {from} and {to}")),
                 figure("errors", &is.errors),
                 figure("retries", &is.retries),
                 figure("done", &is.done),
@@ -154,8 +164,11 @@ pub(super) fn lnet(is: &LnetIs, window: Window, truth: &Truth) -> Standing {
         || {
             let parts = [
                 is.up.map(|up| format!("status {}", status(up))),
-                is.fatal.map(|fatal| format!("fatal_error {}", u8::from(fatal))),
-                is.health.as_ref().map(|health| format!("health {}", bounds(health))),
+                is.fatal
+                    .map(|fatal| format!("fatal_error {}", u8::from(fatal))),
+                is.health
+                    .as_ref()
+                    .map(|health| format!("health {}", bounds(health))),
             ];
             let parts: Vec<String> = parts.into_iter().flatten().collect();
             format!("an interface with {}", parts.join(", "))
@@ -165,7 +178,9 @@ pub(super) fn lnet(is: &LnetIs, window: Window, truth: &Truth) -> Standing {
             let mut before = None;
             for (tick, ni) in &seen {
                 if before.replace(*ni) != Some(*ni) {
-                    let fatal = ni.fatal.map(|fatal| format!(", fatal_error {}", u8::from(fatal)));
+                    let fatal = ni
+                        .fatal
+                        .map(|fatal| format!(", fatal_error {}", u8::from(fatal)));
                     lines.push(format!(
                         "poll {tick}: status {}{}, health {}",
                         status(ni.up),
@@ -175,7 +190,9 @@ pub(super) fn lnet(is: &LnetIs, window: Window, truth: &Truth) -> Standing {
                 }
             }
             if lines.is_empty() {
-                lines.push("the workload has no interface on this port, or LNet is not loaded".to_owned());
+                lines.push(
+                    "the workload has no interface on this port, or LNet is not loaded".to_owned(),
+                );
             }
             lines
         },

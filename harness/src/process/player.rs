@@ -79,14 +79,15 @@ impl<'a> Player<'a> {
         player.told(result.and(cleared).err())
     }
 
-    /// Mounts every node's files and opens its socket.
+    /// Mounts the files of every node that has a chair and opens its socket; whom nobody watches has no
+    /// files that anybody could see.
     fn furnish(&mut self) -> Play<()> {
         while self.arm.inbox.try_recv().is_ok() {}
         let cpu = self
             .arm
             .settle(self.descriptor)
             .map_err(|error| stage(&error))?;
-        for (at, (node, _)) in self.story.nodes.iter().enumerate() {
+        for (at, node) in self.story.chairs.iter().enumerate() {
             let fs = Arc::new(Mutex::new(
                 self.director
                     .furnish(node, &self.arm.options.trees)
@@ -105,25 +106,23 @@ impl<'a> Player<'a> {
                 trace: TraceLog::default(),
                 polled: false,
             };
-            if self.story.chairs.contains(node) {
-                let teller = Teller::new(node.clone(), self.arm.tell.clone());
-                self.arm
-                    .connector
-                    .open(node, &station.socket, teller.clone());
-                fs::create_dir_all(&station.root).map_err(|error| stage(&error))?;
-                let options = Options {
-                    cpu,
-                    gate: true,
-                    stale_bytes_for_test: self.arm.options.stale_bytes_for_test.clone(),
-                };
-                let server = Server::mount(
-                    Arc::clone(&station.fs),
-                    &station.root,
-                    options,
-                    Arc::new(teller),
-                );
-                station.server = Some(server.map_err(|error: MountError| stage(&error))?);
-            }
+            let teller = Teller::new(node.clone(), self.arm.tell.clone());
+            self.arm
+                .connector
+                .open(node, &station.socket, teller.clone());
+            fs::create_dir_all(&station.root).map_err(|error| stage(&error))?;
+            let options = Options {
+                cpu,
+                gate: true,
+                stale_bytes_for_test: self.arm.options.stale_bytes_for_test.clone(),
+            };
+            let server = Server::mount(
+                Arc::clone(&station.fs),
+                &station.root,
+                options,
+                Arc::new(teller),
+            );
+            station.server = Some(server.map_err(|error: MountError| stage(&error))?);
             self.stations.insert(node.clone(), station);
         }
         Ok(())

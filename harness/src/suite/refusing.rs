@@ -9,11 +9,11 @@ use scenarios::{Deed, Story, What};
 
 /// Why the story cannot be told where it is; `None` if it can.
 pub(super) fn nobody_to_drill(story: &Story) -> Option<String> {
-    let refusals = story.nodes.iter().filter_map(|(_, platform)| {
+    let mut refusals = story.nodes.iter().filter_map(|(_, platform)| {
         let refusal = platform.refusal()?;
         Some((platform.name(), refusal))
     });
-    let (platform, refusal) = refusals.last()?;
+    let (platform, refusal) = refusals.next()?;
     if expects_a_refusal(story) && !changes_metadata(story) {
         return None;
     }

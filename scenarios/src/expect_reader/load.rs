@@ -24,9 +24,9 @@ impl Line<'_, '_> {
             up: self.fields.maybe("status", |node| {
                 source.choice(node, "status", &[("up", true), ("down", false)])
             })?,
-            fatal: self.fields.maybe("fatal_error", |node| {
-                Ok(source.number(node, 0, 1)? == 1)
-            })?,
+            fatal: self
+                .fields
+                .maybe("fatal_error", |node| Ok(source.number(node, 0, 1)? == 1))?,
             health: self.bound("health")?,
         };
         if peers && said.fatal.is_some() {
@@ -65,7 +65,10 @@ impl Line<'_, '_> {
         let fails = is.cause.is_some() || is.failed.is_some();
         if fails && is.fate != Some(Fate::Failed) {
             return Err(source
-                .wrong(self.fields.place, "only what failed has a cause and an instant")
+                .wrong(
+                    self.fields.place,
+                    "only what failed has a cause and an instant",
+                )
                 .hint("write `fate: failed`"));
         }
         let figures = [&is.errors, &is.retries, &is.done];
@@ -95,9 +98,9 @@ impl Line<'_, '_> {
             .find(|(.., verdict)| lead.is_some() && *verdict != Verdict::Agreement)
         {
             let what = format!("`lead` with `{}`", verdict.word());
-            return Err(source
-                .wrong(self.fields.place_of("lead"), what)
-                .hint("only a fatal word about a workload that failed came before or after its failure"));
+            return Err(source.wrong(self.fields.place_of("lead"), what).hint(
+                "only a fatal word about a workload that failed came before or after its failure",
+            ));
         }
         Ok(ExpectSaid::Verdict { of, lead })
     }
@@ -118,7 +121,9 @@ impl Line<'_, '_> {
                 if from <= to {
                     Ok((from, to))
                 } else {
-                    Err(self.source.wrong(node.place, "the second time is before the first"))
+                    Err(self
+                        .source
+                        .wrong(node.place, "the second time is before the first"))
                 }
             }
             _ => Err(self.source.wrong(node.place, "`lead` takes two times")),

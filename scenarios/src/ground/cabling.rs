@@ -25,27 +25,35 @@ impl Ground {
             is_platform: false,
             nodes: Vec::new(),
             ports: Vec::new(),
-            switches: world.switches.iter().map(|(name, _)| name.clone()).collect(),
+            switches: world
+                .switches
+                .iter()
+                .map(|(name, _)| name.clone())
+                .collect(),
             handles: std::collections::BTreeMap::new(),
         };
         for said in &world.nodes {
             let (name, place) = &said.platform;
-            let found = platform(name).ok_or_else(|| {
-                source.unknown(*place, "platform", name, known.iter().copied())
-            })?;
+            let found = platform(name)
+                .ok_or_else(|| source.unknown(*place, "platform", name, known.iter().copied()))?;
             for (nth, name) in (0..).zip(&said.names) {
                 ground.add(&NodeName::from(name.as_str()), found, said.monitored);
                 for rail in &said.rails {
                     let (device, place) = &rail.device;
                     let port = ground.port_on(world, name, device, PortNumber(1), *place)?;
-                    let address = Ipv4Addr::from_bits(rail.of.address.to_bits().saturating_add(nth));
+                    let address =
+                        Ipv4Addr::from_bits(rail.of.address.to_bits().saturating_add(nth));
                     ground.ports[port].rail = Some((rail.of.rail, address));
                 }
             }
         }
         for cable in &world.cables {
             let named: Vec<String> = if cable.nodes.is_empty() {
-                world.nodes.iter().flat_map(|node| node.names.clone()).collect()
+                world
+                    .nodes
+                    .iter()
+                    .flat_map(|node| node.names.clone())
+                    .collect()
             } else {
                 cable.nodes.iter().map(|(name, _)| name.clone()).collect()
             };

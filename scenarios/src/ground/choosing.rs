@@ -93,8 +93,7 @@ impl Ground {
             bound.is_none_or(|bound| bound.holds(number()))
         };
         let same_node = |other: &GroundPort| other.node == port.node;
-        let same_card =
-            |other: &&GroundPort| same_node(other) && other.facts.card == facts.card;
+        let same_card = |other: &&GroundPort| same_node(other) && other.facts.card == facts.card;
         asked(&filter.role, &facts.role)
             && filter
                 .node
@@ -125,10 +124,10 @@ impl Ground {
             && asked(&filter.healthy, &port.healthy)
             && asked(&filter.monitored, &facts.is_monitored())
             && (!filter.default_route || port.default_route)
-            && filter
-                .device_of
-                .as_ref()
-                .is_none_or(|of| self.find_functions(of, None).contains(&self.function(index)))
+            && filter.device_of.as_ref().is_none_or(|of| {
+                self.find_functions(of, None)
+                    .contains(&self.function(index))
+            })
             && filter.card_of.as_ref().is_none_or(on_cards_of)
             && filter
                 .sibling_of

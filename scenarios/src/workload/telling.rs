@@ -155,7 +155,10 @@ impl Telling<'_> {
             (its == rail && self.ground.node_of(at) == node).then_some((at, address))
         });
         let Some((port, address)) = rails.next() else {
-            let what = format!("`{node}` has no rail {rail} in the world `{}`", self.ground.world);
+            let what = format!(
+                "`{node}` has no rail {rail} in the world `{}`",
+                self.ground.world
+            );
             return Err(self
                 .source
                 .wrong(self.place, what)
@@ -174,7 +177,7 @@ impl Telling<'_> {
             port: self.port_ref(port),
             address,
             layer: facts.layer,
-            speed_mbps: u32::try_from(rate).unwrap_or(u32::MAX / 1000) * 1000,
+            speed_mbps: rate.saturating_mul(1000),
         })
     }
 

@@ -14,12 +14,12 @@ use std::collections::BTreeSet;
 use simfs::SimTime;
 
 use super::fate::{Failure, FailureCause, Stall};
-use crate::Fate;
 use super::message::{Receive, RequestId, Tag};
 use super::traffic::{Edge, Traffic};
 use super::{
     ConnectionId, HostId, Isend, NcclResult, Net, Progress, RailChange, Refusal, Transport,
 };
+use crate::Fate;
 
 /// The tag of every message of a job: an edge has one under way at a time.
 const TAG: Tag = Tag(1);

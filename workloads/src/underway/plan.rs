@@ -167,9 +167,10 @@ impl Plan {
                 nis.map(|ni| (&ni.slot, ())).collect()
             }
             Self::Job(plan) => {
-                let rails = plan.hosts.iter().flat_map(|host| {
-                    Rail::BOTH.map(|rail| &host.rails[rail])
-                });
+                let rails = plan
+                    .hosts
+                    .iter()
+                    .flat_map(|host| Rail::BOTH.map(|rail| &host.rails[rail]));
                 rails.map(|rail| (&rail.slot, ())).collect()
             }
         };

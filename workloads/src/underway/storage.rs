@@ -8,7 +8,7 @@ use simfs::SimTime;
 
 use super::{Cause, Fared, LoadError, NiFared, StoragePlan, carriage, just_before};
 use crate::lnet::{
-    Lnet, LnetError, Nid, NiSpec, NodeSpec, Notice, PortEvent, RuleSpec, Storage, Timing,
+    Lnet, LnetError, NiSpec, Nid, NodeSpec, Notice, PortEvent, RuleSpec, Storage, Timing,
 };
 
 /// Chance plays a part in rules only; every story has the same.

@@ -15,7 +15,12 @@ use workloads::{
 
 const NODES: [&str; 2] = ["vm1", "vm2"];
 /// The NICs of a `two-rail-vm`: SOUT, SUP, and two for storage.
-const NICS: [&str; 4] = ["0000:09:00.0", "0000:4a:00.0", "0000:61:00.0", "0000:62:00.0"];
+const NICS: [&str; 4] = [
+    "0000:09:00.0",
+    "0000:4a:00.0",
+    "0000:61:00.0",
+    "0000:62:00.0",
+];
 
 fn slot(node: &str, nic: usize) -> SlotRef {
     let pci: PciAddress = NICS[nic].parse().expect("an address");
@@ -71,7 +76,9 @@ fn plans() -> BTreeMap<String, Plan> {
             .map(|nic| NiPlan {
                 slot: slot(node, nic),
                 port: port(node, nic),
-                nid: format!("10.1.{}.{nic}@o2ib", &node[2..]).parse().expect("a NID"),
+                nid: format!("10.1.{}.{nic}@o2ib", &node[2..])
+                    .parse()
+                    .expect("a NID"),
                 interface: format!("store{}", nic - 2),
             })
             .to_vec(),
@@ -118,8 +125,14 @@ fn a_cut_is_heard_at_its_own_instant_however_long_the_stride() {
     let cut = [(10_300, Action::Cut(slot("vm1", 1)))];
     let [job, storage] = check(&cut, 60_000, 60_000);
     // Eight tries of 4.294967296 s from the write that was posted at the instant of the cut.
-    assert_eq!(job.failed_at, Some(SimTime::from_ns(10_300_000_000 + 8 * 4_294_967_296)));
-    assert_eq!((job.fate, job.cause), (Fate::Failed, Some(Cause::RetryExceeded)));
+    assert_eq!(
+        job.failed_at,
+        Some(SimTime::from_ns(10_300_000_000 + 8 * 4_294_967_296))
+    );
+    assert_eq!(
+        (job.fate, job.cause),
+        (Fate::Failed, Some(Cause::RetryExceeded))
+    );
     assert_eq!(storage.fate, Fate::Survived, "it uses other ports");
 }
 
@@ -137,10 +150,15 @@ fn a_device_that_is_gone_ends_a_job_at_once() {
 #[test]
 fn a_port_that_is_dark_at_the_start_leaves_a_job_without_a_connection() {
     let mut fabric = world();
-    fabric.act(&Action::Cut(slot("vm1", 1))).expect("it is possible");
+    fabric
+        .act(&Action::Cut(slot("vm1", 1)))
+        .expect("it is possible");
     let underway = Underway::start(&plans(), &fabric).expect("they can be begun");
     let job = underway.fared("job").expect("it runs");
-    assert_eq!((job.cause, job.failed_at), (Some(Cause::NoConnection), Some(SimTime::ZERO)));
+    assert_eq!(
+        (job.cause, job.failed_at),
+        (Some(Cause::NoConnection), Some(SimTime::ZERO))
+    );
 }
 
 #[test]
@@ -148,10 +166,16 @@ fn an_interface_is_seen_by_its_own_node_and_by_its_peer() {
     let mut fabric = world();
     let mut underway = Underway::start(&plans(), &fabric).expect("they can be begun");
     fabric.advance(SimTime::from_secs(10));
-    fabric.act(&Action::Cut(slot("vm1", 2))).expect("it is possible");
+    fabric
+        .act(&Action::Cut(slot("vm1", 2)))
+        .expect("it is possible");
     fabric.advance(SimTime::from_secs(20));
     underway.follow(&fabric);
-    let seen = |from: &str| underway.ni("storage", &from.into(), &slot("vm1", 2)).expect("it is known");
+    let seen = |from: &str| {
+        underway
+            .ni("storage", &from.into(), &slot("vm1", 2))
+            .expect("it is known")
+    };
     let own = seen("vm1");
     assert_eq!((own.up, own.fatal, own.health), (false, Some(true), 1000));
     let peers = seen("vm2");
@@ -168,17 +192,25 @@ fn a_node_that_is_away_hears_nothing_and_finds_its_ports_as_they_are() {
     fabric.advance(SimTime::from_secs(10));
     underway.node_goes(&vm1, &fabric).expect("it is known");
     fabric.advance(SimTime::from_secs(20));
-    fabric.act(&Action::Cut(dark.clone())).expect("it is possible");
+    fabric
+        .act(&Action::Cut(dark.clone()))
+        .expect("it is possible");
     underway.follow(&fabric);
     let job = underway.fared("job").expect("it runs");
-    assert_eq!((job.cause, job.failed_at), (Some(Cause::RankLost), Some(SimTime::from_secs(10))));
+    assert_eq!(
+        (job.cause, job.failed_at),
+        (Some(Cause::RankLost), Some(SimTime::from_secs(10)))
+    );
     fabric.advance(SimTime::from_secs(50));
     underway.node_returns(&vm1, &fabric).expect("it is known");
     fabric.advance(SimTime::from_secs(60));
     underway.follow(&fabric);
     let ni = |slot| underway.ni("storage", &vm1, slot).expect("it is known");
     assert_eq!((ni(&dark).up, ni(&dark).fatal), (false, Some(true)));
-    assert_eq!((ni(&slot("vm1", 3)).up, ni(&slot("vm1", 3)).fatal), (true, Some(false)));
+    assert_eq!(
+        (ni(&slot("vm1", 3)).up, ni(&slot("vm1", 3)).fatal),
+        (true, Some(false))
+    );
     let storage = underway.fared("storage").expect("it runs");
     assert_eq!(storage.fate, Fate::Degraded);
     assert!(storage.done > 10, "writes are answered again: {storage:?}");
@@ -213,13 +245,33 @@ fn what_makes_no_sense_is_refused_and_changes_nothing() {
     let before = format!("{underway:?}");
     let mut refused = |deed: LoadDeed| underway.act(&deed, &fabric).expect_err("it makes no sense");
     assert!(matches!(refused(rule("none", "vm1")), LoadError::NoWorkload(name) if name == "none"));
-    assert!(matches!(refused(rule("job", "vm1")), LoadError::OtherKind(..)));
-    assert!(matches!(refused(hint("storage", "vm1", "vm2")), LoadError::OtherKind(..)));
-    assert!(matches!(refused(rule("storage", "vm9")), LoadError::NoSuchNode(..)));
-    assert!(matches!(refused(hint("job", "vm9", "vm2")), LoadError::NoSuchNode(..)));
-    assert!(matches!(refused(hint("job", "vm1", "vm1")), LoadError::NoHint(..)));
-    assert!(format!("{underway:?}") == before, "a refused deed changed something");
-    underway.act(&hint("job", "vm1", "vm2"), &fabric).expect("the pair is connected");
+    assert!(matches!(
+        refused(rule("job", "vm1")),
+        LoadError::OtherKind(..)
+    ));
+    assert!(matches!(
+        refused(hint("storage", "vm1", "vm2")),
+        LoadError::OtherKind(..)
+    ));
+    assert!(matches!(
+        refused(rule("storage", "vm9")),
+        LoadError::NoSuchNode(..)
+    ));
+    assert!(matches!(
+        refused(hint("job", "vm9", "vm2")),
+        LoadError::NoSuchNode(..)
+    ));
+    assert!(matches!(
+        refused(hint("job", "vm1", "vm1")),
+        LoadError::NoHint(..)
+    ));
+    assert!(
+        format!("{underway:?}") == before,
+        "a refused deed changed something"
+    );
+    underway
+        .act(&hint("job", "vm1", "vm2"), &fabric)
+        .expect("the pair is connected");
 }
 
 proptest! {
