@@ -39,7 +39,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: LnetCommand,
     },
-    /// Recorded health events through conditions, quarantine and rules: what would have happened
+    /// Recorded health events through rules, conditions and quarantine
     Replay(ReplayArguments),
     /// A sandbox: the fake tree of a platform, and faults by command while it is mounted
     Mount(MountArguments),

@@ -69,7 +69,7 @@ fn every_word_that_is_built_is_in_the_help_and_no_other() {
     let (_, commands) = page.split_once("Commands:").unwrap();
     let (commands, _) = commands.split_once("Options:").unwrap();
     let built = [
-        "help", "link", "list", "lnet", "monitor", "mount", "platform", "run", "show", "zoo",
+        "help", "link", "list", "lnet", "monitor", "mount", "platform", "replay", "run", "show", "zoo",
     ];
     assert_eq!(listed(commands), BTreeSet::from(built));
 }
@@ -91,6 +91,7 @@ fn every_exit_code_is_explained_by_rising_rank() {
 #[case(&["platform", "topo", "h100-oci"], "GPU0")]
 #[case(&["help"], "Usage: nicdrill")]
 #[case(&["help", "run"], "--fail-fast")]
+#[case(&["help", "replay"], "--world <FILE>")]
 #[case(&["help", "scenario"], "in_poll")]
 #[case(&["help", "faults"], "cut")]
 #[case(&["help", "platform"], "# Platforms")]
