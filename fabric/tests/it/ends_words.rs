@@ -48,20 +48,19 @@ fn the_numbers_without_a_word_are_unknown_and_some_of_them_stay() {
 #[test]
 fn a_host_has_an_identifier_for_each_port_and_a_switch_one_for_all() {
     let node = |name: &str| NodeName::from(name);
-    let ends = |cables: &[((&str, u8), (&str, u8))]| {
-        let end = |(node, port): (&str, u8)| EndRef::new(node, port);
-        let cables = cables.iter().map(|(one, other)| (end(*one), end(*other)));
-        cables.collect::<Vec<_>>()
-    };
+    let cables = [
+        ("a", 1, "s", 1),
+        ("a", 2, "s", 2),
+        ("b", 1, "t", 1),
+        ("s", 3, "t", 2),
+    ];
+    let cables = cables.map(|(one, its_port, other, other_port)| {
+        (EndRef::new(one, its_port), EndRef::new(other, other_port))
+    });
     let layout = Layout {
         hosts: BTreeMap::from([(node("a"), 2), (node("b"), 1)]),
         switches: BTreeMap::from([(node("s"), 3), (node("t"), 2)]),
-        cables: ends(&[
-            (("a", 1), ("s", 1)),
-            (("a", 2), ("s", 2)),
-            (("b", 1), ("t", 1)),
-            (("s", 3), ("t", 2)),
-        ]),
+        cables: cables.to_vec(),
         ..Layout::host_and_switch()
     };
     let network = Network::new(&layout, Profile::Spec, Timing::default()).expect("a good layout");
