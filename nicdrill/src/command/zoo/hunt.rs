@@ -15,10 +15,11 @@ use reports::{
 
 use crate::command::{select::Choice, stage::Here};
 
-/// Sections whose clauses are the rows of a table: severities, platforms, topologies, cards,
+/// Sections whose clauses are the rows of a table: counters, severities, platforms, topologies, cards,
 /// disappearance, virtual functions, types of GIDs, keys and flags, the list of faults; the faults
 /// seen in the field; what refuses to start; the metrics.
-const TABLES: [&str; 13] = [
+const TABLES: [&str; 14] = [
+    "lcd/table/",
     "lsd/3.2/",
     "lsd/4.1.3/",
     "lsd/4.2.4/",
