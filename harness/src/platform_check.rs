@@ -156,7 +156,10 @@ fn fits(library: &Library, name: &str, text: &mut String) -> Result<(), SelectEr
     let selected = select(library, &reference, &ask)?;
     let is_this = |world: &str| world == name;
     let told = selected.drills.iter().filter(|it| is_this(&it.drill.world));
-    let (told, all) = (told.count(), library.scenarios.len());
+    // The others have a world of their own.
+    let scenarios = library.scenarios.iter();
+    let on_platforms = scenarios.filter(|told| told.scenario.world().is_none());
+    let (told, all) = (told.count(), on_platforms.count());
     add(
         text,
         format_args!("  {told} of {all} scenarios are told on it"),
