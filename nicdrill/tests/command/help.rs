@@ -102,7 +102,7 @@ fn every_exit_code_is_explained_by_rising_rank() {
 #[case(&["link", "show", "port/speed-drop-is-silent@dgx-a100"], "neither end of any remembers a thing")]
 #[case(&["link", "show", "joint/one-leaf-under-four-nodes", "--at", "12s"], "== node-1 mlx5_2 port 1, there\nunavailable")]
 #[case(&["lnet", "show", "lnet/second-interface-carries", "client", "--view", "net", "--at", "12s"], "              fatal_error: 1\n              health value: 1000")]
-#[case(&["lnet", "show", "lnet/second-interface-carries"], "# lnetctl stats show on server, workload storage, at 60s")]
+#[case(&["lnet", "show", "lnet/second-interface-carries"], "# lnetctl stats show on server, workload storage, at 61s")]
 #[case(&["monitor", "--help"], "--state-polling-interval")]
 fn a_page_is_printed(#[case] words: &[&str], #[case] part: &str) {
     let ran = Desk::new().run(words);
