@@ -1,7 +1,7 @@
 //! A live node becomes a platform: what is read of it, carefully, and what is made of that.
 //!
-//! A guest on a production node opens as little as it can. What it opens is [`asked`]'s table and
-//! nothing else; every read is bounded in time ([`live`]); what cannot be read is recorded so. The
+//! A guest on a production node opens as little as it can. What it opens is `asked.rs`'s table and
+//! nothing else; every read is bounded in time (`live.rs`); what cannot be read is recorded so. The
 //! making is `platforms::capture`; here the roles are added that the reference monitor finds.
 
 mod asked;
