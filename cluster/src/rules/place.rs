@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+use serde::de::DeserializeOwned;
+use toml::Spanned;
+
 /// A rule file, or a file about the world, that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}:{column}: {cause}\n  | {text}\nhint: {hint}")]
@@ -27,6 +30,25 @@ pub(super) struct Place<'a> {
 }
 
 impl Place<'_> {
+    /// Reads the form of the text; `hint` tells where its keys are listed.
+    pub(super) fn read<T: DeserializeOwned>(&self, hint: &str) -> Result<T, RuleError> {
+        toml::from_str(self.text).map_err(|error| {
+            let cause = error.message().replace('\n', " ");
+            self.error(error.span().unwrap_or(0..0), cause, hint)
+        })
+    }
+
+    /// Refuses every version but 1.
+    pub(super) fn version(&self, key: &str, said: &Spanned<u32>) -> Result<(), RuleError> {
+        match *said.get_ref() {
+            1 => Ok(()),
+            version => {
+                let cause = format!("`{key}` is {version}; 1 is the only one there is");
+                Err(self.error(said.span(), cause, &format!("write `{key} = 1`")))
+            }
+        }
+    }
+
     /// What is wrong where this span begins.
     pub(super) fn error(
         &self,

@@ -35,20 +35,8 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Rule>, RuleError> {
         );
         return Err(place.error(0..0, cause, "give each team's rules a file of its own"));
     }
-    let parsed: FileText = toml::from_str(text).map_err(|error| {
-        let cause = error.message().replace('\n', " ");
-        let hint = "`docs/rules.md` lists every key of a rule";
-        place.error(error.span().unwrap_or(0..0), cause, hint)
-    })?;
-    let version = *parsed.rules_version.get_ref();
-    if version != 1 {
-        let cause = format!("`rules_version` is {version}; 1 is the only one there is");
-        return Err(place.error(
-            parsed.rules_version.span(),
-            cause,
-            "write `rules_version = 1`",
-        ));
-    }
+    let parsed: FileText = place.read("`docs/rules.md` lists every key of a rule")?;
+    place.version("rules_version", &parsed.rules_version)?;
     if parsed.rule.is_empty() {
         let hint = "begin a rule with `[[rule]]`";
         return Err(place.error(0..0, "the file holds no rule", hint));

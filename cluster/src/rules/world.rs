@@ -29,17 +29,9 @@ struct WorldText {
 /// The first thing that is wrong, with its place.
 pub fn read_cabling(file: &str, text: &str) -> Result<Cabling, RuleError> {
     let place = Place { file, text };
-    let parsed: WorldText = toml::from_str(text).map_err(|error| {
-        let cause = error.message().replace('\n', " ");
-        let hint = "the file holds `world_version = 1` and a table `[switches]`";
-        place.error(error.span().unwrap_or(0..0), cause, hint)
-    })?;
-    let version = *parsed.world_version.get_ref();
-    if version != 1 {
-        let cause = format!("`world_version` is {version}; 1 is the only one there is");
-        let span = parsed.world_version.span();
-        return Err(place.error(span, cause, "write `world_version = 1`"));
-    }
+    let hint = "the file holds `world_version = 1` and a table `[switches]`";
+    let parsed: WorldText = place.read(hint)?;
+    place.version("world_version", &parsed.world_version)?;
     let mut cabling = Cabling::default();
     for (switch, ports) in &parsed.switches {
         for said in ports {
