@@ -223,35 +223,29 @@ fn check_port(profile: &str, said: &[(&str, f64)], expected: &[&str]) {
     check(profile, &lines, expected);
 }
 
-/// "NIC Health Monitor: Link State Detection", 6.4, as a monitor that latches its counters tells it.
+/// The flap diagram of "NIC Health Monitor: Link State Detection", 6.4, as a monitor that latches its
+/// counters tells it.
+const FLAPS: [(&str, f64); 6] = [
+    (DOWN, 90.0),
+    (DOWNED, 90.0),
+    (UP, 105.0),
+    (DOWN, 260.0),
+    (UP, 275.0),
+    (DOWN, 430.0),
+];
+
 #[test]
 fn the_flap_diagram_fires_at_seven_minutes_and_ten_seconds() {
-    let story = [
-        (DOWN, 90.0),
-        (DOWNED, 90.0),
-        (UP, 105.0),
-        (DOWN, 260.0),
-        (UP, 275.0),
-        (DOWN, 430.0),
-    ];
     check_port(
         "lsd",
-        &story,
+        &FLAPS,
         &["RepeatedNICLinkFlap node-1/mlx5_0/1 x3 @430"],
     );
 }
 
 #[test]
 fn the_query_as_it_is_printed_is_silent_behind_a_latching_monitor() {
-    let story = [
-        (DOWN, 90.0),
-        (DOWNED, 90.0),
-        (UP, 105.0),
-        (DOWN, 260.0),
-        (UP, 275.0),
-        (DOWN, 430.0),
-    ];
-    check_port("lsd-text", &story, &[]);
+    check_port("lsd-text", &FLAPS, &[]);
 }
 
 #[test]
