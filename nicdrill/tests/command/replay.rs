@@ -90,6 +90,15 @@ count = 1
 message = "a switch"
 "#;
 
+const IN_A_WORLD: [&str; 6] = [
+    "replay",
+    "events.jsonl",
+    "--rules",
+    "rules.toml",
+    "--world",
+    "world.toml",
+];
+
 #[test]
 fn rules_of_ones_own_see_the_world_that_is_given() {
     let desk = Desk::new();
@@ -102,15 +111,7 @@ fn rules_of_ones_own_see_the_world_that_is_given() {
     let blind = desk.run(&["replay", "events.jsonl", "--rules", "rules.toml"]);
     assert!(blind.out.contains("`Two` cannot be evaluated"), "{blind}");
     assert!(blind.out.contains("rules fired: 0"), "{blind}");
-    let words = [
-        "replay",
-        "events.jsonl",
-        "--rules",
-        "rules.toml",
-        "--world",
-        "world.toml",
-    ];
-    let ran = desk.run(&words);
+    let ran = desk.run(&IN_A_WORLD);
     assert_eq!(ran.code, 0, "{ran}");
     assert!(
         ran.out
@@ -152,15 +153,7 @@ fn a_wrong_file_is_refused_with_its_place(
     desk.file("rules.toml", FEW);
     desk.file("world.toml", "world_version = 1\n[switches]\n");
     desk.file(file, text);
-    let words = [
-        "replay",
-        "events.jsonl",
-        "--rules",
-        "rules.toml",
-        "--world",
-        "world.toml",
-    ];
-    let ran = desk.run(&words);
+    let ran = desk.run(&IN_A_WORLD);
     assert_eq!(ran.code, 2, "{ran}");
     assert!(
         ran.err.contains(said) && ran.err.contains("hint: "),
