@@ -217,11 +217,21 @@ impl Life {
     }
 
     /// Sleeps; `false` when the monitor was told to stop before the end.
+    ///
+    /// A timer has a grain of a millisecond and rounds up (`tokio::time::sleep`), so a poll that is due
+    /// already waits for none: whatever else the reactor has to do gets its turn, and that is all.
     fn sleep(&self, span: Duration) -> bool {
+        let over = async {
+            if span.is_zero() {
+                tokio::task::yield_now().await;
+            } else {
+                tokio::time::sleep(span).await;
+            }
+        };
         self.runtime.block_on(async {
             tokio::select! {
                 () = self.stop.asked() => false,
-                () = tokio::time::sleep(span) => true,
+                () = over => true,
             }
         })
     }
