@@ -1,31 +1,30 @@
 //! The text of an object, member by member, as `serde_json` prints it with indentation.
 //!
-//! A part whose text is known need not be printed again: it is put in as it is. Start at [`Members`].
+//! A part whose text is known need not be printed again: it is put in as it is. Start at
+//! [`Members::of_file`].
 
 use serde::Serialize;
 use serde_json::ser::{Formatter as _, PrettyFormatter, Serializer};
 
-/// Members of an object whose braces somebody else writes.
+/// The members, or values, that have been put between two brackets so far.
 #[derive(Debug)]
 pub(crate) struct Members {
     text: Vec<u8>,
+    /// How deep they lie: 1 between the outermost brackets.
     depth: usize,
+    /// Where the first one begins.
+    start: usize,
 }
 
-/// The items of an array or object as text, in order; each begins with its first character.
-pub(crate) type Items<'t> = dyn Iterator<Item = &'t [u8]> + 't;
-
 impl Members {
-    /// No member yet, of an object so many levels deep: 1 for the members of the outermost one.
-    pub(crate) fn at(depth: usize) -> Members {
-        Members::with_capacity(depth, 0)
-    }
-
-    /// As [`Members::at`], with room for so many bytes.
-    pub(crate) fn with_capacity(depth: usize, bytes: usize) -> Members {
+    /// The outermost object, with room for so many bytes.
+    pub(crate) fn of_file(bytes: usize) -> Members {
+        let mut text = Vec::with_capacity(bytes);
+        text.push(b'{');
         Members {
-            text: Vec::with_capacity(bytes),
-            depth,
+            text,
+            depth: 1,
+            start: 1,
         }
     }
 
@@ -42,59 +41,67 @@ impl Members {
         }
     }
 
-    /// A member that is an object of these members, each the text of one or more; none: no member.
-    pub(crate) fn put_object(&mut self, name: &str, members: &mut Items<'_>) {
-        self.put_items(name, [b'{', b'}'], members);
-    }
-
-    /// A member that is an array of these values; none: no member.
-    pub(crate) fn put_array(&mut self, name: &str, values: &mut Items<'_>) {
-        self.put_items(name, [b'[', b']'], values);
-    }
-
-    fn put_items(&mut self, name: &str, [opening, closing]: [u8; 2], items: &mut Items<'_>) {
-        let mut items = items.peekable();
-        if items.peek().is_none() {
-            return;
-        }
+    /// A member whose value's text is known, as printed so deep.
+    pub(crate) fn put_text(&mut self, name: &str, value: &[u8]) {
         self.name(name);
-        self.text.push(opening);
-        for (place, item) in items.enumerate() {
-            if place > 0 {
-                self.text.push(b',');
-            }
-            new_line(&mut self.text, self.depth + 1);
-            self.text.extend_from_slice(item);
+        self.text.extend_from_slice(value);
+    }
+
+    /// A member that is an object, with the members that `fill` puts into it.
+    pub(crate) fn put_object(&mut self, name: &str, fill: impl FnOnce(&mut Members)) {
+        self.name(name);
+        self.brackets([b'{', b'}'], fill);
+    }
+
+    /// A member that is an array, with the values that `fill` puts into it.
+    pub(crate) fn put_array(&mut self, name: &str, fill: impl FnOnce(&mut Members)) {
+        self.name(name);
+        self.brackets([b'[', b']'], fill);
+    }
+
+    /// A value of an array that is an object, with the members that `fill` puts into it.
+    pub(crate) fn item_object(&mut self, fill: impl FnOnce(&mut Members)) {
+        self.next();
+        self.brackets([b'{', b'}'], fill);
+    }
+
+    /// The whole outermost object.
+    pub(crate) fn object(mut self) -> Vec<u8> {
+        self.close(b'}');
+        self.text
+    }
+
+    fn brackets(&mut self, [opening, closing]: [u8; 2], fill: impl FnOnce(&mut Members)) {
+        let mut text = std::mem::take(&mut self.text);
+        text.push(opening);
+        let mut inner = Members {
+            start: text.len(),
+            text,
+            depth: self.depth + 1,
+        };
+        fill(&mut inner);
+        inner.close(closing);
+        self.text = inner.text;
+    }
+
+    fn close(&mut self, closing: u8) {
+        if self.text.len() > self.start {
+            new_line(&mut self.text, self.depth - 1);
         }
-        new_line(&mut self.text, self.depth);
         self.text.push(closing);
     }
 
-    /// The members without braces, from the first character of the first one.
-    pub(crate) fn text(self) -> Vec<u8> {
-        self.text
-    }
-
-    /// The object in its braces; `{}` without a member.
-    pub(crate) fn object(mut self) -> Vec<u8> {
-        if self.text.is_empty() {
-            return b"{}".to_vec();
-        }
-        let mut opening = vec![b'{'];
-        new_line(&mut opening, self.depth);
-        self.text.splice(..0, opening);
-        new_line(&mut self.text, self.depth - 1);
-        self.text.push(b'}');
-        self.text
-    }
-
     fn name(&mut self, name: &str) {
-        if !self.text.is_empty() {
-            self.text.push(b',');
-            new_line(&mut self.text, self.depth);
-        }
-        print(&mut self.text, 0, &name);
+        self.next();
+        print(&mut self.text, 0, name);
         self.text.extend_from_slice(b": ");
+    }
+
+    fn next(&mut self) {
+        if self.text.len() > self.start {
+            self.text.push(b',');
+        }
+        new_line(&mut self.text, self.depth);
     }
 }
 
@@ -125,13 +132,13 @@ mod tests {
 
     type Inner = BTreeMap<String, Vec<Option<u8>>>;
 
-    fn inner(sizes: std::ops::Range<usize>) -> impl Strategy<Value = Inner> {
+    fn inner() -> impl Strategy<Value = Inner> {
         let values = prop::collection::vec(any::<Option<u8>>(), 0..3);
-        prop::collection::btree_map(any::<String>(), values, sizes)
+        prop::collection::btree_map(any::<String>(), values, 0..3)
     }
 
-    /// The same object by `serde_json` alone.
-    fn check(members: Members, whole: &BTreeMap<String, Inner>) {
+    /// The same by `serde_json` alone.
+    fn check(members: Members, whole: &impl Serialize) {
         let expected = serde_json::to_string_pretty(whole).unwrap();
         assert_eq!(String::from_utf8(members.object()).unwrap(), expected);
     }
@@ -139,9 +146,9 @@ mod tests {
     proptest! {
         #[test]
         fn an_object_told_by_members_reads_as_if_printed_at_once(
-            whole in prop::collection::btree_map(any::<String>(), inner(0..3), 0..4),
+            whole in prop::collection::btree_map(any::<String>(), inner(), 0..4),
         ) {
-            let mut members = Members::at(1);
+            let mut members = Members::of_file(0);
             for (name, value) in &whole {
                 members.put(name, value);
             }
@@ -150,28 +157,42 @@ mod tests {
 
         #[test]
         fn a_part_that_is_put_in_as_text_reads_as_if_printed_in_its_place(
-            whole in prop::collection::btree_map(any::<String>(), inner(1..3), 0..4),
+            whole in prop::collection::btree_map(any::<String>(), inner(), 0..4),
         ) {
-            let mut members = Members::at(1);
+            let mut members = Members::of_file(0);
             for (name, inner) in &whole {
-                let texts = inner.iter().map(|(name, value)| {
-                    let mut one = Members::at(2);
-                    one.put(name, value);
-                    one.text()
+                members.put_object(name, |members| {
+                    for (name, value) in inner {
+                        let mut text = Vec::new();
+                        print(&mut text, 2, value);
+                        members.put_text(name, &text);
+                    }
                 });
-                let texts: Vec<Vec<u8>> = texts.collect();
-                members.put_object(name, &mut texts.iter().map(Vec::as_slice));
             }
             check(members, &whole);
         }
-    }
 
-    #[test]
-    fn an_array_is_told_by_the_texts_of_its_values() {
-        let mut members = Members::at(1);
-        members.put_array("none", &mut std::iter::empty());
-        members.put_array("two", &mut [b"1".as_slice(), b"2"].into_iter());
-        let text = String::from_utf8(members.object()).unwrap();
-        assert_eq!(text, "{\n  \"two\": [\n    1,\n    2\n  ]\n}");
+        #[test]
+        fn an_array_of_objects_reads_as_if_printed_at_once(
+            whole in prop::collection::btree_map(
+                any::<String>(),
+                prop::collection::vec(inner(), 0..3),
+                0..3,
+            ),
+        ) {
+            let mut members = Members::of_file(0);
+            for (name, items) in &whole {
+                members.put_array(name, |array| {
+                    for item in items {
+                        array.item_object(|members| {
+                            for (name, value) in item {
+                                members.put(name, value);
+                            }
+                        });
+                    }
+                });
+            }
+            check(members, &whole);
+        }
     }
 }

@@ -362,7 +362,7 @@ pub(crate) fn write(memory: &Memory, texts: &mut Texts) -> Vec<u8> {
     let missing_chars = chars::shared(&memory.chars);
     let chars = chars::store(&memory.chars);
 
-    let mut file = Members::with_capacity(1, USUAL_BYTES);
+    let mut file = Members::of_file(USUAL_BYTES);
     file.put("version", &VERSION);
     file.put_unless(memory.boot_id.is_empty(), "boot_id", &memory.boot_id);
     file.put_unless(memory.scope.is_empty(), "scope", &memory.scope);
@@ -372,7 +372,7 @@ pub(crate) fn write(memory: &Memory, texts: &mut Texts) -> Vec<u8> {
     put_map(&mut file, "disappeared_devices", &told.disappeared_devices);
     put_map(&mut file, "disappeared_ports", &told.disappeared_ports);
     put_map(&mut file, "device_miss_counts", &told.device_miss_counts);
-    texts.put_shared(&memory.counters, &mut file);
+    texts.put_shared(&mut file);
     put_map(&mut file, "missing_char_devices", &missing_chars);
 
     file.put_unless(!memory.blind, "blind", &memory.blind);

@@ -12,8 +12,12 @@ use serde::{Deserialize, Serialize};
 use super::count::{Count, Seed, Stamp};
 use super::table::CounterId;
 use super::watch::{CounterMemory, DeviceCounts, PortCounts};
+use crate::members::print;
 use crate::memory::{Reboot, SlotKey};
 use crate::name::{DeviceName, LinkLayer, PciFunction, PortNumber};
+
+/// How deep an entry lies that both monitors know: in a map that is a member of the file.
+const SHARED_DEPTH: usize = 2;
 
 /// NVSentinel's memory of a value.
 #[derive(Debug, Serialize, Deserialize)]
@@ -48,7 +52,8 @@ pub(crate) struct SharedKeys {
 }
 
 /// The counters of a device, in our own key.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(Serialize))]
 pub(crate) struct DeviceEntry {
     device: DeviceName,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,16 +61,11 @@ pub(crate) struct DeviceEntry {
     ports: BTreeMap<PortNumber, PortCounts>,
 }
 
-impl DeviceEntry {
-    pub(crate) fn of(key: &SlotKey, device: &DeviceCounts) -> DeviceEntry {
-        DeviceEntry {
-            device: device.name.clone(),
-            function: match key {
-                SlotKey::Function(function) => Some(function.clone()),
-                SlotKey::Name(_) => None,
-            },
-            ports: device.ports.clone(),
-        }
+/// The function of a device that is remembered by it, not by its name.
+pub(crate) fn function_of(key: &SlotKey) -> Option<&PciFunction> {
+    match key {
+        SlotKey::Function(function) => Some(function),
+        SlotKey::Name(_) => None,
     }
 }
 
@@ -88,38 +88,70 @@ fn shared_key(name: &DeviceName, number: PortNumber, port: &PortCounts, id: Coun
     }
 }
 
-/// The counters of these devices as the keys that both monitors know; of two with one key the later
-/// one counts.
-pub(crate) fn shared<'d>(devices: impl Iterator<Item = &'d DeviceCounts>) -> SharedKeys {
-    let mut keys = SharedKeys::default();
-    let mut stamps = Stamps::default();
-    for device in devices {
-        let name = &device.name;
-        for (number, port) in &device.ports {
-            for (id, count) in &port.counts {
-                let key = shared_key(name, *number, port, *id);
-                if let Some(since_ns) = count.said_since_ns {
-                    let flag = FlagEntry {
-                        breached: true,
-                        check_name: port.layer.degradation_check().to_string(),
-                        is_fatal: id.row().is_fatal,
-                        since: stamps.text(since_ns),
-                        device: name.to_string(),
-                        port: number.to_string(),
-                    };
-                    keys.flags.insert(key.clone(), flag);
-                }
-                if let Some(seed) = &count.seed {
-                    let snapshot = SnapshotEntry {
-                        value: seed.value,
-                        timestamp: stamps.text(seed.since.wall_ns),
-                    };
-                    keys.snapshots.insert(key, snapshot);
-                }
-            }
+/// What NVSentinel remembers of one counter.
+struct SharedEntries {
+    key: String,
+    snapshot: Option<SnapshotEntry>,
+    flag: Option<FlagEntry>,
+}
+
+impl SharedEntries {
+    fn of(
+        name: &DeviceName,
+        number: PortNumber,
+        port: &PortCounts,
+        id: CounterId,
+        stamps: &mut Stamps,
+    ) -> SharedEntries {
+        let count = &port.counts[&id];
+        SharedEntries {
+            key: shared_key(name, number, port, id),
+            snapshot: count.seed.as_ref().map(|seed| SnapshotEntry {
+                value: seed.value,
+                timestamp: stamps.text(seed.since.wall_ns),
+            }),
+            flag: count.said_since_ns.map(|since_ns| FlagEntry {
+                breached: true,
+                check_name: port.layer.degradation_check().to_string(),
+                is_fatal: id.row().is_fatal,
+                since: stamps.text(since_ns),
+                device: name.to_string(),
+                port: number.to_string(),
+            }),
         }
     }
-    keys
+}
+
+/// The same as text, as it lies in the maps that both monitors know.
+#[derive(Debug, Clone)]
+pub(crate) struct SharedTexts {
+    pub(crate) key: String,
+    pub(crate) snapshot: Option<Vec<u8>>,
+    pub(crate) flag: Option<Vec<u8>>,
+}
+
+impl SharedTexts {
+    /// Of a counter of this port.
+    pub(crate) fn of(
+        name: &DeviceName,
+        number: PortNumber,
+        port: &PortCounts,
+        id: CounterId,
+        stamps: &mut Stamps,
+    ) -> SharedTexts {
+        let entries = SharedEntries::of(name, number, port, id, stamps);
+        SharedTexts {
+            key: entries.key,
+            snapshot: entries.snapshot.as_ref().map(shared_text),
+            flag: entries.flag.as_ref().map(shared_text),
+        }
+    }
+}
+
+fn shared_text(entry: &impl Serialize) -> Vec<u8> {
+    let mut text = Vec::new();
+    print(&mut text, SHARED_DEPTH, entry);
+    text
 }
 
 /// The memory from our own key.
@@ -222,7 +254,7 @@ fn parts<'a>(
 
 /// Times as text. Hundreds of counters share a few times.
 #[derive(Default)]
-struct Stamps(BTreeMap<u64, String>);
+pub(crate) struct Stamps(BTreeMap<u64, String>);
 
 impl Stamps {
     fn text(&mut self, wall_ns: u64) -> String {
@@ -240,10 +272,43 @@ fn nanoseconds(text: &str) -> Option<u64> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::counters::texts::Texts;
+    use crate::counters::watch::DeviceCounts;
     use crate::members::Members;
+
+    /// These devices as the keys that both monitors know; of two counters with one key the later one
+    /// counts.
+    pub(in crate::counters) fn shared<'d>(
+        devices: impl Iterator<Item = &'d DeviceCounts>,
+    ) -> SharedKeys {
+        let mut keys = SharedKeys::default();
+        for device in devices {
+            for (number, port) in &device.ports {
+                for id in port.counts.keys() {
+                    let mut stamps = Stamps::default();
+                    let of = SharedEntries::of(&device.name, *number, port, *id, &mut stamps);
+                    if let Some(snapshot) = of.snapshot {
+                        keys.snapshots.insert(of.key.clone(), snapshot);
+                    }
+                    if let Some(flag) = of.flag {
+                        keys.flags.insert(of.key, flag);
+                    }
+                }
+            }
+        }
+        keys
+    }
+
+    /// The entry of a device in our own key.
+    pub(in crate::counters) fn entry(key: &SlotKey, device: &DeviceCounts) -> DeviceEntry {
+        DeviceEntry {
+            device: device.name.clone(),
+            function: function_of(key).cloned(),
+            ports: device.ports.clone(),
+        }
+    }
 
     #[test]
     fn a_breach_of_another_monitor_is_taken_over() {
@@ -318,7 +383,7 @@ mod tests {
         assert!(memory.is_reborn && memory.reboot.is_some());
         let mut texts = Texts::default();
         texts.keep(&memory);
-        let mut file = Members::at(1);
+        let mut file = Members::of_file(0);
         texts.put_own(&memory, &mut file);
         let file: BTreeMap<String, CountersEntry> = serde_json::from_slice(&file.object()).unwrap();
         let entry = file.into_values().next().unwrap();

@@ -1,5 +1,5 @@
-//! The texts of counters in the state file, kept from save to save: most devices' counters are at
-//! rest, and theirs are not printed again.
+//! The texts of counters in the state file, kept from save to save: what is known of most counters
+//! stays as it was, and is not printed again.
 //!
 //! A text is kept with what it is the text of, and is used only while that is equal; so what is
 //! written never depends on what was kept. The entries themselves are `file`'s. Start at
@@ -7,71 +7,71 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
-use super::file::{self, DeviceEntry, SharedKeys};
-use super::watch::{CounterMemory, DeviceCounts};
+use super::count::Count;
+use super::file::{SharedTexts, Stamps, function_of};
+use super::table::CounterId;
+use super::watch::{CounterMemory, PortCounts};
 use crate::members::{Members, print};
 use crate::memory::SlotKey;
+use crate::name::{DeviceName, LinkLayer, PortNumber};
 
-/// How deep the members of a map lie that is a member of the file.
-const MEMBER_DEPTH: usize = 2;
-/// How deep a device's entry lies, in the array `devices` of our own key.
-const ENTRY_DEPTH: usize = 3;
+/// How deep a counter lies in our own key: file, `counters`, `devices`, device, `ports`, port, `counts`.
+const COUNT_DEPTH: usize = 7;
 
 /// The texts of each device's counters.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Texts {
-    devices: BTreeMap<SlotKey, Text>,
+    devices: BTreeMap<SlotKey, BTreeMap<PortNumber, PortTexts>>,
+}
+
+/// The texts of a port's counters, which name the device, the port and its interface.
+#[derive(Debug, Clone)]
+struct PortTexts {
+    name: DeviceName,
+    layer: LinkLayer,
+    interface: Option<String>,
+    counts: BTreeMap<CounterId, Text>,
 }
 
 #[derive(Debug, Clone)]
 struct Text {
-    of: DeviceCounts,
-    entry: Vec<u8>,
-    snapshots: Vec<Run>,
-    flags: Vec<Run>,
-}
-
-/// Members of a map between which no other device's lie, as a rule: their keys begin alike.
-#[derive(Debug, Clone)]
-struct Run {
-    first: String,
-    last: String,
-    text: Vec<u8>,
+    of: Count,
+    own: Vec<u8>,
+    shared: SharedTexts,
 }
 
 impl Texts {
     /// Makes the texts those of this memory.
     pub(crate) fn keep(&mut self, memory: &CounterMemory) {
+        let mut stamps = Stamps::default();
         self.devices
-            .retain(|key, text| memory.devices.get(key) == Some(&text.of));
+            .retain(|key, _| memory.devices.contains_key(key));
         for (key, device) in &memory.devices {
-            if !self.devices.contains_key(key) {
-                self.devices.insert(key.clone(), Text::of(key, device));
+            let ports = self.devices.entry(key.clone()).or_default();
+            ports.retain(|number, _| device.ports.contains_key(number));
+            for (number, port) in &device.ports {
+                let texts = ports
+                    .entry(*number)
+                    .or_insert_with(|| PortTexts::of(&device.name, port));
+                if !texts.are_of(&device.name, port) {
+                    *texts = PortTexts::of(&device.name, port);
+                }
+                texts.keep(*number, port, &mut stamps);
             }
         }
     }
 
-    /// The maps that both monitors know, by the names of their members of the file.
-    pub(crate) fn put_shared(&self, memory: &CounterMemory, file: &mut Members) {
-        let texts = || self.devices.values();
-        let snapshots = in_order(texts().flat_map(|text| &text.snapshots));
-        let flags = in_order(texts().flat_map(|text| &text.flags));
-        let (anew_snapshots, anew_flags);
-        let (snapshots, flags) = match (snapshots, flags) {
-            (Some(snapshots), Some(flags)) => (snapshots, flags),
-            _ => {
-                let anew = file::shared(memory.devices.values());
-                (anew_snapshots, anew_flags) = (runs_of(&anew.snapshots), runs_of(&anew.flags));
-                (anew_snapshots.iter().collect(), anew_flags.iter().collect())
-            }
+    /// The maps that both monitors know, by the names of their members of the file; one that is empty
+    /// is left out.
+    pub(crate) fn put_shared(&self, file: &mut Members) {
+        let counts = || {
+            let ports = self.devices.values().flat_map(BTreeMap::values);
+            ports.flat_map(|port| port.counts.values().map(|text| &text.shared))
         };
-        let put = |file: &mut Members, name: &str, runs: &[&Run]| {
-            file.put_object(name, &mut runs.iter().map(|run| run.text.as_slice()));
-        };
-        put(file, "counter_snapshots", &snapshots);
-        put(file, "breach_flags", &flags);
+        let snapshots = counts().filter_map(|text| Some((&*text.key, text.snapshot.as_deref()?)));
+        put_map(file, "counter_snapshots", snapshots.collect());
+        let flags = counts().filter_map(|text| Some((&*text.key, text.flag.as_deref()?)));
+        put_map(file, "breach_flags", flags.collect());
     }
 
     /// Our own key; nothing when there is nothing to remember.
@@ -79,75 +79,99 @@ impl Texts {
         if *memory == CounterMemory::default() {
             return;
         }
-        let mut own = Members::at(MEMBER_DEPTH);
-        own.put_unless(!memory.is_reborn, "is_reborn", &memory.is_reborn);
-        own.put_unless(memory.reboot.is_none(), "reboot", &memory.reboot);
-        let mut entries = self.devices.values().map(|text| text.entry.as_slice());
-        own.put_array("devices", &mut entries);
-        let own = own.text();
-        file.put_object("counters", &mut std::iter::once(own.as_slice()));
+        file.put_object("counters", |own| {
+            own.put_unless(!memory.is_reborn, "is_reborn", &memory.is_reborn);
+            own.put_unless(memory.reboot.is_none(), "reboot", &memory.reboot);
+            if !memory.devices.is_empty() {
+                own.put_array("devices", |devices| {
+                    for (key, device) in &memory.devices {
+                        let texts = &self.devices[key];
+                        devices.item_object(|entry| {
+                            entry.put("device", &device.name);
+                            let function = function_of(key);
+                            entry.put_unless(function.is_none(), "function", &function);
+                            entry.put_object("ports", |ports| {
+                                for (number, port) in texts {
+                                    ports.put_object(&number.to_string(), |told| port.put(told));
+                                }
+                            });
+                        });
+                    }
+                });
+            }
+        });
     }
 }
 
-impl Text {
-    fn of(key: &SlotKey, device: &DeviceCounts) -> Text {
-        let SharedKeys { snapshots, flags } = file::shared([device].into_iter());
-        let mut entry = Vec::new();
-        print(&mut entry, ENTRY_DEPTH, &DeviceEntry::of(key, device));
-        Text {
-            of: device.clone(),
-            entry,
-            snapshots: runs_of(&snapshots),
-            flags: runs_of(&flags),
+impl PortTexts {
+    /// No text yet of a port's counters.
+    fn of(name: &DeviceName, port: &PortCounts) -> PortTexts {
+        PortTexts {
+            name: name.clone(),
+            layer: port.layer,
+            interface: port.interface.clone(),
+            counts: BTreeMap::new(),
         }
     }
-}
 
-/// The members of a map, cut where the keys of other devices may come between.
-fn runs_of(map: &BTreeMap<String, impl Serialize>) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
-    let beginning = |key: &str| key.rfind(':').map_or(0, |at| at + 1);
-    let mut members = Members::at(MEMBER_DEPTH);
-    let mut keys = map.iter().peekable();
-    let mut first: Option<&str> = None;
-    while let Some((key, value)) = keys.next() {
-        members.put(key, value);
-        let first_key = *first.get_or_insert(key);
-        let begins = &key[..beginning(key)];
-        let goes_on = keys
-            .peek()
-            .is_some_and(|(next, _)| next[..beginning(next)] == *begins);
-        if !goes_on {
-            let text = std::mem::replace(&mut members, Members::at(MEMBER_DEPTH)).text();
-            runs.push(Run {
-                first: first_key.to_owned(),
-                last: key.clone(),
-                text,
+    fn are_of(&self, name: &DeviceName, port: &PortCounts) -> bool {
+        self.name == *name && self.layer == port.layer && self.interface == port.interface
+    }
+
+    fn keep(&mut self, number: PortNumber, port: &PortCounts, stamps: &mut Stamps) {
+        self.counts
+            .retain(|id, text| port.counts.get(id) == Some(&text.of));
+        for (id, count) in &port.counts {
+            self.counts.entry(*id).or_insert_with(|| {
+                let mut own = Vec::new();
+                print(&mut own, COUNT_DEPTH, count);
+                Text {
+                    of: count.clone(),
+                    own,
+                    shared: SharedTexts::of(&self.name, number, port, *id, stamps),
+                }
             });
-            first = None;
         }
     }
-    runs
+
+    fn put(&self, told: &mut Members) {
+        told.put("link_layer", &self.layer);
+        told.put_unless(self.interface.is_none(), "interface", &self.interface);
+        told.put_object("counts", |counts| {
+            for (id, text) in &self.counts {
+                counts.put_text(id.name(), &text.own);
+            }
+        });
+    }
 }
 
-/// The runs in the order of their keys; `None` if two have members in common or between each other.
-fn in_order<'r>(runs: impl Iterator<Item = &'r Run>) -> Option<Vec<&'r Run>> {
-    let mut runs: Vec<&Run> = runs.collect();
-    runs.sort_by(|one, other| one.first.cmp(&other.first));
-    let is_apart = |pair: &[&Run]| pair[0].last < pair[1].first;
-    runs.windows(2).all(is_apart).then_some(runs)
+/// A map by its members, sorted here. Of members by the same name the last one counts, as in a map that
+/// they are put into.
+fn put_map(file: &mut Members, name: &str, mut members: Vec<(&str, &[u8])>) {
+    if members.is_empty() {
+        return;
+    }
+    members.sort_by_key(|(key, _)| *key);
+    file.put_object(name, |map| {
+        for (place, (key, text)) in members.iter().enumerate() {
+            let is_last = members.get(place + 1).is_none_or(|(next, _)| next != key);
+            if is_last {
+                map.put_text(key, text);
+            }
+        }
+    });
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use serde::Serialize;
 
-    use super::super::count::{Count, Seed, Stamp};
-    use super::super::table::CounterId;
-    use super::super::watch::PortCounts;
+    use super::super::count::{Seed, Stamp};
+    use super::super::file::{self, DeviceEntry};
+    use super::super::watch::DeviceCounts;
     use super::*;
     use crate::memory::{Reboot, is_false};
-    use crate::name::{DeviceName, LinkLayer, PortNumber};
 
     /// What `serde_json` prints of the same memory at once.
     #[derive(Serialize)]
@@ -173,10 +197,10 @@ mod tests {
     #[track_caller]
     fn check(memory: &CounterMemory, texts: &mut Texts) {
         texts.keep(memory);
-        let mut told = Members::at(1);
-        texts.put_shared(memory, &mut told);
+        let mut told = Members::of_file(0);
+        texts.put_shared(&mut told);
         texts.put_own(memory, &mut told);
-        let shared = file::shared(memory.devices.values());
+        let shared = file::tests::shared(memory.devices.values());
         let devices = memory.devices.iter();
         let whole = File {
             counter_snapshots: shared.snapshots,
@@ -184,7 +208,7 @@ mod tests {
             counters: (*memory != CounterMemory::default()).then(|| Own {
                 is_reborn: memory.is_reborn,
                 reboot: memory.reboot.clone(),
-                devices: devices.map(|(key, d)| DeviceEntry::of(key, d)).collect(),
+                devices: devices.map(|(key, d)| file::tests::entry(key, d)).collect(),
             }),
         };
         let expected = serde_json::to_string_pretty(&whole).unwrap();
