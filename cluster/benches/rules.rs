@@ -105,8 +105,9 @@ fn one_node(criterion: &mut Criterion) {
 /// Not timed: ten million events once, and what is left of them.
 fn ten_thousand_nodes(_: &mut Criterion) {
     for profile in ["lsd", "nvsentinel", "gpud"] {
-        let mut analyzer = analyzer(profile);
         let names: Vec<String> = (0..NODES).map(|node| format!("gpu-{node:05}")).collect();
+        let before_kb = resident_kb();
+        let mut analyzer = analyzer(profile);
         for n in 0..EVENTS_PER_NODE {
             for node in &names {
                 take(&mut analyzer, &event(node, n));
@@ -114,10 +115,22 @@ fn ten_thousand_nodes(_: &mut Criterion) {
         }
         let bytes = analyzer.kept_bytes();
         println!(
-            "{profile}: {NODES} nodes x {EVENTS_PER_NODE} events leave {} MB",
-            bytes / 1_000_000
+            "{profile}: {NODES} nodes x {EVENTS_PER_NODE} events leave {} MB, and the process has grown by {} MB",
+            bytes / 1_000_000,
+            resident_kb().saturating_sub(before_kb) * 1024 / 1_000_000
         );
     }
+}
+
+/// `VmRSS` of this process, in KiB: what the allocator holds back between two profiles counts for the
+/// first alone.
+fn resident_kb() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("a process has a status");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let number = line.and_then(|line| line.trim().strip_suffix(" kB"));
+    number
+        .and_then(|number| number.trim().parse().ok())
+        .expect("a number of kB")
 }
 
 criterion_group!(benches, one_node, ten_thousand_nodes);

@@ -5,9 +5,7 @@
 
 mod capture;
 mod help;
-mod link;
 mod list;
-mod lnet;
 mod mount;
 mod platform;
 mod replay;
@@ -15,19 +13,19 @@ mod run;
 mod select;
 mod show;
 mod stage;
+mod still;
 #[cfg(feature = "zoo")]
 mod zoo;
 
 pub(crate) use capture::{platform_capture, platform_new};
 pub(crate) use help::help;
-pub(crate) use link::link_show;
 pub(crate) use list::list;
-pub(crate) use lnet::lnet_show;
 pub(crate) use mount::mount;
 pub(crate) use platform::{platform_check, platform_list, platform_show, platform_topo};
 pub(crate) use replay::replay;
 pub(crate) use run::run;
 pub(crate) use show::show;
+pub(crate) use still::{link_show, lnet_show};
 #[cfg(feature = "zoo")]
 pub(crate) use zoo::zoo;
 

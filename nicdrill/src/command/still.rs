@@ -1,0 +1,46 @@
+//! `nicdrill link show` and `nicdrill lnet show`: a story's world at an instant, as the tools of its
+//! fabric and of its storage traffic print it.
+
+use std::fmt;
+
+use harness::{LnetAsked, Story, link_page, lnet_page};
+use reports::ExitCode;
+
+use super::{Stop, select::story_of_one};
+use crate::{
+    arguments::{Color, LinkArguments, LnetArguments, OneDrill},
+    terminal::{Terminal, talk},
+};
+
+/// Plays a story's world up to an instant and prints its links.
+pub(crate) fn link_show(arguments: &LinkArguments) -> Result<ExitCode, Stop> {
+    let (at, port) = (arguments.at.as_deref(), arguments.port.as_deref());
+    show(&arguments.which, |story| link_page(story, at, port))
+}
+
+/// Plays a story's world up to an instant and prints its LNet.
+pub(crate) fn lnet_show(arguments: &LnetArguments) -> Result<ExitCode, Stop> {
+    let asked = LnetAsked {
+        at: arguments.at.as_deref(),
+        workload: arguments.workload.as_deref(),
+        node: arguments.node.as_deref(),
+        view: arguments.view.as_deref(),
+    };
+    show(&arguments.which, |story| lnet_page(story, asked))
+}
+
+/// Prints the page of the one story that was chosen, and says what nobody is there to do.
+fn show<E: fmt::Display>(
+    which: &OneDrill,
+    page: impl FnOnce(&Story) -> Result<(String, Vec<String>), E>,
+) -> Result<ExitCode, Stop> {
+    let Some(story) = story_of_one(which)? else {
+        return Ok(ExitCode::NothingSelected);
+    };
+    let (page, left_out) = page(&story).map_err(Stop::input)?;
+    for line in left_out {
+        talk(&format!("left out, since nobody polls here: {line}"));
+    }
+    Terminal::new(Color::Never).out(&page);
+    Ok(ExitCode::Success)
+}
