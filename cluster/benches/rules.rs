@@ -2,8 +2,9 @@
 
 #![expect(
     clippy::disallowed_macros,
+    clippy::disallowed_methods,
     clippy::print_stdout,
-    reason = "a benchmark is no part of the room, and tells its figures"
+    reason = "a benchmark is no part of the room: it tells its figures and asks what its process takes"
 )]
 
 use std::hint::black_box;

@@ -109,7 +109,11 @@ type Unlike = (&'static str, String, String);
 
 fn chairs(one: &ChairTick, other: &ChairTick) -> Option<Unlike> {
     if one.reads != other.reads {
-        return Some(lists("the reads differ", &one.reads, &other.reads));
+        return Some(lists(
+            "the reads differ",
+            &one.reads.to_lines(),
+            &other.reads.to_lines(),
+        ));
     }
     if let Some(unlike) = calls(&one.calls, &other.calls) {
         return Some(unlike);
@@ -256,7 +260,7 @@ mod tests {
             Some("the calls differ"),
         );
         check(
-            |chair| chair.reads = vec!["read a: 1".to_owned()].into(),
+            |chair| chair.reads = vec!["read a: 1".into()].into(),
             Some("the reads differ"),
         );
         check(

@@ -131,7 +131,7 @@ mod tests {
     use crate::{ChairTick, Tick};
 
     fn tick(reads: &[&str]) -> Tick {
-        let reads: Vec<String> = reads.iter().map(|read| (*read).to_owned()).collect();
+        let reads: Vec<_> = reads.iter().map(|read| (*read).into()).collect();
         let chair = ChairTick {
             polls: 1,
             reads: reads.into(),

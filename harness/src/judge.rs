@@ -507,7 +507,7 @@ impl<'a> Court<'a> {
             .take(READS_MAX)
             .map(|(poll, line)| Read {
                 poll,
-                text: line.clone(),
+                text: line.to_string(),
             })
             .collect()
     }

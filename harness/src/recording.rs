@@ -57,20 +57,29 @@ pub struct ChairTick {
     pub state_file: Option<Arc<[u8]>>,
 }
 
-/// The reads of one poll, shared by all polls that read the same: most do.
+/// The reads of one poll, shared by all polls that read the same: most do. Polls that differ in some
+/// lines share the others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reads(Arc<[String]>);
+pub struct Reads(Arc<[Arc<str>]>);
+
+impl Reads {
+    /// As lines of their own.
+    #[must_use]
+    pub fn to_lines(&self) -> Vec<String> {
+        self.iter().map(|line| line.to_string()).collect()
+    }
+}
 
 impl Deref for Reads {
-    type Target = [String];
+    type Target = [Arc<str>];
 
-    fn deref(&self) -> &[String] {
+    fn deref(&self) -> &[Arc<str>] {
         &self.0
     }
 }
 
-impl From<Vec<String>> for Reads {
-    fn from(lines: Vec<String>) -> Self {
+impl From<Vec<Arc<str>>> for Reads {
+    fn from(lines: Vec<Arc<str>>) -> Self {
         Self(lines.into())
     }
 }

@@ -255,7 +255,7 @@ until: 12s
         chairs
             .flat_map(|chair| chair.reads.iter())
             .filter(|line| line.contains("mlx5_0/ports/1/state"))
-            .cloned()
+            .map(ToString::to_string)
             .collect::<Vec<_>>()
     };
     assert_eq!(reads(8), Vec::<String>::new());

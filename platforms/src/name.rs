@@ -1,15 +1,15 @@
 //! Names: of nodes, devices, ports, slots and roles.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
 use crate::PciAddress;
 
-/// The name of a node, such as `node-1`.
+/// The name of a node, such as `node-1`. Its clones share one text: a world tells it in every tick.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
-#[serde(transparent)]
-pub struct NodeName(pub String);
+#[serde(from = "String", into = "String")]
+pub struct NodeName(Arc<str>);
 
 /// The name of an RDMA device, such as `mlx5_3`. It belongs to whoever bears it at the moment.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
@@ -33,7 +33,7 @@ macro_rules! text_name {
 
         impl From<&str> for $name {
             fn from(text: &str) -> Self {
-                Self(text.to_owned())
+                Self(text.into())
             }
         }
 
@@ -46,6 +46,18 @@ macro_rules! text_name {
 }
 
 text_name!(NodeName, DeviceName);
+
+impl From<String> for NodeName {
+    fn from(text: String) -> Self {
+        Self(text.into())
+    }
+}
+
+impl From<NodeName> for String {
+    fn from(name: NodeName) -> Self {
+        name.as_str().to_owned()
+    }
+}
 
 impl fmt::Display for PortNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -9,7 +9,8 @@ use rstest::rstest;
 use simfs::SimTime;
 
 use crate::room::{
-    act, check, count, function, netdev, node, pci, port, slot, states, to_ms, world, world_of,
+    act, check, count, firmware_reset, function, netdev, node, pci, port, slot, states, to_ms,
+    world, world_of,
 };
 
 const UP: &str = "ACTIVE/LinkUp";
@@ -150,14 +151,7 @@ fn a_firmware_reset_takes_every_function_of_the_card() {
         mates.len() > 1 && !others.is_empty(),
         "a platform with two cards of two functions"
     );
-    let takes = SimTime::from_secs(20);
-    act(
-        &mut world,
-        Action::FirmwareReset {
-            function: function(&victim),
-            takes,
-        },
-    );
+    act(&mut world, firmware_reset(&victim, 20));
     to_ms(&mut world, 19_899);
     assert!(mates.iter().all(|pci| seen(&world, *pci).is_empty()));
     assert!(
@@ -212,10 +206,7 @@ fn a_pci_error_takes_the_rdma_device_and_leaves_the_interface(
 fn what_falls_off_the_bus_during_a_reset_is_out_until_restored_and_then_back_at_once() {
     let mut world = world_of(Ethernet);
     let victim = slot(&world, 0);
-    let reset = Action::FirmwareReset {
-        function: function(&victim),
-        takes: SimTime::from_secs(10),
-    };
+    let reset = firmware_reset(&victim, 10);
     act(&mut world, reset.clone());
     act(&mut world, Action::Remove(function(&victim)));
     to_ms(&mut world, 60_000);

@@ -10,7 +10,8 @@ use rstest::rstest;
 use simfs::{Errno, SimTime};
 
 use crate::room::{
-    act, count, function, netdev, node, port, port_one, slot, to_ms, world, world_of,
+    act, count, firmware_reset, function, netdev, node, port, port_one, slot, to_ms, world,
+    world_of,
 };
 
 fn counter(slot: &SlotRef, name: &str, change: CounterChange) -> Action {
@@ -288,14 +289,7 @@ fn a_world_is_settled_when_nothing_is_to_come_any_more() {
     let mut world = world_of(InfiniBand);
     let victim = slot(&world, 0);
     assert!(world.settled());
-    let takes = SimTime::from_secs(20);
-    act(
-        &mut world,
-        Action::FirmwareReset {
-            function: function(&victim),
-            takes,
-        },
-    );
+    act(&mut world, firmware_reset(&victim, 20));
     to_ms(&mut world, 19_999);
     assert!(!world.settled());
     to_ms(&mut world, 30_000);

@@ -12,7 +12,8 @@ use rstest::rstest;
 use simfs::{Errno, SimTime};
 
 use crate::room::{
-    act, check, count, function, netdev, node, port, port_one, slot, states, to_ms, world, world_of,
+    act, check, count, firmware_reset, function, netdev, node, port, port_one, slot, states, to_ms,
+    world, world_of,
 };
 
 const UP: &str = "ACTIVE/LinkUp";
@@ -183,14 +184,7 @@ fn a_rate_counts_nothing_while_its_device_is_gone() {
         "port_rcv_data",
         CounterChange::RatePerSecond(10),
     );
-    let takes = SimTime::from_secs(20);
-    act(
-        &mut world,
-        Action::FirmwareReset {
-            function: function(&victim),
-            takes,
-        },
-    );
+    act(&mut world, firmware_reset(&victim, 20));
     to_ms(&mut world, 25_000);
     assert_eq!(count(&world, &victim, "port_rcv_data"), 50);
 }

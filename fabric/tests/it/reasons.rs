@@ -12,7 +12,9 @@ use platforms::{
 use rstest::rstest;
 use simfs::SimTime;
 
-use crate::room::{act, count, function, node, slot, states, to_ms, world, world_of};
+use crate::room::{
+    act, count, firmware_reset, function, node, slot, states, to_ms, world, world_of,
+};
 
 const UP: &str = "ACTIVE/LinkUp";
 const POLLING: &str = "DOWN/Polling";
@@ -332,10 +334,7 @@ fn an_unloaded_driver_and_a_firmware_reset_are_announced() {
         },
     );
     assert_eq!(pairs(&world, &victim), [Some((0, 0)), Some((0, 35))]);
-    let reset = |slot: &SlotRef| Action::FirmwareReset {
-        function: function(slot),
-        takes: SimTime::from_secs(2),
-    };
+    let reset = |slot: &SlotRef| firmware_reset(slot, 2);
     check(InfiniBand, reset, [None, Some((0, 35))], "gone");
     let error = |slot: &SlotRef| Action::PciError {
         function: function(slot),

@@ -48,6 +48,14 @@ pub(crate) fn function(slot: &SlotRef) -> FunctionRef {
     }
 }
 
+/// The firmware of the function behind a port starts anew and takes so long over it.
+pub(crate) fn firmware_reset(slot: &SlotRef, takes_s: u64) -> Action {
+    Action::FirmwareReset {
+        function: function(slot),
+        takes: SimTime::from_secs(takes_s),
+    }
+}
+
 /// Acts, and expects it to be possible.
 pub(crate) fn act(world: &mut Fabric, action: Action) {
     world

@@ -19,10 +19,7 @@ impl TraceLog {
     /// The lines of a trace, behind those that the tick has already.
     pub(crate) fn reads(&mut self, trace: Vec<TraceEntry>, already: &Reads) -> Reads {
         if !already.is_empty() {
-            let lines = already
-                .iter()
-                .cloned()
-                .chain(trace.iter().map(ToString::to_string));
+            let lines = already.iter().cloned().chain(trace.iter().map(line));
             return lines.collect::<Vec<_>>().into();
         }
         let same = |(one, other): (&TraceEntry, &TraceEntry)| {
@@ -34,15 +31,15 @@ impl TraceLog {
         let equal = trace.len() == self.trace.len() && trace.iter().zip(&self.trace).all(same);
         if !equal || self.reads.is_empty() {
             let before = || self.trace.iter().zip(self.reads.iter());
-            let known = trace.iter().zip(before()).map(|(entry, (was, line))| {
+            let known = trace.iter().zip(before()).map(|(entry, (was, said))| {
                 if same((entry, was)) {
-                    line.clone()
+                    said.clone()
                 } else {
-                    entry.to_string()
+                    line(entry)
                 }
             });
             let further = trace.iter().skip(before().count());
-            let lines = known.chain(further.map(ToString::to_string));
+            let lines = known.chain(further.map(line));
             self.reads = lines.collect::<Vec<_>>().into();
         }
         self.trace = trace;
@@ -56,4 +53,8 @@ impl TraceLog {
         }
         self.state_file.clone()
     }
+}
+
+fn line(entry: &TraceEntry) -> Arc<str> {
+    entry.to_string().into()
 }

@@ -41,7 +41,7 @@ fn artifact(name: String, text: &str) -> Artifact {
 
 /// Every read, as `poll N: op path: outcome`.
 pub(super) fn reads(recording: &Recording) -> String {
-    lines(recording, |chair| chair.reads.to_vec())
+    lines(recording, |chair| chair.reads.to_lines())
 }
 
 /// Every call and its events.

@@ -106,9 +106,7 @@ mod tests {
         );
         assert_ne!(
             plain,
-            of(recording(
-                |chair| chair.reads = vec!["list x".to_owned()].into()
-            ))
+            of(recording(|chair| chair.reads = vec!["list x".into()].into()))
         );
         assert_ne!(
             plain,

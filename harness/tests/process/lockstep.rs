@@ -47,7 +47,7 @@ pub(crate) fn two_plays_tell_the_same() {
         let ticks = played.recording.ticks.iter();
         ticks
             .flat_map(|tick| tick.chairs.values())
-            .map(|chair| chair.reads.to_vec())
+            .map(|chair| chair.reads.to_lines())
             .collect::<Vec<_>>()
     };
     assert_eq!(reads(&one), reads(&other));

@@ -312,7 +312,7 @@ fn a_gateway_is_pinged_once_a_minute_and_once_for_all_its_routes() {
             What::Sent {
                 errand: Errand::RouterPing,
                 ..
-            } if happening.node.0 == "A" => Some(happening.at.as_ms()),
+            } if happening.node.as_str() == "A" => Some(happening.at.as_ms()),
             _ => None,
         });
     assert_eq!(pings.collect::<Vec<_>>(), [60_000, 120_000, 180_000]);

@@ -329,7 +329,7 @@ proptest! {
             playing.lnet.advance(at);
             let before = healths(&playing.lnet);
             for (node, nid) in playing.nis.clone() {
-                let port = stage::port(&node.0, nid.to_string().split('@').next().unwrap());
+                let port = stage::port(node.as_str(), nid.to_string().split('@').next().unwrap());
                 let mut other = playing.lnet.clone();
                 for event in [PortEvent::Error, PortEvent::Active, PortEvent::Lost, PortEvent::Gone] {
                     other.tell(Notice::Port { port: port.clone(), event }).unwrap();

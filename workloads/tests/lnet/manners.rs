@@ -190,7 +190,7 @@ fn an_interface_that_goes_down_is_told_to_multi_rail_peers(
                 ..
             }
         );
-        push && happening.node.0 == "A"
+        push && happening.node.as_str() == "A"
     });
     assert_eq!(pushes.count(), usize::from(health < 1000));
     assert_eq!(seen(&lnet, "B", ("a1", "o2ib")), health);

@@ -32,7 +32,9 @@ fn failures(happened: &[Happening]) -> Vec<(u64, MsgStatus)> {
     let failed = happened
         .iter()
         .filter_map(|happening| match happening.what {
-            What::Judged { status, .. } if status != MsgStatus::Ok && happening.node.0 == "A" => {
+            What::Judged { status, .. }
+                if status != MsgStatus::Ok && happening.node.as_str() == "A" =>
+            {
                 Some((happening.at.as_ms(), status))
             }
             _ => None,

@@ -214,7 +214,7 @@ fn a_far_net_is_reached_through_the_gateway_and_answered_back() {
     lnet.send(get).unwrap();
     let happened = lnet.advance(lnet.now() + SimTime::from_ms(10));
     let answered = happened.iter().any(|happening| {
-        happening.node.0 == "A" && matches!(happening.what, What::Told { last: true, .. })
+        happening.node.as_str() == "A" && matches!(happening.what, What::Told { last: true, .. })
     });
     assert!(answered);
     let router = lnet.node(&stage::name("R")).unwrap().statistics();

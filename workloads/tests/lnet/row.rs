@@ -190,14 +190,18 @@ impl Scene {
         let mut specs = stage::specs(&row.world, profile);
         let mut known = BTreeMap::new();
         for spec in &mut specs {
-            spec.discovery = !row.quiet.contains(&spec.name.0);
+            spec.discovery = !row.quiet.iter().any(|quiet| quiet == spec.name.as_str());
             for ni in &mut spec.nis {
                 let text = ni.nid.to_string();
                 let short = text.split('@').next().unwrap().to_owned();
                 ni.credits = row.credits.get(&short).copied().unwrap_or(ni.credits);
                 known.insert(
                     short,
-                    (spec.name.0.clone(), ni.nid.clone(), ni.port.clone()),
+                    (
+                        spec.name.as_str().to_owned(),
+                        ni.nid.clone(),
+                        ni.port.clone(),
+                    ),
                 );
             }
         }
@@ -423,7 +427,9 @@ impl Scene {
                 told.count().to_string()
             }
             ["arrived", n] => {
-                let here = self.marked().filter(|happening| happening.node.0 == *n);
+                let here = self
+                    .marked()
+                    .filter(|happening| happening.node.as_str() == *n);
                 here.filter(|happening| matches!(happening.what, What::Arrived { .. }))
                     .count()
                     .to_string()
@@ -473,7 +479,7 @@ impl Scene {
                 errand: Errand::RecoverLocal | Errand::RecoverPeer,
                 to,
                 ..
-            } if to == nid && happening.node.0 == node => {
+            } if to == nid && happening.node.as_str() == node => {
                 Some((happening.at.as_ms() / 1000).to_string())
             }
             _ => None,
@@ -484,7 +490,7 @@ impl Scene {
     fn values(&self, node: &str, short: &str) -> String {
         let nid = &self.ni(short).1;
         let values = self.marked().filter_map(|happening| match &happening.what {
-            What::Health { ni, after, .. } if ni == nid && happening.node.0 == node => {
+            What::Health { ni, after, .. } if ni == nid && happening.node.as_str() == node => {
                 Some(after.to_string())
             }
             _ => None,

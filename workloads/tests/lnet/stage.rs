@@ -7,7 +7,7 @@ use workloads::lnet::{
 
 /// A node's name.
 pub(crate) fn name(text: &str) -> NodeName {
-    NodeName(text.to_owned())
+    text.into()
 }
 
 /// The NID of a short name such as `a1` on a net.

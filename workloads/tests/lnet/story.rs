@@ -313,7 +313,7 @@ impl Playing {
     /// The port of an interface.
     fn port(&self, ni: usize) -> platforms::PortRef {
         let (node, nid) = &self.nis[ni % self.nis.len()];
-        stage::port(&node.0, nid.to_string().split('@').next().unwrap())
+        stage::port(node.as_str(), nid.to_string().split('@').next().unwrap())
     }
 
     /// Does one thing; the requests that were sent are remembered.

@@ -320,7 +320,11 @@ fn hosts(world: &World) -> Vec<Host> {
         if let Some(gid) = world.gids.get(host.name.as_str()) {
             host.nics.sout.gid = Gid::new(gid.parse().expect("a GID"));
         }
-        if world.infiniband_sup.contains(&host.name.0) {
+        if world
+            .infiniband_sup
+            .iter()
+            .any(|name| name == host.name.as_str())
+        {
             host.nics.sup.link_layer = LinkLayer::InfiniBand;
         }
     }
