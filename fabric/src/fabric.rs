@@ -51,9 +51,12 @@ impl Fabric {
     /// The names of the nodes are distinct; of two with the same name only the first is ever found.
     #[must_use]
     pub fn new(nodes: Vec<(NodeName, Platform)>, timing: Timing) -> Self {
-        let nodes = nodes
-            .into_iter()
-            .map(|(name, platform)| Node::at_rest(&name, platform));
+        // What a capture kept of one machine would stand in each of several.
+        let is_one = nodes.len() == 1;
+        let nodes = nodes.into_iter().map(|(name, platform)| match is_one {
+            true => Node::at_rest(&name, platform),
+            false => Node::at_rest(&name, platform.anonymous()),
+        });
         Self {
             timing,
             now: SimTime::ZERO,

@@ -147,7 +147,7 @@ impl Node {
         self.function_mut(pci).class = driver.pci_class;
         let jack = self.jack_mut(pci, number);
         (jack.link.layer, jack.driver) = (layer, driver);
-        self.number(pci, &ids);
+        self.number_ports(pci, &ids);
     }
 
     /// A local identifier that no port of the node has.
@@ -164,6 +164,15 @@ impl Node {
 
     /// Writes these numbers into everything of a function that shows one.
     fn number(&mut self, pci: PciAddress, ids: &Ids) {
+        self.number_ports(pci, ids);
+        if let Some(rdma) = self.rdma_mut(pci) {
+            rdma.node_guid = ids.node_guid();
+            rdma.sys_image_guid = ids.sys_image_guid();
+        }
+    }
+
+    /// The same for its ports and interfaces only.
+    fn number_ports(&mut self, pci: PciAddress, ids: &Ids) {
         for number in self.port_numbers(pci) {
             let guid = ids.hardware_address(ARP_INFINIBAND, number);
             let mac = ids.hardware_address(ARP_ETHERNET, number);
@@ -183,10 +192,6 @@ impl Node {
                     _ => gid.bytes[8..].copy_from_slice(&guid[12..]),
                 }
             }
-        }
-        if let Some(rdma) = self.rdma_mut(pci) {
-            rdma.node_guid = ids.node_guid();
-            rdma.sys_image_guid = ids.sys_image_guid();
         }
     }
 }

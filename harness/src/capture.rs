@@ -17,7 +17,7 @@ use platforms::{
 };
 
 pub use live::LiveRoot;
-pub use reader::{Guest, read};
+pub use reader::{Asked, Guest, read};
 
 use crate::platform_check::roles_found;
 
@@ -61,13 +61,14 @@ pub fn of_node(
     guest: &mut dyn Guest,
     matrix: Option<&str>,
     name: &str,
-    with_counters: bool,
+    asked: Asked,
     known: &Platforms,
 ) -> Result<Captured, Failed> {
-    made(&read(guest, with_counters), matrix, name, known)
+    made(&read(guest, asked), matrix, name, asked, known)
 }
 
-/// Makes a platform of this name out of a dump's text.
+/// Makes a platform of this name out of a dump's text; of what may be asked, only identifiers count,
+/// a dump's counters always do.
 ///
 /// # Errors
 /// If it is no dump, has no NICs, or the matrix cannot be read with certainty.
@@ -75,16 +76,18 @@ pub fn of_dump(
     dump: &str,
     matrix: Option<&str>,
     name: &str,
+    asked: Asked,
     known: &Platforms,
 ) -> Result<Captured, Failed> {
     let snapshot = from_dump(dump).map_err(Failed::Dump)?;
-    made(&snapshot, matrix, name, known)
+    made(&snapshot, matrix, name, asked, known)
 }
 
 fn made(
     snapshot: &Snapshot,
     matrix: Option<&str>,
     name: &str,
+    asked: Asked,
     known: &Platforms,
 ) -> Result<Captured, Failed> {
     let topology = matrix.map(topo::parse).transpose()?;
@@ -92,6 +95,10 @@ fn made(
     let captured = captured.with_roles(&BTreeMap::new());
     let roles = roles(&captured.yaml(), name, known)?;
     let captured = captured.with_roles(&roles);
+    let captured = match asked.identifiers {
+        true => captured.with_identifiers(snapshot),
+        false => captured,
+    };
     Ok(Captured {
         yaml: captured.yaml(),
         notes: captured.notes().to_vec(),

@@ -14,7 +14,7 @@ use std::{
 use fabric::{ActionError, Fabric, Kmsg, Timing};
 use platforms::{Machine, NodeName, Platform};
 use scenarios::{Deed, RuleDeed, RuleEffect, ScenarioError, Unfit};
-use simfs::{Fs, MomentId, RuleId, SimTime};
+use simfs::{Fs, MomentId, Op, RuleId, SimTime};
 use simfs_fuse::{HoldId, MomentAnswer, MountError, Observer, Options, Server};
 
 use crate::{CLASS_INFINIBAND, WRITABLE, director::rule_of, suite::NODE};
@@ -135,6 +135,15 @@ impl Sandbox {
         self.fabric.advance(self.fabric.now());
         self.show();
         Ok(())
+    }
+
+    /// The files that were read since this was asked before, by their paths below the mount.
+    #[must_use]
+    pub fn files_read(&self) -> BTreeSet<String> {
+        let trace = self.server.with_fs(Fs::take_trace);
+        let reads = trace.iter().filter(|entry| entry.op == Op::Read);
+        let paths = reads.map(|entry| entry.path.trim_start_matches('/').to_owned());
+        paths.collect()
     }
 
     /// The mount goes.

@@ -342,6 +342,10 @@ pub(crate) struct CaptureArguments {
     /// Read counters too: each is a question to the card's firmware
     #[arg(long)]
     pub(crate) counters: bool,
+    /// Keep GUIDs, hardware addresses, serial numbers and the host's name as they are: the file is
+    /// then about this one node
+    #[arg(long)]
+    pub(crate) keep_identifiers: bool,
     /// A dump instead of a node: a line `path = text` for each file, or a JSON map of paths and texts
     #[arg(long, value_name = "FILE")]
     pub(crate) from_dump: Option<PathBuf>,

@@ -61,6 +61,7 @@ impl Platform {
                 self.add_vf(&mut machine, pf, number);
             }
         }
+        profile.identifiers.keep(&mut machine);
         machine.metadata = MetadataFile::Written(self.collect(&machine).into());
         machine
     }
@@ -68,11 +69,15 @@ impl Platform {
     /// What the metadata collector would write for this machine now.
     #[must_use]
     pub fn collect(&self, machine: &Machine) -> Metadata {
-        Metadata::collect(
+        let collected = Metadata::collect(
             machine,
             &self.profile.gpus.driver_version,
             "2025-03-01T00:00:00Z",
-        )
+        );
+        Metadata {
+            node: self.profile.identifiers.host_or(&machine.node),
+            ..collected
+        }
     }
 
     /// Adds the virtual function of this number (from 0) to a physical one, unassigned, under the

@@ -2,11 +2,13 @@
 //!
 //! Nothing is read here: a [`Snapshot`] brings the texts, of a live node or of a dump. What was not
 //! read is chosen and marked plausible; what a profile cannot carry is told in a note. Identities
-//! (GUIDs, hardware addresses, serial numbers, the host's name) are not carried: a machine that is
-//! made of the platform draws its own, alike where the real ones are alike. Start at [`capture`].
+//! (GUIDs, hardware addresses, serial numbers, the host's name) are not carried unless asked for: a
+//! machine that is made of the platform draws its own, alike where the real ones are alike. Start at
+//! [`capture`].
 
 mod dump;
 mod gpus;
+mod identifiers;
 mod nics;
 mod snapshot;
 mod write;
@@ -19,7 +21,7 @@ pub use snapshot::Snapshot;
 use crate::profile::{Interface, Profile, Roles};
 use crate::provenance::Entry;
 use crate::topo::Topology;
-use crate::{Platforms, Role};
+use crate::{Identifiers, Platforms, Role};
 
 /// Why no platform could be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -91,6 +93,7 @@ pub fn capture(
         roles: Roles::default(),
         counters: nics.counters,
         vfs: nics.vfs,
+        identifiers: Identifiers::default(),
         variants: BTreeMap::new(),
         notes,
         provenance: provenance(&nics.chosen, gpus.is_chosen),
@@ -114,6 +117,18 @@ impl Captured {
             compute: count(Role::Compute),
             storage: count(Role::Storage),
         };
+        self
+    }
+
+    /// The same with the identities of the node, as far as they were read.
+    #[must_use]
+    pub fn with_identifiers(mut self, snapshot: &Snapshot) -> Self {
+        self.profile.identifiers = identifiers::identifiers(snapshot, &self.profile);
+        self.profile.provenance.push(Entry {
+            of: vec!["identifiers.*".to_owned()],
+            captured: Some("read on the node, and kept as it was asked".to_owned()),
+            ..Entry::default()
+        });
         self
     }
 

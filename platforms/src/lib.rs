@@ -21,6 +21,7 @@ mod assembly;
 mod catalogue;
 mod check;
 mod driver;
+mod identifiers;
 mod ids;
 mod machine;
 mod metadata;
@@ -42,6 +43,7 @@ pub use check::Finding;
 pub use driver::{
     CounterFile, Driver, Duration, Face, Keeps, LinkCondition, LinkEvent, LinkReasons, Restart,
 };
+pub use identifiers::{DeviceIdentifiers, GpuIdentifiers, Guid, HardwareAddress, Identifiers};
 pub use ids::{Ids, boot_id};
 pub use machine::{
     CharDevice, Clock, CounterValue, Function, Gid, GidKind, Gpu, Machine, MetadataFile, NetDev,

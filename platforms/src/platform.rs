@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::profile::{Profile, Roles};
 use crate::provenance::{self, Mark};
 use crate::source::Source;
-use crate::{DeviceName, Driver, LinkLayer, NodeName, PciAddress, PortNumber, Role};
+use crate::{DeviceName, Driver, Identifiers, LinkLayer, NodeName, PciAddress, PortNumber, Role};
 
 /// A machine's description, ready to make machines of.
 #[derive(Clone, Debug)]
@@ -92,6 +92,23 @@ impl Platform {
             Some(Refusal::NoGpuNuma)
         } else {
             None
+        }
+    }
+
+    /// The same without what is kept of the one machine it was made of: what a world of several
+    /// such machines is built of.
+    #[must_use]
+    pub fn anonymous(&self) -> Self {
+        if self.profile.identifiers.is_empty() {
+            return self.clone();
+        }
+        let profile = Profile {
+            identifiers: Identifiers::default(),
+            ..(*self.profile).clone()
+        };
+        Self {
+            profile: Arc::new(profile),
+            ..self.clone()
         }
     }
 

@@ -8,7 +8,7 @@ use std::fmt;
 use serde::Deserialize;
 
 use crate::provenance::Entry;
-use crate::{PciAddress, Rate, Role, TopoLevel};
+use crate::{Identifiers, PciAddress, Rate, Role, TopoLevel};
 
 /// A platform's file.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -41,6 +41,9 @@ pub struct Profile {
     pub counters: BTreeMap<String, u64>,
     /// Virtual functions that are there at rest.
     pub vfs: Option<Vfs>,
+    /// Numbers and names of the one machine it was made of; machines draw their own unless given.
+    #[serde(default)]
+    pub identifiers: Identifiers,
     /// Machines that differ from this one in a few points.
     #[serde(default)]
     pub variants: BTreeMap<String, Variant>,

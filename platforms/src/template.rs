@@ -44,6 +44,10 @@ const WORDS: &[(&str, &str)] = &[
         "Counters that do not start at what the driver says.",
     ),
     ("vfs:", "Virtual functions that are there at rest."),
+    (
+        "identifiers:",
+        "Numbers and names of the one node it was captured on.",
+    ),
     ("notes:", "What a reader ought to know."),
     (
         "variants:",

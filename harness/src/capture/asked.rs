@@ -4,6 +4,9 @@
 /// Files of an RDMA device: all of them are what the kernel remembers.
 pub(super) const DEVICE: &[&str] = &["board_id", "fw_ver", "hca_type", "hw_rev", "node_type"];
 
+/// Files of an RDMA device that tell it from every other: read only if asked.
+pub(super) const DEVICE_IDENTIFIERS: &[&str] = &["node_desc", "node_guid", "sys_image_guid"];
+
 /// Files of a port. All but `link_layer` ask the card's firmware, once each, as every poll of a
 /// monitor does.
 pub(super) const PORT: &[&str] = &["link_layer", "phys_state", "rate", "state"];
@@ -36,6 +39,9 @@ pub(super) const ANY_FUNCTION: &[&str] = &["class", "vendor"];
 
 /// Files of every interface.
 pub(super) const INTERFACE: &[&str] = &["dev_port", "ifindex"];
+
+/// Files of every interface that tell it from every other: read only if asked.
+pub(super) const INTERFACE_IDENTIFIERS: &[&str] = &["address"];
 
 /// Files of an interface behind which there is no RDMA device. Of a NIC's own interface they would
 /// ask the firmware.

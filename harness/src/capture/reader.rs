@@ -16,13 +16,23 @@ pub trait Guest {
     fn link(&mut self, path: &str) -> Option<String>;
 }
 
-/// Reads what a platform is made of; counters only if asked.
-pub fn read(guest: &mut dyn Guest, with_counters: bool) -> Snapshot {
+/// What is read only if asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// The counters of ports: each is a question to the card's firmware.
+    pub counters: bool,
+    /// GUIDs, hardware addresses, serial numbers and names.
+    pub identifiers: bool,
+}
+
+/// Reads what a platform is made of.
+pub fn read(guest: &mut dyn Guest, asked: Asked) -> Snapshot {
     let mut reading = Reading {
         guest,
+        asked,
         snapshot: Snapshot::default(),
     };
-    let nics = reading.devices(with_counters);
+    let nics = reading.devices();
     reading.functions(&nics);
     reading.interfaces(&nics);
     for (path, place) in asked::NODE {
@@ -33,12 +43,13 @@ pub fn read(guest: &mut dyn Guest, with_counters: bool) -> Snapshot {
 
 struct Reading<'a> {
     guest: &'a mut dyn Guest,
+    asked: Asked,
     snapshot: Snapshot,
 }
 
 impl Reading<'_> {
     /// The RDMA devices; returns their functions.
-    fn devices(&mut self, with_counters: bool) -> BTreeSet<PciAddress> {
+    fn devices(&mut self) -> BTreeSet<PciAddress> {
         let mut functions = BTreeSet::<PciAddress>::new();
         for name in self.guest.list("sys/class/infiniband") {
             let path = format!("sys/class/infiniband/{name}");
@@ -53,6 +64,9 @@ impl Reading<'_> {
                     .link(format!("{place}/device"), pci.to_string());
             }
             self.files(&path, &place, asked::DEVICE);
+            if self.asked.identifiers {
+                self.files(&path, &place, asked::DEVICE_IDENTIFIERS);
+            }
             for port in self.guest.list(&format!("{path}/ports")) {
                 let (path, place) = (
                     format!("{path}/ports/{port}"),
@@ -60,7 +74,8 @@ impl Reading<'_> {
                 );
                 self.snapshot.folder(place.clone());
                 self.files(&path, &place, asked::PORT);
-                for folder in asked::COUNTERS.iter().filter(|_| with_counters) {
+                let counters = self.asked.counters;
+                for folder in asked::COUNTERS.iter().filter(|_| counters) {
                     for file in self.guest.list(&format!("{path}/{folder}")) {
                         self.file(
                             &format!("{path}/{folder}/{file}"),
@@ -104,6 +119,9 @@ impl Reading<'_> {
             let place = format!("net/{name}");
             self.snapshot.folder(place.clone());
             self.files(&path, &place, asked::INTERFACE);
+            if self.asked.identifiers {
+                self.files(&path, &place, asked::INTERFACE_IDENTIFIERS);
+            }
             let device = self.guest.link(&format!("{path}/device"));
             let pci = device
                 .as_deref()

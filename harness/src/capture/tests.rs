@@ -1,8 +1,12 @@
 //! Captures of the shipped machines, of trees in memory and on a disk.
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+};
 
-use platforms::{NodeName, Platform, render};
+use platforms::{Guid, HardwareAddress, MetadataFile, NodeName, Platform, render};
 use rstest::rstest;
 use simfs::{Edit, Fs, Refused, Value};
 
@@ -74,8 +78,22 @@ fn again(captured: &Captured) -> Platform {
     platforms.get("captured").expect("its name").clone()
 }
 
+const COUNTERS: Asked = Asked {
+    counters: true,
+    identifiers: false,
+};
+
+const EVERYTHING: Asked = Asked {
+    counters: true,
+    identifiers: true,
+};
+
+fn captured_with(guest: &mut dyn Guest, asked: Asked) -> Captured {
+    of_node(guest, None, "captured", asked, &Platforms::shipped()).expect("it has NICs")
+}
+
 fn captured(guest: &mut dyn Guest) -> Captured {
-    of_node(guest, None, "captured", true, &Platforms::shipped()).expect("it has NICs")
+    captured_with(guest, COUNTERS)
 }
 
 /// Bytes, links and kinds of everything in the tree.
@@ -142,33 +160,124 @@ fn write(root: &Path, edit: &Edit) {
     }
 }
 
-/// The table of `docs/platform.md`: what is opened, and what only if asked.
-fn documented() -> (BTreeSet<String>, BTreeSet<String>) {
+/// The table of `docs/platform.md`: what is opened always, with counters, with everything.
+fn documented() -> [BTreeSet<String>; 3] {
     let document = include_str!("../../../docs/platform.md");
     let (_, rest) = document.split_once("<!-- opened -->").expect("the table");
     let (table, _) = rest.split_once("<!-- /opened -->").expect("its end");
     let rows = table.lines().filter_map(|line| line.strip_prefix("| `"));
     let rows = rows.filter_map(|line| line.split_once('`'));
-    let (asked, always): (Vec<_>, Vec<_>) = rows.partition(|(_, rest)| rest.contains("--counters"));
-    let paths = |rows: Vec<(&str, &str)>| rows.iter().map(|(path, _)| (*path).to_owned()).collect();
-    (paths(always), paths(asked))
+    let rows: Vec<(&str, &str)> = rows.collect();
+    let without = |flags: &[&str]| {
+        let told = |rest: &str| flags.iter().any(|flag| rest.contains(flag));
+        let rows = rows.iter().filter(|(_, rest)| !told(rest));
+        rows.map(|(path, _)| (*path).to_owned()).collect()
+    };
+    [
+        without(&["--counters", "--keep-identifiers"]),
+        without(&["--keep-identifiers"]),
+        without(&[]),
+    ]
 }
 
 #[test]
 fn what_is_opened_is_what_the_document_lists() {
-    let (always, asked) = documented();
-    let opened = |with_counters| {
+    let opened = |asked| {
         let mut opened = BTreeSet::new();
         for (_, platform) in Platforms::shipped().iter() {
             let mut tree = Tree::of(platform);
-            read(&mut tree, with_counters);
+            read(&mut tree, asked);
             opened.extend(tree.opened);
         }
         opened
     };
-    assert_eq!(opened(false), always);
-    let all: BTreeSet<String> = always.union(&asked).cloned().collect();
-    assert_eq!(opened(true), all);
+    for (asked, listed) in [Asked::default(), COUNTERS, EVERYTHING]
+        .into_iter()
+        .zip(documented())
+    {
+        assert_eq!(opened(asked), listed, "{asked:?}");
+    }
+}
+
+/// The files that tell one machine from every other of its kind.
+fn identities(platform: &Platform, node: &str) -> Vec<Edit> {
+    let telling = ["node_desc", "node_guid", "sys_image_guid", "address"];
+    let machine = platform.machine(&NodeName::from(node));
+    let functions = machine.functions.values();
+    // Without an interface a port that is no InfiniBand port has an address that no file tells.
+    let mute = functions.filter(|it| it.netdevs.is_empty() && it.class != 0x02_07_00);
+    let mute: Vec<String> = mute.map(|it| format!("/{}/", it.pci)).collect();
+    let is_telling = |edit: &Edit| {
+        let path = edit.path().as_str();
+        let name = path.rsplit('/').next().unwrap_or_default();
+        let is_mute = mute.iter().any(|function| path.contains(function));
+        let link_local = matches!(edit, Edit::File { value: Value::Bytes(bytes), .. }
+            if path.contains("/gids/") && bytes.starts_with(b"fe80"));
+        telling.contains(&name) || link_local && !is_mute || path.ends_with("gpu_metadata.json")
+    };
+    render(&machine).into_iter().filter(is_telling).collect()
+}
+
+/// On another node, where a platform draws other numbers.
+#[test]
+fn kept_identifiers_are_those_of_the_node_wherever_the_machine_is_made() {
+    for (name, platform) in Platforms::shipped().iter() {
+        let captured = captured_with(&mut Tree::of(platform), EVERYTHING);
+        let again = again(&captured);
+        let before = identities(platform, NODE);
+        assert!(before.len() > 3, "{name}");
+        assert_ne!(before, identities(platform, "elsewhere"), "{name}");
+        for (kept, shown) in before.iter().zip(identities(&again, "elsewhere")) {
+            assert_eq!(*kept, shown, "{name}");
+        }
+        assert_eq!(edits(platform), edits(&again), "{name}");
+        let findings: Vec<String> = again.check().iter().map(ToString::to_string).collect();
+        assert_eq!(findings, [""; 0], "{name}\n{}", captured.yaml);
+        let nobody = again.anonymous().machine(&NodeName::from("elsewhere"));
+        assert_eq!(
+            nobody,
+            platform.machine(&NodeName::from("elsewhere")),
+            "{name}"
+        );
+    }
+}
+
+/// Masked they are alike where the real ones are alike: the functions of one card share a number.
+#[test]
+fn a_capture_carries_no_identity_unless_asked() {
+    for (name, platform) in Platforms::shipped().iter() {
+        let machine = platform.machine(&NodeName::from(NODE));
+        let yaml = captured(&mut Tree::of(platform)).yaml;
+        let MetadataFile::Written(metadata) = &machine.metadata else {
+            panic!("{name} has no metadata");
+        };
+        let mut told = vec![metadata.node.to_string()];
+        for gpu in &metadata.gpus {
+            told.extend([gpu.uuid.clone(), gpu.serial_number.clone()]);
+        }
+        let mut images: BTreeMap<String, BTreeSet<u64>> = BTreeMap::new();
+        let elsewhere = again(&captured(&mut Tree::of(platform)));
+        let elsewhere = elsewhere.machine(&NodeName::from("elsewhere"));
+        for (function, other) in machine.functions.values().zip(elsewhere.functions.values()) {
+            let (Some(rdma), Some(other)) = (&function.rdma, &other.rdma) else {
+                continue;
+            };
+            told.push(rdma.node_desc.clone());
+            told.extend([rdma.node_guid, rdma.sys_image_guid].map(|guid| Guid(guid).to_string()));
+            assert_ne!(rdma.node_guid, other.node_guid, "{name}");
+            let of_card = images.entry(Guid(rdma.sys_image_guid).to_string());
+            of_card.or_default().insert(other.sys_image_guid);
+            let addresses = function.netdevs.iter().map(|it| it.address.clone());
+            told.extend(addresses.map(|it| HardwareAddress(it).to_string()));
+        }
+        for told in told {
+            assert!(!yaml.contains(&told), "{name} tells `{told}`:\n{yaml}");
+        }
+        assert!(
+            images.values().all(|image| image.len() == 1),
+            "{name}: {images:?}"
+        );
+    }
 }
 
 #[test]
@@ -176,7 +285,8 @@ fn a_node_without_nics_is_told_so() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut root = LiveRoot::new(folder.path(), READ_LIMIT);
     let known = Platforms::shipped();
-    let failed = of_node(&mut root, None, "captured", false, &known).expect_err("no NICs");
+    let failed =
+        of_node(&mut root, None, "captured", Asked::default(), &known).expect_err("no NICs");
     let told = failed.to_string();
     assert!(
         told.starts_with("there are no NICs of interest: "),
@@ -195,7 +305,7 @@ fn a_read_that_hangs_is_given_up_and_told() {
     assert!(made.is_ok_and(|status| status.success()), "mkfifo");
     fs::write(device.join("hca_type"), "MT4129\n").expect("a file");
     let mut root = LiveRoot::new(folder.path(), Duration::from_millis(50));
-    let snapshot = read(&mut root, false);
+    let snapshot = read(&mut root, Asked::default());
     assert_eq!(snapshot.text("infiniband/mlx5_0/hca_type"), Some("MT4129"));
     let unread: Vec<_> = snapshot.unread().collect();
     assert_eq!(
@@ -229,7 +339,13 @@ NIC Legend:
 
 #[test]
 fn a_dump_and_a_matrix_are_a_platform_whose_choices_are_marked() {
-    let captured = of_dump(DUMP, Some(MATRIX), "captured", &Platforms::shipped());
+    let captured = of_dump(
+        DUMP,
+        Some(MATRIX),
+        "captured",
+        COUNTERS,
+        &Platforms::shipped(),
+    );
     let captured = captured.expect("it has a NIC");
     let platform = again(&captured);
     assert_eq!(platform.check(), []);
@@ -256,7 +372,13 @@ fn a_nic_that_the_matrix_lacks_is_far_from_every_gpu_and_marked() {
         .replace("mlx5_0", "mlx5_7")
         .replace("MT4129", "hca_type");
     let both = format!("{DUMP}{second}");
-    let captured = of_dump(&both, Some(MATRIX), "captured", &Platforms::shipped());
+    let captured = of_dump(
+        &both,
+        Some(MATRIX),
+        "captured",
+        COUNTERS,
+        &Platforms::shipped(),
+    );
     let platform = again(&captured.expect("it has NICs"));
     let row = &platform.profile().devices[1].topo.0;
     assert_eq!(row, &[platforms::TopoLevel::SYS; 2]);
@@ -267,7 +389,7 @@ fn a_nic_that_the_matrix_lacks_is_far_from_every_gpu_and_marked() {
 
 #[test]
 fn a_dump_without_a_matrix_says_that_a_monitor_must_refuse() {
-    let captured = of_dump(DUMP, None, "captured", &Platforms::shipped());
+    let captured = of_dump(DUMP, None, "captured", COUNTERS, &Platforms::shipped());
     let captured = captured.expect("it has a NIC");
     assert!(captured.notes[0].contains("a monitor must refuse to start"));
     assert_eq!(

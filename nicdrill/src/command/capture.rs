@@ -48,11 +48,15 @@ pub(crate) fn platform_capture(arguments: &CaptureArguments) -> Result<ExitCode,
         None => None,
     };
     let matrix = matrix.as_deref();
+    let asked = capture::Asked {
+        counters: arguments.counters,
+        identifiers: arguments.keep_identifiers,
+    };
     let captured = match &arguments.from_dump {
-        Some(file) => capture::of_dump(&text_of(file)?, matrix, name, &known),
+        Some(file) => capture::of_dump(&text_of(file)?, matrix, name, asked, &known),
         None => {
             let mut root = capture::LiveRoot::new(&arguments.root, capture::READ_LIMIT);
-            capture::of_node(&mut root, matrix, name, arguments.counters, &known)
+            capture::of_node(&mut root, matrix, name, asked, &known)
         }
     };
     let captured = captured.map_err(Stop::input)?;

@@ -1,6 +1,7 @@
 //! The command through its binary: what a person, a script and another monitor meet.
 
 mod another_make;
+mod captured;
 mod desk;
 mod help;
 mod processes;

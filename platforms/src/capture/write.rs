@@ -2,9 +2,9 @@
 
 use std::fmt::{Display, Write as _};
 
-use crate::TopoLevel;
 use crate::profile::{Device, Model, Profile};
 use crate::provenance::Entry;
+use crate::{Identifiers, TopoLevel};
 
 /// The text of the profile's file; reading it gives the profile. Variants are left out.
 pub(super) fn yaml(profile: &Profile) -> String {
@@ -64,6 +64,7 @@ pub(super) fn yaml(profile: &Profile) -> String {
             joined(of)
         ));
     }
+    identifiers(&profile.identifiers, &mut lines);
     if !profile.notes.is_empty() {
         lines.add(format_args!("notes:"));
     }
@@ -113,6 +114,54 @@ fn gpus(profile: &Profile, lines: &mut Lines) {
     }
     if let Some(level) = gpus.between {
         lines.add(format_args!("  between: {level}"));
+    }
+}
+
+fn identifiers(kept: &Identifiers, lines: &mut Lines) {
+    if kept.is_empty() {
+        return;
+    }
+    lines.add(format_args!("identifiers:"));
+    if let Some(host) = &kept.host {
+        lines.add(format_args!("  host: {}", quoted(host)));
+    }
+    if !kept.gpus.is_empty() {
+        lines.add(format_args!("  gpus:"));
+    }
+    for gpu in &kept.gpus {
+        let (uuid, serial) = (quoted(&gpu.uuid), always_quoted(&gpu.serial));
+        lines.add(format_args!("    - {{ uuid: {uuid}, serial: {serial} }}"));
+    }
+    if !kept.devices.is_empty() {
+        lines.add(format_args!("  devices:"));
+    }
+    for (name, of) in &kept.devices {
+        let mut keys = Vec::new();
+        keys.extend(
+            of.node_desc
+                .as_ref()
+                .map(|it| format!("node_desc: {}", quoted(it))),
+        );
+        for (key, guid) in [
+            ("node_guid", of.node_guid),
+            ("sys_image_guid", of.sys_image_guid),
+        ] {
+            keys.extend(guid.map(|guid| format!("{key}: \"{guid}\"")));
+        }
+        if !of.addresses.is_empty() {
+            let addresses = of.addresses.iter().map(|it| format!("\"{it}\""));
+            keys.push(format!("addresses: [{}]", joined(addresses)));
+        }
+        lines.add(format_args!(
+            "    {}: {{ {} }}",
+            quoted(name),
+            keys.join(", ")
+        ));
+    }
+    if !kept.interfaces.is_empty() {
+        let of = kept.interfaces.iter();
+        let of = of.map(|(name, address)| format!("{}: \"{address}\"", quoted(name)));
+        lines.add(format_args!("  interfaces: {{ {} }}", joined(of)));
     }
 }
 
@@ -212,6 +261,10 @@ fn quoted(text: &str) -> String {
     if is_word {
         text.to_owned()
     } else {
-        serde_json::to_string(text).expect("a text is JSON")
+        always_quoted(text)
     }
+}
+
+fn always_quoted(text: &str) -> String {
+    serde_json::to_string(text).expect("a text is JSON")
 }

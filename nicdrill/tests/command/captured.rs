@@ -1,0 +1,199 @@
+//! A node that is a real mount, read by the command as a process of its own: what is made of it is
+//! the same machine, and nothing was opened that the document does not list.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs, io,
+    os::unix::fs::MetadataExt as _,
+    path::Path,
+};
+
+use harness::sandbox::Sandbox;
+use platforms::{Platform, Platforms};
+
+use crate::desk::{Desk, can_play_processes};
+
+/// What stands at a path: its kind and mode; where it leads, or what it reads.
+#[derive(Debug, PartialEq, Eq)]
+enum Stands {
+    Folder {
+        mode: u32,
+    },
+    Link {
+        target: String,
+    },
+    File {
+        mode: u32,
+        size: u64,
+        reads: Result<Vec<u8>, Option<i32>>,
+    },
+}
+
+/// Everything below a folder, by path; what changes by itself while one looks is left out.
+fn tree(root: &Path) -> BTreeMap<String, Stands> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{folder:?}: {error}"));
+        for entry in entries {
+            let path = entry.expect("an entry").path();
+            let stands = stands(&path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+            if let Stands::Folder { .. } = stands {
+                folders.push(path.clone());
+            }
+            let below = path.strip_prefix(root).expect("it is below");
+            found.insert(below.display().to_string(), stands);
+        }
+    }
+    // Time passes on a mount.
+    found.remove("nicdrill/clock");
+    found
+}
+
+fn stands(path: &Path) -> io::Result<Stands> {
+    let metadata = fs::symlink_metadata(path)?;
+    let mode = metadata.mode();
+    Ok(if metadata.is_dir() {
+        Stands::Folder { mode }
+    } else if metadata.is_symlink() {
+        let target = fs::read_link(path)?.display().to_string();
+        Stands::Link { target }
+    } else {
+        let reads = fs::read(path).map_err(|error| error.raw_os_error());
+        let size = metadata.size();
+        Stands::File { mode, size, reads }
+    })
+}
+
+fn mounted<T>(platform: &Platform, root: &Path, look: impl FnOnce(&Sandbox) -> T) -> T {
+    let sandbox = Sandbox::mount(platform, root).expect("a mount");
+    let seen = look(&sandbox);
+    sandbox.unmount().expect("nobody holds it");
+    seen
+}
+
+/// Every platform that ships is mounted, captured by a process, and the capture mounted in its place.
+#[test]
+fn the_capture_of_a_mounted_platform_is_the_same_tree() {
+    if !can_play_processes() {
+        return;
+    }
+    let desk = Desk::new();
+    let root = desk.path("root");
+    fs::create_dir(&root).expect("a folder");
+    let words = ["platform", "capture", "--root", "root", "--counters"];
+    let words: Vec<&str> = words
+        .into_iter()
+        .chain(["--name", "captured", "--out", "-"])
+        .collect();
+    let shipped = Platforms::shipped();
+    assert!(shipped.iter().count() > 25, "all that ship");
+    for (name, platform) in shipped.iter() {
+        let (before, made) = mounted(platform, &root, |_| (tree(&root), desk.run(&words)));
+        assert_eq!(made.code, 0, "{name}: {made}");
+        let again = Platforms::read(&[("captured.yaml", &made.out)]).expect(name);
+        let again = again.get("captured").expect("its name");
+        let mark = again.provenance("devices.*").map(|(mark, _)| mark.word());
+        assert_eq!(mark, Some("captured"), "{name}");
+        let after = mounted(again, &root, |_| tree(&root));
+        assert!(before.len() > 100, "{name} shows {} paths", before.len());
+        let paths = |tree: &BTreeMap<String, Stands>| tree.keys().cloned().collect::<Vec<_>>();
+        assert_eq!(paths(&before), paths(&after), "{name}");
+        for (path, stands) in &before {
+            assert_eq!(
+                after.get(path),
+                Some(stands),
+                "{name}: {path}\n{}",
+                made.out
+            );
+        }
+    }
+}
+
+/// The first column of a table in `docs/platform.md`; a row with `omit` in it is left out.
+fn listed(table: &str, omit: &str) -> BTreeSet<String> {
+    let document = include_str!("../../../docs/platform.md");
+    let (_, rest) = document
+        .split_once(&format!("<!-- {table} -->\n"))
+        .expect(table);
+    let (rows, _) = rest.split_once(&format!("<!-- /{table} -->")).expect(table);
+    let rows = rows.lines().filter(|row| !row.contains(omit));
+    let rows = rows.filter_map(|row| row.strip_prefix("| `")?.split_once('`'));
+    rows.map(|(path, _)| path.to_owned()).collect()
+}
+
+/// Whether a path is one of those that a row of the document means.
+fn means(row: &str, path: &str) -> bool {
+    let (row, path): (Vec<&str>, Vec<&str>) = (row.split('/').collect(), path.split('/').collect());
+    row.len() == path.len()
+        && row
+            .iter()
+            .zip(&path)
+            .all(|(row, name)| *row == "*" || row == name)
+}
+
+/// The mount tells what the process opened.
+#[test]
+fn a_capture_opens_what_the_document_lists_and_nothing_else() {
+    if !can_play_processes() {
+        return;
+    }
+    let desk = Desk::new();
+    let root = desk.path("root");
+    fs::create_dir(&root).expect("a folder");
+    let shipped = Platforms::shipped();
+    let platform = shipped.get("l40s-onprem").expect("it is shipped");
+    let nics: BTreeSet<String> = platform
+        .profile()
+        .devices
+        .iter()
+        .flat_map(|it| it.netdevs.clone())
+        .collect();
+    let (made, opened, there) = mounted(platform, &root, |sandbox| {
+        drop(sandbox.files_read());
+        let made = desk.run(&["platform", "capture", "--root", "root", "--out", "-"]);
+        let opened = sandbox.files_read();
+        (made, opened, tree(&root))
+    });
+    assert_eq!(made.code, 0, "{made}");
+    let (rows, never) = (
+        listed("opened", "only with `--"),
+        listed("not opened", "of a NIC"),
+    );
+    for path in &opened {
+        assert!(
+            rows.iter().any(|row| means(row, path)),
+            "{path} is not listed"
+        );
+        assert!(
+            !never.iter().any(|row| means(row, path)),
+            "{path} asks the firmware"
+        );
+        let netdev = path
+            .strip_prefix("sys/class/net/")
+            .and_then(|it| it.strip_suffix("/speed"));
+        assert!(
+            netdev.is_none_or(|netdev| !nics.contains(netdev)),
+            "{path} asks the firmware"
+        );
+    }
+    for row in rows
+        .iter()
+        .filter(|row| !row.contains("sriov") && !row.ends_with("/speed"))
+    {
+        assert!(
+            opened.iter().any(|path| means(row, path)),
+            "{row} was not opened"
+        );
+    }
+    // What is told of a file that no machine has would be told of nothing.
+    for row in &never {
+        let last = row
+            .trim_end_matches("/*")
+            .rsplit('/')
+            .next()
+            .expect("a name");
+        let has = |path: &&String| path.contains(&format!("/{last}"));
+        assert!(there.keys().any(|path| has(&path)), "{row} is nowhere");
+    }
+}

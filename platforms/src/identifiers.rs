@@ -1,0 +1,256 @@
+//! Numbers and names that one machine bears and no other: GUIDs, hardware addresses, serial numbers,
+//! the host's name. A platform has none, and its machines draw their own (`ids.rs`), unless somebody
+//! asked a capture to keep those of the node.
+//!
+//! It leaves out local identifiers and IP addresses, which a network gives and takes, and whatever a
+//! device gets when it is replaced. Start at [`Identifiers`].
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Deserialize;
+
+use crate::{Function, Gid, LinkLayer, Machine, NetDev, NodeName, PortNumber};
+
+/// What a machine made of a platform bears instead of what it would draw.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Identifiers {
+    /// The host's name, as the metadata collector wrote it.
+    pub host: Option<String>,
+    /// Of RDMA devices, by their names at rest; virtual functions' too.
+    #[serde(default)]
+    pub devices: BTreeMap<String, DeviceIdentifiers>,
+    /// Of GPUs, in the order of their numbers.
+    #[serde(default)]
+    pub gpus: Vec<GpuIdentifiers>,
+    /// Addresses of interfaces behind which there is no RDMA device, by name.
+    #[serde(default)]
+    pub interfaces: BTreeMap<String, HardwareAddress>,
+}
+
+/// Of an RDMA device and its interfaces.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeviceIdentifiers {
+    /// What `node_desc` reads.
+    pub node_desc: Option<String>,
+    /// What `node_guid` reads.
+    pub node_guid: Option<Guid>,
+    /// What `sys_image_guid` reads: one for all functions of a card.
+    pub sys_image_guid: Option<Guid>,
+    /// Addresses of its interfaces, in the order of their ports.
+    #[serde(default)]
+    pub addresses: Vec<HardwareAddress>,
+}
+
+/// Of a GPU.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GpuIdentifiers {
+    /// Its UUID.
+    pub uuid: String,
+    /// Its serial number.
+    pub serial: String,
+}
+
+/// A GUID as the kernel groups it: `a088:c203:00e3:142a`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Guid(pub u64);
+
+impl Guid {
+    /// Of its text; `None` if it is none.
+    #[must_use]
+    pub fn by_text(text: &str) -> Option<Self> {
+        let groups: Vec<&str> = text.split(':').collect();
+        let fits = groups.len() == 4 && groups.iter().all(|group| group.len() == 4);
+        let number = u64::from_str_radix(&groups.concat(), 16).ok()?;
+        fits.then_some(Self(number))
+    }
+}
+
+impl fmt::Display for Guid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [a, b, c, d] = [48, 32, 16, 0].map(|shift| self.0 >> shift & 0xffff);
+        write!(f, "{a:04x}:{b:04x}:{c:04x}:{d:04x}")
+    }
+}
+
+impl<'de> Deserialize<'de> for Guid {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::by_text(&text).ok_or_else(|| {
+            serde::de::Error::custom(format!(
+                "`{text}` is no GUID\nhint: write four groups of four digits, as in `a088:c203:00e3:142a`"
+            ))
+        })
+    }
+}
+
+/// The address of an interface: 6 bytes, 20 for IP over InfiniBand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HardwareAddress(pub Vec<u8>);
+
+impl HardwareAddress {
+    /// Of its text; `None` if it is none.
+    #[must_use]
+    pub fn by_text(text: &str) -> Option<Self> {
+        let byte = |pair: &str| {
+            let is_pair = pair.len() == 2;
+            u8::from_str_radix(pair, 16).ok().filter(|_| is_pair)
+        };
+        let bytes: Option<Vec<u8>> = text.split(':').map(byte).collect();
+        bytes
+            .filter(|bytes| matches!(bytes.len(), 6 | 20))
+            .map(Self)
+    }
+}
+
+impl fmt::Display for HardwareAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, byte) in self.0.iter().enumerate() {
+            let colon = if place == 0 { "" } else { ":" };
+            write!(f, "{colon}{byte:02x}")?;
+        }
+        Ok(())
+    }
+}
+
+impl<'de> Deserialize<'de> for HardwareAddress {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::by_text(&text).ok_or_else(|| {
+            serde::de::Error::custom(format!(
+                "`{text}` is no hardware address\nhint: write 6 bytes (20 for IP over InfiniBand), as in `94:6d:ae:01:02:03`"
+            ))
+        })
+    }
+}
+
+impl Identifiers {
+    /// Whether nothing is kept.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The name that the metadata collector knows the node by.
+    pub(crate) fn host_or(&self, node: &NodeName) -> NodeName {
+        let host = self.host.as_ref();
+        host.map_or_else(|| node.clone(), |host| NodeName(host.clone()))
+    }
+
+    /// Writes what is kept over what a machine at rest has drawn.
+    pub(crate) fn keep(&self, machine: &mut Machine) {
+        let mut gpus = machine.gpus.to_vec();
+        for (gpu, kept) in gpus.iter_mut().zip(&self.gpus) {
+            (gpu.uuid, gpu.serial) = (kept.uuid.clone(), kept.serial.clone());
+        }
+        machine.gpus = gpus.into();
+        for (name, address) in &self.interfaces {
+            if let Some(interface) = machine.interfaces.get_mut(name) {
+                interface.address.clone_from(&address.0);
+            }
+        }
+        for function in machine.functions.values_mut() {
+            let kept = function.rdma.as_ref();
+            let kept = kept.and_then(|rdma| self.devices.get(rdma.name.as_str()));
+            if let Some(kept) = kept {
+                kept.keep(function);
+            }
+        }
+    }
+}
+
+impl DeviceIdentifiers {
+    fn keep(&self, function: &mut Function) {
+        for (netdev, address) in function.netdevs.iter_mut().zip(&self.addresses) {
+            netdev.address.clone_from(&address.0);
+        }
+        let Function { rdma, netdevs, .. } = function;
+        let Some(rdma) = rdma else { return };
+        if let Some(node_desc) = &self.node_desc {
+            rdma.node_desc.clone_from(node_desc);
+        }
+        if let Some(guid) = self.node_guid {
+            rdma.node_guid = guid.0;
+        }
+        if let Some(guid) = self.sys_image_guid {
+            rdma.sys_image_guid = guid.0;
+        }
+        for (number, port) in &mut rdma.ports {
+            let netdev = netdevs.get(usize::from(number.0) - 1);
+            let Some(id) = self.interface_id(port.layer, *number, netdev) else {
+                continue;
+            };
+            for gid in port.gids.values_mut().filter(|gid| is_link_local(gid)) {
+                gid.bytes[8..].copy_from_slice(&id);
+            }
+        }
+    }
+
+    /// The lower half of a port's link-local GIDs: the modified EUI-64 of its interface's address
+    /// (RFC 4291, appendix A); on InfiniBand the port's GUID, which is in the interface's address and
+    /// follows from the node's where there is no interface. `None` where nothing is kept of it.
+    fn interface_id(
+        &self,
+        layer: LinkLayer,
+        number: PortNumber,
+        netdev: Option<&NetDev>,
+    ) -> Option<[u8; 8]> {
+        let address = netdev.filter(|_| !self.addresses.is_empty());
+        let address = address.map(|netdev| netdev.address.as_slice());
+        match (layer, address) {
+            (LinkLayer::Ethernet, Some([a, b, c, d, e, f])) => {
+                Some([a ^ 2, *b, *c, 0xff, 0xfe, *d, *e, *f])
+            }
+            (LinkLayer::InfiniBand, Some(address)) => address.last_chunk().copied(),
+            (LinkLayer::InfiniBand, None) => {
+                let behind = (u64::from(number.0) - 1) * 0x0100_0000;
+                Some(self.node_guid?.0.wrapping_add(behind).to_be_bytes())
+            }
+            (LinkLayer::Ethernet, _) => None,
+        }
+    }
+}
+
+/// Whether it is a link-local address (RFC 4291, 2.5.6).
+fn is_link_local(gid: &Gid) -> bool {
+    gid.bytes.starts_with(&[0xfe, 0x80])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_the_kernel_are_read_and_written_alike() {
+        for text in ["a088:c203:00e3:142a", "0000:0000:0000:0000"] {
+            assert_eq!(
+                Guid::by_text(text).map(|it| it.to_string()).as_deref(),
+                Some(text)
+            );
+        }
+        for text in [
+            "a088:c203:00e3",
+            "a088c20300e3142a",
+            "a088:c203:00e3:142g",
+            "",
+        ] {
+            assert_eq!(Guid::by_text(text), None, "{text}");
+        }
+        let ipoib = "00:00:10:48:fe:80:00:00:00:00:00:00:94:6d:ae:03:00:01:02:03";
+        for text in ["94:6d:ae:01:02:03", ipoib] {
+            let address = HardwareAddress::by_text(text).map(|it| it.to_string());
+            assert_eq!(address.as_deref(), Some(text));
+        }
+        for text in [
+            "94:6d:ae:01:02",
+            "94:6d:ae:01:02:+3",
+            "94-6d-ae-01-02-03",
+            "",
+        ] {
+            assert_eq!(HardwareAddress::by_text(text), None, "{text}");
+        }
+    }
+}
