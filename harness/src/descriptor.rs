@@ -5,9 +5,12 @@
 //! monitor of another make. Nothing else in the harness knows any monitor by name. What it leaves
 //! out: starting the program (`process`) and finding a user's file. Start at [`Descriptor`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use platforms::yaml::{self, YamlError};
+use platforms::{
+    NVIDIA_NETWORKING,
+    yaml::{self, YamlError},
+};
 use scenarios::{ChecksRun, Story};
 use serde::Deserialize;
 
@@ -85,6 +88,10 @@ pub struct Descriptor {
     /// apply.
     #[serde(default)]
     pub healthz: Option<String>,
+    /// PCI vendors whose cards it speaks for: NVIDIA's unless told. Ports of other cards are nobody's to
+    /// watch, whatever their role.
+    #[serde(default = "nvidia")]
+    pub vendors: BTreeSet<u16>,
     /// Whether it can also be played in memory, by the agent in `checks`.
     #[serde(default)]
     pub memory: bool,
@@ -167,6 +174,10 @@ impl Default for Differences {
             baseline_cards: true,
         }
     }
+}
+
+fn nvidia() -> BTreeSet<u16> {
+    BTreeSet::from([NVIDIA_NETWORKING])
 }
 
 fn one() -> u32 {
@@ -273,6 +284,13 @@ impl Descriptor {
                 "write 1 or more",
             );
         }
+        if descriptor.vendors.is_empty() {
+            return wrong(
+                "vendors",
+                "`vendors` names nobody",
+                "write PCI vendors such as `[0x15b3]`, or leave it out",
+            );
+        }
         if descriptor.differences.disappearance_polls == 0 {
             return wrong(
                 "differences",
@@ -329,6 +347,7 @@ impl Descriptor {
             state_file: Vocabulary::Own,
             metrics: None,
             healthz: None,
+            vendors: nvidia(),
             memory: false,
             zoo: None,
             differences: Differences::default(),

@@ -253,6 +253,16 @@ impl Library {
         Some(Ok(rest))
     }
 
+    /// The same for a monitor that speaks for the cards of other PCI vendors.
+    #[must_use]
+    pub fn watched_by(self, descriptor: &Descriptor) -> Self {
+        Self {
+            platforms: self.platforms.for_vendors(&descriptor.vendors),
+            at_rest: Arc::default(),
+            ..self
+        }
+    }
+
     /// The names of the worlds in which a scenario may be told: its own, or every platform.
     #[must_use]
     pub fn worlds_of<'l>(&'l self, scenario: &'l Scenario) -> Vec<&'l str> {

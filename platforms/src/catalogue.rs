@@ -3,7 +3,7 @@
 //! Reading is all that happens here; a platform that was read can make machines without failing.
 //! Start at [`Platforms::shipped`] and [`Platforms::get`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::profile::Profile;
@@ -29,6 +29,10 @@ impl PlatformError {
         &self.0
     }
 }
+
+/// The PCI vendor of NVIDIA's network cards: whose cards a monitor watches unless it says otherwise
+/// (`lsd 5.3`).
+pub const NVIDIA_NETWORKING: u16 = 0x15b3;
 
 /// The files that ship: name and text.
 const SHIPPED: &[(&str, &str)] = &[
@@ -171,6 +175,16 @@ impl Platforms {
         self.all.get(name)
     }
 
+    /// The same for a monitor that speaks for the cards of these PCI vendors.
+    #[must_use]
+    pub fn for_vendors(mut self, vendors: &BTreeSet<u16>) -> Self {
+        let vendors = Arc::new(vendors.clone());
+        for platform in self.all.values_mut() {
+            platform.vendors = Arc::clone(&vendors);
+        }
+        self
+    }
+
     fn of_texts(texts: &[(&str, &str)]) -> Result<Self, PlatformError> {
         let is_driver = |text: &str| text.lines().any(|line| line.starts_with("driver_version:"));
         let mut drivers: BTreeMap<String, Driver> = BTreeMap::new();
@@ -184,6 +198,7 @@ impl Platforms {
             drivers.insert(driver.name.clone(), driver);
         }
         let drivers = Arc::new(drivers);
+        let vendors = Arc::new(BTreeSet::from([NVIDIA_NETWORKING]));
         let mut all: BTreeMap<String, Platform> = BTreeMap::new();
         for (file, text) in texts.iter().filter(|(_, text)| !is_driver(text)) {
             let profile: Arc<Profile> = Arc::new(yaml::read(file, text)?);
@@ -194,6 +209,7 @@ impl Platforms {
                 profile,
                 variant: None,
                 drivers: Arc::clone(&drivers),
+                vendors: Arc::clone(&vendors),
                 source,
             };
             for platform in base.with_variants()? {

@@ -38,7 +38,7 @@ mod template;
 mod variant;
 
 pub use assembly::{UPTIME_AT_REST_NS, WORLD_START_WALL_NS};
-pub use catalogue::{PlatformError, Platforms};
+pub use catalogue::{NVIDIA_NETWORKING, PlatformError, Platforms};
 pub use check::Finding;
 pub use driver::{
     CounterFile, Driver, Duration, Face, Keeps, LinkCondition, LinkEvent, LinkReasons, Restart,

@@ -178,12 +178,6 @@ impl Function {
     pub fn card(&self) -> String {
         self.pci.card()
     }
-
-    /// Whether it is one of NVIDIA's NICs, once Mellanox's, which alone are watched (`lsd 5.3`).
-    #[must_use]
-    pub fn is_nvidia(&self) -> bool {
-        self.vendor == 0x15b3
-    }
 }
 
 /// An RDMA device.

@@ -3,7 +3,7 @@
 //! Stories choose ports by what is declared here, whatever a monitor makes of it. How it becomes a
 //! machine is told in `assembly.rs`. Start at [`Platform::ports`] and [`Platform::machine`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::profile::{Profile, Roles};
@@ -17,6 +17,8 @@ pub struct Platform {
     pub(crate) profile: Arc<Profile>,
     pub(crate) variant: Option<String>,
     pub(crate) drivers: Arc<BTreeMap<String, Driver>>,
+    /// PCI vendors whose cards the monitor at hand speaks for.
+    pub(crate) vendors: Arc<BTreeSet<u16>>,
     /// The file it was read from.
     pub(crate) source: Arc<Source>,
 }
@@ -46,18 +48,19 @@ pub struct PortFacts {
     pub netdev: Option<String>,
     /// Whether it is a virtual function's.
     pub is_vf: bool,
-    /// Whether its card is NVIDIA's: others are nobody's to watch (`lsd 5.3`).
-    pub is_nvidia: bool,
+    /// Whether its card is of a vendor that the monitor at hand speaks for: NVIDIA unless told; others
+    /// are nobody's to watch (`lsd 5.3`).
+    pub is_of_vendor: bool,
     /// Whether its machine tells what NICs are for; where it does not, a monitor refuses to start.
     pub is_told_apart: bool,
 }
 
 impl PortFacts {
-    /// Whether a monitor is to watch it: NVIDIA's, and neither management nor virtual, on a machine
+    /// Whether a monitor is to watch it: of its vendors, and neither management nor virtual, on a machine
     /// on which it starts.
     #[must_use]
     pub fn is_monitored(&self) -> bool {
-        self.is_told_apart && self.is_nvidia && self.role != Role::Management && !self.is_vf
+        self.is_told_apart && self.is_of_vendor && self.role != Role::Management && !self.is_vf
     }
 }
 
@@ -80,6 +83,13 @@ impl Platform {
         Arc::ptr_eq(&self.profile, &other.profile)
             && Arc::ptr_eq(&self.drivers, &other.drivers)
             && self.variant == other.variant
+            && self.vendors == other.vendors
+    }
+
+    /// The PCI vendors whose cards the monitor at hand speaks for.
+    #[must_use]
+    pub fn vendors(&self) -> &BTreeSet<u16> {
+        &self.vendors
     }
 
     /// Why a monitor must refuse to start here; `None` where it must not.
@@ -194,7 +204,7 @@ impl Platform {
                         .get(usize::from(number.0) - 1)
                         .map(|netdev| netdev.name.clone()),
                     is_vf,
-                    is_nvidia: function.is_nvidia(),
+                    is_of_vendor: self.vendors.contains(&function.vendor),
                     is_told_apart,
                 });
             }

@@ -1,6 +1,9 @@
 //! The faces of a node's functions, read from its machine: only what changed is read again.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use fabric::Fabric;
 use platforms::{CounterValue, Function, NodeName, PciAddress, Role, Shared};
@@ -30,6 +33,9 @@ impl Mirror {
         if !all && self.functions == machine.functions {
             return;
         }
+        let platform = fabric.platform(node);
+        let vendors = platform.map(|platform| platform.vendors().clone());
+        let vendors = vendors.unwrap_or_default();
         let declared = fabric
             .ports(node)
             .into_iter()
@@ -51,7 +57,7 @@ impl Mirror {
                 .get(pci)
                 .copied()
                 .or(before.as_ref().map(|face| face.role));
-            if let Some(face) = face(function, role, machine.class_present).or(before) {
+            if let Some(face) = face(function, role, machine.class_present, &vendors).or(before) {
                 now.0.insert(*pci, face);
             }
         }
@@ -65,7 +71,12 @@ impl Mirror {
 
 /// The face of a function that has an RDMA device. One whose role nobody declared (it was added
 /// later) counts as one that is not watched.
-fn face(function: &Function, role: Option<Role>, class_present: bool) -> Option<FunctionFace> {
+fn face(
+    function: &Function,
+    role: Option<Role>,
+    class_present: bool,
+    vendors: &BTreeSet<u16>,
+) -> Option<FunctionFace> {
     let rdma = function.rdma.as_ref()?;
     let ports = rdma.ports.iter().map(|(number, port)| {
         let face = PortFace {
@@ -86,7 +97,9 @@ fn face(function: &Function, role: Option<Role>, class_present: bool) -> Option<
         name: rdma.name.clone(),
         listed: class_present && !function.in_other_namespace,
         role,
-        monitored: function.is_nvidia() && role != Role::Management && function.physfn.is_none(),
+        monitored: vendors.contains(&function.vendor)
+            && role != Role::Management
+            && function.physfn.is_none(),
         netdev: function.netdevs.first().map(|netdev| netdev.name.clone()),
         ports: ports.collect(),
         unreadable: unreadable.collect(),

@@ -59,6 +59,7 @@ pub(crate) fn choose(arguments: &SelectArguments, seed: u64) -> Result<Choice, S
         .cloned()
         .collect();
     let library = Library::read(&scenarios, &all_platforms).map_err(Stop::input)?;
+    let library = library.watched_by(&descriptor);
     let out = arguments.out.clone().or(settings.out);
     let out = out.unwrap_or_else(|| PathBuf::from(run_folder::DEFAULT));
 

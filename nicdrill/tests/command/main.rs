@@ -4,6 +4,7 @@ mod another_make;
 mod captured;
 mod desk;
 mod help;
+mod made_up_vendor;
 mod processes;
 mod replay;
 mod vendor;

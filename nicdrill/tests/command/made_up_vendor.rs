@@ -1,0 +1,86 @@
+//! A vendor that does not exist, added by three files: its cards' drivers and a node with them. The suite
+//! is drilled there with a small monitor of the vendor's own.
+//!
+//! The program is the example `acme_monitor` (`tests/vendor/monitor.rs`), which cargo builds before it
+//! runs these tests.
+
+use crate::desk::{Desk, can_play_processes, example};
+
+/// What the share is taken of.
+const FAMILIES: [&str; 5] = ["port", "device", "read", "restart", "connector"];
+
+/// A desk with the vendor's files, and its monitor's descriptor with these lines beside.
+fn desk(more: &str) -> Desk {
+    let desk = Desk::new();
+    desk.file("acme/acme-ib.yaml", include_str!("../vendor/acme-ib.yaml"));
+    desk.file(
+        "acme/acme-eth.yaml",
+        include_str!("../vendor/acme-eth.yaml"),
+    );
+    desk.file("acme/acme0.yaml", include_str!("../vendor/acme0.yaml"));
+    desk.file(
+        "acme-monitor.yaml",
+        &format!(
+            "descriptor_version: 1\n\
+             name: acme-monitor\n\
+             command: [{}, --root, '{{root}}', --socket, '{{socket}}', --node, '{{node}}', --state, '{{state_file}}', --vendor, '0x0acb']\n\
+             clock: file\n\
+             differences: {{ baseline_devices: false, baseline_cards: false }}\n\
+             {more}",
+            example("acme_monitor").display()
+        ),
+    );
+    desk
+}
+
+#[test]
+fn a_made_up_vendor_is_drilled_by_data_alone() {
+    if !can_play_processes() {
+        return;
+    }
+    let desk = desk("vendors: [0x0acb]\n");
+    let checked = desk.run(&["platform", "show", "acme0", "--platforms", "acme"]);
+    assert_eq!(checked.code, 0, "{checked}");
+    let words = [
+        "run",
+        "--monitor",
+        "acme-monitor.yaml",
+        "--platform",
+        "./acme",
+        "--require",
+        "process",
+    ];
+    let ran = desk.run(&[&words[..], &FAMILIES[..]].concat());
+    let passed = desk.text("nicdrill.out/passed.txt");
+    let passed = passed
+        .lines()
+        .filter(|drill| drill.ends_with("@acme0"))
+        .count();
+    let of_families = scenarios::shipped().iter().filter(|(file, _)| {
+        let family = file.split('/').next().unwrap_or_default();
+        FAMILIES.contains(&family)
+    });
+    let all = of_families.count();
+    assert!(all > 80, "{all} scenarios in these families");
+    assert!(passed * 100 >= all * 60, "{passed} of {all} passed\n{ran}");
+}
+
+#[test]
+fn without_its_vendor_a_monitor_has_nothing_to_watch_there() {
+    let desk = desk("");
+    let listed = desk.run(&[
+        "list",
+        "port",
+        "--monitor",
+        "acme-monitor.yaml",
+        "--platform",
+        "./acme",
+    ]);
+    assert_eq!(listed.code, 4, "{listed}");
+    assert!(
+        listed
+            .out
+            .contains("port/cable-pulled@acme0  not applicable: "),
+        "{listed}"
+    );
+}

@@ -1,0 +1,435 @@
+//! A small monitor of a card vendor's own: the program that `tests/command/made_up_vendor.rs` puts in the
+//! chair. It watches functions of one PCI vendor, keeps what was accepted in a file, and judges states by
+//! its own few rules.
+//!
+//! It leaves out counters, comparisons of cards and every flag but the paths that it is given.
+
+use std::{
+    collections::BTreeMap,
+    env, fs, io,
+    path::{Path, PathBuf},
+    process, thread,
+    time::Duration,
+};
+
+use proto::{Entity, HealthEvent, HealthEvents, ProcessingStrategy, RecommendedAction};
+use serde::{Deserialize, Serialize};
+use signal_hook::{consts::SIGTERM, iterator::Signals};
+use tonic::Code;
+
+/// How long a port may be neither well nor dead, or unreadable.
+const PATIENCE_NS: u64 = 30_000_000_000;
+/// Polls at the start in which an unreadable port is waited for.
+const FIRST_POLLS: u32 = 3;
+/// How often a call is tried in a poll, if it can be tried again.
+const ATTEMPTS: u32 = 5;
+
+/// What was last said of something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
+enum Said {
+    #[default]
+    Nothing,
+    Well,
+    Ill,
+    Dead,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Port {
+    said: Said,
+    /// Boot time since when it has been neither well nor dead.
+    ill_since: Option<u64>,
+    /// Boot time since when it cannot be read.
+    unread_since: Option<u64>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Device {
+    check: String,
+    gone: bool,
+    ports: BTreeMap<String, Port>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Memory {
+    boot_id: String,
+    devices: BTreeMap<String, Device>,
+    /// Devices that are somebody else's.
+    others: BTreeMap<String, ()>,
+    has_begun: bool,
+}
+
+/// Something to say, and what is remembered once it was taken.
+struct News {
+    device: String,
+    port: Option<String>,
+    said: Said,
+    text: String,
+}
+
+struct Watch {
+    root: PathBuf,
+    vendor: String,
+    node: String,
+    state: PathBuf,
+    memory: Memory,
+    polls: u32,
+    clock: (u64, u64),
+    /// The time stamp that it gave last: each is later than the one before.
+    stamp: u64,
+}
+
+/// What a port is now, if it could be read.
+enum Seen {
+    Well,
+    Ill(String),
+    Dead(String),
+    /// Nothing follows from it.
+    Idle,
+    Unread(String),
+}
+
+impl Watch {
+    fn class(&self) -> PathBuf {
+        self.root.join("sys/class/infiniband")
+    }
+
+    /// Looks once; what there is to say. Nothing where the devices cannot be listed.
+    fn poll(&mut self) -> Vec<News> {
+        let listed = names(&self.class());
+        let (wall, boot) = self.clock;
+        let text = fs::read_to_string(self.root.join("nicdrill/clock")).unwrap_or_default();
+        let mut numbers = text.split_whitespace().map(str::parse);
+        self.clock = match (numbers.next(), numbers.next()) {
+            (Some(Ok(wall)), Some(Ok(boot))) => (wall, boot),
+            _ => (wall, boot),
+        };
+        let listed = match listed {
+            Ok(listed) => listed,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(_) => return Vec::new(),
+        };
+        for name in &listed {
+            let known =
+                self.memory.devices.contains_key(name) || self.memory.others.contains_key(name);
+            if !known {
+                match self.is_ours(name) {
+                    true => drop(self.memory.devices.insert(name.clone(), Device::default())),
+                    false => drop(self.memory.others.insert(name.clone(), ())),
+                }
+            }
+        }
+        let mut news = Vec::new();
+        let mut devices = std::mem::take(&mut self.memory.devices);
+        let mut waits = false;
+        for (name, device) in &mut devices {
+            if listed.contains(name) {
+                waits |= self.look(name, device, &mut news);
+            } else if !device.gone {
+                news.push(News {
+                    device: name.clone(),
+                    port: None,
+                    said: Said::Dead,
+                    text: format!("{name} is no longer there"),
+                });
+            }
+        }
+        self.memory.devices = devices;
+        self.polls += 1;
+        if waits && !self.memory.has_begun && self.polls <= FIRST_POLLS {
+            return Vec::new();
+        }
+        self.memory.has_begun = true;
+        news
+    }
+
+    /// One device that is there; whether a port of it cannot be read.
+    fn look(&self, name: &str, device: &mut Device, news: &mut Vec<News>) -> bool {
+        let (_, now) = self.clock;
+        let folder = self.class().join(name).join("ports");
+        let ports = names(&folder).unwrap_or_default();
+        let mut said = Vec::new();
+        let mut unread = false;
+        let mut all_well = !ports.is_empty();
+        for number in ports {
+            let layer = fs::read_to_string(folder.join(&number).join("link_layer"));
+            let is_ethernet = layer.is_ok_and(|layer| layer.trim() == "Ethernet");
+            device.check = if is_ethernet {
+                "EthernetStateCheck"
+            } else {
+                "InfiniBandStateCheck"
+            }
+            .into();
+            let seen = seen(&folder.join(&number), is_ethernet);
+            let before = device.ports.get(&number).cloned().unwrap_or_default();
+            let port = device.ports.entry(number.clone()).or_default();
+            all_well &= matches!(seen, Seen::Well) || before.said == Said::Nothing && !device.gone;
+            let mut tell = |it: Said, text: String| {
+                let (device, port) = (name.to_owned(), Some(number.clone()));
+                said.push(News {
+                    device,
+                    port,
+                    said: it,
+                    text,
+                });
+            };
+            if !matches!(seen, Seen::Unread(_)) {
+                port.unread_since = None;
+            }
+            if !matches!(seen, Seen::Ill(_) | Seen::Unread(_)) {
+                port.ill_since = None;
+            }
+            match seen {
+                Seen::Well if before.said != Said::Well => {
+                    tell(Said::Well, "carries traffic".into())
+                }
+                Seen::Well | Seen::Idle => {}
+                Seen::Dead(text) if matches!(before.said, Said::Well | Said::Ill) => {
+                    tell(Said::Dead, text)
+                }
+                Seen::Dead(_) => {}
+                Seen::Ill(text) => {
+                    let since = *port.ill_since.get_or_insert(now);
+                    let is_late = now.saturating_sub(since) > PATIENCE_NS;
+                    match before.said {
+                        Said::Well => tell(Said::Ill, text),
+                        Said::Ill if is_late => tell(Said::Dead, text),
+                        _ => {}
+                    }
+                }
+                Seen::Unread(text) => {
+                    unread = true;
+                    let since = *port.unread_since.get_or_insert(now);
+                    if now.saturating_sub(since) > PATIENCE_NS && before.said == Said::Well {
+                        tell(Said::Ill, text);
+                    }
+                }
+            }
+        }
+        if device.gone {
+            // First the device, then its ports: nothing is said of it before it is whole.
+            if !all_well {
+                return unread;
+            }
+            let (device, port) = (name.to_owned(), None);
+            let text = format!("{name} is back");
+            news.push(News {
+                device,
+                port,
+                said: Said::Well,
+                text,
+            });
+        }
+        news.extend(said);
+        unread
+    }
+
+    /// A physical function of our vendor that is on a GPU's node and not the host's front door.
+    fn is_ours(&self, name: &str) -> bool {
+        let device = self.class().join(name).join("device");
+        let text = |file: &str| fs::read_to_string(device.join(file)).unwrap_or_default();
+        let routes = fs::read_to_string(self.root.join("proc/net/route")).unwrap_or_default();
+        let mut doors = routes.lines().filter_map(|line| {
+            let mut columns = line.split_whitespace();
+            let (interface, to) = (columns.next()?, columns.next()?);
+            (to == "00000000").then_some(interface)
+        });
+        let own = names(&device.join("net")).unwrap_or_default();
+        let is_door = doors.any(|door| own.iter().any(|name| name == door));
+        let is_virtual = device.join("physfn").exists();
+        text("vendor").trim() == self.vendor
+            && text("numa_node").trim() != "-1"
+            && !is_virtual
+            && !is_door
+    }
+
+    /// What was said and taken is remembered.
+    fn remember(&mut self, news: &News) {
+        let Some(device) = self.memory.devices.get_mut(&news.device) else {
+            return;
+        };
+        match &news.port {
+            None if news.said == Said::Dead => {
+                device.gone = true;
+                device
+                    .ports
+                    .values_mut()
+                    .for_each(|port| *port = Port::default());
+            }
+            None => device.gone = false,
+            Some(number) => device.ports.entry(number.clone()).or_default().said = news.said,
+        }
+    }
+
+    fn event(&mut self, news: &News) -> HealthEvent {
+        self.stamp = self.clock.0.max(self.stamp + 1);
+        let entity = |kind: &str, value: &str| Entity {
+            entity_type: kind.to_owned(),
+            entity_value: value.to_owned(),
+        };
+        let mut entities = vec![entity("NIC", &news.device)];
+        entities.extend(news.port.iter().map(|port| entity("NICPort", port)));
+        let dead = news.said == Said::Dead;
+        let action = if dead {
+            RecommendedAction::ReplaceVm
+        } else {
+            RecommendedAction::None
+        };
+        HealthEvent {
+            version: proto::VERSION,
+            agent: "nic-health-monitor".to_owned(),
+            component_class: "NIC".to_owned(),
+            check_name: self.memory.devices[&news.device].check.clone(),
+            is_fatal: dead,
+            is_healthy: news.said == Said::Well,
+            message: news.text.clone(),
+            recommended_action: action.into(),
+            entities_impacted: entities,
+            generated_timestamp: Some(proto::timestamp_from_ns(self.stamp)),
+            node_name: self.node.clone(),
+            processing_strategy: ProcessingStrategy::ExecuteRemediation.into(),
+            ..HealthEvent::default()
+        }
+    }
+
+    /// Puts the memory safely into its file.
+    fn save(&self) -> io::Result<()> {
+        let text = serde_json::to_vec(&self.memory).map_err(io::Error::other)?;
+        let beside = self.state.with_extension("part");
+        fs::write(&beside, text)?;
+        fs::rename(beside, &self.state)
+    }
+}
+
+/// What a port's two files say; the kernel's number and its own name for it must agree.
+fn seen(folder: &Path, is_ethernet: bool) -> Seen {
+    const STATES: [&str; 6] = ["NOP", "DOWN", "INIT", "ARMED", "ACTIVE", "ACTIVE_DEFER"];
+    const PHYS: [&str; 8] = [
+        "",
+        "Sleep",
+        "Polling",
+        "Disabled",
+        "PortConfigurationTraining",
+        "LinkUp",
+        "LinkErrorRecovery",
+        "Phy Test",
+    ];
+    let read = |file: &str, words: &[&str]| {
+        let text = fs::read_to_string(folder.join(file)).map_err(|error| error.to_string())?;
+        let (number, word) = text.trim_end().split_once(": ").ok_or("garbled")?;
+        let number: usize = number.parse().map_err(|_| "garbled")?;
+        match words.get(number) {
+            Some(known) if *known != word && !known.is_empty() => Err("garbled".to_owned()),
+            _ => Ok((number, word.to_owned())),
+        }
+    };
+    match (read("state", &STATES), read("phys_state", &PHYS)) {
+        (Err(error), _) | (_, Err(error)) => Seen::Unread(format!("cannot be read: {error}")),
+        (Ok((4, _)), Ok((5, _))) => Seen::Well,
+        (Ok((state, word)), Ok((phys, phys_word))) => {
+            let text = format!("is {word}, {phys_word}");
+            match (state, phys) {
+                (1, _) => Seen::Dead(text),
+                (_, 3) if !is_ethernet => Seen::Dead(text),
+                _ if is_ethernet => Seen::Idle,
+                _ => Seen::Ill(text),
+            }
+        }
+    }
+}
+
+fn names(folder: &Path) -> io::Result<Vec<String>> {
+    let entries =
+        fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
+    let mut names: Vec<String> = entries.collect::<io::Result<_>>()?;
+    names.sort();
+    Ok(names)
+}
+
+/// Sends a batch until it is taken, refused for good, or was tried often enough.
+fn send(runtime: &tokio::runtime::Runtime, socket: &str, events: Vec<HealthEvent>) -> bool {
+    let batch = HealthEvents {
+        version: proto::VERSION,
+        events,
+    };
+    for _ in 0..ATTEMPTS {
+        let sent = runtime.block_on(async {
+            let endpoint = tonic::transport::Endpoint::from_shared(format!("unix://{socket}"));
+            let channel = endpoint.expect("a path").connect().await;
+            let channel = channel.map_err(|_| tonic::Status::unavailable("no connector"))?;
+            let mut client = tonic::client::Grpc::new(channel);
+            let ready = client.ready().await;
+            ready.map_err(|_| tonic::Status::unavailable("no connector"))?;
+            let codec = tonic_prost::ProstCodec::<HealthEvents, ()>::default();
+            let path = proto::METHOD_PATH.parse().expect("a path");
+            client
+                .unary(tonic::Request::new(batch.clone()), path, codec)
+                .await
+        });
+        match sent {
+            Ok(_) => return true,
+            Err(status) if !matches!(status.code(), Code::Unavailable | Code::Unknown) => {
+                return false;
+            }
+            Err(_) => thread::sleep(Duration::from_millis(2)),
+        }
+    }
+    false
+}
+
+fn main() -> io::Result<()> {
+    let arguments: Vec<String> = env::args().collect();
+    let after = |flag: &str| {
+        let place = arguments.iter().position(|word| word == flag);
+        let value = place.and_then(|place| arguments.get(place + 1));
+        value.cloned().unwrap_or_default()
+    };
+    let mut signals = Signals::new([SIGTERM])?;
+    thread::spawn(move || {
+        if signals.forever().next().is_some() {
+            process::exit(0);
+        }
+    });
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let root = PathBuf::from(after("--root"));
+    let state = PathBuf::from(after("--state"));
+    let saved = fs::read(&state).ok();
+    let saved = saved.and_then(|bytes| serde_json::from_slice::<Memory>(&bytes).ok());
+    let boot_id =
+        fs::read_to_string(root.join("proc/sys/kernel/random/boot_id")).unwrap_or_default();
+    let mut watch = Watch {
+        vendor: after("--vendor"),
+        node: after("--node"),
+        memory: saved
+            .filter(|memory| memory.boot_id == boot_id)
+            .unwrap_or_default(),
+        state,
+        root,
+        polls: 0,
+        clock: (0, 0),
+        stamp: 0,
+    };
+    watch.memory.boot_id = boot_id;
+    let socket = after("--socket");
+    loop {
+        let before = watch.memory.clone();
+        let news = watch.poll();
+        for check in ["InfiniBandStateCheck", "EthernetStateCheck"] {
+            let own = news
+                .iter()
+                .filter(|news| watch.memory.devices[&news.device].check == check);
+            let own: Vec<&News> = own.collect();
+            let events: Vec<HealthEvent> = own.iter().map(|news| watch.event(news)).collect();
+            if !events.is_empty() && send(&runtime, &socket, events) {
+                own.into_iter().for_each(|news| watch.remember(news));
+            }
+        }
+        if watch.memory != before {
+            // What cannot be kept is said again after a restart.
+            drop(watch.save());
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
