@@ -32,6 +32,7 @@ pub mod read_files;
 pub mod run_folder;
 #[cfg(feature = "process")]
 pub mod sandbox;
+pub mod schema;
 pub mod suite;
 #[cfg(feature = "zoo")]
 pub mod zoo;

@@ -54,6 +54,12 @@ pub(crate) enum Command {
         /// A command, or one of: scenario, platform, faults, exit-codes
         topic: Option<String>,
     },
+    /// The form of a file as JSON Schema, for an editor: profile, driver, scenario or world
+    Schema {
+        /// Of which file
+        #[arg(value_name = "profile|driver|scenario|world")]
+        of: SchemaOf,
+    },
     #[command(flatten)]
     Planned(Planned),
 }
@@ -64,18 +70,23 @@ pub(crate) enum Planned {
     /// A live node into a scenario
     #[command(hide = true, disable_help_flag = true)]
     Record(Rest),
-    /// The schemas of the files
-    #[command(hide = true, disable_help_flag = true)]
-    Schema(Rest),
 }
 
 impl Planned {
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Record(_) => "record",
-            Self::Schema(_) => "schema",
         }
     }
+}
+
+/// A file that has a form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchemaOf {
+    Profile,
+    Driver,
+    Scenario,
+    World,
 }
 
 /// Whatever follows.

@@ -10,6 +10,7 @@ mod mount;
 mod platform;
 mod replay;
 mod run;
+mod schema;
 mod select;
 mod show;
 mod stage;
@@ -24,6 +25,7 @@ pub(crate) use mount::mount;
 pub(crate) use platform::{platform_check, platform_list, platform_show, platform_topo};
 pub(crate) use replay::replay;
 pub(crate) use run::run;
+pub(crate) use schema::schema;
 pub(crate) use show::show;
 pub(crate) use still::{link_show, lnet_show};
 #[cfg(feature = "zoo")]

@@ -7,6 +7,7 @@ mod help;
 mod made_up_vendor;
 mod processes;
 mod replay;
+mod schema;
 mod vendor;
 mod whole;
 mod words;

@@ -129,7 +129,7 @@ fn a_story_that_fits_nowhere_is_not_applicable_and_counted() {
 #[case(&["lnet", "show", "lnet/second-interface-carries", "--view", "nett"], "`nett` is not a view of LNet")]
 #[case(&["lnet", "show", "port/cable-pulled@h100-oci"], "has no workload on LNet")]
 #[case(&["record"], "`record` is planned and not built yet")]
-#[case(&["schema", "scenario"], "`schema` is planned and not built yet")]
+#[case(&["schema", "weather"], "invalid value 'weather'")]
 #[case(&["platform", "new", "mine", "--from", "h100-oic"], "did you mean `h100-oci`")]
 #[case(&["platform", "new", "dgx-a100"], "there is a platform `dgx-a100` already")]
 #[case(&["platform", "capture", "--name", "dgx-a100"], "there is a platform `dgx-a100` already")]

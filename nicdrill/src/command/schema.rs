@@ -1,0 +1,22 @@
+//! `nicdrill schema`: the form of a file, for an editor.
+
+use harness::schema;
+use reports::ExitCode;
+
+use super::Stop;
+use crate::{
+    arguments::{Color, SchemaOf},
+    terminal::Terminal,
+};
+
+/// Prints the form as JSON Schema.
+pub(crate) fn schema(of: SchemaOf) -> Result<ExitCode, Stop> {
+    let form = match of {
+        SchemaOf::Profile => schema::profile(),
+        SchemaOf::Driver => schema::driver(),
+        SchemaOf::Scenario => schema::scenario(),
+        SchemaOf::World => schema::world(),
+    };
+    Terminal::new(Color::Never).out(&format!("{form}\n"));
+    Ok(ExitCode::Success)
+}

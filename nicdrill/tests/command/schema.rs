@@ -1,0 +1,228 @@
+//! The forms that `nicdrill schema` prints hold what ships, and refuse a key that the parsers refuse.
+
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::desk::Desk;
+
+fn form(of: &str) -> Value {
+    let ran = Desk::new().run(&["schema", of]);
+    assert_eq!(ran.code, 0, "{ran}");
+    let form: Value = serde_json::from_str(&ran.out).expect("JSON");
+    assert_eq!(
+        form["$schema"],
+        "https://json-schema.org/draft/2020-12/schema"
+    );
+    form
+}
+
+/// What a document lacks of its form: of the dialect this knows the keywords that the forms use, and a
+/// keyword that it does not know is an error of its own.
+fn faults(root: &Value, form: &Value, document: &Value) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (keyword, said) in form.as_object().expect("a form is a map") {
+        let fault = |what: String| vec![format!("{keyword}: {what:.200}")];
+        faults.extend(match keyword.as_str() {
+            "$schema" | "$defs" | "title" | "description" => Vec::new(),
+            "$ref" => {
+                let path = said
+                    .as_str()
+                    .and_then(|it| it.strip_prefix('#'))
+                    .expect("a place");
+                faults_of_all([root.pointer(path).expect("it is there")], root, document)
+            }
+            "type" => {
+                let kinds = said.as_array().cloned().unwrap_or(vec![said.clone()]);
+                let is = |kind: &Value| match kind.as_str().expect("a word") {
+                    "object" => document.is_object(),
+                    "array" => document.is_array(),
+                    "string" => document.is_string(),
+                    "number" => document.is_number(),
+                    "integer" => document.is_i64() || document.is_u64(),
+                    "boolean" => document.is_boolean(),
+                    "null" => document.is_null(),
+                    other => panic!("no type `{other}`"),
+                };
+                if kinds.iter().any(is) {
+                    Vec::new()
+                } else {
+                    fault(format!("{document} is no {said}"))
+                }
+            }
+            "enum" => match said.as_array().expect("a list").contains(document) {
+                true => Vec::new(),
+                false => fault(format!("{document} is none of {said}")),
+            },
+            "const" if said == document => Vec::new(),
+            "const" => fault(format!("{document} is not {said}")),
+            "minimum" => match document.as_f64() < said.as_f64() && document.is_number() {
+                true => fault(format!("{document} is below {said}")),
+                false => Vec::new(),
+            },
+            "anyOf" => {
+                let forms = said.as_array().expect("a list").iter();
+                let all: Vec<Vec<String>> = forms
+                    .map(|form| self::faults(root, form, document))
+                    .collect();
+                match all.iter().any(Vec::is_empty) {
+                    true => Vec::new(),
+                    false => fault(format!("{document} fits no form")),
+                }
+            }
+            "items" => {
+                let items = document.as_array().into_iter().flatten();
+                items
+                    .flat_map(|item| self::faults(root, said, item))
+                    .collect()
+            }
+            "required" => {
+                let keys = said
+                    .as_array()
+                    .expect("a list")
+                    .iter()
+                    .filter_map(Value::as_str);
+                let lacking =
+                    keys.filter(|key| document.is_object() && document.get(key).is_none());
+                lacking
+                    .flat_map(|key| fault(format!("`{key}` is missing")))
+                    .collect()
+            }
+            "properties" => {
+                let forms = said.as_object().expect("a map").iter();
+                let there = forms.filter_map(|(key, form)| Some((form, document.get(key)?)));
+                there
+                    .flat_map(|(form, value)| self::faults(root, form, value))
+                    .collect()
+            }
+            "additionalProperties" => {
+                let others = document.as_object().into_iter().flatten();
+                let others = others.filter(|(key, _)| form["properties"].get(key).is_none());
+                others
+                    .flat_map(|(key, value)| match said {
+                        Value::Bool(false) => fault(format!("`{key}` is unknown")),
+                        form => self::faults(root, form, value),
+                    })
+                    .collect()
+            }
+            "propertyNames" => {
+                let names = document.as_object().into_iter().flatten();
+                names
+                    .flat_map(|(key, _)| self::faults(root, said, &json!(key)))
+                    .collect()
+            }
+            other => panic!("the keyword `{other}` is unknown here"),
+        });
+    }
+    faults
+}
+
+fn faults_of_all<'f>(
+    forms: impl IntoIterator<Item = &'f Value>,
+    root: &Value,
+    document: &Value,
+) -> Vec<String> {
+    forms
+        .into_iter()
+        .flat_map(|form| faults(root, form, document))
+        .collect()
+}
+
+fn is_valid(form: &Value, document: &Value) -> bool {
+    faults(form, form, document).is_empty()
+}
+
+fn check(form: &Value, file: &str, document: &Value) {
+    let faults = faults(form, form, document);
+    assert!(faults.is_empty(), "{file}: {faults:#?}");
+}
+
+/// A YAML text as an editor sees it: keys are texts.
+fn document(text: &str) -> Value {
+    platforms::yaml::read("file", text).expect("a shipped file is YAML")
+}
+
+fn shipped(of: &str) -> Vec<(String, Value)> {
+    let own = |(file, text): (&'static str, &'static str)| (file.to_owned(), document(text));
+    match of {
+        "scenario" => scenarios::shipped().iter().copied().map(own).collect(),
+        "world" => scenarios::shipped_worlds()
+            .iter()
+            .copied()
+            .map(own)
+            .collect(),
+        folder => platforms::Platforms::shipped_texts()
+            .filter(|(file, _)| file.starts_with(&format!("{folder}s/")))
+            .map(own)
+            .collect(),
+    }
+}
+
+#[rstest]
+#[case("profile", 15)]
+#[case("driver", 5)]
+#[case("scenario", 200)]
+#[case("world", 1)]
+fn what_ships_has_its_form(#[case] of: &str, #[case] least: usize) {
+    let form = form(of);
+    let files = shipped(of);
+    assert!(files.len() >= least, "{} files", files.len());
+    for (file, document) in &files {
+        check(&form, file, document);
+    }
+}
+
+/// Each key of each map of a shipped file, misspelt, wherever the form names its keys.
+#[rstest]
+#[case("profile", &["platform_version", "gpus/model", "devices/0/netdevs", "models/cx7/fw_ver", "provenance/0/of"])]
+#[case("driver", &["kernel_driver", "counters/0/bits", "faces/active/operstate", "keeps/reboot/name"])]
+#[case("scenario", &["timeline", "timeline/0/at", "why"])]
+#[case("world", &["nodes", "nodes/0/name"])]
+fn a_misspelt_key_is_refused(#[case] of: &str, #[case] keys: &[&str]) {
+    let form = form(of);
+    for key in keys {
+        let (above, name) = key.rsplit_once('/').unwrap_or(("", key));
+        let pointer = if above.is_empty() {
+            String::new()
+        } else {
+            format!("/{above}")
+        };
+        let mut tried = 0;
+        for (file, mut document) in shipped(of) {
+            let Some(Value::Object(map)) = document.pointer_mut(&pointer) else {
+                continue;
+            };
+            let Some(value) = map.remove(name) else {
+                continue;
+            };
+            map.insert(format!("{name}e"), value);
+            tried += 1;
+            assert!(!is_valid(&form, &document), "{file}: `{key}e` is taken");
+        }
+        assert!(tried > 0, "no file has `{key}`");
+    }
+}
+
+#[rstest]
+#[case::verb(json!({ "cutt": "victim" }))]
+#[case::key_of_a_verb(json!({ "flap": "victim", "tims": 3 }))]
+#[case::key_of_another_verb(json!({ "cut": "victim", "times": 3 }))]
+#[case::planned(json!({ "rules": "lsd" }))]
+#[case::time_without_a_unit(json!({ "train_slowly": "victim", "takes": 20 }))]
+fn a_deed_that_the_parser_refuses_is_refused(#[case] deed: Value) {
+    let form = form("scenario");
+    let with = |deed: &Value| {
+        json!({
+            "scenario": "a test", "why": "a test",
+            "timeline": [{ "at": "1s", "do": [deed], "expect": ["baseline"] }],
+        })
+    };
+    check(&form, "good", &with(&json!({ "cut": "victim" })));
+    assert!(!is_valid(&form, &with(&deed)), "{deed}");
+}
+
+#[test]
+fn the_forms_say_what_keys_mean() {
+    let scenario = form("scenario");
+    let text = scenario["properties"]["timeline"]["description"].as_str();
+    assert!(text.is_some_and(|text| text.starts_with("What happens and what must be said.")));
+}
