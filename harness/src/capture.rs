@@ -17,7 +17,7 @@ use platforms::{
 };
 
 pub use live::LiveRoot;
-pub use reader::{Asked, Guest, read};
+pub use reader::{Asked, Guest, Unread, read};
 
 use crate::platform_check::roles_found;
 

@@ -22,6 +22,7 @@ mod turn;
 
 pub mod capture;
 pub mod help_pages;
+pub mod incident;
 mod link_page;
 mod lnet_page;
 pub mod platform_check;

@@ -1,6 +1,6 @@
 //! The words of the command line.
 //!
-//! What a word does stands in [`mod@crate::command`]; words that are planned and not built yet are
+//! What a word does stands in [`mod@crate::command`]; flags that are planned and not built yet are
 //! listed here too, so that they are refused by name and not as typing errors.
 
 use std::{ffi::OsString, path::PathBuf};
@@ -60,24 +60,8 @@ pub(crate) enum Command {
         #[arg(value_name = "profile|driver|scenario|world")]
         of: SchemaOf,
     },
-    #[command(flatten)]
-    Planned(Planned),
-}
-
-/// Words that are planned and not built yet.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Planned {
-    /// A live node into a scenario
-    #[command(hide = true, disable_help_flag = true)]
-    Record(Rest),
-}
-
-impl Planned {
-    pub(crate) fn name(&self) -> &'static str {
-        match self {
-            Self::Record(_) => "record",
-        }
-    }
+    /// What happens to a node's NICs, as a scenario that can be told again
+    Record(RecordArguments),
 }
 
 /// A file that has a form.
@@ -385,6 +369,31 @@ pub(crate) struct MountArguments {
     pub(crate) platform: String,
     /// Where; the folder is made if it is not there
     pub(crate) dir: PathBuf,
+    #[command(flatten)]
+    pub(crate) folders: PlatformFolders,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct RecordArguments {
+    /// The platform that the node is: a name, or a file such as `platform capture` writes
+    #[arg(long, value_name = "PLATFORM|FILE")]
+    pub(crate) platform: String,
+    /// The node's root folder
+    #[arg(long, value_name = "DIR", default_value = "/")]
+    pub(crate) root: PathBuf,
+    /// How long, such as `1h` [default: until it is ended by SIGINT or SIGTERM]
+    #[arg(long = "for", value_name = "TIME")]
+    pub(crate) length: Option<String>,
+    /// How often it looks: a poll of the story
+    #[arg(long, value_name = "TIME", default_value = "1s")]
+    pub(crate) every: String,
+    /// The file to write
+    #[arg(long, value_name = "FILE", default_value = "incident.yaml")]
+    pub(crate) out: PathBuf,
+    /// A file with the time, `<wall ns> <boot ns>`, such as a drill's `nicdrill/clock` [default: the
+    /// system's clock]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) clock_path: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) folders: PlatformFolders,
 }

@@ -59,7 +59,7 @@ fn command(command: Command) -> Result<process::ExitCode, Stop> {
         Command::Monitor(_) => unreachable!("`monitor` is taken before the command line is read"),
         Command::Help { topic } => command::help(topic.as_deref()),
         Command::Schema { of } => command::schema(of),
-        Command::Planned(planned) => Err(Stop::not_built(planned.name())),
+        Command::Record(arguments) => command::record(&arguments),
     }
     .map(Into::into)
 }

@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use super::Guest;
+use super::{Guest, Unread};
 
 /// The most that is read of one file, bytes: sysfs gives a page, a route table can be long.
 const MOST_BYTES: u64 = 1024 * 1024;
@@ -87,21 +87,34 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+fn names(folder: &Path) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        names.extend(entry?.file_name().into_string());
+    }
+    names.sort();
+    Ok(names)
+}
+
+fn answered<T>(answer: io::Result<T>) -> Option<Result<T, Unread>> {
+    match answer {
+        Ok(answer) => Some(Ok(answer)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => Some(Err(Unread {
+            told: error.to_string(),
+            errno: error.raw_os_error().map(simfs::Errno),
+        })),
+    }
+}
+
 impl Guest for LiveRoot {
-    fn list(&mut self, folder: &str) -> Vec<String> {
-        let entries = fs::read_dir(self.root.join(folder)).into_iter().flatten();
-        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        let mut names: Vec<String> = names.collect();
-        names.sort();
-        names
+    fn list(&mut self, folder: &str) -> Option<Result<Vec<String>, Unread>> {
+        answered(names(&self.root.join(folder)))
     }
 
-    fn read(&mut self, file: &str) -> Option<Result<String, String>> {
-        match self.bounded(self.root.join(file)) {
-            Ok(bytes) => Some(Ok(String::from_utf8_lossy(&bytes).into_owned())),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => Some(Err(error.to_string())),
-        }
+    fn read(&mut self, file: &str) -> Option<Result<String, Unread>> {
+        let read = self.bounded(self.root.join(file));
+        answered(read.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
     }
 
     fn link(&mut self, path: &str) -> Option<String> {

@@ -3,17 +3,27 @@
 use std::collections::BTreeSet;
 
 use platforms::{PciAddress, capture::Snapshot};
+use simfs::Errno;
 
 use super::asked;
 
 /// Hands in a node's file system; paths have no slash in front.
 pub trait Guest {
-    /// The names in a folder; nothing if it is not there or cannot be listed.
-    fn list(&mut self, folder: &str) -> Vec<String>;
+    /// The names in a folder, in order; `None` if it is not there, else why it cannot be listed.
+    fn list(&mut self, folder: &str) -> Option<Result<Vec<String>, Unread>>;
     /// A file's text; `None` if it is not there, else why it cannot be read.
-    fn read(&mut self, file: &str) -> Option<Result<String, String>>;
+    fn read(&mut self, file: &str) -> Option<Result<String, Unread>>;
     /// Where a link leads; `None` if there is none.
     fn link(&mut self, path: &str) -> Option<String>;
+}
+
+/// Why something cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unread {
+    /// In words.
+    pub told: String,
+    /// The error number; `None` if no answer came.
+    pub errno: Option<Errno>,
 }
 
 /// What is read only if asked.
@@ -51,7 +61,7 @@ impl Reading<'_> {
     /// The RDMA devices; returns their functions.
     fn devices(&mut self) -> BTreeSet<PciAddress> {
         let mut functions = BTreeSet::<PciAddress>::new();
-        for name in self.guest.list("sys/class/infiniband") {
+        for name in self.names("sys/class/infiniband") {
             let path = format!("sys/class/infiniband/{name}");
             let place = format!("infiniband/{name}");
             self.snapshot.folder(place.clone());
@@ -67,7 +77,7 @@ impl Reading<'_> {
             if self.asked.identifiers {
                 self.files(&path, &place, asked::DEVICE_IDENTIFIERS);
             }
-            for port in self.guest.list(&format!("{path}/ports")) {
+            for port in self.names(&format!("{path}/ports")) {
                 let (path, place) = (
                     format!("{path}/ports/{port}"),
                     format!("{place}/ports/{port}"),
@@ -76,7 +86,7 @@ impl Reading<'_> {
                 self.files(&path, &place, asked::PORT);
                 let counters = self.asked.counters;
                 for folder in asked::COUNTERS.iter().filter(|_| counters) {
-                    for file in self.guest.list(&format!("{path}/{folder}")) {
+                    for file in self.names(&format!("{path}/{folder}")) {
                         self.file(
                             &format!("{path}/{folder}/{file}"),
                             &format!("{place}/{folder}/{file}"),
@@ -90,7 +100,7 @@ impl Reading<'_> {
 
     /// The functions of NICs and of GPUs.
     fn functions(&mut self, nics: &BTreeSet<PciAddress>) {
-        for address in self.guest.list("sys/bus/pci/devices") {
+        for address in self.names("sys/bus/pci/devices") {
             let path = format!("sys/bus/pci/devices/{address}");
             let place = format!("pci/{address}");
             let is_nic = address.parse().is_ok_and(|pci| nics.contains(&pci));
@@ -113,7 +123,7 @@ impl Reading<'_> {
     }
 
     fn interfaces(&mut self, nics: &BTreeSet<PciAddress>) {
-        let names = self.guest.list("sys/class/net").into_iter();
+        let names = self.names("sys/class/net").into_iter();
         for name in names.filter(|name| name != "lo") {
             let path = format!("sys/class/net/{name}");
             let place = format!("net/{name}");
@@ -133,13 +143,19 @@ impl Reading<'_> {
                 continue;
             }
             self.files(&path, &place, asked::OTHER_INTERFACE);
-            for lower in self.guest.list(&path) {
+            for lower in self.names(&path) {
                 if lower.starts_with("lower_") {
                     self.snapshot
                         .link(format!("{place}/{lower}"), lower.clone());
                 }
             }
         }
+    }
+
+    /// The names in a folder; nothing if it is not there or cannot be listed.
+    fn names(&mut self, folder: &str) -> Vec<String> {
+        let listed = self.guest.list(folder).and_then(Result::ok);
+        listed.unwrap_or_default()
     }
 
     fn files(&mut self, path: &str, place: &str, names: &[&str]) {
@@ -152,7 +168,7 @@ impl Reading<'_> {
         match self.guest.read(path) {
             None => {}
             Some(Ok(text)) => self.snapshot.file(place, text),
-            Some(Err(cause)) => self.snapshot.unreadable(place, cause),
+            Some(Err(unread)) => self.snapshot.unreadable(place, unread.told),
         }
     }
 }

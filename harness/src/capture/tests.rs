@@ -32,18 +32,21 @@ impl Tree {
 }
 
 impl Guest for Tree {
-    fn list(&mut self, folder: &str) -> Vec<String> {
-        self.fs.list(&format!("/{folder}")).unwrap_or_default()
+    fn list(&mut self, folder: &str) -> Option<Result<Vec<String>, Unread>> {
+        self.fs.list(&format!("/{folder}")).ok().map(Ok)
     }
 
-    fn read(&mut self, file: &str) -> Option<Result<String, String>> {
+    fn read(&mut self, file: &str) -> Option<Result<String, Unread>> {
         let read = self.fs.read(&format!("/{file}"));
         match read {
             Err(Refused::Errno(errno)) if errno == simfs::Errno::ENOENT => None,
             other => {
                 self.opened.insert(pattern(file));
                 let text = other.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-                Some(text.map_err(|refused| format!("{refused:?}")))
+                Some(text.map_err(|refused| Unread {
+                    told: format!("{refused:?}"),
+                    errno: None,
+                }))
             }
         }
     }

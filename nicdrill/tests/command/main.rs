@@ -6,6 +6,7 @@ mod desk;
 mod help;
 mod made_up_vendor;
 mod processes;
+mod record;
 mod replay;
 mod schema;
 mod vendor;

@@ -1,0 +1,182 @@
+//! `nicdrill record`: what happens to a node's NICs becomes a story, to be told again.
+//!
+//! It takes a monitor's place: it is given a root and looks at it, and lists the devices first, as a
+//! monitor does, so that it can be paced by a drill's gate. The file is whole after every look at which
+//! something had changed; what is to be expected is added at the end.
+
+use std::{
+    fs,
+    path::Path,
+    sync::mpsc::{self, RecvTimeoutError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use harness::{
+    capture::{LiveRoot, READ_LIMIT},
+    incident::{Incident, IncidentError, see, span},
+    platform_pages,
+};
+use reports::ExitCode;
+use signal_hook::{
+    consts::{SIGINT, SIGTERM},
+    iterator::Signals,
+};
+
+use super::{Stop, platform, select::is_path};
+use crate::{arguments::RecordArguments, terminal::talk};
+
+/// The pause between two looks where a drill's clock tells the time: its gate paces.
+const GATED_PAUSE: Duration = Duration::from_millis(1);
+
+/// Watches until the time is over, a signal comes or the node reboots.
+pub(crate) fn record(arguments: &RecordArguments) -> Result<ExitCode, Stop> {
+    let length = arguments.length.as_deref().map(time).transpose()?;
+    let every = time(&arguments.every)?;
+    let mut folders = arguments.folders.platforms.clone();
+    if is_path(&arguments.platform) {
+        folders.push(arguments.platform.clone());
+    }
+    let (platforms, own) = platform::read(&folders)?;
+    let name = match is_path(&arguments.platform) {
+        true => own.first().ok_or_else(|| {
+            Stop::usage(format!("there is no platform in `{}`", arguments.platform))
+        })?,
+        false => &arguments.platform,
+    };
+    let platform = platform_pages::find(&platforms, name).map_err(Stop::input)?;
+    let out = arguments.out.as_path();
+    let shown = out.display();
+    if out.exists() {
+        return Err(Stop::usage(format!(
+            "`{shown}` is there already\nhint: give another file by `--out`"
+        )));
+    }
+    let ended = end().map_err(|error| Stop::usage(format!("signals cannot be heard: {error}")))?;
+    let mut root = LiveRoot::new(&arguments.root, READ_LIMIT);
+    let mut clock = Clock::new(arguments.clock_path.as_deref());
+    let mut incident = Incident::new(platform);
+    let mut written = String::new();
+    loop {
+        let seen = see(&mut root);
+        // A look that a signal ended saw nothing.
+        if seen.is_interrupted() {
+            match ended.recv_timeout(every) {
+                Err(RecvTimeoutError::Timeout) => continue,
+                Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        let at = rounded(clock.since_the_first_look(), every);
+        match incident.take(at, &seen) {
+            Ok(()) => {}
+            Err(IncidentError::Rebooted) => {
+                talk("the node was rebooted: the story ends before that");
+                break;
+            }
+            Err(error) => return Err(Stop::input(error)),
+        }
+        let yaml = incident.yaml();
+        if deeds(&yaml) != deeds(&written) {
+            put(out, &yaml)?;
+            written = yaml;
+        }
+        if length.is_some_and(|length| at >= length) {
+            break;
+        }
+        let pause = match clock {
+            Clock::File { .. } => GATED_PAUSE,
+            Clock::System { .. } => every,
+        };
+        match ended.recv_timeout(pause) {
+            Err(RecvTimeoutError::Timeout) => {}
+            Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    let drafted = incident.drafted().map_err(Stop::input)?;
+    put(out, &drafted.yaml)?;
+    for unsaid in incident.unsaid() {
+        talk(&format!("not in the story: {unsaid}"));
+    }
+    for unexpected in &drafted.unexpected {
+        talk(&format!("not expected in the story: {unexpected}"));
+    }
+    if incident.is_quiet() {
+        talk("nothing happened");
+    }
+    talk(&format!(
+        "{shown} is written; `nicdrill run` tells it again"
+    ));
+    Ok(ExitCode::Success)
+}
+
+/// Comes true when a signal asks to end.
+fn end() -> std::io::Result<mpsc::Receiver<()>> {
+    let (teller, ended) = mpsc::channel();
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    thread::spawn(move || {
+        for _ in signals.forever() {
+            if teller.send(()).is_err() {
+                return;
+            }
+        }
+    });
+    Ok(ended)
+}
+
+/// What the file says but its end, which moves with every look.
+fn deeds(yaml: &str) -> &str {
+    yaml.rsplit_once("until: ").map_or(yaml, |(above, _)| above)
+}
+
+fn put(out: &Path, yaml: &str) -> Result<(), Stop> {
+    fs::write(out, yaml)
+        .map_err(|error| Stop::usage(format!("`{}` cannot be written: {error}", out.display())))
+}
+
+fn time(text: &str) -> Result<Duration, Stop> {
+    let time = span(text).filter(|time| !time.is_zero());
+    time.ok_or_else(|| {
+        Stop::usage(format!(
+            "`{text}` is no time\nhint: write a number and a unit, as in `1s` or `1h`"
+        ))
+    })
+}
+
+/// To the nearest look: a look that comes late is the same look.
+fn rounded(since: Duration, every: Duration) -> Duration {
+    let looks = (since + every / 2).as_nanos() / every.as_nanos();
+    every * u32::try_from(looks).unwrap_or(u32::MAX)
+}
+
+/// What time it is.
+enum Clock<'a> {
+    /// The system's, which does not jump.
+    System { first: Option<Instant> },
+    /// The boot time in a drill's file, `<wall ns> <boot ns>`.
+    File { path: &'a Path, first: Option<u64> },
+}
+
+impl<'a> Clock<'a> {
+    fn new(path: Option<&'a Path>) -> Self {
+        match path {
+            None => Self::System { first: None },
+            Some(path) => Self::File { path, first: None },
+        }
+    }
+
+    /// The time since this was asked first; a file that cannot be read tells no time.
+    fn since_the_first_look(&mut self) -> Duration {
+        match self {
+            Self::System { first } => first.get_or_insert_with(Instant::now).elapsed(),
+            Self::File { path, first } => {
+                let text = fs::read_to_string(path).unwrap_or_default();
+                let boot = text
+                    .split_whitespace()
+                    .nth(1)
+                    .and_then(|ns| ns.parse().ok());
+                let now = boot.or(*first).unwrap_or_default();
+                Duration::from_nanos(now.saturating_sub(*first.get_or_insert(now)))
+            }
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! A drill is recorded while it plays, by the command in a monitor's chair; what it wrote, told again, is
+//! the same stream of events.
+
+use std::{fs, path::Path, thread};
+
+use harness::{
+    Descriptor, Played, Player as _, Trees, play_in_memory,
+    process::{ProcessArm, ProcessOptions, Stage},
+};
+use platforms::{NodeName, Platform, Platforms};
+use rstest::rstest;
+use scenarios::Story;
+
+use crate::desk::{Desk, NICDRILL, can_play_processes};
+
+/// The node's name does not matter to a story of one node, but to events.
+const NODE: &str = "node-a";
+
+fn story(text: &str, platform: &Platform) -> Story {
+    let scenario = scenarios::read("recorded/story.yaml", text);
+    let scenario = scenario.unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let told = scenario.in_world(&NodeName::from(NODE), platform);
+    told.unwrap_or_else(|error| panic!("{error:?}\n{text}"))
+}
+
+/// Plays a story with the recorder in the chair; the file that it wrote.
+fn recorded(story: &Story, platform: &str, desk: &Desk) -> String {
+    let out = desk.path("incident.yaml");
+    let text = format!(
+        "descriptor_version: 1\nname: recorder\nclock: file\n\
+         command: [{NICDRILL}, record, --root, '{{root}}', --platform, '{platform}', --clock-path, '{{root}}/nicdrill/clock', --out, '{}']\n",
+        out.display()
+    );
+    let descriptor = Descriptor::read("recorder.yaml", &text).expect("a descriptor");
+    let story = story.clone();
+    // A thread of its own, since the arm gives its thread a network of its own.
+    let player = thread::spawn(move || {
+        let stage = Stage::here().expect("a stage");
+        // What is wrapped is ended by SIGTERM, and has time to write its file.
+        let options = ProcessOptions {
+            wrap: vec!["env".to_owned()],
+            ..ProcessOptions::default()
+        };
+        let mut arm = ProcessArm::new(&stage, 0, options).expect("an arm");
+        arm.play(&story, &descriptor)
+    });
+    let played = player.join().expect("the arm plays");
+    assert_eq!(played.recording.broken, None, "{}", log(&played));
+    fs::read_to_string(&out).unwrap_or_else(|error| panic!("{error}\n{}", log(&played)))
+}
+
+fn log(played: &Played) -> String {
+    let ticks = played.recording.ticks.iter();
+    let lines = ticks
+        .flat_map(|tick| tick.chairs.values())
+        .flat_map(|chair| chair.log.clone());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// What the reference monitor says of a story until it is healed, line by line.
+fn stream(story: &Story, ticks: usize) -> Vec<String> {
+    let reference = Descriptor::shipped("reference").expect("it ships");
+    let played = play_in_memory(story, &reference, None, &Trees::default());
+    let healing = played.recording.healing_from.map_or(usize::MAX, |tick| {
+        usize::try_from(tick).expect("there are few ticks")
+    });
+    let ticks = played.recording.ticks.iter().take(healing.min(ticks));
+    let mut lines = Vec::new();
+    for tick in ticks {
+        for call in tick.chairs.values().flat_map(|chair| &chair.calls) {
+            lines.extend(
+                call.events
+                    .iter()
+                    .map(|event| format!("{} {event:?}", tick.at)),
+            );
+        }
+    }
+    lines
+}
+
+#[rstest]
+#[case::flaps("h100-oci", "{ flap: victim, times: 3, down: 3s, up: 7s }", "40s")]
+#[case::cable_out_and_in("dgx-h100", "{ cut: victim }, { mend: victim }", "30s")]
+#[case::down_for_good("gb200-nvl4", "{ disable: victim }", "20s")]
+#[case::gone_and_back(
+    "h100-oci",
+    "{ remove: device of victim }, { restore: device of victim }",
+    "30s"
+)]
+#[case::firmware_reset("dgx-a100", "{ firmware_reset: device of victim, takes: 10s }", "30s")]
+#[case::driver_reload("l40s-onprem", "{ driver: unload }, { driver: load }", "30s")]
+#[case::renamed(
+    "h100-oci",
+    "{ rename: device of victim, to: mlx5_42 }, { disable: victim }",
+    "30s"
+)]
+#[case::counters(
+    "dgx-h100",
+    "{ counter: victim, name: link_downed, add: 1 }, { counter: victim, name: symbol_error, per_second: 20 }",
+    "30s"
+)]
+#[case::counter_that_cannot_be_read(
+    "h100-oci",
+    "{ counter: victim, name: symbol_error, fails: EIO }",
+    "30s"
+)]
+#[case::operstate(
+    "h100-oci",
+    "{ operstate: victim, to: lowerlayerdown }, { interface: victim, to: down }",
+    "30s"
+)]
+#[case::stuck("dgx-h100", "{ stick: victim, in: init }, { mend: victim }", "60s")]
+#[case::unreadable(
+    "dgx-h100",
+    "{ read: victim/state, fail: EIO, for: 5s }, { list: class/infiniband, fail: EACCES, for: 3s }",
+    "30s"
+)]
+#[case::nothing("l40-onprem", "", "10s")]
+fn what_was_recorded_tells_the_same_again(
+    #[case] on: &str,
+    #[case] deeds: &str,
+    #[case] until: &str,
+) {
+    if !can_play_processes() {
+        return;
+    }
+    let mut text = "scenario: a test\nwhy: a test\nplatforms: all\nchecks: all\nheal: never\nbecause: it is recorded\nlet: { victim: { role: compute, nth: 2 } }\ntimeline:\n  - at: 0s\n    expect: [ baseline ]\n".to_owned();
+    // Each deed at a time of its own, between polls.
+    let deeds = deeds.split("}, ").filter(|deed| !deed.is_empty());
+    for (nth, deed) in deeds.enumerate() {
+        let deed = deed.trim_end_matches(" }");
+        text += &format!(
+            "  - at: {}ms\n    do: [ {deed} }} ]\n",
+            4_400 + 10_300 * nth
+        );
+    }
+    text += &format!("until: {until}\n");
+    let platforms = Platforms::shipped();
+    let platform = platforms.get(on).expect("it ships");
+    let before = story(&text, platform);
+    let desk = Desk::new();
+    let incident = recorded(&before, on, &desk);
+    let again = story(&incident, platform);
+    // The last poll may end with the recorder in the middle of its look.
+    let ticks = usize::try_from(again.until.as_ns() / 1_000_000_000).expect("few ticks");
+    assert!(
+        ticks + 3
+            > until
+                .trim_end_matches('s')
+                .parse::<usize>()
+                .expect("a number"),
+        "{incident}"
+    );
+    let (before, after) = (stream(&before, ticks), stream(&again, ticks));
+    assert!(!before.is_empty());
+    assert_eq!(before, after, "\n{incident}");
+    assert!(!incident.contains("Not in this story"), "{incident}");
+    desk.file("recorded/incident.yaml", &incident);
+    let ran = desk.run(&["run", "./recorded", "--arm", "memory"]);
+    assert_eq!(ran.code, 0, "{ran}\n{incident}");
+}
+
+/// A folder that stands for a live node; what cannot be said is said so.
+#[test]
+fn what_no_deed_can_say_is_told() {
+    if !can_play_processes() {
+        return;
+    }
+    let desk = Desk::new();
+    let root = desk.path("root");
+    fs::create_dir(&root).expect("a folder");
+    let platforms = Platforms::shipped();
+    let platform = platforms.get("h100-oci:vfs").expect("it ships");
+    let sandbox = harness::sandbox::Sandbox::mount(platform, &root).expect("a mount");
+    let words = [
+        "record",
+        "--root",
+        "root",
+        "--platform",
+        "h100-oci",
+        "--for",
+        "200ms",
+        "--every",
+        "100ms",
+    ];
+    let ran = desk.run(&words);
+    sandbox.unmount().expect("nobody holds it");
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(
+        ran.err
+            .contains("the node is no `h100-oci`: `mlx5_18` is at "),
+        "{ran}"
+    );
+    assert!(!Path::new(&desk.path("incident.yaml")).exists());
+}
+
+#[test]
+fn a_live_node_is_recorded_by_the_clock() {
+    if !can_play_processes() {
+        return;
+    }
+    let desk = Desk::new();
+    let root = desk.path("root");
+    fs::create_dir(&root).expect("a folder");
+    let platforms = Platforms::shipped();
+    let platform = platforms.get("l40-onprem").expect("it ships");
+    let mut sandbox = harness::sandbox::Sandbox::mount(platform, &root).expect("a mount");
+    sandbox.command("disable: mlx5_0").expect("it is done");
+    let words = [
+        "record",
+        "--root",
+        "root",
+        "--platform",
+        "l40-onprem",
+        "--for",
+        "300ms",
+        "--every",
+        "100ms",
+    ];
+    let ran = desk.run(&words);
+    assert_eq!(ran.code, 0, "{ran}");
+    let again = desk.run(&words);
+    sandbox.unmount().expect("nobody holds it");
+    let incident = desk.text("incident.yaml");
+    assert!(
+        incident.contains("given:\n  - { set: mlx5_0, phys_state: \"Disabled\" }\n")
+            || incident.contains("state: DOWN"),
+        "{incident}"
+    );
+    assert!(incident.contains("until: 1s\n"), "{incident}");
+    assert_eq!(again.code, 2, "{again}");
+    assert!(
+        again.err.contains("`incident.yaml` is there already"),
+        "{again}"
+    );
+}
