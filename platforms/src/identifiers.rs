@@ -63,7 +63,8 @@ impl Guid {
     #[must_use]
     pub fn by_text(text: &str) -> Option<Self> {
         let groups: Vec<&str> = text.split(':').collect();
-        let fits = groups.len() == 4 && groups.iter().all(|group| group.len() == 4);
+        let is_group = |group: &&str| group.len() == 4 && is_hex(group);
+        let fits = groups.len() == 4 && groups.iter().all(is_group);
         let number = u64::from_str_radix(&groups.concat(), 16).ok()?;
         fits.then_some(Self(number))
     }
@@ -96,7 +97,7 @@ impl HardwareAddress {
     #[must_use]
     pub fn by_text(text: &str) -> Option<Self> {
         let byte = |pair: &str| {
-            let is_pair = pair.len() == 2;
+            let is_pair = pair.len() == 2 && is_hex(pair);
             u8::from_str_radix(pair, 16).ok().filter(|_| is_pair)
         };
         let bytes: Option<Vec<u8>> = text.split(':').map(byte).collect();
@@ -212,6 +213,11 @@ impl DeviceIdentifiers {
             (LinkLayer::Ethernet, _) => None,
         }
     }
+}
+
+/// A number's text may have a sign, an identifier's not.
+fn is_hex(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Whether it is a link-local address (RFC 4291, 2.5.6).

@@ -11,7 +11,7 @@ use platforms::yaml::Place;
 use platforms::{DeviceName, LinkLayer, NodeName, PciAddress, SlotRef};
 use workloads::{AgentDeed, LoadDeed};
 
-use crate::deed::{AgentSaid, DeedLine, DeedSaid, DeviceVerb, NamesSaid};
+use crate::deed::{AgentSaid, DeedLine, DeedSaid, DeviceVerb, NamesSaid, PortVerb};
 use crate::error::Unfit;
 use crate::ground::{Ground, GroundNode, Subject};
 use crate::polls::Polls;
@@ -107,12 +107,39 @@ impl DoingLine<'_> {
         self.named.is_empty() || self.named.iter().any(|(name, _)| name == node.as_str())
     }
 
+    /// Whether a port's driver has this counter. One that no driver at all has is left to the stage,
+    /// which says what there is.
+    fn has_counter(&self, slot: &SlotRef, name: &str) -> Result<(), Unfit> {
+        let mut ports = self.ground.ports.iter();
+        let port = ports.find(|port| {
+            let node = &self.ground.nodes[port.node];
+            (&node.name, port.facts.pci, port.facts.port) == (&slot.node, slot.pci, slot.port)
+        });
+        let Some(port) = port else { return Ok(()) };
+        let platform = &self.ground.nodes[port.node].platform;
+        let own = platform.driver(&port.facts.driver_file);
+        let is_lacking = own.is_some_and(|driver| driver.counter(name).is_none());
+        let is_known = platform
+            .drivers()
+            .any(|driver| driver.counter(name).is_some());
+        if is_lacking && is_known {
+            let device = &port.facts.device;
+            return Err(Unfit::lacks(format!("`{device}` has no counter `{name}`")));
+        }
+        Ok(())
+    }
+
     fn deeds(&self) -> Result<Vec<Deed>, Unfit> {
         let line = self.line;
         let world = |actions: Vec<Action>| actions.into_iter().map(Deed::World).collect();
         Ok(match &line.deed {
             DeedSaid::Ports(verb, of) => {
                 let slots = self.slots(of);
+                if let PortVerb::Counter(name, _) = verb {
+                    slots
+                        .iter()
+                        .try_for_each(|slot| self.has_counter(slot, name))?;
+                }
                 world(
                     slots
                         .into_iter()

@@ -62,7 +62,28 @@ fn a_made_up_vendor_is_drilled_by_data_alone() {
     });
     let all = of_families.count();
     assert!(all > 80, "{all} scenarios in these families");
+    // What fails is the monitor's, never the stage's.
+    assert!([0, 100].contains(&ran.code), "{ran}");
     assert!(passed * 100 >= all * 60, "{passed} of {all} passed\n{ran}");
+}
+
+/// The vendor's cards count other things than the story is about.
+#[test]
+fn a_story_about_a_counter_that_a_card_lacks_does_not_apply() {
+    let desk = desk("vendors: [0x0acb]\n");
+    let drill = "port/counters-say-nothing-to-a-state-check@acme0";
+    let words = [
+        "list",
+        drill,
+        "--monitor",
+        "acme-monitor.yaml",
+        "--platform",
+        "./acme",
+    ];
+    let listed = desk.run(&words);
+    assert_eq!(listed.code, 4, "{listed}");
+    let reason = format!("{drill}  not applicable: `acme0` has no counter `symbol_error`");
+    assert!(listed.out.contains(&reason), "{listed}");
 }
 
 #[test]
