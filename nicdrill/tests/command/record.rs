@@ -11,7 +11,10 @@ use platforms::{NodeName, Platform, Platforms};
 use rstest::rstest;
 use scenarios::Story;
 
-use crate::desk::{Desk, NICDRILL, can_play_processes};
+use crate::{
+    captured::gone,
+    desk::{Desk, NICDRILL, can_play_processes},
+};
 
 /// The node's name does not matter to a story of one node, but to events.
 const NODE: &str = "node-a";
@@ -184,7 +187,7 @@ fn what_no_deed_can_say_is_told() {
         "100ms",
     ];
     let ran = desk.run(&words);
-    sandbox.unmount().expect("nobody holds it");
+    gone(sandbox, &root);
     assert_eq!(ran.code, 2, "{ran}");
     assert!(
         ran.err
@@ -220,7 +223,7 @@ fn a_live_node_is_recorded_by_the_clock() {
     let ran = desk.run(&words);
     assert_eq!(ran.code, 0, "{ran}");
     let again = desk.run(&words);
-    sandbox.unmount().expect("nobody holds it");
+    gone(sandbox, &root);
     let incident = desk.text("incident.yaml");
     assert!(
         incident.contains("given:\n  - { set: mlx5_0, phys_state: \"Disabled\" }\n")
