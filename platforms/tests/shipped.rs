@@ -481,7 +481,8 @@ proptest::proptest! {
         if let Ok(platforms) = Platforms::read(&[("ninth.yaml", &text)]) {
             for (_, platform) in platforms.iter() {
                 let told = platform.topo_text(&platform.machine(&NodeName::from("n")));
-                proptest::prop_assert!(platform.check().len() < 20 && told.contains("Legend"));
+                // A file that has lost its provenance is flagged once for each of its values, of which there are fewer.
+                proptest::prop_assert!(platform.check().len() < 100 && told.contains("Legend"));
             }
         }
     }
