@@ -39,6 +39,13 @@ pub fn entries(message: &str) -> impl Iterator<Item = &str> {
     parts.filter(|entry| !entry.is_empty() && *entry != CUT)
 }
 
+/// Whether this is what the cut left of an entry. What it names need not be whole any more, and then no
+/// healthy event clears it.
+#[must_use]
+pub fn is_torn(entry: &str) -> bool {
+    entry.ends_with(CUT) && !entry.contains(ACTION)
+}
+
 /// The message of these entries, made to fit.
 #[must_use]
 pub fn message_of(all: &[String]) -> (String, Loss) {

@@ -93,13 +93,19 @@ pub enum Deed {
 
 impl fmt::Display for Consequence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}  ", self.at)?;
-        match &self.what {
-            Deed::ConditionStands { node, check } => write!(f, "condition  {node} {check} stands"),
-            Deed::ConditionCleared { node, check } => {
+        write!(f, "{}  {}", self.at, self.what)
+    }
+}
+
+/// The deed in one line, without its instant.
+impl fmt::Display for Deed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ConditionStands { node, check } => write!(f, "condition  {node} {check} stands"),
+            Self::ConditionCleared { node, check } => {
                 write!(f, "condition  {node} {check} is cleared")
             }
-            Deed::EntriesLost {
+            Self::EntriesLost {
                 node,
                 check,
                 forgotten,
@@ -111,19 +117,19 @@ impl fmt::Display for Consequence {
                     "finding    {node} {check}: {forgotten} entries do not fit and are forgotten{torn}"
                 )
             }
-            Deed::OrderDecides { node, check } => write!(
+            Self::OrderDecides { node, check } => write!(
                 f,
                 "finding    {node} {check}: two events bear one stamp, and their order decides"
             ),
-            Deed::KubeEvent { node, check, count } => {
+            Self::KubeEvent { node, check, count } => {
                 write!(f, "event      {node} {check}IsNotHealthy x{count}")
             }
-            Deed::Cordoned { node, by } => write!(f, "cordon     {node} by {by}"),
-            Deed::Uncordoned { node } => write!(f, "uncordon   {node}"),
-            Deed::BreakerOpened { node } => {
+            Self::Cordoned { node, by } => write!(f, "cordon     {node} by {by}"),
+            Self::Uncordoned { node } => write!(f, "uncordon   {node}"),
+            Self::BreakerOpened { node } => {
                 write!(f, "breaker    opened with {node}: quarantine halts")
             }
-            Deed::Rule(firing) => {
+            Self::Rule(firing) => {
                 let Firing { rule, group, .. } = firing.as_ref();
                 match firing.kind {
                     FiringKind::Fired => write!(

@@ -6,7 +6,7 @@ use cluster::{
     Clearing, Conditions, KubeEvents,
     batch::{by_node, may_act, order_decides, received},
     condition::NO_FAILURES,
-    message::{FREE_TEXT_MAX_BYTES, MESSAGE_MAX_BYTES},
+    message::{FREE_TEXT_MAX_BYTES, MESSAGE_MAX_BYTES, is_torn},
 };
 use proptest::prelude::*;
 use proto::{HealthEvent, ProcessingStrategy, RecommendedAction};
@@ -208,6 +208,8 @@ fn what_does_not_fit_is_forgotten_and_said_to_be() {
     // An entry about `mlx5_0` to `mlx5_9` is 21 + 72 + 30 bytes and its `;`, so eight of them are 992
     // bytes, and 29 of the ninth fit in before the mark.
     assert_eq!(condition.entries().count(), 9);
+    let torn: Vec<&str> = condition.entries().filter(|entry| is_torn(entry)).collect();
+    assert!(matches!(torn[..], [entry] if entry.starts_with("NIC:mlx5_8 ")));
     assert!(change.loss.torn.unwrap().starts_with("NIC:mlx5_8 "));
     assert_eq!(change.loss.forgotten.len(), 21);
     assert!(change.loss.forgotten[20].starts_with("NIC:mlx5_29 "));
