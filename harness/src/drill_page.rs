@@ -1,12 +1,12 @@
-//! One drill told in full for a person: what the story says, what was said, what was read.
+//! One drill told in full for a person: what the story says, what was said, what followed, what was read.
 
 use std::fmt::Write as _;
 
 use scenarios::{Heal, Story};
 
-use crate::{Recording, trace};
+use crate::{Consequences, Recording, trace};
 
-/// The page of a drill: timeline, events, reads.
+/// The page of a drill: timeline, events, what a cluster makes of them, reads.
 #[must_use]
 pub fn drill_page(story: &Story, recording: &Recording) -> String {
     let mut page = format!(
@@ -67,6 +67,14 @@ pub fn drill_page(story: &Story, recording: &Recording) -> String {
         .filter(|line| !line.starts_with('#'))
     {
         add(&mut page, format_args!("  {line}"));
+    }
+    page += "\nConsequences\n";
+    for line in Consequences::of(story, recording)
+        .ticks
+        .iter()
+        .flat_map(|tick| tick.lines())
+    {
+        add(&mut page, format_args!("{line}"));
     }
     page += "\nReads\n";
     page += &reads(recording);

@@ -3,8 +3,9 @@
 //! Every accepted event must be claimed by exactly one expectation, and every expectation must be
 //! satisfied in its window; where an event fits several, an assignment that satisfies all is found
 //! if there is one (`assign.rs`). Events while the world heals may clear what is outstanding
-//! without being asked, and nothing may be outstanding at the end (`outstanding.rs`). Every event,
-//! accepted or not, must keep the wire's contract (`contract.rs`). A failure is data for a report,
+//! without being asked, and nothing may be outstanding at the end (`outstanding.rs`), nor may what the
+//! cluster makes of the stream (`consequences.rs`) leave anything standing. Every event, accepted or
+//! not, must keep the wire's contract (`contract.rs`). A failure is data for a report,
 //! never a panic. The judge reads recordings and the truth; it plays nothing.
 //!
 //! Start at [`judge`].
@@ -14,6 +15,7 @@ use reports::{ArmName, Failure, FailureKind, Read};
 use scenarios::{Arm, Expectation, Heal, Place, Story, What};
 
 mod assign;
+mod consequences;
 mod contract;
 mod counters;
 mod demands;
@@ -34,6 +36,7 @@ use fits::Bench;
 use said::Said;
 
 use crate::{
+    consequences::Consequences,
     descriptor::{ClockKind, Descriptor, Vocabulary},
     director::{CLASS_INFINIBAND, Truth},
     recording::{Broken, Exit, Recording},
@@ -270,7 +273,9 @@ impl<'a> Court<'a> {
             .into_iter()
             .map(|said| (said, claimed(&said)))
             .collect();
-        self.facts(&said);
+        let made = Consequences::of(self.story, recording);
+        self.facts(&said, &made);
+        self.consequences(&made);
         self.count_not_judged();
     }
 
@@ -442,10 +447,28 @@ impl<'a> Court<'a> {
         self.failures.push(failure);
     }
 
-    fn facts(&mut self, said: &[(Said<'_>, bool)]) {
+    /// What followed from the stream and may not, whatever the story asks.
+    fn consequences(&mut self, made: &Consequences) {
+        let left = consequences::left(self.story, self.recording, made);
+        let left = left
+            .into_iter()
+            .map(|left| (FailureKind::LeftStanding, left));
+        let undecided = consequences::undecided(made);
+        let undecided = undecided
+            .into_iter()
+            .map(|left| (FailureKind::Contract, left));
+        for (kind, left) in left.chain(undecided) {
+            let mut failure = self.failure(kind, Some(&left.node), Some(left.tick));
+            failure.expected.push(left.expected);
+            failure.came = left.came;
+            self.failures.push(failure);
+        }
+    }
+
+    fn facts(&mut self, said: &[(Said<'_>, bool)], made: &Consequences) {
         for expectation in &self.story.expectations {
             for node in whom(expectation, self.story) {
-                match facts::standing(expectation, node, &self.bench, self.recording, said) {
+                match facts::standing(expectation, node, &self.bench, self.recording, said, made) {
                     None | Some(Standing::Holds) => {}
                     Some(Standing::NotJudged) => self.not_judged += 1,
                     Some(Standing::Fails { expected, came }) => {
@@ -518,6 +541,15 @@ impl<'a> Court<'a> {
 fn whom<'s>(expectation: &'s Expectation, story: &'s Story) -> Vec<&'s NodeName> {
     if expectation.what.is_of_the_world() {
         let first = || story.nodes.first().map(|(name, _)| name);
+        expectation
+            .node
+            .as_ref()
+            .or_else(first)
+            .into_iter()
+            .collect()
+    } else if expectation.what.is_of_the_rules() {
+        // There is one analyzer for all of them.
+        let first = || story.chairs.first();
         expectation
             .node
             .as_ref()

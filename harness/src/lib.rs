@@ -7,6 +7,7 @@
 
 mod compare;
 mod connector;
+mod consequences;
 mod descriptor;
 mod director;
 mod drill;
@@ -40,6 +41,7 @@ pub mod zoo;
 
 pub use compare::{Difference, compare};
 pub use connector::{ConnectorScript, Reaction, Socket, UNAVAILABLE, code_word};
+pub use consequences::{Consequences, Fault, Standing, TickMade};
 pub use descriptor::{
     ClockKind, Descriptor, Differences, Drains, Filling, PollUnit, SHIPPED, STATE_FILE, Vocabulary,
     check_names,

@@ -146,6 +146,8 @@ pub enum FailureKind {
     Contract,
     /// A fault was still outstanding when the deadline after healing had passed.
     Outstanding,
+    /// A node condition stood, or a node was cordoned, when the deadline after healing had passed.
+    LeftStanding,
     /// A moment that the story waits for never came.
     MissedMoment,
     /// The two arms did not tell the same.
@@ -175,6 +177,7 @@ impl FailureKind {
             | Self::Unexpected
             | Self::Contract
             | Self::Outstanding
+            | Self::LeftStanding
             | Self::MissedMoment
             | Self::ArmsDiffer
             | Self::GoldenDiffers
@@ -193,6 +196,7 @@ impl FailureKind {
             Self::Unexpected => "said, although nobody expected it",
             Self::Contract => "breaks the contract of the wire",
             Self::Outstanding => "not cleared after healing",
+            Self::LeftStanding => "left standing in the cluster after healing",
             Self::MissedMoment => "the moment never came",
             Self::ArmsDiffer => "the arms differ",
             Self::GoldenDiffers => "the trace is not the golden one",

@@ -14,7 +14,7 @@ use crate::error::ScenarioError;
 use crate::scenario::Scenario;
 
 /// The clause files that ship, in the order in which their clauses are told.
-const SHIPPED: [(&str, &str); 4] = [
+const SHIPPED: [(&str, &str); 5] = [
     ("clauses/lsd.yaml", include_str!("../clauses/lsd.yaml")),
     ("clauses/lcd.yaml", include_str!("../clauses/lcd.yaml")),
     (
@@ -22,6 +22,10 @@ const SHIPPED: [(&str, &str); 4] = [
         include_str!("../clauses/decision.yaml"),
     ),
     ("clauses/field.yaml", include_str!("../clauses/field.yaml")),
+    (
+        "clauses/cluster.yaml",
+        include_str!("../clauses/cluster.yaml"),
+    ),
 ];
 
 /// One statement of a source.

@@ -8,6 +8,7 @@ use platforms::LinkLayer;
 use platforms::yaml::Place;
 use simfs::SimTime;
 
+use crate::cluster::{ConditionOf, Stands};
 use crate::story::{EndIs, MetricIs, StateFileIs, Times, Tone, Verdict, WorkloadIs};
 use crate::subject::{FileSaid, Nodes, Subjects};
 
@@ -108,7 +109,39 @@ pub(crate) enum ExpectSaid {
         of: Vec<(String, Place, Verdict)>,
         lead: Option<(i64, i64)>,
     },
+    Condition(ConditionSaid),
+    Cordoned(Stands),
+    Uncordoned(bool),
+    Rule(Box<RuleSaid>),
+    RulesSilent,
     StuckInKernel,
+}
+
+/// How a node condition is expected to stand.
+#[derive(Clone, Debug)]
+pub(crate) struct ConditionSaid {
+    pub(crate) condition: ConditionOf,
+    /// Where it is named.
+    pub(crate) place: Place,
+    /// Whom its entries name.
+    pub(crate) of: Option<Subjects>,
+    pub(crate) counter: Option<String>,
+    pub(crate) stands: Stands,
+}
+
+/// What a rule is expected to say.
+#[derive(Clone, Debug)]
+pub(crate) struct RuleSaid {
+    pub(crate) rule: String,
+    /// Where it is named.
+    pub(crate) place: Place,
+    /// About whom.
+    pub(crate) of: Option<Subjects>,
+    pub(crate) switch: Option<(String, Place)>,
+    pub(crate) counted: Option<RangeInclusive<u64>>,
+    pub(crate) cleared: bool,
+    pub(crate) times: Times,
+    pub(crate) events_this_tick: Option<u64>,
 }
 
 /// How an LNet interface is expected to stand.

@@ -3,6 +3,7 @@
 //! Which words there are and what may stand beside them is in the table of words; here is what each
 //! of them becomes. Start at [`read`].
 
+mod consequence;
 mod link;
 mod load;
 mod metric;
@@ -224,6 +225,14 @@ impl Line<'_, '_> {
             "lnet" => self.lnet()?,
             "workload" => self.workload()?,
             "verdict" => self.verdict()?,
+            "condition" => self.condition()?,
+            "cordoned" => self.cordoned()?,
+            "uncordoned" => ExpectSaid::Uncordoned(source.truth(self.value)?),
+            "rule" => self.rule()?,
+            "rules" => {
+                source.choice(self.value, "word after `rules`", &[("silent", ())])?;
+                ExpectSaid::RulesSilent
+            }
             "stuck_in_kernel" => match self.value.value {
                 Value::Null => ExpectSaid::StuckInKernel,
                 _ => return Err(source.wrong(self.value.place, "`stuck_in_kernel` takes no value")),

@@ -1,10 +1,13 @@
 //! Telling what is expected: whom a line is about, in which polls, with which message.
 
+mod consequence;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use platforms::yaml::Place;
 use platforms::{LinkLayer, NodeName};
 
+use crate::cluster::RuleProfile;
 use crate::error::Unfit;
 use crate::expect::{Distinct, EventSaid, ExpectLine, ExpectSaid, LnetSaid, Tally, WindowSaid};
 use crate::ground::{Ground, Subject};
@@ -23,6 +26,7 @@ pub(crate) struct Expecting<'a> {
     source: Source<'a>,
     ground: &'a Ground,
     workloads: &'a [WorkloadSaid],
+    rules: RuleProfile,
     polls: &'a Polls,
     told: Vec<Expectation>,
     groups: u32,
@@ -49,12 +53,14 @@ impl<'a> Expecting<'a> {
         source: Source<'a>,
         ground: &'a Ground,
         workloads: &'a [WorkloadSaid],
+        rules: RuleProfile,
         polls: &'a Polls,
     ) -> Self {
         Self {
             source,
             ground,
             workloads,
+            rules,
             polls,
             told: Vec::new(),
             groups: 0,
@@ -282,6 +288,11 @@ impl<'a> Expecting<'a> {
                 }
                 Ok(())
             }
+            ExpectSaid::Condition(said) => self.condition(said, line, &around),
+            ExpectSaid::Cordoned(stands) => self.push(line, &around, What::Cordoned(*stands)),
+            ExpectSaid::Uncordoned(is) => self.push(line, &around, What::Uncordoned(*is)),
+            ExpectSaid::Rule(said) => self.rule(said, line, &around),
+            ExpectSaid::RulesSilent => self.push(line, &around, What::RulesSilent),
             ExpectSaid::StuckInKernel => self.push(line, &around, What::StuckInKernel),
         }
     }

@@ -8,6 +8,7 @@
 //! language itself.
 
 mod clauses;
+mod cluster;
 mod deed;
 mod deed_reader;
 mod doing;
@@ -36,6 +37,10 @@ mod workload;
 mod world;
 
 pub use clauses::{Clause, ClauseFile, Clauses, Section};
+pub use cluster::{
+    ClearingProfile, ClusterPlan, ConditionIs, ConditionOf, MONITORS_CHECKS, RuleIs, RuleProfile,
+    RulesetsProfile, Stands,
+};
 pub use duration::parse as parse_time;
 pub use error::{ScenarioError, Unfit};
 pub use fitness::Fit;

@@ -8,6 +8,7 @@ use platforms::yaml::{self, Place};
 use platforms::{NodeName, Platform, Platforms};
 use simfs::SimTime;
 
+use crate::cluster::{ClearingProfile, ClusterPlan, RuleProfile, RulesetsProfile};
 use crate::error::{ScenarioError, Unfit};
 use crate::expect::ExpectLine;
 use crate::fitness::{Fit, Fitness};
@@ -19,7 +20,7 @@ use crate::step::{GivenSaid, StepSaid};
 use crate::story::{Arm, ChecksRun, Heal, Story};
 use crate::subject::Context;
 use crate::telling;
-use crate::words::{FILE, HEAL};
+use crate::words::{CLUSTER, FILE, HEAL, KeyWord};
 use crate::workload::{self, WorkloadSaid};
 use crate::world::World;
 use crate::{deed_reader, expect_reader, step};
@@ -39,6 +40,7 @@ pub struct Scenario {
     pub(crate) fitness: Fitness,
     pub(crate) world: Option<(String, Place)>,
     pub(crate) workloads: Vec<WorkloadSaid>,
+    pub(crate) cluster: ClusterPlan,
     /// Where a monitor sits; as the world says if there are none.
     pub(crate) chairs: Vec<(String, Place)>,
     pub(crate) checks: ChecksRun,
@@ -148,6 +150,7 @@ pub fn read(file: &str, text: &str) -> Result<Scenario, ScenarioError> {
         workloads: fields.read("workloads", Vec::new(), |node| {
             workload::read(&source, node)
         })?,
+        cluster: cluster(&source, &fields)?,
         checks: fields.read("checks", ChecksRun::State, |node| {
             let words = [
                 ("state", ChecksRun::State),
@@ -317,6 +320,48 @@ impl Scenario {
             text: &self.text,
         }
     }
+}
+
+/// The cluster: the rules that listen, and what is not as deployed at present.
+fn cluster(source: &Source<'_>, fields: &Fields<'_>) -> Result<ClusterPlan, ScenarioError> {
+    let profiles = RuleProfile::ALL.map(|profile| (profile.name(), profile));
+    let rules = fields.read("rules", RuleProfile::default(), |node| {
+        source.choice(node, "profile of rules", &profiles)
+    })?;
+    let mut plan = ClusterPlan {
+        rules,
+        ..ClusterPlan::default()
+    };
+    let Some(node) = fields.get("cluster") else {
+        return Ok(plan);
+    };
+    let fields = source.map(node, "a cluster", CLUSTER)?;
+    let clearings = [
+        ("all", ClearingProfile::All),
+        ("any_with_code", ClearingProfile::AnyWithCode),
+        ("any", ClearingProfile::Any),
+    ];
+    plan.clearing = fields.read("clearing", plan.clearing, |node| {
+        source.choice(node, "way to clear", &clearings)
+    })?;
+    let rulesets = [
+        ("shipped", RulesetsProfile::Shipped),
+        ("without_nics", RulesetsProfile::WithoutNics),
+        ("with_analyzer", RulesetsProfile::WithAnalyzer),
+    ];
+    plan.rulesets = fields.read("rulesets", plan.rulesets, |node| {
+        source.choice(node, "set of rule sets", &rulesets)
+    })?;
+    plan.breaker_fleet = fields.maybe("breaker", |node| {
+        const FLEET: &[KeyWord] = &[KeyWord {
+            word: "fleet",
+            takes: "a number",
+            text: "How many nodes the cluster has.",
+        }];
+        let fields = source.map(node, "a circuit breaker", FLEET)?;
+        source.small(fields.need(source, "fleet")?, 1)
+    })?;
+    Ok(plan)
 }
 
 /// The world by its name; a scenario is told in one, or on platforms.

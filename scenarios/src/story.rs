@@ -13,6 +13,8 @@ use platforms::{DeviceName, LinkLayer, NodeName, PciAddress, Platform, PortNumbe
 use simfs::{Errno, SimTime};
 use workloads::{Cause, Fate, LoadDeed, Plan};
 
+use crate::cluster::{ClusterPlan, ConditionIs, RuleIs, Stands};
+
 /// A place in a scenario file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
@@ -87,6 +89,8 @@ pub struct Story {
     pub chairs: Vec<NodeName>,
     /// What runs on the links, by name, from the start.
     pub workloads: BTreeMap<String, Plan>,
+    /// The cluster that hears its monitors.
+    pub cluster: ClusterPlan,
     /// One poll's length.
     pub tick: SimTime,
     /// The last instant of the story; healing comes after.
@@ -512,6 +516,16 @@ pub enum What {
         /// How long before the failure the word came, nanoseconds, both included; negative: after it.
         lead: Option<(i64, i64)>,
     },
+    /// Whether a node condition stands at a poll's end.
+    Condition(ConditionIs),
+    /// Whether the node is cordoned at a poll's end.
+    Cordoned(Stands),
+    /// Whether the node is released in one of the window's ticks.
+    Uncordoned(bool),
+    /// A correlation rule speaks in the window, or does not.
+    Rule(RuleIs),
+    /// No rule speaks in the window.
+    RulesSilent,
     /// The monitor is stuck in the kernel (cannot be killed) at the end.
     StuckInKernel,
 }
@@ -524,6 +538,22 @@ impl What {
             self,
             Self::Link { .. } | Self::Lnet(_) | Self::Workload(_) | Self::Verdict { .. }
         )
+    }
+
+    /// Whether it is about what a cluster makes of events.
+    #[must_use]
+    pub fn is_a_consequence(&self) -> bool {
+        let is_of_a_node = matches!(
+            self,
+            Self::Condition(_) | Self::Cordoned(_) | Self::Uncordoned(_)
+        );
+        is_of_a_node || self.is_of_the_rules()
+    }
+
+    /// Whether it is about the one analyzer that hears all the monitors.
+    #[must_use]
+    pub fn is_of_the_rules(&self) -> bool {
+        matches!(self, Self::Rule(_) | Self::RulesSilent)
     }
 }
 

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use platforms::yaml::Place;
 use simfs::SimTime;
 
+use crate::cluster::ClusterPlan;
 use crate::doing::Doing;
 use crate::error::{ScenarioError, Unfit};
 use crate::expecting::Expecting;
@@ -48,7 +49,13 @@ pub(crate) fn tell(scenario: &Scenario, ground: &Ground) -> Result<Story, Unfit>
         });
     }
     let mut steps = Vec::new();
-    let mut expecting = Expecting::new(source, ground, &scenario.workloads, &polls);
+    let mut expecting = Expecting::new(
+        source,
+        ground,
+        &scenario.workloads,
+        scenario.cluster.rules,
+        &polls,
+    );
     for said in &scenario.steps {
         for (name, place) in &said.nodes {
             known_node(&source, ground, name, *place)?;
@@ -98,6 +105,10 @@ pub(crate) fn tell(scenario: &Scenario, ground: &Ground) -> Result<Story, Unfit>
             .map(|node| node.name.clone())
             .collect(),
         workloads,
+        cluster: ClusterPlan {
+            switches: ground.cabled(),
+            ..scenario.cluster.clone()
+        },
         tick: scenario.tick,
         until,
         heal: scenario.heal.clone(),
@@ -113,10 +124,12 @@ pub(crate) fn tell(scenario: &Scenario, ground: &Ground) -> Result<Story, Unfit>
 }
 
 /// The baseline of the first poll: expected of every story that gives nothing and does not speak of
-/// the first poll itself.
+/// the first poll itself. What follows from its events says nothing of them.
 fn usual_baseline(scenario: &Scenario, told: &[Expectation]) -> Option<Expectation> {
     let first = Window { from: 0, to: 0 };
-    let speaks = told.iter().any(|expected| expected.window.from == 0);
+    let speaks = told
+        .iter()
+        .any(|expected| expected.window.from == 0 && !expected.what.is_a_consequence());
     let does = scenario
         .steps
         .iter()

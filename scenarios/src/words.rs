@@ -12,7 +12,8 @@ mod world;
 pub(crate) use deeds::{DEED_QUALIFIERS, DEEDS};
 pub(crate) use expectations::{EVENT_QUALIFIERS, EXPECTATION_QUALIFIERS, EXPECTATIONS};
 pub(crate) use file::{
-    END_IS, FILE, HANDLE, HEAL, IN_POLL, MESSAGE, PLATFORMS, REBOOT, ROLES_OF_WITH, STEP, WITH,
+    CLUSTER, END_IS, FILE, HANDLE, HEAL, IN_POLL, MESSAGE, PLATFORMS, REBOOT, ROLES_OF_WITH, STEP,
+    WITH,
 };
 
 pub(crate) use world::{CABLE, LNET, MPIB, WORLD, WORLD_NODE, WORLD_RAIL};
@@ -26,6 +27,8 @@ pub enum WordKind {
     Platforms,
     /// A key of `platforms: { with: … }`.
     With,
+    /// A key of `cluster:`.
+    Cluster,
     /// A key of a workload `lnet` in `workloads:`.
     Lnet,
     /// A key of a workload `mpib` in `workloads:`.
@@ -58,10 +61,11 @@ pub enum WordKind {
 
 impl WordKind {
     /// Every kind, in the order in which the language is told.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::File,
         Self::Platforms,
         Self::With,
+        Self::Cluster,
         Self::Lnet,
         Self::Mpib,
         Self::Handle,
@@ -85,6 +89,7 @@ impl WordKind {
             Self::File => "keys of a scenario",
             Self::Platforms => "keys of `platforms`",
             Self::With => "keys of `with`",
+            Self::Cluster => "keys of `cluster`",
             Self::Lnet => "keys of a workload `lnet`",
             Self::Mpib => "keys of a workload `mpib`",
             Self::Handle => "keys of a handle",
@@ -153,6 +158,7 @@ pub fn vocabulary() -> Vec<Word> {
     let mut words: Vec<Word> = FILE.to_vec();
     words.extend(plain(WordKind::Platforms, PLATFORMS));
     words.extend(plain(WordKind::With, WITH));
+    words.extend(plain(WordKind::Cluster, CLUSTER));
     words.extend(plain(WordKind::Lnet, LNET));
     words.extend(plain(WordKind::Mpib, MPIB));
     words.extend(HANDLE);

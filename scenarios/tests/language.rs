@@ -184,7 +184,11 @@ fn every_misspelt_key_of_every_verb_is_refused_with_the_right_one() {
 
 #[test]
 fn every_misspelt_key_of_the_frame_is_refused_with_the_right_one() {
-    let frames: [(WordKind, &str); 7] = [
+    let frames: [(WordKind, &str); 8] = [
+        (
+            WordKind::Cluster,
+            "scenario: x\nwhy: y\ncluster: { KEY: 1 }\ntimeline: [ { at: 0s, expect: [ nothing ] } ]\n",
+        ),
         (
             WordKind::Lnet,
             "scenario: x\nwhy: y\nworkloads: { s: { lnet: { KEY: 1 } } }\ntimeline: [ { at: 0s, expect: [ nothing ] } ]\n",
@@ -301,6 +305,11 @@ fn a_wrong_world_is_refused_at_its_place(#[case] marked: &str, #[case] says: &[&
 #[case::a_switch_that_is_not_there("{ switch: islnd-a, power: lost }", "nothing", &["unknown switch `islnd-a`", "did you mean `island-a`"])]
 #[case::a_workload_that_does_not_run("{ hint: jop, node: vm1, pair: vm2, share: 0 }", "nothing", &["unknown workload `jop`", "did you mean `job`"])]
 #[case::a_verdict_about_nothing("{ cut: victim }", "{ verdict: { jop: agreement } }", &["unknown workload `jop`"])]
+#[case::a_condition_of_no_check("{ cut: victim }", "{ condition: InfinibandStateCheck, of: victim, stands: false }", &["unknown condition `InfinibandStateCheck`", "did you mean `InfiniBandStateCheck`"])]
+#[case::a_condition_of_a_rule_that_does_not_listen("{ cut: victim }", "{ condition: RepeatedNICDegradation, stands: false }", &["unknown condition `RepeatedNICDegradation`", "`NICPortDrop`"])]
+#[case::a_rule_that_does_not_listen("{ cut: victim }", "{ rule: ib_port_drop, fires: false }", &["unknown rule of `lsd` `ib_port_drop`", "`NICPortDrop`"])]
+#[case::a_rule_about_no_switch("{ cut: victim }", "{ rule: FabricWideFault, switch: islnd-a }", &["unknown switch `islnd-a`", "did you mean `island-a`"])]
+#[case::a_condition_of_nobodys_node("{ cut: victim }", "{ condition: state, of: far }", &["no monitor sits on `vm2`", "`chairs`"])]
 #[case::nobody_sits_there("{ cut: victim }", "{ fatal: far }", &["no monitor sits on `vm2`", "`chairs`"])]
 fn a_wrong_line_in_a_world_is_refused(
     #[case] deed: &str,
@@ -401,6 +410,11 @@ fn what_is_planned_is_refused_by_name() {
 #[case::health_in_memory("scenario: a\nwhy: b\ntimeline: [ { at: 1s, expect: [ §{ healthz: 200 } ] } ]\n", &["only a process answers this", "`arms: [ process ]`"])]
 #[case::health_in_both_arms("scenario: a\nwhy: b\narms: [ memory, process ]\ntimeline: [ { at: 1s, expect: [ { this_poll: [ §{ healthz: 200 } ] } ] } ]\n", &["only a process answers this"])]
 #[case::never_without_a_reason("scenario: a\nwhy: b\nheal: §never\ntimeline: [ { at: 1s, expect: [ nothing ] } ]\n", &["says no reason", "because"])]
+#[case::rules_of_nobody("scenario: a\nwhy: b\nrules: §lds\ntimeline: [ { at: 1s, expect: [ nothing ] } ]\n", &["unknown profile of rules `lds`", "did you mean `lsd`"])]
+#[case::no_way_to_clear("scenario: a\nwhy: b\ncluster: { clearing: §some }\ntimeline: [ { at: 1s, expect: [ nothing ] } ]\n", &["unknown way to clear `some`", "`any_with_code`"])]
+#[case::no_set_of_rule_sets("scenario: a\nwhy: b\ncluster: { rulesets: §mine }\ntimeline: [ { at: 1s, expect: [ nothing ] } ]\n", &["unknown set of rule sets `mine`", "`with_analyzer`"])]
+#[case::a_breaker_of_no_fleet("scenario: a\nwhy: b\ncluster: { breaker: { fleet: §0 } }\ntimeline: [ { at: 1s, expect: [ nothing ] } ]\n", &["out of range"])]
+#[case::a_breaker_without_its_fleet("scenario: a\nwhy: b\ncluster: { breaker: §{} }\ntimeline: [ { at: 1s, expect: [ nothing ] } ]\n", &["key `fleet` is missing in a circuit breaker"])]
 #[case::a_version_of_the_future("scenario_version: §2\nscenario: a\nwhy: b\n", &["not known"])]
 fn a_wrong_frame_is_refused_at_its_place(#[case] text: &str, #[case] says: &[&str]) {
     check_refused(text, says);
@@ -477,6 +491,18 @@ fn a_wrong_deed_is_refused_at_its_place(#[case] deed: &str, #[case] says: &[&str
 #[case::a_label_of_an_unknown_handle("{ metric: up, labels: { device: §\"{vicitm.device}\" }, is: 1 }", &["unknown handle `vicitm`"])]
 #[case::labels_that_are_no_map("{ metric: up, labels: §node-a, is: 1 }", &["found a text"])]
 #[case::a_status_that_is_none("{ healthz: §20 }", &["out of range"])]
+#[case::a_condition_half_standing("{ condition: state, of: victim, stands: §maybe }", &["expected `true` or `false`"])]
+#[case::a_condition_of_an_unknown_handle("{ condition: state, of: §vicitm }", &["unknown handle `vicitm`", "did you mean `victim`"])]
+#[case::not_throughout("{ cordoned: true, throughout: §false }", &["`throughout: false` says nothing", "leave it out"])]
+#[case::cordoned_by_somebody("{ cordoned: §victim }", &["expected `true` or `false`"])]
+#[case::released_somehow("{ uncordoned: §gently }", &["expected `true` or `false`"])]
+#[case::a_rule_that_fires_anyway("{ rule: NICPortDrop, fires: §true }", &["`fires: true` says nothing"])]
+#[case::silent_three_times("{ rule: NICPortDrop, fires: false, §times: 3 }", &["`fires: false` and `times` in one line"])]
+#[case::silent_and_counted("{ rule: NICPortDrop, fires: false, §counted: 3 }", &["`fires: false` and `counted` in one line"])]
+#[case::zero_firings("{ rule: NICPortDrop, times: §0 }", &["`times: 0`"])]
+#[case::a_rule_that_whispers("{ rule: NICPortDrop, says: §something }", &["unknown word `something`", "`cleared`"])]
+#[case::counted_below_nothing("{ rule: NICPortDrop, counted: §\"< 0\" }", &["below every number"])]
+#[case::loud_rules("{ rules: §loud }", &["unknown word after `rules` `loud`", "`silent`"])]
 #[case::a_port_out_of_range("{ cleared: { name: mlx5_3, port: §300 } }", &["out of range"])]
 fn a_wrong_expectation_is_refused_at_its_place(#[case] expectation: &str, #[case] says: &[&str]) {
     check_refused(&around("{ cut: victim }", expectation), says);

@@ -399,20 +399,8 @@ impl Demand<'_> {
             Tone::NonFatal => "nonfatal",
             Tone::Healthy => "healthy",
         };
-        let faces = faces(bench, &self.node, self.window.from);
-        let name = |pci: &platforms::PciAddress| {
-            let face = faces.and_then(|faces| faces.0.get(pci));
-            face.map_or_else(|| pci.to_string(), |face| face.name.to_string())
-        };
         let mut line = format!("{tone} ");
-        line.push_str(&match &pattern.about {
-            About::Port(slot) => format!("NIC={} NICPort={}", name(&slot.pci), slot.port),
-            About::Device(_, pci) => format!("NIC={}", name(pci)),
-            About::Card(_, pci) => format!("NIC={}", pci.card()),
-            About::NamedPort(name, port) => format!("NIC={name} NICPort={port}"),
-            About::NamedDevice(name) => format!("NIC={name}"),
-            About::Check => "(whole check)".to_owned(),
-        });
+        line.push_str(&bench.told(&pattern.about, &self.node, self.window.from));
         if let Some(check) = &pattern.check {
             line.push_str(&format!(" {check}"));
         }

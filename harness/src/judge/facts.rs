@@ -6,8 +6,10 @@ use platforms::NodeName;
 use scenarios::{About, Expectation, FileRef, MetricIs, StateFileIs, Times, What};
 
 use crate::{
-    descriptor::{STATE_FILE, Vocabulary},
+    consequences::Consequences,
+    descriptor::{ClockKind, STATE_FILE, Vocabulary},
     judge::{
+        consequences,
         demands::is_meant,
         fits::{Bench, like},
         links, loads,
@@ -33,6 +35,7 @@ pub(crate) fn standing(
     bench: &Bench<'_>,
     recording: &Recording,
     said: &[(Said<'_>, bool)],
+    made: &Consequences,
 ) -> Option<Standing> {
     if !is_meant(expectation, node) {
         return None;
@@ -45,6 +48,8 @@ pub(crate) fn standing(
     };
     let chairs = || ticks().filter_map(|(tick, all)| Some((tick, all.chairs.get(node)?)));
     let own_texts = bench.descriptor.texts == Vocabulary::Own;
+    // Rules look at texts and at the distances of stamps.
+    let own_words = own_texts || bench.descriptor.clock == ClockKind::Own;
     let own_state = bench.descriptor.state_file == Vocabulary::Own;
     Some(match &expectation.what {
         What::Say { .. } | What::FollowEdges { .. } | What::Baseline { .. } => return None,
@@ -133,6 +138,12 @@ pub(crate) fn standing(
             );
             loads::verdict(workload, *verdict, *lead, found)
         }
+        What::Condition(is) => consequences::condition(is, node, window, bench, made),
+        What::Cordoned(is) => consequences::cordoned(*is, node, window, made),
+        What::Uncordoned(is) => consequences::uncordoned(*is, node, window, made),
+        What::Rule(_) | What::RulesSilent if own_words => Standing::NotJudged,
+        What::Rule(is) => consequences::rule(is, expectation.node.as_ref(), window, bench, made),
+        What::RulesSilent => consequences::rules_silent(window, made),
         What::StuckInKernel => {
             let stuck = matches!(recording.broken, Some(Broken::StuckInKernel { .. }));
             check(

@@ -113,6 +113,47 @@ impl<'a> Bench<'a> {
         }
     }
 
+    /// Whether an entry of a node condition names the subject, and nothing more of it.
+    pub(crate) fn names_entry(
+        &self,
+        about: &About,
+        node: &NodeName,
+        tick: u64,
+        entry: &str,
+    ) -> bool {
+        let has = |kind: &str, value: &str| entry.contains(&format!("{kind}:{value} "));
+        let is_port = |port: PortNumber| has("NICPort", &port.to_string());
+        let borne = |pci| {
+            self.names(node, pci, tick)
+                .any(|name| has("NIC", name.as_str()))
+        };
+        let is_device = !entry.contains("NICPort:");
+        match about {
+            About::Port(slot) => slot.node == *node && borne(slot.pci) && is_port(slot.port),
+            About::Device(of, pci) => of == node && borne(*pci) && is_device,
+            About::Card(of, pci) => of == node && has("NIC", &pci.card()),
+            About::NamedPort(name, port) => has("NIC", name.as_str()) && is_port(*port),
+            About::NamedDevice(name) => has("NIC", name.as_str()) && is_device,
+            About::Check => !entry.contains("NIC:"),
+        }
+    }
+
+    /// A subject as its events name it in a tick.
+    pub(crate) fn told(&self, about: &About, node: &NodeName, tick: u64) -> String {
+        let name = |pci: PciAddress| {
+            let name = self.names(node, pci, tick).next();
+            name.map_or_else(|| pci.to_string(), ToString::to_string)
+        };
+        match about {
+            About::Port(slot) => format!("NIC={} NICPort={}", name(slot.pci), slot.port),
+            About::Device(_, pci) => format!("NIC={}", name(*pci)),
+            About::Card(_, pci) => format!("NIC={}", pci.card()),
+            About::NamedPort(name, port) => format!("NIC={name} NICPort={port}"),
+            About::NamedDevice(name) => format!("NIC={name}"),
+            About::Check => "(whole check)".to_owned(),
+        }
+    }
+
     fn is_check(
         &self,
         pattern: &EventPattern,
@@ -285,7 +326,7 @@ impl<'a> Bench<'a> {
     }
 
     /// The link layers that a subject has, or had when it was last seen.
-    fn layers(&self, about: &About, node: &NodeName, tick: u64) -> BTreeSet<LinkLayer> {
+    pub(crate) fn layers(&self, about: &About, node: &NodeName, tick: u64) -> BTreeSet<LinkLayer> {
         let of_function = |face: &FunctionFace| {
             face.ports
                 .values()

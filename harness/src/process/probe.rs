@@ -8,7 +8,7 @@ use std::fmt;
 
 use fabric::Action;
 use platforms::{NodeName, Platform, SlotRef};
-use scenarios::{Arm, ChecksRun, Deed, Heal, Place, Step, Story};
+use scenarios::{Arm, ChecksRun, ClusterPlan, Deed, Heal, Place, Step, Story};
 use simfs::SimTime;
 
 use super::ProcessArm;
@@ -134,6 +134,7 @@ fn story(platform: &Platform) -> Story {
         world: platform.name(),
         nodes: vec![(node.clone(), platform.clone())],
         workloads: BTreeMap::new(),
+        cluster: ClusterPlan::default(),
         chairs: vec![node],
         tick: SimTime::from_secs(1),
         until: SimTime::from_secs(LAST_TICK),

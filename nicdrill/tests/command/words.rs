@@ -503,7 +503,7 @@ fn a_vendors_ninth_platform_needs_no_code() {
 }
 
 #[test]
-fn a_drill_is_shown_with_its_timeline_events_and_reads() {
+fn a_drill_is_shown_with_its_timeline_events_consequences_and_reads() {
     let ran = Desk::new().run(&["show", "port/cable-pulled@h100-oci"]);
     assert_eq!(ran.code, 0, "{ran}");
     for part in [
@@ -511,6 +511,9 @@ fn a_drill_is_shown_with_its_timeline_events_and_reads() {
         "10s  do",
         "Events",
         "state DOWN",
+        "Consequences",
+        "10s  cordon     node-a by NIC health monitor",
+        "uncordon   node-a",
         "Reads",
         "ports/1/state",
         "PASS",

@@ -138,7 +138,7 @@ impl Line<'_, '_> {
         }
     }
 
-    fn bound(&self, name: &str) -> Read<Option<RangeInclusive<u64>>> {
+    pub(super) fn bound(&self, name: &str) -> Read<Option<RangeInclusive<u64>>> {
         self.fields.maybe(name, |node| {
             let Bound { least, most } = Bound::read(self.source, node)?;
             Ok(least..=most)

@@ -1,9 +1,10 @@
 //! The ground of a world of several nodes: its nodes at rest, their rails and their cables.
 
+use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
 use platforms::yaml::Place;
-use platforms::{DeviceName, NodeName, Platform, PortNumber};
+use platforms::{DeviceName, NodeName, Platform, PortNumber, SlotRef};
 
 use super::Ground;
 use crate::error::ScenarioError;
@@ -30,7 +31,7 @@ impl Ground {
                 .iter()
                 .map(|(name, _)| name.clone())
                 .collect(),
-            handles: std::collections::BTreeMap::new(),
+            handles: BTreeMap::new(),
         };
         for said in &world.nodes {
             let (name, place) = &said.platform;
@@ -76,6 +77,18 @@ impl Ground {
             }
         }
         Ok(ground)
+    }
+
+    /// The ports that hang on each switch.
+    pub(crate) fn cabled(&self) -> BTreeMap<String, Vec<SlotRef>> {
+        let mut switches: BTreeMap<String, Vec<SlotRef>> = BTreeMap::new();
+        for (at, port) in self.ports.iter().enumerate() {
+            if let Some(switch) = &port.switch {
+                let slots = switches.entry(switch.clone()).or_default();
+                slots.push(self.slot(at));
+            }
+        }
+        switches
     }
 
     fn port_on(

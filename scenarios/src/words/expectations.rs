@@ -11,10 +11,6 @@ const fn expectation(
     word(WordKind::Expectation, name, takes, text, example)
 }
 
-const fn planned(name: &'static str, text: &'static str) -> Word {
-    word(WordKind::Expectation, name, "", text, "").planned()
-}
-
 /// Qualifiers of every expectation.
 pub(crate) const EXPECTATION_QUALIFIERS: &[KeyWord] = &[
     key(
@@ -164,9 +160,27 @@ pub(crate) const EXPECTATIONS: &[Word] = &[
             ("under-report", "silent, and it failed"),
         ])
         .keys(&[key("lead", "a list of two times", "How long before the failure the word came, both included; `-1s`: after it.")]),
-    // Known to the language, and not built yet.
-    planned("rule", "A correlation rule fires."),
-    planned("rules", "Rules are silent."),
-    planned("condition", "A node condition."),
-    planned("cordon", "Whether the node is cordoned."),
+    // The cluster.
+    expectation("condition", "`state`, `counters`, or the name of a check or rule", "Whether this node condition stands at the end of one of the polls meant. `state` and `counters` are the check of the link layer of `of`; without `of`, of either layer.", "{ condition: state, of: victim, stands: true }")
+        .keys(&[
+            key("of", "whom", "Only its entries that name these; each by itself."),
+            key("counter", "a counter's name", "Only its entries with this error code."),
+            key("stands", "`true` or `false`", "Whether there is such an entry; `true` unless said."),
+            key("throughout", "`true`", "At the end of every poll meant."),
+        ]),
+    expectation("cordoned", "`true` or `false`", "Whether the node is cordoned at the end of one of the polls meant.", "{ cordoned: true, from: 10s, to: 20s, throughout: true }")
+        .keys(&[key("throughout", "`true`", "At the end of every poll meant.")]),
+    expectation("uncordoned", "`true` or `false`", "Whether the node is released in one of the polls meant, having been cordoned.", "{ uncordoned: true, within: 3 polls }"),
+    expectation("rule", "a rule's name", "A correlation rule speaks in the polls meant, once unless `times` says otherwise. In a poll are what it says of the events that arrive then, and all that the clock alone makes it say before the next.", "{ rule: NICPortDrop, port: victim, exactly_at: 4m30s, events_this_tick: 0 }")
+        .keys(&[
+            key("port", "whom", "About these; each by itself."),
+            key("switch", "a switch's name", "About this switch."),
+            key("counted", "a number such as `3` or `\">= 3\"`", "What it counted: events, different nodes, or what was held back."),
+            key("says", "`fired` or `cleared`", "That it happened, unless said, or that it is over."),
+            key("fires", "`false`", "It does not speak at all; instead of `times`."),
+            key("times", "N, `at least N`, `at most N` or `[a, b]`", "How often."),
+            key("events_this_tick", "a number", "How many events connectors accept in the poll in which it speaks."),
+        ]),
+    expectation("rules", "`silent`", "No rule speaks in any of the polls meant.", "{ rules: silent, from: 31s, to: 4m29s }")
+        .choices(&[("silent", "not one of them")]),
 ];

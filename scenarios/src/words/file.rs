@@ -30,7 +30,7 @@ pub(crate) const FILE: &[Word] = &[
     of_file(
         "covers",
         "a list of clause ids",
-        "The clauses of the sources that it covers, such as `lsd/3.2/down-is-fatal`. An id whose prefix nicdrill knows (`lsd/`, `lcd/`, `decision/`, `field/`) must exist; any other prefix is your own.",
+        "The clauses of the sources that it covers, such as `lsd/3.2/down-is-fatal`. An id whose prefix nicdrill knows (`lsd/`, `lcd/`, `decision/`, `field/`, `cluster/`) must exist; any other prefix is your own.",
     ),
     of_file(
         "platforms",
@@ -47,7 +47,22 @@ pub(crate) const FILE: &[Word] = &[
         "a map of names and `{ lnet: … }` or `{ mpib: … }`",
         "What runs on the world's links, from the story's start.",
     ),
-    of_file("rules", "a name", "The correlation rules that listen.").planned(),
+    of_file(
+        "rules",
+        "a word",
+        "The correlation rules that listen to what connectors accept.",
+    )
+    .choices(&[
+        ("lsd", "those of \"NIC Health Monitor: Link State Detection\": `RepeatedNICLinkFlap`, `NICPortDrop`, `NICStabilizationWindow`, and `FabricWideFault` across nodes; unless said"),
+        ("lsd-text", "the query for `RepeatedNICLinkFlap` that it prints, to the letter"),
+        ("nvsentinel", "the two that NVSentinel deploys: `RepeatedNICDegradation`, `RepeatedNICDriverError`"),
+        ("gpud", "`ib_port_flap` and `ib_port_drop`"),
+    ]),
+    of_file(
+        "cluster",
+        "a map",
+        "The cluster that hears the monitors, where it is not as deployed at present.",
+    ),
     of_file(
         "chairs",
         "a name or a list of names",
@@ -115,6 +130,25 @@ pub(crate) const FILE: &[Word] = &[
         "Whether minutes of nothing cost one line in a trace.",
     )
     .choices(&[("fold", "one line"), ("full", "a line each; unless said")]),
+];
+
+/// The keys of `cluster`.
+pub(crate) const CLUSTER: &[KeyWord] = &[
+    key(
+        "clearing",
+        "`all`, `any_with_code` or `any`",
+        "Which entries of a node condition a healthy event clears: those with all its entities and one of its codes (unless said), with any and one of its codes (from 2026-05-12 to 2026-07-08), with any whatever the codes (before).",
+    ),
+    key(
+        "rulesets",
+        "`shipped`, `without_nics` or `with_analyzer`",
+        "For whose fatal events a node is cordoned: the NIC monitor's among others (unless said), no NIC monitor's (before 2026-05-18), the analyzer's too.",
+    ),
+    key(
+        "breaker",
+        "`{ fleet: N }`",
+        "A circuit breaker of a cluster of so many nodes: when half of them are cordoned within five minutes, nothing is cordoned or released any more. There is none unless said.",
+    ),
 ];
 
 /// The keys of `platforms`.
