@@ -6,6 +6,8 @@ use harness::{
     zoo::{Animal, RIGHT_POLLS, animals},
 };
 use platforms::NodeName;
+use reports::FailureKind;
+use rstest::rstest;
 use scenarios::Story;
 
 /// The animal's story on the first platform that it fits.
@@ -50,4 +52,70 @@ fn every_wrong_monitor_is_right_for_twenty_polls_of_its_story_and_then_wrong() {
         }
     }
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+/// What the cluster is left with tells of a wrong monitor as well as its stream does.
+#[rstest]
+#[case::too_few_entities("recovery-without-its-port", &["NICPort=1 holds it"])]
+#[case::too_many_entities("recovery-names-the-card-too", &["stands: NIC:"])]
+#[case::a_device_in_the_name_of_its_port("wrong-entity", &["stands: NIC:"])]
+#[case::another_checks_name("recovery-under-the-counter-check", &["StateCheck stands: NIC:", "StateCheck NIC="])]
+#[case::a_breach_without_its_code("breach-without-its-code", &["DegradationCheck stands: NIC:", "holds it"])]
+#[case::a_renamed_devices_orphan("rename-clears-nothing", &["stands: NIC:mlx5_3 ", "NIC=mlx5_3 NICPort=1 holds it"])]
+fn what_a_wrong_monitor_leaves_standing_is_named(#[case] name: &str, #[case] left: &[&str]) {
+    let library = Library::read(&[], &[]).unwrap();
+    let animal = animals().into_iter().find(|animal| animal.name == name);
+    let story = story(&library, &animal.expect("there is such a monitor"));
+    let failures = played(&story, Some(name)).failures.into_iter();
+    let standing = failures.filter(|failure| failure.kind == FailureKind::LeftStanding);
+    let came: Vec<String> = standing.flat_map(|failure| failure.came).collect();
+    for left in left {
+        assert!(
+            came.iter().any(|line| line.contains(left)),
+            "{left}: {came:#?}"
+        );
+    }
+}
+
+/// Equal stamps leave nothing standing in themselves: another order would have.
+#[test]
+fn a_call_whose_order_decides_is_named() {
+    let library = Library::read(&[], &[]).unwrap();
+    let name = "clears-and-faults-at-once";
+    let animal = animals().into_iter().find(|animal| animal.name == name);
+    let story = story(&library, &animal.expect("there is such a monitor"));
+    let failures = played(&story, Some(name)).failures;
+    let came: Vec<&String> = failures.iter().flat_map(|failure| &failure.came).collect();
+    let found = came
+        .iter()
+        .any(|line| line.contains("which comes first decides what stands of"));
+    assert!(found, "{came:#?}");
+}
+
+/// One counter's recovery without its code takes another's breach with it, before anything is healed.
+#[test]
+fn a_condition_that_a_codeless_recovery_took_away_is_missed() {
+    let scenario = scenarios::shipped()
+        .iter()
+        .find(|(name, _)| *name == "cluster/two-breaches-one-reset.yaml");
+    let (file, text) = scenario.expect("it ships");
+    let scenario = scenarios::read(file, text).unwrap();
+    let library = Library::read(&[], &[]).unwrap();
+    let platform = library.platforms.get("dgx-h100").expect("it ships");
+    let story = scenario
+        .in_world(&NodeName::from("node-a"), platform)
+        .unwrap();
+    assert_eq!(played(&story, None).failures, []);
+    let failures = played(&story, Some("recovery-without-its-code")).failures;
+    let missed = failures.iter().find(|failure| {
+        failure.line.contains("counter: rnr_nak_retry_err") && failure.line.contains("throughout")
+    });
+    let missed = missed.unwrap_or_else(|| panic!("{failures:#?}"));
+    assert!(
+        missed
+            .came
+            .iter()
+            .any(|line| line == "poll 30, at 30s: nothing stands"),
+        "{missed:#?}"
+    );
 }

@@ -17,6 +17,7 @@ mod card_never_recovers;
 mod card_without_its_domain;
 mod carrier_changes_unheard;
 mod char_device_missed_once;
+mod clears_and_faults_at_once;
 mod clears_last;
 mod clears_over_a_dead_sibling;
 mod compares_across_roles;
@@ -67,6 +68,10 @@ mod polling_is_non_fatal;
 mod quiet_counter_is_healthy;
 mod reboot_clears_the_absent;
 mod reboot_unnoticed;
+mod recovery_names_the_card_too;
+mod recovery_under_the_counter_check;
+mod recovery_without_its_code;
+mod recovery_without_its_port;
 mod rename_clears_nothing;
 mod reports_virtual_functions;
 mod reset_never_recovers;
@@ -105,6 +110,7 @@ const TABLE: &[Species] = &[
     Species(&card_without_its_domain::CardWithoutItsDomain),
     Species(&carrier_changes_unheard::CarrierChangesUnheard),
     Species(&char_device_missed_once::CharDeviceMissedOnce),
+    Species(&clears_and_faults_at_once::ClearsAndFaultsAtOnce),
     Species(&clears_last::ClearsLast),
     Species(&clears_over_a_dead_sibling::ClearsOverADeadSibling),
     Species(&compares_across_roles::ComparesAcrossRoles),
@@ -155,6 +161,10 @@ const TABLE: &[Species] = &[
     Species(&quiet_counter_is_healthy::QuietCounterIsHealthy),
     Species(&reboot_clears_the_absent::RebootClearsTheAbsent),
     Species(&reboot_unnoticed::RebootUnnoticed),
+    Species(&recovery_names_the_card_too::RecoveryNamesTheCardToo),
+    Species(&recovery_under_the_counter_check::RecoveryUnderTheCounterCheck),
+    Species(&recovery_without_its_code::RecoveryWithoutItsCode),
+    Species(&recovery_without_its_port::RecoveryWithoutItsPort),
     Species(&rename_clears_nothing::RenameClearsNothing),
     Species(&reports_virtual_functions::ReportsVirtualFunctions),
     Species(&reset_never_recovers::ResetNeverRecovers),

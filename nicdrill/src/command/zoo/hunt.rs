@@ -15,10 +15,11 @@ use reports::{
 
 use crate::command::{select::Choice, stage::Here};
 
-/// Sections whose clauses are the rows of a table: counters, severities, platforms, topologies, cards,
+/// Sections whose clauses are the rows of a table: streams and cordons, counters, severities, platforms, topologies, cards,
 /// disappearance, virtual functions, types of GIDs, keys and flags, the list of faults; the faults
 /// seen in the field; what refuses to start; the metrics.
-const TABLES: [&str; 14] = [
+const TABLES: [&str; 15] = [
+    "cluster/cordon/",
     "lcd/table/",
     "lsd/3.2/",
     "lsd/4.1.3/",
