@@ -471,13 +471,13 @@ impl<'a> Court<'a> {
                 match facts::standing(expectation, node, &self.bench, self.recording, said, made) {
                     None | Some(Standing::Holds) => {}
                     Some(Standing::NotJudged) => self.not_judged += 1,
-                    Some(Standing::Fails { expected, came }) => {
+                    Some(Standing::Fails { expected, came, at }) => {
                         let kind = match expectation.what {
                             What::Nothing { .. } | What::NoLog { .. } => FailureKind::Unexpected,
                             _ => FailureKind::Missing,
                         };
                         let mut failure =
-                            self.failure(kind, Some(node), Some(expectation.window.from));
+                            self.failure(kind, Some(node), at.or(Some(expectation.window.from)));
                         self.place(&mut failure, &expectation.place, &expectation.text);
                         failure.expected.push(expected);
                         failure.came = came;

@@ -149,6 +149,23 @@ fn a_line_that_does_not_hold_is_told_with_what_stood(
     );
 }
 
+/// What must hold throughout, or never happen, went wrong in one poll, and the finding is about that one.
+#[rstest]
+#[case("{ cordoned: false, from: 0s, to: 12s, throughout: true }", 5)]
+#[case(
+    "{ condition: state, of: victim, from: 5s, to: 12s, throughout: true }",
+    10
+)]
+#[case(
+    "{ condition: counters, of: other, from: 3s, to: 12s, throughout: true }",
+    3
+)]
+fn a_finding_is_about_the_poll_in_which_it_went_wrong(#[case] line: &str, #[case] poll: u64) {
+    let failures = Case::played("", line).judged(&reference()).failures;
+    let ticks: Vec<Option<u64>> = failures.iter().map(|failure| failure.tick).collect();
+    assert_eq!(ticks, [Some(poll)]);
+}
+
 /// 240 s after the fall the rule speaks, and at no other time.
 #[rstest]
 #[case("{ rule: NICPortDrop, port: victim, exactly_at: 4m5s }", None)]
@@ -210,6 +227,9 @@ fn a_rule_is_held_to_its_instant(#[case] line: &str, #[case] wrong: Option<&str>
     assert_eq!(told, wanted);
     let fired = "poll 245, at 245s: NICPortDrop fires for node-a/mlx5_0/1, having counted 1";
     for failure in &failures {
+        if line.contains("silent") || line.contains("false") {
+            assert_eq!(failure.tick, Some(245));
+        }
         let came = &failure.came;
         assert!(came.iter().any(|line| line.starts_with(fired)), "{came:#?}");
     }

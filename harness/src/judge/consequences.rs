@@ -254,10 +254,12 @@ pub(super) fn rule(
                 .collect()
         },
     )
+    .wrong_in(found.get(at_most as usize).copied())
 }
 
 /// How an expectation of silent rules stands.
 pub(super) fn rules_silent(window: Window, made: &Consequences) -> Standing {
+    let first = made.firings(window.from, window.to).next();
     let firings = made.firings(window.from, window.to);
     let lines: Vec<String> = firings
         .take(FIRINGS_MAX)
@@ -268,6 +270,7 @@ pub(super) fn rules_silent(window: Window, made: &Consequences) -> Standing {
         || format!("no rule speaks {}", within(window)),
         || lines,
     )
+    .wrong_in(first.map(|(tick, _)| tick))
 }
 
 /// Whether something stands in one of the window's ticks, or in each; `what` is of it.
@@ -280,8 +283,12 @@ fn standing(
 ) -> Standing {
     let ticks: Vec<(u64, &TickMade)> = made.between(window.from, window.to).collect();
     let right = |(tick, made): &(u64, &TickMade)| what(*tick, &made.standing).is_empty() != is.is;
+    let wrong = ticks
+        .iter()
+        .find(|tick| !right(tick))
+        .map(|(tick, _)| *tick);
     let holds = if is.throughout {
-        !ticks.is_empty() && ticks.iter().all(right)
+        !ticks.is_empty() && wrong.is_none()
     } else {
         ticks.iter().any(right)
     };
@@ -309,6 +316,7 @@ fn standing(
             lines
         },
     )
+    .wrong_in(wrong.filter(|_| is.throughout))
 }
 
 /// The checks whose condition is meant.

@@ -22,10 +22,28 @@ use crate::{
 pub(crate) enum Standing {
     /// It holds.
     Holds,
-    /// It does not: what was expected, and what came.
-    Fails { expected: String, came: Vec<String> },
+    /// It does not: what was expected, what came, and in which tick it went wrong, if it was one.
+    Fails {
+        expected: String,
+        came: Vec<String>,
+        at: Option<u64>,
+    },
     /// This monitor's descriptor says that it does not apply.
     NotJudged,
+}
+
+impl Standing {
+    /// The same, wrong in this tick.
+    pub(super) fn wrong_in(self, tick: Option<u64>) -> Self {
+        match self {
+            Self::Fails { expected, came, .. } => Self::Fails {
+                expected,
+                came,
+                at: tick,
+            },
+            other => other,
+        }
+    }
 }
 
 /// How an expectation that is not about one event stands on a node; `None` if it is about events.
@@ -166,6 +184,7 @@ pub(super) fn check(
         Standing::Fails {
             expected: expected(),
             came: came(),
+            at: None,
         }
     }
 }
