@@ -138,7 +138,7 @@ impl Identifiers {
     /// The name that the metadata collector knows the node by.
     pub(crate) fn host_or(&self, node: &NodeName) -> NodeName {
         let host = self.host.as_ref();
-        host.map_or_else(|| node.clone(), |host| NodeName(host.clone()))
+        host.map_or_else(|| node.clone(), |host| host.clone().into())
     }
 
     /// Writes what is kept over what a machine at rest has drawn.
