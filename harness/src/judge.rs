@@ -539,26 +539,15 @@ impl<'a> Court<'a> {
 /// The nodes of which an expectation that is not about one event is judged: of the world's facts the
 /// one that is named, else any one; of a monitor's every chair.
 fn whom<'s>(expectation: &'s Expectation, story: &'s Story) -> Vec<&'s NodeName> {
-    if expectation.what.is_of_the_world() {
-        let first = || story.nodes.first().map(|(name, _)| name);
-        expectation
-            .node
-            .as_ref()
-            .or_else(first)
-            .into_iter()
-            .collect()
+    let first = if expectation.what.is_of_the_world() {
+        story.nodes.first().map(|(name, _)| name)
     } else if expectation.what.is_of_the_rules() {
         // There is one analyzer for all of them.
-        let first = || story.chairs.first();
-        expectation
-            .node
-            .as_ref()
-            .or_else(first)
-            .into_iter()
-            .collect()
+        story.chairs.first()
     } else {
-        story.chairs.iter().collect()
-    }
+        return story.chairs.iter().collect();
+    };
+    expectation.node.as_ref().or(first).into_iter().collect()
 }
 
 /// Where two events of an ordered group could each answer the other's demand, the earlier event

@@ -1,11 +1,16 @@
 //! A drill is recorded while it plays, by the command in a monitor's chair; what it wrote, told again, is
 //! the same stream of events.
 
-use std::{fs, path::Path, thread};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    thread,
+};
 
 use harness::{
     Descriptor, Played, Player as _, Trees, play_in_memory,
     process::{ProcessArm, ProcessOptions, Stage},
+    sandbox::Sandbox,
 };
 use platforms::{NodeName, Platform, Platforms};
 use rstest::rstest;
@@ -13,7 +18,7 @@ use scenarios::Story;
 
 use crate::{
     captured::gone,
-    desk::{Desk, NICDRILL, can_play_processes},
+    desk::{Desk, NICDRILL, Ran, can_play_processes},
 };
 
 /// The node's name does not matter to a story of one node, but to events.
@@ -163,30 +168,31 @@ fn what_was_recorded_tells_the_same_again(
     assert_eq!(ran.code, 0, "{ran}\n{incident}");
 }
 
-/// A folder that stands for a live node; what cannot be said is said so.
+/// A folder that stands for a live node of this platform.
+fn live(desk: &Desk, platform: &str) -> (Sandbox, PathBuf) {
+    let root = desk.path("root");
+    fs::create_dir(&root).expect("a folder");
+    let platforms = Platforms::shipped();
+    let platform = platforms.get(platform).expect("it ships");
+    (Sandbox::mount(platform, &root).expect("a mount"), root)
+}
+
+/// Records the live node for three looks, as one of this platform.
+fn record(desk: &Desk, platform: &str) -> Ran {
+    let how = ["--for", "300ms", "--every", "100ms"];
+    let whom = ["record", "--root", "root", "--platform", platform];
+    desk.run(&[whom.as_slice(), &how].concat())
+}
+
+/// A node that is not the one it is taken for is refused, by what differs.
 #[test]
 fn what_no_deed_can_say_is_told() {
     if !can_play_processes() {
         return;
     }
     let desk = Desk::new();
-    let root = desk.path("root");
-    fs::create_dir(&root).expect("a folder");
-    let platforms = Platforms::shipped();
-    let platform = platforms.get("h100-oci:vfs").expect("it ships");
-    let sandbox = harness::sandbox::Sandbox::mount(platform, &root).expect("a mount");
-    let words = [
-        "record",
-        "--root",
-        "root",
-        "--platform",
-        "h100-oci",
-        "--for",
-        "200ms",
-        "--every",
-        "100ms",
-    ];
-    let ran = desk.run(&words);
+    let (sandbox, root) = live(&desk, "h100-oci:vfs");
+    let ran = record(&desk, "h100-oci");
     gone(sandbox, &root);
     assert_eq!(ran.code, 2, "{ran}");
     assert!(
@@ -203,33 +209,14 @@ fn a_live_node_is_recorded_by_the_clock() {
         return;
     }
     let desk = Desk::new();
-    let root = desk.path("root");
-    fs::create_dir(&root).expect("a folder");
-    let platforms = Platforms::shipped();
-    let platform = platforms.get("l40-onprem").expect("it ships");
-    let mut sandbox = harness::sandbox::Sandbox::mount(platform, &root).expect("a mount");
+    let (mut sandbox, root) = live(&desk, "l40-onprem");
     sandbox.command("disable: mlx5_0").expect("it is done");
-    let words = [
-        "record",
-        "--root",
-        "root",
-        "--platform",
-        "l40-onprem",
-        "--for",
-        "300ms",
-        "--every",
-        "100ms",
-    ];
-    let ran = desk.run(&words);
+    let ran = record(&desk, "l40-onprem");
     assert_eq!(ran.code, 0, "{ran}");
-    let again = desk.run(&words);
+    let again = record(&desk, "l40-onprem");
     gone(sandbox, &root);
     let incident = desk.text("incident.yaml");
-    assert!(
-        incident.contains("given:\n  - { set: mlx5_0, phys_state: \"Disabled\" }\n")
-            || incident.contains("state: DOWN"),
-        "{incident}"
-    );
+    assert!(incident.contains("given:\n  - XXX\n"), "{incident}");
     assert!(incident.contains("until: 1s\n"), "{incident}");
     assert_eq!(again.code, 2, "{again}");
     assert!(

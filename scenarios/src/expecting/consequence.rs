@@ -4,7 +4,8 @@ use super::{Around, Expecting};
 use crate::cluster::{ConditionIs, ConditionOf, MONITORS_CHECKS, RuleIs};
 use crate::error::{ScenarioError, Unfit};
 use crate::expect::{ConditionSaid, ExpectLine, RuleSaid};
-use crate::story::What;
+use crate::story::{About, What};
+use crate::subject::Subjects;
 
 impl Expecting<'_> {
     pub(super) fn condition(
@@ -31,15 +32,7 @@ impl Expecting<'_> {
                 stands: said.stands,
             })
         };
-        let Some(of) = &said.of else {
-            return self.push(line, around, is(None));
-        };
-        for subject in self.subjects(of, around) {
-            let node = self.ground.node_of_subject(&subject);
-            let about = Some(self.ground.about(&subject));
-            self.push_of(line, around, is(about), node)?;
-        }
-        Ok(())
+        self.push_each(said.of.as_ref(), line, around, is)
     }
 
     pub(super) fn rule(
@@ -66,7 +59,18 @@ impl Expecting<'_> {
                 events_this_tick: said.events_this_tick,
             })
         };
-        let Some(of) = &said.of else {
+        self.push_each(said.of.as_ref(), line, around, is)
+    }
+
+    /// The same of each of those whom it is about; of nobody, once.
+    fn push_each(
+        &mut self,
+        of: Option<&Subjects>,
+        line: &ExpectLine,
+        around: &Around<'_>,
+        is: impl Fn(Option<About>) -> What,
+    ) -> Result<(), Unfit> {
+        let Some(of) = of else {
             return self.push(line, around, is(None));
         };
         for subject in self.subjects(of, around) {
