@@ -14,9 +14,14 @@ use std::{
 use cluster::{
     Clearing, Cluster, Consequence, Deed, Quarantine, Rulesets, Stamp,
     recorded::{LINE_MAX_BYTES, RecordError, read_line},
-    rules::{Analyzer, FiringKind, Rule, RuleError, SHIPPED, read, read_cabling, shipped},
+    rules::{
+        Analyzer, CabledPort, Cabling, FiringKind, Rule, RuleError, SHIPPED, read, read_cabling,
+        shipped,
+    },
 };
+use platforms::Platforms;
 use proto::{HealthEvent, HealthEvents};
+use scenarios::{AtRest, ScenarioError, World};
 
 use crate::read_files::{ReadError, text_of};
 
@@ -72,9 +77,12 @@ pub enum ReplayError {
     /// A file beside the stream cannot be read.
     #[error(transparent)]
     File(#[from] ReadError),
-    /// Rules or world are wrong.
+    /// Rules, or the file of a cabling, are wrong.
     #[error(transparent)]
     Rules(#[from] RuleError),
+    /// The world is wrong.
+    #[error(transparent)]
+    World(#[from] ScenarioError),
 }
 
 /// The rules that `asked` means: a shipped profile's name, or a file.
@@ -95,7 +103,26 @@ fn rules(asked: &str) -> Result<Vec<Rule>, ReplayError> {
     Ok(read(asked, &text_of(Path::new(asked))?)?)
 }
 
-/// Replays a stream; `tell` is handed one line after the other.
+/// Which switch stands behind which port: from a world of drills, or from a file that says nothing else.
+fn cabling(path: &Path, platforms: &Platforms) -> Result<Cabling, ReplayError> {
+    let (file, text) = (path.display().to_string(), text_of(path)?);
+    if !matches!(path.extension(), Some(kind) if kind == "yaml" || kind == "yml") {
+        return Ok(read_cabling(&file, &text)?);
+    }
+    let world = AtRest::of_world(&World::read(&file, &text)?, platforms)?;
+    let mut cabling = Cabling::default();
+    for (switch, node, port) in world.cables() {
+        let port = CabledPort {
+            node: node.to_string(),
+            device: port.device.to_string(),
+            port: port.port.to_string(),
+        };
+        cabling.plug(port, switch);
+    }
+    Ok(cabling)
+}
+
+/// Replays a stream; `tell` is handed one line after the other. A world may be of these platforms.
 ///
 /// # Errors
 /// [`ReplayError`], by cause; what was told before stands.
@@ -103,13 +130,11 @@ pub fn replay(
     events: &Path,
     rules_asked: &str,
     world: Option<&Path>,
+    platforms: &Platforms,
     mut tell: impl FnMut(&str),
 ) -> Result<(), ReplayError> {
     let rules = rules(rules_asked)?;
-    let cabling = world.map(|path| {
-        let text = text_of(path)?;
-        Ok::<_, ReplayError>(read_cabling(&path.display().to_string(), &text)?)
-    });
+    let cabling = world.map(|path| cabling(path, platforms));
     let analyzer = Analyzer::new(rules, cabling.transpose()?);
     for rule in analyzer.unevaluable() {
         let text = rule.to_string();

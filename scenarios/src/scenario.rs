@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use platforms::yaml::{self, Place};
-use platforms::{NodeName, Platform, Platforms};
+use platforms::{NodeName, Platform, Platforms, PortFacts};
 use simfs::SimTime;
 
 use crate::cluster::{ClearingProfile, ClusterPlan, RuleProfile, RulesetsProfile};
@@ -80,6 +80,15 @@ impl AtRest {
         let known: Vec<&str> = platforms.iter().map(|(name, _)| name).collect();
         Ok(Self {
             ground: Ground::of_world(world, |name| platforms.get(name), &known)?,
+        })
+    }
+
+    /// Every port with a cable to a switch: the switch, the node, and what its platform declares of the
+    /// port.
+    pub fn cables(&self) -> impl Iterator<Item = (&str, &NodeName, &PortFacts)> {
+        self.ground.ports.iter().filter_map(|port| {
+            let node = &self.ground.nodes[port.node];
+            Some((port.switch.as_deref()?, &node.name, &port.facts))
         })
     }
 }

@@ -120,6 +120,26 @@ fn rules_of_ones_own_see_the_world_that_is_given() {
     );
 }
 
+/// The cables of a world say what a file of a cabling says.
+#[test]
+fn a_world_of_drills_says_what_hangs_on_a_switch() {
+    let desk = Desk::new();
+    desk.file("events.jsonl", &down("00:30"));
+    desk.file("rules.toml", FEW);
+    let world = "world: two\nwhy: two nodes on one leaf\nnodes:\n  - { name: node-1..node-2, platform: dgx-a100 }\n\
+                 switches: [ leaf-3 ]\ncables:\n  - { device: mlx5_0, to: leaf-3 }\n";
+    desk.file("world.yaml", world);
+    let words = ["replay", "events.jsonl", "--rules", "rules.toml", "--world"];
+    let ran = desk.run(&[&words, ["world.yaml"].as_slice()].concat());
+    assert_eq!(ran.code, 0, "{ran}");
+    let fired = "00:00:30Z  rule       Two leaf-3 x1: a switch";
+    assert!(ran.out.contains(fired), "{ran}");
+    desk.file("world.yaml", &world.replace("dgx-a100", "dgx-a10"));
+    let ran = desk.run(&[&words, ["world.yaml"].as_slice()].concat());
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(ran.err.contains("world.yaml:4:"), "{ran}");
+}
+
 #[rstest]
 #[case::no_json("events.jsonl", "\nx\n", "events.jsonl:2: column 1: no JSON")]
 #[case::no_event(
