@@ -150,7 +150,7 @@ impl Node {
         self.number_ports(pci, &ids);
     }
 
-    /// A local identifier that no port of the node has.
+    /// A local identifier that no port of the node has, nor the subnet manager.
     fn free_lid(&self) -> u16 {
         let ports = self
             .devices
@@ -159,7 +159,7 @@ impl Node {
         let lids = ports
             .filter_map(|(pci, port)| self.port(pci, port))
             .map(|port| port.lid);
-        lids.max().unwrap_or(SUBNET_MANAGER_LID).saturating_add(1)
+        lids.fold(SUBNET_MANAGER_LID, u16::max).saturating_add(1)
     }
 
     /// Writes these numbers into everything of a function that shows one.

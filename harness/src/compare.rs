@@ -220,7 +220,7 @@ mod tests {
         });
         change(&mut chair);
         let mut tick = Tick::default();
-        tick.chairs.insert(NodeName::from("node-a"), chair);
+        tick.chairs.insert(NodeName::from("node-a"), chair.into());
         Recording {
             ticks: vec![tick],
             ..Recording::default()

@@ -146,7 +146,7 @@ mod tests {
             ..ChairTick::default()
         };
         Tick {
-            chairs: [(platforms::NodeName::from("n"), chair)].into(),
+            chairs: [(platforms::NodeName::from("n"), chair.into())].into(),
             ..Tick::default()
         }
     }

@@ -183,7 +183,7 @@ impl<'s> World<'s> {
         for (name, node) in &mut self.nodes {
             let mut chair = std::mem::take(&mut node.tick);
             chair.state_file = node.trace.state_file(state_file(&mut node.fs));
-            tick.chairs.insert(name.clone(), chair);
+            tick.chairs.insert(name.clone(), node.trace.ended(chair));
         }
     }
 

@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeMap, ops::Deref, sync::Arc};
 
-use platforms::NodeName;
+use platforms::{NodeName, Shared};
 use proto::HealthEvent;
 use scenarios::Arm;
 use simfs::SimTime;
@@ -34,12 +34,12 @@ pub struct Recording {
 pub struct Tick {
     /// The tick's simulated time.
     pub at: SimTime,
-    /// What each chair did, by node.
-    pub chairs: BTreeMap<NodeName, ChairTick>,
+    /// What each chair did, by node; shared with the tick before if it did the same.
+    pub chairs: BTreeMap<NodeName, Shared<ChairTick>>,
 }
 
 /// What one monitor did in one tick.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChairTick {
     /// Polls that ended in this tick: 1, or 0 in ticks without a poll.
     pub polls: u32,

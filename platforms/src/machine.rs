@@ -20,7 +20,7 @@ use crate::{
 ///
 /// Reading goes through as if it were the value; the first change of a shared one copies it.
 /// Comparing two that are still the same copy costs nothing.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Shared<T>(Arc<T>);
 
 impl<T> Shared<T> {

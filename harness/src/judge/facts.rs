@@ -64,7 +64,7 @@ pub(crate) fn standing(
             .zip(&recording.ticks)
             .filter(|(tick, _)| (window.from..=window.to).contains(tick))
     };
-    let chairs = || ticks().filter_map(|(tick, all)| Some((tick, all.chairs.get(node)?)));
+    let chairs = || ticks().filter_map(|(tick, all)| Some((tick, &**all.chairs.get(node)?)));
     let own_texts = bench.descriptor.texts == Vocabulary::Own;
     // Rules look at texts and at the distances of stamps.
     let own_words = own_texts || bench.descriptor.clock == ClockKind::Own;

@@ -1,11 +1,12 @@
-//! The reads of polls as a recording keeps them. Most polls read what the one before read, so the
-//! lines of equal polls are shared and not written again.
+//! What a recording keeps of a node from tick to tick. Most polls read what the one before read, and most
+//! ticks are like the one before: what is equal is shared and not written again.
 
 use std::sync::Arc;
 
+use platforms::Shared;
 use simfs::TraceEntry;
 
-use crate::recording::Reads;
+use crate::recording::{ChairTick, Reads};
 
 /// What was last recorded of a node.
 #[derive(Default)]
@@ -13,6 +14,7 @@ pub(crate) struct TraceLog {
     trace: Vec<TraceEntry>,
     reads: Reads,
     state_file: Option<Arc<[u8]>>,
+    tick: Shared<ChairTick>,
 }
 
 impl TraceLog {
@@ -52,6 +54,14 @@ impl TraceLog {
             self.state_file = bytes.map(Into::into);
         }
         self.state_file.clone()
+    }
+
+    /// A tick that ends, shared with the one before if the chair did the same.
+    pub(crate) fn ended(&mut self, tick: ChairTick) -> Shared<ChairTick> {
+        if *self.tick != tick {
+            self.tick = tick.into();
+        }
+        self.tick.clone()
     }
 }
 

@@ -6,6 +6,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use platforms::Shared;
 use simfs::{Fs, RuleId};
 use simfs_fuse::{HoldId, Server};
 
@@ -114,10 +115,10 @@ impl Station {
     }
 
     /// What the chair did in the tick that ends.
-    pub(super) fn end_tick(&mut self) -> ChairTick {
+    pub(super) fn end_tick(&mut self) -> Shared<ChairTick> {
         let mut fs = self.fs.lock().unwrap_or_else(PoisonError::into_inner);
         let mut tick = std::mem::take(&mut self.tick);
         tick.state_file = self.trace.state_file(state_file(&mut fs));
-        tick
+        self.trace.ended(tick)
     }
 }

@@ -81,7 +81,7 @@ mod tests {
             ..ChairTick::default()
         };
         change(&mut chair);
-        let chairs = [(platforms::NodeName::from("n"), chair)].into();
+        let chairs = [(platforms::NodeName::from("n"), chair.into())].into();
         Recording {
             ticks: vec![Tick {
                 chairs,

@@ -201,7 +201,7 @@ fn told(played: &Played) -> Vec<String> {
             exits.join("; ")
         )
     };
-    chairs.map(line).collect()
+    chairs.map(|chair| line(chair)).collect()
 }
 
 /// The lines that the monitor wrote, tick by tick.
