@@ -6,9 +6,9 @@ mod host;
 use std::collections::BTreeMap;
 
 use actions::{device_action, port_action};
-use fabric::{Action, FunctionRef};
+use fabric::{Action, CounterChange, FunctionRef};
 use platforms::yaml::Place;
-use platforms::{DeviceName, LinkLayer, NodeName, PciAddress, SlotRef};
+use platforms::{CounterValue, DeviceName, LinkLayer, NodeName, PciAddress, SlotRef};
 use workloads::{AgentDeed, LoadDeed};
 
 use crate::deed::{AgentSaid, DeedLine, DeedSaid, DeviceVerb, NamesSaid, PortVerb};
@@ -107,24 +107,41 @@ impl DoingLine<'_> {
         self.named.is_empty() || self.named.iter().any(|(name, _)| name == node.as_str())
     }
 
-    /// Whether a port's driver has this counter. One that no driver at all has is left to the stage,
+    /// Whether a port can do this with a counter: its driver has it, and one that is to grow does not
+    /// stand at its field's maximum at rest. A counter that no driver at all has is left to the stage,
     /// which says what there is.
-    fn has_counter(&self, slot: &SlotRef, name: &str) -> Result<(), Unfit> {
+    fn can_count(&self, slot: &SlotRef, name: &str, change: &CounterChange) -> Result<(), Unfit> {
         let mut ports = self.ground.ports.iter();
         let port = ports.find(|port| {
             let node = &self.ground.nodes[port.node];
             (&node.name, port.facts.pci, port.facts.port) == (&slot.node, slot.pci, slot.port)
         });
         let Some(port) = port else { return Ok(()) };
-        let platform = &self.ground.nodes[port.node].platform;
+        let GroundNode {
+            platform, machine, ..
+        } = &self.ground.nodes[port.node];
+        let device = &port.facts.device;
         let own = platform.driver(&port.facts.driver_file);
-        let is_lacking = own.is_some_and(|driver| driver.counter(name).is_none());
-        let is_known = platform
-            .drivers()
-            .any(|driver| driver.counter(name).is_some());
-        if is_lacking && is_known {
-            let device = &port.facts.device;
-            return Err(Unfit::lacks(format!("`{device}` has no counter `{name}`")));
+        let Some(file) = own.and_then(|driver| driver.counter(name)) else {
+            let mut drivers = platform.drivers();
+            return match own {
+                Some(_) if drivers.any(|driver| driver.counter(name).is_some()) => {
+                    Err(Unfit::lacks(format!("`{device}` has no counter `{name}`")))
+                }
+                _ => Ok(()),
+            };
+        };
+        let rdma = machine.functions.get(&slot.pci);
+        let rdma = rdma.and_then(|function| function.rdma.as_ref());
+        let at_rest = rdma.and_then(|rdma| rdma.ports.get(&slot.port)?.counters.get(name));
+        let grows = matches!(
+            change,
+            CounterChange::Add(_) | CounterChange::RatePerSecond(_)
+        );
+        if grows && at_rest == Some(&CounterValue::Count(file.max())) {
+            return Err(Unfit::lacks(format!(
+                "`{name}` of `{device}` stands at its field's maximum at rest"
+            )));
         }
         Ok(())
     }
@@ -135,10 +152,10 @@ impl DoingLine<'_> {
         Ok(match &line.deed {
             DeedSaid::Ports(verb, of) => {
                 let slots = self.slots(of);
-                if let PortVerb::Counter(name, _) = verb {
+                if let PortVerb::Counter(name, change) = verb {
                     slots
                         .iter()
-                        .try_for_each(|slot| self.has_counter(slot, name))?;
+                        .try_for_each(|slot| self.can_count(slot, name, change))?;
                 }
                 world(
                     slots

@@ -139,6 +139,30 @@ fn a_handle_means_these_ports(#[case] name: &str, #[case] handles: &str, #[case]
     assert_eq!(chosen(name, handles), expected);
 }
 
+/// The overrun field of the DGX H100's ports stands at 15 of 15 at rest.
+#[rstest]
+#[case::elsewhere("h100-oci", "add: 1", None)]
+#[case::grows("dgx-h100", "add: 1", Some(MAXIMUM))]
+#[case::grows_by_the_second("dgx-h100", "per_second: 1", Some(MAXIMUM))]
+#[case::shows("dgx-h100", "shows: 3", None)]
+fn a_counter_at_its_maximum_cannot_grow(
+    #[case] name: &str,
+    #[case] change: &str,
+    #[case] reason: Option<&str>,
+) {
+    let line = format!("counter: it_is, name: excessive_buffer_overrun_errors, {change}");
+    let timeline = format!("[ {{ at: 1s, do: [ {{ {line} }} ], expect: [ nothing ] }} ]");
+    let found = match tell(name, "it_is: {}", &timeline) {
+        Ok(_) => None,
+        Err(Unfit::NotApplicable { reason }) => Some(reason),
+        Err(error) => panic!("{error}"),
+    };
+    assert_eq!(found.as_deref(), reason);
+}
+
+const MAXIMUM: &str =
+    "`excessive_buffer_overrun_errors` of `mlx5_0` stands at its field's maximum at rest";
+
 fn check_fit(with: &str, name: &str, expected: bool) {
     let text = format!(
         "scenario: a\nwhy: b\nplatforms: {with}\ntimeline: [ {{ at: 1s, expect: [ nothing ] }} ]\n"
