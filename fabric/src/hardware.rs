@@ -13,8 +13,6 @@ use crate::{counters::restart_netdev, device::Device, node::Node};
 
 /// ARP hardware type of IP over InfiniBand (`ARPHRD_INFINIBAND`, `include/uapi/linux/if_arp.h`).
 const ARP_INFINIBAND: u16 = 32;
-/// ARP hardware type of Ethernet (`ARPHRD_ETHER`).
-const ARP_ETHERNET: u16 = 1;
 
 impl Node {
     /// Exchanges a function, which is off the bus, for another of its make: other GUIDs and
@@ -139,7 +137,7 @@ impl Node {
                 .gids
                 .values()
                 .copied()
-                .filter(is_link_local)
+                .filter(Gid::is_link_local)
                 .take(1)
                 .collect();
             port.gids = (0..).zip(kept).collect();
@@ -174,36 +172,20 @@ impl Node {
     /// The same for its ports and interfaces only.
     fn number_ports(&mut self, pci: PciAddress, ids: &Ids) {
         for number in self.port_numbers(pci) {
-            let guid = ids.hardware_address(ARP_INFINIBAND, number);
-            let mac = ids.hardware_address(ARP_ETHERNET, number);
             if let Some(netdev) = self.netdev_mut(pci, number) {
                 netdev.address = ids.hardware_address(netdev.arp_type, number);
             }
             let Some(port) = self.port_mut(pci, number) else {
                 continue;
             };
-            let layer = port.layer;
-            for gid in port.gids.values_mut().filter(|gid| is_link_local(gid)) {
-                match (layer, &mac[..]) {
-                    // The modified EUI-64 of the address (RFC 4291, appendix A).
-                    (LinkLayer::Ethernet, [a, b, c, d, e, f]) => {
-                        gid.bytes[8..].copy_from_slice(&[a ^ 2, *b, *c, 0xff, 0xfe, *d, *e, *f]);
-                    }
-                    _ => gid.bytes[8..].copy_from_slice(&guid[12..]),
-                }
-            }
+            let id = ids.interface_id(port.layer, number);
+            port.gids.values_mut().for_each(|gid| gid.lend(id));
         }
     }
 }
 
 /// The subnet manager's own local identifier; the first it gives, as platforms at rest have it.
 const SUBNET_MANAGER_LID: u16 = 1;
-/// First bytes of a link-local address (RFC 4291, 2.5.6).
-const LINK_LOCAL: [u8; 2] = [0xfe, 0x80];
-
-fn is_link_local(gid: &Gid) -> bool {
-    gid.bytes.starts_with(&LINK_LOCAL)
-}
 
 /// The firmware version after this one: its last number plus one.
 fn next_firmware(version: &str) -> String {
@@ -259,9 +241,6 @@ mod tests {
             device: 0,
             function: 1,
         };
-        assert_eq!(
-            netdev_name(pci, ARP_ETHERNET, PortNumber(1)),
-            "enP2p12s0f1np0"
-        );
+        assert_eq!(netdev_name(pci, 1, PortNumber(1)), "enP2p12s0f1np0");
     }
 }

@@ -10,7 +10,8 @@ use std::fmt;
 
 use serde::Deserialize;
 
-use crate::{Function, Gid, LinkLayer, Machine, NetDev, NodeName, PortNumber};
+use crate::gid::{eui64, port_guid};
+use crate::{Function, LinkLayer, Machine, NetDev, NodeName, PortNumber};
 
 /// What a machine made of a platform bears instead of what it would draw.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -72,8 +73,7 @@ impl Guid {
 
 impl fmt::Display for Guid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [a, b, c, d] = [48, 32, 16, 0].map(|shift| self.0 >> shift & 0xffff);
-        write!(f, "{a:04x}:{b:04x}:{c:04x}:{d:04x}")
+        f.write_str(&grouped(&self.0.to_be_bytes(), 2))
     }
 }
 
@@ -109,11 +109,7 @@ impl HardwareAddress {
 
 impl fmt::Display for HardwareAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, byte) in self.0.iter().enumerate() {
-            let colon = if place == 0 { "" } else { ":" };
-            write!(f, "{colon}{byte:02x}")?;
-        }
-        Ok(())
+        f.write_str(&grouped(&self.0, 1))
     }
 }
 
@@ -184,9 +180,7 @@ impl DeviceIdentifiers {
             let Some(id) = self.interface_id(port.layer, *number, netdev) else {
                 continue;
             };
-            for gid in port.gids.values_mut().filter(|gid| is_link_local(gid)) {
-                gid.bytes[8..].copy_from_slice(&id);
-            }
+            port.gids.values_mut().for_each(|gid| gid.lend(id));
         }
     }
 
@@ -202,27 +196,26 @@ impl DeviceIdentifiers {
         let address = netdev.filter(|_| !self.addresses.is_empty());
         let address = address.map(|netdev| netdev.address.as_slice());
         match (layer, address) {
-            (LinkLayer::Ethernet, Some([a, b, c, d, e, f])) => {
-                Some([a ^ 2, *b, *c, 0xff, 0xfe, *d, *e, *f])
-            }
+            (LinkLayer::Ethernet, Some(address)) => address.try_into().ok().map(eui64),
             (LinkLayer::InfiniBand, Some(address)) => address.last_chunk().copied(),
             (LinkLayer::InfiniBand, None) => {
-                let behind = (u64::from(number.0) - 1) * 0x0100_0000;
-                Some(self.node_guid?.0.wrapping_add(behind).to_be_bytes())
+                Some(port_guid(self.node_guid?.0, number).to_be_bytes())
             }
-            (LinkLayer::Ethernet, _) => None,
+            (LinkLayer::Ethernet, None) => None,
         }
     }
+}
+
+/// Bytes as the kernel writes them: so many in a group, with colons between.
+pub(crate) fn grouped(bytes: &[u8], size: usize) -> String {
+    let groups = bytes.chunks(size);
+    let groups = groups.map(|group| group.iter().map(|byte| format!("{byte:02x}")).collect());
+    groups.collect::<Vec<String>>().join(":")
 }
 
 /// A number's text may have a sign, an identifier's not.
 fn is_hex(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
-/// Whether it is a link-local address (RFC 4291, 2.5.6).
-fn is_link_local(gid: &Gid) -> bool {
-    gid.bytes.starts_with(&[0xfe, 0x80])
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::gid::{eui64, port_guid};
 use crate::{Gid, GidKind, LinkLayer, NodeName, PciAddress, PortNumber};
 
 /// The numbers burnt into a piece of hardware.
@@ -56,7 +57,16 @@ impl Ids {
     }
 
     fn port_guid(&self, port: PortNumber) -> u64 {
-        self.node_guid() + (u64::from(port.0) - 1) * 0x0100_0000
+        port_guid(self.node_guid(), port)
+    }
+
+    /// The lower half of a port's link-local GIDs: of its GUID, or of its interface's address.
+    #[must_use]
+    pub fn interface_id(&self, layer: LinkLayer, port: PortNumber) -> [u8; 8] {
+        match layer {
+            LinkLayer::InfiniBand => self.port_guid(port).to_be_bytes(),
+            LinkLayer::Ethernet => eui64(self.mac(port)),
+        }
     }
 
     fn mac(&self, port: PortNumber) -> [u8; 6] {
@@ -78,43 +88,23 @@ impl Ids {
         netdev: Option<usize>,
     ) -> BTreeMap<u16, Gid> {
         let place = netdev.and_then(|place| u8::try_from(place).ok());
-        let local = |id: [u8; 8]| {
-            let mut bytes = [0; 16];
-            bytes[..2].copy_from_slice(&[0xfe, 0x80]);
-            bytes[8..].copy_from_slice(&id);
-            bytes
-        };
+        let id = self.interface_id(layer, port);
         if layer == LinkLayer::InfiniBand {
-            let bytes = local(self.port_guid(port).to_be_bytes());
-            return BTreeMap::from([(
-                0,
-                Gid {
-                    bytes,
-                    kind: GidKind::RoceV1,
-                    netdev: None,
-                },
-            )]);
+            return BTreeMap::from([(0, Gid::link_local(id, GidKind::RoceV1, None))]);
         }
-        let [a, b, c, d, e, f] = self.mac(port);
-        let link_local = local([a ^ 2, b, c, 0xff, 0xfe, d, e, f]);
         let mut mapped = [0; 16];
         let [_, high, middle, low] = (self.card | self.function).to_be_bytes();
         let address = [172, 16 + (high & 0x0f), middle, low];
         mapped[10..12].copy_from_slice(&[0xff, 0xff]);
         mapped[12..].copy_from_slice(&address);
-        let pairs = [
-            (link_local, GidKind::RoceV1),
-            (link_local, GidKind::RoceV2),
-            (mapped, GidKind::RoceV1),
-            (mapped, GidKind::RoceV2),
-        ];
-        (0..)
-            .zip(pairs.map(|(bytes, kind)| Gid {
-                bytes,
-                kind,
-                netdev: place,
-            }))
-            .collect()
+        let kinds = [GidKind::RoceV1, GidKind::RoceV2];
+        let link_local = kinds.map(|kind| Gid::link_local(id, kind, place));
+        let mapped = kinds.map(|kind| Gid {
+            bytes: mapped,
+            kind,
+            netdev: place,
+        });
+        (0..).zip(link_local.into_iter().chain(mapped)).collect()
     }
 }
 

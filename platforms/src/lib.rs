@@ -21,6 +21,7 @@ mod assembly;
 mod catalogue;
 mod check;
 mod driver;
+mod gid;
 mod identifiers;
 mod ids;
 mod machine;
@@ -44,11 +45,12 @@ pub use check::Finding;
 pub use driver::{
     CounterFile, Driver, Duration, Face, Keeps, LinkCondition, LinkEvent, LinkReasons, Restart,
 };
+pub use gid::{Gid, GidKind};
 pub use identifiers::{DeviceIdentifiers, GpuIdentifiers, Guid, HardwareAddress, Identifiers};
 pub use ids::{Ids, boot_id};
 pub use machine::{
-    CharDevice, Clock, CounterValue, Function, Gid, GidKind, Gpu, Machine, MetadataFile, NetDev,
-    Port, Rdma, Route, Routes, Shared,
+    CharDevice, Clock, CounterValue, Function, Gpu, Machine, MetadataFile, NetDev, Port, Rdma,
+    Route, Routes, Shared,
 };
 pub use metadata::{Metadata, MetadataGpu};
 pub use name::{DeviceName, NodeName, PortNumber, PortRef, Role, SlotRef, TopoLevel};

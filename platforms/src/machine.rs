@@ -12,8 +12,8 @@ use std::sync::Arc;
 use simfs::Errno;
 
 use crate::{
-    DeviceName, LinkLayer, Metadata, NodeName, PciAddress, PhysState, PortNumber, PortState, Rate,
-    TopoLevel,
+    DeviceName, Gid, LinkLayer, Metadata, NodeName, PciAddress, PhysState, PortNumber, PortState,
+    Rate, TopoLevel,
 };
 
 /// A value that is shared until it is changed.
@@ -280,28 +280,6 @@ impl Port {
     pub fn is_up(&self) -> bool {
         self.state == PortState::ACTIVE && self.phys_state == PhysState::LINK_UP
     }
-}
-
-/// An entry of a GID table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Gid {
-    /// Its sixteen bytes.
-    pub bytes: [u8; 16],
-    /// Its type.
-    pub kind: GidKind,
-    /// The interface it came from, by its place among the function's `netdevs`.
-    pub netdev: Option<u8>,
-}
-
-/// The type of a GID, as `gid_attrs/types` spells it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
-pub enum GidKind {
-    /// InfiniBand, or RoCE version 1: `IB/RoCE v1`.
-    #[serde(rename = "IB/RoCE v1")]
-    RoceV1,
-    /// RoCE version 2: `RoCE v2`.
-    #[serde(rename = "RoCE v2")]
-    RoceV2,
 }
 
 /// What a counter's file gives.

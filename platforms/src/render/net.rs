@@ -3,6 +3,7 @@
 use simfs::Errno;
 
 use super::{Nodes, Of, Part, host, rdma};
+use crate::identifiers::grouped;
 use crate::{Function, NetDev};
 
 /// A part of an interface.
@@ -131,8 +132,8 @@ fn own(function: Option<&Function>, netdev: &NetDev, nodes: &mut Nodes) {
     nodes.file("iflink", ifindex);
     nodes.file("addr_len", address.len());
     nodes.file("addr_assign_type", 0);
-    nodes.file("address", hex(address));
-    nodes.file("broadcast", hex(&broadcast(netdev)));
+    nodes.file("address", grouped(address, 1));
+    nodes.file("broadcast", grouped(&broadcast(netdev), 1));
     nodes.file("mtu", mtu);
     nodes.file("operstate", operstate);
     // `IFF_UP`, `IFF_BROADCAST`, `IFF_MULTICAST`.
@@ -217,9 +218,4 @@ fn broadcast(netdev: &NetDev) -> Vec<u8> {
         772 => vec![0; netdev.address.len()],
         _ => vec![0xff; netdev.address.len()],
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let pairs: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    pairs.join(":")
 }

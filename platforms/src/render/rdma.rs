@@ -7,6 +7,7 @@ use std::sync::Arc;
 use simfs::Errno;
 
 use super::{Nodes, Of, Part, host};
+use crate::identifiers::{Guid, grouped};
 use crate::{
     CharDevice, CounterValue, Function, GidKind, LinkLayer, NetDev, Port, PortNumber, Rdma, Shared,
 };
@@ -203,8 +204,8 @@ fn device(function: &Function, rdma: &Rdma, nodes: &mut Nodes) {
         nodes.file("hw_rev", hw_rev);
     }
     nodes.file("node_desc", &rdma.node_desc);
-    nodes.file("node_guid", guid(rdma.node_guid));
-    nodes.file("sys_image_guid", guid(rdma.sys_image_guid));
+    nodes.file("node_guid", Guid(rdma.node_guid));
+    nodes.file("sys_image_guid", Guid(rdma.sys_image_guid));
     nodes.file("node_type", &rdma.node_type);
     for (name, text) in &rdma.files {
         nodes.file(name.clone(), text);
@@ -291,12 +292,12 @@ fn gids(function: &Function, port: &Port, nodes: &mut Nodes) {
         let types = format!("gid_attrs/types/{index}");
         let ndevs = format!("gid_attrs/ndevs/{index}");
         let Some(gid) = port.gids.get(&index) else {
-            nodes.file(format!("gids/{index}"), groups(&[0; 16]));
+            nodes.file(format!("gids/{index}"), grouped(&[0; 16], 2));
             nodes.fails(types, Errno::EINVAL);
             nodes.fails(ndevs, Errno::EINVAL);
             continue;
         };
-        nodes.file(format!("gids/{index}"), groups(&gid.bytes));
+        nodes.file(format!("gids/{index}"), grouped(&gid.bytes, 2));
         nodes.file(
             types,
             match gid.kind {
@@ -335,17 +336,4 @@ pub(super) fn counter(name: String, value: &CounterValue, nodes: &mut Nodes) {
         CounterValue::Text(text) => nodes.file(name, text),
         CounterValue::Fails(errno) => nodes.fails(name, *errno),
     }
-}
-
-/// A GUID as the kernel groups it: `a088:c203:00e3:142a`.
-fn guid(guid: u64) -> String {
-    groups(&guid.to_be_bytes())
-}
-
-fn groups(bytes: &[u8]) -> String {
-    let groups: Vec<String> = bytes
-        .chunks(2)
-        .map(|pair| pair.iter().map(|byte| format!("{byte:02x}")).collect())
-        .collect();
-    groups.join(":")
 }
