@@ -12,6 +12,7 @@ pub(crate) use counting::{CounterPlan, Shapes, Target};
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::slice;
 use std::sync::Arc;
 
@@ -201,7 +202,7 @@ impl Eyes {
         self.missing.clone_from(&sight.missing);
     }
 
-    pub(crate) fn path(&self, device: &DeviceName, rest: &str) -> String {
+    pub(crate) fn path(&self, device: &DeviceName, rest: impl fmt::Display) -> String {
         let anchor = &self.config.sys_class_infiniband;
         format!("{anchor}/{device}/{rest}")
     }
@@ -459,8 +460,9 @@ impl Eyes {
         }
         let reads: Vec<Request> = wanted()
             .flat_map(|(name, number)| {
-                PORT_FILES
-                    .map(|file| Request::Read(self.path(name, &format!("ports/{number}/{file}"))))
+                PORT_FILES.map(|file| {
+                    Request::Read(self.path(name, format_args!("ports/{number}/{file}")))
+                })
             })
             .collect();
         let ports = wanted()

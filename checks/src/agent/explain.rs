@@ -174,7 +174,7 @@ impl Agent {
         number: PortNumber,
         told: &mut String,
     ) {
-        let folder = self.eyes.path(name, &format!("ports/{number}"));
+        let folder = self.eyes.path(name, format_args!("ports/{number}"));
         let table = match GidTable::read(hands, &folder) {
             Ok(table) => table,
             Err(error) if error.is_absence() => return,

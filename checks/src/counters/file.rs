@@ -19,6 +19,9 @@ use crate::name::{DeviceName, LinkLayer, PciFunction, PortNumber};
 /// How deep an entry lies that both monitors know: in a map that is a member of the file.
 const SHARED_DEPTH: usize = 2;
 
+/// An entry's text fits in this, so that printing it moves no bytes twice.
+const USUAL_BYTES: usize = 128;
+
 /// NVSentinel's memory of a value.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SnapshotEntry {
@@ -149,7 +152,7 @@ impl SharedTexts {
 }
 
 fn shared_text(entry: &impl Serialize) -> Vec<u8> {
-    let mut text = Vec::new();
+    let mut text = Vec::with_capacity(USUAL_BYTES);
     print(&mut text, SHARED_DEPTH, entry);
     text
 }

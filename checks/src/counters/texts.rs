@@ -18,6 +18,9 @@ use crate::name::{DeviceName, LinkLayer, PortNumber};
 /// How deep a counter lies in our own key: file, `counters`, `devices`, device, `ports`, port, `counts`.
 const COUNT_DEPTH: usize = 7;
 
+/// A counter's text fits in this, so that printing it moves no bytes twice.
+const USUAL_BYTES: usize = 320;
+
 /// The texts of each device's counters.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Texts {
@@ -123,7 +126,7 @@ impl PortTexts {
             .retain(|id, text| port.counts.get(id) == Some(&text.of));
         for (id, count) in &port.counts {
             self.counts.entry(*id).or_insert_with(|| {
-                let mut own = Vec::new();
+                let mut own = Vec::with_capacity(USUAL_BYTES);
                 print(&mut own, COUNT_DEPTH, count);
                 Text {
                     of: count.clone(),

@@ -219,7 +219,7 @@ impl Eyes {
         let mut plan = CounterPlan::default();
         for mut target in targets {
             target.first = plan.requests.len();
-            let port = self.path(&target.name, &format!("ports/{}", target.number));
+            let port = self.path(&target.name, format_args!("ports/{}", target.number));
             let net = &self.config.sys_class_net;
             for (place, file) in &target.shape.files {
                 let folder = place.folder();
