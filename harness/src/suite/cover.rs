@@ -1,8 +1,11 @@
 //! Which drills the process arm plays when not all are asked for.
 //!
 //! Every scenario once, every platform at least ten times and each of its variants once, where that
-//! many fit. The choice is a function of the list alone: the same list, the same cover.
+//! many fit. Scenarios are dealt so that platforms are read equally much, not equally often: the
+//! longest first, and a large machine gets fewer. The choice is a function of the list alone: the
+//! same list, the same cover.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How often each platform is played at least. Chosen: a platform's tree is read by ten different
@@ -16,6 +19,8 @@ pub(super) struct Candidate<'p> {
     pub(super) scenario: &'p str,
     /// The platform's name, as `name` or `name:variant`.
     pub(super) platform: &'p str,
+    /// What it costs to play, in polls of a port.
+    pub(super) work: u64,
 }
 
 impl<'p> Candidate<'p> {
@@ -42,10 +47,13 @@ pub(super) fn cover(candidates: &[Candidate<'_>]) -> BTreeSet<usize> {
             .push(place);
         of_base.entry(candidate.base()).or_default().push(place);
     }
-    for places in of_scenario.values() {
+    let mut scenarios: Vec<&Vec<usize>> = of_scenario.values().collect();
+    let cheapest = |places: &Vec<usize>| places.iter().map(|place| candidates[*place].work).min();
+    scenarios.sort_by_key(|places| Reverse(cheapest(places)));
+    for places in scenarios {
         let least = places
             .iter()
-            .min_by_key(|place| chosen.load(candidates[**place]))
+            .min_by_key(|place| chosen.work_with(candidates[**place]))
             .expect("a scenario in the map has a place");
         chosen.take(candidates, *least);
     }
@@ -68,16 +76,25 @@ struct Chosen<'p> {
     platforms: BTreeMap<&'p str, usize>,
     bases: BTreeMap<&'p str, usize>,
     scenarios: BTreeMap<&'p str, usize>,
+    work: BTreeMap<&'p str, u64>,
 }
 
 impl<'p> Chosen<'p> {
-    /// How much the candidate's platform and scenario are played already.
-    fn load(&self, candidate: Candidate<'p>) -> (usize, usize, usize) {
-        let of = |counts: &BTreeMap<&str, usize>, name| counts.get(name).copied().unwrap_or(0);
+    /// How much its platform is read when this is played too, and how often it is played already.
+    fn work_with(&self, candidate: Candidate<'p>) -> (u64, usize) {
+        let so_far = self.work.get(candidate.base()).copied().unwrap_or(0);
         (
-            of(&self.bases, candidate.base()),
-            of(&self.platforms, candidate.platform),
-            of(&self.scenarios, candidate.scenario),
+            so_far + candidate.work,
+            often(&self.platforms, candidate.platform),
+        )
+    }
+
+    /// How often its scenario and its platform are played already, and what it costs.
+    fn plays_and_work(&self, candidate: Candidate<'p>) -> (usize, usize, u64) {
+        (
+            often(&self.scenarios, candidate.scenario),
+            often(&self.platforms, candidate.platform),
+            candidate.work,
         )
     }
 
@@ -87,10 +104,12 @@ impl<'p> Chosen<'p> {
             *self.bases.entry(candidate.base()).or_default() += 1;
             *self.platforms.entry(candidate.platform).or_default() += 1;
             *self.scenarios.entry(candidate.scenario).or_default() += 1;
+            *self.work.entry(candidate.base()).or_default() += candidate.work;
         }
     }
 
-    /// Takes more of `places`, the scenario least played first, until there are `at_least`.
+    /// Takes more of `places`, the scenario least played first and of those the cheapest, until there
+    /// are `at_least`.
     fn fill(
         &mut self,
         candidates: &[Candidate<'p>],
@@ -102,10 +121,7 @@ impl<'p> Chosen<'p> {
             let next = places
                 .iter()
                 .filter(|place| !self.places.contains(place))
-                .min_by_key(|place| {
-                    let (_, platform, scenario) = self.load(candidates[**place]);
-                    (scenario, platform)
-                });
+                .min_by_key(|place| self.plays_and_work(candidates[**place]));
             match next {
                 Some(place) => self.take(candidates, *place),
                 None => return,
@@ -114,21 +130,41 @@ impl<'p> Chosen<'p> {
     }
 }
 
+fn often(counts: &BTreeMap<&str, usize>, name: &str) -> usize {
+    counts.get(name).copied().unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
 
-    fn candidates(pairs: &[(u8, u8, bool)]) -> Vec<(String, String)> {
-        let pairs: BTreeSet<(String, String)> = pairs
-            .iter()
-            .map(|(scenario, platform, variant)| {
-                let variant = if *variant { ":vfs" } else { "" };
-                (format!("port/s{scenario}"), format!("p{platform}{variant}"))
+    /// Candidates by scenario, platform and whether it is a variant; a platform has four ports more than
+    /// the one before, and a scenario is ten polls longer.
+    fn named(pairs: &[(u8, u8, bool)]) -> Vec<(String, String, u64)> {
+        let pairs: BTreeSet<_> = pairs.iter().copied().collect();
+        let named = |(scenario, platform, is_variant): (u8, u8, bool)| {
+            let variant = if is_variant { ":vfs" } else { "" };
+            let polls = 10 * (u64::from(scenario) + 1);
+            (
+                format!("port/s{scenario}"),
+                format!("p{platform}{variant}"),
+                polls * 4 * (u64::from(platform) + 1),
+            )
+        };
+        pairs.into_iter().map(named).collect()
+    }
+
+    fn candidates(named: &[(String, String, u64)]) -> Vec<Candidate<'_>> {
+        let named = named.iter();
+        named
+            .map(|(scenario, platform, work)| Candidate {
+                scenario,
+                platform,
+                work: *work,
             })
-            .collect();
-        pairs.into_iter().collect()
+            .collect()
     }
 
     proptest! {
@@ -136,11 +172,8 @@ mod tests {
         fn every_scenario_is_played_once_and_every_platform_ten_times_where_so_many_fit(
             pairs in prop::collection::vec((0_u8..40, 0_u8..6, any::<bool>()), 0..200)
         ) {
-            let names = candidates(&pairs);
-            let all: Vec<Candidate<'_>> = names
-                .iter()
-                .map(|(scenario, platform)| Candidate { scenario, platform })
-                .collect();
+            let named = named(&pairs);
+            let all = candidates(&named);
             let chosen = cover(&all);
             prop_assert_eq!(&cover(&all), &chosen);
             for candidate in &all {
@@ -155,17 +188,30 @@ mod tests {
     }
 
     #[test]
-    fn a_cover_of_many_scenarios_spreads_over_the_platforms() {
-        let names = candidates(
-            &(0..60)
-                .flat_map(|s| (0..8).map(move |p| (s, p, false)))
-                .collect::<Vec<_>>(),
-        );
-        let all: Vec<Candidate<'_>> = names
-            .iter()
-            .map(|(scenario, platform)| Candidate { scenario, platform })
+    fn platforms_are_read_equally_much_and_small_ones_more_often() {
+        let pairs: Vec<_> = (0..60)
+            .flat_map(|s| (0..4).map(move |p| (s, p, false)))
             .collect();
+        let named = named(&pairs);
+        let all = candidates(&named);
         let chosen = cover(&all);
-        assert!(chosen.len() <= 80, "{}", chosen.len());
+        assert_eq!(chosen.len(), 60, "no platform needed more");
+        let of = |platform: &str| {
+            chosen
+                .iter()
+                .map(|place| all[*place])
+                .filter(move |one| one.platform == platform)
+                .collect::<Vec<_>>()
+        };
+        let (small, large) = (of("p0"), of("p3"));
+        assert!(
+            small.len() > 2 * large.len(),
+            "{} and {}",
+            small.len(),
+            large.len()
+        );
+        let work = |of: &[Candidate<'_>]| of.iter().map(|one| one.work).sum::<u64>();
+        let most = all.iter().map(|one| one.work).max().unwrap();
+        assert!(work(&small).abs_diff(work(&large)) <= most);
     }
 }

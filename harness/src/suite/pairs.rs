@@ -3,9 +3,9 @@
 //! Every pair that was asked for is either a drill or *not applicable* with its reason; none is
 //! dropped in silence. What the process arm leaves out without `--full` is [`super::cover`]'s.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use platforms::yaml::nearest;
+use platforms::{Platform, yaml::nearest};
 use reports::{ArmName, DrillName, NotApplicable, PlannedDrill};
 use scenarios::{Arm, Story, Unfit};
 
@@ -108,7 +108,9 @@ pub fn select(
     ask: &Ask,
 ) -> Result<Selected, SelectError> {
     every_name_means_something(library, ask)?;
-    let mut selected = Selected::default();
+    let mut fitting = Vec::new();
+    let mut not_applicable = Vec::new();
+    let mut ports = Ports::default();
     for told in &library.scenarios {
         for name in library.worlds_of(&told.scenario) {
             let drill = DrillName {
@@ -119,28 +121,47 @@ pub fn select(
                 continue;
             }
             let rest = library.at_rest(name).expect("it was just listed")?;
-            let arms = match told.scenario.at_rest(&rest) {
-                Ok(story) => arms(&story, descriptor, ask),
+            let fits = match told.scenario.at_rest(&rest) {
+                Ok(story) => arms(&story, descriptor, ask).map(|arms| (arms, ports.work(&story))),
                 Err(Unfit::NotApplicable { reason }) => Err(reason),
                 Err(Unfit::Wrong(error)) => return Err(error.into()),
             };
-            match arms {
-                Ok(arms) => selected.drills.push(PlannedDrill { drill, arms }),
-                Err(reason) => selected
-                    .not_applicable
-                    .push(NotApplicable { drill, reason }),
+            match fits {
+                Ok((arms, work)) => fitting.push((PlannedDrill { drill, arms }, work)),
+                Err(reason) => not_applicable.push(NotApplicable { drill, reason }),
             }
         }
     }
     if !ask.full {
-        leave_out(&mut selected.drills);
+        leave_out(&mut fitting);
     }
-    shuffle(&mut selected.drills, ask.seed);
+    let mut drills: Vec<PlannedDrill> = fitting.into_iter().map(|(drill, _)| drill).collect();
+    shuffle(&mut drills, ask.seed);
     let mut place = 0..;
-    selected
-        .drills
-        .retain(|_| ask.shard.holds(place.next().expect("places do not end")));
-    Ok(selected)
+    drills.retain(|_| ask.shard.holds(place.next().expect("places do not end")));
+    Ok(Selected {
+        drills,
+        not_applicable,
+    })
+}
+
+/// How many ports a platform has, by its name.
+#[derive(Default)]
+struct Ports(BTreeMap<String, u64>);
+
+impl Ports {
+    fn of(&mut self, platform: &Platform) -> u64 {
+        let known = self.0.entry(platform.name());
+        *known.or_insert_with(|| platform.ports().len() as u64)
+    }
+
+    /// What a story costs to play: its polls of a port.
+    fn work(&mut self, story: &Story) -> u64 {
+        let is_watched = |node| story.chairs.contains(node);
+        let watched = story.nodes.iter().filter(|(node, _)| is_watched(node));
+        let ports: u64 = watched.map(|(_, platform)| self.of(platform)).sum();
+        story.until.as_ns() / story.tick.as_ns() * ports
+    }
 }
 
 fn is_asked_for(ask: &Ask, told: &Told, drill: &DrillName) -> bool {
@@ -181,16 +202,17 @@ fn arms(story: &Story, descriptor: &Descriptor, ask: &Ask) -> Result<Vec<ArmName
 }
 
 /// Takes from the process arm what its cover leaves out; a drill left with no arm goes.
-fn leave_out(drills: &mut Vec<PlannedDrill>) {
+fn leave_out(drills: &mut Vec<(PlannedDrill, u64)>) {
     let in_process: Vec<usize> = (0..drills.len())
-        .filter(|place| drills[*place].arms.contains(&ArmName::Process))
+        .filter(|place| drills[*place].0.arms.contains(&ArmName::Process))
         .collect();
     let candidates: Vec<Candidate<'_>> = in_process
         .iter()
-        .map(|place| &drills[*place].drill)
-        .map(|drill| Candidate {
-            scenario: &drill.scenario,
-            platform: &drill.world,
+        .map(|place| &drills[*place])
+        .map(|(planned, work)| Candidate {
+            scenario: &planned.drill.scenario,
+            platform: &planned.drill.world,
+            work: *work,
         })
         .collect();
     let chosen: BTreeSet<usize> = cover(&candidates)
@@ -199,10 +221,10 @@ fn leave_out(drills: &mut Vec<PlannedDrill>) {
         .collect();
     for place in in_process {
         if !chosen.contains(&place) {
-            drills[place].arms.retain(|arm| *arm != ArmName::Process);
+            drills[place].0.arms.retain(|arm| *arm != ArmName::Process);
         }
     }
-    drills.retain(|drill| !drill.arms.is_empty());
+    drills.retain(|(drill, _)| !drill.arms.is_empty());
 }
 
 /// Fisher and Yates's shuffle, with splitmix64 for its numbers: the same seed, the same order.
