@@ -579,7 +579,7 @@ impl Agent {
             SaveStep::Create(temporary.clone()),
             SaveStep::Write(
                 temporary.clone(),
-                state_file::write(&memory, &mut self.texts).into(),
+                state_file::write(&memory, &mut self.texts),
             ),
             SaveStep::Fsync(temporary.clone()),
             SaveStep::Rename(temporary, file),

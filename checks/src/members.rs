@@ -17,9 +17,9 @@ pub(crate) struct Members {
 }
 
 impl Members {
-    /// The outermost object, with room for so many bytes.
-    pub(crate) fn of_file(bytes: usize) -> Members {
-        let mut text = Vec::with_capacity(bytes);
+    /// The outermost object, in room that is there; what was in it is gone.
+    pub(crate) fn of_file(mut text: Vec<u8>) -> Members {
+        text.clear();
         text.push(b'{');
         Members {
             text,
@@ -148,7 +148,7 @@ mod tests {
         fn an_object_told_by_members_reads_as_if_printed_at_once(
             whole in prop::collection::btree_map(any::<String>(), inner(), 0..4),
         ) {
-            let mut members = Members::of_file(0);
+            let mut members = Members::of_file(Vec::new());
             for (name, value) in &whole {
                 members.put(name, value);
             }
@@ -159,7 +159,7 @@ mod tests {
         fn a_part_that_is_put_in_as_text_reads_as_if_printed_in_its_place(
             whole in prop::collection::btree_map(any::<String>(), inner(), 0..4),
         ) {
-            let mut members = Members::of_file(0);
+            let mut members = Members::of_file(Vec::new());
             for (name, inner) in &whole {
                 members.put_object(name, |members| {
                     for (name, value) in inner {
@@ -180,7 +180,7 @@ mod tests {
                 0..3,
             ),
         ) {
-            let mut members = Members::of_file(0);
+            let mut members = Members::of_file(Vec::new());
             for (name, items) in &whole {
                 members.put_array(name, |array| {
                     for item in items {

@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -27,9 +28,6 @@ use crate::reading::{PhysState, PortState, Reading, Severity, severity};
 
 /// The version that is written.
 const VERSION: u64 = 2;
-
-/// A file of a node with tens of NICs fits in this, so that writing it moves no bytes twice.
-const USUAL_BYTES: usize = 256 * 1024;
 
 /// The file as it is read; as it is written it is told member by member, in this order ([`write`]).
 #[derive(Debug, Default, Deserialize)]
@@ -352,7 +350,7 @@ fn migrated_slot(memory: &mut Memory, device: DeviceName) -> &mut Slot {
 }
 
 /// The bytes of the file. The texts of counters are kept in `texts` for the next time.
-pub(crate) fn write(memory: &Memory, texts: &mut Texts) -> Vec<u8> {
+pub(crate) fn write(memory: &Memory, texts: &mut Texts) -> Arc<[u8]> {
     texts.keep(&memory.counters);
     let mut told = Told::default();
     memory.slots.values().for_each(|slot| told.add(slot));
@@ -362,7 +360,7 @@ pub(crate) fn write(memory: &Memory, texts: &mut Texts) -> Vec<u8> {
     let missing_chars = chars::shared(&memory.chars);
     let chars = chars::store(&memory.chars);
 
-    let mut file = Members::of_file(USUAL_BYTES);
+    let mut file = Members::of_file(std::mem::take(&mut texts.room));
     file.put("version", &VERSION);
     file.put_unless(memory.boot_id.is_empty(), "boot_id", &memory.boot_id);
     file.put_unless(memory.scope.is_empty(), "scope", &memory.scope);
@@ -385,9 +383,9 @@ pub(crate) fn write(memory: &Memory, texts: &mut Texts) -> Vec<u8> {
     file.put_unless(since.is_none(), "anchor_missing_since_ns", &since);
     texts.put_own(&memory.counters, &mut file);
     put_list(&mut file, "char_devices", &chars);
-    let mut bytes = file.object();
-    bytes.push(b'\n');
-    bytes
+    texts.room = file.object();
+    texts.room.push(b'\n');
+    texts.room.as_slice().into()
 }
 
 fn put_map(file: &mut Members, name: &str, map: &BTreeMap<String, impl Serialize>) {

@@ -125,6 +125,13 @@ impl SharedEntries {
     }
 }
 
+/// What of a counter these entries tell, beside whose it is.
+pub(crate) fn shared_part(count: &Count) -> (Option<(u64, u64)>, Option<u64>) {
+    let seed = count.seed.as_ref();
+    let seed = seed.map(|seed| (seed.value, seed.since.wall_ns));
+    (seed, count.said_since_ns)
+}
+
 /// The same as text, as it lies in the maps that both monitors know.
 #[derive(Debug, Clone)]
 pub(crate) struct SharedTexts {
@@ -386,7 +393,7 @@ pub(super) mod tests {
         assert!(memory.is_reborn && memory.reboot.is_some());
         let mut texts = Texts::default();
         texts.keep(&memory);
-        let mut file = Members::of_file(0);
+        let mut file = Members::of_file(Vec::new());
         texts.put_own(&memory, &mut file);
         let file: BTreeMap<String, CountersEntry> = serde_json::from_slice(&file.object()).unwrap();
         let entry = file.into_values().next().unwrap();

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::count::Count;
-use super::file::{SharedTexts, Stamps, function_of};
+use super::file::{self, SharedTexts, Stamps, function_of};
 use super::table::CounterId;
 use super::watch::{CounterMemory, PortCounts};
 use crate::members::{Members, print};
@@ -25,6 +25,8 @@ const USUAL_BYTES: usize = 320;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Texts {
     devices: BTreeMap<SlotKey, BTreeMap<PortNumber, PortTexts>>,
+    /// Where the file is printed: room that is there from the last time.
+    pub(crate) room: Vec<u8>,
 }
 
 /// The texts of a port's counters, which name the device, the port and its interface.
@@ -122,18 +124,30 @@ impl PortTexts {
     }
 
     fn keep(&mut self, number: PortNumber, port: &PortCounts, stamps: &mut Stamps) {
-        self.counts
-            .retain(|id, text| port.counts.get(id) == Some(&text.of));
+        self.counts.retain(|id, _| port.counts.contains_key(id));
         for (id, count) in &port.counts {
-            self.counts.entry(*id).or_insert_with(|| {
-                let mut own = Vec::with_capacity(USUAL_BYTES);
-                print(&mut own, COUNT_DEPTH, count);
-                Text {
-                    of: count.clone(),
-                    own,
-                    shared: SharedTexts::of(&self.name, number, port, *id, stamps),
+            let mut shared = || SharedTexts::of(&self.name, number, port, *id, stamps);
+            match self.counts.get_mut(id) {
+                Some(text) if text.of == *count => {}
+                Some(text) => {
+                    if file::shared_part(&text.of) != file::shared_part(count) {
+                        text.shared = shared();
+                    }
+                    text.of.clone_from(count);
+                    text.own.clear();
+                    print(&mut text.own, COUNT_DEPTH, count);
                 }
-            });
+                None => {
+                    let mut own = Vec::with_capacity(USUAL_BYTES);
+                    print(&mut own, COUNT_DEPTH, count);
+                    let text = Text {
+                        of: count.clone(),
+                        own,
+                        shared: shared(),
+                    };
+                    self.counts.insert(*id, text);
+                }
+            }
         }
     }
 
@@ -171,7 +185,7 @@ mod tests {
     use serde::Serialize;
 
     use super::super::count::{Seed, Stamp};
-    use super::super::file::{self, DeviceEntry};
+    use super::super::file::DeviceEntry;
     use super::super::watch::DeviceCounts;
     use super::*;
     use crate::memory::{Reboot, is_false};
@@ -200,7 +214,7 @@ mod tests {
     #[track_caller]
     fn check(memory: &CounterMemory, texts: &mut Texts) {
         texts.keep(memory);
-        let mut told = Members::of_file(0);
+        let mut told = Members::of_file(Vec::new());
         texts.put_shared(&mut told);
         texts.put_own(memory, &mut told);
         let shared = file::tests::shared(memory.devices.values());
@@ -233,15 +247,15 @@ mod tests {
         port.interface = (value % 3 == 0).then(|| format!("eth{}", value % 2));
         let since = Stamp {
             boot_ns: value,
-            wall_ns: value * 1_000_000_000,
+            wall_ns: value / 2 * 1_000_000_000,
         };
         let count = Count {
             seed: (value % 4 != 0).then_some(Seed {
-                value,
+                value: value / 2,
                 since,
                 last: value,
             }),
-            said_since_ns: (value % 2 == 0).then_some(value),
+            said_since_ns: (value % 4 < 2).then_some(value / 2),
             ..Count::default()
         };
         port.counts
