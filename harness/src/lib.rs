@@ -35,6 +35,8 @@ pub mod run_folder;
 #[cfg(feature = "process")]
 pub mod sandbox;
 pub mod schema;
+#[cfg(feature = "store")]
+pub mod store;
 pub mod suite;
 #[cfg(feature = "zoo")]
 pub mod zoo;

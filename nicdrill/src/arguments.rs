@@ -165,8 +165,6 @@ pub(crate) struct HowArguments {
     /// Start the monitor under this command, such as `strace -f`
     #[arg(long, value_name = "CMD")]
     pub(crate) wrap: Option<String>,
-    #[arg(long, hide = true, value_name = "URL")]
-    pub(crate) store: Option<String>,
     /// A test switch: panic in every drill, to see that the run survives and ends with 70.
     #[arg(long, hide = true)]
     pub(crate) test_panic: bool,
@@ -200,6 +198,10 @@ pub(crate) struct ToldArguments {
     /// Write reports: junit=FILE, json=FILE
     #[arg(long, value_name = "KIND=FILE,..", value_delimiter = ',')]
     pub(crate) report: Vec<String>,
+    /// Keep every accepted event in the tables that analyzers read: `sqlite:FILE` or
+    /// `postgres://USER@HOST:PORT/DATABASE` [default: in memory]
+    #[arg(long, value_name = "URL")]
+    pub(crate) store: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

@@ -16,6 +16,7 @@ mod select;
 mod show;
 mod stage;
 mod still;
+mod stored;
 #[cfg(feature = "zoo")]
 mod zoo;
 

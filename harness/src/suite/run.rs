@@ -88,6 +88,10 @@ pub trait Audience {
     /// A drill left these: a failed one, or any if they are all kept.
     fn receive(&mut self, drill: &DrillName, artifacts: &[Artifact]);
 
+    /// A drill was played, in each of these arms; none, if it fell before its end. Whoever keeps no
+    /// events has no use for it.
+    fn played(&mut self, _drill: &DrillName, _recordings: &[Recording]) {}
+
     /// What follows belongs to this repeat, counted from 1.
     fn repeat(&mut self, number: u32);
 
@@ -226,6 +230,7 @@ impl Show<'_> {
                     let mut drilled = done.unwrap_or_else(|panic| self.fallen(planned, panic));
                     compare(&mut drilled, number, first);
                     audience.hear(&RunEvent::DrillStarted(planned.clone()));
+                    audience.played(&planned.drill, &drilled.recordings);
                     let failed = drilled.report.outcome == Outcome::Failed;
                     if failed || self.how.keep {
                         audience.receive(&drilled.report.drill, &self.artifacts(&drilled));

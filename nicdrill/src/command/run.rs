@@ -3,8 +3,9 @@
 use std::{env, path::PathBuf, process, time::Duration};
 
 use harness::{
-    Trees,
+    Recording, Trees,
     run_folder::{Artifact, RunFolder, RunFolderError, write_report},
+    store::StoreUrl,
     suite::{self, Audience, How, ProcessArm, Starting},
 };
 use reports::{
@@ -15,6 +16,7 @@ use super::{
     Stop,
     select::{Choice, choose, is_path},
     stage::{self, Here, Standing},
+    stored::{self, Storing},
 };
 use crate::{
     arguments::{Required, RunArguments, ToldArguments},
@@ -23,8 +25,8 @@ use crate::{
 
 /// Runs drills and tells them.
 pub(crate) fn run(arguments: &RunArguments) -> Result<process::ExitCode, Stop> {
-    refuse_what_is_not_built(arguments)?;
     let reports = reports_asked_for(&arguments.told)?;
+    let store = stored::asked_for(arguments)?;
     may_bless(arguments)?;
     let choice = choose(&arguments.select, arguments.how.seed)?;
     if arguments.how.jobs == Some(0) {
@@ -44,8 +46,17 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<process::ExitCode, Stop> {
     let wanted = choice.selected.drills.iter().any(as_process);
     match stage::set(wanted) {
         Standing::Outside(code) => Ok(code.into()),
-        Standing::Here(here) => played(arguments, &choice, &here, wanted, &reports),
+        Standing::Here(here) => {
+            let files = Files { reports, store };
+            played(arguments, &choice, &here, wanted, files)
+        }
     }
+}
+
+/// Where a run is told, beside the terminal and its folder.
+struct Files {
+    reports: Vec<(Form, PathBuf)>,
+    store: Option<StoreUrl>,
 }
 
 /// Plays what was chosen, and tells it.
@@ -54,8 +65,11 @@ fn played(
     choice: &Choice,
     here: &Here,
     wanted: bool,
-    reports: &[(Form, PathBuf)],
+    files: Files,
 ) -> Result<process::ExitCode, Stop> {
+    let asked = stored::asked(arguments, files.store.as_ref());
+    // Before anything is written: a run whose store is not there does not begin.
+    let reached = stored::reach(files.store.as_ref(), arguments, &asked)?;
     let folder = RunFolder::create(&choice.out).map_err(|error| match error {
         RunFolderError::NotOurs { .. } => Stop::input(error),
         other => Stop {
@@ -106,7 +120,7 @@ fn played(
         bless: arguments.told.bless,
         coverage: arguments.told.coverage.then_some(choice.covering),
         species: None,
-        asked: env::args().skip(1).collect(),
+        asked: asked.clone(),
         again: choice.again.clone(),
         process: wanted.then(arm),
         interrupted: here.interrupted(),
@@ -114,20 +128,24 @@ fn played(
     };
     let mut terminal = Terminal::new(arguments.told.color);
     terminal.begin(selected.drills.len());
+    let storing = reached.map(|reached| Storing::begin(reached, folder.path(), arguments, asked));
     let mut told = Told {
         terminal,
         folder,
         repeat: None,
+        storing,
         unwritten: None,
     };
     let report = suite::run(library, descriptor, selected, &how, &mut told);
     let Told {
         mut terminal,
+        storing,
         mut unwritten,
         ..
     } = told;
     terminal.end();
-    for (form, path) in reports {
+    let kept = storing.map_or(Ok(()), |storing| storing.finish(&mut terminal));
+    for (form, path) in &files.reports {
         let written = form
             .text(&report)
             .and_then(|text| write_report(path, &text).map_err(|error| error.to_string()));
@@ -141,7 +159,7 @@ fn played(
     let line = summary_line(&report, terminal.style());
     terminal.out(&line);
     let mut code = report.exit_code.unwrap_or(ExitCode::InternalFault);
-    if let Some(error) = unwritten {
+    for error in [unwritten, kept.err()].into_iter().flatten() {
         talk(&format!("error: {error}"));
         code = code.or(ExitCode::ReportNotWritten);
     }
@@ -165,13 +183,6 @@ fn words(command: Option<&str>) -> Vec<String> {
         .split_whitespace()
         .map(str::to_owned)
         .collect()
-}
-
-fn refuse_what_is_not_built(arguments: &RunArguments) -> Result<(), Stop> {
-    if arguments.how.store.is_some() {
-        return Err(Stop::not_built("--store"));
-    }
-    Ok(())
 }
 
 /// A form in which a run can be told.
@@ -223,6 +234,7 @@ struct Told {
     terminal: Terminal,
     folder: RunFolder,
     repeat: Option<RunFolder>,
+    storing: Option<Storing>,
     /// The first thing that could not be written.
     unwritten: Option<String>,
 }
@@ -254,7 +266,16 @@ impl Audience for Told {
         self.write(|folder| folder.keep(drill, artifacts));
     }
 
+    fn played(&mut self, drill: &DrillName, recordings: &[Recording]) {
+        if let Some(storing) = &mut self.storing {
+            storing.take(drill, recordings);
+        }
+    }
+
     fn repeat(&mut self, number: u32) {
+        if let Some(storing) = &mut self.storing {
+            storing.repeat(number);
+        }
         self.repeat = None;
         match self.folder.repeat(number) {
             Ok(folder) => self.repeat = Some(folder),

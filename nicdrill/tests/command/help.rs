@@ -6,8 +6,8 @@ use rstest::rstest;
 
 use crate::desk::Desk;
 
-/// Every flag of the main job. `--store` is planned, and stands in no help.
-const RUN_FLAGS: [&str; 22] = [
+/// Every flag of the main job.
+const RUN_FLAGS: [&str; 23] = [
     "--allow-skips",
     "--arm",
     "--bless",
@@ -29,6 +29,7 @@ const RUN_FLAGS: [&str; 22] = [
     "--require",
     "--seed",
     "--shard",
+    "--store",
     "--wrap",
 ];
 

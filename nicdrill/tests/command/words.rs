@@ -119,7 +119,7 @@ fn a_story_that_fits_nowhere_is_not_applicable_and_counted() {
 #[case(&["run", "--report", "xml=x"], "`junit=FILE`")]
 #[case(&["run", "--jobs", "0"], "at least 1")]
 #[case(&["run", "--bless"], "given by path")]
-#[case(&["run", "--store", "postgres://x"], "`--store` is planned and not built yet")]
+#[case(&["run", "--store", "postgres:///x"], "the store's address names no host")]
 #[case(&["run", "--report", "html=x"], "`--report html` is planned and not built yet")]
 #[case(&["run", "--arm", "realtime"], "`--arm realtime` is planned and not built yet")]
 #[case(&["link", "show", "link/cable-pulled", "--at", "noon"], "`noon` is no time")]

@@ -1,0 +1,122 @@
+//! `nicdrill run --store`: the events of a run in a store, beside its folder.
+//!
+//! How they come there is `harness`'; here is what the command line says of it and what a person is told.
+
+use std::{env, path::Path};
+
+use harness::{
+    Recording,
+    store::{Ending, Limits, Reached, Run, Store, StoreUrl},
+};
+use reports::DrillName;
+
+use super::Stop;
+use crate::{
+    arguments::RunArguments,
+    terminal::{Terminal, talk},
+};
+
+/// The store that the command line names.
+pub(crate) fn asked_for(arguments: &RunArguments) -> Result<Option<StoreUrl>, Stop> {
+    let read = |text: &String| text.parse().map_err(Stop::input);
+    arguments.told.store.as_ref().map(read).transpose()
+}
+
+/// The words of the command line as they may be shown: the store's address may hold a password.
+pub(crate) fn asked(arguments: &RunArguments, store: Option<&StoreUrl>) -> Vec<String> {
+    let words = env::args().skip(1);
+    let (Some(url), Some(store)) = (&arguments.told.store, store) else {
+        return words.collect();
+    };
+    let shown = store.to_string();
+    words
+        .map(|word| {
+            if word.strip_prefix("--store=").unwrap_or(&word) == url {
+                word.replace(url, &shown)
+            } else {
+                word
+            }
+        })
+        .collect()
+}
+
+/// Opens the store: a run begins only if it is there.
+pub(crate) fn reach(
+    store: Option<&StoreUrl>,
+    arguments: &RunArguments,
+    asked: &[String],
+) -> Result<Option<Reached>, Stop> {
+    let run = || Run::now(arguments.how.seed, asked.to_vec());
+    let reached = store.map(|store| store.reach(run()).map_err(Stop::input));
+    reached.transpose()
+}
+
+/// The store of a run that is going on.
+pub(crate) struct Storing {
+    store: Store,
+    seed: u64,
+    asked: Vec<String>,
+}
+
+impl Storing {
+    /// Begins to write; what cannot be written comes to lie in the run folder.
+    pub(crate) fn begin(
+        reached: Reached,
+        folder: &Path,
+        arguments: &RunArguments,
+        asked: Vec<String>,
+    ) -> Self {
+        Self {
+            store: reached.keep(folder, Limits::default(), talk),
+            seed: arguments.how.seed,
+            asked,
+        }
+    }
+
+    /// Takes in a drill that has ended.
+    pub(crate) fn take(&mut self, drill: &DrillName, recordings: &[Recording]) {
+        self.store.take(drill, recordings);
+    }
+
+    /// Every repeat is a run of its own; the first is the one with which the store was opened.
+    pub(crate) fn repeat(&mut self, number: u32) {
+        if number > 1 {
+            self.store.begin(Run::now(self.seed, self.asked.clone()));
+        }
+    }
+
+    /// Waits for what is still to be written, and tells what is where. What is not in the store is an error.
+    pub(crate) fn finish(self, terminal: &mut Terminal) -> Result<(), String> {
+        let ending = self.store.finish();
+        let Ending {
+            store,
+            drills,
+            stored,
+            ..
+        } = &ending;
+        let (events, of) = (counted(*stored, "event"), counted(*drills, "drill"));
+        terminal.out(&format!("store: {events} of {of} in {store}\n"));
+        unstored(&ending)
+    }
+}
+
+fn unstored(ending: &Ending) -> Result<(), String> {
+    if ending.unstored == 0 {
+        return Ok(());
+    }
+    let verb = if ending.unstored == 1 { "was" } else { "were" };
+    let events = counted(ending.unstored, "event");
+    let cause = ending.cause.as_deref().unwrap_or("it was silent");
+    let place = match &ending.broken {
+        None => format!("they lie in `{}`", ending.file.display()),
+        Some(broken) => format!("not all of them lie in the run folder: {broken}"),
+    };
+    Err(format!(
+        "{events} {verb} not stored ({cause}); {place}\nhint: a line is a row, and `nicdrill replay` reads it"
+    ))
+}
+
+fn counted(number: u64, noun: &str) -> String {
+    let s = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{s}")
+}
