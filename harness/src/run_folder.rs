@@ -5,6 +5,7 @@
 //! events.jsonl   what happened, one event a line, in drill order
 //! passed.txt failed.txt skipped.txt    drills by what became of them, one a line
 //! drills/<family>/<scenario>@<platform>/    of a failed drill: story, reads, events, log, state file
+//! unstored.jsonl    with `--store`: events that the store did not take
 //! repeat-01/ …   with `--repeat`: all this for each repeat
 //! ```
 //! The previous run is kept once, as `<folder>.old`. The folder ignores itself in git. What the

@@ -11,7 +11,7 @@ use serde::Serialize;
 pub enum ExitCode {
     /// 0: every expectation held, and the monitor under test was drilled at least once.
     Success,
-    /// 2: the command line, or a file that it names, cannot be used.
+    /// 2: the command line, or a file or store that it names, cannot be used.
     Usage,
     /// 4: nothing was selected, so nothing was drilled.
     NothingSelected,
@@ -21,7 +21,7 @@ pub enum ExitCode {
     CrashedOrHung,
     /// 102: the stage could not be set, or every drill of what was asked for was skipped.
     StageNotSet,
-    /// 110: a report could not be written.
+    /// 110: a report, the run folder or the store could not be written.
     ReportNotWritten,
     /// 70: a fault of ours.
     InternalFault,
@@ -62,7 +62,7 @@ impl ExitCode {
             Self::Success => {
                 "every expectation held, and the monitor under test was drilled at least once"
             }
-            Self::Usage => "the command line, or a file that it names, cannot be used",
+            Self::Usage => "the command line, or a file or store that it names, cannot be used",
             Self::NothingSelected => "nothing was selected, so nothing was drilled",
             Self::InternalFault => "a fault of nicdrill's own",
             Self::JudgedWrongly => "a monitor judged wrongly",
@@ -71,7 +71,7 @@ impl ExitCode {
                 "the stage could not be set, or every drill of what was asked for was skipped \
                  (`--allow-skips` is the only way round)"
             }
-            Self::ReportNotWritten => "a report could not be written",
+            Self::ReportNotWritten => "a report, the run folder or the store could not be written",
         }
     }
 

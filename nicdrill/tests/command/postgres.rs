@@ -1,0 +1,184 @@
+//! A PostgreSQL server of a test's own: in a folder of its own, on a socket there, and gone with the test.
+//!
+//! It is a real one, from whatever package is installed. Where there is none the tests that need it say so
+//! and are content, unless `CI` is set.
+#![expect(clippy::print_stdout, reason = "a test that is skipped says so")]
+
+use std::{
+    env, fs,
+    io::{BufRead as _, BufReader},
+    os::unix::{
+        fs::{MetadataExt as _, chown},
+        process::CommandExt as _,
+    },
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    thread,
+};
+
+use postgres::{Client, NoTls};
+
+/// How often a server is started anew while processes of a killed one still hold its memory.
+const STARTS_MAX: u32 = 1000;
+
+/// A server.
+pub(crate) struct Server {
+    folder: tempfile::TempDir,
+    programs: PathBuf,
+    /// The user and group as whom it runs: it refuses to be root.
+    owner: Option<(u32, u32)>,
+    running: Option<Child>,
+}
+
+impl Server {
+    /// Starts one; `None` where no server is installed.
+    pub(crate) fn start() -> Option<Self> {
+        let Some(programs) = programs() else {
+            assert!(
+                env::var_os("CI").is_none(),
+                "a PostgreSQL server is required: install `postgresql`"
+            );
+            println!("skipped: no PostgreSQL server is installed");
+            return None;
+        };
+        let mut server = Self {
+            folder: tempfile::tempdir().unwrap(),
+            programs,
+            owner: owner(),
+            running: None,
+        };
+        if let Some((user, group)) = server.owner {
+            chown(server.folder.path(), Some(user), Some(group)).unwrap();
+        }
+        let made = server
+            .program("initdb")
+            .args(["-D", "data", "-U", "postgres", "-A", "trust", "-E", "UTF8"])
+            .args(["--locale=C", "--no-sync"])
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&made.stderr);
+        assert!(made.status.success(), "initdb: {said}");
+        server.start_again();
+        Some(server)
+    }
+
+    /// Starts it anew after [`Server::kill`].
+    pub(crate) fn start_again(&mut self) {
+        assert!(self.running.is_none(), "it is running");
+        for _ in 0..STARTS_MAX {
+            match self.try_to_start() {
+                Ok(child) => {
+                    self.running = Some(child);
+                    return;
+                }
+                // The killed one's children end when they notice; until then its memory is theirs.
+                Err(said) if said.contains("still in use") || said.contains("lock file") => {}
+                Err(said) => panic!("the server does not start:\n{said}"),
+            }
+        }
+        panic!("the killed server's processes do not end");
+    }
+
+    /// Starts it and waits until it says that it is ready; else what it said.
+    fn try_to_start(&self) -> Result<Child, String> {
+        let mut child = self
+            .program("postgres")
+            .args(["-D", "data", "-k"])
+            .arg(self.folder.path())
+            .args(["-c", "listen_addresses=", "-c", "fsync=off"])
+            .args(["-c", "dynamic_shared_memory_type=mmap"])
+            .stderr(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut log = BufReader::new(child.stderr.take().unwrap());
+        let mut said = String::new();
+        while !said.contains("ready to accept connections") {
+            if log.read_line(&mut said).unwrap() == 0 {
+                child.wait().unwrap();
+                return Err(said);
+            }
+        }
+        // Or it would wait for a reader of its log.
+        thread::spawn(move || log.lines().map_while(Result::ok).for_each(drop));
+        Ok(child)
+    }
+
+    /// Kills it: whoever is connected is cut off.
+    pub(crate) fn kill(&mut self) {
+        let mut child = self.running.take().expect("it is running");
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    /// What `--store` is told.
+    pub(crate) fn url(&self) -> String {
+        let folder = self.folder.path().display();
+        format!("postgres://postgres@/postgres?host={folder}")
+    }
+
+    /// A connection, as an analyzer makes one.
+    pub(crate) fn client(&self) -> Client {
+        let folder = self.folder.path().display();
+        let address = format!("host={folder} user=postgres dbname=postgres");
+        Client::connect(&address, NoTls).unwrap()
+    }
+
+    fn program(&self, name: &str) -> Command {
+        let mut command = Command::new(self.programs.join(name));
+        command.current_dir(self.folder.path()).env("LC_ALL", "C");
+        if let Some((user, group)) = self.owner {
+            command.uid(user).gid(group);
+        }
+        command
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.running.take() {
+            signal("INT", child.id());
+            // Its end leaves no shared memory behind.
+            drop(child.wait());
+        }
+    }
+}
+
+/// Sends a signal to one process.
+pub(crate) fn signal(name: &str, pid: u32) {
+    let sent = Command::new("kill")
+        .args([format!("-{name}"), pid.to_string()])
+        .status();
+    drop(sent);
+}
+
+/// The folder of the server's programs.
+fn programs() -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let mut folders: Vec<PathBuf> = env::split_paths(&path).collect();
+    // Debian keeps them there, by version.
+    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
+    folders.extend(versions.flatten().map(|version| version.path().join("bin")));
+    let has = |folder: &Path, name: &str| folder.join(name).is_file();
+    folders
+        .into_iter()
+        .find(|folder| has(folder, "initdb") && has(folder, "postgres"))
+}
+
+/// The user as whom a server is run by root: the package's own, or else nobody.
+fn owner() -> Option<(u32, u32)> {
+    let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
+    if !is_root {
+        return None;
+    }
+    let users = fs::read_to_string("/etc/passwd").unwrap();
+    let find = |name: &str| {
+        let mut users = users
+            .lines()
+            .map(|line| line.split(':').collect::<Vec<_>>());
+        let user = users.find(|user| user[0] == name)?;
+        Some((user[2].parse().unwrap(), user[3].parse().unwrap()))
+    };
+    let owner = find("postgres").or_else(|| find("nobody"));
+    Some(owner.expect("a user who is not root"))
+}
