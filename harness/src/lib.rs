@@ -15,6 +15,7 @@ mod drill_page;
 mod golden;
 mod inquiry;
 mod judge;
+mod lone;
 mod memory;
 mod recording;
 mod replay;

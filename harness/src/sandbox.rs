@@ -11,13 +11,13 @@ use std::{
     time::Duration,
 };
 
-use fabric::{ActionError, Fabric, Kmsg, Timing};
-use platforms::{Machine, NodeName, Platform};
+use fabric::{ActionError, Kmsg};
+use platforms::Platform;
 use scenarios::{Deed, RuleDeed, RuleEffect, ScenarioError, Unfit};
 use simfs::{Fs, MomentId, Op, RuleId, SimTime};
 use simfs_fuse::{HoldId, MomentAnswer, MountError, Observer, Options, Server};
 
-use crate::{CLASS_INFINIBAND, WRITABLE, director::rule_of, suite::NODE};
+use crate::{CLASS_INFINIBAND, WRITABLE, director::rule_of, lone::LoneNode};
 
 /// Why there is no sandbox, or why a command is not done.
 #[derive(Debug, thiserror::Error)]
@@ -49,10 +49,8 @@ fn cause_of(error: &MountError) -> String {
 
 /// A mounted platform.
 pub struct Sandbox {
-    fabric: Fabric,
+    node: LoneNode,
     platform: Platform,
-    node: NodeName,
-    shown: Machine,
     kmsg: Kmsg,
     server: Server,
     next_rule: u64,
@@ -64,23 +62,15 @@ impl Sandbox {
     ///
     /// # Errors
     /// If it cannot be mounted there.
-    ///
-    /// # Panics
-    /// Never: the world has the node it was made with.
     pub fn mount(platform: &Platform, dir: &Path) -> Result<Self, SandboxError> {
-        let node = NodeName::from(NODE);
-        let fabric = Fabric::new(vec![(node.clone(), platform.clone())], Timing::default());
-        let shown = fabric
-            .machine(&node)
-            .expect("the world has its node")
-            .clone();
+        let (node, at_rest) = LoneNode::at_rest(platform);
         let mut fs = Fs::new();
         for folder in [CLASS_INFINIBAND, "sys/class/net", "sys/bus/pci/devices"] {
             fs.alias_folder(folder);
         }
-        fs.apply(&platforms::render(&shown));
+        fs.apply(&at_rest);
         let mut kmsg = Kmsg::default();
-        fs.apply(&kmsg.edits(&fabric, &node));
+        fs.apply(&kmsg.edits(&node.fabric, node.name()));
         fs.set_anchor(CLASS_INFINIBAND);
         fs.set_writable(WRITABLE);
         let options = Options {
@@ -90,10 +80,8 @@ impl Sandbox {
         let server = Server::mount(Arc::new(Mutex::new(fs)), dir, options, Arc::new(Onlooker))?;
         let platform = platform.clone();
         Ok(Self {
-            fabric,
-            platform,
             node,
-            shown,
+            platform,
             kmsg,
             server,
             next_rule: 0,
@@ -104,9 +92,7 @@ impl Sandbox {
     /// Lets the world come to this time after the mount.
     pub fn advance(&mut self, since_mount: Duration) {
         let to = SimTime::from_ns(u64::try_from(since_mount.as_nanos()).unwrap_or(u64::MAX));
-        if to > self.fabric.now() {
-            self.fabric.advance(to);
-        }
+        self.node.advance(to);
         self.show();
     }
 
@@ -116,14 +102,14 @@ impl Sandbox {
     /// If it is no command, or cannot be done.
     pub fn command(&mut self, line: &str) -> Result<(), SandboxError> {
         if line == "heal" {
-            self.fabric.heal();
+            self.node.fabric.heal();
             self.server.with_fs(|fs| {
                 for rule in std::mem::take(&mut self.rules) {
                     fs.disarm(rule);
                 }
             });
         } else {
-            let deeds = scenarios::read_deed(line, &self.node, &self.platform);
+            let deeds = scenarios::read_deed(line, self.node.name(), &self.platform);
             let deeds = deeds.map_err(|unfit| match unfit {
                 Unfit::NotApplicable { reason } => SandboxError::Lacks(reason),
                 Unfit::Wrong(error) => SandboxError::Line(error),
@@ -132,7 +118,8 @@ impl Sandbox {
                 self.deed(deed)?;
             }
         }
-        self.fabric.advance(self.fabric.now());
+        let fabric = &mut self.node.fabric;
+        fabric.advance(fabric.now());
         self.show();
         Ok(())
     }
@@ -156,7 +143,7 @@ impl Sandbox {
 
     fn deed(&mut self, deed: &Deed) -> Result<(), SandboxError> {
         match deed {
-            Deed::World(action) | Deed::Reboot { action, .. } => self.fabric.act(action)?,
+            Deed::World(action) | Deed::Reboot { action, .. } => self.node.fabric.act(action)?,
             Deed::Rule(rule) => self.rule(rule)?,
             Deed::Unrule(_) => self.server.with_fs(|fs| {
                 for rule in std::mem::take(&mut self.rules) {
@@ -177,7 +164,7 @@ impl Sandbox {
         }
         let id = RuleId(self.next_rule);
         self.next_rule += 1;
-        let Some(rule) = rule_of(&self.fabric, id, deed, self.fabric.now()) else {
+        let Some(rule) = rule_of(&self.node.fabric, id, deed, self.node.fabric.now()) else {
             return Err(SandboxError::NeedsDrill("vanish"));
         };
         self.rules.insert(id);
@@ -187,15 +174,11 @@ impl Sandbox {
 
     /// Makes visible what has changed.
     fn show(&mut self) {
-        let machine = self
-            .fabric
-            .machine(&self.node)
-            .expect("the world has its node");
-        let mut edits = platforms::diff(&self.shown, machine);
-        edits.extend(self.kmsg.edits(&self.fabric, &self.node));
+        let mut edits = self.node.unshown();
+        let fabric = &self.node.fabric;
+        edits.extend(self.kmsg.edits(fabric, self.node.name()));
         if !edits.is_empty() {
-            self.server.edit(self.fabric.now(), &edits);
-            self.shown = machine.clone();
+            self.server.edit(fabric.now(), &edits);
         }
     }
 }

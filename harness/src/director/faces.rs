@@ -1,9 +1,6 @@
 //! The faces of a node's functions, read from its machine: only what changed is read again.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use fabric::Fabric;
 use platforms::{CounterValue, Function, NodeName, PciAddress, Role, Shared};
@@ -34,8 +31,8 @@ impl Mirror {
             return;
         }
         let platform = fabric.platform(node);
-        let vendors = platform.map(|platform| platform.vendors().clone());
-        let vendors = vendors.unwrap_or_default();
+        let is_of_vendor =
+            |vendor| platform.is_some_and(|platform| platform.vendors().contains(vendor));
         let declared = fabric
             .ports(node)
             .into_iter()
@@ -57,7 +54,8 @@ impl Mirror {
                 .get(pci)
                 .copied()
                 .or(before.as_ref().map(|face| face.role));
-            if let Some(face) = face(function, role, machine.class_present, &vendors).or(before) {
+            let of_vendor = is_of_vendor(&function.vendor);
+            if let Some(face) = face(function, role, machine.class_present, of_vendor).or(before) {
                 now.0.insert(*pci, face);
             }
         }
@@ -75,7 +73,7 @@ fn face(
     function: &Function,
     role: Option<Role>,
     class_present: bool,
-    vendors: &BTreeSet<u16>,
+    is_of_vendor: bool,
 ) -> Option<FunctionFace> {
     let rdma = function.rdma.as_ref()?;
     let ports = rdma.ports.iter().map(|(number, port)| {
@@ -97,9 +95,7 @@ fn face(
         name: rdma.name.clone(),
         listed: class_present && !function.in_other_namespace,
         role,
-        monitored: vendors.contains(&function.vendor)
-            && role != Role::Management
-            && function.physfn.is_none(),
+        monitored: is_of_vendor && role != Role::Management && function.physfn.is_none(),
         netdev: function.netdevs.first().map(|netdev| netdev.name.clone()),
         ports: ports.collect(),
         unreadable: unreadable.collect(),

@@ -57,11 +57,8 @@ fn story(incident: &Incident, yaml: &str) -> Result<Story, IncidentError> {
 fn expected(incident: &Incident, recording: &Recording) -> Expected {
     let mut expected = Expected::default();
     let healing = recording.healing_from.unwrap_or(u64::MAX);
-    for tick in (0..)
-        .zip(&recording.ticks)
-        .take_while(|(nth, _)| *nth < healing)
-    {
-        let (_, tick) = tick;
+    let ticks = (0..).zip(&recording.ticks);
+    for (_, tick) in ticks.take_while(|(nth, _)| *nth < healing) {
         let calls = tick.chairs.values().flat_map(|chair| &chair.calls);
         let events = calls
             .filter(|call| call.accepted)

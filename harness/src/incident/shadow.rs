@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fabric::{Fabric, Timing};
-use platforms::{Machine, NodeName, PciAddress, Platform, SlotRef};
+use platforms::{PciAddress, Platform, SlotRef};
 use simfs::{Errno, Fs, SimTime};
 
 use super::{
@@ -14,14 +13,12 @@ use super::{
 use crate::{
     CLASS_INFINIBAND,
     capture::{Guest, Unread},
-    suite::NODE,
+    lone::LoneNode,
 };
 
 /// A world of one node, and the tree that it shows.
 pub(super) struct Shadow {
-    node: NodeName,
-    fabric: Fabric,
-    shown: Machine,
+    node: LoneNode,
     fs: Fs,
     slots: Slots,
     vfs: BTreeSet<PciAddress>,
@@ -42,15 +39,10 @@ const PACKETS: &[&str] = &[
 
 impl Shadow {
     pub(super) fn new(platform: &Platform) -> Self {
-        let node = NodeName::from(NODE);
-        let fabric = Fabric::new(vec![(node.clone(), platform.clone())], Timing::default());
-        let shown = fabric
-            .machine(&node)
-            .expect("the world has its node")
-            .clone();
+        let (node, at_rest) = LoneNode::at_rest(platform);
         let mut fs = Fs::new();
         fs.alias_folder(CLASS_INFINIBAND);
-        fs.apply(&platforms::render(&shown));
+        fs.apply(&at_rest);
         fs.set_tracing(false);
         let mut slots = Slots::new();
         let mut traffic = BTreeMap::new();
@@ -60,7 +52,7 @@ impl Shadow {
                 vfs.insert(port.pci);
             }
             let slot = SlotRef {
-                node: node.clone(),
+                node: node.name().clone(),
                 pci: port.pci,
                 port: port.port,
             };
@@ -74,8 +66,6 @@ impl Shadow {
         }
         Self {
             node,
-            fabric,
-            shown,
             fs,
             slots,
             vfs,
@@ -100,9 +90,7 @@ impl Shadow {
     }
 
     pub(super) fn advance(&mut self, to: SimTime) {
-        if to > self.fabric.now() {
-            self.fabric.advance(to);
-        }
+        self.node.advance(to);
         self.show();
     }
 
@@ -121,10 +109,10 @@ impl Shadow {
                 }
             }
             None => {
-                let Some(action) = change.action(&self.node) else {
+                let Some(action) = change.action(self.node.name()) else {
                     return false;
                 };
-                if self.fabric.act(&action).is_err() {
+                if self.node.fabric.act(&action).is_err() {
                     return false;
                 }
                 self.show();
@@ -161,12 +149,13 @@ impl Shadow {
         let devices = seen.devices.iter_mut().flatten();
         for (pci, device) in devices {
             for (number, port) in &mut device.ports {
-                let own = self.traffic.iter();
-                let mut own = own.filter(|(slot, _)| slot.pci == *pci && slot.port == *number);
-                let own = own
-                    .next()
-                    .map(|(_, names)| names.as_slice())
-                    .unwrap_or_default();
+                let slot = SlotRef {
+                    node: self.node.name().clone(),
+                    pci: *pci,
+                    port: *number,
+                };
+                let own = self.traffic.get(&slot).map(Vec::as_slice);
+                let own = own.unwrap_or_default();
                 port.retain(|file, _| match file.split_once('/') {
                     Some(("statistics", name)) => !PACKETS.contains(&name),
                     Some((_, name)) => !own.iter().any(|it| it == name),
@@ -178,15 +167,8 @@ impl Shadow {
     }
 
     fn show(&mut self) {
-        let machine = self
-            .fabric
-            .machine(&self.node)
-            .expect("the world has its node");
-        let edits = platforms::diff(&self.shown, machine);
-        if !edits.is_empty() {
-            self.fs.apply(&edits);
-            self.shown = machine.clone();
-        }
+        let edits = self.node.unshown();
+        self.fs.apply(&edits);
     }
 }
 

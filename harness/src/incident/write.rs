@@ -103,14 +103,9 @@ pub(super) fn yaml(incident: &Incident, expected: &Expected) -> String {
         add(&mut lines, format_args!("  - {deed}"));
     }
     add(&mut lines, format_args!("timeline:"));
-    let times: BTreeSet<SimTime> = incident
-        .deeds
-        .keys()
-        .chain(expected.lines.keys())
-        .copied()
-        .collect();
-    let times: BTreeSet<SimTime> = times.into_iter().chain([SimTime::ZERO]).collect();
-    for at in times {
+    let told = incident.deeds.keys().chain(expected.lines.keys());
+    let times: BTreeSet<&SimTime> = told.chain([&SimTime::ZERO]).collect();
+    for &at in times {
         add(&mut lines, format_args!("  - at: {}", time(at)));
         if let Some(deeds) = incident.deeds.get(&at) {
             add(&mut lines, format_args!("    do:"));
