@@ -3,13 +3,12 @@
 use std::{
     fs,
     io::{self, BufRead as _, IsTerminal as _},
-    path::PathBuf,
     sync::mpsc::{self, RecvTimeoutError},
     thread,
     time::{Duration, Instant},
 };
 
-use harness::{platform_pages, read_files, sandbox::Sandbox};
+use harness::{platform_pages, sandbox::Sandbox};
 use reports::ExitCode;
 use signal_hook::{
     consts::{SIGINT, SIGTERM},
@@ -19,7 +18,6 @@ use signal_hook::{
 use super::Stop;
 use crate::{
     arguments::{Color, MountArguments},
-    settings::Settings,
     terminal::{Terminal, talk},
 };
 
@@ -35,9 +33,7 @@ enum News {
 
 /// Mounts a platform and does commands from stdin until it ends or Ctrl-C comes.
 pub(crate) fn mount(arguments: &MountArguments) -> Result<ExitCode, Stop> {
-    let mut folders = Settings::read()?.platforms;
-    folders.extend(arguments.folders.platforms.iter().map(PathBuf::from));
-    let (platforms, _) = read_files::read_platforms(&folders).map_err(Stop::input)?;
+    let (platforms, _) = super::platform::read(&arguments.folders.platforms)?;
     let platform = platform_pages::find(&platforms, &arguments.platform).map_err(Stop::input)?;
     let stage_failed = |error: &dyn std::fmt::Display| Stop {
         code: ExitCode::StageNotSet,

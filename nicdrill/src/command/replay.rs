@@ -1,12 +1,10 @@
 //! `nicdrill replay`: a recorded stream through rules, conditions and quarantine.
 
-use harness::read_files::read_platforms;
 use reports::ExitCode;
 
 use super::Stop;
 use crate::{
     arguments::{Color, ReplayArguments},
-    settings::Settings,
     terminal::Terminal,
 };
 
@@ -14,8 +12,7 @@ use crate::{
 pub(crate) fn replay(arguments: &ReplayArguments) -> Result<ExitCode, Stop> {
     let mut terminal = Terminal::new(Color::Never);
     let (events, world) = (arguments.events.as_path(), arguments.world.as_deref());
-    let settings = Settings::read()?;
-    let (platforms, _) = read_platforms(&settings.platforms).map_err(Stop::input)?;
+    let (platforms, _) = super::platform::read(&[])?;
     harness::replay(events, &arguments.rules, world, &platforms, |line| {
         terminal.out(&format!("{line}\n"));
     })

@@ -12,10 +12,13 @@ use std::{
     time::Duration,
 };
 
-use proto::{Entity, HealthEvent, HealthEvents, ProcessingStrategy, RecommendedAction};
+use proto::{
+    Entity, HealthEvent, HealthEvents, ProcessingStrategy, RecommendedAction,
+    platform_connector_client::PlatformConnectorClient,
+};
 use serde::{Deserialize, Serialize};
 use signal_hook::{consts::SIGTERM, iterator::Signals};
-use tonic::Code;
+use tonic::{Code, Status};
 
 /// How long a port may be neither well nor dead, or unreadable.
 const PATIENCE_NS: u64 = 30_000_000_000;
@@ -354,17 +357,9 @@ fn send(runtime: &tokio::runtime::Runtime, socket: &str, events: Vec<HealthEvent
     };
     for _ in 0..ATTEMPTS {
         let sent = runtime.block_on(async {
-            let endpoint = tonic::transport::Endpoint::from_shared(format!("unix://{socket}"));
-            let channel = endpoint.expect("a path").connect().await;
-            let channel = channel.map_err(|_| tonic::Status::unavailable("no connector"))?;
-            let mut client = tonic::client::Grpc::new(channel);
-            let ready = client.ready().await;
-            ready.map_err(|_| tonic::Status::unavailable("no connector"))?;
-            let codec = tonic_prost::ProstCodec::<HealthEvents, ()>::default();
-            let path = proto::METHOD_PATH.parse().expect("a path");
-            client
-                .unary(tonic::Request::new(batch.clone()), path, codec)
-                .await
+            let client = PlatformConnectorClient::connect(format!("unix://{socket}")).await;
+            let client = client.map_err(|_| Status::unavailable("no connector"));
+            client?.health_event_occurred_v1(batch.clone()).await
         });
         match sent {
             Ok(_) => return true,
