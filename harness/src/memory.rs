@@ -123,6 +123,7 @@ impl<'s> World<'s> {
             };
             nodes.insert(name.clone(), node);
         }
+        trees.furnished();
         Ok(Self {
             director,
             nodes,

@@ -18,6 +18,10 @@ use super::files::{CLASS_INFINIBAND, WRITABLE};
 /// How many worlds are kept. Chosen: more than there are platforms and variants.
 const WORLDS_MAX: usize = 64;
 
+/// A world of more nodes is not kept when its drill has begun: at rest it would stand beside itself in
+/// motion. Chosen: more than the worlds of the suite have.
+const NODES_KEPT_MAX: usize = 16;
+
 /// The worlds that were met so far; its clones share them.
 #[derive(Clone, Default)]
 pub struct Trees(Arc<Mutex<Vec<World>>>);
@@ -55,6 +59,12 @@ impl Trees {
             }
         };
         Some((machine, fs))
+    }
+
+    /// The nodes of a drill have their trees: what is too large to be kept for another one goes.
+    pub(crate) fn furnished(&self) {
+        let mut known = self.lock();
+        known.retain(|world| world.nodes.len() <= NODES_KEPT_MAX);
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<World>> {
@@ -119,4 +129,38 @@ fn rendered(machine: &Machine) -> Fs {
     fs.set_writable(WRITABLE);
     fs.know_names();
     fs
+}
+
+#[cfg(test)]
+mod tests {
+    use platforms::Platforms;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(nodes: usize, kept: usize) {
+        let shipped = Platforms::shipped();
+        let platform = shipped.get("two-rail-vm").unwrap();
+        let nodes: Vec<_> = (0..nodes)
+            .map(|nth| {
+                (
+                    NodeName::from(format!("node-{nth}").as_str()),
+                    platform.clone(),
+                )
+            })
+            .collect();
+        let trees = Trees::default();
+        for (node, _) in &nodes {
+            assert!(trees.of(&nodes, node).is_some());
+        }
+        trees.furnished();
+        assert_eq!(trees.lock().len(), kept);
+    }
+
+    #[test]
+    fn a_world_is_kept_for_the_next_drill_unless_it_has_many_nodes() {
+        check(1, 1);
+        check(16, 1);
+        check(17, 0);
+    }
 }

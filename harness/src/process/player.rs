@@ -125,6 +125,7 @@ impl<'a> Player<'a> {
             station.server = Some(server.map_err(|error: MountError| stage(&error))?);
             self.stations.insert(node.clone(), station);
         }
+        self.arm.options.trees.furnished();
         Ok(())
     }
 
