@@ -62,8 +62,8 @@ pub(crate) struct Device {
     pub(crate) replaced: u32,
     /// What cannot be seen at the moment.
     pub(crate) parked: Parked,
-    /// Its ports.
-    pub(crate) jacks: BTreeMap<PortNumber, Jack>,
+    /// Its ports; boxed, for a map of one keeps room for eleven.
+    pub(crate) jacks: BTreeMap<PortNumber, Box<Jack>>,
 }
 
 impl Device {
@@ -85,10 +85,8 @@ impl Device {
                 link.stage = Stage::Active;
             }
             link.here.set(Hold::Unassigned, is_virtual && !port.is_up());
-            (
-                *number,
-                Jack::new(link, Arc::clone(driver), rate, port.is_up()),
-            )
+            let jack = Jack::new(link, Arc::clone(driver), rate, port.is_up());
+            (*number, Box::new(jack))
         });
         Self {
             role,

@@ -53,9 +53,10 @@ impl Fabric {
     pub fn new(nodes: Vec<(NodeName, Platform)>, timing: Timing) -> Self {
         // What a capture kept of one machine would stand in each of several.
         let is_one = nodes.len() == 1;
+        let mut counters = Vec::new();
         let nodes = nodes.into_iter().map(|(name, platform)| match is_one {
-            true => Node::at_rest(&name, platform),
-            false => Node::at_rest(&name, platform.anonymous()),
+            true => Node::at_rest(&name, platform, &mut counters),
+            false => Node::at_rest(&name, platform.anonymous(), &mut counters),
         });
         Self {
             timing,

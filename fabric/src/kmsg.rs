@@ -23,6 +23,12 @@ pub struct Kmsg {
 }
 
 impl Kmsg {
+    /// A log in which nothing stands yet: the first edits make it too, if it is not there.
+    #[must_use]
+    pub fn empty() -> Edit {
+        Edit::Stream(TreePath::new(PATH))
+    }
+
     /// What to do to a tree that was edited so far by this one, so that it has the whole log; nothing
     /// for an unknown node.
     #[must_use]
@@ -37,7 +43,7 @@ impl Kmsg {
             if self.boot.replace(node.booted).is_some() {
                 edits.push(Edit::Remove(path()));
             }
-            edits.push(Edit::Stream(path()));
+            edits.push(Self::empty());
             self.records = 0;
         }
         let new = records(node).skip(self.records).collect::<String>();

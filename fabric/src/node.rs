@@ -7,8 +7,8 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use platforms::{
-    Driver, Function, LinkEvent, Machine, NetDev, NodeName, PciAddress, Platform, Port, PortNumber,
-    Rdma, Shared, SlotRef,
+    Counters, Driver, Function, LinkEvent, Machine, NetDev, NodeName, PciAddress, Platform, Port,
+    PortNumber, Rdma, Shared, SlotRef,
 };
 use simfs::SimTime;
 
@@ -46,9 +46,10 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// A node at rest.
-    pub(crate) fn at_rest(name: &NodeName, platform: Platform) -> Self {
-        let machine = platform.machine(name);
+    /// A node at rest, with counters that others know where they are equal.
+    pub(crate) fn at_rest(name: &NodeName, platform: Platform, known: &mut Vec<Counters>) -> Self {
+        let mut machine = platform.machine(name);
+        machine.share_counters(known);
         let mut drivers: BTreeMap<&str, Arc<Driver>> = BTreeMap::new();
         let mut devices = BTreeMap::new();
         for (pci, function) in &machine.functions {
@@ -134,7 +135,8 @@ impl Node {
     /// A port's hardware.
     pub(crate) fn jack(&self, slot: &SlotRef) -> Result<&Jack, ActionError> {
         let device = self.device(slot.pci)?;
-        device.jacks.get(&slot.port).ok_or_else(|| {
+        let jack = device.jacks.get(&slot.port);
+        jack.map(AsRef::as_ref).ok_or_else(|| {
             let ports: Vec<String> = device
                 .jacks
                 .keys()

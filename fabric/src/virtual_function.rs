@@ -100,7 +100,7 @@ impl Fabric {
         if device.parent.is_none() {
             return Err(ActionError::NotVirtual(function.clone()));
         }
-        if device.jacks.values().all(Jack::is_assigned) == assigned {
+        if device.jacks.values().all(|jack| jack.is_assigned()) == assigned {
             let state = if assigned { "assigned" } else { "unassigned" };
             return Err(ActionError::AssignedAlready(function.clone(), state));
         }

@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::ids::{Ids, boot_id, hash, uuid};
 use crate::profile::{Device, Interface, Model, Vfs};
 use crate::{
-    Clock, CounterFile, CounterValue, DeviceName, Driver, Face, Function, Gpu, LinkCondition,
-    LinkLayer, Machine, Metadata, MetadataFile, NetDev, NodeName, PciAddress, Platform, Port,
-    PortNumber, PortState, Rate, Rdma, Route, Routes,
+    Clock, CounterFile, CounterValue, Counters, DeviceName, Driver, Face, Function, Gpu,
+    LinkCondition, LinkLayer, Machine, Metadata, MetadataFile, NetDev, NodeName, PciAddress,
+    Platform, Port, PortNumber, PortState, Rate, Rdma, Route, Routes,
 };
 
 /// Wall time at which every world begins: 2025-03-01T00:00:00Z, nanoseconds since 1970.
@@ -335,7 +335,8 @@ impl<'a> Making<'a> {
             dev_port: u16::from(port.0) - 1,
             statistics: files
                 .map(|file| (file.name.as_str().into(), CounterValue::Count(file.initial)))
-                .collect(),
+                .collect::<BTreeMap<_, _>>()
+                .into(),
             lowers: Vec::new(),
         }
     }
@@ -354,7 +355,7 @@ impl<'a> Making<'a> {
                 let count = at_rest.get(&file.name).copied().unwrap_or(file.initial);
                 (file.name.as_str().into(), CounterValue::Count(count))
             };
-            files.iter().map(value).collect()
+            Counters::new(files.iter().map(value).collect())
         };
         let managed = face.state == PortState::ACTIVE && driver.layer == LinkLayer::InfiniBand;
         let place = usize::from(port.0) - 1;
@@ -407,7 +408,7 @@ fn loopback() -> NetDev {
         carrier_up_count: 0,
         carrier_down_count: 0,
         dev_port: 0,
-        statistics: BTreeMap::new(),
+        statistics: Counters::default(),
         lowers: Vec::new(),
     }
 }

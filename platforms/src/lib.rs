@@ -49,8 +49,8 @@ pub use gid::{Gid, GidKind};
 pub use identifiers::{DeviceIdentifiers, GpuIdentifiers, Guid, HardwareAddress, Identifiers};
 pub use ids::{Ids, boot_id};
 pub use machine::{
-    CharDevice, Clock, CounterValue, Function, Gpu, Machine, MetadataFile, NetDev, Port, Rdma,
-    Route, Routes, Shared,
+    CharDevice, Clock, CounterValue, Counters, Function, Gpu, Machine, MetadataFile, NetDev, Port,
+    Rdma, Route, Routes, Shared,
 };
 pub use metadata::{Metadata, MetadataGpu};
 pub use name::{DeviceName, NodeName, PortNumber, PortRef, Role, SlotRef, TopoLevel};

@@ -267,9 +267,9 @@ pub struct Port {
     /// Number of its `umad` device; `None` where it has none.
     pub umad: Option<u32>,
     /// Files in `counters/`.
-    pub counters: BTreeMap<Arc<str>, CounterValue>,
+    pub counters: Counters,
     /// Files in `hw_counters/`.
-    pub hw_counters: BTreeMap<Arc<str>, CounterValue>,
+    pub hw_counters: Counters,
     /// If asking the port fails (`ib_query_port`): state, rate, lids and capability mask end with it.
     pub query_error: Option<Errno>,
 }
@@ -281,6 +281,9 @@ impl Port {
         self.state == PortState::ACTIVE && self.phys_state == PhysState::LINK_UP
     }
 }
+
+/// What the counters of a folder give, by the names of their files.
+pub type Counters = Shared<BTreeMap<Arc<str>, CounterValue>>;
 
 /// What a counter's file gives.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -321,9 +324,34 @@ pub struct NetDev {
     /// Which port of its function it stands for, from 0.
     pub dev_port: u16,
     /// Files in `statistics/`.
-    pub statistics: BTreeMap<Arc<str>, CounterValue>,
+    pub statistics: Counters,
     /// Interfaces below it: of a bond its members, of a VLAN the one it rides on.
     pub lowers: Vec<String>,
+}
+
+impl Machine {
+    /// Lets counters be those that are known already, where they are equal; others become known. What
+    /// many ports have in common is then kept once.
+    pub fn share_counters(&mut self, known: &mut Vec<Counters>) {
+        let mut share = |counters: &mut Counters| match known.iter().find(|it| *it == counters) {
+            Some(it) => counters.clone_from(it),
+            None => known.push(counters.clone()),
+        };
+        for function in self.functions.values_mut() {
+            function
+                .netdevs
+                .iter_mut()
+                .for_each(|netdev| share(&mut netdev.statistics));
+            for port in function
+                .rdma
+                .iter_mut()
+                .flat_map(|rdma| rdma.ports.values_mut())
+            {
+                share(&mut port.counters);
+                share(&mut port.hw_counters);
+            }
+        }
+    }
 }
 
 /// What `/proc/net/route` holds.

@@ -14,7 +14,7 @@ use std::fmt::Display;
 
 use simfs::{Edit, Errno, TreePath, Value};
 
-use crate::{Machine, PciAddress};
+use crate::{Counters, Machine, PciAddress};
 
 mod host;
 mod net;
@@ -208,7 +208,7 @@ impl Part<'_> {
         nodes
     }
 
-    fn counters(&self) -> Option<&rdma::Counters> {
+    fn counters(&self) -> Option<&Counters> {
         match &self.of {
             Of::Host(_) | Of::Pci(_) => None,
             Of::Rdma(part) => part.counters(),

@@ -263,7 +263,7 @@ fn counts(world: &Fabric) -> BTreeMap<(PciAddress, PortNumber, String), u64> {
     });
     ports
         .flat_map(|(pci, number, port)| {
-            let files = port.counters.iter().chain(&port.hw_counters);
+            let files = port.counters.iter().chain(port.hw_counters.iter());
             files.filter_map(move |(name, value)| match value {
                 CounterValue::Count(count) => Some(((pci, number, name.to_string()), *count)),
                 CounterValue::Text(_) | CounterValue::Fails(_) => None,

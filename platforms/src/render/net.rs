@@ -4,7 +4,7 @@ use simfs::Errno;
 
 use super::{Nodes, Of, Part, host, rdma};
 use crate::identifiers::grouped;
-use crate::{Function, NetDev};
+use crate::{Counters, Function, NetDev};
 
 /// A part of an interface.
 pub(super) struct NetPart<'a> {
@@ -86,7 +86,7 @@ impl NetPart<'_> {
     }
 
     /// The counters of a part that is made of counters only.
-    pub(super) fn counters(&self) -> Option<&rdma::Counters> {
+    pub(super) fn counters(&self) -> Option<&Counters> {
         self.statistics.then_some(&self.netdev.statistics)
     }
 

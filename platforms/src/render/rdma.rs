@@ -1,15 +1,13 @@
 //! An RDMA device and its ports (`drivers/infiniband/core/sysfs.c`, `uverbs_main.c`, `user_mad.c`,
 //! `drivers/infiniband/hw/mlx5/main.c`).
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use simfs::Errno;
 
 use super::{Nodes, Of, Part, host};
 use crate::identifiers::{Guid, grouped};
 use crate::{
-    CharDevice, CounterValue, Function, GidKind, LinkLayer, NetDev, Port, PortNumber, Rdma, Shared,
+    CharDevice, CounterValue, Counters, Function, GidKind, LinkLayer, NetDev, Port, PortNumber,
+    Rdma, Shared,
 };
 
 /// A part of an RDMA device.
@@ -318,13 +316,10 @@ fn gids(function: &Function, port: &Port, nodes: &mut Nodes) {
     }
 }
 
-/// Counters by the names of their files.
-pub(super) type Counters = BTreeMap<Arc<str>, CounterValue>;
-
 /// The folder of these counters.
 pub(super) fn counters(values: &Counters, nodes: &mut Nodes) {
     nodes.folder("");
-    for (name, value) in values {
+    for (name, value) in values.iter() {
         counter(name.to_string(), value, nodes);
     }
 }
