@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use platforms::{NodeName, PortRef};
+use platforms::{NodeName, PortRef, Shared};
 use simfs::SimTime;
 
 use super::{
@@ -53,6 +53,9 @@ pub struct Lnet {
     last_message: u64,
     pub(crate) log: Log,
 }
+
+/// Peers that are whole, by their nodes: at first all who know one know the same.
+type Known = BTreeMap<NodeName, Shared<Peer>>;
 
 impl Lnet {
     /// A network whose nodes know each other, as if they had been discovered just before the start.
@@ -106,8 +109,9 @@ impl Lnet {
             timing,
             seed,
         };
+        let mut known = Known::new();
         for at in 0..lnet.specs.len() {
-            lnet.load(at);
+            lnet.load(at, &mut known);
         }
         lnet.plan(SimTime::from_secs(1), Event::Wake);
         Ok(lnet)
@@ -179,7 +183,7 @@ impl Lnet {
                 if was && !loaded {
                     self.unload(&node);
                 } else if !was && loaded {
-                    self.load(at);
+                    self.load(at, &mut Known::new());
                 }
             }
         }
@@ -290,9 +294,10 @@ impl Lnet {
     }
 
     /// A node starts with nothing remembered; a port that carries nothing is fatal from the start.
-    fn load(&mut self, at: usize) {
+    fn load(&mut self, at: usize, known: &mut Known) {
         let spec = &self.specs[at];
-        let mut node = Node::new(spec, self.discovered(spec), whole_secs(self.log.now));
+        let peers = self.discovered(spec, known);
+        let mut node = Node::new(spec, peers, whole_secs(self.log.now));
         for ni in &mut node.nis {
             ni.fatal = self.dark.contains(&ni.spec.port);
         }
@@ -300,7 +305,7 @@ impl Lnet {
     }
 
     /// Who a node knows: each other node it can reach, whole where both discover, otherwise by NID.
-    fn discovered(&self, spec: &NodeSpec) -> Vec<Peer> {
+    fn discovered(&self, spec: &NodeSpec, known: &mut Known) -> Vec<Shared<Peer>> {
         let reaches = |nid: &Nid| {
             spec.nis.iter().any(|ni| ni.nid.net() == nid.net())
                 || spec.routes.iter().any(|route| route.net == *nid.net())
@@ -312,12 +317,14 @@ impl Lnet {
                 continue;
             }
             if spec.discovery && other.discovery {
-                peers.push(Peer::new(nids, true, other.routing, self.log.now));
+                let peer = || Peer::new(nids, true, other.routing, self.log.now);
+                let whole = known.entry(other.name.clone());
+                peers.push(whole.or_insert_with(|| peer().into()).clone());
             } else {
                 let each = nids.into_iter().filter(|nid| reaches(nid));
-                peers.extend(
-                    each.map(|nid| Peer::new(vec![nid], false, other.routing, self.log.now)),
-                );
+                let now = self.log.now;
+                peers
+                    .extend(each.map(|nid| Peer::new(vec![nid], false, other.routing, now).into()));
             }
         }
         peers

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use platforms::NodeName;
+use platforms::{NodeName, Shared};
 use simfs::SimTime;
 
 use super::{
@@ -62,7 +62,7 @@ pub struct Node {
     pub(crate) loaded: bool,
     pub(crate) nis: Vec<LocalNi>,
     pub(crate) nets: BTreeMap<NetName, NetState>,
-    pub(crate) peers: Vec<Peer>,
+    pub(crate) peers: Vec<Shared<Peer>>,
     pub(crate) routes: Vec<Route>,
     pub(crate) local_queue: Vec<Nid>,
     pub(crate) peer_queue: Vec<Nid>,
@@ -82,7 +82,7 @@ pub struct Node {
 pub(crate) const ROUTER_CHECK_INTERVAL_S: u64 = 60;
 
 impl Node {
-    pub(crate) fn new(spec: &NodeSpec, peers: Vec<Peer>, now_s: u64) -> Self {
+    pub(crate) fn new(spec: &NodeSpec, peers: Vec<Shared<Peer>>, now_s: u64) -> Self {
         let mut params = spec.profile.defaults();
         if !spec.discovery {
             params
@@ -148,24 +148,21 @@ impl Node {
     }
 
     /// The nodes it knows.
-    #[must_use]
-    pub fn peers(&self) -> &[Peer] {
-        &self.peers
+    pub fn peers(&self) -> impl Iterator<Item = &Peer> {
+        self.peers.iter().map(|peer| &**peer)
     }
 
     /// The peer that has an interface of this name.
     #[must_use]
     pub fn peer(&self, nid: &Nid) -> Option<&Peer> {
-        self.peers
-            .iter()
+        self.peers()
             .find(|peer| peer.nis.iter().any(|ni| ni.nid == *nid))
     }
 
     /// One interface of a peer.
     #[must_use]
     pub fn peer_ni(&self, nid: &Nid) -> Option<&PeerNi> {
-        self.peers
-            .iter()
+        self.peers()
             .flat_map(|peer| &peer.nis)
             .find(|ni| ni.nid == *nid)
     }
@@ -225,16 +222,14 @@ impl Node {
     }
 
     pub(crate) fn peer_mut(&mut self, nid: &Nid) -> Option<&mut Peer> {
-        self.peers
-            .iter_mut()
-            .find(|peer| peer.nis.iter().any(|ni| ni.nid == *nid))
+        let mut peers = self.peers.iter_mut();
+        let found = peers.find(|peer| peer.nis.iter().any(|ni| ni.nid == *nid));
+        found.map(|peer| &mut **peer)
     }
 
     pub(crate) fn peer_ni_mut(&mut self, nid: &Nid) -> Option<&mut PeerNi> {
-        self.peers
-            .iter_mut()
-            .flat_map(|peer| &mut peer.nis)
-            .find(|ni| ni.nid == *nid)
+        let peer = self.peer_mut(nid)?;
+        peer.nis.iter_mut().find(|ni| ni.nid == *nid)
     }
 
     /// What it says of its own interfaces when it is pinged.

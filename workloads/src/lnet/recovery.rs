@@ -140,10 +140,11 @@ impl Node {
     pub(crate) fn empty_queues(&mut self) {
         self.local_queue.clear();
         self.peer_queue.clear();
+        let at_rest = |recovery: &Recovery| !recovery.queued && recovery.ping_count == 0;
         let own = self.nis.iter_mut().map(|ni| &mut ni.recovery);
-        let theirs = self
-            .peers
-            .iter_mut()
+        let peers = self.peers.iter_mut();
+        let theirs = peers
+            .filter(|peer| !peer.nis.iter().all(|ni| at_rest(&ni.recovery)))
             .flat_map(|peer| &mut peer.nis)
             .map(|ni| &mut ni.recovery);
         for recovery in own.chain(theirs) {

@@ -88,7 +88,7 @@ impl Node {
     pub fn peer_show(&self) -> String {
         let mut page = Page::default();
         page.line(0, "peer:");
-        for peer in &self.peers {
+        for peer in self.peers() {
             page.value(4, "- primary nid", peer.primary());
             page.value(
                 6,

@@ -57,7 +57,7 @@ fn recoveries(node: &Node) -> Vec<(Side, Nid, Health, u32, bool)> {
             ni.recovery.queued,
         )
     });
-    let peers = node.peers().iter().flat_map(|peer| &peer.nis).map(|ni| {
+    let peers = node.peers().flat_map(|peer| &peer.nis).map(|ni| {
         (
             Side::Peer,
             ni.nid.clone(),
