@@ -9,7 +9,10 @@
 //! Start at [`Director`]; how deeds are done is `deeds.rs`, who sits in a chair `chair.rs`, files are
 //! `files.rs` and `disk.rs`, what becomes visible is `show.rs`, what was so `truth.rs`.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    sync::Arc,
+};
 
 use fabric::{Action, Fabric, Kmsg};
 use platforms::{Clock, Machine, NodeName, SlotRef};
@@ -360,8 +363,12 @@ impl<'s> Director<'s> {
             return;
         };
         for (name, scene) in &mut self.nodes {
-            if let Some(node) = truth.nodes.get_mut(name) {
-                node.after = scene.mirror.faces();
+            let after = scene.mirror.faces();
+            let noted = truth.nodes.get(name);
+            if noted.is_some_and(|noted| !Arc::ptr_eq(&noted.after, &after))
+                && let Some(node) = truth.nodes.get_mut(name)
+            {
+                node.after = after;
             }
             if !polled(name) {
                 continue;

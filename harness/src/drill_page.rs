@@ -146,7 +146,11 @@ mod tests {
             ..ChairTick::default()
         };
         Tick {
-            chairs: [(platforms::NodeName::from("n"), chair.into())].into(),
+            chairs: std::collections::BTreeMap::from([(
+                platforms::NodeName::from("n"),
+                chair.into(),
+            )])
+            .into(),
             ..Tick::default()
         }
     }

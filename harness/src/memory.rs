@@ -11,7 +11,7 @@ use std::{
 };
 
 use checks::{Agent, Flags, Outcome, Refusal, Start, Todo};
-use platforms::NodeName;
+use platforms::{NodeName, Shared};
 use scenarios::{Arm, Signal, Story};
 use simfs::Fs;
 
@@ -158,7 +158,7 @@ impl<'s> World<'s> {
         }
         self.ticks.push(Tick {
             at: plan.at,
-            chairs: BTreeMap::new(),
+            chairs: Shared::default(),
         });
         self.polls.clear();
         for (name, chair) in plan.chairs {
@@ -186,6 +186,7 @@ impl<'s> World<'s> {
             chair.state_file = node.trace.state_file(state_file(&mut node.fs));
             tick.chairs.insert(name.clone(), node.trace.ended(chair));
         }
+        Tick::ended(&mut self.ticks);
     }
 
     fn stage_failed(&mut self, error: &StageError) {

@@ -34,8 +34,20 @@ pub struct Recording {
 pub struct Tick {
     /// The tick's simulated time.
     pub at: SimTime,
-    /// What each chair did, by node; shared with the tick before if it did the same.
-    pub chairs: BTreeMap<NodeName, Shared<ChairTick>>,
+    /// What each chair did, by node; shared with the tick before if it did the same, all of it if all
+    /// did.
+    pub chairs: Shared<BTreeMap<NodeName, Shared<ChairTick>>>,
+}
+
+impl Tick {
+    /// The last of these ticks is complete: what equals the one before is shared with it.
+    pub(crate) fn ended(ticks: &mut [Self]) {
+        if let [.., before, last] = ticks
+            && before.chairs == last.chairs
+        {
+            last.chairs = before.chairs.clone();
+        }
+    }
 }
 
 /// What one monitor did in one tick.

@@ -150,7 +150,7 @@ fn without_event(recording: &Recording, nth: usize) -> Recording {
 /// Says an event in a call of its own in this tick, stamped by it.
 fn with_event(case: &Case, tick: usize, mut event: HealthEvent) -> Recording {
     let mut changed = case.recording.clone();
-    let wall_ns = case.truth.ticks[tick].nodes[&node()].clock.wall_ns;
+    let wall_ns = case.truth.ticks[tick].wall_ns(&node()).unwrap();
     event.generated_timestamp = Some(proto::timestamp_from_ns(wall_ns));
     let call = Call {
         version: 1,

@@ -86,7 +86,7 @@ fn face(
         (*number, face)
     });
     let unreadable = rdma.ports.iter().flat_map(|(number, port)| {
-        let counters = port.counters.iter().chain(&port.hw_counters);
+        let counters = port.counters.iter().chain(port.hw_counters.iter());
         let dumb = counters.filter(|(_, value)| !matches!(value, CounterValue::Count(_)));
         dumb.map(|(name, _)| (*number, name.to_string()))
     });

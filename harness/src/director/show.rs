@@ -30,7 +30,7 @@ impl Director<'_> {
             scene.mirror.refresh(&self.fabric, name);
             let faces = scene.mirror.faces();
             let truth = NodeTruth {
-                clock: machine.clock,
+                wall_at_start_ns: machine.clock.wall_ns.wrapping_sub(at.as_ns()),
                 after: Arc::clone(&faces),
                 faces,
             };
@@ -52,6 +52,10 @@ impl Director<'_> {
             let fared = self.workloads.ni(workload, seen_from, slot)?;
             Some((interface.clone(), fared))
         });
+        let nodes = match self.truth.ticks.last() {
+            Some(before) if *before.nodes == nodes => before.nodes.clone(),
+            _ => nodes.into(),
+        };
         let truth = TickTruth {
             at,
             nodes,

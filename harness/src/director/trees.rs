@@ -9,7 +9,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use fabric::{Fabric, Timing};
+use fabric::{Fabric, Kmsg, Timing};
 use platforms::{Machine, NodeName, Platform};
 use simfs::Fs;
 
@@ -125,6 +125,7 @@ fn rendered(machine: &Machine) -> Fs {
         fs.alias_folder(folder);
     }
     fs.apply(&platforms::render(machine));
+    fs.apply(&[Kmsg::empty()]);
     fs.set_anchor(CLASS_INFINIBAND);
     fs.set_writable(WRITABLE);
     fs.know_names();

@@ -10,7 +10,7 @@ use std::{
 
 use fabric::EndTruth;
 use platforms::{
-    Clock, DeviceName, LinkLayer, NodeName, PciAddress, PhysState, PortNumber, PortState, Role,
+    DeviceName, LinkLayer, NodeName, PciAddress, PhysState, PortNumber, PortState, Role, Shared,
     SlotRef,
 };
 use scenarios::LnetIs;
@@ -29,14 +29,23 @@ pub struct Truth {
 pub struct TickTruth {
     /// The tick's simulated time.
     pub at: SimTime,
-    /// The nodes.
-    pub nodes: BTreeMap<NodeName, NodeTruth>,
+    /// The nodes; shared with the tick before if nothing was different.
+    pub nodes: Shared<BTreeMap<NodeName, NodeTruth>>,
     /// The links that the story asks about.
     pub links: BTreeMap<SlotRef, LinkTruth>,
     /// How the workloads fare.
     pub workloads: BTreeMap<String, Fared>,
     /// The LNet interfaces that the story asks about.
     pub interfaces: BTreeMap<Interface, NiFared>,
+}
+
+impl TickTruth {
+    /// What the wall clock of a node read at the tick's start, nanoseconds since 1970-01-01T00:00:00Z.
+    #[must_use]
+    pub fn wall_ns(&self, node: &NodeName) -> Option<u64> {
+        let node = self.nodes.get(node)?;
+        Some(node.wall_at_start_ns.wrapping_add(self.at.as_ns()))
+    }
 }
 
 /// An LNet interface, in the eyes of a node.
@@ -74,8 +83,9 @@ pub struct LinkTruth {
 /// What was so on one node in one tick.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeTruth {
-    /// The clocks, as a monitor that reads them in this tick sees them.
-    pub clock: Clock,
+    /// Its wall clock less the drill's time, nanoseconds since 1970-01-01T00:00:00Z: the same until the
+    /// clock is stepped. Wrapping, so that no step is too far.
+    pub wall_at_start_ns: u64,
     /// What a poll at the tick's start could see.
     pub faces: Arc<Faces>,
     /// What a poll could see at the tick's end, after the moments within it.

@@ -33,7 +33,7 @@ pub(crate) fn breaches(story: &Story, bench: &Bench<'_>, recording: &Recording) 
     let mut breaches = Vec::new();
     let mut polled: std::collections::BTreeMap<&NodeName, u64> = std::collections::BTreeMap::new();
     for (tick, chairs) in (0..).zip(&recording.ticks) {
-        for (node, chair) in &chairs.chairs {
+        for (node, chair) in chairs.chairs.iter() {
             let since = polled.get(node).map_or(0, |last| last + 1);
             for call in &chair.calls {
                 let mut found = |what: String, event: Option<&HealthEvent>| {
@@ -237,7 +237,7 @@ fn stamp(
     }
     let clocks = ticks.filter_map(|tick| {
         let truth = bench.truth.ticks.get(usize::try_from(tick).ok()?)?;
-        Some(truth.nodes.get(node)?.clock.wall_ns)
+        truth.wall_ns(node)
     });
     let right = |wall_ns: u64| (wall_ns..=wall_ns + BATCH_SPREAD.as_ns()).contains(&ns);
     if !clocks.into_iter().any(right) {

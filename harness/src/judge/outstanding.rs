@@ -79,7 +79,7 @@ fn returning(truth: &Truth, from: u64) -> BTreeSet<Subject> {
     let Some(before) = from.checked_sub(1).and_then(|tick| truth.ticks.get(tick)) else {
         return subjects;
     };
-    for (node, then) in &before.nodes {
+    for (node, then) in before.nodes.iter() {
         for (pci, function) in &then.after.0 {
             if !function.monitored {
                 continue;

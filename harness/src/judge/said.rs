@@ -45,7 +45,7 @@ impl Said<'_> {
 pub(crate) fn all_said(recording: &Recording) -> Vec<Said<'_>> {
     let mut said = Vec::new();
     for (tick, chairs) in (0..).zip(&recording.ticks) {
-        for (node, chair) in &chairs.chairs {
+        for (node, chair) in chairs.chairs.iter() {
             for (call, heard) in chair.calls.iter().enumerate() {
                 for (place, event) in heard.events.iter().enumerate() {
                     let (accepted, answer) = (heard.accepted, heard.answer.as_str());

@@ -16,7 +16,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use platforms::NodeName;
+use platforms::{NodeName, Shared};
 use scenarios::{Arm, Story};
 use simfs_fuse::{MountError, Options, Server};
 
@@ -134,7 +134,7 @@ impl<'a> Player<'a> {
             let plan = self.director.tick().map_err(|error| stage(&error))?;
             self.ticks.push(Tick {
                 at: plan.at,
-                chairs: BTreeMap::new(),
+                chairs: Shared::default(),
             });
             let played = self.show().and_then(|()| self.chairs(&plan.chairs));
             let played = played.and_then(|()| self.ask());
@@ -372,6 +372,7 @@ impl<'a> Player<'a> {
                 tick.chairs.insert(node, ended);
             }
         }
+        Tick::ended(&mut self.ticks);
     }
 
     /// Takes what a monitor has written, line by line; `at_end` also what follows its last line.

@@ -85,7 +85,7 @@ fn log(recording: &Recording) -> String {
 fn lines(recording: &Recording, of: impl Fn(&crate::ChairTick) -> Vec<String>) -> String {
     let mut text = String::new();
     for (number, tick) in recording.ticks.iter().enumerate() {
-        for (node, chair) in &tick.chairs {
+        for (node, chair) in tick.chairs.iter() {
             // A world of one node needs no names.
             let on = if tick.chairs.len() > 1 {
                 format!(" on {node}")

@@ -32,7 +32,7 @@ impl Fingerprint {
         hash.add(&(&recording.broken, &recording.missed_moments));
         for tick in &recording.ticks {
             hash.add(&tick.at);
-            for (node, chair) in &tick.chairs {
+            for (node, chair) in tick.chairs.iter() {
                 hash.add(&(node, chair.polls, chair.reads.len()));
                 for read in chair.reads.iter() {
                     hash.bytes(read.as_bytes());
@@ -81,7 +81,9 @@ mod tests {
             ..ChairTick::default()
         };
         change(&mut chair);
-        let chairs = [(platforms::NodeName::from("n"), chair.into())].into();
+        let chairs =
+            std::collections::BTreeMap::from([(platforms::NodeName::from("n"), chair.into())])
+                .into();
         Recording {
             ticks: vec![Tick {
                 chairs,

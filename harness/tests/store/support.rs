@@ -93,7 +93,7 @@ pub(crate) fn recording(arm: Arm, polls: &[&[(&str, &[Call])]]) -> Recording {
         });
         Tick {
             at: SimTime::from_ms(second * 1000),
-            chairs: chairs.collect::<BTreeMap<_, _>>(),
+            chairs: chairs.collect::<BTreeMap<_, _>>().into(),
         }
     });
     Recording {

@@ -1,7 +1,7 @@
 //! `--store` with a real PostgreSQL server, which is killed in the middle of a run.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     path::Path,
     process::{Child, Command, Stdio},
     slice,
@@ -333,7 +333,7 @@ fn take(store: &mut Store, events: &[HealthEvent]) {
     let recording = Recording {
         arm: Some(scenarios::Arm::Memory),
         ticks: vec![Tick {
-            chairs: [(node, Shared::from(chair))].into(),
+            chairs: BTreeMap::from([(node, Shared::from(chair))]).into(),
             ..Tick::default()
         }],
         ..Recording::default()
