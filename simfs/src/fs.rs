@@ -4,7 +4,7 @@
 //! of `perform.rs`), so that both meet the same story. Start at [`Fs::apply`], [`Fs::arm`] and
 //! [`Fs::read`].
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
 use crate::{
     Edit, Errno, Moment, MomentId, NodeId, NodeKind, OpCounts, Rule, RuleId, SimTime, Stale,
@@ -13,6 +13,7 @@ use crate::{
     moment::Moments,
     name::{Name, Names},
     node::Body,
+    routes::Routes,
     rule::Rules,
     trace::Trace,
     tree::Walk,
@@ -37,22 +38,9 @@ pub struct Fs {
     pub(crate) opens: BTreeMap<NodeId, u64>,
     pub(crate) modes: BTreeMap<NodeId, u16>,
     pub(crate) progress: Option<Progress>,
-    pub(crate) led: Led,
+    pub(crate) routes: Routes,
     stale: Option<Vec<Stale>>,
 }
-
-/// The folders to which paths led, remembered while no name or link changes.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Led {
-    structure: u64,
-    to: BTreeMap<Arc<str>, NodeId>,
-    /// The one asked for last: what lies in one folder is mostly read together.
-    last: Option<(Arc<str>, NodeId)>,
-}
-
-/// How many paths are remembered. Chosen: any value above the number of folders that a reader asks
-/// for in a poll works.
-const LED_MAX: usize = 8192;
 
 /// What a node is like from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -307,43 +295,17 @@ impl Fs {
 
     /// Where a path leads for a reader, with rules on links.
     pub(crate) fn resolve(&mut self, path: &str) -> Result<NodeId, Errno> {
-        if let Some((folder, name)) = path.rsplit_once('/')
-            && let Some(folder) = self.folder_at(folder)
-            && let Some(node) = self.tree.child(folder, name)
-            && self.tree.kind(node) != Some(NodeKind::Link)
-        {
+        let structure = self.tree.structure();
+        if let Some(node) = self.routes.node(structure, path) {
             return Ok(node);
         }
-        Walk::new(&self.tree, Some(&self.link_fails)).from(NodeId::ROOT, path, true)
-    }
-
-    /// The folder to which a path leads, if it leads to one.
-    fn folder_at(&mut self, path: &str) -> Option<NodeId> {
-        if self.led.structure != self.tree.structure() {
-            self.led = Led {
-                structure: self.tree.structure(),
-                ..Led::default()
-            };
-        }
-        if let Some((last, folder)) = &self.led.last
-            && **last == *path
-        {
-            return Some(*folder);
-        }
-        if let Some((path, folder)) = self.led.to.get_key_value(path) {
-            self.led.last = Some((Arc::clone(path), *folder));
-            return Some(*folder);
-        }
         let mut walk = Walk::new(&self.tree, Some(&self.link_fails));
-        let found = walk.from(NodeId::ROOT, path, true).ok()?;
-        let is_steady = !walk.met_writable;
-        if self.tree.kind(found) != Some(NodeKind::Folder) {
-            return None;
+        let found = walk.from(NodeId::ROOT, path, true)?;
+        // Names in the writable folder change without a new structure number.
+        if !walk.met_writable {
+            self.routes.learn(path, found);
         }
-        if is_steady && self.led.to.len() < LED_MAX {
-            self.led.to.insert(path.into(), found);
-        }
-        Some(found)
+        Ok(found)
     }
 
     pub(crate) fn real(&self, folder: NodeId) -> NodeId {

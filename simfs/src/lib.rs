@@ -20,6 +20,7 @@ mod moment;
 mod name;
 mod op;
 mod pattern;
+mod routes;
 mod rule;
 mod trace;
 
