@@ -22,7 +22,6 @@ use crate::chars;
 use crate::config::Config;
 use crate::counters;
 use crate::counters::tally::Saturated;
-use crate::counters::texts::Texts;
 use crate::counters::watch::Ruler;
 use crate::eyes::{self, Eyes, Learnt, Route, Shapes};
 use crate::figures::Figures;
@@ -91,7 +90,7 @@ pub struct Agent {
     was_due: Due,
     saturated: Saturated,
     /// Of the file that was written last.
-    texts: Texts,
+    kept: state_file::Kept,
     hooks: Hooks,
 }
 
@@ -172,7 +171,7 @@ impl Agent {
             figures,
             was_due: Due::default(),
             saturated: Saturated::default(),
-            texts: Texts::default(),
+            kept: state_file::Kept::default(),
             hooks,
         };
         let answer = start.boot_id.map(|bytes| Answer::Bytes(bytes.to_vec()));
@@ -579,7 +578,7 @@ impl Agent {
             SaveStep::Create(temporary.clone()),
             SaveStep::Write(
                 temporary.clone(),
-                state_file::write(&memory, &mut self.texts),
+                state_file::write(&memory, &mut self.kept),
             ),
             SaveStep::Fsync(temporary.clone()),
             SaveStep::Rename(temporary, file),

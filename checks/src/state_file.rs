@@ -26,6 +26,10 @@ use crate::name::{Card, DeviceName, LinkLayer, PciFunction, PortNumber, Role};
 use crate::note::{Level, Note};
 use crate::reading::{PhysState, PortState, Reading, Severity, severity};
 
+mod told;
+
+use told::Told;
+
 /// The version that is written.
 const VERSION: u64 = 2;
 
@@ -349,136 +353,48 @@ fn migrated_slot(memory: &mut Memory, device: DeviceName) -> &mut Slot {
     })
 }
 
-/// The bytes of the file. The texts of counters are kept in `texts` for the next time.
-pub(crate) fn write(memory: &Memory, texts: &mut Texts) -> Arc<[u8]> {
-    texts.keep(&memory.counters);
-    let mut told = Told::default();
-    memory.slots.values().for_each(|slot| told.add(slot));
-    for ((layer, card), kept) in &memory.cards {
-        told.add_card(*layer, card, kept);
-    }
+/// What is kept from save to save, so that what stayed as it was is not printed again. What is written
+/// never depends on it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Kept {
+    told: Told,
+    counters: Texts,
+    /// Where the file is printed: room that is there from the last time.
+    room: Vec<u8>,
+}
+
+/// The bytes of the file.
+pub(crate) fn write(memory: &Memory, kept: &mut Kept) -> Arc<[u8]> {
+    kept.told.keep(memory);
+    kept.counters.keep(&memory.counters);
     let missing_chars = chars::shared(&memory.chars);
     let chars = chars::store(&memory.chars);
 
-    let mut file = Members::of_file(std::mem::take(&mut texts.room));
+    let mut file = Members::of_file(std::mem::take(&mut kept.room));
     file.put("version", &VERSION);
     file.put_unless(memory.boot_id.is_empty(), "boot_id", &memory.boot_id);
     file.put_unless(memory.scope.is_empty(), "scope", &memory.scope);
-    put_map(&mut file, "port_states", &told.port_states);
-    put_list(&mut file, "known_devices", &told.known_devices());
-    put_map(&mut file, "anomalous_cards", &told.anomalous_cards);
-    put_map(&mut file, "disappeared_devices", &told.disappeared_devices);
-    put_map(&mut file, "disappeared_ports", &told.disappeared_ports);
-    put_map(&mut file, "device_miss_counts", &told.device_miss_counts);
-    texts.put_shared(&mut file);
-    put_map(&mut file, "missing_char_devices", &missing_chars);
+    kept.told.put_shared(&mut file);
+    kept.counters.put_shared(&mut file);
+    file.put_unless(
+        missing_chars.is_empty(),
+        "missing_char_devices",
+        &missing_chars,
+    );
 
     file.put_unless(!memory.blind, "blind", &memory.blind);
-    let slots: Vec<SlotEntry<'_>> = memory.slots.values().map(SlotEntry::of).collect();
-    file.put("slots", &slots);
-    put_list(&mut file, "cards", &told.cards);
+    kept.told.put_own(&mut file);
     put_list(&mut file, "debts", &memory.debts);
     file.put_unless(memory.reboot.is_none(), "reboot", &memory.reboot);
     let since = memory.anchor_missing_since_ns;
     file.put_unless(since.is_none(), "anchor_missing_since_ns", &since);
-    texts.put_own(&memory.counters, &mut file);
+    kept.counters.put_own(&memory.counters, &mut file);
     put_list(&mut file, "char_devices", &chars);
-    texts.room = file.object();
-    texts.room.push(b'\n');
-    texts.room.as_slice().into()
-}
-
-fn put_map(file: &mut Members, name: &str, map: &BTreeMap<String, impl Serialize>) {
-    file.put_unless(map.is_empty(), name, map);
+    kept.room = file.object();
+    kept.room.push(b'\n');
+    kept.room.as_slice().into()
 }
 
 fn put_list(file: &mut Members, name: &str, list: &[impl Serialize]) {
     file.put_unless(list.is_empty(), name, &list);
-}
-
-/// What slots and cards tell in the keys that both monitors know, and cards in ours.
-#[derive(Default)]
-struct Told {
-    port_states: BTreeMap<String, PortEntry>,
-    anomalous_cards: BTreeMap<String, CardEntry>,
-    disappeared_devices: BTreeMap<String, DeviceEntry>,
-    disappeared_ports: BTreeMap<String, GonePortEntry>,
-    device_miss_counts: BTreeMap<String, MissEntry>,
-    cards: Vec<OurCardEntry>,
-}
-
-impl Told {
-    fn known_devices(&self) -> Vec<&DeviceName> {
-        let devices = self.port_states.values().map(|entry| &entry.device);
-        let mut devices: Vec<&DeviceName> = devices.collect();
-        devices.sort_unstable();
-        devices.dedup();
-        devices
-    }
-
-    fn add_card(&mut self, layer: LinkLayer, card: &Card, kept: &CardMemory) {
-        if kept.fault.is_some() {
-            let entry = CardEntry {
-                card: card.clone(),
-                link_layer: layer,
-            };
-            self.anomalous_cards
-                .insert(format!("{layer}/{card}"), entry);
-        }
-        self.cards.push(OurCardEntry {
-            card: card.clone(),
-            link_layer: layer,
-            judged: kept.judged,
-            owed: kept.owed,
-            fault: kept.fault.clone(),
-            stale: kept.stale,
-        });
-    }
-
-    fn add(&mut self, slot: &Slot) {
-        let name = &slot.name;
-        for layer in slot.gone.keys() {
-            let entry = DeviceEntry {
-                device: name.clone(),
-                link_layer: *layer,
-                observed_this_boot: !slot.stale,
-            };
-            self.disappeared_devices
-                .insert(format!("{layer}/{name}"), entry);
-        }
-        let held = slot.layers().filter(|layer| !slot.gone.contains_key(layer));
-        for layer in held.filter(|_| slot.misses > 0) {
-            let entry = MissEntry {
-                device: name.clone(),
-                link_layer: layer,
-                count: slot.misses,
-            };
-            self.device_miss_counts
-                .insert(format!("{layer}/{name}"), entry);
-        }
-        for (number, port) in &slot.ports {
-            if port.is_missing && port.said == Some(Severity::Fatal) {
-                let entry = GonePortEntry {
-                    device: name.clone(),
-                    port: *number,
-                    link_layer: port.layer,
-                    observed_this_boot: !port.stale,
-                };
-                let key = format!("{}/{name}_{number}", port.layer);
-                self.disappeared_ports.insert(key, entry);
-            } else if let Some(reading) = &port.reading
-                && slot.gone.is_empty()
-                && !slot.stale
-            {
-                let entry = PortEntry {
-                    device: name.clone(),
-                    port: *number,
-                    state: reading.state.to_string(),
-                    physical_state: reading.phys.to_string(),
-                    link_layer: port.layer,
-                };
-                self.port_states.insert(format!("{name}_{number}"), entry);
-            }
-        }
-    }
 }

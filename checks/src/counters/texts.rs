@@ -25,8 +25,6 @@ const USUAL_BYTES: usize = 320;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Texts {
     devices: BTreeMap<SlotKey, BTreeMap<PortNumber, PortTexts>>,
-    /// Where the file is printed: room that is there from the last time.
-    pub(crate) room: Vec<u8>,
 }
 
 /// The texts of a port's counters, which name the device, the port and its interface.
