@@ -10,7 +10,7 @@ use super::threshold::{Threshold, Verdict};
 use crate::memory::is_false;
 
 /// A poll's two clocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub(crate) struct Stamp {
     /// Boot time: windows are measured on it.
     pub(crate) boot_ns: u64,
@@ -19,7 +19,7 @@ pub(crate) struct Stamp {
 }
 
 /// What was read of a counter in this boot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Seed {
     /// The value that growth is measured from.
     pub(crate) value: u64,
@@ -30,7 +30,7 @@ pub(crate) struct Seed {
 }
 
 /// A breach as it was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Breach {
     pub(crate) value: u64,
     /// Since the window began.
@@ -40,7 +40,7 @@ pub(crate) struct Breach {
 }
 
 /// A fault that is to be said.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Pending {
     Found(Breach),
@@ -49,7 +49,7 @@ pub(crate) enum Pending {
 }
 
 /// A counter as remembered.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Count {
     /// `None` until it is read in this boot.
     #[serde(default, skip_serializing_if = "Option::is_none")]

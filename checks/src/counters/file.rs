@@ -6,6 +6,7 @@
 //! taken over ([`migrate`]).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +21,9 @@ use crate::name::{DeviceName, LinkLayer, PciFunction, PortNumber};
 const SHARED_DEPTH: usize = 2;
 
 /// An entry's text fits in this, so that printing it moves no bytes twice.
-const USUAL_BYTES: usize = 128;
+const ENTRY_BYTES: usize = 128;
+/// And a counter's in this.
+const COUNT_BYTES: usize = 320;
 
 /// NVSentinel's memory of a value.
 #[derive(Debug, Serialize, Deserialize)]
@@ -84,45 +87,42 @@ pub(crate) struct CountersEntry {
 }
 
 /// NVSentinel's key of a counter.
-fn shared_key(name: &DeviceName, number: PortNumber, port: &PortCounts, id: CounterId) -> String {
+pub(crate) fn shared_key(
+    name: &DeviceName,
+    number: PortNumber,
+    port: &PortCounts,
+    id: CounterId,
+) -> String {
     match &port.interface {
         Some(interface) if id.row().place.is_net() => format!("net:{interface}:{id}"),
         _ => format!("{name}:{number}:{id}"),
     }
 }
 
-/// What NVSentinel remembers of one counter.
-struct SharedEntries {
-    key: String,
-    snapshot: Option<SnapshotEntry>,
-    flag: Option<FlagEntry>,
+/// NVSentinel's memory of a counter's value.
+fn snapshot(seed: &Seed, stamps: &mut Stamps) -> SnapshotEntry {
+    SnapshotEntry {
+        value: seed.value,
+        timestamp: stamps.text(seed.since.wall_ns),
+    }
 }
 
-impl SharedEntries {
-    fn of(
-        name: &DeviceName,
-        number: PortNumber,
-        port: &PortCounts,
-        id: CounterId,
-        stamps: &mut Stamps,
-    ) -> SharedEntries {
-        let count = &port.counts[&id];
-        SharedEntries {
-            key: shared_key(name, number, port, id),
-            snapshot: count.seed.as_ref().map(|seed| SnapshotEntry {
-                value: seed.value,
-                timestamp: stamps.text(seed.since.wall_ns),
-            }),
-            flag: count.said_since_ns.map(|since_ns| FlagEntry {
-                breached: true,
-                check_name: port.layer.degradation_check().to_string(),
-                is_fatal: id.row().is_fatal,
-                since: stamps.text(since_ns),
-                device: name.to_string(),
-                port: number.to_string(),
-            }),
-        }
-    }
+/// NVSentinel's memory of a counter's breach, if one stands.
+fn flag(
+    name: &DeviceName,
+    number: PortNumber,
+    port: &PortCounts,
+    id: CounterId,
+    stamps: &mut Stamps,
+) -> Option<FlagEntry> {
+    port.counts[&id].said_since_ns.map(|since_ns| FlagEntry {
+        breached: true,
+        check_name: port.layer.degradation_check().to_string(),
+        is_fatal: id.row().is_fatal,
+        since: stamps.text(since_ns),
+        device: name.to_string(),
+        port: number.to_string(),
+    })
 }
 
 /// What of a counter these entries tell, beside whose it is.
@@ -136,30 +136,62 @@ pub(crate) fn shared_part(count: &Count) -> (Option<(u64, u64)>, Option<u64>) {
 #[derive(Debug, Clone)]
 pub(crate) struct SharedTexts {
     pub(crate) key: String,
-    pub(crate) snapshot: Option<Vec<u8>>,
+    pub(crate) snapshot: Option<Arc<[u8]>>,
     pub(crate) flag: Option<Vec<u8>>,
 }
 
 impl SharedTexts {
-    /// Of a counter of this port.
+    /// Of a counter of this port, by its key.
     pub(crate) fn of(
+        key: String,
         name: &DeviceName,
         number: PortNumber,
         port: &PortCounts,
         id: CounterId,
-        stamps: &mut Stamps,
+        printed: &mut Printed,
     ) -> SharedTexts {
-        let entries = SharedEntries::of(name, number, port, id, stamps);
+        let seed = port.counts[&id].seed.as_ref();
+        let snapshot = seed.map(|seed| printed.snapshot(seed));
+        let flag = flag(name, number, port, id, &mut printed.stamps);
         SharedTexts {
-            key: entries.key,
-            snapshot: entries.snapshot.as_ref().map(shared_text),
-            flag: entries.flag.as_ref().map(shared_text),
+            key,
+            snapshot,
+            flag: flag.as_ref().map(shared_text),
         }
     }
 }
 
+/// What one save has printed. Hundreds of counters stand at few values since few times.
+#[derive(Default)]
+pub(crate) struct Printed {
+    stamps: Stamps,
+    /// By value, and wall time of its window's beginning.
+    snapshots: BTreeMap<(u64, u64), Arc<[u8]>>,
+    counts: BTreeMap<Count, Arc<[u8]>>,
+}
+
+impl Printed {
+    fn snapshot(&mut self, seed: &Seed) -> Arc<[u8]> {
+        let text = self.snapshots.entry((seed.value, seed.since.wall_ns));
+        let print = || shared_text(&snapshot(seed, &mut self.stamps)).into();
+        Arc::clone(text.or_insert_with(print))
+    }
+
+    /// A counter as it lies in our own key, so deep in the file.
+    pub(crate) fn count(&mut self, count: &Count, depth: usize) -> Arc<[u8]> {
+        if let Some(text) = self.counts.get(count) {
+            return Arc::clone(text);
+        }
+        let mut text = Vec::with_capacity(COUNT_BYTES);
+        print(&mut text, depth, count);
+        let text: Arc<[u8]> = text.into();
+        self.counts.insert(count.clone(), Arc::clone(&text));
+        text
+    }
+}
+
 fn shared_text(entry: &impl Serialize) -> Vec<u8> {
-    let mut text = Vec::with_capacity(USUAL_BYTES);
+    let mut text = Vec::with_capacity(ENTRY_BYTES);
     print(&mut text, SHARED_DEPTH, entry);
     text
 }
@@ -262,9 +294,9 @@ fn parts<'a>(
     Some((first.into(), PortNumber(second.parse().ok()?), None, id))
 }
 
-/// Times as text. Hundreds of counters share a few times.
+/// Times as text.
 #[derive(Default)]
-pub(crate) struct Stamps(BTreeMap<u64, String>);
+struct Stamps(BTreeMap<u64, String>);
 
 impl Stamps {
     fn text(&mut self, wall_ns: u64) -> String {
@@ -298,12 +330,13 @@ pub(super) mod tests {
             for (number, port) in &device.ports {
                 for id in port.counts.keys() {
                     let mut stamps = Stamps::default();
-                    let of = SharedEntries::of(&device.name, *number, port, *id, &mut stamps);
-                    if let Some(snapshot) = of.snapshot {
-                        keys.snapshots.insert(of.key.clone(), snapshot);
+                    let key = shared_key(&device.name, *number, port, *id);
+                    if let Some(seed) = &port.counts[id].seed {
+                        keys.snapshots
+                            .insert(key.clone(), snapshot(seed, &mut stamps));
                     }
-                    if let Some(flag) = of.flag {
-                        keys.flags.insert(of.key, flag);
+                    if let Some(flag) = flag(&device.name, *number, port, *id, &mut stamps) {
+                        keys.flags.insert(key, flag);
                     }
                 }
             }

@@ -6,20 +6,18 @@
 //! [`Texts::keep`].
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::count::Count;
-use super::file::{self, SharedTexts, Stamps, function_of};
+use super::file::{self, Printed, SharedTexts, function_of, shared_key};
 use super::table::CounterId;
 use super::watch::{CounterMemory, PortCounts};
-use crate::members::{Members, print};
+use crate::members::Members;
 use crate::memory::SlotKey;
 use crate::name::{DeviceName, LinkLayer, PortNumber};
 
 /// How deep a counter lies in our own key: file, `counters`, `devices`, device, `ports`, port, `counts`.
 const COUNT_DEPTH: usize = 7;
-
-/// A counter's text fits in this, so that printing it moves no bytes twice.
-const USUAL_BYTES: usize = 320;
 
 /// The texts of each device's counters.
 #[derive(Debug, Clone, Default)]
@@ -39,14 +37,14 @@ struct PortTexts {
 #[derive(Debug, Clone)]
 struct Text {
     of: Count,
-    own: Vec<u8>,
+    own: Arc<[u8]>,
     shared: SharedTexts,
 }
 
 impl Texts {
     /// Makes the texts those of this memory.
     pub(crate) fn keep(&mut self, memory: &CounterMemory) {
-        let mut stamps = Stamps::default();
+        let mut printed = Printed::default();
         self.devices
             .retain(|key, _| memory.devices.contains_key(key));
         for (key, device) in &memory.devices {
@@ -59,7 +57,7 @@ impl Texts {
                 if !texts.are_of(&device.name, port) {
                     *texts = PortTexts::of(&device.name, port);
                 }
-                texts.keep(*number, port, &mut stamps);
+                texts.keep(*number, port, &mut printed);
             }
         }
     }
@@ -121,27 +119,27 @@ impl PortTexts {
         self.name == *name && self.layer == port.layer && self.interface == port.interface
     }
 
-    fn keep(&mut self, number: PortNumber, port: &PortCounts, stamps: &mut Stamps) {
+    fn keep(&mut self, number: PortNumber, port: &PortCounts, printed: &mut Printed) {
         self.counts.retain(|id, _| port.counts.contains_key(id));
         for (id, count) in &port.counts {
-            let mut shared = || SharedTexts::of(&self.name, number, port, *id, stamps);
+            let shared =
+                |key, printed| SharedTexts::of(key, &self.name, number, port, *id, printed);
             match self.counts.get_mut(id) {
                 Some(text) if text.of == *count => {}
                 Some(text) => {
                     if file::shared_part(&text.of) != file::shared_part(count) {
-                        text.shared = shared();
+                        let key = std::mem::take(&mut text.shared.key);
+                        text.shared = shared(key, printed);
                     }
                     text.of.clone_from(count);
-                    text.own.clear();
-                    print(&mut text.own, COUNT_DEPTH, count);
+                    text.own = printed.count(count, COUNT_DEPTH);
                 }
                 None => {
-                    let mut own = Vec::with_capacity(USUAL_BYTES);
-                    print(&mut own, COUNT_DEPTH, count);
+                    let key = shared_key(&self.name, number, port, *id);
                     let text = Text {
                         of: count.clone(),
-                        own,
-                        shared: shared(),
+                        own: printed.count(count, COUNT_DEPTH),
+                        shared: shared(key, printed),
                     };
                     self.counts.insert(*id, text);
                 }
