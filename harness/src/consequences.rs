@@ -14,7 +14,7 @@ use cluster::{
 };
 use platforms::WORLD_START_WALL_NS;
 use proto::HealthEvents;
-use scenarios::{ClearingProfile, ConditionOf, RulesetsProfile, Story, What};
+use scenarios::{Cable, ClearingProfile, ConditionOf, RulesetsProfile, Story, What};
 use simfs::SimTime;
 
 use crate::recording::{Recording, Tick};
@@ -210,7 +210,7 @@ fn cluster(story: &Story) -> Cluster {
     } else {
         Vec::new()
     };
-    let analyzer = Analyzer::new(rules, Some(cabling(story)));
+    let analyzer = Analyzer::new(rules, Some(cabling(story.cluster.cables.iter().cloned())));
     Cluster::new(clearing, quarantine, analyzer)
 }
 
@@ -229,26 +229,16 @@ fn hears_rules(story: &Story) -> bool {
         || expectations.any(|expectation| asks(&expectation.what))
 }
 
-/// Which switch is behind which port, by the names that devices bear at rest: a file of the world knows
-/// no others.
-fn cabling(story: &Story) -> Cabling {
+/// Which switch is behind which port, for rules.
+pub(crate) fn cabling(cables: impl IntoIterator<Item = Cable>) -> Cabling {
     let mut cabling = Cabling::default();
-    for (switch, slots) in &story.cluster.switches {
-        for slot in slots {
-            let mut nodes = story.nodes.iter();
-            let platform = nodes.find(|(node, _)| *node == slot.node);
-            let ports = platform.map(|(_, platform)| platform.ports());
-            let mut ports = ports.into_iter().flatten();
-            let found = ports.find(|port| port.pci == slot.pci && port.port == slot.port);
-            if let Some(port) = found {
-                let cabled = CabledPort {
-                    node: slot.node.to_string(),
-                    device: port.device.to_string(),
-                    port: port.port.to_string(),
-                };
-                cabling.plug(cabled, switch);
-            }
-        }
+    for Cable { switch, port } in cables {
+        let cabled = CabledPort {
+            node: port.node.to_string(),
+            device: port.device.to_string(),
+            port: port.port.to_string(),
+        };
+        cabling.plug(cabled, &switch);
     }
     cabling
 }

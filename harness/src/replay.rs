@@ -14,15 +14,13 @@ use std::{
 use cluster::{
     Clearing, Cluster, Consequence, Deed, Quarantine, Rulesets, Stamp,
     recorded::{LINE_MAX_BYTES, RecordError, read_line},
-    rules::{
-        Analyzer, CabledPort, Cabling, FiringKind, Rule, RuleError, SHIPPED, read, read_cabling,
-        shipped,
-    },
+    rules::{Analyzer, Cabling, FiringKind, Rule, RuleError, SHIPPED, read, read_cabling, shipped},
 };
 use platforms::Platforms;
 use proto::{HealthEvent, HealthEvents};
 use scenarios::{AtRest, ScenarioError, World};
 
+use crate::consequences;
 use crate::read_files::{ReadError, text_of};
 
 /// Why nothing is replayed, or nothing further.
@@ -110,16 +108,7 @@ fn cabling(path: &Path, platforms: &Platforms) -> Result<Cabling, ReplayError> {
         return Ok(read_cabling(&file, &text)?);
     }
     let world = AtRest::of_world(&World::read(&file, &text)?, platforms)?;
-    let mut cabling = Cabling::default();
-    for (switch, node, port) in world.cables() {
-        let port = CabledPort {
-            node: node.to_string(),
-            device: port.device.to_string(),
-            port: port.port.to_string(),
-        };
-        cabling.plug(port, switch);
-    }
-    Ok(cabling)
+    Ok(consequences::cabling(world.cables()))
 }
 
 /// Replays a stream; `tell` is handed one line after the other. A world may be of these platforms.

@@ -4,9 +4,9 @@
 //! These are words only. What a cluster does with events is decided elsewhere, and the names of checks
 //! and rules stand here a second time, so that a misspelt one is refused before anything is played.
 
-use std::{collections::BTreeMap, ops::RangeInclusive};
+use std::ops::RangeInclusive;
 
-use platforms::SlotRef;
+use platforms::PortRef;
 
 use crate::story::{About, Times};
 
@@ -31,7 +31,16 @@ pub struct ClusterPlan {
     /// The correlation rules.
     pub rules: RuleProfile,
     /// Which ports hang on which switch, as the world's file says it.
-    pub switches: BTreeMap<String, Vec<SlotRef>>,
+    pub cables: Vec<Cable>,
+}
+
+/// A cable between a switch and a port of a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cable {
+    /// The switch.
+    pub switch: String,
+    /// The port.
+    pub port: PortRef,
 }
 
 /// Which entities and codes of a healthy event a condition's entry must hold to be cleared.

@@ -38,8 +38,8 @@ mod world;
 
 pub use clauses::{Clause, ClauseFile, Clauses, Section};
 pub use cluster::{
-    ClearingProfile, ClusterPlan, ConditionIs, ConditionOf, MONITORS_CHECKS, RuleIs, RuleProfile,
-    RulesetsProfile, Stands,
+    Cable, ClearingProfile, ClusterPlan, ConditionIs, ConditionOf, MONITORS_CHECKS, RuleIs,
+    RuleProfile, RulesetsProfile, Stands,
 };
 pub use duration::parse as parse_time;
 pub use error::{ScenarioError, Unfit};

@@ -5,10 +5,10 @@
 use std::collections::BTreeSet;
 
 use platforms::yaml::{self, Place};
-use platforms::{NodeName, Platform, Platforms, PortFacts};
+use platforms::{NodeName, Platform, Platforms};
 use simfs::SimTime;
 
-use crate::cluster::{ClearingProfile, ClusterPlan, RuleProfile, RulesetsProfile};
+use crate::cluster::{Cable, ClearingProfile, ClusterPlan, RuleProfile, RulesetsProfile};
 use crate::error::{ScenarioError, Unfit};
 use crate::expect::ExpectLine;
 use crate::fitness::{Fit, Fitness};
@@ -83,13 +83,9 @@ impl AtRest {
         })
     }
 
-    /// Every port with a cable to a switch: the switch, the node, and what its platform declares of the
-    /// port.
-    pub fn cables(&self) -> impl Iterator<Item = (&str, &NodeName, &PortFacts)> {
-        self.ground.ports.iter().filter_map(|port| {
-            let node = &self.ground.nodes[port.node];
-            Some((port.switch.as_deref()?, &node.name, &port.facts))
-        })
+    /// Every cable between a switch and a port.
+    pub fn cables(&self) -> impl Iterator<Item = Cable> {
+        self.ground.cables()
     }
 }
 

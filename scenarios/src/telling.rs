@@ -106,7 +106,7 @@ pub(crate) fn tell(scenario: &Scenario, ground: &Ground) -> Result<Story, Unfit>
             .collect(),
         workloads,
         cluster: ClusterPlan {
-            switches: ground.cabled(),
+            cables: ground.cables().collect(),
             ..scenario.cluster.clone()
         },
         tick: scenario.tick,

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
 use platforms::yaml::Place;
-use platforms::{DeviceName, NodeName, Platform, PortNumber, SlotRef};
+use platforms::{DeviceName, NodeName, Platform, PortNumber, PortRef};
 
 use super::Ground;
+use crate::cluster::Cable;
 use crate::error::ScenarioError;
 use crate::world::World;
 
@@ -79,16 +80,19 @@ impl Ground {
         Ok(ground)
     }
 
-    /// The ports that hang on each switch.
-    pub(crate) fn cabled(&self) -> BTreeMap<String, Vec<SlotRef>> {
-        let mut switches: BTreeMap<String, Vec<SlotRef>> = BTreeMap::new();
-        for (at, port) in self.ports.iter().enumerate() {
-            if let Some(switch) = &port.switch {
-                let slots = switches.entry(switch.clone()).or_default();
-                slots.push(self.slot(at));
-            }
-        }
-        switches
+    /// Every port with a cable to a switch, by the name that its device bears at rest: a file of a
+    /// world knows no other.
+    pub(crate) fn cables(&self) -> impl Iterator<Item = Cable> {
+        self.ports.iter().filter_map(|port| {
+            Some(Cable {
+                switch: port.switch.clone()?,
+                port: PortRef {
+                    node: self.nodes[port.node].name.clone(),
+                    device: port.facts.device.clone(),
+                    port: port.facts.port,
+                },
+            })
+        })
     }
 
     fn port_on(
