@@ -2,6 +2,7 @@
 
 mod devices;
 mod ends;
+mod ends_manners;
 mod ends_text;
 mod ends_words;
 mod ends_world;
