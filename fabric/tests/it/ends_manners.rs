@@ -156,7 +156,7 @@ fn a_manager_that_stops_between_arming_and_active_is_not_waited_for() {
     network.act(&Deed::Bounce(host())).expect("it is up");
     let mut now = START;
     while logical(&network, &host()) != Logical::Armed {
-        now = now + SimTime::from_ms(1);
+        now += SimTime::from_ms(1);
         assert!(now < START + SimTime::from_secs(20), "it is armed in time");
         network.advance(now);
     }

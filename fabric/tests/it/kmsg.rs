@@ -1,7 +1,8 @@
 //! The kernel's log as a stream in the tree.
 
-use fabric::{Action, Kmsg, RebootPlan};
+use fabric::{Action, Fabric, Kmsg, RebootPlan, Side, StickAt};
 use platforms::LinkLayer::Ethernet;
+use rstest::rstest;
 use simfs::Fs;
 
 use crate::room::{act, node, slot, to_ms, world_of};
@@ -51,6 +52,45 @@ fn what_was_read_stays_and_more_comes_behind_it() {
     assert!(
         after.starts_with(&before) && after.len() > before.len(),
         "{after}"
+    );
+}
+
+/// How many lines of the log have this in them.
+fn lines(world: &Fabric, part: &str) -> usize {
+    let log = world.kernel_log(&node()).iter();
+    log.filter(|line| line.text.contains(part)).count()
+}
+
+#[rstest]
+#[case(Side::Here, 1)]
+#[case(Side::There, 0)]
+fn the_log_tells_of_the_nodes_own_module_only(#[case] side: Side, #[case] told: usize) {
+    let mut world = world_of(Ethernet);
+    let slot = slot(&world, 0);
+    let there = false;
+    act(&mut world, Action::Module { slot, side, there });
+    assert_eq!(lines(&world, "Cable unplugged"), told);
+    assert_eq!(lines(&world, "Link down"), 1, "the link went either way");
+}
+
+#[test]
+fn a_link_that_recovered_was_never_down_and_does_not_come_up() {
+    let mut world = world_of(Ethernet);
+    let slot = slot(&world, 0);
+    let at = StickAt::Recovery;
+    act(
+        &mut world,
+        Action::Stick {
+            slot: slot.clone(),
+            at,
+        },
+    );
+    to_ms(&mut world, 2_000);
+    act(&mut world, Action::Mend(slot));
+    to_ms(&mut world, 5_000);
+    assert_eq!(
+        (lines(&world, "Link down"), lines(&world, "Link up")),
+        (0, 0)
     );
 }
 
