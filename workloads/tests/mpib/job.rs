@@ -127,6 +127,16 @@ fn a_device_that_goes_fails_the_job_at_once() {
 }
 
 #[test]
+fn a_message_of_this_instant_has_not_waited_yet() {
+    let mut job = ring_of_7_3(Settings::new(Profile::G1));
+    job.tell(at(10_000, 1, Rail::Sup, RailState::Down));
+    job.advance(SimTime::from_secs(10));
+    assert_eq!((job.stalls().count(), job.fate()), (0, Fate::Survived));
+    job.advance(SimTime::from_ms(10_001));
+    assert_eq!((job.stalls().count(), job.fate()), (1, Fate::Degraded));
+}
+
+#[test]
 fn a_failed_job_waits_for_nothing() {
     let mut job = ring_of_7_3(Settings::new(Profile::G1));
     job.tell(at(10_000, 1, Rail::Sup, RailState::Down));
