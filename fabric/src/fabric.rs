@@ -54,9 +54,13 @@ impl Fabric {
         // What a capture kept of one machine would stand in each of several.
         let is_one = nodes.len() == 1;
         let mut counters = Vec::new();
-        let nodes = nodes.into_iter().map(|(name, platform)| match is_one {
-            true => Node::at_rest(&name, platform, &mut counters),
-            false => Node::at_rest(&name, platform.anonymous(), &mut counters),
+        let nodes = nodes.into_iter().map(|(name, platform)| {
+            let platform = if is_one {
+                platform
+            } else {
+                platform.anonymous()
+            };
+            Node::at_rest(&name, platform, &mut counters)
         });
         Self {
             timing,

@@ -210,7 +210,7 @@ fn cluster(story: &Story) -> Cluster {
     } else {
         Vec::new()
     };
-    let analyzer = Analyzer::new(rules, Some(cabling(story.cluster.cables.iter().cloned())));
+    let analyzer = Analyzer::new(rules, Some(cabling(&story.cluster.cables)));
     Cluster::new(clearing, quarantine, analyzer)
 }
 
@@ -230,7 +230,7 @@ fn hears_rules(story: &Story) -> bool {
 }
 
 /// Which switch is behind which port, for rules.
-pub(crate) fn cabling(cables: impl IntoIterator<Item = Cable>) -> Cabling {
+pub(crate) fn cabling(cables: &[Cable]) -> Cabling {
     let mut cabling = Cabling::default();
     for Cable { switch, port } in cables {
         let cabled = CabledPort {
@@ -238,7 +238,7 @@ pub(crate) fn cabling(cables: impl IntoIterator<Item = Cable>) -> Cabling {
             device: port.device.to_string(),
             port: port.port.to_string(),
         };
-        cabling.plug(cabled, &switch);
+        cabling.plug(cabled, switch);
     }
     cabling
 }

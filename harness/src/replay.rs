@@ -108,7 +108,7 @@ fn cabling(path: &Path, platforms: &Platforms) -> Result<Cabling, ReplayError> {
         return Ok(read_cabling(&file, &text)?);
     }
     let world = AtRest::of_world(&World::read(&file, &text)?, platforms)?;
-    Ok(consequences::cabling(world.cables()))
+    Ok(consequences::cabling(&world.cables()))
 }
 
 /// Replays a stream; `tell` is handed one line after the other. A world may be of these platforms.

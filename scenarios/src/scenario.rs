@@ -84,7 +84,8 @@ impl AtRest {
     }
 
     /// Every cable between a switch and a port.
-    pub fn cables(&self) -> impl Iterator<Item = Cable> {
+    #[must_use]
+    pub fn cables(&self) -> Vec<Cable> {
         self.ground.cables()
     }
 }

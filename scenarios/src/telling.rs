@@ -106,7 +106,7 @@ pub(crate) fn tell(scenario: &Scenario, ground: &Ground) -> Result<Story, Unfit>
             .collect(),
         workloads,
         cluster: ClusterPlan {
-            cables: ground.cables().collect(),
+            cables: ground.cables(),
             ..scenario.cluster.clone()
         },
         tick: scenario.tick,

@@ -82,8 +82,8 @@ impl Ground {
 
     /// Every port with a cable to a switch, by the name that its device bears at rest: a file of a
     /// world knows no other.
-    pub(crate) fn cables(&self) -> impl Iterator<Item = Cable> {
-        self.ports.iter().filter_map(|port| {
+    pub(crate) fn cables(&self) -> Vec<Cable> {
+        let cables = self.ports.iter().filter_map(|port| {
             Some(Cable {
                 switch: port.switch.clone()?,
                 port: PortRef {
@@ -92,7 +92,8 @@ impl Ground {
                     port: port.facts.port,
                 },
             })
-        })
+        });
+        cables.collect()
     }
 
     fn port_on(
