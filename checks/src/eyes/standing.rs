@@ -7,7 +7,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{Draft, Eyes, Learnt, Route, fetch_one, slot_key};
+use super::identity::Draft;
+use super::{Eyes, Learnt, Route, fetch_one, slot_key};
 use crate::config::NameVerdict;
 use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::metadata::Row;

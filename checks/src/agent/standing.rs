@@ -1,0 +1,99 @@
+//! What stands at the connector, and what is monitored, for whoever asks. Start at [`Agent::standing`].
+
+use super::Agent;
+use crate::memory::{Presence, Subject};
+use crate::name::Check;
+use crate::reading::Severity;
+
+/// One fault that stands at the connector.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Standing {
+    /// The check that reported it.
+    pub check: Check,
+    /// `NIC` and, for a port, `NICPort` values, joined by `/`; a counter's name after them.
+    pub entity: String,
+    /// Is it fatal?
+    pub fatal: bool,
+}
+
+impl Agent {
+    /// Every fault that was accepted and whose end was not, in order.
+    #[must_use]
+    pub fn standing(&self) -> Vec<Standing> {
+        let mut standing = Vec::new();
+        for slot in self.memory.slots.values() {
+            standing.extend(slot.gone.keys().map(|layer| Standing {
+                check: layer.state_check(),
+                entity: slot.name.to_string(),
+                fatal: true,
+            }));
+            for (number, port) in &slot.ports {
+                standing.extend(port.standing().map(|severity| Standing {
+                    check: port.layer.state_check(),
+                    entity: format!("{}/{number}", slot.name),
+                    fatal: severity == Severity::Fatal,
+                }));
+            }
+        }
+        for ((layer, card), kept) in &self.memory.cards {
+            standing.extend(kept.fault.iter().map(|_| Standing {
+                check: layer.state_check(),
+                entity: card.to_string(),
+                fatal: true,
+            }));
+        }
+        standing.extend(self.memory.debts.iter().map(|debt| Standing {
+            check: debt.check,
+            entity: match &debt.subject {
+                Subject::Device(name) => name.to_string(),
+                Subject::Port(name, number) => format!("{name}/{number}"),
+                Subject::Card(card) => card.to_string(),
+                Subject::Counter(name, number, id) => format!("{name}/{number}/{id}"),
+                Subject::Char(kind, name, _) => format!("{name}/{kind}"),
+            },
+            fatal: true,
+        }));
+        for device in self.memory.counters.devices.values() {
+            standing.extend(device.faults().filter_map(|(layer, subject)| {
+                let Subject::Counter(name, number, id) = subject else {
+                    return None;
+                };
+                Some(Standing {
+                    check: layer.degradation_check(),
+                    entity: format!("{name}/{number}/{id}"),
+                    fatal: id.row().is_fatal,
+                })
+            }));
+        }
+        standing.extend(
+            self.memory
+                .chars
+                .faults()
+                .filter_map(|subject| match subject {
+                    Subject::Char(kind, name, port) => Some(Standing {
+                        check: Check::InfiniBandCharDevice,
+                        entity: match port {
+                            Some(number) => format!("{name}/{number}/{kind}"),
+                            None => format!("{name}/{kind}"),
+                        },
+                        fatal: true,
+                    }),
+                    _ => None,
+                }),
+        );
+        standing.sort();
+        standing
+    }
+
+    /// The names of the devices that are monitored now, in order.
+    #[must_use]
+    pub fn monitored(&self) -> Vec<String> {
+        let slots = self.memory.slots.values();
+        let mut names: Vec<String> = slots
+            .filter(|slot| matches!(slot.presence.0, Presence::Present { .. }))
+            .map(|slot| slot.name.to_string())
+            .collect();
+        names.sort();
+        names
+    }
+}

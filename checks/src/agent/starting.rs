@@ -1,0 +1,219 @@
+//! How the agent starts, and what it waits for before it judges anything. Start at [`Agent::start`].
+
+use std::collections::BTreeSet;
+
+use super::delivery::Delivery;
+use super::{Agent, Refusal, Start};
+use crate::config::Config;
+use crate::counters::tally::Saturated;
+use crate::eyes::{self, Eyes, Route, Shapes};
+use crate::figures::Figures;
+use crate::flags::Settings;
+use crate::hands::Answer;
+use crate::memory::Memory;
+use crate::metadata::Metadata;
+use crate::name::{Check, LinkLayer};
+use crate::note::{Level, Note};
+use crate::schedule::{Due, Schedule};
+use crate::sight::{Anchor, Blind, Cause, SeenPorts, SeenScope, Sight};
+use crate::state_file;
+use crate::zoo::Hooks;
+
+/// Polls for which the boot id, or devices on the very first poll, are waited for.
+const WAITED_POLLS: u32 = 3;
+
+/// What is still waited for before anything is judged.
+#[derive(Debug, Clone)]
+pub(super) enum Stage {
+    /// The boot id; the old state, if any, and the polls so far.
+    BootId(Option<Box<Memory>>, u32),
+    /// Devices that cannot be read on the very first poll without state; the polls so far.
+    FirstPoll(u32),
+    Running,
+}
+
+impl Agent {
+    pub(super) fn start_with(
+        start: Start<'_>,
+        hooks: Hooks,
+    ) -> Result<(Agent, Vec<Note>), Refusal> {
+        let settings = start.settings;
+        let mut notes = Vec::new();
+        let config = Config::read(&settings.paths.config, start.config, &mut notes);
+        let config = hooks.config(config)?;
+        let metadata = match Metadata::read(&settings.paths.metadata, start.metadata) {
+            Ok(metadata) => Some(metadata),
+            Err(cause) if config.is_pinning() || !hooks.needs_metadata() => {
+                let note = Note::new(Level::Warn, "no GPU metadata: pinned devices need none");
+                notes.push(note.with("cause", cause));
+                None
+            }
+            Err(cause) => {
+                return Err(Refusal::new(format!(
+                    "NIC monitor cannot start without GPU metadata at {}: {cause} (hint: ensure \
+                     the metadata-collector DaemonSet is running and has written nic_topology)",
+                    settings.paths.metadata
+                )));
+            }
+        };
+        let old = state_file::read(&settings.paths.state_file, start.state, &mut notes);
+        let old = hooks.old_state(old, start.state.is_ok());
+        let checks = running(&settings, &config, &mut notes)?;
+        let mut enabled: Vec<LinkLayer> = checks.iter().filter_map(|c| c.layer()).collect();
+        enabled.sort_unstable();
+        let shapes = Shapes::new(config.counters.watched.clone(), &checks);
+        let mut eyes = Eyes::new(
+            config,
+            metadata,
+            Route::read(start.route),
+            enabled,
+            shapes,
+            checks.contains(&Check::InfiniBandCharDevice),
+            &settings.paths,
+        );
+        eyes.hooks = hooks;
+        let figures = Figures::new(&settings.node_name, &checks);
+        let mut agent = Agent {
+            delivery: Delivery::new(settings.publish, &settings.node_name),
+            schedule: Schedule::new(
+                settings.state_polling_interval,
+                settings.counter_polling_interval,
+            ),
+            checks,
+            settings,
+            eyes,
+            memory: Memory::default(),
+            saved: Memory::default(),
+            saving: None,
+            save_is_due: false,
+            save_was_tried: false,
+            stage: Stage::Running,
+            noted: BTreeSet::new(),
+            figures,
+            was_due: Due::default(),
+            saturated: Saturated::default(),
+            kept: state_file::Kept::default(),
+            hooks,
+        };
+        let answer = start.boot_id.map(|bytes| Answer::Bytes(bytes.to_vec()));
+        match eyes::boot_id(answer) {
+            Ok(boot_id) => agent.begin(old, boot_id),
+            Err(_) => {
+                agent.eyes.wants_boot_id = true;
+                agent.stage = Stage::BootId(old.map(Box::new), 0);
+            }
+        }
+        Ok((agent, notes))
+    }
+
+    /// Settles in which boot the agent lives, and so what the old state is worth.
+    pub(super) fn begin(&mut self, old: Option<Memory>, boot_id: String) {
+        self.eyes.wants_boot_id = false;
+        self.stage = Stage::Running;
+        let scope = self.eyes.config.scope.clone();
+        self.memory = match old {
+            Some(mut memory) if self.hooks.is_same_boot(&memory.boot_id, &boot_id) => {
+                self.saved = memory.clone();
+                self.hooks.after_load(&mut memory);
+                memory
+            }
+            Some(memory) => {
+                self.saved = memory.clone();
+                memory.after_reboot(boot_id)
+            }
+            None => {
+                self.stage = Stage::FirstPoll(0);
+                Memory {
+                    boot_id,
+                    blind: true,
+                    ..Memory::default()
+                }
+            }
+        };
+        self.memory.scope = scope;
+    }
+
+    /// Is everything known that judging needs?
+    pub(super) fn is_ready(&mut self, sight: &Sight) -> bool {
+        if let Stage::BootId(old, polls) = &mut self.stage {
+            match &sight.boot_id {
+                Some(Ok(boot_id)) => {
+                    let old = old.take().map(|old| *old);
+                    self.begin(old, boot_id.clone());
+                }
+                Some(Err(cause)) if *polls >= WAITED_POLLS => {
+                    let old = old.take().map(|old| *old);
+                    let note = Note::new(
+                        Level::Warn,
+                        "boot id cannot be read: going on as after a reboot",
+                    );
+                    self.delivery.note(
+                        note.with("path", &self.settings.paths.boot_id)
+                            .with("cause", cause),
+                    );
+                    self.begin(old, String::new());
+                }
+                Some(Err(_)) => {
+                    *polls += 1;
+                    return false;
+                }
+                None => return false,
+            }
+        }
+        if let Stage::FirstPoll(polls) = &mut self.stage {
+            if sight.anchor != Anchor::Listed {
+                return false;
+            }
+            let waits = self.hooks.waits_at_first();
+            if waits && has_unreadable(sight) && *polls < WAITED_POLLS {
+                *polls += 1;
+                self.figures.deferred();
+                return false;
+            }
+            self.stage = Stage::Running;
+        }
+        true
+    }
+}
+
+/// The checks of `--checks` that the configuration lets run.
+fn running(
+    settings: &Settings,
+    config: &Config,
+    notes: &mut Vec<Note>,
+) -> Result<Vec<Check>, Refusal> {
+    let mut checks = settings.checks.clone();
+    if !config.counters.enabled {
+        checks.retain(|check| {
+            let is_counting = check.counted_layer().is_some();
+            if is_counting {
+                let text = "skipping requested check: counterDetection.enabled is false";
+                notes.push(Note::new(Level::Warn, text).with("check", check));
+            }
+            !is_counting
+        });
+    }
+    if checks.is_empty() {
+        return Err(Refusal::new(
+            "no checks enabled: counterDetection.enabled is false, and --checks names counter \
+             checks only (hint: name a state check, or enable counterDetection)",
+        ));
+    }
+    Ok(checks)
+}
+
+fn has_unreadable(sight: &Sight) -> bool {
+    sight.devices.iter().any(|seen| match &seen.scope {
+        SeenScope::Out(_) => false,
+        SeenScope::Unknown(blind) | SeenScope::In(_, SeenPorts::Blind(blind)) => {
+            matches!(blind, Blind::Unreadable(_))
+        }
+        SeenScope::In(_, SeenPorts::Listed(ports)) => ports.iter().any(|port| {
+            port.out.is_none()
+                && matches!(
+                    port.reading,
+                    Err(Blind::Unreadable(Cause::Failed(_) | Cause::Garbled))
+                )
+        }),
+    })
+}

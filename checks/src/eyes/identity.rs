@@ -1,0 +1,127 @@
+//! Who is here: each entry's link names its PCI function, and where it is none, `uevent` does. Start at
+//! [`Eyes::identify`].
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::{Eyes, Learnt, Plan};
+use crate::hands::{Answer, Hands, ReadError, Request};
+use crate::memory::SlotKey;
+use crate::name::{DeviceName, PciFunction};
+use crate::sight::{Blind, Facts, Identity, Sight};
+
+impl Eyes {
+    /// Reads every entry's link, and `uevent` where the entry is none.
+    pub(super) fn identify(
+        &self,
+        hands: &dyn Hands,
+        names: Vec<String>,
+        sight: &mut Sight,
+        learnt: &mut Learnt,
+    ) -> Vec<Draft> {
+        let is_steady = names == self.plan.names;
+        let links = if is_steady {
+            Cow::Borrowed(&self.plan.links)
+        } else {
+            let anchor = &self.config.sys_class_infiniband;
+            let link = |name: &String| Request::ReadLink(format!("{anchor}/{name}"));
+            Cow::Owned(names.iter().map(link).collect())
+        };
+        let answers = hands.fetch(&links);
+        let devices = if is_steady {
+            Cow::Borrowed(&self.plan.devices)
+        } else {
+            Cow::Owned(names.iter().map(|name| name.as_str().into()).collect())
+        };
+        let mut drafts: Vec<Draft> = names
+            .iter()
+            .zip(devices.iter())
+            .map(|(name, device)| Draft {
+                name: device.clone(),
+                known: self.facts.get(name).map(Arc::clone),
+                identity: None,
+                trouble: None,
+            })
+            .collect();
+        let mut folders = Vec::new();
+        for (index, answer) in answers.into_iter().enumerate() {
+            let Some(draft) = drafts.get_mut(index) else {
+                break;
+            };
+            match answer {
+                Ok(Answer::Target(target)) => draft.identity = Some(Identity::Link(target)),
+                Err(ReadError::EINVAL) => folders.push(index),
+                Err(error) => {
+                    draft.trouble = Some(self.blind(links[index].path(), error, sight));
+                }
+                Ok(_) => draft.trouble = Some(Self::garbled(links[index].path(), sight)),
+            }
+        }
+        if !folders.is_empty() {
+            self.identify_folders(hands, &folders, &mut drafts, sight);
+        }
+        if !is_steady {
+            learnt.plan = Some(Plan {
+                links: links.into_owned(),
+                devices: devices.into_owned(),
+                names,
+                ..Plan::default()
+            });
+        }
+        drafts
+    }
+
+    fn identify_folders(
+        &self,
+        hands: &dyn Hands,
+        folders: &[usize],
+        drafts: &mut [Draft],
+        sight: &mut Sight,
+    ) {
+        let requests: Vec<Request> = folders
+            .iter()
+            .map(|&index| Request::Read(self.path(&drafts[index].name, "device/uevent")))
+            .collect();
+        let answers = hands.fetch(&requests);
+        for ((&index, request), answer) in folders.iter().zip(&requests).zip(answers) {
+            let draft = &mut drafts[index];
+            match answer {
+                Ok(Answer::Bytes(bytes)) => {
+                    let text = String::from_utf8_lossy(&bytes);
+                    draft.identity = Some(Identity::Folder(PciFunction::from_uevent(&text)));
+                }
+                // A device without a bus has no `uevent` to speak of: it goes by its name.
+                Err(ReadError::ENOENT) => draft.identity = Some(Identity::Folder(None)),
+                Err(error) => draft.trouble = Some(self.blind(request.path(), error, sight)),
+                Ok(_) => draft.trouble = Some(Self::garbled(request.path(), sight)),
+            }
+        }
+    }
+}
+
+/// A device on its way to being seen.
+#[derive(Debug)]
+pub(super) struct Draft {
+    pub(super) name: DeviceName,
+    pub(super) known: Option<Arc<Facts>>,
+    pub(super) identity: Option<Identity>,
+    /// Why its identity could not be read.
+    pub(super) trouble: Option<Blind>,
+}
+
+/// An entry that cannot be read is taken for whom it last was, unless that one is here under another
+/// name.
+pub(super) fn disown(drafts: &mut [Draft]) {
+    if drafts.iter().all(|draft| draft.trouble.is_none()) {
+        return;
+    }
+    let of = |draft: &Draft| draft.known.as_ref().map(|facts| facts.key.clone());
+    let read = drafts.iter().filter(|draft| draft.trouble.is_none());
+    let here: BTreeSet<SlotKey> = read.filter_map(of).collect();
+    for draft in drafts.iter_mut().filter(|draft| draft.trouble.is_some()) {
+        if of(draft).is_some_and(|key| here.contains(&key)) {
+            draft.known = None;
+        }
+    }
+}

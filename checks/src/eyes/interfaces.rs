@@ -1,0 +1,60 @@
+//! The network interfaces of a device, and what `operstate` adds to a message. Start at
+//! [`Eyes::read_operstates`].
+
+use super::{Eyes, fetch_one};
+use crate::hands::{Answer, Hands, Request};
+use crate::memory::Memory;
+use crate::name::{DeviceName, LinkLayer};
+use crate::sight::{SeenPorts, SeenScope, Sight};
+
+impl Eyes {
+    /// Reads `operstate` where it would join a message: RoCE ports that are unhealthy, and of which
+    /// the worst is not said yet.
+    pub(super) fn read_operstates(&self, hands: &dyn Hands, memory: &Memory, sight: &mut Sight) {
+        let mut wanted = Vec::new();
+        for (index, seen) in sight.devices.iter().enumerate() {
+            let SeenScope::In(_, SeenPorts::Listed(ports)) = &seen.scope else {
+                continue;
+            };
+            let key = seen.facts.as_ref().map(|facts| &facts.key);
+            for (place, port) in ports.iter().enumerate() {
+                let is_sick = port.layer == Some(LinkLayer::Ethernet)
+                    && port
+                        .reading
+                        .as_ref()
+                        .is_ok_and(|reading| !reading.is_healthy());
+                if is_sick && port.out.is_none() && memory.may_speak_of(key, seen, port) {
+                    wanted.push((index, place));
+                }
+            }
+        }
+        for (index, place) in wanted {
+            let operstate = self.operstate(hands, &sight.devices[index].name);
+            if let SeenScope::In(_, SeenPorts::Listed(ports)) = &mut sight.devices[index].scope {
+                ports[place].operstate = operstate;
+            }
+        }
+    }
+
+    fn operstate(&self, hands: &dyn Hands, device: &DeviceName) -> Option<String> {
+        let interface = self.interfaces(hands, device).into_iter().next()?;
+        let net = &self.config.sys_class_net;
+        let request = Request::Read(format!("{net}/{interface}/operstate"));
+        let Ok(Answer::Bytes(bytes)) = fetch_one(hands, &request) else {
+            return None;
+        };
+        let text = String::from_utf8_lossy(&bytes).trim().to_owned();
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// The network interfaces of a device, in order of their names.
+    pub(crate) fn interfaces(&self, hands: &dyn Hands, device: &DeviceName) -> Vec<String> {
+        match fetch_one(hands, &Request::List(self.path(device, "device/net"))) {
+            Ok(Answer::Names(mut names)) => {
+                names.sort_unstable();
+                names
+            }
+            _ => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! The ports of what is monitored, or may be, and their states. Start at [`Eyes::read_ports`].
+
+use std::borrow::Cow;
+use std::slice;
+
+use super::identity::Draft;
+use super::{Eyes, Learnt};
+use crate::hands::{Answer, Hands, ReadError, Request};
+use crate::memory::Memory;
+use crate::name::{DeviceName, LinkLayer, PortNumber, Role};
+use crate::reading::{PhysState, Reading};
+use crate::scope::Placement;
+use crate::sight::{Blind, Seen, SeenPort, SeenPorts, SeenScope, Sight};
+
+/// The state files of a port, in the order in which they are read.
+const PORT_FILES: [&str; 3] = ["state", "phys_state", "link_layer"];
+
+impl Eyes {
+    /// Lists the ports of what is monitored, or may be, and reads their states.
+    pub(super) fn read_ports(
+        &self,
+        hands: &dyn Hands,
+        drafts: Vec<Draft>,
+        memory: &Memory,
+        sight: &mut Sight,
+        learnt: &mut Learnt,
+    ) {
+        let mut watched = Vec::new();
+        for draft in drafts {
+            let remembered = || {
+                let key = draft.known.as_ref().map(|facts| &facts.key);
+                let slot = memory.find(key, &draft.name)?;
+                memory.slots.get(&slot).map(|slot| slot.role)
+            };
+            let placement = match (&draft.trouble, draft.known.as_deref()) {
+                (Some(Blind::Race), _) => Err(Blind::Race),
+                (Some(blind), None) => Err(*blind),
+                (_, Some(facts)) => facts.placement.clone(),
+                (None, None) => Err(Blind::Race),
+            };
+            let placement = match placement {
+                Err(Blind::Unreadable(cause)) if draft.known.is_some() => remembered()
+                    .map(Placement::Fixed)
+                    .ok_or(Blind::Unreadable(cause)),
+                other => other,
+            };
+            let scope = match &placement {
+                Ok(Placement::Out(reason)) => SeenScope::Out(reason.clone()),
+                Ok(_) => SeenScope::Unknown(Blind::Race),
+                Err(blind) => match remembered() {
+                    Some(role) => SeenScope::In(role, SeenPorts::Blind(*blind)),
+                    None => SeenScope::Unknown(*blind),
+                },
+            };
+            if let Ok(placement) = placement
+                && !matches!(placement, Placement::Out(_))
+            {
+                watched.push((sight.devices.len(), placement));
+            }
+            sight.devices.push(Seen {
+                name: draft.name,
+                facts: draft.known,
+                scope,
+            });
+        }
+        let listed = self.list_ports(hands, &watched, sight, learnt);
+        self.read_states(hands, &watched, listed, memory, sight, learnt);
+    }
+
+    /// The port numbers of each watched device, in order.
+    fn list_ports(
+        &self,
+        hands: &dyn Hands,
+        watched: &[(usize, Placement)],
+        sight: &mut Sight,
+        learnt: &mut Learnt,
+    ) -> Vec<Result<Vec<PortNumber>, Blind>> {
+        let names = |index: &(usize, Placement)| sight.devices[index.0].name.clone();
+        let is_steady = learnt.plan.is_none()
+            && watched.len() == self.plan.listed.len()
+            && watched
+                .iter()
+                .zip(&self.plan.listed)
+                .all(|((index, _), name)| sight.devices[*index].name == *name);
+        let lists = if is_steady {
+            Cow::Borrowed(&self.plan.lists)
+        } else {
+            let listed: Vec<DeviceName> = watched.iter().map(names).collect();
+            let list = |name: &DeviceName| Request::List(self.path(name, "ports"));
+            let lists: Vec<Request> = listed.iter().map(list).collect();
+            let plan = learnt.plan.get_or_insert_with(|| self.plan.clone());
+            (plan.listed, plan.lists) = (listed, lists.clone());
+            Cow::Owned(lists)
+        };
+        let answers = hands.fetch(&lists);
+        let mut listed = Vec::with_capacity(watched.len());
+        for (request, answer) in lists.iter().zip(answers) {
+            listed.push(match answer {
+                Ok(Answer::Names(names)) => {
+                    let mut numbers: Vec<PortNumber> = names
+                        .iter()
+                        .filter_map(|name| name.parse().ok().map(PortNumber))
+                        .collect();
+                    numbers.sort_unstable();
+                    Ok(numbers)
+                }
+                Ok(_) => Err(Self::garbled(request.path(), sight)),
+                Err(error) => Err(self.blind(request.path(), error, sight)),
+            });
+        }
+        listed
+    }
+
+    fn read_states(
+        &self,
+        hands: &dyn Hands,
+        watched: &[(usize, Placement)],
+        listed: Vec<Result<Vec<PortNumber>, Blind>>,
+        memory: &Memory,
+        sight: &mut Sight,
+        learnt: &mut Learnt,
+    ) {
+        let reads = self.state_requests(watched, &listed, sight, learnt);
+        let mut answers = hands.fetch(&reads).into_iter();
+        let mut requests = reads.iter();
+        for ((index, placement), numbers) in watched.iter().zip(listed) {
+            let ports = match numbers {
+                Err(blind) => Err(blind),
+                Ok(numbers) => Ok(numbers
+                    .into_iter()
+                    .map(|number| self.one_port(number, &mut requests, &mut answers, sight))
+                    .collect::<Vec<SeenPort>>()),
+            };
+            let seen = &sight.devices[*index];
+            let key = seen.facts.as_ref().map(|facts| &facts.key);
+            let slot = memory
+                .find(key, &seen.name)
+                .and_then(|key| memory.slots.get(&key));
+            let remembered = slot.map(|slot| slot.role);
+            sight.devices[*index].scope = scope_of(placement, ports, remembered);
+        }
+        self.read_operstates(hands, memory, sight);
+    }
+
+    fn state_requests(
+        &self,
+        watched: &[(usize, Placement)],
+        listed: &[Result<Vec<PortNumber>, Blind>],
+        sight: &Sight,
+        learnt: &mut Learnt,
+    ) -> Cow<'_, [Request]> {
+        let wanted = || {
+            watched
+                .iter()
+                .zip(listed)
+                .flat_map(|((index, _), numbers)| {
+                    let name = &sight.devices[*index].name;
+                    numbers.iter().flatten().map(move |number| (name, *number))
+                })
+        };
+        let is_steady = learnt.plan.is_none()
+            && wanted().eq(self.plan.ports.iter().map(|(name, number)| (name, *number)));
+        if is_steady {
+            return Cow::Borrowed(&self.plan.reads);
+        }
+        let reads: Vec<Request> = wanted()
+            .flat_map(|(name, number)| {
+                PORT_FILES.map(|file| {
+                    Request::Read(self.path(name, format_args!("ports/{number}/{file}")))
+                })
+            })
+            .collect();
+        let ports = wanted()
+            .map(|(name, number)| (name.clone(), number))
+            .collect();
+        let plan = learnt.plan.get_or_insert_with(|| self.plan.clone());
+        (plan.ports, plan.reads) = (ports, reads.clone());
+        Cow::Owned(reads)
+    }
+
+    fn one_port<'a>(
+        &self,
+        number: PortNumber,
+        requests: &mut slice::Iter<'a, Request>,
+        answers: &mut impl Iterator<Item = Result<Answer, ReadError>>,
+        sight: &mut Sight,
+    ) -> SeenPort {
+        let mut next = |sight: &mut Sight| {
+            let path = requests.next().map_or("", Request::path);
+            let bytes = match answers.next() {
+                Some(Ok(Answer::Bytes(bytes))) => Ok(bytes),
+                Some(Err(error)) => Err(self.blind(path, error, sight)),
+                _ => Err(Self::garbled(path, sight)),
+            };
+            (path, bytes)
+        };
+        let (path, bytes) = next(sight);
+        let state = bytes.and_then(|bytes| {
+            let state = self.hooks.port_state(&bytes);
+            state.ok_or_else(|| Self::garbled(path, sight))
+        });
+        let (path, bytes) = next(sight);
+        let phys = bytes
+            .and_then(|bytes| PhysState::parse(&bytes).ok_or_else(|| Self::garbled(path, sight)));
+        let (path, bytes) = next(sight);
+        let layer = bytes.and_then(|bytes| {
+            LinkLayer::parse(&String::from_utf8_lossy(&bytes))
+                .ok_or_else(|| Self::garbled(path, sight))
+        });
+        let reading = match (state, phys) {
+            (Ok(state), Ok(phys)) => Ok(self.hooks.reading(Reading { state, phys })),
+            (Err(Blind::Race), _) | (_, Err(Blind::Race)) => Err(Blind::Race),
+            (Err(blind), _) | (_, Err(blind)) => Err(blind),
+        };
+        SeenPort {
+            number,
+            layer: layer.as_ref().ok().copied(),
+            // Without its layer nobody knows which check a reading belongs to.
+            reading: match layer {
+                Ok(_) => reading,
+                Err(blind) => Err(blind),
+            },
+            operstate: None,
+            out: None,
+        }
+    }
+}
+
+/// The role of a device by the layers of its ports; ports that are out are marked.
+fn scope_of(
+    placement: &Placement,
+    ports: Result<Vec<SeenPort>, Blind>,
+    remembered: Option<Role>,
+) -> SeenScope {
+    let fixed = match placement {
+        Placement::Fixed(role) => Some(*role),
+        Placement::Out(_) | Placement::ByLayer { .. } => None,
+    };
+    let ports = match (ports, fixed.or(remembered)) {
+        (Ok(ports), _) => ports,
+        (Err(blind), Some(role)) => return SeenScope::In(role, SeenPorts::Blind(blind)),
+        (Err(blind), None) => return SeenScope::Unknown(blind),
+    };
+    let mut role = None;
+    let mut reason = None;
+    let mut blind = None;
+    let mut kept = Vec::with_capacity(ports.len());
+    for port in ports {
+        match (port.layer.map(|layer| placement.role(layer)), &port.reading) {
+            (Some(Ok(of_port)), _) => {
+                role.get_or_insert(of_port);
+                kept.push(port);
+            }
+            (Some(Err(why)), _) => {
+                reason.get_or_insert(why.clone());
+                kept.push(SeenPort {
+                    out: Some(why.clone()),
+                    ..port
+                });
+            }
+            (None, Err(why)) => {
+                blind.get_or_insert(*why);
+                kept.push(port);
+            }
+            (None, Ok(_)) => unreachable!("a port without a layer has no reading"),
+        }
+    }
+    match (role.or(fixed), reason, blind) {
+        (Some(role), _, _) => SeenScope::In(role, SeenPorts::Listed(kept)),
+        (None, Some(reason), None) => SeenScope::Out(reason),
+        (None, _, blind) => match (remembered, blind) {
+            (Some(role), _) => SeenScope::In(role, SeenPorts::Listed(kept)),
+            (None, Some(blind)) => SeenScope::Unknown(blind),
+            // Listed, and without a port: nothing to say of it yet.
+            (None, None) => SeenScope::Unknown(Blind::Race),
+        },
+    }
+}
