@@ -3,11 +3,13 @@
 //! A part whose text is known need not be printed again: it is put in as it is. Start at
 //! [`Members::of_file`].
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde_json::ser::{Formatter as _, PrettyFormatter, Serializer};
 
 /// The members, or values, that have been put between two brackets so far.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Members {
     text: Vec<u8>,
     /// How deep they lie: 1 between the outermost brackets.
@@ -28,6 +30,24 @@ impl Members {
         }
     }
 
+    /// Members of the outermost object that are told apart from it, to be put into it when it is told
+    /// ([`Members::put_all`]).
+    pub(crate) const fn part() -> Members {
+        Members {
+            text: Vec::new(),
+            depth: 1,
+            start: 0,
+        }
+    }
+
+    /// All members of a part.
+    pub(crate) fn put_all(&mut self, part: &Members) {
+        if part.text.len() > part.start {
+            self.separate();
+            self.text.extend_from_slice(&part.text);
+        }
+    }
+
     /// A member with its value.
     pub(crate) fn put(&mut self, name: &str, value: &impl Serialize) {
         self.name(name);
@@ -39,6 +59,16 @@ impl Members {
         if !is_left_out {
             self.put(name, value);
         }
+    }
+
+    /// A list, left out when it is empty.
+    pub(crate) fn put_list(&mut self, name: &str, list: &[impl Serialize]) {
+        self.put_unless(list.is_empty(), name, &list);
+    }
+
+    /// A map, left out when it is empty.
+    pub(crate) fn put_map(&mut self, name: &str, map: &BTreeMap<String, impl Serialize>) {
+        self.put_unless(map.is_empty(), name, map);
     }
 
     /// A member whose value's text is known, as printed so deep.
@@ -98,10 +128,14 @@ impl Members {
     }
 
     fn next(&mut self) {
+        self.separate();
+        new_line(&mut self.text, self.depth);
+    }
+
+    fn separate(&mut self) {
         if self.text.len() > self.start {
             self.text.push(b',');
         }
-        new_line(&mut self.text, self.depth);
     }
 }
 
@@ -124,8 +158,6 @@ pub(crate) fn print(text: &mut Vec<u8>, depth: usize, value: &(impl Serialize + 
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use proptest::prelude::*;
 
     use super::*;
@@ -169,6 +201,20 @@ mod tests {
                     }
                 });
             }
+            check(members, &whole);
+        }
+
+        #[test]
+        fn members_that_are_told_apart_read_as_if_put_one_by_one(
+            whole in prop::collection::btree_map(any::<String>(), inner(), 0..4),
+            apart in 0..5_usize,
+        ) {
+            let mut members = Members::of_file(Vec::new());
+            let mut part = Members::part();
+            for (place, (name, value)) in whole.iter().enumerate() {
+                if place < apart { &mut members } else { &mut part }.put(name, value);
+            }
+            members.put_all(&part);
             check(members, &whole);
         }
 

@@ -374,27 +374,19 @@ pub(crate) fn write(memory: &Memory, kept: &mut Kept) -> Arc<[u8]> {
     file.put("version", &VERSION);
     file.put_unless(memory.boot_id.is_empty(), "boot_id", &memory.boot_id);
     file.put_unless(memory.scope.is_empty(), "scope", &memory.scope);
-    kept.told.put_shared(&mut file);
+    file.put_all(&kept.told.shared);
     kept.counters.put_shared(&mut file);
-    file.put_unless(
-        missing_chars.is_empty(),
-        "missing_char_devices",
-        &missing_chars,
-    );
+    file.put_map("missing_char_devices", &missing_chars);
 
     file.put_unless(!memory.blind, "blind", &memory.blind);
-    kept.told.put_own(&mut file);
-    put_list(&mut file, "debts", &memory.debts);
+    file.put_all(&kept.told.own);
+    file.put_list("debts", &memory.debts);
     file.put_unless(memory.reboot.is_none(), "reboot", &memory.reboot);
     let since = memory.anchor_missing_since_ns;
     file.put_unless(since.is_none(), "anchor_missing_since_ns", &since);
     kept.counters.put_own(&memory.counters, &mut file);
-    put_list(&mut file, "char_devices", &chars);
+    file.put_list("char_devices", &chars);
     kept.room = file.object();
     kept.room.push(b'\n');
     kept.room.as_slice().into()
-}
-
-fn put_list(file: &mut Members, name: &str, list: &[impl Serialize]) {
-    file.put_unless(list.is_empty(), name, &list);
 }

@@ -5,23 +5,20 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 use super::{CardEntry, DeviceEntry, GonePortEntry, MissEntry, OurCardEntry, PortEntry, SlotEntry};
-use crate::members::{Members, print};
+use crate::members::Members;
 use crate::memory::{CardMemory, Memory, Slot, SlotKey};
 use crate::name::{Card, DeviceName, LinkLayer};
 use crate::reading::Severity;
 
-/// How deep a member of the file lies.
-const DEPTH: usize = 1;
-
 /// The texts of slots and cards, with what they are the texts of.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Told {
     of: Option<Of>,
-    shared: Vec<Member>,
-    own: Vec<Member>,
+    /// The keys that both monitors know.
+    pub(super) shared: Members,
+    /// Our own keys.
+    pub(super) own: Members,
 }
 
 #[derive(Debug, Clone)]
@@ -30,9 +27,15 @@ struct Of {
     cards: BTreeMap<(LinkLayer, Card), CardMemory>,
 }
 
-/// A member of the file, by its name.
-#[derive(Debug, Clone)]
-struct Member(&'static str, Vec<u8>);
+impl Default for Told {
+    fn default() -> Told {
+        Told {
+            of: None,
+            shared: Members::part(),
+            own: Members::part(),
+        }
+    }
+}
 
 impl Told {
     /// Makes the texts those of this memory.
@@ -48,45 +51,14 @@ impl Told {
         }
         self.shared = lists.shared();
         let slots: Vec<SlotEntry<'_>> = memory.slots.values().map(SlotEntry::of).collect();
-        self.own = vec![member("slots", &slots)];
-        self.own.extend(list("cards", &lists.cards));
+        self.own = Members::part();
+        self.own.put("slots", &slots);
+        self.own.put_list("cards", &lists.cards);
         self.of = Some(Of {
             slots: memory.slots.clone(),
             cards: memory.cards.clone(),
         });
     }
-
-    /// The keys that both monitors know.
-    pub(super) fn put_shared(&self, file: &mut Members) {
-        put(&self.shared, file);
-    }
-
-    /// Our own keys.
-    pub(super) fn put_own(&self, file: &mut Members) {
-        put(&self.own, file);
-    }
-}
-
-fn put(members: &[Member], file: &mut Members) {
-    for Member(name, text) in members {
-        file.put_text(name, text);
-    }
-}
-
-fn member(name: &'static str, value: &impl Serialize) -> Member {
-    let mut text = Vec::new();
-    print(&mut text, DEPTH, value);
-    Member(name, text)
-}
-
-/// A map that is left out when it is empty.
-fn map(name: &'static str, map: &BTreeMap<String, impl Serialize>) -> Option<Member> {
-    (!map.is_empty()).then(|| member(name, map))
-}
-
-/// A list that is left out when it is empty.
-fn list(name: &'static str, list: &[impl Serialize]) -> Option<Member> {
-    (!list.is_empty()).then(|| member(name, &list))
 }
 
 /// What is told of slots and cards, in the order of the file.
@@ -101,16 +73,15 @@ struct Lists {
 }
 
 impl Lists {
-    fn shared(&self) -> Vec<Member> {
-        let members = [
-            map("port_states", &self.port_states),
-            list("known_devices", &self.known_devices()),
-            map("anomalous_cards", &self.anomalous_cards),
-            map("disappeared_devices", &self.disappeared_devices),
-            map("disappeared_ports", &self.disappeared_ports),
-            map("device_miss_counts", &self.device_miss_counts),
-        ];
-        members.into_iter().flatten().collect()
+    fn shared(&self) -> Members {
+        let mut part = Members::part();
+        part.put_map("port_states", &self.port_states);
+        part.put_list("known_devices", &self.known_devices());
+        part.put_map("anomalous_cards", &self.anomalous_cards);
+        part.put_map("disappeared_devices", &self.disappeared_devices);
+        part.put_map("disappeared_ports", &self.disappeared_ports);
+        part.put_map("device_miss_counts", &self.device_miss_counts);
+        part
     }
 
     fn known_devices(&self) -> Vec<&DeviceName> {
@@ -212,8 +183,8 @@ mod tests {
 
     fn text(told: &Told) -> String {
         let mut file = Members::of_file(Vec::new());
-        told.put_shared(&mut file);
-        told.put_own(&mut file);
+        file.put_all(&told.shared);
+        file.put_all(&told.own);
         String::from_utf8(file.object()).unwrap()
     }
 
