@@ -124,16 +124,6 @@ pub fn read<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, YamlError>
     serde_saphyr::from_str_with_options(text, options()).map_err(|error| told(file, text, &error))
 }
 
-/// Reads every document out of `text` (they are set apart by `---`), in order.
-///
-/// # Errors
-/// As [`read`]; the first document that cannot be read decides.
-pub fn read_all<T: DeserializeOwned>(file: &str, text: &str) -> Result<Vec<T>, YamlError> {
-    within_size(file, text)?;
-    serde_saphyr::from_multiple_with_options(text, options())
-        .map_err(|error| told(file, text, &error))
-}
-
 /// The candidate that a misspelt `word` most likely means; `None` if none is near.
 #[must_use]
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

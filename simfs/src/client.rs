@@ -84,15 +84,17 @@ impl Fs {
     /// # Errors
     /// [`Refused`]: among others `ENOENT`, `EROFS`, `ENOSPC`.
     pub fn write(&mut self, path: &str, bytes: &[u8]) -> Result<usize, Refused> {
-        self.write_file(path, None, bytes)
-    }
-
-    /// Writes from a byte of a file on; how many bytes were taken.
-    ///
-    /// # Errors
-    /// As [`Fs::write`].
-    pub fn write_at(&mut self, path: &str, offset: u64, bytes: &[u8]) -> Result<usize, Refused> {
-        self.write_file(path, Some(offset), bytes)
+        let make = |fs: &mut Self| {
+            Ok(Call::Write {
+                file: fs.resolve(path)?,
+                offset: None,
+                bytes: bytes.to_vec(),
+            })
+        };
+        match self.call(Op::Write, path, make)? {
+            Reply::Written(len) => Ok(len),
+            other => unreachable!("a write says how much was written, not {other:?}"),
+        }
     }
 
     /// Cuts a file to a length, or grows it with zeros.
@@ -214,25 +216,6 @@ impl Fs {
             })
         })
         .map(drop)
-    }
-
-    fn write_file(
-        &mut self,
-        path: &str,
-        offset: Option<u64>,
-        bytes: &[u8],
-    ) -> Result<usize, Refused> {
-        let make = |fs: &mut Self| {
-            Ok(Call::Write {
-                file: fs.resolve(path)?,
-                offset,
-                bytes: bytes.to_vec(),
-            })
-        };
-        match self.call(Op::Write, path, make)? {
-            Reply::Written(len) => Ok(len),
-            other => unreachable!("a write says how much was written, not {other:?}"),
-        }
     }
 
     /// The folder that holds a path, through links, and the name in it.

@@ -175,14 +175,6 @@ impl Tree {
         Walk::new(self, None).from(NodeId::ROOT, path, true)
     }
 
-    /// As [`Tree::resolve`], but a link at the very end is not followed.
-    ///
-    /// # Errors
-    /// As [`Tree::resolve`].
-    pub fn resolve_link(&self, path: &str) -> Result<NodeId, Errno> {
-        Walk::new(self, None).from(NodeId::ROOT, path, false)
-    }
-
     /// Makes this name one that always resolves: to the node that is there, or else to a ghost, an
     /// empty folder with a number of its own that no listing shows. Its parents are made, and made
     /// again when they go.
