@@ -53,14 +53,13 @@ impl Fabric {
     pub fn new(nodes: Vec<(NodeName, Platform)>, timing: Timing) -> Self {
         // What a capture kept of one machine would stand in each of several.
         let is_one = nodes.len() == 1;
-        let mut counters = Vec::new();
         let nodes = nodes.into_iter().map(|(name, platform)| {
             let platform = if is_one {
                 platform
             } else {
                 platform.anonymous()
             };
-            Node::at_rest(&name, platform, &mut counters)
+            Node::at_rest(&name, platform)
         });
         Self {
             timing,

@@ -7,8 +7,8 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use platforms::{
-    Counters, Driver, Function, LinkEvent, Machine, NetDev, NodeName, PciAddress, Platform, Port,
-    PortNumber, Rdma, Shared, SlotRef,
+    Driver, Function, LinkEvent, Machine, NetDev, NodeName, PciAddress, Platform, Port, PortNumber,
+    Rdma, Shared, SlotRef,
 };
 use simfs::SimTime;
 
@@ -46,10 +46,9 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// A node at rest, with counters that others know where they are equal.
-    pub(crate) fn at_rest(name: &NodeName, platform: Platform, known: &mut Vec<Counters>) -> Self {
-        let mut machine = platform.machine(name);
-        machine.share_counters(known);
+    /// A node at rest.
+    pub(crate) fn at_rest(name: &NodeName, platform: Platform) -> Self {
+        let machine = platform.machine(name);
         let mut drivers: BTreeMap<&str, Arc<Driver>> = BTreeMap::new();
         let mut devices = BTreeMap::new();
         for (pci, function) in &machine.functions {

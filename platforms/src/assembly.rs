@@ -6,10 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ids::{Ids, boot_id, hash, uuid};
 use crate::profile::{Device, Interface, Model, Vfs};
+use crate::rest::CountersAtRest;
 use crate::{
-    Clock, CounterFile, CounterValue, Counters, DeviceName, Driver, Face, Function, Gpu,
-    LinkCondition, LinkLayer, Machine, Metadata, MetadataFile, NetDev, NodeName, PciAddress,
-    Platform, Port, PortNumber, PortState, Rate, Rdma, Route, Routes,
+    Clock, Counters, DeviceName, Driver, Face, Function, Gpu, LinkCondition, LinkLayer, Machine,
+    Metadata, MetadataFile, NetDev, NodeName, PciAddress, Platform, Port, PortNumber, PortState,
+    Rate, Rdma, Route, Routes,
 };
 
 /// Wall time at which every world begins: 2025-03-01T00:00:00Z, nanoseconds since 1970.
@@ -167,6 +168,7 @@ struct Making<'a> {
     machine: &'a Machine,
     device: &'a Device,
     driver: &'a Driver,
+    counters: &'a CountersAtRest,
     model: &'a Model,
     /// The physical function, if a virtual one is made.
     owner: Option<&'a Function>,
@@ -186,6 +188,7 @@ impl<'a> Making<'a> {
             machine,
             device,
             driver: platform.drivers.get(&device.driver).expect(known),
+            counters: platform.counters.get(&device.driver).expect(known),
             model: platform.profile.models.get(&device.model).expect(known),
             owner,
             ids: Ids::of(&machine.node, &device.pci, 0),
@@ -315,7 +318,6 @@ impl<'a> Making<'a> {
 
     fn netdev(&self, name: &str, port: PortNumber, ifindex: u32) -> NetDev {
         let (face, rate) = self.at_rest(port);
-        let files = self.driver.statistics.iter();
         NetDev {
             name: name.to_owned(),
             ifindex,
@@ -333,10 +335,7 @@ impl<'a> Making<'a> {
             carrier_up_count: u64::from(face.carrier),
             carrier_down_count: u64::from(face.carrier),
             dev_port: u16::from(port.0) - 1,
-            statistics: files
-                .map(|file| (file.name.as_str().into(), CounterValue::Count(file.initial)))
-                .collect::<BTreeMap<_, _>>()
-                .into(),
+            statistics: self.counters.statistics.clone(),
             lowers: Vec::new(),
         }
     }
@@ -344,19 +343,12 @@ impl<'a> Making<'a> {
     fn port(&self, port: PortNumber) -> Port {
         let Self {
             driver,
+            counters,
             ids,
             device,
             ..
         } = self;
         let (face, rate) = self.at_rest(port);
-        let at_rest = &self.platform.profile.counters;
-        let values = |files: &[CounterFile]| {
-            let value = |file: &CounterFile| {
-                let count = at_rest.get(&file.name).copied().unwrap_or(file.initial);
-                (file.name.as_str().into(), CounterValue::Count(count))
-            };
-            Counters::new(files.iter().map(value).collect())
-        };
         let managed = face.state == PortState::ACTIVE && driver.layer == LinkLayer::InfiniBand;
         let place = usize::from(port.0) - 1;
         Port {
@@ -380,8 +372,8 @@ impl<'a> Making<'a> {
             umad: driver
                 .has_umad
                 .then(|| self.machine.free_umad() + u32::from(port.0) - 1),
-            counters: values(&driver.counters),
-            hw_counters: values(&driver.hw_counters),
+            counters: counters.counters.clone(),
+            hw_counters: counters.hw_counters.clone(),
             query_error: None,
         }
     }

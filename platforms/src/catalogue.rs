@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::profile::Profile;
+use crate::rest::CountersAtRest;
 use crate::source::Source;
 use crate::yaml::{self, YamlError};
 use crate::{Driver, Platform};
@@ -197,6 +198,7 @@ impl Platforms {
             unique(&driver.source, &driver.name, known)?;
             drivers.insert(driver.name.clone(), driver);
         }
+        let counters = Arc::new(CountersAtRest::of(&drivers, &BTreeMap::new()));
         let drivers = Arc::new(drivers);
         let vendors = Arc::new(BTreeSet::from([NVIDIA_NETWORKING]));
         let mut all: BTreeMap<String, Platform> = BTreeMap::new();
@@ -205,9 +207,15 @@ impl Platforms {
             let source = Arc::new(Source::new(file, text));
             versioned(&source, "platform_version", profile.platform_version)?;
             unique(&source, &profile.name, all.contains_key(&profile.name))?;
+            let counters = if profile.counters.is_empty() {
+                Arc::clone(&counters)
+            } else {
+                Arc::new(CountersAtRest::of(&drivers, &profile.counters))
+            };
             let base = Platform {
                 profile,
                 variant: None,
+                counters,
                 drivers: Arc::clone(&drivers),
                 vendors: Arc::clone(&vendors),
                 source,

@@ -33,6 +33,7 @@ mod places;
 mod platform;
 mod problem;
 mod render;
+mod rest;
 mod schema;
 mod source;
 mod state;

@@ -37,6 +37,21 @@ impl<T> Shared<T> {
     }
 }
 
+impl<T: PartialEq> Shared<T> {
+    /// Becomes a copy of another, if the two are equal: what is equal is then kept once.
+    pub fn share_with(&mut self, other: &Self) {
+        if self == other {
+            self.0 = Arc::clone(&other.0);
+        }
+    }
+}
+
+impl<A, T: FromIterator<A>> FromIterator<A> for Shared<T> {
+    fn from_iter<I: IntoIterator<Item = A>>(items: I) -> Self {
+        Self::new(items.into_iter().collect())
+    }
+}
+
 impl<T> From<T> for Shared<T> {
     fn from(value: T) -> Self {
         Self::new(value)
@@ -327,31 +342,6 @@ pub struct NetDev {
     pub statistics: Counters,
     /// Interfaces below it: of a bond its members, of a VLAN the one it rides on.
     pub lowers: Vec<String>,
-}
-
-impl Machine {
-    /// Lets counters be those that are known already, where they are equal; others become known. What
-    /// many ports have in common is then kept once.
-    pub fn share_counters(&mut self, known: &mut Vec<Counters>) {
-        let mut share = |counters: &mut Counters| match known.iter().find(|it| *it == counters) {
-            Some(it) => counters.clone_from(it),
-            None => known.push(counters.clone()),
-        };
-        for function in self.functions.values_mut() {
-            function
-                .netdevs
-                .iter_mut()
-                .for_each(|netdev| share(&mut netdev.statistics));
-            for port in function
-                .rdma
-                .iter_mut()
-                .flat_map(|rdma| rdma.ports.values_mut())
-            {
-                share(&mut port.counters);
-                share(&mut port.hw_counters);
-            }
-        }
-    }
 }
 
 /// What `/proc/net/route` holds.

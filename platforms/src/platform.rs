@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::profile::{Profile, Roles};
 use crate::provenance::{self, Mark};
+use crate::rest::CountersAtRest;
 use crate::source::Source;
 use crate::{DeviceName, Driver, Identifiers, LinkLayer, NodeName, PciAddress, PortNumber, Role};
 
@@ -17,6 +18,8 @@ pub struct Platform {
     pub(crate) profile: Arc<Profile>,
     pub(crate) variant: Option<String>,
     pub(crate) drivers: Arc<BTreeMap<String, Driver>>,
+    /// What the counters of each driver show at rest.
+    pub(crate) counters: Arc<BTreeMap<String, CountersAtRest>>,
     /// PCI vendors whose cards the monitor at hand speaks for.
     pub(crate) vendors: Arc<BTreeSet<u16>>,
     /// The file it was read from.
