@@ -146,11 +146,7 @@ mod tests {
             ..ChairTick::default()
         };
         Tick {
-            chairs: std::collections::BTreeMap::from([(
-                platforms::NodeName::from("n"),
-                chair.into(),
-            )])
-            .into(),
+            chairs: std::iter::once((platforms::NodeName::from("n"), chair.into())).collect(),
             ..Tick::default()
         }
     }

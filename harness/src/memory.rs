@@ -407,8 +407,7 @@ impl Cast<'_, '_> {
         let mut world = self.world.borrow_mut();
         let scene = world.node(node);
         scene.polled = true;
-        let trace = scene.fs.take_trace();
-        scene.tick.reads = scene.trace.reads(trace, &scene.tick.reads);
+        scene.tick.reads = scene.trace.reads(&mut scene.fs, &scene.tick.reads);
         if let Some(exit) = scene.struck.take() {
             scene.hung.clear();
             scene.tick.exits.push(exit);

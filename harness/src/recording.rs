@@ -42,10 +42,8 @@ pub struct Tick {
 impl Tick {
     /// The last of these ticks is complete: what equals the one before is shared with it.
     pub(crate) fn ended(ticks: &mut [Self]) {
-        if let [.., before, last] = ticks
-            && before.chairs == last.chairs
-        {
-            last.chairs = before.chairs.clone();
+        if let [.., before, last] = ticks {
+            last.chairs.share_with(&before.chairs);
         }
     }
 }

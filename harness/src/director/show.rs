@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use fabric::Side;
-use platforms::NodeName;
+use platforms::{NodeName, Shared};
 use scenarios::RuleDeed;
 use simfs::{Fs, SimTime};
 
@@ -21,7 +21,7 @@ impl Director<'_> {
 
     /// Notes what a poll of this tick can see.
     pub(super) fn look(&mut self, at: SimTime) {
-        let mut nodes = BTreeMap::new();
+        let mut nodes = Shared::<BTreeMap<_, _>>::default();
         let watched = self.nodes.iter_mut();
         for (name, scene) in watched.filter(|(_, scene)| scene.chair.is_some()) {
             let Some(machine) = self.fabric.machine(name) else {
@@ -52,10 +52,9 @@ impl Director<'_> {
             let fared = self.workloads.ni(workload, seen_from, slot)?;
             Some((interface.clone(), fared))
         });
-        let nodes = match self.truth.ticks.last() {
-            Some(before) if *before.nodes == nodes => before.nodes.clone(),
-            _ => nodes.into(),
-        };
+        if let Some(before) = self.truth.ticks.last() {
+            nodes.share_with(&before.nodes);
+        }
         let truth = TickTruth {
             at,
             nodes,

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use platforms::Shared;
-use simfs::TraceEntry;
+use simfs::{Fs, TraceEntry};
 
 use crate::recording::{ChairTick, Reads};
 
@@ -12,16 +12,22 @@ use crate::recording::{ChairTick, Reads};
 #[derive(Default)]
 pub(crate) struct TraceLog {
     trace: Vec<TraceEntry>,
+    /// How many operations the file system had not kept.
+    dropped: u64,
     reads: Reads,
     state_file: Option<Arc<[u8]>>,
     tick: Shared<ChairTick>,
 }
 
 impl TraceLog {
-    /// The lines of a trace, behind those that the tick has already.
-    pub(crate) fn reads(&mut self, trace: Vec<TraceEntry>, already: &Reads) -> Reads {
-        if !already.is_empty() {
-            let lines = already.iter().cloned().chain(trace.iter().map(line));
+    /// The lines of what was done since this was last asked, behind those that the tick has already.
+    pub(crate) fn reads(&mut self, fs: &mut Fs, already: &Reads) -> Reads {
+        let (trace, dropped) = (fs.take_trace(), fs.trace_dropped());
+        let lost = dropped - std::mem::replace(&mut self.dropped, dropped);
+        if !already.is_empty() || lost > 0 {
+            let gap = (lost > 0).then(|| format!("{lost} operations before these were not kept"));
+            let known = already.iter().cloned().chain(gap.map(Into::into));
+            let lines = known.chain(trace.iter().map(line));
             return lines.collect::<Vec<_>>().into();
         }
         let same = |(one, other): (&TraceEntry, &TraceEntry)| {
@@ -58,13 +64,46 @@ impl TraceLog {
 
     /// A tick that ends, shared with the one before if the chair did the same.
     pub(crate) fn ended(&mut self, tick: ChairTick) -> Shared<ChairTick> {
-        if *self.tick != tick {
-            self.tick = tick.into();
-        }
-        self.tick.clone()
+        let mut tick = Shared::from(tick);
+        tick.share_with(&self.tick);
+        self.tick = tick.clone();
+        tick
     }
 }
 
 fn line(entry: &TraceEntry) -> Arc<str> {
     entry.to_string().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use simfs::{Edit, Value};
+
+    use super::*;
+
+    fn after(polls: &[usize]) -> Vec<Reads> {
+        let mut fs = Fs::new();
+        fs.apply(&[Edit::File {
+            path: "state".into(),
+            value: Value::Bytes(b"4: ACTIVE".to_vec()),
+        }]);
+        let mut log = TraceLog::default();
+        let polls = polls.iter().map(|reads| {
+            for _ in 0..*reads {
+                fs.read("state").expect("the file is there");
+            }
+            log.reads(&mut fs, &Reads::default())
+        });
+        polls.collect()
+    }
+
+    #[test]
+    fn operations_that_were_not_kept_are_told_where_they_are_missing() {
+        let [runaway, next] = &after(&[65_536 + 3, 1])[..] else {
+            panic!("two polls");
+        };
+        assert_eq!(runaway.len(), 1 + 65_536);
+        assert_eq!(&*runaway[0], "3 operations before these were not kept");
+        assert_eq!(next.to_lines(), ["read /state: 9"]);
+    }
 }

@@ -105,8 +105,8 @@ impl Station {
 
     /// What was read and written since this was last asked belongs to the present tick.
     pub(super) fn note_reads(&mut self) {
-        let trace = self.fs().take_trace();
-        self.tick.reads = self.trace.reads(trace, &self.tick.reads);
+        let mut fs = self.fs.lock().unwrap_or_else(PoisonError::into_inner);
+        self.tick.reads = self.trace.reads(&mut fs, &self.tick.reads);
     }
 
     /// What was read and written since this was last asked is no part of a poll.

@@ -81,12 +81,9 @@ mod tests {
             ..ChairTick::default()
         };
         change(&mut chair);
-        let chairs =
-            std::collections::BTreeMap::from([(platforms::NodeName::from("n"), chair.into())])
-                .into();
         Recording {
             ticks: vec![Tick {
-                chairs,
+                chairs: std::iter::once((platforms::NodeName::from("n"), chair.into())).collect(),
                 ..Tick::default()
             }],
             ..Recording::default()

@@ -1,7 +1,6 @@
 //! Drills made by hand, a store of their own, and what stands in it.
 
 use std::{
-    collections::BTreeMap,
     fs,
     path::PathBuf,
     sync::mpsc::{Receiver, channel},
@@ -93,7 +92,7 @@ pub(crate) fn recording(arm: Arm, polls: &[&[(&str, &[Call])]]) -> Recording {
         });
         Tick {
             at: SimTime::from_ms(second * 1000),
-            chairs: chairs.collect::<BTreeMap<_, _>>().into(),
+            chairs: chairs.collect(),
         }
     });
     Recording {

@@ -1,7 +1,7 @@
 //! `--store` with a real PostgreSQL server, which is killed in the middle of a run.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     path::Path,
     process::{Child, Command, Stdio},
     slice,
@@ -12,7 +12,7 @@ use harness::{
     Call, ChairTick, Recording, Tick,
     store::{Ending, Limits, Run, Store},
 };
-use platforms::{NodeName, Shared};
+use platforms::NodeName;
 use postgres::{Client, fallible_iterator::FallibleIterator as _};
 use proto::HealthEvent;
 use rstest::rstest;
@@ -333,7 +333,7 @@ fn take(store: &mut Store, events: &[HealthEvent]) {
     let recording = Recording {
         arm: Some(scenarios::Arm::Memory),
         ticks: vec![Tick {
-            chairs: BTreeMap::from([(node, Shared::from(chair))]).into(),
+            chairs: std::iter::once((node, chair.into())).collect(),
             ..Tick::default()
         }],
         ..Recording::default()
