@@ -4,15 +4,11 @@
 //! `name`, else by its number, from 0. The text is read once more, as it stands; what it means is
 //! not known here. Start at [`Places::of`] and [`Places::find`].
 
-use std::fmt;
-
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-
-use crate::yaml::{self, Place, Spanned, YamlError};
+use crate::yaml::{self, Key, Node, Place, Value, YamlError};
 
 /// The values of a file with their places.
 #[derive(Clone, Debug)]
-pub(crate) struct Places(Value);
+pub(crate) struct Places(Node);
 
 impl Places {
     /// Of this text.
@@ -22,136 +18,47 @@ impl Places {
 
     /// The place of the value at `path`, if there is one.
     pub(crate) fn find(&self, path: &str) -> Option<Place> {
-        path.split('.')
-            .try_fold(&self.0, |value, key| value.below(key))
-            .map(|value| value.place)
+        self.at(path).map(|node| node.place)
     }
 
     /// Whether the value at `path` is this text, or a list that has it.
     pub(crate) fn says(&self, path: &str, text: &str) -> bool {
-        let value = path
-            .split('.')
-            .try_fold(&self.0, |value, key| value.below(key));
-        match value.map(|value| &value.of) {
-            Some(Kind::Text(own)) => own == text,
-            Some(Kind::List(list)) => list
-                .iter()
-                .any(|element| matches!(&element.of, Kind::Text(own) if own == text)),
-            _ => false,
-        }
-    }
-}
-
-/// A value and where it begins.
-#[derive(Clone, Debug)]
-struct Value {
-    place: Place,
-    of: Kind,
-}
-
-#[derive(Clone, Debug)]
-enum Kind {
-    Text(String),
-    List(Vec<Value>),
-    Map(Vec<(String, Value)>),
-}
-
-impl Value {
-    fn below(&self, key: &str) -> Option<&Self> {
-        match &self.of {
-            Kind::Text(_) => None,
-            Kind::Map(pairs) => {
-                let (_, value) = pairs.iter().find(|(name, _)| name == key)?;
-                Some(value)
-            }
-            Kind::List(list) => {
-                let named = list.iter().find(|value| value.is_named(key));
-                named.or_else(|| list.get(key.parse::<usize>().ok()?))
-            }
-        }
-    }
-
-    fn is_named(&self, key: &str) -> bool {
-        let Kind::Map(pairs) = &self.of else {
-            return false;
-        };
-        let name = pairs.iter().find(|(name, _)| name == "name");
-        matches!(name, Some((_, Value { of: Kind::Text(name), .. })) if name == key)
-    }
-}
-
-impl<'de> Deserialize<'de> for Value {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let spanned = Spanned::<Kind>::deserialize(deserializer)?;
-        Ok(Self {
-            place: spanned.referenced.into(),
-            of: spanned.value,
+        self.at(path).is_some_and(|node| match &node.value {
+            Value::List(list) => list.iter().any(|element| is_text(element, text)),
+            _ => is_text(node, text),
         })
     }
-}
 
-impl<'de> Deserialize<'de> for Kind {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(AnyKind)
+    fn at(&self, path: &str) -> Option<&Node> {
+        path.split('.').try_fold(&self.0, below)
     }
 }
 
-struct AnyKind;
-
-impl<'de> Visitor<'de> for AnyKind {
-    type Value = Kind;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Kind, E> {
-        Ok(Kind::Text(String::new()))
-    }
-
-    fn visit_none<E>(self) -> Result<Kind, E> {
-        Ok(Kind::Text(String::new()))
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Kind, D::Error> {
-        Kind::deserialize(deserializer)
-    }
-
-    fn visit_bool<E>(self, truth: bool) -> Result<Kind, E> {
-        Ok(Kind::Text(truth.to_string()))
-    }
-
-    fn visit_i64<E>(self, number: i64) -> Result<Kind, E> {
-        Ok(Kind::Text(number.to_string()))
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<Kind, E> {
-        Ok(Kind::Text(number.to_string()))
-    }
-
-    fn visit_f64<E>(self, number: f64) -> Result<Kind, E> {
-        Ok(Kind::Text(number.to_string()))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Kind, E> {
-        Ok(Kind::Text(text.to_owned()))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Kind, A::Error> {
-        let mut list = Vec::new();
-        while let Some(value) = seq.next_element()? {
-            list.push(value);
+fn below<'a>(node: &'a Node, key: &str) -> Option<&'a Node> {
+    match &node.value {
+        Value::Map(pairs) => under(pairs, key),
+        Value::List(list) => {
+            let named = list.iter().find(|element| is_named(element, key));
+            named.or_else(|| list.get(key.parse::<usize>().ok()?))
         }
-        Ok(Kind::List(list))
+        _ => None,
     }
+}
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Kind, A::Error> {
-        let mut pairs = Vec::new();
-        while let Some(pair) = map.next_entry()? {
-            pairs.push(pair);
-        }
-        Ok(Kind::Map(pairs))
-    }
+fn under<'a>(pairs: &'a [(Key, Node)], key: &str) -> Option<&'a Node> {
+    let (_, node) = pairs.iter().find(|(known, _)| known.name == key)?;
+    Some(node)
+}
+
+fn is_named(node: &Node, name: &str) -> bool {
+    let Value::Map(pairs) = &node.value else {
+        return false;
+    };
+    under(pairs, "name").is_some_and(|own| is_text(own, name))
+}
+
+fn is_text(node: &Node, text: &str) -> bool {
+    matches!(&node.value, Value::Text(own) if own == text)
 }
 
 #[cfg(test)]

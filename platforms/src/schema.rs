@@ -14,8 +14,8 @@ use crate::Driver;
 use crate::profile::Profile;
 use asking::{Asked, Step, ask};
 
-/// Draft 2020-12.
-const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
+/// What `$schema` names: JSON Schema, draft 2020-12.
+pub const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// The form of a platform's file.
 #[must_use]

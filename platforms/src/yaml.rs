@@ -3,15 +3,20 @@
 //! One call, [`read`], turns a text into a value and an error into something a person can act on:
 //! file, line, column, the line itself, what is allowed there, and the nearest known key. Unknown
 //! keys are refused by the types (`deny_unknown_fields`), duplicate keys, alias bombs, deep nests
-//! and texts above [`MAX_BYTES`] here. It opens no file: the caller brings the text.
+//! and texts above [`MAX_BYTES`] here. A text whose values must be told of one by one is read as a
+//! [`Node`]. It opens no file: the caller brings the text.
+
+mod node;
 
 use std::fmt;
 
 use serde::de::DeserializeOwned;
 use serde_saphyr::budget::BudgetBreach;
-use serde_saphyr::{DuplicateKeyPolicy, Error, MergeKeyPolicy, Options, RequireIndent};
+use serde_saphyr::{
+    DuplicateKeyPolicy, Error, Location, MergeKeyPolicy, Options, RequireIndent, Spanned,
+};
 
-pub use serde_saphyr::{Location, Spanned};
+pub use self::node::{Key, Node, Value};
 
 /// The longest text that is read, in bytes (1 MiB). Chosen: hundreds of times the longest shipped file.
 pub const MAX_BYTES: usize = 1024 * 1024;

@@ -9,6 +9,7 @@ mod link;
 mod load;
 
 use fabric::{CounterChange, StickAt};
+use platforms::yaml::{Node, Value};
 use platforms::{CounterValue, DeviceName, PhysState, PortState, Rate};
 use simfs::SimTime;
 
@@ -16,7 +17,6 @@ use crate::deed::{CharDeviceKind, DeedLine, DeedSaid, DeviceVerb, NamesSaid, Por
 use crate::duration;
 use crate::error::ScenarioError;
 use crate::handle;
-use crate::node::{Node, Value};
 use crate::reader::{Fields, Source};
 use crate::story::FileOp;
 use crate::subject::{Context, Nodes};

@@ -14,12 +14,12 @@ use std::collections::BTreeMap;
 use crate::deed_reader::verb;
 use crate::error::ScenarioError;
 use crate::expect::{EventSaid, ExpectLine, ExpectSaid};
-use crate::node::{Key, Node, Value};
 use crate::reader::{Fields, Source};
 use crate::story::{StateFileIs, Times, Tone};
 use crate::subject::{Context, Nodes};
 use crate::words::{EVENT_QUALIFIERS, EXPECTATION_QUALIFIERS, EXPECTATIONS, KeyWord, Word};
 
+use platforms::yaml::{Key, Node, Value};
 pub(crate) use qualifiers::polls;
 use qualifiers::{messages, stamped, tally, times};
 

@@ -1,11 +1,11 @@
 //! On which platforms a scenario is told: `platforms:`.
 
+use platforms::yaml::{Node, Value};
 use platforms::{DeviceName, LinkLayer, Machine, Role, Routes};
 
 use crate::error::ScenarioError;
 use crate::ground::{Ground, default_route};
 use crate::handle::{Bound, names};
-use crate::node::{Node, Value};
 use crate::reader::Source;
 use crate::words::{PLATFORMS, ROLES_OF_WITH, WITH};
 

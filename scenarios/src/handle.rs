@@ -4,12 +4,11 @@
 
 use std::collections::BTreeSet;
 
-use platforms::yaml::Place;
+use platforms::yaml::{Node, Place, Value};
 use platforms::{DeviceName, LinkLayer, PciAddress, Role};
 use workloads::mpib::Rail;
 
 use crate::error::ScenarioError;
-use crate::node::{Node, Value};
 use crate::reader::{Fields, Source};
 use crate::subject::{Context, Subjects};
 use crate::words::HANDLE;

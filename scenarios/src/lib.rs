@@ -21,7 +21,6 @@ mod fitness;
 mod ground;
 mod handle;
 mod message;
-mod node;
 mod order;
 mod polls;
 mod reader;

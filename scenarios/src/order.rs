@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use platforms::yaml;
+use platforms::yaml::{self, Node};
 use platforms::{NodeName, Platform};
 use simfs::SimTime;
 
@@ -11,7 +11,6 @@ use crate::doing::Doing;
 use crate::error::Unfit;
 use crate::ground::Ground;
 use crate::handle::Handle;
-use crate::node::Node;
 use crate::polls::Polls;
 use crate::reader::Source;
 use crate::story::Deed;

@@ -3,12 +3,11 @@
 //! It knows kinds of values, not what any word of the language does.
 
 use platforms::LinkLayer;
-use platforms::yaml::{Place, YamlError, nearest};
+use platforms::yaml::{Key, Node, Place, Value, YamlError, nearest};
 use simfs::{Errno, SimTime};
 
 use crate::duration;
 use crate::error::ScenarioError;
-use crate::node::{Key, Node, Value};
 use crate::words::{KeyWord, Word};
 
 type Read<T> = Result<T, ScenarioError>;

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use platforms::yaml::{self, Place};
+use platforms::yaml::{self, Node, Place, Value};
 use platforms::{NodeName, Platform, Platforms};
 use simfs::SimTime;
 
@@ -14,7 +14,6 @@ use crate::expect::ExpectLine;
 use crate::fitness::{Fit, Fitness};
 use crate::ground::Ground;
 use crate::handle::Handle;
-use crate::node::{Node, Value};
 use crate::reader::{Fields, Source};
 use crate::step::{GivenSaid, StepSaid};
 use crate::story::{Arm, ChecksRun, Heal, Story};

@@ -4,6 +4,7 @@
 //! knows. It says which keys there are and, where that is plain, what they take; it leaves out what only
 //! a parser can say: whether a handle exists, whether times go backwards. Start at [`scenario_schema`].
 
+use platforms::SCHEMA_DIALECT;
 use serde_json::{Map, Value, json};
 
 use crate::words::{
@@ -11,9 +12,6 @@ use crate::words::{
     FILE, HANDLE, HEAL, IN_POLL, KeyWord, LNET, MPIB, PLATFORMS, REBOOT, STEP, WITH, WORLD,
     WORLD_NODE, WORLD_RAIL, Word, WordKind,
 };
-
-/// Draft 2020-12.
-const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// The form of a scenario's file.
 #[must_use]
@@ -79,7 +77,7 @@ pub fn world_schema() -> Value {
 }
 
 fn headed(mut schema: Value, title: &str, required: Vec<Value>, defs: Value) -> Value {
-    schema["$schema"] = json!(DIALECT);
+    schema["$schema"] = json!(SCHEMA_DIALECT);
     schema["title"] = json!(title);
     schema["required"] = Value::Array(required);
     schema["$defs"] = defs;

@@ -1,6 +1,6 @@
 //! A step of the timeline as said: when, at which moment, what is done, what is expected.
 
-use platforms::yaml::Place;
+use platforms::yaml::{Node, Place};
 use simfs::SimTime;
 
 use crate::deed::{DeedLine, DeedSaid, MonitorSaid};
@@ -8,7 +8,6 @@ use crate::deed_reader::{self, WRITES};
 use crate::error::ScenarioError;
 use crate::expect::ExpectLine;
 use crate::expect_reader;
-use crate::node::Node;
 use crate::reader::Source;
 use crate::story::{FileOp, Signal};
 use crate::subject::{Context, FileSaid, Nodes};

@@ -5,11 +5,10 @@
 
 use std::collections::BTreeSet;
 
-use platforms::yaml::Place;
+use platforms::yaml::{Node, Place, Value};
 use platforms::{DeviceName, PortNumber};
 
 use crate::error::ScenarioError;
-use crate::node::{Node, Value};
 use crate::reader::Source;
 use crate::words::KeyWord;
 

@@ -5,7 +5,7 @@
 mod telling;
 
 use platforms::Role;
-use platforms::yaml::Place;
+use platforms::yaml::{Node, Place, Value};
 use simfs::SimTime;
 use workloads::mpib::{Bytes, Retries};
 use workloads::{lnet, mpib};
@@ -13,7 +13,6 @@ use workloads::{lnet, mpib};
 use crate::deed_reader::positive;
 use crate::duration;
 use crate::error::ScenarioError;
-use crate::node::{Node, Value};
 use crate::reader::{Fields, Source};
 use crate::words::{LNET, MPIB};
 use crate::world::range;

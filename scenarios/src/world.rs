@@ -5,12 +5,11 @@
 
 use std::net::Ipv4Addr;
 
-use platforms::yaml::{self, Place};
+use platforms::yaml::{self, Node, Place};
 use platforms::{DeviceName, PortNumber};
 use workloads::mpib::Rail;
 
 use crate::error::ScenarioError;
-use crate::node::Node;
 use crate::reader::{Fields, Source};
 use crate::words::{CABLE, WORLD, WORLD_NODE, WORLD_RAIL};
 

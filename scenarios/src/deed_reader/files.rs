@@ -1,8 +1,9 @@
 //! Reading rules on files: `read`, `list`, `write`.
 
+use platforms::yaml::Node;
+
 use super::{Line, Read, counted, positive};
 use crate::deed::DeedSaid;
-use crate::node::Node;
 use crate::story::{FileOp, HangEnd, RuleEffect, RuleLasting};
 use crate::subject::FileSaid;
 

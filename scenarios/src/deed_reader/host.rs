@@ -4,13 +4,13 @@
 use super::files::WRITES;
 use super::{Line, Read, flags, positive};
 use crate::deed::{DeedSaid, MetadataSaid, MonitorSaid, NamesSaid, RebootSaid, RoutesSaid};
-use crate::node::Value;
 use crate::story::{
     ConnectorBehaviour, ConnectorDeed, ConnectorLasting, RuleEffect, RuleLasting, Signal,
     StateFileDeed,
 };
 use crate::subject::FileSaid;
 use crate::words::{KeyWord, REBOOT};
+use platforms::yaml::Value;
 use simfs::SimTime;
 
 impl Line<'_, '_> {

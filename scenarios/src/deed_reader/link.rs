@@ -2,10 +2,10 @@
 
 use fabric::Side;
 use fabric::ends::{LinkDownReason, PortErrorAction};
+use platforms::yaml::{Node, Value};
 
 use super::{Line, Read};
 use crate::deed::{DeedSaid, PortVerb};
-use crate::node::{Node, Value};
 use crate::reader::Source;
 
 /// The two ends by name.

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use platforms::yaml::Place;
+use platforms::yaml::{Place, Value};
 use workloads::lnet::{Deed, MsgStatus, NidPattern, Pace, RuleSpec};
 use workloads::mpib::SupBandwidth;
 
 use super::{Line, Read, positive};
 use crate::deed::{AgentSaid, DeedSaid};
-use crate::node::Value;
 
 impl Line<'_, '_> {
     /// The workload that the line is about; whether there is one of that name is found out when the

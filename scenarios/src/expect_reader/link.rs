@@ -1,11 +1,11 @@
 //! Reading what both ends of a link are expected to remember.
 
 use fabric::ends::{LinkDownReason, OfflineDisabledReason, Pair};
+use platforms::yaml::{Node, Value};
 
 use super::{Line, Read};
 use crate::deed_reader::reason;
 use crate::expect::ExpectSaid;
-use crate::node::{Node, Value};
 use crate::story::{EndIs, PairIs};
 use crate::words::END_IS;
 

@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use platforms::yaml::Node;
 use simfs::SimTime;
 use workloads::{Cause, Fate};
 
@@ -9,7 +10,6 @@ use super::{Line, Read};
 use crate::duration;
 use crate::expect::{ExpectSaid, LnetSaid};
 use crate::handle::Bound;
-use crate::node::Node;
 use crate::story::{Verdict, WorkloadIs};
 
 impl Line<'_, '_> {

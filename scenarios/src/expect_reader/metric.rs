@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use platforms::yaml::{Key, Node, Value};
+
 use super::{Line, Read};
 use crate::error::ScenarioError;
 use crate::expect::ExpectSaid;
 use crate::handle::Bound;
 use crate::message::{self, Part};
-use crate::node::{Node, Value};
 use crate::story::MetricIs;
 
 impl Line<'_, '_> {
@@ -32,7 +33,7 @@ impl Line<'_, '_> {
     fn labels(&self, node: &Node) -> Read<BTreeMap<String, String>> {
         let source = self.source;
         let fields = source.open_map(node, "labels")?;
-        let label = |(key, node): &(crate::node::Key, Node)| {
+        let label = |(key, node): &(Key, Node)| {
             let text = match &node.value {
                 Value::Truth(truth) => truth.to_string(),
                 _ => source.any_text(node, "a label's text")?,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use platforms::LinkLayer;
-use platforms::yaml::Place;
+use platforms::yaml::{Node, Place, Value};
 use simfs::SimTime;
 
 use super::{Line, Read};
@@ -12,7 +12,6 @@ use crate::duration;
 use crate::error::ScenarioError;
 use crate::expect::{Distinct, Tally, WindowSaid};
 use crate::message;
-use crate::node::{Node, Value};
 use crate::reader::{Fields, Source};
 use crate::story::Times;
 use crate::subject::Context;

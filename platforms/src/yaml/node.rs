@@ -1,26 +1,27 @@
 //! A YAML text as a tree in which every value and every key knows its place.
 //!
-//! The language is read from this tree by hand, with the table of [`crate::Word`]s: so a misspelt
-//! key, a key that is there twice and a value of the wrong kind each get their own place and their
-//! own list of what is allowed. It leaves out what any word means.
+//! What is read from this tree by hand can tell of a misspelt key, of a key that is there twice and of
+//! a value of the wrong kind where each stands, with a list of what is allowed. It leaves out what any
+//! word means. Start at [`Node`].
 
 use std::fmt;
 
-use platforms::yaml::{Place, Spanned};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+
+use super::{Place, Spanned};
 
 /// A value and where it stands.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Node {
+pub struct Node {
     /// Where it begins.
-    pub(crate) place: Place,
+    pub place: Place,
     /// What it is.
-    pub(crate) value: Value,
+    pub value: Value,
 }
 
 /// What a value is.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) enum Value {
+pub enum Value {
     /// `null`, or nothing at all.
     #[default]
     Null,
@@ -40,16 +41,17 @@ pub(crate) enum Value {
 
 /// A key and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Key {
+pub struct Key {
     /// Where it begins.
-    pub(crate) place: Place,
+    pub place: Place,
     /// The key.
-    pub(crate) name: String,
+    pub name: String,
 }
 
 impl Value {
     /// The kind of value, for an error text.
-    pub(crate) fn kind(&self) -> &'static str {
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
         match self {
             Self::Null => "nothing",
             Self::Truth(_) => "a truth value",
