@@ -99,9 +99,8 @@ impl Agenda {
 mod tests {
     use super::*;
 
-    #[test]
-    fn at_equal_times_rank_decides_and_then_the_order_of_scheduling() {
-        let slot = |port| SlotRef {
+    fn slot(port: u8) -> SlotRef {
+        SlotRef {
             node: NodeName::from("n"),
             pci: PciAddress {
                 domain: 0,
@@ -110,7 +109,11 @@ mod tests {
                 function: 0,
             },
             port: platforms::PortNumber(port),
-        };
+        }
+    }
+
+    #[test]
+    fn at_equal_times_rank_decides_and_then_the_order_of_scheduling() {
         let mut agenda = Agenda::default();
         let at = SimTime::from_secs(1);
         agenda.schedule(at, Rank::SubnetManager, Step::Reach(slot(1), Stage::Armed));
@@ -134,5 +137,15 @@ mod tests {
             ]
         );
         assert!(agenda.is_empty());
+    }
+
+    #[test]
+    fn nobody_waits_for_the_subnet_manager_alone() {
+        let mut agenda = Agenda::default();
+        agenda.schedule(SimTime::ZERO, Rank::SubnetManager, Step::Read(slot(1)));
+        assert!(agenda.is_empty());
+        let step = Step::Reach(slot(1), Stage::Armed);
+        agenda.schedule(SimTime::ZERO, Rank::SubnetManager, step);
+        assert!(!agenda.is_empty());
     }
 }

@@ -3,7 +3,7 @@
 //! A counter has one name over all of a port: files in `counters/` and `hw_counters/`, in its net
 //! device's `statistics/`, and the net device's carrier counts. Start at [`Node::change`].
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use platforms::{CounterValue, LinkEvent, NetDev, PciAddress, PortNumber, Restart, SlotRef};
 use simfs::SimTime;
@@ -131,48 +131,59 @@ impl Node {
         number: PortNumber,
         restart: Restart,
     ) {
-        let jack = self.jack_mut(pci, number);
-        let keeps = jack.driver.keeps.get(&restart);
-        let kept = keeps.is_some_and(|keeps| keeps.counters);
-        let hw_kept = keeps.is_some_and(|keeps| keeps.hw_counters);
-        if !kept && !hw_kept {
-            jack.veiled.values_mut().for_each(|count| *count = 0);
-        }
-        let initial: BTreeMap<String, u64> = {
-            let files = jack.driver.counters.iter().chain(&jack.driver.hw_counters);
-            files
-                .map(|file| (file.name.clone(), file.initial))
-                .collect()
+        let keeps = self.jack_mut(pci, number).driver.keeps.get(&restart);
+        let (counters, hw_counters) =
+            keeps.map_or((false, false), |keeps| (keeps.counters, keeps.hw_counters));
+        self.begin_counters(pci, number, !counters, !hw_counters);
+    }
+
+    /// Starts every count of a port anew, as on new hardware.
+    pub(crate) fn new_counters(&mut self, pci: PciAddress, number: PortNumber) {
+        self.begin_counters(pci, number, true, true);
+        self.restart_netdev(pci, number);
+    }
+
+    /// Starts the counts in `counters/`, and those in `hw_counters/`, behind a veil or before it.
+    fn begin_counters(
+        &mut self,
+        pci: PciAddress,
+        number: PortNumber,
+        counters: bool,
+        hw_counters: bool,
+    ) {
+        let Some(port) = self.port(pci, number) else {
+            return;
         };
-        if let Some(port) = self.port_mut(pci, number) {
-            let counters = port.counters.iter_mut().filter(|_| !kept);
-            for (name, value) in counters.chain(port.hw_counters.iter_mut().filter(|_| !hw_kept)) {
-                if let CounterValue::Count(count) = value {
-                    *count = initial.get(&**name).copied().unwrap_or(0);
-                }
-            }
+        let counters = port.counters.keys().filter(|_| counters);
+        let names = counters.chain(port.hw_counters.keys().filter(|_| hw_counters));
+        let names: Vec<Arc<str>> = names.cloned().collect();
+        let driver = Arc::clone(&self.jack_mut(pci, number).driver);
+        for name in names {
+            let file = driver.counter(&name);
+            self.begin(pci, number, &name, file.map_or(0, |file| file.initial));
         }
     }
 
-    /// Sets every count of a port to zero, as on new hardware.
-    pub(crate) fn zero_counters(&mut self, pci: PciAddress, number: PortNumber) {
-        self.jack_mut(pci, number)
-            .veiled
-            .values_mut()
-            .for_each(|count| *count = 0);
-        if let Some(port) = self.port_mut(pci, number) {
-            for value in port
-                .counters
-                .values_mut()
-                .chain(port.hw_counters.values_mut())
-            {
-                if let CounterValue::Count(count) = value {
-                    *count = 0;
-                }
-            }
+    /// Starts a port's net device anew: it has just been registered, has no carrier yet and has counted
+    /// nothing.
+    pub(crate) fn restart_netdev(&mut self, pci: PciAddress, number: PortNumber) {
+        let Some(netdev) = self.netdev_mut(pci, number) else {
+            return;
+        };
+        netdev.carrier = false;
+        (netdev.carrier_up_count, netdev.carrier_down_count) = (0, 0);
+        let names: Vec<Arc<str>> = netdev.statistics.keys().cloned().collect();
+        for name in names {
+            self.begin(pci, number, &name, 0);
         }
-        if let Some(netdev) = self.netdev_mut(pci, number) {
-            restart_netdev(netdev);
+    }
+
+    /// Lets a count begin at this number, behind a veil or before it.
+    fn begin(&mut self, pci: PciAddress, number: PortNumber, name: &str, initial: u64) {
+        if let Some(count) = self.jack_mut(pci, number).veiled.get_mut(name) {
+            *count = initial;
+        } else if let Some(CounterValue::Count(count)) = self.counter_mut(pci, number, name) {
+            *count = initial;
         }
     }
 
@@ -277,20 +288,6 @@ impl Jack {
             .iter()
             .map(|name| (name.as_str().into(), packets));
         words.chain(packets).collect()
-    }
-}
-
-/// Starts a net device's counts anew: it has just been registered, and has no carrier yet.
-pub(crate) fn restart_netdev(netdev: &mut NetDev) {
-    (
-        netdev.carrier,
-        netdev.carrier_up_count,
-        netdev.carrier_down_count,
-    ) = (false, 0, 0);
-    for value in netdev.statistics.values_mut() {
-        if let CounterValue::Count(count) = value {
-            *count = 0;
-        }
     }
 }
 

@@ -9,7 +9,7 @@ use platforms::{
     SlotRef,
 };
 
-use crate::{counters::restart_netdev, device::Device, node::Node};
+use crate::{device::Device, node::Node};
 
 /// ARP hardware type of IP over InfiniBand (`ARPHRD_INFINIBAND`, `include/uapi/linux/if_arp.h`).
 const ARP_INFINIBAND: u16 = 32;
@@ -28,7 +28,7 @@ impl Node {
             rdma.fw_ver = next_firmware(&rdma.fw_ver);
         }
         for port in self.port_numbers(pci) {
-            self.zero_counters(pci, port);
+            self.new_counters(pci, port);
         }
     }
 
@@ -96,7 +96,7 @@ impl Node {
         self.devices.insert(pci, device);
         self.number(pci, &Ids::of(self.name(), &pci, 0));
         for port in self.port_numbers(pci) {
-            self.zero_counters(pci, port);
+            self.new_counters(pci, port);
         }
     }
 
@@ -121,8 +121,8 @@ impl Node {
         let (ifindex, lid) = (self.take_ifindex(), self.free_lid());
         if let Some(netdev) = self.netdev_mut(pci, number) {
             (netdev.arp_type, netdev.mtu, netdev.ifindex) = (driver.arp_type, driver.mtu, ifindex);
-            restart_netdev(netdev);
         }
+        self.restart_netdev(pci, number);
         if let Some(port) = self.port_mut(pci, number) {
             (port.layer, port.cap_mask, port.gid_table) =
                 (layer, driver.cap_mask, driver.gid_table);

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use platforms::{Machine, PciAddress, Port, PortNumber, Rdma, Restart, Shared};
 
-use crate::{ActionError, counters::restart_netdev, device::Attachment, node::Node};
+use crate::{ActionError, device::Attachment, node::Node};
 
 impl Node {
     /// Whether the function is on the bus.
@@ -104,9 +104,11 @@ impl Node {
         let kept = restart.is_none_or(|restart| device.keeps(restart, |keeps| keeps.netdev));
         for netdev in netdevs.iter_mut().filter(|_| !kept) {
             netdev.ifindex = self.take_ifindex();
-            restart_netdev(netdev);
         }
         self.function_mut(pci).netdevs = netdevs;
+        for port in self.port_numbers(pci).into_iter().filter(|_| !kept) {
+            self.restart_netdev(pci, port);
+        }
     }
 
     fn register_rdma(&mut self, pci: PciAddress) {

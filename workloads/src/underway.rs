@@ -25,7 +25,7 @@ pub use plan::{
 };
 
 use self::{job::JobLoad, storage::StorageLoad};
-use crate::{lnet, mpib};
+use crate::lnet;
 
 /// Why a workload cannot be begun, or cannot have something done to it.
 #[derive(Debug, thiserror::Error)]
@@ -92,12 +92,6 @@ impl Underway {
             loads,
             away: BTreeSet::new(),
         })
-    }
-
-    /// Whether there is none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.loads.is_empty()
     }
 
     /// Takes every workload to the fabric's present time.
@@ -192,15 +186,6 @@ impl Underway {
         match &self.loads.get(name)?.kind {
             Kind::Storage(storage) => Some(storage.lnet()),
             Kind::Job(_) => None,
-        }
-    }
-
-    /// The job of a collective workload.
-    #[must_use]
-    pub fn job(&self, name: &str) -> Option<&mpib::Job> {
-        match &self.loads.get(name)?.kind {
-            Kind::Storage(_) => None,
-            Kind::Job(job) => Some(job.job()),
         }
     }
 }

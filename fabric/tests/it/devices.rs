@@ -550,3 +550,36 @@ fn what_is_impossible_is_refused_and_changes_nothing() {
             .contains("hint: its nodes are `node-1`")
     );
 }
+
+/// A name that is free because its bearer is not on the bus can be given to another.
+#[test]
+fn a_driver_that_is_loaded_gives_the_names_of_the_absent_away_and_of_no_other() {
+    let mut world = world_of(InfiniBand);
+    let [one, absent, present] = [0, 1, 2].map(|nth| slot(&world, nth));
+    let [gone, taken] = [&absent, &present].map(|slot| name(&world, slot));
+    act(&mut world, Action::Remove(function(&absent)));
+    act(&mut world, Action::DriverUnload(node()));
+    let load = |name: &str| Action::DriverLoad {
+        node: node(),
+        names: BTreeMap::from([(one.pci, DeviceName::from(name))]),
+    };
+    let refused = world.act(&load(&taken)).expect_err("another bears it");
+    assert!(
+        matches!(refused, ActionError::NameTaken { .. }),
+        "{refused}"
+    );
+    act(&mut world, load(&gone));
+    to_ms(&mut world, 1_000);
+    assert_eq!(name(&world, &one), gone);
+}
+
+#[test]
+fn the_ports_of_a_node_are_those_of_functions_off_the_bus_too() {
+    let mut world = world_of(InfiniBand);
+    let all = world.slots_of(&node());
+    let one = slot(&world, 0);
+    assert!(all.contains(&one) && all.is_sorted(), "{all:?}");
+    act(&mut world, Action::Remove(function(&one)));
+    assert_eq!(world.slots_of(&node()), all);
+    assert_eq!(world.slots_of(&platforms::NodeName::from("node-9")), []);
+}

@@ -69,6 +69,27 @@ fn a_carrier_count_is_always_a_number(#[case] name: &str) {
 }
 
 #[test]
+fn a_port_without_an_interface_has_none_to_act_on() {
+    let mut world = world("aws-p5");
+    let ports = world.ports(&node()).into_iter().map(|port| port.slot);
+    let bare = ports
+        .into_iter()
+        .find(|slot| netdev(&world, slot).is_none());
+    let bare = bare.expect("EFA ports have none");
+    let expected = ActionError::NoInterface(bare.clone());
+    let down = Action::Interface {
+        slot: bare.clone(),
+        up: false,
+    };
+    assert_eq!(refused(&mut world, &down), expected);
+    let text = Action::Operstate {
+        slot: bare,
+        text: "down".to_owned(),
+    };
+    assert_eq!(refused(&mut world, &text), expected);
+}
+
+#[test]
 fn a_counter_that_a_port_has_not_is_refused_with_those_it_has() {
     let mut world = world_of(Ethernet);
     let victim = slot(&world, 0);
@@ -88,28 +109,43 @@ fn a_counter_that_a_port_has_not_is_refused_with_those_it_has() {
     }
 }
 
-/// Counts of every kind, on a port whose driver is then loaded anew. `keeps` is what the driver's file
-/// says of that; a counter of the interface has nothing to do with it, but the interface may be kept.
-fn reloaded(keeps: &str) -> (Fabric, SlotRef) {
+/// A world of one node whose driver keeps this over this restart, and its first port.
+fn own_driver(restart: &str, keeps: &str) -> (Fabric, SlotRef) {
     let file = |wanted: &str| {
         let found = Platforms::shipped_texts().find(|(name, _)| *name == wanted);
         found.expect("it ships").1
     };
-    let lost = "driver_reload: { counters: false, hw_counters: false, netdev: false, name: true }";
-    let driver = file("drivers/mlx5-eth.yaml")
+    let shipped = file("drivers/mlx5-eth.yaml");
+    let lost =
+        format!("{restart}: {{ counters: false, hw_counters: false, netdev: false, name: true }}");
+    assert!(shipped.contains(&lost), "{lost}");
+    let driver = shipped
         .replace("name: mlx5-eth", "name: mlx5-own")
-        .replace(lost, &format!("driver_reload: {keeps}"));
+        .replace(&lost, &format!("{restart}: {keeps}"));
     let profile = file("profiles/h100-oci.yaml")
         .replace("name: h100-oci", "name: own")
         .replace("mlx5-eth", "mlx5-own");
     let platforms = Platforms::read(&[("driver.yaml", &driver), ("own.yaml", &profile)]);
     let platforms = platforms.unwrap_or_else(|error| panic!("{error}"));
     let platform = platforms.get("own").expect("it was read").clone();
-    let mut world = Fabric::new(vec![(node(), platform)], Timing::default());
+    let world = Fabric::new(vec![(node(), platform)], Timing::default());
     let victim = slot(&world, 0);
+    (world, victim)
+}
+
+/// Counts of every kind, on a port whose driver is then loaded anew. `keeps` is what the driver's file
+/// says of that; a counter of the interface has nothing to do with it, but the interface may be kept.
+fn reloaded(keeps: &str) -> (Fabric, SlotRef) {
+    reloaded_after(keeps, |_, _| {})
+}
+
+/// The same, with something done before the driver is unloaded.
+fn reloaded_after(keeps: &str, doing: impl FnOnce(&mut Fabric, &SlotRef)) -> (Fabric, SlotRef) {
+    let (mut world, victim) = own_driver("driver_reload", keeps);
     for name in ["symbol_error", "out_of_sequence", "rx_bytes", "lifespan"] {
         act(&mut world, counter(&victim, name, CounterChange::Add(7)));
     }
+    doing(&mut world, &victim);
     act(&mut world, Action::DriverUnload(node()));
     to_ms(&mut world, 1_000);
     let names = BTreeMap::new();
@@ -186,6 +222,39 @@ fn a_count_behind_a_veil_starts_anew_with_its_device() {
     );
     world.heal();
     assert_eq!(count(&world, &victim, "symbol_error"), 0);
+}
+
+/// `lifespan` starts at 10; veiled counts start anew with their folder, whatever becomes of the other.
+#[rstest]
+#[case("{ counters: false, hw_counters: true, netdev: true, name: true }", [0, 17, 7])]
+#[case("{ counters: true, hw_counters: false, netdev: true, name: true }", [7, 10, 7])]
+#[case("{ counters: true, hw_counters: true, netdev: false, name: true }", [7, 17, 0])]
+fn a_count_behind_a_veil_is_kept_with_its_folder(#[case] keeps: &str, #[case] expected: [u64; 3]) {
+    let names = ["symbol_error", "lifespan", "rx_bytes"];
+    let veil = || CounterChange::Set(CounterValue::Fails(Errno::EIO));
+    let (mut world, victim) = reloaded_after(keeps, |world, victim| {
+        for name in names {
+            act(world, counter(victim, name, veil()));
+        }
+    });
+    world.heal();
+    let counts = names.map(|name| count(&world, &victim, name));
+    assert_eq!(counts, expected);
+}
+
+/// What a driver would keep is of the hardware that is gone.
+#[test]
+fn new_hardware_has_counted_nothing_whatever_its_driver_keeps() {
+    let keeps = "{ counters: true, hw_counters: true, netdev: true, name: true }";
+    let (mut world, victim) = own_driver("rescan", keeps);
+    for name in ["symbol_error", "lifespan", "rx_bytes"] {
+        act(&mut world, counter(&victim, name, CounterChange::Add(7)));
+    }
+    act(&mut world, Action::Replace(function(&victim)));
+    to_ms(&mut world, 5_000);
+    let counts = ["symbol_error", "lifespan", "rx_bytes"].map(|name| count(&world, &victim, name));
+    assert_eq!(counts, [0, 10, 0]);
+    assert_eq!(carrier(&world, &victim), (1, 0));
 }
 
 #[test]

@@ -524,6 +524,17 @@ fn a_clock_step_moves_wall_time_only() {
 }
 
 #[test]
+fn time_that_is_over_moves_no_clock() {
+    let mut world = world_of(Ethernet);
+    let clock = |world: &Fabric| world.machine(&node()).expect("the node is there").clock;
+    to_ms(&mut world, 1_500);
+    let reached = clock(&world);
+    to_ms(&mut world, 500);
+    assert_eq!(clock(&world), reached);
+    assert_eq!(world.now(), SimTime::from_ms(1_500));
+}
+
+#[test]
 fn clocks_are_told_also_when_something_happens_at_that_very_instant() {
     let mut world = world_of(Ethernet);
     let victim = slot(&world, 0);

@@ -166,6 +166,26 @@ fn an_end_that_goes_offline_holds_the_link(
     assert_eq!(again, Err(ActionError::NotHeld(victim, reason(code))));
 }
 
+/// Of two reasons the smaller one stands, and the other when that is gone.
+#[rstest]
+#[case(Side::Here)]
+#[case(Side::There)]
+fn an_end_that_is_let_up_says_what_still_holds_it(#[case] side: Side) {
+    let (mut world, victim) = check(
+        InfiniBand,
+        |slot| take_down(slot, side, 52),
+        [Side::Here, Side::There].map(|end| Some(if end == side { (52, 0) } else { (0, 52) })),
+        POLLING,
+    );
+    act(&mut world, take_down(&victim, side, 60));
+    assert_eq!(offline(&world, &victim, side), 52 - 48);
+    let slot = victim.clone();
+    let reason = reason(52);
+    act(&mut world, Action::LetUp { slot, side, reason });
+    assert_eq!(offline(&world, &victim, side), 60 - 48);
+    assert_eq!(states(&world, &victim), POLLING);
+}
+
 /// Reasons that bounce: the link trains at once, and comes up as after any other fault.
 #[rstest]
 #[case::fabric_manager(Side::Here, 39, (39, 0), (0, 39))]

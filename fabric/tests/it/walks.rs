@@ -469,3 +469,15 @@ fn a_link_that_waits_for_the_subnet_manager_or_recovers_carries_nothing() {
         assert_eq!(world.carriage(&victim), Some(Carriage::Nothing), "{at:?}");
     }
 }
+
+#[test]
+fn a_subnet_manager_configures_no_ethernet_port() {
+    let mut world = world_of(Ethernet);
+    let victim = slot(&world, 0);
+    let stop = Action::SubnetManager {
+        running: false,
+        reinitialise: true,
+    };
+    act(&mut world, stop);
+    check(&mut world, &victim, &[(0, UP), (1_000, UP)]);
+}

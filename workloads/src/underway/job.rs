@@ -60,10 +60,6 @@ impl JobLoad {
         }
     }
 
-    pub(super) fn job(&self) -> &Job {
-        &self.job
-    }
-
     pub(super) fn advance(&mut self, to: SimTime) {
         self.job.advance(to);
     }
