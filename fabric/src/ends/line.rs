@@ -96,7 +96,6 @@ impl Port {
     /// Finds at its start what it has for a cable, and what holds it.
     fn find_socket(&mut self) {
         let reason = match self.socket {
-            Socket::Disconnected => Some(LinkDownReason::DISCONNECTED),
             Socket::Qsfp if !self.module => Some(LinkDownReason::LOCAL_MEDIA_NOT_INSTALLED),
             Socket::Variable if !self.module => Some(LinkDownReason::CHASSIS_CONFIG),
             _ => None,

@@ -124,6 +124,20 @@ fn a_socket_without_its_module_says_why_it_is_offline(
     assert_eq!(offline(&network, &host()), expected);
 }
 
+#[rstest]
+#[case(Socket::Fixed)]
+#[case(Socket::Disconnected)]
+fn a_socket_for_no_module_takes_none(#[case] socket: Socket) {
+    let layout = Layout {
+        sockets: BTreeMap::from([(host(), socket)]),
+        ..Layout::host_and_switch()
+    };
+    let mut network = up(&layout, Profile::Spec);
+    let none = DeedError::NoModule(host());
+    check(&mut network, &Deed::ModuleIn(host()), &none);
+    check(&mut network, &Deed::ModuleOut(host()), &none);
+}
+
 #[test]
 fn a_notice_is_of_a_host_and_only_of_one_that_came_or_went() {
     let mut network = up(&Layout::host_and_switch(), Profile::Spec);

@@ -10,9 +10,12 @@ use rstest::rstest;
 use simfs::{Errno, SimTime};
 
 use crate::room::{
-    act, count, firmware_reset, function, netdev, node, port, port_one, slot, to_ms, world,
+    act, check, count, firmware_reset, function, netdev, node, port, port_one, slot, to_ms, world,
     world_of,
 };
+
+const UP: &str = "ACTIVE/LinkUp";
+const DISABLED: &str = "DOWN/Disabled";
 
 fn counter(slot: &SlotRef, name: &str, change: CounterChange) -> Action {
     Action::Counter {
@@ -200,6 +203,38 @@ fn an_interface_is_registered_anew_unless_its_driver_keeps_it(
     if !kept {
         assert_eq!((after.carrier_up_count, after.carrier_down_count), (1, 0));
     }
+}
+
+/// Where the net driver stays, it keeps the link up; else the link comes up anew, 150 ms later.
+#[rstest]
+#[case(
+    "{ counters: false, hw_counters: false, netdev: true, name: true }",
+    UP
+)]
+#[case(
+    "{ counters: false, hw_counters: false, netdev: false, name: true }",
+    DISABLED
+)]
+fn a_link_stays_up_with_the_interface_that_its_driver_keeps(
+    #[case] keeps: &str,
+    #[case] shown: &str,
+) {
+    let (mut world, victim) = own_driver("driver_reload", keeps);
+    act(&mut world, Action::DriverUnload(node()));
+    to_ms(&mut world, 1_000);
+    let names = BTreeMap::new();
+    act(
+        &mut world,
+        Action::DriverLoad {
+            node: node(),
+            names,
+        },
+    );
+    check(
+        &mut world,
+        &victim,
+        &[(1_000, shown), (1_149, shown), (1_150, UP)],
+    );
 }
 
 #[test]

@@ -479,6 +479,22 @@ fn a_reboot_can_take_functions_and_bring_others() {
     assert_eq!(states(&world, &gone), UP);
 }
 
+/// What a reboot takes away leaves its name to others.
+#[test]
+fn a_reboot_gives_the_name_of_a_device_that_goes_in_it() {
+    let mut world = world_of(InfiniBand);
+    let [one, goes] = [0, 1].map(|nth| slot(&world, nth));
+    let name = world.name_of(&function(&goes)).expect("a name").clone();
+    let plan = RebootPlan {
+        remove: vec![goes.pci],
+        names: BTreeMap::from([(one.pci, name.clone())]),
+        ..RebootPlan::default()
+    };
+    act(&mut world, Action::Reboot { node: node(), plan });
+    assert_eq!(world.name_of(&function(&one)), Some(&name));
+    assert_eq!(states(&world, &goes), "gone");
+}
+
 #[test]
 fn without_a_subnet_manager_a_reboot_ends_in_init() {
     let mut world = world_of(InfiniBand);

@@ -186,6 +186,22 @@ fn an_end_that_is_let_up_says_what_still_holds_it(#[case] side: Side) {
     assert_eq!(states(&world, &victim), POLLING);
 }
 
+#[test]
+fn a_disabled_end_that_is_let_up_by_another_is_disabled_still() {
+    let mut world = world_of(InfiniBand);
+    let victim = slot(&world, 0);
+    act(&mut world, Action::Disable(victim.clone()));
+    act(&mut world, take_down(&victim, Side::Here, 52));
+    assert_eq!(offline(&world, &victim, Side::Here), 52 - 48);
+    let let_up = Action::LetUp {
+        slot: victim.clone(),
+        side: Side::Here,
+        reason: reason(52),
+    };
+    act(&mut world, let_up);
+    assert_eq!(offline(&world, &victim, Side::Here), 61 - 48);
+}
+
 /// Reasons that bounce: the link trains at once, and comes up as after any other fault.
 #[rstest]
 #[case::fabric_manager(Side::Here, 39, (39, 0), (0, 39))]

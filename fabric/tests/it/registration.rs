@@ -12,7 +12,9 @@ use platforms::{CharDevice, DeviceName, SlotRef};
 use rstest::rstest;
 use simfs::SimTime;
 
-use crate::room::{act, function, netdev, node, pci, port, slot, states, to_ms, world, world_of};
+use crate::room::{
+    act, function, netdev, node, pci, port, port_one, slot, states, to_ms, world, world_of,
+};
 
 const UP: &str = "ACTIVE/LinkUp";
 
@@ -363,10 +365,16 @@ fn as_many_virtual_functions_are_created_as_the_card_can_have_and_only_once() {
     for count in [0, total + 1] {
         let error = refused(&mut world, &create(count));
         assert!(matches!(error, ActionError::TooManyVfs { .. }), "{error}");
+        let limit = format!("its `sriov_totalvfs` is {total}");
+        assert!(error.to_string().contains(&limit), "{error}");
     }
-    act(&mut world, create(1));
+    act(&mut world, create(total));
     let error = refused(&mut world, &create(1));
-    assert!(matches!(error, ActionError::HasVfs(_, 1)), "{error}");
+    let existing = usize::from(total);
+    assert!(
+        matches!(error, ActionError::HasVfs(_, count) if count == existing),
+        "{error}"
+    );
     assert!(all_apart(&world), "{:?}", numbers(&world));
 }
 
@@ -391,4 +399,86 @@ fn an_end_that_was_disabled_by_the_manager_polls_again_when_it_is_let_up() {
     act(&mut world, Action::LetUp { slot, side, reason });
     to_ms(&mut world, 2_000);
     assert_eq!(states(&world, &victim), UP);
+}
+
+/// A device that leaves the bus without its driver is registered again once both are back.
+#[test]
+fn a_device_that_left_while_its_driver_was_unloaded_is_back_with_both() {
+    let mut world = world_of(InfiniBand);
+    let victim = slot(&world, 0);
+    act(&mut world, Action::DriverUnload(node()));
+    act(&mut world, Action::Remove(function(&victim)));
+    to_ms(&mut world, 1_000);
+    act(&mut world, Action::Restore(function(&victim)));
+    to_ms(&mut world, 3_000);
+    assert_eq!(port(&world, &victim), None, "there is no driver");
+    let names = BTreeMap::new();
+    act(
+        &mut world,
+        Action::DriverLoad {
+            node: node(),
+            names,
+        },
+    );
+    to_ms(&mut world, 4_000);
+    assert_eq!(states(&world, &victim), UP);
+}
+
+#[test]
+fn a_device_that_returns_keeps_the_numbers_that_nobody_took() {
+    let mut world = world_of(InfiniBand);
+    let [lower, victim] = [0, 3].map(|nth| slot(&world, nth));
+    let all = numbers(&world);
+    for one in [&lower, &victim] {
+        act(&mut world, Action::Remove(function(one)));
+    }
+    to_ms(&mut world, 1_000);
+    for one in [&victim, &lower] {
+        act(&mut world, Action::Restore(function(one)));
+        let next = world.now().as_ms() + 2_000;
+        to_ms(&mut world, next);
+    }
+    let [_, uverbs, umads] = numbers(&world);
+    assert_eq!([uverbs, umads], [all[1].clone(), all[2].clone()]);
+}
+
+/// Of two that bear one name, both off the bus, the first to return has it.
+#[test]
+fn a_name_is_taken_by_who_is_registered_under_it() {
+    let mut world = world_of(InfiniBand);
+    let [one, other] = [0, 1].map(|nth| slot(&world, nth));
+    let name = |world: &Fabric, slot: &SlotRef| world.name_of(&function(slot)).cloned();
+    let own = name(&world, &one).expect("it has a name");
+    act(&mut world, Action::Remove(function(&one)));
+    let rename = Action::Rename {
+        function: function(&other),
+        to: own.clone(),
+    };
+    act(&mut world, rename);
+    act(&mut world, Action::Remove(function(&other)));
+    act(&mut world, Action::Restore(function(&one)));
+    act(&mut world, Action::Restore(function(&other)));
+    to_ms(&mut world, 3_000);
+    assert_eq!(name(&world, &one), Some(own.clone()));
+    assert_ne!(name(&world, &other), Some(own));
+}
+
+/// What makes virtual functions at boot makes none of a function that is not there then.
+#[test]
+fn a_function_that_was_off_the_bus_at_boot_returns_without_virtual_ones() {
+    let mut world = world("a100-oci:vfs");
+    let had = virtual_functions(&world);
+    let (pci, _) = had
+        .iter()
+        .find(|(_, count)| **count > 0)
+        .expect("some have");
+    let parent = port_one(*pci);
+    act(&mut world, Action::DestroyVfs(function(&parent)));
+    act(&mut world, Action::Remove(function(&parent)));
+    let plan = RebootPlan::default();
+    act(&mut world, Action::Reboot { node: node(), plan });
+    act(&mut world, Action::Restore(function(&parent)));
+    to_ms(&mut world, 3_000);
+    let has = virtual_functions(&world);
+    assert_eq!(has.get(pci).copied().unwrap_or(0), 0);
 }

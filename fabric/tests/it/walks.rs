@@ -481,3 +481,30 @@ fn a_subnet_manager_configures_no_ethernet_port() {
     act(&mut world, stop);
     check(&mut world, &victim, &[(0, UP), (1_000, UP)]);
 }
+
+/// A link recovers from being up; one that is to stick there comes up first.
+#[test]
+fn a_port_that_will_stick_in_recovery_walks_up_to_it() {
+    let mut world = world_of(InfiniBand);
+    let victim = slot(&world, 0);
+    act(&mut world, Action::Cut(victim.clone()));
+    to_ms(&mut world, 5_000);
+    act(&mut world, Action::Mend(victim.clone()));
+    let stick = Action::Stick {
+        slot: victim.clone(),
+        at: StickAt::Recovery,
+    };
+    act(&mut world, stick);
+    let recovering = "ACTIVE/LinkErrorRecovery";
+    check(
+        &mut world,
+        &victim,
+        &[
+            (5_000, POLLING),
+            (5_100, TRAINING),
+            (5_200, INIT),
+            (5_275, ARMED),
+            (5_300, recovering),
+        ],
+    );
+}

@@ -4,8 +4,8 @@
 use rstest::rstest;
 use simfs::SimTime;
 use workloads::lnet::{
-    Deed, Fate, Lnet, LnetError, MsgStatus, NidPattern, Notice, Pace, Param, Patience, PortEvent,
-    Profile, Request, Side, Storage, StorageReport, UlpResult, Verb, What,
+    Deed, Fate, Lnet, LnetError, MessageKind, MsgStatus, NidPattern, Notice, Pace, Param, Patience,
+    PortEvent, Profile, Request, RuleSpec, Side, Storage, StorageReport, UlpResult, Verb, What,
 };
 
 use crate::stage;
@@ -131,6 +131,28 @@ fn a_router_whose_far_side_is_down_is_no_way(
     lnet.advance(SimTime::from_secs(2));
     let node = lnet.node(&a).unwrap();
     assert_eq!(node.is_route_up(&node.routes()[0]), up);
+}
+
+/// What a router pushes can be lost; the next ping of it brings the same.
+#[test]
+fn a_ping_tells_of_a_far_side_whose_push_was_lost() {
+    let mut lnet = stage::lnet(stage::specs("routed", Profile::V2_17));
+    let a = stage::name("A");
+    let pushes = RuleSpec {
+        kinds: [MessageKind::Put].into(),
+        ..stage::rule(Pace::Every, Deed::Drop)
+    };
+    lnet.add_rule(&a, pushes).unwrap();
+    let (port, event) = (stage::port("R", "r2"), PortEvent::Error);
+    lnet.tell(Notice::Port { port, event }).unwrap();
+    let is_up = |lnet: &Lnet| {
+        let node = lnet.node(&a).unwrap();
+        node.is_route_up(&node.routes()[0])
+    };
+    lnet.advance(SimTime::from_secs(50));
+    assert!(is_up(&lnet), "the push was lost");
+    lnet.advance(SimTime::from_secs(130));
+    assert!(!is_up(&lnet), "a router is pinged every 60 s");
 }
 
 /// A random number of 1 to 10 takes the listed status next to it: the last is met as well.

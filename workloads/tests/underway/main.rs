@@ -184,17 +184,25 @@ fn an_interface_is_seen_by_its_own_node_and_by_its_peer() {
     assert_eq!(underway.ni("job", &"vm1".into(), &slot("vm1", 2)), None);
 }
 
-#[test]
-fn a_node_that_is_away_hears_nothing_and_finds_its_ports_as_they_are() {
+/// `vm1` goes at 10 s, and this port is cut at 20 s; nobody has followed yet.
+fn cut_while_vm1_is_away(dark: &SlotRef) -> (Fabric, Underway) {
     let mut fabric = world();
     let mut underway = Underway::start(&plans(), &fabric).expect("they can be begun");
-    let (vm1, dark) = (NodeName::from("vm1"), slot("vm1", 2));
     fabric.advance(SimTime::from_secs(10));
-    underway.node_goes(&vm1, &fabric).expect("it is known");
+    underway
+        .node_goes(&"vm1".into(), &fabric)
+        .expect("it is known");
     fabric.advance(SimTime::from_secs(20));
     fabric
         .act(&Action::Cut(dark.clone()))
         .expect("it is possible");
+    (fabric, underway)
+}
+
+#[test]
+fn a_node_that_is_away_hears_nothing_and_finds_its_ports_as_they_are() {
+    let (vm1, dark) = (NodeName::from("vm1"), slot("vm1", 2));
+    let (mut fabric, mut underway) = cut_while_vm1_is_away(&dark);
     underway.follow(&fabric);
     let job = underway.fared("job").expect("it runs");
     assert_eq!(
@@ -214,6 +222,32 @@ fn a_node_that_is_away_hears_nothing_and_finds_its_ports_as_they_are() {
     let storage = underway.fared("storage").expect("it runs");
     assert_eq!(storage.fate, Fate::Degraded);
     assert!(storage.done > 10, "writes are answered again: {storage:?}");
+}
+
+/// Of a node that returns only its own ports are found as they are; what happened to another's is heard.
+#[test]
+fn what_happens_elsewhere_while_a_node_returns_is_heard() {
+    let dark = slot("vm2", 2);
+    let (fabric, mut underway) = cut_while_vm1_is_away(&dark);
+    underway
+        .node_returns(&"vm1".into(), &fabric)
+        .expect("it is known");
+    let own = underway.ni("storage", &"vm2".into(), &dark);
+    let own = own.expect("it is known");
+    assert_eq!((own.up, own.fatal), (false, Some(true)));
+}
+
+#[test]
+fn storage_has_an_lnet_and_a_job_has_none() {
+    let underway = Underway::start(&plans(), &world()).expect("they can be begun");
+    let has_lnet = ["storage", "job", "none"].map(|name| underway.lnet(name).is_some());
+    assert_eq!(has_lnet, [true, false, false]);
+}
+
+#[test]
+fn a_fate_is_told_by_its_word() {
+    let words = Fate::ALL.map(|fate| fate.to_string());
+    assert_eq!(words, ["survived", "degraded", "failed"]);
 }
 
 #[test]
