@@ -75,13 +75,12 @@ impl Network {
         Ok(reply)
     }
 
-    /// A logical state that was asked for and may be taken. A port becomes active only beside an
-    /// armed neighbour.
+    /// A logical state that was asked for and may be taken: `Armed` from `Init` alone. A port becomes
+    /// active only beside an armed neighbour.
     fn walk_up(&mut self, end: &EndRef, asked: Option<Logical>) {
         let now = self.now;
-        let logical = self.port_mut(end).logical;
         match asked {
-            Some(Logical::Armed) if logical == Logical::Init => {
+            Some(Logical::Armed) => {
                 let port = self.port_mut(end);
                 port.go(Logical::Armed, Physical::LinkUp, now);
                 port.configured = true;

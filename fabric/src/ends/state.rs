@@ -189,6 +189,7 @@ mod tests {
         }
         assert_eq!(Physical::Offline.shown().to_string(), "9: <unknown>");
         assert_eq!(Logical::by_shown(PortState::NOP), None);
+        assert_eq!(Logical::by_shown(PortState::ARMED), Some(Logical::Armed));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use fabric::{
     Timing,
     ends::{
         Deed, DeedError, EndRef, Layout, LinkDownReason, Logical, Network, NodeKind,
-        OfflineDisabledReason, Profile, Socket,
+        OfflineDisabledReason, Physical, Profile, SetPortInfo, Socket,
     },
 };
 use platforms::NodeName;
@@ -136,6 +136,27 @@ fn a_socket_for_no_module_takes_none(#[case] socket: Socket) {
     let none = DeedError::NoModule(host());
     check(&mut network, &Deed::ModuleIn(host()), &none);
     check(&mut network, &Deed::ModuleOut(host()), &none);
+}
+
+/// "Link Down Reason", port state changes: a disabled port may be set to `Test`, and looks for no partner.
+#[test]
+fn a_disabled_port_that_is_asked_for_a_test_is_in_test() {
+    let mut network = up(&Layout::host_and_switch(), Profile::Spec);
+    network.act(&Deed::Disable(host())).expect("it is up");
+    network.advance(START + SimTime::from_secs(1));
+    let request = SetPortInfo {
+        end: host(),
+        logical: None,
+        physical: Some(Physical::Test),
+        clear_local: false,
+        clear_neighbour: false,
+    };
+    network.set(&request).expect("it may be");
+    network.advance(START + SimTime::from_secs(10));
+    assert_eq!(
+        network.states(&host()),
+        Some((Logical::Down, Physical::Test))
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use fabric::ends::{
     EndRef, LinkDownErrorLog, LinkDownReason, LinkInitReason, Logical, OfflineDisabledReason, Pair,
-    Physical, PortInfo, log_text, port_info_text, port_record_text,
+    Physical, PortErrorAction, PortInfo, log_text, port_info_text, port_record_text, state_text,
 };
 
 fn reason(code: u8) -> LinkDownReason {
@@ -36,6 +36,31 @@ fn bounced() -> PortInfo {
 
 /// 2025-03-02T09:15:00Z.
 const MORNING_S: u64 = 1_740_906_900;
+
+#[test]
+fn a_state_without_a_reason_stands_alone() {
+    for (logical, text) in [(Logical::Init, "Init"), (Logical::Active, "Active")] {
+        let info = PortInfo {
+            logical,
+            init: LinkInitReason::NONE,
+            ..bounced()
+        };
+        assert_eq!(state_text(&info), text);
+    }
+}
+
+#[test]
+fn a_reason_bears_its_symbol() {
+    assert_eq!(reason(1).symbol(), "RCV_ERROR_0");
+    assert_eq!(LinkDownReason::SMA_DISABLED.symbol(), "SMA_DISABLED");
+}
+
+#[test]
+fn an_error_that_takes_a_link_down_already_does_so_after_it_is_added() {
+    let (all, error) = (PortErrorAction::EVERYTHING, reason(1));
+    assert_eq!(all.and(error), all);
+    assert!(all.bounces(error));
+}
 
 #[test]
 fn a_record_has_the_ports_place_its_states_its_reasons_and_its_log() {
