@@ -164,6 +164,24 @@ mod tests {
         assert_eq!(time_text(at_s), expected);
     }
 
+    /// Counted day by day from the first of January 1970, by the lengths of the months, for the 400 years
+    /// after which the Gregorian calendar repeats.
+    #[test]
+    fn every_day_is_the_one_after_the_day_before() {
+        let is_leap = |year: u64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+        let mut days = 0;
+        for year in 1970..2370 {
+            let february = if is_leap(year) { 29 } else { 28 };
+            let lengths = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+            for (month, length) in MONTHS.into_iter().zip(lengths) {
+                for day in 1..=length {
+                    assert_eq!(month_and_day(days), (month, day), "in {year}");
+                    days += 1;
+                }
+            }
+        }
+    }
+
     #[test]
     fn times_are_months_and_days_of_half_a_day_s_clock_in_utc() {
         check(0, "January 01, 12:00:00 AM");
