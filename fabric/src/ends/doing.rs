@@ -227,11 +227,7 @@ impl Network {
 
     pub(super) fn relent(&mut self, end: &EndRef, reason: LinkDownReason) -> Result<(), DeedError> {
         self.port(end)?;
-        let port = self.port_mut(end);
-        port.let_go(reason);
-        if reason == LinkDownReason::SMA_DISABLED {
-            port.testing = false;
-        }
+        self.port_mut(end).let_go(reason);
         self.settle(end);
         Ok(())
     }

@@ -50,6 +50,7 @@ impl Network {
         }
         let reply = match request.physical.filter(|asked| *asked != physical) {
             Some(Physical::Disabled) => {
+                self.port_mut(end).testing = false;
                 self.initiate(end, LinkDownReason::SMA_DISABLED, true)?;
                 if host { Reply::Silent } else { Reply::Answered }
             }

@@ -138,25 +138,48 @@ fn a_socket_for_no_module_takes_none(#[case] socket: Socket) {
     check(&mut network, &Deed::ModuleOut(host()), &none);
 }
 
-/// "Link Down Reason", port state changes: a disabled port may be set to `Test`, and looks for no partner.
+/// From `Test` a port goes by way of `Disabled` alone, and then looks for its partner again.
 #[test]
-fn a_disabled_port_that_is_asked_for_a_test_is_in_test() {
+fn a_disabled_port_that_is_asked_for_a_test_is_in_test_until_it_is_disabled() {
     let mut network = up(&Layout::host_and_switch(), Profile::Spec);
     network.act(&Deed::Disable(host())).expect("it is up");
-    network.advance(START + SimTime::from_secs(1));
-    let request = SetPortInfo {
+    for (second, asked) in [(1, Physical::Test), (10, Physical::Disabled)] {
+        network.advance(START + SimTime::from_secs(second));
+        let request = SetPortInfo {
+            end: host(),
+            logical: None,
+            physical: Some(asked),
+            clear_local: false,
+            clear_neighbour: false,
+        };
+        network.set(&request).expect("it may be");
+        network.advance(START + SimTime::from_secs(second + 5));
+        assert_eq!(network.states(&host()), Some((Logical::Down, asked)));
+    }
+    network.act(&Deed::Enable(host())).expect("it is disabled");
+    network.advance(START + SimTime::from_secs(60));
+    assert_eq!(logical(&network, &host()), Logical::Active);
+}
+
+/// A host's kernel tells once that its port's module wants more power than it may have.
+#[rstest]
+#[case(LinkDownReason::POWER_POLICY, 1)]
+#[case(LinkDownReason::LINKWIDTH_POLICY, 0)]
+fn a_policy_of_power_is_told_once(#[case] reason: LinkDownReason, #[case] times: usize) {
+    let mut network = up(&Layout::host_and_switch(), Profile::Hfi1);
+    let deed = Deed::Initiate {
         end: host(),
-        logical: None,
-        physical: Some(Physical::Test),
-        clear_local: false,
-        clear_neighbour: false,
+        reason,
+        says: true,
     };
-    network.set(&request).expect("it may be");
-    network.advance(START + SimTime::from_secs(10));
-    assert_eq!(
-        network.states(&host()),
-        Some((Logical::Down, Physical::Test))
-    );
+    for _ in 0..2 {
+        network.act(&deed).expect("it is on");
+    }
+    let log = network.kernel_log(&NodeName::from("a"));
+    let told = log
+        .iter()
+        .filter(|line| line.text.contains("power restrictions"));
+    assert_eq!(told.count(), times, "{log:?}");
 }
 
 #[test]

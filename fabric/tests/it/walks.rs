@@ -478,8 +478,14 @@ fn a_subnet_manager_configures_no_ethernet_port() {
         running: false,
         reinitialise: true,
     };
+    let carrier = |world: &Fabric| {
+        let shown = netdev(world, &victim).expect("it has a net device");
+        (shown.carrier_up_count, shown.carrier_down_count)
+    };
+    let before = carrier(&world);
     act(&mut world, stop);
     check(&mut world, &victim, &[(0, UP), (1_000, UP)]);
+    assert_eq!(carrier(&world), before);
 }
 
 /// A link recovers from being up; one that is to stick there comes up first.
