@@ -138,6 +138,19 @@ fn a_socket_for_no_module_takes_none(#[case] socket: Socket) {
     check(&mut network, &Deed::ModuleOut(host()), &none);
 }
 
+#[test]
+fn a_port_is_configured_from_when_it_is_armed_until_its_link_goes() {
+    let mut network = up(&Layout::host_and_switch(), Profile::Spec);
+    let configured = |network: &Network| {
+        let answer = network.query(&switch()).expect("it is there");
+        answer.expect("a switch answers").0.configured
+    };
+    assert!(configured(&network), "it is active");
+    network.act(&Deed::Disable(host())).expect("it is up");
+    network.advance(START + SimTime::from_secs(1));
+    assert!(!configured(&network), "its link is down");
+}
+
 /// From `Test` a port goes by way of `Disabled` alone, and then looks for its partner again.
 #[test]
 fn a_disabled_port_that_is_asked_for_a_test_is_in_test_until_it_is_disabled() {
