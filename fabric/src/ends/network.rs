@@ -267,8 +267,8 @@ impl Network {
         port.go(Logical::Down, physical, now);
     }
 
-    /// Lets a line begin to train if it now has a signal, and break off if it has none; a link that
-    /// is up was taken down before.
+    /// Lets a line begin to train if it now has a signal. One that trains or is up and loses it was
+    /// taken down before.
     pub(super) fn refresh(&mut self, index: usize) {
         let signal = self.has_signal(index);
         match self.lines[index].phase {
@@ -290,11 +290,6 @@ impl Network {
                     line.phase = Phase::Polling;
                     line.next = Some(self.now + polling);
                 }
-            }
-            Phase::Polling | Phase::Training if !signal => {
-                let line = &mut self.lines[index];
-                (line.phase, line.next) = (Phase::Dark, None);
-                self.show_rest(index);
             }
             Phase::Polling | Phase::Training | Phase::Up => {}
         }

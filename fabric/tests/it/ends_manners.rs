@@ -151,6 +151,16 @@ fn a_port_is_configured_from_when_it_is_armed_until_its_link_goes() {
     assert!(!configured(&network), "its link is down");
 }
 
+#[test]
+fn a_port_that_is_disabled_shows_so_in_the_quiet_after_its_link() {
+    let mut network =
+        up(&Layout::host_and_switch(), Profile::Spec).quiet_for(SimTime::from_secs(10));
+    network.act(&Deed::Disable(host())).expect("it is up");
+    network.advance(START + SimTime::from_secs(1));
+    let states = network.states(&host());
+    assert_eq!(states, Some((Logical::Down, Physical::Disabled)));
+}
+
 /// From `Test` a port goes by way of `Disabled` alone, and then looks for its partner again.
 #[test]
 fn a_disabled_port_that_is_asked_for_a_test_is_in_test_until_it_is_disabled() {
