@@ -4,8 +4,8 @@
 use rstest::rstest;
 use simfs::SimTime;
 use workloads::lnet::{
-    Deed, Errand, Happening, Lnet, NidPattern, NodeSpec, Notice, Pace, Param, PortEvent, Profile,
-    Request, RouteSpec, Side, Trouble, Verb, What, Wire,
+    Deed, Errand, Happening, Lnet, MessageKind, NidPattern, NodeSpec, Notice, Pace, Param,
+    PortEvent, Profile, Request, RouteSpec, RuleSpec, Side, Trouble, Verb, What, Wire,
 };
 
 use crate::stage;
@@ -361,4 +361,61 @@ fn a_router_counts_what_it_drops_and_what_it_passes_on() {
     assert_eq!(of(&lnet, "drop_count"), 2);
     assert_eq!(of(&lnet, "drop_length"), 8192);
     assert_eq!(of(&lnet, "errors"), 3);
+}
+
+/// A peer with one interface is spared by the releases, but not by a router ("lnet/lnet/lib-msg.c",
+/// `lnet_health_check`).
+#[rstest]
+#[case("sr", "A", ("b1", "o2ib"), 1000)]
+#[case("routed", "R", ("b1", "tcp"), 900)]
+fn only_a_router_blames_a_peer_of_one_interface(
+    #[case] world: &str,
+    #[case] from: &str,
+    #[case] to: (&str, &str),
+    #[case] health: u16,
+) {
+    let mut lnet = stage::lnet(stage::specs(world, Profile::V2_17));
+    let node = stage::name(from);
+    lnet.add_rule(&node, stage::simulate(Pace::Every, "remote_error"))
+        .unwrap();
+    let request = Request {
+        node,
+        verb: Verb::Put,
+        source: None,
+        destination: stage::nid(to.0, to.1),
+        length: 1,
+        portal: 12,
+    };
+    lnet.send(request).unwrap();
+    lnet.advance(SimTime::from_ms(10));
+    assert_eq!(seen(&lnet, from, to), health);
+}
+
+#[test]
+fn a_node_that_is_loaded_already_stays_so() {
+    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let (node, loaded) = (stage::name("A"), true);
+    lnet.tell(Notice::Node { node, loaded }).unwrap();
+    let are_loaded: Vec<bool> = lnet.nodes().map(|node| node.is_loaded()).collect();
+    assert_eq!(are_loaded, [true, true]);
+}
+
+/// The ping at 60 s was sent; that nobody answers is known when its time is over.
+#[test]
+fn a_router_that_was_pinged_is_alive_until_its_answer_is_overdue() {
+    let mut lnet = stage::lnet(stage::specs("routed", Profile::V2_17));
+    let a = stage::name("A");
+    let replies = RuleSpec {
+        kinds: [MessageKind::Reply].into(),
+        ..stage::rule(Pace::Every, Deed::Drop)
+    };
+    lnet.add_rule(&a, replies).unwrap();
+    let is_up = |lnet: &Lnet| {
+        let node = lnet.node(&a).unwrap();
+        node.is_route_up(&node.routes()[0])
+    };
+    lnet.advance(SimTime::from_secs(62));
+    assert!(is_up(&lnet), "the answer may come yet");
+    lnet.advance(SimTime::from_secs(400));
+    assert!(!is_up(&lnet), "it never came");
 }
