@@ -78,11 +78,9 @@ impl Node {
             Some(source) => self.choose_from(&source, any_rail, message),
             None if any_rail => self.choose_any_rail(message),
             None if self.nets.contains_key(destination.net()) => {
-                {
-                    // Only what the layer above sends decides which interface the peer sees from now on.
-                    let keep = free && message.errand() == Errand::Ulp;
-                    self.choose_one_rail(keep, message)
-                }
+                // Only what the layer above sends decides which interface the peer sees from now on.
+                let keep = free && message.errand() == Errand::Ulp;
+                self.choose_one_rail(keep, message)
             }
             None => self.choose_router(None, message),
         }
@@ -270,7 +268,6 @@ impl Node {
             (
                 ni.health,
                 Reverse(ni.priority),
-                ni.preferred.as_ref() == Some(by),
                 ni.tx_credits,
                 Reverse(ni.sequence),
                 Reverse(at),

@@ -419,3 +419,64 @@ fn a_router_that_was_pinged_is_alive_until_its_answer_is_overdue() {
     lnet.advance(SimTime::from_secs(400));
     assert!(!is_up(&lnet), "it never came");
 }
+
+/// The interfaces by which a node sent what the layer above asked for.
+fn sent_by(happened: &[Happening]) -> Vec<String> {
+    let sent = happened
+        .iter()
+        .filter_map(|happening| match &happening.what {
+            What::Sent {
+                errand: Errand::Ulp,
+                by,
+                ..
+            } => Some(by.to_string()),
+            _ => None,
+        });
+    sent.collect()
+}
+
+/// A peer that is not multi-rail sees one interface of ours: the first that the layer above used. What
+/// LNet asks it on its own account decides nothing.
+#[test]
+fn a_peer_sees_the_interface_that_the_layer_above_used_first() {
+    let mut specs = stage::specs("routed-mr", Profile::V2_17);
+    specs[0].discovery = false;
+    specs[1].discovery = false;
+    let mut lnet = stage::lnet(specs);
+    let pinged = lnet.advance(SimTime::from_secs(61));
+    let by_ping = pinged.iter().find_map(|happening| match &happening.what {
+        What::Sent {
+            errand: Errand::RouterPing,
+            by,
+            ..
+        } => Some(by.to_string()),
+        _ => None,
+    });
+    let by_ping = by_ping.expect("a router is pinged every 60 s");
+    for _ in 0..3 {
+        send(&mut lnet, Verb::Put, ("r1", "o2ib"));
+    }
+    let by = sent_by(&lnet.advance(SimTime::from_secs(62)));
+    let other = if by_ping == "a1@o2ib" {
+        "a2@o2ib"
+    } else {
+        "a1@o2ib"
+    };
+    assert_eq!(by, [other; 3], "the other one was used less by then");
+}
+
+/// "LNet Health": a message is not sent again to an interface that has no health left.
+#[test]
+fn by_the_design_nothing_is_sent_again_to_a_peer_without_health() {
+    let mut specs = stage::specs("sr", Profile::Hld);
+    specs.iter_mut().for_each(|spec| spec.discovery = false);
+    let mut lnet = stage::lnet(specs);
+    let a = stage::name("A");
+    lnet.set(&a, Param::HealthSensitivity, 1000).unwrap();
+    lnet.add_rule(&a, stage::simulate(Pace::Every, "remote_error"))
+        .unwrap();
+    send(&mut lnet, Verb::Put, ("b1", "o2ib"));
+    let tries = sent_by(&lnet.advance(SimTime::from_secs(1)));
+    assert_eq!(tries.len(), 1);
+    assert_eq!(seen(&lnet, "A", ("b1", "o2ib")), 0);
+}
