@@ -133,6 +133,19 @@ fn a_router_whose_far_side_is_down_is_no_way(
     assert_eq!(node.is_route_up(&node.routes()[0]), up);
 }
 
+/// Who discovers nobody reads nothing of what peers say of themselves.
+#[test]
+fn without_discovery_a_far_side_that_is_down_is_not_heard_of() {
+    let mut lnet = stage::lnet(stage::specs("routed", Profile::V2_17));
+    let a = stage::name("A");
+    lnet.set(&a, Param::Discovery, 0).unwrap();
+    let (port, event) = (stage::port("R", "r2"), PortEvent::Error);
+    lnet.tell(Notice::Port { port, event }).unwrap();
+    lnet.advance(SimTime::from_secs(130));
+    let node = lnet.node(&a).unwrap();
+    assert!(node.is_route_up(&node.routes()[0]));
+}
+
 /// What a router pushes can be lost; the next ping of it brings the same.
 #[test]
 fn a_ping_tells_of_a_far_side_whose_push_was_lost() {

@@ -50,9 +50,9 @@ fn lines(happened: &[Happening]) -> Vec<(u64, &str)> {
     lines.collect()
 }
 
-#[test]
-fn turning_health_off_ends_all_recovery_and_nothing_else_does() {
-    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+#[rstest]
+fn turning_health_off_ends_all_recovery_and_nothing_else_does(#[values("sr", "mr")] world: &str) {
+    let mut lnet = stage::lnet(stage::specs(world, Profile::V2_17));
     let a = stage::name("A");
     lnet.set_health(&a, Side::Local, &stage::nid("a1", "o2ib"), 500)
         .unwrap();
@@ -479,4 +479,36 @@ fn by_the_design_nothing_is_sent_again_to_a_peer_without_health() {
     let tries = sent_by(&lnet.advance(SimTime::from_secs(1)));
     assert_eq!(tries.len(), 1);
     assert_eq!(seen(&lnet, "A", ("b1", "o2ib")), 0);
+}
+
+/// How often an interface was pinged is forgotten too, of one that was well again in between.
+#[test]
+fn turning_health_off_forgets_how_often_a_peer_was_pinged() {
+    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let (a, b1) = (stage::name("A"), stage::nid("b1", "o2ib"));
+    let (from, to) = (stage::port("A", "a1"), stage::port("B", "b1"));
+    let wire = Wire::Fails(Trouble::ConnectRefused);
+    lnet.tell(Notice::Wire { from, to, wire }).unwrap();
+    let pings = |lnet: &Lnet| {
+        let ni = lnet.node(&a).unwrap().peer_ni(&b1).unwrap();
+        (ni.recovery.ping_count > 0, ni.recovery.queued)
+    };
+    lnet.set_health(&a, Side::Peer, &b1, 500).unwrap();
+    lnet.advance(SimTime::from_secs(4));
+    assert_eq!(pings(&lnet), (true, true));
+    lnet.set_health(&a, Side::Peer, &b1, 1000).unwrap();
+    lnet.advance(SimTime::from_secs(6));
+    assert_eq!(pings(&lnet), (true, false));
+    lnet.set(&a, Param::HealthSensitivity, 0).unwrap();
+    assert_eq!(pings(&lnet), (false, false));
+}
+
+#[test]
+fn a_sensitivity_that_is_not_zero_leaves_the_retries() {
+    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let a = stage::name("A");
+    lnet.set(&a, Param::RetryCount, 3).unwrap();
+    lnet.set(&a, Param::HealthSensitivity, 50).unwrap();
+    let params = lnet.node(&a).unwrap().params();
+    assert_eq!(params.get(Param::RetryCount), 3);
 }
