@@ -203,3 +203,21 @@ impl Random {
         (mixed ^ (mixed >> 31)) % bound.max(1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first numbers that "splitmix64.c", Sebastiano Vigna, gives for this seed.
+    #[test]
+    fn numbers_are_those_of_splitmix64() {
+        let mut random = Random(1_234_567);
+        let drawn: [u64; 3] = std::array::from_fn(|_| random.below(u64::MAX));
+        let expected = [
+            6_457_827_717_110_365_317,
+            3_203_168_211_198_807_973,
+            9_817_491_932_198_370_423,
+        ];
+        assert_eq!(drawn, expected);
+    }
+}

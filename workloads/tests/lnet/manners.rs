@@ -512,3 +512,41 @@ fn a_sensitivity_that_is_not_zero_leaves_the_retries() {
     let params = lnet.node(&a).unwrap().params();
     assert_eq!(params.get(Param::RetryCount), 3);
 }
+
+/// Where nothing else decides, what was used less is: the net by the peer's share of it, then by all
+/// peers', then the interfaces of both ends.
+#[test]
+fn what_is_equal_is_used_in_turn() {
+    let nis = |node: &str| {
+        let rails = [("1", "o2ib"), ("2", "o2ib"), ("3", "tcp")];
+        rails.map(|(rail, net)| (format!("{}{rail}", node.to_lowercase()), net))
+    };
+    let specs = ["A", "B", "C"].map(|name| {
+        let nis = nis(name);
+        let nis: Vec<_> = nis.iter().map(|(nid, net)| (nid.as_str(), *net)).collect();
+        stage::node(name, Profile::V2_17, &nis)
+    });
+    let mut lnet = stage::lnet(specs.to_vec());
+    let mut ways = Vec::new();
+    for to in ["b1", "c1", "b1", "b1", "b1"] {
+        send(&mut lnet, Verb::Put, (to, "o2ib"));
+        let next = SimTime::from_ms(ways.len() as u64 * 10 + 10);
+        let happened = lnet.advance(next);
+        ways.extend(
+            happened
+                .iter()
+                .filter_map(|happening| match &happening.what {
+                    What::Sent { by, to, .. } => Some(format!("{by} {to}")),
+                    _ => None,
+                }),
+        );
+    }
+    let expected = [
+        "a1@o2ib b1@o2ib",
+        "a3@tcp c3@tcp",
+        "a3@tcp b3@tcp",
+        "a2@o2ib b2@o2ib",
+        "a3@tcp b3@tcp",
+    ];
+    assert_eq!(ways, expected);
+}
