@@ -22,8 +22,8 @@ use super::{
 };
 use crate::fate::Fate;
 
-/// Bytes of one write.
-pub const WRITE_BYTES: u64 = 1 << 20;
+/// Bytes of one write: 1 MiB.
+pub const WRITE_BYTES: u64 = 1_048_576;
 /// Bytes of a request, an answer or a ping of the file system.
 const RPC_BYTES: u64 = 4096;
 /// Portals: requests and pings to the server, its fetches, its answers. 0 is LNet's own.

@@ -550,3 +550,28 @@ fn what_is_equal_is_used_in_turn() {
     ];
     assert_eq!(ways, expected);
 }
+
+/// "LNet Health": what is sent again goes by other interfaces at both ends, if there are any.
+#[test]
+fn by_the_design_what_is_sent_again_goes_another_way() {
+    let mut lnet = stage::lnet(stage::specs("mr", Profile::Hld));
+    let a = stage::name("A");
+    lnet.add_rule(&a, stage::simulate(Pace::Every, "local_dropped"))
+        .unwrap();
+    send(&mut lnet, Verb::Put, ("b1", "o2ib"));
+    let happened = lnet.advance(SimTime::from_secs(10));
+    let ways = happened
+        .iter()
+        .filter_map(|happening| match &happening.what {
+            What::Sent {
+                errand: Errand::Ulp,
+                by,
+                to,
+                attempt,
+                ..
+            } => Some(format!("{attempt}: {by} {to}")),
+            _ => None,
+        });
+    let ways: Vec<String> = ways.take(2).collect();
+    assert_eq!(ways, ["1: a1@o2ib b1@o2ib", "2: a2@o2ib b2@o2ib"]);
+}
