@@ -83,18 +83,6 @@ impl JobLoad {
         }
     }
 
-    /// The job has ended with its rank; what its rails carry matters to nobody any more.
-    pub(super) fn node_returns(&mut self, node: &NodeName, fabric: &Fabric) {
-        for (slot, (host, rail)) in self.ports.iter().filter(|(slot, _)| slot.node == *node) {
-            self.job.tell(RailChange {
-                at: fabric.now(),
-                host: *host,
-                rail: *rail,
-                state: state(carriage(fabric, slot)),
-            });
-        }
-    }
-
     pub(super) fn agent(
         &mut self,
         name: &str,

@@ -245,9 +245,40 @@ fn storage_has_an_lnet_and_a_job_has_none() {
 }
 
 #[test]
-fn a_fate_is_told_by_its_word() {
+fn a_fate_and_its_cause_are_told_by_their_words() {
     let words = Fate::ALL.map(|fate| fate.to_string());
     assert_eq!(words, ["survived", "degraded", "failed"]);
+    let words = Cause::ALL.map(|cause| cause.to_string());
+    let expected = [
+        "WC 12",
+        "device gone",
+        "rank lost",
+        "hung",
+        "no connection",
+        "evicted",
+        "unanswered",
+    ];
+    assert_eq!(words, expected);
+}
+
+/// Seven tries of 4.294967296 s, as its plan has it, from the write that was posted at the cut.
+#[test]
+fn a_job_tries_as_often_as_its_plan_says() {
+    let mut plans = plans();
+    if let Some(Plan::Job(job)) = plans.get_mut("job") {
+        job.retries = Retries::Seven;
+    }
+    let mut fabric = world();
+    let mut underway = Underway::start(&plans, &fabric).expect("they can be begun");
+    fabric.advance(SimTime::from_secs(10));
+    fabric
+        .act(&Action::Cut(slot("vm1", 1)))
+        .expect("it is possible");
+    fabric.advance(SimTime::from_secs(60));
+    underway.follow(&fabric);
+    let failed_at = underway.fared("job").expect("it runs").failed_at;
+    let tries = SimTime::from_ns(10_000_000_000 + 7 * 4_294_967_296);
+    assert_eq!(failed_at, Some(tries));
 }
 
 #[test]
