@@ -281,11 +281,9 @@ fn a_job_tries_as_often_as_its_plan_says() {
     assert_eq!(failed_at, Some(tries));
 }
 
-#[test]
-fn what_makes_no_sense_is_refused_and_changes_nothing() {
-    let fabric = world();
-    let mut underway = Underway::start(&plans(), &fabric).expect("they can be begun");
-    let rule = |workload: &str, node: &str| LoadDeed::Rule {
+/// Whatever a node sends is dropped on its way out.
+fn rule(workload: &str, node: &str) -> LoadDeed {
+    LoadDeed::Rule {
         workload: workload.to_owned(),
         node: node.into(),
         rule: Box::new(RuleSpec {
@@ -297,7 +295,45 @@ fn what_makes_no_sense_is_refused_and_changes_nothing() {
             pace: Pace::Every,
             deed: Deed::Simulate(vec![MsgStatus::LocalDropped]),
         }),
+    }
+}
+
+#[test]
+fn a_rule_holds_until_it_is_ended() {
+    let mut fabric = world();
+    let mut underway = Underway::start(&plans(), &fabric).expect("they can be begun");
+    let mut fared = |underway: &mut Underway, second| {
+        fabric.advance(SimTime::from_secs(second));
+        underway.follow(&fabric);
+        underway.fared("storage").expect("it runs")
     };
+    let before = fared(&mut underway, 10);
+    assert_eq!((before.errors, before.retries), (0, 0));
+    underway
+        .act(&rule("storage", "vm1"), &world_at(10))
+        .expect("it is possible");
+    let under = fared(&mut underway, 20);
+    assert!(under.errors > 0 && under.retries > 0, "{under:?}");
+    assert_eq!(under.done, before.done, "nothing gets through");
+    let end = LoadDeed::NoRules {
+        workload: "storage".to_owned(),
+        node: "vm1".into(),
+    };
+    underway.act(&end, &world_at(20)).expect("it is possible");
+    assert!(fared(&mut underway, 40).done > under.done + 10);
+}
+
+/// The same world without a fault, so much later.
+fn world_at(second: u64) -> Fabric {
+    let mut fabric = world();
+    fabric.advance(SimTime::from_secs(second));
+    fabric
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_and_changes_nothing() {
+    let fabric = world();
+    let mut underway = Underway::start(&plans(), &fabric).expect("they can be begun");
     let hint = |workload: &str, node: &str, to: &str| LoadDeed::Agent {
         workload: workload.to_owned(),
         node: node.into(),
