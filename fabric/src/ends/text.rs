@@ -168,7 +168,9 @@ mod tests {
     /// after which the Gregorian calendar repeats.
     #[test]
     fn every_day_is_the_one_after_the_day_before() {
-        let is_leap = |year: u64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+        let is_leap = |year: u64| {
+            year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+        };
         let mut days = 0;
         for year in 1970..2370 {
             let february = if is_leap(year) { 29 } else { 28 };

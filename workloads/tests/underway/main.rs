@@ -32,10 +32,15 @@ fn slot(node: &str, nic: usize) -> SlotRef {
 }
 
 fn world() -> Fabric {
+    world_of(&NODES)
+}
+
+fn world_of(nodes: &[&str]) -> Fabric {
     let platform = Platforms::shipped();
     let platform = platform.get("two-rail-vm").expect("a shipped platform");
-    let nodes = NODES.map(|node| (NodeName::from(node), platform.clone()));
-    Fabric::new(nodes.to_vec(), Timing::default())
+    let nodes = nodes.iter();
+    let nodes = nodes.map(|node| (NodeName::from(*node), platform.clone()));
+    Fabric::new(nodes.collect(), Timing::default())
 }
 
 fn port(node: &str, nic: usize) -> PortRef {
@@ -43,6 +48,22 @@ fn port(node: &str, nic: usize) -> PortRef {
         node: node.into(),
         device: format!("mlx5_{nic}").as_str().into(),
         port: PortNumber(1),
+    }
+}
+
+/// A node's two interfaces for storage.
+fn storage_node(node: &str) -> NodePlan {
+    let nis = [2, 3].map(|nic| NiPlan {
+        slot: slot(node, nic),
+        port: port(node, nic),
+        nid: format!("10.1.{}.{nic}@o2ib", &node[2..])
+            .parse()
+            .expect("a NID"),
+        interface: format!("store{}", nic - 2),
+    });
+    NodePlan {
+        name: node.into(),
+        nis: nis.to_vec(),
     }
 }
 
@@ -70,22 +91,9 @@ fn plans() -> BTreeMap<String, Plan> {
         traffic: Traffic::steady(),
         retries: Retries::Eight,
     };
-    let node = |node: &str| NodePlan {
-        name: node.into(),
-        nis: [2, 3]
-            .map(|nic| NiPlan {
-                slot: slot(node, nic),
-                port: port(node, nic),
-                nid: format!("10.1.{}.{nic}@o2ib", &node[2..])
-                    .parse()
-                    .expect("a NID"),
-                interface: format!("store{}", nic - 2),
-            })
-            .to_vec(),
-    };
     let storage = StoragePlan {
         profile: Profile::V2_17,
-        nodes: NODES.map(node).to_vec(),
+        nodes: NODES.map(storage_node).to_vec(),
         clients: vec!["vm1".into()],
         server: "vm2".into(),
         patience: Patience::default(),
@@ -321,6 +329,39 @@ fn a_rule_holds_until_it_is_ended() {
     };
     underway.act(&end, &world_at(20)).expect("it is possible");
     assert!(fared(&mut underway, 40).done > under.done + 10);
+}
+
+/// When storage of two clients failed, and of what, if their ports are cut at these seconds.
+fn two_clients_cut(cuts: [(&str, u64); 2]) -> (Option<SimTime>, Option<Cause>) {
+    let mut plans = plans();
+    if let Some(Plan::Storage(storage)) = plans.get_mut("storage") {
+        storage.nodes.push(storage_node("vm3"));
+        storage.clients.push("vm3".into());
+    }
+    let mut fabric = world_of(&["vm1", "vm2", "vm3"]);
+    let mut underway = Underway::start(&plans, &fabric).expect("they can be begun");
+    for (node, second) in cuts {
+        fabric.advance(SimTime::from_secs(second));
+        for nic in [2, 3] {
+            let cut = Action::Cut(slot(node, nic));
+            fabric.act(&cut).expect("it is possible");
+        }
+    }
+    fabric.advance(SimTime::from_secs(400));
+    underway.follow(&fabric);
+    let fared = underway.fared("storage").expect("it runs");
+    (fared.failed_at, fared.cause)
+}
+
+/// Both have a write that nobody answers for `obd_timeout`, 100 s.
+#[test]
+fn storage_failed_when_the_first_of_its_clients_did() {
+    for order in [["vm1", "vm3"], ["vm3", "vm1"]] {
+        let (failed_at, cause) = two_clients_cut([(order[0], 10), (order[1], 50)]);
+        let second = failed_at.expect("both failed").as_ms() / 1000;
+        assert!((109..=112).contains(&second), "{order:?} {second}");
+        assert_eq!(cause, Some(Cause::Unanswered), "{order:?}");
+    }
 }
 
 /// The same world without a fault, so much later.
