@@ -104,6 +104,6 @@ mod tests {
         };
         assert_eq!(runaway.len(), 1 + 65_536);
         assert_eq!(&*runaway[0], "3 operations before these were not kept");
-        assert_eq!(next.to_lines(), ["read /state: 9"]);
+        assert_eq!(next.to_lines(), ["read state: 9"]);
     }
 }
