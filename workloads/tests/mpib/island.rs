@@ -67,6 +67,7 @@ fn a_class_carries_the_two_cached_fields_of_a_connection() {
 #[test]
 fn a_gid_without_an_ipv4_address_counts_as_0() {
     let plain = Gid::new("fe80::1".parse().expect("an address"));
+    assert_eq!(plain.to_string(), "fe80::1");
     let mapped = Gid::of_ipv4(Ipv4Addr::new(10, 0, 1, 1));
     let zero_net = Gid::of_ipv4(Ipv4Addr::new(0, 0, 0, 9));
     let class = |a: Gid, b: Gid| IslandPrefix::DEFAULT.class(a.ipv4_bits(), b.ipv4_bits());

@@ -112,3 +112,19 @@ fn sout_leads_where_it_takes_part() {
     assert_eq!(RailMask::SUP.leader(), Some(Rail::Sup));
     assert_eq!(RailMask::NONE.leader(), None);
 }
+
+#[test]
+fn profiles_and_bytes_are_told_as_they_are_written() {
+    let names = [Profile::Spec, Profile::G1, Profile::G2].map(|profile| profile.to_string());
+    assert_eq!(names, ["spec", "g1", "g2"]);
+    assert_eq!(Bytes::new(4096).to_string(), "4096");
+}
+
+#[test]
+fn a_rail_is_in_a_set_once() {
+    for rail in Rail::BOTH {
+        let one = RailMask::NONE.with(rail);
+        assert!(one.has(rail));
+        assert_eq!(one.with(rail), one);
+    }
+}
