@@ -50,6 +50,15 @@ impl SimTime {
     pub const fn since(self, earlier: Self) -> Self {
         Self(self.0.saturating_sub(earlier.0))
     }
+
+    /// The instant before this one; `None` before the first.
+    #[must_use]
+    pub const fn before(self) -> Option<Self> {
+        match self.0.checked_sub(1) {
+            Some(ns) => Some(Self(ns)),
+            None => None,
+        }
+    }
 }
 
 impl ops::Add for SimTime {
@@ -93,5 +102,7 @@ mod tests {
     fn arithmetic_stops_at_both_ends_of_time() {
         assert_eq!(SimTime::ZERO.since(SimTime::from_secs(1)), SimTime::ZERO);
         assert_eq!(SimTime::MAX + SimTime::from_secs(1), SimTime::MAX);
+        assert_eq!(SimTime::ZERO.before(), None);
+        assert_eq!(SimTime::from_ns(1).before(), Some(SimTime::ZERO));
     }
 }

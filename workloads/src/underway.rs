@@ -17,7 +17,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fabric::{Carriage, CarriageChange, Fabric};
 use platforms::{NodeName, SlotRef};
-use simfs::SimTime;
 
 pub use fared::{Cause, Fared, NiFared};
 pub use plan::{
@@ -214,11 +213,6 @@ impl Load {
             Kind::Job(job) => job.advance(fabric.now()),
         }
     }
-}
-
-/// The instant before one, at which all is done that comes before what happens to a link then.
-fn just_before(at: SimTime) -> Option<SimTime> {
-    at.as_ns().checked_sub(1).map(SimTime::from_ns)
 }
 
 /// What a port carries at the start; one that does not exist carries nothing.

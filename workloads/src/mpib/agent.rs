@@ -96,7 +96,7 @@ impl Unregistered {
 /// What a host's `/tmp/mpib` holds: perhaps an agent, perhaps the memory of one.
 #[derive(Clone, Debug)]
 pub struct Agent {
-    alive: bool,
+    killed: bool,
     memory: Option<Result<HintMemory, BadHints>>,
     first_share: SupBandwidth,
     slots: BTreeMap<(u32, u32), (HintSlot, u32)>,
@@ -108,7 +108,7 @@ impl Agent {
     #[must_use]
     pub fn running(first_share: SupBandwidth) -> Self {
         Self {
-            alive: true,
+            killed: false,
             memory: Some(Ok(HintMemory::new())),
             first_share,
             slots: BTreeMap::new(),
@@ -120,7 +120,6 @@ impl Agent {
     #[must_use]
     pub fn missing() -> Self {
         Self {
-            alive: false,
             memory: None,
             ..Self::running(SupBandwidth::MAX)
         }
@@ -202,7 +201,7 @@ impl Agent {
 
     /// The agent dies. Its memory stays.
     pub fn kill(&mut self) {
-        self.alive = false;
+        self.killed = true;
     }
 
     /// The agent dies in the middle of a write: the slot's sequence stays odd. False where it was
@@ -213,7 +212,7 @@ impl Agent {
             return false;
         };
         HintWriter::new(slot, SupBandwidth::NONE).step(memory);
-        self.alive = false;
+        self.killed = true;
         true
     }
 
@@ -238,8 +237,8 @@ impl Agent {
     }
 
     fn live_memory(&mut self) -> Result<&mut HintMemory, Unregistered> {
-        match (self.alive, &mut self.memory) {
-            (true, Some(Ok(memory))) => Ok(memory),
+        match (self.killed, &mut self.memory) {
+            (false, Some(Ok(memory))) => Ok(memory),
             _ => Err(Unregistered::NoAgent),
         }
     }

@@ -239,8 +239,8 @@ impl Job {
     }
 
     fn advance_before(&mut self, at: SimTime) {
-        if at > self.net.now() {
-            self.advance(SimTime::from_ns(at.as_ns() - 1));
+        if let Some(before) = at.before() {
+            self.advance(before);
         }
     }
 

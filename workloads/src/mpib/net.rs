@@ -181,10 +181,10 @@ impl Net {
     /// Hears of a port. Everything due before the change happens first, everything due at its instant
     /// happens after it.
     pub fn tell(&mut self, change: RailChange) {
-        if change.at > self.now {
-            self.advance(SimTime::from_ns(change.at.as_ns() - 1));
-            self.now = change.at;
+        if let Some(before) = change.at.before() {
+            self.advance(before);
         }
+        self.now = self.now.max(change.at);
         let RailChange {
             host, rail, state, ..
         } = change;
@@ -231,9 +231,9 @@ impl Net {
         let now = self.now;
         let end = self.connection(id).end(side);
         let (host, rail) = (end.host, end.queue_pairs[usize::from(queue_pair)].rail);
-        let (kind, is_signaled) = match write.load {
-            Load::Data { .. } => (PostKind::Data, true),
-            Load::Clear { .. } => (PostKind::ClearToSend, self.clear_is_signaled(id)),
+        let (kind, immediate, is_signaled) = match write.load {
+            Load::Data { immediate, .. } => (PostKind::Data, Some(immediate), true),
+            Load::Clear { .. } => (PostKind::ClearToSend, None, self.clear_is_signaled(id)),
         };
         if self.settings.keeps_posts {
             self.posts.push(Post {
@@ -244,6 +244,7 @@ impl Net {
                 queue_pair,
                 kind,
                 bytes: write.bytes,
+                immediate,
                 is_signaled,
             });
         }

@@ -3,6 +3,7 @@
 use simfs::SimTime;
 
 use super::connection::ConnectionId;
+use super::message::Immediate;
 use super::{Bytes, HostId, Rail};
 
 /// What a write is for.
@@ -31,6 +32,8 @@ pub struct Post {
     pub kind: PostKind,
     /// What it carries.
     pub bytes: Bytes,
+    /// What it announces to the receiver; a clear-to-send write announces nothing.
+    pub immediate: Option<Immediate>,
     /// Whether it asks for a completion.
     pub is_signaled: bool,
 }

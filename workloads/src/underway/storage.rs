@@ -6,7 +6,7 @@ use fabric::{Carriage, CarriageChange, Fabric};
 use platforms::{NodeName, PortRef, SlotRef};
 use simfs::SimTime;
 
-use super::{Cause, Fared, LoadError, NiFared, StoragePlan, carriage, just_before};
+use super::{Cause, Fared, LoadError, NiFared, StoragePlan, carriage};
 use crate::lnet::{
     Lnet, LnetError, NiSpec, Nid, NodeSpec, Notice, PortEvent, RuleSpec, Storage, Timing,
 };
@@ -63,7 +63,7 @@ impl StorageLoad {
 
     /// What LNet does at the instant of the change comes after it.
     pub(super) fn hear(&mut self, slot: &SlotRef, change: CarriageChange) {
-        if let Some(before) = just_before(change.at) {
+        if let Some(before) = change.at.before() {
             self.advance(before);
         }
         let port = self.ports[slot].0.clone();

@@ -5,8 +5,8 @@ use std::net::Ipv4Addr;
 use rstest::rstest;
 use workloads::mpib::{
     Bytes, ConnectError, Environment, Hazard, Immediate, Isend, Mode, NcclResult, Net, Parameters,
-    Path, PathClass, PostKind, Profile, Rail, RailMask, RailState, Receive, Refusal, Settings,
-    ShareSource, Side, Speaker, SupBandwidth, Tag, Unregistered, eight_vms,
+    Path, PathClass, Post, PostKind, Profile, Rail, RailMask, RailState, Receive, Refusal,
+    Settings, ShareSource, Side, Speaker, SupBandwidth, Tag, Unregistered, eight_vms,
 };
 
 use crate::bench::{connect, done, eight, net_of, send, tell, vm};
@@ -239,6 +239,43 @@ fn the_257th_open_send_is_refused() {
 }
 
 #[test]
+fn a_send_is_open_until_its_own_completion() {
+    let mut net = eight(Profile::G1);
+    let connection = connect(&mut net, 1, 2);
+    let receive = Receive {
+        tag: Tag(1),
+        size_max: Bytes::new(128),
+    };
+    for _ in 0..300 {
+        net.irecv(connection, &[receive; 2]).expect("alive");
+        for _ in 0..2 {
+            let sent = net.isend(connection, Tag(1), Bytes::new(128));
+            assert!(matches!(sent, Ok(Isend::Request(..))));
+        }
+    }
+}
+
+#[test]
+fn each_part_announces_its_slot_of_a_ring_of_256() {
+    let mut net = eight(Profile::G1);
+    let connection = connect(&mut net, 1, 2);
+    for _ in 0..300 {
+        send(&mut net, connection, 128);
+    }
+    let (data, clears): (Vec<&Post>, Vec<&Post>) = net
+        .posts()
+        .iter()
+        .partition(|post| post.kind == PostKind::Data);
+    let slots: Vec<Option<u8>> = data
+        .iter()
+        .map(|post| post.immediate.map(Immediate::slot))
+        .collect();
+    let ring: Vec<Option<u8>> = (0..=255).chain(0..44).map(Some).collect();
+    assert_eq!(slots, ring);
+    assert!(clears.iter().all(|post| post.immediate.is_none()));
+}
+
+#[test]
 fn every_128th_clear_to_send_asks_for_a_completion() {
     let mut net = eight(Profile::G1);
     let connection = connect(&mut net, 1, 2);
@@ -301,6 +338,15 @@ fn an_accepting_end_that_gets_no_slot_gives_the_other_slot_back() {
         net.agent_mut(vm(1)).users(0x0a00_0101, 0x0a00_0102),
         Some(0)
     );
+}
+
+#[test]
+fn without_a_plugin_at_both_ends_nothing_is_connected() {
+    let mut net = Net::new(eight_vms(), Settings::new(Profile::G1));
+    net.init(vm(1)).expect("the plugin is accepted");
+    let error = net.connect(vm(1), vm(2)).expect_err("no plugin there");
+    assert_eq!(error, ConnectError::NotLoaded { host: vm(2) });
+    assert_eq!(error.result(), NcclResult::InternalError);
 }
 
 #[test]

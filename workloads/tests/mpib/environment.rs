@@ -52,6 +52,8 @@ fn a_replaced_prefix_is_told_apart_from_a_chosen_24() {
 #[test]
 fn numbers_out_of_range_fall_back_and_0_queue_pairs_do_not() {
     assert_eq!(check("MPIB_SUP_QP", "0").sup_queue_pairs, 0);
+    assert_eq!(check("MPIB_SUP_QP", "none").sup_queue_pairs, 0);
+    assert_eq!(check("MPIB_SUP_QP", "").sup_queue_pairs, 4);
     assert_eq!(check("MPIB_SUP_QP", "-1").sup_queue_pairs, 4);
     assert_eq!(check("MPIB_SUP_QP", "127").sup_queue_pairs, 127);
     assert_eq!(check("MPIB_SOUT_QP", "128").sout_queue_pairs, 2);

@@ -111,7 +111,6 @@ fn the_257th_pair_finds_no_slot_even_when_others_are_unused() {
     }
     let last = FlowId::new(1, 256);
     assert_eq!(agent.register(last, 1, 256), Err(Unregistered::NoFreeSlots));
-    assert_eq!(Unregistered::NoFreeSlots.status(), Some(1));
     assert_eq!(agent.slots(), 256);
     assert!(
         agent.register(last, 1, 255).is_ok(),
@@ -154,6 +153,19 @@ fn an_agent_killed_in_a_write_leaves_that_slot_alone_unreadable() {
     assert_eq!(agent.read(stuck), None);
     assert_eq!(agent.read(other), Some(SupBandwidth::MAX));
     assert!(!agent.kill_while_writing(1, 3), "it is dead already");
+}
+
+#[rstest]
+fn a_slot_has_its_number(#[values(0, 1, 255)] number: u8) {
+    assert_eq!(HintSlot::new(number).number(), number);
+}
+
+#[rstest]
+#[case(Unregistered::NoAgent, None)]
+#[case(Unregistered::NoFreeSlots, Some(1))]
+#[case(Unregistered::Invalid, Some(2))]
+fn a_refusal_has_its_status(#[case] refusal: Unregistered, #[case] status: Option<u32>) {
+    assert_eq!(refusal.status(), status);
 }
 
 #[rstest]

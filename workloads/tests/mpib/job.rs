@@ -151,6 +151,19 @@ fn a_failed_job_waits_for_nothing() {
 }
 
 #[test]
+fn a_job_of_one_message_waits_for_nothing_more() {
+    let once = Traffic {
+        period: SimTime::MAX,
+        ..Traffic::steady()
+    };
+    let net = Net::new(eight_vms(), Settings::new(Profile::G1));
+    let mut job = Job::start(net, &ring(&[vm(1), vm(2)]), once);
+    job.advance(SimTime::from_secs(1));
+    assert!(job.edges().all(|(_, _, messages)| messages == 1));
+    assert_eq!((job.fate(), job.next_at()), (Fate::Survived, None));
+}
+
+#[test]
 fn a_lost_rank_fails_the_job_at_once() {
     let mut job = ring_of_7_3(Settings::new(Profile::G1));
     job.lose_rank(vm(6), SimTime::from_ms(5_050));

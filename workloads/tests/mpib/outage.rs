@@ -123,6 +123,28 @@ fn a_write_posted_behind_a_lost_one_waits_with_it() {
 }
 
 #[test]
+fn writes_lost_in_one_instant_each_have_their_own_tries() {
+    let mut net = eight(Profile::G1);
+    let connections = [2, 3].map(|to| connect(&mut net, 1, to));
+    for connection in connections {
+        let receive = Receive {
+            tag: Tag(1),
+            size_max: Bytes::new(MIB),
+        };
+        net.irecv(connection, &[receive]).expect("alive");
+    }
+    tell(&mut net, 1_000, 1, Rail::Sup, RailState::Down);
+    for connection in connections {
+        net.isend(connection, Tag(1), Bytes::new(MIB))
+            .expect("alive");
+    }
+    net.advance(SimTime::from_secs(60));
+    let (host, rail) = (vm(1), Rail::Sup);
+    let death = (after_tries(8), Death::RetryExceeded { host, rail });
+    assert_eq!(connections.map(|id| net.death(id)), [Some(death); 2]);
+}
+
+#[test]
 fn clear_to_send_follows_the_same_rule_on_its_own_rail() {
     let mut net = eight(Profile::G1);
     let connection = connect(&mut net, 1, 2);
