@@ -465,20 +465,26 @@ fn a_peer_sees_the_interface_that_the_layer_above_used_first() {
     assert_eq!(by, [other; 3], "the other one was used less by then");
 }
 
-/// "LNet Health": a message is not sent again to an interface that has no health left.
-#[test]
-fn by_the_design_nothing_is_sent_again_to_a_peer_without_health() {
+/// "LNet Health": a message is not sent again to the one interface of a peer that has no health left.
+#[rstest]
+#[case::it_has_some_left(1000, 100, 3)]
+#[case::it_lost_all(1000, 1000, 1)]
+#[case::it_had_none(0, 100, 1)]
+fn by_the_design_nothing_is_sent_again_to_a_peer_without_health(
+    #[case] health: u16,
+    #[case] sensitivity: i64,
+    #[case] tries: usize,
+) {
     let mut specs = stage::specs("sr", Profile::Hld);
     specs.iter_mut().for_each(|spec| spec.discovery = false);
     let mut lnet = stage::lnet(specs);
-    let a = stage::name("A");
-    lnet.set(&a, Param::HealthSensitivity, 1000).unwrap();
-    lnet.add_rule(&a, stage::simulate(Pace::Every, "remote_error"))
+    let (a, b1) = (stage::name("A"), stage::nid("b1", "o2ib"));
+    lnet.set(&a, Param::HealthSensitivity, sensitivity).unwrap();
+    lnet.set_health(&a, Side::Peer, &b1, health).unwrap();
+    lnet.add_rule(&a, stage::simulate(Pace::Every, "remote_dropped"))
         .unwrap();
     send(&mut lnet, Verb::Put, ("b1", "o2ib"));
-    let tries = sent_by(&lnet.advance(SimTime::from_secs(1)));
-    assert_eq!(tries.len(), 1);
-    assert_eq!(seen(&lnet, "A", ("b1", "o2ib")), 0);
+    assert_eq!(sent_by(&lnet.advance(SimTime::from_secs(1))).len(), tries);
 }
 
 /// How often an interface was pinged is forgotten too, of one that was well again in between.
