@@ -170,6 +170,20 @@ fn a_port_that_is_dark_at_the_start_leaves_a_job_without_a_connection() {
 }
 
 #[test]
+fn an_interface_whose_port_is_dark_at_the_start_is_fatal_from_then_on() {
+    let mut fabric = world();
+    fabric
+        .act(&Action::Cut(slot("vm1", 2)))
+        .expect("it is possible");
+    let underway = Underway::start(&plans(), &fabric).expect("they can be begun");
+    let fatal = |nic| {
+        let ni = underway.ni("storage", &"vm1".into(), &slot("vm1", nic));
+        ni.expect("it is known").fatal
+    };
+    assert_eq!([2, 3].map(fatal), [Some(true), Some(false)]);
+}
+
+#[test]
 fn an_interface_is_seen_by_its_own_node_and_by_its_peer() {
     let mut fabric = world();
     let mut underway = Underway::start(&plans(), &fabric).expect("they can be begun");
