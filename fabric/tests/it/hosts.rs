@@ -103,6 +103,33 @@ fn a_virtual_function_lives_from_creation_to_destruction() {
     assert!(world.settled());
 }
 
+/// A tree that shows both must take the first one out before it puts the second one in.
+#[test]
+fn a_virtual_function_created_anew_is_another_incarnation_of_its_address() {
+    let mut world = world_of(Ethernet);
+    let parent = slot(&world, 0);
+    let incarnations = [(); 2].map(|()| {
+        act(
+            &mut world,
+            Action::CreateVfs {
+                function: function(&parent),
+                count: 1,
+            },
+        );
+        let [vf] = &children(&world, &parent)[..] else {
+            panic!("one was asked for");
+        };
+        let vf = vf.pci;
+        let machine = world.machine(&node()).expect("the node is there");
+        let incarnation = machine.functions[&vf].incarnation;
+        act(&mut world, Action::DestroyVfs(function(&parent)));
+        (vf, incarnation)
+    });
+    let [(first, before), (second, after)] = incarnations;
+    assert_eq!(first, second, "the address is the first free one");
+    assert_ne!(before, after);
+}
+
 #[test]
 fn virtual_functions_go_and_come_with_their_physical_one() {
     let mut world = world("a100-oci:vfs");
