@@ -6,28 +6,31 @@
 //! each node [`Director::show`], then the acts and polls of the plan (and [`Director::moment`] when
 //! one comes), then [`Director::end_tick`].
 //!
-//! Start at [`Director`]; how deeds are done is `deeds.rs`, who sits in a chair `chair.rs`, files are
-//! `files.rs` and `disk.rs`, what becomes visible is `show.rs`, what was so `truth.rs`.
+//! Start at [`Director`]; a node on stage is `scene.rs`, who sits in a chair `chair.rs`; how deeds are
+//! done is `deeds.rs`, files are `files.rs` and `disk.rs`, what is done within a read or a call is
+//! `moments.rs`, the end `healing.rs`; what becomes visible is `show.rs`, what was so `truth.rs`.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
+    collections::{BTreeMap, VecDeque},
     sync::Arc,
 };
 
 use fabric::{Action, Fabric, Kmsg};
-use platforms::{Clock, Machine, NodeName, SlotRef};
-use scenarios::{
-    CallMoment, Deed, FileRef, HangEnd, Heal, Place, RuleDeed, RuleEffect, Step, Story, What,
-};
-use simfs::{Fs, MomentId, RuleId, SimTime};
+use platforms::{Clock, NodeName};
+use scenarios::{Deed, HangEnd, Place, RuleEffect, Step, Story, What};
+use simfs::{Fs, RuleId, SimTime};
 use workloads::Underway;
 
+mod asked;
 mod chair;
 mod deeds;
 mod disk;
 mod error;
 mod faces;
 mod files;
+mod healing;
+mod moments;
+mod scene;
 mod show;
 mod trees;
 mod truth;
@@ -37,20 +40,19 @@ pub use error::StageError;
 #[cfg(feature = "process")]
 pub(crate) use files::rule as rule_of;
 pub use files::{CLASS_INFINIBAND, WRITABLE};
+pub use moments::{CallDo, MomentDo};
 pub use trees::Trees;
 pub use truth::{
     ComparedCard, Faces, FunctionFace, Interface, LinkTruth, NodeTruth, PortFace, TickTruth, Truth,
 };
 
+use asked::Asked;
 use chair::Chair;
 pub(crate) use disk::state_file;
-use faces::Mirror;
+use healing::last_story_tick;
+use scene::{ArmedRule, Change, Scene, Sequel};
 
-use crate::connector::{ConnectorScript, Reaction};
-
-/// How long healing may take, in ticks, before the world counts as one that cannot be healed.
-/// Chosen: an hour of polls; the slowest walk of a link takes some ten seconds.
-const HEALING_TICKS_MAX: u64 = 3600;
+use crate::connector::ConnectorScript;
 
 /// What a player does in a tick.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,24 +61,6 @@ pub struct TickPlan {
     pub at: SimTime,
     /// The chairs.
     pub chairs: BTreeMap<NodeName, ChairPlan>,
-}
-
-/// What follows from a moment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MomentDo {
-    /// The operation goes on, against the tree as it is now.
-    Go,
-    /// The monitor that asked is killed (SIGKILL) at this very moment; it has left its seat.
-    Kill,
-}
-
-/// What becomes of a call to the connector.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CallDo {
-    /// What the connector does with it.
-    pub reaction: Reaction,
-    /// The monitor that called is killed (SIGKILL) instead of hearing of it; it has left its seat.
-    pub kill: bool,
 }
 
 /// The world of one drill in motion.
@@ -99,53 +83,6 @@ pub struct Director<'s> {
     missed: Vec<(Place, String)>,
 }
 
-/// One node on stage.
-#[derive(Debug)]
-struct Scene<'s> {
-    shown: Machine,
-    kmsg: Kmsg,
-    mirror: Mirror,
-    connector: ConnectorScript,
-    chair: Option<Chair>,
-    rules: Vec<ArmedRule<'s>>,
-    moments: BTreeMap<MomentId, Sequel<'s>>,
-    call_moments: Vec<(CallMoment, &'s Step)>,
-    calls: u32,
-    calls_accepted: u32,
-    changes: Vec<Change<'s>>,
-    vanished: Vec<(&'s RuleDeed, String)>,
-}
-
-#[derive(Debug)]
-struct ArmedRule<'s> {
-    id: RuleId,
-    deed: &'s RuleDeed,
-    until: SimTime,
-}
-
-/// What follows when a moment comes.
-#[derive(Clone, Copy, Debug)]
-enum Sequel<'s> {
-    Step(&'s Step),
-    Vanish(&'s RuleDeed, &'s Step),
-}
-
-/// Something to be done to a served tree beside the machine's edits.
-#[derive(Debug)]
-enum Change<'s> {
-    Arm {
-        rule: simfs::Rule,
-        torn: Option<&'s [u8]>,
-    },
-    Disarm(RuleId),
-    Await(simfs::Moment),
-    Forget(MomentId),
-    Disk(&'s scenarios::StateFileDeed, &'s Step),
-    Vanish(&'s RuleDeed, String),
-    Reappear(Option<&'s FileRef>),
-    Mend,
-}
-
 impl<'s> Director<'s> {
     /// The world of a story at its start, with what was given done.
     ///
@@ -163,21 +100,7 @@ impl<'s> Director<'s> {
                 .chairs
                 .contains(name)
                 .then(|| Chair::new(&story.flags, &story.config));
-            let scene = Scene {
-                shown,
-                kmsg: Kmsg::default(),
-                mirror: Mirror::default(),
-                connector: ConnectorScript::default(),
-                chair,
-                rules: Vec::new(),
-                moments: BTreeMap::new(),
-                call_moments: Vec::new(),
-                calls: 0,
-                calls_accepted: 0,
-                changes: Vec::new(),
-                vanished: Vec::new(),
-            };
-            nodes.insert(name.clone(), scene);
+            nodes.insert(name.clone(), Scene::new(shown, chair));
         }
         let mut director = Self {
             story,
@@ -292,70 +215,6 @@ impl<'s> Director<'s> {
         self.change(node, fs)
     }
 
-    /// A moment has come, on the thread that serves the operation; `by` asked for it. What the
-    /// story says is done, and is visible when this returns.
-    ///
-    /// # Errors
-    /// [`StageError`] if the world cannot do what the story says.
-    pub fn moment(
-        &mut self,
-        node: &NodeName,
-        id: MomentId,
-        by: MonitorId,
-        fs: &mut Fs,
-    ) -> Result<MomentDo, StageError> {
-        let Some(sequel) = self.scene(node)?.moments.remove(&id) else {
-            return Ok(MomentDo::Go);
-        };
-        let end = match sequel {
-            Sequel::Step(step) => self.sequel(step, node, by)?,
-            Sequel::Vanish(deed, step) => {
-                self.vanish(deed, step)?;
-                MomentDo::Go
-            }
-        };
-        self.refresh(node, fs)?;
-        Ok(end)
-    }
-
-    /// A call from `by` was received: what becomes of it, once the moments of calls have had their
-    /// say. What the story says is done, and is visible when this returns.
-    ///
-    /// # Errors
-    /// [`StageError`] if the world cannot do what the story says.
-    pub fn call(
-        &mut self,
-        node: &NodeName,
-        by: MonitorId,
-        fs: &mut Fs,
-    ) -> Result<CallDo, StageError> {
-        let scene = self.scene(node)?;
-        scene.calls += 1;
-        let received = CallMoment::Received(scene.calls);
-        if self.call_moment(received, node, by, fs)? == MomentDo::Kill {
-            return Ok(CallDo {
-                reaction: Reaction::Disconnect,
-                kill: true,
-            });
-        }
-        let scene = self.scene(node)?;
-        let reaction = scene.connector.call();
-        if reaction.accepted() {
-            scene.calls_accepted += 1;
-            let accepted = CallMoment::Accepted(scene.calls_accepted);
-            if self.call_moment(accepted, node, by, fs)? == MomentDo::Kill {
-                return Ok(CallDo {
-                    reaction: Reaction::LoseReply,
-                    kill: true,
-                });
-            }
-        }
-        Ok(CallDo {
-            reaction,
-            kill: false,
-        })
-    }
-
     /// The tick is over; `polled` says on which nodes a poll was begun or struck in it. Moments
     /// that did not come in it are missed.
     pub fn end_tick(&mut self, polled: impl Fn(&NodeName) -> bool) {
@@ -385,17 +244,6 @@ impl<'s> Director<'s> {
                 }
                 scene.changes.push(Change::Forget(id));
             }
-        }
-    }
-
-    /// Whether the tick that ended was the last one.
-    #[must_use]
-    pub fn is_over(&self) -> bool {
-        let ended = self.truth.ticks.len() as u64;
-        match (&self.story.heal, self.settled_at) {
-            (Heal::Never { .. }, _) => ended > self.last_story_tick,
-            (Heal::Within { polls }, Some(settled)) => ended > settled + u64::from(*polls),
-            (Heal::Within { .. }, None) => false,
         }
     }
 
@@ -458,18 +306,6 @@ impl<'s> Director<'s> {
             .machine(node)
             .expect("a player asks about nodes of its story only")
             .clock
-    }
-
-    /// The tick in which healing began, if it did.
-    #[must_use]
-    pub fn healing_from(&self) -> Option<u64> {
-        self.healing_from
-    }
-
-    /// The tick in which the healed world came to rest, if it did.
-    #[must_use]
-    pub fn settled_at(&self) -> Option<u64> {
-        self.settled_at
     }
 
     /// The steps whose moment never came, with their places.
@@ -543,36 +379,6 @@ impl<'s> Director<'s> {
         }
     }
 
-    /// Healing, once the story is over.
-    fn heal(&mut self, tick: u64) -> Result<(), StageError> {
-        if matches!(self.story.heal, Heal::Never { .. }) || tick <= self.last_story_tick {
-            return Ok(());
-        }
-        let from = *self.healing_from.get_or_insert(tick);
-        if from == tick {
-            self.fabric.heal();
-            self.reboots.clear();
-            for scene in self.nodes.values_mut() {
-                scene.connector.heal();
-                scene.rules.clear();
-                scene.moments.clear();
-                scene.call_moments.clear();
-                scene.changes.extend([Change::Mend, Change::Reappear(None)]);
-                if let Some(chair) = &mut scene.chair {
-                    chair.heal(tick, &self.story.flags, &self.story.config);
-                }
-            }
-        }
-        if self.settled_at.is_none() && self.fabric.settled() {
-            self.settled_at = Some(tick);
-            self.fabric.reset_counters();
-        }
-        if self.settled_at.is_none() && tick - from > HEALING_TICKS_MAX {
-            return Err(StageError::NeverSettles(tick - from));
-        }
-        Ok(())
-    }
-
     /// The first tick at or after an instant.
     fn tick_of(&self, at: SimTime) -> u64 {
         at.as_ns().div_ceil(self.story.tick.as_ns())
@@ -581,43 +387,5 @@ impl<'s> Director<'s> {
     fn id(&mut self) -> u64 {
         self.next_id += 1;
         self.next_id
-    }
-}
-
-/// The story's last tick: its end, or the end of the last window that begins before it.
-fn last_story_tick(story: &Story) -> u64 {
-    let end = story.until.as_ns().div_ceil(story.tick.as_ns());
-    let windows = story
-        .expectations
-        .iter()
-        .map(|expectation| expectation.window);
-    let open = windows.filter(|window| window.from <= end && window.to <= end + HEALING_TICKS_MAX);
-    open.map(|window| window.to).fold(end, u64::max)
-}
-
-/// What of the world a story asks about: what nobody asks is not kept.
-#[derive(Debug, Default)]
-struct Asked {
-    /// The ports whose links.
-    links: BTreeSet<SlotRef>,
-    /// The LNet interfaces.
-    interfaces: BTreeSet<Interface>,
-}
-
-impl Asked {
-    fn by(story: &Story) -> Self {
-        let mut asked = Self::default();
-        for expectation in &story.expectations {
-            match &expectation.what {
-                What::Link { slot, .. } => {
-                    asked.links.insert(slot.clone());
-                }
-                What::Lnet(is) => {
-                    asked.interfaces.insert(Interface::of(is));
-                }
-                _ => {}
-            }
-        }
-        asked
     }
 }

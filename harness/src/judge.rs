@@ -1,7 +1,7 @@
 //! The judge: whether a monitor said exactly what it had to, in time, and nothing else.
 //!
 //! Every accepted event must be claimed by exactly one expectation, and every expectation must be
-//! satisfied in its window; where an event fits several, an assignment that satisfies all is found
+//! satisfied in its window (`events.rs`); where an event fits several, an assignment that satisfies all is found
 //! if there is one (`assign.rs`). Events while the world heals may clear what is outstanding
 //! without being asked, and nothing may be outstanding at the end (`outstanding.rs`), nor may what the
 //! cluster makes of the stream (`consequences.rs`) leave anything standing. Every event, accepted or
@@ -12,25 +12,25 @@
 
 use platforms::NodeName;
 use reports::{ArmName, Failure, FailureKind, Read};
-use scenarios::{Arm, Expectation, Heal, Place, Story, What};
+use scenarios::{Arm, Expectation, Place, Story, What};
 
 mod assign;
 mod consequences;
 mod contract;
 mod counters;
 mod demands;
+mod events;
 mod facts;
 mod fits;
 mod links;
 mod loads;
+mod order;
 mod outstanding;
 mod said;
 
 pub use loads::{WorkloadVerdict, verdict_on};
 pub use said::event_line;
 
-use assign::{Assignment, Room};
-use demands::Demand;
 use facts::Standing;
 use fits::Bench;
 use said::Said;
@@ -48,9 +48,6 @@ const FAILURES_MAX: usize = 100;
 
 /// The most reads that are shown with one failure. Chosen: a screenful.
 const READS_MAX: usize = 40;
-
-/// How many events are shown as the nearest to one that did not come. Chosen.
-const NEAREST_MAX: usize = 6;
 
 /// What the judge found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -217,236 +214,6 @@ impl<'a> Court<'a> {
         }
     }
 
-    fn events(&mut self) {
-        let (bench, recording) = (self.bench, self.recording);
-        let said = said::all_said(recording);
-        let accepted: Vec<Said<'a>> = said.iter().filter(|said| said.accepted).copied().collect();
-        let (demands, mismatches) = demands::demands(self.story, &bench, recording);
-        for mismatch in mismatches {
-            let expectation = mismatch.expectation;
-            let mut failure =
-                self.failure(FailureKind::Missing, None, Some(expectation.window.from));
-            self.place(&mut failure, &expectation.place, &expectation.text);
-            failure.came.push(mismatch.what);
-            self.failures.push(failure);
-        }
-        let answers = |demand: &Demand<'_>, said: &Said<'_>| {
-            demand.node == *said.node
-                && (demand.window.from..=demand.window.to).contains(&said.tick)
-                && bench.fits(&demand.pattern, said.node, said.tick, said.event)
-        };
-        let fits: Vec<Vec<usize>> = accepted
-            .iter()
-            .map(|said| {
-                (0..demands.len())
-                    .filter(|demand| answers(&demands[*demand], said))
-                    .collect()
-            })
-            .collect();
-        let rooms: Vec<Room> = demands.iter().map(|demand| demand.room).collect();
-        let mut assignment = assign::assign(&fits, &rooms);
-        put_in_order(&mut assignment, &fits, &demands, &accepted);
-        self.demanded(&demands, &assignment, &accepted, &said, &answers);
-        self.order(&demands, &assignment, &accepted);
-        let reckoning = outstanding::reckon(
-            &accepted,
-            |at| assignment.of_event[at].is_some(),
-            recording.healing_from,
-            bench.truth,
-        );
-        for (at, said) in accepted.iter().enumerate() {
-            if assignment.of_event[at].is_none() && !reckoning.allowed.contains(&at) {
-                self.unexpected(said);
-            }
-        }
-        if !matches!(self.story.heal, Heal::Never { .. }) {
-            for at in reckoning.outstanding {
-                self.outstanding(&accepted[at]);
-            }
-        }
-        let claimed = |said: &Said<'_>| {
-            demands
-                .iter()
-                .any(|demand| demand.attempts > 0 && answers(demand, said))
-        };
-        let said: Vec<(Said<'a>, bool)> = said
-            .into_iter()
-            .map(|said| (said, claimed(&said)))
-            .collect();
-        let made = Consequences::of(self.story, recording);
-        self.facts(&said, &made);
-        self.consequences(&made);
-        self.count_not_judged();
-    }
-
-    /// Demands that were not met.
-    fn demanded(
-        &mut self,
-        demands: &[Demand<'_>],
-        assignment: &Assignment,
-        accepted: &[Said<'_>],
-        said: &[Said<'_>],
-        answers: &dyn Fn(&Demand<'_>, &Said<'_>) -> bool,
-    ) {
-        for (demand, claimed) in demands.iter().zip(&assignment.of_demand) {
-            let attempts = if demand.attempts == 0 {
-                0
-            } else {
-                said.iter().filter(|said| answers(demand, said)).count()
-            };
-            if claimed.len() >= demand.room.at_least && attempts >= demand.attempts {
-                continue;
-            }
-            let mut failure = self.failure(
-                FailureKind::Missing,
-                Some(&demand.node),
-                Some(demand.window.from),
-            );
-            self.place(
-                &mut failure,
-                &demand.expectation.place,
-                &demand.expectation.text,
-            );
-            failure.expected.push(demand.line(&self.bench));
-            let claimed: Vec<&Said<'_>> = claimed.iter().map(|at| &accepted[*at]).collect();
-            failure.came = self.nearest(demand, said, &claimed);
-            let names = subject_names(&failure.expected[0]);
-            failure.reads = self.reads(Some(&demand.node), demand.window.from, &names);
-            self.failures.push(failure);
-        }
-    }
-
-    /// The events nearest to a demand: those that it did claim, then those about the same subject.
-    fn nearest(
-        &self,
-        demand: &Demand<'_>,
-        said: &[Said<'_>],
-        claimed: &[&Said<'_>],
-    ) -> Vec<String> {
-        let mut lines: Vec<String> = claimed.iter().map(|said| said.line()).collect();
-        let about = |said: &&Said<'_>| {
-            *said.node == demand.node
-                && self
-                    .bench
-                    .names_subject(&demand.pattern.about, said.node, said.tick, said.event)
-        };
-        let mut others: Vec<&Said<'_>> = said.iter().filter(about).collect();
-        let distance = |said: &Said<'_>| {
-            let (from, to) = (demand.window.from, demand.window.to);
-            from.saturating_sub(said.tick)
-                .max(said.tick.saturating_sub(to))
-        };
-        others.sort_by_key(|said| distance(said));
-        lines.extend(others.iter().map(|said| said.line()));
-        let mut seen = std::collections::BTreeSet::new();
-        lines.retain(|line| seen.insert(line.clone()));
-        lines.truncate(NEAREST_MAX);
-        lines
-    }
-
-    /// Events of an ordered group that came in another order.
-    fn order(&mut self, demands: &[Demand<'_>], assignment: &Assignment, accepted: &[Said<'_>]) {
-        let mut groups: std::collections::BTreeMap<u32, Vec<(u32, usize)>> =
-            std::collections::BTreeMap::new();
-        for (at, demand) in demands.iter().enumerate() {
-            if let Some((group, place)) = demand.in_order {
-                groups.entry(group).or_default().push((place, at));
-            }
-        }
-        for mut members in groups.into_values() {
-            members.sort_unstable();
-            let mut events: Vec<(u32, usize, usize)> = Vec::new();
-            for (place, demand) in members {
-                events.extend(
-                    assignment.of_demand[demand]
-                        .iter()
-                        .map(|event| (place, demand, *event)),
-                );
-            }
-            // Events of one place have no order among themselves.
-            let wrong = events.iter().enumerate().find_map(|(at, later)| {
-                let earlier = events[..at].iter().filter(|earlier| earlier.0 < later.0);
-                earlier
-                    .rev()
-                    .find(|earlier| self.comes_before(&accepted[later.2], &accepted[earlier.2]))
-                    .map(|earlier| [(earlier.1, earlier.2), (later.1, later.2)])
-            });
-            let Some([first, second]) = wrong else {
-                continue;
-            };
-            let demand = &demands[second.0];
-            let mut failure = self.failure(
-                FailureKind::Missing,
-                Some(&demand.node),
-                Some(accepted[second.1].tick),
-            );
-            self.place(
-                &mut failure,
-                &demand.expectation.place,
-                &demand.expectation.text,
-            );
-            failure
-                .expected
-                .push("these events in this order".to_owned());
-            failure
-                .expected
-                .extend([first, second].map(|(demand, _)| demands[demand].line(&self.bench)));
-            failure.came = [second, first]
-                .map(|(_, event)| accepted[event].line())
-                .to_vec();
-            self.failures.push(failure);
-        }
-    }
-
-    /// Whether one event certainly came before another; calls of a monitor with concurrent loops
-    /// have no order within a tick.
-    fn comes_before(&self, one: &Said<'_>, other: &Said<'_>) -> bool {
-        let unordered =
-            self.bench.descriptor.concurrent && one.tick == other.tick && one.call != other.call;
-        !unordered && one.position() < other.position()
-    }
-
-    fn unexpected(&mut self, said: &Said<'_>) {
-        let mut failure = self.failure(FailureKind::Unexpected, Some(said.node), Some(said.tick));
-        let silence = self.story.expectations.iter().find(|expectation| {
-            let What::Nothing { about, .. } = &expectation.what else {
-                return false;
-            };
-            (expectation.window.from..=expectation.window.to).contains(&said.tick)
-                && (about.is_empty()
-                    || about.iter().any(|about| {
-                        self.bench
-                            .names_subject(about, said.node, said.tick, said.event)
-                    }))
-        });
-        match silence {
-            Some(expectation) => {
-                self.place(&mut failure, &expectation.place, &expectation.text);
-                failure.expected.push("nothing".to_owned());
-            }
-            None => failure
-                .expected
-                .push("nothing that the story does not name".to_owned()),
-        }
-        failure.came.push(said.line());
-        let names = subject_names(&outstanding::entities(said));
-        failure.reads = self.reads(Some(said.node), said.tick, &names);
-        self.failures.push(failure);
-    }
-
-    fn outstanding(&mut self, said: &Said<'_>) {
-        let last = (self.recording.ticks.len() as u64).saturating_sub(1);
-        let mut failure = self.failure(FailureKind::Outstanding, Some(said.node), Some(last));
-        let subject = outstanding::entities(said);
-        failure.expected.push(format!(
-            "a healthy event of {} for {subject} by poll {last}",
-            said.event.check_name
-        ));
-        failure.came.push(said.line());
-        failure.reads = self.reads(Some(said.node), last, &subject_names(&subject));
-        self.failures.push(failure);
-    }
-
     /// What followed from the stream and may not, whatever the story asks.
     fn consequences(&mut self, made: &Consequences) {
         let left = consequences::left(self.story, self.recording, made);
@@ -548,54 +315,4 @@ fn whom<'s>(expectation: &'s Expectation, story: &'s Story) -> Vec<&'s NodeName>
         return story.chairs.iter().collect();
     };
     expectation.node.as_ref().or(first).into_iter().collect()
-}
-
-/// Where two events of an ordered group could each answer the other's demand, the earlier event
-/// answers the earlier demand.
-fn put_in_order(
-    assignment: &mut Assignment,
-    fits: &[Vec<usize>],
-    demands: &[Demand<'_>],
-    accepted: &[Said<'_>],
-) {
-    let mut members: Vec<(u32, u32, usize)> = Vec::new();
-    for (at, demand) in demands.iter().enumerate() {
-        if let Some((group, place)) = demand.in_order
-            && assignment.of_demand[at].len() == 1
-        {
-            members.push((group, place, at));
-        }
-    }
-    members.sort_unstable();
-    // As a bubble sort: each round puts one event of each group where it belongs.
-    for _ in 0..members.len() {
-        let mut swapped = false;
-        for pair in members.windows(2) {
-            let [(group, _, first), (other, _, second)] = *pair else {
-                continue;
-            };
-            let (one, two) = (
-                assignment.of_demand[first][0],
-                assignment.of_demand[second][0],
-            );
-            let late = accepted[two].position() < accepted[one].position();
-            if group == other && late && fits[two].contains(&first) && fits[one].contains(&second) {
-                assignment.of_demand[first][0] = two;
-                assignment.of_demand[second][0] = one;
-                (assignment.of_event[two], assignment.of_event[one]) = (Some(first), Some(second));
-                swapped = true;
-            }
-        }
-        if !swapped {
-            return;
-        }
-    }
-}
-
-/// The device that a text with `NIC=…` is about, as it stands in paths.
-fn subject_names(text: &str) -> Vec<String> {
-    let nic = text.split(' ').find_map(|word| word.strip_prefix("NIC="));
-    nic.map(|name| format!("/{}/", name.trim_end_matches(',')))
-        .into_iter()
-        .collect()
 }

@@ -1,22 +1,21 @@
 //! Telling what is expected: whom a line is about, in which polls, with which message.
 
 mod consequence;
-
-use std::collections::{BTreeMap, BTreeSet};
+mod event;
+mod lnet;
+mod subjects;
 
 use platforms::yaml::Place;
 use platforms::{LinkLayer, NodeName};
 
 use crate::cluster::RuleProfile;
 use crate::error::Unfit;
-use crate::expect::{Distinct, EventSaid, ExpectLine, ExpectSaid, LnetSaid, Tally, WindowSaid};
-use crate::ground::{Ground, Subject};
-use crate::message::{self, Part};
+use crate::expect::{EventSaid, ExpectLine, ExpectSaid, Tally, WindowSaid};
+use crate::ground::Ground;
 use crate::polls::Polls;
 use crate::reader::Source;
 use crate::step::{StepSaid, When};
-use crate::story::{EventPattern, Expectation, FileRef, LnetIs, Times, What};
-use crate::subject::{FileSaid, Subjects};
+use crate::story::{Expectation, FileRef, What};
 use crate::telling::{known_node, known_workload};
 use crate::workload::WorkloadSaid;
 
@@ -297,231 +296,6 @@ impl<'a> Expecting<'a> {
         }
     }
 
-    /// An interface, in the eyes of the node that is named, or of its own.
-    fn lnet(
-        &self,
-        said: &LnetSaid,
-        line: &ExpectLine,
-        around: &Around<'_>,
-    ) -> Result<LnetIs, Unfit> {
-        known_workload(&self.source, self.workloads, &said.workload, line.place)?;
-        let ports = self.ground.find_ports(&said.of, around.it);
-        let [port] = ports[..] else {
-            let what = format!("one port is meant here, this names {}", ports.len());
-            return Err(self.source.wrong(said.of.place, what).into());
-        };
-        let own = self.ground.node_of(port);
-        let named: Vec<&str> = around.named.iter().map(|(name, _)| name.as_str()).collect();
-        let seen_from = match named[..] {
-            [] if !said.peers => own.clone(),
-            [node] => NodeName::from(node),
-            _ => {
-                return Err(self
-                    .source
-                    .wrong(line.place, "in the eyes of which node?")
-                    .hint("write `node: …`")
-                    .into());
-            }
-        };
-        if (seen_from != *own) != said.peers {
-            return Err(self
-                .source
-                .wrong(
-                    line.place,
-                    format!("the port is on `{own}`, seen from `{seen_from}`"),
-                )
-                .hint("`ni` is a node's own interface, `peer_ni` another's")
-                .into());
-        }
-        Ok(LnetIs {
-            workload: said.workload.clone(),
-            seen_from,
-            slot: self.ground.slot(port),
-            up: said.up,
-            fatal: said.fatal,
-            health: said.health.clone(),
-        })
-    }
-
-    fn event(
-        &mut self,
-        line: &ExpectLine,
-        event: &EventSaid,
-        around: &Around<'_>,
-    ) -> Result<(), Unfit> {
-        let subjects = self.subjects(&event.of, around);
-        self.tallied(&subjects, event.tally)?;
-        let default = Times {
-            at_least: 1,
-            at_most: if around.said { u32::MAX } else { 1 },
-        };
-        for subject in subjects {
-            let what = What::Say {
-                event: self.pattern(event, &subject, around.it)?,
-                times: event.times.unwrap_or(default),
-                said: around.said,
-                in_order: self.order(around),
-            };
-            let node = self.ground.node_of_subject(&subject);
-            self.push_of(line, around, what, node)?;
-        }
-        Ok(())
-    }
-
-    /// The event at an edge of a port: about the port, or what is named through `it`.
-    fn edge(&self, event: &EventSaid, port: usize) -> Result<EventPattern, Unfit> {
-        match &self.ground.find(&event.of, Some(port))[..] {
-            [subject] => self.pattern(event, subject, Some(port)),
-            _ => Err(self
-                .source
-                .wrong(event.of.place, "one subject is meant at an edge")
-                .hint("write `it`")
-                .into()),
-        }
-    }
-
-    fn pattern(
-        &self,
-        event: &EventSaid,
-        subject: &Subject,
-        it: Option<usize>,
-    ) -> Result<EventPattern, Unfit> {
-        let about = if event.clears {
-            self.ground.about_at_rest(subject)
-        } else {
-            self.ground.about(subject)
-        };
-        let mut message = BTreeMap::new();
-        for (layer, (text, _)) in &event.message {
-            message.insert(*layer, self.message(text, it));
-        }
-        Ok(EventPattern {
-            tone: event.tone,
-            about,
-            check: event.check.clone(),
-            message,
-            stamped_from: event.stamped_from,
-            stamped_to: event.stamped_to,
-            error_codes: event.codes.clone(),
-            counter: event.counter.clone(),
-        })
-    }
-
-    /// A message with the placeholders of handles filled in.
-    fn message(&self, text: &str, it: Option<usize>) -> String {
-        let mut told = String::new();
-        for part in message::parts(text) {
-            match part {
-                Part::Text(text) => told += text,
-                Part::Own(field) => told += &format!("{{{field}}}"),
-                Part::Of("it", field) => {
-                    told += &it
-                        .map(|port| self.ground.ports[port].told(field))
-                        .unwrap_or_default();
-                }
-                Part::Of(handle, field) => {
-                    told += &self
-                        .ground
-                        .first_of(handle)
-                        .map(|port| port.told(field))
-                        .unwrap_or_default();
-                }
-            }
-        }
-        told
-    }
-
-    fn subjects(&self, of: &Subjects, around: &Around<'_>) -> Vec<Subject> {
-        let mut subjects = self.ground.find(of, around.it);
-        subjects.retain(|subject| {
-            around
-                .only
-                .is_none_or(|only| self.ground.layer_of(subject) == Some(only))
-        });
-        if !around.named.is_empty() {
-            subjects.retain(|subject| {
-                let node = self.ground.node_of_subject(subject);
-                node.is_none_or(|node| around.named.iter().any(|(name, _)| name == node.as_str()))
-            });
-        }
-        subjects
-    }
-
-    /// The ports of an `each`.
-    fn members(
-        &self,
-        of: &Subjects,
-        tally: Tally,
-        around: &Around<'_>,
-    ) -> Result<Vec<usize>, Unfit> {
-        let subjects = self.subjects(of, around);
-        self.tallied(&subjects, tally)?;
-        let mut ports = Vec::new();
-        for subject in subjects {
-            ports.extend(self.ground.ports_of(&subject));
-        }
-        Ok(ports)
-    }
-
-    fn tallied(&self, subjects: &[Subject], tally: Tally) -> Result<(), Unfit> {
-        if let Some((count, place)) = tally.count
-            && subjects.len() != count as usize
-        {
-            let what = format!(
-                "`count: {count}`, and {} are meant on `{}`",
-                subjects.len(),
-                self.ground.world
-            );
-            return Err(self.source.wrong(place, what).into());
-        }
-        let Some(distinct) = tally.distinct else {
-            return Ok(());
-        };
-        let ports = subjects
-            .iter()
-            .filter_map(|subject| self.ground.ports_of(subject).first().copied());
-        let keys: BTreeSet<String> = ports
-            .map(|port| match distinct {
-                Distinct::Node => self.ground.node_of(port).to_string(),
-                Distinct::Card => self.of_node(port, "card"),
-                Distinct::Device => self.of_node(port, "device"),
-            })
-            .collect();
-        if keys.len() == subjects.len() {
-            return Ok(());
-        }
-        Err(Unfit::lacks(format!(
-            "{} subjects are meant, on {} of what must be distinct",
-            subjects.len(),
-            keys.len()
-        )))
-    }
-
-    fn files(&self, said: &FileSaid, around: &Around<'_>) -> Result<Vec<FileRef>, Unfit> {
-        let (place, of, rest) = match said {
-            FileSaid::Path(path) => return Ok(vec![FileRef::Path(path.clone())]),
-            FileSaid::StateFile => return Ok(vec![FileRef::StateFile]),
-            FileSaid::Of(place, of, rest) => (*place, of, rest),
-        };
-        let of = Subjects {
-            place,
-            items: vec![of.clone()],
-        };
-        self.subjects(&of, around)
-            .into_iter()
-            .map(|subject| match subject {
-                Subject::Port(port) => Ok(FileRef::Port(self.ground.slot(port), rest.clone())),
-                Subject::Device(device) => {
-                    Ok(FileRef::Device(device.node, device.pci, rest.clone()))
-                }
-                Subject::Card(_) | Subject::Named(_) => Err(self
-                    .source
-                    .wrong(place, "only ports and devices have folders")
-                    .into()),
-            })
-            .collect()
-    }
-
     /// The next place in the order at hand.
     fn order(&self, around: &Around<'_>) -> Option<(u32, u32)> {
         let group = around.group?;
@@ -532,11 +306,6 @@ impl<'a> Expecting<'a> {
             _ => false,
         });
         Some((group, u32::try_from(before.count()).unwrap_or(u32::MAX)))
-    }
-
-    fn of_node(&self, port: usize, field: &str) -> String {
-        let told = self.ground.ports[port].told(field);
-        format!("{}/{told}", self.ground.node_of(port))
     }
 
     /// Expects something of every node that is named, or of all.

@@ -1,0 +1,79 @@
+//! One node on stage.
+
+use std::collections::BTreeMap;
+
+use fabric::Kmsg;
+use platforms::Machine;
+use scenarios::{CallMoment, FileRef, RuleDeed, Step};
+use simfs::{MomentId, RuleId, SimTime};
+
+use super::Chair;
+use super::faces::Mirror;
+use crate::connector::ConnectorScript;
+
+/// One node on stage.
+#[derive(Debug)]
+pub(super) struct Scene<'s> {
+    pub(super) shown: Machine,
+    pub(super) kmsg: Kmsg,
+    pub(super) mirror: Mirror,
+    pub(super) connector: ConnectorScript,
+    pub(super) chair: Option<Chair>,
+    pub(super) rules: Vec<ArmedRule<'s>>,
+    pub(super) moments: BTreeMap<MomentId, Sequel<'s>>,
+    pub(super) call_moments: Vec<(CallMoment, &'s Step)>,
+    pub(super) calls: u32,
+    pub(super) calls_accepted: u32,
+    pub(super) changes: Vec<Change<'s>>,
+    pub(super) vanished: Vec<(&'s RuleDeed, String)>,
+}
+
+impl Scene<'_> {
+    /// A node as it is at the start, with or without a monitor.
+    pub(super) fn new(shown: Machine, chair: Option<Chair>) -> Self {
+        Self {
+            shown,
+            kmsg: Kmsg::default(),
+            mirror: Mirror::default(),
+            connector: ConnectorScript::default(),
+            chair,
+            rules: Vec::new(),
+            moments: BTreeMap::new(),
+            call_moments: Vec::new(),
+            calls: 0,
+            calls_accepted: 0,
+            changes: Vec::new(),
+            vanished: Vec::new(),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct ArmedRule<'s> {
+    pub(super) id: RuleId,
+    pub(super) deed: &'s RuleDeed,
+    pub(super) until: SimTime,
+}
+
+/// What follows when a moment comes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Sequel<'s> {
+    Step(&'s Step),
+    Vanish(&'s RuleDeed, &'s Step),
+}
+
+/// Something to be done to a served tree beside the machine's edits.
+#[derive(Debug)]
+pub(super) enum Change<'s> {
+    Arm {
+        rule: simfs::Rule,
+        torn: Option<&'s [u8]>,
+    },
+    Disarm(RuleId),
+    Await(simfs::Moment),
+    Forget(MomentId),
+    Disk(&'s scenarios::StateFileDeed, &'s Step),
+    Vanish(&'s RuleDeed, String),
+    Reappear(Option<&'s FileRef>),
+    Mend,
+}

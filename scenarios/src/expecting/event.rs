@@ -1,0 +1,100 @@
+//! Events that are expected, with their messages.
+
+use std::collections::BTreeMap;
+
+use super::{Around, Expecting};
+use crate::error::Unfit;
+use crate::expect::{EventSaid, ExpectLine};
+use crate::ground::Subject;
+use crate::message::{self, Part};
+use crate::story::{EventPattern, Times, What};
+
+impl Expecting<'_> {
+    pub(super) fn event(
+        &mut self,
+        line: &ExpectLine,
+        event: &EventSaid,
+        around: &Around<'_>,
+    ) -> Result<(), Unfit> {
+        let subjects = self.subjects(&event.of, around);
+        self.tallied(&subjects, event.tally)?;
+        let default = Times {
+            at_least: 1,
+            at_most: if around.said { u32::MAX } else { 1 },
+        };
+        for subject in subjects {
+            let what = What::Say {
+                event: self.pattern(event, &subject, around.it)?,
+                times: event.times.unwrap_or(default),
+                said: around.said,
+                in_order: self.order(around),
+            };
+            let node = self.ground.node_of_subject(&subject);
+            self.push_of(line, around, what, node)?;
+        }
+        Ok(())
+    }
+
+    /// The event at an edge of a port: about the port, or what is named through `it`.
+    pub(super) fn edge(&self, event: &EventSaid, port: usize) -> Result<EventPattern, Unfit> {
+        match &self.ground.find(&event.of, Some(port))[..] {
+            [subject] => self.pattern(event, subject, Some(port)),
+            _ => Err(self
+                .source
+                .wrong(event.of.place, "one subject is meant at an edge")
+                .hint("write `it`")
+                .into()),
+        }
+    }
+
+    fn pattern(
+        &self,
+        event: &EventSaid,
+        subject: &Subject,
+        it: Option<usize>,
+    ) -> Result<EventPattern, Unfit> {
+        let about = if event.clears {
+            self.ground.about_at_rest(subject)
+        } else {
+            self.ground.about(subject)
+        };
+        let mut message = BTreeMap::new();
+        for (layer, (text, _)) in &event.message {
+            message.insert(*layer, self.message(text, it));
+        }
+        Ok(EventPattern {
+            tone: event.tone,
+            about,
+            check: event.check.clone(),
+            message,
+            stamped_from: event.stamped_from,
+            stamped_to: event.stamped_to,
+            error_codes: event.codes.clone(),
+            counter: event.counter.clone(),
+        })
+    }
+
+    /// A message with the placeholders of handles filled in.
+    pub(super) fn message(&self, text: &str, it: Option<usize>) -> String {
+        let mut told = String::new();
+        for part in message::parts(text) {
+            match part {
+                Part::Text(text) => told += text,
+                Part::Own(field) => told += &format!("{{{field}}}"),
+                Part::Of("it", field) => {
+                    told += &it
+                        .map(|port| self.ground.ports[port].told(field))
+                        .unwrap_or_default();
+                }
+                Part::Of(handle, field) => {
+                    told += &self
+                        .ground
+                        .first_of(handle)
+                        .map(|port| port.told(field))
+                        .unwrap_or_default();
+                }
+            }
+        }
+        told
+    }
+}

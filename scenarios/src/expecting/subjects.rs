@@ -1,0 +1,112 @@
+//! Whom a line is about: subjects, ports, files, and how many they have to be.
+
+use std::collections::BTreeSet;
+
+use super::{Around, Expecting};
+use crate::error::Unfit;
+use crate::expect::{Distinct, Tally};
+use crate::ground::Subject;
+use crate::story::FileRef;
+use crate::subject::{FileSaid, Subjects};
+
+impl Expecting<'_> {
+    pub(super) fn subjects(&self, of: &Subjects, around: &Around<'_>) -> Vec<Subject> {
+        let mut subjects = self.ground.find(of, around.it);
+        subjects.retain(|subject| {
+            around
+                .only
+                .is_none_or(|only| self.ground.layer_of(subject) == Some(only))
+        });
+        if !around.named.is_empty() {
+            subjects.retain(|subject| {
+                let node = self.ground.node_of_subject(subject);
+                node.is_none_or(|node| around.named.iter().any(|(name, _)| name == node.as_str()))
+            });
+        }
+        subjects
+    }
+
+    /// The ports of an `each`.
+    pub(super) fn members(
+        &self,
+        of: &Subjects,
+        tally: Tally,
+        around: &Around<'_>,
+    ) -> Result<Vec<usize>, Unfit> {
+        let subjects = self.subjects(of, around);
+        self.tallied(&subjects, tally)?;
+        let mut ports = Vec::new();
+        for subject in subjects {
+            ports.extend(self.ground.ports_of(&subject));
+        }
+        Ok(ports)
+    }
+
+    pub(super) fn tallied(&self, subjects: &[Subject], tally: Tally) -> Result<(), Unfit> {
+        if let Some((count, place)) = tally.count
+            && subjects.len() != count as usize
+        {
+            let what = format!(
+                "`count: {count}`, and {} are meant on `{}`",
+                subjects.len(),
+                self.ground.world
+            );
+            return Err(self.source.wrong(place, what).into());
+        }
+        let Some(distinct) = tally.distinct else {
+            return Ok(());
+        };
+        let ports = subjects
+            .iter()
+            .filter_map(|subject| self.ground.ports_of(subject).first().copied());
+        let keys: BTreeSet<String> = ports
+            .map(|port| match distinct {
+                Distinct::Node => self.ground.node_of(port).to_string(),
+                Distinct::Card => self.of_node(port, "card"),
+                Distinct::Device => self.of_node(port, "device"),
+            })
+            .collect();
+        if keys.len() == subjects.len() {
+            return Ok(());
+        }
+        Err(Unfit::lacks(format!(
+            "{} subjects are meant, on {} of what must be distinct",
+            subjects.len(),
+            keys.len()
+        )))
+    }
+
+    pub(super) fn files(
+        &self,
+        said: &FileSaid,
+        around: &Around<'_>,
+    ) -> Result<Vec<FileRef>, Unfit> {
+        let (place, of, rest) = match said {
+            FileSaid::Path(path) => return Ok(vec![FileRef::Path(path.clone())]),
+            FileSaid::StateFile => return Ok(vec![FileRef::StateFile]),
+            FileSaid::Of(place, of, rest) => (*place, of, rest),
+        };
+        let of = Subjects {
+            place,
+            items: vec![of.clone()],
+        };
+        self.subjects(&of, around)
+            .into_iter()
+            .map(|subject| match subject {
+                Subject::Port(port) => Ok(FileRef::Port(self.ground.slot(port), rest.clone())),
+                Subject::Device(device) => {
+                    Ok(FileRef::Device(device.node, device.pci, rest.clone()))
+                }
+                Subject::Card(_) | Subject::Named(_) => Err(self
+                    .source
+                    .wrong(place, "only ports and devices have folders")
+                    .into()),
+            })
+            .collect()
+    }
+
+    fn of_node(&self, port: usize, field: &str) -> String {
+        let told = self.ground.ports[port].told(field);
+        format!("{}/{told}", self.ground.node_of(port))
+    }
+}
