@@ -1,8 +1,6 @@
 //! What counters and carrier counts show when they are set, when their device comes back, and where
 //! its driver keeps some of them; and refusals that belong to them.
 
-use std::collections::BTreeMap;
-
 use fabric::{Action, ActionError, CounterChange, Fabric, Timing};
 use platforms::LinkLayer::{Ethernet, InfiniBand};
 use platforms::{CounterValue, Platforms, SlotRef};
@@ -10,8 +8,8 @@ use rstest::rstest;
 use simfs::{Errno, SimTime};
 
 use crate::room::{
-    act, check, count, firmware_reset, function, netdev, node, port, port_one, slot, to_ms, world,
-    world_of,
+    act, check, count, driver_load, firmware_reset, function, netdev, node, port, port_one, slot,
+    to_ms, world, world_of,
 };
 
 const UP: &str = "ACTIVE/LinkUp";
@@ -151,14 +149,7 @@ fn reloaded_after(keeps: &str, doing: impl FnOnce(&mut Fabric, &SlotRef)) -> (Fa
     doing(&mut world, &victim);
     act(&mut world, Action::DriverUnload(node()));
     to_ms(&mut world, 1_000);
-    let names = BTreeMap::new();
-    act(
-        &mut world,
-        Action::DriverLoad {
-            node: node(),
-            names,
-        },
-    );
+    act(&mut world, driver_load());
     to_ms(&mut world, 5_000);
     (world, victim)
 }
@@ -222,14 +213,7 @@ fn a_link_stays_up_with_the_interface_that_its_driver_keeps(
     let (mut world, victim) = own_driver("driver_reload", keeps);
     act(&mut world, Action::DriverUnload(node()));
     to_ms(&mut world, 1_000);
-    let names = BTreeMap::new();
-    act(
-        &mut world,
-        Action::DriverLoad {
-            node: node(),
-            names,
-        },
-    );
+    act(&mut world, driver_load());
     check(
         &mut world,
         &victim,

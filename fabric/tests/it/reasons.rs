@@ -13,7 +13,7 @@ use rstest::rstest;
 use simfs::SimTime;
 
 use crate::room::{
-    act, count, firmware_reset, function, node, slot, states, to_ms, world, world_of,
+    act, count, driver_load, firmware_reset, function, node, slot, states, to_ms, world, world_of,
 };
 
 const UP: &str = "ACTIVE/LinkUp";
@@ -361,14 +361,7 @@ fn an_unloaded_driver_and_a_firmware_reset_are_announced() {
     let unload = |_: &SlotRef| Action::DriverUnload(node());
     let expected = [Some((35, 0)), Some((0, 35))];
     let (mut world, victim) = check(InfiniBand, unload, expected, "gone");
-    let names = Default::default();
-    act(
-        &mut world,
-        Action::DriverLoad {
-            node: node(),
-            names,
-        },
-    );
+    act(&mut world, driver_load());
     assert_eq!(pairs(&world, &victim), [Some((0, 0)), Some((0, 35))]);
     let reset = |slot: &SlotRef| firmware_reset(slot, 2);
     check(InfiniBand, reset, [None, Some((0, 35))], "gone");

@@ -13,7 +13,8 @@ use rstest::rstest;
 use simfs::SimTime;
 
 use crate::room::{
-    act, function, netdev, node, pci, port, port_one, slot, states, to_ms, world, world_of,
+    act, driver_load, function, netdev, node, pci, port, port_one, slot, states, to_ms, world,
+    world_of,
 };
 
 const UP: &str = "ACTIVE/LinkUp";
@@ -105,14 +106,7 @@ fn a_device_that_returns_is_another_incarnation() {
     let mut seen = vec![incarnation(&world)];
     for _ in 0..3 {
         act(&mut world, Action::DriverUnload(node()));
-        let names = BTreeMap::new();
-        act(
-            &mut world,
-            Action::DriverLoad {
-                node: node(),
-                names,
-            },
-        );
+        act(&mut world, driver_load());
         let next = world.now().as_ms() + 2_000;
         to_ms(&mut world, next);
         seen.push(incarnation(&world));
@@ -279,14 +273,7 @@ fn what_is_off_the_bus_or_without_a_driver_cannot_be_asked_for_anything() {
             "{error}"
         );
     }
-    let names = BTreeMap::new();
-    act(
-        &mut world,
-        Action::DriverLoad {
-            node: node(),
-            names,
-        },
-    );
+    act(&mut world, driver_load());
     act(&mut world, Action::Remove(of.clone()));
     let takes = SimTime::from_secs(1);
     let off_the_bus = asked.into_iter().chain([Action::FirmwareReset {
@@ -412,14 +399,7 @@ fn a_device_that_left_while_its_driver_was_unloaded_is_back_with_both() {
     act(&mut world, Action::Restore(function(&victim)));
     to_ms(&mut world, 3_000);
     assert_eq!(port(&world, &victim), None, "there is no driver");
-    let names = BTreeMap::new();
-    act(
-        &mut world,
-        Action::DriverLoad {
-            node: node(),
-            names,
-        },
-    );
+    act(&mut world, driver_load());
     to_ms(&mut world, 4_000);
     assert_eq!(states(&world, &victim), UP);
 }

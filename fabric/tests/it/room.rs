@@ -1,5 +1,7 @@
 //! A world of one node, and short ways to act on it and to look at it.
 
+use std::collections::BTreeMap;
+
 use fabric::{Action, Fabric, FunctionRef, Timing};
 use platforms::{LinkLayer, NetDev, NodeName, PciAddress, Platforms, Port, PortNumber, SlotRef};
 use simfs::SimTime;
@@ -53,6 +55,14 @@ pub(crate) fn firmware_reset(slot: &SlotRef, takes_s: u64) -> Action {
     Action::FirmwareReset {
         function: function(slot),
         takes: SimTime::from_secs(takes_s),
+    }
+}
+
+/// The node's driver is loaded, and its devices get the names that they have by rule.
+pub(crate) fn driver_load() -> Action {
+    Action::DriverLoad {
+        node: node(),
+        names: BTreeMap::new(),
     }
 }
 
