@@ -1,14 +1,15 @@
 //! Telling what is done: the ports and devices of a deed are found, its times become ticks.
 
 mod actions;
+mod counter;
 mod host;
 
 use std::collections::BTreeMap;
 
 use actions::{device_action, port_action};
-use fabric::{Action, CounterChange, FunctionRef};
+use fabric::{Action, FunctionRef};
 use platforms::yaml::Place;
-use platforms::{CounterValue, DeviceName, LinkLayer, NodeName, PciAddress, SlotRef};
+use platforms::{DeviceName, LinkLayer, NodeName, PciAddress, SlotRef};
 use workloads::{AgentDeed, LoadDeed};
 
 use crate::deed::{AgentSaid, DeedLine, DeedSaid, DeviceVerb, NamesSaid, PortVerb};
@@ -107,56 +108,17 @@ impl DoingLine<'_> {
         self.named.is_empty() || self.named.iter().any(|(name, _)| name == node.as_str())
     }
 
-    /// Whether a port can do this with a counter: its driver has it, and one that is to grow does not
-    /// stand at its field's maximum at rest. A counter that no driver at all has is left to the stage,
-    /// which says what there is.
-    fn can_count(&self, slot: &SlotRef, name: &str, change: &CounterChange) -> Result<(), Unfit> {
-        let mut ports = self.ground.ports.iter();
-        let port = ports.find(|port| {
-            let node = &self.ground.nodes[port.node];
-            (&node.name, port.facts.pci, port.facts.port) == (&slot.node, slot.pci, slot.port)
-        });
-        let Some(port) = port else { return Ok(()) };
-        let GroundNode {
-            platform, machine, ..
-        } = &self.ground.nodes[port.node];
-        let device = &port.facts.device;
-        let own = platform.driver(&port.facts.driver_file);
-        let Some(file) = own.and_then(|driver| driver.counter(name)) else {
-            let mut drivers = platform.drivers();
-            return match own {
-                Some(_) if drivers.any(|driver| driver.counter(name).is_some()) => {
-                    Err(Unfit::lacks(format!("`{device}` has no counter `{name}`")))
-                }
-                _ => Ok(()),
-            };
-        };
-        let rdma = machine.functions.get(&slot.pci);
-        let rdma = rdma.and_then(|function| function.rdma.as_ref());
-        let at_rest = rdma.and_then(|rdma| rdma.ports.get(&slot.port)?.counters.get(name));
-        let grows = matches!(
-            change,
-            CounterChange::Add(_) | CounterChange::RatePerSecond(_)
-        );
-        if grows && at_rest == Some(&CounterValue::Count(file.max())) {
-            return Err(Unfit::lacks(format!(
-                "`{name}` of `{device}` stands at its field's maximum at rest"
-            )));
-        }
-        Ok(())
-    }
-
     fn deeds(&self) -> Result<Vec<Deed>, Unfit> {
         let line = self.line;
         let world = |actions: Vec<Action>| actions.into_iter().map(Deed::World).collect();
         Ok(match &line.deed {
             DeedSaid::Ports(verb, of) => {
-                let slots = self.slots(of);
                 if let PortVerb::Counter(name, change) = verb {
-                    slots
-                        .iter()
-                        .try_for_each(|slot| self.can_count(slot, name, change))?;
+                    self.ports(of)
+                        .into_iter()
+                        .try_for_each(|port| self.can_count(port, name, change))?;
                 }
+                let slots = self.slots(of);
                 world(
                     slots
                         .into_iter()
@@ -383,10 +345,15 @@ impl DoingLine<'_> {
         })
     }
 
+    fn ports(&self, of: &Subjects) -> Vec<usize> {
+        let mut ports = self.doing.ports(of, self.line.only);
+        ports.retain(|port| self.is_meant(self.ground.node_of(*port)));
+        ports
+    }
+
     fn slots(&self, of: &Subjects) -> Vec<SlotRef> {
-        let mut slots = self.doing.slots(of, self.line.only);
-        slots.retain(|slot| self.is_meant(&slot.node));
-        slots
+        let ports = self.ports(of).into_iter();
+        ports.map(|port| self.ground.slot(port)).collect()
     }
 
     fn functions(&self, of: &Subjects) -> Vec<FunctionRef> {
@@ -482,13 +449,10 @@ impl Doing<'_> {
         })
     }
 
-    fn slots(&self, of: &Subjects, only: Option<LinkLayer>) -> Vec<SlotRef> {
+    fn ports(&self, of: &Subjects, only: Option<LinkLayer>) -> Vec<usize> {
         let mut ports = self.ground.find_ports(of, None);
         ports.retain(|port| only.is_none_or(|only| self.ground.ports[*port].facts.layer == only));
         ports
-            .into_iter()
-            .map(|port| self.ground.slot(port))
-            .collect()
     }
 
     fn functions(&self, of: &Subjects, only: Option<LinkLayer>) -> Vec<FunctionRef> {

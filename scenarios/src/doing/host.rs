@@ -13,9 +13,9 @@ use crate::subject::Subjects;
 impl Doing<'_> {
     pub(super) fn plan(&self, said: &RebootSaid) -> Result<RebootPlan, Unfit> {
         let slots = |of: &Option<Subjects>| {
-            of.as_ref()
-                .map(|of| self.slots(of, None))
-                .unwrap_or_default()
+            let ports = of.as_ref().map(|of| self.ground.find_ports(of, None));
+            let ports = ports.unwrap_or_default().into_iter();
+            ports.map(|port| self.ground.slot(port)).collect()
         };
         let functions = |of: &Option<Subjects>| {
             of.as_ref()
