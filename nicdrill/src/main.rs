@@ -17,7 +17,8 @@ use reports::ExitCode;
 use arguments::{Arguments, Command, LinkCommand, LnetCommand, PlatformCommand};
 use command::Stop;
 
-/// A run makes and drops thousands of small worlds, on every core at once.
+/// A run makes and drops thousands of small worlds, on every core at once, and starts hundreds of
+/// monitors that live for milliseconds: without huge pages the kernel need not clear 2 MiB for each.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
