@@ -170,7 +170,7 @@ impl<'s> Director<'s> {
     pub fn tick(&mut self) -> Result<TickPlan, StageError> {
         let tick = self.truth.ticks.len() as u64;
         self.tick = tick;
-        let at = SimTime::from_ns(self.story.tick.as_ns().saturating_mul(tick));
+        let at = self.story.tick.times(tick);
         self.act_until(at)?;
         self.fabric.advance(at);
         // The workloads' story ends with the story: what healing does to them nobody asks.
@@ -377,11 +377,6 @@ impl<'s> Director<'s> {
                 (_, None) => return Ok(()),
             }
         }
-    }
-
-    /// The first tick at or after an instant.
-    fn tick_of(&self, at: SimTime) -> u64 {
-        at.as_ns().div_ceil(self.story.tick.as_ns())
     }
 
     fn id(&mut self) -> u64 {

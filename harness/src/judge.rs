@@ -1,18 +1,18 @@
 //! The judge: whether a monitor said exactly what it had to, in time, and nothing else.
 //!
 //! Every accepted event must be claimed by exactly one expectation, and every expectation must be
-//! satisfied in its window (`events.rs`); where an event fits several, an assignment that satisfies all is found
-//! if there is one (`assign.rs`). Events while the world heals may clear what is outstanding
-//! without being asked, and nothing may be outstanding at the end (`outstanding.rs`), nor may what the
-//! cluster makes of the stream (`consequences.rs`) leave anything standing. Every event, accepted or
-//! not, must keep the wire's contract (`contract.rs`). A failure is data for a report,
-//! never a panic. The judge reads recordings and the truth; it plays nothing.
+//! satisfied in its window (`events.rs`); where an event fits several, an assignment that satisfies
+//! all is found if there is one (`assign.rs`). Events while the world heals may clear what is
+//! outstanding without being asked, and nothing may be outstanding at the end (`outstanding.rs`),
+//! nor may what the cluster makes of the stream (`consequences.rs`) leave anything standing. Every
+//! event, accepted or not, must keep the wire's contract (`contract.rs`). A failure is data for a
+//! report, never a panic. The judge reads recordings and the truth; it plays nothing.
 //!
 //! Start at [`judge`].
 
 use platforms::NodeName;
 use reports::{ArmName, Failure, FailureKind, Read};
-use scenarios::{Arm, Expectation, Place, Story, What};
+use scenarios::{Arm, Expectation, Story, What};
 
 mod assign;
 mod consequences;
@@ -245,7 +245,7 @@ impl<'a> Court<'a> {
                         };
                         let mut failure =
                             self.failure(kind, Some(node), at.or(Some(expectation.window.from)));
-                        self.place(&mut failure, &expectation.place, &expectation.text);
+                        place(&mut failure, expectation);
                         failure.expected.push(expected);
                         failure.came = came;
                         self.failures.push(failure);
@@ -267,11 +267,6 @@ impl<'a> Court<'a> {
             self.not_judged +=
                 u32::from(!event.message.is_empty() && descriptor.texts == Vocabulary::Own);
         }
-    }
-
-    fn place(&self, failure: &mut Failure, place: &Place, line: &str) {
-        failure.place = place.to_string();
-        failure.line = line.to_owned();
     }
 
     /// The reads of a tick and its neighbours that are about these devices, with the listing of
@@ -301,6 +296,12 @@ impl<'a> Court<'a> {
             })
             .collect()
     }
+}
+
+/// Says which line of the story a failure is about.
+fn place(failure: &mut Failure, expectation: &Expectation) {
+    failure.place = expectation.place.to_string();
+    failure.line.clone_from(&expectation.text);
 }
 
 /// The nodes of which an expectation that is not about one event is judged: of the world's facts the

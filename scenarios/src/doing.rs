@@ -113,18 +113,14 @@ impl DoingLine<'_> {
         let world = |actions: Vec<Action>| actions.into_iter().map(Deed::World).collect();
         Ok(match &line.deed {
             DeedSaid::Ports(verb, of) => {
+                let ports = self.ports(of);
                 if let PortVerb::Counter(name, change) = verb {
-                    self.ports(of)
-                        .into_iter()
-                        .try_for_each(|port| self.can_count(port, name, change))?;
+                    ports
+                        .iter()
+                        .try_for_each(|port| self.can_count(*port, name, change))?;
                 }
-                let slots = self.slots(of);
-                world(
-                    slots
-                        .into_iter()
-                        .map(|slot| port_action(verb, slot))
-                        .collect(),
-                )
+                let action = |port| port_action(verb, self.ground.slot(port));
+                world(ports.into_iter().map(action).collect())
             }
             DeedSaid::Devices(verb, of) => {
                 let functions = self.functions(of);

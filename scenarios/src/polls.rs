@@ -58,17 +58,17 @@ impl Polls {
 
     /// The first tick at or after this time.
     pub(crate) fn tick_at(&self, at: SimTime) -> u64 {
-        at.as_ns().div_ceil(self.tick.as_ns())
+        at.div_ceil(self.tick)
     }
 
     /// So many ticks cover this span.
     pub(crate) fn ticks(&self, span: SimTime) -> u64 {
-        span.as_ns().div_ceil(self.tick.as_ns())
+        span.div_ceil(self.tick)
     }
 
     /// The instant of a tick.
     pub(crate) fn at(&self, tick: u64) -> SimTime {
-        SimTime::from_ns(self.tick.as_ns().saturating_mul(tick))
+        self.tick.times(tick)
     }
 
     /// The polls meant by a window that is said at this time; `None` if there is none such.

@@ -51,6 +51,21 @@ impl SimTime {
         Self(self.0.saturating_sub(earlier.0))
     }
 
+    /// This span so many times in a row.
+    #[must_use]
+    pub const fn times(self, count: u64) -> Self {
+        Self(self.0.saturating_mul(count))
+    }
+
+    /// How many of a span, which is not zero, cover this one.
+    ///
+    /// # Panics
+    /// If `span` is zero.
+    #[must_use]
+    pub const fn div_ceil(self, span: Self) -> u64 {
+        self.0.div_ceil(span.0)
+    }
+
     /// The instant before this one; `None` before the first.
     #[must_use]
     pub const fn before(self) -> Option<Self> {
@@ -99,9 +114,18 @@ mod tests {
     }
 
     #[test]
+    fn an_instant_is_in_the_first_tick_that_covers_it() {
+        let tick = SimTime::from_secs(1);
+        let of = |ms| SimTime::from_ms(ms).div_ceil(tick);
+        assert_eq!([0, 1, 999, 1_000, 1_001].map(of), [0, 1, 1, 1, 2]);
+        assert_eq!(tick.times(of(1_001)), SimTime::from_secs(2));
+    }
+
+    #[test]
     fn arithmetic_stops_at_both_ends_of_time() {
         assert_eq!(SimTime::ZERO.since(SimTime::from_secs(1)), SimTime::ZERO);
         assert_eq!(SimTime::MAX + SimTime::from_secs(1), SimTime::MAX);
+        assert_eq!(SimTime::MAX.times(2), SimTime::MAX);
         assert_eq!(SimTime::ZERO.before(), None);
         assert_eq!(SimTime::from_ns(1).before(), Some(SimTime::ZERO));
     }

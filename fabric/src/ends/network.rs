@@ -270,7 +270,6 @@ impl Network {
     /// Lets a line begin to train if it now has a signal. One that trains or is up and loses it was
     /// taken down before.
     pub(super) fn refresh(&mut self, index: usize) {
-        let signal = self.has_signal(index);
         match self.lines[index].phase {
             Phase::Quiet => {
                 for end in self.lines[index].ends.clone() {
@@ -284,7 +283,7 @@ impl Network {
             }
             Phase::Dark => {
                 self.show_rest(index);
-                if signal {
+                if self.has_signal(index) {
                     let polling = self.polling();
                     let line = &mut self.lines[index];
                     line.phase = Phase::Polling;

@@ -82,7 +82,7 @@ impl<'s> Director<'s> {
             } => {
                 self.workloads.node_goes(node, &self.fabric)?;
                 let back = self.fabric.now() + *takes;
-                let tick = self.tick_of(back);
+                let tick = back.div_ceil(self.story.tick);
                 if let Some(chair) = &mut self.scene(node)?.chair {
                     chair.end_all(Signal::Kill);
                     chair.start_in(tick);
@@ -151,7 +151,7 @@ impl<'s> Director<'s> {
         deed: &MonitorDeed,
         step: &Step,
     ) -> Result<(), StageError> {
-        let tick = self.tick_of(self.fabric.now());
+        let tick = self.fabric.now().div_ceil(self.story.tick);
         let Some(chair) = &mut self.scene(node)?.chair else {
             return Err(StageError::deed(step, "no monitor sits on this node"));
         };

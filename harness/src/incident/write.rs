@@ -142,7 +142,7 @@ fn add(lines: &mut String, line: std::fmt::Arguments<'_>) {
 
 /// `1m`, `12s`, `400ms`: whole seconds where they are.
 fn time(at: SimTime) -> String {
-    let ms = at.as_ns() / 1_000_000;
+    let ms = at.as_ms();
     match (ms / 1000, ms % 1000) {
         (seconds, 0) => format!("{seconds}s"),
         _ => format!("{ms}ms"),

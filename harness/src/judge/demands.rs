@@ -333,7 +333,11 @@ fn baseline<'a>(
         } else if let Some(from) = first_time(&|faces: &Faces| faces.meets_peers(&card)) {
             // Its ports wait out the patience, and the card with them; undisturbed, no longer.
             let late = tick + patience_ticks(story) + 1;
-            let disturbed = excepted || story.steps.iter().any(|step| step.at <= at(story, late));
+            let disturbed = excepted
+                || story
+                    .steps
+                    .iter()
+                    .any(|step| step.at <= story.tick.times(late));
             let due = from <= tick && !disturbed && late < recording.ticks.len() as u64;
             let to = if due { late } else { u64::MAX };
             demand(about, check, usize::from(due), Window { from, to });
@@ -355,11 +359,6 @@ fn is_healthy(about: About, check: Option<&str>) -> EventPattern {
     }
 }
 
-/// The time of a tick.
-fn at(story: &Story, tick: u64) -> SimTime {
-    SimTime::from_ns(story.tick.as_ns().saturating_mul(tick))
-}
-
 /// The patience with ports that may still be on their way up (`--escalate-after`), in ticks.
 fn patience_ticks(story: &Story) -> u64 {
     let given = story
@@ -371,7 +370,7 @@ fn patience_ticks(story: &Story) -> u64 {
         .and_then(|text| humantime::parse_duration(text).ok())
         .unwrap_or(PATIENCE);
     let ns = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
-    ns.div_ceil(story.tick.as_ns())
+    SimTime::from_ns(ns).div_ceil(story.tick)
 }
 
 /// The ticks in which a poll of this node ended.

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use reports::FailureKind;
 use scenarios::{Heal, What};
 
-use super::Court;
 use super::assign::{self, Assignment, Room};
 use super::demands::{self, Demand};
 use super::order::put_in_order;
 use super::outstanding;
 use super::said::{self, Said};
+use super::{Court, place};
 use crate::consequences::Consequences;
 
 /// How many events are shown as the nearest to one that did not come. Chosen.
@@ -26,7 +26,7 @@ impl<'a> Court<'a> {
             let expectation = mismatch.expectation;
             let mut failure =
                 self.failure(FailureKind::Missing, None, Some(expectation.window.from));
-            self.place(&mut failure, &expectation.place, &expectation.text);
+            place(&mut failure, expectation);
             failure.came.push(mismatch.what);
             self.failures.push(failure);
         }
@@ -102,11 +102,7 @@ impl<'a> Court<'a> {
                 Some(&demand.node),
                 Some(demand.window.from),
             );
-            self.place(
-                &mut failure,
-                &demand.expectation.place,
-                &demand.expectation.text,
-            );
+            place(&mut failure, demand.expectation);
             failure.expected.push(demand.line(&self.bench));
             let claimed: Vec<&Said<'_>> = claimed.iter().map(|at| &accepted[*at]).collect();
             failure.came = self.nearest(demand, said, &claimed);
@@ -159,7 +155,7 @@ impl<'a> Court<'a> {
         });
         match silence {
             Some(expectation) => {
-                self.place(&mut failure, &expectation.place, &expectation.text);
+                place(&mut failure, expectation);
                 failure.expected.push("nothing".to_owned());
             }
             None => failure

@@ -39,7 +39,7 @@ pub fn verdict_on(
     truth: &Truth,
     recording: &Recording,
 ) -> Option<WorkloadVerdict> {
-    let last = story.until.as_ns().div_ceil(story.tick.as_ns());
+    let last = story.until.div_ceil(story.tick);
     let fared = fared(workload, last, truth)?;
     let said = all_said(recording);
     let word = said.iter().find(|said| {

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use reports::FailureKind;
 
-use super::Court;
 use super::assign::Assignment;
 use super::demands::Demand;
 use super::said::Said;
+use super::{Court, place};
 
 impl Court<'_> {
     /// Events of an ordered group that came in another order.
@@ -50,11 +50,7 @@ impl Court<'_> {
                 Some(&demand.node),
                 Some(accepted[second.1].tick),
             );
-            self.place(
-                &mut failure,
-                &demand.expectation.place,
-                &demand.expectation.text,
-            );
+            place(&mut failure, demand.expectation);
             failure
                 .expected
                 .push("these events in this order".to_owned());

@@ -29,17 +29,21 @@ pub(crate) fn connect(net: &mut Net, from: u16, to: u16) -> ConnectionId {
     net.connect(vm(from), vm(to)).expect("the ends connect")
 }
 
+/// A buffer for a message of so many bytes with tag 1.
+pub(crate) fn buffer(size: u64) -> Receive {
+    Receive {
+        tag: Tag(1),
+        size_max: Bytes::new(size),
+    }
+}
+
 /// Offers one buffer and sends a message into it; the mask, and both requests.
 pub(crate) fn send(
     net: &mut Net,
     connection: ConnectionId,
     size: u64,
 ) -> (RailMask, RequestId, RequestId) {
-    let receive = Receive {
-        tag: Tag(1),
-        size_max: Bytes::new(size),
-    };
-    let received = net.irecv(connection, &[receive]).expect("it is alive");
+    let received = net.irecv(connection, &[buffer(size)]).expect("it is alive");
     let sent = net.isend(connection, Tag(1), Bytes::new(size));
     match sent.expect("it is alive") {
         Isend::Request(sent, mask) => (mask, sent, received),

@@ -9,7 +9,7 @@ use workloads::mpib::{
     Settings, ShareSource, Side, Speaker, SupBandwidth, Tag, Unregistered, eight_vms,
 };
 
-use crate::bench::{connect, done, eight, net_of, send, tell, vm};
+use crate::bench::{buffer, connect, done, eight, net_of, send, tell, vm};
 
 const MIB: u64 = 1 << 20;
 
@@ -187,10 +187,7 @@ fn messages_match_offered_buffers_by_tag_in_order() {
 fn calls_out_of_range_are_refused() {
     let mut net = eight(Profile::G1);
     let connection = connect(&mut net, 1, 2);
-    let buffer = Receive {
-        tag: Tag(1),
-        size_max: Bytes::new(256),
-    };
+    let buffer = buffer(256);
     assert_eq!(net.irecv(connection, &[]), Err(NcclResult::InvalidUsage));
     assert_eq!(
         net.irecv(connection, &[buffer; 9]),
@@ -218,10 +215,7 @@ fn calls_out_of_range_are_refused() {
 fn the_257th_open_send_is_refused() {
     let mut net = eight(Profile::G1);
     let connection = connect(&mut net, 1, 5);
-    let receive = Receive {
-        tag: Tag(1),
-        size_max: Bytes::new(128),
-    };
+    let receive = buffer(128);
     for _ in 0..33 {
         net.irecv(connection, &[receive; 8]).expect("alive");
     }
@@ -242,10 +236,7 @@ fn the_257th_open_send_is_refused() {
 fn a_send_is_open_until_its_own_completion() {
     let mut net = eight(Profile::G1);
     let connection = connect(&mut net, 1, 2);
-    let receive = Receive {
-        tag: Tag(1),
-        size_max: Bytes::new(128),
-    };
+    let receive = buffer(128);
     for _ in 0..300 {
         net.irecv(connection, &[receive; 2]).expect("alive");
         for _ in 0..2 {
@@ -411,10 +402,7 @@ fn without_any_queue_pair_nobody_is_cleared_to_send() {
     }
     let mut net = net_of(Profile::G1, hosts);
     let connection = connect(&mut net, 1, 5);
-    let receive = Receive {
-        tag: Tag(1),
-        size_max: Bytes::new(MIB),
-    };
+    let receive = buffer(MIB);
     net.irecv(connection, &[receive]).expect("alive");
     assert_eq!(
         net.isend(connection, Tag(1), Bytes::new(MIB)),

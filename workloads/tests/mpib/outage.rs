@@ -3,11 +3,11 @@
 use rstest::rstest;
 use simfs::SimTime;
 use workloads::mpib::{
-    ACK_TIMEOUT_EXPONENT, Bytes, Death, NcclResult, Net, Profile, Rail, RailState, Receive,
-    Retries, Settings, Side, Tag, WC_RETRY_EXCEEDED, ack_timeout, eight_vms,
+    ACK_TIMEOUT_EXPONENT, Bytes, Death, NcclResult, Net, Profile, Rail, RailState, Retries,
+    Settings, Side, Tag, WC_RETRY_EXCEEDED, ack_timeout, eight_vms,
 };
 
-use crate::bench::{connect, done, eight, send, tell, vm};
+use crate::bench::{buffer, connect, done, eight, send, tell, vm};
 
 const MIB: u64 = 1 << 20;
 const TRY_NS: u64 = 4_294_967_296;
@@ -42,10 +42,7 @@ fn check(retries: Retries, outage_ms: u64) -> Result<SimTime, (SimTime, Death)> 
         net.init(host).expect("the plugin is accepted");
     }
     let connection = connect(&mut net, 1, 2);
-    let receive = Receive {
-        tag: Tag(1),
-        size_max: Bytes::new(MIB),
-    };
+    let receive = buffer(MIB);
     let received = net.irecv(connection, &[receive]).expect("alive");
     tell(&mut net, 1_000, 2, Rail::Sup, RailState::Down);
     net.isend(connection, Tag(1), Bytes::new(MIB))
@@ -96,10 +93,7 @@ fn a_write_posted_behind_a_lost_one_waits_with_it() {
     hosts[0].environment = workloads::mpib::Environment::baseline().with("MPIB_SUP_QP", "1");
     let mut net = crate::bench::net_of(Profile::G1, hosts);
     let connection = connect(&mut net, 1, 2);
-    let receive = Receive {
-        tag: Tag(1),
-        size_max: Bytes::new(MIB),
-    };
+    let receive = buffer(MIB);
     let received = [(); 3].map(|()| net.irecv(connection, &[receive]).expect("alive"));
     let post = |net: &mut Net| {
         net.isend(connection, Tag(1), Bytes::new(MIB))
@@ -127,10 +121,7 @@ fn writes_lost_in_one_instant_each_have_their_own_tries() {
     let mut net = eight(Profile::G1);
     let connections = [2, 3].map(|to| connect(&mut net, 1, to));
     for connection in connections {
-        let receive = Receive {
-            tag: Tag(1),
-            size_max: Bytes::new(MIB),
-        };
+        let receive = buffer(MIB);
         net.irecv(connection, &[receive]).expect("alive");
     }
     tell(&mut net, 1_000, 1, Rail::Sup, RailState::Down);
@@ -149,10 +140,7 @@ fn clear_to_send_follows_the_same_rule_on_its_own_rail() {
     let mut net = eight(Profile::G1);
     let connection = connect(&mut net, 1, 2);
     tell(&mut net, 1_000, 1, Rail::Sup, RailState::Down);
-    let receive = Receive {
-        tag: Tag(1),
-        size_max: Bytes::new(MIB),
-    };
+    let receive = buffer(MIB);
     net.irecv(connection, &[receive]).expect("alive");
     net.advance(SimTime::from_secs(60));
     let (host, rail) = (vm(2), Rail::Sup);
@@ -201,10 +189,7 @@ fn a_rail_that_is_up_at_the_instant_of_a_try_takes_it() {
     let mut net = eight(Profile::G1);
     let connection = connect(&mut net, 1, 5);
     tell(&mut net, 0, 1, Rail::Sout, RailState::Down);
-    let receive = Receive {
-        tag: Tag(1),
-        size_max: Bytes::new(MIB),
-    };
+    let receive = buffer(MIB);
     net.irecv(connection, &[receive]).expect("alive");
     net.tell(workloads::mpib::RailChange {
         at: SimTime::from_ns(TRY_NS),
