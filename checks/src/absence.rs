@@ -5,10 +5,12 @@
 
 use std::collections::BTreeSet;
 
+use proto::Check;
+
 use crate::config::{Config, NameVerdict};
 use crate::memory::{Memory, Presence, Slot, SlotKey, Subject};
 use crate::message;
-use crate::name::{Check, LinkLayer};
+use crate::name::LinkLayer;
 use crate::recognise::{Surroundings, ports_of};
 use crate::scope::Reason;
 use crate::zoo::Hooks;

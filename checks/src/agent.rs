@@ -34,12 +34,12 @@ use crate::hands::{Clocks, Hands, ReadError};
 use crate::judge::{self, Saying};
 use crate::memory::{Effect, Memory};
 use crate::message;
-use crate::name::Check;
 use crate::note::{Level, Note};
 use crate::schedule::{Due, Schedule};
 use crate::sight::{Anchor, Seen, SeenScope, Sight, Unread};
 use crate::state_file;
 use crate::zoo::Hooks;
+use proto::Check;
 
 /// What one poll read; judged by [`Agent::take`].
 #[derive(Debug, Clone)]

@@ -10,12 +10,11 @@ mod duration;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use proto::ProcessingStrategy;
+use proto::{Check, ProcessingStrategy};
 
 pub use duration::parse_duration;
 
 use crate::agent::Refusal;
-use crate::name::Check;
 use crate::note::{Level, Note};
 
 /// One flag that takes a value.
@@ -41,7 +40,7 @@ const fn flag(name: &'static str, default: &'static str, help: &'static str) -> 
 pub const FLAGS: [Flag; 21] = [
     flag(
         "checks",
-        "InfiniBandStateCheck,InfiniBandDegradationCheck,EthernetStateCheck,EthernetDegradationCheck",
+        Check::DEFAULT_NAMES,
         "Checks to run, separated by commas; unknown names are logged and skipped",
     ),
     flag(
@@ -365,7 +364,7 @@ impl Flags {
             return Err(Refusal::new(format!(
                 "no checks enabled in --checks `{}` (hint: include at least one of {})",
                 self.text("checks"),
-                Check::ALL.map(Check::name).join(", "),
+                Check::NAMES.join(", "),
             )));
         }
         Ok(checks)

@@ -8,10 +8,12 @@ pub(crate) mod port;
 
 use std::collections::BTreeSet;
 
+use proto::Check;
+
 use crate::absence::{self, Measure};
 use crate::memory::{CardFault, Effect, Judged, Memory, Passing, Presence, Slot, SlotKey, Subject};
 use crate::message;
-use crate::name::{Card, Check, DeviceName, LinkLayer, PortNumber};
+use crate::name::{Card, DeviceName, LinkLayer, PortNumber};
 use crate::peers::{Peers, Standing};
 use crate::reading::Severity;
 use crate::recognise::{self, ports_of};

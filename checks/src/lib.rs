@@ -38,7 +38,7 @@ pub use figures::{Family, Figures};
 pub use flags::{Flags, LogFormat, Paths, Publish, Settings, parse_duration};
 pub use gids::GidPorts;
 pub use hands::{Answer, Clocks, Hands, ReadError, Request};
-pub use name::{Card, Check, DeviceName, LinkLayer, PciFunction, PortNumber, Role};
+pub use name::{Card, DeviceName, LinkLayer, PciFunction, PortNumber, Role};
 pub use note::{Level, Note};
 #[cfg(feature = "zoo")]
 pub use zoo::Species;

@@ -6,11 +6,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use proto::Check;
 use serde::{Deserialize, Serialize};
 
 use crate::chars::{CharKind, CharMemory, Node};
 use crate::counters::{CounterId, CounterMemory};
-use crate::name::{Card, Check, DeviceName, LinkLayer, PciFunction, PortNumber, Role};
+use crate::name::{Card, DeviceName, LinkLayer, PciFunction, PortNumber, Role, check_name};
 use crate::reading::{Reading, Severity};
 use crate::scope::Reason;
 use crate::sight::{Cause, Seen, SeenPort};
@@ -235,6 +236,7 @@ pub(crate) enum Subject {
 /// A fault that no longer stands under its name and has not been cleared yet.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Debt {
+    #[serde(with = "check_name")]
     pub(crate) check: Check,
     pub(crate) subject: Subject,
     pub(crate) message: String,

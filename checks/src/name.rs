@@ -1,4 +1,4 @@
-//! Names of things on a node: devices, ports, PCI functions, cards, and the checks that watch them.
+//! Names of things on a node: devices, ports, PCI functions, cards.
 //!
 //! Start with [`DeviceName`] and [`PciFunction`]: the first is what an event says, the second is what
 //! a fault follows when the kernel deals the names anew.
@@ -6,6 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use proto::{Check, Layer};
 use serde::{Deserialize, Serialize};
 
 /// The name of an RDMA device as the kernel lists it, such as `mlx5_0`. Cheap to clone.
@@ -204,18 +205,30 @@ impl LinkLayer {
     /// The check that watches the state of such ports.
     #[must_use]
     pub fn state_check(self) -> Check {
-        match self {
-            LinkLayer::InfiniBand => Check::InfiniBandState,
-            LinkLayer::Ethernet => Check::EthernetState,
-        }
+        Check::state(self.into())
     }
 
     /// The check that watches the counters of such ports.
     #[must_use]
     pub fn degradation_check(self) -> Check {
-        match self {
-            LinkLayer::InfiniBand => Check::InfiniBandDegradation,
-            LinkLayer::Ethernet => Check::EthernetDegradation,
+        Check::degradation(self.into())
+    }
+}
+
+impl From<LinkLayer> for Layer {
+    fn from(layer: LinkLayer) -> Self {
+        match layer {
+            LinkLayer::InfiniBand => Layer::InfiniBand,
+            LinkLayer::Ethernet => Layer::Ethernet,
+        }
+    }
+}
+
+impl From<Layer> for LinkLayer {
+    fn from(layer: Layer) -> Self {
+        match layer {
+            Layer::InfiniBand => LinkLayer::InfiniBand,
+            Layer::Ethernet => LinkLayer::Ethernet,
         }
     }
 }
@@ -254,74 +267,19 @@ impl fmt::Display for Role {
     }
 }
 
-/// One of the monitor's checks, named as in its events (`lsd 12.1`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Check {
-    /// State of InfiniBand ports.
-    #[serde(rename = "InfiniBandStateCheck")]
-    InfiniBandState,
-    /// Counters of InfiniBand ports.
-    #[serde(rename = "InfiniBandDegradationCheck")]
-    InfiniBandDegradation,
-    /// State of Ethernet (RoCE) ports.
-    #[serde(rename = "EthernetStateCheck")]
-    EthernetState,
-    /// Counters of Ethernet (RoCE) ports.
-    #[serde(rename = "EthernetDegradationCheck")]
-    EthernetDegradation,
-    /// Character devices of InfiniBand devices.
-    #[serde(rename = "InfiniBandCharDeviceCheck")]
-    InfiniBandCharDevice,
-}
+/// How a check stands in the state file: by its name.
+pub(crate) mod check_name {
+    use proto::Check;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
 
-impl Check {
-    /// All, in the order of the default of `--checks`, then the one that is off unless named.
-    pub const ALL: [Check; 5] = [
-        Check::InfiniBandState,
-        Check::InfiniBandDegradation,
-        Check::EthernetState,
-        Check::EthernetDegradation,
-        Check::InfiniBandCharDevice,
-    ];
-
-    /// The name in events and in `--checks`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Check::InfiniBandState => "InfiniBandStateCheck",
-            Check::InfiniBandDegradation => "InfiniBandDegradationCheck",
-            Check::EthernetState => "EthernetStateCheck",
-            Check::EthernetDegradation => "EthernetDegradationCheck",
-            Check::InfiniBandCharDevice => "InfiniBandCharDeviceCheck",
-        }
+    pub(crate) fn serialize<S: Serializer>(check: &Check, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(check.name())
     }
 
-    /// The check of that name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Check> {
-        Check::ALL.into_iter().find(|check| check.name() == name)
-    }
-
-    /// The layer whose port states the check watches, if it watches any.
-    #[must_use]
-    pub fn layer(self) -> Option<LinkLayer> {
-        LinkLayer::ALL
-            .into_iter()
-            .find(|layer| layer.state_check() == self)
-    }
-
-    /// The layer whose counters the check watches, if it watches any.
-    #[must_use]
-    pub fn counted_layer(self) -> Option<LinkLayer> {
-        LinkLayer::ALL
-            .into_iter()
-            .find(|layer| layer.degradation_check() == self)
-    }
-}
-
-impl fmt::Display for Check {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Check, D::Error> {
+        let name = String::deserialize(from)?;
+        Check::parse(&name).ok_or_else(|| D::Error::unknown_variant(&name, &Check::NAMES))
     }
 }
 
@@ -365,14 +323,6 @@ mod tests {
     #[case("ibp3s0", false)]
     fn only_mlx5_and_a_number_is_a_drivers_default_name(#[case] name: &str, #[case] want: bool) {
         assert_eq!(DeviceName::from(name).is_mlx5_number(), want);
-    }
-
-    #[test]
-    fn a_check_is_found_by_its_own_name() {
-        for check in Check::ALL {
-            assert_eq!(Check::parse(check.name()), Some(check));
-        }
-        assert_eq!(Check::parse("InfinibandStateCheck"), None);
     }
 
     proptest! {

@@ -5,8 +5,10 @@
 
 use std::fmt;
 
+use proto::Check;
+
 use crate::metadata::{Metadata, Nearness};
-use crate::name::{Check, DeviceName, LinkLayer, Role};
+use crate::name::{DeviceName, LinkLayer, Role};
 
 /// Why a device, or a port of it, is not monitored.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,6 +11,7 @@ use platforms::{
     NVIDIA_NETWORKING,
     yaml::{self, YamlError},
 };
+use proto::{Check, CheckKind};
 use scenarios::{ChecksRun, Story};
 use serde::Deserialize;
 
@@ -228,21 +229,18 @@ impl Filling<'_> {
     }
 }
 
-/// The names of the checks that run (`lsd 12.1`).
+/// The names of the checks that run, those of one link layer after those of the other.
 #[must_use]
-pub fn check_names(checks: ChecksRun) -> &'static [&'static str] {
-    match checks {
-        ChecksRun::State => &["InfiniBandStateCheck", "EthernetStateCheck"],
-        ChecksRun::Counters => &["InfiniBandDegradationCheck", "EthernetDegradationCheck"],
-        ChecksRun::CharDevices => &["InfiniBandCharDeviceCheck"],
-        ChecksRun::All => &[
-            "InfiniBandStateCheck",
-            "InfiniBandDegradationCheck",
-            "InfiniBandCharDeviceCheck",
-            "EthernetStateCheck",
-            "EthernetDegradationCheck",
-        ],
-    }
+pub fn check_names(checks: ChecksRun) -> Vec<&'static str> {
+    let runs = |check: &Check| match checks {
+        ChecksRun::State => check.kind() == CheckKind::State,
+        ChecksRun::Counters => check.kind() == CheckKind::Degradation,
+        ChecksRun::CharDevices => check.kind() == CheckKind::CharDevice,
+        ChecksRun::All => true,
+    };
+    let mut run: Vec<Check> = Check::ALL.into_iter().filter(runs).collect();
+    run.sort_by_key(|check| check.layer());
+    run.into_iter().map(Check::name).collect()
 }
 
 impl Descriptor {

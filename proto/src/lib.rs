@@ -1,12 +1,14 @@
-//! The wire of the platform connector: messages always, client and server stubs behind the
-//! feature `rpc`.
+//! The wire of the platform connector, and the table of checks: messages always, client and server
+//! stubs behind the feature `rpc`.
 //!
 //! The contract is `proto/health_event.proto`, written field for field after NVSentinel's
-//! `data-models/protobufs/health_event.proto`. Nothing here opens a socket, and nothing here knows
-//! what a NIC is. Start with [`HealthEvent`].
+//! `data-models/protobufs/health_event.proto`. Nothing here opens a socket. Start with
+//! [`HealthEvent`]; of a NIC only the table of checks knows ([`Check`]).
 
 pub use prost::Message;
 pub use prost_types::Timestamp;
+
+mod check;
 
 mod generated {
     #![cfg_attr(
@@ -21,6 +23,7 @@ mod generated {
     include!(concat!(env!("OUT_DIR"), "/datamodels.rs"));
 }
 
+pub use check::{Check, CheckKind, Layer};
 pub use generated::*;
 
 /// The full path of the one method, as it stands in an HTTP/2 request.

@@ -1,23 +1,14 @@
 //! What a story says of the cluster that hears its monitors: how conditions clear, for what a node is
 //! cordoned, which rules listen; and what can be expected of all that.
 //!
-//! These are words only. What a cluster does with events is decided elsewhere, and the names of checks
-//! and rules stand here a second time, so that a misspelt one is refused before anything is played.
+//! These are words only. What a cluster does with events is decided elsewhere, and the names of rules
+//! stand here a second time, so that a misspelt one is refused before anything is played.
 
 use std::ops::RangeInclusive;
 
 use platforms::PortRef;
 
 use crate::story::{About, Times};
-
-/// The checks of a NIC health monitor (`lsd 12.1`), each of which is a node condition.
-pub const MONITORS_CHECKS: [&str; 5] = [
-    "InfiniBandStateCheck",
-    "EthernetStateCheck",
-    "InfiniBandDegradationCheck",
-    "EthernetDegradationCheck",
-    "InfiniBandCharDeviceCheck",
-];
 
 /// The cluster of a story.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

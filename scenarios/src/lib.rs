@@ -37,8 +37,8 @@ mod world;
 
 pub use clauses::{Clause, ClauseFile, Clauses, Section};
 pub use cluster::{
-    Cable, ClearingProfile, ClusterPlan, ConditionIs, ConditionOf, MONITORS_CHECKS, RuleIs,
-    RuleProfile, RulesetsProfile, Stands,
+    Cable, ClearingProfile, ClusterPlan, ConditionIs, ConditionOf, RuleIs, RuleProfile,
+    RulesetsProfile, Stands,
 };
 pub use duration::parse as parse_time;
 pub use error::{ScenarioError, Unfit};

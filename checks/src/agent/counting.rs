@@ -4,6 +4,8 @@
 
 use std::time::Duration;
 
+use proto::CheckKind;
+
 use super::Agent;
 use crate::figures::{Figures, Worked};
 use crate::gids::GidPorts;
@@ -27,7 +29,12 @@ impl Agent {
         if self.was_due.state {
             self.figures.took(Worked::State, span);
         }
-        if self.was_due.counters && self.checks.iter().any(|c| c.counted_layer().is_some()) {
+        if self.was_due.counters
+            && self
+                .checks
+                .iter()
+                .any(|c| c.kind() == CheckKind::Degradation)
+        {
             self.figures.took(Worked::Counter, span);
         }
     }
@@ -71,7 +78,7 @@ impl Agent {
         let devices = sight.devices.iter().filter(|seen| is_read(&seen.scope));
         let devices = devices.count() as u64;
         for check in &self.checks {
-            if check.layer().is_some() {
+            if check.kind() == CheckKind::State {
                 self.figures.discovered(*check, devices);
             }
         }

@@ -6,12 +6,11 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use proto::{HealthEvent, HealthEvents};
+use proto::{Check, HealthEvent, HealthEvents};
 
 use super::todo::{Outcome, SaveStep, Todo};
 use crate::flags::Publish;
 use crate::hands::ReadError;
-use crate::name::Check;
 use crate::note::{Level, Note};
 
 /// Events of one check, and what is remembered once they are accepted.

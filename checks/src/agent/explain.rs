@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use proto::CheckKind;
+
 use super::Agent;
 use crate::config::NameVerdict;
 use crate::eyes::{Route, fetch_one};
@@ -55,7 +57,11 @@ impl Agent {
         line(&mut told, format_args!("default route: {route}"));
         let checks: Vec<&str> = self.checks.iter().map(|check| check.name()).collect();
         line(&mut told, format_args!("checks: {}", checks.join(", ")));
-        if self.checks.iter().any(|c| c.counted_layer().is_some()) {
+        if self
+            .checks
+            .iter()
+            .any(|c| c.kind() == CheckKind::Degradation)
+        {
             let watched = self.eyes.shapes.watched.iter();
             let watched: Vec<String> = watched.map(|watched| watched.id.to_string()).collect();
             line(&mut told, format_args!("counters: {}", watched.join(", ")));

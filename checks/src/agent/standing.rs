@@ -1,8 +1,9 @@
 //! What stands at the connector, and what is monitored, for whoever asks. Start at [`Agent::standing`].
 
+use proto::Check;
+
 use super::Agent;
 use crate::memory::{Presence, Subject};
-use crate::name::Check;
 use crate::reading::Severity;
 
 /// One fault that stands at the connector.

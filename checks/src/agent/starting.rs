@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use proto::{Check, CheckKind};
+
 use super::delivery::Delivery;
 use super::{Agent, Refusal, Start};
 use crate::config::Config;
@@ -12,7 +14,7 @@ use crate::flags::Settings;
 use crate::hands::Answer;
 use crate::memory::Memory;
 use crate::metadata::Metadata;
-use crate::name::{Check, LinkLayer};
+use crate::name::LinkLayer;
 use crate::note::{Level, Note};
 use crate::schedule::{Due, Schedule};
 use crate::sight::{Anchor, Blind, Cause, SeenPorts, SeenScope, Sight};
@@ -59,7 +61,8 @@ impl Agent {
         let old = state_file::read(&settings.paths.state_file, start.state, &mut notes);
         let old = hooks.old_state(old, start.state.is_ok());
         let checks = running(&settings, &config, &mut notes)?;
-        let mut enabled: Vec<LinkLayer> = checks.iter().filter_map(|c| c.layer()).collect();
+        let of_states = checks.iter().filter(|it| it.kind() == CheckKind::State);
+        let mut enabled: Vec<LinkLayer> = of_states.map(|it| it.layer().into()).collect();
         enabled.sort_unstable();
         let shapes = Shapes::new(config.counters.watched.clone(), &checks);
         let mut eyes = Eyes::new(
@@ -68,7 +71,7 @@ impl Agent {
             Route::read(start.route),
             enabled,
             shapes,
-            checks.contains(&Check::InfiniBandCharDevice),
+            checks.iter().any(|it| it.kind() == CheckKind::CharDevice),
             &settings.paths,
         );
         eyes.hooks = hooks;
@@ -185,7 +188,7 @@ fn running(
     let mut checks = settings.checks.clone();
     if !config.counters.enabled {
         checks.retain(|check| {
-            let is_counting = check.counted_layer().is_some();
+            let is_counting = check.kind() == CheckKind::Degradation;
             if is_counting {
                 let text = "skipping requested check: counterDetection.enabled is false";
                 notes.push(Note::new(Level::Warn, text).with("check", check));

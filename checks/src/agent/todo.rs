@@ -6,11 +6,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::HealthEvents;
+use proto::{Check, HealthEvents};
 
 use crate::flags::Settings;
 use crate::hands::ReadError;
-use crate::name::Check;
 use crate::note::Note;
 
 /// The agent refuses to start: print one line, and end with the code.

@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use proto::Check;
+
 use super::{CharDevice, CharKind, Node, NodeMemory};
 use crate::judge::Saying;
 use crate::memory::{Effect, Memory, SlotKey, Subject};
 use crate::message;
-use crate::name::{Check, DeviceName, LinkLayer};
+use crate::name::{DeviceName, LinkLayer};
 use crate::reading::Severity;
 use crate::scope::Reason;
 use crate::sight::{SeenPort, SeenPorts, SeenScope, Sight};

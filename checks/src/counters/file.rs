@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use proto::{Check, CheckKind};
 use serde::{Deserialize, Serialize};
 
 use super::count::{Count, Seed, Stamp};
@@ -245,13 +246,10 @@ pub(crate) fn migrate(
         let Some((name, number, interface, id)) = parts(key, Some(flag)) else {
             continue;
         };
-        let layers = LinkLayer::ALL.into_iter();
-        let told = |layer: &LinkLayer| layer.degradation_check().name() == flag.check_name;
-        let Some(layer) = layers
-            .into_iter()
-            .find(told)
-            .or_else(|| layer_of(&name, number))
-        else {
+        let check = Check::parse(&flag.check_name);
+        let check = check.filter(|check| check.kind() == CheckKind::Degradation);
+        let layer = check.map(|check| check.layer().into());
+        let Some(layer) = layer.or_else(|| layer_of(&name, number)) else {
             continue;
         };
         let count = migrated(&mut memory, name, number, layer, interface).entry(id);

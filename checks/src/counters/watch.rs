@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use proto::Check;
 use serde::{Deserialize, Serialize};
 
 use super::count::Count;
@@ -13,7 +14,7 @@ use super::table::CounterId;
 use super::threshold::Watched;
 use crate::memory::{Debt, Reboot, SlotKey, Subject};
 use crate::message;
-use crate::name::{Check, DeviceName, LinkLayer, PortNumber};
+use crate::name::{DeviceName, LinkLayer, PortNumber};
 use crate::scope::Reason;
 use crate::sight::{Blind, Seen, SeenPort, SeenPorts, SeenScope, Sight};
 use crate::zoo::Hooks;

@@ -7,11 +7,13 @@
 
 use std::sync::Arc;
 
+use proto::{Check, CheckKind};
+
 use super::{Eyes, Learnt};
 use crate::counters::{Place, Watched};
 use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::memory::Memory;
-use crate::name::{Check, DeviceName, LinkLayer, PortNumber};
+use crate::name::{DeviceName, LinkLayer, PortNumber};
 use crate::sight::{Cause, SeenCounts, SeenPorts, SeenScope, Sight, Unread};
 
 /// What is read of a port, and which counter each file stands for.
@@ -57,7 +59,7 @@ pub(crate) struct Shapes {
 impl Shapes {
     /// For these counters and checks.
     pub(crate) fn new(watched: Vec<Watched>, checks: &[Check]) -> Shapes {
-        let counted = |check: &Check| check.counted_layer().is_some();
+        let counted = |check: &Check| check.kind() == CheckKind::Degradation;
         Shapes {
             checks: checks.iter().copied().filter(counted).collect(),
             port: Arc::new(Shape::of(&watched, false)),

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use proto::HealthEvent;
+use proto::{Check, HealthEvent};
 
 use super::{
     BREACHES, CHECK_ERRORS, DEFERRED, DISCOVERED, DURATION, Family, Figure, MONITORED, SATURATED,
@@ -14,7 +14,6 @@ use super::{
 };
 use crate::agent::{IoKind, Outcome};
 use crate::message::AGENT;
-use crate::name::Check;
 
 /// Upper bounds of a duration's buckets, in seconds (Prometheus' own, `DefBuckets`).
 const BOUNDS: [f64; 11] = [

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use platforms::NodeName;
-use proto::HealthEvent;
+use proto::{Check, CheckKind, HealthEvent};
 use scenarios::Story;
 use simfs::SimTime;
 
@@ -112,12 +112,11 @@ fn line(
         },
     };
     let codes: Vec<String> = event.error_code.iter().map(|code| text(code)).collect();
-    let is_state = event.check_name.ends_with("StateCheck");
-    let is_counter = event.check_name.ends_with("DegradationCheck");
-    let more = match codes.as_slice() {
-        _ if is_state => String::new(),
-        [counter] if is_counter => format!(", counter: {counter}"),
-        codes => format!(
+    let kind = Check::parse(&event.check_name).map(Check::kind);
+    let more = match (kind, codes.as_slice()) {
+        (Some(CheckKind::State), _) => String::new(),
+        (Some(CheckKind::Degradation), [counter]) => format!(", counter: {counter}"),
+        (_, codes) => format!(
             ", check: {}, codes: [{}]",
             text(&event.check_name),
             codes.join(", ")

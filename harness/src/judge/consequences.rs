@@ -12,9 +12,8 @@ use cluster::{
     rules::{Firing, FiringKind},
 };
 use platforms::{LinkLayer, NodeName};
-use scenarios::{
-    About, ConditionIs, ConditionOf, MONITORS_CHECKS, RuleIs, Stands, Story, Times, Window,
-};
+use proto::Check;
+use scenarios::{About, ConditionIs, ConditionOf, RuleIs, Stands, Story, Times, Window};
 
 use crate::{
     consequences::{Consequences, Standing as Made, TickMade},
@@ -45,7 +44,7 @@ pub(crate) fn left(story: &Story, recording: &Recording, made: &Consequences) ->
     let tick = (made.ticks.len() as u64).saturating_sub(1);
     let mut left = Vec::new();
     for node in &story.chairs {
-        let own = |check: &String| MONITORS_CHECKS.contains(&check.as_str());
+        let own = |check: &String| Check::parse(check).is_some();
         let conditions = last.conditions.get(node.as_str()).into_iter().flatten();
         for (check, entries) in conditions.filter(|(check, _)| own(check)) {
             let whole = entries.iter().filter(|entry| !is_torn(entry));

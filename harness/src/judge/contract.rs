@@ -2,7 +2,7 @@
 //! (`lsd 13.1`; NVSentinel, `health_event.proto`).
 
 use platforms::NodeName;
-use proto::{HealthEvent, ProcessingStrategy, RecommendedAction};
+use proto::{Check, CheckKind, HealthEvent, ProcessingStrategy, RecommendedAction};
 use scenarios::{Deed, MonitorDeed, Story, Tone};
 
 use crate::{
@@ -14,10 +14,6 @@ use crate::{
 
 const AGENT: &str = "nic-health-monitor";
 const COMPONENT_CLASS: &str = "NIC";
-/// The error codes of the check that looks at character devices, which is a state check too.
-const STATE_CHECK_SUFFIX: &str = "StateCheck";
-/// How the names of the counter checks end; each event of theirs is about one counter.
-const COUNTER_CHECK_SUFFIX: &str = "DegradationCheck";
 
 /// What one call breaks: the place of the event in it, and what is wrong.
 pub(crate) struct Breach {
@@ -180,11 +176,12 @@ fn fields(
             action.as_str_name()
         )
     });
+    let kind = Check::parse(&event.check_name).map(Check::kind);
     must(
-        event.error_code.is_empty() || !event.check_name.ends_with(STATE_CHECK_SUFFIX),
+        event.error_code.is_empty() || kind != Some(CheckKind::State),
         &|| format!("a state check carries errorCode {:?}", event.error_code),
     );
-    let counts = event.check_name.ends_with(COUNTER_CHECK_SUFFIX);
+    let counts = kind == Some(CheckKind::Degradation);
     must(
         !counts || event.error_code.len() == 1 || event.entities_impacted.is_empty(),
         &|| {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use platforms::{
     DeviceName, LinkLayer, NodeName, PciAddress, PortNumber, SlotRef, WORLD_START_WALL_NS,
 };
-use proto::{Entity, HealthEvent};
+use proto::{Check, Entity, HealthEvent, Layer};
 use scenarios::{About, EventPattern, Story, Tone};
 use simfs::SimTime;
 
@@ -24,28 +24,27 @@ pub(crate) struct Bench<'a> {
 
 /// The state check of a link layer (`lsd 13.1`).
 pub(crate) fn state_check(layer: LinkLayer) -> &'static str {
-    match layer {
-        LinkLayer::InfiniBand => "InfiniBandStateCheck",
-        LinkLayer::Ethernet => "EthernetStateCheck",
-    }
+    Check::state(table_layer(layer)).name()
 }
 
 /// The counter check of a link layer (`lsd 12.1`).
 pub(crate) fn counter_check(layer: LinkLayer) -> &'static str {
-    match layer {
-        LinkLayer::InfiniBand => "InfiniBandDegradationCheck",
-        LinkLayer::Ethernet => "EthernetDegradationCheck",
-    }
+    Check::degradation(table_layer(layer)).name()
 }
 
-/// The link layer that a check is about; `None` for a name that says neither.
+/// The link layer that a check is about; `None` for a check that is not in the table.
 pub(crate) fn layer_of_check(check: &str) -> Option<LinkLayer> {
-    if check.starts_with("InfiniBand") {
-        Some(LinkLayer::InfiniBand)
-    } else if check.starts_with("Ethernet") {
-        Some(LinkLayer::Ethernet)
-    } else {
-        None
+    Some(match Check::parse(check)?.layer() {
+        Layer::InfiniBand => LinkLayer::InfiniBand,
+        Layer::Ethernet => LinkLayer::Ethernet,
+    })
+}
+
+/// A link layer as the table of checks has it.
+fn table_layer(layer: LinkLayer) -> Layer {
+    match layer {
+        LinkLayer::InfiniBand => Layer::InfiniBand,
+        LinkLayer::Ethernet => Layer::Ethernet,
     }
 }
 

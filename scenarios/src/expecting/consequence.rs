@@ -1,7 +1,9 @@
 //! Telling what is expected of the cluster: whose condition, which rule, about whom.
 
+use proto::Check;
+
 use super::{Around, Expecting};
-use crate::cluster::{ConditionIs, ConditionOf, MONITORS_CHECKS, RuleIs};
+use crate::cluster::{ConditionIs, ConditionOf, RuleIs};
 use crate::error::{ScenarioError, Unfit};
 use crate::expect::{ConditionSaid, ExpectLine, RuleSaid};
 use crate::story::{About, What};
@@ -15,7 +17,7 @@ impl Expecting<'_> {
         around: &Around<'_>,
     ) -> Result<(), Unfit> {
         if let ConditionOf::Named(name) = &said.condition {
-            let known = MONITORS_CHECKS.iter().chain(self.rules.rules()).copied();
+            let known = Check::NAMES.iter().chain(self.rules.rules()).copied();
             if !known.clone().any(|known| known == name) {
                 let words = known.chain(["state", "counters"]);
                 return Err(self

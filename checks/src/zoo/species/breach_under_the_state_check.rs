@@ -1,9 +1,10 @@
 //! Files a counter's breach under the state check of its port.
 
+use proto::Check;
+
 use super::{About, Wrong};
 use crate::judge::Saying;
 use crate::memory::{Effect, Memory};
-use crate::name::Check;
 
 pub(super) struct BreachUnderTheStateCheck;
 

@@ -3,8 +3,7 @@
 use super::{About, Wrong};
 use crate::judge::Saying;
 use crate::memory::{Effect, Memory};
-use crate::name::Check;
-use proto::HealthEvent;
+use proto::{Check, HealthEvent};
 
 pub(super) struct RecoveryUnderTheCounterCheck;
 

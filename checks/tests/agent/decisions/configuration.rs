@@ -1,7 +1,8 @@
 //! The surface that the document prints: flags and folders with their defaults.
 
+use checks::Flags;
 use checks::flags::FLAGS;
-use checks::{Check, Flags};
+use proto::Check;
 
 // covers: lsd/12.1/checks-flag, lsd/12.1/config-flag, lsd/12.1/metadata-path-flag
 // covers: lsd/12.1/state-polling-interval-flag, lsd/12.1/metrics-port-flag

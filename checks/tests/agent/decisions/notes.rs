@@ -1,6 +1,7 @@
 //! What the agent tells the operator, and how often; and what it says that stands.
 
-use checks::{Check, ReadError, Standing};
+use checks::{ReadError, Standing};
+use proto::Check;
 
 use super::nics;
 use crate::world::{ANCHOR, DISABLED, INIT, Rig, UP, brief, nic};
