@@ -1,6 +1,6 @@
 //! Doing the story's deeds: to the world, to the files, to the connector, to the monitor.
 
-use fabric::Action;
+use fabric::{Action, DeviceAction, PortAction};
 use platforms::NodeName;
 use scenarios::{
     CallMoment, Deed, FileRef, MonitorDeed, RuleDeed, RuleEffect, RuleLasting, Signal, Step,
@@ -262,10 +262,10 @@ impl<'s> Director<'s> {
                     node: node.clone(),
                     pci: *pci,
                 };
-                self.act(&Action::Remove(function), step)
+                self.act(&DeviceAction::Remove.on(function), step)
             }
             FileRef::Port(slot, below) if below.is_empty() => {
-                self.act(&Action::RemovePort(slot.clone()), step)
+                self.act(&PortAction::RemovePort.on(slot.clone()), step)
             }
             file => {
                 let path = files::path_of(&self.fabric, file);

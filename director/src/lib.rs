@@ -372,7 +372,7 @@ impl<'s> Director<'s> {
                     let which = self.reboots.iter().position(|(at, ..)| *at == due);
                     let (_, reboot, step) = self.reboots.remove(which.expect("it was just found"));
                     self.act(reboot, step)?;
-                    if let Action::Reboot { node, .. } | Action::PowerLoss { node, .. } = reboot {
+                    if let Action::Node(node, _) = reboot {
                         self.workloads.node_returns(node, &self.fabric)?;
                     }
                 }
