@@ -7,7 +7,7 @@
 //! one comes), then [`Director::end_tick`].
 //!
 //! Start at [`Director`]; a node on stage is `scene.rs`, who sits in a chair `chair.rs`; how deeds are
-//! done is `deeds.rs`, files are `files.rs` and `disk.rs`, what is done within a read or a call is
+//! done is `deeds.rs`, files are `files.rs` and `disk.rs`, what runs on the links is `running_workloads.rs`, what is done within a read or a call is
 //! `moments.rs`, the end `healing.rs`; what becomes visible is `show.rs`, what was so `truth.rs`.
 
 use std::{
@@ -19,7 +19,6 @@ use fabric::{Action, Fabric, Kmsg};
 use platforms::{Clock, NodeName};
 use scenarios::{Deed, HangEnd, Place, RuleEffect, Step, Story, What};
 use simfs::{Fs, RuleId, SimTime};
-use workloads::Underway;
 
 mod asked;
 mod chair;
@@ -30,6 +29,7 @@ mod faces;
 mod files;
 mod healing;
 mod moments;
+mod running_workloads;
 mod scene;
 mod show;
 mod trees;
@@ -41,6 +41,7 @@ pub use error::StageError;
 pub(crate) use files::rule as rule_of;
 pub use files::{CLASS_INFINIBAND, WRITABLE};
 pub use moments::{CallDo, MomentDo};
+pub use running_workloads::{RunningWorkloads, WorkloadError};
 pub use trees::Trees;
 pub use truth::{
     ComparedCard, Faces, FunctionFace, Interface, LinkTruth, NodeTruth, PortFace, TickTruth, Truth,
@@ -68,7 +69,7 @@ pub struct TickPlan {
 pub struct Director<'s> {
     story: &'s Story,
     fabric: Fabric,
-    workloads: Underway,
+    workloads: RunningWorkloads,
     steps: VecDeque<&'s Step>,
     reboots: Vec<(SimTime, &'s Action, &'s Step)>,
     nodes: BTreeMap<NodeName, Scene<'s>>,
@@ -105,7 +106,7 @@ impl<'s> Director<'s> {
         let mut director = Self {
             story,
             fabric,
-            workloads: Underway::default(),
+            workloads: RunningWorkloads::default(),
             steps: story.steps.iter().collect(),
             reboots: Vec::new(),
             nodes,
@@ -129,7 +130,7 @@ impl<'s> Director<'s> {
                 director.deed(deed, step)?;
             }
         }
-        director.workloads = Underway::start(&story.workloads, &director.fabric)?;
+        director.workloads = RunningWorkloads::start(&story.workloads, &director.fabric)?;
         for step in &story.given {
             for deed in step.deeds.iter().filter(is_load) {
                 director.deed(deed, step)?;
@@ -322,7 +323,7 @@ impl<'s> Director<'s> {
 
     /// What runs on its links.
     #[must_use]
-    pub fn workloads(&self) -> &Underway {
+    pub fn workloads(&self) -> &RunningWorkloads {
         &self.workloads
     }
 
@@ -365,7 +366,7 @@ impl<'s> Director<'s> {
                     let (_, reboot, step) = self.reboots.remove(which.expect("it was just found"));
                     self.act(reboot, step)?;
                     if let Action::Reboot { node, .. } | Action::PowerLoss { node, .. } = reboot {
-                        self.workloads.node_returns(node, &self.fabric)?;
+                        self.workloads.node_returns(node, &self.fabric);
                     }
                 }
                 (_, Some(due)) => {

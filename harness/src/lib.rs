@@ -51,8 +51,8 @@ pub use descriptor::{
 };
 pub use director::{
     CLASS_INFINIBAND, CallDo, ChairAct, ChairPlan, ComparedCard, Director, Faces, FunctionFace,
-    Interface, LinkTruth, MomentDo, MonitorId, NodeTruth, PortFace, StageError, TickPlan,
-    TickTruth, Trees, Truth, WRITABLE,
+    Interface, LinkTruth, MomentDo, MonitorId, NodeTruth, PortFace, RunningWorkloads, StageError,
+    TickPlan, TickTruth, Trees, Truth, WRITABLE, WorkloadError,
 };
 pub use drill::{DrillResult, MemoryPlayer, Player, arm_name, play};
 pub use drill_page::drill_page;

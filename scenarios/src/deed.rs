@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 
 use fabric::ends::{LinkDownReason, PortErrorAction};
 use fabric::{CounterChange, Side, StickAt};
+use lnet::RuleSpec;
+use mpib::SupBandwidth;
 use platforms::yaml::Place;
 use platforms::{DeviceName, LinkLayer, PciAddress, PhysState, PortState, Rate};
 use simfs::SimTime;
-use workloads::lnet::RuleSpec;
-use workloads::mpib::SupBandwidth;
 
 use crate::story::{ConnectorDeed, FileOp, RuleEffect, RuleLasting, Signal, StateFileDeed};
 use crate::subject::{FileSaid, Nodes, Said, Subjects};
