@@ -1,22 +1,26 @@
-//! The scenarios that ship with nicdrill, as texts in the program.
+//! The suite as data: scenarios, worlds and clauses, as texts in the program, in order of name.
 //!
-//! A test compares this list with the folder: a scenario that is not named here does not exist.
+//! Golden traces stand beside them in `golden/`, one a scenario, and are read from disk. A test compares each list with its
+//! folder: a file that is not named here does not exist. It leaves out what a text means, which is `scenarios`' to say.
+//! Start at [`scenarios()`].
 
-macro_rules! suite {
-    ($($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../suite/", $name)))),*]
+/// The files of a folder of this crate, each by its name below it and its text.
+macro_rules! texts {
+    ($folder:literal: $($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../", $folder, "/", $name)))),*]
     };
 }
 
-/// Every shipped world: its file below `worlds/` and its text, in order of name.
+/// The clause files that ship, in the order in which their clauses are told.
 #[must_use]
-pub fn shipped_worlds() -> &'static [(&'static str, &'static str)] {
-    macro_rules! worlds {
-        ($($name:literal),* $(,)?) => {
-            &[$(($name, include_str!(concat!("../worlds/", $name)))),*]
-        };
-    }
-    worlds![
+pub fn clauses() -> &'static [(&'static str, &'static str)] {
+    texts!["clauses": "lsd.yaml", "lcd.yaml", "decision.yaml", "field.yaml", "cluster.yaml"]
+}
+
+/// Every world that ships: its file below `worlds/` and its text, in order of name.
+#[must_use]
+pub fn worlds() -> &'static [(&'static str, &'static str)] {
+    texts!["worlds":
         "mpib-eight.yaml",
         "pod-of-four.yaml",
         "storage-pair.yaml",
@@ -24,10 +28,10 @@ pub fn shipped_worlds() -> &'static [(&'static str, &'static str)] {
     ]
 }
 
-/// Every shipped scenario: its file below `suite/` and its text, in order of name.
+/// Every scenario that ships: its file below `scenarios/` and its text, in order of name.
 #[must_use]
-pub fn shipped() -> &'static [(&'static str, &'static str)] {
-    suite![
+pub fn scenarios() -> &'static [(&'static str, &'static str)] {
+    texts!["scenarios":
         "boot/boot-id-stays-unreadable.yaml",
         "boot/boot-id-unreadable-at-start.yaml",
         "card/a-function-that-cannot-be-read.yaml",

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use platforms::{NodeName, Platforms};
-use scenarios::{AtRest, Scenario, Unfit, WordKind, World, read, shipped, shipped_worlds};
+use scenarios::{AtRest, Scenario, Unfit, WordKind, World, read};
 
 /// Every file of the suite's folder, by its name below it.
 #[expect(
@@ -12,7 +12,7 @@ use scenarios::{AtRest, Scenario, Unfit, WordKind, World, read, shipped, shipped
     reason = "the test compares the list with the folder"
 )]
 fn files() -> BTreeMap<String, String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("suite");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
     let mut files = BTreeMap::new();
     for family in std::fs::read_dir(&root).expect("the suite's folder is there") {
         let family = family.expect("a readable folder");
@@ -47,7 +47,7 @@ fn scenarios() -> Vec<Scenario> {
 
 #[test]
 fn every_file_of_the_suite_is_in_the_list() {
-    let listed: Vec<&str> = shipped().iter().map(|(name, _)| *name).collect();
+    let listed: Vec<&str> = suite::scenarios().iter().map(|(name, _)| *name).collect();
     let files = files();
     let missing: Vec<String> = files
         .keys()
@@ -56,12 +56,12 @@ fn every_file_of_the_suite_is_in_the_list() {
         .collect();
     assert!(
         missing.is_empty(),
-        "missing in `src/suite.rs`:\n{}",
+        "missing in `suite/src/lib.rs`:\n{}",
         missing.join("\n")
     );
     assert!(
         listed.is_sorted(),
-        "the list in `src/suite.rs` is not in order of name"
+        "the list in `suite/src/lib.rs` is not in order of name"
     );
     assert_eq!(listed.len(), files.len());
 }
@@ -70,7 +70,7 @@ fn every_file_of_the_suite_is_in_the_list() {
 fn every_scenario_is_told_on_some_platform_and_wrong_on_none() {
     let platforms = Platforms::shipped();
     let node = NodeName::from("node-a");
-    let worlds: Vec<World> = shipped_worlds()
+    let worlds: Vec<World> = suite::worlds()
         .iter()
         .map(|(file, text)| World::read(file, text).unwrap_or_else(|error| panic!("{error}")))
         .collect();
@@ -121,10 +121,10 @@ fn every_world_of_the_folder_is_in_the_list_and_has_a_story() {
         })
         .collect();
     files.sort();
-    let listed: Vec<&str> = shipped_worlds().iter().map(|(file, _)| *file).collect();
+    let listed: Vec<&str> = suite::worlds().iter().map(|(file, _)| *file).collect();
     assert_eq!(listed, files);
     let scenarios = scenarios();
-    for (file, text) in shipped_worlds() {
+    for (file, text) in suite::worlds() {
         let world = World::read(file, text).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(format!("{}.yaml", world.name()), *file);
         let mut stories = scenarios.iter().filter_map(Scenario::world);

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use scenarios::{Clauses, read, shipped};
+use scenarios::{Clauses, read};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -89,11 +89,15 @@ fn named_in_sources() -> BTreeMap<String, BTreeSet<String>> {
     named
 }
 
+fn clauses() -> Clauses {
+    Clauses::read(suite::clauses()).unwrap_or_else(|error| panic!("{error}"))
+}
+
 /// The clauses that the scenarios which ship name.
 fn named_in_scenarios() -> BTreeSet<String> {
-    let clauses = Clauses::shipped();
+    let clauses = clauses();
     let mut named = BTreeSet::new();
-    for (file, story) in shipped() {
+    for (file, story) in suite::scenarios() {
         let scenario = read(file, story).unwrap_or_else(|error| panic!("{error}"));
         clauses
             .check(&scenario)
@@ -106,7 +110,7 @@ fn named_in_scenarios() -> BTreeSet<String> {
 #[test]
 fn the_tests_that_the_clauses_name_are_those_that_name_the_clauses() {
     let mut named = named_in_sources();
-    let clauses = Clauses::shipped();
+    let clauses = clauses();
     let mut wrong = Vec::new();
     for clause in clauses.iter() {
         let sources: Vec<String> = named.remove(&clause.id).into_iter().flatten().collect();
@@ -131,7 +135,7 @@ fn the_tests_that_the_clauses_name_are_those_that_name_the_clauses() {
 #[test]
 fn no_clause_is_uncovered() {
     let named = named_in_scenarios();
-    let clauses = Clauses::shipped();
+    let clauses = clauses();
     let uncovered: Vec<&str> = clauses
         .iter()
         .filter(|clause| clause.deferred.is_none())
@@ -148,7 +152,7 @@ fn no_clause_is_uncovered() {
 #[test]
 fn what_is_deferred_is_not_covered() {
     let named = named_in_scenarios();
-    for clause in Clauses::shipped().iter() {
+    for clause in clauses().iter() {
         let is_covered = named.contains(&clause.id) || !clause.tests.is_empty();
         assert!(
             clause.deferred.is_none() || !is_covered,
@@ -160,7 +164,7 @@ fn what_is_deferred_is_not_covered() {
 
 #[test]
 fn the_document_has_at_least_150_clauses_that_are_drilled() {
-    let clauses = Clauses::shipped();
+    let clauses = clauses();
     let drilled = clauses
         .iter()
         .filter(|clause| clause.id.starts_with("lsd/") && clause.deferred.is_none());
@@ -175,7 +179,7 @@ fn an_unknown_clause_is_refused_with_its_place_and_the_nearest() {
              timeline: [ {{ at: 1s, expect: [ nothing ] }} ]\n"
         )
     };
-    let clauses = Clauses::shipped();
+    let clauses = clauses();
     let check = |id: &str| {
         let scenario = read("port/try.yaml", &story(id)).unwrap_or_else(|error| panic!("{error}"));
         clauses.check(&scenario)
@@ -194,7 +198,7 @@ fn an_unknown_clause_is_refused_with_its_place_and_the_nearest() {
 #[test]
 fn the_page_of_decisions_tells_every_decision() {
     let mut page = String::new();
-    let clauses = Clauses::shipped();
+    let clauses = clauses();
     let decisions = clauses
         .files()
         .iter()
@@ -222,4 +226,30 @@ fn the_page_of_decisions_tells_every_decision() {
         list == page,
         "the list in docs/decisions.md is another; it should be:\n{page}"
     );
+}
+
+#[test]
+fn the_nearest_is_a_misspelling_or_shares_words() {
+    let clauses = clauses();
+    let near = |id| clauses.nearest(id);
+    assert_eq!(near("lsd/3.2/down-is-fatl"), Some("lsd/3.2/down-is-fatal"));
+    assert_eq!(
+        near("lsd/3.4/when-healthy-turns-fatal"),
+        Some("lsd/3.4/healthy-to-unhealthy-is-fatal")
+    );
+    assert_eq!(near("lsd/99/xyzzy"), None);
+}
+
+#[test]
+fn every_decision_that_a_clause_names_is_a_clause() {
+    let clauses = clauses();
+    for clause in clauses.iter() {
+        for decision in &clause.decided {
+            assert!(
+                clauses.get(decision).is_some(),
+                "{}: `{decision}`",
+                clause.id
+            );
+        }
+    }
 }
