@@ -6,11 +6,11 @@
 use std::collections::BTreeMap;
 
 use fabric::Action;
+use lnet::RuleSpec;
+use mpib::SupBandwidth;
 use platforms::yaml::Place;
 use platforms::{DeviceName, LinkLayer};
 use simfs::SimTime;
-use workloads::lnet::RuleSpec;
-use workloads::mpib::SupBandwidth;
 
 use crate::story::{ConnectorDeed, FileOp, RuleEffect, RuleLasting, Signal, StateFileDeed};
 use crate::subject::{FileSaid, Nodes, Said, Subjects};

@@ -6,9 +6,9 @@ mod host;
 use std::collections::BTreeMap;
 
 use fabric::{Action, DeviceAction, FunctionRef, NodeAction, PortAction, PortsAction};
+use mpib::AgentAction;
 use platforms::yaml::Place;
 use platforms::{DeviceName, LinkLayer, NodeName, PciAddress, SlotRef};
-use workloads::{AgentDeed, LoadDeed};
 
 use crate::deed::{AgentSaid, DeedLine, DeedSaid, NamesSaid};
 use crate::error::Unfit;
@@ -16,7 +16,7 @@ use crate::ground::{Ground, GroundNode, Subject};
 use crate::polls::Polls;
 use crate::reader::Source;
 use crate::step::{FileMomentSaid, MomentSaid};
-use crate::story::{CallMoment, Deed, FileMoment, FileRef, Moment, RuleDeed};
+use crate::story::{CallMoment, Deed, FileMoment, FileRef, Moment, RuleDeed, WorkloadAction};
 use crate::subject::{FileSaid, Said, Subjects};
 use crate::telling::{known_node, known_workload};
 use crate::workload::WorkloadSaid;
@@ -127,7 +127,7 @@ impl DoingLine<'_> {
             DeedSaid::LnetFault { workload, rule } => {
                 self.known_workload(workload)?;
                 self.each_node(|node| {
-                    Deed::Load(LoadDeed::Rule {
+                    Deed::Load(WorkloadAction::Rule {
                         workload: workload.clone(),
                         node,
                         rule: rule.clone(),
@@ -137,7 +137,7 @@ impl DoingLine<'_> {
             DeedSaid::NoLnetFault { workload } => {
                 self.known_workload(workload)?;
                 self.each_node(|node| {
-                    Deed::Load(LoadDeed::NoRules {
+                    Deed::Load(WorkloadAction::NoRules {
                         workload: workload.clone(),
                         node,
                     })
@@ -145,12 +145,12 @@ impl DoingLine<'_> {
             }
             DeedSaid::Agent { workload, deed } => {
                 self.known_workload(workload)?;
-                let deed = self.agent(deed)?;
+                let action = self.agent(deed)?;
                 self.each_node(|node| {
-                    Deed::Load(LoadDeed::Agent {
+                    Deed::Load(WorkloadAction::Agent {
                         workload: workload.clone(),
                         node,
-                        deed: deed.clone(),
+                        action: action.clone(),
                     })
                 })?
             }
@@ -287,18 +287,20 @@ impl DoingLine<'_> {
         )?)
     }
 
-    fn agent(&self, said: &AgentSaid) -> Result<AgentDeed, Unfit> {
+    fn agent(&self, said: &AgentSaid) -> Result<AgentAction, Unfit> {
         let node = |(name, place): &(String, Place)| {
             known_node(&self.source, self.ground, name, *place)?;
             Ok::<_, Unfit>(NodeName::from(name.as_str()))
         };
         Ok(match said {
-            AgentSaid::Hint { pair, share } => AgentDeed::Hint {
+            AgentSaid::Hint { pair, share } => AgentAction::Hint {
                 to: node(pair)?,
                 share: *share,
             },
-            AgentSaid::Dies => AgentDeed::Dies,
-            AgentSaid::DiesWhileWriting { pair } => AgentDeed::DiesWhileWriting { to: node(pair)? },
+            AgentSaid::Dies => AgentAction::Dies,
+            AgentSaid::DiesWhileWriting { pair } => {
+                AgentAction::DiesWhileWriting { to: node(pair)? }
+            }
         })
     }
 

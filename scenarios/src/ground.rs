@@ -17,7 +17,7 @@ use platforms::{
     SlotRef,
 };
 
-use workloads::mpib::Rail;
+use mpib::Rail;
 
 use crate::error::Unfit;
 use crate::handle::Handle;

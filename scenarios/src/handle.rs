@@ -4,9 +4,9 @@
 
 use std::collections::BTreeSet;
 
+use mpib::Rail;
 use platforms::yaml::{Node, Place, Value};
 use platforms::{DeviceName, LinkLayer, PciAddress, Role};
-use workloads::mpib::Rail;
 
 use crate::error::ScenarioError;
 use crate::reader::{Fields, Source};

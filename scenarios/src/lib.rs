@@ -1,11 +1,10 @@
-//! The stories: the language they are written in, its validation, and the suite as data.
+//! The language of stories: its schema, its reading, and what a story becomes in a world.
 //!
 //! A scenario says what happens to a world and what a monitor must say of it. It plays nothing and
 //! judges nothing: that is the harness's work.
 //!
 //! [`read`] turns a text into a [`Scenario`], [`Scenario::in_world`] a scenario into a [`Story`];
-//! [`shipped`] are the texts that come with nicdrill, [`Clauses`] what they cover, [`vocabulary`] is the
-//! language itself.
+//! [`Clauses`] is what scenarios cover, [`vocabulary`] the language itself. The texts that ship are in the crate `suite`.
 
 mod clauses;
 mod cluster;
@@ -29,7 +28,6 @@ mod schema;
 mod step;
 mod story;
 mod subject;
-mod suite;
 mod telling;
 mod words;
 mod workload;
@@ -47,6 +45,5 @@ pub use order::read_deed;
 pub use scenario::{AtRest, Scenario, read};
 pub use schema::{scenario_schema, world_schema};
 pub use story::*;
-pub use suite::{shipped, shipped_worlds};
 pub use words::{KeyWord, Word, WordKind, vocabulary};
 pub use world::World;

@@ -4,11 +4,10 @@
 
 mod telling;
 
+use mpib::{Bytes, Retries};
 use platforms::Role;
 use platforms::yaml::{Node, Place, Value};
 use simfs::SimTime;
-use workloads::mpib::{Bytes, Retries};
-use workloads::{lnet, mpib};
 
 use crate::deed_reader::positive;
 use crate::duration;

@@ -5,9 +5,9 @@
 
 use std::net::Ipv4Addr;
 
+use mpib::Rail;
 use platforms::yaml::{self, Node, Place};
 use platforms::{DeviceName, PortNumber};
-use workloads::mpib::Rail;
 
 use crate::error::ScenarioError;
 use crate::reader::{Fields, Source};

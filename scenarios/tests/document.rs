@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use platforms::{NodeName, Platforms};
-use scenarios::{AtRest, ScenarioError, Unfit, WordKind, World, read, shipped_worlds, vocabulary};
+use scenarios::{AtRest, ScenarioError, Unfit, WordKind, World, read, vocabulary};
 
 const OPEN: &str = "<!-- words -->\n";
 const CLOSE: &str = "<!-- /words -->";
@@ -93,7 +93,7 @@ fn every_word_of_the_vocabulary_is_in_the_documentation() {
 fn the_eight_stories_are_told() {
     let node = NodeName::from("node-a");
     let platforms = Platforms::shipped();
-    let worlds: Vec<AtRest> = shipped_worlds()
+    let worlds: Vec<AtRest> = suite::worlds()
         .iter()
         .map(|(file, text)| {
             let world = World::read(file, text).expect("a shipped world");

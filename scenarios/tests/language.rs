@@ -6,8 +6,7 @@ use platforms::{NodeName, Platform, Platforms};
 use proptest::prelude::*;
 use rstest::rstest;
 use scenarios::{
-    AtRest, Scenario, ScenarioError, Story, Unfit, Word, WordKind, World, read, shipped_worlds,
-    vocabulary,
+    AtRest, Scenario, ScenarioError, Story, Unfit, Word, WordKind, World, read, vocabulary,
 };
 
 /// A scenario around one deed and one expectation, with every handle that an example names, in the
@@ -49,7 +48,7 @@ fn told(scenario: &Scenario) -> Result<Story, Unfit> {
 /// A shipped world at rest.
 fn world(name: &str) -> AtRest {
     let read = |(file, text): &(&str, &str)| World::read(file, text).expect("a shipped world");
-    let mut worlds = shipped_worlds().iter().map(read);
+    let mut worlds = suite::worlds().iter().map(read);
     let world = worlds.find(|world| world.name() == name);
     let world = world.unwrap_or_else(|| panic!("no world `{name}`"));
     AtRest::of_world(&world, &Platforms::shipped()).expect("a shipped world")

@@ -144,12 +144,8 @@ fn document(text: &str) -> Value {
 fn shipped(of: &str) -> Vec<(String, Value)> {
     let own = |(file, text): (&'static str, &'static str)| (file.to_owned(), document(text));
     match of {
-        "scenario" => scenarios::shipped().iter().copied().map(own).collect(),
-        "world" => scenarios::shipped_worlds()
-            .iter()
-            .copied()
-            .map(own)
-            .collect(),
+        "scenario" => suite::scenarios().iter().copied().map(own).collect(),
+        "world" => suite::worlds().iter().copied().map(own).collect(),
         folder => platforms::Platforms::shipped_texts()
             .filter(|(file, _)| file.starts_with(&format!("{folder}s/")))
             .map(own)

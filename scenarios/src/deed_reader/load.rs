@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use lnet::{Deed, MsgStatus, NidPattern, Pace, RuleSpec};
+use mpib::SupBandwidth;
 use platforms::yaml::{Place, Value};
-use workloads::lnet::{Deed, MsgStatus, NidPattern, Pace, RuleSpec};
-use workloads::mpib::SupBandwidth;
 
 use super::{Line, Read, positive};
 use crate::deed::{AgentSaid, DeedSaid};

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use platforms::yaml::Node;
 use simfs::SimTime;
-use workloads::{Cause, Fate};
+use workloads::{Cause, WorkloadOutcome};
 
 use super::{Line, Read};
 use crate::duration;
@@ -47,7 +47,7 @@ impl Line<'_, '_> {
 
     pub(super) fn workload(&self) -> Read<ExpectSaid> {
         let source = self.source;
-        let words = Fate::ALL.map(|fate| (fate.word(), fate));
+        let words = WorkloadOutcome::ALL.map(|fate| (fate.word(), fate));
         let causes = Cause::ALL.map(|cause| (cause.word(), cause));
         let is = WorkloadIs {
             workload: source.text(self.value, "a workload's name")?,
@@ -63,7 +63,7 @@ impl Line<'_, '_> {
             done: self.bound("done")?,
         };
         let fails = is.cause.is_some() || is.failed.is_some();
-        if fails && is.fate != Some(Fate::Failed) {
+        if fails && is.fate != Some(WorkloadOutcome::Failed) {
             return Err(source
                 .wrong(
                     self.fields.place,
