@@ -32,14 +32,19 @@ mod port_info;
 mod presence;
 mod reasons;
 mod reboot;
+mod single_node;
 mod subnet;
 mod timing;
 mod virtual_function;
 
-pub use action::{Action, CounterChange, FunctionRef, RebootPlan, StickAt};
+pub use action::{
+    Action, CharDeviceKind, CounterChange, DeviceAction, FunctionRef, NodeAction, PortAction,
+    PortsAction, RebootPlan, StickAt,
+};
 pub use both_ends::{EndTruth, Side};
 pub use error::ActionError;
 pub use fabric::{Fabric, PortTruth};
 pub use history::{Carriage, CarriageChange, Edge, KernelLine};
 pub use kmsg::Kmsg;
+pub use single_node::{NODE, SingleNode};
 pub use timing::Timing;

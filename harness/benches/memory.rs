@@ -2,7 +2,10 @@
 //! and without the judge.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use harness::{Descriptor, Trees, judge, play_in_memory};
+use director::Trees;
+use harness::descriptors::shipped;
+use judge::judge;
+use memory::play_in_memory;
 use platforms::{NodeName, Platforms};
 use scenarios::Story;
 
@@ -45,16 +48,16 @@ fn told(text: &str) -> Story {
 }
 
 fn polls(criterion: &mut Criterion) {
-    let reference = Descriptor::shipped("reference").expect("the reference monitor ships");
-    let trees = Trees::default();
+    let reference = shipped("reference").expect("the reference monitor ships");
+    let mut trees = Trees::default();
     let mut group = criterion.benchmark_group("memory arm");
     group.sample_size(10);
     for (name, text) in [("quiet, 1000 polls", QUIET), ("storm, one drill", STORM)] {
         let story = told(text);
-        let played = play_in_memory(&story, &reference, None, &trees);
+        let played = play_in_memory(&story, &reference, None, &mut trees);
         group.throughput(Throughput::Elements(played.recording.ticks.len() as u64));
         group.bench_function(name, |bench| {
-            bench.iter(|| play_in_memory(&story, &reference, None, &trees))
+            bench.iter(|| play_in_memory(&story, &reference, None, &mut trees))
         });
         group.bench_function(format!("{name}: the judge alone"), |bench| {
             bench.iter(|| judge(&story, &played.truth, &played.recording, &reference));

@@ -8,7 +8,10 @@
 
 use std::{env, fmt::Write as _, fs, process::Command, time::Instant};
 
-use harness::{Descriptor, Trees, judge, play_in_memory, trace};
+use director::Trees;
+use harness::descriptors::shipped;
+use judge::{judge, trace};
+use memory::play_in_memory;
 use platforms::Platforms;
 use scenarios::{AtRest, World};
 
@@ -75,9 +78,9 @@ fn play(nodes: usize) -> String {
         .unwrap_or_else(|error| panic!("{error}"));
     // As in a run: what stories are told of is needed no more.
     drop((rest, world));
-    let reference = Descriptor::shipped("reference").expect("the reference monitor ships");
+    let reference = shipped("reference").expect("the reference monitor ships");
     let began = Instant::now();
-    let played = play_in_memory(&story, &reference, None, &Trees::default());
+    let played = play_in_memory(&story, &reference, None, &mut Trees::default());
     let judgement = judge(&story, &played.truth, &played.recording, &reference);
     let wall = began.elapsed();
     assert!(
@@ -90,12 +93,12 @@ fn play(nodes: usize) -> String {
             .recording
             .ticks
             .iter()
-            .flat_map(|tick| tick.chairs.values())
+            .flat_map(|tick| tick.monitors.values())
     };
     let polls: u64 = chairs().map(|chair| u64::from(chair.polls)).sum();
     let events: usize = chairs()
         .flat_map(|chair| &chair.calls)
-        .map(|call| call.events.len())
+        .map(|call| call.observations.len())
         .sum();
     let last = story.until.as_ns() / story.tick.as_ns();
     let at_the_end = &played.truth.ticks[usize::try_from(last).expect("it fits")].workloads;
@@ -107,7 +110,7 @@ fn play(nodes: usize) -> String {
     let peak_kb = peak_kb();
     if nodes == RANKS {
         // The same once more: not a byte differs.
-        let again = play_in_memory(&story, &reference, None, &Trees::default());
+        let again = play_in_memory(&story, &reference, None, &mut Trees::default());
         assert!(trace(&story, &played.recording) == trace(&story, &again.recording));
         assert!(played.truth == again.truth);
     }

@@ -6,14 +6,11 @@
 use reports::{ArmName, ArmReport, ArmStatus, Failure, FailureKind, VerdictReport, VerdictWord};
 use scenarios::{Arm, Story, Verdict};
 
-use crate::{
-    compare::compare,
-    descriptor::Descriptor,
-    director::Trees,
-    judge::{judge, verdict_on},
-    memory::{Played, play_in_memory},
-    turn::Turn,
-};
+use judge::{compare, judge, verdict_on};
+use memory::{Played, play_on};
+use observe::Descriptor;
+
+use crate::{SharedTrees, turn::Turn};
 
 /// Whoever can play a story with a monitor in its chairs.
 pub trait Player {
@@ -33,7 +30,7 @@ pub struct MemoryPlayer {
     /// The wrong monitor to play, by its name; the descriptor's own if there is none.
     pub species: Option<String>,
     /// The trees that drills begin with.
-    pub trees: Trees,
+    pub trees: SharedTrees,
 }
 
 impl Player for MemoryPlayer {
@@ -42,7 +39,12 @@ impl Player for MemoryPlayer {
     }
 
     fn play(&mut self, story: &Story, descriptor: &Descriptor) -> Played {
-        play_in_memory(story, descriptor, self.species.as_deref(), &self.trees)
+        play_on(
+            self.trees.stage(story),
+            story,
+            descriptor,
+            self.species.as_deref(),
+        )
     }
 }
 
@@ -81,7 +83,11 @@ pub fn play(
             ArmStatus::Failed
         };
         result.arms.push(report(player.arm(), status, &played));
-        result.failures.extend(judgement.failures);
+        let arm = Some(arm_name(player.arm()));
+        let failures = judgement.failures.into_iter();
+        result
+            .failures
+            .extend(failures.map(|failure| Failure { arm, ..failure }));
         result.not_judged = result.not_judged.max(judgement.not_judged);
         result.played.push(played);
     }
@@ -117,7 +123,7 @@ fn report(arm: Arm, status: ArmStatus, played: &Played) -> ArmReport {
             .recording
             .ticks
             .iter()
-            .flat_map(|tick| tick.chairs.values())
+            .flat_map(|tick| tick.monitors.values())
     };
     ArmReport {
         arm: arm_name(arm),
@@ -125,7 +131,7 @@ fn report(arm: Arm, status: ArmStatus, played: &Played) -> ArmReport {
         polls: chairs().map(|chair| u64::from(chair.polls)).sum(),
         events: chairs()
             .flat_map(|chair| &chair.calls)
-            .map(|call| call.events.len() as u64)
+            .map(|call| call.observations.len() as u64)
             .sum(),
     }
 }
@@ -142,12 +148,7 @@ pub fn arm_name(arm: Arm) -> ArmName {
 /// A failure if two arms did not tell the same.
 fn differences(one: &Played, other: &Played) -> Option<Failure> {
     let difference = compare(&one.recording, &other.recording)?;
-    let name = |played: &Played| {
-        played.recording.arm.map_or("", |arm| match arm {
-            Arm::Memory => "memory",
-            Arm::Process => "process",
-        })
-    };
+    let name = |played: &Played| arm_name(played.arm);
     let mut failure = Failure::told(
         FailureKind::ArmsDiffer,
         None,

@@ -1,117 +1,13 @@
-//! Golden traces: every event of a drill, texts included, as a file that a person can read.
+//! Golden traces as files: one for one platform of each scenario, beside the suite.
 //!
-//! One is kept for one platform of each scenario. It says what was said, not what should be said:
-//! that is the scenario's `expect`, which no command writes. Equal drills give equal bytes. Start
-//! at [`trace`].
+//! What a trace says is [`judge::trace`]'s. Start at [`golden_file`].
 
 use std::{
-    fmt::Write as _,
     fs, io,
     path::{Path, PathBuf},
 };
 
 use scenarios::Story;
-
-use crate::{
-    judge::event_line,
-    recording::{ChairTick, Exit, Recording},
-};
-
-/// Where a golden trace differs from a new one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GoldenDifference {
-    /// The first line that is not the same, from 1.
-    pub line: usize,
-    /// What was kept there.
-    pub kept: String,
-    /// What is there now.
-    pub now: String,
-}
-
-/// A drill as a text: one line an event, quiet polls folded.
-#[must_use]
-pub fn trace(story: &Story, recording: &Recording) -> String {
-    let mut text = format!("# {}\n# {}, in {}\n", story.title, story.name, story.world);
-    let mut quiet: Option<(u64, u64)> = None;
-    let mut state: Vec<(usize, bool)> = Vec::new();
-    let several = story.chairs.len() > 1;
-    for (number, tick) in (0..).zip(&recording.ticks) {
-        let mut lines = String::new();
-        if recording.healing_from == Some(number) {
-            lines.push_str("  the world is healed\n");
-        }
-        if recording.settled_at == Some(number) && recording.settled_at != recording.healing_from {
-            lines.push_str("  every port that should be is ACTIVE\n");
-        }
-        for (place, (node, chair)) in tick.chairs.iter().enumerate() {
-            let before = lines.len();
-            chair_lines(chair, &mut lines);
-            let polled = chair.polls > 0;
-            if state.get(place).map(|(_, polled)| *polled) != Some(polled) {
-                if !polled {
-                    lines.push_str("  no poll\n");
-                } else if number > 0 {
-                    lines.push_str("  polls again\n");
-                }
-                state.resize(place + 1, (place, polled));
-                state[place] = (place, polled);
-            }
-            if several && lines.len() > before {
-                lines.insert_str(before, &format!("  {node}\n"));
-            }
-        }
-        if lines.is_empty() {
-            quiet = Some((quiet.map_or(number, |(from, _)| from), number));
-            continue;
-        }
-        tell_quiet(&mut text, quiet.take());
-        let _ = writeln!(text, "poll {number} ({})\n{}", tick.at, lines.trim_end());
-    }
-    tell_quiet(&mut text, quiet);
-    text
-}
-
-fn tell_quiet(text: &mut String, quiet: Option<(u64, u64)>) {
-    let _ = match quiet {
-        None => Ok(()),
-        Some((from, to)) if from == to => writeln!(text, "poll {from}: quiet"),
-        Some((from, to)) => writeln!(text, "polls {from} to {to}: quiet"),
-    };
-}
-
-fn chair_lines(chair: &ChairTick, lines: &mut String) {
-    for call in &chair.calls {
-        let _ = writeln!(lines, "  call: {}", call.answer);
-        for event in &call.events {
-            let _ = writeln!(lines, "    {}", event_line(event).replace("{root}", ""));
-        }
-    }
-    for exit in &chair.exits {
-        let _ = match exit {
-            Exit::Code(code) => writeln!(lines, "  exit code {code}"),
-            Exit::Signal(signal) => writeln!(lines, "  ended by signal {signal}"),
-        };
-    }
-}
-
-/// Where `now` differs from the trace that was kept; `None` if it does not.
-#[must_use]
-pub fn golden_difference(kept: &str, now: &str) -> Option<GoldenDifference> {
-    if kept == now {
-        return None;
-    }
-    let same = kept
-        .lines()
-        .zip(now.lines())
-        .take_while(|(kept, now)| kept == now)
-        .count();
-    let line = |text: &str| text.lines().nth(same).unwrap_or("(the end)").to_owned();
-    Some(GoldenDifference {
-        line: same + 1,
-        kept: line(kept),
-        now: line(now),
-    })
-}
 
 /// The file of a scenario's golden trace in a folder: `<folder>/<family>/<name>.txt`.
 #[must_use]
@@ -137,24 +33,6 @@ pub fn bless(file: &Path, trace: &str) -> io::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_first_line_that_differs_is_named() {
-        assert_eq!(golden_difference("a\nb\n", "a\nb\n"), None);
-        let difference = golden_difference("a\nb\n", "a\nc\n").unwrap();
-        assert_eq!(
-            (
-                difference.line,
-                difference.kept.as_str(),
-                difference.now.as_str()
-            ),
-            (2, "b", "c")
-        );
-        assert_eq!(
-            golden_difference("a\n", "a\nb\n").unwrap().kept,
-            "(the end)"
-        );
-    }
 
     #[test]
     fn a_blessed_trace_is_written_once() {

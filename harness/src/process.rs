@@ -42,7 +42,10 @@ use network::Network;
 use player::Player;
 use server::Connector;
 
-use crate::{descriptor::Descriptor, director::Trees, drill, memory::Played, turn::Turn};
+use memory::Played;
+use observe::Descriptor;
+
+use crate::{SharedTrees, drill, turn::Turn};
 
 /// How drills are played as processes.
 #[derive(Clone, Debug)]
@@ -56,7 +59,7 @@ pub struct ProcessOptions {
     /// The wrong monitor to play, by its name; the descriptor's own if there is none.
     pub species: Option<String>,
     /// The trees that drills begin with.
-    pub trees: Trees,
+    pub trees: SharedTrees,
     /// For tests of the comparison of arms: files whose first bytes are served for ever.
     pub stale_bytes_for_test: Option<Pattern>,
 }
@@ -70,7 +73,7 @@ impl Default for ProcessOptions {
             pin: true,
             wrap: Vec::new(),
             species: None,
-            trees: Trees::default(),
+            trees: SharedTrees::default(),
             stale_bytes_for_test: None,
         }
     }

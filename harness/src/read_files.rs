@@ -16,7 +16,10 @@ use platforms::{NodeName, Platforms, yaml::MAX_BYTES, yaml::YamlError};
 use reports::DrillName;
 use scenarios::{AtRest, Clauses, Scenario, ScenarioError, World};
 
-use crate::{Descriptor, SHIPPED, suite::NODE};
+use fabric::NODE;
+use observe::{Descriptor, SHIPPED};
+
+use crate::descriptors;
 
 /// The most that is read of a file, in bytes.
 const MAX_FILE_BYTES: u64 = MAX_BYTES as u64;
@@ -316,14 +319,14 @@ pub fn read_platforms(paths: &[PathBuf]) -> Result<(Platforms, Vec<String>), Rea
 /// # Errors
 /// If it is none of these.
 pub fn read_monitor(asked: &str) -> Result<Descriptor, ReadError> {
-    if let Some(descriptor) = Descriptor::shipped(asked) {
+    if let Some(descriptor) = descriptors::shipped(asked) {
         return Ok(descriptor);
     }
     if [".yaml", ".yml"]
         .iter()
         .any(|ending| asked.ends_with(ending))
     {
-        let mut descriptor = Descriptor::read(asked, &text_of(Path::new(asked))?)?;
+        let mut descriptor = descriptors::read(asked, &text_of(Path::new(asked))?)?;
         // A program beside its descriptor is named from there.
         if descriptor.command[0].starts_with("./") || descriptor.command[0].starts_with("../") {
             let folder = Path::new(asked).parent().unwrap_or(Path::new(""));

@@ -20,7 +20,6 @@ use platforms::Platforms;
 use proto::{HealthEvent, HealthEvents};
 use scenarios::{AtRest, ScenarioError, World};
 
-use crate::consequences;
 use crate::read_files::{ReadError, text_of};
 
 /// Why nothing is replayed, or nothing further.
@@ -108,7 +107,7 @@ fn cabling(path: &Path, platforms: &Platforms) -> Result<Cabling, ReplayError> {
         return Ok(read_cabling(&file, &text)?);
     }
     let world = AtRest::of_world(&World::read(&file, &text)?, platforms)?;
-    Ok(consequences::cabling(&world.cables()))
+    Ok(judge::cabling(&world.cables()))
 }
 
 /// Replays a stream; `tell` is handed one line after the other. A world may be of these platforms.

@@ -17,7 +17,9 @@ use scenarios::{Deed, RuleDeed, RuleEffect, ScenarioError, Unfit};
 use simfs::{Fs, MomentId, Op, RuleId, SimTime};
 use simfs_fuse::{HoldId, MomentAnswer, MountError, Observer, Options, Server};
 
-use crate::{CLASS_INFINIBAND, WRITABLE, director::rule_of, lone::LoneNode};
+use director::{WRITABLE, rule_of};
+use fabric::SingleNode;
+use platforms::CLASS_INFINIBAND;
 
 /// Why there is no sandbox, or why a command is not done.
 #[derive(Debug, thiserror::Error)]
@@ -49,7 +51,7 @@ fn cause_of(error: &MountError) -> String {
 
 /// A mounted platform.
 pub struct Sandbox {
-    node: LoneNode,
+    node: SingleNode,
     platform: Platform,
     kmsg: Kmsg,
     server: Server,
@@ -63,7 +65,7 @@ impl Sandbox {
     /// # Errors
     /// If it cannot be mounted there.
     pub fn mount(platform: &Platform, dir: &Path) -> Result<Self, SandboxError> {
-        let (node, at_rest) = LoneNode::at_rest(platform);
+        let (node, at_rest) = SingleNode::at_rest(platform);
         let mut fs = Fs::new();
         for folder in [CLASS_INFINIBAND, "sys/class/net", "sys/bus/pci/devices"] {
             fs.alias_folder(folder);

@@ -10,7 +10,6 @@ mod coverage;
 mod filter;
 mod jobs;
 mod pairs;
-#[cfg(feature = "process")]
 mod processes;
 mod refusing;
 mod repeat;
@@ -19,8 +18,7 @@ mod shard;
 
 pub use coverage::{Covering, coverage};
 pub use filter::{Filter, FilterError, Glob, Seen};
-pub use pairs::{Ask, NODE, SelectError, Selected, select, story};
-#[cfg(feature = "process")]
+pub use pairs::{Ask, SelectError, Selected, select, story};
 pub use processes::Starting;
 pub use run::{Audience, How, Players, ProcessArm, run};
 pub use shard::{Shard, ShardError};

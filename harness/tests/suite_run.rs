@@ -9,11 +9,14 @@ use std::{
 };
 
 use harness::{
-    Descriptor, MemoryPlayer, Played, Player,
+    MemoryPlayer, Player,
+    descriptors::shipped,
     read_files::Library,
     run_folder::Artifact,
     suite::{Ask, Audience, How, Players, ProcessArm, Selected, run, select},
 };
+use memory::Played;
+use observe::Descriptor;
 use reports::{ArmName, DrillName, ExitCode, Outcome, ProbeOutcome, RunEvent, RunReport};
 use scenarios::{Arm, Story};
 
@@ -74,19 +77,16 @@ impl Player for Double {
 
     fn play(&mut self, story: &Story, descriptor: &Descriptor) -> Played {
         let mut played = MemoryPlayer::default().play(story, descriptor);
-        played.recording.arm = Some(Arm::Process);
+        played.arm = Arm::Process;
         if self.plays.fetch_add(1, Ordering::SeqCst) + 1 >= self.strays_from {
             let tick = played
                 .recording
                 .ticks
                 .last_mut()
                 .expect("a drill has ticks");
-            let chair = tick
-                .chairs
-                .values_mut()
-                .next()
-                .expect("somebody sits there");
-            chair.state_file = None;
+            let monitors = Arc::make_mut(&mut tick.monitors);
+            let first = monitors.values_mut().next();
+            Arc::make_mut(first.expect("a monitor runs there")).state_file = None;
         }
         played
     }
@@ -97,7 +97,7 @@ fn library() -> Library {
 }
 
 fn descriptor() -> Descriptor {
-    Descriptor::shipped("reference").unwrap()
+    shipped("reference").unwrap()
 }
 
 fn selected(names: &[&str], arms: &[ArmName]) -> Selected {

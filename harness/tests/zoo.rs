@@ -1,30 +1,29 @@
 //! Every wrong monitor in its own story: right for 20 polls, then wrong, and the judge finds it.
 
-use harness::{
-    Descriptor, DrillResult, MemoryPlayer, play,
-    read_files::Library,
-    zoo::{Animal, RIGHT_POLLS, animals},
-};
+use checks::Species;
+use harness::{DrillResult, MemoryPlayer, descriptors::shipped, play, read_files::Library};
 use platforms::NodeName;
 use reports::FailureKind;
 use rstest::rstest;
 use scenarios::Story;
 
-/// The animal's story on the first platform that it fits.
-fn story(library: &Library, animal: &Animal) -> Story {
-    let scenario = animal
-        .scenario()
-        .unwrap_or_else(|error| panic!("{}: {error}", animal.name));
+/// Polls for which every wrong monitor is right in its own story.
+const RIGHT_POLLS: u64 = 20;
+
+/// The wrong monitor's story on the first platform that it fits.
+fn story(library: &Library, animal: Species) -> Story {
+    let scenario = scenarios::read(&format!("zoo/{}.yaml", animal.name()), animal.story())
+        .unwrap_or_else(|error| panic!("{}: {error}", animal.name()));
     let node = NodeName::from("node-a");
     library
         .platforms
         .iter()
         .find_map(|(_, platform)| scenario.in_world(&node, platform).ok())
-        .unwrap_or_else(|| panic!("{}: its story fits no platform", animal.name))
+        .unwrap_or_else(|| panic!("{}: its story fits no platform", animal.name()))
 }
 
 fn played(story: &Story, species: Option<&str>) -> DrillResult {
-    let descriptor = Descriptor::shipped("reference").expect("it is shipped");
+    let descriptor = shipped("reference").expect("it is shipped");
     let mut player = MemoryPlayer {
         species: species.map(str::to_owned),
         ..MemoryPlayer::default()
@@ -36,18 +35,18 @@ fn played(story: &Story, species: Option<&str>) -> DrillResult {
 fn every_wrong_monitor_is_right_for_twenty_polls_of_its_story_and_then_wrong() {
     let library = Library::read(&[], &[]).unwrap();
     let mut complaints = Vec::new();
-    for animal in animals() {
-        let story = story(&library, &animal);
+    for &animal in Species::all() {
+        let story = story(&library, animal);
         for failure in played(&story, None).failures {
-            complaints.push(format!("{}: the right one too: {failure:?}", animal.name));
+            complaints.push(format!("{}: the right one too: {failure:?}", animal.name()));
         }
-        let wrong = played(&story, Some(animal.name)).failures;
+        let wrong = played(&story, Some(animal.name())).failures;
         if wrong.is_empty() {
-            complaints.push(format!("{}: nobody finds it", animal.name));
+            complaints.push(format!("{}: nobody finds it", animal.name()));
         }
         for failure in wrong {
             if failure.tick.is_some_and(|tick| tick < RIGHT_POLLS) {
-                complaints.push(format!("{}: wrong too early: {failure:?}", animal.name));
+                complaints.push(format!("{}: wrong too early: {failure:?}", animal.name()));
             }
         }
     }
@@ -64,8 +63,8 @@ fn every_wrong_monitor_is_right_for_twenty_polls_of_its_story_and_then_wrong() {
 #[case::a_renamed_devices_orphan("rename-clears-nothing", &["stands: NIC:mlx5_3 ", "NIC=mlx5_3 NICPort=1 holds it"])]
 fn what_a_wrong_monitor_leaves_standing_is_named(#[case] name: &str, #[case] left: &[&str]) {
     let library = Library::read(&[], &[]).unwrap();
-    let animal = animals().into_iter().find(|animal| animal.name == name);
-    let story = story(&library, &animal.expect("there is such a monitor"));
+    let animal = Species::parse(name);
+    let story = story(&library, animal.expect("there is such a monitor"));
     let failures = played(&story, Some(name)).failures.into_iter();
     let standing = failures.filter(|failure| failure.kind == FailureKind::LeftStanding);
     let came: Vec<String> = standing.flat_map(|failure| failure.came).collect();
@@ -82,8 +81,8 @@ fn what_a_wrong_monitor_leaves_standing_is_named(#[case] name: &str, #[case] lef
 fn a_call_whose_order_decides_is_named() {
     let library = Library::read(&[], &[]).unwrap();
     let name = "clears-and-faults-at-once";
-    let animal = animals().into_iter().find(|animal| animal.name == name);
-    let story = story(&library, &animal.expect("there is such a monitor"));
+    let animal = Species::parse(name);
+    let story = story(&library, animal.expect("there is such a monitor"));
     let failures = played(&story, Some(name)).failures;
     let came: Vec<&String> = failures.iter().flat_map(|failure| &failure.came).collect();
     let found = came

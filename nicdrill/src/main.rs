@@ -6,8 +6,13 @@
 
 mod arguments;
 mod command;
+mod draft;
+mod pages;
+mod schema;
 mod settings;
 mod terminal;
+#[cfg(feature = "zoo")]
+mod wrong_monitors;
 
 use std::{env, ffi::OsStr, panic, process};
 

@@ -58,7 +58,7 @@ pub use name::{DeviceName, NodeName, PortNumber, PortRef, Role, SlotRef, TopoLev
 pub use pci::{PciAddress, PciAddressError};
 pub use platform::{Platform, PortFacts, Refusal};
 pub use problem::Problem;
-pub use render::{diff, render};
+pub use render::{CLASS_INFINIBAND, diff, render};
 pub use schema::{DIALECT as SCHEMA_DIALECT, driver_schema, profile_schema};
 pub use state::{LaneSpeed, LinkLayer, PhysState, PortState, Rate};
 pub use template::NoTemplate;

@@ -54,6 +54,12 @@ impl From<String> for NodeName {
     }
 }
 
+impl From<&NodeName> for Arc<str> {
+    fn from(name: &NodeName) -> Self {
+        Self::clone(&name.0)
+    }
+}
+
 impl From<NodeName> for String {
     fn from(name: NodeName) -> Self {
         name.as_str().to_owned()

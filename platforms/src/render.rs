@@ -21,6 +21,9 @@ mod net;
 mod pci;
 mod rdma;
 
+/// The folder whose links name RDMA devices, below the mount root: the anchor of every poll.
+pub const CLASS_INFINIBAND: &str = "sys/class/infiniband";
+
 /// Every edit that makes an empty tree show `machine`.
 #[must_use]
 pub fn render(machine: &Machine) -> Vec<Edit> {

@@ -6,6 +6,7 @@
 use std::{collections::BTreeMap, fmt};
 
 use platforms::{NodeName, Platform};
+use proto::{Check, CheckKind};
 use simfs::SimTime;
 use workloads::Plan;
 
@@ -64,6 +65,22 @@ pub enum ChecksRun {
     CharDevices,
     /// All five.
     All,
+}
+
+impl ChecksRun {
+    /// The names of the checks that run, those of one link layer after those of the other.
+    #[must_use]
+    pub fn names(self) -> Vec<&'static str> {
+        let runs = |check: &Check| match self {
+            Self::State => check.kind() == CheckKind::State,
+            Self::Counters => check.kind() == CheckKind::Degradation,
+            Self::CharDevices => check.kind() == CheckKind::CharDevice,
+            Self::All => true,
+        };
+        let mut run: Vec<Check> = Check::ALL.into_iter().filter(runs).collect();
+        run.sort_by_key(|check| check.layer());
+        run.into_iter().map(Check::name).collect()
+    }
 }
 
 /// Whether and how the world is healed at the story's end.
@@ -139,4 +156,28 @@ pub struct Step {
     pub moment: Option<Moment>,
     /// What is done, in order.
     pub deeds: Vec<Deed>,
+}
+
+impl Story {
+    /// The monitored node of this name; `None` if no monitor runs there.
+    #[must_use]
+    pub fn chair(&self, name: &str) -> Option<&NodeName> {
+        self.chairs.iter().find(|node| node.as_str() == name)
+    }
+
+    /// What is done, before the monitor starts and while it runs.
+    pub fn deeds(&self) -> impl Iterator<Item = &Deed> {
+        let steps = self.given.iter().chain(&self.steps);
+        steps.flat_map(|step| &step.deeds)
+    }
+
+    /// Whether a read or a call is held until the monitor gives up, in real time.
+    #[must_use]
+    pub fn holds_for_good(&self) -> bool {
+        self.deeds().any(|deed| match deed {
+            Deed::Rule(rule) => matches!(rule.effect, RuleEffect::Hang { .. }),
+            Deed::Connector(_, deed) => deed.behaviour == ConnectorBehaviour::Hang,
+            _ => false,
+        })
+    }
 }

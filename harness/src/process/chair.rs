@@ -29,7 +29,8 @@ use super::{
     inbox::{News, Teller},
     stage::{LARGE_BLOCKS, MARK},
 };
-use crate::{director::MonitorId, recording::Exit};
+use director::MonitorId;
+use observe::Exit;
 
 /// The stack of a thread that only waits, in bytes.
 const WATCH_STACK: usize = 64 * 1024;

@@ -9,7 +9,7 @@ use simfs::{Fs, MomentId, RuleId};
 use simfs_fuse::{HoldId, MomentAnswer, Observer};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::{connector::Reaction, director::MonitorId};
+use director::{MonitorId, Reaction};
 
 /// Something that happened, on a node.
 #[derive(Debug)]

@@ -16,8 +16,12 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use platforms::{NodeName, Shared};
+use director::{ChairAct, ChairPlan, Director, MonitorId, STATE_FILE, Stage, Truth};
+use memory::{Played, TraceLog};
+use observe::{Broken, Descriptor, Drains, Filling, MonitorTick, Recording, Tick};
+use platforms::{NodeName, WORLD_START_WALL_NS};
 use scenarios::{Arm, Story};
+use simfs::Fs;
 use simfs_fuse::{MountError, Options, Server};
 
 use super::{
@@ -27,13 +31,6 @@ use super::{
     quiet,
     station::{Seat, Station},
 };
-use crate::{
-    descriptor::{Descriptor, Drains, Filling},
-    director::{ChairAct, ChairPlan, Director, MonitorId, Truth},
-    memory::{Played, TraceLog},
-    recording::{Broken, Recording, Tick},
-};
-
 mod asking;
 mod ending;
 mod react;
@@ -62,8 +59,8 @@ impl<'a> Player<'a> {
         story: &'a Story,
         descriptor: &'a Descriptor,
     ) -> Played {
-        let director = match Director::new(story, &arm.options.trees) {
-            Ok(director) => director,
+        let Stage { director, files } = match arm.options.trees.stage(story) {
+            Ok(stage) => stage,
             Err(error) => return unplayed(stage(&error)),
         };
         let mut player = Self {
@@ -74,25 +71,22 @@ impl<'a> Player<'a> {
             stations: BTreeMap::new(),
             ticks: Vec::new(),
         };
-        let result = player.furnish().and_then(|()| player.ticks());
+        let result = player.mount(files).and_then(|()| player.ticks());
         let cleared = player.clear();
         player.told(result.and(cleared).err())
     }
 
     /// Mounts the files of every node that has a chair and opens its socket; whom nobody watches has no
     /// files that anybody could see.
-    fn furnish(&mut self) -> Play<()> {
+    fn mount(&mut self, mut files: BTreeMap<NodeName, Fs>) -> Play<()> {
         while self.arm.inbox.try_recv().is_ok() {}
         let cpu = self
             .arm
             .settle(self.descriptor)
             .map_err(|error| stage(&error))?;
         for (at, node) in self.story.chairs.iter().enumerate() {
-            let fs = Arc::new(Mutex::new(
-                self.director
-                    .furnish(node, &self.arm.options.trees)
-                    .map_err(|error| stage(&error))?,
-            ));
+            let fs = files.remove(node).expect("every monitored node has files");
+            let fs = Arc::new(Mutex::new(fs));
             let root = self.arm.folder.join(at.to_string());
             let socket = self.arm.folder.join(format!("{at}.sock"));
             let mut station = Station {
@@ -102,7 +96,7 @@ impl<'a> Player<'a> {
                 socket,
                 seats: BTreeMap::new(),
                 hangs: BTreeMap::new(),
-                tick: crate::ChairTick::default(),
+                tick: MonitorTick::default(),
                 trace: TraceLog::default(),
                 polled: false,
             };
@@ -125,7 +119,6 @@ impl<'a> Player<'a> {
             station.server = Some(server.map_err(|error: MountError| stage(&error))?);
             self.stations.insert(node.clone(), station);
         }
-        self.arm.options.trees.furnished();
         Ok(())
     }
 
@@ -133,8 +126,8 @@ impl<'a> Player<'a> {
         loop {
             let plan = self.director.tick().map_err(|error| stage(&error))?;
             self.ticks.push(Tick {
-                at: plan.at,
-                chairs: Shared::default(),
+                at_ns: plan.at.as_ns(),
+                ..Tick::default()
             });
             let played = self.show().and_then(|()| self.chairs(&plan.chairs));
             let played = played.and_then(|()| self.ask());
@@ -274,24 +267,29 @@ impl<'a> Player<'a> {
             path(&station.socket),
             path(&config_file),
         );
+        let state_file = format!("{root}/{STATE_FILE}");
+        let checks = self.story.checks.names();
         let filling = Filling {
             this: &self.arm.this,
             root: &root,
+            state_file: &state_file,
             socket: &socket,
             config: &config_path,
             node: node.as_str(),
             metrics_port: self.arm.network.port()?,
-            checks: self.story.checks,
+            checks: &checks,
         };
         if let Some(text) = self.descriptor.config_text(config, &filling) {
             fs::write(&config_file, text)?;
         }
         let species = self.arm.options.species.as_deref();
         let mut words = self.arm.options.wrap.clone();
-        words.extend(
-            self.descriptor
-                .arguments(self.story, flags, species, &filling),
-        );
+        words.extend(self.descriptor.arguments(
+            self.story.holds_for_good(),
+            flags,
+            species,
+            &filling,
+        ));
         let env = self
             .descriptor
             .env
@@ -340,7 +338,7 @@ impl<'a> Player<'a> {
                 .into_iter()
                 .for_each(|hold| self.station(node).release(hold));
         }
-        let all = self.descriptor.listings(self.story.checks);
+        let all = self.descriptor.listings(self.story.checks.names().len());
         let waited = self.wait(node, monitor, "the end of its poll", move |seat, loops| {
             seat.granted.is_some_and(|granted| granted >= all) && seat.gate.len() >= loops
         })?;
@@ -369,10 +367,10 @@ impl<'a> Player<'a> {
             }
             let ended = self.station(&node).end_tick();
             if let Some(tick) = self.ticks.last_mut() {
-                tick.chairs.insert(node, ended);
+                tick.insert((&node).into(), ended);
             }
         }
-        Tick::ended(&mut self.ticks);
+        Tick::share_last(&mut self.ticks);
     }
 
     /// Takes what a monitor has written, line by line; `at_end` also what follows its last line.
@@ -392,7 +390,7 @@ impl<'a> Player<'a> {
     fn told(self, broken: Option<Broken>) -> Played {
         let missed = self.director.missed().iter();
         let recording = Recording {
-            arm: Some(Arm::Process),
+            start_wall_ns: WORLD_START_WALL_NS,
             ticks: self.ticks,
             healing_from: self.director.healing_from(),
             settled_at: self.director.settled_at(),
@@ -402,6 +400,7 @@ impl<'a> Player<'a> {
                 .collect(),
         };
         Played {
+            arm: Arm::Process,
             recording,
             truth: self.director.into_truth(),
         }
@@ -415,7 +414,8 @@ impl<'a> Player<'a> {
     /// How many loops of a monitor come to the gate in each tick.
     fn loops(&self) -> usize {
         let loops = if self.descriptor.concurrent {
-            self.descriptor.listings(self.story.checks) / self.descriptor.listings_per_poll
+            self.descriptor.listings(self.story.checks.names().len())
+                / self.descriptor.listings_per_poll
         } else {
             1
         };
@@ -438,11 +438,11 @@ impl<'a> Player<'a> {
 
 fn unplayed(broken: Broken) -> Played {
     let recording = Recording {
-        arm: Some(Arm::Process),
         broken: Some(broken),
         ..Recording::default()
     };
     Played {
+        arm: Arm::Process,
         recording,
         truth: Truth::default(),
     }

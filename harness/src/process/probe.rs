@@ -6,13 +6,15 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use fabric::Action;
+use fabric::PortAction;
 use platforms::{NodeName, Platform, SlotRef};
 use scenarios::{Arm, ChecksRun, ClusterPlan, Deed, Heal, Place, Step, Story};
 use simfs::SimTime;
 
 use super::ProcessArm;
-use crate::{descriptor::Descriptor, drill::Player as _, recording::Broken};
+use observe::{Broken, Descriptor};
+
+use crate::drill::Player as _;
 
 /// The tick in which the cables are pulled.
 const CUT_TICK: u64 = 2;
@@ -89,7 +91,10 @@ impl ProcessArm {
         if let Some(broken) = recording.broken {
             return Err(ProbeFailure::Broken(broken));
         }
-        let mut chairs = recording.ticks.iter().flat_map(|tick| tick.chairs.values());
+        let mut chairs = recording
+            .ticks
+            .iter()
+            .flat_map(|tick| tick.monitors.values());
         if chairs.any(|chair| !chair.calls.is_empty()) {
             return Ok(());
         }
@@ -117,7 +122,7 @@ fn story(platform: &Platform) -> Story {
             pci: port.pci,
             port: port.port,
         };
-        Deed::World(Action::Cut(slot))
+        Deed::World(PortAction::Cut.on(slot))
     });
     let step = Step {
         at: SimTime::from_secs(CUT_TICK),

@@ -3,7 +3,7 @@
 //! It decides nothing: each call goes to the player and waits for what becomes of it, so that the
 //! order of calls is exact. One server lasts as long as a job; sockets come and go with the script.
 //!
-//! [`ConnectorScript`]: crate::ConnectorScript
+//! [`ConnectorScript`]: director::ConnectorScript
 
 use std::{
     collections::BTreeMap,
@@ -30,7 +30,7 @@ use super::{
     inbox::{News, Teller},
     line::{Line, LineTag},
 };
-use crate::connector::{Reaction, Socket};
+use director::{Reaction, Socket};
 
 /// Who hears of calls on a node.
 type Ears = Arc<Mutex<BTreeMap<NodeName, Teller>>>;

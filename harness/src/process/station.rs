@@ -6,16 +6,13 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use platforms::Shared;
+use director::{MonitorId, state_file};
+use memory::TraceLog;
+use observe::MonitorTick;
 use simfs::{Fs, RuleId};
 use simfs_fuse::{HoldId, Server};
 
 use super::chair::Chair;
-use crate::{
-    director::{MonitorId, state_file},
-    memory::TraceLog,
-    recording::ChairTick,
-};
 
 /// One node. The mount goes before the monitors, so that none of them is held for ever.
 pub(super) struct Station {
@@ -28,7 +25,7 @@ pub(super) struct Station {
     /// Requests that a rule holds.
     pub(super) hangs: BTreeMap<HoldId, Hang>,
     /// What the chair has done in the present tick.
-    pub(super) tick: ChairTick,
+    pub(super) tick: MonitorTick,
     pub(super) trace: TraceLog,
     /// A poll ended in the present tick, by itself or by a kill.
     pub(super) polled: bool,
@@ -115,7 +112,7 @@ impl Station {
     }
 
     /// What the chair did in the tick that ends.
-    pub(super) fn end_tick(&mut self) -> Shared<ChairTick> {
+    pub(super) fn end_tick(&mut self) -> Arc<MonitorTick> {
         let mut fs = self.fs.lock().unwrap_or_else(PoisonError::into_inner);
         let mut tick = std::mem::take(&mut self.tick);
         tick.state_file = self.trace.state_file(state_file(&mut fs));

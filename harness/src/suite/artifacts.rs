@@ -5,16 +5,15 @@ use std::fmt::Write as _;
 
 use cluster::recorded::{RecordedCall, write_call};
 
-use crate::{Call, Recording, event_line, run_folder::Artifact};
+use observe::{Call, MonitorTick, Recording, platform_connector};
+use reports::ArmName;
+
+use crate::run_folder::Artifact;
 
 /// The artifacts of a drill: the scenario's text and its recordings.
-pub(super) fn artifacts(scenario: &str, recordings: &[Recording]) -> Vec<Artifact> {
+pub(super) fn artifacts(scenario: &str, recordings: &[(ArmName, Recording)]) -> Vec<Artifact> {
     let mut all = vec![artifact("story.yaml".to_owned(), scenario)];
-    for recording in recordings {
-        let arm = match recording.arm {
-            Some(scenarios::Arm::Process) => "process",
-            _ => "memory",
-        };
+    for (arm, recording) in recordings {
         all.push(artifact(format!("{arm}-reads.txt"), &reads(recording)));
         all.push(artifact(format!("{arm}-events.txt"), &events(recording)));
         all.push(artifact(
@@ -51,13 +50,13 @@ pub(super) fn events(recording: &Recording) -> String {
         for call in &chair.calls {
             lines.push(format!(
                 "call of {} events: {}",
-                call.events.len(),
+                call.observations.len(),
                 call.answer
             ));
             lines.extend(
-                call.events
+                call.observations
                     .iter()
-                    .map(|event| format!("  {}", event_line(event))),
+                    .map(|observation| format!("  {observation}")),
             );
         }
         lines.extend(chair.exits.iter().map(|exit| format!("exit: {exit:?}")));
@@ -67,11 +66,14 @@ pub(super) fn events(recording: &Recording) -> String {
 
 /// Every call as a line of JSON, for `nicdrill replay` and other programs.
 fn health_events(recording: &Recording) -> String {
-    let chairs = recording.ticks.iter().flat_map(|tick| tick.chairs.values());
+    let chairs = recording
+        .ticks
+        .iter()
+        .flat_map(|tick| tick.monitors.values());
     let calls = chairs.flat_map(|chair| &chair.calls);
     let line = |call: &Call| {
         write_call(RecordedCall {
-            events: &call.events,
+            events: &platform_connector::batch(call).events,
             accepted: call.accepted,
         }) + "\n"
     };
@@ -82,12 +84,12 @@ fn log(recording: &Recording) -> String {
     lines(recording, |chair| chair.log.clone())
 }
 
-fn lines(recording: &Recording, of: impl Fn(&crate::ChairTick) -> Vec<String>) -> String {
+fn lines(recording: &Recording, of: impl Fn(&MonitorTick) -> Vec<String>) -> String {
     let mut text = String::new();
     for (number, tick) in recording.ticks.iter().enumerate() {
-        for (node, chair) in tick.chairs.iter() {
+        for (node, chair) in tick.monitors.iter() {
             // A world of one node needs no names.
-            let on = if tick.chairs.len() > 1 {
+            let on = if tick.monitors.len() > 1 {
                 format!(" on {node}")
             } else {
                 String::new()
@@ -102,7 +104,7 @@ fn lines(recording: &Recording, of: impl Fn(&crate::ChairTick) -> Vec<String>) -
 }
 
 fn last_state(recording: &Recording) -> Option<Vec<u8>> {
-    let chairs = recording.ticks.last()?.chairs.values();
+    let chairs = recording.ticks.last()?.monitors.values();
     chairs
         .filter_map(|chair| chair.state_file.as_ref())
         .map(|bytes| bytes.to_vec())

@@ -15,13 +15,12 @@ use super::{
     refusing::nobody_to_drill,
     shard::Shard,
 };
+use observe::Descriptor;
+
 use crate::{
-    Descriptor,
+    descriptors::cannot_play,
     read_files::{Library, Told},
 };
-
-/// The name of the node in a world of one.
-pub const NODE: &str = "node-a";
 
 /// What was asked for.
 #[derive(Clone, Debug)]
@@ -183,7 +182,7 @@ fn is_asked_for(ask: &Ask, told: &Told, drill: &DrillName) -> bool {
 
 /// The arms in which a story can be played with this monitor, of those asked for; or why in none.
 fn arms(story: &Story, descriptor: &Descriptor, ask: &Ask) -> Result<Vec<ArmName>, String> {
-    if let Some(reason) = nobody_to_drill(story).or_else(|| descriptor.cannot_play(story)) {
+    if let Some(reason) = nobody_to_drill(story).or_else(|| cannot_play(descriptor, story)) {
         return Err(reason);
     }
     let of_story = story.arms.iter().map(|arm| match arm {
@@ -326,7 +325,7 @@ mod tests {
 
     fn selected(change: impl FnOnce(&mut Ask)) -> Selected {
         let library = Library::read(&[], &[]).unwrap();
-        let descriptor = Descriptor::shipped("reference").unwrap();
+        let descriptor = crate::descriptors::shipped("reference").unwrap();
         let platforms = vec!["h100-oci".to_owned(), "dgx-a100".to_owned()];
         let mut ask = Ask {
             platforms,
@@ -436,7 +435,7 @@ mod tests {
     #[test]
     fn a_name_that_nothing_bears_is_refused_with_the_nearest() {
         let library = Library::read(&[], &[]).unwrap();
-        let descriptor = Descriptor::shipped("reference").unwrap();
+        let descriptor = crate::descriptors::shipped("reference").unwrap();
         let refused = |ask: Ask| select(&library, &descriptor, &ask).unwrap_err().to_string();
         let platforms = vec!["h100-oic".to_owned()];
         let error = refused(Ask {

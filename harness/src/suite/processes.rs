@@ -7,8 +7,10 @@ use reports::{ExitCode, ProbeOutcome};
 use simfs::Pattern;
 
 use super::pairs::Selected;
+use observe::Descriptor;
+
 use crate::{
-    Descriptor, Player, Trees,
+    Player, SharedTrees,
     process::{ProbeFailure, ProcessArm, ProcessOptions, Stage},
     read_files::Library,
 };
@@ -27,7 +29,7 @@ pub struct Starting {
     /// A test switch: the mount serves the first bytes of every port's state for ever.
     pub stale_for_test: bool,
     /// The trees that drills begin with.
-    pub trees: Trees,
+    pub trees: SharedTrees,
 }
 
 impl Starting {

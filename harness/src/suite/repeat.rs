@@ -10,7 +10,8 @@ use std::{
     hash::{DefaultHasher, Hasher as _},
 };
 
-use crate::Recording;
+use observe::Recording;
+use scenarios::Arm;
 
 /// What stands for a recording in a comparison: 64 bits by the standard library's hasher, which needs
 /// to be the same within one run only.
@@ -25,14 +26,14 @@ impl fmt::Debug for Fingerprint {
 
 impl Fingerprint {
     /// The fingerprint of a recording, its logs left out.
-    pub(super) fn of(recording: &Recording) -> Self {
+    pub(super) fn of(arm: Arm, recording: &Recording) -> Self {
         let mut hash = Hash::default();
-        hash.add(&recording.arm);
+        hash.add(&arm);
         hash.add(&(recording.healing_from, recording.settled_at));
         hash.add(&(&recording.broken, &recording.missed_moments));
         for tick in &recording.ticks {
-            hash.add(&tick.at);
-            for (node, chair) in tick.chairs.iter() {
+            hash.add(&tick.at_ns);
+            for (node, chair) in tick.monitors.iter() {
                 hash.add(&(node, chair.polls, chair.reads.len()));
                 for read in chair.reads.iter() {
                     hash.bytes(read.as_bytes());
@@ -72,18 +73,20 @@ impl fmt::Write for Hash {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::{ChairTick, Exit, Tick};
+    use std::sync::Arc;
 
-    fn recording(change: impl FnOnce(&mut ChairTick)) -> Recording {
-        let mut chair = ChairTick {
+    use super::*;
+    use observe::{Exit, MonitorTick, Tick};
+
+    fn recording(change: impl FnOnce(&mut MonitorTick)) -> Recording {
+        let mut chair = MonitorTick {
             polls: 1,
-            ..ChairTick::default()
+            ..MonitorTick::default()
         };
         change(&mut chair);
         Recording {
             ticks: vec![Tick {
-                chairs: std::iter::once((platforms::NodeName::from("n"), chair.into())).collect(),
+                monitors: Arc::new(std::iter::once(("n".into(), chair.into())).collect()),
                 ..Tick::default()
             }],
             ..Recording::default()
@@ -92,7 +95,7 @@ mod tests {
 
     #[test]
     fn everything_but_the_log_is_compared() {
-        let of = |recording: Recording| Fingerprint::of(&recording);
+        let of = |recording: Recording| Fingerprint::of(Arm::Memory, &recording);
         let plain = of(recording(|_| ()));
         assert_eq!(
             plain,

@@ -29,9 +29,13 @@ use super::{
     pairs::{self, Selected},
     repeat::Fingerprint,
 };
+use judge::{golden_difference, trace};
+use memory::Played;
+use observe::{Descriptor, Recording, Vocabulary};
+
 use crate::{
-    Descriptor, MemoryPlayer, Played, Player, Recording, Trees, Turn, Vocabulary, bless,
-    golden_difference, play, read_files::Library, run_folder::Artifact, trace,
+    MemoryPlayer, Player, SharedTrees, Turn, arm_name, bless, play, read_files::Library,
+    run_folder::Artifact,
 };
 
 /// Makes the player that a worker, counted from 0, plays its processes with.
@@ -67,7 +71,7 @@ pub struct How<'r> {
     /// The monitor is one that is wrong on purpose.
     pub species: Option<String>,
     /// The trees that drills begin with.
-    pub trees: Trees,
+    pub trees: SharedTrees,
     /// The words of the command line.
     pub asked: Vec<String>,
     /// The words that lead to the same files and monitor again.
@@ -90,7 +94,7 @@ pub trait Audience {
 
     /// A drill was played, in each of these arms; none, if it fell before its end. Whoever keeps no
     /// events has no use for it.
-    fn played(&mut self, _drill: &DrillName, _recordings: &[Recording]) {}
+    fn played(&mut self, _drill: &DrillName, _recordings: &[(ArmName, Recording)]) {}
 
     /// What follows belongs to this repeat, counted from 1.
     fn repeat(&mut self, number: u32);
@@ -180,7 +184,7 @@ struct Show<'r> {
 /// What a job makes of one drill.
 struct Drilled {
     report: DrillReport,
-    recordings: Vec<Recording>,
+    recordings: Vec<(ArmName, Recording)>,
     fingerprints: Vec<Fingerprint>,
 }
 
@@ -404,7 +408,7 @@ impl Show<'_> {
         };
         let fingerprints = compared
             .iter()
-            .map(|played| Fingerprint::of(&played.recording))
+            .map(|played| Fingerprint::of(played.arm, &played.recording))
             .collect();
         result
             .failures
@@ -417,7 +421,7 @@ impl Show<'_> {
         let recordings = result
             .played
             .into_iter()
-            .map(|played| played.recording)
+            .map(|played| (arm_name(played.arm), played.recording))
             .collect();
         Drilled {
             report,
@@ -440,8 +444,8 @@ impl Show<'_> {
         if !own_words || self.how.species.is_some() {
             return None;
         }
-        let recording = &played.first()?.recording;
-        if recording.arm != Some(Arm::Memory) {
+        let first = played.first()?;
+        if first.arm != Arm::Memory {
             return None;
         }
         let file = self.library.golden(&planned.drill)?;
@@ -461,7 +465,7 @@ impl Show<'_> {
         if !is_kept_here {
             return None;
         }
-        let now = trace(story, recording);
+        let now = trace(story, &first.recording);
         let failure = |came: String| {
             Some(Failure::told(
                 FailureKind::GoldenDiffers,

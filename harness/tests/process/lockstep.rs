@@ -3,9 +3,10 @@
 use std::time::Instant;
 
 use harness::{
-    Broken, Player as _,
+    Player as _,
     process::{ProcessArm, ProcessOptions, Stage},
 };
+use observe::Broken;
 use simfs::Pattern;
 
 use crate::{log, play, story, told, toy};
@@ -43,10 +44,10 @@ pub(crate) fn two_plays_tell_the_same() {
     let (story, toy) = (story(CUT), toy("plain", ""));
     let [one, other] = [0, 1].map(|_| play(&story, &toy, ProcessOptions::default()));
     assert_eq!(told(&one), told(&other));
-    let reads = |played: &harness::Played| {
+    let reads = |played: &memory::Played| {
         let ticks = played.recording.ticks.iter();
         ticks
-            .flat_map(|tick| tick.chairs.values())
+            .flat_map(|tick| tick.monitors.values())
             .map(|chair| chair.reads.to_lines())
             .collect::<Vec<_>>()
     };

@@ -22,9 +22,12 @@ use std::{
 };
 
 use harness::{
-    Descriptor, Played, Player as _,
+    Player as _,
+    descriptors::read,
     process::{ProcessArm, ProcessOptions, Stage},
 };
+use memory::Played;
+use observe::{Descriptor, MonitorTick};
 use scenarios::Story;
 
 const TESTS: &[(&str, fn())] = &[
@@ -131,7 +134,7 @@ fn toy(mode: &str, more: &str) -> Descriptor {
     let text = format!(
         "descriptor_version: 1\nname: toy\ncommand: [ \"{{self}}\", toy, {mode}, \"{{root}}\", \"{{socket}}\" ]\n{more}"
     );
-    Descriptor::read("toy.yaml", &text).unwrap()
+    read("toy.yaml", &text).unwrap()
 }
 
 /// A story on the platform `h100-oci`, from its timeline on.
@@ -179,16 +182,16 @@ fn play(story: &Story, descriptor: &Descriptor, options: ProcessOptions) -> Play
 /// Each tick as `polls calls exits`, for reading.
 fn told(played: &Played) -> Vec<String> {
     let ticks = &played.recording.ticks;
-    let chairs = ticks.iter().flat_map(|tick| tick.chairs.values());
-    let line = |chair: &harness::ChairTick| {
+    let chairs = ticks.iter().flat_map(|tick| tick.monitors.values());
+    let line = |chair: &MonitorTick| {
         let calls: Vec<String> = chair
             .calls
             .iter()
             .map(|call| {
                 let texts: Vec<&str> = call
-                    .events
+                    .observations
                     .iter()
-                    .map(|event| event.message.as_str())
+                    .map(|said| said.text.as_str())
                     .collect();
                 format!("{}: {}", call.answer, texts.join(", "))
             })
@@ -209,7 +212,7 @@ fn log(played: &Played) -> Vec<String> {
     let ticks = &played.recording.ticks;
     ticks
         .iter()
-        .flat_map(|tick| tick.chairs.values())
+        .flat_map(|tick| tick.monitors.values())
         .map(|chair| chair.log.join("; "))
         .collect()
 }

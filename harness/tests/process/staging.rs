@@ -9,13 +9,14 @@ use std::{
 };
 
 use harness::{
-    Broken, Descriptor, Exit, Player as _,
+    Player as _,
     process::{Entered, ProbeFailure, ProcessArm, ProcessOptions, Stage, enter},
 };
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
 };
+use observe::{Broken, Descriptor, Exit};
 
 use crate::{story, toy};
 

@@ -5,9 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use harness::{Exit, Played, TickTruth, event_line};
+use director::TickTruth;
+use memory::Played;
+use observe::{Exit, Observation, Severity};
 use platforms::NodeName;
-use proto::HealthEvent;
 
 use crate::weather::CLEAR_POLLS;
 
@@ -35,7 +36,7 @@ pub(crate) fn broken(played: &Played) -> Vec<String> {
     let ticks = played.recording.ticks.iter().zip(&played.truth.ticks);
     let mut before: Option<&TickTruth> = None;
     for (poll, (tick, truth)) in ticks.enumerate() {
-        let Some(chair) = tick.chairs.get(&node) else {
+        let Some(chair) = tick.monitors.get(node.as_str()) else {
             continue;
         };
         let was_killed = chair.exits.contains(&Exit::Signal(9));
@@ -48,10 +49,10 @@ pub(crate) fn broken(played: &Played) -> Vec<String> {
         {
             let is_last = at + 1 == calls;
             let doubtful = call.answer != "accepted" || (was_killed && is_last);
-            for event in &call.events {
-                let law = heard(event, doubtful, truth, &node, &mut standing);
+            for said in &call.observations {
+                let law = heard(said, doubtful, truth, &node, &mut standing);
                 if let Some(law) = law {
-                    found.push(format!("poll {poll}: {law}: {}", event_line(event)));
+                    found.push(format!("poll {poll}: {law}: {said}"));
                 }
             }
         }
@@ -79,32 +80,26 @@ pub(crate) fn broken(played: &Played) -> Vec<String> {
 
 /// Takes an accepted event to the faults that stand; the law that it breaks, if any.
 fn heard(
-    event: &HealthEvent,
+    said: &Observation,
     doubtful: bool,
     truth: &TickTruth,
     node: &NodeName,
     standing: &mut BTreeMap<Subject, Standing>,
 ) -> Option<&'static str> {
-    let entity = |kind: &str| {
-        let entities = event.entities_impacted.iter();
-        let mut of = entities.filter(|entity| entity.entity_type == kind);
-        of.next().map(|entity| entity.entity_value.as_str())
-    };
-    let (nic, port) = (entity("NIC").unwrap_or_default(), entity("NICPort"));
+    let (nic, port) = (said.subject.nic().unwrap_or_default(), said.subject.port());
     let subject: Subject = (
         format!("{nic}/{}", port.unwrap_or_default()),
-        event.check_name.clone(),
-        event.error_code.clone(),
+        said.check.clone().unwrap_or_default(),
+        said.codes.clone(),
     );
-    let is_of_a_port = port.is_some() && event.error_code.is_empty();
-    let port = port.filter(|_| is_of_a_port);
-    if event.is_healthy {
+    let port = port.filter(|_| said.codes.is_empty());
+    if said.severity == Severity::Healthy {
         standing.remove(&subject);
-        let is_clear = event.message.contains("clearing");
+        let is_clear = said.text.contains("clearing");
         let is_so = is_clear || port.is_none_or(|port| is_healthy(truth, node, nic, port));
         return (!is_so).then_some("healthy, and it is not");
     }
-    let fatal = event.is_fatal;
+    let fatal = said.severity == Severity::Fatal;
     let known = standing.insert(subject, Standing { fatal, doubtful });
     let repeated = known.is_some_and(|known| known.fatal >= fatal && !known.doubtful);
     if repeated {
@@ -114,7 +109,7 @@ fn heard(
         _ if !fatal => true,
         Some(port) => !is_healthy(truth, node, nic, port),
         // Cards, and what has a code of its own: counters and character devices.
-        None if nic.contains(':') || !event.error_code.is_empty() => true,
+        None if nic.contains(':') || !said.codes.is_empty() => true,
         None => !is_listed(truth, node, nic),
     };
     (!is_caused).then_some("a fault without a cause")

@@ -8,7 +8,7 @@ mod weather;
 
 use std::{env, str::FromStr};
 
-use harness::{Descriptor, MemoryPlayer, Player as _};
+use harness::{MemoryPlayer, Player as _, descriptors::shipped};
 use weather::Weather;
 
 fn set<T: FromStr>(name: &str, usual: T) -> T {
@@ -21,7 +21,7 @@ fn set<T: FromStr>(name: &str, usual: T) -> T {
 /// Plays a storm and finds no law broken; how often the monitor was killed.
 fn check(weather: Weather) -> usize {
     let story = weather.story();
-    let reference = Descriptor::shipped("reference").expect("the reference monitor ships");
+    let reference = shipped("reference").expect("the reference monitor ships");
     let played = MemoryPlayer::default().play(&story, &reference);
     let found = laws::broken(&played);
     assert!(
@@ -31,9 +31,9 @@ fn check(weather: Weather) -> usize {
         found[..found.len().min(10)].join("\n")
     );
     let ticks = played.recording.ticks.iter();
-    let exits = ticks.flat_map(|tick| tick.chairs.values().flat_map(|chair| &chair.exits));
+    let exits = ticks.flat_map(|tick| tick.monitors.values().flat_map(|chair| &chair.exits));
     exits
-        .filter(|exit| **exit == harness::Exit::Signal(9))
+        .filter(|exit| **exit == observe::Exit::Signal(9))
         .count()
 }
 
@@ -128,7 +128,7 @@ fn wrong_monitors_break_the_laws() {
         restarts: true,
     };
     let story = weather.story();
-    let reference = Descriptor::shipped("reference").expect("the reference monitor ships");
+    let reference = shipped("reference").expect("the reference monitor ships");
     for species in [
         "double-reporter",
         "forgetful",

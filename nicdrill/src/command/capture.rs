@@ -6,7 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use harness::{capture, read_files};
+use harness::read_files;
+use memory::roles_found;
 use reports::ExitCode;
 
 use super::{Stop, platform};
@@ -53,10 +54,10 @@ pub(crate) fn platform_capture(arguments: &CaptureArguments) -> Result<ExitCode,
         identifiers: arguments.keep_identifiers,
     };
     let captured = match &arguments.from_dump {
-        Some(file) => capture::of_dump(&text_of(file)?, matrix, name, asked, &known),
+        Some(file) => capture::of_dump(&text_of(file)?, matrix, name, asked, &known, &roles_found),
         None => {
             let mut root = capture::LiveRoot::new(&arguments.root, capture::READ_LIMIT);
-            capture::of_node(&mut root, matrix, name, asked, &known)
+            capture::of_node(&mut root, matrix, name, asked, &known, &roles_found)
         }
     };
     let captured = captured.map_err(Stop::input)?;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
+use crate::pages::help as help_pages;
 use clap::CommandFactory as _;
-use harness::help_pages;
 use reports::ExitCode;
 
 use super::Stop;

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use harness::{platform_pages, sandbox::Sandbox};
+use harness::sandbox::Sandbox;
 use reports::ExitCode;
 use signal_hook::{
     consts::{SIGINT, SIGTERM},
@@ -18,6 +18,7 @@ use signal_hook::{
 use super::Stop;
 use crate::{
     arguments::{Color, MountArguments},
+    pages::platform as platform_pages,
     terminal::{Terminal, talk},
 };
 

@@ -2,15 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use harness::{
-    platform_check, platform_pages,
-    read_files::{self, Library},
-};
+use harness::read_files::{self, Library};
 use reports::ExitCode;
 
 use super::{Stop, select::is_path};
 use crate::{
     arguments::{Color, OnePlatform, PlatformFolders},
+    pages::{platform as platform_pages, platform_check},
     settings::Settings,
     terminal::{Terminal, talk},
 };
@@ -79,7 +77,7 @@ pub(crate) fn platform_check(what: &[String]) -> Result<ExitCode, Stop> {
     })
 }
 
-pub(super) fn read(paths: &[String]) -> Result<(platform_pages::Platforms, Vec<String>), Stop> {
+pub(super) fn read(paths: &[String]) -> Result<(platforms::Platforms, Vec<String>), Stop> {
     let mut all = Settings::read()?.platforms;
     all.extend(paths.iter().map(PathBuf::from));
     read_files::read_platforms(&all).map_err(Stop::input)

@@ -12,11 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use harness::{
-    capture::{LiveRoot, READ_LIMIT},
-    incident::{Incident, IncidentError, see, span},
-    platform_pages,
-};
+use capture::{Incident, IncidentError, LiveRoot, READ_LIMIT, see, span};
 use reports::ExitCode;
 use signal_hook::{
     consts::{SIGINT, SIGTERM},
@@ -24,7 +20,9 @@ use signal_hook::{
 };
 
 use super::{Stop, platform, select::is_path};
-use crate::{arguments::RecordArguments, terminal::talk};
+use crate::{
+    arguments::RecordArguments, draft::draft, pages::platform as platform_pages, terminal::talk,
+};
 
 /// The pause between two looks where a drill's clock tells the time: its gate paces.
 const GATED_PAUSE: Duration = Duration::from_millis(1);
@@ -92,7 +90,7 @@ pub(crate) fn record(arguments: &RecordArguments) -> Result<ExitCode, Stop> {
             Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
         }
     }
-    let drafted = incident.drafted().map_err(Stop::input)?;
+    let drafted = draft(&incident).map_err(Stop::input)?;
     put(out, &drafted.yaml)?;
     for unsaid in incident.unsaid() {
         talk(&format!("not in the story: {unsaid}"));

@@ -2,15 +2,17 @@
 
 use std::{env, path::PathBuf, process, time::Duration};
 
+use harness::SharedTrees;
 use harness::{
-    Recording, Trees,
     run_folder::{Artifact, RunFolder, RunFolderError, write_report},
-    store::StoreUrl,
     suite::{self, Audience, How, ProcessArm, Starting},
 };
+use observe::Recording;
 use reports::{
     ArmName, DrillName, ExitCode, RunEvent, RunReport, coverage_page, event_line, summary_line,
 };
+
+use store::StoreUrl;
 
 use super::{
     Stop,
@@ -83,7 +85,7 @@ fn played(
         species: None,
         limit: arguments.how.test_limit_ms.map(Duration::from_millis),
         stale_for_test: arguments.how.test_stale,
-        trees: Trees::default(),
+        trees: SharedTrees::default(),
     };
     let Choice {
         library,
@@ -266,7 +268,7 @@ impl Audience for Told {
         self.write(|folder| folder.keep(drill, artifacts));
     }
 
-    fn played(&mut self, drill: &DrillName, recordings: &[Recording]) {
+    fn played(&mut self, drill: &DrillName, recordings: &[(ArmName, Recording)]) {
         if let Some(storing) = &mut self.storing {
             storing.take(drill, recordings);
         }

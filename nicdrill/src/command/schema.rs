@@ -1,6 +1,6 @@
 //! `nicdrill schema`: the form of a file, for an editor.
 
-use harness::schema;
+use crate::schema;
 use reports::ExitCode;
 
 use super::Stop;

@@ -6,12 +6,13 @@ use std::{
 };
 
 use harness::{
-    Descriptor, Story,
     read_files::{self, Library},
     run_folder::{self, RunFolder},
     suite::{self, Ask, Covering, Filter, Selected, Shard, select},
 };
+use observe::Descriptor;
 use reports::{ArmName, PlannedDrill};
+use scenarios::Story;
 
 use super::Stop;
 use crate::{

@@ -3,7 +3,7 @@
 use std::process;
 
 use harness::{
-    MemoryPlayer, Player, drill_page, play,
+    MemoryPlayer, Player, play,
     suite::{self, Starting},
 };
 use reports::{ArmName, DrillReport, ExitCode, Style, Wall, drill_block};
@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     arguments::{Arm, Color, ShowArguments},
+    pages::drill_page,
     terminal::Terminal,
 };
 

@@ -3,12 +3,13 @@
 
 use std::fmt;
 
-use harness::{LnetAsked, Story, link_page, lnet_page};
 use reports::ExitCode;
+use scenarios::Story;
 
 use super::{Stop, select::story_of_one};
 use crate::{
     arguments::{Color, LinkArguments, LnetArguments, OneDrill},
+    pages::{LnetAsked, link_page, lnet_page},
     terminal::{Terminal, talk},
 };
 

@@ -4,11 +4,9 @@
 
 use std::{env, path::Path};
 
-use harness::{
-    Recording,
-    store::{Ending, Limits, Reached, Run, Store, StoreUrl},
-};
-use reports::DrillName;
+use observe::Recording;
+use reports::{ArmName, DrillName};
+use store::{Ending, Limits, Reached, Run, Store, StoreUrl};
 
 use super::Stop;
 use crate::{
@@ -74,7 +72,7 @@ impl Storing {
     }
 
     /// Takes in a drill that has ended.
-    pub(crate) fn take(&mut self, drill: &DrillName, recordings: &[Recording]) {
+    pub(crate) fn take(&mut self, drill: &DrillName, recordings: &[(ArmName, Recording)]) {
         self.store.take(drill, recordings);
     }
 

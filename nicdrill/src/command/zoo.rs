@@ -11,7 +11,7 @@ mod page;
 
 use std::process;
 
-use harness::zoo::{Animal, animals};
+use crate::wrong_monitors::{Animal, animals};
 use reports::ExitCode;
 
 use self::hunt::Hunt;

@@ -7,11 +7,15 @@ use std::{
     thread,
 };
 
+use director::Trees;
 use harness::{
-    Descriptor, Played, Player as _, Trees, play_in_memory,
+    Player as _,
+    descriptors::{read, shipped},
     process::{ProcessArm, ProcessOptions, Stage},
     sandbox::Sandbox,
 };
+use memory::{Played, play_in_memory};
+use observe::platform_connector;
 use platforms::{NodeName, Platform, Platforms};
 use rstest::rstest;
 use scenarios::Story;
@@ -39,7 +43,7 @@ fn recorded(story: &Story, platform: &str, desk: &Desk) -> String {
          command: [{NICDRILL}, record, --root, '{{root}}', --platform, '{platform}', --clock-path, '{{root}}/nicdrill/clock', --out, '{}']\n",
         out.display()
     );
-    let descriptor = Descriptor::read("recorder.yaml", &text).expect("a descriptor");
+    let descriptor = read("recorder.yaml", &text).expect("a descriptor");
     let story = story.clone();
     // A thread of its own, since the arm gives its thread a network of its own.
     let player = thread::spawn(move || {
@@ -60,26 +64,27 @@ fn recorded(story: &Story, platform: &str, desk: &Desk) -> String {
 fn log(played: &Played) -> String {
     let ticks = played.recording.ticks.iter();
     let lines = ticks
-        .flat_map(|tick| tick.chairs.values())
+        .flat_map(|tick| tick.monitors.values())
         .flat_map(|chair| chair.log.clone());
     lines.collect::<Vec<_>>().join("\n")
 }
 
 /// What the reference monitor says of a story until it is healed, line by line.
 fn stream(story: &Story, ticks: usize) -> Vec<String> {
-    let reference = Descriptor::shipped("reference").expect("it ships");
-    let played = play_in_memory(story, &reference, None, &Trees::default());
+    let reference = shipped("reference").expect("it ships");
+    let played = play_in_memory(story, &reference, None, &mut Trees::default());
     let healing = played.recording.healing_from.map_or(usize::MAX, |tick| {
         usize::try_from(tick).expect("there are few ticks")
     });
     let ticks = played.recording.ticks.iter().take(healing.min(ticks));
     let mut lines = Vec::new();
     for tick in ticks {
-        for call in tick.chairs.values().flat_map(|chair| &chair.calls) {
+        for call in tick.monitors.values().flat_map(|chair| &chair.calls) {
             lines.extend(
-                call.events
+                platform_connector::batch(call)
+                    .events
                     .iter()
-                    .map(|event| format!("{} {event:?}", tick.at)),
+                    .map(|event| format!("{} {event:?}", tick.at_ns)),
             );
         }
     }

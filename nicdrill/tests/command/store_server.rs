@@ -4,20 +4,17 @@ use std::{
     collections::BTreeSet,
     path::Path,
     process::{Child, Command, Stdio},
-    slice,
     time::Duration,
 };
 
-use harness::{
-    Call, ChairTick, Recording, Tick,
-    store::{Ending, Limits, Run, Store},
-};
-use platforms::NodeName;
+use observe::{MonitorTick, Recording, Tick, platform_connector};
 use postgres::{Client, fallible_iterator::FallibleIterator as _};
-use proto::HealthEvent;
+use proto::{HealthEvent, HealthEvents};
+use reports::ArmName;
 use rstest::rstest;
 use rusqlite::Connection;
 use serde_json::Value;
+use store::{Ending, Limits, Run, Store};
 
 use crate::{
     desk::{Desk, NICDRILL, Ran},
@@ -314,32 +311,29 @@ fn event(message: &str) -> HealthEvent {
 }
 
 fn open(server: &Server, limits: Limits, folder: &Path) -> Store {
-    let url: harness::store::StoreUrl = server.url().parse().unwrap();
+    let url: store::StoreUrl = server.url().parse().unwrap();
     let reached = url.reach(Run::now(0, Vec::new())).unwrap();
     reached.keep(folder, limits, |_| ())
 }
 
 fn take(store: &mut Store, events: &[HealthEvent]) {
-    let chair = ChairTick {
-        calls: vec![Call {
-            version: 1,
-            events: events.to_vec(),
-            accepted: true,
-            answer: "accepted".to_owned(),
-        }],
-        ..ChairTick::default()
+    let batch = HealthEvents {
+        version: 1,
+        events: events.to_vec(),
     };
-    let node = NodeName::from("node-1".to_owned());
+    let call = platform_connector::received(&batch, true, "accepted".to_owned());
+    let monitor = MonitorTick {
+        calls: vec![call],
+        ..MonitorTick::default()
+    };
+    let mut tick = Tick::default();
+    tick.insert("node-1".into(), monitor.into());
     let recording = Recording {
-        arm: Some(scenarios::Arm::Memory),
-        ticks: vec![Tick {
-            chairs: std::iter::once((node, chair.into())).collect(),
-            ..Tick::default()
-        }],
+        ticks: vec![tick],
         ..Recording::default()
     };
     let drill = "port/made-up@h100-oci".parse().unwrap();
-    store.take(&drill, slice::from_ref(&recording));
+    store.take(&drill, &[(ArmName::Memory, recording)]);
 }
 
 /// One drill in which these events were accepted.

@@ -27,9 +27,12 @@ use std::{
 };
 
 use harness::{
-    Descriptor, Exit, Played, Player as _, SHIPPED,
+    Player as _,
+    descriptors::read,
     process::{ProcessArm, ProcessOptions, Stage},
 };
+use memory::Played;
+use observe::{Exit, SHIPPED};
 use weather::Weather;
 
 const TESTS: &[(&str, fn())] = &[
@@ -64,7 +67,7 @@ fn play(weather: Weather) -> (Played, Vec<Holding>) {
         .find(|(name, _)| *name == "reference.yaml")
         .expect("the reference monitor ships");
     let text = text.replace("{self}", env!("CARGO_BIN_EXE_nicdrill"));
-    let reference = Descriptor::read("reference.yaml", &text).expect("a shipped descriptor reads");
+    let reference = read("reference.yaml", &text).expect("a shipped descriptor reads");
     let over = Arc::new(AtomicBool::new(false));
     let watcher = thread::spawn({
         let over = Arc::clone(&over);
@@ -185,7 +188,7 @@ fn two_hundred_kills_lose_nothing_and_repeat_nothing() {
     let (played, _) = play(weather);
     lawful(&weather, &played);
     let ticks = played.recording.ticks.iter();
-    let exits = ticks.flat_map(|tick| tick.chairs.values().flat_map(|chair| &chair.exits));
+    let exits = ticks.flat_map(|tick| tick.monitors.values().flat_map(|chair| &chair.exits));
     let kills = exits.filter(|exit| **exit == Exit::Signal(9)).count();
     println!("{kills} kills");
     assert!(kills >= 200, "{kills} kills came to their moment");

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use platforms::NodeName;
 
 use super::{Play, Player};
-use crate::{
-    inquiry::{Answers, inquiry, series},
-    process::http,
-};
+use director::metrics_query;
+use observe::{Answers, series};
+
+use crate::process::http;
 
 /// For how long health is asked for until it is as expected. A loop counts as stuck after three
 /// seconds at the earliest (`drill/healthz`), and the machine may be loaded.
@@ -23,7 +23,7 @@ impl Player<'_> {
         let (tick, descriptor) = (self.tick(), self.descriptor);
         let nodes: Vec<NodeName> = self.stations.keys().cloned().collect();
         for node in nodes {
-            let wanted = inquiry(self.story, &node, tick);
+            let wanted = metrics_query(self.story, &node, tick);
             let mut answers = Answers::default();
             let mut seats = self.stations[&node].seats.values();
             let rests = seats.all(|seat| seat.granted.is_none());

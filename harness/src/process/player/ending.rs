@@ -7,7 +7,8 @@ use scenarios::Signal;
 use simfs::Errno;
 
 use super::{Play, Player, stage, waiting::LOOK};
-use crate::{director::MonitorId, recording::Broken};
+use director::MonitorId;
+use observe::Broken;
 
 /// How long after SIGTERM a listing at the gate is ended, as a signal ends a slow read.
 const TERM_GRACE: Duration = Duration::from_millis(200);

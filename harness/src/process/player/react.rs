@@ -9,14 +9,12 @@ use proto::{HealthEvent, HealthEvents};
 use scenarios::{HangEnd, Signal};
 
 use super::{Play, Player, stage};
-use crate::{
-    connector::Reaction,
-    director::{MomentDo, MonitorId},
-    process::{
-        inbox::{Happening, News},
-        station::Hang,
-    },
-    recording::{Broken, Call},
+use director::{MomentDo, MonitorId, Reaction};
+use observe::{Broken, platform_connector};
+
+use crate::process::{
+    inbox::{Happening, News},
+    station::Hang,
 };
 
 impl Player<'_> {
@@ -43,7 +41,7 @@ impl Player<'_> {
 
     /// A further listing within a poll goes on at once.
     fn gate(&mut self, node: &NodeName, hold: HoldId, pid: u32) {
-        let all = self.descriptor.listings(self.story.checks);
+        let all = self.descriptor.listings(self.story.checks.names().len());
         let station = self.station(node);
         let Some(monitor) = station.whose(pid) else {
             return station.release(hold);
@@ -126,16 +124,14 @@ impl Player<'_> {
             .change(|fs| director.call(node, by, fs))
             .map_err(|error| stage(&error))?;
         let root = station.root.to_string_lossy().into_owned();
-        station.tick.calls.push(Call {
-            version: batch.version,
-            events: batch
-                .events
-                .into_iter()
-                .map(|event| below_root(event, &root))
-                .collect(),
-            accepted: done.reaction.accepted(),
-            answer: done.reaction.answer(),
-        });
+        let events = batch.events.into_iter();
+        let batch = HealthEvents {
+            events: events.map(|event| below_root(event, &root)).collect(),
+            ..batch
+        };
+        let accepted = done.reaction.accepted();
+        let call = platform_connector::received(&batch, accepted, done.reaction.answer());
+        station.tick.calls.push(call);
         if done.kill {
             self.strike(node, by);
         }

@@ -8,11 +8,10 @@ use std::{
 use platforms::NodeName;
 
 use super::{Play, Player};
-use crate::{
-    director::MonitorId,
-    process::{ProcessArm, inbox::Happening, quiet, station::Seat},
-    recording::Broken,
-};
+use director::MonitorId;
+use observe::Broken;
+
+use crate::process::{ProcessArm, inbox::Happening, quiet, station::Seat};
 
 /// How often a wait looks whether the run is to end.
 pub(super) const LOOK: Duration = Duration::from_millis(100);

@@ -7,13 +7,13 @@ use std::collections::BTreeSet;
 use harness::{
     run_folder::Artifact,
     suite::{self, Audience, How, ProcessArm, Selected, Starting},
-    zoo::Animal,
 };
 use reports::{
     ArmName, DrillName, DrillReport, Outcome, PlannedDrill, ProbeOutcome, RunEvent, RunReport,
 };
 
 use crate::command::{select::Choice, stage::Here};
+use crate::wrong_monitors::Animal;
 
 /// Sections whose clauses are the rows of a table: streams and cordons, counters, severities, platforms, topologies, cards,
 /// disappearance, virtual functions, types of GIDs, keys and flags, the list of faults; the faults

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use harness::zoo::{Animal, RIGHT_POLLS};
+use crate::wrong_monitors::{Animal, RIGHT_POLLS};
 
 use super::hunt::{AsProcess, Caught};
 

@@ -1,0 +1,225 @@
+//! What was seen of a node becomes a story: `nicdrill record`.
+//!
+//! A recorder keeps a world of its own beside the node, of the platform that the node is. At each look
+//! it lets that world come to the same time, says what differs as deeds of the scenario language, and
+//! does them to its world; what differs still cannot be said, and is told. So a story holds what the
+//! world does not do by itself, and nothing else: stretches in which nothing happens cost nothing.
+//!
+//! Reading the node is `seen.rs`, the deeds are `change.rs`, the file is `write.rs`; what a monitor
+//! ought to say of it is the caller's. Start at [`Incident`].
+
+mod change;
+mod seen;
+mod shadow;
+mod write;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use platforms::Platform;
+use simfs::SimTime;
+
+use change::Change;
+pub use change::text as quoted;
+pub use seen::{DeviceSeen, FileSeen, PortSeen, Seen, see};
+use shadow::Shadow;
+pub use write::{Expected, Handle};
+
+/// A span of time as scenarios write it, such as `1h`.
+#[must_use]
+pub fn span(text: &str) -> Option<Duration> {
+    scenarios::parse_time(text).map(|time| Duration::from_nanos(time.as_ns()))
+}
+
+/// Why no story can be made.
+#[derive(Debug, thiserror::Error)]
+pub enum IncidentError {
+    /// The node is another machine than the platform says.
+    #[error(
+        "the node is no `{platform}`: {what}\nhint: `nicdrill platform capture` makes a platform of the node"
+    )]
+    OtherMachine {
+        /// The platform.
+        platform: String,
+        /// What does not fit.
+        what: String,
+    },
+    /// The node was rebooted while it was watched.
+    #[error("the node was rebooted\nhint: what comes after it is another recording")]
+    Rebooted,
+}
+
+/// A story in the making.
+pub struct Incident {
+    platform: Platform,
+    shadow: Shadow,
+    began: Option<Began>,
+    given: Vec<String>,
+    deeds: BTreeMap<SimTime, Vec<String>>,
+    /// Ports that deeds name, by their handles.
+    handles: BTreeMap<String, Handle>,
+    last: SimTime,
+    renamed: bool,
+    unsaid: BTreeSet<String>,
+}
+
+/// How the recording began.
+struct Began {
+    boot_id: Option<String>,
+}
+
+impl Incident {
+    /// Of a node that is this platform; nothing has been seen yet.
+    #[must_use]
+    pub fn new(platform: &Platform) -> Self {
+        Self {
+            platform: platform.clone(),
+            shadow: Shadow::new(platform),
+            began: None,
+            given: Vec::new(),
+            deeds: BTreeMap::new(),
+            handles: BTreeMap::new(),
+            last: SimTime::ZERO,
+            renamed: false,
+            unsaid: BTreeSet::new(),
+        }
+    }
+
+    /// Takes in what was seen at this time after the first look, which itself is at zero. Times do not
+    /// go back.
+    ///
+    /// # Errors
+    /// If the node is another machine, or was rebooted; then the story ends with the look before.
+    pub fn take(&mut self, at: Duration, seen: &Seen) -> Result<(), IncidentError> {
+        let at = SimTime::from_ns(u64::try_from(at.as_nanos()).unwrap_or(u64::MAX));
+        let is_first = self.began.is_none();
+        match &self.began {
+            None => {
+                self.is_this_machine(seen)?;
+                self.began = Some(Began {
+                    boot_id: seen.boot_id.clone(),
+                });
+            }
+            Some(began) if began.boot_id != seen.boot_id => return Err(IncidentError::Rebooted),
+            Some(_) => {}
+        }
+        let seen = self.shadow.comparable(seen);
+        // A function needs time until its device is there: it came back between the looks.
+        let (changes, _) = change::returns(&self.shadow.shown(), &seen, self.shadow.slots());
+        if !changes.is_empty() {
+            let between = SimTime::from_ns(self.last.as_ns().midpoint(at.as_ns()));
+            self.shadow.advance(between);
+            self.write(between, changes);
+        }
+        self.shadow.advance(at);
+        // Where a device is decides what can be said of its ports; a device that is back bears a name
+        // and lists ports.
+        let steps = [
+            change::rules,
+            change::presence,
+            change::presence,
+            change::ports,
+        ];
+        for step in steps {
+            let shown = self.shadow.shown();
+            let (changes, unsaid) = step(&shown, &seen, self.shadow.slots());
+            self.unsaid.extend(unsaid);
+            self.write(at, changes);
+        }
+        self.unsaid
+            .extend(change::left(&self.shadow.shown(), &seen));
+        if is_first {
+            self.given = self.deeds.remove(&at).unwrap_or_default();
+        }
+        self.last = at;
+        Ok(())
+    }
+
+    /// Whether something was seen that the world does not do by itself.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.given.is_empty() && self.deeds.is_empty()
+    }
+
+    /// What was seen and cannot be said in the scenario language.
+    pub fn unsaid(&self) -> impl Iterator<Item = &str> {
+        self.unsaid.iter().map(String::as_str)
+    }
+
+    /// The scenario's file with nothing expected but the first poll's events.
+    #[must_use]
+    pub fn yaml(&self) -> String {
+        self.yaml_expecting(&Expected::default())
+    }
+
+    /// The scenario's file with these expectations.
+    #[must_use]
+    pub fn yaml_expecting(&self, expected: &Expected) -> String {
+        write::yaml(self, expected)
+    }
+
+    /// The platform that the node is.
+    #[must_use]
+    pub fn platform(&self) -> &Platform {
+        &self.platform
+    }
+
+    /// Does these to the world beside, and writes down what it can do.
+    fn write(&mut self, at: SimTime, changes: Vec<Change>) {
+        for change in changes {
+            if self.shadow.done(&change) {
+                self.renamed |= change.is_rename();
+                let line = self.line(&change);
+                self.deeds.entry(at).or_default().push(line);
+            } else {
+                let what = format!("{} was seen and cannot be done", change.told());
+                self.unsaid.insert(what);
+            }
+        }
+    }
+
+    fn line(&mut self, change: &Change) -> String {
+        let slot = change.slot();
+        let handle = slot.map(|slot| self.shadow.handle(slot));
+        if let Some(said) = &handle {
+            self.handles.insert(said.name.clone(), said.clone());
+        }
+        change.line(handle.as_ref().map_or("", |said| said.name.as_str()))
+    }
+
+    /// The handle of a port by its device's name, while names are those at rest.
+    #[must_use]
+    pub fn handle_of(&self, device: &str, port: u8) -> Option<Handle> {
+        if self.renamed {
+            return None;
+        }
+        let slots = self.shadow.slots().iter();
+        let mut slots = slots.filter(|(slot, name)| slot.port.0 == port && name.as_str() == device);
+        slots.next().map(|(slot, _)| self.shadow.handle(slot))
+    }
+
+    /// The devices of the platform at rest are the node's, wherever they are at present.
+    fn is_this_machine(&self, seen: &Seen) -> Result<(), IncidentError> {
+        let other = |what: String| IncidentError::OtherMachine {
+            platform: self.platform.name(),
+            what,
+        };
+        let slots = self.shadow.slots();
+        let known: BTreeSet<_> = slots.keys().map(|slot| slot.pci).collect();
+        let there = seen.devices.iter().flatten();
+        for (pci, device) in there {
+            if !known.contains(pci) {
+                return Err(other(format!(
+                    "`{}` is at {pci}, where it has no NIC",
+                    device.name
+                )));
+            }
+        }
+        if known.is_disjoint(&seen.functions) {
+            return Err(other("none of its NICs is on the bus".to_owned()));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,103 @@
+//! What a story does to files behind the kernel's back: the state file, and files that vanish.
+
+use platforms::{CLASS_INFINIBAND, Machine};
+use scenarios::StateFileDeed;
+use simfs::{Disk, Edit, Fs, TreePath};
+
+use crate::WRITABLE;
+
+/// The state file's name in the writable folder.
+const STATE_FILE: &str = "state.json";
+
+/// Why the state file cannot be changed so.
+#[derive(Debug, thiserror::Error)]
+pub enum DiskError {
+    /// It is not there.
+    #[error("there is no state file yet\nhint: let the monitor save one first, or write one")]
+    Absent,
+    /// It is no JSON object, so it has no version to change.
+    #[error("the state file is no JSON object, so it has no `version`")]
+    NoObject,
+}
+
+/// Changes the state file.
+pub(super) fn change(deed: &StateFileDeed, fs: &mut Fs) -> Result<(), DiskError> {
+    let disk = fs.disk();
+    let old = disk.file(STATE_FILE);
+    let new = match deed {
+        StateFileDeed::Delete => None,
+        StateFileDeed::Write(bytes) => Some(bytes.clone()),
+        StateFileDeed::Truncate(len) => {
+            let old = old.ok_or(DiskError::Absent)?;
+            Some(old[..old.len().min(*len)].to_vec())
+        }
+        StateFileDeed::Version(version) => {
+            let old = old.ok_or(DiskError::Absent)?;
+            let mut json: serde_json::Value =
+                serde_json::from_slice(old).map_err(|_| DiskError::NoObject)?;
+            let object = json.as_object_mut().ok_or(DiskError::NoObject)?;
+            object.insert("version".to_owned(), (*version).into());
+            Some(serde_json::to_vec_pretty(&json).map_err(|_| DiskError::NoObject)?)
+        }
+    };
+    let mut changed = Disk::default();
+    for (path, bytes) in disk.files().filter(|(path, _)| path.as_str() != STATE_FILE) {
+        changed.put(path, bytes.to_vec());
+    }
+    if let Some(bytes) = new {
+        changed.put(STATE_FILE, bytes);
+    }
+    fs.set_disk(&changed);
+    Ok(())
+}
+
+/// Takes a file out of the tree; the path at which it stood.
+pub(super) fn vanish(path: &str, fs: &mut Fs) -> String {
+    let canonical = canonical(path, fs);
+    fs.apply(&[Edit::Remove(TreePath::new(&canonical))]);
+    canonical
+}
+
+/// Puts files back that had vanished, as the machine has them now.
+pub(super) fn reappear(vanished: &[String], machine: &Machine, fs: &mut Fs) {
+    if vanished.is_empty() {
+        return;
+    }
+    let lost = |edit: &Edit| {
+        let path = edit.path().as_str();
+        let below = |folder: &String| {
+            path.strip_prefix(folder.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        vanished.iter().any(below)
+    };
+    let edits: Vec<Edit> = platforms::render(machine)
+        .into_iter()
+        .filter(lost)
+        .collect();
+    fs.apply(&edits);
+}
+
+/// A path below a class folder's link, told by what the link leads to.
+fn canonical(path: &str, fs: &Fs) -> String {
+    let Some(rest) = path
+        .strip_prefix(CLASS_INFINIBAND)
+        .and_then(|rest| rest.strip_prefix('/'))
+    else {
+        return path.to_owned();
+    };
+    let (device, below) = rest.split_once('/').unwrap_or((rest, ""));
+    match fs.read_link(&format!("{CLASS_INFINIBAND}/{device}")) {
+        Ok(target) if !below.is_empty() => {
+            TreePath::new(&format!("{CLASS_INFINIBAND}/{target}/{below}"))
+                .as_str()
+                .to_owned()
+        }
+        _ => path.to_owned(),
+    }
+}
+
+/// The state file's bytes; `None` if it is not there.
+pub fn state_file(fs: &mut Fs) -> Option<&[u8]> {
+    fs.peek(&format!("{WRITABLE}/{STATE_FILE}")).ok()
+}

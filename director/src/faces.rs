@@ -1,0 +1,103 @@
+//! The faces of a node's functions, read from its machine: only what changed is read again.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use fabric::Fabric;
+use platforms::{CounterValue, Function, NodeName, PciAddress, Role, Shared};
+
+use crate::{Faces, FunctionFace, PortFace};
+
+/// The faces of a node, and what they were read from.
+#[derive(Debug, Default)]
+pub(super) struct Mirror {
+    faces: Arc<Faces>,
+    functions: BTreeMap<PciAddress, Shared<Function>>,
+    class_present: bool,
+}
+
+impl Mirror {
+    /// The faces as they were last read.
+    pub(super) fn faces(&self) -> Arc<Faces> {
+        Arc::clone(&self.faces)
+    }
+
+    /// Brings the faces up to date. A function that is what it was keeps its face.
+    pub(super) fn refresh(&mut self, fabric: &Fabric, node: &NodeName) {
+        let Some(machine) = fabric.machine(node) else {
+            return;
+        };
+        let all = self.class_present != machine.class_present || self.faces.0.is_empty();
+        if !all && self.functions == machine.functions {
+            return;
+        }
+        let platform = fabric.platform(node);
+        let is_of_vendor =
+            |vendor| platform.is_some_and(|platform| platform.vendors().contains(vendor));
+        let declared = fabric
+            .ports(node)
+            .into_iter()
+            .filter_map(|port| Some((port.slot.pci, port.role?)));
+        let roles: BTreeMap<PciAddress, Role> = declared.collect();
+        let mut now = Faces(self.faces.0.clone());
+        for (pci, face) in &mut now.0 {
+            face.listed &= machine.functions.contains_key(pci);
+        }
+        for (pci, function) in &machine.functions {
+            if !all && self.functions.get(pci) == Some(function) {
+                continue;
+            }
+            let mut before = now.0.remove(pci);
+            if let Some(before) = &mut before {
+                before.listed = false;
+            }
+            let role = roles
+                .get(pci)
+                .copied()
+                .or(before.as_ref().map(|face| face.role));
+            let of_vendor = is_of_vendor(&function.vendor);
+            if let Some(face) = face(function, role, machine.class_present, of_vendor).or(before) {
+                now.0.insert(*pci, face);
+            }
+        }
+        if now != *self.faces {
+            self.faces = Arc::new(now);
+        }
+        self.functions.clone_from(&machine.functions);
+        self.class_present = machine.class_present;
+    }
+}
+
+/// The face of a function that has an RDMA device. One whose role nobody declared (it was added
+/// later) counts as one that is not watched.
+fn face(
+    function: &Function,
+    role: Option<Role>,
+    class_present: bool,
+    is_of_vendor: bool,
+) -> Option<FunctionFace> {
+    let rdma = function.rdma.as_ref()?;
+    let ports = rdma.ports.iter().map(|(number, port)| {
+        let face = PortFace {
+            layer: port.layer,
+            state: port.state,
+            phys_state: port.phys_state,
+            listed: port.query_error.is_none(),
+        };
+        (*number, face)
+    });
+    let unreadable = rdma.ports.iter().flat_map(|(number, port)| {
+        let counters = port.counters.iter().chain(port.hw_counters.iter());
+        let dumb = counters.filter(|(_, value)| !matches!(value, CounterValue::Count(_)));
+        dumb.map(|(name, _)| (*number, name.to_string()))
+    });
+    let role = role.unwrap_or(Role::Management);
+    Some(FunctionFace {
+        name: rdma.name.clone(),
+        listed: class_present && !function.in_other_namespace,
+        role,
+        monitored: is_of_vendor && role != Role::Management && function.physfn.is_none(),
+        netdev: function.netdevs.first().map(|netdev| netdev.name.clone()),
+        ports: ports.collect(),
+        unreadable: unreadable.collect(),
+    })
+}

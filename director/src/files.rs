@@ -1,0 +1,149 @@
+//! Files as a story names them, turned into paths, rules and moments of a served tree.
+
+use fabric::{Fabric, FunctionRef};
+use platforms::{CLASS_INFINIBAND, NodeName, PciAddress};
+use scenarios::{FileMoment, FileOp, FileRef, Moment, RuleDeed, RuleEffect, RuleLasting};
+use simfs::{
+    MomentId, Op, OpSet, Pattern, Rule, RuleId, SimTime, Spot, Turn, Verdict, When, Within,
+};
+
+/// Where the reference monitor's state file lies below the mount root.
+pub const STATE_FILE: &str = "var/run/nic_health_monitor/state.json";
+
+/// The folder where the monitor may write.
+pub const WRITABLE: &str = "var/run/nic_health_monitor";
+
+/// The path of a file in the served tree, by the name that its device bears now or bore last.
+/// A device that never had a name is found on the PCI bus.
+pub(super) fn path_of(fabric: &Fabric, file: &FileRef) -> String {
+    match file {
+        FileRef::Path(path) => path.trim_start_matches('/').to_owned(),
+        FileRef::Port(slot, below) => {
+            let device = device_folder(fabric, &slot.node, slot.pci);
+            joined(&format!("{device}/ports/{}", slot.port), below)
+        }
+        FileRef::Device(node, pci, below) => joined(&device_folder(fabric, node, *pci), below),
+        FileRef::StateFile => format!("{STATE_FILE}*"),
+    }
+}
+
+fn device_folder(fabric: &Fabric, node: &NodeName, pci: PciAddress) -> String {
+    match fabric.name_of(&FunctionRef {
+        node: node.clone(),
+        pci,
+    }) {
+        Some(name) => format!("{CLASS_INFINIBAND}/{name}"),
+        None => format!("sys/bus/pci/devices/{pci}"),
+    }
+}
+
+fn joined(folder: &str, below: &str) -> String {
+    if below.is_empty() {
+        folder.to_owned()
+    } else {
+        format!("{folder}/{below}")
+    }
+}
+
+pub(super) fn ops_of(op: FileOp) -> OpSet {
+    match op {
+        FileOp::List => Op::List,
+        FileOp::Read => Op::Read,
+        FileOp::Write => Op::Write,
+        FileOp::Create => Op::Create,
+        FileOp::Fsync => Op::Fsync,
+        FileOp::Rename => Op::Rename,
+        FileOp::Unlink => Op::Unlink,
+    }
+    .into()
+}
+
+fn all_ops(ops: &[FileOp]) -> OpSet {
+    let simple: Vec<Op> = Op::ALL
+        .into_iter()
+        .filter(|op| ops.iter().any(|named| ops_of(*named).has(*op)))
+        .collect();
+    OpSet::of(&simple)
+}
+
+/// The rule that a deed puts in force; `None` for a vanishing, which is a moment. A torn value is
+/// mixed with the present one by whoever arms the rule ([`torn`]).
+#[must_use]
+pub fn rule(fabric: &Fabric, id: RuleId, deed: &RuleDeed, now: SimTime) -> Option<Rule> {
+    let verdict = match &deed.effect {
+        RuleEffect::Fail(errno) => Verdict::Fail(*errno),
+        RuleEffect::Hang { killable, .. } => Verdict::Hang {
+            killable: *killable,
+        },
+        RuleEffect::Content(bytes) => Verdict::Content(bytes.clone()),
+        RuleEffect::Truncate(len) => Verdict::Truncate(*len),
+        RuleEffect::Torn(rest) => Verdict::Content(rest.clone()),
+        RuleEffect::ShortWrite(len) => Verdict::ShortWrite(*len),
+        RuleEffect::Vanish => return None,
+    };
+    let when = match deed.lasting {
+        RuleLasting::Always => When::Always,
+        RuleLasting::For(span) => When::Between(now, now + span),
+        RuleLasting::Nth(nth) => When::Nth(nth),
+        RuleLasting::First(count) => When::FirstN(count),
+    };
+    let pattern = Pattern::new(&path_of(fabric, &deed.file));
+    Some(Rule {
+        id,
+        ops: all_ops(&deed.ops),
+        pattern,
+        when,
+        verdict,
+    })
+}
+
+/// What a read gives that meets a change in its middle: the first half of the old value, and from
+/// there on the new one.
+pub(super) fn torn(old: &[u8], new: &[u8]) -> Vec<u8> {
+    let half = old.len() / 2;
+    [&old[..half], new.get(half..).unwrap_or_default()].concat()
+}
+
+/// The moment at which a vanishing takes place.
+pub(super) fn vanishing(fabric: &Fabric, id: MomentId, deed: &RuleDeed) -> simfs::Moment {
+    let spot = Spot {
+        ops: all_ops(&deed.ops),
+        pattern: Pattern::new(&path_of(fabric, &deed.file)),
+    };
+    let nth = match deed.lasting {
+        RuleLasting::Nth(nth) => nth,
+        RuleLasting::Always | RuleLasting::For(_) | RuleLasting::First(_) => 1,
+    };
+    simfs::Moment {
+        id,
+        turn: Turn::Before(spot),
+        nth,
+        within: Within::Drill,
+    }
+}
+
+/// A story's moment in the served tree; `None` if it names no operation at all.
+pub(super) fn moment(fabric: &Fabric, id: MomentId, moment: &Moment) -> Option<simfs::Moment> {
+    let spot = |at: &FileMoment| Spot {
+        ops: ops_of(at.op),
+        pattern: Pattern::new(&path_of(fabric, &at.file)),
+    };
+    let (turn, nth) = match (&moment.after, &moment.before) {
+        (None, Some(before)) => (Turn::Before(spot(before)), before.nth),
+        (Some(after), None) => (Turn::After(spot(after)), after.nth),
+        (Some(after), Some(before)) => (
+            Turn::Between {
+                after: spot(after),
+                before: spot(before),
+            },
+            before.nth,
+        ),
+        (None, None) => return None,
+    };
+    Some(simfs::Moment {
+        id,
+        turn,
+        nth,
+        within: Within::Poll,
+    })
+}

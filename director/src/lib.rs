@@ -1,0 +1,394 @@
+//! The director: the world of one drill in motion, the same code in both arms.
+//!
+//! It does the story's deeds when they are due, lets the fabric advance, and tells a player what to
+//! show to the monitor, whom to start and end, and who polls. It plays nothing itself and never
+//! sees what a monitor says. Within a tick a player calls, in this order: [`Director::tick`], for
+//! each node [`Director::show`], then the acts and polls of the plan (and [`Director::moment`] when
+//! one comes), then [`Director::end_tick`].
+//!
+//! Start at [`Director`]; a node on stage is `scene.rs`, who sits in a chair `chair.rs`; how deeds are
+//! done is `deeds.rs`, files are `files.rs` and `disk.rs`, what is done within a read or a call is
+//! `moments.rs`, the end `healing.rs`; what becomes visible is `show.rs`, what was so `truth.rs`.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+};
+
+use fabric::{Action, Fabric, Kmsg};
+use platforms::{Clock, NodeName};
+use scenarios::{Deed, HangEnd, Place, RuleEffect, Step, Story, What};
+use simfs::{Fs, RuleId, SimTime};
+use workloads::Underway;
+
+mod asked;
+mod chair;
+mod connector;
+mod deeds;
+mod disk;
+mod error;
+mod faces;
+mod files;
+mod freeze;
+mod healing;
+mod moments;
+mod query;
+mod scene;
+mod show;
+mod stage;
+mod trees;
+mod truth;
+
+pub use chair::{ChairAct, ChairPlan, MonitorId};
+pub use connector::{ConnectorScript, Reaction, Socket, UNAVAILABLE, code_word};
+pub use disk::state_file;
+pub use error::StageError;
+pub use files::{STATE_FILE, WRITABLE, rule as rule_of};
+pub use freeze::{FreezeError, freeze_at};
+pub use moments::{CallDo, MomentDo};
+pub use query::{MetricsQuery, metrics_query};
+pub use stage::Stage;
+pub use trees::Trees;
+pub use truth::{
+    ComparedCard, Faces, FunctionFace, Interface, LinkTruth, NodeTruth, PortFace, TickTruth, Truth,
+};
+
+use asked::Asked;
+use chair::Chair;
+use healing::last_story_tick;
+use scene::{ArmedRule, Change, Scene, Sequel};
+
+/// What a player does in a tick.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TickPlan {
+    /// The tick's simulated time.
+    pub at: SimTime,
+    /// The chairs.
+    pub chairs: BTreeMap<NodeName, ChairPlan>,
+}
+
+/// The world of one drill in motion.
+#[derive(Debug)]
+pub struct Director<'s> {
+    story: &'s Story,
+    fabric: Fabric,
+    workloads: Underway,
+    steps: VecDeque<&'s Step>,
+    reboots: Vec<(SimTime, &'s Action, &'s Step)>,
+    nodes: BTreeMap<NodeName, Scene<'s>>,
+    tick: u64,
+    last_story_tick: u64,
+    healing_from: Option<u64>,
+    settled_at: Option<u64>,
+    next_id: u64,
+    truth: Truth,
+    /// What of the world the story asks about.
+    asked: Asked,
+    missed: Vec<(Place, String)>,
+}
+
+impl<'s> Director<'s> {
+    /// The world of a story at its start, with what was given done.
+    ///
+    /// # Errors
+    /// [`StageError`] if the world cannot do what is given, or a deed stands where it has no meaning.
+    pub(crate) fn new(story: &'s Story, trees: &mut Trees) -> Result<Self, StageError> {
+        let fabric = trees.fabric(&story.nodes);
+        let mut nodes = BTreeMap::new();
+        for (name, _) in &story.nodes {
+            let shown = fabric
+                .machine(name)
+                .ok_or_else(|| StageError::NoSuchNode(name.clone()))?
+                .clone();
+            let chair = story
+                .chairs
+                .contains(name)
+                .then(|| Chair::new(&story.flags, &story.config));
+            nodes.insert(name.clone(), Scene::new(shown, chair));
+        }
+        let mut director = Self {
+            story,
+            fabric,
+            workloads: Underway::default(),
+            steps: story.steps.iter().collect(),
+            reboots: Vec::new(),
+            nodes,
+            tick: 0,
+            last_story_tick: last_story_tick(story),
+            healing_from: None,
+            settled_at: None,
+            next_id: 0,
+            truth: Truth::default(),
+            asked: Asked::by(story),
+            missed: Vec::new(),
+        };
+        for step in story.steps.iter().filter(|step| step.moment.is_some()) {
+            for deed in &step.deeds {
+                deeds::sense_in_moment(deed).map_err(|what| StageError::deed(step, what))?;
+            }
+        }
+        let is_load = |deed: &&Deed| matches!(deed, Deed::Load(_));
+        for step in &story.given {
+            for deed in step.deeds.iter().filter(|deed| !is_load(deed)) {
+                director.deed(deed, step)?;
+            }
+        }
+        director.workloads = Underway::start(&story.workloads, &director.fabric)?;
+        for step in &story.given {
+            for deed in step.deeds.iter().filter(is_load) {
+                director.deed(deed, step)?;
+            }
+        }
+        Ok(director)
+    }
+
+    /// A node's tree in full, with its names, its anchor and its writable folder.
+    ///
+    /// # Errors
+    /// [`StageError`] if the world has no such node or the state file cannot be as given.
+    pub(crate) fn build_tree(
+        &mut self,
+        node: &NodeName,
+        trees: &mut Trees,
+    ) -> Result<Fs, StageError> {
+        let no_such_node = || StageError::NoSuchNode(node.clone());
+        let machine = self.fabric.machine(node).ok_or_else(no_such_node)?;
+        let (at_rest, mut fs) = trees.of(&self.story.nodes, node).ok_or_else(no_such_node)?;
+        if at_rest != *machine {
+            fs.apply(&platforms::diff(&at_rest, machine));
+        }
+        let shown = machine.clone();
+        let scene = self
+            .nodes
+            .get_mut(node)
+            .ok_or_else(|| StageError::NoSuchNode(node.clone()))?;
+        scene.shown = shown;
+        scene.kmsg = Kmsg::default();
+        fs.apply(&scene.kmsg.edits(&self.fabric, node));
+        self.change(node, &mut fs)?;
+        Ok(fs)
+    }
+
+    /// Lets the world come to the next tick (0 at first): deeds that are due act to the
+    /// millisecond and in order, the fabric advances, and after the story's end healing begins.
+    /// Nothing is visible before [`Director::show`].
+    ///
+    /// # Errors
+    /// [`StageError`] if the world cannot do what the story says.
+    pub fn tick(&mut self) -> Result<TickPlan, StageError> {
+        let tick = self.truth.ticks.len() as u64;
+        self.tick = tick;
+        let at = self.story.tick.times(tick);
+        self.act_until(at)?;
+        self.fabric.advance(at);
+        // The workloads' story ends with the story: what healing does to them nobody asks.
+        if tick <= self.last_story_tick {
+            self.workloads.follow(&self.fabric);
+        }
+        self.heal(tick)?;
+        for scene in self.nodes.values_mut() {
+            scene.connector.advance(at);
+        }
+        self.look(at);
+        let plan = |scene: &mut Scene<'s>| scene.chair.as_mut().map(|chair| chair.plan(tick));
+        let chairs = self
+            .nodes
+            .iter_mut()
+            .filter_map(|(name, scene)| Some((name.clone(), plan(scene)?)));
+        Ok(TickPlan {
+            at,
+            chairs: chairs.collect(),
+        })
+    }
+
+    /// Makes what happened on a node visible in its tree, all at once, and lets a poll begin.
+    ///
+    /// # Errors
+    /// [`StageError`] if the state file cannot be changed as the story says.
+    pub fn show(&mut self, node: &NodeName, fs: &mut Fs) -> Result<(), StageError> {
+        fs.poll_begins(self.fabric.now());
+        let scene = self.scene(node)?;
+        (scene.calls, scene.calls_accepted) = (0, 0);
+        self.edit(node, fs)?;
+        self.change(node, fs)
+    }
+
+    /// As [`Director::show`], while a poll that was begun in an earlier tick is held by a rule.
+    ///
+    /// # Errors
+    /// As [`Director::show`].
+    pub fn show_held(&mut self, node: &NodeName, fs: &mut Fs) -> Result<(), StageError> {
+        fs.set_now(self.fabric.now());
+        self.edit(node, fs)?;
+        self.change(node, fs)
+    }
+
+    /// The tick is over; `polled` says on which nodes a poll was begun or struck in it. Moments
+    /// that did not come in it are missed.
+    pub fn end_tick(&mut self, polled: impl Fn(&NodeName) -> bool) {
+        let Some(truth) = self.truth.ticks.last_mut() else {
+            return;
+        };
+        for (name, scene) in &mut self.nodes {
+            let after = scene.mirror.faces();
+            let noted = truth.nodes.get(name);
+            if noted.is_some_and(|noted| !Arc::ptr_eq(&noted.after, &after))
+                && let Some(node) = truth.nodes.get_mut(name)
+            {
+                node.after = after;
+            }
+            if !polled(name) {
+                continue;
+            }
+            for (_, step) in scene.call_moments.drain(..) {
+                self.missed.push((step.place.clone(), step.text.clone()));
+            }
+            let missed = scene
+                .moments
+                .extract_if(.., |_, sequel| matches!(sequel, Sequel::Step(_)));
+            for (id, sequel) in missed {
+                if let Sequel::Step(step) = sequel {
+                    self.missed.push((step.place.clone(), step.text.clone()));
+                }
+                scene.changes.push(Change::Forget(id));
+            }
+        }
+    }
+
+    /// How a node's connector behaves.
+    ///
+    /// # Panics
+    /// If the story has no such node.
+    pub fn connector(&mut self, node: &NodeName) -> &mut ConnectorScript {
+        let scene = self.nodes.get_mut(node);
+        &mut scene
+            .expect("a player asks about nodes of its story only")
+            .connector
+    }
+
+    /// When a read that this rule holds ends; `None` once the rule is gone or its time is over, and
+    /// the read is let go.
+    #[must_use]
+    pub fn hang_end(&self, node: &NodeName, rule: RuleId) -> Option<HangEnd> {
+        let armed = self
+            .nodes
+            .get(node)?
+            .rules
+            .iter()
+            .find(|armed| armed.id == rule)?;
+        match &armed.deed.effect {
+            RuleEffect::Hang { until, .. } if self.fabric.now() < armed.until => Some(*until),
+            _ => None,
+        }
+    }
+
+    /// Whether the story expects an exit on this node in the present tick, so that an end which
+    /// nobody caused is no crash.
+    #[must_use]
+    pub fn expects_exit(&self, node: &NodeName) -> bool {
+        self.story.expectations.iter().any(|expectation| {
+            matches!(expectation.what, What::Exit { .. })
+                && expectation.node.as_ref().is_none_or(|named| named == node)
+                && (expectation.window.from..=expectation.window.to).contains(&self.tick)
+        })
+    }
+
+    /// A monitor has ended by itself: its seat is empty.
+    pub fn left(&mut self, node: &NodeName, monitor: MonitorId) {
+        if let Some(chair) = self
+            .nodes
+            .get_mut(node)
+            .and_then(|scene| scene.chair.as_mut())
+        {
+            chair.left(monitor);
+        }
+    }
+
+    /// The clocks of a node, as a monitor that reads them now sees them.
+    ///
+    /// # Panics
+    /// If the story has no such node.
+    #[must_use]
+    pub fn clock(&self, node: &NodeName) -> Clock {
+        self.fabric
+            .machine(node)
+            .expect("a player asks about nodes of its story only")
+            .clock
+    }
+
+    /// The steps whose moment never came, with their places.
+    #[must_use]
+    pub fn missed(&self) -> &[(Place, String)] {
+        &self.missed
+    }
+
+    /// The world as it is now.
+    #[must_use]
+    pub fn fabric(&self) -> &Fabric {
+        &self.fabric
+    }
+
+    /// What runs on its links.
+    #[must_use]
+    pub fn workloads(&self) -> &Underway {
+        &self.workloads
+    }
+
+    /// What was so, tick by tick.
+    #[must_use]
+    pub fn truth(&self) -> &Truth {
+        &self.truth
+    }
+
+    /// What was so, when the drill is over.
+    #[must_use]
+    pub fn into_truth(self) -> Truth {
+        self.truth
+    }
+
+    fn scene(&mut self, node: &NodeName) -> Result<&mut Scene<'s>, StageError> {
+        self.nodes
+            .get_mut(node)
+            .ok_or_else(|| StageError::NoSuchNode(node.clone()))
+    }
+
+    /// Does everything that is due up to and including `at`.
+    fn act_until(&mut self, at: SimTime) -> Result<(), StageError> {
+        loop {
+            let step = self
+                .steps
+                .front()
+                .map(|step| step.at)
+                .filter(|due| *due <= at);
+            let reboot = self
+                .reboots
+                .iter()
+                .map(|(due, ..)| *due)
+                .min()
+                .filter(|due| *due <= at);
+            match (reboot, step) {
+                (Some(due), step) if step.is_none_or(|step| due <= step) => {
+                    self.fabric.advance(due);
+                    let which = self.reboots.iter().position(|(at, ..)| *at == due);
+                    let (_, reboot, step) = self.reboots.remove(which.expect("it was just found"));
+                    self.act(reboot, step)?;
+                    if let Action::Node(node, _) = reboot {
+                        self.workloads.node_returns(node, &self.fabric)?;
+                    }
+                }
+                (_, Some(due)) => {
+                    self.fabric.advance(due);
+                    if let Some(step) = self.steps.pop_front() {
+                        self.step(step)?;
+                    }
+                }
+                (_, None) => return Ok(()),
+            }
+        }
+    }
+
+    fn id(&mut self) -> u64 {
+        self.next_id += 1;
+        self.next_id
+    }
+}

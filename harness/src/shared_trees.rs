@@ -1,0 +1,21 @@
+//! Worlds at rest that all players of a run share.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use director::{Stage, StageError, Trees};
+use scenarios::Story;
+
+/// The trees that drills begin with; its clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct SharedTrees(Arc<Mutex<Trees>>);
+
+impl SharedTrees {
+    /// Sets the stage of a story.
+    ///
+    /// # Errors
+    /// [`StageError`], as [`Stage::set`] says.
+    pub fn stage<'s>(&self, story: &'s Story) -> Result<Stage<'s>, StageError> {
+        let mut trees = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Stage::set(story, &mut trees)
+    }
+}

@@ -1,0 +1,264 @@
+//! Whether two recordings of one story tell the same, tick by tick.
+//!
+//! Both arms, and every repeat, must say the same events with the same stamps, in the same calls and
+//! order, get the same answers, poll and read the same, end the same, and leave the same state file
+//! behind. Left out are log lines (a process adorns them) and what is read before the first poll.
+//! The mount root, which a recording writes `{root}`, is nothing in memory. Start at [`compare`].
+
+use std::fmt;
+
+use observe::{Call, MonitorTick, Recording};
+
+/// The first difference between two recordings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// In which tick; `None` if it is about the drill as a whole.
+    pub tick: Option<u64>,
+    /// On which node; `None` if it is about all.
+    pub node: Option<String>,
+    /// What is not the same.
+    pub what: &'static str,
+    /// What the first recording has there.
+    pub one: String,
+    /// What the second has.
+    pub other: String,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.tick {
+            Some(tick) => write!(f, "at poll {tick}: {}", self.what),
+            None => write!(f, "{}", self.what),
+        }
+    }
+}
+
+/// The first difference between two recordings of one story; `None` if they tell the same. Where
+/// one of them is broken off nothing is compared: the judge tells that.
+#[must_use]
+pub fn compare(one: &Recording, other: &Recording) -> Option<Difference> {
+    if one.broken.is_some() || other.broken.is_some() {
+        return None;
+    }
+    for (tick, (left, right)) in (0..).zip(one.ticks.iter().zip(&other.ticks)) {
+        let nodes = left.monitors.keys().chain(right.monitors.keys());
+        for node in nodes {
+            let (Some(left), Some(right)) = (left.monitors.get(node), right.monitors.get(node))
+            else {
+                let seats = |chairs: usize| format!("{chairs} chairs");
+                return Some(Difference {
+                    tick: Some(tick),
+                    node: Some(node.to_string()),
+                    what: "the chairs are not the same",
+                    one: seats(left.monitors.len()),
+                    other: seats(right.monitors.len()),
+                });
+            };
+            if let Some((what, one, other)) = chairs(left, right) {
+                return Some(Difference {
+                    tick: Some(tick),
+                    node: Some(node.to_string()),
+                    what,
+                    one,
+                    other,
+                });
+            }
+        }
+    }
+    let whole = |what, one: String, other: String| {
+        (one != other).then_some(Difference {
+            tick: None,
+            node: None,
+            what,
+            one,
+            other,
+        })
+    };
+    let tick =
+        |tick: Option<u64>| tick.map_or_else(|| "never".to_owned(), |tick| format!("poll {tick}"));
+    whole(
+        "the drills are not of one length",
+        one.ticks.len().to_string(),
+        other.ticks.len().to_string(),
+    )
+    .or_else(|| {
+        whole(
+            "healing began at different times",
+            tick(one.healing_from),
+            tick(other.healing_from),
+        )
+    })
+    .or_else(|| {
+        whole(
+            "the world settled at different times",
+            tick(one.settled_at),
+            tick(other.settled_at),
+        )
+    })
+    .or_else(|| {
+        let missed = |recording: &Recording| recording.missed_moments.join(", ");
+        whole("different moments never came", missed(one), missed(other))
+    })
+}
+
+type Unlike = (&'static str, String, String);
+
+fn chairs(one: &MonitorTick, other: &MonitorTick) -> Option<Unlike> {
+    if one.reads != other.reads {
+        return Some(lists(
+            "the reads differ",
+            &one.reads.to_lines(),
+            &other.reads.to_lines(),
+        ));
+    }
+    if let Some(unlike) = calls(&one.calls, &other.calls) {
+        return Some(unlike);
+    }
+    if one.polls != other.polls {
+        return Some((
+            "the number of polls differs",
+            one.polls.to_string(),
+            other.polls.to_string(),
+        ));
+    }
+    if one.exits != other.exits {
+        return Some((
+            "the exits differ",
+            format!("{:?}", one.exits),
+            format!("{:?}", other.exits),
+        ));
+    }
+    let state = |chair: &MonitorTick| {
+        chair.state_file.as_ref().map_or_else(
+            || "absent".to_owned(),
+            |bytes| plain(&String::from_utf8_lossy(bytes)),
+        )
+    };
+    if one.state_file != other.state_file && state(one) != state(other) {
+        let lines = |text: String| text.lines().map(str::to_owned).collect::<Vec<_>>();
+        return Some(lists(
+            "the state files differ",
+            &lines(state(one)),
+            &lines(state(other)),
+        ));
+    }
+    None
+}
+
+fn calls(one: &[Call], other: &[Call]) -> Option<Unlike> {
+    let lines = |calls: &[Call]| -> Vec<String> { calls.iter().flat_map(call_lines).collect() };
+    if one == other {
+        return None;
+    }
+    let (one, other) = (lines(one), lines(other));
+    (one != other).then(|| lists("the calls differ", &one, &other))
+}
+
+/// A call with every field of its events, one line each.
+fn call_lines(call: &Call) -> Vec<String> {
+    let observations = call.observations.iter().map(|said| {
+        let stamp = said.stamped_ns.map(|ns| format!(" at {ns} ns"));
+        let stamp = stamp.unwrap_or_default();
+        let (node, fields) = (&said.node, &said.fields);
+        plain(&format!("{said}{stamp} node {node:?} {fields:?}"))
+    });
+    let call = format!("call {:?}: {}", call.fields, call.answer);
+    std::iter::once(call).chain(observations).collect()
+}
+
+/// A text without the mount root.
+fn plain(text: &str) -> String {
+    text.replace("{root}", "")
+}
+
+/// The first line in which two lists differ.
+fn lists(what: &'static str, one: &[String], other: &[String]) -> Unlike {
+    let at = one
+        .iter()
+        .zip(other)
+        .take_while(|(one, other)| one == other)
+        .count();
+    let line = |lines: &[String]| {
+        lines
+            .get(at)
+            .cloned()
+            .unwrap_or_else(|| "nothing more".to_owned())
+    };
+    (what, line(one), line(other))
+}
+
+#[cfg(test)]
+mod tests {
+    use observe::Observation;
+
+    use super::*;
+    use observe::Tick;
+
+    fn recording(change: impl FnOnce(&mut MonitorTick)) -> Recording {
+        let mut chair = MonitorTick {
+            polls: 1,
+            ..MonitorTick::default()
+        };
+        let observation = Observation {
+            text: "{root}/sys gone".to_owned(),
+            ..Observation::default()
+        };
+        chair.calls.push(Call {
+            observations: vec![observation],
+            fields: Vec::new(),
+            accepted: true,
+            answer: "accepted".to_owned(),
+        });
+        change(&mut chair);
+        let mut tick = Tick::default();
+        tick.insert("node-a".into(), chair.into());
+        Recording {
+            ticks: vec![tick],
+            ..Recording::default()
+        }
+    }
+
+    fn check(change: impl FnOnce(&mut MonitorTick), what: Option<&str>) {
+        let difference = compare(&recording(|_| {}), &recording(change));
+        assert_eq!(difference.map(|difference| difference.what), what);
+    }
+
+    #[test]
+    fn what_both_arms_tell_alike_is_no_difference() {
+        check(|_| {}, None);
+        check(
+            |chair| chair.calls[0].observations[0].text = "/sys gone".to_owned(),
+            None,
+        );
+        check(|chair| chair.log.push("hello".to_owned()), None);
+    }
+
+    #[test]
+    fn every_other_word_is_a_difference() {
+        check(|chair| chair.polls = 2, Some("the number of polls differs"));
+        check(
+            |chair| chair.calls[0].answer = "no answer".to_owned(),
+            Some("the calls differ"),
+        );
+        check(
+            |chair| chair.calls[0].observations[0].node = Some("x".to_owned()),
+            Some("the calls differ"),
+        );
+        check(
+            |chair| chair.calls[0].observations[0].stamped_ns = Some(1),
+            Some("the calls differ"),
+        );
+        check(
+            |chair| chair.reads = vec!["read a: 1".into()].into(),
+            Some("the reads differ"),
+        );
+        check(
+            |chair| chair.exits.push(observe::Exit::Code(0)),
+            Some("the exits differ"),
+        );
+        check(
+            |chair| chair.state_file = Some(b"x".as_slice().into()),
+            Some("the state files differ"),
+        );
+    }
+}

@@ -1,0 +1,268 @@
+//! What a cluster makes of a drill's stream: the calls that connectors accepted, poll by poll, through
+//! conditions, quarantine and rules, on the drill's simulated clock.
+//!
+//! It follows from the stream and the drill's times alone, so it is the same in both arms. The rules
+//! listen only where a story asks what they say: nothing else hangs on them. Left out: what was expected
+//! of it all, which is the judge's. Start at [`Consequences::of`].
+
+use std::{collections::BTreeMap, fmt, sync::Arc};
+
+use cluster::{
+    Breaker, Clearing, Cluster, Consequence, Deed, Quarantine, Ruleset, Rulesets, Stamp,
+    quarantine::FaultKey,
+    rules::{ANALYZER, Analyzer, CabledPort, Cabling, Firing, shipped},
+};
+use observe::{Recording, Tick, platform_connector};
+use platforms::WORLD_START_WALL_NS;
+use scenarios::{Cable, ClearingProfile, ConditionOf, RulesetsProfile, Story, What};
+use simfs::SimTime;
+
+/// What followed from a drill's stream.
+#[derive(Clone, Debug, Default)]
+pub struct Consequences {
+    /// One entry a tick, as in the recording.
+    pub ticks: Vec<TickMade>,
+}
+
+/// What followed in one tick: from the calls of its poll, and then from the clock alone until the next.
+#[derive(Clone, Debug)]
+pub struct TickMade {
+    /// The tick's simulated time.
+    pub at: SimTime,
+    /// What the cluster did.
+    pub told: Vec<Consequence>,
+    /// Events that connectors accepted.
+    pub events: u64,
+    /// What stands at the tick's end; ticks in which nothing changed share it.
+    pub standing: Arc<Standing>,
+}
+
+/// What stands at an instant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// The entries of the conditions that stand, by node and check.
+    pub conditions: BTreeMap<String, BTreeMap<String, Vec<String>>>,
+    /// The cordoned nodes, each with the faults that hold it.
+    pub cordoned: BTreeMap<String, Vec<Fault>>,
+    /// Whether the circuit breaker has halted the quarantine.
+    pub is_halted: bool,
+}
+
+/// A fault that holds a node, as the quarantine remembers it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Whose.
+    pub agent: String,
+    /// Of which check.
+    pub check: String,
+    /// Its entities and codes, as a person reads them.
+    pub text: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.check, self.text)
+    }
+}
+
+impl Consequences {
+    /// Lets the cluster of a story hear what its connectors accepted.
+    #[must_use]
+    pub fn of(story: &Story, recording: &Recording) -> Self {
+        let mut cluster = cluster(story);
+        let mut standing = Arc::new(Standing::default());
+        let ticks = recording.ticks.iter().map(|tick| {
+            let (events, told) = hear(&mut cluster, story, tick);
+            if events > 0 || !told.is_empty() {
+                standing = Arc::new(stands(&cluster));
+            }
+            TickMade {
+                at: SimTime::from_ns(tick.at_ns),
+                told,
+                events,
+                standing: Arc::clone(&standing),
+            }
+        });
+        Self {
+            ticks: ticks.collect(),
+        }
+    }
+
+    /// What stands at the end of the drill.
+    #[must_use]
+    pub fn last(&self) -> Option<&Standing> {
+        self.ticks.last().map(|tick| &*tick.standing)
+    }
+
+    /// What rules said in these ticks, each with its tick.
+    pub fn firings(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, &Firing)> {
+        self.between(from, to).flat_map(|(at, tick)| {
+            let said = tick.told.iter().filter_map(|told| match &told.what {
+                Deed::Rule(firing) => Some(&**firing),
+                _ => None,
+            });
+            said.map(move |firing| (at, firing))
+        })
+    }
+
+    /// These ticks, both included.
+    pub fn between(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, &TickMade)> {
+        let ticks = (0..).zip(&self.ticks);
+        ticks.filter(move |(at, _)| (from..=to).contains(at))
+    }
+}
+
+impl TickMade {
+    /// What the cluster did in it, a line each, on the drill's clock. Further sightings of one Kubernetes
+    /// event are left out: they only raise its count.
+    pub fn lines(&self) -> impl Iterator<Item = String> {
+        let told = self.told.iter();
+        let is_told =
+            |told: &&Consequence| !matches!(told.what, Deed::KubeEvent { count, .. } if count > 1);
+        told.filter(is_told)
+            .map(|told| format!("{:>9}  {}", self.at.to_string(), told.what))
+    }
+}
+
+/// One tick: its calls in the order of nodes, then whatever the clock brings before the next tick.
+fn hear(cluster: &mut Cluster, story: &Story, tick: &Tick) -> (u64, Vec<Consequence>) {
+    let (mut events, mut told) = (0, Vec::new());
+    let calls = tick.monitors.values().flat_map(|chair| &chair.calls);
+    for call in calls.filter(|call| call.accepted) {
+        events += call.observations.len() as u64;
+        // A call that upstream's connector would refuse as a whole breaks the contract of the wire, and
+        // is told as that.
+        told.extend(
+            cluster
+                .receive(&platform_connector::batch(call))
+                .unwrap_or_default(),
+        );
+    }
+    let at = SimTime::from_ns(tick.at_ns);
+    let next = stamp(at + story.tick);
+    let mut now = stamp(at);
+    while let Some(due) = cluster.analyzer().next_due().filter(|due| *due < next) {
+        now = now.max(due);
+        told.extend(cluster.tick(now));
+    }
+    (events, told)
+}
+
+fn stands(cluster: &Cluster) -> Standing {
+    let conditions = cluster.conditions().iter().map(|(node, conditions)| {
+        let faulty = conditions.iter().filter(|(_, one)| one.is_faulty);
+        let entries = faulty.map(|(check, one)| {
+            let entries = one.entries().map(str::to_owned).collect();
+            (check.to_owned(), entries)
+        });
+        (node.clone(), entries.collect())
+    });
+    let quarantine = cluster.quarantine();
+    let cordoned = quarantine.cordoned().map(|(node, annotation)| {
+        let faults = annotation.iter().filter_map(|keys| {
+            let first = keys.first()?;
+            Some(Fault {
+                agent: first.agent.clone(),
+                check: first.check.clone(),
+                text: keys.iter().map(key).collect::<Vec<_>>().join(" "),
+            })
+        });
+        (node.to_owned(), faults.collect())
+    });
+    Standing {
+        conditions: conditions.collect(),
+        cordoned: cordoned.collect(),
+        is_halted: quarantine.is_halted(),
+    }
+}
+
+/// `NIC=mlx5_0`, `NICPort=1[link_downed]`.
+fn key(key: &FaultKey) -> String {
+    let entity = key.entity.as_ref();
+    let entity = entity.map(|entity| format!("{}={}", entity.entity_type, entity.entity_value));
+    let code = key.code.as_ref().map(|code| format!("[{code}]"));
+    entity.unwrap_or_default() + &code.unwrap_or_default()
+}
+
+/// The cluster of a story, in which all is well.
+fn cluster(story: &Story) -> Cluster {
+    let plan = &story.cluster;
+    let clearing = match plan.clearing {
+        ClearingProfile::All => Clearing::ALL,
+        ClearingProfile::AnyWithCode => Clearing::ANY_WITH_CODE,
+        ClearingProfile::Any => Clearing::ANY,
+    };
+    let rulesets = match plan.rulesets {
+        RulesetsProfile::Shipped => Rulesets::shipped(),
+        RulesetsProfile::WithoutNics => Rulesets::without_nics(),
+        RulesetsProfile::WithAnalyzer => {
+            Rulesets::shipped().with(Ruleset::new("the analyzer's", ANALYZER, &[]))
+        }
+    };
+    let mut quarantine = Quarantine::new(rulesets);
+    if let Some(fleet) = plan.breaker_fleet {
+        let fleet = usize::try_from(fleet).unwrap_or(usize::MAX);
+        quarantine = quarantine.with_breaker(Breaker::new(fleet));
+    }
+    let rules = if hears_rules(story) {
+        shipped(plan.rules.name()).expect("a test compares the profiles with those that ship")
+    } else {
+        Vec::new()
+    };
+    let analyzer = Analyzer::new(rules, Some(cabling(&story.cluster.cables)));
+    Cluster::new(clearing, quarantine, analyzer)
+}
+
+/// Whether anything that is asked hangs on what rules say.
+fn hears_rules(story: &Story) -> bool {
+    let asks = |what: &What| match what {
+        What::Rule(_) | What::RulesSilent => true,
+        What::Condition(is) => match &is.of {
+            ConditionOf::Named(name) => story.cluster.rules.rules().contains(&name.as_str()),
+            ConditionOf::State | ConditionOf::Counters => false,
+        },
+        _ => false,
+    };
+    let mut expectations = story.expectations.iter();
+    story.cluster.rulesets == RulesetsProfile::WithAnalyzer
+        || expectations.any(|expectation| asks(&expectation.what))
+}
+
+/// Which switch is behind which port, for rules.
+#[must_use]
+pub fn cabling(cables: &[Cable]) -> Cabling {
+    let mut cabling = Cabling::default();
+    for Cable { switch, port } in cables {
+        let cabled = CabledPort {
+            node: port.node.to_string(),
+            device: port.device.to_string(),
+            port: port.port.to_string(),
+        };
+        cabling.plug(cabled, switch);
+    }
+    cabling
+}
+
+/// The instant of the world's clock, which a step of a node's clock leaves alone.
+fn stamp(at: SimTime) -> Stamp {
+    let ns = WORLD_START_WALL_NS.saturating_add(at.as_ns());
+    Stamp::from_ns(i64::try_from(ns).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use scenarios::RuleProfile;
+
+    use super::*;
+
+    #[test]
+    fn the_profiles_of_the_language_are_those_that_ship() {
+        let told = RuleProfile::ALL.map(RuleProfile::name);
+        assert_eq!(told, cluster::rules::SHIPPED.map(|file| file.name));
+        for profile in RuleProfile::ALL {
+            let rules = shipped(profile.name()).unwrap_or_default();
+            let names: Vec<&str> = rules.iter().map(|rule| rule.name.as_str()).collect();
+            assert_eq!(names, profile.rules(), "{}", profile.name());
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The contract of the wire, held against every call of a drill: what a story and its clocks make of
+//! it. What the protocol itself fixes is its adapter's, in [`observe`].
+
+use std::collections::BTreeMap;
+
+use observe::{ClockKind, Observation, Recording, platform_connector::Contract};
+use platforms::NodeName;
+use scenarios::{Deed, MonitorDeed, Story};
+
+use crate::fits::{BATCH_SPREAD, Bench};
+
+/// The flag of the reference monitor that names its processing strategy.
+const STRATEGY_FLAG: &str = "--processing-strategy=";
+
+/// The strategy that a monitor states unless it is told otherwise (`lsd 12.1`).
+const DEFAULT_STRATEGY: &str = "EXECUTE_REMEDIATION";
+
+/// Something that breaks the contract: in which tick, what is wrong, and of which observation.
+pub(crate) struct Breach<'r> {
+    pub(crate) node: NodeName,
+    pub(crate) tick: u64,
+    pub(crate) what: String,
+    pub(crate) observation: Option<&'r Observation>,
+}
+
+/// Everything that breaks the contract, in order.
+pub(crate) fn breaches<'r>(
+    story: &Story,
+    bench: &Bench<'_>,
+    recording: &'r Recording,
+) -> Vec<Breach<'r>> {
+    let (checks, strategies) = (story.checks.names(), strategies(story));
+    let mut breaches = Vec::new();
+    let mut polled: BTreeMap<&NodeName, u64> = BTreeMap::new();
+    for (tick, monitors) in (0..).zip(&recording.ticks) {
+        for (name, monitor) in monitors.monitors.iter() {
+            let Some(node) = story.chair(name) else {
+                continue;
+            };
+            let contract = Contract {
+                node: node.as_str(),
+                checks: &checks,
+                strategies: &strategies,
+            };
+            let since = polled.get(node).map_or(0, |last| last + 1);
+            for call in &monitor.calls {
+                let broken = contract.breaches(call).into_iter();
+                let broken = broken.map(|breach| (breach.what, breach.observation));
+                let stamps = call.observations.iter().filter_map(|observation| {
+                    let what = wrong_stamp(bench, node, since..=tick, observation)?;
+                    Some((what, Some(observation)))
+                });
+                breaches.extend(broken.chain(stamps).map(|(what, observation)| Breach {
+                    node: node.clone(),
+                    tick,
+                    what,
+                    observation,
+                }));
+            }
+            if monitor.polls > 0 {
+                polled.insert(node, tick);
+            }
+        }
+    }
+    breaches
+}
+
+/// The strategies that a story's flags set, at its start or later.
+fn strategies(story: &Story) -> Vec<&str> {
+    fn named(flags: &[String]) -> Option<&str> {
+        let mut flags = flags.iter().rev();
+        flags.find_map(|flag| flag.strip_prefix(STRATEGY_FLAG))
+    }
+    let later = story.deeds().filter_map(|deed| match deed {
+        Deed::Monitor(_, MonitorDeed::Restart { flags, .. } | MonitorDeed::Start { flags }) => {
+            named(flags)
+        }
+        _ => None,
+    });
+    let first = named(&story.flags).unwrap_or(DEFAULT_STRATEGY);
+    std::iter::once(first).chain(later).collect()
+}
+
+/// A stamp is the time of the poll that found it: of this tick, or of an earlier one while no poll
+/// has ended since. A monitor with its own clock is only asked for a stamp.
+fn wrong_stamp(
+    bench: &Bench<'_>,
+    node: &NodeName,
+    ticks: std::ops::RangeInclusive<u64>,
+    observation: &Observation,
+) -> Option<String> {
+    let ns = observation.stamped_ns?;
+    if bench.descriptor.clock == ClockKind::Own {
+        return None;
+    }
+    let mut clocks = ticks.filter_map(|tick| {
+        let truth = bench.truth.ticks.get(usize::try_from(tick).ok()?)?;
+        truth.wall_ns(node)
+    });
+    let right = |wall_ns: u64| (wall_ns..=wall_ns + BATCH_SPREAD.as_ns()).contains(&ns);
+    (!clocks.any(right)).then(|| format!("generatedTimestamp {ns} ns is not the poll's time"))
+}

@@ -1,0 +1,129 @@
+//! What a first poll says of counters: a healthy event for each that is watched and can be read.
+//!
+//! The names are written here a second time, apart from the monitor's, so that a counter which the
+//! monitor forgot is missed. Source: NVSentinel, chart of the nic-health-monitor (the twelve) and
+//! `pkg/config/config.go` (the others). What a counter says later is the story's. Start at
+//! [`baseline`].
+
+use platforms::{LinkLayer, NodeName, PciAddress, SlotRef};
+use scenarios::{ChecksRun, Deed, MonitorDeed, Story};
+
+use director::FunctionFace;
+
+/// Counters of the port.
+const OF_PORT: [&str; 19] = [
+    "excessive_buffer_overrun_errors",
+    "implied_nak_seq_err",
+    "link_downed",
+    "link_error_recovery",
+    "local_ack_timeout_err",
+    "local_link_integrity_errors",
+    "out_of_sequence",
+    "packet_seq_err",
+    "port_rcv_discards",
+    "port_rcv_errors",
+    "port_rcv_remote_physical_errors",
+    "port_rcv_switch_relay_errors",
+    "port_xmit_discards",
+    "port_xmit_wait",
+    "req_transport_retries_exceeded",
+    "rnr_nak_retry_err",
+    "roce_slow_restart",
+    "symbol_error",
+    "symbol_error_fatal",
+];
+
+/// Counters of the interface, which are watched on Ethernet.
+const OF_NET: [&str; 6] = [
+    "carrier_changes",
+    "rx_crc_errors",
+    "rx_errors",
+    "rx_missed_errors",
+    "tx_carrier_errors",
+    "tx_errors",
+];
+
+/// Those that are watched only where a configuration names them.
+const OTHERS: [&str; 13] = [
+    "implied_nak_seq_err",
+    "out_of_sequence",
+    "packet_seq_err",
+    "port_rcv_discards",
+    "port_rcv_remote_physical_errors",
+    "port_rcv_switch_relay_errors",
+    "port_xmit_wait",
+    "req_transport_retries_exceeded",
+    "rx_crc_errors",
+    "rx_errors",
+    "rx_missed_errors",
+    "tx_carrier_errors",
+    "tx_errors",
+];
+
+/// A counter's file, where its name is not the file's: two counters read one file.
+const SYMBOL_ERROR_FATAL: (&str, &str) = ("symbol_error_fatal", "symbol_error");
+
+/// The counters of a function that a first poll may call healthy: each port's that can be read and
+/// is watched.
+pub(super) fn baseline(
+    story: &Story,
+    node: &NodeName,
+    pci: PciAddress,
+    function: &FunctionFace,
+) -> Vec<(SlotRef, &'static str)> {
+    if !matches!(story.checks, ChecksRun::Counters | ChecksRun::All) {
+        return Vec::new();
+    }
+    let chosen = chosen(story);
+    let is_watched = |counter: &&str| match &chosen {
+        None => !OTHERS.contains(counter),
+        Some(configs) => configs
+            .iter()
+            .any(|config| config.contains(&format!("\"{counter}\""))),
+    };
+    let listed = function.ports.iter().filter(|(_, face)| face.listed);
+    let mut told = Vec::new();
+    for (nth, (port, face)) in listed.enumerate() {
+        // The interface's counters are told of the device's first port.
+        let net = face.layer == LinkLayer::Ethernet && function.netdev.is_some() && nth == 0;
+        let of_net = OF_NET.into_iter().filter(|_| net);
+        for counter in OF_PORT.into_iter().chain(of_net).filter(is_watched) {
+            let (alias, file) = SYMBOL_ERROR_FATAL;
+            let file = if counter == alias { file } else { counter };
+            if function.unreadable.contains(&(*port, file.into())) {
+                continue;
+            }
+            let slot = SlotRef {
+                node: node.clone(),
+                pci,
+                port: *port,
+            };
+            told.push((slot, counter));
+        }
+    }
+    told
+}
+
+/// Whether the operator's configuration says which counters are watched; then the story says which
+/// of them must be healthy at first.
+pub(super) fn are_chosen(story: &Story) -> bool {
+    chosen(story).is_some()
+}
+
+/// The operator's configurations, at the start and later, if one of them speaks of counters.
+fn chosen(story: &Story) -> Option<Vec<&str>> {
+    let steps = story.given.iter().chain(&story.steps);
+    let later = steps
+        .flat_map(|step| &step.deeds)
+        .filter_map(|deed| match deed {
+            Deed::Monitor(_, MonitorDeed::Restart { config, .. }) => config.as_deref(),
+            _ => None,
+        });
+    let configs: Vec<&str> = std::iter::once(story.config.as_str())
+        .chain(later)
+        .collect();
+    let speak = configs
+        .iter()
+        .any(|config| config.contains("counterDetection"));
+    speak.then_some(configs)
+}

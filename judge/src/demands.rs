@@ -1,0 +1,434 @@
+//! What a story demands to be said, as single demands for events: baselines spelt out port by port,
+//! edges followed one by one, windows as wide as the monitor under test is known to need.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use platforms::{NodeName, SlotRef};
+use scenarios::{About, ChecksRun, EventPattern, Expectation, Story, Times, Tone, What, Window};
+use simfs::SimTime;
+
+use director::Faces;
+use observe::Recording;
+
+use crate::{
+    assign::Room,
+    counters,
+    fits::{Bench, state_check},
+};
+
+/// A demand for an event.
+#[derive(Clone, Debug)]
+pub(crate) struct Demand<'a> {
+    /// The expectation that it comes from.
+    pub(crate) expectation: &'a Expectation,
+    /// On which node.
+    pub(crate) node: NodeName,
+    /// In which ticks.
+    pub(crate) window: Window,
+    /// What it is like.
+    pub(crate) pattern: Cow<'a, EventPattern>,
+    /// How many accepted events it claims.
+    pub(crate) room: Room,
+    /// How many attempts it wants, accepted or not.
+    pub(crate) attempts: usize,
+    /// Its ordered group and its place in it.
+    pub(crate) in_order: Option<(u32, u32)>,
+}
+
+/// Ordered groups that follow edges have numbers from here on; a story's own are far below.
+const EDGE_GROUPS: u32 = 1 << 24;
+
+/// The patience where no flag says otherwise (`--escalate-after`).
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Something about a story that cannot be demanded, because the world did not do it.
+pub(crate) struct Mismatch<'a> {
+    pub(crate) expectation: &'a Expectation,
+    pub(crate) what: String,
+}
+
+/// The demands of a story, in its order.
+pub(crate) fn demands<'a>(
+    story: &'a Story,
+    bench: &Bench<'_>,
+    recording: &Recording,
+) -> (Vec<Demand<'a>>, Vec<Mismatch<'a>>) {
+    let (mut demands, mut mismatches) = (Vec::new(), Vec::new());
+    for expectation in &story.expectations {
+        let nodes = story
+            .chairs
+            .iter()
+            .filter(|node| is_meant(expectation, node));
+        for node in nodes {
+            match &expectation.what {
+                What::Say {
+                    event,
+                    times,
+                    said,
+                    in_order,
+                } => {
+                    demands.push(say(
+                        expectation,
+                        node,
+                        event,
+                        *times,
+                        *said,
+                        *in_order,
+                        bench,
+                    ));
+                }
+                What::FollowEdges {
+                    slot,
+                    times,
+                    within_polls,
+                    down,
+                    up,
+                } => {
+                    let falls = follow(
+                        expectation,
+                        slot,
+                        *times,
+                        *within_polls,
+                        [down.as_deref(), up.as_deref()],
+                        bench,
+                        recording,
+                        &mut demands,
+                    );
+                    if falls != *times {
+                        let what = format!(
+                            "polls could see {slot} go down {falls} times, not {times} times"
+                        );
+                        mismatches.push(Mismatch { expectation, what });
+                    }
+                }
+                What::Baseline {
+                    fresh,
+                    except,
+                    in_order,
+                } => {
+                    let first = demands.len();
+                    baseline(
+                        story,
+                        expectation,
+                        node,
+                        *fresh,
+                        except,
+                        bench,
+                        recording,
+                        &mut demands,
+                    );
+                    for demand in &mut demands[first..] {
+                        demand.in_order = *in_order;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    (demands, mismatches)
+}
+
+/// Whether an expectation is about a node: the one it names, else the one that its subject is on,
+/// else every one.
+pub(crate) fn is_meant(expectation: &Expectation, node: &NodeName) -> bool {
+    if let Some(named) = &expectation.node {
+        return named == node;
+    }
+    let subject = match &expectation.what {
+        What::Say { event, .. } => match &event.about {
+            About::Port(slot) => Some(&slot.node),
+            About::Device(node, _) | About::Card(node, _) => Some(node),
+            About::NamedPort(..) | About::NamedDevice(_) | About::Check => None,
+        },
+        What::FollowEdges { slot, .. } => Some(&slot.node),
+        _ => None,
+    };
+    subject.is_none_or(|subject| subject == node)
+}
+
+fn say<'a>(
+    expectation: &'a Expectation,
+    node: &NodeName,
+    event: &'a EventPattern,
+    times: Times,
+    said: bool,
+    in_order: Option<(u32, u32)>,
+    bench: &Bench<'_>,
+) -> Demand<'a> {
+    let least = usize::try_from(times.at_least).unwrap_or(usize::MAX);
+    let most = usize::try_from(times.at_most).unwrap_or(usize::MAX);
+    let later = match (&event.about, event.tone) {
+        (About::Device(..) | About::NamedDevice(_), Tone::Fatal) => {
+            u64::from(bench.descriptor.differences.disappearance_polls) - 1
+        }
+        _ => 0,
+    };
+    let window = Window {
+        from: expectation.window.from,
+        to: expectation.window.to.saturating_add(later),
+    };
+    let room = Room {
+        at_least: if said { 0 } else { least },
+        at_most: most,
+    };
+    let attempts = if said { least } else { 0 };
+    Demand {
+        expectation,
+        node: node.clone(),
+        window,
+        pattern: Cow::Borrowed(event),
+        room,
+        attempts,
+        in_order,
+    }
+}
+
+/// One demand for each edge that a poll can see; how many of them were falling.
+#[expect(clippy::too_many_arguments, reason = "the parts of one expectation")]
+fn follow<'a>(
+    expectation: &'a Expectation,
+    slot: &SlotRef,
+    times: u32,
+    within_polls: u32,
+    [down, up]: [Option<&'a EventPattern>; 2],
+    bench: &Bench<'_>,
+    recording: &Recording,
+    demands: &mut Vec<Demand<'a>>,
+) -> u32 {
+    let group = EDGE_GROUPS + u32::try_from(demands.len()).unwrap_or(0);
+    let (mut falls, mut edges, mut healthy) = (0, 0, true);
+    for tick in polled(recording, &slot.node) {
+        let now =
+            faces(bench, &slot.node, tick).is_some_and(|faces| faces.healthy(slot.pci, slot.port));
+        let was = std::mem::replace(&mut healthy, now);
+        if was == now || tick < expectation.window.from {
+            continue;
+        }
+        if !now && falls == times {
+            break;
+        }
+        falls += u32::from(!now);
+        let Some(pattern) = (if now { up } else { down }) else {
+            continue;
+        };
+        demands.push(Demand {
+            expectation,
+            node: slot.node.clone(),
+            window: Window {
+                from: tick,
+                to: tick + u64::from(within_polls),
+            },
+            pattern: Cow::Borrowed(pattern),
+            room: Room {
+                at_least: 1,
+                at_most: 1,
+            },
+            attempts: 0,
+            in_order: Some((group, edges)),
+        });
+        edges += 1;
+    }
+    falls
+}
+
+/// One demand for each healthy event of a first poll.
+#[expect(clippy::too_many_arguments, reason = "the parts of one expectation")]
+fn baseline<'a>(
+    story: &Story,
+    expectation: &'a Expectation,
+    node: &NodeName,
+    fresh: bool,
+    except: &[SlotRef],
+    bench: &Bench<'_>,
+    recording: &Recording,
+    demands: &mut Vec<Demand<'a>>,
+) {
+    let first = polled(recording, node).find(|tick| *tick >= expectation.window.from);
+    let tick = first
+        .unwrap_or(expectation.window.from)
+        .min(expectation.window.to);
+    let Some(faces) = faces(bench, node, tick) else {
+        return;
+    };
+    let window = expectation.window;
+    // What is not healthy yet is told once it is: nobody knows what an earlier life left faulty.
+    let first_time = |holds: &dyn Fn(&Faces) -> bool| {
+        let mut later = polled(recording, node).filter(|later| *later >= tick);
+        later.find(|later| self::faces(bench, node, *later).is_some_and(holds))
+    };
+    let mut healthy = |pattern: EventPattern, at_least: usize, window: Window| {
+        demands.push(Demand {
+            expectation,
+            node: node.clone(),
+            window,
+            pattern: Cow::Owned(pattern),
+            room: Room {
+                at_least,
+                at_most: 1,
+            },
+            attempts: 0,
+            in_order: None,
+        });
+    };
+    for (pci, function) in faces.watched() {
+        for (slot, counter) in counters::baseline(story, node, pci, function) {
+            let mut pattern = is_healthy(About::Port(slot), None);
+            pattern.counter = Some(counter.to_owned());
+            healthy(pattern, usize::from(!counters::are_chosen(story)), window);
+        }
+    }
+    let mut demand = |about: About, check: Option<&str>, at_least: usize, window: Window| {
+        healthy(is_healthy(about, check), at_least, window);
+    };
+    let differences = &bench.descriptor.differences;
+    if differences.baseline_clear {
+        for check in story.checks.names() {
+            demand(About::Check, Some(check), 0, window);
+        }
+    }
+    if !matches!(story.checks, ChecksRun::State | ChecksRun::All) {
+        return;
+    }
+    let excepted = |slot: &SlotRef| except.contains(slot);
+    let mut excepted_cards = Vec::new();
+    for (pci, function) in faces.watched() {
+        let slots = function.ports.keys().map(|port| SlotRef {
+            node: node.clone(),
+            pci,
+            port: *port,
+        });
+        let mut whole = !function.ports.is_empty();
+        for slot in slots {
+            let healthy = faces.healthy(pci, slot.port);
+            whole &= healthy && !excepted(&slot);
+            if excepted(&slot) {
+                excepted_cards.push(pci.card());
+            } else if healthy {
+                demand(About::Port(slot), None, 1, window);
+            }
+        }
+        if fresh && differences.baseline_devices {
+            let about = About::Device(node.clone(), pci);
+            if whole {
+                demand(about, None, 1, window);
+            } else if let Some(from) = first_time(&|faces: &Faces| faces.is_whole(pci)) {
+                demand(about, None, 0, Window { from, to: u64::MAX });
+            }
+        }
+    }
+    if !fresh || !differences.baseline_cards {
+        return;
+    }
+    for card in faces.cards() {
+        let check = Some(state_check(card.layer));
+        let about = About::Card(node.clone(), card.pci);
+        let excepted = excepted_cards.contains(&card.pci.card());
+        let at_once = !excepted && !faces.is_card_waiting(&card.pci.card());
+        if at_once && faces.meets_peers(&card) {
+            demand(about, check, 1, window);
+        } else if let Some(from) = first_time(&|faces: &Faces| faces.meets_peers(&card)) {
+            // Its ports wait out the patience, and the card with them; undisturbed, no longer.
+            let late = tick + patience_ticks(story) + 1;
+            let disturbed = excepted
+                || story
+                    .steps
+                    .iter()
+                    .any(|step| step.at <= story.tick.times(late));
+            let due = from <= tick && !disturbed && late < recording.ticks.len() as u64;
+            let to = if due { late } else { u64::MAX };
+            demand(about, check, usize::from(due), Window { from, to });
+        }
+    }
+}
+
+/// The event that says of somebody that it is healthy.
+fn is_healthy(about: About, check: Option<&str>) -> EventPattern {
+    EventPattern {
+        tone: Tone::Healthy,
+        about,
+        check: check.map(str::to_owned),
+        message: BTreeMap::new(),
+        stamped_from: None,
+        stamped_to: None,
+        error_codes: None,
+        counter: None,
+    }
+}
+
+/// The patience with ports that may still be on their way up (`--escalate-after`), in ticks.
+fn patience_ticks(story: &Story) -> u64 {
+    let given = story
+        .flags
+        .iter()
+        .rev()
+        .find_map(|flag| flag.strip_prefix("--escalate-after="));
+    let patience = given
+        .and_then(|text| humantime::parse_duration(text).ok())
+        .unwrap_or(PATIENCE);
+    let ns = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
+    SimTime::from_ns(ns).div_ceil(story.tick)
+}
+
+/// The ticks in which a poll of this node ended.
+fn polled(recording: &Recording, node: &NodeName) -> impl Iterator<Item = u64> {
+    let ended = move |tick: &observe::Tick| {
+        tick.monitors
+            .get(node.as_str())
+            .is_some_and(|chair| chair.polls > 0)
+    };
+    (0..)
+        .zip(&recording.ticks)
+        .filter(move |(_, tick)| ended(tick))
+        .map(|(tick, _)| tick)
+}
+
+fn faces<'a>(bench: &Bench<'a>, node: &NodeName, tick: u64) -> Option<&'a Faces> {
+    let truth = bench.truth.ticks.get(usize::try_from(tick).ok()?)?;
+    Some(&truth.nodes.get(node)?.faces)
+}
+
+impl Demand<'_> {
+    /// The demand in one readable line.
+    pub(crate) fn line(&self, bench: &Bench<'_>) -> String {
+        let pattern = &self.pattern;
+        let tone = match pattern.tone {
+            Tone::Fatal => "fatal",
+            Tone::NonFatal => "nonfatal",
+            Tone::Healthy => "healthy",
+        };
+        let mut line = format!("{tone} ");
+        line.push_str(&bench.told(&pattern.about, &self.node, self.window.from));
+        if let Some(check) = &pattern.check {
+            line.push_str(&format!(" {check}"));
+        }
+        if let Some(counter) = &pattern.counter {
+            line.push_str(&format!(" [{counter}]"));
+        }
+        for (layer, message) in &pattern.message {
+            line.push_str(&format!(" {layer}: \"{message}\""));
+        }
+        if let Some(from) = pattern.stamped_from {
+            line.push_str(&format!(", stamped at {from} or later"));
+        }
+        if let Some(to) = pattern.stamped_to {
+            line.push_str(&format!(", stamped at {to} or earlier"));
+        }
+        let least = self.room.at_least.max(self.attempts);
+        let times = match (least, self.room.at_most) {
+            (1, 1) => String::new(),
+            (least, most) if least == most => format!(", {least} times"),
+            (least, most) if most >= u32::MAX as usize => format!(", at least {least} times"),
+            (least, most) => format!(", {least} to {most} times"),
+        };
+        let attempted = if self.attempts > 0 { ", attempted" } else { "" };
+        let Window { from, to } = self.window;
+        let when = if from == to {
+            format!("in poll {from}")
+        } else {
+            format!("in polls {from} to {to}")
+        };
+        format!("{line}{times}{attempted}, {when}")
+    }
+}

@@ -1,0 +1,441 @@
+//! Expectations that are not about one event: exits, log lines, numbers, the state file, silence.
+
+use std::collections::BTreeMap;
+
+use platforms::NodeName;
+use scenarios::{About, Expectation, FileRef, MetricIs, StateFileIs, Times, What};
+
+use director::STATE_FILE;
+use observe::{Answers, Broken, ClockKind, Exit, MonitorTick, Recording, Series, Vocabulary};
+
+use crate::{
+    cluster_facts,
+    consequences::Consequences,
+    demands::is_meant,
+    fits::{Bench, like},
+    links, loads,
+    said::Said,
+};
+
+/// How an expectation stands.
+pub(crate) enum Outcome {
+    /// It holds.
+    Holds,
+    /// It does not: what was expected, what came, and in which tick it went wrong, if it was one.
+    Fails {
+        expected: String,
+        came: Vec<String>,
+        at: Option<u64>,
+    },
+    /// This monitor's descriptor says that it does not apply.
+    NotJudged,
+}
+
+impl Outcome {
+    /// The same, wrong in this tick.
+    pub(super) fn wrong_in(self, tick: Option<u64>) -> Self {
+        match self {
+            Self::Fails { expected, came, .. } => Self::Fails {
+                expected,
+                came,
+                at: tick,
+            },
+            other => other,
+        }
+    }
+}
+
+/// How an expectation that is not about one event stands on a node; `None` if it is about events.
+pub(crate) fn standing(
+    expectation: &Expectation,
+    node: &NodeName,
+    bench: &Bench<'_>,
+    recording: &Recording,
+    said: &[(Said<'_>, bool)],
+    made: &Consequences,
+) -> Option<Outcome> {
+    if !is_meant(expectation, node) {
+        return None;
+    }
+    let window = expectation.window;
+    let ticks = || {
+        (0..)
+            .zip(&recording.ticks)
+            .filter(|(tick, _)| (window.from..=window.to).contains(tick))
+    };
+    let chairs =
+        || ticks().filter_map(|(tick, all)| Some((tick, &**all.monitors.get(node.as_str())?)));
+    let own_texts = bench.descriptor.texts == Vocabulary::Own;
+    // Rules look at texts and at the distances of stamps.
+    let own_words = own_texts || bench.descriptor.clock == ClockKind::Own;
+    let own_state = bench.descriptor.state_file == Vocabulary::Own;
+    Some(match &expectation.what {
+        What::Say { .. } | What::FollowEdges { .. } | What::Baseline { .. } => return None,
+        What::Nothing {
+            about,
+            said: attempts,
+        } => nothing(about, *attempts, bench, node, window, said),
+        What::Exit { code } => exit(*code, chairs()),
+        What::Log { .. } | What::NoLog { .. } if own_texts => Outcome::NotJudged,
+        What::Log { contains } => {
+            let found = lines(chairs()).any(|line| holds(contains, line));
+            check(
+                found,
+                || format!("a log line with \"{contains}\""),
+                || tail(lines(chairs())),
+            )
+        }
+        What::NoLog { contains } => {
+            let found: Vec<String> = lines(chairs())
+                .filter(|line| holds(contains, line))
+                .map(str::to_owned)
+                .collect();
+            check(
+                found.is_empty(),
+                || format!("no log line with \"{contains}\""),
+                || found,
+            )
+        }
+        What::Polls(count) => {
+            let polls: u64 = chairs().map(|(_, chair)| u64::from(chair.polls)).sum();
+            check(
+                polls == *count,
+                || format!("{count} polls"),
+                || vec![format!("{polls} polls")],
+            )
+        }
+        What::Calls { count } => {
+            let calls = chairs()
+                .map(|(_, chair)| chair.calls.len() as u64)
+                .sum::<u64>();
+            check(
+                calls == *count,
+                || format!("{count} calls"),
+                || vec![format!("{calls} calls")],
+            )
+        }
+        What::StateFile(StateFileIs::Valid | StateFileIs::Holds { .. }) if own_state => {
+            Outcome::NotJudged
+        }
+        What::StateFile(is) => state_file(is, node, window.from, window.to, recording),
+        What::Reads { .. } if own_texts => Outcome::NotJudged,
+        What::Reads { file, times } => reads(file, *times, bench, node, chairs()),
+        What::Metric { .. } if bench.descriptor.metrics.is_none() => Outcome::NotJudged,
+        What::Healthz { .. } if bench.descriptor.healthz.is_none() => Outcome::NotJudged,
+        What::Metric { name, labels, is } => {
+            let told = answers(node, window.to, recording);
+            metric(
+                name,
+                labels,
+                *is,
+                told.and_then(|told| told.metrics.as_deref()),
+            )
+        }
+        What::Healthz { status } => {
+            let told = answers(node, window.to, recording).and_then(|told| told.healthz);
+            check(
+                told == Some(*status),
+                || format!("{status} from `/healthz`"),
+                || vec![told.map_or_else(|| "no answer".to_owned(), |told| told.to_string())],
+            )
+        }
+        What::Link { slot, here, there } => links::standing(slot, here, there, window, bench.truth),
+        What::Lnet(is) => loads::lnet(is, window, bench.truth),
+        What::Workload(is) => loads::workload(is, window, bench.truth),
+        What::Verdict {
+            workload,
+            verdict,
+            lead,
+        } => {
+            let found = loads::verdict_on(
+                workload,
+                expectation.node.as_ref(),
+                bench.story,
+                bench.truth,
+                recording,
+            );
+            loads::verdict(workload, *verdict, *lead, found)
+        }
+        What::Condition(is) => cluster_facts::condition(is, node, window, bench, made),
+        What::Cordoned(is) => cluster_facts::cordoned(*is, node, window, made),
+        What::Uncordoned(is) => cluster_facts::uncordoned(*is, node, window, made),
+        What::Rule(_) | What::RulesSilent if own_words => Outcome::NotJudged,
+        What::Rule(is) => cluster_facts::rule(is, expectation.node.as_ref(), window, bench, made),
+        What::RulesSilent => cluster_facts::rules_silent(window, made),
+        What::StuckInKernel => {
+            let stuck = matches!(recording.broken, Some(Broken::StuckInKernel { .. }));
+            check(
+                stuck,
+                || "a monitor that is stuck in the kernel".to_owned(),
+                || vec!["it could be ended".to_owned()],
+            )
+        }
+    })
+}
+
+pub(super) fn check(
+    holds: bool,
+    expected: impl FnOnce() -> String,
+    came: impl FnOnce() -> Vec<String>,
+) -> Outcome {
+    if holds {
+        Outcome::Holds
+    } else {
+        Outcome::Fails {
+            expected: expected(),
+            came: came(),
+            at: None,
+        }
+    }
+}
+
+/// Silence: nothing unclaimed in the window that is about these. Without attempts the rule that
+/// every accepted event is claimed says the same; with them, refused calls count too.
+fn nothing(
+    about: &[About],
+    attempts: bool,
+    bench: &Bench<'_>,
+    node: &NodeName,
+    window: scenarios::Window,
+    said: &[(Said<'_>, bool)],
+) -> Outcome {
+    let heard: Vec<String> = said
+        .iter()
+        .filter(|(said, claimed)| {
+            let subject = about.is_empty()
+                || about
+                    .iter()
+                    .any(|about| bench.names_subject(about, node, said.tick, said.event));
+            !claimed
+                && said.node == node
+                && (window.from..=window.to).contains(&said.tick)
+                && (attempts && !said.accepted)
+                && subject
+        })
+        .map(|(said, _)| said.line())
+        .collect();
+    check(
+        heard.is_empty(),
+        || "nothing, not even an attempt".to_owned(),
+        || heard,
+    )
+}
+
+fn exit<'a>(code: i32, chairs: impl Iterator<Item = (u64, &'a MonitorTick)>) -> Outcome {
+    let exits: Vec<(u64, Exit)> = chairs
+        .flat_map(|(tick, chair)| chair.exits.iter().map(move |exit| (tick, *exit)))
+        .collect();
+    let found = exits.iter().any(|(_, exit)| *exit == Exit::Code(code));
+    let told = |(tick, exit): &(u64, Exit)| match exit {
+        Exit::Code(code) => format!("poll {tick}: exit code {code}"),
+        Exit::Signal(signal) => format!("poll {tick}: ended by signal {signal}"),
+    };
+    check(
+        found,
+        || format!("exit code {code}"),
+        || exits.iter().map(told).collect(),
+    )
+}
+
+fn lines<'a>(
+    chairs: impl Iterator<Item = (u64, &'a MonitorTick)>,
+) -> impl Iterator<Item = &'a str> {
+    chairs.flat_map(|(_, chair)| chair.log.iter().map(String::as_str))
+}
+
+/// Whether a line contains a text in which `…` stands for anything.
+fn holds(contains: &str, line: &str) -> bool {
+    like(&format!("…{contains}…"), line)
+}
+
+/// The last few lines.
+fn tail<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
+    const LAST: usize = 8;
+    let lines: Vec<&str> = lines.collect();
+    lines[lines.len().saturating_sub(LAST)..]
+        .iter()
+        .map(|line| (*line).to_owned())
+        .collect()
+}
+
+fn state_file(
+    is: &StateFileIs,
+    node: &NodeName,
+    from: u64,
+    to: u64,
+    recording: &Recording,
+) -> Outcome {
+    let at = |tick: u64| {
+        let tick = recording.ticks.get(usize::try_from(tick).ok()?)?;
+        tick.monitors.get(node.as_str())?.state_file.as_deref()
+    };
+    let last = (recording.ticks.len() as u64).saturating_sub(1);
+    let end = at(to.min(last));
+    let told = || {
+        vec![end.map_or_else(
+            || "no state file".to_owned(),
+            |bytes| format!("the state file is {}", String::from_utf8_lossy(bytes)),
+        )]
+    };
+    match is {
+        StateFileIs::Unchanged => {
+            let start = from.checked_sub(1).and_then(at);
+            check(
+                start == end,
+                || "an unchanged state file".to_owned(),
+                || {
+                    let before = start.map_or_else(|| "absent".into(), String::from_utf8_lossy);
+                    let mut came = told();
+                    came.push(format!("before: {before}"));
+                    came
+                },
+            )
+        }
+        StateFileIs::Absent => check(end.is_none(), || "no state file".to_owned(), told),
+        StateFileIs::Valid => {
+            let valid =
+                end.is_some_and(|bytes| serde_json::from_slice::<serde_json::Value>(bytes).is_ok());
+            check(valid, || "a state file that is JSON".to_owned(), told)
+        }
+        StateFileIs::Holds { member, equals } => {
+            let json =
+                end.and_then(|bytes| serde_json::from_slice::<serde_json::Value>(bytes).ok());
+            let value = json.as_ref().and_then(|json| member_of(json, member));
+            let wanted = serde_json::from_str::<serde_json::Value>(equals).ok();
+            check(
+                value.is_some() && value == wanted.as_ref(),
+                || format!("a state file with `{member}` equal to {equals}"),
+                told,
+            )
+        }
+    }
+}
+
+/// What a monitor answered at the end of a tick.
+fn answers<'a>(node: &NodeName, tick: u64, recording: &'a Recording) -> Option<&'a Answers> {
+    let tick = recording.ticks.get(usize::try_from(tick).ok()?)?;
+    Some(&tick.monitors.get(node.as_str())?.answers)
+}
+
+/// A metric: the sum of its values that have these labels, or that there is none.
+fn metric(
+    name: &str,
+    labels: &BTreeMap<String, String>,
+    is: MetricIs,
+    told: Option<&[Series]>,
+) -> Outcome {
+    let has_name = |series: &&Series| series.name == name;
+    let has_labels = |series: &&Series| {
+        let mut wanted = labels.iter();
+        wanted.all(|(name, text)| series.labels.get(name) == Some(text))
+    };
+    let values: Vec<f64> = told
+        .into_iter()
+        .flatten()
+        .filter(has_name)
+        .filter(has_labels)
+        .map(|series| series.value)
+        .collect();
+    let sum: f64 = values.iter().sum();
+    let (holds, expected) = match is {
+        MetricIs::Absent => (told.is_some() && values.is_empty(), "no value".to_owned()),
+        MetricIs::Within { least, most } => {
+            let is_least = sum >= least as f64;
+            let is_most = most == u64::MAX || sum <= most as f64;
+            let bounds = match (least, most) {
+                (least, most) if least == most => least.to_string(),
+                (least, u64::MAX) => format!("at least {least}"),
+                (least, most) => format!("{least} to {most}"),
+            };
+            (!values.is_empty() && is_least && is_most, bounds)
+        }
+    };
+    let wanted: Vec<String> = labels
+        .iter()
+        .map(|(name, text)| format!("{name}={text:?}"))
+        .collect();
+    check(
+        holds,
+        || format!("{name}{{{}}}: {expected}", wanted.join(",")),
+        || match told {
+            None => vec!["no answer from `/metrics`".to_owned()],
+            Some(told) => {
+                let near: Vec<String> = told.iter().filter(has_name).map(Series::line).collect();
+                if near.is_empty() {
+                    vec![format!("no value of {name}")]
+                } else {
+                    near
+                }
+            }
+        },
+    )
+}
+
+/// A member by its dotted path; numbers index lists.
+fn member_of<'a>(json: &'a serde_json::Value, path: &str) -> Option<&'a serde_json::Value> {
+    path.split('.').try_fold(json, |at, part| match at {
+        serde_json::Value::Array(items) => items.get(part.parse::<usize>().ok()?),
+        at => at.get(part),
+    })
+}
+
+fn reads<'a>(
+    file: &FileRef,
+    times: Times,
+    bench: &Bench<'_>,
+    node: &NodeName,
+    chairs: impl Iterator<Item = (u64, &'a MonitorTick)>,
+) -> Outcome {
+    let mut count = 0;
+    for (tick, chair) in chairs {
+        let patterns = patterns(file, bench, node, tick);
+        count += chair
+            .reads
+            .iter()
+            .filter(|line| {
+                let path = line
+                    .split(' ')
+                    .nth(1)
+                    .unwrap_or_default()
+                    .trim_end_matches(':');
+                patterns.iter().any(|pattern| pattern.matches(path))
+            })
+            .count();
+    }
+    let (least, most) = (times.at_least as usize, times.at_most as usize);
+    check(
+        (least..=most).contains(&count),
+        || format!("{least} to {most} reads of that file"),
+        || vec![format!("{count} reads")],
+    )
+}
+
+/// The names that a file has in a tick's trace.
+fn patterns(file: &FileRef, bench: &Bench<'_>, node: &NodeName, tick: u64) -> Vec<simfs::Pattern> {
+    use platforms::CLASS_INFINIBAND;
+    let truth = usize::try_from(tick)
+        .ok()
+        .and_then(|tick| bench.truth.ticks.get(tick)?.nodes.get(node));
+    let named = |pci: &platforms::PciAddress, below: String| -> Vec<String> {
+        let faces = truth
+            .into_iter()
+            .flat_map(|truth| [&truth.faces, &truth.after]);
+        let names = faces.filter_map(|faces| Some(faces.0.get(pci)?.name.clone()));
+        let mut paths: Vec<String> = names
+            .map(|name| {
+                format!("{CLASS_INFINIBAND}/{name}/{below}")
+                    .trim_end_matches('/')
+                    .to_owned()
+            })
+            .collect();
+        paths.dedup();
+        paths
+    };
+    let paths = match file {
+        FileRef::Path(path) => vec![path.clone()],
+        FileRef::Port(slot, below) => named(&slot.pci, format!("ports/{}/{below}", slot.port)),
+        FileRef::Device(_, pci, below) => named(pci, below.clone()),
+        FileRef::StateFile => vec![format!("{STATE_FILE}*")],
+    };
+    paths.iter().map(|path| simfs::Pattern::new(path)).collect()
+}

@@ -1,0 +1,411 @@
+//! Whether an event is the one that a pattern describes.
+
+use std::collections::BTreeSet;
+
+use platforms::{
+    DeviceName, LinkLayer, NodeName, PciAddress, PortNumber, SlotRef, WORLD_START_WALL_NS,
+};
+use proto::{Check, Layer};
+use scenarios::{About, EventPattern, Story, Tone};
+use simfs::SimTime;
+
+use director::{Faces, FunctionFace, PortFace, Truth};
+use observe::{ClockKind, Descriptor, Observation, Severity, Subject, Vocabulary};
+
+/// The truth and the monitor that an event is held against.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bench<'a> {
+    pub(crate) story: &'a Story,
+    pub(crate) truth: &'a Truth,
+    pub(crate) descriptor: &'a Descriptor,
+}
+
+/// The state check of a link layer (`lsd 13.1`).
+pub(crate) fn state_check(layer: LinkLayer) -> &'static str {
+    Check::state(table_layer(layer)).name()
+}
+
+/// The counter check of a link layer (`lsd 12.1`).
+pub(crate) fn counter_check(layer: LinkLayer) -> &'static str {
+    Check::degradation(table_layer(layer)).name()
+}
+
+/// The link layer that a check is about; `None` for a check that is not in the table.
+pub(crate) fn layer_of_check(check: &str) -> Option<LinkLayer> {
+    Some(match Check::parse(check)?.layer() {
+        Layer::InfiniBand => LinkLayer::InfiniBand,
+        Layer::Ethernet => LinkLayer::Ethernet,
+    })
+}
+
+/// A link layer as the table of checks has it.
+fn table_layer(layer: LinkLayer) -> Layer {
+    match layer {
+        LinkLayer::InfiniBand => Layer::InfiniBand,
+        LinkLayer::Ethernet => Layer::Ethernet,
+    }
+}
+
+impl<'a> Bench<'a> {
+    /// Whether the event, received in this tick on this node, is the one described.
+    pub(crate) fn fits(
+        &self,
+        pattern: &EventPattern,
+        node: &NodeName,
+        tick: u64,
+        event: &Observation,
+    ) -> bool {
+        // What is told without the truth comes first.
+        pattern
+            .error_codes
+            .as_ref()
+            .is_none_or(|codes| *codes == event.codes)
+            && pattern
+                .counter
+                .as_ref()
+                .is_none_or(|counter| event.codes == [counter.as_str()])
+            && self.names_subject(&pattern.about, node, tick, event)
+            && self.is_check(pattern, node, tick, event)
+            && self.has_tone(pattern, node, tick, event)
+            && self.says(pattern, node, tick, event)
+            && self.is_stamped(pattern, event)
+    }
+
+    /// Whether the event's entities are the subject's.
+    pub(crate) fn names_subject(
+        &self,
+        about: &About,
+        node: &NodeName,
+        tick: u64,
+        event: &Observation,
+    ) -> bool {
+        let bears = |pci: PciAddress, name: &str| {
+            self.names(node, pci, tick)
+                .any(|borne| borne.as_str() == name)
+        };
+        match (about, &event.subject) {
+            (About::Port(slot), Subject::Port { device, port }) => {
+                slot.node == *node && bears(slot.pci, device) && *port == slot.port.to_string()
+            }
+            (About::Device(of, pci), Subject::Device(name) | Subject::Card(name)) => {
+                of == node && bears(*pci, name)
+            }
+            (About::Card(of, pci), Subject::Device(name) | Subject::Card(name)) => {
+                of == node && *name == pci.card()
+            }
+            (About::NamedPort(name, number), Subject::Port { device, port }) => {
+                device == name.as_str() && *port == number.to_string()
+            }
+            (About::NamedDevice(name), Subject::Device(named) | Subject::Card(named)) => {
+                named == name.as_str()
+            }
+            (About::Check, Subject::Node) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether an entry of a node condition names the subject, and nothing more of it.
+    pub(crate) fn names_entry(
+        &self,
+        about: &About,
+        node: &NodeName,
+        tick: u64,
+        entry: &str,
+    ) -> bool {
+        let has = |kind: &str, value: &str| entry.contains(&format!("{kind}:{value} "));
+        let is_port = |port: PortNumber| has("NICPort", &port.to_string());
+        let borne = |pci| {
+            self.names(node, pci, tick)
+                .any(|name| has("NIC", name.as_str()))
+        };
+        let is_device = !entry.contains("NICPort:");
+        match about {
+            About::Port(slot) => slot.node == *node && borne(slot.pci) && is_port(slot.port),
+            About::Device(of, pci) => of == node && borne(*pci) && is_device,
+            About::Card(of, pci) => of == node && has("NIC", &pci.card()),
+            About::NamedPort(name, port) => has("NIC", name.as_str()) && is_port(*port),
+            About::NamedDevice(name) => has("NIC", name.as_str()) && is_device,
+            About::Check => !entry.contains("NIC:"),
+        }
+    }
+
+    /// A subject as its events name it in a tick.
+    pub(crate) fn told(&self, about: &About, node: &NodeName, tick: u64) -> String {
+        let name = |pci: PciAddress| {
+            let name = self.names(node, pci, tick).next();
+            name.map_or_else(|| pci.to_string(), ToString::to_string)
+        };
+        match about {
+            About::Port(slot) => format!("NIC={} NICPort={}", name(slot.pci), slot.port),
+            About::Device(_, pci) => format!("NIC={}", name(*pci)),
+            About::Card(_, pci) => format!("NIC={}", pci.card()),
+            About::NamedPort(name, port) => format!("NIC={name} NICPort={port}"),
+            About::NamedDevice(name) => format!("NIC={name}"),
+            About::Check => "(whole check)".to_owned(),
+        }
+    }
+
+    fn is_check(
+        &self,
+        pattern: &EventPattern,
+        node: &NodeName,
+        tick: u64,
+        event: &Observation,
+    ) -> bool {
+        if let Some(check) = &pattern.check {
+            return event.check.as_ref() == Some(check);
+        }
+        let check_of = match pattern.counter {
+            Some(_) => counter_check,
+            None => state_check,
+        };
+        let layers = self.layers(&pattern.about, node, tick);
+        // A name that no device ever bore, such as a card's, may be of either layer.
+        let named = matches!(
+            pattern.about,
+            About::Check | About::NamedPort(..) | About::NamedDevice(_)
+        );
+        named && layers.is_empty()
+            || layers
+                .into_iter()
+                .any(|layer| event.check.as_deref() == Some(check_of(layer)))
+    }
+
+    fn has_tone(
+        &self,
+        pattern: &EventPattern,
+        node: &NodeName,
+        tick: u64,
+        event: &Observation,
+    ) -> bool {
+        let tone = match pattern.tone {
+            Tone::Fatal if self.is_milder(&pattern.about, node, tick) => Tone::NonFatal,
+            tone => tone,
+        };
+        event.severity == severity_of(tone)
+    }
+
+    /// Whether this monitor says non-fatal where the reference monitor says fatal.
+    fn is_milder(&self, about: &About, node: &NodeName, tick: u64) -> bool {
+        use platforms::PhysState;
+        let About::Port(slot) = about else {
+            return false;
+        };
+        self.descriptor.differences.infiniband_polling_nonfatal
+            && self.port(slot, tick).is_some_and(|port| {
+                slot.node == *node
+                    && port.layer == LinkLayer::InfiniBand
+                    && port.phys_state == PhysState::POLLING
+            })
+    }
+
+    fn says(
+        &self,
+        pattern: &EventPattern,
+        node: &NodeName,
+        tick: u64,
+        event: &Observation,
+    ) -> bool {
+        if self.descriptor.texts == Vocabulary::Own {
+            return true;
+        }
+        let layer = event.check.as_deref().and_then(layer_of_check);
+        let Some(text) = layer.and_then(|layer| pattern.message.get(&layer)) else {
+            return true;
+        };
+        let nic = event.subject.nic().unwrap_or_default();
+        let port = event.subject.port().unwrap_or_default();
+        let subject = self.subject(&pattern.about, node, tick);
+        let face = subject.map(|(_, face)| face);
+        let pci = subject.map_or_else(String::new, |(pci, _)| pci.to_string());
+        let text = text
+            .replace("{pci}", &pci)
+            .replace("{device}", nic)
+            .replace("{card}", nic)
+            .replace("{port}", port)
+            .replace(
+                "{role}",
+                &face.map_or_else(String::new, |face| face.role.to_string()),
+            )
+            .replace(
+                "{netdev}",
+                face.and_then(|face| face.netdev.as_deref())
+                    .unwrap_or_default(),
+            );
+        like(&text, &event.text)
+    }
+
+    fn is_stamped(&self, pattern: &EventPattern, event: &Observation) -> bool {
+        if self.descriptor.clock == ClockKind::Own {
+            return true;
+        }
+        let Some(at) = event
+            .stamped_ns
+            .and_then(|ns| ns.checked_sub(WORLD_START_WALL_NS))
+        else {
+            return pattern.stamped_from.is_none() && pattern.stamped_to.is_none();
+        };
+        // A batch counts its events in nanoseconds from the poll's time on.
+        let at = SimTime::from_ns(at);
+        pattern.stamped_from.is_none_or(|from| from <= at)
+            && pattern.stamped_to.is_none_or(|to| at <= to + BATCH_SPREAD)
+    }
+
+    /// The names that a function bears in a tick: at its start and at its end.
+    fn names(
+        &self,
+        node: &NodeName,
+        pci: PciAddress,
+        tick: u64,
+    ) -> impl Iterator<Item = &'a DeviceName> + use<'a> {
+        self.faces(node, tick)
+            .into_iter()
+            .flatten()
+            .filter_map(move |faces| Some(&faces.0.get(&pci)?.name))
+    }
+
+    /// What could be seen at a tick's start and at its end.
+    fn faces(&self, node: &NodeName, tick: u64) -> Option<[&'a Faces; 2]> {
+        let truth = usize::try_from(tick)
+            .ok()
+            .and_then(|tick| self.truth.ticks.get(tick))?;
+        let truth = truth.nodes.get(node)?;
+        Some([&*truth.faces, &*truth.after])
+    }
+
+    /// What can be seen in a tick or could be seen before it, the latest first, each once.
+    fn past(&self, node: &NodeName, tick: u64) -> impl Iterator<Item = &'a Faces> + use<'a> {
+        let until = usize::try_from(tick).map_or(usize::MAX, |tick| tick.saturating_add(1));
+        let ticks = &self.truth.ticks[..until.min(self.truth.ticks.len())];
+        let node = node.clone();
+        let mut last: Option<*const Faces> = None;
+        ticks
+            .iter()
+            .rev()
+            .filter_map(move |tick| tick.nodes.get(&node))
+            .flat_map(|node| [&*node.after, &*node.faces])
+            .filter(move |faces| {
+                last.replace(std::ptr::from_ref(*faces)) != Some(std::ptr::from_ref(*faces))
+            })
+    }
+
+    /// A port as it was last seen up to this tick.
+    fn port(&self, slot: &SlotRef, tick: u64) -> Option<PortFace> {
+        self.past(&slot.node, tick)
+            .find_map(|faces| faces.0.get(&slot.pci)?.ports.get(&slot.port).copied())
+    }
+
+    /// The function that a subject belongs to, as it was last seen up to this tick.
+    fn subject(
+        &self,
+        about: &About,
+        node: &NodeName,
+        tick: u64,
+    ) -> Option<(PciAddress, &'a FunctionFace)> {
+        let is_meant = |(pci, face): &(&PciAddress, &FunctionFace)| match about {
+            About::Port(slot) => slot.pci == **pci,
+            About::Device(_, meant) | About::Card(_, meant) => meant == *pci,
+            About::NamedPort(name, _) | About::NamedDevice(name) => face.name == *name,
+            About::Check => false,
+        };
+        let found = self
+            .past(node, tick)
+            .find_map(|faces| faces.0.iter().find(is_meant));
+        found.map(|(pci, face)| (*pci, face))
+    }
+
+    /// The link layers that a subject has, or had when it was last seen.
+    pub(crate) fn layers(&self, about: &About, node: &NodeName, tick: u64) -> BTreeSet<LinkLayer> {
+        let of_function = |face: &FunctionFace| {
+            face.ports
+                .values()
+                .map(|port| port.layer)
+                .collect::<BTreeSet<_>>()
+        };
+        match about {
+            About::Port(slot) => self
+                .port(slot, tick)
+                .map(|port| port.layer)
+                .into_iter()
+                .collect(),
+            About::Device(_, pci) => self
+                .past(node, tick)
+                .find_map(|faces| faces.0.get(pci).filter(|face| !face.ports.is_empty()))
+                .map(of_function)
+                .unwrap_or_default(),
+            About::Card(_, pci) => {
+                let card = pci.card();
+                let faces = self.past(node, tick).next();
+                let functions = faces.into_iter().flat_map(|faces| &faces.0);
+                functions
+                    .filter(|(pci, _)| pci.card() == card)
+                    .flat_map(|(_, face)| of_function(face))
+                    .collect()
+            }
+            About::NamedPort(name, _) | About::NamedDevice(name) => {
+                let bearers = self.past(node, tick).flat_map(|faces| faces.0.values());
+                bearers
+                    .filter(|face| face.name == *name)
+                    .flat_map(of_function)
+                    .collect()
+            }
+            About::Check => BTreeSet::new(),
+        }
+    }
+}
+
+/// How far the stamps of one poll's events reach beyond the poll's time: one nanosecond an event.
+pub(crate) const BATCH_SPREAD: SimTime = SimTime::from_ns(100_000);
+
+/// The severity that a story means.
+fn severity_of(tone: Tone) -> Severity {
+    match tone {
+        Tone::Fatal => Severity::Fatal,
+        Tone::NonFatal => Severity::NonFatal,
+        Tone::Healthy => Severity::Healthy,
+    }
+}
+
+/// Whether `text` is like `pattern`, in which `…` stands for anything.
+pub(crate) fn like(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('…');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = text.strip_prefix(first) else {
+        return false;
+    };
+    let mut parts: Vec<&str> = parts.collect();
+    let Some(last) = parts.pop() else {
+        return rest.is_empty();
+    };
+    for part in parts {
+        let Some(at) = rest.find(part) else {
+            return false;
+        };
+        rest = &rest[at + part.len()..];
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("abc", "abc", true)]
+    #[case("abc", "abcd", false)]
+    #[case("ab…", "abcd", true)]
+    #[case("…cd", "abcd", true)]
+    #[case("a…c…e", "abcde", true)]
+    #[case("a…c…e", "abde", false)]
+    #[case("ab…bc", "abc", false)]
+    #[case("…", "", true)]
+    fn an_ellipsis_stands_for_anything(
+        #[case] pattern: &str,
+        #[case] text: &str,
+        #[case] fits: bool,
+    ) {
+        assert_eq!(like(pattern, text), fits);
+    }
+}

@@ -1,0 +1,317 @@
+//! The judge: whether a monitor said exactly what it had to, in time, and nothing else.
+//!
+//! Every accepted event must be claimed by exactly one expectation, and every expectation must be
+//! satisfied in its window (`events.rs`); where an event fits several, an assignment that satisfies
+//! all is found if there is one (`assign.rs`). Events while the world heals may clear what is
+//! outstanding without being asked, and nothing may be outstanding at the end (`outstanding.rs`),
+//! nor may what the cluster makes of the stream (`consequences.rs`) leave anything standing. Every
+//! event, accepted or not, must keep the wire's contract (`contract.rs`). A failure is data for a
+//! report, never a panic. The judge reads recordings and the truth; it plays nothing.
+//!
+//! Start at [`judge`].
+
+use platforms::{CLASS_INFINIBAND, NodeName};
+use reports::{Failure, FailureKind, Read};
+use scenarios::{Expectation, Story, What};
+
+mod assign;
+mod cluster_facts;
+mod compare;
+mod consequences;
+mod contract;
+mod counters;
+mod demands;
+mod events;
+mod facts;
+mod fits;
+mod links;
+mod loads;
+mod order;
+mod outstanding;
+mod said;
+mod trace;
+
+pub use compare::{Difference, compare};
+pub use consequences::{Consequences, Fault, Standing, TickMade, cabling};
+pub use loads::{WorkloadVerdict, verdict_on};
+pub use trace::{GoldenDifference, golden_difference, trace};
+
+use director::Truth;
+use facts::Outcome;
+use fits::Bench;
+use observe::{Broken, ClockKind, Descriptor, Exit, Recording, Vocabulary};
+use said::Said;
+
+/// The most failures that are told of one drill; a monitor that is wrong in everything need not
+/// fill a disk. Chosen.
+const FAILURES_MAX: usize = 100;
+
+/// The most reads that are shown with one failure. Chosen: a screenful.
+const READS_MAX: usize = 40;
+
+/// What the judge found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Judgement {
+    /// What was wrong, in order of time.
+    pub failures: Vec<Failure>,
+    /// Expectations, or parts of them, that do not apply to this monitor.
+    pub not_judged: u32,
+}
+
+/// Judges one recording of a story. Which arm it is of the caller knows: a failure's is left open.
+#[must_use]
+pub fn judge(
+    story: &Story,
+    truth: &Truth,
+    recording: &Recording,
+    descriptor: &Descriptor,
+) -> Judgement {
+    let bench = Bench {
+        story,
+        truth,
+        descriptor,
+    };
+    let mut court = Court {
+        story,
+        bench,
+        recording,
+        failures: Vec::new(),
+        not_judged: 0,
+    };
+    court.contract();
+    if let Some(broken) = &recording.broken
+        && !court.expects_breaking(broken)
+    {
+        court.broken(broken);
+    } else {
+        court.missed_moments();
+        court.events();
+    }
+    let Court {
+        mut failures,
+        not_judged,
+        ..
+    } = court;
+    failures.sort_by_key(|failure| failure.tick);
+    failures.truncate(FAILURES_MAX);
+    Judgement {
+        failures,
+        not_judged,
+    }
+}
+
+struct Court<'a> {
+    story: &'a Story,
+    bench: Bench<'a>,
+    recording: &'a Recording,
+    failures: Vec<Failure>,
+    not_judged: u32,
+}
+
+impl<'a> Court<'a> {
+    /// An unfinished failure with all that is known by its time alone.
+    fn failure(&self, kind: FailureKind, node: Option<&NodeName>, tick: Option<u64>) -> Failure {
+        let several = self.story.nodes.len() > 1;
+        Failure {
+            kind,
+            arm: None,
+            node: node
+                .filter(|_| several)
+                .map(ToString::to_string)
+                .unwrap_or_default(),
+            place: String::new(),
+            line: String::new(),
+            tick,
+            expected: Vec::new(),
+            came: Vec::new(),
+            reads: Vec::new(),
+        }
+    }
+
+    fn contract(&mut self) {
+        for breach in contract::breaches(self.story, &self.bench, self.recording) {
+            let mut failure =
+                self.failure(FailureKind::Contract, Some(&breach.node), Some(breach.tick));
+            failure
+                .expected
+                .push("events that keep the contract of the wire".to_owned());
+            failure.came.push(breach.what);
+            failure
+                .came
+                .extend(breach.observation.map(ToString::to_string));
+            self.failures.push(failure);
+        }
+    }
+
+    /// Whether the story wants the drill to end in this way.
+    fn expects_breaking(&self, broken: &Broken) -> bool {
+        let wants = |what: &What| matches!(what, What::StuckInKernel);
+        matches!(broken, Broken::StuckInKernel { .. })
+            && self
+                .story
+                .expectations
+                .iter()
+                .any(|expectation| wants(&expectation.what))
+    }
+
+    fn broken(&mut self, broken: &Broken) {
+        let (kind, tick, expected, came) = match broken {
+            Broken::Hung { tick, waiting_for } => (
+                FailureKind::Hung,
+                Some(*tick),
+                waiting_for.clone(),
+                vec!["no progress within the limit".to_owned()],
+            ),
+            Broken::Crashed {
+                tick,
+                exit,
+                last_words,
+            } => {
+                let how = match exit {
+                    Exit::Code(code) => format!("it ended with exit code {code}"),
+                    Exit::Signal(signal) => format!("it was ended by signal {signal}"),
+                };
+                let words = last_words.iter().cloned();
+                (
+                    FailureKind::Crashed,
+                    Some(*tick),
+                    "a monitor that goes on".to_owned(),
+                    std::iter::once(how).chain(words).collect(),
+                )
+            }
+            Broken::StuckInKernel { tick } => (
+                FailureKind::StuckInKernel,
+                Some(*tick),
+                "a monitor that can be ended".to_owned(),
+                vec!["it waits in the kernel".to_owned()],
+            ),
+            Broken::Stage { cause } => (
+                FailureKind::Stage,
+                None,
+                "a stage".to_owned(),
+                vec![cause.clone()],
+            ),
+        };
+        let mut failure = self.failure(kind, None, tick);
+        failure.expected.push(expected);
+        failure.came = came;
+        if let Some(tick) = tick {
+            failure.reads = self.reads(None, tick, &[]);
+        }
+        self.failures.push(failure);
+    }
+
+    fn missed_moments(&mut self) {
+        for missed in &self.recording.missed_moments {
+            let mut failure = self.failure(FailureKind::MissedMoment, None, None);
+            failure
+                .expected
+                .push("the operation that the moment waits for".to_owned());
+            failure.line.clone_from(missed);
+            self.failures.push(failure);
+        }
+    }
+
+    /// What followed from the stream and may not, whatever the story asks.
+    fn consequences(&mut self, made: &Consequences) {
+        let left = cluster_facts::left(self.story, self.recording, made);
+        let left = left
+            .into_iter()
+            .map(|left| (FailureKind::LeftStanding, left));
+        let undecided = cluster_facts::undecided(made);
+        let undecided = undecided
+            .into_iter()
+            .map(|left| (FailureKind::Contract, left));
+        for (kind, left) in left.chain(undecided) {
+            let mut failure = self.failure(kind, Some(&left.node), Some(left.tick));
+            failure.expected.push(left.expected);
+            failure.came = left.came;
+            self.failures.push(failure);
+        }
+    }
+
+    fn facts(&mut self, said: &[(Said<'_>, bool)], made: &Consequences) {
+        for expectation in &self.story.expectations {
+            for node in whom(expectation, self.story) {
+                match facts::standing(expectation, node, &self.bench, self.recording, said, made) {
+                    None | Some(Outcome::Holds) => {}
+                    Some(Outcome::NotJudged) => self.not_judged += 1,
+                    Some(Outcome::Fails { expected, came, at }) => {
+                        let kind = match expectation.what {
+                            What::Nothing { .. } | What::NoLog { .. } => FailureKind::Unexpected,
+                            _ => FailureKind::Missing,
+                        };
+                        let mut failure =
+                            self.failure(kind, Some(node), at.or(Some(expectation.window.from)));
+                        place(&mut failure, expectation);
+                        failure.expected.push(expected);
+                        failure.came = came;
+                        self.failures.push(failure);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Parts of expected events that do not apply to this monitor.
+    fn count_not_judged(&mut self) {
+        let descriptor = self.bench.descriptor;
+        for expectation in &self.story.expectations {
+            let What::Say { event, .. } = &expectation.what else {
+                continue;
+            };
+            let stamped = event.stamped_from.is_some() || event.stamped_to.is_some();
+            self.not_judged += u32::from(stamped && descriptor.clock == ClockKind::Own);
+            self.not_judged +=
+                u32::from(!event.message.is_empty() && descriptor.texts == Vocabulary::Own);
+        }
+    }
+
+    /// The reads of a tick and its neighbours that are about these devices, with the listing of
+    /// the class folder and all that did not go well.
+    fn reads(&self, node: Option<&NodeName>, tick: u64, names: &[String]) -> Vec<Read> {
+        let near = |at: &u64| at.abs_diff(tick) <= 1;
+        let ticks = (0..).zip(&self.recording.ticks).filter(|(at, _)| near(at));
+        let chairs = ticks
+            .flat_map(|(at, tick)| tick.monitors.iter().map(move |(of, chair)| (at, of, chair)));
+        let lines = chairs
+            .filter(|(_, of, _)| node.is_none_or(|node| *node.as_str() == ***of))
+            .flat_map(|(at, _, chair)| chair.reads.iter().map(move |line| (at, line)));
+        let telling = |line: &str| {
+            let anchor = format!("list {CLASS_INFINIBAND}:");
+            let went_well = line
+                .rsplit(' ')
+                .next()
+                .is_some_and(|outcome| outcome.parse::<u64>().is_ok());
+            names.iter().any(|name| line.contains(name)) || line.starts_with(&anchor) || !went_well
+        };
+        lines
+            .filter(|(_, line)| telling(line))
+            .take(READS_MAX)
+            .map(|(poll, line)| Read {
+                poll,
+                text: line.to_string(),
+            })
+            .collect()
+    }
+}
+
+/// Says which line of the story a failure is about.
+fn place(failure: &mut Failure, expectation: &Expectation) {
+    failure.place = expectation.place.to_string();
+    failure.line.clone_from(&expectation.text);
+}
+
+/// The nodes of which an expectation that is not about one event is judged: of the world's facts the
+/// one that is named, else any one; of a monitor's every chair.
+fn whom<'s>(expectation: &'s Expectation, story: &'s Story) -> Vec<&'s NodeName> {
+    let first = if expectation.what.is_of_the_world() {
+        story.nodes.first().map(|(name, _)| name)
+    } else if expectation.what.is_of_the_rules() {
+        // There is one analyzer for all of them.
+        story.chairs.first()
+    } else {
+        return story.chairs.iter().collect();
+    };
+    expectation.node.as_ref().or(first).into_iter().collect()
+}

@@ -1,0 +1,245 @@
+//! What workloads felt, against what a story expects of them, and whether the monitor was right.
+//!
+//! What they felt is the world's; the monitor has a part in the verdict only. Its word is the first
+//! event with `isFatal` that a connector accepted while the story lasted: whatever is said of a port,
+//! its device or its card that nothing befell fails the drill by itself. A non-fatal word counts as
+//! silence. Start at [`verdict_on`].
+
+use platforms::NodeName;
+use scenarios::{LnetIs, Story, Verdict, Window, WorkloadIs};
+use simfs::SimTime;
+use workloads::{Fared, Fate, NiFared};
+
+use director::{Interface, Truth};
+use observe::{Recording, Severity};
+
+use crate::{
+    facts::{Outcome, check},
+    said::all_said,
+};
+
+/// How the monitor's word stands to a workload's end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorkloadVerdict {
+    /// Whether it was right.
+    pub verdict: Verdict,
+    /// How long before the failure the word came, nanoseconds; negative: after it. `None` if there was
+    /// no word or no failure.
+    pub lead_ns: Option<i64>,
+}
+
+/// The verdict about a workload at the story's end: by the word of this node's monitor, or of any.
+/// `None` if nothing of this name runs.
+#[must_use]
+pub fn verdict_on(
+    workload: &str,
+    node: Option<&NodeName>,
+    story: &Story,
+    truth: &Truth,
+    recording: &Recording,
+) -> Option<WorkloadVerdict> {
+    let last = story.until.div_ceil(story.tick);
+    let fared = fared(workload, last, truth)?;
+    let said = all_said(story, recording);
+    let word = said.iter().find(|said| {
+        let meant = node.is_none_or(|node| node == said.node);
+        meant && said.accepted && said.event.severity == Severity::Fatal && said.tick <= last
+    });
+    let word = word.and_then(|said| Some(at(said.tick, truth)?.as_ns()));
+    let signed = |ns: u64| i64::try_from(ns).unwrap_or(i64::MAX);
+    Some(WorkloadVerdict {
+        verdict: Verdict::of(word.is_some(), fared.fate == Fate::Failed),
+        lead_ns: fared
+            .failed_at
+            .zip(word)
+            .map(|(failed, word)| signed(failed.as_ns()) - signed(word)),
+    })
+}
+
+pub(super) fn verdict(
+    workload: &str,
+    expected: Verdict,
+    lead: Option<(i64, i64)>,
+    found: Option<WorkloadVerdict>,
+) -> Outcome {
+    let in_time = |found: &WorkloadVerdict| {
+        lead.is_none_or(|(from, to)| {
+            found
+                .lead_ns
+                .is_some_and(|lead| (from..=to).contains(&lead))
+        })
+    };
+    let holds = found.is_some_and(|found| found.verdict == expected && in_time(&found));
+    let told =
+        |verdict: Verdict, lead: String| format!("{} about `{workload}`{lead}", verdict.word());
+    check(
+        holds,
+        || {
+            let lead = lead.map(|(from, to)| {
+                format!(
+                    ", the word {} to {} before the failure",
+                    secs(from),
+                    secs(to)
+                )
+            });
+            told(expected, lead.unwrap_or_default())
+        },
+        || {
+            let Some(found) = found else {
+                return vec!["nothing of this name ran".to_owned()];
+            };
+            let lead = found
+                .lead_ns
+                .map(|lead| format!(", the word {} before the failure", secs(lead)));
+            vec![told(found.verdict, lead.unwrap_or_default())]
+        },
+    )
+}
+
+/// How an expectation of a workload stands: at the window's end.
+pub(super) fn workload(is: &WorkloadIs, window: Window, truth: &Truth) -> Outcome {
+    let found = fared(&is.workload, window.to, truth);
+    let within = |bound: &Option<std::ops::RangeInclusive<u64>>, number: u64| {
+        bound.as_ref().is_none_or(|bound| bound.contains(&number))
+    };
+    let holds = found.is_some_and(|found| {
+        let in_time = |(from, to): (SimTime, SimTime)| {
+            found.failed_at.is_some_and(|at| (from..=to).contains(&at))
+        };
+        is.fate.is_none_or(|fate| fate == found.fate)
+            && is.cause.is_none_or(|cause| found.cause == Some(cause))
+            && is.failed.is_none_or(in_time)
+            && within(&is.errors, found.errors)
+            && within(&is.retries, found.retries)
+            && within(&is.done, found.done)
+    });
+    check(
+        holds,
+        || {
+            let figure = |name: &str, bound: &Option<std::ops::RangeInclusive<u64>>| {
+                bound
+                    .as_ref()
+                    .map(|bound| format!("{name} {}", bounds(bound)))
+            };
+            let parts = [
+                is.fate.map(|fate| fate.to_string()),
+                is.cause.map(|cause| format!("by `{cause}`")),
+                is.failed
+                    .map(|(from, to)| format!("between {from} and {to}")),
+                figure("errors", &is.errors),
+                figure("retries", &is.retries),
+                figure("done", &is.done),
+            ];
+            let parts: Vec<String> = parts.into_iter().flatten().collect();
+            format!("`{}`: {}", is.workload, parts.join(", "))
+        },
+        || {
+            vec![found.map_or_else(
+                || "nothing of this name ran".to_owned(),
+                |found| told(&is.workload, &found),
+            )]
+        },
+    )
+}
+
+/// How an expectation of an LNet interface stands: it holds if it does in one tick of the window.
+pub(super) fn lnet(is: &LnetIs, window: Window, truth: &Truth) -> Outcome {
+    let interface = Interface::of(is);
+    let ticks = (0_u64..).zip(&truth.ticks);
+    let meant = ticks.filter(|(tick, _)| (window.from..=window.to).contains(tick));
+    let seen: Vec<(u64, NiFared)> = meant
+        .filter_map(|(tick, all)| Some((tick, *all.interfaces.get(&interface)?)))
+        .collect();
+    let holds = seen.iter().any(|(_, ni)| {
+        is.up.is_none_or(|up| up == ni.up)
+            && is.fatal.is_none_or(|fatal| ni.fatal == Some(fatal))
+            && is
+                .health
+                .as_ref()
+                .is_none_or(|health| health.contains(&u64::from(ni.health)))
+    });
+    check(
+        holds,
+        || {
+            let parts = [
+                is.up.map(|up| format!("status {}", status(up))),
+                is.fatal
+                    .map(|fatal| format!("fatal_error {}", u8::from(fatal))),
+                is.health
+                    .as_ref()
+                    .map(|health| format!("health {}", bounds(health))),
+            ];
+            let parts: Vec<String> = parts.into_iter().flatten().collect();
+            format!("an interface with {}", parts.join(", "))
+        },
+        || {
+            let mut lines = Vec::new();
+            let mut before = None;
+            for (tick, ni) in &seen {
+                if before.replace(*ni) != Some(*ni) {
+                    let fatal = ni
+                        .fatal
+                        .map(|fatal| format!(", fatal_error {}", u8::from(fatal)));
+                    lines.push(format!(
+                        "poll {tick}: status {}{}, health {}",
+                        status(ni.up),
+                        fatal.unwrap_or_default(),
+                        ni.health
+                    ));
+                }
+            }
+            if lines.is_empty() {
+                lines.push(
+                    "the workload has no interface on this port, or LNet is not loaded".to_owned(),
+                );
+            }
+            lines
+        },
+    )
+}
+
+/// How a workload fared at the end of a tick, or of the last one if that never came.
+fn fared(workload: &str, tick: u64, truth: &Truth) -> Option<Fared> {
+    let tick = usize::try_from(tick).unwrap_or(usize::MAX);
+    let tick = truth.ticks.get(tick).or(truth.ticks.last())?;
+    tick.workloads.get(workload).copied()
+}
+
+fn at(tick: u64, truth: &Truth) -> Option<SimTime> {
+    let tick = truth.ticks.get(usize::try_from(tick).ok()?)?;
+    Some(tick.at)
+}
+
+fn told(name: &str, fared: &Fared) -> String {
+    let failed = fared
+        .cause
+        .zip(fared.failed_at)
+        .map(|(cause, at)| format!(" by `{cause}` at {at}"));
+    format!(
+        "`{name}`: {}{}, {} errors, {} retries, {} done",
+        fared.fate,
+        failed.unwrap_or_default(),
+        fared.errors,
+        fared.retries,
+        fared.done
+    )
+}
+
+fn status(up: bool) -> &'static str {
+    if up { "up" } else { "down" }
+}
+
+fn bounds(bound: &std::ops::RangeInclusive<u64>) -> String {
+    match (*bound.start(), *bound.end()) {
+        (least, most) if least == most => least.to_string(),
+        (least, u64::MAX) => format!(">= {least}"),
+        (least, most) => format!("{least} to {most}"),
+    }
+}
+
+/// Nanoseconds with a sign as seconds to the millisecond.
+fn secs(ns: i64) -> String {
+    let sign = if ns < 0 { "-" } else { "" };
+    let ms = ns.unsigned_abs() / 1_000_000;
+    format!("{sign}{}.{:03} s", ms / 1000, ms % 1000)
+}

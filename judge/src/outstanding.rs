@@ -1,0 +1,102 @@
+//! Faults that were reported and not yet cleared, and what a monitor may say while the world heals.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use platforms::NodeName;
+
+use director::Truth;
+use observe::{Severity, Subject};
+
+use crate::said::Said;
+
+/// What became of the reported faults.
+#[derive(Debug, Default)]
+pub(crate) struct Reckoning {
+    /// Events of healing that nobody had to expect, by their place among the accepted ones.
+    pub(crate) allowed: BTreeSet<usize>,
+    /// Reports that nothing cleared, by their place among the accepted ones.
+    pub(crate) outstanding: Vec<usize>,
+}
+
+/// A node, and a subject of it as events name it.
+type Of = (NodeName, String);
+
+/// A fault that stands: of whom, by which check, with which error codes. A port may have several
+/// counters in breach, and each is cleared by itself.
+type Debt<'a> = (Of, Option<&'a str>, &'a [String]);
+
+/// Goes through the accepted events in order. From `healing_from` on, an event that no expectation
+/// claimed is allowed if it clears a fault that is outstanding, or is the first healthy word about
+/// somebody of whom nothing was said yet, or about a port or device that healing brought back;
+/// each once.
+pub(crate) fn reckon(
+    accepted: &[Said<'_>],
+    claimed: impl Fn(usize) -> bool,
+    healing_from: Option<u64>,
+    truth: &Truth,
+) -> Reckoning {
+    let mut reckoning = Reckoning::default();
+    let mut debts: BTreeMap<Debt<'_>, usize> = BTreeMap::new();
+    let mut mentioned: BTreeSet<(Of, &[String])> = BTreeSet::new();
+    let mut returning = healing_from.map_or_else(BTreeSet::new, |from| returning(truth, from));
+    for (at, said) in accepted.iter().enumerate() {
+        let subject = (said.node.clone(), said.event.subject.to_string());
+        let check = said.event.check.as_deref();
+        let codes = said.event.codes.as_slice();
+        if said.event.severity != Severity::Healthy {
+            debts.insert((subject.clone(), check, codes), at);
+            mentioned.insert((subject, codes));
+            continue;
+        }
+        let cleared = if said.event.subject == Subject::Node {
+            let before = debts.len();
+            debts.retain(|((node, _), of, _), _| node != said.node || *of != check);
+            debts.len() < before
+        } else {
+            debts.remove(&(subject.clone(), check, codes)).is_some()
+        };
+        let new = mentioned.insert((subject.clone(), codes));
+        let back = returning.remove(&subject);
+        let healing = healing_from.is_some_and(|from| said.tick >= from);
+        if healing && !claimed(at) && (cleared || new || back) {
+            reckoning.allowed.insert(at);
+        }
+    }
+    reckoning.outstanding = debts.into_values().collect();
+    reckoning.outstanding.sort_unstable();
+    reckoning
+}
+
+/// Ports and devices that were not healthy when healing began, under the names they bore and bear.
+fn returning(truth: &Truth, from: u64) -> BTreeSet<Of> {
+    let mut subjects = BTreeSet::new();
+    let from = usize::try_from(from).unwrap_or(usize::MAX);
+    let Some(before) = from.checked_sub(1).and_then(|tick| truth.ticks.get(tick)) else {
+        return subjects;
+    };
+    for (node, then) in before.nodes.iter() {
+        for (pci, function) in &then.after.0 {
+            if !function.monitored {
+                continue;
+            }
+            let later = truth.ticks[from..]
+                .iter()
+                .filter_map(|tick| tick.nodes.get(node)?.faces.0.get(pci));
+            let names: BTreeSet<&str> = std::iter::once(function)
+                .chain(later)
+                .map(|face| face.name.as_str())
+                .collect();
+            for name in names {
+                if !function.listed {
+                    subjects.insert((node.clone(), format!("NIC={name}")));
+                }
+                for (port, face) in &function.ports {
+                    if !function.listed || !face.healthy() {
+                        subjects.insert((node.clone(), format!("NIC={name} NICPort={port}")));
+                    }
+                }
+            }
+        }
+    }
+    subjects
+}

@@ -1,0 +1,68 @@
+//! What was said, one event after the other, with when and how.
+
+use observe::{Observation, Recording};
+use platforms::NodeName;
+use scenarios::Story;
+
+/// One event that reached the connector.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Said<'a> {
+    /// The node whose monitor said it.
+    pub(crate) node: &'a NodeName,
+    /// The tick in which it was received.
+    pub(crate) tick: u64,
+    /// The call within the tick, from 0.
+    pub(crate) call: usize,
+    /// The event within the call, from 0.
+    pub(crate) place: usize,
+    /// The event.
+    pub(crate) event: &'a Observation,
+    /// Whether the connector took it.
+    pub(crate) accepted: bool,
+    /// What the connector answered.
+    pub(crate) answer: &'a str,
+}
+
+impl Said<'_> {
+    /// When it was said, for comparing two events of one node.
+    pub(crate) fn position(&self) -> (u64, usize, usize) {
+        (self.tick, self.call, self.place)
+    }
+
+    /// The event in one readable line.
+    pub(crate) fn line(&self) -> String {
+        let answer = if self.accepted {
+            String::new()
+        } else {
+            format!(" ({})", self.answer)
+        };
+        format!("poll {}: {}{answer}", self.tick, self.event)
+    }
+}
+
+/// Everything that was said, in order of tick, node, call and place.
+pub(crate) fn all_said<'a>(story: &'a Story, recording: &'a Recording) -> Vec<Said<'a>> {
+    let mut said = Vec::new();
+    for (tick, chairs) in (0..).zip(&recording.ticks) {
+        for (name, chair) in chairs.monitors.iter() {
+            let Some(node) = story.chair(name) else {
+                continue;
+            };
+            for (call, heard) in chair.calls.iter().enumerate() {
+                for (place, event) in heard.observations.iter().enumerate() {
+                    let (accepted, answer) = (heard.accepted, heard.answer.as_str());
+                    said.push(Said {
+                        node,
+                        tick,
+                        call,
+                        place,
+                        event,
+                        accepted,
+                        answer,
+                    });
+                }
+            }
+        }
+    }
+    said
+}

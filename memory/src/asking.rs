@@ -1,0 +1,51 @@
+//! What the agents are asked at the end of a tick: their figures, as `/metrics` would tell them.
+//!
+//! Health is real time, which there is none of here.
+
+use checks::{Agent, Family};
+use platforms::NodeName;
+
+use director::{MonitorId, metrics_query};
+
+use super::{Cast, hands::MemoryHands};
+use observe::Series;
+
+impl Cast<'_, '_> {
+    /// Asks each agent what the story's expectations want to know of this tick.
+    pub(super) fn ask(&self) {
+        let tick = (self.world.borrow().ticks.len() as u64).saturating_sub(1);
+        for node in &self.story.chairs {
+            if !metrics_query(self.story, node, tick).metrics {
+                continue;
+            }
+            let mut seats = self.agents.iter();
+            let Some(((_, monitor), agent)) = seats.find(|((seated, _), _)| seated == node) else {
+                continue;
+            };
+            let metrics = self.metrics(node, *monitor, agent);
+            let mut world = self.world.borrow_mut();
+            let scene = world.node(node);
+            // What was read for the answer is no part of a poll.
+            scene.fs.take_trace();
+            scene.tick.answers.metrics = Some(metrics);
+        }
+    }
+
+    fn metrics(&self, node: &NodeName, monitor: MonitorId, agent: &Agent) -> Vec<Series> {
+        let hands = MemoryHands {
+            world: self.world,
+            node,
+            monitor,
+        };
+        let mut families = agent.figures().families();
+        families.push(agent.gid_ports().count(&hands));
+        let lines = families.iter().flat_map(Family::lines);
+        lines
+            .map(|(name, labels, value)| Series {
+                name,
+                labels: labels.into_iter().collect(),
+                value,
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,128 @@
+//! The reference agent before a platform's tree: what it takes each device for, and why.
+
+use std::{cell::RefCell, collections::BTreeMap};
+
+use checks::{Agent, Answer, Clocks, Flags, Hands, ReadError, Request, Start};
+use fabric::NODE;
+use platforms::{CLASS_INFINIBAND, NodeName, Platform, Role};
+use simfs::{Fs, Refused};
+
+/// Each device with what the agent takes it for, or why it is not monitored.
+pub type Found = BTreeMap<String, Result<Watched, String>>;
+
+/// A device that is monitored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Watched {
+    /// As what.
+    pub role: Role,
+    /// By which rule, in the agent's words.
+    pub why: String,
+}
+
+/// Lets the agent look at the platform's tree; an error is its one line when it does not start.
+pub fn classified(platform: &Platform) -> Result<Found, String> {
+    let mut fs = Fs::new();
+    fs.alias_folder(CLASS_INFINIBAND);
+    fs.apply(&platforms::render(&platform.machine(&NodeName::from(NODE))));
+    let eyes = Eyes(RefCell::new(fs));
+    let flags = [
+        "--node-name=node-a",
+        "--metadata-path=/var/lib/nvsentinel/gpu_metadata.json",
+        "--boot-id-path=/proc/sys/kernel/random/boot_id",
+        "--proc-net-route-path=/proc/net/route",
+    ];
+    let settings = Flags::from_args(flags).and_then(|flags| flags.settings());
+    let (settings, _) = settings.map_err(|refusal| refusal.line)?;
+    let read = |path: &str| eyes.0.borrow_mut().read(path).map_err(errno);
+    let (metadata, route, boot_id) = (
+        read(&settings.paths.metadata),
+        read(&settings.paths.route),
+        read(&settings.paths.boot_id),
+    );
+    let start = Start {
+        settings,
+        config: Ok(b"sysClassInfinibandPath = \"/sys/class/infiniband\"\nsysClassNetPath = \"/sys/class/net\"\n"),
+        metadata: metadata.as_deref().map_err(|error| *error),
+        route: route.as_deref().map_err(|error| *error),
+        boot_id: boot_id.as_deref().map_err(|error| *error),
+        state: Err(ReadError::ENOENT),
+    };
+    let (agent, _) = Agent::start(start).map_err(|refusal| refusal.line)?;
+    let found = agent.classified(&eyes).map_err(|error| error.to_string())?;
+    let because = because(&agent.explain(&eyes));
+    let devices = found.into_iter().map(|(name, role)| {
+        let name = name.to_string();
+        let why = because.get(&name).cloned().unwrap_or_default();
+        let role = role.map(|role| match role {
+            checks::Role::Compute => Role::Compute,
+            checks::Role::Storage => Role::Storage,
+            _ => Role::Management,
+        });
+        let seen = role.map(|role| Watched { role, why });
+        (name, seen)
+    });
+    Ok(devices.collect())
+}
+
+/// The role that the agent finds for each device; nothing of those that it leaves alone for other
+/// reasons than management, and nothing at all where it refuses to start.
+#[must_use]
+pub fn roles_found(platform: &Platform) -> BTreeMap<String, Role> {
+    let role = |seen: Result<Watched, String>| match seen {
+        Ok(watched) => Some(watched.role),
+        Err(reason) => reason.starts_with("management").then_some(Role::Management),
+    };
+    let found = classified(platform).unwrap_or_default().into_iter();
+    found
+        .filter_map(|(device, seen)| Some((device, role(seen)?)))
+        .collect()
+}
+
+/// The line `because:` of each device's paragraph.
+fn because(explained: &str) -> BTreeMap<String, String> {
+    let mut device = "";
+    let mut reasons = BTreeMap::new();
+    for line in explained.lines() {
+        if let Some(reason) = line.strip_prefix("  because: ") {
+            reasons.insert(device.to_owned(), reason.to_owned());
+        } else if let Some((name, _)) = line.split_once(": ")
+            && !line.starts_with(' ')
+        {
+            device = name;
+        }
+    }
+    reasons
+}
+
+/// Reads a tree in which nothing goes wrong.
+struct Eyes(RefCell<Fs>);
+
+impl Hands for Eyes {
+    fn fetch(&self, requests: &[Request]) -> Vec<Result<Answer, ReadError>> {
+        let mut fs = self.0.borrow_mut();
+        let mut one = |request: &Request| match request {
+            Request::List(path) => fs.list(path).map(Answer::Names).map_err(errno),
+            Request::Read(path) => fs.read(path).map(Answer::Bytes).map_err(errno),
+            Request::ReadLink(path) => fs
+                .read_link(path)
+                .map(Answer::Target)
+                .map_err(|error| errno(Refused::Errno(error))),
+        };
+        requests.iter().map(&mut one).collect()
+    }
+
+    fn clocks(&self) -> Result<Clocks, ReadError> {
+        Ok(Clocks {
+            wall_ns: platforms::WORLD_START_WALL_NS,
+            boot_ns: platforms::UPTIME_AT_REST_NS,
+        })
+    }
+}
+
+/// There are no rules and no moments in this tree, so nothing but an errno can come.
+fn errno(refused: Refused) -> ReadError {
+    match refused {
+        Refused::Errno(error) => ReadError::Errno(error.0),
+        Refused::Hangs { .. } | Refused::Moment(_) => ReadError::TimedOut,
+    }
+}

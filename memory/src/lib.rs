@@ -1,0 +1,526 @@
+//! The memory arm: the agent itself with simulated hands, no process, no mount, no socket.
+//!
+//! It plays the same story by the same director as the process arm, and makes a recording of the
+//! same form. A kill drops the agent and keeps the disk; a restart is a new start; a hung read is
+//! answered *timed out* at once, or after the ticks that the story names. Start at [`play_in_memory`];
+//! how the agent reads and writes is `hands.rs`.
+
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, VecDeque},
+};
+
+use checks::{Agent, Flags, Outcome, Refusal, Start, Todo};
+use director::{
+    ChairAct, Director, MonitorId, Reaction, STATE_FILE, Socket, Stage, StageError, Trees, Truth,
+    UNAVAILABLE, code_word, state_file,
+};
+use observe::{
+    Broken, Descriptor, Exit, Filling, MonitorTick, Recording, Tick, platform_connector,
+};
+use platforms::{NodeName, WORLD_START_WALL_NS};
+use scenarios::{Arm, Signal, Story};
+use simfs::Fs;
+
+mod asking;
+mod classify;
+mod hands;
+mod reads;
+
+pub use classify::{Found, Watched, classified, roles_found};
+pub use reads::TraceLog;
+
+use hands::MemoryHands;
+
+/// The end by SIGKILL (`signal(7)`).
+const KILLED: Exit = Exit::Signal(9);
+
+/// Where the configuration would be; it is handed to the agent as text.
+const CONFIG: &str = "/conf/config.toml";
+
+/// Where the socket would be.
+const SOCKET: &str = "/run/nvsentinel.sock";
+
+/// A drill as it was played: what was said, and what was so.
+#[derive(Clone, Debug)]
+pub struct Played {
+    /// In which arm.
+    pub arm: Arm,
+    /// What was said.
+    pub recording: Recording,
+    /// What was so.
+    pub truth: Truth,
+}
+
+/// Plays a story in memory. `species` makes the monitor one that is wrong on purpose.
+#[must_use]
+pub fn play_in_memory(
+    story: &Story,
+    descriptor: &Descriptor,
+    species: Option<&str>,
+    trees: &mut Trees,
+) -> Played {
+    play_on(Stage::set(story, trees), story, descriptor, species)
+}
+
+/// Plays a story on a stage that was set for it, or could not be.
+#[must_use]
+pub fn play_on(
+    stage: Result<Stage<'_>, StageError>,
+    story: &Story,
+    descriptor: &Descriptor,
+    species: Option<&str>,
+) -> Played {
+    let mut recording = Recording {
+        start_wall_ns: WORLD_START_WALL_NS,
+        ..Recording::default()
+    };
+    let world = match stage {
+        Ok(stage) => RefCell::new(World::new(stage)),
+        Err(error) => {
+            recording.broken = Some(Broken::Stage {
+                cause: error.to_string(),
+            });
+            return Played {
+                arm: Arm::Memory,
+                recording,
+                truth: Truth::default(),
+            };
+        }
+    };
+    let mut cast = Cast {
+        story,
+        descriptor,
+        species,
+        world: &world,
+        agents: BTreeMap::new(),
+    };
+    cast.play();
+    drop(cast);
+    world.into_inner().played(recording)
+}
+
+/// The stage of a drill in memory: the director and each node's files.
+struct World<'s> {
+    director: Director<'s>,
+    nodes: BTreeMap<NodeName, Node>,
+    ticks: Vec<Tick>,
+    /// What is still to be done in the present tick.
+    acts: VecDeque<(NodeName, ChairAct)>,
+    polls: VecDeque<(NodeName, MonitorId)>,
+    broken: Option<Broken>,
+}
+
+/// One node in memory.
+struct Node {
+    fs: Fs,
+    tick: MonitorTick,
+    trace: TraceLog,
+    /// Reads that hang until the monitor's end or the rule's.
+    hung: BTreeMap<String, simfs::RuleId>,
+    /// A poll was begun, or struck, in the present tick.
+    polled: bool,
+    /// How the monitor that is being served was ended in mid-work.
+    struck: Option<Exit>,
+}
+
+impl<'s> World<'s> {
+    fn new(stage: Stage<'s>) -> Self {
+        let files = stage.files.into_iter();
+        let nodes = files.map(|(name, fs)| {
+            let node = Node {
+                fs,
+                tick: MonitorTick::default(),
+                trace: TraceLog::default(),
+                hung: BTreeMap::new(),
+                polled: false,
+                struck: None,
+            };
+            (name, node)
+        });
+        Self {
+            director: stage.director,
+            nodes: nodes.collect(),
+            ticks: Vec::new(),
+            acts: VecDeque::new(),
+            polls: VecDeque::new(),
+            broken: None,
+        }
+    }
+
+    fn node(&mut self, name: &NodeName) -> &mut Node {
+        self.nodes
+            .get_mut(name)
+            .expect("a plan names nodes of its story only")
+    }
+
+    /// The next tick begins. `held` is the monitor whose poll goes on from the tick before.
+    fn begin_tick(&mut self, held: Option<(&NodeName, MonitorId)>) {
+        let plan = match self.director.tick() {
+            Ok(plan) => plan,
+            Err(error) => return self.stage_failed(&error),
+        };
+        for (name, node) in &mut self.nodes {
+            let shown = match held {
+                Some((holder, _)) if holder == name => self.director.show_held(name, &mut node.fs),
+                _ => self.director.show(name, &mut node.fs),
+            };
+            if let Err(error) = shown {
+                return self.stage_failed(&error);
+            }
+            node.polled = false;
+        }
+        self.ticks.push(Tick {
+            at_ns: plan.at.as_ns(),
+            ..Tick::default()
+        });
+        self.polls.clear();
+        for (name, chair) in plan.chairs {
+            self.acts
+                .extend(chair.acts.into_iter().map(|act| (name.clone(), act)));
+            let free = chair
+                .polls
+                .into_iter()
+                .filter(|monitor| held != Some((&name, *monitor)));
+            self.polls
+                .extend(free.map(|monitor| (name.clone(), monitor)));
+        }
+    }
+
+    /// The present tick ends; what the chairs did in it is recorded.
+    fn end_tick(&mut self) {
+        let nodes = &self.nodes;
+        self.director
+            .end_tick(|name| nodes.get(name).is_some_and(|node| node.polled));
+        let Some(tick) = self.ticks.last_mut() else {
+            return;
+        };
+        for (name, node) in &mut self.nodes {
+            let mut chair = std::mem::take(&mut node.tick);
+            chair.state_file = node.trace.state_file(state_file(&mut node.fs));
+            tick.insert(name.into(), node.trace.ended(chair));
+        }
+        Tick::share_last(&mut self.ticks);
+    }
+
+    fn stage_failed(&mut self, error: &StageError) {
+        self.broken = Some(Broken::Stage {
+            cause: error.to_string(),
+        });
+        for node in self.nodes.values_mut() {
+            node.struck = Some(KILLED);
+        }
+    }
+
+    fn played(self, mut recording: Recording) -> Played {
+        recording.ticks = self.ticks;
+        recording.healing_from = self.director.healing_from();
+        recording.settled_at = self.director.settled_at();
+        recording.broken = self.broken;
+        let missed = self.director.missed().iter();
+        recording.missed_moments = missed
+            .map(|(place, text)| format!("{place}: {text}"))
+            .collect();
+        Played {
+            arm: Arm::Memory,
+            recording,
+            truth: self.director.into_truth(),
+        }
+    }
+}
+
+/// The monitors of a drill.
+struct Cast<'w, 's> {
+    story: &'s Story,
+    descriptor: &'s Descriptor,
+    #[cfg_attr(
+        not(feature = "zoo"),
+        expect(
+            dead_code,
+            reason = "wrong monitors are built with the feature `zoo` only"
+        )
+    )]
+    species: Option<&'s str>,
+    world: &'w RefCell<World<'s>>,
+    agents: BTreeMap<(NodeName, MonitorId), Agent>,
+}
+
+impl Cast<'_, '_> {
+    fn play(&mut self) {
+        loop {
+            self.world.borrow_mut().begin_tick(None);
+            // A poll that hangs for ticks replaces what is left to do by what its last tick wants.
+            loop {
+                if self.world.borrow().broken.is_some() {
+                    break;
+                }
+                let act = self.world.borrow_mut().acts.pop_front();
+                if let Some((node, act)) = act {
+                    self.act(&node, act);
+                    continue;
+                }
+                let poll = self.world.borrow_mut().polls.pop_front();
+                let Some((node, monitor)) = poll else { break };
+                self.poll(&node, monitor);
+            }
+            self.ask();
+            let mut world = self.world.borrow_mut();
+            world.end_tick();
+            if world.broken.is_some() || world.director.is_over() {
+                return;
+            }
+        }
+    }
+
+    fn act(&mut self, node: &NodeName, act: ChairAct) {
+        match act {
+            ChairAct::End { monitor, signal } => self.end(node, monitor, signal),
+            ChairAct::Start {
+                monitor,
+                flags,
+                config,
+            } => self.start(node, monitor, &flags, &config),
+        }
+    }
+
+    fn end(&mut self, node: &NodeName, monitor: MonitorId, signal: Signal) {
+        let Some(mut agent) = self.agents.remove(&(node.clone(), monitor)) else {
+            return;
+        };
+        let exit = match signal {
+            Signal::Kill => KILLED,
+            Signal::Term => {
+                agent.stop();
+                self.drain(node, monitor, &mut agent);
+                Exit::Code(0)
+            }
+        };
+        let mut world = self.world.borrow_mut();
+        let scene = world.node(node);
+        scene.hung.clear();
+        scene.tick.exits.push(exit);
+    }
+
+    fn start(&mut self, node: &NodeName, monitor: MonitorId, flags: &[String], config: &str) {
+        let started = self.started(node, monitor, flags, config);
+        let mut world = self.world.borrow_mut();
+        let scene = world.node(node);
+        scene.fs.take_trace();
+        scene.struck = None;
+        match started {
+            Ok((agent, notes)) => {
+                scene.tick.log.extend(notes.iter().map(ToString::to_string));
+                drop(world);
+                self.agents.insert((node.clone(), monitor), agent);
+            }
+            Err(refusal) => {
+                let exit = Exit::Code(refusal.code.into());
+                scene.tick.exits.push(exit);
+                scene.tick.log.push(refusal.line.clone());
+                world.director.left(node, monitor);
+                world
+                    .polls
+                    .retain(|(named, which)| named != node || *which != monitor);
+                if !world.director.expects_exit(node) {
+                    let tick = world.ticks.len() as u64 - 1;
+                    world.broken = Some(Broken::Crashed {
+                        tick,
+                        exit,
+                        last_words: vec![refusal.line],
+                    });
+                }
+            }
+        }
+    }
+
+    fn started(
+        &self,
+        node: &NodeName,
+        monitor: MonitorId,
+        flags: &[String],
+        config: &str,
+    ) -> Result<(Agent, Vec<checks::Note>), Refusal> {
+        let state_file = format!("/{STATE_FILE}");
+        let checks = self.story.checks.names();
+        let filling = Filling {
+            this: "nicdrill",
+            root: "",
+            state_file: &state_file,
+            socket: SOCKET,
+            config: CONFIG,
+            node: node.as_str(),
+            metrics_port: 0,
+            checks: &checks,
+        };
+        let arguments =
+            self.descriptor
+                .arguments(self.story.holds_for_good(), flags, None, &filling);
+        let flags = arguments
+            .iter()
+            .map(String::as_str)
+            .skip_while(|word| !word.starts_with("--"));
+        let (settings, mut notes) = Flags::from_args(flags)?.settings()?;
+        let paths = settings.paths.clone();
+        let config = self.descriptor.config_text(config, &filling);
+        let hands = MemoryHands {
+            world: self.world,
+            node,
+            monitor,
+        };
+        let [metadata, route, boot_id, state] = [
+            &paths.metadata,
+            &paths.route,
+            &paths.boot_id,
+            &paths.state_file,
+        ]
+        .map(|path| hands.read_at_start(path));
+        let start = Start {
+            settings,
+            config: config
+                .as_deref()
+                .map(str::as_bytes)
+                .ok_or(checks::ReadError::ENOENT),
+            metadata: metadata.as_deref().map_err(|error| *error),
+            route: route.as_deref().map_err(|error| *error),
+            boot_id: boot_id.as_deref().map_err(|error| *error),
+            state: state.as_deref().map_err(|error| *error),
+        };
+        let (agent, more) = self.begin(start)?;
+        notes.extend(more);
+        Ok((agent, notes))
+    }
+
+    #[cfg(feature = "zoo")]
+    fn begin(&self, start: Start<'_>) -> Result<(Agent, Vec<checks::Note>), Refusal> {
+        match self.species.and_then(checks::Species::parse) {
+            Some(species) => Agent::start_species(start, species),
+            None => Agent::start(start),
+        }
+    }
+
+    #[cfg(not(feature = "zoo"))]
+    #[expect(
+        clippy::unused_self,
+        reason = "with the feature `zoo` it names the species"
+    )]
+    fn begin(&self, start: Start<'_>) -> Result<(Agent, Vec<checks::Note>), Refusal> {
+        Agent::start(start)
+    }
+
+    fn poll(&mut self, node: &NodeName, monitor: MonitorId) {
+        let key = (node.clone(), monitor);
+        let Some(mut agent) = self.agents.remove(&key) else {
+            return;
+        };
+        let hands = MemoryHands {
+            world: self.world,
+            node,
+            monitor,
+        };
+        let polled = agent.poll(&hands);
+        if !self.is_struck(node) {
+            agent.take(polled);
+            self.drain(node, monitor, &mut agent);
+            // No real time passes here.
+            agent.took(std::time::Duration::ZERO);
+        }
+        let mut world = self.world.borrow_mut();
+        let scene = world.node(node);
+        scene.polled = true;
+        scene.tick.reads = scene.trace.reads(&mut scene.fs, &scene.tick.reads);
+        if let Some(exit) = scene.struck.take() {
+            scene.hung.clear();
+            scene.tick.exits.push(exit);
+        } else {
+            scene.tick.polls += 1;
+            drop(world);
+            self.agents.insert(key, agent);
+        }
+    }
+
+    fn is_struck(&self, node: &NodeName) -> bool {
+        self.world.borrow_mut().node(node).struck.is_some()
+    }
+
+    /// Does what the agent wants done, until it wants nothing more or is killed.
+    fn drain(&self, node: &NodeName, monitor: MonitorId, agent: &mut Agent) {
+        loop {
+            match agent.next() {
+                Todo::Done => return,
+                Todo::Wait(_) => {}
+                Todo::Note(note) => self
+                    .world
+                    .borrow_mut()
+                    .node(node)
+                    .tick
+                    .log
+                    .push(note.to_string()),
+                Todo::Publish { batch, .. } => {
+                    let Some(outcome) = self.call(node, monitor, batch) else {
+                        return;
+                    };
+                    agent.published(&outcome);
+                }
+                Todo::Save(steps) => {
+                    let hands = MemoryHands {
+                        world: self.world,
+                        node,
+                        monitor,
+                    };
+                    let saved = steps.iter().try_for_each(|step| hands.save(step));
+                    if self.is_struck(node) {
+                        return;
+                    }
+                    agent.saved(saved);
+                }
+            }
+        }
+    }
+
+    /// One call to the connector; `None` if the monitor did not live to hear of it.
+    fn call(
+        &self,
+        node: &NodeName,
+        monitor: MonitorId,
+        batch: proto::HealthEvents,
+    ) -> Option<Outcome> {
+        let mut world = self.world.borrow_mut();
+        match world.director.connector(node).socket() {
+            Socket::Absent => return Some(Outcome::SocketMissing),
+            Socket::Refusing => return Some(Outcome::Io(checks::IoKind::Refused)),
+            Socket::Listening => {}
+        }
+        let World {
+            director, nodes, ..
+        } = &mut *world;
+        let scene = nodes
+            .get_mut(node)
+            .expect("a plan names nodes of its story only");
+        let done = match director.call(node, monitor, &mut scene.fs) {
+            Ok(done) => done,
+            Err(error) => {
+                world.stage_failed(&error);
+                return None;
+            }
+        };
+        let (accepted, answer) = (done.reaction.accepted(), done.reaction.answer());
+        let call = platform_connector::received(&batch, accepted, answer);
+        scene.tick.calls.push(call);
+        if done.kill {
+            scene.struck = Some(KILLED);
+            return None;
+        }
+        Some(match done.reaction {
+            Reaction::Accept | Reaction::Slow(_) => Outcome::Accepted,
+            Reaction::Status(code) => Outcome::Status {
+                code,
+                message: code_word(code),
+            },
+            Reaction::Hang => Outcome::TimedOut,
+            Reaction::LoseReply | Reaction::Disconnect => Outcome::Status {
+                code: UNAVAILABLE,
+                message: "connection closed".to_owned(),
+            },
+        })
+    }
+}

@@ -1,0 +1,108 @@
+//! What a recording keeps of a node from tick to tick. Most polls read what the one before read, and most
+//! ticks are like the one before: what is equal is shared and not written again.
+
+use std::sync::Arc;
+
+use simfs::{Fs, TraceEntry};
+
+use observe::{MonitorTick, Reads};
+
+/// What was last recorded of a node.
+#[derive(Default)]
+pub struct TraceLog {
+    trace: Vec<TraceEntry>,
+    /// How many operations the file system had not kept.
+    dropped: u64,
+    reads: Reads,
+    state_file: Option<Arc<[u8]>>,
+    tick: Arc<MonitorTick>,
+}
+
+impl TraceLog {
+    /// The lines of what was done since this was last asked, behind those that the tick has already.
+    pub fn reads(&mut self, fs: &mut Fs, already: &Reads) -> Reads {
+        let (trace, dropped) = (fs.take_trace(), fs.trace_dropped());
+        let lost = dropped - std::mem::replace(&mut self.dropped, dropped);
+        if !already.is_empty() || lost > 0 {
+            let gap = (lost > 0).then(|| format!("{lost} operations before these were not kept"));
+            let known = already.iter().cloned().chain(gap.map(Into::into));
+            let lines = known.chain(trace.iter().map(line));
+            return lines.collect::<Vec<_>>().into();
+        }
+        let same = |(one, other): (&TraceEntry, &TraceEntry)| {
+            one.op == other.op
+                && one.path == other.path
+                && one.outcome == other.outcome
+                && one.to == other.to
+        };
+        let equal = trace.len() == self.trace.len() && trace.iter().zip(&self.trace).all(same);
+        if !equal || self.reads.is_empty() {
+            let before = || self.trace.iter().zip(self.reads.iter());
+            let known = trace.iter().zip(before()).map(|(entry, (was, said))| {
+                if same((entry, was)) {
+                    said.clone()
+                } else {
+                    line(entry)
+                }
+            });
+            let further = trace.iter().skip(before().count());
+            let lines = known.chain(further.map(line));
+            self.reads = lines.collect::<Vec<_>>().into();
+        }
+        self.trace = trace;
+        self.reads.clone()
+    }
+
+    /// The state file's bytes, shared with the tick before if they are the same.
+    pub fn state_file(&mut self, bytes: Option<&[u8]>) -> Option<Arc<[u8]>> {
+        if bytes != self.state_file.as_deref() {
+            self.state_file = bytes.map(Into::into);
+        }
+        self.state_file.clone()
+    }
+
+    /// A tick that ends, shared with the one before if the chair did the same.
+    pub fn ended(&mut self, tick: MonitorTick) -> Arc<MonitorTick> {
+        if *self.tick != tick {
+            self.tick = Arc::new(tick);
+        }
+        Arc::clone(&self.tick)
+    }
+}
+
+fn line(entry: &TraceEntry) -> Arc<str> {
+    entry.to_string().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use simfs::{Edit, Value};
+
+    use super::*;
+
+    fn after(polls: &[usize]) -> Vec<Reads> {
+        let mut fs = Fs::new();
+        fs.apply(&[Edit::File {
+            path: "state".into(),
+            value: Value::Bytes(b"4: ACTIVE".to_vec()),
+        }]);
+        let mut log = TraceLog::default();
+        let polls = polls.iter().map(|reads| {
+            for _ in 0..*reads {
+                fs.read("state").expect("the file is there");
+            }
+            log.reads(&mut fs, &Reads::default())
+        });
+        polls.collect()
+    }
+
+    #[test]
+    fn operations_that_were_not_kept_are_told_where_they_are_missing() {
+        let [runaway, next] = &after(&[65_536 + 3, 1])[..] else {
+            panic!("two polls");
+        };
+        assert_eq!(runaway.len(), 1 + 65_536);
+        assert_eq!(&*runaway[0], "3 operations before these were not kept");
+        assert_eq!(next.to_lines(), ["read state: 9"]);
+    }
+}

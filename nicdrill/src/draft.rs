@@ -1,0 +1,121 @@
+//! What a story expects to begin with: what the reference monitor says of it, in memory.
+//!
+//! It is a draft as the roles of a captured platform are: a person decides whether the monitor was
+//! right. What it said and no line can say is counted and told.
+
+use std::collections::BTreeMap;
+
+use capture::{Expected, Handle, Incident, quoted};
+use director::Trees;
+use fabric::NODE;
+use harness::descriptors::shipped;
+use judge::judge;
+use memory::play_in_memory;
+use observe::{Observation, Recording, Severity};
+use platforms::NodeName;
+use proto::{Check, CheckKind};
+use scenarios::{ScenarioError, Story, Unfit};
+use simfs::SimTime;
+
+/// A story with its expectations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Drafted {
+    /// The file.
+    pub(crate) yaml: String,
+    /// What the reference monitor does with the story that the file does not expect: nothing, unless
+    /// the language has no words for it.
+    pub(crate) unexpected: Vec<String>,
+}
+
+/// Why what was recorded cannot be played: a fault of ours.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DraftError {
+    /// What was written cannot be read again.
+    #[error("the story that was made cannot be read: {0}")]
+    Story(#[from] Box<ScenarioError>),
+    /// What was written does not fit its platform.
+    #[error("the story that was made does not fit its platform: {0}")]
+    Unfit(Box<Unfit>),
+}
+
+/// The incident with what the reference monitor says of it.
+pub(crate) fn draft(incident: &Incident) -> Result<Drafted, DraftError> {
+    let reference = shipped("reference").expect("it ships");
+    let bare = story(incident, &incident.yaml())?;
+    let played = play_in_memory(&bare, &reference, None, &mut Trees::default());
+    let expected = expected(incident, &played.recording);
+    let yaml = incident.yaml_expecting(&expected);
+    let story = story(incident, &yaml)?;
+    let played = play_in_memory(&story, &reference, None, &mut Trees::default());
+    let judgement = judge(&story, &played.truth, &played.recording, &reference);
+    let told = judgement.failures.iter().map(|failure| {
+        let came = failure.came.join("; ");
+        [failure.line.as_str(), &came].join(" ").trim().to_owned()
+    });
+    Ok(Drafted {
+        yaml,
+        unexpected: told.collect(),
+    })
+}
+
+fn story(incident: &Incident, yaml: &str) -> Result<Story, DraftError> {
+    let scenario = scenarios::read("recorded/incident.yaml", yaml).map_err(Box::new)?;
+    let told = scenario.in_world(&NodeName::from(NODE), incident.platform());
+    told.map_err(|unfit| DraftError::Unfit(Box::new(unfit)))
+}
+
+/// What the monitor said before healing began, as lines of `expect`. What it says of a first poll that
+/// is well is `baseline`, which the file has.
+fn expected(incident: &Incident, recording: &Recording) -> Expected {
+    let mut expected = Expected::default();
+    let healing = recording.healing_from.unwrap_or(u64::MAX);
+    let ticks = (0..).zip(&recording.ticks);
+    for (_, tick) in ticks.take_while(|(nth, _)| *nth < healing) {
+        let calls = tick.monitors.values().flat_map(|chair| &chair.calls);
+        let said = calls.filter(|call| call.accepted);
+        let said = said.flat_map(|call| &call.observations);
+        let mut times: BTreeMap<String, u32> = BTreeMap::new();
+        let counts = |said: &&Observation| tick.at_ns > 0 || said.severity != Severity::Healthy;
+        for observation in said.filter(counts) {
+            let line = line(incident, observation, &mut expected.handles);
+            *times.entry(line).or_default() += 1;
+        }
+        let lines = times.into_iter().map(|(line, times)| match times {
+            1 => format!("{{ {line} }}"),
+            _ => format!("{{ {line}, times: {times} }}"),
+        });
+        let lines: Vec<String> = lines.collect();
+        if !lines.is_empty() {
+            expected.lines.insert(SimTime::from_ns(tick.at_ns), lines);
+        }
+    }
+    expected
+}
+
+fn line(incident: &Incident, said: &Observation, handles: &mut BTreeMap<String, Handle>) -> String {
+    let device = said.subject.nic().unwrap_or_default();
+    let number = said.subject.port().and_then(|port| port.parse().ok());
+    let subject = match incident.handle_of(device, number.unwrap_or(1)) {
+        Some(handle) => {
+            let name = handle.name.clone();
+            handles.insert(name.clone(), handle);
+            match number {
+                Some(_) => name,
+                None => format!("device of {name}"),
+            }
+        }
+        None => match number {
+            Some(number) => format!("{{ name: {}, port: {number} }}", quoted(device)),
+            None => format!("{{ name: {} }}", quoted(device)),
+        },
+    };
+    let codes: Vec<String> = said.codes.iter().map(|code| quoted(code)).collect();
+    let check = said.check.as_deref().unwrap_or_default();
+    let kind = Check::parse(check).map(Check::kind);
+    let more = match (kind, codes.as_slice()) {
+        (Some(CheckKind::State), _) => String::new(),
+        (Some(CheckKind::Degradation), [counter]) => format!(", counter: {counter}"),
+        (_, codes) => format!(", check: {}, codes: [{}]", quoted(check), codes.join(", ")),
+    };
+    format!("{}: {subject}{more}", said.severity)
+}

@@ -1,0 +1,126 @@
+//! The reference pages of `nicdrill help`, made of the tables that the parsers use.
+//!
+//! The language's words come from `scenarios`, so a page cannot promise a word that no parser knows;
+//! the page on platforms is the document itself.
+
+use std::fmt::Write as _;
+
+use scenarios::{Word, WordKind, vocabulary};
+
+/// How a scenario is written.
+#[must_use]
+pub(crate) fn scenario() -> String {
+    let mut page = String::from(
+        "A scenario is one YAML file, `<family>/<name>.yaml`. It says what it is for, in which worlds it\n\
+         can be told, what happens when, and what a monitor must say of it. docs/scenario.md explains it\n\
+         with examples; these are its words.\n",
+    );
+    for kind in WordKind::ALL {
+        write!(page, "\n{}\n", capital(kind.heading())).expect(WRITES);
+        for word in vocabulary().iter().filter(|word| word.kind == kind) {
+            page += &entry(word);
+        }
+    }
+    page
+}
+
+/// What can be done to a world, its files, its connector and its monitor.
+#[must_use]
+pub(crate) fn faults() -> String {
+    let mut page = String::from(
+        "What a step can do. Each word stands in `do:` of a step, or in `given:` before the monitor starts.\n",
+    );
+    for kind in [WordKind::Deed, WordKind::DeedQualifier] {
+        write!(page, "\n{}\n", capital(kind.heading())).expect(WRITES);
+        for word in vocabulary().iter().filter(|word| word.kind == kind) {
+            page += &entry(word);
+        }
+    }
+    page
+}
+
+/// How a platform is written.
+#[must_use]
+pub(crate) fn platform() -> String {
+    include_str!("../../../docs/platform.md").to_owned()
+}
+
+fn entry(word: &Word) -> String {
+    let takes = if word.takes.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", word.takes)
+    };
+    let planned = if word.built { "" } else { "  (not built yet)" };
+    let mut entry = format!("  {}{takes}{planned}\n", word.word);
+    for line in wrapped(word.text, 94) {
+        writeln!(entry, "      {line}").expect(WRITES);
+    }
+    for (choice, text) in word.choices {
+        writeln!(entry, "      {choice:<14} {text}").expect(WRITES);
+    }
+    for key in word.keys {
+        writeln!(entry, "      {}: {}  {}", key.word, key.takes, key.text).expect(WRITES);
+    }
+    if !word.example.is_empty() {
+        writeln!(entry, "      e.g. {}", word.example).expect(WRITES);
+    }
+    entry
+}
+
+/// Lines of at most `width` characters, broken at blanks.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("there is always a line");
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+            lines.push(word.to_owned());
+        } else {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines
+}
+
+fn capital(text: &str) -> String {
+    let mut rest = text.chars();
+    rest.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(rest).collect()
+    })
+}
+
+const WRITES: &str = "writing to a string cannot fail";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_of_the_language_stands_on_its_page() {
+        let (scenario, faults) = (scenario(), faults());
+        for word in vocabulary() {
+            assert!(
+                scenario.contains(&format!("\n  {}", word.word)),
+                "{}",
+                word.word
+            );
+            if word.kind == WordKind::Deed {
+                assert!(
+                    faults.contains(&format!("\n  {}", word.word)),
+                    "{}",
+                    word.word
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_text_is_broken_at_blanks_and_loses_no_word() {
+        let text = "one two three four five";
+        assert_eq!(wrapped(text, 9), ["one two", "three", "four five"]);
+        assert_eq!(wrapped(text, 1).join(" "), text);
+    }
+}

@@ -1,0 +1,135 @@
+//! Both ends of a story's links at an instant, as fabric tools print them.
+//!
+//! The world is played without a monitor, so what a story does at a moment of a poll is left out. The
+//! node's own end reads as `opaportinfo`, its partner as `opasaquery -o portinfo -vvv`. Start at
+//! [`link_page`].
+
+use std::fmt::Write as _;
+
+use fabric::{
+    Fabric, PortTruth, Side,
+    ends::{log_text, port_info_text, port_record_text},
+};
+use platforms::SlotRef;
+use scenarios::Story;
+use simfs::SimTime;
+
+use director::{FreezeError, freeze_at};
+
+/// Why there is no page.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LinkPageError {
+    /// The world cannot be stopped there.
+    #[error(transparent)]
+    Still(#[from] FreezeError),
+    /// No port is called so.
+    #[error("no port `{asked}` on {world} at {at}\nhint: the ports are {known}")]
+    NoSuchPort {
+        /// What was asked for.
+        asked: String,
+        /// The platform.
+        world: String,
+        /// When.
+        at: SimTime,
+        /// The ports that there are.
+        known: String,
+    },
+}
+
+/// The page, and the lines of the story that were left out.
+///
+/// `at` is cut down to a whole tick and to the story's end; the end unless given. `port` is `mlx5_0` or
+/// `mlx5_0/2`, in a world of several nodes `vm1/mlx5_0`; without one it is every port of which either end has anything to tell.
+///
+/// # Errors
+/// [`LinkPageError`], by cause.
+pub(crate) fn link_page(
+    story: &Story,
+    at: Option<&str>,
+    port: Option<&str>,
+) -> Result<(String, Vec<String>), LinkPageError> {
+    let (director, left_out) = freeze_at(story, at)?;
+    let fabric = director.fabric();
+    let slots = match port {
+        Some(asked) => vec![named(story, fabric, asked)?],
+        None => telling(story, fabric),
+    };
+    let mut page = format!("{} at {}\n", story.name, fabric.now());
+    if slots.is_empty() {
+        page += "\nevery link is up, and neither end of any remembers a thing\n";
+    }
+    for slot in slots {
+        let device = fabric.name_of(&fabric::FunctionRef {
+            node: slot.node.clone(),
+            pci: slot.pci,
+        });
+        let device = device.map_or_else(|| slot.pci.to_string(), ToString::to_string);
+        for (side, word) in [(Side::Here, "here"), (Side::There, "there")] {
+            let node = if story.nodes.len() > 1 {
+                format!("{} ", slot.node)
+            } else {
+                String::new()
+            };
+            writeln!(page, "\n== {node}{device} port {}, {word}", slot.port)
+                .expect("writing to a string cannot fail");
+            page += &end_text(fabric, &slot, side);
+        }
+    }
+    Ok((page, left_out))
+}
+
+fn end_text(fabric: &Fabric, slot: &SlotRef, side: Side) -> String {
+    let Some(end) = fabric.end(slot, side) else {
+        return "a virtual function's port: its link is its physical one's\n".to_owned();
+    };
+    match (fabric.port_info(slot, side), side) {
+        (Some(info), Side::Here) => port_info_text(&info) + &log_text(&end.log),
+        (Some(info), Side::There) => port_record_text(&info, &end.log),
+        (None, _) => format!("unavailable: nobody can ask it\n{}", log_text(&end.log)),
+    }
+}
+
+fn slots(story: &Story, fabric: &Fabric) -> Vec<(String, SlotRef)> {
+    let ports = story.nodes.iter().flat_map(|(node, _)| fabric.ports(node));
+    let name = |port: PortTruth| {
+        let name = format!("{}/{}", port.device, port.slot.port);
+        if story.nodes.len() > 1 {
+            (format!("{}/{name}", port.slot.node), port.slot)
+        } else {
+            (name, port.slot)
+        }
+    };
+    ports.map(name).collect()
+}
+
+fn named(story: &Story, fabric: &Fabric, asked: &str) -> Result<SlotRef, LinkPageError> {
+    let known = slots(story, fabric);
+    let whole = format!("{asked}/1");
+    let found = known
+        .iter()
+        .find(|(name, _)| *name == asked || *name == whole);
+    found.map(|(_, slot)| slot.clone()).ok_or_else(|| {
+        let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
+        LinkPageError::NoSuchPort {
+            asked: asked.to_owned(),
+            world: story.world.clone(),
+            at: fabric.now(),
+            known: names.join(", "),
+        }
+    })
+}
+
+/// The ports of which either end has anything to tell.
+fn telling(story: &Story, fabric: &Fabric) -> Vec<SlotRef> {
+    let tells = |slot: &SlotRef| {
+        Side::BOTH.iter().any(|side| {
+            fabric.end(slot, *side).is_some_and(|end| {
+                let pair = end.record.map(|record| record.shown());
+                pair.is_none_or(|pair| !pair.is_clear()) || !end.log.is_empty()
+            })
+        })
+    };
+    let slots = story.nodes.iter();
+    let slots = slots.flat_map(|(node, _)| fabric.slots_of(node));
+    slots.filter(tells).collect()
+}

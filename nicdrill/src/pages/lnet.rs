@@ -1,0 +1,113 @@
+//! LNet as a story's nodes see it at an instant, as `lnetctl` prints it.
+//!
+//! The world is played without a monitor ([`still`](crate::still)). Start at [`lnet_page`].
+
+use platforms::NodeName;
+use scenarios::Story;
+use workloads::lnet::{Lnet, View};
+
+use director::{FreezeError, freeze_at};
+
+/// The views of a page on which none is asked for.
+const VIEWS: [View; 3] = [View::Net, View::Peer, View::Stats];
+
+/// Why there is no page.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LnetPageError {
+    /// The world cannot be stopped there.
+    #[error(transparent)]
+    Still(#[from] FreezeError),
+    /// The story has no workload on LNet.
+    #[error("`{0}` has no workload on LNet\nhint: `workloads: {{ storage: {{ lnet: … }} }}`")]
+    NoLnet(String),
+    /// Nothing on LNet is called so.
+    #[error("no {what} `{asked}` in this story\nhint: there are {known}")]
+    Unknown {
+        /// What was looked for.
+        what: &'static str,
+        /// What was asked for.
+        asked: String,
+        /// What there is.
+        known: String,
+    },
+    /// What was said is no view.
+    #[error(transparent)]
+    View(#[from] workloads::lnet::ViewError),
+}
+
+/// What a page shows; everything where nothing is said.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LnetAsked<'a> {
+    /// A time, such as `10s`; the story's end unless given.
+    pub(crate) at: Option<&'a str>,
+    /// A workload on LNet.
+    pub(crate) workload: Option<&'a str>,
+    /// A node.
+    pub(crate) node: Option<&'a str>,
+    /// A view, such as `net`; unless given `net`, `peer` and `stats`.
+    pub(crate) view: Option<&'a str>,
+}
+
+/// The page, and the lines of the story that were left out. It is YAML, a document for each view.
+///
+/// # Errors
+/// [`LnetPageError`], by cause.
+pub(crate) fn lnet_page(
+    story: &Story,
+    asked: LnetAsked<'_>,
+) -> Result<(String, Vec<String>), LnetPageError> {
+    let views = match asked.view {
+        Some(view) => vec![view.parse()?],
+        None => VIEWS.to_vec(),
+    };
+    let (director, left_out) = freeze_at(story, asked.at)?;
+    let all = story.workloads.keys();
+    let nets: Vec<(&str, &Lnet)> = all
+        .filter_map(|name| Some((name.as_str(), director.workloads().lnet(name)?)))
+        .collect();
+    if nets.is_empty() {
+        return Err(LnetPageError::NoLnet(story.name.clone()));
+    }
+    let names: Vec<&str> = nets.iter().map(|(name, _)| *name).collect();
+    if let Some(asked) = asked.workload.filter(|asked| !names.contains(asked)) {
+        return Err(unknown("workload on LNet", asked, &names));
+    }
+    let meant = |name: &str| asked.workload.is_none_or(|asked| asked == name);
+    let nets: Vec<(&str, &Lnet)> = nets.into_iter().filter(|(name, _)| meant(name)).collect();
+    let nodes: Vec<&NodeName> = nets
+        .iter()
+        .flat_map(|(_, lnet)| lnet.nodes().map(|node| node.name()))
+        .collect();
+    if let Some(asked) = asked.node
+        && !nodes.iter().any(|node| node.as_str() == asked)
+    {
+        let names: Vec<&str> = nodes.iter().map(|node| node.as_str()).collect();
+        return Err(unknown("node on LNet", asked, &names));
+    }
+    let mut page = String::new();
+    for (name, lnet) in nets {
+        let nodes = lnet.nodes().map(|node| node.name());
+        for node in nodes.filter(|node| asked.node.is_none_or(|asked| asked == node.as_str())) {
+            for view in &views {
+                let command = view.command();
+                let now = director.fabric().now();
+                page += &format!("---\n# {command} on {node}, workload {name}, at {now}\n");
+                match lnet.show(node, *view) {
+                    Ok(text) => page += &text,
+                    Err(error) => page += &format!("# {error}\n"),
+                }
+            }
+        }
+    }
+    Ok((page, left_out))
+}
+
+fn unknown(what: &'static str, asked: &str, known: &[&str]) -> LnetPageError {
+    let mut known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+    known.dedup();
+    LnetPageError::Unknown {
+        what,
+        asked: asked.to_owned(),
+        known: known.join(", "),
+    }
+}

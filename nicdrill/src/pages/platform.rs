@@ -1,0 +1,196 @@
+//! Platforms for a person: listed, shown, and as `topo -m` text.
+//!
+//! What a platform is, `platforms` says; here it becomes pages. Whether a monitor finds in the
+//! rendered tree what is declared is [`crate::platform_check`]'s.
+
+use std::fmt::Write as _;
+
+use platforms::{
+    NodeName, Platform,
+    topo::{self, TopoError},
+    yaml::nearest,
+};
+
+use platforms::Platforms;
+
+/// A name that no platform bears.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no platform `{name}`\nhint: {hint}")]
+pub(crate) struct NoSuchPlatform {
+    /// The name.
+    pub(crate) name: String,
+    /// What helps.
+    pub(crate) hint: String,
+}
+
+/// The platform of this name.
+///
+/// # Errors
+/// If there is none.
+pub(crate) fn find<'p>(
+    platforms: &'p Platforms,
+    name: &str,
+) -> Result<&'p Platform, NoSuchPlatform> {
+    platforms.get(name).ok_or_else(|| {
+        let list = "`nicdrill platform list` lists them";
+        let hint = match nearest(name, platforms.iter().map(|(name, _)| name)) {
+            Some(near) => format!("did you mean `{near}`? {list}"),
+            None => list.to_owned(),
+        };
+        NoSuchPlatform {
+            name: name.to_owned(),
+            hint,
+        }
+    })
+}
+
+/// Every platform and variant, one a line.
+#[must_use]
+pub(crate) fn list(platforms: &Platforms) -> String {
+    let width = platforms
+        .iter()
+        .map(|(name, _)| name.chars().count())
+        .max()
+        .unwrap_or(0);
+    let mut page = String::new();
+    for (name, platform) in platforms.iter() {
+        writeln!(page, "{name:<width$}  {}", platform.about()).expect(WRITES);
+    }
+    page
+}
+
+/// One platform: what it is, and each port as it is declared.
+///
+/// # Errors
+/// If there is no such platform.
+pub(crate) fn show(platforms: &Platforms, name: &str) -> Result<String, NoSuchPlatform> {
+    let platform = find(platforms, name)?;
+    let roles = platform.roles();
+    let mut page = format!(
+        "{name}: {}\n{} management, {} compute, {} storage\n\n",
+        platform.about(),
+        roles.management,
+        roles.compute,
+        roles.storage
+    );
+    let header = ["device", "port", "pci", "role", "layer", "netdev", "cable"].map(str::to_owned);
+    let rows: Vec<[String; 7]> = platform
+        .ports()
+        .into_iter()
+        .map(|port| {
+            let role = if port.is_vf {
+                "virtual".to_owned()
+            } else {
+                port.role.to_string()
+            };
+            [
+                port.device.to_string(),
+                port.port.to_string(),
+                port.pci.to_string(),
+                role,
+                format!("{:?}", port.layer),
+                port.netdev.unwrap_or_else(|| "-".to_owned()),
+                if port.cabled { "yes" } else { "no" }.to_owned(),
+            ]
+        })
+        .collect();
+    let rows: Vec<[String; 7]> = std::iter::once(header).chain(rows).collect();
+    for line in in_columns(&rows) {
+        writeln!(page, "{line}").expect(WRITES);
+    }
+    for note in platform.notes() {
+        write!(page, "\nnote: {note}\n").expect(WRITES);
+    }
+    Ok(page)
+}
+
+/// Rows with their cells below each other.
+pub(crate) fn in_columns<const N: usize>(rows: &[[String; N]]) -> Vec<String> {
+    let width = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells.max().unwrap_or(0)
+    };
+    let widths: [usize; N] = std::array::from_fn(width);
+    rows.iter()
+        .map(|row| {
+            let cells = row.iter().zip(widths);
+            let cells: Vec<String> = cells
+                .map(|(cell, width)| format!("{cell:<width$}"))
+                .collect();
+            cells.join("  ").trim_end().to_owned()
+        })
+        .collect()
+}
+
+/// Why there is no text of `nvidia-smi topo -m`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum NoMatrix {
+    /// No platform bears the name.
+    #[error(transparent)]
+    NoSuchPlatform(#[from] NoSuchPlatform),
+    /// Its GPUs are of another make.
+    #[error(
+        "`{0}` has no `nvidia-smi`: its GPUs are of another make\nhint: there is no matrix of GPUs and NICs on it"
+    )]
+    OtherMake(String),
+}
+
+/// The text of `nvidia-smi topo -m` on this platform.
+///
+/// # Errors
+/// If there is no such platform, or no such tool on it.
+pub(crate) fn matrix(platforms: &Platforms, name: &str) -> Result<String, NoMatrix> {
+    let platform = find(platforms, name)?;
+    if !platform.profile().gpus.have_matrix() {
+        return Err(NoMatrix::OtherMake(name.to_owned()));
+    }
+    Ok(platform.topo_text(&platform.machine(&NodeName::from(fabric::NODE))))
+}
+
+/// `gpu_metadata.json` of a matrix that `nvidia-smi topo -m` printed, and the labels of NICs that no
+/// legend names. What a matrix does not tell (node, time, driver, addresses) is empty.
+///
+/// # Errors
+/// If the text cannot be read with certainty: why, and where.
+pub(crate) fn metadata(matrix: &str) -> Result<(String, Vec<String>), TopoError> {
+    let topology = topo::parse(matrix)?;
+    let unnamed = topology.unnamed().map(|nic| nic.label.clone()).collect();
+    let metadata = topology.metadata(&NodeName::from(""), "", "");
+    Ok((metadata.to_json(), unnamed))
+}
+
+const WRITES: &str = "writing to a string cannot fail";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_port_of_a_platform_is_a_row() {
+        let platforms = Platforms::shipped();
+        for (name, platform) in platforms.iter() {
+            let page = show(&platforms, name).unwrap();
+            let rows = page
+                .split("\n\n")
+                .nth(1)
+                .unwrap_or_default()
+                .lines()
+                .skip(1);
+            let rows = rows.count();
+            assert_eq!(rows, platform.ports().len(), "{page}");
+            match matrix(&platforms, name) {
+                Ok(text) => assert!(text.contains("GPU0"), "{name}"),
+                Err(error) => assert_eq!(error, NoMatrix::OtherMake("mi300x".to_owned())),
+            }
+        }
+    }
+
+    #[test]
+    fn a_misspelt_platform_is_refused_with_the_nearest() {
+        let error = show(&Platforms::shipped(), "h100-oic").unwrap_err();
+        assert!(
+            error.to_string().contains("did you mean `h100-oci`?"),
+            "{error}"
+        );
+    }
+}

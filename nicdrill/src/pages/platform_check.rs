@@ -1,0 +1,313 @@
+//! Whether a platform is what it declares: it parses, it renders, and the reference agent finds in
+//! the rendered tree the roles that the file gives its devices. What was asked for by name is told
+//! in full: why each NIC is what it is, and which scenarios are told on it.
+//!
+//! The agent looks at the tree as it would at a node's; it shares no code with the platform, so an
+//! agreement means something.
+
+use std::{collections::BTreeMap, fmt::Write as _};
+
+use platforms::{Finding, Platform, PortFacts, Role};
+
+use harness::{
+    descriptors::shipped,
+    read_files::Library,
+    suite::{Ask, SelectError, select},
+};
+
+use super::platform::{NoSuchPlatform, find, in_columns};
+use memory::{Found, classified};
+
+/// What a check found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Checked {
+    /// A line for each platform, and some for each problem.
+    pub(crate) text: String,
+    /// How many problems there are.
+    pub(crate) problems: usize,
+}
+
+/// Why platforms could not be checked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CheckError {
+    /// A name means no platform.
+    #[error(transparent)]
+    NoSuchPlatform(#[from] NoSuchPlatform),
+    /// A scenario cannot be told anywhere.
+    #[error(transparent)]
+    Scenario(#[from] SelectError),
+}
+
+/// Checks these platforms and tells them in full; if none is named, all of them in brief.
+///
+/// # Errors
+/// If a name means no platform, or a scenario is wrong.
+pub(crate) fn check(library: &Library, names: &[String]) -> Result<Checked, CheckError> {
+    let mut checked = Checked::default();
+    for name in names {
+        find(&library.platforms, name)?;
+    }
+    let mut before: Vec<Finding> = Vec::new();
+    for (name, platform) in library.platforms.iter() {
+        if !names.is_empty() && !names.iter().any(|asked| asked == name) {
+            continue;
+        }
+        let findings = platform.check();
+        // What a variant has from its base was told there.
+        let is_new = |finding: &&Finding| !before.contains(finding);
+        let mut problems: Vec<String> = findings
+            .iter()
+            .filter(is_new)
+            .map(ToString::to_string)
+            .collect();
+        let is_sound = findings.is_empty();
+        before.extend(findings);
+        let found = classified(platform);
+        if is_sound {
+            problems.extend(unlike_declared(platform, &found));
+        }
+        let said = if problems.is_empty() && is_sound {
+            "as declared"
+        } else {
+            "NOT as declared"
+        };
+        let ports = platform.ports().len();
+        add(
+            &mut checked.text,
+            format_args!("{name}: {ports} ports, {said}"),
+        );
+        for line in problems.iter().flat_map(|problem| problem.lines()) {
+            add(&mut checked.text, format_args!("  {line}"));
+        }
+        checked.problems += problems.len();
+        if !names.is_empty() {
+            roles(platform, &found, &mut checked.text);
+            fits(library, name, &mut checked.text)?;
+        }
+    }
+    Ok(checked)
+}
+
+/// Where the monitor differs from what is declared, one text each.
+fn unlike_declared(platform: &Platform, found: &Result<Found, String>) -> Vec<String> {
+    match (platform.refusal(), found) {
+        (None, Ok(found)) => unlike(platform, found),
+        (Some(_), Err(_)) => Vec::new(),
+        (None, Err(line)) => vec![format!("the monitor does not start on it: {line}")],
+        (Some(refusal), Ok(_)) => vec![format!("the monitor starts on it, although {refusal}")],
+    }
+}
+
+/// A row for each device: what it is declared to be, and what the monitor makes of it.
+fn roles(platform: &Platform, found: &Result<Found, String>, text: &mut String) {
+    let mut declared: BTreeMap<String, String> = BTreeMap::new();
+    for port in platform.ports() {
+        declared.insert(port.device.to_string(), told(&port));
+    }
+    match found {
+        Err(line) => add(text, format_args!("  the monitor refuses to start: {line}")),
+        Ok(found) => {
+            let header = ["device", "declared", "the monitor"].map(str::to_owned);
+            let rows = found.iter().map(|(device, seen)| {
+                let seen = match seen {
+                    Ok(watched) => format!("watches it as {}: {}", watched.role, watched.why),
+                    Err(reason) => format!("leaves it alone: {reason}"),
+                };
+                let declared = declared.get(device).cloned().unwrap_or_default();
+                [device.clone(), declared, seen]
+            });
+            let rows: Vec<[String; 3]> = std::iter::once(header).chain(rows).collect();
+            for line in in_columns(&rows) {
+                add(text, format_args!("  {line}"));
+            }
+        }
+    }
+    for note in platform.notes() {
+        add(text, format_args!("  note: {note}"));
+    }
+}
+
+/// How many scenarios are told on the platform, and why the others are not.
+fn fits(library: &Library, name: &str, text: &mut String) -> Result<(), SelectError> {
+    let ask = Ask {
+        platforms: vec![name.to_owned()],
+        full: true,
+        ..Ask::default()
+    };
+    let reference = shipped("reference").expect("the reference monitor ships");
+    let selected = select(library, &reference, &ask)?;
+    let is_this = |world: &str| world == name;
+    let told = selected.drills.iter().filter(|it| is_this(&it.drill.world));
+    // The others have a world of their own.
+    let scenarios = library.scenarios.iter();
+    let on_platforms = scenarios.filter(|told| told.scenario.world().is_none());
+    let (told, all) = (told.count(), on_platforms.count());
+    add(
+        text,
+        format_args!("  {told} of {all} scenarios are told on it"),
+    );
+    let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for pair in selected
+        .not_applicable
+        .iter()
+        .filter(|it| is_this(&it.drill.world))
+    {
+        let of_reason = reasons.entry(&pair.reason).or_default();
+        of_reason.push(&pair.drill.scenario);
+    }
+    let mut reasons: Vec<(&str, Vec<&str>)> = reasons.into_iter().collect();
+    reasons.sort_by_key(|(_, scenarios)| std::cmp::Reverse(scenarios.len()));
+    for (reason, scenarios) in reasons {
+        let number = scenarios.len();
+        add(text, format_args!("    {number} not: {reason}"));
+        add(text, format_args!("      {}", scenarios.join(", ")));
+    }
+    Ok(())
+}
+
+/// What a port's device is declared to be.
+fn told(port: &PortFacts) -> String {
+    if port.is_vf {
+        "virtual".to_owned()
+    } else {
+        port.role.to_string()
+    }
+}
+
+fn unlike(platform: &Platform, found: &Found) -> Vec<String> {
+    let mut problems = Vec::new();
+    let declared: BTreeMap<String, PortFacts> = platform
+        .ports()
+        .into_iter()
+        .map(|port| (port.device.to_string(), port))
+        .collect();
+    for (device, port) in &declared {
+        let wanted = match port.role {
+            _ if !port.is_monitored() => None,
+            Role::Compute => Some(Role::Compute),
+            Role::Storage => Some(Role::Storage),
+            Role::Management => None,
+        };
+        let told = told(port);
+        match (wanted, found.get(device)) {
+            (_, None) => problems.push(format!(
+                "`{device}` is declared {told}, and is not in the tree"
+            )),
+            (None, Some(Err(_))) => {}
+            (None, Some(Ok(watched))) if watched.role == Role::Management => {}
+            (Some(wanted), Some(Ok(watched))) if watched.role == wanted => {}
+            (_, Some(Ok(watched))) => {
+                let role = watched.role;
+                problems.push(format!(
+                    "`{device}` is declared {told}, the monitor finds {role}"
+                ));
+            }
+            (Some(_), Some(Err(reason))) => problems.push(format!(
+                "`{device}` is declared {told}, the monitor does not watch it: {reason}"
+            )),
+        }
+    }
+    let unknown = found
+        .iter()
+        .filter(|(device, _)| !declared.contains_key(*device));
+    problems.extend(
+        unknown
+            .filter(|(_, found)| matches!(found, Ok(it) if it.role != Role::Management))
+            .map(|(device, _)| {
+                format!("`{device}` is watched by the monitor, and is not declared")
+            }),
+    );
+    problems
+}
+
+fn add(text: &mut String, line: std::fmt::Arguments<'_>) {
+    writeln!(text, "{line}").expect("writing to a string cannot fail");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use platforms::Platforms;
+
+    fn library() -> Library {
+        Library::read(&[], &[]).unwrap()
+    }
+
+    // covers: lsd/4.1.3/a100-oci, lsd/4.1.3/l40-on-prem, lsd/4.1.3/l40s-oci, lsd/4.1.3/h100-dgx
+    // covers: lsd/4.1.3/h100-oci, lsd/4.1.3/gb200-nvl4, lsd/4/classifies-locally
+    // covers: lsd/4/signal-link-layer, lsd/4/zero-configuration, lsd/4.2.4/a100-oci-mlx5-0
+    // covers: lsd/4.2.4/a100-oci-mlx5-13, lsd/4.2.4/a100-oci-sixteen-are-compute
+    // covers: lsd/4.2.4/h100-oci-mlx5-2, lsd/4.2.4/h100-oci-mlx5-11
+    // covers: lsd/4.2.4/h100-oci-sixteen-are-compute, lsd/4.2.4/l40s-oci
+    // covers: lsd/4.2.4/on-prem-l40s-mlx5-0, lsd/4.2.4/on-prem-l40s-mlx5-1
+    // covers: lsd/4.2.4/on-prem-l40s-mlx5-2, lsd/4.2.4/on-prem-l40s-mlx5-3
+    // covers: lsd/4.2.4/on-prem-l40s-mlx5-4, lsd/4.2.4/on-prem-l40s-with-default-route
+    // covers: lsd/4.2.4/gb200-ibp3s0, lsd/4.2.4/gb200-ibp2p3s0, lsd/4.2.4/gb200-ibp16p3s0
+    // covers: lsd/4.2.4/gb200-ibp18p3s0, lsd/4.2.4/gb200-rocep6p3s0, lsd/4.2.4/gb200-rocep22p3s0
+    #[test]
+    fn every_shipped_platform_is_found_as_declared() {
+        let checked = check(&library(), &[]).unwrap();
+        assert_eq!(checked.problems, 0, "{}", checked.text);
+    }
+
+    #[test]
+    fn a_platform_that_is_named_is_told_nic_by_nic_and_scenario_by_scenario() {
+        let checked = check(&library(), &["h100-oci".to_owned()]).unwrap();
+        for part in [
+            "h100-oci: 18 ports, as declared\n",
+            "mlx5_0   compute     watches it as compute: it shares a PCIe switch with a GPU (PIX or PXB)\n",
+            "mlx5_2   management  leaves it alone: management: carries the default route\n",
+            " scenarios are told on it\n",
+            " not: `h100-oci` is not among the platforms named\n",
+        ] {
+            assert!(checked.text.contains(part), "{part}: {}", checked.text);
+        }
+        let told = checked
+            .text
+            .lines()
+            .filter(|line| line.starts_with("      "));
+        let others: usize = told.map(|line| line.split(", ").count()).sum();
+        let line = checked
+            .text
+            .lines()
+            .find(|line| line.ends_with("told on it"));
+        let (told, all) = line.unwrap().trim_start().split_once(" of ").unwrap();
+        let all = all.split_once(' ').unwrap().0.parse::<usize>().unwrap();
+        assert_eq!(
+            told.parse::<usize>().unwrap() + others,
+            all,
+            "{}",
+            checked.text
+        );
+    }
+
+    #[test]
+    fn where_the_monitor_must_refuse_its_line_is_told() {
+        for (name, line) in [
+            ("mi300x", "has empty nic_topology"),
+            ("h100-vm", "has no GPUs with valid NUMA nodes"),
+        ] {
+            let checked = check(&library(), &[name.to_owned()]).unwrap();
+            assert_eq!(checked.problems, 0, "{}", checked.text);
+            let refuses = checked.text.contains("the monitor refuses to start: ");
+            assert!(refuses && checked.text.contains(line), "{}", checked.text);
+        }
+    }
+
+    #[test]
+    fn a_role_that_the_tree_does_not_bear_out_is_named() {
+        let shipped = Platforms::shipped();
+        let (_, platform) = shipped.iter().next().unwrap();
+        let mut found = classified(platform).unwrap();
+        let watched = found
+            .iter()
+            .find(|(_, role)| role.is_ok())
+            .unwrap()
+            .0
+            .clone();
+        found.insert(watched.clone(), Err("it is a test".to_owned()));
+        let problems = unlike(platform, &found);
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(problems[0].contains(&watched) && problems[0].contains("it is a test"));
+    }
+}

@@ -1,0 +1,165 @@
+//! What the wire fixes of every call, accepted or not (`lsd 13.1`; NVSentinel,
+//! `health_event.proto`).
+
+use proto::{Check, CheckKind, HealthEvent, ProcessingStrategy, RecommendedAction};
+
+use super::{event, version};
+use crate::{Call, Observation, Severity};
+
+const AGENT: &str = "nic-health-monitor";
+const COMPONENT_CLASS: &str = "NIC";
+
+/// What a monitor's calls are held against.
+#[derive(Clone, Copy, Debug)]
+pub struct Contract<'a> {
+    /// The node that the monitor watches.
+    pub node: &'a str,
+    /// The names of the checks that run.
+    pub checks: &'a [&'a str],
+    /// The processing strategies that it may state, by their names on the wire.
+    pub strategies: &'a [&'a str],
+}
+
+/// Something that breaks the contract.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Breach<'c> {
+    /// What is wrong.
+    pub what: String,
+    /// The observation that it is wrong of; `None` for the call as a whole.
+    pub observation: Option<&'c Observation>,
+}
+
+impl Contract<'_> {
+    /// Everything in a call that breaks the contract, in order.
+    #[must_use]
+    pub fn breaches<'c>(&self, call: &'c Call) -> Vec<Breach<'c>> {
+        let mut breaches = batch(call);
+        for observation in &call.observations {
+            let wrong = self.event(observation, &event(observation));
+            breaches.extend(wrong.into_iter().map(|what| Breach {
+                what,
+                observation: Some(observation),
+            }));
+        }
+        breaches
+    }
+
+    fn event(&self, observation: &Observation, event: &HealthEvent) -> Vec<String> {
+        let mut wrong = Vec::new();
+        let mut must = |holds: bool, what: &dyn Fn() -> String| {
+            if !holds {
+                wrong.push(what());
+            }
+        };
+        must(event.version == proto::VERSION, &|| {
+            format!("version is {}", event.version)
+        });
+        must(event.agent == AGENT, &|| {
+            format!("agent is `{}`, not `{AGENT}`", event.agent)
+        });
+        must(event.component_class == COMPONENT_CLASS, &|| {
+            format!(
+                "componentClass is `{}`, not `{COMPONENT_CLASS}`",
+                event.component_class
+            )
+        });
+        must(event.node_name == self.node, &|| {
+            format!("nodeName is `{}`, not `{}`", event.node_name, self.node)
+        });
+        let check = event.check_name.as_str();
+        must(self.checks.contains(&check), &|| {
+            format!("checkName `{check}` is none of the checks that run")
+        });
+        must(self.allows(event.processing_strategy), &|| {
+            format!("processingStrategy is {}", event.processing_strategy)
+        });
+        let severity = observation.severity;
+        must(severity != Severity::Unknown, &|| {
+            "it is fatal and healthy at once".to_owned()
+        });
+        let action = match severity {
+            Severity::Fatal => RecommendedAction::ReplaceVm,
+            _ => RecommendedAction::None,
+        };
+        must(event.recommended_action == action as i32, &|| {
+            format!(
+                "recommendedAction is {}, not {}",
+                event.recommended_action,
+                action.as_str_name()
+            )
+        });
+        let codes = &event.error_code;
+        let kind = Check::parse(check).map(Check::kind);
+        must(codes.is_empty() || kind != Some(CheckKind::State), &|| {
+            format!("a state check carries errorCode {codes:?}")
+        });
+        let counts = kind == Some(CheckKind::Degradation);
+        must(
+            !counts || codes.len() == 1 || event.entities_impacted.is_empty(),
+            &|| format!("a counter check carries errorCode {codes:?}, not its counter's name"),
+        );
+        let entities = event.entities_impacted.iter();
+        let types: Vec<&str> = entities.map(|entity| entity.entity_type.as_str()).collect();
+        must(
+            matches!(types.as_slice(), [] | ["NIC"] | ["NIC", "NICPort"]),
+            &|| format!("its entities are {types:?}, not NIC and then NICPort"),
+        );
+        must(!types.is_empty() || severity == Severity::Healthy, &|| {
+            "an unhealthy event names nobody".to_owned()
+        });
+        must(!event.message.trim().is_empty(), &|| {
+            "it has no message".to_owned()
+        });
+        let extras = !event.metadata.is_empty()
+            || !event.id.is_empty()
+            || !event.custom_recommended_action.is_empty()
+            || event.quarantine_overrides.is_some()
+            || event.drain_overrides.is_some();
+        must(!extras, &|| {
+            "it sets a field that a monitor leaves empty".to_owned()
+        });
+        must(observation.stamped_ns.is_some(), &|| {
+            "it has no generatedTimestamp".to_owned()
+        });
+        wrong
+    }
+
+    fn allows(&self, strategy: i32) -> bool {
+        let named = self.strategies.iter();
+        let mut allowed = named.filter_map(|name| ProcessingStrategy::from_str_name(name));
+        allowed.any(|allowed| allowed as i32 == strategy)
+    }
+}
+
+/// What a call breaks as a whole, or between its events.
+fn batch(call: &Call) -> Vec<Breach<'_>> {
+    let mut breaches = Vec::new();
+    let mut found = |what: String, observation| breaches.push(Breach { what, observation });
+    let version = version(call);
+    if version != proto::VERSION {
+        let right = proto::VERSION;
+        found(
+            format!("the batch has version {version}, not {right}"),
+            None,
+        );
+    }
+    let Some(first) = call.observations.first() else {
+        found("a call without events".to_owned(), None);
+        return breaches;
+    };
+    for pair in call.observations.windows(2) {
+        if let (Some(before), Some(after)) = (pair[0].stamped_ns, pair[1].stamped_ns)
+            && before >= after
+        {
+            let what = "its timestamp is not later than that of the event before it";
+            found(what.to_owned(), Some(&pair[1]));
+        }
+    }
+    let name = |observation: &Observation| observation.check.clone().unwrap_or_default();
+    let observations = call.observations.iter();
+    for other in observations.filter(|other| other.check != first.check) {
+        let what = format!("one call carries `{}` and `{}`", name(first), name(other));
+        found(what, Some(other));
+    }
+    breaches
+}

@@ -1,0 +1,129 @@
+//! Whoever keeps rows: an open SQLite file or a connection to PostgreSQL.
+
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use crate::{
+    postgres::Postgres,
+    row::Row,
+    run::Run,
+    sqlite::Sqlite,
+    url::{Place, StoreUrl},
+};
+
+/// An open store.
+pub(super) trait Keeper: Send {
+    /// Writes rows and the runs that they are of, all or none. What is there already stays as it is.
+    fn write(&mut self, rows: &[Arc<Row>]) -> Result<(), Trouble>;
+}
+
+/// Why rows were not written.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// The store is not to be had; later it may be.
+    Away(String),
+    /// The store will never take them.
+    Refused(String),
+}
+
+/// A store with which no run can begin.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    /// It cannot be reached or not be written.
+    #[error(
+        "the store `{store}` cannot be used: {cause}\nhint: a run begins only if its store is there; \
+         without `--store` events are kept in memory"
+    )]
+    Unreachable {
+        /// The store.
+        store: String,
+        /// Why.
+        cause: String,
+    },
+    /// A table of the name that is needed is another one.
+    #[error(
+        "the table `{table}` of the store `{store}` has no column `{column}`\nhint: name another \
+         database, or move that table away"
+    )]
+    AnotherTable {
+        /// The store.
+        store: String,
+        /// The table.
+        table: &'static str,
+        /// What it lacks.
+        column: &'static str,
+    },
+}
+
+/// Why a store could not be opened for the first time.
+pub(super) enum Unfit {
+    Unreachable(String),
+    Lacks {
+        table: &'static str,
+        column: &'static str,
+    },
+}
+
+/// Opens a store, makes the tables that are not there, and writes the run into it.
+pub(super) fn begin(url: &StoreUrl, run: &Run) -> Result<Box<dyn Keeper>, StoreError> {
+    let begun = match &url.0 {
+        Place::Sqlite(path) => Sqlite::begin(path, run).map(boxed),
+        Place::Postgres(config) => Postgres::begin(config, run).map(boxed),
+    };
+    begun.map_err(|unfit| match unfit {
+        Unfit::Unreachable(cause) => StoreError::Unreachable {
+            store: url.to_string(),
+            cause,
+        },
+        Unfit::Lacks { table, column } => StoreError::AnotherTable {
+            store: url.to_string(),
+            table,
+            column,
+        },
+    })
+}
+
+/// Opens a store again. One that does not know the run is not the one that was written to.
+pub(super) fn again(url: &StoreUrl, run: Uuid) -> Result<Box<dyn Keeper>, Trouble> {
+    let (keeper, is_known) = match &url.0 {
+        Place::Sqlite(path) => {
+            let sqlite = Sqlite::again(path)?;
+            let is_known = sqlite.knows(run)?;
+            (boxed(sqlite), is_known)
+        }
+        Place::Postgres(config) => {
+            let mut postgres = Postgres::again(config)?;
+            let is_known = postgres.knows(run)?;
+            (boxed(postgres), is_known)
+        }
+    };
+    if is_known {
+        Ok(keeper)
+    } else {
+        Err(Trouble::Away("it no longer knows the run".to_owned()))
+    }
+}
+
+fn boxed(keeper: impl Keeper + 'static) -> Box<dyn Keeper> {
+    Box::new(keeper)
+}
+
+/// The runs of these rows, each once.
+pub(super) fn runs_of(rows: &[Arc<Row>]) -> Vec<&Run> {
+    let mut runs: Vec<&Run> = Vec::new();
+    for row in rows {
+        if runs.last().is_none_or(|last| last.id != row.run.id) {
+            runs.push(&row.run);
+        }
+    }
+    runs
+}
+
+/// The words of a command line as JSON.
+///
+/// # Panics
+/// Never: a list of texts is JSON.
+pub(super) fn asked(run: &Run) -> String {
+    serde_json::to_string(&run.asked).expect("a list of texts is JSON")
+}

@@ -1,0 +1,183 @@
+//! The store as a PostgreSQL database, without TLS.
+//!
+//! A batch is one transaction of three statements, each with the whole batch as arrays of texts, so the
+//! number of round trips does not grow with the rows. Its rows are inserted in their order, which is that
+//! of the change feed.
+
+use std::{error::Error as _, sync::Arc, time::Duration};
+
+use postgres::{Client, Config, Error, GenericClient, NoTls};
+use uuid::Uuid;
+
+use crate::{
+    keeper::{Keeper, Trouble, Unfit, asked, runs_of},
+    row::Row,
+    run::Run,
+    table::{EVENTS, TABLES},
+};
+
+/// How long one address may take to answer, where the store's own says nothing. Chosen.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The lock under which tables are made, so that two runs that begin at once make them once. Chosen: any
+/// number that nobody else takes.
+const MAKING: i64 = 0x6e69_6364_7269_6c6c;
+
+const MAKE_TABLES: &str = include_str!("postgres.sql");
+const MAKE_FEED: &str = include_str!("postgres_feed.sql");
+
+/// A connection.
+pub(super) struct Postgres(Client);
+
+impl Postgres {
+    /// Connects and makes the tables that are not there.
+    pub(super) fn begin(config: &Config, run: &Run) -> Result<Self, Unfit> {
+        let unreachable = |error: Error| Unfit::Unreachable(reason(&error));
+        let mut client = connect(config).map_err(unreachable)?;
+        let mut transaction = client.transaction().map_err(unreachable)?;
+        transaction
+            .execute("SELECT pg_advisory_xact_lock($1)", &[&MAKING])
+            .map_err(unreachable)?;
+        let is_new = columns(&mut transaction, EVENTS.name)
+            .map_err(unreachable)?
+            .is_empty();
+        transaction
+            .batch_execute(MAKE_TABLES)
+            .map_err(unreachable)?;
+        for table in TABLES {
+            let found = columns(&mut transaction, table.name).map_err(unreachable)?;
+            if let Some(column) = table.missing(&found) {
+                let table = table.name;
+                return Err(Unfit::Lacks { table, column });
+            }
+        }
+        if is_new {
+            transaction.batch_execute(MAKE_FEED).map_err(unreachable)?;
+        }
+        write_run(&mut transaction, run).map_err(unreachable)?;
+        transaction.commit().map_err(unreachable)?;
+        Ok(Self(client))
+    }
+
+    /// Connects again.
+    pub(super) fn again(config: &Config) -> Result<Self, Trouble> {
+        Ok(Self(connect(config)?))
+    }
+
+    /// Whether the run was written here.
+    pub(super) fn knows(&mut self, run: Uuid) -> Result<bool, Trouble> {
+        let asked = "SELECT 1 FROM nicdrill_runs WHERE id = $1::text::uuid";
+        Ok(self.0.query_opt(asked, &[&run.to_string()])?.is_some())
+    }
+}
+
+impl Keeper for Postgres {
+    fn write(&mut self, rows: &[Arc<Row>]) -> Result<(), Trouble> {
+        let ids: Vec<String> = rows.iter().map(|row| row.id.to_string()).collect();
+        let mut transaction = self.0.transaction()?;
+        for run in runs_of(rows) {
+            write_run(&mut transaction, run)?;
+        }
+        transaction.execute(
+            "INSERT INTO health_events (id, node_name, event_type, severity, recommended_action, \
+             document, created_at, updated_at) \
+             SELECT id::uuid, node_name, event_type, severity, recommended_action, \
+             document::jsonb, at::timestamptz, at::timestamptz \
+             FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], \
+             $7::text[]) WITH ORDINALITY AS given \
+             (id, node_name, event_type, severity, recommended_action, document, at, nth) \
+             ORDER BY nth ON CONFLICT DO NOTHING",
+            &[
+                &ids,
+                &column(rows, |row| &row.node_name),
+                &column(rows, |row| &row.event_type),
+                &column(rows, |row| &row.severity),
+                &column(rows, |row| &row.recommended_action),
+                &column(rows, |row| row.document.get()),
+                &column(rows, |row| &row.created_at),
+            ],
+        )?;
+        let runs: Vec<String> = rows.iter().map(|row| row.run.id.to_string()).collect();
+        let number = |of: fn(&Row) -> u64| -> Vec<i64> {
+            rows.iter().map(|row| of(row).cast_signed()).collect()
+        };
+        transaction.execute(
+            "INSERT INTO nicdrill_events (event_id, run, drill, arm, poll, place) \
+             SELECT id::uuid, run::uuid, drill, arm, poll, place \
+             FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[]) \
+             WITH ORDINALITY AS given (id, run, drill, arm, poll, place, nth) \
+             ORDER BY nth ON CONFLICT DO NOTHING",
+            &[
+                &ids,
+                &runs,
+                &column(rows, |row| &row.drill),
+                &column(rows, |row| &row.arm),
+                &number(|row| row.poll),
+                &number(|row| row.place),
+            ],
+        )?;
+        Ok(transaction.commit()?)
+    }
+}
+
+/// Values that the server cannot take or that break a constraint are about the row (SQLSTATE classes 22 and
+/// 23; "PostgreSQL documentation, Error Codes"), everything else is about the server.
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Self {
+        let cause = reason(&error);
+        match error.code().map(|state| &state.code()[..2]) {
+            Some("22" | "23") => Self::Refused(cause),
+            _ => Self::Away(cause),
+        }
+    }
+}
+
+/// The error in one line, with what lies behind it.
+pub(super) fn reason(error: &Error) -> String {
+    let text = match error.as_db_error() {
+        Some(said) => said.message().to_owned(),
+        None => match error.source() {
+            Some(source) => source.to_string(),
+            None => error.to_string(),
+        },
+    };
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+fn connect(config: &Config) -> Result<Client, Error> {
+    let mut config = config.clone();
+    if config.get_connect_timeout().is_none() {
+        config.connect_timeout(CONNECT_TIMEOUT);
+    }
+    if config.get_application_name().is_none() {
+        config.application_name("nicdrill");
+    }
+    config.connect(NoTls)
+}
+
+fn write_run(client: &mut impl GenericClient, run: &Run) -> Result<u64, Error> {
+    client.execute(
+        "INSERT INTO nicdrill_runs (id, started, seed, asked) \
+         VALUES ($1::text::uuid, $2::text::timestamptz, $3, $4::text::jsonb) ON CONFLICT DO NOTHING",
+        &[
+            &run.id.to_string(),
+            &run.started,
+            &run.seed.to_string(),
+            &asked(run),
+        ],
+    )
+}
+
+/// The columns of a table; none if there is no such table.
+fn columns(client: &mut impl GenericClient, table: &str) -> Result<Vec<String>, Error> {
+    let listed = client.query(
+        "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass($1) \
+         AND attnum > 0 AND NOT attisdropped",
+        &[&table],
+    )?;
+    listed.iter().map(|row| row.try_get(0)).collect()
+}
+
+fn column<'a>(rows: &'a [Arc<Row>], of: impl Fn(&'a Row) -> &'a str) -> Vec<&'a str> {
+    rows.iter().map(|row| of(row)).collect()
+}

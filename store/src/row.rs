@@ -1,0 +1,112 @@
+//! A stored event: its columns, its document, and the drill that it is of.
+//!
+//! Pure: the same run, drill and recording give the same rows. `created_at` is the connector's clock, which
+//! in a drill is the simulated time of the poll that published the event. Start at [`Row::all`].
+
+use std::sync::Arc;
+
+use observe::{Recording, platform_connector};
+use proto::{HealthEvent, RecommendedAction};
+use reports::{ArmName, DrillName};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+use uuid::Uuid;
+
+use crate::{document::document, run::Run};
+
+/// An event that a connector accepted.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Row {
+    /// The run.
+    #[serde(serialize_with = "write_run", deserialize_with = "read_run")]
+    pub run: Arc<Run>,
+    /// The drill, as `family/scenario@world`.
+    pub drill: String,
+    /// `memory` or `process`.
+    pub arm: String,
+    /// The tick whose poll published it, from 0.
+    pub poll: u64,
+    /// Which of the accepted events of this drill and arm it is, from 0.
+    pub place: u64,
+    /// Follows from run, drill, arm and place: written twice it is one.
+    pub id: Uuid,
+    /// The node it speaks of.
+    pub node_name: String,
+    /// The event's check.
+    pub event_type: String,
+    /// The event's component class: so NVSentinel's connector fills the column.
+    pub severity: String,
+    /// The action's name, such as `REPLACE_VM`.
+    pub recommended_action: String,
+    /// When it was stored, by the drill's clock: RFC 3339, UTC.
+    pub created_at: String,
+    /// The event in JSON.
+    pub document: Box<RawValue>,
+}
+
+impl Row {
+    /// The rows of a drill: in each arm what its connectors accepted, poll by poll, in a poll node by node.
+    #[must_use]
+    pub fn all(
+        run: &Arc<Run>,
+        drill: &DrillName,
+        recordings: &[(ArmName, Recording)],
+    ) -> Vec<Self> {
+        let drill = drill.to_string();
+        let mut rows = Vec::new();
+        for (arm, recording) in recordings {
+            let arm = arm.to_string();
+            let mut place = 0;
+            for (poll, tick) in (0..).zip(&recording.ticks) {
+                let calls = tick.monitors.values().flat_map(|monitor| &monitor.calls);
+                let accepted = calls.filter(|call| call.accepted);
+                let created_at = stamp(recording.start_wall_ns + tick.at_ns);
+                for event in accepted.flat_map(|call| platform_connector::batch(call).events) {
+                    rows.push(Self {
+                        run: Arc::clone(run),
+                        drill: drill.clone(),
+                        arm: arm.clone(),
+                        poll,
+                        place,
+                        id: name(run.id, &drill, &arm, place),
+                        node_name: event.node_name.clone(),
+                        event_type: event.check_name.clone(),
+                        severity: event.component_class.clone(),
+                        recommended_action: action(&event),
+                        document: document(&event, &created_at),
+                        created_at: created_at.clone(),
+                    });
+                    place += 1;
+                }
+            }
+        }
+        rows
+    }
+}
+
+/// No drill or arm has a line break in its name.
+fn name(run: Uuid, drill: &str, arm: &str, place: u64) -> Uuid {
+    Uuid::new_v5(&run, format!("{drill}\n{arm}\n{place}").as_bytes())
+}
+
+/// An action that the protocol does not know keeps its number.
+fn action(event: &HealthEvent) -> String {
+    let action = event.recommended_action;
+    RecommendedAction::try_from(action).map_or_else(
+        |_| action.to_string(),
+        |action| action.as_str_name().to_owned(),
+    )
+}
+
+/// RFC 3339, UTC.
+fn stamp(wall_ns: u64) -> String {
+    proto::timestamp_from_ns(wall_ns).to_string()
+}
+
+fn write_run<S: Serializer>(run: &Arc<Run>, serializer: S) -> Result<S::Ok, S::Error> {
+    run.as_ref().serialize(serializer)
+}
+
+fn read_run<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<Run>, D::Error> {
+    Run::deserialize(deserializer).map(Arc::new)
+}

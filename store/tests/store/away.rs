@@ -1,0 +1,147 @@
+//! A store that goes away: the drills go on, and nothing is lost.
+
+use std::{fs, slice};
+
+use store::Limits;
+
+use crate::support::{LIMITS, Rig, drill, falling, said};
+
+#[test]
+fn a_store_that_comes_back_has_everything_once_and_in_order() {
+    let rig = Rig::new();
+    let (mut store, said_of_it) = rig.open(LIMITS);
+    let story = falling(5);
+    // Another program holds the file for itself.
+    let holder = rig.connect();
+    holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    store.take(&drill(), slice::from_ref(&story));
+    let away = said_of_it.recv().unwrap();
+    assert!(
+        away.contains("went away, and its events wait: database is locked"),
+        "{away}"
+    );
+    holder.execute_batch("ROLLBACK").unwrap();
+    let back = said_of_it.recv().unwrap();
+    assert!(back.ends_with("is there again"), "{back}");
+    let ending = store.finish();
+    assert_eq!((ending.stored, ending.unstored), (5, 0));
+    assert_eq!(rig.events(), said(&story));
+}
+
+#[test]
+fn what_a_lost_store_did_not_take_lies_in_the_run_folder() {
+    let rig = Rig::new();
+    let (mut store, _said) = rig.open(LIMITS);
+    let holder = rig.connect();
+    holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let story = falling(5);
+    store.take(&drill(), slice::from_ref(&story));
+    let ending = store.finish();
+    assert_eq!((ending.stored, ending.unstored), (0, 5));
+    assert_eq!(ending.file, rig.path("unstored.jsonl"));
+    assert_eq!(ending.broken, None);
+    let cause = ending.cause.unwrap();
+    assert!(cause.contains("locked"), "{cause}");
+    assert_eq!(rig.unstored(), said(&story));
+    let text = fs::read_to_string(rig.path("unstored.jsonl")).unwrap();
+    let first: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    assert_eq!(first["run"]["id"], rig.run.id.to_string());
+    assert_eq!(first["drill"], "port/made-up@h100-oci");
+    assert_eq!(first["arm"], "memory");
+    assert_eq!((&first["poll"], &first["place"]), (&0.into(), &0.into()));
+}
+
+#[test]
+fn rows_that_memory_is_not_to_hold_wait_in_a_file_and_keep_their_order() {
+    let rig = Rig::new();
+    let limits = Limits {
+        memory_rows_max: 3,
+        ..LIMITS
+    };
+    let (mut store, said_of_it) = rig.open(limits);
+    let holder = rig.connect();
+    holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let story = falling(11);
+    store.take(&drill(), slice::from_ref(&story));
+    let waiting = fs::read_to_string(rig.path("waiting.jsonl")).unwrap();
+    assert_eq!(waiting.lines().count(), 8);
+    said_of_it.recv().unwrap();
+    holder.execute_batch("ROLLBACK").unwrap();
+    let ending = store.finish();
+    assert_eq!((ending.stored, ending.unstored), (11, 0));
+    assert_eq!(rig.events(), said(&story));
+    assert!(!rig.path("waiting.jsonl").exists());
+}
+
+#[test]
+fn rows_that_waited_in_a_file_are_unstored_in_their_order() {
+    let rig = Rig::new();
+    let limits = Limits {
+        memory_rows_max: 3,
+        ..LIMITS
+    };
+    let (mut store, _said) = rig.open(limits);
+    let holder = rig.connect();
+    holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let story = falling(11);
+    store.take(&drill(), slice::from_ref(&story));
+    let ending = store.finish();
+    assert_eq!((ending.stored, ending.unstored), (0, 11));
+    assert_eq!(rig.unstored(), said(&story));
+    assert!(!rig.path("waiting.jsonl").exists());
+}
+
+#[test]
+fn an_event_that_the_store_refuses_keeps_no_other_from_it() {
+    let rig = Rig::new();
+    let (mut store, said_of_it) = rig.open(LIMITS);
+    rig.connect()
+        .execute_batch(
+            "CREATE TRIGGER choosy BEFORE INSERT ON nicdrill_events WHEN NEW.place = 1 \
+             BEGIN SELECT RAISE(ABORT, 'not this one'); END",
+        )
+        .unwrap();
+    let story = falling(4);
+    store.take(&drill(), slice::from_ref(&story));
+    let ending = store.finish();
+    assert_eq!((ending.stored, ending.unstored), (3, 1));
+    assert!(ending.cause.unwrap().contains("not this one"));
+    let told: Vec<String> = said_of_it.iter().collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        told[0].contains("refuses an event of port/made-up@h100-oci"),
+        "{told:?}"
+    );
+    let mut kept = said(&story);
+    assert_eq!(rig.unstored(), [kept.remove(1)]);
+    assert_eq!(rig.events(), kept);
+}
+
+/// Else the run would be torn in two, and the end of it taken for the whole.
+#[test]
+fn a_file_that_was_taken_away_is_not_made_anew() {
+    let rig = Rig::new();
+    let (mut store, _said) = rig.open(LIMITS);
+    fs::remove_file(rig.path("events.db")).unwrap();
+    let story = falling(3);
+    store.take(&drill(), slice::from_ref(&story));
+    let ending = store.finish();
+    assert_eq!((ending.stored, ending.unstored), (0, 3));
+    assert_eq!(rig.unstored(), said(&story));
+    assert!(!rig.path("events.db").exists());
+}
+
+#[test]
+fn another_store_in_its_place_is_not_written_to() {
+    let rig = Rig::new();
+    let (mut store, _said) = rig.open(LIMITS);
+    fs::remove_file(rig.path("events.db")).unwrap();
+    let another = Rig::new();
+    another.store(LIMITS, &[falling(1)]);
+    fs::copy(another.path("events.db"), rig.path("events.db")).unwrap();
+    store.take(&drill(), &[falling(3)]);
+    let ending = store.finish();
+    assert_eq!((ending.stored, ending.unstored), (0, 3));
+    assert_eq!(ending.cause.as_deref(), Some("it no longer knows the run"));
+    assert_eq!(rig.texts("SELECT count(*) FROM health_events"), ["1"]);
+}

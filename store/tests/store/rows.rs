@@ -1,0 +1,238 @@
+//! What stands in the store when a run has ended.
+
+use observe::Call;
+use proto::HealthEvent;
+use reports::ArmName;
+use store::StoreError;
+
+use crate::support::{LIMITS, Rig, accepted, falling, fatal, healthy, recording, said};
+
+// covers: lsd/2.1/database-holds-the-history
+#[test]
+fn every_accepted_event_is_a_row_in_the_order_in_which_it_was_accepted() {
+    let refused = Call {
+        accepted: false,
+        answer: "UNAVAILABLE".to_owned(),
+        ..accepted(&[fatal("a", "mlx5_9", 0)])
+    };
+    let one = accepted(&[fatal("a", "mlx5_0", 0), fatal("a", "mlx5_1", 0)]);
+    let other = accepted(&[fatal("b", "mlx5_0", 0)]);
+    let mended = accepted(&[healthy("a", "mlx5_0", 1)]);
+    let story = recording(
+        ArmName::Memory,
+        &[
+            &[("a", &[refused, one]), ("b", &[other])],
+            &[("a", &[mended]), ("b", &[])],
+        ],
+    );
+    let rig = Rig::new();
+    let ending = rig.store(LIMITS, std::slice::from_ref(&story));
+    assert_eq!((ending.drills, ending.stored, ending.unstored), (1, 4, 0));
+    assert_eq!(ending.store, rig.url().to_string());
+    assert_eq!(rig.events(), said(&story));
+    let of = rig.texts(
+        "SELECT drill || ' ' || arm || ' ' || poll || ' ' || place || ' ' || node_name \
+         FROM nicdrill_events JOIN health_events ON event_id = id ORDER BY place",
+    );
+    let drill = "port/made-up@h100-oci memory";
+    assert_eq!(
+        of,
+        [
+            format!("{drill} 0 0 a"),
+            format!("{drill} 0 1 a"),
+            format!("{drill} 0 2 b"),
+            format!("{drill} 1 3 a"),
+        ]
+    );
+    assert!(!rig.path("unstored.jsonl").exists() && !rig.path("waiting.jsonl").exists());
+}
+
+/// "Store" of the platform connector: the event's type is its check, its severity the component's class.
+#[test]
+fn the_columns_are_the_connectors_and_the_instants_the_drills() {
+    let story = recording(
+        ArmName::Process,
+        &[
+            &[("a", &[accepted(&[fatal("a", "mlx5_0", 0)])])],
+            &[("a", &[accepted(&[healthy("a", "mlx5_0", 1)])])],
+        ],
+    );
+    let rig = Rig::new();
+    rig.store(LIMITS, &[story]);
+    let columns = "node_name || ' ' || event_type || ' ' || severity || ' ' || recommended_action \
+                   || ' ' || user_pods_eviction_status || ' ' || created_at || ' ' || updated_at";
+    assert_eq!(
+        rig.texts(&format!(
+            "SELECT {columns} FROM health_events ORDER BY created_at"
+        )),
+        [
+            "a InfiniBandStateCheck NIC REPLACE_VM NotStarted 2025-03-01T00:00:00Z 2025-03-01T00:00:00Z",
+            "a InfiniBandStateCheck NIC NONE NotStarted 2025-03-01T00:00:01Z 2025-03-01T00:00:01Z",
+        ]
+    );
+    for unset in [
+        "node_quarantined",
+        "user_pods_eviction_message",
+        "fault_remediated",
+        "last_remediation_timestamp",
+        "quarantine_finish_timestamp",
+        "drain_finish_timestamp",
+    ] {
+        let told = rig.texts(&format!("SELECT DISTINCT {unset} FROM health_events"));
+        assert_eq!(told, ["NULL"], "{unset}");
+    }
+    // What is false is absent.
+    let keys = "SELECT group_concat(key) FROM health_events, json_each(document, '$.healthevent') \
+                WHERE key LIKE 'is%' GROUP BY health_events.id ORDER BY created_at";
+    assert_eq!(rig.texts(keys), ["isFatal", "isHealthy"]);
+    let arms = rig.texts("SELECT DISTINCT arm FROM nicdrill_events");
+    assert_eq!(arms, ["process"]);
+}
+
+#[test]
+fn an_analyzer_finds_events_by_node_entity_and_window() {
+    let rig = Rig::new();
+    rig.store(LIMITS, &[falling(6)]);
+    let question = "SELECT document ->> '$.healthevent.message' FROM health_events, \
+                    json_each(document, '$.healthevent.entitiesImpacted') AS entity \
+                    WHERE node_name = 'node-1' AND event_type = 'InfiniBandStateCheck' \
+                    AND entity.value ->> 'entityType' = 'NIC' \
+                    AND entity.value ->> 'entityValue' IN ('mlx5_1', 'mlx5_2', 'mlx5_5') \
+                    AND document ->> '$.healthevent.generatedTimestamp.seconds' \
+                    BETWEEN 1740787202 AND 1740787205 ORDER BY created_at";
+    // mlx5_1 fell at 00:00:01, a second before the window.
+    assert_eq!(
+        rig.texts(question),
+        ["Port mlx5_2 is down", "Port mlx5_5 is down"]
+    );
+}
+
+#[test]
+fn a_run_is_known_by_when_it_began_its_seed_and_its_words() {
+    let rig = Rig::new();
+    rig.store(LIMITS, &[falling(1)]);
+    let told =
+        rig.texts("SELECT id || ' ' || started || ' ' || seed || ' ' || asked FROM nicdrill_runs");
+    let run = &rig.run;
+    assert_eq!(told, [format!("{} {} 7 [\"run\"]", run.id, run.started)]);
+}
+
+#[test]
+fn the_same_rows_written_twice_are_there_once() {
+    let rig = Rig::new();
+    for _ in 0..2 {
+        let ending = rig.store(LIMITS, &[falling(3)]);
+        assert_eq!((ending.stored, ending.unstored), (3, 0));
+    }
+    for table in ["health_events", "nicdrill_events", "datastore_changelog"] {
+        assert_eq!(
+            rig.texts(&format!("SELECT count(*) FROM {table}")),
+            ["3"],
+            "{table}"
+        );
+    }
+    assert_eq!(rig.texts("SELECT count(*) FROM nicdrill_runs"), ["1"]);
+}
+
+#[test]
+fn every_change_of_an_event_is_noted() {
+    let rig = Rig::new();
+    rig.store(LIMITS, &[falling(1)]);
+    let analyzer = rig.connect();
+    analyzer
+        .execute(
+            "UPDATE health_events SET node_quarantined = 'Quarantined'",
+            [],
+        )
+        .unwrap();
+    analyzer.execute("DELETE FROM health_events", []).unwrap();
+    let status = |values: &str| format!("coalesce({values} ->> '$.node_quarantined', '-')");
+    let noted = rig.texts(&format!(
+        "SELECT table_name || ' ' || operation || ' ' || {} || ' ' || {} || ' ' || processed \
+         FROM datastore_changelog ORDER BY id",
+        status("old_values"),
+        status("new_values"),
+    ));
+    assert_eq!(
+        noted,
+        [
+            "health_events INSERT - - 0",
+            "health_events UPDATE - Quarantined 0",
+            "health_events DELETE Quarantined - 0",
+        ]
+    );
+    let inserted = "SELECT new_values ->> '$.document.healthevent.message' \
+                    FROM datastore_changelog WHERE operation = 'INSERT'";
+    assert_eq!(rig.texts(inserted), ["Port mlx5_0 is down"]);
+}
+
+/// Another program's table may have a change feed of its own.
+#[test]
+fn a_table_that_is_there_already_is_used_as_it_is() {
+    let rig = Rig::new();
+    rig.connect()
+        .execute_batch(
+            "CREATE TABLE health_events (id TEXT PRIMARY KEY, node_name TEXT, event_type TEXT, \
+             severity TEXT, recommended_action TEXT, document TEXT, created_at TEXT, \
+             updated_at TEXT, mine TEXT DEFAULT 'kept')",
+        )
+        .unwrap();
+    rig.store(LIMITS, &[falling(2)]);
+    assert_eq!(
+        rig.texts("SELECT mine FROM health_events"),
+        ["kept", "kept"]
+    );
+    assert_eq!(rig.texts("SELECT count(*) FROM datastore_changelog"), ["0"]);
+}
+
+#[test]
+fn a_table_that_lacks_a_column_is_refused_by_name() {
+    let rig = Rig::new();
+    rig.connect()
+        .execute_batch("CREATE TABLE health_events (id TEXT PRIMARY KEY, node_name TEXT)")
+        .unwrap();
+    let error = rig.refusal();
+    let is_named = matches!(
+        error,
+        StoreError::AnotherTable {
+            table: "health_events",
+            column: "event_type",
+            ..
+        }
+    );
+    assert!(is_named, "{error}");
+    // Nothing was made beside it.
+    let tables = "SELECT name FROM sqlite_schema WHERE type = 'table'";
+    assert_eq!(rig.texts(tables), ["health_events"]);
+}
+
+#[test]
+fn a_file_that_is_no_database_is_refused_and_left_alone() {
+    let rig = Rig::new();
+    let text = "dear diary, ".repeat(100);
+    std::fs::write(rig.path("events.db"), &text).unwrap();
+    let error = rig.refusal().to_string();
+    assert!(error.contains("events.db` cannot be used: "), "{error}");
+    assert_eq!(
+        std::fs::read_to_string(rig.path("events.db")).unwrap(),
+        text
+    );
+}
+
+#[test]
+fn an_event_without_a_strategy_is_stored_as_one_to_act_on() {
+    let rig = Rig::new();
+    let event = HealthEvent {
+        processing_strategy: 0,
+        ..fatal("a", "mlx5_0", 0)
+    };
+    rig.store(
+        LIMITS,
+        &[recording(
+            ArmName::Memory,
+            &[&[("a", &[accepted(&[event])])]],
+        )],
+    );
+    let strategy = "SELECT document ->> '$.healthevent.processingStrategy' FROM health_events";
+    assert_eq!(rig.texts(strategy), ["1"]);
+}
