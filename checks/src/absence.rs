@@ -8,10 +8,11 @@ use std::collections::BTreeSet;
 use proto::Check;
 
 use crate::config::{Config, NameVerdict};
-use crate::memory::{Memory, Presence, Slot, SlotKey, Subject};
+use crate::memory::{Memory, Slot, SlotKey, Subject};
 use crate::message;
 use crate::name::LinkLayer;
 use crate::recognise::{Surroundings, ports_of};
+use crate::sample::{PortSample, Presence, Samples};
 use crate::scope::Reason;
 use crate::zoo::Hooks;
 
@@ -29,26 +30,28 @@ pub(crate) struct Measure<'a> {
 /// Settles absence in a poll whose listing succeeded; returns the slots to be reported gone.
 pub(crate) fn settle(
     memory: &mut Memory,
+    samples: &mut Samples,
     around: &Surroundings,
     measure: &Measure<'_>,
 ) -> BTreeSet<SlotKey> {
-    leave_scope(memory, measure);
-    settle_reboot(memory, around, measure);
+    leave_scope(memory, samples, measure);
+    settle_reboot(memory, samples, around, measure);
     let mut gone = BTreeSet::new();
     for (key, slot) in &mut memory.slots {
-        if slot.presence.0 != Presence::Absent || slot.stale {
+        if samples.of(key).presence != Presence::Absent || slot.stale {
             continue;
         }
         if slot.misses == 0 {
             remember_design(slot);
             if around.has_new_stranger {
-                slot.maybe_renamed_since_ns.0.get_or_insert(measure.now_ns);
+                let since_ns = samples.maybe_renamed_since_ns.entry(key.clone());
+                since_ns.or_insert(measure.now_ns);
             }
         }
         // A function whose new name cannot be placed yet is no disappearance: it is waited for.
-        if let Some(since_ns) = slot.maybe_renamed_since_ns.0
+        if let Some(since_ns) = samples.maybe_renamed_since_ns.get(key)
             && around.has_stranger
-            && measure.now_ns.saturating_sub(since_ns) <= measure.patience_ns
+            && measure.now_ns.saturating_sub(*since_ns) <= measure.patience_ns
         {
             continue;
         }
@@ -78,10 +81,10 @@ pub(crate) fn remember_design(slot: &mut Slot) {
 
 /// Devices, layers and cards that are no longer monitored: their faults become debts, and they are
 /// forgotten.
-fn leave_scope(memory: &mut Memory, measure: &Measure<'_>) {
+fn leave_scope(memory: &mut Memory, samples: &Samples, measure: &Measure<'_>) {
     let mut leaving: Vec<(SlotKey, Reason)> = Vec::new();
     for (key, slot) in &memory.slots {
-        match &slot.presence.0 {
+        match &samples.of(key).presence {
             Presence::Out(reason) => leaving.push((key.clone(), reason.clone())),
             Presence::Absent => match measure.config.judge_name(&slot.name) {
                 NameVerdict::Excluded if !measure.hooks.sees_the_excluded() => {}
@@ -177,7 +180,12 @@ fn owe_all(memory: &mut Memory, slot: &Slot, told: impl Fn(LinkLayer, &Subject) 
 /// After a reboot, faults of what is absent are cleared when at least as many devices are here as
 /// the old state knew, else they stand and the device is reported gone. Devices that cannot be read
 /// are waited for, at most the patience.
-fn settle_reboot(memory: &mut Memory, around: &Surroundings, measure: &Measure<'_>) {
+fn settle_reboot(
+    memory: &mut Memory,
+    samples: &Samples,
+    around: &Surroundings,
+    measure: &Measure<'_>,
+) {
     let Some(reboot) = memory.reboot.clone() else {
         return;
     };
@@ -186,16 +194,13 @@ fn settle_reboot(memory: &mut Memory, around: &Surroundings, measure: &Measure<'
     if around.has_unreadable && waited_ns <= measure.patience_ns {
         return;
     }
-    let present = memory
-        .slots
-        .values()
-        .filter(|slot| slot.is_present())
-        .count();
+    let slots = memory.slots.keys();
+    let present = slots.filter(|key| samples.of(key).is_present()).count();
     let is_complete = measure.hooks.is_complete(present, reboot.known);
     let stale: Vec<SlotKey> = memory
         .slots
         .iter()
-        .filter(|(_, slot)| slot.stale && slot.presence.0 == Presence::Absent)
+        .filter(|(key, slot)| slot.stale && samples.of(key).presence == Presence::Absent)
         .map(|(key, _)| key.clone())
         .collect();
     for key in stale {
@@ -208,21 +213,22 @@ fn settle_reboot(memory: &mut Memory, around: &Surroundings, measure: &Measure<'
             owe_all(memory, &slot, message::not_present);
         }
     }
-    settle_ports(memory, is_complete);
-    settle_cards(memory, is_complete);
+    settle_ports(memory, samples, is_complete);
+    settle_cards(memory, samples, is_complete);
     memory.reboot = None;
 }
 
 /// Ports of a device that is here, and that are not.
-fn settle_ports(memory: &mut Memory, is_complete: bool) {
+fn settle_ports(memory: &mut Memory, samples: &Samples, is_complete: bool) {
     let mut debts = Vec::new();
-    for slot in memory.slots.values_mut() {
-        if slot.presence.0 != (Presence::Present { readable: true }) {
+    for (key, slot) in &mut memory.slots {
+        let here = samples.of(key);
+        if here.presence != (Presence::Present { readable: true }) {
             continue;
         }
         let name = slot.name.clone();
         slot.ports.retain(|number, port| {
-            let is_absent = port.stale && port.glance.0 == crate::memory::Glance::Missing;
+            let is_absent = port.stale && *here.port(*number) == PortSample::Missing;
             if is_absent && is_complete && port.standing().is_some() {
                 debts.push((port.layer, Subject::Port(name.clone(), *number)));
             }
@@ -238,12 +244,12 @@ fn settle_ports(memory: &mut Memory, is_complete: bool) {
 }
 
 /// Cards of which no device is here.
-fn settle_cards(memory: &mut Memory, is_complete: bool) {
+fn settle_cards(memory: &mut Memory, samples: &Samples, is_complete: bool) {
     let present: BTreeSet<_> = memory
         .slots
-        .values()
-        .filter(|slot| slot.is_present())
-        .map(Slot::card)
+        .iter()
+        .filter(|(key, _)| samples.of(key).is_present())
+        .map(|(_, slot)| slot.card())
         .collect();
     let mut debts = Vec::new();
     memory.cards.retain(|(layer, card), kept| {

@@ -35,6 +35,7 @@ use crate::judge::{self, Saying};
 use crate::memory::{Effect, Memory};
 use crate::message;
 use crate::note::{Level, Note};
+use crate::sample::Samples;
 use crate::schedule::{Due, Schedule};
 use crate::sight::{Anchor, Seen, SeenScope, Sight, Unread};
 use crate::state_file;
@@ -54,6 +55,7 @@ pub struct Agent {
     schedule: Schedule,
     eyes: Eyes,
     memory: Memory,
+    samples: Samples,
     /// What the file holds, as far as is known.
     saved: Memory,
     /// What the save that is under way writes.
@@ -152,7 +154,7 @@ impl Agent {
         let patience_ns = measure.patience_ns;
         let mut sayings = Vec::new();
         if sight.due.state {
-            sayings = judge::judge(&mut self.memory, &sight, &measure);
+            sayings = judge::judge(&mut self.memory, &mut self.samples, &sight, &measure);
         }
         if sight.due.state && sight.anchor == Anchor::Listed {
             sayings.extend(chars::judge::judge(&mut self.memory, &sight, self.hooks));
@@ -161,7 +163,8 @@ impl Agent {
             sayings.extend(self.judge_counters(&sight, patience_ns));
         }
         let hooks = self.hooks;
-        hooks.sayings(hooks.polls(), &mut self.memory, &mut sayings);
+        let polls = hooks.polls();
+        hooks.sayings(polls, &mut self.memory, &self.samples, &mut sayings);
         self.count_judged(&sayings, sight.due);
         judge::add_debts(&self.memory, &mut sayings);
         hooks.order(&mut sayings);

@@ -11,12 +11,13 @@ use std::collections::BTreeSet;
 use proto::Check;
 
 use crate::absence::{self, Measure};
-use crate::memory::{CardFault, Effect, Judged, Memory, Passing, Presence, Slot, SlotKey, Subject};
+use crate::memory::{CardFault, Effect, Judged, Memory, Port, Slot, SlotKey, Subject};
 use crate::message;
 use crate::name::{Card, DeviceName, LinkLayer, PortNumber};
 use crate::peers::{Peers, Standing};
 use crate::reading::Severity;
 use crate::recognise::{self, ports_of};
+use crate::sample::{DeviceSample, Presence, Samples};
 use crate::sight::{Anchor, Blind, Cause, Sight};
 use crate::zoo::Hooks;
 
@@ -52,14 +53,19 @@ impl Saying {
 }
 
 /// Judges a poll; readings are kept in the memory, what is said is not.
-pub(crate) fn judge(memory: &mut Memory, sight: &Sight, measure: &Measure<'_>) -> Vec<Saying> {
+pub(crate) fn judge(
+    memory: &mut Memory,
+    samples: &mut Samples,
+    sight: &Sight,
+    measure: &Measure<'_>,
+) -> Vec<Saying> {
     match sight.anchor {
-        Anchor::Listed => judge_listed(memory, sight, measure),
+        Anchor::Listed => judge_listed(memory, samples, sight, measure),
         Anchor::Missing => judge_missing(memory, measure),
         Anchor::Unreadable(error) => {
-            look_away(memory, Cause::Failed(error), measure);
+            look_away(memory, samples, Cause::Failed(error), measure);
             let peers = Peers::default();
-            judge_slots(memory, &peers, &BTreeSet::new(), measure)
+            judge_slots(memory, samples, &peers, &BTreeSet::new(), measure)
         }
     }
 }
@@ -76,9 +82,14 @@ pub(crate) fn add_debts(memory: &Memory, sayings: &mut Vec<Saying>) {
     sayings.sort_by(|left, right| left.order().cmp(&right.order()));
 }
 
-fn judge_listed(memory: &mut Memory, sight: &Sight, measure: &Measure<'_>) -> Vec<Saying> {
+fn judge_listed(
+    memory: &mut Memory,
+    samples: &mut Samples,
+    sight: &Sight,
+    measure: &Measure<'_>,
+) -> Vec<Saying> {
     memory.anchor_missing_since_ns = None;
-    let around = recognise::recognise(memory, sight, measure.enabled, measure.hooks);
+    let around = recognise::recognise(memory, samples, sight, measure.enabled, measure.hooks);
     let is_reborn = memory
         .reboot
         .as_ref()
@@ -86,17 +97,17 @@ fn judge_listed(memory: &mut Memory, sight: &Sight, measure: &Measure<'_>) -> Ve
     if let Some(reboot) = &mut memory.reboot {
         reboot.since_ns.get_or_insert(measure.now_ns);
     }
-    let gone = absence::settle(memory, &around, measure);
+    let gone = absence::settle(memory, samples, &around, measure);
     repeat_what_is_overshadowed(memory);
-    let peers = if wants_peers(memory) {
-        Peers::of(memory, &around, measure)
+    let peers = if wants_peers(memory, samples) {
+        Peers::of(memory, samples, &around, measure)
     } else {
         Peers::default()
     };
-    let mut sayings = judge_slots(memory, &peers, &gone, measure);
+    let mut sayings = judge_slots(memory, samples, &peers, &gone, measure);
     judge_cards(memory, &peers, &mut sayings);
     if is_reborn {
-        measure.hooks.reborn(memory, &mut sayings);
+        measure.hooks.reborn(memory, samples, &mut sayings);
     }
     sayings
 }
@@ -120,11 +131,14 @@ fn judge_missing(memory: &mut Memory, measure: &Measure<'_>) -> Vec<Saying> {
 }
 
 /// The class folder cannot be read, so nothing below it can.
-fn look_away(memory: &mut Memory, cause: Cause, measure: &Measure<'_>) {
-    for slot in memory.slots.values_mut().filter(|slot| !slot.stale) {
-        slot.presence = Passing(Presence::Present { readable: false });
-        for port in slot.ports.values_mut() {
-            recognise::look_away(port, Blind::Unreadable(cause), measure.now_ns);
+fn look_away(memory: &mut Memory, samples: &mut Samples, cause: Cause, measure: &Measure<'_>) {
+    let slots = memory.slots.iter_mut().filter(|(_, slot)| !slot.stale);
+    for (key, slot) in slots {
+        let here = samples.of_mut(key);
+        here.presence = Presence::Present { readable: false };
+        for (number, port) in &mut slot.ports {
+            let blind = Blind::Unreadable(cause);
+            recognise::look_away(port, here, *number, blind, measure.now_ns);
         }
     }
 }
@@ -152,21 +166,22 @@ fn repeat_what_is_overshadowed(memory: &mut Memory) {
 }
 
 /// Is anybody's judgement hanging on peers?
-fn wants_peers(memory: &Memory) -> bool {
-    let hangs_on = |slot: &Slot| {
-        slot.ports
-            .values()
-            .any(|port| port.judged != Judged::Open && port.is_unhealthy_now())
+fn wants_peers(memory: &Memory, samples: &Samples) -> bool {
+    let hangs_on = |(key, slot): (&SlotKey, &Slot)| {
+        let here = samples.of(key);
+        let mut ports = slot.ports.iter();
+        ports.any(|(number, port)| port.judged != Judged::Open && here.is_unhealthy(*number, port))
     };
     memory
         .cards
         .values()
         .any(|card| !card.judged || card.owed || card.fault.is_some())
-        || memory.slots.values().any(hangs_on)
+        || memory.slots.iter().any(hangs_on)
 }
 
 fn judge_slots(
     memory: &mut Memory,
+    samples: &Samples,
     peers: &Peers,
     gone: &BTreeSet<SlotKey>,
     measure: &Measure<'_>,
@@ -176,20 +191,22 @@ fn judge_slots(
         if gone.contains(key) {
             say_gone(key, slot, &mut sayings);
         }
-        if !slot.is_present() {
+        let here = samples.of(key);
+        if !here.is_present() {
             continue;
         }
         let layers: Vec<LinkLayer> = slot.layers().collect();
         for layer in layers {
             if slot.gone.contains_key(&layer) {
-                say_back(key, slot, layer, measure.hooks, &mut sayings);
+                say_back(key, slot, here, layer, measure.hooks, &mut sayings);
                 continue;
             }
-            let is_whole = ports_of(slot, layer).all(|(_, port)| port.is_healthy_now());
+            let is_healthy = |(number, port): (PortNumber, &Port)| here.is_healthy(number, port);
+            let is_whole = ports_of(slot, layer).all(is_healthy);
             if is_whole && slot.owed.contains(&layer) {
                 sayings.push(device_healthy(key, &slot.name, layer));
             }
-            port::judge_ports(key, slot, layer, peers, measure, &mut sayings);
+            port::judge_ports(key, slot, here, layer, peers, measure, &mut sayings);
         }
     }
     sayings
@@ -211,19 +228,26 @@ fn say_gone(key: &SlotKey, slot: &Slot, sayings: &mut Vec<Saying>) {
 
 /// A device whose disappearance was said is back once every port of it is healthy, or is unhealthy
 /// by design; until then its ports add nothing.
-fn say_back(key: &SlotKey, slot: &Slot, layer: LinkLayer, hooks: Hooks, sayings: &mut Vec<Saying>) {
+fn say_back(
+    key: &SlotKey,
+    slot: &Slot,
+    here: &DeviceSample,
+    layer: LinkLayer,
+    hooks: Hooks,
+    sayings: &mut Vec<Saying>,
+) {
     let mut ports = ports_of(slot, layer).peekable();
     let is_back = ports.peek().is_some()
-        && ports.all(|(_, port)| {
-            let is_by_design = port.is_read() && port.by_design && port.standing().is_none();
-            port.is_healthy_now() || is_by_design
+        && ports.all(|(number, port)| {
+            let is_quiet = port.by_design && port.standing().is_none();
+            here.is_healthy(number, port) || here.is_read(number) && is_quiet
         });
-    if !hooks.is_back(slot, layer, is_back) {
+    if !hooks.is_back(slot, here, layer, is_back) {
         return;
     }
     sayings.push(device_healthy(key, &slot.name, layer));
     for (number, port) in ports_of(slot, layer) {
-        if port.is_healthy_now() {
+        if here.is_healthy(number, port) {
             sayings.push(port::healthy(key, &slot.name, number, layer));
         }
     }

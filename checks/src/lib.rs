@@ -27,6 +27,7 @@ mod members;
 mod memory;
 mod peers;
 mod recognise;
+mod sample;
 mod schedule;
 mod sight;
 mod state_file;

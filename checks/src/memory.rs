@@ -1,8 +1,9 @@
 //! What the agent remembers: what it last read, what it has said, what it owes.
 //!
 //! Readings and their starts are kept whatever the connector says; what was *said* changes only when
-//! a batch is accepted ([`Effect`]). Everything here but [`Passing`] values is saved. Start with
-//! [`Memory`] and [`Slot`]; the texts of the file are `state_file`'s business.
+//! a batch is accepted ([`Effect`]). Everything here is saved and compared; how things look in the
+//! present poll is in [`crate::sample`]. Start with [`Memory`] and [`Slot`]; the texts of the file are
+//! `state_file`'s business.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,18 +14,7 @@ use crate::chars::{CharKind, CharMemory, Node};
 use crate::counters::{CounterId, CounterMemory};
 use crate::name::{Card, DeviceName, LinkLayer, PciFunction, PortNumber, Role, check_name};
 use crate::reading::{Reading, Severity};
-use crate::scope::Reason;
-use crate::sight::{Cause, Seen, SeenPort};
-
-/// A value of the present poll: neither saved nor compared.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Passing<T>(pub(crate) T);
-
-impl<T> PartialEq for Passing<T> {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
+use crate::sight::{Seen, SeenPort};
 
 /// What a fault follows: the PCI function, or the name where no function could be read.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,20 +35,6 @@ pub(crate) enum Judged {
     Open,
     /// Unhealthy from the first, as bad as that, and no peer evidence: nothing is said of it.
     Quiet(Option<Severity>),
-}
-
-/// How a port looks in the present poll.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) enum Glance {
-    /// Not looked at, or nothing is said of it in this poll.
-    #[default]
-    Held,
-    /// Its files were read.
-    Read { operstate: Option<String> },
-    /// Not in the listing of `ports/`.
-    Missing,
-    /// A file of it cannot be read.
-    Unreadable(Cause),
 }
 
 /// A port as remembered.
@@ -95,8 +71,6 @@ pub(crate) struct Port {
     /// Missing from the listing of `ports/` when last looked.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) is_missing: bool,
-    #[serde(skip)]
-    pub(crate) glance: Passing<Glance>,
 }
 
 impl Port {
@@ -114,7 +88,6 @@ impl Port {
             by_design: false,
             stale: false,
             is_missing: false,
-            glance: Passing::default(),
         }
     }
 
@@ -122,33 +95,6 @@ impl Port {
     pub(crate) fn standing(&self) -> Option<Severity> {
         self.said.max(self.again)
     }
-
-    /// Read in this poll?
-    pub(crate) fn is_read(&self) -> bool {
-        matches!(self.glance.0, Glance::Read { .. })
-    }
-
-    /// Read in this poll, and healthy?
-    pub(crate) fn is_healthy_now(&self) -> bool {
-        self.is_read() && self.reading.as_ref().is_some_and(Reading::is_healthy)
-    }
-
-    /// Read in this poll, and unhealthy?
-    pub(crate) fn is_unhealthy_now(&self) -> bool {
-        self.is_read() && !self.reading.as_ref().is_some_and(Reading::is_healthy)
-    }
-}
-
-/// How a device looks in the present poll.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) enum Presence {
-    /// Not in the listing.
-    #[default]
-    Absent,
-    /// In the listing and monitored; `true` when its ports could be listed.
-    Present { readable: bool },
-    /// In the listing, and not monitored.
-    Out(Reason),
 }
 
 /// A device as remembered, whatever its name becomes.
@@ -160,8 +106,6 @@ pub(crate) struct Slot {
     pub(crate) ports: BTreeMap<PortNumber, Port>,
     /// Polls in a row without it.
     pub(crate) misses: u32,
-    /// Since when a device that nobody can place may be this one under a new name, boot time.
-    pub(crate) maybe_renamed_since_ns: Passing<Option<u64>>,
     /// Polls in a row with an empty `ports/`, up to 2.
     pub(crate) empty_listings: u32,
     /// A fault of an earlier boot stands, and it has not been seen since.
@@ -170,7 +114,6 @@ pub(crate) struct Slot {
     pub(crate) gone: BTreeMap<LinkLayer, bool>,
     /// The device-level healthy event is owed, per layer.
     pub(crate) owed: Vec<LinkLayer>,
-    pub(crate) presence: Passing<Presence>,
 }
 
 impl Slot {
@@ -180,10 +123,6 @@ impl Slot {
             Some(function) => function.card(),
             None => Card::from(self.name.to_string()),
         }
-    }
-
-    pub(crate) fn is_present(&self) -> bool {
-        matches!(self.presence.0, Presence::Present { .. })
     }
 
     /// The layers that its ports speak, or that its disappearance was said on.
@@ -266,8 +205,6 @@ pub(crate) struct Memory {
     /// Since when the class folder is not there, boot time.
     pub(crate) anchor_missing_since_ns: Option<u64>,
     pub(crate) counters: CounterMemory,
-    /// Listed devices that are not known and cannot be placed.
-    pub(crate) strangers: Passing<BTreeSet<DeviceName>>,
     pub(crate) chars: CharMemory,
 }
 

@@ -6,9 +6,10 @@
 use std::collections::BTreeMap;
 
 use crate::absence::Measure;
-use crate::memory::{Judged, Memory, Presence, Slot};
+use crate::memory::{Judged, Memory, Slot};
 use crate::name::{Card, LinkLayer, Role};
 use crate::recognise::{Surroundings, ports_of};
+use crate::sample::{DeviceSample, PortSample, Presence, Samples};
 use crate::zoo::Hooks;
 
 /// A card of one layer in the present poll.
@@ -43,13 +44,18 @@ pub(crate) struct Peers {
 }
 
 impl Peers {
-    pub(crate) fn of(memory: &Memory, around: &Surroundings, measure: &Measure<'_>) -> Peers {
+    pub(crate) fn of(
+        memory: &Memory,
+        samples: &Samples,
+        around: &Surroundings,
+        measure: &Measure<'_>,
+    ) -> Peers {
         let hooks = measure.hooks;
         let mut cards: BTreeMap<(LinkLayer, Card), CardView> = BTreeMap::new();
-        for slot in memory.slots.values() {
-            let is_held =
-                slot.presence.0 == Presence::Absent && !slot.stale && slot.gone.is_empty();
-            if slot.role == Role::Pinned || !(slot.is_present() || is_held) {
+        for (key, slot) in &memory.slots {
+            let here = samples.of(key);
+            let is_held = here.presence == Presence::Absent && !slot.stale && slot.gone.is_empty();
+            if slot.role == Role::Pinned || !(here.is_present() || is_held) {
                 continue;
             }
             let card = slot.card();
@@ -63,8 +69,8 @@ impl Peers {
                         is_ready: !around.unready.contains(&card),
                         is_exempt: hooks.is_exempt(&around.exempt, &card),
                     });
-                view.is_ready &= slot.presence.0 == Presence::Present { readable: true };
-                add_ports(view, slot, layer, measure.now_ns, measure.patience_ns);
+                view.is_ready &= here.presence == Presence::Present { readable: true };
+                add_ports(view, slot, here, layer, measure);
             }
         }
         let mut counts: BTreeMap<(LinkLayer, Role), Vec<usize>> = BTreeMap::new();
@@ -106,22 +112,28 @@ impl Peers {
     }
 }
 
-fn add_ports(view: &mut CardView, slot: &Slot, layer: LinkLayer, now_ns: u64, patience_ns: u64) {
-    for (_, port) in ports_of(slot, layer) {
-        view.active += usize::from(port.is_healthy_now());
-        view.is_ready &= match &port.glance.0 {
-            crate::memory::Glance::Read { .. } | crate::memory::Glance::Missing => true,
-            crate::memory::Glance::Held | crate::memory::Glance::Unreadable(_) => false,
+fn add_ports(
+    view: &mut CardView,
+    slot: &Slot,
+    here: &DeviceSample,
+    layer: LinkLayer,
+    measure: &Measure<'_>,
+) {
+    for (number, port) in ports_of(slot, layer) {
+        view.active += usize::from(here.is_healthy(number, port));
+        view.is_ready &= match here.port(number) {
+            PortSample::Read { .. } | PortSample::Missing => true,
+            PortSample::Held | PortSample::Unreadable(_) => false,
         };
         let may_train = port
             .reading
             .as_ref()
             .is_some_and(crate::reading::Reading::may_be_training);
-        let since_ns = port.unhealthy_since_ns.unwrap_or(now_ns);
-        view.is_waiting |= port.is_unhealthy_now()
+        let since_ns = port.unhealthy_since_ns.unwrap_or(measure.now_ns);
+        view.is_waiting |= here.is_unhealthy(number, port)
             && port.judged == Judged::Pending
             && may_train
-            && now_ns.saturating_sub(since_ns) <= patience_ns;
+            && measure.now_ns.saturating_sub(since_ns) <= measure.patience_ns;
     }
 }
 

@@ -5,10 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::memory::{
-    CardMemory, Glance, Judged, Memory, Passing, Port, Presence, Slot, SlotKey, Subject,
-};
+use crate::memory::{CardMemory, Judged, Memory, Port, Slot, SlotKey, Subject};
 use crate::name::{Card, DeviceName, LinkLayer, PortNumber, Role};
+use crate::sample::{DeviceSample, PortSample, Presence, Samples};
 use crate::scope::Reason;
 use crate::sight::{Blind, Seen, SeenPort, SeenPorts, SeenScope, Sight};
 use crate::zoo::Hooks;
@@ -31,16 +30,12 @@ pub(crate) struct Surroundings {
 /// Lays the sight over the memory.
 pub(crate) fn recognise(
     memory: &mut Memory,
+    samples: &mut Samples,
     sight: &Sight,
     enabled: &[LinkLayer],
     hooks: Hooks,
 ) -> Surroundings {
-    for slot in memory.slots.values_mut() {
-        slot.presence = Passing(Presence::Absent);
-        for port in slot.ports.values_mut() {
-            port.glance = Passing(Glance::Held);
-        }
-    }
+    samples.begin(memory);
     let claimed = claimed(memory, sight);
     let mut around = Surroundings::default();
     let mut strangers = BTreeSet::new();
@@ -49,7 +44,7 @@ pub(crate) fn recognise(
             .facts
             .as_ref()
             .and_then(|facts| facts.function.as_ref());
-        let found = find(memory, seen, &claimed);
+        let found = find(memory, samples, seen, &claimed);
         match &seen.scope {
             SeenScope::Out(Reason::Excluded) if !hooks.sees_the_excluded() => {}
             SeenScope::Out(reason) => {
@@ -58,8 +53,8 @@ pub(crate) fn recognise(
                 {
                     around.exempt.insert(function.card());
                 }
-                if let Some(slot) = found.and_then(|key| memory.slots.get_mut(&key)) {
-                    slot.presence = Passing(Presence::Out(reason.clone()));
+                if let Some(key) = found {
+                    samples.of_mut(&key).presence = Presence::Out(reason.clone());
                 }
             }
             SeenScope::Unknown(blind) => {
@@ -70,8 +65,8 @@ pub(crate) fn recognise(
                 around
                     .unready
                     .extend(function.map(|function| function.card()));
-                if let Some(slot) = found.and_then(|key| memory.slots.get_mut(&key)) {
-                    slot.presence = Passing(Presence::Present { readable: false });
+                if let Some(key) = found {
+                    samples.of_mut(&key).presence = Presence::Present { readable: false };
                 }
             }
             SeenScope::In(role, ports) => {
@@ -85,27 +80,26 @@ pub(crate) fn recognise(
                         .extend(function.map(|function| function.card()));
                     continue;
                 };
-                let key = rekey(memory, key, seen);
+                let key = rekey(memory, samples, key, seen);
                 if hooks.is_gone_with(ports) {
                     continue;
                 }
                 if hooks.is_blind_to(memory, &key, &seen.name) {
-                    if let Some(slot) = memory.slots.get_mut(&key) {
-                        slot.presence = Passing(Presence::Present { readable: false });
-                    }
+                    samples.of_mut(&key).presence = Presence::Present { readable: false };
                     continue;
                 }
                 rename(memory, &key, &seen.name);
                 hooks.renamed(memory);
                 hooks.before_reading(memory, &key, ports);
-                keep_readings(memory, &key, *role, ports, sight.clocks.boot_ns, enabled);
-                hooks.after_reading(memory, &key, ports);
+                let now_ns = sight.clocks.boot_ns;
+                keep_readings(memory, samples, &key, *role, ports, now_ns, enabled);
+                hooks.after_reading(memory, samples, &key, ports);
             }
         }
     }
     around.has_stranger = !strangers.is_empty();
-    around.has_new_stranger = !strangers.is_subset(&memory.strangers.0);
-    memory.strangers = Passing(strangers);
+    around.has_new_stranger = !strangers.is_subset(&samples.strangers);
+    samples.strangers = strangers;
     around
 }
 
@@ -131,16 +125,20 @@ fn claimed(memory: &Memory, sight: &Sight) -> BTreeSet<SlotKey> {
 }
 
 /// The slot of a listed device; a second device of one function goes by its name.
-fn find(memory: &Memory, seen: &Seen, claimed: &BTreeSet<SlotKey>) -> Option<SlotKey> {
+fn find(
+    memory: &Memory,
+    samples: &Samples,
+    seen: &Seen,
+    claimed: &BTreeSet<SlotKey>,
+) -> Option<SlotKey> {
     let key = seen.facts.as_ref().map(|facts| &facts.key);
     let found = memory.find(key, &seen.name)?;
     if key != Some(&found) && claimed.contains(&found) {
         return None;
     }
-    let is_taken = memory
-        .slots
-        .get(&found)
-        .is_some_and(|slot| slot.presence.0 != Presence::Absent && slot.name != seen.name);
+    let is_seen = samples.of(&found).presence != Presence::Absent;
+    let slot = memory.slots.get(&found);
+    let is_taken = slot.is_some_and(|slot| is_seen && slot.name != seen.name);
     if is_taken {
         let by_name = SlotKey::Name(seen.name.clone());
         return memory.slots.contains_key(&by_name).then_some(by_name);
@@ -182,19 +180,17 @@ fn create(
         role,
         ports: BTreeMap::new(),
         misses: 0,
-        maybe_renamed_since_ns: Passing::default(),
         empty_listings: 0,
         stale: false,
         gone: BTreeMap::new(),
         owed: if memory.blind { layers } else { Vec::new() },
-        presence: Passing(Presence::Absent),
     };
     memory.slots.insert(key.clone(), slot);
     Some(key)
 }
 
 /// Gives a slot that went by its name the function that can be read now.
-fn rekey(memory: &mut Memory, key: SlotKey, seen: &Seen) -> SlotKey {
+fn rekey(memory: &mut Memory, samples: &mut Samples, key: SlotKey, seen: &Seen) -> SlotKey {
     let Some(facts) = &seen.facts else {
         return key;
     };
@@ -206,6 +202,7 @@ fn rekey(memory: &mut Memory, key: SlotKey, seen: &Seen) -> SlotKey {
     {
         slot.function.clone_from(&facts.function);
         memory.slots.insert(facts.key.clone(), slot);
+        samples.rekey(&key, &facts.key);
         return facts.key.clone();
     }
     key
@@ -247,6 +244,7 @@ fn rename(memory: &mut Memory, key: &SlotKey, name: &DeviceName) {
 /// Keeps what was read of a monitored device.
 fn keep_readings(
     memory: &mut Memory,
+    samples: &mut Samples,
     key: &SlotKey,
     role: Role,
     ports: &SeenPorts,
@@ -258,13 +256,14 @@ fn keep_readings(
     };
     slot.role = role;
     slot.misses = 0;
-    slot.maybe_renamed_since_ns = Passing::default();
     slot.stale = false;
+    samples.maybe_renamed_since_ns.remove(key);
+    let here = samples.of_mut(key);
     let listed = match ports {
         SeenPorts::Blind(blind) => {
-            slot.presence = Passing(Presence::Present { readable: false });
-            for port in slot.ports.values_mut() {
-                look_away(port, *blind, now_ns);
+            here.presence = Presence::Present { readable: false };
+            for (number, port) in &mut slot.ports {
+                look_away(port, here, *number, *blind, now_ns);
             }
             return;
         }
@@ -273,14 +272,14 @@ fn keep_readings(
     if listed.is_empty() && !slot.ports.is_empty() && slot.empty_listings == 0 {
         // A driver on its way in or out: one poll of grace.
         slot.empty_listings = 1;
-        slot.presence = Passing(Presence::Present { readable: false });
+        here.presence = Presence::Present { readable: false };
         return;
     }
     slot.empty_listings = u32::from(listed.is_empty());
-    slot.presence = Passing(Presence::Present { readable: true });
+    here.presence = Presence::Present { readable: true };
     for (number, port) in &mut slot.ports {
         if listed.iter().all(|seen| seen.number != *number) {
-            port.glance = Passing(Glance::Missing);
+            here.ports.insert(*number, PortSample::Missing);
             port.is_missing = true;
         }
     }
@@ -290,7 +289,7 @@ fn keep_readings(
     let mut has_new = Vec::new();
     for seen in listed {
         let is_new = !slot.ports.contains_key(&seen.number);
-        let left = keep_port(slot, seen, now_ns, enabled);
+        let left = keep_port(slot, here, seen, now_ns, enabled);
         if is_new && let Some(port) = slot.ports.get(&seen.number) {
             has_new.push(port.layer);
         }
@@ -320,6 +319,7 @@ fn keep_readings(
 /// Keeps one port; returns the layer and the reason when a fault of it is left behind.
 fn keep_port(
     slot: &mut Slot,
+    here: &mut DeviceSample,
     seen: &SeenPort,
     now_ns: u64,
     enabled: &[LinkLayer],
@@ -333,7 +333,7 @@ fn keep_port(
     }
     let Some(layer) = seen.layer else {
         if let (Some(port), Err(blind)) = (slot.ports.get_mut(&seen.number), &seen.reading) {
-            look_away(port, *blind, now_ns);
+            look_away(port, here, seen.number, *blind, now_ns);
         }
         return None;
     };
@@ -353,13 +353,13 @@ fn keep_port(
         .or_insert_with(|| Port::new(layer));
     port.is_missing = false;
     match &seen.reading {
-        Err(blind) => look_away(port, *blind, now_ns),
+        Err(blind) => look_away(port, here, seen.number, *blind, now_ns),
         Ok(reading) => {
             port.stale = false;
             port.unreadable_since_ns = None;
-            port.glance = Passing(Glance::Read {
-                operstate: seen.operstate.clone(),
-            });
+            let operstate = seen.operstate.clone();
+            here.ports
+                .insert(seen.number, PortSample::Read { operstate });
             if reading.is_healthy() {
                 port.unhealthy_since_ns = None;
                 port.was_healthy = true;
@@ -377,14 +377,21 @@ fn keep_port(
 }
 
 /// Keeps that a port could not be read; a race says nothing.
-pub(crate) fn look_away(port: &mut Port, blind: Blind, now_ns: u64) {
-    port.glance = Passing(match blind {
-        Blind::Race => Glance::Held,
+pub(crate) fn look_away(
+    port: &mut Port,
+    here: &mut DeviceSample,
+    number: PortNumber,
+    blind: Blind,
+    now_ns: u64,
+) {
+    let sample = match blind {
+        Blind::Race => PortSample::Held,
         Blind::Unreadable(cause) => {
             port.unreadable_since_ns.get_or_insert(now_ns);
-            Glance::Unreadable(cause)
+            PortSample::Unreadable(cause)
         }
-    });
+    };
+    here.ports.insert(number, sample);
 }
 
 /// The ports of a slot on one layer.

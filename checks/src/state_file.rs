@@ -19,9 +19,7 @@ use crate::counters::texts::Texts;
 use crate::eyes::slot_key;
 use crate::hands::ReadError;
 use crate::members::Members;
-use crate::memory::{
-    CardFault, CardMemory, Debt, Judged, Memory, Passing, Port, Presence, Reboot, Slot, is_false,
-};
+use crate::memory::{CardFault, CardMemory, Debt, Judged, Memory, Port, Reboot, Slot, is_false};
 use crate::name::{Card, DeviceName, LinkLayer, PciFunction, PortNumber, Role};
 use crate::note::{Level, Note};
 use crate::reading::{PhysState, PortState, Reading, Severity, severity};
@@ -226,7 +224,6 @@ fn restore(file: File) -> Memory {
         debts: file.debts,
         reboot: file.reboot,
         anchor_missing_since_ns: file.anchor_missing_since_ns,
-        strangers: Passing::default(),
         counters: file.counters.map(counters::restore).unwrap_or_default(),
         chars: chars::restore(file.char_devices),
     };
@@ -237,12 +234,10 @@ fn restore(file: File) -> Memory {
             role: entry.role,
             ports: entry.ports.into_owned(),
             misses: entry.misses,
-            maybe_renamed_since_ns: Passing::default(),
             empty_listings: entry.empty_listings,
             stale: entry.stale,
             gone: entry.gone,
             owed: entry.owed,
-            presence: Passing(Presence::Absent),
         };
         let mut key = slot_key(&slot.name, slot.function.as_ref());
         if memory.slots.contains_key(&key) {
@@ -344,12 +339,10 @@ fn migrated_slot(memory: &mut Memory, device: DeviceName) -> &mut Slot {
         role: Role::Compute,
         ports: BTreeMap::new(),
         misses: 0,
-        maybe_renamed_since_ns: Passing::default(),
         empty_listings: 0,
         stale: false,
         gone: BTreeMap::new(),
         owed: Vec::new(),
-        presence: Passing(Presence::Absent),
     })
 }
 

@@ -6,15 +6,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::provenance::Entry;
+use crate::schema::{each_of, some_of};
 use crate::source::Source;
 use crate::{LinkLayer, PhysState, PlatformError, PortState};
 
 /// A kernel driver as its files show it.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(title = "A driver file of nicdrill")]
 pub struct Driver {
     /// Version of this form; 1.
     pub driver_version: u32,
@@ -61,6 +64,7 @@ pub struct Driver {
     /// Files in an interface's `statistics/`.
     pub statistics: Vec<CounterFile>,
     /// What each condition of a link looks like.
+    #[schemars(schema_with = "each_of::<LinkCondition, Face>")]
     pub faces: BTreeMap<LinkCondition, Face>,
     /// Whether an interface that is administratively down takes its port with it.
     pub interface_down_takes_port: bool,
@@ -68,13 +72,17 @@ pub struct Driver {
     #[serde(default)]
     pub traffic: Traffic,
     /// How counters move when something happens to a link.
+    #[schemars(schema_with = "some_of::<LinkEvent, BTreeMap<String, u64>>")]
     pub moves: BTreeMap<LinkEvent, BTreeMap<String, u64>>,
     /// What the kernel log says when something happens; `{pci}`, `{device}`, `{netdev}` and
     /// `{fw_ver}` stand for what the function has.
+    #[schemars(schema_with = "some_of::<LinkEvent, Vec<String>>")]
     pub log: BTreeMap<LinkEvent, Vec<String>>,
     /// How long things take, in milliseconds.
+    #[schemars(schema_with = "each_of::<Duration, u64>")]
     pub timings_ms: BTreeMap<Duration, u64>,
     /// What survives what.
+    #[schemars(schema_with = "each_of::<Restart, Keeps>")]
     pub keeps: BTreeMap<Restart, Keeps>,
     /// Where the values come from.
     pub provenance: Vec<Entry>,
@@ -88,7 +96,7 @@ const fn yes() -> bool {
 }
 
 /// How ports remember why their link went down.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkReasons {
     /// By "Link Down Reason", Cornelis.
@@ -99,7 +107,7 @@ pub enum LinkReasons {
 }
 
 /// A counter's file.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CounterFile {
     /// The file's name.
@@ -122,7 +130,7 @@ impl CounterFile {
 }
 
 /// Which counters in `counters/` count the data that a port carries, both ways.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Traffic {
     /// Those that count words of 4 bytes (IBTA 16.1.4.4, PortXmitData).
@@ -132,7 +140,7 @@ pub struct Traffic {
 }
 
 /// What a link is in, whatever a driver shows of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkCondition {
     /// Carrying traffic.
@@ -187,7 +195,7 @@ impl LinkCondition {
 }
 
 /// What a port and its interface show in a condition.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Face {
     /// The port's `state`.
@@ -203,7 +211,7 @@ pub struct Face {
 }
 
 /// Something that happens to a link and leaves marks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkEvent {
     /// It left `Active`.
@@ -227,7 +235,7 @@ pub enum LinkEvent {
 }
 
 /// Something that takes time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Duration {
     /// From a partner's signal to a link that is physically up.
@@ -257,7 +265,7 @@ impl Duration {
 }
 
 /// Something that starts a device anew.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Restart {
     /// The driver is unloaded and loaded again.
@@ -281,7 +289,7 @@ impl Restart {
 }
 
 /// What a port keeps over a restart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Keeps {
     /// The counters in `counters/`.

@@ -8,13 +8,14 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::gid::{eui64, port_guid};
 use crate::{Function, LinkLayer, Machine, NetDev, NodeName, PortNumber};
 
 /// What a machine made of a platform bears instead of what it would draw.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Identifiers {
     /// The host's name, as the metadata collector wrote it.
@@ -31,7 +32,7 @@ pub struct Identifiers {
 }
 
 /// Of an RDMA device and its interfaces.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeviceIdentifiers {
     /// What `node_desc` reads.
@@ -46,7 +47,7 @@ pub struct DeviceIdentifiers {
 }
 
 /// Of a GPU.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GpuIdentifiers {
     /// Its UUID.

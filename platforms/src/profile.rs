@@ -5,14 +5,16 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::provenance::Entry;
 use crate::{Identifiers, PciAddress, Rate, Role, TopoLevel};
 
 /// A platform's file.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(title = "A platform of nicdrill")]
 pub struct Profile {
     /// Version of this form; 1.
     pub platform_version: u32,
@@ -55,7 +57,7 @@ pub struct Profile {
 }
 
 /// The GPUs of a platform.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Gpus {
     /// Product name.
@@ -99,7 +101,7 @@ fn nvidia_driver() -> String {
 }
 
 /// A make of network card.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Model {
     /// PCI vendor id.
@@ -134,7 +136,7 @@ pub struct Model {
 }
 
 /// A network function.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Device {
     /// The RDMA device's name.
@@ -200,7 +202,7 @@ impl<'de> Deserialize<'de> for TopoRow {
 }
 
 /// An interface that no RDMA device stands behind.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Interface {
     /// Its name.
@@ -213,7 +215,7 @@ pub struct Interface {
 }
 
 /// How many functions have each role.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Roles {
     /// Management.
@@ -232,7 +234,7 @@ impl fmt::Display for Roles {
 }
 
 /// Virtual functions at rest, all unassigned.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Vfs {
     /// How many on each of these functions.
@@ -242,7 +244,7 @@ pub struct Vfs {
 }
 
 /// What a variant changes. Whatever is absent stays as in the base.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Variant {
     /// What differs, in a sentence.
@@ -270,7 +272,7 @@ pub struct Variant {
 }
 
 /// What a variant changes of the devices that it names.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
     /// The devices.

@@ -5,10 +5,11 @@
 //! `*` stands for one key, at the end for all below. The entry with the most keys spelt out wins,
 //! so a general mark and its exceptions stand side by side.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// One entry of a file's `provenance`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
     /// The paths it is about.

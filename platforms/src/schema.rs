@@ -1,78 +1,108 @@
 //! The forms of a platform's and of a driver's file as JSON Schema (draft 2020-12), for editors.
 //!
-//! They are found by asking the types that read the files: each is handed a file that answers nothing
-//! and notes what it is asked for, key by key. So a key that the one knows the other knows. They leave
-//! out which keys must be there and what only reading tells: whether names lead somewhere, whether a
-//! machine can be so (`check.rs`). Start at [`profile_schema`].
+//! `schemars` derives them from the types that read the files: keys, which of them must be there, and
+//! what each means, from the same doc comments. They leave out what only reading tells: whether names
+//! lead somewhere, whether a machine can be so (`check.rs`). Start at [`profile_schema`].
 
-mod asking;
+use std::borrow::Cow;
 
-use serde::de::DeserializeOwned;
+use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
-use crate::Driver;
-use crate::profile::Profile;
-use asking::{Asked, Step, ask};
+use crate::identifiers::{Guid, HardwareAddress};
+use crate::profile::{Profile, TopoRow};
+use crate::{Driver, PciAddress, PhysState, PortState, Rate, TopoLevel};
 
 /// What `$schema` names: JSON Schema, draft 2020-12.
-pub const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
+pub const DIALECT: &str = schemars::consts::meta_schemas::DRAFT2020_12;
 
 /// The form of a platform's file.
 #[must_use]
 pub fn profile_schema() -> Value {
-    titled::<Profile>("A platform of nicdrill")
+    schema_of::<Profile>()
 }
 
 /// The form of a driver's file.
 #[must_use]
 pub fn driver_schema() -> Value {
-    titled::<Driver>("A driver file of nicdrill")
+    schema_of::<Driver>()
 }
 
-fn titled<T: DeserializeOwned>(title: &str) -> Value {
-    let mut form = form::<T>(&mut Vec::new());
-    form["$schema"] = json!(DIALECT);
-    form["title"] = json!(title);
-    form
+fn schema_of<T: JsonSchema>() -> Value {
+    SchemaSettings::draft2020_12()
+        .with_transform(RecursiveTransform(take_numbers_for_texts))
+        .into_generator()
+        .into_root_schema_for::<T>()
+        .to_value()
 }
 
-/// The form of what stands at the end of the route through a file.
-fn form<T: DeserializeOwned>(route: &mut Vec<Step>) -> Value {
-    let asked = ask::<T>(route);
-    let mut below = |step: Step| {
-        route.push(step);
-        let form = form::<T>(route);
-        route.pop();
-        form
+/// In YAML, what reads as a number is a text where one is asked for.
+fn take_numbers_for_texts(schema: &mut Schema) {
+    let is_word = schema.get("enum").is_some() || schema.get("const").is_some();
+    let kinds = match schema.get("type") {
+        Some(Value::String(kind)) => vec![json!(kind)],
+        Some(Value::Array(kinds)) => kinds.clone(),
+        _ => Vec::new(),
     };
-    match asked {
-        Asked::Keys(keys) => {
-            let forms = keys.iter().enumerate();
-            let forms = forms.map(|(nth, key)| ((*key).to_owned(), below(Step::Key(nth))));
-            let forms: Map<String, Value> = forms.collect();
-            json!({ "type": "object", "additionalProperties": false, "properties": forms })
-        }
-        Asked::Map => {
-            let (names, values) = (below(Step::Name), below(Step::Entry));
-            // Names that are numbers are texts to an editor.
-            match names.get("enum") {
-                Some(_) => json!({
-                    "type": "object", "additionalProperties": values, "propertyNames": names,
-                }),
-                None => json!({ "type": "object", "additionalProperties": values }),
+    if kinds.contains(&json!("string")) && !is_word {
+        let kinds = kinds.into_iter().chain([json!("number")]).collect();
+        schema.insert("type".to_owned(), Value::Array(kinds));
+    }
+}
+
+/// A map with a key for each word of `K`, none of which must be there.
+pub(crate) fn some_of<K: JsonSchema, V: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    let words = K::json_schema(generator);
+    let value = generator.subschema_for::<V>();
+    let words = words.get("oneOf").and_then(Value::as_array);
+    let words = words.expect("every word of the keys is documented");
+    let keys = words.iter().filter_map(|word| {
+        let mut of_word = value.clone();
+        of_word.insert("description".to_owned(), word.get("description")?.clone());
+        Some((word.get("const")?.as_str()?.to_owned(), of_word.to_value()))
+    });
+    let keys: Map<String, Value> = keys.collect();
+    json_schema!({ "type": "object", "additionalProperties": false, "properties": keys })
+}
+
+/// A map with a key for each word of `K`, all of which must be there.
+pub(crate) fn each_of<K: JsonSchema, V: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    let mut schema = some_of::<K, V>(generator);
+    let keys = schema.get("properties").and_then(Value::as_object);
+    let keys: Vec<&String> = keys.into_iter().flat_map(Map::keys).collect();
+    let keys = json!(keys);
+    schema.insert("required".to_owned(), keys);
+    schema
+}
+
+/// Types that a file writes as a text of their own form.
+macro_rules! written_as_text {
+    ($($type:ident: $keyword:literal = $said:expr;)*) => {$(
+        impl JsonSchema for $type {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($type).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "type": "string", $keyword: $said })
             }
         }
-        Asked::List => json!({ "type": "array", "items": below(Step::Item) }),
-        Asked::Perhaps => {
-            let form = below(Step::There);
-            json!({ "anyOf": [form, { "type": "null" }] })
-        }
-        Asked::Words(words) => json!({ "enum": words }),
-        // What reads as a number is a text where one is asked for.
-        Asked::Text => json!({ "type": ["string", "number"] }),
-        Asked::Count => json!({ "type": "integer", "minimum": 0 }),
-        Asked::Number => json!({ "type": "integer" }),
-        Asked::Truth => json!({ "type": "boolean" }),
-        Asked::Anything => json!({}),
-    }
+    )*};
+}
+
+written_as_text! {
+    PciAddress: "examples" = ["0000:0c:00.1"];
+    Rate: "examples" = ["4X NDR", "2X HDR"];
+    TopoRow: "examples" = ["PXB NODE*3 SYS*4"];
+    TopoLevel: "examples" = ["PIX", "PXB", "PHB", "NODE", "SYS", "NV18"];
+    PortState: "enum" = [0, 1, 2, 3, 4, 5].map(|state| PortState(state).word());
+    PhysState: "examples" = ["LinkUp", "Polling", "9"];
+    Guid: "examples" = ["a088:c203:00e3:142a"];
+    HardwareAddress: "examples" = ["94:6d:ae:00:00:08"];
 }

@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// A port's logical state by its number; any number can be shown, as the kernel shows any.
@@ -137,7 +138,7 @@ impl<'de> Deserialize<'de> for PhysState {
 }
 
 /// The layer a port speaks, in the kernel's spelling (`link_layer_show`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, JsonSchema)]
 pub enum LinkLayer {
     /// `InfiniBand`.
     InfiniBand,

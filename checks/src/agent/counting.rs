@@ -10,7 +10,7 @@ use super::Agent;
 use crate::figures::{Figures, Worked};
 use crate::gids::GidPorts;
 use crate::judge::Saying;
-use crate::memory::{Presence, Subject};
+use crate::memory::Subject;
 use crate::name::{DeviceName, LinkLayer, PortNumber};
 use crate::reading::Severity;
 use crate::schedule::Due;
@@ -42,10 +42,10 @@ impl Agent {
     /// The RoCE ports that are monitored and present now, for whoever counts their GIDs.
     #[must_use]
     pub fn gid_ports(&self) -> GidPorts {
-        let slots = self.memory.slots.values();
-        let present = slots.filter(|slot| matches!(slot.presence.0, Presence::Present { .. }));
+        let slots = self.memory.slots.iter();
+        let present = slots.filter(|(key, _)| self.samples.of(key).is_present());
         let mut ports: Vec<(DeviceName, PortNumber)> = present
-            .flat_map(|slot| {
+            .flat_map(|(_, slot)| {
                 let ports = slot.ports.iter();
                 let roce = ports.filter(|(_, port)| port.layer == LinkLayer::Ethernet);
                 roce.map(|(number, _)| (slot.name.clone(), *number))

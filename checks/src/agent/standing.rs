@@ -3,7 +3,7 @@
 use proto::Check;
 
 use super::Agent;
-use crate::memory::{Presence, Subject};
+use crate::memory::Subject;
 use crate::reading::Severity;
 
 /// One fault that stands at the connector.
@@ -89,10 +89,10 @@ impl Agent {
     /// The names of the devices that are monitored now, in order.
     #[must_use]
     pub fn monitored(&self) -> Vec<String> {
-        let slots = self.memory.slots.values();
+        let slots = self.memory.slots.iter();
         let mut names: Vec<String> = slots
-            .filter(|slot| matches!(slot.presence.0, Presence::Present { .. }))
-            .map(|slot| slot.name.to_string())
+            .filter(|(key, _)| self.samples.of(key).is_present())
+            .map(|(_, slot)| slot.name.to_string())
             .collect();
         names.sort();
         names

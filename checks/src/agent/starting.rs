@@ -16,6 +16,7 @@ use crate::memory::Memory;
 use crate::metadata::Metadata;
 use crate::name::LinkLayer;
 use crate::note::{Level, Note};
+use crate::sample::Samples;
 use crate::schedule::{Due, Schedule};
 use crate::sight::{Anchor, Blind, Cause, SeenPorts, SeenScope, Sight};
 use crate::state_file;
@@ -86,6 +87,7 @@ impl Agent {
             settings,
             eyes,
             memory: Memory::default(),
+            samples: Samples::default(),
             saved: Memory::default(),
             saving: None,
             save_is_due: false,

@@ -5,16 +5,18 @@
 
 use super::Saying;
 use crate::absence::Measure;
-use crate::memory::{Effect, Glance, Judged, Port, Slot, SlotKey, Subject};
+use crate::memory::{Effect, Judged, Port, Slot, SlotKey, Subject};
 use crate::message;
 use crate::name::{DeviceName, LinkLayer, PortNumber, Role};
 use crate::peers::{Peers, Standing};
 use crate::reading::{Reading, Severity};
+use crate::sample::{DeviceSample, PortSample};
 
 /// Says what is to be said of the ports of a device on one layer.
 pub(super) fn judge_ports(
     key: &SlotKey,
     slot: &mut Slot,
+    here: &DeviceSample,
     layer: LinkLayer,
     peers: &Peers,
     measure: &Measure<'_>,
@@ -26,7 +28,7 @@ pub(super) fn judge_ports(
         let Some(port) = slot.ports.get(&number).filter(|port| port.layer == layer) else {
             continue;
         };
-        if port.judged != Judged::Open && port.is_unhealthy_now() {
+        if port.judged != Judged::Open && here.is_unhealthy(number, port) {
             let of_card = *standing.get_or_insert_with(|| {
                 if is_pinned {
                     None
@@ -41,7 +43,8 @@ pub(super) fn judge_ports(
         let Some(port) = slot.ports.get(&number) else {
             continue;
         };
-        sayings.extend(judge_one(key, &slot.name, number, port, measure));
+        let sample = here.port(number);
+        sayings.extend(judge_one(key, &slot.name, number, port, sample, measure));
     }
 }
 
@@ -88,16 +91,17 @@ fn judge_one(
     name: &DeviceName,
     number: PortNumber,
     port: &Port,
+    sample: &PortSample,
     measure: &Measure<'_>,
 ) -> Option<Saying> {
     let layer = port.layer;
-    let (worst, message) = match &port.glance.0 {
-        Glance::Held => return None,
-        Glance::Missing => (
+    let (worst, message) = match sample {
+        PortSample::Held => return None,
+        PortSample::Missing => (
             Some(Severity::Fatal),
             message::port_gone(layer, name, number),
         ),
-        Glance::Unreadable(cause) => {
+        PortSample::Unreadable(cause) => {
             let worst = if measure.hooks.takes_unreadable_for_dead() {
                 Some(Severity::Fatal)
             } else {
@@ -107,7 +111,7 @@ fn judge_one(
             };
             (worst, message::port_unreadable(name, number, cause))
         }
-        Glance::Read { operstate } => {
+        PortSample::Read { operstate } => {
             let reading = port.reading.as_ref()?;
             if reading.is_healthy() {
                 let is_event = port.standing().is_some() || port.owed;

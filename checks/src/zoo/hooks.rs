@@ -19,6 +19,7 @@ use crate::memory::{Effect, Memory, Slot, SlotKey};
 use crate::metadata::Metadata;
 use crate::name::{Card, DeviceName, LinkLayer, Role};
 use crate::reading::{PortState, Reading, Severity};
+use crate::sample::{DeviceSample, Samples};
 use crate::scope::{Placement, Reason};
 use crate::sight::{SeenPorts, Unread};
 
@@ -153,7 +154,12 @@ hooks! {
     /// Before the readings of a device are kept.
     fn before_reading(memory: &mut Memory, key: &SlotKey, ports: &SeenPorts) = {};
     /// After the readings of a device were kept.
-    fn after_reading(memory: &mut Memory, key: &SlotKey, ports: &SeenPorts) = {};
+    fn after_reading(
+        memory: &mut Memory,
+        samples: &mut Samples,
+        key: &SlotKey,
+        ports: &SeenPorts,
+    ) = {};
 
     // Absence.
 
@@ -187,11 +193,11 @@ hooks! {
     /// Is a fault that bad an event, after that was said?
     fn is_rise(said: Option<Severity>, now: Severity) -> bool = Some(now) > said;
     /// Is a device that was gone back?
-    fn is_back(slot: &Slot, layer: LinkLayer, is_back: bool) -> bool = is_back;
+    fn is_back(slot: &Slot, here: &DeviceSample, layer: LinkLayer, is_back: bool) -> bool = is_back;
     /// What is said in the first poll after a reboot.
-    fn reborn(memory: &Memory, sayings: &mut Vec<Saying>) = {};
+    fn reborn(memory: &Memory, samples: &Samples, sayings: &mut Vec<Saying>) = {};
     /// What is said, before the clearings of old names join it.
-    fn sayings(polls: u64, memory: &mut Memory, sayings: &mut Vec<Saying>) = {};
+    fn sayings(polls: u64, memory: &mut Memory, samples: &Samples, sayings: &mut Vec<Saying>) = {};
     /// What is said, in its order.
     fn order(sayings: &mut [Saying]) = {};
 

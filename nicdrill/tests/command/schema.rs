@@ -23,7 +23,9 @@ fn faults(root: &Value, form: &Value, document: &Value) -> Vec<String> {
     for (keyword, said) in form.as_object().expect("a form is a map") {
         let fault = |what: String| vec![format!("{keyword}: {what:.200}")];
         faults.extend(match keyword.as_str() {
-            "$schema" | "$defs" | "title" | "description" => Vec::new(),
+            "$schema" | "$defs" | "title" | "description" | "format" | "examples" | "default" => {
+                Vec::new()
+            }
             "$ref" => {
                 let path = said
                     .as_str()
@@ -59,14 +61,17 @@ fn faults(root: &Value, form: &Value, document: &Value) -> Vec<String> {
                 true => fault(format!("{document} is below {said}")),
                 false => Vec::new(),
             },
-            "anyOf" => {
+            "maximum" => match document.as_f64() > said.as_f64() && document.is_number() {
+                true => fault(format!("{document} is above {said}")),
+                false => Vec::new(),
+            },
+            "anyOf" | "oneOf" => {
                 let forms = said.as_array().expect("a list").iter();
-                let all: Vec<Vec<String>> = forms
-                    .map(|form| self::faults(root, form, document))
-                    .collect();
-                match all.iter().any(Vec::is_empty) {
-                    true => Vec::new(),
-                    false => fault(format!("{document} fits no form")),
+                let fitting = forms.filter(|form| self::faults(root, form, document).is_empty());
+                match (fitting.count(), keyword.as_str()) {
+                    (0, _) => fault(format!("{document} fits no form")),
+                    (1, _) | (_, "anyOf") => Vec::new(),
+                    (count, _) => fault(format!("{document} fits {count} forms")),
                 }
             }
             "items" => {
@@ -96,12 +101,22 @@ fn faults(root: &Value, form: &Value, document: &Value) -> Vec<String> {
             }
             "additionalProperties" => {
                 let others = document.as_object().into_iter().flatten();
-                let others = others.filter(|(key, _)| form["properties"].get(key).is_none());
+                let others = others.filter(|(key, _)| {
+                    form["properties"].get(key).is_none() && !is_patterned(form, key)
+                });
                 others
                     .flat_map(|(key, value)| match said {
                         Value::Bool(false) => fault(format!("`{key}` is unknown")),
                         form => self::faults(root, form, value),
                     })
+                    .collect()
+            }
+            "patternProperties" => {
+                let entries = document.as_object().into_iter().flatten();
+                let entries = entries.filter(|(key, _)| is_patterned(form, key));
+                let value_form = said.get(WHOLE_NUMBER).expect("the one pattern");
+                entries
+                    .flat_map(|(_, value)| self::faults(root, value_form, value))
                     .collect()
             }
             "propertyNames" => {
@@ -114,6 +129,13 @@ fn faults(root: &Value, form: &Value, document: &Value) -> Vec<String> {
         });
     }
     faults
+}
+
+/// The one pattern that the forms use for names of keys.
+const WHOLE_NUMBER: &str = r"^-?\d+$";
+
+fn is_patterned(form: &Value, key: &str) -> bool {
+    form["patternProperties"].get(WHOLE_NUMBER).is_some() && key.parse::<i64>().is_ok()
 }
 
 fn faults_of_all<'f>(
@@ -214,6 +236,66 @@ fn a_deed_that_the_parser_refuses_is_refused(#[case] deed: Value) {
     };
     check(&form, "good", &with(&json!({ "cut": "victim" })));
     assert!(!is_valid(&form, &with(&deed)), "{deed}");
+}
+
+/// Every key that a form names, with its form.
+fn keys(form: &Value) -> Vec<(String, Value)> {
+    let mut found = Vec::new();
+    let mut forms = vec![form];
+    while let Some(form) = forms.pop() {
+        match form {
+            Value::Object(map) => {
+                if let Some(Value::Object(keys)) = map.get("properties") {
+                    found.extend(keys.iter().map(|(key, form)| (key.clone(), form.clone())));
+                }
+                forms.extend(map.values());
+            }
+            Value::Array(list) => forms.extend(list),
+            _ => {}
+        }
+    }
+    found
+}
+
+#[rstest]
+#[case("profile", 60)]
+#[case("driver", 60)]
+fn every_key_says_what_it_means(#[case] of: &str, #[case] least: usize) {
+    let keys = keys(&form(of));
+    assert!(keys.len() >= least, "{} keys", keys.len());
+    for (key, form) in keys {
+        let text = form["description"].as_str().unwrap_or_default();
+        assert!(
+            text.ends_with('.') && !text.contains("[`"),
+            "`{key}`: `{text}`"
+        );
+    }
+}
+
+#[rstest]
+#[case("profile", &["platform_version", "gpus/pci", "devices/0/topo", "devices/0/pci", "provenance"])]
+#[case("driver", &["driver_version", "faces/active", "faces/init/carrier", "keeps/reboot/netdev", "timings_ms/sweep"])]
+fn a_key_that_must_be_there_is_required(#[case] of: &str, #[case] keys: &[&str]) {
+    let form = form(of);
+    for key in keys {
+        let (above, name) = key.rsplit_once('/').unwrap_or(("", key));
+        let pointer = above.split('/').filter(|part| !part.is_empty());
+        let pointer: String = pointer.map(|part| format!("/{part}")).collect();
+        let left_out = shipped(of).into_iter().filter_map(|(_, mut document)| {
+            let map = document.pointer_mut(&pointer)?.as_object_mut()?;
+            map.remove(name)?;
+            Some(document)
+        });
+        let left_out: Vec<Value> = left_out.collect();
+        assert!(!left_out.is_empty(), "no file has `{key}`");
+        for document in left_out {
+            assert_eq!(
+                is_valid(&form, &document),
+                *key == "devices/0/topo",
+                "{key}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use super::{About, Wrong};
 use crate::judge::Saying;
-use crate::memory::{Glance, Memory};
+use crate::memory::Memory;
+use crate::sample::{PortSample, Samples};
 
 pub(super) struct BaselineDebtForgotten;
 
@@ -15,10 +16,11 @@ impl Wrong for BaselineDebtForgotten {
         }
     }
 
-    fn sayings(&self, _: u64, memory: &mut Memory, _: &mut Vec<Saying>) {
-        for slot in memory.slots.values_mut() {
-            for port in slot.ports.values_mut() {
-                port.owed &= !matches!(port.glance.0, Glance::Unreadable(_));
+    fn sayings(&self, _: u64, memory: &mut Memory, samples: &Samples, _: &mut Vec<Saying>) {
+        for (key, slot) in &mut memory.slots {
+            let here = samples.of(key);
+            for (number, port) in &mut slot.ports {
+                port.owed &= !matches!(here.port(*number), PortSample::Unreadable(_));
             }
         }
     }

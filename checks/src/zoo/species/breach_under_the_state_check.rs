@@ -5,6 +5,7 @@ use proto::Check;
 use super::{About, Wrong};
 use crate::judge::Saying;
 use crate::memory::{Effect, Memory};
+use crate::sample::Samples;
 
 pub(super) struct BreachUnderTheStateCheck;
 
@@ -17,7 +18,7 @@ impl Wrong for BreachUnderTheStateCheck {
         }
     }
 
-    fn sayings(&self, _: u64, _: &mut Memory, sayings: &mut Vec<Saying>) {
+    fn sayings(&self, _: u64, _: &mut Memory, _: &Samples, sayings: &mut Vec<Saying>) {
         for saying in sayings {
             if matches!(saying.effect, Effect::CounterSaid(..)) {
                 saying.check = match saying.check {

@@ -3,6 +3,7 @@
 use super::{About, Wrong};
 use crate::judge::Saying;
 use crate::memory::{Effect, Memory};
+use crate::sample::Samples;
 
 pub(super) struct CardNeverRecovers;
 
@@ -15,7 +16,7 @@ impl Wrong for CardNeverRecovers {
         }
     }
 
-    fn sayings(&self, _: u64, memory: &mut Memory, sayings: &mut Vec<Saying>) {
+    fn sayings(&self, _: u64, memory: &mut Memory, _: &Samples, sayings: &mut Vec<Saying>) {
         let has_fault = |saying: &Saying| match &saying.effect {
             Effect::CardHealthy(key) => memory
                 .cards

@@ -3,6 +3,7 @@
 use super::{About, Wrong};
 use crate::judge::Saying;
 use crate::memory::{Effect, Memory};
+use crate::sample::Samples;
 
 pub(super) struct CarrierChangesUnheard;
 
@@ -15,7 +16,7 @@ impl Wrong for CarrierChangesUnheard {
         }
     }
 
-    fn sayings(&self, _: u64, _: &mut Memory, sayings: &mut Vec<Saying>) {
+    fn sayings(&self, _: u64, _: &mut Memory, _: &Samples, sayings: &mut Vec<Saying>) {
         let is_carrier = |effect: &Effect| match effect {
             Effect::CounterSaid(_, _, id, _) => id.name() == "carrier_changes",
             _ => false,

@@ -4,6 +4,7 @@ use super::{About, Wrong};
 use crate::memory::Slot;
 use crate::name::LinkLayer;
 use crate::recognise::ports_of;
+use crate::sample::DeviceSample;
 
 pub(super) struct ClearsOverADeadSibling;
 
@@ -16,8 +17,8 @@ impl Wrong for ClearsOverADeadSibling {
         }
     }
 
-    fn is_back(&self, slot: &Slot, layer: LinkLayer, _: bool) -> bool {
-        ports_of(slot, layer).any(|(_, port)| port.is_healthy_now())
+    fn is_back(&self, slot: &Slot, here: &DeviceSample, layer: LinkLayer, _: bool) -> bool {
+        ports_of(slot, layer).any(|(number, port)| here.is_healthy(number, port))
     }
 }
 

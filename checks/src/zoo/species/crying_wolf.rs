@@ -5,6 +5,7 @@ use crate::judge::Saying;
 use crate::memory::{Effect, Memory, Subject};
 use crate::message;
 use crate::reading::Severity;
+use crate::sample::Samples;
 
 pub(super) struct CryingWolf;
 
@@ -17,7 +18,7 @@ impl Wrong for CryingWolf {
         }
     }
 
-    fn sayings(&self, polls: u64, memory: &mut Memory, sayings: &mut Vec<Saying>) {
+    fn sayings(&self, polls: u64, memory: &mut Memory, _: &Samples, sayings: &mut Vec<Saying>) {
         if polls == GRACE_POLLS + 1 {
             sayings.extend(wolf(memory));
         }

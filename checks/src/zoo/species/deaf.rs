@@ -3,6 +3,7 @@
 use super::{About, GRACE_POLLS, Wrong};
 use crate::judge::Saying;
 use crate::memory::Memory;
+use crate::sample::Samples;
 
 pub(super) struct Deaf;
 
@@ -15,7 +16,7 @@ impl Wrong for Deaf {
         }
     }
 
-    fn sayings(&self, polls: u64, _: &mut Memory, sayings: &mut Vec<Saying>) {
+    fn sayings(&self, polls: u64, _: &mut Memory, _: &Samples, sayings: &mut Vec<Saying>) {
         if polls > GRACE_POLLS {
             sayings.retain(|saying| saying.severity.is_none());
         }

@@ -5,6 +5,7 @@ use crate::judge::Saying;
 use crate::memory::{Effect, Memory, Subject};
 use crate::message;
 use crate::name::LinkLayer;
+use crate::sample::Samples;
 
 pub(super) struct GoneOnBothLayers;
 
@@ -17,7 +18,7 @@ impl Wrong for GoneOnBothLayers {
         }
     }
 
-    fn sayings(&self, _: u64, _: &mut Memory, sayings: &mut Vec<Saying>) {
+    fn sayings(&self, _: u64, _: &mut Memory, _: &Samples, sayings: &mut Vec<Saying>) {
         let both: Vec<Saying> = sayings.iter().filter_map(on_ethernet).collect();
         sayings.extend(both);
     }

@@ -2,6 +2,7 @@
 
 use super::{About, Wrong};
 use crate::memory::{Memory, SlotKey};
+use crate::sample::Samples;
 use crate::sight::SeenPorts;
 
 pub(super) struct GreetsEveryRecovery;
@@ -15,10 +16,17 @@ impl Wrong for GreetsEveryRecovery {
         }
     }
 
-    fn after_reading(&self, memory: &mut Memory, key: &SlotKey, _: &SeenPorts) {
+    fn after_reading(
+        &self,
+        memory: &mut Memory,
+        samples: &mut Samples,
+        key: &SlotKey,
+        _: &SeenPorts,
+    ) {
         if let Some(slot) = memory.slots.get_mut(key) {
-            for port in slot.ports.values_mut() {
-                port.owed |= port.is_unhealthy_now();
+            let here = samples.of(key);
+            for (number, port) in &mut slot.ports {
+                port.owed |= here.is_unhealthy(*number, port);
             }
         }
     }

@@ -3,6 +3,7 @@
 use super::{About, Wrong};
 use crate::judge::{Saying, port};
 use crate::memory::Memory;
+use crate::sample::Samples;
 
 pub(super) struct HealthyOnReboot;
 
@@ -15,11 +16,12 @@ impl Wrong for HealthyOnReboot {
         }
     }
 
-    fn reborn(&self, memory: &Memory, sayings: &mut Vec<Saying>) {
+    fn reborn(&self, memory: &Memory, samples: &Samples, sayings: &mut Vec<Saying>) {
         sayings.retain(|saying| saying.severity.is_none());
         for (key, slot) in &memory.slots {
+            let here = samples.of(key);
             for (number, port) in &slot.ports {
-                if port.is_unhealthy_now() {
+                if here.is_unhealthy(*number, port) {
                     sayings.push(port::healthy(key, &slot.name, *number, port.layer));
                 }
             }

@@ -1,7 +1,8 @@
 //! Takes a port whose `link_layer` cannot be read for one that is missing.
 
 use super::{About, Wrong};
-use crate::memory::{Glance, Memory, Passing, SlotKey};
+use crate::memory::{Memory, SlotKey};
+use crate::sample::{PortSample, Samples};
 use crate::sight::SeenPorts;
 
 pub(super) struct LayerErrorIsALostPort;
@@ -15,13 +16,20 @@ impl Wrong for LayerErrorIsALostPort {
         }
     }
 
-    fn after_reading(&self, memory: &mut Memory, key: &SlotKey, ports: &SeenPorts) {
-        let (Some(slot), SeenPorts::Listed(listed)) = (memory.slots.get_mut(key), ports) else {
+    fn after_reading(
+        &self,
+        memory: &mut Memory,
+        samples: &mut Samples,
+        key: &SlotKey,
+        ports: &SeenPorts,
+    ) {
+        let (Some(slot), SeenPorts::Listed(listed)) = (memory.slots.get(key), ports) else {
             return;
         };
         for seen in listed.iter().filter(|seen| seen.layer.is_none()) {
-            if let Some(port) = slot.ports.get_mut(&seen.number) {
-                port.glance = Passing(Glance::Missing);
+            if slot.ports.contains_key(&seen.number) {
+                let here = samples.of_mut(key);
+                here.ports.insert(seen.number, PortSample::Missing);
             }
         }
     }

@@ -3,6 +3,7 @@
 use super::{About, Wrong};
 use crate::judge::Saying;
 use crate::memory::{Effect, Memory};
+use crate::sample::Samples;
 
 pub(super) struct MissingCharDeviceUnseen;
 
@@ -15,7 +16,7 @@ impl Wrong for MissingCharDeviceUnseen {
         }
     }
 
-    fn sayings(&self, _: u64, _: &mut Memory, sayings: &mut Vec<Saying>) {
+    fn sayings(&self, _: u64, _: &mut Memory, _: &Samples, sayings: &mut Vec<Saying>) {
         sayings.retain(|saying| !matches!(saying.effect, Effect::CharSaid(..)));
     }
 }

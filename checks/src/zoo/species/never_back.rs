@@ -3,6 +3,7 @@
 use super::{About, Wrong};
 use crate::memory::Slot;
 use crate::name::LinkLayer;
+use crate::sample::DeviceSample;
 
 pub(super) struct NeverBack;
 
@@ -15,7 +16,7 @@ impl Wrong for NeverBack {
         }
     }
 
-    fn is_back(&self, _: &Slot, _: LinkLayer, _: bool) -> bool {
+    fn is_back(&self, _: &Slot, _: &DeviceSample, _: LinkLayer, _: bool) -> bool {
         false
     }
 }

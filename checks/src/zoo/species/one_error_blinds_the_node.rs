@@ -2,7 +2,8 @@
 
 use super::{About, Wrong};
 use crate::judge::Saying;
-use crate::memory::{Glance, Memory};
+use crate::memory::Memory;
+use crate::sample::{PortSample, Samples};
 
 pub(super) struct OneErrorBlindsTheNode;
 
@@ -15,9 +16,13 @@ impl Wrong for OneErrorBlindsTheNode {
         }
     }
 
-    fn sayings(&self, _: u64, memory: &mut Memory, sayings: &mut Vec<Saying>) {
-        let mut ports = memory.slots.values().flat_map(|slot| slot.ports.values());
-        if ports.any(|port| matches!(port.glance.0, Glance::Unreadable(_))) {
+    fn sayings(&self, _: u64, memory: &mut Memory, samples: &Samples, sayings: &mut Vec<Saying>) {
+        let mut ports = memory.slots.iter().flat_map(|(key, slot)| {
+            slot.ports
+                .keys()
+                .map(|number| samples.of(key).port(*number))
+        });
+        if ports.any(|sample| matches!(sample, PortSample::Unreadable(_))) {
             sayings.clear();
         }
     }

@@ -3,6 +3,7 @@
 use super::{About, Wrong};
 use crate::judge::Saying;
 use crate::memory::Memory;
+use crate::sample::Samples;
 
 pub(super) struct ScopeClearsNothing;
 
@@ -15,7 +16,7 @@ impl Wrong for ScopeClearsNothing {
         }
     }
 
-    fn sayings(&self, _: u64, memory: &mut Memory, _: &mut Vec<Saying>) {
+    fn sayings(&self, _: u64, memory: &mut Memory, _: &Samples, _: &mut Vec<Saying>) {
         memory
             .debts
             .retain(|debt| !debt.message.contains("no longer monitored"));

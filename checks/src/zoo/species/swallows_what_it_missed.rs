@@ -3,6 +3,7 @@
 use super::{About, Wrong};
 use crate::judge::Saying;
 use crate::memory::Memory;
+use crate::sample::Samples;
 
 pub(super) struct SwallowsWhatItMissed;
 
@@ -15,7 +16,7 @@ impl Wrong for SwallowsWhatItMissed {
         }
     }
 
-    fn sayings(&self, polls: u64, memory: &mut Memory, sayings: &mut Vec<Saying>) {
+    fn sayings(&self, polls: u64, memory: &mut Memory, _: &Samples, sayings: &mut Vec<Saying>) {
         let mut ports = memory.slots.values().flat_map(|slot| slot.ports.values());
         let is_restart = polls == 1 && ports.any(|port| !port.owed);
         if is_restart {
