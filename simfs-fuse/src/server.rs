@@ -16,42 +16,14 @@ use nix::{
     sched::{CpuSet, sched_setaffinity},
     unistd::Pid,
 };
-use simfs::{Edit, Errno, Fs, Pattern, SimTime};
+use simfs::{Edit, Errno, Fs, SimTime};
 
 use crate::{
-    HoldId, Observer,
-    notify::{self, Job},
-    session::Session,
-    shared::Shared,
-    watch,
+    HoldId, Observer, Options, notify, request::Job, session::Session, shared::Shared, watch,
 };
 
 /// How long the end of a session is awaited once the mount has gone.
 const END_LIMIT: Duration = Duration::from_secs(2);
-
-/// How a mount is served.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// The CPU on which requests are answered; `None` for any. A request costs about ten times as
-    /// much when its process runs on another one.
-    pub cpu: Option<usize>,
-    /// Whether listings of the anchor are held, each until [`Server::release`].
-    pub gate: bool,
-    /// For tests of whoever compares a mount with memory: the files whose first bytes are served
-    /// for ever.
-    pub stale_bytes_for_test: Option<Pattern>,
-}
-
-impl Default for Options {
-    /// Any CPU; the anchor is a gate; nothing is stale.
-    fn default() -> Self {
-        Self {
-            cpu: None,
-            gate: true,
-            stale_bytes_for_test: None,
-        }
-    }
-}
 
 /// Why a tree cannot be mounted, or its mount not be ended.
 #[derive(Debug, thiserror::Error)]
