@@ -7,23 +7,27 @@
 //! [`shipped`] are the texts that come with nicdrill, [`Clauses`] what they cover, [`vocabulary`] is the
 //! language itself.
 
+mod bound;
 mod clauses;
 mod cluster;
-mod deed;
-mod deed_reader;
+mod context;
 mod doing;
 mod duration;
 mod error;
 mod expect;
-mod expect_reader;
+mod expectations;
 mod expecting;
 mod fitness;
+mod frame;
 mod ground;
 mod handle;
+mod keys;
+mod kind;
 mod message;
 mod order;
 mod polls;
 mod reader;
+mod row;
 mod scenario;
 mod schema;
 mod step;
@@ -31,7 +35,9 @@ mod story;
 mod subject;
 mod suite;
 mod telling;
-mod words;
+mod values;
+mod verbs;
+mod vocabulary;
 mod workload;
 mod world;
 
@@ -48,5 +54,5 @@ pub use scenario::{AtRest, Scenario, read};
 pub use schema::{scenario_schema, world_schema};
 pub use story::*;
 pub use suite::{shipped, shipped_worlds};
-pub use words::{KeyWord, Word, WordKind, vocabulary};
+pub use vocabulary::{KeyWord, Word, WordKind, vocabulary};
 pub use world::World;
