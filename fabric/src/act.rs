@@ -11,9 +11,8 @@ use crate::{
     Action, ActionError, CounterChange, Fabric, FunctionRef, Side, StickAt,
     agenda::{Rank, Step},
     device::{Flap, Mask, Traffic},
-    ends::LinkDownReason,
+    opa::LinkDownReason,
     link::{Cable, Hold},
-    timing::Pace,
 };
 
 impl Fabric {
@@ -108,8 +107,7 @@ impl Fabric {
                 device,
                 there,
             } => self.char_device(function, *device, *there),
-            Action::Reboot { node, plan } => self.reboot(node, plan, true),
-            Action::PowerLoss { node, plan } => self.reboot(node, plan, false),
+            Action::Reboot { node, plan } => self.reboot(node, plan),
             Action::ClockStep { node, by_ns } => {
                 self.node(node)?;
                 let now = self.now;
@@ -275,7 +273,7 @@ impl Fabric {
         self.find(slot)?;
         let timing = self.timing;
         let link = &mut self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).link;
-        link.pace = Some(Pace::natural(&timing, link.is_managed()).stretched(takes));
+        link.pace = Some(link.natural_pace(&timing).stretched(takes));
         self.retrains(slot);
         self.hurry(slot);
         self.fall_dark(slot);

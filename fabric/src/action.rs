@@ -15,7 +15,7 @@ use simfs::SimTime;
 
 use crate::{
     Side,
-    ends::{LinkDownReason, PortErrorAction},
+    opa::{LinkDownReason, PortErrorAction},
 };
 
 /// A PCI function of a node.
@@ -57,9 +57,13 @@ pub enum CounterChange {
     Saturate,
 }
 
-/// What happens to a node during a reboot.
+/// How a node reboots, and what changes on the way; by default in good order, in no time, nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RebootPlan {
+    /// From going down to being up again; its ports train in the last part of it.
+    pub takes: SimTime,
+    /// It lost power or crashed, so that its ports announce nothing.
+    pub loses_power: bool,
     /// Ports whose trouble ends while the node is down.
     pub mend: Vec<SlotRef>,
     /// Functions that are not there afterwards.
@@ -339,22 +343,14 @@ pub enum Action {
         /// Whether it is there from now on.
         there: bool,
     },
-    /// The node goes down and comes up again at once, as this plan says. How long it takes is the
-    /// caller's to say: no time passes here. Faults of links, functions off the bus, files and
-    /// routes outlast it; what only the running kernel knew (an unloaded driver, other namespaces,
+    /// The node goes down, and is up again when its plan says so. Its links are down from the first
+    /// moment and as far up as they can be at the end. Faults of links, functions off the bus, files
+    /// and routes outlast it; what only the running kernel knew (an unloaded driver, other namespaces,
     /// virtual functions, a reset under way) does not.
     Reboot {
         /// The node.
         node: NodeName,
-        /// What changes on the way.
-        plan: RebootPlan,
-    },
-    /// The node loses power or crashes, and comes up again at once; as a reboot, but its ports
-    /// announce nothing.
-    PowerLoss {
-        /// The node.
-        node: NodeName,
-        /// What changes on the way.
+        /// How, and what changes on the way.
         plan: RebootPlan,
     },
     /// The wall clock jumps; boot time does not.

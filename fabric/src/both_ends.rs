@@ -8,7 +8,7 @@ use platforms::LinkReasons;
 use simfs::SimTime;
 
 use crate::{
-    ends::{
+    opa::{
         LinkDownErrorLog, LinkDownReason, OfflineDisabledReason, PortErrorAction, Profile, Record,
         START_S, fall,
     },
@@ -112,15 +112,15 @@ impl BothEnds {
             Blame::Both([here, there]) => {
                 let [own, partners] = &self.records;
                 [
-                    Some(own.initiative(here.0, here.1)),
-                    Some(partners.initiative(there.0, there.1)),
+                    own.initiative(here.0, here.1),
+                    partners.initiative(there.0, there.1),
                 ]
             }
             Blame::End(side, reason, says) => {
                 let own = self.records[side.index()].initiative(reason, says);
                 match side {
-                    Side::Here => [Some(own), None],
-                    Side::There => [None, Some(own)],
+                    Side::Here => [own, None],
+                    Side::There => [None, own],
                 }
             }
         };

@@ -2,7 +2,7 @@
 
 use platforms::{CharDevice, DeviceName, LinkLayer, NodeName, PciAddress, SlotRef};
 
-use crate::{FunctionRef, ends::LinkDownReason};
+use crate::{FunctionRef, opa::LinkDownReason};
 
 /// Why an action is impossible. Nothing has changed when one is returned.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -92,6 +92,9 @@ pub enum ActionError {
     /// Something is there already.
     #[error("node `{}` has a function at `{}` already\nhint: choose a free address", .0.node, .0.pci)]
     AddressTaken(FunctionRef),
+    /// The node is rebooting.
+    #[error("node `{0}` is down: it is rebooting already")]
+    NodeDown(NodeName),
     /// The driver is in the state that was asked for.
     #[error("the RDMA driver of node `{0}` is {1} already")]
     DriverAlready(NodeName, &'static str),

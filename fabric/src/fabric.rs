@@ -229,6 +229,8 @@ impl Fabric {
                 self.place(&node, pci);
             }
             Step::Attached(node, pci) => self.attach(&FunctionRef { node, pci }),
+            Step::Boot(node) => self.boot(&node),
+            Step::Booted(node) => self.booted(&node),
             Step::NeighbourBack(slot) => self.neighbour_back(&slot),
             Step::Read(slot) => self.read(&slot),
         }
@@ -366,7 +368,7 @@ impl Fabric {
         let (now, timing) = (self.now, self.timing);
         let jack = self.node_mut(&slot.node).jack_mut(slot.pci, slot.port);
         let Some(mut flap) = jack.flap else { return };
-        let natural = Pace::natural(&timing, jack.link.is_managed());
+        let natural = jack.link.natural_pace(&timing);
         let (dark, pace) = natural.within(flap.down);
         jack.link.there.set(Hold::Flap, true);
         jack.link.pace = Some(pace);

@@ -35,8 +35,11 @@ impl Node {
     /// What already reads so is not touched, so that an unchanged part of the machine stays shared.
     pub(crate) fn show(&mut self, slot: &SlotRef, now: SimTime) {
         let (pci, number) = (slot.pci, slot.port);
-        self.show_port(pci, number);
-        self.show_netdev(pci, number);
+        // A kernel that does not run shows nothing, and counts nothing.
+        if self.reboot.is_none() {
+            self.show_port(pci, number);
+            self.show_netdev(pci, number);
+        }
         let healthy = self.is_healthy(pci, number);
         let jack = self.jack_mut(pci, number);
         if jack.healthy != healthy {
@@ -139,6 +142,9 @@ impl Node {
         event: LinkEvent,
         now: SimTime,
     ) {
+        if self.reboot.is_some() {
+            return;
+        }
         self.count(pci, number, event);
         if !self.is_on_bus(pci) {
             return;

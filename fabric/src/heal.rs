@@ -15,6 +15,7 @@ impl Fabric {
     pub fn heal(&mut self) {
         let names: Vec<_> = self.nodes().cloned().collect();
         for name in names {
+            self.end_reboot(&name);
             let node = self.node_mut(&name);
             node.machine.class_present = true;
             for pci in node.functions() {

@@ -5,7 +5,7 @@
 //! actions at the same times give the same machines, byte for byte.
 //!
 //! Why a link went down is known at both its ends: [`Fabric::end`] tells it of the links of nodes,
-//! and [`ends`] has the codes, their texts, and networks of hosts and switches without machines.
+//! and [`opa`] has the codes, their texts, and networks of hosts and switches without machines.
 //!
 //! It leaves out what a file is (`platforms` renders machines), when a story acts (`scenarios`) and
 //! what a workload feels. Start at [`Fabric::new`], [`Fabric::act`] and [`Fabric::advance`].
@@ -17,7 +17,6 @@ mod both_ends;
 mod bus;
 mod counters;
 mod device;
-pub mod ends;
 mod error;
 mod fabric;
 mod face;
@@ -28,6 +27,7 @@ mod kmsg;
 mod link;
 mod naming;
 mod node;
+pub mod opa;
 mod port_info;
 mod presence;
 mod reasons;

@@ -13,7 +13,7 @@ use crate::{
     action::StickAt,
     agenda::Key,
     both_ends::{Blame, BothEnds},
-    ends::LinkDownReason,
+    opa::LinkDownReason,
     subnet::SubnetManager,
     timing::{Pace, Timing},
 };
@@ -172,6 +172,11 @@ impl Link {
         }
     }
 
+    /// The pace of a walk that nothing slows.
+    pub(crate) fn natural_pace(&self, timing: &Timing) -> Pace {
+        Pace::natural(timing, self.is_managed())
+    }
+
     /// Whether a subnet manager has a part in bringing it up.
     pub(crate) fn is_managed(&self) -> bool {
         self.layer == LinkLayer::InfiniBand
@@ -216,9 +221,7 @@ impl Link {
         if !self.has_signal() || self.stuck.is_some_and(|stuck| self.stage >= limit(stuck)) {
             return None;
         }
-        let pace = self
-            .pace
-            .unwrap_or_else(|| Pace::natural(timing, self.is_managed()));
+        let pace = self.pace.unwrap_or_else(|| self.natural_pace(timing));
         match self.stage {
             Stage::Down => Some((now + pace.polling, Stage::Training)),
             Stage::Training => Some((now + pace.training, Stage::Init)),

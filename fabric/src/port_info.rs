@@ -7,7 +7,7 @@ use platforms::SlotRef;
 
 use crate::{
     Fabric, Side,
-    ends::{LinkInitReason, Logical, NO_LID, Physical, PortInfo, SUBNET_PREFIX},
+    opa::{LinkInitReason, Logical, NO_LID, Physical, PortInfo, SUBNET_PREFIX},
     link::{End, Stage},
 };
 

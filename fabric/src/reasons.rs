@@ -11,8 +11,8 @@ use crate::{
     ActionError, CounterChange, EndTruth, Fabric, Side,
     agenda::{Rank, Step},
     both_ends::Blame,
-    ends::{LinkDownReason, PortErrorAction},
-    link::{Cable, End, Hold, Link, Stage},
+    opa::{LinkDownReason, PortErrorAction},
+    link::{Cable, End, Hold, Link},
 };
 
 /// Counts what a receive buffer could not take (IBTA 16.1.3.5, ExcessiveBufferOverrunErrors).
@@ -299,41 +299,6 @@ impl Fabric {
             let node = node.clone();
             let slot = SlotRef { node, pci, port };
             self.blame(&slot, Side::Here, LinkDownReason::REBOOT);
-        }
-    }
-
-    /// A node goes down: its links are taken down in good order, or go with the power.
-    pub(crate) fn ends_go_down(&mut self, node: &NodeName, announced: bool) {
-        for slot in self.node_mut(node).slots() {
-            let link = self.link(&slot);
-            let up = link.stage.is_up();
-            if let Some(ends) = &mut link.ends {
-                if up {
-                    ends.fall(if announced {
-                        Blame::End(Side::Here, LinkDownReason::REBOOT, true)
-                    } else {
-                        Blame::Nobody
-                    });
-                }
-                ends.record(Side::Here).forget();
-            }
-            if up {
-                self.read(&slot);
-            }
-        }
-    }
-
-    /// A link that came up while its host booted was armed on the way.
-    pub(crate) fn ends_came_up(&mut self, slot: &SlotRef) {
-        let (now, managed) = (self.now, self.manager.runs());
-        let link = self.link(slot);
-        let armed = link.stage >= Stage::Armed;
-        let end = link.here.clone();
-        if let Some(ends) = &mut link.ends {
-            if armed {
-                ends.arm(now, managed);
-            }
-            ends.held_by(Side::Here, &end);
         }
     }
 

@@ -96,6 +96,15 @@ impl Pace {
         )
     }
 
+    /// This walk in exactly `length`, polling for what it does not need.
+    pub(crate) fn filling(self, length: SimTime) -> Self {
+        let (dark, pace) = self.within(length);
+        Self {
+            polling: dark + pace.polling,
+            ..pace
+        }
+    }
+
     /// This walk stretched to `length` by training all the while.
     pub(crate) fn stretched(self, length: SimTime) -> Self {
         let (dark, pace) = self.within(length);

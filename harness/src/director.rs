@@ -70,7 +70,7 @@ pub struct Director<'s> {
     fabric: Fabric,
     workloads: Underway,
     steps: VecDeque<&'s Step>,
-    reboots: Vec<(SimTime, &'s Action, &'s Step)>,
+    reboots: Vec<(SimTime, &'s NodeName)>,
     nodes: BTreeMap<NodeName, Scene<'s>>,
     tick: u64,
     last_story_tick: u64,
@@ -362,11 +362,8 @@ impl<'s> Director<'s> {
                 (Some(due), step) if step.is_none_or(|step| due <= step) => {
                     self.fabric.advance(due);
                     let which = self.reboots.iter().position(|(at, ..)| *at == due);
-                    let (_, reboot, step) = self.reboots.remove(which.expect("it was just found"));
-                    self.act(reboot, step)?;
-                    if let Action::Reboot { node, .. } | Action::PowerLoss { node, .. } = reboot {
-                        self.workloads.node_returns(node, &self.fabric)?;
-                    }
+                    let (_, node) = self.reboots.remove(which.expect("it was just found"));
+                    self.workloads.node_returns(node, &self.fabric)?;
                 }
                 (_, Some(due)) => {
                     self.fabric.advance(due);

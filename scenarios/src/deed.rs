@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use fabric::ends::{LinkDownReason, PortErrorAction};
+use fabric::opa::{LinkDownReason, PortErrorAction};
 use fabric::{CounterChange, Side, StickAt};
 use platforms::yaml::Place;
 use platforms::{DeviceName, LinkLayer, PciAddress, PhysState, PortState, Rate};

@@ -240,17 +240,9 @@ impl DoingLine<'_> {
             }
             DeedSaid::Reboot(reboot) => {
                 let plan = self.plan(reboot)?;
-                self.each_node(|node| {
-                    let plan = plan.clone();
-                    Deed::Reboot {
-                        node: node.clone(),
-                        takes: reboot.takes,
-                        action: if reboot.announced {
-                            Action::Reboot { node, plan }
-                        } else {
-                            Action::PowerLoss { node, plan }
-                        },
-                    }
+                self.each_node(|node| Deed::Reboot {
+                    node,
+                    plan: plan.clone(),
                 })?
             }
             DeedSaid::ClockStep(by_ns) => world(self.each_node(|node| Action::ClockStep {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use fabric::{
     Timing,
-    ends::{
+    opa::{
         Deed, EndRef, Initiative, KernelEventKind, Layout, LinkDownReason, Logical, Network, Pair,
         Physical, Profile,
     },

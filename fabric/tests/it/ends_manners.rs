@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fabric::{
     Timing,
-    ends::{
+    opa::{
         Deed, DeedError, EndRef, Layout, LinkDownReason, Logical, Network, NodeKind,
         OfflineDisabledReason, Physical, Profile, SetPortInfo, Socket,
     },

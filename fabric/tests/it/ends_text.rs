@@ -1,6 +1,6 @@
 //! What the fabric tools print, character by character, written from their format strings.
 
-use fabric::ends::{
+use fabric::opa::{
     EndRef, LinkDownErrorLog, LinkDownReason, LinkInitReason, Logical, OfflineDisabledReason, Pair,
     Physical, PortErrorAction, PortInfo, log_text, port_info_text, port_record_text, state_text,
 };
@@ -111,7 +111,7 @@ fn a_host_reads_its_own_port_without_a_log() {
 fn a_network_answers_with_the_same_text() {
     use fabric::{
         Timing,
-        ends::{Deed, Layout, Network, Profile},
+        opa::{Deed, Layout, Network, Profile},
     };
     let layout = Layout::host_and_switch();
     let mut network =

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fabric::{
     Timing,
-    ends::{EndRef, Layout, LinkInitReason, Network, Profile},
+    opa::{EndRef, Layout, LinkInitReason, Network, Profile},
 };
 use platforms::NodeName;
 use rstest::rstest;

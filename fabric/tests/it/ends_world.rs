@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fabric::{
     Timing,
-    ends::{
+    opa::{
         Deed, EndRef, ErrorInfo, FirmwareReport, Layout, LinkDownReason, LinkInitReason, Network,
         PortErrorAction, Profile, Socket,
     },

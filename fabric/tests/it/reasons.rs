@@ -3,7 +3,7 @@
 
 use fabric::{
     Action, ActionError, Fabric, RebootPlan, Side, StickAt,
-    ends::{LinkDownReason, PortErrorAction, START_S},
+    opa::{LinkDownReason, PortErrorAction, START_S},
 };
 use platforms::{
     LinkLayer::{self, Ethernet, InfiniBand},

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use fabric::{
     Action, EndTruth, Fabric, RebootPlan, Side,
-    ends::{LinkDownReason, PortErrorAction},
+    opa::{LinkDownReason, PortErrorAction},
 };
 use platforms::{PortState, SlotRef};
 use proptest::prelude::*;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fabric::{
     Action, ActionError, Fabric, RebootPlan, Side,
-    ends::{LinkDownReason, Physical},
+    opa::{LinkDownReason, Physical},
 };
 use platforms::LinkLayer::{self, Ethernet, InfiniBand};
 use platforms::{CharDevice, DeviceName, SlotRef};

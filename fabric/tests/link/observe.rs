@@ -3,7 +3,7 @@
 //! A key is an end and what is looked at (`a pair`), or a table and where to look (`tool text 39`).
 //! Start at [`observe`].
 
-use fabric::ends::{
+use fabric::opa::{
     Change, DeedError, EndRef, KernelEventKind, LinkDownErrorLog, LinkDownReason, Network, Notice,
     OfflineDisabledReason, Pair, Reply, START_S, log_text, logical_change, physical_change,
     state_text,

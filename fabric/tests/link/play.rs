@@ -4,7 +4,7 @@
 
 use fabric::{
     Timing,
-    ends::{
+    opa::{
         Deed, DeedError, EndRef, ErrorInfo, FirmwareReport, Layout, LinkDownReason, LinkInitReason,
         Logical, Network, Physical, PortErrorAction, Profile, Reply, SetPortInfo,
     },

@@ -75,19 +75,20 @@ impl<'s> Director<'s> {
                     cause: Box::new(cause),
                 })
             }
-            Deed::Reboot {
-                node,
-                takes,
-                action,
-            } => {
+            Deed::Reboot { node, plan } => {
                 self.workloads.node_goes(node, &self.fabric)?;
-                let back = self.fabric.now() + *takes;
+                let (back, plan) = (self.fabric.now() + plan.takes, plan.clone());
+                let reboot = Action::Reboot {
+                    node: node.clone(),
+                    plan,
+                };
+                self.act(&reboot, step)?;
                 let tick = back.div_ceil(self.story.tick);
                 if let Some(chair) = &mut self.scene(node)?.chair {
                     chair.end_all(Signal::Kill);
                     chair.start_in(tick);
                 }
-                self.reboots.push((back, action, step));
+                self.reboots.push((back, node));
                 Ok(())
             }
         }

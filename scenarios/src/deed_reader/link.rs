@@ -1,7 +1,7 @@
 //! Reading what is done to either end of a link.
 
 use fabric::Side;
-use fabric::ends::{LinkDownReason, PortErrorAction};
+use fabric::opa::{LinkDownReason, PortErrorAction};
 use platforms::yaml::{Node, Value};
 
 use super::{Line, Read};

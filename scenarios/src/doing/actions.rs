@@ -1,6 +1,6 @@
 //! What a verb about one port or one device becomes.
 
-use fabric::ends::LinkDownReason;
+use fabric::opa::LinkDownReason;
 use fabric::{Action, FunctionRef};
 use platforms::{CharDevice, SlotRef};
 

@@ -1,6 +1,6 @@
 //! Reading what both ends of a link are expected to remember.
 
-use fabric::ends::{LinkDownReason, OfflineDisabledReason, Pair};
+use fabric::opa::{LinkDownReason, OfflineDisabledReason, Pair};
 use platforms::yaml::{Node, Value};
 
 use super::{Line, Read};

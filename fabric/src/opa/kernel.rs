@@ -67,7 +67,7 @@ impl fmt::Display for FirmwareReport {
 
 /// Lines of hfi1 about a link's state.
 pub(super) mod state_line {
-    use crate::ends::{FirmwareReport, LinkDownReason, Logical};
+    use crate::opa::{FirmwareReport, LinkDownReason, Logical};
 
     /// The firmware lost the link.
     pub(crate) const LINK_DOWN: &str = "8051: Link down";
@@ -113,7 +113,7 @@ pub(super) mod state_line {
 #[cfg(test)]
 mod tests {
     use super::{FirmwareReport, state_line::went_down};
-    use crate::ends::{LinkDownReason, Logical};
+    use crate::opa::{LinkDownReason, Logical};
 
     #[test]
     fn a_link_lost_by_its_neighbour_is_three_lines() {
