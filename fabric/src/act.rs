@@ -1,14 +1,15 @@
-//! Actions about ports, and the door through which every action comes in.
+//! Actions about ports, and the way in for every action.
 //!
 //! An action first finds what it names and refuses what is impossible; only then does anything
 //! change. Devices are `bus.rs`'s, virtual functions `virtual_function.rs`'s, names `naming.rs`'s,
 //! reboots `reboot.rs`'s.
 
-use platforms::{CharDevice, LinkEvent, LinkLayer, Rate, SlotRef};
+use platforms::{CharDevice, LinkEvent, LinkLayer, NodeName, SlotRef};
 use simfs::SimTime;
 
 use crate::{
-    Action, ActionError, CounterChange, Fabric, FunctionRef, Side, StickAt,
+    Action, ActionError, CharDeviceKind, CounterChange, DeviceAction, Fabric, FunctionRef,
+    NodeAction, PortAction, PortsAction, Side, StickAt,
     agenda::{Rank, Step},
     device::{Flap, Mask, Traffic},
     opa::LinkDownReason,
@@ -24,32 +25,10 @@ impl Fabric {
     /// The action is impossible in the world as it is; then nothing has changed.
     pub fn act(&mut self, action: &Action) -> Result<(), ActionError> {
         match action {
-            Action::Cut(slot) => self.cut(slot),
-            Action::Mend(slot) => self.mend(slot),
-            Action::Disable(slot) => self.disable(slot),
-            Action::Set {
-                slot,
-                state,
-                phys_state,
-            } => self.mask(slot, |mask| {
-                mask.state = state.or(mask.state);
-                mask.phys_state = phys_state.or(mask.phys_state);
-            }),
-            Action::Flap {
-                slots,
-                times,
-                down,
-                up,
-                stagger,
-            } => self.flap(slots, *times, *down, *up, *stagger),
-            Action::TrainSlowly { slot, takes } => self.train_slowly(slot, *takes),
-            Action::Stick { slot, at } => self.stick(slot, *at),
-            Action::Speed { slot, rate } => self.speed(slot, *rate),
-            Action::Interface { slot, up } => self.interface(slot, *up),
-            Action::Operstate { slot, text } => {
-                self.find_interface(slot)?;
-                self.mask(slot, |mask| mask.operstate = Some(text.clone()))
-            }
+            Action::Port(slot, action) => self.act_on_port(slot, action),
+            Action::Ports(slots, action) => self.act_on_ports(slots, action),
+            Action::Device(function, action) => self.act_on_device(function, action),
+            Action::Node(node, action) => self.act_on_node(node, action),
             Action::SubnetManager {
                 running,
                 reinitialise,
@@ -57,79 +36,113 @@ impl Fabric {
                 self.manage(*running, *reinitialise);
                 Ok(())
             }
-            Action::TakeDown {
-                slot,
-                side,
-                reason,
-                says,
-            } => self.take_down(slot, *side, *reason, *says),
-            Action::BothTakeDown { slot, here, there } => {
-                self.both_take_down(slot, [*here, *there])
+        }?;
+        // A stage that takes no time is reached at once.
+        self.advance(self.now);
+        Ok(())
+    }
+
+    fn act_on_port(&mut self, slot: &SlotRef, action: &PortAction) -> Result<(), ActionError> {
+        match action {
+            PortAction::Cut => self.cut(slot),
+            PortAction::Mend => self.mend(slot),
+            PortAction::Disable => self.disable(slot),
+            PortAction::Set { state, phys_state } => self.mask(slot, |mask| {
+                mask.state = state.or(mask.state);
+                mask.phys_state = phys_state.or(mask.phys_state);
+            }),
+            PortAction::TrainSlowly { takes } => self.train_slowly(slot, *takes),
+            PortAction::Stick { at } => self.stick(slot, *at),
+            PortAction::Speed { rate } => self.mask(slot, |mask| mask.rate = Some(*rate)),
+            PortAction::Interface { up } => self.interface(slot, *up),
+            PortAction::Operstate { text } => {
+                self.find_interface(slot)?;
+                self.mask(slot, |mask| mask.operstate = Some(text.clone()))
             }
-            Action::LetUp { slot, side, reason } => self.let_up(slot, *side, *reason),
-            Action::PacketError { slot, side, reason } => self.packet_error(slot, *side, *reason),
-            Action::BufferOverrun { slot, side } => self.overrun(slot, *side),
-            Action::ErrorAction { slot, side, action } => self.error_action(slot, *side, *action),
-            Action::Module { slot, side, there } => self.module(slot, *side, *there),
-            Action::NeighbourReboot { slot, takes } => self.neighbour_reboots(slot, *takes),
-            Action::SwitchPower { slots, on } => self.switch_power(slots, *on),
-            Action::RemovePort(slot) => self.remove_port(slot),
-            Action::RestorePort(slot) => self.restore_port(slot),
-            Action::ChangeLayer { slot, layer } => self.change_layer(slot, *layer),
-            Action::Remove(function) => self.remove(function),
-            Action::Restore(function) => self.restore(function),
-            Action::Rename { function, to } => self.rename(function, to),
-            Action::Replace(function) => self.replace(function),
-            Action::DriverUnload(node) => self.unload(node),
-            Action::DriverLoad { node, names } => self.load(node, names),
-            Action::FirmwareReset { function, takes } => self.reset_firmware(function, *takes),
-            Action::PciError { function, takes } => self.suspend(function, *takes),
-            Action::LeaveNamespace(function) => self.change_namespace(function, true),
-            Action::ReturnToNamespace(function) => self.change_namespace(function, false),
-            Action::HotAdd {
-                function,
-                like,
-                name,
-                cabled,
-            } => self.hot_add(function, *like, name, *cabled),
-            Action::CreateVfs { function, count } => self.create_vfs(function, *count),
-            Action::AssignVf(function) => self.assign(function, true),
-            Action::ReleaseVf(function) => self.assign(function, false),
-            Action::DestroyVfs(function) => self.destroy_vfs(function),
-            Action::Counter { slot, name, change } => self.counter(slot, name, change),
-            Action::Traffic {
-                slot,
+            PortAction::TakeDown { side, reason, says } => {
+                self.take_down(slot, *side, *reason, *says)
+            }
+            PortAction::BothTakeDown { here, there } => self.both_take_down(slot, [*here, *there]),
+            PortAction::LetUp { side, reason } => self.let_up(slot, *side, *reason),
+            PortAction::PacketError { side, reason } => self.packet_error(slot, *side, *reason),
+            PortAction::BufferOverrun { side } => self.overrun(slot, *side),
+            PortAction::ErrorAction { side, action } => self.error_action(slot, *side, *action),
+            PortAction::Module { side, there } => self.module(slot, *side, *there),
+            PortAction::NeighbourReboot { takes } => self.neighbour_reboots(slot, *takes),
+            PortAction::RemovePort => self.remove_port(slot),
+            PortAction::RestorePort => self.restore_port(slot),
+            PortAction::ChangeLayer { layer } => self.change_layer(slot, *layer),
+            PortAction::Counter { name, change } => self.counter(slot, name, change),
+            PortAction::Traffic {
                 bytes_per_second,
                 packet_bytes,
             } => self.traffic(slot, *bytes_per_second, *packet_bytes),
-            Action::CharDevice {
-                function,
-                device,
-                there,
-            } => self.char_device(function, *device, *there),
-            Action::Reboot { node, plan } => self.reboot(node, plan),
-            Action::ClockStep { node, by_ns } => {
-                self.node(node)?;
+            PortAction::CharDevice { kind, there } => self.char_device(slot, *kind, *there),
+        }
+    }
+
+    fn act_on_ports(&mut self, slots: &[SlotRef], action: &PortsAction) -> Result<(), ActionError> {
+        match action {
+            PortsAction::Flap {
+                times,
+                down,
+                up,
+                stagger,
+            } => self.flap(slots, *times, *down, *up, *stagger),
+            PortsAction::SwitchPower { on } => self.switch_power(slots, *on),
+        }
+    }
+
+    fn act_on_device(
+        &mut self,
+        function: &FunctionRef,
+        action: &DeviceAction,
+    ) -> Result<(), ActionError> {
+        match action {
+            DeviceAction::Remove => self.remove(function),
+            DeviceAction::Restore => self.restore(function),
+            DeviceAction::Rename { to } => self.rename(function, to),
+            DeviceAction::Replace => self.replace(function),
+            DeviceAction::FirmwareReset { takes } => self.reset_firmware(function, *takes),
+            DeviceAction::PciError { takes } => self.suspend(function, *takes),
+            DeviceAction::LeaveNamespace => self.change_namespace(function, true),
+            DeviceAction::ReturnToNamespace => self.change_namespace(function, false),
+            DeviceAction::HotAdd { at, name, cabled } => {
+                let new = FunctionRef {
+                    node: function.node.clone(),
+                    pci: *at,
+                };
+                self.hot_add(&new, function.pci, name, *cabled)
+            }
+            DeviceAction::CreateVfs { count } => self.create_vfs(function, *count),
+            DeviceAction::AssignVf => self.assign(function, true),
+            DeviceAction::ReleaseVf => self.assign(function, false),
+            DeviceAction::DestroyVfs => self.destroy_vfs(function),
+        }
+    }
+
+    fn act_on_node(&mut self, node: &NodeName, action: &NodeAction) -> Result<(), ActionError> {
+        self.node(node)?;
+        match action {
+            NodeAction::DriverUnload => self.unload(node),
+            NodeAction::DriverLoad { names } => self.load(node, names),
+            NodeAction::Reboot { plan } => self.reboot(node, plan),
+            NodeAction::ClockStep { by_ns } => {
                 let now = self.now;
                 let node = self.node_mut(node);
                 node.stepped_ns = node.stepped_ns.saturating_add(*by_ns);
                 node.tell(now);
                 Ok(())
             }
-            Action::Metadata { node, file } => {
-                self.node(node)?;
+            NodeAction::Metadata { file } => {
                 self.node_mut(node).machine.metadata = file.clone();
                 Ok(())
             }
-            Action::Routes { node, routes } => {
-                self.node(node)?;
+            NodeAction::Routes { routes } => {
                 self.node_mut(node).machine.routes = routes.clone();
                 Ok(())
             }
-        }?;
-        // A stage that takes no time is reached at once.
-        self.advance(self.now);
-        Ok(())
+        }
     }
 
     /// Whether a port exists, seen or not.
@@ -230,10 +243,6 @@ impl Fabric {
         change(&mut self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).mask);
         self.settle(slot);
         Ok(())
-    }
-
-    fn speed(&mut self, slot: &SlotRef, rate: Rate) -> Result<(), ActionError> {
-        self.mask(slot, |mask| mask.rate = Some(rate))
     }
 
     fn flap(
@@ -422,12 +431,21 @@ impl Fabric {
 
     fn char_device(
         &mut self,
-        function: &FunctionRef,
-        device: CharDevice,
+        slot: &SlotRef,
+        kind: CharDeviceKind,
         there: bool,
     ) -> Result<(), ActionError> {
-        self.node(&function.node)?.require_rdma(function.pci)?;
-        let rdma = self.node(&function.node)?.rdma(function.pci);
+        let function = FunctionRef {
+            node: slot.node.clone(),
+            pci: slot.pci,
+        };
+        let device = match kind {
+            CharDeviceKind::Issm => CharDevice::Issm(slot.port),
+            CharDeviceKind::Umad => CharDevice::Umad(slot.port),
+            CharDeviceKind::Uverbs => CharDevice::Uverbs,
+        };
+        self.node(&slot.node)?.require_rdma(slot.pci)?;
+        let rdma = self.node(&slot.node)?.rdma(slot.pci);
         let rdma = rdma.expect("a function with a registered RDMA device has one");
         let has = match device {
             CharDevice::Uverbs => true,
@@ -441,17 +459,13 @@ impl Fabric {
                 .is_some_and(|port| port.umad.is_some() && port.layer == LinkLayer::InfiniBand),
         };
         if !has {
-            return Err(ActionError::NoCharDevice(function.clone(), device));
+            return Err(ActionError::NoCharDevice(function, device));
         }
         if rdma.missing.contains(&device) != there {
             let how = if there { "there" } else { "gone" };
-            return Err(ActionError::CharDeviceAlready(
-                function.clone(),
-                device,
-                how,
-            ));
+            return Err(ActionError::CharDeviceAlready(function, device, how));
         }
-        if let Some(rdma) = self.node_mut(&function.node).rdma_mut(function.pci) {
+        if let Some(rdma) = self.node_mut(&slot.node).rdma_mut(slot.pci) {
             if there {
                 rdma.missing.remove(&device);
             } else {

@@ -2,14 +2,15 @@
 //! functions, counters and the host.
 //!
 //! An action names hardware by slot (PCI function and port), so it finds it under whatever name
-//! the kernel gives it. Actions about files, the connector or the monitor are not here: they do
-//! not touch a link.
+//! the kernel gives it. Who has not chosen the hardware yet names it in his own way: [`Action`] is
+//! generic over its targets, and what is done to them is the same type. Actions about files, the
+//! connector or the monitor are not here: they do not touch a link.
 
 use std::collections::BTreeMap;
 
 use platforms::{
-    CharDevice, CounterValue, DeviceName, LinkLayer, MetadataFile, NodeName, PciAddress, PhysState,
-    PortState, Rate, Routes, SlotRef,
+    CounterValue, DeviceName, LinkLayer, MetadataFile, NodeName, PciAddress, PhysState, PortState,
+    Rate, Routes, SlotRef,
 };
 use simfs::SimTime;
 
@@ -80,74 +81,30 @@ pub struct RebootPlan {
     pub same_boot_id: bool,
 }
 
+/// A character device of a port, or of the device whose port it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CharDeviceKind {
+    /// The port's `issm`.
+    Issm,
+    /// The port's `umad`.
+    Umad,
+    /// The device's `uverbs`.
+    Uverbs,
+}
+
 /// One thing done to a world at one instant.
+///
+/// The parameters are how it names a port, several ports, a function and a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Action {
-    /// Pull the cable of a port.
-    Cut(SlotRef),
-    /// End whatever was done to a port's link; it trains and comes up as its driver does. A port
-    /// that never had a cable gets one.
-    Mend(SlotRef),
-    /// Disable a port administratively: `DOWN`, `Disabled`.
-    Disable(SlotRef),
-    /// Show these two values whatever the link does, until mended.
-    Set {
-        /// The port.
-        slot: SlotRef,
-        /// Logical state; unchanged if `None`.
-        state: Option<PortState>,
-        /// Physical state; unchanged if `None`.
-        phys_state: Option<PhysState>,
-    },
-    /// Leave `ACTIVE` and return to it, several times.
-    Flap {
-        /// The ports.
-        slots: Vec<SlotRef>,
-        /// How many times each goes down.
-        times: u32,
-        /// From leaving `ACTIVE` to `ACTIVE` again.
-        down: SimTime,
-        /// From `ACTIVE` to the next leaving.
-        up: SimTime,
-        /// The nth port starts n times this later.
-        stagger: SimTime,
-    },
-    /// Retrain, slowly: `ACTIVE` again only after this long. One that is dark does so when it has a
-    /// signal again.
-    TrainSlowly {
-        /// The port.
-        slot: SlotRef,
-        /// From leaving `ACTIVE` to `ACTIVE` again.
-        takes: SimTime,
-    },
-    /// Stay at one point of the way up until mended.
-    Stick {
-        /// The port.
-        slot: SlotRef,
-        /// Where.
-        at: StickAt,
-    },
-    /// Show another speed (a degraded link stays `ACTIVE`).
-    Speed {
-        /// The port.
-        slot: SlotRef,
-        /// The rate shown.
-        rate: Rate,
-    },
-    /// `ip link set <netdev> down` (or up): IPoIB keeps its port, RoCE loses it.
-    Interface {
-        /// The port whose net device it is.
-        slot: SlotRef,
-        /// Up or down.
-        up: bool,
-    },
-    /// Show another operstate, until mended.
-    Operstate {
-        /// The port whose net device it is.
-        slot: SlotRef,
-        /// Such as `lowerlayerdown`.
-        text: String,
-    },
+pub enum Action<P = SlotRef, S = Vec<SlotRef>, F = FunctionRef, N = NodeName> {
+    /// To a port and its link.
+    Port(P, PortAction),
+    /// To several ports, together.
+    Ports(S, PortsAction),
+    /// To a PCI function and its devices.
+    Device(F, DeviceAction),
+    /// To a node.
+    Node(N, NodeAction),
     /// Stop or start the subnet manager; ports that are `ACTIVE` stay so, others wait in `INIT`.
     SubnetManager {
         /// Whether it runs.
@@ -155,14 +112,57 @@ pub enum Action {
         /// Whether its end also takes every InfiniBand port to `INIT` (a standby re-initialises).
         reinitialise: bool,
     },
+}
+
+/// What is done to a port and its link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PortAction {
+    /// Pull the cable of a port.
+    Cut,
+    /// End whatever was done to a port's link; it trains and comes up as its driver does. A port
+    /// that never had a cable gets one.
+    Mend,
+    /// Disable a port administratively: `DOWN`, `Disabled`.
+    Disable,
+    /// Show these two values whatever the link does, until mended.
+    Set {
+        /// Logical state; unchanged if `None`.
+        state: Option<PortState>,
+        /// Physical state; unchanged if `None`.
+        phys_state: Option<PhysState>,
+    },
+    /// Retrain, slowly: `ACTIVE` again only after this long. One that is dark does so when it has a
+    /// signal again.
+    TrainSlowly {
+        /// From leaving `ACTIVE` to `ACTIVE` again.
+        takes: SimTime,
+    },
+    /// Stay at one point of the way up until mended.
+    Stick {
+        /// Where.
+        at: StickAt,
+    },
+    /// Show another speed (a degraded link stays `ACTIVE`).
+    Speed {
+        /// The rate shown.
+        rate: Rate,
+    },
+    /// `ip link set <netdev> down` (or up): IPoIB keeps its port, RoCE loses it.
+    Interface {
+        /// Up or down.
+        up: bool,
+    },
+    /// Show another operstate, until mended.
+    Operstate {
+        /// Such as `lowerlayerdown`.
+        text: String,
+    },
     /// An end takes its link down, for one of these reasons, among others: the fabric manager
     /// bounces it (39), its speed or width is outside the policy (40, 41), it reboots (35); and for
-    /// good, until [`Action::LetUp`] or [`Action::Mend`]: the switch's own management or the subnet
+    /// good, until [`PortAction::LetUp`] or [`PortAction::Mend`]: the switch's own management or the subnet
     /// management agent disables it (60, 61), the chassis does (52), power, speed or width can never
     /// be met (56, 57, 58), there is no partner to be had (49, 51, 54).
     TakeDown {
-        /// The port.
-        slot: SlotRef,
         /// Which end of its link.
         side: Side,
         /// Why.
@@ -173,8 +173,6 @@ pub enum Action {
     /// Both ends take the link down at the same instant, each for a reason that does not hold (as 35
     /// or 39, not as 60), and each with whether its message reaches the other.
     BothTakeDown {
-        /// The port.
-        slot: SlotRef,
         /// Why the node's own end does.
         here: (LinkDownReason, bool),
         /// Why its partner does.
@@ -182,8 +180,6 @@ pub enum Action {
     },
     /// A reason no longer keeps an end down.
     LetUp {
-        /// The port.
-        slot: SlotRef,
         /// Which end of its link.
         side: Side,
         /// Which reason.
@@ -192,8 +188,6 @@ pub enum Action {
     /// An end finds an error in what it receives (reasons 1 to 32); the link bounces if the end's
     /// PortErrorAction names it.
     PacketError {
-        /// The port.
-        slot: SlotRef,
         /// Which end of its link.
         side: Side,
         /// The error.
@@ -202,15 +196,11 @@ pub enum Action {
     /// An end's receive buffer overruns: `excessive_buffer_overrun_errors` grows if it is the
     /// node's own port, and the link bounces as by any other error.
     BufferOverrun {
-        /// The port.
-        slot: SlotRef,
         /// Which end of its link.
         side: Side,
     },
     /// An end is told which errors take its link down; at the start all do.
     ErrorAction {
-        /// The port.
-        slot: SlotRef,
         /// Which end of its link.
         side: Side,
         /// Which errors.
@@ -218,8 +208,6 @@ pub enum Action {
     },
     /// The module is taken out of an end, or put in again.
     Module {
-        /// The port.
-        slot: SlotRef,
         /// Which end of its link.
         side: Side,
         /// Whether it is in from now on.
@@ -227,99 +215,20 @@ pub enum Action {
     },
     /// The host at the other end reboots, in good order.
     NeighbourReboot {
-        /// The port.
-        slot: SlotRef,
         /// From going to its port's signalling again.
         takes: SimTime,
     },
-    /// The switch that ports hang on loses power, or has it again.
-    SwitchPower {
-        /// The ports.
-        slots: Vec<SlotRef>,
-        /// Whether it has power from now on.
-        on: bool,
-    },
     /// A port of a device that stays is no longer listed in `ports/`.
-    RemovePort(SlotRef),
+    RemovePort,
     /// That port is listed again.
-    RestorePort(SlotRef),
+    RestorePort,
     /// The port comes up under the other link layer.
     ChangeLayer {
-        /// The port.
-        slot: SlotRef,
         /// The new layer.
         layer: LinkLayer,
     },
-    /// The function falls off the bus.
-    Remove(FunctionRef),
-    /// The function is back: PCI first, then net and RDMA, then its ports train.
-    Restore(FunctionRef),
-    /// The RDMA device gets another name, at once.
-    Rename {
-        /// The function.
-        function: FunctionRef,
-        /// The new name; a device that bears it takes the old one (a swap).
-        to: DeviceName,
-    },
-    /// New hardware in the slot: new GUIDs and firmware, same place. Of a function that is on the
-    /// bus, the new one is found at once; of one that is not, when it is restored. The other
-    /// functions of a card stay the old ones.
-    Replace(FunctionRef),
-    /// Detach the RDMA driver from every function of the node: the class folder goes.
-    DriverUnload(NodeName),
-    /// Attach it again.
-    DriverLoad {
-        /// The node.
-        node: NodeName,
-        /// Names that changed.
-        names: BTreeMap<PciAddress, DeviceName>,
-    },
-    /// All functions of the card vanish together, and come back.
-    FirmwareReset {
-        /// One function of the card.
-        function: FunctionRef,
-        /// From vanishing to being back.
-        takes: SimTime,
-    },
-    /// A PCI error: the driver detaches and, after this long, recovers.
-    PciError {
-        /// The function.
-        function: FunctionRef,
-        /// From detaching to being back.
-        takes: SimTime,
-    },
-    /// The RDMA and net devices move to another namespace: the class entries go, PCI stays.
-    LeaveNamespace(FunctionRef),
-    /// They come back.
-    ReturnToNamespace(FunctionRef),
-    /// A card that was never there appears.
-    HotAdd {
-        /// Where it appears.
-        function: FunctionRef,
-        /// The function whose make it is.
-        like: PciAddress,
-        /// Its name.
-        name: DeviceName,
-        /// Whether its ports have a cable.
-        cabled: bool,
-    },
-    /// Create this many virtual functions of a physical one, all unassigned.
-    CreateVfs {
-        /// The physical function.
-        function: FunctionRef,
-        /// How many.
-        count: u16,
-    },
-    /// Give a virtual function to a guest or container: its port comes up.
-    AssignVf(FunctionRef),
-    /// Take it back: its port goes down.
-    ReleaseVf(FunctionRef),
-    /// Remove all virtual functions of a physical one.
-    DestroyVfs(FunctionRef),
     /// Change a counter.
     Counter {
-        /// The port.
-        slot: SlotRef,
         /// Name of a file in `counters/`, `hw_counters/`, the net device's `statistics/` or `carrier_changes`.
         name: String,
         /// How.
@@ -327,51 +236,156 @@ pub enum Action {
     },
     /// Data moves over a port in both directions, as long as its link is up.
     Traffic {
-        /// The port.
-        slot: SlotRef,
         /// Bytes a second each way; 0 ends it.
         bytes_per_second: u64,
         /// Bytes in a packet, at least 1.
         packet_bytes: u32,
     },
-    /// One of a device's character devices goes or comes back; the device and its ports stay.
+    /// One of the port's character devices goes or comes back; the device and its ports stay.
     CharDevice {
-        /// The function.
-        function: FunctionRef,
         /// Which.
-        device: CharDevice,
+        kind: CharDeviceKind,
         /// Whether it is there from now on.
         there: bool,
+    },
+}
+
+/// What is done to several ports together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PortsAction {
+    /// Leave `ACTIVE` and return to it, several times.
+    Flap {
+        /// How many times each goes down.
+        times: u32,
+        /// From leaving `ACTIVE` to `ACTIVE` again.
+        down: SimTime,
+        /// From `ACTIVE` to the next leaving.
+        up: SimTime,
+        /// The nth port starts n times this later.
+        stagger: SimTime,
+    },
+    /// The switch that ports hang on loses power, or has it again.
+    SwitchPower {
+        /// Whether it has power from now on.
+        on: bool,
+    },
+}
+
+/// What is done to a PCI function and its devices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeviceAction {
+    /// The function falls off the bus.
+    Remove,
+    /// The function is back: PCI first, then net and RDMA, then its ports train.
+    Restore,
+    /// The RDMA device gets another name, at once.
+    Rename {
+        /// The new name; a device that bears it takes the old one (a swap).
+        to: DeviceName,
+    },
+    /// New hardware in the slot: new GUIDs and firmware, same place. Of a function that is on the
+    /// bus, the new one is found at once; of one that is not, when it is restored. The other
+    /// functions of a card stay the old ones.
+    Replace,
+    /// All functions of the card vanish together, and come back.
+    FirmwareReset {
+        /// From vanishing to being back.
+        takes: SimTime,
+    },
+    /// A PCI error: the driver detaches and, after this long, recovers.
+    PciError {
+        /// From detaching to being back.
+        takes: SimTime,
+    },
+    /// The RDMA and net devices move to another namespace: the class entries go, PCI stays.
+    LeaveNamespace,
+    /// They come back.
+    ReturnToNamespace,
+    /// A card of this function's make that was never there appears.
+    HotAdd {
+        /// Where it appears.
+        at: PciAddress,
+        /// Its name.
+        name: DeviceName,
+        /// Whether its ports have a cable.
+        cabled: bool,
+    },
+    /// Create this many virtual functions of a physical one, all unassigned.
+    CreateVfs {
+        /// How many.
+        count: u16,
+    },
+    /// Give a virtual function to a guest or container: its port comes up.
+    AssignVf,
+    /// Take it back: its port goes down.
+    ReleaseVf,
+    /// Remove all virtual functions of a physical one.
+    DestroyVfs,
+}
+
+/// What is done to a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NodeAction {
+    /// Detach the RDMA driver from every function of the node: the class folder goes.
+    DriverUnload,
+    /// Attach it again.
+    DriverLoad {
+        /// Names that changed.
+        names: BTreeMap<PciAddress, DeviceName>,
     },
     /// The node goes down, and is up again when its plan says so. Its links are down from the first
     /// moment and as far up as they can be at the end. Faults of links, functions off the bus, files
     /// and routes outlast it; what only the running kernel knew (an unloaded driver, other namespaces,
     /// virtual functions, a reset under way) does not.
     Reboot {
-        /// The node.
-        node: NodeName,
         /// How, and what changes on the way.
         plan: RebootPlan,
     },
     /// The wall clock jumps; boot time does not.
     ClockStep {
-        /// The node.
-        node: NodeName,
         /// By how much, nanoseconds.
         by_ns: i64,
     },
     /// The metadata collector's file becomes this.
     Metadata {
-        /// The node.
-        node: NodeName,
         /// The file.
         file: MetadataFile,
     },
     /// The route table becomes this.
     Routes {
-        /// The node.
-        node: NodeName,
         /// The table.
         routes: Routes,
     },
+}
+
+impl PortAction {
+    /// Done to this port.
+    #[must_use]
+    pub fn on(self, slot: SlotRef) -> Action {
+        Action::Port(slot, self)
+    }
+}
+
+impl PortsAction {
+    /// Done to these ports.
+    #[must_use]
+    pub fn on(self, slots: Vec<SlotRef>) -> Action {
+        Action::Ports(slots, self)
+    }
+}
+
+impl DeviceAction {
+    /// Done to this function.
+    #[must_use]
+    pub fn on(self, function: FunctionRef) -> Action {
+        Action::Device(function, self)
+    }
+}
+
+impl NodeAction {
+    /// Done to this node.
+    #[must_use]
+    pub fn on(self, node: NodeName) -> Action {
+        Action::Node(node, self)
+    }
 }

@@ -36,7 +36,10 @@ mod subnet;
 mod timing;
 mod virtual_function;
 
-pub use action::{Action, CounterChange, FunctionRef, RebootPlan, StickAt};
+pub use action::{
+    Action, CharDeviceKind, CounterChange, DeviceAction, FunctionRef, NodeAction, PortAction,
+    PortsAction, RebootPlan, StickAt,
+};
 pub use both_ends::{EndTruth, Side};
 pub use error::ActionError;
 pub use fabric::{Fabric, PortTruth};

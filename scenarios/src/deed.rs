@@ -5,10 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use fabric::opa::{LinkDownReason, PortErrorAction};
-use fabric::{CounterChange, Side, StickAt};
+use fabric::Action;
 use platforms::yaml::Place;
-use platforms::{DeviceName, LinkLayer, PciAddress, PhysState, PortState, Rate};
+use platforms::{DeviceName, LinkLayer};
 use simfs::SimTime;
 use workloads::lnet::RuleSpec;
 use workloads::mpib::SupBandwidth;
@@ -34,20 +33,8 @@ pub(crate) struct DeedLine {
 /// What a line does.
 #[derive(Clone, Debug)]
 pub(crate) enum DeedSaid {
-    /// The same to each port.
-    Ports(PortVerb, Subjects),
-    /// The same to each device.
-    Devices(DeviceVerb, Subjects),
-    /// Flaps, together.
-    Flap {
-        of: Subjects,
-        times: u32,
-        down: SimTime,
-        up: SimTime,
-        stagger: SimTime,
-    },
-    /// What these ports are cabled to loses its power, or has it again.
-    PartnerPower { of: Subjects, on: bool },
+    /// Something done to ports, devices, the nodes of the line, or the fabric.
+    World(Action<Subjects, Subjects, Subjects, ()>),
     /// A switch of the world loses its power, or has it again.
     SwitchPower {
         name: String,
@@ -63,23 +50,10 @@ pub(crate) enum DeedSaid {
     NoLnetFault { workload: String },
     /// Something done to, or by, the agent of a node.
     Agent { workload: String, deed: AgentSaid },
-    /// To the subnet manager.
-    SubnetManager { running: bool, reinitialise: bool },
-    /// To the RDMA driver; names if it is loaded.
-    DriverUnload,
-    /// The driver attaches again.
+    /// The RDMA driver attaches again; names that changed.
     DriverLoad(NamesSaid),
-    /// A card appears.
-    HotAdd {
-        like: Subjects,
-        pci: PciAddress,
-        name: DeviceName,
-        cabled: bool,
-    },
     /// The node goes down and comes back.
     Reboot(RebootSaid),
-    /// The wall clock jumps by so many nanoseconds.
-    ClockStep(i64),
     /// The metadata file becomes this.
     Metadata(MetadataSaid),
     /// The route table becomes this.
@@ -112,76 +86,6 @@ pub(crate) enum AgentSaid {
     DiesWhileWriting {
         pair: (String, Place),
     },
-}
-
-/// Done to a port.
-#[derive(Clone, Debug)]
-pub(crate) enum PortVerb {
-    Cut,
-    Mend,
-    Disable,
-    Set(Option<PortState>, Option<PhysState>),
-    TrainSlowly(SimTime),
-    Stick(StickAt),
-    Speed(Rate),
-    Interface {
-        up: bool,
-    },
-    Operstate(String),
-    RemovePort,
-    RestorePort,
-    ChangeLayer(LinkLayer),
-    Counter(String, CounterChange),
-    Traffic {
-        bytes_per_second: u64,
-        packet_bytes: u32,
-    },
-    CharDevice {
-        kind: CharDeviceKind,
-        there: bool,
-    },
-    TakeDown {
-        side: Side,
-        reason: LinkDownReason,
-        says: bool,
-    },
-    BothTakeDown {
-        here: (LinkDownReason, bool),
-        there: (LinkDownReason, bool),
-    },
-    LetUp(Side, LinkDownReason),
-    PacketError(Side, LinkDownReason),
-    ErrorAction(Side, PortErrorAction),
-    Module {
-        side: Side,
-        there: bool,
-    },
-    NeighbourReboots(SimTime),
-}
-
-/// A character device of a port or its device.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum CharDeviceKind {
-    Issm,
-    Umad,
-    Uverbs,
-}
-
-/// Done to a device.
-#[derive(Clone, Debug)]
-pub(crate) enum DeviceVerb {
-    Remove,
-    Restore,
-    Rename(DeviceName),
-    Replace,
-    FirmwareReset(SimTime),
-    PciError(SimTime),
-    LeaveNamespace,
-    ReturnToNamespace,
-    CreateVfs(u16),
-    AssignVf,
-    ReleaseVf,
-    DestroyVfs,
 }
 
 /// Names by handle: which devices, and what they are called.

@@ -8,12 +8,15 @@ mod host;
 mod link;
 mod load;
 
-use fabric::{CounterChange, StickAt};
+use fabric::{
+    Action, CharDeviceKind, CounterChange, DeviceAction, NodeAction, PortAction, PortsAction,
+    StickAt,
+};
 use platforms::yaml::{Node, Value};
 use platforms::{CounterValue, DeviceName, PhysState, PortState, Rate};
 use simfs::SimTime;
 
-use crate::deed::{CharDeviceKind, DeedLine, DeedSaid, DeviceVerb, NamesSaid, PortVerb};
+use crate::deed::{DeedLine, DeedSaid, NamesSaid};
 use crate::duration;
 use crate::error::ScenarioError;
 use crate::handle;
@@ -96,42 +99,52 @@ impl Line<'_, '_> {
     fn deed(&self) -> Read<DeedSaid> {
         let source = self.source;
         Ok(match self.verb.word {
-            "cut" => self.ports(PortVerb::Cut)?,
-            "mend" => self.ports(PortVerb::Mend)?,
-            "disable" => self.ports(PortVerb::Disable)?,
+            "cut" => self.ports(PortAction::Cut)?,
+            "mend" => self.ports(PortAction::Mend)?,
+            "disable" => self.ports(PortAction::Disable)?,
             "set" => self.set()?,
-            "flap" => DeedSaid::Flap {
-                of: self.context.subjects(self.value)?,
-                times: source.small(self.need("times")?, 1)?,
-                down: self.span("down")?,
-                up: self.span("up")?,
-                stagger: self
-                    .fields
-                    .read("stagger", SimTime::ZERO, |node| source.time(node))?,
-            },
-            "train_slowly" => self.ports(PortVerb::TrainSlowly(self.span("takes")?))?,
+            "flap" => DeedSaid::World(Action::Ports(
+                self.context.subjects(self.value)?,
+                PortsAction::Flap {
+                    times: source.small(self.need("times")?, 1)?,
+                    down: self.span("down")?,
+                    up: self.span("up")?,
+                    stagger: self
+                        .fields
+                        .read("stagger", SimTime::ZERO, |node| source.time(node))?,
+                },
+            )),
+            "train_slowly" => self.ports(PortAction::TrainSlowly {
+                takes: self.span("takes")?,
+            })?,
             "stick" => {
                 let at = source.choice(self.need("in")?, "point of the way up", STICK)?;
-                self.ports(PortVerb::Stick(at))?
+                self.ports(PortAction::Stick { at })?
             }
-            "speed" => self.ports(PortVerb::Speed(self.rate()?))?,
+            "speed" => self.ports(PortAction::Speed { rate: self.rate()? })?,
             "interface" => {
                 let up =
                     source.choice(self.need("to")?, "word", &[("up", true), ("down", false)])?;
-                self.ports(PortVerb::Interface { up })?
+                self.ports(PortAction::Interface { up })?
             }
             "operstate" => {
                 let text = source.text(self.need("to")?, "an operstate such as `dormant`")?;
-                self.ports(PortVerb::Operstate(text))?
+                self.ports(PortAction::Operstate { text })?
             }
-            "remove_port" => self.ports(PortVerb::RemovePort)?,
-            "restore_port" => self.ports(PortVerb::RestorePort)?,
-            "change_layer" => self.ports(PortVerb::ChangeLayer(source.layer(self.need("to")?)?))?,
+            "remove_port" => self.ports(PortAction::RemovePort)?,
+            "restore_port" => self.ports(PortAction::RestorePort)?,
+            "change_layer" => self.ports(PortAction::ChangeLayer {
+                layer: source.layer(self.need("to")?)?,
+            })?,
             "counter" => self.counter()?,
-            "reset_counter" => self.ports(PortVerb::Counter(self.name()?, CounterChange::Reset))?,
-            "saturate_counter" => {
-                self.ports(PortVerb::Counter(self.name()?, CounterChange::Saturate))?
-            }
+            "reset_counter" => self.ports(PortAction::Counter {
+                name: self.name()?,
+                change: CounterChange::Reset,
+            })?,
+            "saturate_counter" => self.ports(PortAction::Counter {
+                name: self.name()?,
+                change: CounterChange::Saturate,
+            })?,
             "traffic" => self.traffic()?,
             "remove_char_device" => self.char_device(false)?,
             "restore_char_device" => self.char_device(true)?,
@@ -141,7 +154,9 @@ impl Line<'_, '_> {
             "packet_error" => self.packet_error()?,
             "error_action" => self.error_action()?,
             "module" => self.module()?,
-            "neighbour_reboots" => self.ports(PortVerb::NeighbourReboots(self.span("takes")?))?,
+            "neighbour_reboots" => self.ports(PortAction::NeighbourReboot {
+                takes: self.span("takes")?,
+            })?,
             "partner_power" => self.partner_power()?,
             "switch" => self.switch()?,
             "lnet_fault" => self.lnet_fault()?,
@@ -150,43 +165,49 @@ impl Line<'_, '_> {
             },
             "hint" => self.hint()?,
             "agent" => self.agent()?,
-            "remove" => self.devices(DeviceVerb::Remove)?,
-            "restore" => self.devices(DeviceVerb::Restore)?,
+            "remove" => self.devices(DeviceAction::Remove)?,
+            "restore" => self.devices(DeviceAction::Restore)?,
             "rename" => {
                 let to = DeviceName(source.text(self.need("to")?, "a device name")?);
-                self.devices(DeviceVerb::Rename(to))?
+                self.devices(DeviceAction::Rename { to })?
             }
-            "replace" => self.devices(DeviceVerb::Replace)?,
-            "firmware_reset" => self.devices(DeviceVerb::FirmwareReset(self.span("takes")?))?,
-            "pci_error" => self.devices(DeviceVerb::PciError(self.span("takes")?))?,
-            "leave_namespace" => self.devices(DeviceVerb::LeaveNamespace)?,
-            "return_to_namespace" => self.devices(DeviceVerb::ReturnToNamespace)?,
+            "replace" => self.devices(DeviceAction::Replace)?,
+            "firmware_reset" => self.devices(DeviceAction::FirmwareReset {
+                takes: self.span("takes")?,
+            })?,
+            "pci_error" => self.devices(DeviceAction::PciError {
+                takes: self.span("takes")?,
+            })?,
+            "leave_namespace" => self.devices(DeviceAction::LeaveNamespace)?,
+            "return_to_namespace" => self.devices(DeviceAction::ReturnToNamespace)?,
             "create_vfs" => {
                 let count = source.number(self.need("count")?, 1, 1024)?;
                 let count = u16::try_from(count).expect("a number up to 1024 fits 16 bits");
-                self.devices(DeviceVerb::CreateVfs(count))?
+                self.devices(DeviceAction::CreateVfs { count })?
             }
-            "assign_vf" => self.devices(DeviceVerb::AssignVf)?,
-            "release_vf" => self.devices(DeviceVerb::ReleaseVf)?,
-            "destroy_vfs" => self.devices(DeviceVerb::DestroyVfs)?,
-            "hot_add" => DeedSaid::HotAdd {
-                like: self.context.subjects(self.value)?,
-                pci: handle::pci(source, self.need("pci")?)?,
-                name: DeviceName(source.text(self.need("name")?, "a device name")?),
-                cabled: self
-                    .fields
-                    .read("cabled", true, |node| source.truth(node))?,
-            },
+            "assign_vf" => self.devices(DeviceAction::AssignVf)?,
+            "release_vf" => self.devices(DeviceAction::ReleaseVf)?,
+            "destroy_vfs" => self.devices(DeviceAction::DestroyVfs)?,
+            "hot_add" => DeedSaid::World(Action::Device(
+                self.context.subjects(self.value)?,
+                DeviceAction::HotAdd {
+                    at: handle::pci(source, self.need("pci")?)?,
+                    name: DeviceName(source.text(self.need("name")?, "a device name")?),
+                    cabled: self
+                        .fields
+                        .read("cabled", true, |node| source.truth(node))?,
+                },
+            )),
             "subnet_manager" => {
                 let (running, reinitialise) = self.word(&[
                     ("stop", (false, false)),
                     ("die", (false, true)),
                     ("start", (true, false)),
                 ])?;
-                DeedSaid::SubnetManager {
+                DeedSaid::World(Action::SubnetManager {
                     running,
                     reinitialise,
-                }
+                })
             }
             "driver" => self.driver()?,
             "read" => self.rule(FileOp::Read)?,
@@ -209,7 +230,7 @@ impl Line<'_, '_> {
                         .wrong(by.place, format!("`{text}` is no time"))
                         .hint("write `3s`, or `\"-1h\"` for back")
                 })?;
-                DeedSaid::ClockStep(ns)
+                DeedSaid::World(Action::Node((), NodeAction::ClockStep { by_ns: ns }))
             }
             "metadata" => DeedSaid::Metadata(self.metadata()?),
             "routes" => DeedSaid::Routes(self.routes()?),
@@ -253,12 +274,18 @@ impl Line<'_, '_> {
         )
     }
 
-    fn ports(&self, verb: PortVerb) -> Read<DeedSaid> {
-        Ok(DeedSaid::Ports(verb, self.context.subjects(self.value)?))
+    fn ports(&self, verb: PortAction) -> Read<DeedSaid> {
+        Ok(DeedSaid::World(Action::Port(
+            self.context.subjects(self.value)?,
+            verb,
+        )))
     }
 
-    fn devices(&self, verb: DeviceVerb) -> Read<DeedSaid> {
-        Ok(DeedSaid::Devices(verb, self.context.subjects(self.value)?))
+    fn devices(&self, verb: DeviceAction) -> Read<DeedSaid> {
+        Ok(DeedSaid::World(Action::Device(
+            self.context.subjects(self.value)?,
+            verb,
+        )))
     }
 
     fn set(&self) -> Read<DeedSaid> {
@@ -289,7 +316,10 @@ impl Line<'_, '_> {
                 "`set` needs `state`, `phys_state` or both",
             ));
         }
-        self.ports(PortVerb::Set(state, phys))
+        self.ports(PortAction::Set {
+            state,
+            phys_state: phys,
+        })
     }
 
     fn rate(&self) -> Read<Rate> {
@@ -317,7 +347,10 @@ impl Line<'_, '_> {
             }),
             _ => CounterChange::Set(CounterValue::Fails(source.errno(node)?)),
         };
-        self.ports(PortVerb::Counter(self.name()?, change))
+        self.ports(PortAction::Counter {
+            name: self.name()?,
+            change,
+        })
     }
 
     fn traffic(&self) -> Read<DeedSaid> {
@@ -327,7 +360,7 @@ impl Line<'_, '_> {
             let bytes = source.number(node, 1, 1 << 20)?;
             Ok(u32::try_from(bytes).expect("a number up to 2^20 fits 32 bits"))
         })?;
-        self.ports(PortVerb::Traffic {
+        self.ports(PortAction::Traffic {
             bytes_per_second: source.number(self.need("per_second")?, 0, MOST)?,
             packet_bytes: packet,
         })
@@ -341,7 +374,7 @@ impl Line<'_, '_> {
         ];
         let kind = self.need("kind")?;
         let kind = self.source.choice(kind, "character device", &kinds)?;
-        self.ports(PortVerb::CharDevice { kind, there })
+        self.ports(PortAction::CharDevice { kind, there })
     }
 
     fn driver(&self) -> Read<DeedSaid> {
@@ -353,7 +386,7 @@ impl Line<'_, '_> {
             return Ok(DeedSaid::DriverLoad(names));
         }
         match self.fields.get("names") {
-            None => Ok(DeedSaid::DriverUnload),
+            None => Ok(DeedSaid::World(Action::Node((), NodeAction::DriverUnload))),
             Some(_) => Err(self
                 .source
                 .wrong(

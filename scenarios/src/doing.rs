@@ -1,18 +1,16 @@
 //! Telling what is done: the ports and devices of a deed are found, its times become ticks.
 
-mod actions;
 mod counter;
 mod host;
 
 use std::collections::BTreeMap;
 
-use actions::{device_action, port_action};
-use fabric::{Action, FunctionRef};
+use fabric::{Action, DeviceAction, FunctionRef, NodeAction, PortAction, PortsAction};
 use platforms::yaml::Place;
 use platforms::{DeviceName, LinkLayer, NodeName, PciAddress, SlotRef};
 use workloads::{AgentDeed, LoadDeed};
 
-use crate::deed::{AgentSaid, DeedLine, DeedSaid, DeviceVerb, NamesSaid, PortVerb};
+use crate::deed::{AgentSaid, DeedLine, DeedSaid, NamesSaid};
 use crate::error::Unfit;
 use crate::ground::{Ground, GroundNode, Subject};
 use crate::polls::Polls;
@@ -112,55 +110,7 @@ impl DoingLine<'_> {
         let line = self.line;
         let world = |actions: Vec<Action>| actions.into_iter().map(Deed::World).collect();
         Ok(match &line.deed {
-            DeedSaid::Ports(verb, of) => {
-                let ports = self.ports(of);
-                if let PortVerb::Counter(name, change) = verb {
-                    ports
-                        .iter()
-                        .try_for_each(|port| self.can_count(*port, name, change))?;
-                }
-                let action = |port| port_action(verb, self.ground.slot(port));
-                world(ports.into_iter().map(action).collect())
-            }
-            DeedSaid::Devices(verb, of) => {
-                let functions = self.functions(of);
-                if let (DeviceVerb::Rename(to), [_, _, ..]) = (verb, &functions[..]) {
-                    let what = format!("{} devices cannot all be called `{to}`", functions.len());
-                    return Err(self.source.wrong(of.place, what).into());
-                }
-                world(
-                    functions
-                        .into_iter()
-                        .map(|function| device_action(verb, function))
-                        .collect(),
-                )
-            }
-            DeedSaid::Flap {
-                of,
-                times,
-                down,
-                up,
-                stagger,
-            } => {
-                let slots = self.slots(of);
-                if slots.is_empty() {
-                    return Ok(Vec::new());
-                }
-                world(vec![Action::Flap {
-                    slots,
-                    times: *times,
-                    down: *down,
-                    up: *up,
-                    stagger: *stagger,
-                }])
-            }
-            DeedSaid::PartnerPower { of, on } => {
-                let slots = self.slots(of);
-                if slots.is_empty() {
-                    return Ok(Vec::new());
-                }
-                world(vec![Action::SwitchPower { slots, on: *on }])
-            }
+            DeedSaid::World(action) => world(self.actions(action)?),
             DeedSaid::SwitchPower { name, place, on } => {
                 if !self.ground.switches.contains(name) {
                     let known = self.ground.switches.iter().map(String::as_str);
@@ -170,10 +120,9 @@ impl DoingLine<'_> {
                 let slots = ports
                     .filter(|port| self.ground.ports[*port].switch.as_ref() == Some(name))
                     .map(|port| self.ground.slot(port));
-                world(vec![Action::SwitchPower {
-                    slots: slots.collect(),
-                    on: *on,
-                }])
+                world(vec![
+                    PortsAction::SwitchPower { on: *on }.on(slots.collect()),
+                ])
             }
             DeedSaid::LnetFault { workload, rule } => {
                 self.known_workload(workload)?;
@@ -205,38 +154,10 @@ impl DoingLine<'_> {
                     })
                 })?
             }
-            DeedSaid::SubnetManager {
-                running,
-                reinitialise,
-            } => world(vec![Action::SubnetManager {
-                running: *running,
-                reinitialise: *reinitialise,
-            }]),
-            DeedSaid::DriverUnload => world(self.each_node(Action::DriverUnload)?),
             DeedSaid::DriverLoad(names) => {
                 let names = self.names(names)?;
-                world(self.each_node(|node| Action::DriverLoad {
-                    node,
-                    names: names.clone(),
-                })?)
-            }
-            DeedSaid::HotAdd {
-                like,
-                pci,
-                name,
-                cabled,
-            } => {
-                let like = self.one_function(like)?;
-                let function = FunctionRef {
-                    node: like.node,
-                    pci: *pci,
-                };
-                world(vec![Action::HotAdd {
-                    function,
-                    like: like.pci,
-                    name: name.clone(),
-                    cabled: *cabled,
-                }])
+                let load = NodeAction::DriverLoad { names };
+                world(self.each_node(|node| load.clone().on(node))?)
             }
             DeedSaid::Reboot(reboot) => {
                 let plan = self.plan(reboot)?;
@@ -245,24 +166,18 @@ impl DoingLine<'_> {
                     plan: plan.clone(),
                 })?
             }
-            DeedSaid::ClockStep(by_ns) => world(self.each_node(|node| Action::ClockStep {
-                node,
-                by_ns: *by_ns,
-            })?),
             DeedSaid::Metadata(said) => {
-                let file = |node: &GroundNode| Action::Metadata {
-                    node: node.name.clone(),
-                    file: self.metadata(said, node),
+                let file = |node: &GroundNode| {
+                    let file = self.metadata(said, node);
+                    NodeAction::Metadata { file }.on(node.name.clone())
                 };
                 world(self.nodes()?.into_iter().map(file).collect())
             }
             DeedSaid::Routes(said) => {
                 let mut actions = Vec::new();
                 for node in self.nodes()? {
-                    actions.push(Action::Routes {
-                        node: node.name.clone(),
-                        routes: self.routes(said, node)?,
-                    });
+                    let routes = self.routes(said, node)?;
+                    actions.push(NodeAction::Routes { routes }.on(node.name.clone()));
                 }
                 world(actions)
             }
@@ -306,6 +221,52 @@ impl DoingLine<'_> {
             DeedSaid::StateFile(deed) => {
                 self.each_node(|node| Deed::StateFile(node, deed.clone()))?
             }
+        })
+    }
+
+    /// What is done to each port, device or node that is meant.
+    fn actions(
+        &self,
+        action: &Action<Subjects, Subjects, Subjects, ()>,
+    ) -> Result<Vec<Action>, Unfit> {
+        Ok(match action {
+            Action::Port(of, action) => {
+                let ports = self.ports(of);
+                if let PortAction::Counter { name, change } = action {
+                    ports
+                        .iter()
+                        .try_for_each(|port| self.can_count(*port, name, change))?;
+                }
+                let done = |port| action.clone().on(self.ground.slot(port));
+                ports.into_iter().map(done).collect()
+            }
+            Action::Ports(of, action) => {
+                let slots = self.slots(of);
+                if slots.is_empty() {
+                    return Ok(Vec::new());
+                }
+                vec![action.clone().on(slots)]
+            }
+            Action::Device(of, action @ DeviceAction::HotAdd { .. }) => {
+                vec![action.clone().on(self.one_function(of)?)]
+            }
+            Action::Device(of, action) => {
+                let functions = self.functions(of);
+                if let (DeviceAction::Rename { to }, [_, _, ..]) = (action, &functions[..]) {
+                    let what = format!("{} devices cannot all be called `{to}`", functions.len());
+                    return Err(self.source.wrong(of.place, what).into());
+                }
+                let done = |function| action.clone().on(function);
+                functions.into_iter().map(done).collect()
+            }
+            Action::Node((), action) => self.each_node(|node| action.clone().on(node))?,
+            Action::SubnetManager {
+                running,
+                reinitialise,
+            } => vec![Action::SubnetManager {
+                running: *running,
+                reinitialise: *reinitialise,
+            }],
         })
     }
 

@@ -48,7 +48,9 @@ fn chosen(name: &str, handles: &str) -> String {
     match tell(name, handles, timeline) {
         Ok(story) => {
             let slots = story.steps[0].deeds.iter().map(|deed| match deed {
-                Deed::World(fabric::Action::Cut(slot)) => named(&platform(name), slot),
+                Deed::World(fabric::Action::Port(slot, fabric::PortAction::Cut)) => {
+                    named(&platform(name), slot)
+                }
                 other => panic!("{other:?}"),
             });
             slots.collect::<Vec<_>>().join(" ")
@@ -416,7 +418,10 @@ fn only_a_layer_leaves_the_other_out_of_the_line() {
     let story = told("v: {}", timeline);
     assert!(matches!(
         story.steps[0].deeds[..],
-        [Deed::World(fabric::Action::Disable(_))]
+        [Deed::World(fabric::Action::Port(
+            _,
+            fabric::PortAction::Disable
+        ))]
     ));
     assert_eq!(expected("v: {}", timeline).len(), 1);
 }
@@ -480,7 +485,7 @@ fn a_line_knows_its_place_and_its_text() {
 #[test]
 fn a_single_deed_is_said_to_a_machine() {
     let deeds = read_deed("cut: mlx5_3", &node(), &platform("h100-oci")).expect("a deed");
-    let [Deed::World(fabric::Action::Cut(slot))] = &deeds[..] else {
+    let [Deed::World(fabric::Action::Port(slot, fabric::PortAction::Cut))] = &deeds[..] else {
         panic!("{deeds:?}")
     };
     assert_eq!(named(&platform("h100-oci"), slot), "mlx5_3");

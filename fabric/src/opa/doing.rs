@@ -191,7 +191,7 @@ impl Network {
         }
         if self.is_on(end) {
             let own = self.port(end)?.record.initiative(reason, says);
-            self.go_down(end, Some(own));
+            self.go_down(end, own);
         }
         let port = self.port_mut(end);
         if reason.holds() {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fabric::{Action, ActionError, Fabric};
+use fabric::{Action, ActionError, DeviceAction, Fabric, NodeAction, PortAction, PortsAction};
 use platforms::LinkLayer::{self, Ethernet, InfiniBand};
 use platforms::{DeviceName, LinkEvent, PciAddress, SlotRef};
 use rstest::rstest;
@@ -57,7 +57,7 @@ fn a_removed_function_returns_pci_first_then_its_devices_and_then_its_ports_trai
     let before = world.machine(&node()).expect("the node is there").functions[&victim.pci].clone();
     let borne = name(&world, &victim);
     to_ms(&mut world, 1_000);
-    act(&mut world, Action::Remove(function(&victim)));
+    act(&mut world, DeviceAction::Remove.on(function(&victim)));
     assert_eq!(
         (
             seen(&world, victim.pci).as_str(),
@@ -71,7 +71,7 @@ fn a_removed_function_returns_pci_first_then_its_devices_and_then_its_ports_trai
         Some(function(&victim))
     );
     to_ms(&mut world, 8_000);
-    act(&mut world, Action::Restore(function(&victim)));
+    act(&mut world, DeviceAction::Restore.on(function(&victim)));
     assert_eq!(seen(&world, victim.pci), "pci");
     to_ms(&mut world, 8_099);
     assert_eq!(seen(&world, victim.pci), "pci");
@@ -101,7 +101,7 @@ fn a_driver_reload_takes_the_class_and_every_rdma_device(
     let mut world = world_of(layer);
     let (one, other) = (slot(&world, 0), slot(&world, 1));
     let names = [name(&world, &one), name(&world, &other)];
-    act(&mut world, Action::DriverUnload(node()));
+    act(&mut world, NodeAction::DriverUnload.on(node()));
     let machine = world.machine(&node()).expect("the node is there");
     assert!(!machine.class_present);
     assert!(
@@ -118,10 +118,7 @@ fn a_driver_reload_takes_the_class_and_every_rdma_device(
     to_ms(&mut world, 90_000);
     act(
         &mut world,
-        Action::DriverLoad {
-            node: node(),
-            names: swapped,
-        },
+        NodeAction::DriverLoad { names: swapped }.on(node()),
     );
     to_ms(&mut world, 90_300);
     assert_eq!([name(&world, &other), name(&world, &one)], names);
@@ -175,10 +172,10 @@ fn a_pci_error_takes_the_rdma_device_and_leaves_the_interface(
     let victim = slot(&world, 0);
     act(
         &mut world,
-        Action::PciError {
-            function: function(&victim),
+        DeviceAction::PciError {
             takes: SimTime::from_secs(63),
-        },
+        }
+        .on(function(&victim)),
     );
     assert_eq!(seen(&world, victim.pci), "pci net");
     assert!(netdev(&world, &victim).is_some_and(|netdev| !netdev.carrier));
@@ -208,15 +205,15 @@ fn what_falls_off_the_bus_during_a_reset_is_out_until_restored_and_then_back_at_
     let victim = slot(&world, 0);
     let reset = firmware_reset(&victim, 10);
     act(&mut world, reset.clone());
-    act(&mut world, Action::Remove(function(&victim)));
+    act(&mut world, DeviceAction::Remove.on(function(&victim)));
     to_ms(&mut world, 60_000);
     assert_eq!(seen(&world, victim.pci), "");
-    act(&mut world, Action::Restore(function(&victim)));
+    act(&mut world, DeviceAction::Restore.on(function(&victim)));
     to_ms(&mut world, 60_250);
     assert_eq!(states(&world, &victim), UP);
     act(&mut world, reset);
-    act(&mut world, Action::Remove(function(&victim)));
-    act(&mut world, Action::Restore(function(&victim)));
+    act(&mut world, DeviceAction::Remove.on(function(&victim)));
+    act(&mut world, DeviceAction::Restore.on(function(&victim)));
     to_ms(&mut world, 60_500);
     assert_eq!(
         states(&world, &victim),
@@ -232,16 +229,16 @@ fn a_swap_of_names_keeps_the_slots() {
     let [first, second] = [name(&world, &one), name(&world, &other)];
     act(
         &mut world,
-        Action::Rename {
-            function: function(&one),
+        DeviceAction::Rename {
             to: DeviceName(second.clone()),
-        },
+        }
+        .on(function(&one)),
     );
     assert_eq!(
         [name(&world, &one), name(&world, &other)],
         [second.clone(), first]
     );
-    act(&mut world, Action::Cut(one.clone()));
+    act(&mut world, PortAction::Cut.on(one.clone()));
     check(&mut world, &one, &[(0, "DOWN/Disabled")]);
     check(&mut world, &other, &[(0, UP)]);
     assert_eq!(
@@ -255,19 +252,19 @@ fn a_device_that_returns_to_a_taken_name_gets_the_lowest_free_one() {
     let mut world = world_of(Ethernet);
     let (gone, taker) = (slot(&world, 0), slot(&world, 1));
     let [lost, freed] = [name(&world, &gone), name(&world, &taker)];
-    act(&mut world, Action::Remove(function(&gone)));
+    act(&mut world, DeviceAction::Remove.on(function(&gone)));
     act(
         &mut world,
-        Action::Rename {
-            function: function(&taker),
+        DeviceAction::Rename {
             to: DeviceName(lost.clone()),
-        },
+        }
+        .on(function(&taker)),
     );
     assert_eq!(
         world.function_named(&node(), &DeviceName(lost.clone())),
         Some(function(&taker))
     );
-    act(&mut world, Action::Restore(function(&gone)));
+    act(&mut world, DeviceAction::Restore.on(function(&gone)));
     to_ms(&mut world, 1_000);
     assert_eq!([name(&world, &taker), name(&world, &gone)], [lost, freed]);
 }
@@ -276,8 +273,8 @@ fn a_device_that_returns_to_a_taken_name_gets_the_lowest_free_one() {
 fn a_replaced_function_has_other_numbers_in_the_same_place() {
     let mut world = world_of(InfiniBand);
     let victim = slot(&world, 1);
-    act(&mut world, Action::Disable(victim.clone()));
-    act(&mut world, Action::Mend(victim.clone()));
+    act(&mut world, PortAction::Disable.on(victim.clone()));
+    act(&mut world, PortAction::Mend.on(victim.clone()));
     to_ms(&mut world, 1_000);
     let shown = |world: &Fabric| {
         let machine = world.machine(&node()).expect("the node is there");
@@ -294,7 +291,7 @@ fn a_replaced_function_has_other_numbers_in_the_same_place() {
         )
     };
     let (guid, firmware, gid, name, board) = shown(&world);
-    act(&mut world, Action::Replace(function(&victim)));
+    act(&mut world, DeviceAction::Replace.on(function(&victim)));
     to_ms(&mut world, 2_000);
     let after = shown(&world);
     assert!(after.0 != guid && after.1 != firmware && after.2 != gid);
@@ -316,12 +313,12 @@ fn a_hot_added_card_comes_up_if_it_has_a_cable(#[case] cabled: bool, #[case] exp
     let name = DeviceName::from("mlx5_77");
     act(
         &mut world,
-        Action::HotAdd {
-            function: function(&new),
-            like: like.pci,
+        DeviceAction::HotAdd {
+            at: new.pci,
             name: name.clone(),
             cabled,
-        },
+        }
+        .on(function(&like)),
     );
     assert_eq!(seen(&world, new.pci), "pci");
     to_ms(&mut world, 400);
@@ -350,10 +347,16 @@ fn a_namespace_takes_the_devices_out_of_sight_and_leaves_the_link_up() {
     let mut world = world_of(Ethernet);
     let victim = slot(&world, 0);
     to_ms(&mut world, 1_000);
-    act(&mut world, Action::LeaveNamespace(function(&victim)));
+    act(
+        &mut world,
+        DeviceAction::LeaveNamespace.on(function(&victim)),
+    );
     assert!(world.ports(&node()).iter().all(|port| port.slot != victim));
     to_ms(&mut world, 2_000);
-    act(&mut world, Action::ReturnToNamespace(function(&victim)));
+    act(
+        &mut world,
+        DeviceAction::ReturnToNamespace.on(function(&victim)),
+    );
     assert_eq!(edges(&world, &victim), [(1_000, false), (2_000, true)]);
     assert_eq!(count(&world, &victim, "link_downed"), 0);
 }
@@ -384,7 +387,7 @@ fn a_port_that_is_no_longer_listed_returns_as_its_link_is() {
             port: *port,
         })
         .collect();
-    act(&mut world, Action::RemovePort(ports[1].clone()));
+    act(&mut world, PortAction::RemovePort.on(ports[1].clone()));
     assert_eq!(
         (
             states(&world, &ports[1]).as_str(),
@@ -392,9 +395,9 @@ fn a_port_that_is_no_longer_listed_returns_as_its_link_is() {
         ),
         ("gone", UP)
     );
-    act(&mut world, Action::Cut(ports[1].clone()));
+    act(&mut world, PortAction::Cut.on(ports[1].clone()));
     to_ms(&mut world, 1_000);
-    act(&mut world, Action::RestorePort(ports[1].clone()));
+    act(&mut world, PortAction::RestorePort.on(ports[1].clone()));
     assert_eq!(states(&world, &ports[1]), "DOWN/Polling");
 }
 
@@ -412,10 +415,7 @@ fn a_port_comes_up_under_the_other_layer(
     let victim = slot(&world, 0);
     act(
         &mut world,
-        Action::ChangeLayer {
-            slot: victim.clone(),
-            layer: to,
-        },
+        PortAction::ChangeLayer { layer: to }.on(victim.clone()),
     );
     check(&mut world, &victim, &[(100, between), (ms, UP)]);
     assert_eq!(port(&world, &victim).map(|port| port.layer), Some(to));
@@ -431,8 +431,8 @@ fn only_the_driver_of_ethernet_logs_its_link() {
         let mut world = world_of(layer);
         let victim = slot(&world, 0);
         assert!(port(&world, &victim).is_some());
-        act(&mut world, Action::Cut(victim.clone()));
-        act(&mut world, Action::Mend(victim.clone()));
+        act(&mut world, PortAction::Cut.on(victim.clone()));
+        act(&mut world, PortAction::Mend.on(victim.clone()));
         to_ms(&mut world, 1_000);
         let log = world.kernel_log(&node());
         assert_eq!(
@@ -481,41 +481,40 @@ fn what_is_impossible_is_refused_and_changes_nothing() {
         error
     };
     assert!(matches!(
-        refused(Action::Cut(nowhere.clone())),
+        refused(PortAction::Cut.on(nowhere.clone())),
         ActionError::NoSuchFunction(_)
     ));
     assert!(matches!(
-        refused(Action::Cut(no_port)),
+        refused(PortAction::Cut.on(no_port)),
         ActionError::NoSuchPort(..)
     ));
     assert!(matches!(
-        refused(Action::Restore(function(&one))),
+        refused(DeviceAction::Restore.on(function(&one))),
         ActionError::NotRemoved(_)
     ));
     assert!(matches!(
-        refused(Action::RestorePort(one.clone())),
+        refused(PortAction::RestorePort.on(one.clone())),
         ActionError::PortListed(_)
     ));
     assert!(matches!(
-        refused(Action::AssignVf(function(&one))),
+        refused(DeviceAction::AssignVf.on(function(&one))),
         ActionError::NotVirtual(_)
     ));
     assert!(matches!(
-        refused(Action::DestroyVfs(function(&one))),
+        refused(DeviceAction::DestroyVfs.on(function(&one))),
         ActionError::NoVfs(_)
     ));
     assert!(matches!(
-        refused(Action::CreateVfs {
-            function: function(&one),
-            count: 999
-        }),
+        refused(DeviceAction::CreateVfs { count: 999 }.on(function(&one))),
         ActionError::TooManyVfs { .. }
     ));
     assert!(matches!(
-        refused(Action::DriverLoad {
-            node: node(),
-            names: names.clone()
-        }),
+        refused(
+            NodeAction::DriverLoad {
+                names: names.clone()
+            }
+            .on(node())
+        ),
         ActionError::DriverAlready(..)
     ));
     let plan = fabric::RebootPlan {
@@ -523,27 +522,26 @@ fn what_is_impossible_is_refused_and_changes_nothing() {
         ..fabric::RebootPlan::default()
     };
     assert!(matches!(
-        refused(Action::Reboot { node: node(), plan }),
+        refused(NodeAction::Reboot { plan }.on(node())),
         ActionError::NameTaken { .. }
     ));
-    let like = one.pci;
-    let taken = Action::HotAdd {
-        function: function(&other),
-        like,
+    let taken = DeviceAction::HotAdd {
+        at: other.pci,
         name: DeviceName::from("new"),
         cabled: true,
-    };
+    }
+    .on(function(&one));
     assert!(matches!(refused(taken), ActionError::AddressTaken(_)));
     let zero = SimTime::ZERO;
-    let flap = Action::Flap {
-        slots: vec![one.clone()],
+    let flap = PortsAction::Flap {
         times: 0,
         down: zero,
         up: zero,
         stagger: zero,
-    };
+    }
+    .on(vec![one.clone()]);
     assert!(matches!(refused(flap), ActionError::EmptyFlap { .. }));
-    let absent = Action::DriverUnload(platforms::NodeName::from("node-9"));
+    let absent = NodeAction::DriverUnload.on(platforms::NodeName::from("node-9"));
     assert!(
         refused(absent)
             .to_string()
@@ -557,11 +555,13 @@ fn a_driver_that_is_loaded_gives_the_names_of_the_absent_away_and_of_no_other() 
     let mut world = world_of(InfiniBand);
     let [one, absent, present] = [0, 1, 2].map(|nth| slot(&world, nth));
     let [gone, taken] = [&absent, &present].map(|slot| name(&world, slot));
-    act(&mut world, Action::Remove(function(&absent)));
-    act(&mut world, Action::DriverUnload(node()));
-    let load = |name: &str| Action::DriverLoad {
-        node: node(),
-        names: BTreeMap::from([(one.pci, DeviceName::from(name))]),
+    act(&mut world, DeviceAction::Remove.on(function(&absent)));
+    act(&mut world, NodeAction::DriverUnload.on(node()));
+    let load = |name: &str| {
+        NodeAction::DriverLoad {
+            names: BTreeMap::from([(one.pci, DeviceName::from(name))]),
+        }
+        .on(node())
     };
     let refused = world.act(&load(&taken)).expect_err("another bears it");
     assert!(
@@ -579,7 +579,7 @@ fn the_ports_of_a_node_are_those_of_functions_off_the_bus_too() {
     let all = world.slots_of(&node());
     let one = slot(&world, 0);
     assert!(all.contains(&one) && all.is_sorted(), "{all:?}");
-    act(&mut world, Action::Remove(function(&one)));
+    act(&mut world, DeviceAction::Remove.on(function(&one)));
     assert_eq!(world.slots_of(&node()), all);
     assert_eq!(world.slots_of(&platforms::NodeName::from("node-9")), []);
 }

@@ -1,7 +1,10 @@
 //! What counters and carrier counts show when they are set, when their device comes back, and where
 //! its driver keeps some of them; and refusals that belong to them.
 
-use fabric::{Action, ActionError, CounterChange, Fabric, Timing};
+use fabric::{
+    Action, ActionError, CounterChange, DeviceAction, Fabric, NodeAction, PortAction, PortsAction,
+    Timing,
+};
 use platforms::LinkLayer::{Ethernet, InfiniBand};
 use platforms::{CounterValue, Platforms, SlotRef};
 use rstest::rstest;
@@ -16,11 +19,11 @@ const UP: &str = "ACTIVE/LinkUp";
 const DISABLED: &str = "DOWN/Disabled";
 
 fn counter(slot: &SlotRef, name: &str, change: CounterChange) -> Action {
-    Action::Counter {
-        slot: slot.clone(),
+    PortAction::Counter {
         name: name.to_owned(),
         change,
     }
+    .on(slot.clone())
 }
 
 /// How often the carrier came and went.
@@ -78,15 +81,12 @@ fn a_port_without_an_interface_has_none_to_act_on() {
         .find(|slot| netdev(&world, slot).is_none());
     let bare = bare.expect("EFA ports have none");
     let expected = ActionError::NoInterface(bare.clone());
-    let down = Action::Interface {
-        slot: bare.clone(),
-        up: false,
-    };
+    let down = PortAction::Interface { up: false }.on(bare.clone());
     assert_eq!(refused(&mut world, &down), expected);
-    let text = Action::Operstate {
-        slot: bare,
+    let text = PortAction::Operstate {
         text: "down".to_owned(),
-    };
+    }
+    .on(bare);
     assert_eq!(refused(&mut world, &text), expected);
 }
 
@@ -147,7 +147,7 @@ fn reloaded_after(keeps: &str, doing: impl FnOnce(&mut Fabric, &SlotRef)) -> (Fa
         act(&mut world, counter(&victim, name, CounterChange::Add(7)));
     }
     doing(&mut world, &victim);
-    act(&mut world, Action::DriverUnload(node()));
+    act(&mut world, NodeAction::DriverUnload.on(node()));
     to_ms(&mut world, 1_000);
     act(&mut world, driver_load());
     to_ms(&mut world, 5_000);
@@ -211,7 +211,7 @@ fn a_link_stays_up_with_the_interface_that_its_driver_keeps(
     #[case] shown: &str,
 ) {
     let (mut world, victim) = own_driver("driver_reload", keeps);
-    act(&mut world, Action::DriverUnload(node()));
+    act(&mut world, NodeAction::DriverUnload.on(node()));
     to_ms(&mut world, 1_000);
     act(&mut world, driver_load());
     check(
@@ -231,8 +231,8 @@ fn a_count_behind_a_veil_starts_anew_with_its_device() {
     );
     let veil = CounterChange::Set(CounterValue::Fails(Errno::EIO));
     act(&mut world, counter(&victim, "symbol_error", veil));
-    act(&mut world, Action::Remove(function(&victim)));
-    act(&mut world, Action::Restore(function(&victim)));
+    act(&mut world, DeviceAction::Remove.on(function(&victim)));
+    act(&mut world, DeviceAction::Restore.on(function(&victim)));
     to_ms(&mut world, 2_000);
     let shown = port(&world, &victim).expect("it is back");
     assert_eq!(
@@ -269,7 +269,7 @@ fn new_hardware_has_counted_nothing_whatever_its_driver_keeps() {
     for name in ["symbol_error", "lifespan", "rx_bytes"] {
         act(&mut world, counter(&victim, name, CounterChange::Add(7)));
     }
-    act(&mut world, Action::Replace(function(&victim)));
+    act(&mut world, DeviceAction::Replace.on(function(&victim)));
     to_ms(&mut world, 5_000);
     let counts = ["symbol_error", "lifespan", "rx_bytes"].map(|name| count(&world, &victim, name));
     assert_eq!(counts, [0, 10, 0]);
@@ -285,7 +285,7 @@ fn new_hardware_has_counted_nothing() {
     }
     let many = CounterChange::Set(CounterValue::Count(30));
     act(&mut world, counter(&victim, "carrier_changes", many));
-    act(&mut world, Action::Replace(function(&victim)));
+    act(&mut world, DeviceAction::Replace.on(function(&victim)));
     to_ms(&mut world, 5_000);
     for name in ["symbol_error", "out_of_sequence", "rx_bytes"] {
         assert_eq!(count(&world, &victim, name), 0, "{name}");
@@ -303,13 +303,13 @@ fn a_flap_without_turns_or_without_length_is_refused(
     #[case] up_ms: u64,
 ) {
     let mut world = world_of(Ethernet);
-    let flap = Action::Flap {
-        slots: vec![slot(&world, 0)],
+    let flap = PortsAction::Flap {
         times,
         down: SimTime::from_ms(down_ms),
         up: SimTime::from_ms(up_ms),
         stagger: SimTime::ZERO,
-    };
+    }
+    .on(vec![slot(&world, 0)]);
     let error = refused(&mut world, &flap);
     assert!(matches!(error, ActionError::EmptyFlap { .. }), "{error}");
 }
@@ -318,12 +318,9 @@ fn a_flap_without_turns_or_without_length_is_refused(
 fn mending_brings_an_interface_up_that_was_taken_down() {
     let mut world = world_of(InfiniBand);
     let victim = slot(&world, 0);
-    let down = Action::Interface {
-        slot: victim.clone(),
-        up: false,
-    };
+    let down = PortAction::Interface { up: false }.on(victim.clone());
     act(&mut world, down);
-    act(&mut world, Action::Mend(victim.clone()));
+    act(&mut world, PortAction::Mend.on(victim.clone()));
     to_ms(&mut world, 1_000);
     let shown = netdev(&world, &victim).expect("it has one");
     assert!(shown.admin_up && shown.carrier);
@@ -333,16 +330,10 @@ fn mending_brings_an_interface_up_that_was_taken_down() {
 fn a_port_with_virtual_functions_cannot_change_its_layer_nor_can_they() {
     let mut world = world_of(Ethernet);
     let parent = slot(&world, 0);
-    let layer = |slot: &SlotRef, layer| Action::ChangeLayer {
-        slot: slot.clone(),
-        layer,
-    };
+    let layer = |slot: &SlotRef, layer| PortAction::ChangeLayer { layer }.on(slot.clone());
     let error = refused(&mut world, &layer(&parent, Ethernet));
     assert!(matches!(error, ActionError::LayerAlready(..)), "{error}");
-    let vfs = Action::CreateVfs {
-        function: function(&parent),
-        count: 1,
-    };
+    let vfs = DeviceAction::CreateVfs { count: 1 }.on(function(&parent));
     act(&mut world, vfs);
     let error = refused(&mut world, &layer(&parent, InfiniBand));
     assert!(matches!(error, ActionError::HasVfs(_, 1)), "{error}");
@@ -363,12 +354,12 @@ fn a_virtual_function_returns_only_to_a_parent_that_is_there() {
         .next()
         .expect("it has some");
     let (parent, child) = (port_one(parent), port_one(own));
-    act(&mut world, Action::Remove(function(&child)));
-    act(&mut world, Action::Restore(function(&child)));
+    act(&mut world, DeviceAction::Remove.on(function(&child)));
+    act(&mut world, DeviceAction::Restore.on(function(&child)));
     to_ms(&mut world, 1_000);
-    act(&mut world, Action::Remove(function(&child)));
-    act(&mut world, Action::Remove(function(&parent)));
-    let error = refused(&mut world, &Action::Restore(function(&child)));
+    act(&mut world, DeviceAction::Remove.on(function(&child)));
+    act(&mut world, DeviceAction::Remove.on(function(&parent)));
+    let error = refused(&mut world, &DeviceAction::Restore.on(function(&child)));
     assert!(matches!(error, ActionError::ParentAbsent(..)), "{error}");
 }
 

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use fabric::{Action, CounterChange, Fabric, FunctionRef, RebootPlan};
-use platforms::LinkLayer::{self, Ethernet, InfiniBand};
-use platforms::{
-    CharDevice, CounterValue, DeviceName, MetadataFile, Platforms, PortNumber, Routes, SlotRef,
-    render,
+use fabric::{
+    Action, CharDeviceKind, CounterChange, DeviceAction, Fabric, FunctionRef, NodeAction,
+    PortAction, RebootPlan,
 };
+use platforms::LinkLayer::{self, Ethernet, InfiniBand};
+use platforms::{CounterValue, DeviceName, MetadataFile, Platforms, Routes, SlotRef, render};
 use rstest::rstest;
 use simfs::{Errno, SimTime};
 
@@ -21,11 +21,11 @@ const UP: &str = "ACTIVE/LinkUp";
 fn count_by(world: &mut Fabric, slot: &SlotRef, name: &str, change: CounterChange) {
     act(
         world,
-        Action::Counter {
-            slot: slot.clone(),
+        PortAction::Counter {
             name: name.to_owned(),
             change,
-        },
+        }
+        .on(slot.clone()),
     );
 }
 
@@ -62,42 +62,36 @@ fn a_virtual_function_lives_from_creation_to_destruction() {
     let parent = slot(&world, 0);
     act(
         &mut world,
-        Action::CreateVfs {
-            function: function(&parent),
-            count: 2,
-        },
+        DeviceAction::CreateVfs { count: 2 }.on(function(&parent)),
     );
     let vfs = children(&world, &parent);
     assert_eq!(vfs.len(), 2);
     assert_eq!(states(&world, &vfs[0]), "DOWN/Disabled");
-    act(&mut world, Action::AssignVf(function(&vfs[0])));
+    act(&mut world, DeviceAction::AssignVf.on(function(&vfs[0])));
     to_ms(&mut world, 1_000);
     assert_eq!(
         [states(&world, &vfs[0]), states(&world, &vfs[1])],
         [UP, "DOWN/Disabled"]
     );
-    act(&mut world, Action::Cut(parent.clone()));
+    act(&mut world, PortAction::Cut.on(parent.clone()));
     assert_eq!(
         states(&world, &vfs[0]),
         "DOWN/Disabled",
         "it lives on its physical function's link"
     );
-    act(&mut world, Action::Mend(parent.clone()));
+    act(&mut world, PortAction::Mend.on(parent.clone()));
     to_ms(&mut world, 2_000);
     assert_eq!(states(&world, &vfs[0]), UP);
-    act(&mut world, Action::ReleaseVf(function(&vfs[0])));
+    act(&mut world, DeviceAction::ReleaseVf.on(function(&vfs[0])));
     assert_eq!(states(&world, &vfs[0]), "DOWN/Disabled");
-    act(&mut world, Action::AssignVf(function(&vfs[0])));
-    act(&mut world, Action::DestroyVfs(function(&parent)));
+    act(&mut world, DeviceAction::AssignVf.on(function(&vfs[0])));
+    act(&mut world, DeviceAction::DestroyVfs.on(function(&parent)));
     to_ms(&mut world, 9_000);
     assert_eq!(states(&world, &vfs[0]), "gone");
     assert_eq!(children(&world, &parent), []);
     act(
         &mut world,
-        Action::CreateVfs {
-            function: function(&parent),
-            count: 1,
-        },
+        DeviceAction::CreateVfs { count: 1 }.on(function(&parent)),
     );
     assert_eq!(children(&world, &parent), vfs[..1]);
     assert!(world.settled());
@@ -111,10 +105,7 @@ fn a_virtual_function_created_anew_is_another_incarnation_of_its_address() {
     let incarnations = [(); 2].map(|()| {
         act(
             &mut world,
-            Action::CreateVfs {
-                function: function(&parent),
-                count: 1,
-            },
+            DeviceAction::CreateVfs { count: 1 }.on(function(&parent)),
         );
         let [vf] = &children(&world, &parent)[..] else {
             panic!("one was asked for");
@@ -122,7 +113,7 @@ fn a_virtual_function_created_anew_is_another_incarnation_of_its_address() {
         let vf = vf.pci;
         let machine = world.machine(&node()).expect("the node is there");
         let incarnation = machine.functions[&vf].incarnation;
-        act(&mut world, Action::DestroyVfs(function(&parent)));
+        act(&mut world, DeviceAction::DestroyVfs.on(function(&parent)));
         (vf, incarnation)
     });
     let [(first, before), (second, after)] = incarnations;
@@ -141,18 +132,15 @@ fn virtual_functions_go_and_come_with_their_physical_one() {
         .expect("it has some");
     let parent = port_one(*parent);
     let vf = children(&world, &parent)[0].clone();
-    act(&mut world, Action::Remove(function(&parent)));
+    act(&mut world, DeviceAction::Remove.on(function(&parent)));
     assert_eq!(states(&world, &vf), "gone");
-    act(&mut world, Action::Restore(function(&parent)));
+    act(&mut world, DeviceAction::Restore.on(function(&parent)));
     to_ms(&mut world, 1_000);
     assert_eq!(
         [states(&world, &vf), states(&world, &parent)],
         ["DOWN/Disabled", UP]
     );
-    let error = world.act(&Action::CreateVfs {
-        function: function(&vf),
-        count: 1,
-    });
+    let error = world.act(&DeviceAction::CreateVfs { count: 1 }.on(function(&vf)));
     assert!(error.is_err_and(|error| error.to_string().contains("is a virtual function")));
 }
 
@@ -162,8 +150,8 @@ fn a_counter_stops_at_the_width_of_its_field() {
     let victim = slot(&world, 0);
     count_by(&mut world, &victim, "link_downed", CounterChange::Add(254));
     for _ in 0..3 {
-        act(&mut world, Action::Cut(victim.clone()));
-        act(&mut world, Action::Mend(victim.clone()));
+        act(&mut world, PortAction::Cut.on(victim.clone()));
+        act(&mut world, PortAction::Mend.on(victim.clone()));
         let next = 1_000 + world.now().as_ms();
         to_ms(&mut world, next);
     }
@@ -220,10 +208,12 @@ fn a_rate_counts_nothing_while_its_device_is_gone() {
 fn data_moves_while_the_link_is_up_and_only_then(#[values(InfiniBand, Ethernet)] layer: LinkLayer) {
     let mut world = world_of(layer);
     let victim = slot(&world, 0);
-    let traffic = |bytes_per_second| Action::Traffic {
-        slot: victim.clone(),
-        bytes_per_second,
-        packet_bytes: 4096,
+    let traffic = |bytes_per_second| {
+        PortAction::Traffic {
+            bytes_per_second,
+            packet_bytes: 4096,
+        }
+        .on(victim.clone())
     };
     act(&mut world, traffic(4_096_000));
     to_ms(&mut world, 10_000);
@@ -237,9 +227,9 @@ fn data_moves_while_the_link_is_up_and_only_then(#[values(InfiniBand, Ethernet)]
         .map(|name| count(world, &victim, name))
     };
     assert_eq!(counts(&world), [10_240_000, 10_240_000, 10_000, 10_000]);
-    act(&mut world, Action::Cut(victim.clone()));
+    act(&mut world, PortAction::Cut.on(victim.clone()));
     to_ms(&mut world, 20_000);
-    act(&mut world, Action::Mend(victim.clone()));
+    act(&mut world, PortAction::Mend.on(victim.clone()));
     assert_eq!(counts(&world), [10_240_000, 10_240_000, 10_000, 10_000]);
     to_ms(&mut world, 25_000);
     let again = count(&world, &victim, "port_xmit_packets") - 10_000;
@@ -259,11 +249,11 @@ fn healing_ends_the_traffic_and_an_operators_reset_takes_its_counts_back() {
     let victim = slot(&world, 0);
     act(
         &mut world,
-        Action::Traffic {
-            slot: victim.clone(),
+        PortAction::Traffic {
             bytes_per_second: 8192,
             packet_bytes: 4096,
-        },
+        }
+        .on(victim.clone()),
     );
     to_ms(&mut world, 3_000);
     world.heal();
@@ -278,7 +268,7 @@ fn what_was_counted_behind_a_veil_is_reset_too() {
     let victim = slot(&world, 0);
     let veil = CounterChange::Set(CounterValue::Fails(Errno::EIO));
     count_by(&mut world, &victim, "link_downed", veil);
-    act(&mut world, Action::Cut(victim.clone()));
+    act(&mut world, PortAction::Cut.on(victim.clone()));
     world.heal();
     assert_eq!(count(&world, &victim, "link_downed"), 1);
     world.reset_counters();
@@ -286,11 +276,11 @@ fn what_was_counted_behind_a_veil_is_reset_too() {
 }
 
 #[rstest]
-#[case(CharDevice::Issm(PortNumber(1)), "infiniband_mad/issm")]
-#[case(CharDevice::Umad(PortNumber(1)), "infiniband_mad/umad")]
-#[case(CharDevice::Uverbs, "infiniband_verbs/uverbs")]
+#[case(CharDeviceKind::Issm, "infiniband_mad/issm")]
+#[case(CharDeviceKind::Umad, "infiniband_mad/umad")]
+#[case(CharDeviceKind::Uverbs, "infiniband_verbs/uverbs")]
 fn a_character_device_goes_while_its_port_stays_up(
-    #[case] device: CharDevice,
+    #[case] kind: CharDeviceKind,
     #[case] class: &str,
 ) {
     let mut world = world_of(InfiniBand);
@@ -299,18 +289,14 @@ fn a_character_device_goes_while_its_port_stays_up(
         let machine = world.machine(&node()).expect("the node is there");
         let rdma = machine.functions[&victim.pci].rdma.as_ref();
         let rdma = rdma.expect("the device is there");
-        let number = match device {
-            CharDevice::Uverbs => rdma.uverbs,
+        let number = match kind {
+            CharDeviceKind::Uverbs => rdma.uverbs,
             _ => rdma.ports[&victim.port].umad.expect("it has one"),
         };
         let path = simfs::TreePath::new(&format!("sys/class/{class}{number}"));
         render(machine).iter().any(|edit| *edit.path() == path)
     };
-    let change = |there| Action::CharDevice {
-        function: function(&victim),
-        device,
-        there,
-    };
+    let change = |there| PortAction::CharDevice { kind, there }.on(victim.clone());
     assert!(there(&world));
     act(&mut world, change(false));
     assert!(!there(&world));
@@ -328,11 +314,11 @@ fn a_character_device_goes_while_its_port_stays_up(
 fn a_roce_port_has_no_issm_to_lose() {
     let mut world = world_of(Ethernet);
     let victim = slot(&world, 0);
-    let error = world.act(&Action::CharDevice {
-        function: function(&victim),
-        device: CharDevice::Issm(PortNumber(1)),
+    let lose = PortAction::CharDevice {
+        kind: CharDeviceKind::Issm,
         there: false,
-    });
+    };
+    let error = world.act(&lose.on(victim));
     assert!(error.is_err_and(|error| error.to_string().contains("has no issm of port 1")));
 }
 
@@ -349,7 +335,7 @@ fn a_counter_counts_on_behind_what_cannot_be_read(#[case] veil: CounterValue) {
         "link_downed",
         CounterChange::Set(veil.clone()),
     );
-    act(&mut world, Action::Cut(victim.clone()));
+    act(&mut world, PortAction::Cut.on(victim.clone()));
     assert_eq!(
         port(&world, &victim).map(|port| port.counters["link_downed"].clone()),
         Some(veil)
@@ -374,17 +360,17 @@ fn a_full_flap_moves_the_carrier_twice(#[values(InfiniBand, Ethernet)] layer: Li
         )
     };
     assert_eq!(carrier(&world), (1, 1, true, "up".to_owned()));
-    act(&mut world, Action::Cut(victim.clone()));
+    act(&mut world, PortAction::Cut.on(victim.clone()));
     assert_eq!(carrier(&world), (1, 2, false, "down".to_owned()));
-    act(&mut world, Action::Mend(victim.clone()));
+    act(&mut world, PortAction::Mend.on(victim.clone()));
     to_ms(&mut world, 1_000);
     assert_eq!(carrier(&world), (2, 2, true, "up".to_owned()));
     act(
         &mut world,
-        Action::Operstate {
-            slot: victim.clone(),
+        PortAction::Operstate {
             text: "lowerlayerdown".to_owned(),
-        },
+        }
+        .on(victim.clone()),
     );
     assert_eq!(carrier(&world), (2, 2, true, "lowerlayerdown".to_owned()));
 }
@@ -394,20 +380,14 @@ fn a_degraded_speed_keeps_the_port_up() {
     let mut world = world_of(Ethernet);
     let victim = slot(&world, 0);
     let rate = platforms::Rate::by_words("2X EDR").expect("a rate");
-    act(
-        &mut world,
-        Action::Speed {
-            slot: victim.clone(),
-            rate,
-        },
-    );
+    act(&mut world, PortAction::Speed { rate }.on(victim.clone()));
     assert_eq!(states(&world, &victim), UP);
     assert_eq!(port(&world, &victim).map(|port| port.rate), Some(rate));
     assert_eq!(
         netdev(&world, &victim).and_then(|netdev| netdev.speed_mbps),
         Some(50_000)
     );
-    act(&mut world, Action::Mend(victim.clone()));
+    act(&mut world, PortAction::Mend.on(victim.clone()));
     assert_ne!(port(&world, &victim).map(|port| port.rate), Some(rate));
 }
 
@@ -419,10 +399,10 @@ fn a_reboot_brings_up_what_is_not_troubled(
     let mut world = world_of(layer);
     let [disabled, mended, walking, other] = [0, 1, 2, 3].map(|nth| slot(&world, nth));
     for victim in [&disabled, &mended, &walking] {
-        act(&mut world, Action::Disable(victim.clone()));
+        act(&mut world, PortAction::Disable.on(victim.clone()));
     }
     to_ms(&mut world, 5_000);
-    act(&mut world, Action::Mend(walking.clone()));
+    act(&mut world, PortAction::Mend.on(walking.clone()));
     let before = world.machine(&node()).expect("the node is there").clone();
     let old = [&mended, &other].map(|slot| world.name_of(&function(slot)).expect("a name").clone());
     let names = BTreeMap::from([(mended.pci, old[1].clone()), (other.pci, old[0].clone())]);
@@ -432,7 +412,7 @@ fn a_reboot_brings_up_what_is_not_troubled(
         keep_counters,
         ..RebootPlan::default()
     };
-    act(&mut world, Action::Reboot { node: node(), plan });
+    act(&mut world, NodeAction::Reboot { plan }.on(node()));
     let after = world.machine(&node()).expect("the node is there");
     assert_ne!(after.boot_id, before.boot_id);
     assert_eq!(after.clock.boot_ns, 0);
@@ -456,13 +436,7 @@ fn a_reboot_brings_up_what_is_not_troubled(
         ..RebootPlan::default()
     };
     let boot_id = after.boot_id.clone();
-    act(
-        &mut world,
-        Action::Reboot {
-            node: node(),
-            plan: again,
-        },
-    );
+    act(&mut world, NodeAction::Reboot { plan: again }.on(node()));
     assert_eq!(
         world
             .machine(&node())
@@ -475,7 +449,7 @@ fn a_reboot_brings_up_what_is_not_troubled(
 fn a_reboot_can_take_functions_and_bring_others() {
     let mut world = world_of(Ethernet);
     let [gone, back, new] = [0, 1, 2].map(|nth| slot(&world, nth));
-    act(&mut world, Action::Remove(function(&back)));
+    act(&mut world, DeviceAction::Remove.on(function(&back)));
     let guid = |world: &Fabric, slot: &SlotRef| {
         let machine = world.machine(&node()).expect("the node is there");
         machine
@@ -490,7 +464,7 @@ fn a_reboot_can_take_functions_and_bring_others() {
         replace: vec![new.pci],
         ..RebootPlan::default()
     };
-    act(&mut world, Action::Reboot { node: node(), plan });
+    act(&mut world, NodeAction::Reboot { plan }.on(node()));
     assert_eq!(
         [
             states(&world, &gone),
@@ -517,7 +491,7 @@ fn a_reboot_gives_the_name_of_a_device_that_goes_in_it() {
         names: BTreeMap::from([(one.pci, name.clone())]),
         ..RebootPlan::default()
     };
-    act(&mut world, Action::Reboot { node: node(), plan });
+    act(&mut world, NodeAction::Reboot { plan }.on(node()));
     assert_eq!(world.name_of(&function(&one)), Some(&name));
     assert_eq!(states(&world, &goes), "gone");
 }
@@ -534,10 +508,10 @@ fn without_a_subnet_manager_a_reboot_ends_in_init() {
     );
     act(
         &mut world,
-        Action::Reboot {
-            node: node(),
+        NodeAction::Reboot {
             plan: RebootPlan::default(),
-        },
+        }
+        .on(node()),
     );
     let victim = slot(&world, 0);
     check(
@@ -557,10 +531,10 @@ fn a_clock_step_moves_wall_time_only() {
     assert_eq!(clock(&world).boot_ns - start.boot_ns, 1_500_000_000);
     act(
         &mut world,
-        Action::ClockStep {
-            node: node(),
+        NodeAction::ClockStep {
             by_ns: -3_000_000_000,
-        },
+        }
+        .on(node()),
     );
     assert_eq!(start.wall_ns - clock(&world).wall_ns, 1_500_000_000);
     assert_eq!(clock(&world).boot_ns - start.boot_ns, 1_500_000_000);
@@ -581,8 +555,8 @@ fn time_that_is_over_moves_no_clock() {
 fn clocks_are_told_also_when_something_happens_at_that_very_instant() {
     let mut world = world_of(Ethernet);
     let victim = slot(&world, 0);
-    act(&mut world, Action::Cut(victim.clone()));
-    act(&mut world, Action::Mend(victim));
+    act(&mut world, PortAction::Cut.on(victim.clone()));
+    act(&mut world, PortAction::Mend.on(victim));
     let start = world.machine(&node()).expect("the node is there").clock;
     to_ms(&mut world, 150);
     let clock = world.machine(&node()).expect("the node is there").clock;
@@ -596,19 +570,19 @@ fn healing_writes_the_collectors_file_and_the_routes_anew() {
     let victim = slot(&world, 0);
     act(
         &mut world,
-        Action::Metadata {
-            node: node(),
+        NodeAction::Metadata {
             file: MetadataFile::Missing,
-        },
+        }
+        .on(node()),
     );
     act(
         &mut world,
-        Action::Routes {
-            node: node(),
+        NodeAction::Routes {
             routes: Routes::Missing,
-        },
+        }
+        .on(node()),
     );
-    act(&mut world, Action::Remove(function(&victim)));
+    act(&mut world, DeviceAction::Remove.on(function(&victim)));
     world.heal();
     let healed = world.machine(&node()).expect("the node is there");
     assert_eq!(
@@ -618,10 +592,10 @@ fn healing_writes_the_collectors_file_and_the_routes_anew() {
     let other = slot(&world, 1);
     act(
         &mut world,
-        Action::Rename {
-            function: function(&other),
+        DeviceAction::Rename {
             to: DeviceName::from("mlx5_99"),
-        },
+        }
+        .on(function(&other)),
     );
     world.heal();
     let MetadataFile::Written(metadata) =
@@ -652,7 +626,7 @@ fn cabling_day_gives_an_uncabled_port_a_cable() {
         "DOWN/Polling",
         "healing buys no cables"
     );
-    act(&mut world, Action::Mend(bare.clone()));
+    act(&mut world, PortAction::Mend.on(bare.clone()));
     to_ms(&mut world, 2_000);
     assert_eq!(states(&world, &bare), UP);
     assert!(
@@ -674,7 +648,7 @@ fn two_nodes_share_the_subnet_manager_and_nothing_else() {
         .collect();
     let mut world = Fabric::new(nodes, fabric::Timing::default());
     let slots = names.clone().map(|name| world.ports(&name)[0].slot.clone());
-    act(&mut world, Action::Cut(slots[0].clone()));
+    act(&mut world, PortAction::Cut.on(slots[0].clone()));
     assert_eq!(
         [states(&world, &slots[0]), states(&world, &slots[1])],
         ["DOWN/Polling", UP]
@@ -712,10 +686,7 @@ fn healing_ends_a_pci_error_without_taking_the_interface() {
     let takes = SimTime::from_secs(600);
     act(
         &mut world,
-        Action::PciError {
-            function: function(&victim),
-            takes,
-        },
+        DeviceAction::PciError { takes }.on(function(&victim)),
     );
     to_ms(&mut world, 1_000);
     world.heal();

@@ -1,6 +1,6 @@
 //! The kernel's log as a stream in the tree.
 
-use fabric::{Action, Fabric, Kmsg, RebootPlan, Side, StickAt};
+use fabric::{Fabric, Kmsg, NodeAction, PortAction, RebootPlan, Side, StickAt};
 use platforms::LinkLayer::Ethernet;
 use rstest::rstest;
 use simfs::Fs;
@@ -23,7 +23,7 @@ fn every_line_is_a_record_with_its_number_and_the_microseconds_since_boot() {
     fs.apply(&kmsg.edits(&world, &node));
     assert_eq!(text(&mut fs), "");
     to_ms(&mut world, 1_500);
-    act(&mut world, Action::Cut(victim));
+    act(&mut world, PortAction::Cut.on(victim));
     fs.apply(&kmsg.edits(&world, &node));
     let log = text(&mut fs);
     let lines: Vec<&str> = log.lines().collect();
@@ -41,11 +41,11 @@ fn what_was_read_stays_and_more_comes_behind_it() {
     let mut world = world_of(Ethernet);
     let (victim, node) = (slot(&world, 0), node());
     let (mut kmsg, mut fs) = (Kmsg::default(), Fs::new());
-    act(&mut world, Action::Cut(victim.clone()));
+    act(&mut world, PortAction::Cut.on(victim.clone()));
     fs.apply(&kmsg.edits(&world, &node));
     let before = text(&mut fs);
     to_ms(&mut world, 5_000);
-    act(&mut world, Action::Mend(victim));
+    act(&mut world, PortAction::Mend.on(victim));
     to_ms(&mut world, 6_000);
     fs.apply(&kmsg.edits(&world, &node));
     let after = text(&mut fs);
@@ -68,7 +68,7 @@ fn the_log_tells_of_the_nodes_own_module_only(#[case] side: Side, #[case] told: 
     let mut world = world_of(Ethernet);
     let slot = slot(&world, 0);
     let there = false;
-    act(&mut world, Action::Module { slot, side, there });
+    act(&mut world, PortAction::Module { side, there }.on(slot));
     assert_eq!(lines(&world, "Cable unplugged"), told);
     assert_eq!(lines(&world, "Link down"), 1, "the link went either way");
 }
@@ -78,15 +78,9 @@ fn a_link_that_recovered_was_never_down_and_does_not_come_up() {
     let mut world = world_of(Ethernet);
     let slot = slot(&world, 0);
     let at = StickAt::Recovery;
-    act(
-        &mut world,
-        Action::Stick {
-            slot: slot.clone(),
-            at,
-        },
-    );
+    act(&mut world, PortAction::Stick { at }.on(slot.clone()));
     to_ms(&mut world, 2_000);
-    act(&mut world, Action::Mend(slot));
+    act(&mut world, PortAction::Mend.on(slot));
     to_ms(&mut world, 5_000);
     assert_eq!(
         (lines(&world, "Link down"), lines(&world, "Link up")),
@@ -99,18 +93,12 @@ fn a_reboot_begins_another_log() {
     let mut world = world_of(Ethernet);
     let (victim, node) = (slot(&world, 0), node());
     let (mut kmsg, mut fs) = (Kmsg::default(), Fs::new());
-    act(&mut world, Action::Cut(victim));
+    act(&mut world, PortAction::Cut.on(victim));
     fs.apply(&kmsg.edits(&world, &node));
     assert_ne!(text(&mut fs), "");
     to_ms(&mut world, 9_000);
     let plan = RebootPlan::default();
-    act(
-        &mut world,
-        Action::Reboot {
-            node: node.clone(),
-            plan,
-        },
-    );
+    act(&mut world, NodeAction::Reboot { plan }.on(node.clone()));
     fs.apply(&kmsg.edits(&world, &node));
     let lines = world.kernel_log(&node).len();
     assert_eq!(text(&mut fs).lines().count(), lines);

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use fabric::{Action, CounterChange, Fabric, RebootPlan, StickAt};
+use fabric::{
+    Action, CharDeviceKind, CounterChange, DeviceAction, Fabric, NodeAction, PortAction,
+    PortsAction, RebootPlan, StickAt,
+};
 use platforms::{
-    CharDevice, CounterValue, DeviceName, LinkLayer, MetadataFile, PciAddress, PhysState,
-    PortNumber, PortState, Rate, Routes, SlotRef, diff, render,
+    CounterValue, DeviceName, LinkLayer, MetadataFile, PciAddress, PhysState, PortNumber,
+    PortState, Rate, Routes, SlotRef, diff, render,
 };
 use proptest::prelude::*;
 use simfs::{Edit, Errno, SimTime};
@@ -96,76 +99,66 @@ pub(crate) fn action(world: &Fabric, line: &Line) -> Action {
         "rx_bytes",
         "carrier_changes",
     ];
-    let counter = |change| Action::Counter {
-        slot: slot.clone(),
-        name: counter[line.port % counter.len()].to_owned(),
-        change,
+    let counter = |change| {
+        PortAction::Counter {
+            name: counter[line.port % counter.len()].to_owned(),
+            change,
+        }
+        .on(slot.clone())
     };
-    let reboot = |plan| Action::Reboot { node: node(), plan };
+    let reboot = |plan| NodeAction::Reboot { plan }.on(node());
     let rate = Rate::by_words("1X SDR").expect("a rate");
     match line.kind {
-        0 => Action::Cut(slot),
-        1 => Action::Mend(slot),
-        2 => Action::Disable(slot),
-        3 => Action::Flap {
-            slots: vec![slot, other],
+        0 => PortAction::Cut.on(slot),
+        1 => PortAction::Mend.on(slot),
+        2 => PortAction::Disable.on(slot),
+        3 => PortsAction::Flap {
             times: 3,
             down: span,
             up: SimTime::from_ms(700),
             stagger: span,
-        },
-        4 => Action::TrainSlowly { slot, takes: span },
-        5 => Action::Stick {
-            slot,
+        }
+        .on(vec![slot, other]),
+        4 => PortAction::TrainSlowly { takes: span }.on(slot),
+        5 => PortAction::Stick {
             at: at[line.port % at.len()],
-        },
-        6 => Action::Speed { slot, rate },
-        7 => Action::Interface {
-            slot,
+        }
+        .on(slot),
+        6 => PortAction::Speed { rate }.on(slot),
+        7 => PortAction::Interface {
             up: number.is_multiple_of(2),
-        },
+        }
+        .on(slot),
         8 => Action::SubnetManager {
             running: number.is_multiple_of(2),
             reinitialise: number.is_multiple_of(3),
         },
         9 => counter(CounterChange::Add(number)),
         10 if number.is_multiple_of(2) => counter(CounterChange::RatePerSecond(number)),
-        10 => Action::Traffic {
-            slot,
+        10 => PortAction::Traffic {
             bytes_per_second: number * 1_000_000,
             packet_bytes: 4096,
-        },
-        11 => Action::Operstate {
-            slot,
+        }
+        .on(slot),
+        11 => PortAction::Operstate {
             text: "lowerlayerdown".to_owned(),
-        },
-        12 => Action::Remove(function(&slot)),
-        13 => Action::Restore(function(&slot)),
-        14 => Action::Rename {
-            function: function(&slot),
-            to: name(&other),
-        },
-        15 => Action::Replace(function(&slot)),
-        16 => Action::DriverUnload(node()),
-        17 => Action::DriverLoad {
-            node: node(),
+        }
+        .on(slot),
+        12 => DeviceAction::Remove.on(function(&slot)),
+        13 => DeviceAction::Restore.on(function(&slot)),
+        14 => DeviceAction::Rename { to: name(&other) }.on(function(&slot)),
+        15 => DeviceAction::Replace.on(function(&slot)),
+        16 => NodeAction::DriverUnload.on(node()),
+        17 => NodeAction::DriverLoad {
             names: BTreeMap::from([(slot.pci, name(&other)), (other.pci, name(&slot))]),
-        },
-        18 => Action::FirmwareReset {
-            function: function(&slot),
-            takes: span,
-        },
-        19 => Action::PciError {
-            function: function(&slot),
-            takes: span,
-        },
-        20 => Action::LeaveNamespace(function(&slot)),
-        21 => Action::ReturnToNamespace(function(&slot)),
-        22 => Action::CreateVfs {
-            function: function(&slot),
-            count: 2,
-        },
-        23 => Action::DestroyVfs(function(&slot)),
+        }
+        .on(node()),
+        18 => DeviceAction::FirmwareReset { takes: span }.on(function(&slot)),
+        19 => DeviceAction::PciError { takes: span }.on(function(&slot)),
+        20 => DeviceAction::LeaveNamespace.on(function(&slot)),
+        21 => DeviceAction::ReturnToNamespace.on(function(&slot)),
+        22 => DeviceAction::CreateVfs { count: 2 }.on(function(&slot)),
+        23 => DeviceAction::DestroyVfs.on(function(&slot)),
         24 => reboot(RebootPlan {
             keep_counters: number.is_multiple_of(2),
             mend: vec![slot],
@@ -178,37 +171,34 @@ pub(crate) fn action(world: &Fabric, line: &Line) -> Action {
         }),
         26 => counter(CounterChange::Set(CounterValue::Fails(Errno::EIO))),
         27 => counter(CounterChange::Reset),
-        28 if number.is_multiple_of(2) => Action::RemovePort(slot),
-        28 => Action::CharDevice {
-            function: function(&slot),
-            device: CharDevice::Issm(slot.port),
+        28 if number.is_multiple_of(2) => PortAction::RemovePort.on(slot),
+        28 => PortAction::CharDevice {
+            kind: CharDeviceKind::Issm,
             there: number.is_multiple_of(3),
-        },
-        29 => Action::HotAdd {
-            function: function(&SlotRef {
-                pci: PciAddress {
-                    domain: 9,
-                    ..slot.pci
-                },
-                ..slot.clone()
-            }),
-            like: slot.pci,
+        }
+        .on(slot),
+        29 => DeviceAction::HotAdd {
+            at: PciAddress {
+                domain: 9,
+                ..slot.pci
+            },
             name: DeviceName(format!("hot{}", line.port)),
             cabled: number.is_multiple_of(2),
-        },
-        30 => Action::ChangeLayer {
-            slot,
+        }
+        .on(function(&slot)),
+        30 => PortAction::ChangeLayer {
             layer: if number.is_multiple_of(2) {
                 LinkLayer::Ethernet
             } else {
                 LinkLayer::InfiniBand
             },
-        },
-        _ => Action::Set {
-            slot,
+        }
+        .on(slot),
+        _ => PortAction::Set {
             state: Some(PortState(u8::try_from(number % 7).expect("below 7"))),
             phys_state: (number.is_multiple_of(2)).then_some(PhysState(9)),
-        },
+        }
+        .on(slot),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What fabric tools print of both ends of a node's links.
 
 use fabric::{
-    Action, Side,
+    DeviceAction, PortAction, PortsAction, Side,
     opa::{LinkDownReason, log_text, port_info_text, port_record_text},
 };
 use platforms::LinkLayer;
@@ -24,12 +24,12 @@ fn a_bounce_is_printed_at_both_ends_and_gone_when_armed() {
     to_ms(&mut world, 10_000);
     act(
         &mut world,
-        Action::TakeDown {
-            slot: slot.clone(),
+        PortAction::TakeDown {
             side: Side::There,
             reason: LinkDownReason::FM_BOUNCE,
             says: true,
-        },
+        }
+        .on(slot.clone()),
     );
     let (here, there) = (text(&world, Side::Here), text(&world, Side::There));
     assert_eq!(lines(&here, "PortState:"), ["Down (FM Bounce)"]);
@@ -61,12 +61,12 @@ fn each_end_says_for_itself_why_it_is_down() {
         let slot = slot(&world, 0);
         act(
             &mut world,
-            Action::TakeDown {
-                slot: slot.clone(),
+            PortAction::TakeDown {
                 side: Side::There,
                 reason: LinkDownReason::POWER_POLICY,
                 says: true,
-            },
+            }
+            .on(slot.clone()),
         );
         let info = |side| world.port_info(&slot, side).expect("it can be asked");
         let there = port_record_text(
@@ -85,10 +85,10 @@ fn each_end_says_for_itself_why_it_is_down() {
 fn an_end_that_is_gone_prints_nothing() {
     let mut world = world("h100-oci");
     let slot = slot(&world, 0);
-    act(&mut world, Action::Remove(function(&slot)));
+    act(&mut world, DeviceAction::Remove.on(function(&slot)));
     assert_eq!(world.port_info(&slot, Side::Here), None);
     assert!(world.port_info(&slot, Side::There).is_some());
     let slots = vec![slot.clone()];
-    act(&mut world, Action::SwitchPower { slots, on: false });
+    act(&mut world, PortsAction::SwitchPower { on: false }.on(slots));
     assert_eq!(world.port_info(&slot, Side::There), None);
 }

@@ -2,7 +2,8 @@
 //! NeighborLinkDownReason) of the node's own port and of its partner.
 
 use fabric::{
-    Action, ActionError, Fabric, RebootPlan, Side, StickAt,
+    Action, ActionError, DeviceAction, Fabric, NodeAction, PortAction, PortsAction, RebootPlan,
+    Side, StickAt,
     opa::{LinkDownReason, PortErrorAction, START_S},
 };
 use platforms::{
@@ -50,12 +51,12 @@ fn log(world: &Fabric, slot: &SlotRef, side: Side) -> Vec<((u8, u8), u64)> {
 }
 
 fn take_down(slot: &SlotRef, side: Side, code: u8) -> Action {
-    Action::TakeDown {
-        slot: slot.clone(),
+    PortAction::TakeDown {
         side,
         reason: reason(code),
         says: true,
     }
+    .on(slot.clone())
 }
 
 /// What each layer shows of a port whose link is dark.
@@ -88,10 +89,10 @@ fn a_cut_link_shows_36_at_both_ends_until_it_is_armed(
     #[values(InfiniBand, Ethernet)] layer: LinkLayer,
 ) {
     let unexplained = [Some((36, 0)); 2];
-    let cut = |slot: &SlotRef| Action::Cut(slot.clone());
+    let cut = |slot: &SlotRef| PortAction::Cut.on(slot.clone());
     let (mut world, victim) = check(layer, cut, unexplained, dark(layer));
     to_ms(&mut world, 25_000);
-    act(&mut world, Action::Mend(victim.clone()));
+    act(&mut world, PortAction::Mend.on(victim.clone()));
     to_ms(&mut world, 25_149);
     assert_eq!(pairs(&world, &victim), unexplained);
     to_ms(&mut world, 25_300);
@@ -105,10 +106,10 @@ fn a_cut_link_shows_36_at_both_ends_until_it_is_armed(
 #[rstest]
 fn a_disabled_port_tells_its_partner(#[values(InfiniBand, Ethernet)] layer: LinkLayer) {
     let expected = [Some((61, 0)), Some((0, 61))];
-    let disable = |slot: &SlotRef| Action::Disable(slot.clone());
+    let disable = |slot: &SlotRef| PortAction::Disable.on(slot.clone());
     let (mut world, victim) = check(layer, disable, expected, DISABLED);
     assert_eq!(offline(&world, &victim, Side::Here), 13);
-    act(&mut world, Action::Mend(victim.clone()));
+    act(&mut world, PortAction::Mend.on(victim.clone()));
     assert_eq!(offline(&world, &victim, Side::Here), 0);
     to_ms(&mut world, 21_000);
     assert_eq!(pairs(&world, &victim), [Some((0, 0)); 2]);
@@ -119,13 +120,13 @@ fn an_end_is_blamed_once(#[values(false, true)] already_down: bool) {
     let mut world = world_of(InfiniBand);
     let victim = slot(&world, 0);
     if already_down {
-        act(&mut world, Action::Cut(victim.clone()));
+        act(&mut world, PortAction::Cut.on(victim.clone()));
     }
-    act(&mut world, Action::Disable(victim.clone()));
-    act(&mut world, Action::Mend(victim.clone()));
+    act(&mut world, PortAction::Disable.on(victim.clone()));
+    act(&mut world, PortAction::Mend.on(victim.clone()));
     to_ms(&mut world, 1_000);
     assert_eq!(states(&world, &victim), UP);
-    act(&mut world, Action::Cut(victim.clone()));
+    act(&mut world, PortAction::Cut.on(victim.clone()));
     assert_eq!(pairs(&world, &victim), [Some((36, 0)); 2]);
 }
 
@@ -152,11 +153,11 @@ fn an_end_that_goes_offline_holds_the_link(
     to_ms(&mut world, 60_000);
     assert_eq!(states(&world, &victim), dark(layer));
     assert_eq!(pairs(&world, &victim), expected);
-    let held = Action::LetUp {
-        slot: victim.clone(),
+    let held = PortAction::LetUp {
         side,
         reason: reason(code),
-    };
+    }
+    .on(victim.clone());
     act(&mut world, held.clone());
     assert_eq!(offline(&world, &victim, side), 0);
     to_ms(&mut world, 60_300);
@@ -181,7 +182,7 @@ fn an_end_that_is_let_up_says_what_still_holds_it(#[case] side: Side) {
     assert_eq!(offline(&world, &victim, side), 52 - 48);
     let slot = victim.clone();
     let reason = reason(52);
-    act(&mut world, Action::LetUp { slot, side, reason });
+    act(&mut world, PortAction::LetUp { side, reason }.on(slot));
     assert_eq!(offline(&world, &victim, side), 60 - 48);
     assert_eq!(states(&world, &victim), POLLING);
 }
@@ -190,14 +191,14 @@ fn an_end_that_is_let_up_says_what_still_holds_it(#[case] side: Side) {
 fn a_disabled_end_that_is_let_up_by_another_is_disabled_still() {
     let mut world = world_of(InfiniBand);
     let victim = slot(&world, 0);
-    act(&mut world, Action::Disable(victim.clone()));
+    act(&mut world, PortAction::Disable.on(victim.clone()));
     act(&mut world, take_down(&victim, Side::Here, 52));
     assert_eq!(offline(&world, &victim, Side::Here), 52 - 48);
-    let let_up = Action::LetUp {
-        slot: victim.clone(),
+    let let_up = PortAction::LetUp {
         side: Side::Here,
         reason: reason(52),
-    };
+    }
+    .on(victim.clone());
     act(&mut world, let_up);
     assert_eq!(offline(&world, &victim, Side::Here), 61 - 48);
 }
@@ -231,11 +232,13 @@ fn a_bounce_is_told_once_and_logged_once(
 
 #[test]
 fn an_initiator_that_is_not_heard_leaves_its_partner_in_the_dark() {
-    let take = |slot: &SlotRef| Action::TakeDown {
-        slot: slot.clone(),
-        side: Side::Here,
-        reason: reason(39),
-        says: false,
+    let take = |slot: &SlotRef| {
+        PortAction::TakeDown {
+            side: Side::Here,
+            reason: reason(39),
+            says: false,
+        }
+        .on(slot.clone())
     };
     check(InfiniBand, take, [Some((39, 0)), Some((36, 0))], POLLING);
 }
@@ -244,16 +247,18 @@ fn an_initiator_that_is_not_heard_leaves_its_partner_in_the_dark() {
 fn a_packet_error_bounces_only_where_the_ports_action_names_it() {
     let mut world = world_of(InfiniBand);
     let victim = slot(&world, 0);
-    let error = |code| Action::PacketError {
-        slot: victim.clone(),
-        side: Side::Here,
-        reason: reason(code),
+    let error = |code| {
+        PortAction::PacketError {
+            side: Side::Here,
+            reason: reason(code),
+        }
+        .on(victim.clone())
     };
-    let only = Action::ErrorAction {
-        slot: victim.clone(),
+    let only = PortAction::ErrorAction {
         side: Side::Here,
         action: PortErrorAction(1 << 16),
-    };
+    }
+    .on(victim.clone());
     act(&mut world, only);
     act(&mut world, error(18));
     assert_eq!(states(&world, &victim), UP);
@@ -265,17 +270,11 @@ fn a_packet_error_bounces_only_where_the_ports_action_names_it() {
 
 #[test]
 fn an_overrun_buffer_is_counted_and_bounces_the_link() {
-    let overrun = |slot: &SlotRef| Action::BufferOverrun {
-        slot: slot.clone(),
-        side: Side::Here,
-    };
+    let overrun = |slot: &SlotRef| PortAction::BufferOverrun { side: Side::Here }.on(slot.clone());
     let expected = [Some((32, 0)), Some((0, 32))];
     let (world, victim) = check(InfiniBand, overrun, expected, POLLING);
     assert_eq!(count(&world, &victim, "excessive_buffer_overrun_errors"), 1);
-    let overrun = |slot: &SlotRef| Action::BufferOverrun {
-        slot: slot.clone(),
-        side: Side::There,
-    };
+    let overrun = |slot: &SlotRef| PortAction::BufferOverrun { side: Side::There }.on(slot.clone());
     let expected = [Some((0, 32)), Some((32, 0))];
     let (world, victim) = check(InfiniBand, overrun, expected, POLLING);
     assert_eq!(count(&world, &victim, "excessive_buffer_overrun_errors"), 0);
@@ -286,10 +285,12 @@ fn a_module_taken_out_is_like_a_cable_and_the_port_says_why_it_is_offline(
     #[values(InfiniBand, Ethernet)] layer: LinkLayer,
 ) {
     let module = |there| {
-        move |slot: &SlotRef| Action::Module {
-            slot: slot.clone(),
-            side: Side::Here,
-            there,
+        move |slot: &SlotRef| {
+            PortAction::Module {
+                side: Side::Here,
+                there,
+            }
+            .on(slot.clone())
         }
     };
     let (mut world, victim) = check(layer, module(false), [Some((36, 0)); 2], dark(layer));
@@ -306,26 +307,138 @@ fn a_module_taken_out_is_like_a_cable_and_the_port_says_why_it_is_offline(
     assert_eq!(states(&world, &victim), UP);
 }
 
+/// A reboot of one minute that begins at 20 s.
+fn reboot(loses_power: bool) -> Action {
+    let plan = RebootPlan {
+        takes: SimTime::from_secs(60),
+        loses_power,
+        ..RebootPlan::default()
+    };
+    NodeAction::Reboot { plan }.on(node())
+}
+
+#[rstest]
+#[case::announced(false, (0, 35))]
+#[case::unannounced(true, (36, 0))]
+fn a_host_that_reboots_cannot_be_asked_and_its_partner_knows_why_the_link_went(
+    #[case] loses_power: bool,
+    #[case] partner: (u8, u8),
+    #[values(InfiniBand, Ethernet)] layer: LinkLayer,
+) {
+    let mut world = world_of(layer);
+    let victim = slot(&world, 0);
+    to_ms(&mut world, 20_000);
+    act(&mut world, reboot(loses_power));
+    let states = |world: &Fabric| {
+        let info = world.port_info(&victim, Side::There).expect("a switch answers");
+        format!("{} {}", info.logical, info.physical)
+    };
+    for ms in [20_000, 50_000, 79_699] {
+        to_ms(&mut world, ms);
+        assert_eq!(pairs(&world, &victim), [None, Some(partner)]);
+        assert_eq!(states(&world), "Down Polling");
+        assert_eq!(crate::room::states(&world, &victim), "gone");
+        assert!(!world.settled());
+    }
+    // Read while the link was down, from the end that could be.
+    assert_eq!(log(&world, &victim, Side::There), [(partner, 20)]);
+    assert_eq!(log(&world, &victim, Side::Here), []);
+    to_ms(&mut world, 79_999);
+    let armed = if layer == InfiniBand { (0, 0) } else { partner };
+    assert_eq!(pairs(&world, &victim), [None, Some(armed)]);
+    to_ms(&mut world, 80_000);
+    assert_eq!(crate::room::states(&world, &victim), UP);
+    assert_eq!(pairs(&world, &victim), [Some((0, 0)); 2]);
+    assert_eq!(log(&world, &victim, Side::There), [(partner, 20)]);
+    assert_eq!(log(&world, &victim, Side::Here), []);
+    assert_eq!(count(&world, &victim, "link_downed"), 0);
+    assert!(world.settled());
+}
+
+/// Polling, training, Init, Armed, and active in the instant in which the host is up.
 #[test]
-fn a_reboot_is_announced_and_a_power_loss_is_not() {
-    for (announced, partner) in [(true, (0, 35)), (false, (36, 0))] {
+fn the_ports_of_a_host_train_in_the_last_part_of_its_reboot() {
+    let mut world = world_of(InfiniBand);
+    let victim = slot(&world, 0);
+    act(&mut world, reboot(false));
+    let mut walk = Vec::new();
+    for ms in 59_650..=60_000 {
+        to_ms(&mut world, ms);
+        let info = world.port_info(&victim, Side::There).expect("a switch answers");
+        let state = format!("{} {}", info.logical, info.physical);
+        if walk.last().is_none_or(|(_, last)| *last != state) {
+            walk.push((ms, state));
+        }
+    }
+    let expected = [
+        (59_650, "Down Polling"),
+        (59_750, "Down Training"),
+        (59_850, "Init LinkUp"),
+        (59_950, "Armed LinkUp"),
+        (60_000, "Active LinkUp"),
+    ];
+    assert_eq!(walk, expected.map(|(ms, state)| (ms, state.to_owned())));
+}
+
+#[rstest]
+#[case::at_once(0)]
+#[case::shorter_than_a_walk(90)]
+fn a_reboot_that_leaves_no_time_to_train_trains_in_less(#[case] takes_ms: u64) {
+    let mut world = world_of(InfiniBand);
+    let victim = slot(&world, 0);
+    to_ms(&mut world, 20_000);
+    let plan = RebootPlan {
+        takes: SimTime::from_ms(takes_ms),
+        ..RebootPlan::default()
+    };
+    act(&mut world, NodeAction::Reboot { plan }.on(node()));
+    to_ms(&mut world, 20_000 + takes_ms);
+    assert_eq!(states(&world, &victim), UP);
+    assert_eq!(pairs(&world, &victim), [Some((0, 0)); 2]);
+    assert_eq!(log(&world, &victim, Side::There), [((0, 35), 20)]);
+    assert_eq!(log(&world, &victim, Side::Here), []);
+}
+
+#[test]
+fn a_node_that_reboots_cannot_reboot() {
+    let mut world = world_of(InfiniBand);
+    act(&mut world, reboot(false));
+    assert_eq!(world.act(&reboot(true)), Err(ActionError::NodeDown(node())));
+    to_ms(&mut world, 60_000);
+    act(&mut world, reboot(true));
+}
+
+/// What happens to a port while its host is down is found when it is up.
+#[test]
+fn a_link_that_is_cut_while_its_host_is_down_is_dark_afterwards() {
+    let mut world = world_of(InfiniBand);
+    let [cut, mended] = [0, 1].map(|nth| slot(&world, nth));
+    act(&mut world, PortAction::Cut.on(mended.clone()));
+    act(&mut world, reboot(false));
+    to_ms(&mut world, 30_000);
+    act(&mut world, PortAction::Cut.on(cut.clone()));
+    act(&mut world, PortAction::Mend.on(mended.clone()));
+    to_ms(&mut world, 60_000);
+    assert_eq!(states(&world, &cut), POLLING);
+    assert_eq!(states(&world, &mended), UP);
+    assert_eq!(pairs(&world, &cut), [Some((0, 0)), Some((0, 35))]);
+    assert_eq!(count(&world, &cut, "link_downed"), 0);
+}
+
+#[test]
+fn healing_brings_a_host_up_that_is_rebooting() {
+    for ms in [30_000, 59_800] {
         let mut world = world_of(InfiniBand);
         let victim = slot(&world, 0);
-        to_ms(&mut world, 20_000);
-        let (node, plan) = (node(), RebootPlan::default());
-        act(
-            &mut world,
-            if announced {
-                Action::Reboot { node, plan }
-            } else {
-                Action::PowerLoss { node, plan }
-            },
-        );
+        let boot_id = |world: &Fabric| world.machine(&node()).expect("there").boot_id.clone();
+        let before = boot_id(&world);
+        act(&mut world, reboot(false));
+        to_ms(&mut world, ms);
+        world.heal();
+        assert_ne!(boot_id(&world), before);
+        to_ms(&mut world, ms + 300);
         assert_eq!(states(&world, &victim), UP);
-        assert_eq!(pairs(&world, &victim), [Some((0, 0)); 2]);
-        assert_eq!(log(&world, &victim, Side::There), [(partner, 20)]);
-        assert_eq!(log(&world, &victim, Side::Here), []);
-        assert_eq!(count(&world, &victim, "link_downed"), 0);
+        assert!(world.settled());
     }
 }
 
@@ -339,7 +452,7 @@ fn without_a_subnet_manager_the_partner_of_a_rebooted_host_remembers() {
     };
     act(&mut world, stop);
     let plan = RebootPlan::default();
-    act(&mut world, Action::Reboot { node: node(), plan });
+    act(&mut world, NodeAction::Reboot { plan }.on(node()));
     assert_eq!(states(&world, &victim), INIT);
     assert_eq!(pairs(&world, &victim), [Some((0, 0)), Some((0, 35))]);
     assert_eq!(log(&world, &victim, Side::There), []);
@@ -347,10 +460,10 @@ fn without_a_subnet_manager_the_partner_of_a_rebooted_host_remembers() {
 
 #[test]
 fn a_function_off_the_bus_cannot_be_asked_and_is_back_with_nothing() {
-    let remove = |slot: &SlotRef| Action::Remove(function(slot));
+    let remove = |slot: &SlotRef| DeviceAction::Remove.on(function(slot));
     let (mut world, victim) = check(InfiniBand, remove, [None, Some((36, 0))], "gone");
     to_ms(&mut world, 30_000);
-    act(&mut world, Action::Restore(function(&victim)));
+    act(&mut world, DeviceAction::Restore.on(function(&victim)));
     assert_eq!(pairs(&world, &victim), [Some((0, 0)), Some((36, 0))]);
     to_ms(&mut world, 31_000);
     assert_eq!(pairs(&world, &victim), [Some((0, 0)); 2]);
@@ -358,16 +471,18 @@ fn a_function_off_the_bus_cannot_be_asked_and_is_back_with_nothing() {
 
 #[test]
 fn an_unloaded_driver_and_a_firmware_reset_are_announced() {
-    let unload = |_: &SlotRef| Action::DriverUnload(node());
+    let unload = |_: &SlotRef| NodeAction::DriverUnload.on(node());
     let expected = [Some((35, 0)), Some((0, 35))];
     let (mut world, victim) = check(InfiniBand, unload, expected, "gone");
     act(&mut world, driver_load());
     assert_eq!(pairs(&world, &victim), [Some((0, 0)), Some((0, 35))]);
     let reset = |slot: &SlotRef| firmware_reset(slot, 2);
     check(InfiniBand, reset, [None, Some((0, 35))], "gone");
-    let error = |slot: &SlotRef| Action::PciError {
-        function: function(slot),
-        takes: SimTime::from_secs(2),
+    let error = |slot: &SlotRef| {
+        DeviceAction::PciError {
+            takes: SimTime::from_secs(2),
+        }
+        .on(function(slot))
     };
     check(InfiniBand, error, [Some((0, 0)), Some((36, 0))], "gone");
 }
@@ -376,10 +491,7 @@ fn an_unloaded_driver_and_a_firmware_reset_are_announced() {
 fn a_switch_without_power_takes_all_its_ports_along() {
     let mut world = world_of(InfiniBand);
     let slots: Vec<SlotRef> = (0..3).map(|nth| slot(&world, nth)).collect();
-    let power = |on| Action::SwitchPower {
-        slots: slots[..2].to_vec(),
-        on,
-    };
+    let power = |on| PortsAction::SwitchPower { on }.on(slots[..2].to_vec());
     act(&mut world, power(false));
     for victim in &slots[..2] {
         assert_eq!(pairs(&world, victim), [Some((36, 0)), None]);
@@ -395,9 +507,11 @@ fn a_switch_without_power_takes_all_its_ports_along() {
 
 #[test]
 fn a_neighbour_host_that_reboots_says_so_and_comes_back() {
-    let reboot = |slot: &SlotRef| Action::NeighbourReboot {
-        slot: slot.clone(),
-        takes: SimTime::from_secs(40),
+    let reboot = |slot: &SlotRef| {
+        PortAction::NeighbourReboot {
+            takes: SimTime::from_secs(40),
+        }
+        .on(slot.clone())
     };
     let expected = [Some((0, 35)), Some((35, 0))];
     let (mut world, victim) = check(InfiniBand, reboot, expected, POLLING);
@@ -440,10 +554,7 @@ fn a_link_that_trains_anew_records_nothing(
 ) {
     let mut world = world_of(InfiniBand);
     let victim = slot(&world, 0);
-    let stick = Action::Stick {
-        slot: victim.clone(),
-        at,
-    };
+    let stick = PortAction::Stick { at }.on(victim.clone());
     act(&mut world, stick);
     to_ms(&mut world, 20_000);
     assert_eq!(pairs(&world, &victim), [Some((0, 0)); 2]);
@@ -454,13 +565,13 @@ fn a_link_that_trains_anew_records_nothing(
 fn each_turn_of_a_flap_is_an_entry_of_the_log() {
     let mut world = world_of(InfiniBand);
     let victim = slot(&world, 0);
-    let flap = Action::Flap {
-        slots: vec![victim.clone()],
+    let flap = PortsAction::Flap {
         times: 3,
         down: SimTime::from_secs(3),
         up: SimTime::from_secs(60),
         stagger: SimTime::ZERO,
-    };
+    }
+    .on(vec![victim.clone()]);
     act(&mut world, flap);
     assert_eq!(pairs(&world, &victim), [Some((36, 0)); 2]);
     to_ms(&mut world, 300_000);
@@ -505,21 +616,18 @@ fn healing_ends_every_hold_at_either_end() {
     let slots: Vec<SlotRef> = (0..4).map(|nth| slot(&world, nth)).collect();
     act(&mut world, take_down(&slots[0], Side::There, 60));
     act(&mut world, take_down(&slots[0], Side::Here, 61));
-    let power = Action::SwitchPower {
-        slots: vec![slots[1].clone()],
-        on: false,
-    };
+    let power = PortsAction::SwitchPower { on: false }.on(vec![slots[1].clone()]);
     act(&mut world, power);
-    let module = Action::Module {
-        slot: slots[2].clone(),
+    let module = PortAction::Module {
         side: Side::There,
         there: false,
-    };
+    }
+    .on(slots[2].clone());
     act(&mut world, module);
-    let reboot = Action::NeighbourReboot {
-        slot: slots[3].clone(),
+    let reboot = PortAction::NeighbourReboot {
         takes: SimTime::from_secs(600),
-    };
+    }
+    .on(slots[3].clone());
     act(&mut world, reboot);
     to_ms(&mut world, 5_000);
     world.heal();
@@ -542,10 +650,12 @@ fn both_ends_take_a_link_down_at_once(
     #[case] says: [bool; 2],
     #[case] expected: [Option<(u8, u8)>; 2],
 ) {
-    let both = |slot: &SlotRef| Action::BothTakeDown {
-        slot: slot.clone(),
-        here: (reason(39), says[0]),
-        there: (reason(32), says[1]),
+    let both = |slot: &SlotRef| {
+        PortAction::BothTakeDown {
+            here: (reason(39), says[0]),
+            there: (reason(32), says[1]),
+        }
+        .on(slot.clone())
     };
     let (mut world, victim) = check(InfiniBand, both, expected, POLLING);
     to_ms(&mut world, 25_000);
@@ -560,11 +670,11 @@ fn both_ends_take_a_link_down_at_once(
 fn a_reason_that_holds_is_not_for_both_ends_at_once(#[case] code: u8) {
     let mut world = world_of(InfiniBand);
     let victim = slot(&world, 0);
-    let both = Action::BothTakeDown {
-        slot: victim.clone(),
+    let both = PortAction::BothTakeDown {
         here: (reason(39), true),
         there: (reason(code), true),
-    };
+    }
+    .on(victim.clone());
     let refused = world.act(&both);
     assert_eq!(
         refused,

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use fabric::{
-    Action, EndTruth, Fabric, RebootPlan, Side,
+    Action, EndTruth, Fabric, NodeAction, PortAction, PortsAction, RebootPlan, Side,
     opa::{LinkDownReason, PortErrorAction},
 };
 use platforms::{PortState, SlotRef};
@@ -31,37 +31,38 @@ fn deed(world: &Fabric, line: &Line) -> Action {
     let side = Side::BOTH[number / 2 % 2];
     let there = number.is_multiple_of(2);
     match line.kind - HONEST_KINDS {
-        0 | 1 => Action::TakeDown {
-            slot,
+        0 | 1 => PortAction::TakeDown {
             side,
             reason,
             says: there,
-        },
-        2 => Action::LetUp { slot, side, reason },
-        3 => Action::PacketError {
-            slot,
+        }
+        .on(slot),
+        2 => PortAction::LetUp { side, reason }.on(slot),
+        3 => PortAction::PacketError {
             side,
             reason: reasons[number % 32],
-        },
-        4 => Action::BufferOverrun { slot, side },
-        5 => Action::ErrorAction {
-            slot,
+        }
+        .on(slot),
+        4 => PortAction::BufferOverrun { side }.on(slot),
+        5 => PortAction::ErrorAction {
             side,
             action: PortErrorAction(0x5555_5555),
-        },
-        6 => Action::Module { slot, side, there },
-        7 => Action::NeighbourReboot {
-            slot,
+        }
+        .on(slot),
+        6 => PortAction::Module { side, there }.on(slot),
+        7 => PortAction::NeighbourReboot {
             takes: SimTime::from_ms(line.number),
-        },
-        8 => Action::SwitchPower {
-            slots: vec![slot],
-            on: there,
-        },
-        _ => Action::PowerLoss {
-            node: node(),
-            plan: RebootPlan::default(),
-        },
+        }
+        .on(slot),
+        8 => PortsAction::SwitchPower { on: there }.on(vec![slot]),
+        _ => NodeAction::Reboot {
+            plan: RebootPlan {
+                takes: SimTime::from_ms(line.number),
+                loses_power: there,
+                ..RebootPlan::default()
+            },
+        }
+        .on(node()),
     }
 }
 

@@ -4,11 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fabric::{
-    Action, ActionError, Fabric, RebootPlan, Side,
+    Action, ActionError, CharDeviceKind, DeviceAction, Fabric, NodeAction, PortAction, RebootPlan,
+    Side,
     opa::{LinkDownReason, Physical},
 };
 use platforms::LinkLayer::{self, Ethernet, InfiniBand};
-use platforms::{CharDevice, DeviceName, SlotRef};
+use platforms::{DeviceName, SlotRef};
 use rstest::rstest;
 use simfs::SimTime;
 
@@ -57,10 +58,10 @@ fn interfaces_that_return_are_numbered_on() {
         .max()
         .expect("it has some");
     for victim in &victims {
-        act(&mut world, Action::Remove(function(victim)));
+        act(&mut world, DeviceAction::Remove.on(function(victim)));
     }
     for victim in &victims {
-        act(&mut world, Action::Restore(function(victim)));
+        act(&mut world, DeviceAction::Restore.on(function(victim)));
         let next = world.now().as_ms() + 2_000;
         to_ms(&mut world, next);
     }
@@ -75,20 +76,20 @@ fn interfaces_that_return_are_numbered_on() {
 fn a_device_that_returns_gives_way_where_its_numbers_are_taken() {
     let mut world = world_of(InfiniBand);
     let (victim, like) = (slot(&world, 0), slot(&world, 1));
-    act(&mut world, Action::Remove(function(&victim)));
+    act(&mut world, DeviceAction::Remove.on(function(&victim)));
     let new = SlotRef {
         pci: pci("0000:f1:00.0"),
         ..victim.clone()
     };
-    let add = Action::HotAdd {
-        function: function(&new),
-        like: like.pci,
+    let add = DeviceAction::HotAdd {
+        at: new.pci,
         name: DeviceName::from("mlx5_77"),
         cabled: true,
-    };
+    }
+    .on(function(&like));
     act(&mut world, add);
     to_ms(&mut world, 2_000);
-    act(&mut world, Action::Restore(function(&victim)));
+    act(&mut world, DeviceAction::Restore.on(function(&victim)));
     to_ms(&mut world, 4_000);
     assert_eq!(states(&world, &victim), UP);
     assert!(all_apart(&world), "{:?}", numbers(&world));
@@ -105,7 +106,7 @@ fn a_device_that_returns_is_another_incarnation() {
     };
     let mut seen = vec![incarnation(&world)];
     for _ in 0..3 {
-        act(&mut world, Action::DriverUnload(node()));
+        act(&mut world, NodeAction::DriverUnload.on(node()));
         act(&mut world, driver_load());
         let next = world.now().as_ms() + 2_000;
         to_ms(&mut world, next);
@@ -121,7 +122,7 @@ fn a_roce_port_of_new_hardware_has_the_address_of_its_interface_in_its_gid() {
     let mut world = world_of(Ethernet);
     for nth in 0..4 {
         let victim = slot(&world, nth);
-        act(&mut world, Action::Replace(function(&victim)));
+        act(&mut world, DeviceAction::Replace.on(function(&victim)));
         let next = world.now().as_ms() + 2_000;
         to_ms(&mut world, next);
         let mac = netdev(&world, &victim).expect("it is back").address;
@@ -141,10 +142,7 @@ fn ports_that_become_infiniband_speak_as_its_driver_does_and_have_identifiers_of
     for victim in &victims {
         act(
             &mut world,
-            Action::ChangeLayer {
-                slot: victim.clone(),
-                layer: InfiniBand,
-            },
+            PortAction::ChangeLayer { layer: InfiniBand }.on(victim.clone()),
         );
     }
     to_ms(&mut world, 5_000);
@@ -185,12 +183,12 @@ fn only_a_cabled_infiniband_port_is_given_an_identifier(
         pci: pci("0000:f1:00.0"),
         ..like.clone()
     };
-    let add = Action::HotAdd {
-        function: function(&new),
-        like: like.pci,
+    let add = DeviceAction::HotAdd {
+        at: new.pci,
         name: DeviceName::from("mlx5_77"),
         cabled,
-    };
+    }
+    .on(function(&like));
     act(&mut world, add);
     to_ms(&mut world, 2_000);
     let shown = port(&world, &new).expect("it is there");
@@ -205,10 +203,7 @@ fn an_interface_stands_for_its_own_port_only() {
         port: platforms::PortNumber(2),
         ..first.clone()
     };
-    let down = Action::Interface {
-        slot: second.clone(),
-        up: false,
-    };
+    let down = PortAction::Interface { up: false }.on(second.clone());
     act(&mut world, down);
     let is_up = |slot| netdev(&world, slot).expect("it has one").admin_up;
     assert_eq!((is_up(&first), is_up(&second)), (true, false));
@@ -227,17 +222,16 @@ fn the_ports_of_the_switch_are_numbered_in_the_order_of_the_nodes() {
 
 #[test]
 fn an_end_is_disabled_offline_or_polling_by_what_holds_it() {
-    let physical = |action: fn(SlotRef) -> Action| {
+    let physical = |action: PortAction| {
         let mut world = world_of(InfiniBand);
         let victim = slot(&world, 0);
-        act(&mut world, action(victim.clone()));
+        act(&mut world, action.on(victim.clone()));
         let info = world.port_info(&victim, Side::Here);
         info.expect("it can be asked").physical
     };
-    assert_eq!(physical(Action::Cut), Physical::Polling);
-    assert_eq!(physical(Action::Disable), Physical::Disabled);
-    let powered_off = |slot| Action::TakeDown {
-        slot,
+    assert_eq!(physical(PortAction::Cut), Physical::Polling);
+    assert_eq!(physical(PortAction::Disable), Physical::Disabled);
+    let powered_off = PortAction::TakeDown {
         side: Side::Here,
         reason: LinkDownReason::POWER_POLICY,
         says: true,
@@ -251,21 +245,18 @@ fn what_is_off_the_bus_or_without_a_driver_cannot_be_asked_for_anything() {
     let victim = slot(&world, 0);
     let of = function(&victim);
     let asked = [
-        Action::CreateVfs {
-            function: of.clone(),
-            count: 1,
-        },
-        Action::CharDevice {
-            function: of.clone(),
-            device: CharDevice::Uverbs,
+        DeviceAction::CreateVfs { count: 1 }.on(of.clone()),
+        PortAction::CharDevice {
+            kind: CharDeviceKind::Uverbs,
             there: false,
-        },
-        Action::Rename {
-            function: of.clone(),
+        }
+        .on(victim.clone()),
+        DeviceAction::Rename {
             to: DeviceName::from("new"),
-        },
+        }
+        .on(of.clone()),
     ];
-    act(&mut world, Action::DriverUnload(node()));
+    act(&mut world, NodeAction::DriverUnload.on(node()));
     for action in &asked {
         let error = refused(&mut world, action);
         assert!(
@@ -274,12 +265,11 @@ fn what_is_off_the_bus_or_without_a_driver_cannot_be_asked_for_anything() {
         );
     }
     act(&mut world, driver_load());
-    act(&mut world, Action::Remove(of.clone()));
+    act(&mut world, DeviceAction::Remove.on(of.clone()));
     let takes = SimTime::from_secs(1);
-    let off_the_bus = asked.into_iter().chain([Action::FirmwareReset {
-        function: of,
-        takes,
-    }]);
+    let off_the_bus = asked
+        .into_iter()
+        .chain([DeviceAction::FirmwareReset { takes }.on(of)]);
     for action in off_the_bus {
         let error = refused(&mut world, &action);
         assert!(error.to_string().contains("off the bus"), "{error}");
@@ -303,18 +293,18 @@ fn a_reboot_gives_the_virtual_functions_that_a_platform_has_at_rest_unassigned()
         pci: *parent,
         ..slot(&world, 0)
     };
-    act(&mut world, Action::DestroyVfs(function(&parent)));
+    act(&mut world, DeviceAction::DestroyVfs.on(function(&parent)));
     let second = *at_rest.keys().nth(1).expect("it has several");
     let machine = world.machine(&node()).expect("the node is there");
     let assigned = SlotRef {
         pci: machine.functions[&second].virtfns[0],
         ..parent.clone()
     };
-    act(&mut world, Action::AssignVf(function(&assigned)));
+    act(&mut world, DeviceAction::AssignVf.on(function(&assigned)));
     to_ms(&mut world, 1_000);
     assert_eq!(states(&world, &assigned), UP);
     let plan = RebootPlan::default();
-    act(&mut world, Action::Reboot { node: node(), plan });
+    act(&mut world, NodeAction::Reboot { plan }.on(node()));
     to_ms(&mut world, 600_000);
     assert!(world.settled());
     assert_eq!(virtual_functions(&world), at_rest);
@@ -325,14 +315,11 @@ fn a_reboot_gives_the_virtual_functions_that_a_platform_has_at_rest_unassigned()
 fn a_reboot_takes_the_virtual_functions_that_were_created() {
     let mut world = world_of(Ethernet);
     let parent = slot(&world, 0);
-    let create = |count| Action::CreateVfs {
-        function: function(&parent),
-        count,
-    };
+    let create = |count| DeviceAction::CreateVfs { count }.on(function(&parent));
     act(&mut world, create(2));
     assert_eq!(virtual_functions(&world), BTreeMap::from([(parent.pci, 2)]));
     let plan = RebootPlan::default();
-    act(&mut world, Action::Reboot { node: node(), plan });
+    act(&mut world, NodeAction::Reboot { plan }.on(node()));
     to_ms(&mut world, 600_000);
     assert_eq!(virtual_functions(&world), BTreeMap::new());
 }
@@ -345,10 +332,7 @@ fn as_many_virtual_functions_are_created_as_the_card_can_have_and_only_once() {
     let total = machine.functions[&parent.pci]
         .sriov_totalvfs
         .expect("it can have some");
-    let create = |count| Action::CreateVfs {
-        function: function(&parent),
-        count,
-    };
+    let create = |count| DeviceAction::CreateVfs { count }.on(function(&parent));
     for count in [0, total + 1] {
         let error = refused(&mut world, &create(count));
         assert!(matches!(error, ActionError::TooManyVfs { .. }), "{error}");
@@ -373,17 +357,17 @@ fn an_end_that_was_disabled_by_the_manager_polls_again_when_it_is_let_up() {
     let side = Side::Here;
     act(
         &mut world,
-        Action::TakeDown {
-            slot: victim.clone(),
+        PortAction::TakeDown {
             side,
             reason,
             says: true,
-        },
+        }
+        .on(victim.clone()),
     );
     to_ms(&mut world, 1_000);
     assert_eq!(states(&world, &victim), "DOWN/Disabled");
     let slot = victim.clone();
-    act(&mut world, Action::LetUp { slot, side, reason });
+    act(&mut world, PortAction::LetUp { side, reason }.on(slot));
     to_ms(&mut world, 2_000);
     assert_eq!(states(&world, &victim), UP);
 }
@@ -393,10 +377,10 @@ fn an_end_that_was_disabled_by_the_manager_polls_again_when_it_is_let_up() {
 fn a_device_that_left_while_its_driver_was_unloaded_is_back_with_both() {
     let mut world = world_of(InfiniBand);
     let victim = slot(&world, 0);
-    act(&mut world, Action::DriverUnload(node()));
-    act(&mut world, Action::Remove(function(&victim)));
+    act(&mut world, NodeAction::DriverUnload.on(node()));
+    act(&mut world, DeviceAction::Remove.on(function(&victim)));
     to_ms(&mut world, 1_000);
-    act(&mut world, Action::Restore(function(&victim)));
+    act(&mut world, DeviceAction::Restore.on(function(&victim)));
     to_ms(&mut world, 3_000);
     assert_eq!(port(&world, &victim), None, "there is no driver");
     act(&mut world, driver_load());
@@ -410,11 +394,11 @@ fn a_device_that_returns_keeps_the_numbers_that_nobody_took() {
     let [lower, victim] = [0, 3].map(|nth| slot(&world, nth));
     let all = numbers(&world);
     for one in [&lower, &victim] {
-        act(&mut world, Action::Remove(function(one)));
+        act(&mut world, DeviceAction::Remove.on(function(one)));
     }
     to_ms(&mut world, 1_000);
     for one in [&victim, &lower] {
-        act(&mut world, Action::Restore(function(one)));
+        act(&mut world, DeviceAction::Restore.on(function(one)));
         let next = world.now().as_ms() + 2_000;
         to_ms(&mut world, next);
     }
@@ -429,15 +413,12 @@ fn a_name_is_taken_by_who_is_registered_under_it() {
     let [one, other] = [0, 1].map(|nth| slot(&world, nth));
     let name = |world: &Fabric, slot: &SlotRef| world.name_of(&function(slot)).cloned();
     let own = name(&world, &one).expect("it has a name");
-    act(&mut world, Action::Remove(function(&one)));
-    let rename = Action::Rename {
-        function: function(&other),
-        to: own.clone(),
-    };
+    act(&mut world, DeviceAction::Remove.on(function(&one)));
+    let rename = DeviceAction::Rename { to: own.clone() }.on(function(&other));
     act(&mut world, rename);
-    act(&mut world, Action::Remove(function(&other)));
-    act(&mut world, Action::Restore(function(&one)));
-    act(&mut world, Action::Restore(function(&other)));
+    act(&mut world, DeviceAction::Remove.on(function(&other)));
+    act(&mut world, DeviceAction::Restore.on(function(&one)));
+    act(&mut world, DeviceAction::Restore.on(function(&other)));
     to_ms(&mut world, 3_000);
     assert_eq!(name(&world, &one), Some(own.clone()));
     assert_ne!(name(&world, &other), Some(own));
@@ -453,11 +434,11 @@ fn a_function_that_was_off_the_bus_at_boot_returns_without_virtual_ones() {
         .find(|(_, count)| **count > 0)
         .expect("some have");
     let parent = port_one(*pci);
-    act(&mut world, Action::DestroyVfs(function(&parent)));
-    act(&mut world, Action::Remove(function(&parent)));
+    act(&mut world, DeviceAction::DestroyVfs.on(function(&parent)));
+    act(&mut world, DeviceAction::Remove.on(function(&parent)));
     let plan = RebootPlan::default();
-    act(&mut world, Action::Reboot { node: node(), plan });
-    act(&mut world, Action::Restore(function(&parent)));
+    act(&mut world, NodeAction::Reboot { plan }.on(node()));
+    act(&mut world, DeviceAction::Restore.on(function(&parent)));
     to_ms(&mut world, 3_000);
     let has = virtual_functions(&world);
     assert_eq!(has.get(pci).copied().unwrap_or(0), 0);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fabric::{Action, Fabric, FunctionRef, Timing};
+use fabric::{Action, DeviceAction, Fabric, FunctionRef, NodeAction, Timing};
 use platforms::{LinkLayer, NetDev, NodeName, PciAddress, Platforms, Port, PortNumber, SlotRef};
 use simfs::SimTime;
 
@@ -52,18 +52,18 @@ pub(crate) fn function(slot: &SlotRef) -> FunctionRef {
 
 /// The firmware of the function behind a port starts anew and takes so long over it.
 pub(crate) fn firmware_reset(slot: &SlotRef, takes_s: u64) -> Action {
-    Action::FirmwareReset {
-        function: function(slot),
+    DeviceAction::FirmwareReset {
         takes: SimTime::from_secs(takes_s),
     }
+    .on(function(slot))
 }
 
 /// The node's driver is loaded, and its devices get the names that they have by rule.
 pub(crate) fn driver_load() -> Action {
-    Action::DriverLoad {
-        node: node(),
+    NodeAction::DriverLoad {
         names: BTreeMap::new(),
     }
+    .on(node())
 }
 
 /// Acts, and expects it to be possible.

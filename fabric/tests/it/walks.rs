@@ -1,6 +1,6 @@
 //! What a port shows, instant by instant.
 
-use fabric::{Action, Carriage, Fabric, StickAt};
+use fabric::{Action, Carriage, DeviceAction, Fabric, PortAction, PortsAction, StickAt};
 use platforms::{
     LinkLayer::{self, Ethernet, InfiniBand},
     SlotRef,
@@ -27,7 +27,7 @@ fn a_cut_and_mended_port_walks_up(#[case] layer: LinkLayer, #[case] expected: &[
     let mut world = world_of(layer);
     let victim = slot(&world, 0);
     check(&mut world, &victim, &[(0, UP), (1_000, UP)]);
-    act(&mut world, Action::Cut(victim.clone()));
+    act(&mut world, PortAction::Cut.on(victim.clone()));
     let (cut, mended) = expected.split_at(2.min(expected.len() - 1));
     check(
         &mut world,
@@ -35,7 +35,7 @@ fn a_cut_and_mended_port_walks_up(#[case] layer: LinkLayer, #[case] expected: &[
         if layer == InfiniBand { cut } else { &cut[..1] },
     );
     to_ms(&mut world, 5_000);
-    act(&mut world, Action::Mend(victim.clone()));
+    act(&mut world, PortAction::Mend.on(victim.clone()));
     check(&mut world, &victim, mended);
     assert!(world.settled());
 }
@@ -44,9 +44,9 @@ fn a_cut_and_mended_port_walks_up(#[case] layer: LinkLayer, #[case] expected: &[
 fn a_disabled_port_shows_so_on_both_layers(#[values(InfiniBand, Ethernet)] layer: LinkLayer) {
     let mut world = world_of(layer);
     let victim = slot(&world, 0);
-    act(&mut world, Action::Disable(victim.clone()));
+    act(&mut world, PortAction::Disable.on(victim.clone()));
     check(&mut world, &victim, &[(0, DISABLED), (60_000, DISABLED)]);
-    act(&mut world, Action::Mend(victim.clone()));
+    act(&mut world, PortAction::Mend.on(victim.clone()));
     check(&mut world, &victim, &[(60_300, UP)]);
 }
 
@@ -66,13 +66,13 @@ fn each_turn_of_a_flap_lasts_exactly_as_long_as_told(
     to_ms(&mut world, 1_500);
     act(
         &mut world,
-        Action::Flap {
-            slots,
+        PortsAction::Flap {
             times: 2,
             down,
             up,
             stagger: SimTime::from_ms(500),
-        },
+        }
+        .on(slots),
     );
     check(&mut world, &victim, &[(1_500, UP), (1_999, UP)]);
     check(&mut world, &victim, expected);
@@ -106,10 +106,10 @@ fn a_slow_training_takes_as_long_as_told(
     let victim = slot(&world, 0);
     act(
         &mut world,
-        Action::TrainSlowly {
-            slot: victim.clone(),
+        PortAction::TrainSlowly {
             takes: SimTime::from_secs(8),
-        },
+        }
+        .on(victim.clone()),
     );
     check(&mut world, &victim, expected);
 }
@@ -138,22 +138,16 @@ fn a_stuck_port_stays_where_it_sticks_until_mended(
         let (slots, down) = (vec![victim.clone()], SimTime::from_ms(1_000));
         act(
             &mut world,
-            Action::Flap {
-                slots,
+            PortsAction::Flap {
                 times: 1,
                 down,
                 up: down,
                 stagger: SimTime::ZERO,
-            },
+            }
+            .on(slots),
         );
     }
-    act(
-        &mut world,
-        Action::Stick {
-            slot: victim.clone(),
-            at,
-        },
-    );
+    act(&mut world, PortAction::Stick { at }.on(victim.clone()));
     check(&mut world, &victim, &[(2_000, stuck), (90_000, stuck)]);
     let expected = if on_the_way_up { 1 } else { downed };
     assert_eq!(count(&world, &victim, "link_downed"), expected);
@@ -161,7 +155,7 @@ fn a_stuck_port_stays_where_it_sticks_until_mended(
         count(&world, &victim, "link_error_recovery"),
         u64::from(at == StickAt::Recovery)
     );
-    act(&mut world, Action::Mend(victim.clone()));
+    act(&mut world, PortAction::Mend.on(victim.clone()));
     check(&mut world, &victim, &[(90_300, UP)]);
     assert!(world.settled());
 }
@@ -177,9 +171,9 @@ fn without_a_subnet_manager_ports_stay_active_or_wait_in_init() {
             reinitialise: false,
         },
     );
-    act(&mut world, Action::Cut(victim.clone()));
+    act(&mut world, PortAction::Cut.on(victim.clone()));
     to_ms(&mut world, 1_000);
-    act(&mut world, Action::Mend(victim.clone()));
+    act(&mut world, PortAction::Mend.on(victim.clone()));
     check(&mut world, &victim, &[(1_150, INIT), (99_000, INIT)]);
     check(&mut world, &bystander, &[(99_000, UP)]);
     act(
@@ -222,8 +216,8 @@ fn a_roce_port_needs_no_subnet_manager() {
             reinitialise: true,
         },
     );
-    act(&mut world, Action::Cut(victim.clone()));
-    act(&mut world, Action::Mend(victim.clone()));
+    act(&mut world, PortAction::Cut.on(victim.clone()));
+    act(&mut world, PortAction::Mend.on(victim.clone()));
     check(&mut world, &victim, &[(0, DISABLED), (150, UP)]);
 }
 
@@ -235,10 +229,7 @@ fn an_interface_taken_down(#[case] layer: LinkLayer, #[case] expected: &str, #[c
     let victim = slot(&world, 0);
     act(
         &mut world,
-        Action::Interface {
-            slot: victim.clone(),
-            up: false,
-        },
+        PortAction::Interface { up: false }.on(victim.clone()),
     );
     check(&mut world, &victim, &[(0, expected), (5_000, expected)]);
     let shown = netdev(&world, &victim).expect("the interface stays");
@@ -247,10 +238,7 @@ fn an_interface_taken_down(#[case] layer: LinkLayer, #[case] expected: &str, #[c
     assert_eq!(count(&world, &victim, "link_downed"), downed);
     act(
         &mut world,
-        Action::Interface {
-            slot: victim.clone(),
-            up: true,
-        },
+        PortAction::Interface { up: true }.on(victim.clone()),
     );
     check(&mut world, &victim, &[(5_300, UP)]);
     let shown = netdev(&world, &victim).expect("the interface stays");
@@ -269,16 +257,16 @@ fn an_interface_taken_down(#[case] layer: LinkLayer, #[case] expected: &str, #[c
 fn what_does_not_hold_a_walk_back_does_not_delay_it() {
     let mut world = world_of(InfiniBand);
     let (victim, other) = (slot(&world, 0), slot(&world, 1));
-    act(&mut world, Action::Cut(victim.clone()));
-    act(&mut world, Action::Mend(victim.clone()));
+    act(&mut world, PortAction::Cut.on(victim.clone()));
+    act(&mut world, PortAction::Mend.on(victim.clone()));
     for ms in [20, 80, 160, 260] {
         to_ms(&mut world, ms);
         act(
             &mut world,
-            Action::Operstate {
-                slot: victim.clone(),
+            PortAction::Operstate {
                 text: "dormant".to_owned(),
-            },
+            }
+            .on(victim.clone()),
         );
         act(
             &mut world,
@@ -287,8 +275,8 @@ fn what_does_not_hold_a_walk_back_does_not_delay_it() {
                 reinitialise: false,
             },
         );
-        act(&mut world, Action::Cut(other.clone()));
-        act(&mut world, Action::Mend(victim.clone()));
+        act(&mut world, PortAction::Cut.on(other.clone()));
+        act(&mut world, PortAction::Mend.on(victim.clone()));
     }
     check(&mut world, &victim, &[(299, ARMED), (300, UP)]);
 }
@@ -299,25 +287,25 @@ fn a_mend_hurries_a_slow_training_and_stops_a_flap() {
     let (slow, flapping) = (slot(&world, 0), slot(&world, 1));
     act(
         &mut world,
-        Action::TrainSlowly {
-            slot: slow.clone(),
+        PortAction::TrainSlowly {
             takes: SimTime::from_secs(60),
-        },
+        }
+        .on(slow.clone()),
     );
     let (down, up) = (SimTime::from_secs(5), SimTime::from_secs(1));
     act(
         &mut world,
-        Action::Flap {
-            slots: vec![flapping.clone()],
+        PortsAction::Flap {
             times: 9,
             down,
             up,
             stagger: SimTime::ZERO,
-        },
+        }
+        .on(vec![flapping.clone()]),
     );
     to_ms(&mut world, 7_000);
-    act(&mut world, Action::Mend(slow.clone()));
-    act(&mut world, Action::Mend(flapping.clone()));
+    act(&mut world, PortAction::Mend.on(slow.clone()));
+    act(&mut world, PortAction::Mend.on(flapping.clone()));
     check(
         &mut world,
         &slow,
@@ -338,16 +326,16 @@ fn a_cut_during_a_flap_outlasts_it() {
     let second = SimTime::from_secs(1);
     act(
         &mut world,
-        Action::Flap {
-            slots: vec![victim.clone()],
+        PortsAction::Flap {
             times: 2,
             down: second,
             up: second,
             stagger: second,
-        },
+        }
+        .on(vec![victim.clone()]),
     );
     to_ms(&mut world, 1_500);
-    act(&mut world, Action::Cut(victim.clone()));
+    act(&mut world, PortAction::Cut.on(victim.clone()));
     check(
         &mut world,
         &victim,
@@ -363,11 +351,7 @@ fn a_set_port_shows_what_it_is_told_until_mended() {
     let (state, phys_state) = (Some(platforms::PortState::INIT), None);
     act(
         &mut world,
-        Action::Set {
-            slot: victim.clone(),
-            state,
-            phys_state,
-        },
+        PortAction::Set { state, phys_state }.on(victim.clone()),
     );
     check(&mut world, &victim, &[(0, INIT), (9_000, INIT)]);
     assert_eq!(
@@ -375,7 +359,7 @@ fn a_set_port_shows_what_it_is_told_until_mended() {
         0,
         "the link itself is up"
     );
-    act(&mut world, Action::Mend(victim.clone()));
+    act(&mut world, PortAction::Mend.on(victim.clone()));
     check(&mut world, &victim, &[(9_000, UP)]);
 }
 
@@ -392,8 +376,8 @@ fn an_early_sweep_arms_a_port_before_its_trap_is_followed() {
         .clone();
     let mut world = Fabric::new(vec![(crate::room::node(), platform)], timing);
     let victim = slot(&world, 0);
-    act(&mut world, Action::Cut(victim.clone()));
-    act(&mut world, Action::Mend(victim.clone()));
+    act(&mut world, PortAction::Cut.on(victim.clone()));
+    act(&mut world, PortAction::Mend.on(victim.clone()));
     check(
         &mut world,
         &victim,
@@ -421,13 +405,13 @@ fn a_port_carries_data_from_active_until_its_link_is_lost_to_the_millisecond(
     let victim = slot(&world, 0);
     assert_eq!(world.carriage(&victim), Some(Data));
     to_ms(&mut world, 1_234);
-    act(&mut world, Action::Cut(victim.clone()));
+    act(&mut world, PortAction::Cut.on(victim.clone()));
     to_ms(&mut world, 2_000);
-    act(&mut world, Action::Mend(victim.clone()));
+    act(&mut world, PortAction::Mend.on(victim.clone()));
     to_ms(&mut world, 5_000);
-    act(&mut world, Action::Remove(function(&victim)));
+    act(&mut world, DeviceAction::Remove.on(function(&victim)));
     to_ms(&mut world, 6_000);
-    act(&mut world, Action::Restore(function(&victim)));
+    act(&mut world, DeviceAction::Restore.on(function(&victim)));
     to_ms(&mut world, 9_000);
     let changes = carriages(&world, &victim);
     let told = [(1_234, Nothing), (2_000 + walk_ms, Data), (5_000, Gone)];
@@ -442,11 +426,11 @@ fn what_a_port_carries_is_not_what_a_story_puts_over_its_face() {
     let victim = slot(&world, 0);
     act(
         &mut world,
-        Action::Set {
-            slot: victim.clone(),
+        PortAction::Set {
             state: Some(platforms::PortState::DOWN),
             phys_state: None,
-        },
+        }
+        .on(victim.clone()),
     );
     to_ms(&mut world, 1_000);
     assert_eq!(world.carriage(&victim), Some(Carriage::Data));
@@ -458,13 +442,7 @@ fn a_link_that_waits_for_the_subnet_manager_or_recovers_carries_nothing() {
     for at in [StickAt::Init, StickAt::Armed, StickAt::Recovery] {
         let mut world = world_of(InfiniBand);
         let victim = slot(&world, 0);
-        act(
-            &mut world,
-            Action::Stick {
-                slot: victim.clone(),
-                at,
-            },
-        );
+        act(&mut world, PortAction::Stick { at }.on(victim.clone()));
         to_ms(&mut world, 10_000);
         assert_eq!(world.carriage(&victim), Some(Carriage::Nothing), "{at:?}");
     }
@@ -493,13 +471,13 @@ fn a_subnet_manager_configures_no_ethernet_port() {
 fn a_port_that_will_stick_in_recovery_walks_up_to_it() {
     let mut world = world_of(InfiniBand);
     let victim = slot(&world, 0);
-    act(&mut world, Action::Cut(victim.clone()));
+    act(&mut world, PortAction::Cut.on(victim.clone()));
     to_ms(&mut world, 5_000);
-    act(&mut world, Action::Mend(victim.clone()));
-    let stick = Action::Stick {
-        slot: victim.clone(),
+    act(&mut world, PortAction::Mend.on(victim.clone()));
+    let stick = PortAction::Stick {
         at: StickAt::Recovery,
-    };
+    }
+    .on(victim.clone());
     act(&mut world, stick);
     let recovering = "ACTIVE/LinkErrorRecovery";
     check(

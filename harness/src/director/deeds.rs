@@ -1,6 +1,6 @@
 //! Doing the story's deeds: to the world, to the files, to the connector, to the monitor.
 
-use fabric::Action;
+use fabric::{Action, DeviceAction, NodeAction, PortAction};
 use platforms::NodeName;
 use scenarios::{
     CallMoment, Deed, FileRef, MonitorDeed, RuleDeed, RuleEffect, RuleLasting, Signal, Step,
@@ -77,12 +77,9 @@ impl<'s> Director<'s> {
             }
             Deed::Reboot { node, plan } => {
                 self.workloads.node_goes(node, &self.fabric)?;
-                let (back, plan) = (self.fabric.now() + plan.takes, plan.clone());
-                let reboot = Action::Reboot {
-                    node: node.clone(),
-                    plan,
-                };
-                self.act(&reboot, step)?;
+                let back = self.fabric.now() + plan.takes;
+                let plan = plan.clone();
+                self.act(&NodeAction::Reboot { plan }.on(node.clone()), step)?;
                 let tick = back.div_ceil(self.story.tick);
                 if let Some(chair) = &mut self.scene(node)?.chair {
                     chair.end_all(Signal::Kill);
@@ -263,10 +260,10 @@ impl<'s> Director<'s> {
                     node: node.clone(),
                     pci: *pci,
                 };
-                self.act(&Action::Remove(function), step)
+                self.act(&DeviceAction::Remove.on(function), step)
             }
             FileRef::Port(slot, below) if below.is_empty() => {
-                self.act(&Action::RemovePort(slot.clone()), step)
+                self.act(&PortAction::RemovePort.on(slot.clone()), step)
             }
             file => {
                 let path = files::path_of(&self.fabric, file);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fabric::{Action, CounterChange, FunctionRef};
+use fabric::{Action, CounterChange, DeviceAction, FunctionRef, NodeAction, PortAction};
 use platforms::{CounterValue, DeviceName, PciAddress, PhysState, PortNumber, PortState, SlotRef};
 use simfs::Errno;
 
@@ -322,35 +322,29 @@ impl Change {
         };
         Some(match &self.kind {
             Kind::ListFails(_) | Kind::Lists | Kind::ReadFails(..) | Kind::Reads(_) => return None,
-            Kind::Unload => Action::DriverUnload(node.clone()),
-            Kind::Load => Action::DriverLoad {
-                node: node.clone(),
+            Kind::Unload => NodeAction::DriverUnload.on(node.clone()),
+            Kind::Load => NodeAction::DriverLoad {
                 names: BTreeMap::new(),
-            },
-            Kind::Remove => Action::Remove(function()?),
-            Kind::Restore => Action::Restore(function()?),
-            Kind::Leave => Action::LeaveNamespace(function()?),
-            Kind::Return => Action::ReturnToNamespace(function()?),
-            Kind::Rename(to) => Action::Rename {
-                function: function()?,
-                to: to.clone(),
-            },
-            Kind::RemovePort => Action::RemovePort(slot()?),
-            Kind::RestorePort => Action::RestorePort(slot()?),
-            Kind::Set(state, phys_state) => Action::Set {
-                slot: slot()?,
+            }
+            .on(node.clone()),
+            Kind::Remove => DeviceAction::Remove.on(function()?),
+            Kind::Restore => DeviceAction::Restore.on(function()?),
+            Kind::Leave => DeviceAction::LeaveNamespace.on(function()?),
+            Kind::Return => DeviceAction::ReturnToNamespace.on(function()?),
+            Kind::Rename(to) => DeviceAction::Rename { to: to.clone() }.on(function()?),
+            Kind::RemovePort => PortAction::RemovePort.on(slot()?),
+            Kind::RestorePort => PortAction::RestorePort.on(slot()?),
+            Kind::Set(state, phys_state) => PortAction::Set {
                 state: *state,
                 phys_state: *phys_state,
-            },
-            Kind::Operstate(text) => Action::Operstate {
-                slot: slot()?,
-                text: text.clone(),
-            },
-            Kind::Counter(name, value) => Action::Counter {
-                slot: slot()?,
+            }
+            .on(slot()?),
+            Kind::Operstate(text) => PortAction::Operstate { text: text.clone() }.on(slot()?),
+            Kind::Counter(name, value) => PortAction::Counter {
                 name: name.clone(),
                 change: CounterChange::Set(value.clone()),
-            },
+            }
+            .on(slot()?),
         })
     }
 

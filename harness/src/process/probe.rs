@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use fabric::Action;
+use fabric::PortAction;
 use platforms::{NodeName, Platform, SlotRef};
 use scenarios::{Arm, ChecksRun, ClusterPlan, Deed, Heal, Place, Step, Story};
 use simfs::SimTime;
@@ -117,7 +117,7 @@ fn story(platform: &Platform) -> Story {
             pci: port.pci,
             port: port.port,
         };
-        Deed::World(Action::Cut(slot))
+        Deed::World(PortAction::Cut.on(slot))
     });
     let step = Step {
         at: SimTime::from_secs(CUT_TICK),

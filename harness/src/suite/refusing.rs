@@ -3,7 +3,7 @@
 //! Nearly nothing: there is nobody to see a fault. Stories of another refusal are told there too,
 //! unless they change the metadata's values, since what the machine lacks is lacking then as well.
 
-use fabric::Action;
+use fabric::{Action, NodeAction};
 use platforms::MetadataFile;
 use scenarios::{Deed, Story, What};
 
@@ -35,10 +35,12 @@ fn changes_metadata(story: &Story) -> bool {
     steps.flat_map(|step| &step.deeds).any(|deed| {
         matches!(
             deed,
-            Deed::World(Action::Metadata {
-                file: MetadataFile::Written(_),
-                ..
-            })
+            Deed::World(Action::Node(
+                _,
+                NodeAction::Metadata {
+                    file: MetadataFile::Written(_)
+                }
+            ))
         )
     })
 }

@@ -1,11 +1,11 @@
 //! Reading what is done to either end of a link.
 
-use fabric::Side;
 use fabric::opa::{LinkDownReason, PortErrorAction};
+use fabric::{Action, PortAction, PortsAction, Side};
 use platforms::yaml::{Node, Value};
 
 use super::{Line, Read};
-use crate::deed::{DeedSaid, PortVerb};
+use crate::deed::DeedSaid;
 use crate::reader::Source;
 
 /// The two ends by name.
@@ -17,7 +17,7 @@ impl Line<'_, '_> {
         let unheard = self
             .fields
             .read("unheard", false, |node| self.source.truth(node))?;
-        self.ports(PortVerb::TakeDown {
+        self.ports(PortAction::TakeDown {
             side: self.side()?,
             reason,
             says: !unheard,
@@ -41,7 +41,7 @@ impl Line<'_, '_> {
         let says = self.fields.read("unheard", [true, true], |node| {
             self.source.choice(node, "end of a link", &words)
         })?;
-        self.ports(PortVerb::BothTakeDown {
+        self.ports(PortAction::BothTakeDown {
             here: (here, says[0]),
             there: (there, says[1]),
         })
@@ -58,12 +58,20 @@ impl Line<'_, '_> {
 
     pub(super) fn let_up(&self) -> Read<DeedSaid> {
         let reason = self.why("no reason that holds a port down", |reason| reason.holds())?;
-        self.ports(PortVerb::LetUp(self.side()?, reason))
+        self.ports(PortAction::LetUp {
+            side: self.side()?,
+            reason,
+        })
     }
 
     pub(super) fn packet_error(&self) -> Read<DeedSaid> {
         let reason = error(self.source, self.need("why")?)?;
-        self.ports(PortVerb::PacketError(self.side()?, reason))
+        let side = self.side()?;
+        self.ports(if reason == LinkDownReason::EXCESSIVE_BUFFER_OVERRUN {
+            PortAction::BufferOverrun { side }
+        } else {
+            PortAction::PacketError { side, reason }
+        })
     }
 
     pub(super) fn error_action(&self) -> Read<DeedSaid> {
@@ -85,13 +93,16 @@ impl Line<'_, '_> {
                 ],
             )?,
         };
-        self.ports(PortVerb::ErrorAction(self.side()?, action))
+        self.ports(PortAction::ErrorAction {
+            side: self.side()?,
+            action,
+        })
     }
 
     pub(super) fn module(&self) -> Read<DeedSaid> {
         let words = [("out", false), ("in", true)];
         let there = self.source.choice(self.need("to")?, "word", &words)?;
-        self.ports(PortVerb::Module {
+        self.ports(PortAction::Module {
             side: self.side()?,
             there,
         })
@@ -100,10 +111,10 @@ impl Line<'_, '_> {
     pub(super) fn partner_power(&self) -> Read<DeedSaid> {
         let words = [("lost", false), ("back", true)];
         let on = self.source.choice(self.need("to")?, "word", &words)?;
-        Ok(DeedSaid::PartnerPower {
-            of: self.context.subjects(self.value)?,
-            on,
-        })
+        Ok(DeedSaid::World(Action::Ports(
+            self.context.subjects(self.value)?,
+            PortsAction::SwitchPower { on },
+        )))
     }
 
     fn side(&self) -> Read<Side> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fabric::{Action, Fabric, FunctionRef, Timing};
+use fabric::{Action, DeviceAction, Fabric, FunctionRef, PortAction, Timing};
 use platforms::{NodeName, PciAddress, Platforms, PortNumber, PortRef, SlotRef};
 use proptest::prelude::*;
 use simfs::SimTime;
@@ -130,7 +130,7 @@ fn without_a_fault_both_survive() {
 
 #[test]
 fn a_cut_is_heard_at_its_own_instant_however_long_the_stride() {
-    let cut = [(10_300, Action::Cut(slot("vm1", 1)))];
+    let cut = [(10_300, PortAction::Cut.on(slot("vm1", 1)))];
     let [job, storage] = check(&cut, 60_000, 60_000);
     // Eight tries of 4.294967296 s from the write that was posted at the instant of the cut.
     assert_eq!(
@@ -150,7 +150,7 @@ fn a_device_that_is_gone_ends_a_job_at_once() {
         node: "vm2".into(),
         pci: slot("vm2", 1).pci,
     };
-    let [job, _] = check(&[(10_300, Action::Remove(function))], 1000, 20_000);
+    let [job, _] = check(&[(10_300, DeviceAction::Remove.on(function))], 1000, 20_000);
     assert_eq!(job.failed_at, Some(SimTime::from_ms(10_300)));
     assert_eq!(job.cause, Some(Cause::DeviceGone));
 }
@@ -159,7 +159,7 @@ fn a_device_that_is_gone_ends_a_job_at_once() {
 fn a_port_that_is_dark_at_the_start_leaves_a_job_without_a_connection() {
     let mut fabric = world();
     fabric
-        .act(&Action::Cut(slot("vm1", 1)))
+        .act(&PortAction::Cut.on(slot("vm1", 1)))
         .expect("it is possible");
     let underway = Underway::start(&plans(), &fabric).expect("they can be begun");
     let job = underway.fared("job").expect("it runs");
@@ -173,7 +173,7 @@ fn a_port_that_is_dark_at_the_start_leaves_a_job_without_a_connection() {
 fn an_interface_whose_port_is_dark_at_the_start_is_fatal_from_then_on() {
     let mut fabric = world();
     fabric
-        .act(&Action::Cut(slot("vm1", 2)))
+        .act(&PortAction::Cut.on(slot("vm1", 2)))
         .expect("it is possible");
     let underway = Underway::start(&plans(), &fabric).expect("they can be begun");
     let fatal = |nic| {
@@ -189,7 +189,7 @@ fn an_interface_is_seen_by_its_own_node_and_by_its_peer() {
     let mut underway = Underway::start(&plans(), &fabric).expect("they can be begun");
     fabric.advance(SimTime::from_secs(10));
     fabric
-        .act(&Action::Cut(slot("vm1", 2)))
+        .act(&PortAction::Cut.on(slot("vm1", 2)))
         .expect("it is possible");
     fabric.advance(SimTime::from_secs(20));
     underway.follow(&fabric);
@@ -216,7 +216,7 @@ fn cut_while_vm1_is_away(dark: &SlotRef) -> (Fabric, Underway) {
         .expect("it is known");
     fabric.advance(SimTime::from_secs(20));
     fabric
-        .act(&Action::Cut(dark.clone()))
+        .act(&PortAction::Cut.on(dark.clone()))
         .expect("it is possible");
     (fabric, underway)
 }
@@ -294,7 +294,7 @@ fn a_job_tries_as_often_as_its_plan_says() {
     let mut underway = Underway::start(&plans, &fabric).expect("they can be begun");
     fabric.advance(SimTime::from_secs(10));
     fabric
-        .act(&Action::Cut(slot("vm1", 1)))
+        .act(&PortAction::Cut.on(slot("vm1", 1)))
         .expect("it is possible");
     fabric.advance(SimTime::from_secs(60));
     underway.follow(&fabric);
@@ -357,7 +357,7 @@ fn two_clients_cut(cuts: [(&str, u64); 2]) -> (Option<SimTime>, Option<Cause>) {
     for (node, second) in cuts {
         fabric.advance(SimTime::from_secs(second));
         for nic in [2, 3] {
-            let cut = Action::Cut(slot(node, nic));
+            let cut = PortAction::Cut.on(slot(node, nic));
             fabric.act(&cut).expect("it is possible");
         }
     }
@@ -442,8 +442,8 @@ proptest! {
         let mut deeds = Vec::new();
         for (at, node, nic, lasts) in faults {
             let slot = slot(NODES[node], nic);
-            deeds.push((at, Action::Cut(slot.clone())));
-            deeds.push((at + lasts, Action::Mend(slot)));
+            deeds.push((at, PortAction::Cut.on(slot.clone())));
+            deeds.push((at + lasts, PortAction::Mend.on(slot)));
         }
         deeds.sort_by_key(|(at, _)| *at);
         // Both end at the same instant, which every stride reaches.
