@@ -15,7 +15,7 @@ use std::{
     sync::Arc,
 };
 
-use fabric::{Action, Fabric, Kmsg};
+use fabric::{Fabric, Kmsg};
 use platforms::{Clock, NodeName};
 use scenarios::{Deed, HangEnd, Place, RuleEffect, Step, Story, What};
 use simfs::{Fs, RuleId, SimTime};
