@@ -16,7 +16,7 @@ use simfs::SimTime;
 
 use crate::{
     Side,
-    opa::{LinkDownReason, PortErrorAction},
+    opa::{ErrorInfo, LinkDownReason, LinkInitReason, PortErrorAction},
 };
 
 /// A PCI function of a node.
@@ -111,6 +111,8 @@ pub enum Action<P = SlotRef, S = Vec<SlotRef>, F = FunctionRef, N = NodeName> {
         running: bool,
         /// Whether its end also takes every InfiniBand port to `INIT` (a standby re-initialises).
         reinitialise: bool,
+        /// Whether one that starts finds what it had written of links that went down.
+        keeps_logs: bool,
     },
 }
 
@@ -178,6 +180,14 @@ pub enum PortAction {
         /// Why its partner does.
         there: (LinkDownReason, bool),
     },
+    /// A message of the other end's arrives: the link is about to go, for this reason, or for none. The
+    /// other end remembers nothing of it.
+    Hear {
+        /// Which end of its link hears it.
+        side: Side,
+        /// What it says.
+        message: LinkDownReason,
+    },
     /// A reason no longer keeps an end down.
     LetUp {
         /// Which end of its link.
@@ -193,6 +203,11 @@ pub enum PortAction {
         /// The error.
         reason: LinkDownReason,
     },
+    /// The error registers of the node's own port hold this; the link bounces as by any other error.
+    ErrorRegisters {
+        /// What they hold.
+        info: ErrorInfo,
+    },
     /// An end's receive buffer overruns: `excessive_buffer_overrun_errors` grows if it is the
     /// node's own port, and the link bounces as by any other error.
     BufferOverrun {
@@ -205,6 +220,13 @@ pub enum PortAction {
         side: Side,
         /// Which errors.
         action: PortErrorAction,
+    },
+    /// The fabric manager leaves an end in Init from now on, for this reason, or no longer.
+    Quarantine {
+        /// Which end of its link.
+        side: Side,
+        /// Why; none ends it.
+        reason: Option<LinkInitReason>,
     },
     /// The module is taken out of an end, or put in again.
     Module {

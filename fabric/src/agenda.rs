@@ -44,7 +44,7 @@ pub(crate) enum Step {
     Booted(NodeName),
     /// The host at the other end of a link is back from its reboot.
     NeighbourBack(SlotRef),
-    /// The subnet manager reads what both ends of a link remember; nobody waits for it.
+    /// The subnet manager comes round to both ends of a link; nobody waits for it.
     Read(SlotRef),
 }
 

@@ -72,6 +72,19 @@ pub enum ActionError {
     /// The module is where it was asked to be.
     #[error("the module of `{0}` is {1} already")]
     ModuleAlready(SlotRef, &'static str),
+    /// The end is off the bus or without power.
+    #[error("nobody answers for that end of `{0}`: it is off")]
+    NoAnswer(SlotRef),
+    /// The end refuses a Set(PortInfo).
+    #[error("`{slot}` refuses to go from {from} to {to}")]
+    Refused {
+        /// The port.
+        slot: SlotRef,
+        /// The state of that end.
+        from: String,
+        /// The state asked for.
+        to: String,
+    },
     /// The port has no network interface.
     #[error("`{0}` has no network interface")]
     NoInterface(SlotRef),

@@ -42,7 +42,7 @@ impl Fabric {
             self.end_trouble(&slot, false);
         }
         self.growing.clear();
-        self.manage(true, false);
+        self.manage(true, false, true);
         for node in &mut self.nodes {
             node.machine.metadata =
                 MetadataFile::Written(node.platform.collect(&node.complete()).into());

@@ -4,8 +4,8 @@
 //! done to it is an [`Action`]; what its kernels show is a [`platforms::Machine`] each. The same
 //! actions at the same times give the same machines, byte for byte.
 //!
-//! Why a link went down is known at both its ends: [`Fabric::end`] tells it of the links of nodes,
-//! and [`opa`] has the codes, their texts, and networks of hosts and switches without machines.
+//! Why a link went down is known at both its ends: [`Fabric::end`] tells it, and [`opa`] has the codes,
+//! records and texts.
 //!
 //! It leaves out what a file is (`platforms` renders machines), when a story acts (`scenarios`) and
 //! what a workload feels. Start at [`Fabric::new`], [`Fabric::act`] and [`Fabric::advance`].
@@ -28,11 +28,13 @@ mod link;
 mod naming;
 mod node;
 pub mod opa;
-mod port_info;
+mod query;
 mod presence;
 mod reasons;
 mod reboot;
+mod set_port_info;
 mod subnet;
+mod sweep;
 mod timing;
 mod virtual_function;
 
@@ -43,6 +45,8 @@ pub use action::{
 pub use both_ends::{EndTruth, Side};
 pub use error::ActionError;
 pub use fabric::{Fabric, PortTruth};
-pub use history::{Carriage, CarriageChange, Edge, KernelLine};
+pub use history::{
+    Carriage, CarriageChange, Edge, KernelLine, LinkStep, PortEvent, PortEventKind,
+};
 pub use kmsg::Kmsg;
 pub use timing::Timing;

@@ -1,7 +1,7 @@
 //! What one end of a link remembers of its going down, and how both ends come to remember it.
 //!
 //! A record is clear until the link goes down; the first reason stays until the subnet manager
-//! clears it by arming the port. It leaves out time, and whether a port can be asked (the network's).
+//! clears it by arming the port. It leaves out time, and whether a port can be asked (the fabric's).
 //! Start at [`fall`].
 
 use super::{offline::OfflineDisabledReason, reason::LinkDownReason};

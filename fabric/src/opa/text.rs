@@ -5,8 +5,8 @@
 //! [`port_record_text`].
 
 use super::{
-    asking::{NO_LID, PortInfo},
     log::LinkDownErrorLog,
+    port_info::{NO_LID, PortInfo},
     reason::LinkDownReason,
     state::Logical,
 };
