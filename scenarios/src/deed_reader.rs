@@ -207,6 +207,7 @@ impl Line<'_, '_> {
                 DeedSaid::World(Action::SubnetManager {
                     running,
                     reinitialise,
+                    keeps_logs: true,
                 })
             }
             "driver" => self.driver()?,

@@ -263,9 +263,11 @@ impl DoingLine<'_> {
             Action::SubnetManager {
                 running,
                 reinitialise,
+                keeps_logs,
             } => vec![Action::SubnetManager {
                 running: *running,
                 reinitialise: *reinitialise,
+                keeps_logs: *keeps_logs,
             }],
         })
     }

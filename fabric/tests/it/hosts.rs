@@ -50,6 +50,7 @@ fn every_platform_at_rest_shows_what_its_links_are() {
             Action::SubnetManager {
                 running: true,
                 reinitialise: false,
+                keeps_logs: true,
             },
         );
         assert_eq!(world.machine(&node()), Some(&rest), "{name}");
@@ -505,6 +506,7 @@ fn without_a_subnet_manager_a_reboot_ends_in_init() {
         Action::SubnetManager {
             running: false,
             reinitialise: false,
+            keeps_logs: true,
         },
     );
     act(
@@ -659,6 +661,7 @@ fn two_nodes_share_the_subnet_manager_and_nothing_else() {
         Action::SubnetManager {
             running: false,
             reinitialise: true,
+            keeps_logs: true,
         },
     );
     assert_eq!(states(&world, &slots[1]), "INIT/LinkUp");
