@@ -12,8 +12,8 @@ use crate::{
     NodeAction, PortAction, PortsAction, Side, StickAt,
     agenda::{Rank, Step},
     device::{Flap, Mask, Traffic},
-    opa::LinkDownReason,
     link::{Cable, Hold},
+    opa::LinkDownReason,
 };
 
 impl Fabric {

@@ -216,7 +216,12 @@ impl BothEnds {
     /// The link broke before it was up. Whether the node's own end only saw it break.
     pub(crate) fn break_training(&mut self, blame: Blame) -> bool {
         let by = self.initiatives(blame);
-        for (end, _) in self.ends.iter_mut().zip(by).filter(|(_, own)| own.is_none()) {
+        for (end, _) in self
+            .ends
+            .iter_mut()
+            .zip(by)
+            .filter(|(_, own)| own.is_none())
+        {
             end.record.broke_in_training();
         }
         by[0].is_none()

@@ -180,7 +180,8 @@ impl Jack {
     /// Notes what both ends of its link show, if that changed.
     pub(crate) fn note(&mut self, now: SimTime) {
         let shown = self.link.shown(now);
-        let same = |last: &LinkStep| (last.logical, last.physical) == (shown.logical, shown.physical);
+        let same =
+            |last: &LinkStep| (last.logical, last.physical) == (shown.logical, shown.physical);
         if !self.walk.last().is_some_and(same) {
             self.walk.push(shown);
         }

@@ -365,7 +365,10 @@ impl Fabric {
         } else {
             (stage == Stage::Active && before < stage).then_some(PortEventKind::PortActive)
         };
-        jack.events.extend(kind.filter(|_| tells).map(|kind| PortEvent { at: now, kind }));
+        jack.events.extend(
+            kind.filter(|_| tells)
+                .map(|kind| PortEvent { at: now, kind }),
+        );
         self.remember(slot, before);
         let jack = self.node_mut(&slot.node).jack_mut(slot.pci, slot.port);
         jack.note(now);

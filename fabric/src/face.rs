@@ -10,8 +10,8 @@ use crate::{
     both_ends::BothEnds,
     history::{Carriage, CarriageChange, Edge, KernelLine},
     link::{Link, Stage},
-    opa::{Logical, Physical},
     node::Node,
+    opa::{Logical, Physical},
 };
 
 /// What `speed` reads without a carrier: `SPEED_UNKNOWN` (`include/uapi/linux/ethtool.h`).

@@ -28,8 +28,8 @@ mod link;
 mod naming;
 mod node;
 pub mod opa;
-mod query;
 mod presence;
+mod query;
 mod reasons;
 mod reboot;
 mod set_port_info;
@@ -45,8 +45,6 @@ pub use action::{
 pub use both_ends::{EndTruth, Side};
 pub use error::ActionError;
 pub use fabric::{Fabric, PortTruth};
-pub use history::{
-    Carriage, CarriageChange, Edge, KernelLine, LinkStep, PortEvent, PortEventKind,
-};
+pub use history::{Carriage, CarriageChange, Edge, KernelLine, LinkStep, PortEvent, PortEventKind};
 pub use kmsg::Kmsg;
 pub use timing::Timing;

@@ -22,15 +22,15 @@ mod record;
 mod state;
 mod text;
 
-pub(crate) use hfi1::state_line;
 pub use hfi1::FirmwareReport;
+pub(crate) use hfi1::state_line;
 pub use init::LinkInitReason;
 pub use log::{LinkDownErrorLog, LogEntry, START_S};
 pub use notice::{Condition, Notice};
 pub use offline::OfflineDisabledReason;
 pub use port_error::{ErrorInfo, PortErrorAction};
-pub use port_info::{PortInfo, Reply, SetPortInfo};
 pub(crate) use port_info::{NO_LID, SUBNET_PREFIX};
+pub use port_info::{PortInfo, Reply, SetPortInfo};
 pub use reason::{Group, LinkDownReason};
 pub use record::{Initiative, Pair, Profile, Record, fall};
 pub use state::{Change, Logical, Physical, change, logical_change, physical_change};

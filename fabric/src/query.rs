@@ -70,7 +70,9 @@ impl Fabric {
             logical: link.logical(side),
             physical: link.physical(side),
             offline: record.offline(),
-            init: init.filter(|_| link.stage.is_up()).unwrap_or(LinkInitReason::NONE),
+            init: init
+                .filter(|_| link.stage.is_up())
+                .unwrap_or(LinkInitReason::NONE),
             configured: is_armed(side),
             neighbour_normal: is_armed(side.other()),
             pair: record.shown(),

@@ -375,7 +375,12 @@ impl Fabric {
             let node = node.clone();
             let slot = SlotRef { node, pci, port };
             self.blame(&slot, Side::Here, LinkDownReason::REBOOT);
-            if self.link(&slot).ends.as_ref().is_some_and(BothEnds::is_hfi1) {
+            if self
+                .link(&slot)
+                .ends
+                .as_ref()
+                .is_some_and(BothEnds::is_hfi1)
+            {
                 self.goes_offline(&slot, LinkDownReason::REBOOT);
             }
         }

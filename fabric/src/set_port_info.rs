@@ -36,7 +36,10 @@ impl Fabric {
         if verdict == Change::Refused {
             let (from, to) = match (request.physical, request.logical) {
                 (Some(to), _) => (physical.to_string(), to.to_string()),
-                (None, to) => (logical.to_string(), to.map_or(String::new(), |to| to.to_string())),
+                (None, to) => (
+                    logical.to_string(),
+                    to.map_or(String::new(), |to| to.to_string()),
+                ),
             };
             if side == Side::Here {
                 self.log(slot, &state_line::refused(&from, &to));

@@ -103,7 +103,10 @@ mod tests {
     fn what_the_firmware_says_is_told_by_its_words() {
         let texts = [
             (FirmwareReport::Unexpected, "Unexpected link down"),
-            (FirmwareReport::HostRequested, "Host requested link to go offline"),
+            (
+                FirmwareReport::HostRequested,
+                "Host requested link to go offline",
+            ),
             (FirmwareReport::Other(0x33), "Unknown reason 0x33"),
         ];
         for (report, text) in texts {

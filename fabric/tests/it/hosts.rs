@@ -427,8 +427,16 @@ fn a_reboot_brings_up_what_is_not_troubled(
             u64::from(keep_counters)
         );
     }
-    let edges: Vec<bool> = world.edges(&other).iter().map(|edge| edge.healthy).collect();
-    assert_eq!(edges, [false, true], "down with its host, and up again with it");
+    let edges: Vec<bool> = world
+        .edges(&other)
+        .iter()
+        .map(|edge| edge.healthy)
+        .collect();
+    assert_eq!(
+        edges,
+        [false, true],
+        "down with its host, and up again with it"
+    );
     let MetadataFile::Written(metadata) = &after.metadata else {
         panic!("the collector wrote its file")
     };

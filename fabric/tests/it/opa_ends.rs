@@ -5,8 +5,7 @@ use fabric::{
     Action, ActionError, DeviceAction, Fabric, LinkStep, NodeAction, PortAction, PortEventKind,
     Side, Timing,
     opa::{
-        Condition, ErrorInfo, LinkDownReason, LinkInitReason, Logical, Physical, Reply,
-        SetPortInfo,
+        Condition, ErrorInfo, LinkDownReason, LinkInitReason, Logical, Physical, Reply, SetPortInfo,
     },
 };
 use platforms::{LinkLayer::InfiniBand, SlotRef};
@@ -79,7 +78,10 @@ fn a_link_that_is_down_finds_no_error() {
     act(&mut world, PortAction::Cut.on(slot.clone()));
     let before = world.end(&slot, Side::Here);
     let side = Side::Here;
-    act(&mut world, PortAction::BufferOverrun { side }.on(slot.clone()));
+    act(
+        &mut world,
+        PortAction::BufferOverrun { side }.on(slot.clone()),
+    );
     assert_eq!(world.end(&slot, Side::Here), before);
 }
 
@@ -87,7 +89,9 @@ fn a_link_that_is_down_finds_no_error() {
 fn a_port_is_configured_from_when_it_is_armed_until_its_link_goes() {
     let (mut world, slot) = first(DOCUMENT);
     let flags = |world: &Fabric| {
-        let info = world.port_info(&slot, Side::There).expect("a switch answers");
+        let info = world
+            .port_info(&slot, Side::There)
+            .expect("a switch answers");
         (info.configured, info.neighbour_normal)
     };
     assert_eq!(flags(&world), (true, true), "it is active");
@@ -108,7 +112,11 @@ fn who_is_not_reached_cannot_be_queried() {
     assert_eq!(queried(&world), [false, false], "nobody asks");
     act(&mut world, manager(true, true));
     act(&mut world, bounce(&slot));
-    assert_eq!(queried(&world), [false, true], "a host is reached through its link");
+    assert_eq!(
+        queried(&world),
+        [false, true],
+        "a host is reached through its link"
+    );
     to_ms(&mut world, 200);
     assert_eq!(queried(&world), [true, true]);
     let (info, log) = world.query(&slot, Side::There).expect("a switch answers");
@@ -116,7 +124,10 @@ fn who_is_not_reached_cannot_be_queried() {
     assert_eq!(Some(log), world.end(&slot, Side::There).map(|end| end.log));
     assert_eq!(log.len(), 1);
     let takes = SimTime::from_secs(9);
-    act(&mut world, PortAction::NeighbourReboot { takes }.on(slot.clone()));
+    act(
+        &mut world,
+        PortAction::NeighbourReboot { takes }.on(slot.clone()),
+    );
     assert_eq!(queried(&world), [false, false]);
 }
 
@@ -184,10 +195,16 @@ fn a_disabled_port_that_is_asked_for_a_test_is_in_test_until_it_is_disabled(
 #[test]
 fn a_port_that_its_switch_disabled_no_request_lets_up() {
     let (mut world, slot) = first(DOCUMENT);
-    act(&mut world, take_down(&slot, Side::There, LinkDownReason::SWITCH_MGMT));
+    act(
+        &mut world,
+        take_down(&slot, Side::There, LinkDownReason::SWITCH_MGMT),
+    );
     let reply = world.set_port_info(&slot, Side::There, &asks(Physical::Polling));
     assert_eq!(reply, Ok(Reply::Answered));
-    assert_eq!(last(&world, &slot).physical, [Physical::Polling, Physical::Disabled]);
+    assert_eq!(
+        last(&world, &slot).physical,
+        [Physical::Polling, Physical::Disabled]
+    );
 }
 
 #[test]
@@ -195,7 +212,11 @@ fn nobody_answers_for_an_end_that_is_off() {
     let (mut world, slot) = first(DOCUMENT);
     let virtual_one = port_one("0000:ff:00.0".parse().expect("an address"));
     let request = asks(Physical::Polling);
-    assert!(world.set_port_info(&virtual_one, Side::Here, &request).is_err());
+    assert!(
+        world
+            .set_port_info(&virtual_one, Side::Here, &request)
+            .is_err()
+    );
     act(&mut world, DeviceAction::Remove.on(function(&slot)));
     let refused = world.set_port_info(&slot, Side::Here, &request);
     assert_eq!(refused, Err(ActionError::NoAnswer(slot)));
@@ -210,7 +231,10 @@ fn what_is_refused_is_named_from_and_to() {
     };
     let refused = world.set_port_info(&slot, Side::There, &request);
     let error = refused.expect_err("Active does not go to Init");
-    assert_eq!(error.to_string(), format!("`{slot}` refuses to go from Active to Init"));
+    assert_eq!(
+        error.to_string(),
+        format!("`{slot}` refuses to go from Active to Init")
+    );
 }
 
 /// The subnet manager finds a link that is armed by hand, and finishes it.
@@ -234,7 +258,11 @@ fn a_link_that_is_armed_by_hand_keeps_its_pairs_and_a_fall_ends_it() {
     };
     assert_eq!(pair(&world), (39, 0), "nobody asked for them to be cleared");
     to_ms(&mut world, 60_000);
-    assert_eq!(last(&world, &slot).logical, [Logical::Armed; 2], "nobody activates");
+    assert_eq!(
+        last(&world, &slot).logical,
+        [Logical::Armed; 2],
+        "nobody activates"
+    );
     act(&mut world, PortAction::Cut.on(slot.clone()));
     assert_eq!(last(&world, &slot).logical, [Logical::Down; 2]);
     act(&mut world, PortAction::Mend.on(slot.clone()));
@@ -304,7 +332,10 @@ fn a_mark_outlasts_the_link_or_not(
     let (mut world, slot) = first(DOCUMENT);
     let side = Side::Here;
     let reason = Some(reason);
-    act(&mut world, PortAction::Quarantine { side, reason }.on(slot.clone()));
+    act(
+        &mut world,
+        PortAction::Quarantine { side, reason }.on(slot.clone()),
+    );
     act(&mut world, bounce(&slot));
     to_ms(&mut world, 1_000);
     act(&mut world, bounce(&slot));
@@ -323,7 +354,9 @@ fn a_notice_is_only_of_a_host_that_came_or_went() {
     act(&mut world, bounce(&slot));
     to_ms(&mut world, 120_000);
     let noticed = world.notices().iter();
-    let noticed: Vec<_> = noticed.map(|notice| (&notice.slot, notice.condition)).collect();
+    let noticed: Vec<_> = noticed
+        .map(|notice| (&notice.slot, notice.condition))
+        .collect();
     let expected = [Condition::Disappearance, Condition::Appearance];
     assert_eq!(noticed, expected.map(|condition| (&slot, condition)));
 }
@@ -338,7 +371,11 @@ fn a_manager_that_starts_notices_what_it_missed() {
     assert_eq!(world.notices(), []);
     act(&mut world, manager(true, true));
     to_ms(&mut world, 61_000);
-    let conditions: Vec<_> = world.notices().iter().map(|notice| notice.condition).collect();
+    let conditions: Vec<_> = world
+        .notices()
+        .iter()
+        .map(|notice| notice.condition)
+        .collect();
     assert_eq!(conditions, [Condition::Disappearance]);
 }
 
@@ -349,7 +386,9 @@ fn a_manager_that_lost_its_logs_writes_again_what_is_still_there() {
     to_ms(&mut world, 20_000);
     let entries = |world: &Fabric| {
         let log = world.end(&slot, Side::There).expect("a link").log;
-        log.printed().map(|entry| entry.at_s - fabric::opa::START_S).collect::<Vec<_>>()
+        log.printed()
+            .map(|entry| entry.at_s - fabric::opa::START_S)
+            .collect::<Vec<_>>()
     };
     assert_eq!(entries(&world), [0]);
     act(&mut world, manager(true, false));
@@ -368,7 +407,11 @@ fn a_manager_that_stops_leaves_training_to_the_ports() {
     act(&mut world, manager(false, true));
     to_ms(&mut world, 5_000);
     let step = last(&world, &slot);
-    assert_eq!(step.logical, [Logical::Init; 2], "trained, and armed by nobody");
+    assert_eq!(
+        step.logical,
+        [Logical::Init; 2],
+        "trained, and armed by nobody"
+    );
 }
 
 #[test]
@@ -401,7 +444,10 @@ fn an_end_that_breaks_its_training_off_does_not_wonder_why(
     act(&mut world, PortAction::Mend.on(slot.clone()));
     to_ms(&mut world, 1_160);
     assert_eq!(states(&world, &slot), (Logical::Down, Physical::Training));
-    act(&mut world, take_down(&slot, side, LinkDownReason::SWITCH_MGMT));
+    act(
+        &mut world,
+        take_down(&slot, side, LinkDownReason::SWITCH_MGMT),
+    );
     let record = world.end(&slot, Side::Here).and_then(|end| end.record);
     assert_eq!(record.expect("on").latest().codes(), latest);
 }
@@ -410,10 +456,7 @@ fn an_end_that_breaks_its_training_off_does_not_wonder_why(
 #[rstest]
 #[case(DOCUMENT, 13)]
 #[case(HFI1, 8)]
-fn of_two_reasons_that_hold_the_one_that_is_left_is_told(
-    #[case] platform: &str,
-    #[case] left: u8,
-) {
+fn of_two_reasons_that_hold_the_one_that_is_left_is_told(#[case] platform: &str, #[case] left: u8) {
     let (mut world, slot) = first(platform);
     let side = Side::Here;
     for reason in [LinkDownReason::SMA_DISABLED, LinkDownReason::POWER_POLICY] {
@@ -431,7 +474,10 @@ fn of_two_reasons_that_hold_the_one_that_is_left_is_told(
 fn a_message_is_heard_by_one_end_and_remembered_by_nobody_else() {
     let (mut world, slot) = first(DOCUMENT);
     let (side, message) = (Side::There, LinkDownReason::POWER_POLICY);
-    act(&mut world, PortAction::Hear { side, message }.on(slot.clone()));
+    act(
+        &mut world,
+        PortAction::Hear { side, message }.on(slot.clone()),
+    );
     let pairs = Side::BOTH.map(|side| {
         let record = world.end(&slot, side).and_then(|end| end.record);
         record.expect("on").shown().codes()
@@ -451,7 +497,10 @@ fn error_registers_are_written_down_by_an_hfi1(#[case] platform: &str, #[case] l
         fm_config: Some(2),
         receive: Some(5),
     };
-    act(&mut world, PortAction::ErrorRegisters { info }.on(slot.clone()));
+    act(
+        &mut world,
+        PortAction::ErrorRegisters { info }.on(slot.clone()),
+    );
     let log = world.kernel_log(&node()).iter();
     let of_registers = log.filter(|line| line.text.contains(": DCC Error: "));
     assert_eq!(of_registers.count(), lines);
@@ -475,7 +524,10 @@ fn a_device_that_failed_is_told_once_for_each_port() {
     let mut world = world_of(InfiniBand);
     let victim = slot(&world, 0);
     let takes = SimTime::from_secs(2);
-    act(&mut world, DeviceAction::PciError { takes }.on(function(&victim)));
+    act(
+        &mut world,
+        DeviceAction::PciError { takes }.on(function(&victim)),
+    );
     to_ms(&mut world, 5_000);
     let events = world.port_events(&victim).iter();
     let events: Vec<_> = events.map(|event| (event.at.as_ms(), event.kind)).collect();

@@ -333,7 +333,9 @@ fn a_host_that_reboots_cannot_be_asked_and_its_partner_knows_why_the_link_went(
     to_ms(&mut world, 20_000);
     act(&mut world, reboot(loses_power));
     let states = |world: &Fabric| {
-        let info = world.port_info(&victim, Side::There).expect("a switch answers");
+        let info = world
+            .port_info(&victim, Side::There)
+            .expect("a switch answers");
         format!("{} {}", info.logical, info.physical)
     };
     for ms in [20_000, 50_000, 79_699] {
@@ -367,7 +369,9 @@ fn the_ports_of_a_host_train_in_the_last_part_of_its_reboot() {
     let mut walk = Vec::new();
     for ms in 59_650..=60_000 {
         to_ms(&mut world, ms);
-        let info = world.port_info(&victim, Side::There).expect("a switch answers");
+        let info = world
+            .port_info(&victim, Side::There)
+            .expect("a switch answers");
         let state = format!("{} {}", info.logical, info.physical);
         if walk.last().is_none_or(|(_, last)| *last != state) {
             walk.push((ms, state));

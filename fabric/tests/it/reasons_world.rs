@@ -146,7 +146,11 @@ impl Look<'_> {
 
     /// What it showed before that.
     pub(crate) fn stood(&self, slot: &SlotRef) -> LinkStep {
-        *self.before.walk(slot).last().expect("a walk has a beginning")
+        *self
+            .before
+            .walk(slot)
+            .last()
+            .expect("a walk has a beginning")
     }
 
     /// Whether its ends were armed meanwhile.
@@ -164,7 +168,10 @@ impl Look<'_> {
             return was == Some(Carriage::Gone)
                 || fresh.iter().any(|change| change.carriage == Carriage::Gone);
         }
-        matches!(self.done, Some(Action::Ports(_, PortsAction::SwitchPower { .. })))
+        matches!(
+            self.done,
+            Some(Action::Ports(_, PortsAction::SwitchPower { .. }))
+        )
     }
 }
 
@@ -202,7 +209,12 @@ pub(crate) fn play(platform: usize, lines: &[Line], mut look: impl FnMut(&Look<'
 
 /// The ends that may say something by an action: an end each, or the node's own of every port.
 pub(crate) fn initiators(world: &Fabric, action: &Action) -> Vec<(SlotRef, Side)> {
-    let own = || slots(world).into_iter().map(|slot| (slot, Side::Here)).collect();
+    let own = || {
+        slots(world)
+            .into_iter()
+            .map(|slot| (slot, Side::Here))
+            .collect()
+    };
     let both = |slot: &SlotRef| Side::BOTH.map(|side| (slot.clone(), side)).to_vec();
     match action {
         Action::Port(slot, action) => match action {

@@ -64,7 +64,9 @@ fn stage(row: &Row) -> Result<Stage, String> {
             node,
             pci: slot.pci,
         };
-        fabric.act(&card.on(like)).map_err(|error| error.to_string())?;
+        fabric
+            .act(&card.on(like))
+            .map_err(|error| error.to_string())?;
         slot.pci = at;
     }
     Ok(Stage {
