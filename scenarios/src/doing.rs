@@ -165,17 +165,9 @@ impl DoingLine<'_> {
             }
             VerbSpec::Reboot(reboot) => {
                 let plan = self.plan(reboot)?;
-                self.each_node(|node| {
-                    let plan = plan.clone();
-                    Deed::Reboot {
-                        node: node.clone(),
-                        takes: reboot.takes,
-                        action: if reboot.announced {
-                            NodeAction::Reboot { plan }.on(node)
-                        } else {
-                            NodeAction::PowerLoss { plan }.on(node)
-                        },
-                    }
+                self.each_node(|node| Deed::Reboot {
+                    node,
+                    plan: plan.clone(),
                 })?
             }
             VerbSpec::Metadata(said) => {
@@ -272,9 +264,11 @@ impl DoingLine<'_> {
             Action::SubnetManager {
                 running,
                 reinitialise,
+                keeps_logs,
             } => vec![Action::SubnetManager {
                 running: *running,
                 reinitialise: *reinitialise,
+                keeps_logs: *keeps_logs,
             }],
         })
     }

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use fabric::Side;
-use fabric::ends::LinkDownReason;
+use fabric::opa::LinkDownReason;
 use mpib::Rail;
 use platforms::yaml::{Node, Place, Value};
 use platforms::{DeviceName, LinkLayer, PciAddress, PhysState, PortState, Rate};

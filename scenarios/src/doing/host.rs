@@ -26,6 +26,8 @@ impl Doing<'_> {
                 .collect()
         };
         Ok(RebootPlan {
+            takes: said.takes,
+            loses_power: !said.announced,
             mend: slots(&said.mend),
             remove: functions(&said.remove),
             restore: functions(&said.restore),

@@ -1,6 +1,6 @@
 //! Expectations about the world and its workloads: what links remember, and what became of loads.
 
-use fabric::ends::{LinkDownReason, OfflineDisabledReason, Pair};
+use fabric::opa::{LinkDownReason, OfflineDisabledReason, Pair};
 use platforms::yaml::{Node, Place, Value};
 use serde_json::json;
 use workloads::{Cause, WorkloadOutcome};

@@ -1,6 +1,6 @@
 //! Verbs about both ends of a link, the switches and the subnet manager.
 
-use fabric::ends::{LinkDownReason, PortErrorAction};
+use fabric::opa::{LinkDownReason, PortErrorAction};
 use fabric::{Action, PortAction, PortsAction};
 use platforms::yaml::{Node, Value};
 
@@ -38,6 +38,7 @@ pub(crate) const LINKS: &[&dyn Row<VerbSpec>] = &[
             Ok(VerbSpec::World(Action::SubnetManager {
                 running,
                 reinitialise,
+                keeps_logs: true,
             }))
         },
     ),

@@ -1,7 +1,7 @@
 //! A port's logical and physical state, and what a Set(PortInfo) may ask of them.
 //!
 //! The tables are hfi1's (`mad.c`, `logical_transition_allowed` and `physical_transition_allowed`).
-//! It leaves out what a change does to the link (the network's). Start at [`Logical`] and
+//! It leaves out what a change does to the link (the fabric's). Start at [`Logical`] and
 //! [`Physical`].
 
 use std::fmt;

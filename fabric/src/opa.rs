@@ -1,4 +1,5 @@
-//! Both ends of a link: why it went down, as either end knows it.
+//! Omni-Path's codes, records and texts: why a link went down, as either end and the subnet manager
+//! know it.
 //!
 //! A port that takes its link down remembers why (LinkDownReason) and may tell its neighbour, which
 //! remembers what it heard (NeighborLinkDownReason). The subnet manager clears both when it arms the
@@ -6,43 +7,30 @@
 //! Cornelis, and of the Omni-Path header `include/rdma/opa_port_info.h`; where the document and the
 //! driver `hfi1` part, a [`Profile`] says which is played.
 //!
-//! It leaves out what a kernel shows of a port (`platforms` has the drivers) and what a workload
-//! feels. Start at [`LinkDownReason`], then [`Record`] for one end and
-//! [`fall`] for both; [`Network`] has links with their ends, a subnet manager, and time.
+//! It leaves out time and links (the fabric's) and what a kernel shows of a port (`platforms` has the
+//! drivers). Start at [`LinkDownReason`], then [`Record`] for one end and [`fall`] for both.
 
-mod asking;
-mod deed;
-mod doing;
-mod falling;
+mod hfi1;
 mod init;
-mod kernel;
-mod layout;
-mod line;
 mod log;
-mod manager;
-mod network;
 mod notice;
 mod offline;
 mod port_error;
+mod port_info;
 mod reason;
 mod record;
-mod setting;
 mod state;
 mod text;
 
-pub use asking::PortInfo;
-pub(crate) use asking::{NO_LID, SUBNET_PREFIX};
-pub use deed::{Deed, DeedError, Reply, SetPortInfo};
+pub use hfi1::FirmwareReport;
+pub(crate) use hfi1::state_line;
 pub use init::LinkInitReason;
-pub use kernel::{FirmwareReport, KernelEvent, KernelEventKind};
-pub use layout::{EndRef, Layout, NodeKind, Socket};
-pub use line::Step;
-pub use log::{LinkDownErrorLog, LogEntry};
-pub use manager::START_S;
-pub use network::Network;
+pub use log::{LinkDownErrorLog, LogEntry, START_S};
 pub use notice::{Condition, Notice};
 pub use offline::OfflineDisabledReason;
 pub use port_error::{ErrorInfo, PortErrorAction};
+pub(crate) use port_info::{NO_LID, SUBNET_PREFIX};
+pub use port_info::{PortInfo, Reply, SetPortInfo};
 pub use reason::{Group, LinkDownReason};
 pub use record::{Initiative, Pair, Profile, Record, fall};
 pub use state::{Change, Logical, Physical, change, logical_change, physical_change};

@@ -1,39 +1,11 @@
-//! What a host's kernel tells of its ports: events to its users, and lines in its log.
+//! What an hfi1's driver writes to the kernel's log about a link (`chip.c`).
 //!
-//! The lines are hfi1's (`chip.c`); a host that behaves by the document has none. It leaves out when
-//! they are written (`network.rs`, `doing.rs`). Start at [`KernelEvent`].
+//! A port that behaves by the document writes nothing. It leaves out when the lines are written (the
+//! fabric's). Start at [`FirmwareReport`].
 
 use std::fmt;
 
-use simfs::SimTime;
-
-use super::{layout::EndRef, reason::LinkDownReason};
-
-/// Something that the kernel tells the users of a port.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct KernelEvent {
-    /// When.
-    pub at: SimTime,
-    /// The port.
-    pub end: EndRef,
-    /// What.
-    pub kind: KernelEventKind,
-}
-
-/// What a kernel tells (`include/rdma/ib_verbs.h`, `ib_event_type`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum KernelEventKind {
-    /// `IB_EVENT_PORT_ERR`: the link went down.
-    PortErr,
-    /// `IB_EVENT_PORT_ACTIVE`: the subnet manager has activated the port.
-    PortActive,
-    /// `IB_EVENT_DEVICE_FATAL`: the device failed.
-    DeviceFatal,
-    /// The device is gone.
-    DeviceGone,
-    /// It is there again.
-    DeviceBack,
-}
+use super::reason::LinkDownReason;
 
 /// What an hfi1's firmware (the 8051) says of a link that went down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,18 +37,14 @@ impl fmt::Display for FirmwareReport {
     }
 }
 
-/// Lines of hfi1 about a link's state.
-pub(super) mod state_line {
-    use crate::ends::{FirmwareReport, LinkDownReason, Logical};
+/// Lines about a link's state.
+pub(crate) mod state_line {
+    use super::super::{ErrorInfo, FirmwareReport, LinkDownReason, Logical};
 
     /// The firmware lost the link.
     pub(crate) const LINK_DOWN: &str = "8051: Link down";
     /// An error that PortErrorAction names takes the link down.
     pub(crate) const BOUNCE: &str = "PortErrorAction bounce";
-    /// A module was taken out.
-    pub(crate) const MODULE_REMOVED: &str = "QSFP module removed";
-    /// A module was put in.
-    pub(crate) const MODULE_INSERTED: &str = "QSFP module inserted";
     /// The module would draw too much.
     pub(crate) const POWER: &str = "Port disabled due to system power restrictions";
 
@@ -93,9 +61,25 @@ pub(super) mod state_line {
         lines
     }
 
+    /// A module was put in, or taken out.
+    pub(crate) fn module(there: bool) -> &'static str {
+        if there {
+            "QSFP module inserted"
+        } else {
+            "QSFP module removed"
+        }
+    }
+
+    /// The errors in both registers, of flits first.
+    pub(crate) fn errors(info: ErrorInfo) -> impl Iterator<Item = String> {
+        let flit = info.fm_config.map(|number| error("fmconfig", number, 17));
+        let packet = info.receive.map(|number| error("PortRcv", number, 1));
+        flit.into_iter().chain(packet)
+    }
+
     /// An error in a register; what the driver says of each is not kept here, so the reason's own
     /// text stands for it, and the number for an error without one.
-    pub(crate) fn error(register: &str, info: u8, first: u8) -> String {
+    fn error(register: &str, info: u8, first: u8) -> String {
         let reason = info.checked_add(first).and_then(LinkDownReason::by_code);
         let text = reason.map_or_else(
             || format!("reserved{info}"),
@@ -113,7 +97,22 @@ pub(super) mod state_line {
 #[cfg(test)]
 mod tests {
     use super::{FirmwareReport, state_line::went_down};
-    use crate::ends::{LinkDownReason, Logical};
+    use crate::opa::{LinkDownReason, Logical};
+
+    #[test]
+    fn what_the_firmware_says_is_told_by_its_words() {
+        let texts = [
+            (FirmwareReport::Unexpected, "Unexpected link down"),
+            (
+                FirmwareReport::HostRequested,
+                "Host requested link to go offline",
+            ),
+            (FirmwareReport::Other(0x33), "Unknown reason 0x33"),
+        ];
+        for (report, text) in texts {
+            assert_eq!(report.to_string(), format!("Link down reason: {text}"));
+        }
+    }
 
     #[test]
     fn a_link_lost_by_its_neighbour_is_three_lines() {

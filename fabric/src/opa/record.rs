@@ -1,7 +1,7 @@
 //! What one end of a link remembers of its going down, and how both ends come to remember it.
 //!
 //! A record is clear until the link goes down; the first reason stays until the subnet manager
-//! clears it by arming the port. It leaves out time, and whether a port can be asked (the network's).
+//! clears it by arming the port. It leaves out time, and whether a port can be asked (the fabric's).
 //! Start at [`fall`].
 
 use super::{offline::OfflineDisabledReason, reason::LinkDownReason};
@@ -73,18 +73,12 @@ pub struct Initiative {
 
 impl Initiative {
     /// It goes for this reason, and says so if it can: reasons that are never a neighbour's are not
-    /// sent. An end that will never be up again (49, 50, 51, 54) has nothing to remember but that
-    /// the link went; why is in its [`OfflineDisabledReason`].
+    /// sent.
     #[must_use]
     pub fn of(reason: LinkDownReason, can_say_so: bool) -> Self {
-        let never = reason.is_some() && !reason.may_be_neighbours();
         Self {
-            local: if never {
-                LinkDownReason::NEIGHBOR_UNKNOWN
-            } else {
-                reason
-            },
-            message: Some(reason).filter(|_| can_say_so && !never),
+            local: reason,
+            message: Some(reason).filter(|reason| can_say_so && reason.may_be_neighbours()),
         }
     }
 
@@ -110,13 +104,14 @@ pub struct Record {
 impl Record {
     /// What a port does when it takes its link down for this reason. An hfi1 that goes offline or is
     /// disabled has no reason for it, and sends a message without one (`chip.c`,
-    /// `set_link_down_reason` is not called).
+    /// `set_link_down_reason` is not called). For a reason that no neighbour is told it does nothing:
+    /// it sees its link go, and its [`OfflineDisabledReason`] says why.
     #[must_use]
-    pub fn initiative(&self, reason: LinkDownReason, can_say_so: bool) -> Initiative {
-        if self.profile == Profile::Hfi1 && reason.holds() {
-            Initiative::saying(LinkDownReason::NONE)
-        } else {
-            Initiative::of(reason, can_say_so)
+    pub fn initiative(&self, reason: LinkDownReason, can_say_so: bool) -> Option<Initiative> {
+        match self.profile {
+            Profile::Hfi1 if !reason.may_be_neighbours() => None,
+            Profile::Hfi1 if reason.holds() => Some(Initiative::saying(LinkDownReason::NONE)),
+            Profile::Spec | Profile::Hfi1 => Some(Initiative::of(reason, can_say_so)),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What the fabric tools print, character by character, written from their format strings.
 
-use fabric::ends::{
-    EndRef, LinkDownErrorLog, LinkDownReason, LinkInitReason, Logical, OfflineDisabledReason, Pair,
+use fabric::opa::{
+    LinkDownErrorLog, LinkDownReason, LinkInitReason, Logical, OfflineDisabledReason, Pair,
     Physical, PortErrorAction, PortInfo, log_text, port_info_text, port_record_text, state_text,
 };
 
@@ -105,32 +105,6 @@ fn a_host_reads_its_own_port_without_a_log() {
         "",
     ];
     assert_eq!(port_info_text(&info), expected.join("\n"));
-}
-
-#[test]
-fn a_network_answers_with_the_same_text() {
-    use fabric::{
-        Timing,
-        ends::{Deed, Layout, Network, Profile},
-    };
-    let layout = Layout::host_and_switch();
-    let mut network =
-        Network::new(&layout, Profile::Spec, Timing::default()).expect("a good layout");
-    let (a, b) = (EndRef::new("a", 1), EndRef::new("b", 1));
-    network.act(&Deed::Bounce(a.clone())).expect("possible");
-    let own = network.local(&a).expect("there").expect("on");
-    let told = port_info_text(&own);
-    let state = "LocalPort:     1                 PortState:        Down (FM Bounce)\n";
-    assert!(told.contains(state), "{told}");
-    let (info, log) = network.query(&b).expect("there").expect("reachable");
-    let told = port_record_text(&info, &log);
-    let reasons =
-        "LinkDownReason: None    NeighborLinkDownReason: FM Bounce\nLinkDownErrorLog: None\n";
-    assert!(told.ends_with(reasons), "{told}");
-    assert!(
-        told.starts_with("PortLID:       0x00000002        PortNum:   0x01 ( 1)\n"),
-        "{told}"
-    );
 }
 
 #[test]

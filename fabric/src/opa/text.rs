@@ -5,8 +5,8 @@
 //! [`port_record_text`].
 
 use super::{
-    asking::{NO_LID, PortInfo},
     log::LinkDownErrorLog,
+    port_info::{NO_LID, PortInfo},
     reason::LinkDownReason,
     state::Logical,
 };
@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn times_are_months_and_days_of_half_a_day_s_clock_in_utc() {
         check(0, "January 01, 12:00:00 AM");
-        check(crate::ends::START_S, "March 01, 12:00:00 AM");
+        check(crate::opa::START_S, "March 01, 12:00:00 AM");
         // 2025-03-02T09:15:00Z.
         check(1_740_906_900, "March 02, 09:15:00 AM");
         // 2024-02-29T12:00:59Z, a leap day.

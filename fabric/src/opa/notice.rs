@@ -3,13 +3,10 @@
 //! It leaves out the frame that every message of it has (time, manager, node). Start at
 //! [`Notice::detail`].
 
+use platforms::SlotRef;
 use simfs::SimTime;
 
-use super::{
-    layout::{EndRef, NodeKind},
-    reason::LinkDownReason,
-    record::Pair,
-};
+use super::{reason::LinkDownReason, record::Pair};
 
 /// What the fabric manager noticed (`cs_csm_log.c`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,10 +33,8 @@ impl Condition {
 pub struct Notice {
     /// When.
     pub at: SimTime,
-    /// The port by which the node came or went.
-    pub end: EndRef,
-    /// What the node is.
-    pub kind: NodeKind,
+    /// The port by which the node came or went; the node is a host.
+    pub slot: SlotRef,
     /// What happened.
     pub condition: Condition,
     /// What that port showed; nothing if it could not be asked.
@@ -49,19 +44,15 @@ pub struct Notice {
 }
 
 impl Notice {
-    /// The details of the message (`sm_topology.c`): what the node is; the port's own reason, else
-    /// what it heard; then what the port at the other end has of the same going down, unless that
+    /// The details of the message (`sm_topology.c`): that the node is a host; the port's own reason,
+    /// else what it heard; then what the port at the other end has of the same going down, unless that
     /// says nothing new: no reason, the same one, or that the neighbour is unknown.
     ///
     /// A port without any reason is not mentioned.
     #[must_use]
     pub fn detail(&self) -> String {
-        let kind = match self.kind {
-            NodeKind::Host => "hfi",
-            NodeKind::Switch => "sw",
-        };
         let local = self.local.told();
-        let mut text = format!("NodeType: {kind} ");
+        let mut text = "NodeType: hfi ".to_owned();
         if local.is_some() {
             text += &told(self.local);
         }
@@ -100,8 +91,11 @@ mod tests {
         };
         let notice = Notice {
             at: SimTime::ZERO,
-            end: EndRef::new("a", 1),
-            kind: NodeKind::Host,
+            slot: SlotRef {
+                node: "n".into(),
+                pci: "0000:18:00.0".parse().expect("an address"),
+                port: platforms::PortNumber(1),
+            },
             condition: Condition::Disappearance,
             local: pair(local),
             linked: linked.map(pair),

@@ -1,10 +1,14 @@
 //! The last eight times that a subnet manager found reasons on a port.
 //!
 //! The log is the manager's, not the port's: it is written in a sweep, from what the port shows
-//! then. A time of 0 means an empty entry. It leaves out when sweeps happen (`manager.rs`) and what
+//! then. A time of 0 means an empty entry. It leaves out when sweeps happen (the fabric's) and what
 //! the log looks like in print (`text.rs`). Start at [`LinkDownErrorLog`].
 
 use super::record::Pair;
+
+/// The world's clock at its start, 2025-03-01T00:00:00Z, in seconds since 1970. Later than 0, for a
+/// time of 0 means an empty entry of a log.
+pub const START_S: u64 = 1_740_787_200;
 
 /// An entry: what a port showed when a sweep began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
