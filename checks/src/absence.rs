@@ -8,9 +8,10 @@ use std::collections::BTreeSet;
 use proto::Check;
 
 use crate::config::{Config, NameVerdict};
-use crate::memory::{Memory, Slot, SlotKey, Subject};
+use crate::debt::Subject;
+use crate::memory::{Memory, Slot};
 use crate::message;
-use crate::name::LinkLayer;
+use crate::name::{LinkLayer, SlotKey};
 use crate::recognise::{Surroundings, ports_of};
 use crate::sample::{PortSample, Presence, Samples};
 use crate::scope::Reason;

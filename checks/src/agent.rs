@@ -31,11 +31,12 @@ use crate::eyes::{Eyes, Learnt};
 use crate::figures::Figures;
 use crate::flags::Settings;
 use crate::hands::{Clocks, Hands, ReadError};
-use crate::judge::{self, Saying};
+use crate::judge;
 use crate::memory::{Effect, Memory};
 use crate::message;
 use crate::note::{Level, Note};
 use crate::sample::Samples;
+use crate::saying::Saying;
 use crate::schedule::{Due, Schedule};
 use crate::sight::{Anchor, Seen, SeenScope, Sight, Unread};
 use crate::state_file;
@@ -92,7 +93,7 @@ impl Agent {
         start: Start<'_>,
         species: crate::zoo::Species,
     ) -> Result<(Agent, Vec<Note>), Refusal> {
-        Agent::start_with(start, Hooks::of(species))
+        Agent::start_with(start, Hooks::of(species.wrong()))
     }
 
     /// The pause between two polls.

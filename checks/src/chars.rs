@@ -15,8 +15,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::memory::{SlotKey, Subject, is_false};
-use crate::name::{DeviceName, PortNumber};
+use crate::debt::Subject;
+use crate::members::is_false;
+use crate::name::{DeviceName, PortNumber, SlotKey};
 
 /// A kind of character device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -11,7 +11,7 @@ mod interfaces;
 mod ports;
 mod standing;
 
-pub(crate) use counting::{CounterPlan, Shapes, Target};
+pub(crate) use counting::Shapes;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -21,36 +21,16 @@ use std::sync::Arc;
 use self::identity::disown;
 use crate::chars;
 use crate::config::Config;
+use crate::counters::plan::CounterPlan;
 use crate::flags::Paths;
 use crate::hands::{Answer, Hands, ReadError, Request};
-use crate::memory::{Memory, SlotKey};
+use crate::memory::Memory;
 use crate::metadata::Metadata;
-use crate::name::{DeviceName, LinkLayer, PciFunction, PortNumber};
-use crate::route::default_route_interface;
+use crate::name::{DeviceName, LinkLayer, PciFunction, PortNumber, SlotKey};
+use crate::route::Route;
 use crate::schedule::Schedule;
 use crate::sight::{Anchor, Blind, Cause, Facts, Sight};
 use crate::zoo::Hooks;
-
-/// What is known of the host's default route.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Route {
-    /// The table cannot be read; asked again.
-    Unread(ReadError),
-    /// There is none.
-    Absent,
-    /// It leaves by that interface.
-    Interface(String),
-}
-
-impl Route {
-    pub(crate) fn read(bytes: Result<&[u8], ReadError>) -> Route {
-        match bytes.map(default_route_interface) {
-            Ok(Some(interface)) => Route::Interface(interface),
-            Ok(None) | Err(ReadError::ENOENT) => Route::Absent,
-            Err(error) => Route::Unread(error),
-        }
-    }
-}
 
 /// The requests of a steady poll, and what they were made for.
 #[derive(Debug, Clone, Default)]

@@ -8,49 +8,18 @@ pub(crate) mod port;
 
 use std::collections::BTreeSet;
 
-use proto::Check;
-
 use crate::absence::{self, Measure};
-use crate::memory::{CardFault, Effect, Judged, Memory, Port, Slot, SlotKey, Subject};
+use crate::debt::Subject;
+use crate::memory::{CardFault, Effect, Judged, Memory, Port, Slot};
 use crate::message;
-use crate::name::{Card, DeviceName, LinkLayer, PortNumber};
+use crate::name::{Card, DeviceName, LinkLayer, PortNumber, SlotKey};
 use crate::peers::{Peers, Standing};
 use crate::reading::Severity;
 use crate::recognise::{self, ports_of};
 use crate::sample::{DeviceSample, Presence, Samples};
+use crate::saying::Saying;
 use crate::sight::{Anchor, Blind, Cause, Sight};
 use crate::zoo::Hooks;
-
-/// One event to be, and what its acceptance changes.
-#[derive(Debug, Clone)]
-pub(crate) struct Saying {
-    pub(crate) check: Check,
-    /// `None` for a healthy event.
-    pub(crate) severity: Option<Severity>,
-    pub(crate) message: String,
-    pub(crate) subject: Subject,
-    pub(crate) effect: Effect,
-}
-
-impl Saying {
-    /// Where it stands in its batch: clearings of old names first, then device by device, each
-    /// before its ports, then cards.
-    fn order(&self) -> (u8, &str, Option<PortNumber>) {
-        let class = if matches!(self.effect, Effect::Paid(_)) {
-            0
-        } else {
-            2
-        };
-        match &self.subject {
-            Subject::Device(name) => (class, name.as_str(), None),
-            Subject::Port(name, number) | Subject::Counter(name, number, _) => {
-                (class, name.as_str(), Some(*number))
-            }
-            Subject::Char(_, name, port) => (class, name.as_str(), *port),
-            Subject::Card(card) => (class + 1, card.as_str(), None),
-        }
-    }
-}
 
 /// Judges a poll; readings are kept in the memory, what is said is not.
 pub(crate) fn judge(

@@ -21,6 +21,7 @@ pub mod scope;
 pub mod zoo;
 
 mod absence;
+mod debt;
 mod eyes;
 mod judge;
 mod members;
@@ -28,6 +29,7 @@ mod memory;
 mod peers;
 mod recognise;
 mod sample;
+mod saying;
 mod schedule;
 mod sight;
 mod state_file;

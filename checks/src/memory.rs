@@ -10,18 +10,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use proto::Check;
 use serde::{Deserialize, Serialize};
 
-use crate::chars::{CharKind, CharMemory, Node};
+use crate::chars::{CharMemory, Node};
 use crate::counters::{CounterId, CounterMemory};
-use crate::name::{Card, DeviceName, LinkLayer, PciFunction, PortNumber, Role, check_name};
+use crate::debt::{Debt, Reboot, Subject};
+use crate::members::is_false;
+use crate::name::{Card, DeviceName, LinkLayer, PciFunction, PortNumber, Role, SlotKey};
 use crate::reading::{Reading, Severity};
 use crate::sight::{Seen, SeenPort};
-
-/// What a fault follows: the PCI function, or the name where no function could be read.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum SlotKey {
-    Function(PciFunction),
-    Name(DeviceName),
-}
 
 /// How far the first judgement of a port has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -159,36 +154,6 @@ pub(crate) struct CardMemory {
     pub(crate) fault: Option<CardFault>,
     /// Not seen since the host was rebooted.
     pub(crate) stale: bool,
-}
-
-/// Whom an event is about.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Subject {
-    Device(DeviceName),
-    Port(DeviceName, PortNumber),
-    Card(Card),
-    Counter(DeviceName, PortNumber, CounterId),
-    Char(CharKind, DeviceName, Option<PortNumber>),
-}
-
-/// A fault that no longer stands under its name and has not been cleared yet.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) struct Debt {
-    #[serde(with = "check_name")]
-    pub(crate) check: Check,
-    pub(crate) subject: Subject,
-    pub(crate) message: String,
-}
-
-/// A reboot whose absent faults are not settled yet.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Reboot {
-    /// Monitored devices that the old state knew.
-    pub(crate) known: usize,
-    /// Boot time of the first poll that was judged.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) since_ns: Option<u64>,
 }
 
 /// Everything remembered of a node.
@@ -459,12 +424,4 @@ impl Memory {
         }
         lasting
     }
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde hands a reference to the member"
-)]
-pub(crate) fn is_false(value: &bool) -> bool {
-    !*value
 }

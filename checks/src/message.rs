@@ -8,11 +8,11 @@ use proto::{Entity, HealthEvent, RecommendedAction};
 use crate::chars::CharKind;
 use crate::counters::count::Breach;
 use crate::counters::{CounterId, Watched};
+use crate::debt::Subject;
 use crate::flags::Settings;
-use crate::judge::Saying;
-use crate::memory::Subject;
 use crate::name::{Card, DeviceName, LinkLayer, PortNumber, Role};
 use crate::reading::{Reading, Severity};
+use crate::saying::Saying;
 
 /// The agent's name on the wire.
 pub const AGENT: &str = "nic-health-monitor";

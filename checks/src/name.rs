@@ -147,6 +147,13 @@ impl fmt::Display for PciFunction {
     }
 }
 
+/// What a fault follows: the PCI function, or the name where no function could be read.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum SlotKey {
+    Function(PciFunction),
+    Name(DeviceName),
+}
+
 /// A physical card: a PCI address without its function, such as `0000:47:00`, or the device's name
 /// where no address could be read.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

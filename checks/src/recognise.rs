@@ -5,8 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::memory::{CardMemory, Judged, Memory, Port, Slot, SlotKey, Subject};
-use crate::name::{Card, DeviceName, LinkLayer, PortNumber, Role};
+use crate::debt::Subject;
+use crate::memory::{CardMemory, Judged, Memory, Port, Slot};
+use crate::name::{Card, DeviceName, LinkLayer, PortNumber, Role, SlotKey};
 use crate::sample::{DeviceSample, PortSample, Presence, Samples};
 use crate::scope::Reason;
 use crate::sight::{Blind, Seen, SeenPort, SeenPorts, SeenScope, Sight};

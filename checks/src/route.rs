@@ -2,6 +2,29 @@
 //!
 //! Source of the format: Linux `fib_route_seq_show`. IPv4 only, as in `lsd 4.2.2`.
 
+use crate::hands::ReadError;
+
+/// What is known of the host's default route.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Route {
+    /// The table cannot be read; asked again.
+    Unread(ReadError),
+    /// There is none.
+    Absent,
+    /// It leaves by that interface.
+    Interface(String),
+}
+
+impl Route {
+    pub(crate) fn read(bytes: Result<&[u8], ReadError>) -> Route {
+        match bytes.map(default_route_interface) {
+            Ok(Some(interface)) => Route::Interface(interface),
+            Ok(None) | Err(ReadError::ENOENT) => Route::Absent,
+            Err(error) => Route::Unread(error),
+        }
+    }
+}
+
 /// The interface of the first default route, or `None`.
 #[must_use]
 pub fn default_route_interface(text: &[u8]) -> Option<String> {

@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::memory::{Memory, Port, SlotKey};
-use crate::name::{DeviceName, PortNumber};
+use crate::memory::{Memory, Port};
+use crate::name::{DeviceName, PortNumber, SlotKey};
 use crate::reading::Reading;
 use crate::scope::Reason;
 use crate::sight::Cause;

@@ -7,11 +7,10 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::chars::read::SeenChars;
-use crate::eyes::CounterPlan;
+use crate::chars::{CharKind, Node};
+use crate::counters::plan::CounterPlan;
 use crate::hands::{Clocks, ReadError};
-use crate::memory::SlotKey;
-use crate::name::{DeviceName, LinkLayer, PciFunction, PortNumber, Role};
+use crate::name::{DeviceName, LinkLayer, PciFunction, PortNumber, Role, SlotKey};
 use crate::note::Note;
 use crate::reading::Reading;
 use crate::schedule::Due;
@@ -111,6 +110,14 @@ pub(crate) enum Unread {
 pub(crate) struct SeenCounts {
     pub(crate) plan: Arc<CounterPlan>,
     pub(crate) values: Vec<Result<u64, Unread>>,
+}
+
+/// The character devices of a poll.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SeenChars {
+    pub(crate) here: BTreeSet<(DeviceName, Node)>,
+    /// Kinds of which not everything could be read.
+    pub(crate) blind: BTreeSet<CharKind>,
 }
 
 /// The class folder.

@@ -16,10 +16,11 @@ use crate::counters::file::{
     self as counters, CountersEntry, FlagEntry, SharedKeys, SnapshotEntry,
 };
 use crate::counters::texts::Texts;
+use crate::debt::{Debt, Reboot};
 use crate::eyes::slot_key;
 use crate::hands::ReadError;
-use crate::members::Members;
-use crate::memory::{CardFault, CardMemory, Debt, Judged, Memory, Port, Reboot, Slot, is_false};
+use crate::members::{Members, is_false, is_zero};
+use crate::memory::{CardFault, CardMemory, Judged, Memory, Port, Slot};
 use crate::name::{Card, DeviceName, LinkLayer, PciFunction, PortNumber, Role};
 use crate::note::{Level, Note};
 use crate::reading::{PhysState, PortState, Reading, Severity, severity};
@@ -147,14 +148,6 @@ struct OurCardEntry {
     fault: Option<CardFault>,
     #[serde(default, skip_serializing_if = "is_false")]
     stale: bool,
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde hands a reference to the member"
-)]
-fn is_zero(value: &u32) -> bool {
-    *value == 0
 }
 
 /// Reads a saved memory; `None` when there is none to start from, with a note that says why.

@@ -1,6 +1,6 @@
 //! Doing the story's deeds: to the world, to the files, to the connector, to the monitor.
 
-use fabric::{Action, DeviceAction, PortAction};
+use fabric::{Action, DeviceAction, NodeAction, PortAction};
 use platforms::NodeName;
 use scenarios::{
     CallMoment, Deed, FileRef, MonitorDeed, RuleDeed, RuleEffect, RuleLasting, Signal, Step,
@@ -75,19 +75,17 @@ impl<'s> Director<'s> {
                     cause: Box::new(cause),
                 })
             }
-            Deed::Reboot {
-                node,
-                takes,
-                action,
-            } => {
+            Deed::Reboot { node, plan } => {
                 self.workloads.node_goes(node, &self.fabric);
-                let back = self.fabric.now() + *takes;
+                let back = self.fabric.now() + plan.takes;
+                let plan = plan.clone();
+                self.act(&NodeAction::Reboot { plan }.on(node.clone()), step)?;
                 let tick = back.div_ceil(self.story.tick);
                 if let Some(chair) = &mut self.scene(node)?.chair {
                     chair.end_all(Signal::Kill);
                     chair.start_in(tick);
                 }
-                self.reboots.push((back, action, step));
+                self.reboots.push((back, node));
                 Ok(())
             }
         }

@@ -15,7 +15,7 @@ use std::{
     sync::Arc,
 };
 
-use fabric::{Action, Fabric, Kmsg};
+use fabric::{Fabric, Kmsg};
 use platforms::{Clock, NodeName};
 use scenarios::{Deed, HangEnd, Place, RuleEffect, Step, Story, What};
 use simfs::{Fs, RuleId, SimTime};
@@ -75,7 +75,7 @@ pub struct Director<'s> {
     fabric: Fabric,
     workloads: RunningWorkloads,
     steps: VecDeque<&'s Step>,
-    reboots: Vec<(SimTime, &'s Action, &'s Step)>,
+    reboots: Vec<(SimTime, &'s NodeName)>,
     nodes: BTreeMap<NodeName, Scene<'s>>,
     tick: u64,
     last_story_tick: u64,
@@ -371,11 +371,8 @@ impl<'s> Director<'s> {
                 (Some(due), step) if step.is_none_or(|step| due <= step) => {
                     self.fabric.advance(due);
                     let which = self.reboots.iter().position(|(at, ..)| *at == due);
-                    let (_, reboot, step) = self.reboots.remove(which.expect("it was just found"));
-                    self.act(reboot, step)?;
-                    if let Action::Node(node, _) = reboot {
-                        self.workloads.node_returns(node, &self.fabric);
-                    }
+                    let (_, node) = self.reboots.remove(which.expect("it was just found"));
+                    self.workloads.node_returns(node, &self.fabric);
                 }
                 (_, Some(due)) => {
                     self.fabric.advance(due);

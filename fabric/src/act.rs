@@ -12,9 +12,8 @@ use crate::{
     NodeAction, PortAction, PortsAction, Side, StickAt,
     agenda::{Rank, Step},
     device::{Flap, Mask, Traffic},
-    ends::LinkDownReason,
     link::{Cable, Hold},
-    timing::Pace,
+    opa::LinkDownReason,
 };
 
 impl Fabric {
@@ -33,8 +32,9 @@ impl Fabric {
             Action::SubnetManager {
                 running,
                 reinitialise,
+                keeps_logs,
             } => {
-                self.manage(*running, *reinitialise);
+                self.manage(*running, *reinitialise, *keeps_logs);
                 Ok(())
             }
         }?;
@@ -64,10 +64,13 @@ impl Fabric {
                 self.take_down(slot, *side, *reason, *says)
             }
             PortAction::BothTakeDown { here, there } => self.both_take_down(slot, [*here, *there]),
+            PortAction::Hear { side, message } => self.hear(slot, *side, *message),
             PortAction::LetUp { side, reason } => self.let_up(slot, *side, *reason),
             PortAction::PacketError { side, reason } => self.packet_error(slot, *side, *reason),
+            PortAction::ErrorRegisters { info } => self.error_registers(slot, *info),
             PortAction::BufferOverrun { side } => self.overrun(slot, *side),
             PortAction::ErrorAction { side, action } => self.error_action(slot, *side, *action),
+            PortAction::Quarantine { side, reason } => self.quarantine(slot, *side, *reason),
             PortAction::Module { side, there } => self.module(slot, *side, *there),
             PortAction::NeighbourReboot { takes } => self.neighbour_reboots(slot, *takes),
             PortAction::RemovePort => self.remove_port(slot),
@@ -127,8 +130,7 @@ impl Fabric {
         match action {
             NodeAction::DriverUnload => self.unload(node),
             NodeAction::DriverLoad { names } => self.load(node, names),
-            NodeAction::Reboot { plan } => self.reboot(node, plan, true),
-            NodeAction::PowerLoss { plan } => self.reboot(node, plan, false),
+            NodeAction::Reboot { plan } => self.reboot(node, plan),
             NodeAction::ClockStep { by_ns } => {
                 let now = self.now;
                 let node = self.node_mut(node);
@@ -192,6 +194,11 @@ impl Fabric {
         jack.link.here.let_go();
         jack.link.there.let_go();
         jack.link.there.set(Hold::Unpowered, false);
+        if let Some(ends) = &mut jack.link.ends {
+            for side in Side::BOTH {
+                ends.of_mut(side).quarantine = None;
+            }
+        }
         let slowed = jack.link.pace.take().is_some();
         let unplugged = jack.link.cable == Cable::Cut || plug && jack.link.cable == Cable::Absent;
         if unplugged {
@@ -233,7 +240,7 @@ impl Fabric {
             .jack_mut(slot.pci, slot.port)
             .link
             .here
-            .set(Hold::Disabled, true);
+            .set(Hold::Reason(LinkDownReason::SMA_DISABLED), true);
         self.blame(slot, Side::Here, LinkDownReason::SMA_DISABLED);
         self.goes_offline(slot, LinkDownReason::SMA_DISABLED);
         self.settle(slot);
@@ -284,7 +291,7 @@ impl Fabric {
         self.find(slot)?;
         let timing = self.timing;
         let link = &mut self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).link;
-        link.pace = Some(Pace::natural(&timing, link.is_managed()).stretched(takes));
+        link.pace = Some(link.natural_pace(&timing).stretched(takes));
         self.retrains(slot);
         self.hurry(slot);
         self.fall_dark(slot);
@@ -316,21 +323,6 @@ impl Fabric {
         self.blame(slot, Side::Here, LinkDownReason::UNKNOWN);
         self.settle(slot);
         Ok(())
-    }
-
-    /// Starts or stops the subnet manager; `reinitialise` also takes every port that it has
-    /// configured back to `INIT`.
-    pub(crate) fn manage(&mut self, running: bool, reinitialise: bool) {
-        self.manager.set(running, self.now);
-        for slot in self.slots() {
-            if reinitialise {
-                self.uninitialise(&slot);
-            }
-            self.settle(&slot);
-            if running {
-                self.trap(&slot);
-            }
-        }
     }
 
     fn remove_port(&mut self, slot: &SlotRef) -> Result<(), ActionError> {

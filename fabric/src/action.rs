@@ -16,7 +16,7 @@ use simfs::SimTime;
 
 use crate::{
     Side,
-    ends::{LinkDownReason, PortErrorAction},
+    opa::{ErrorInfo, LinkDownReason, LinkInitReason, PortErrorAction},
 };
 
 /// A PCI function of a node.
@@ -58,9 +58,13 @@ pub enum CounterChange {
     Saturate,
 }
 
-/// What happens to a node during a reboot.
+/// How a node reboots, and what changes on the way; by default in good order, in no time, nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RebootPlan {
+    /// From going down to being up again; its ports train in the last part of it.
+    pub takes: SimTime,
+    /// It lost power or crashed, so that its ports announce nothing.
+    pub loses_power: bool,
     /// Ports whose trouble ends while the node is down.
     pub mend: Vec<SlotRef>,
     /// Functions that are not there afterwards.
@@ -107,6 +111,8 @@ pub enum Action<P = SlotRef, S = Vec<SlotRef>, F = FunctionRef, N = NodeName> {
         running: bool,
         /// Whether its end also takes every InfiniBand port to `INIT` (a standby re-initialises).
         reinitialise: bool,
+        /// Whether one that starts finds what it had written of links that went down.
+        keeps_logs: bool,
     },
 }
 
@@ -174,6 +180,14 @@ pub enum PortAction {
         /// Why its partner does.
         there: (LinkDownReason, bool),
     },
+    /// A message of the other end's arrives: the link is about to go, for this reason, or for none. The
+    /// other end remembers nothing of it.
+    Hear {
+        /// Which end of its link hears it.
+        side: Side,
+        /// What it says.
+        message: LinkDownReason,
+    },
     /// A reason no longer keeps an end down.
     LetUp {
         /// Which end of its link.
@@ -189,6 +203,11 @@ pub enum PortAction {
         /// The error.
         reason: LinkDownReason,
     },
+    /// The error registers of the node's own port hold this; the link bounces as by any other error.
+    ErrorRegisters {
+        /// What they hold.
+        info: ErrorInfo,
+    },
     /// An end's receive buffer overruns: `excessive_buffer_overrun_errors` grows if it is the
     /// node's own port, and the link bounces as by any other error.
     BufferOverrun {
@@ -201,6 +220,13 @@ pub enum PortAction {
         side: Side,
         /// Which errors.
         action: PortErrorAction,
+    },
+    /// The fabric manager leaves an end in Init from now on, for this reason, or no longer.
+    Quarantine {
+        /// Which end of its link.
+        side: Side,
+        /// Why; none ends it.
+        reason: Option<LinkInitReason>,
     },
     /// The module is taken out of an end, or put in again.
     Module {
@@ -329,18 +355,12 @@ pub enum NodeAction {
         /// Names that changed.
         names: BTreeMap<PciAddress, DeviceName>,
     },
-    /// The node goes down and comes up again at once, as this plan says. How long it takes is the
-    /// caller's to say: no time passes here. Faults of links, functions off the bus, files and
-    /// routes outlast it; what only the running kernel knew (an unloaded driver, other namespaces,
+    /// The node goes down, and is up again when its plan says so. Its links are down from the first
+    /// moment and as far up as they can be at the end. Faults of links, functions off the bus, files
+    /// and routes outlast it; what only the running kernel knew (an unloaded driver, other namespaces,
     /// virtual functions, a reset under way) does not.
     Reboot {
-        /// What changes on the way.
-        plan: RebootPlan,
-    },
-    /// The node loses power or crashes, and comes up again at once; as a reboot, but its ports
-    /// announce nothing.
-    PowerLoss {
-        /// What changes on the way.
+        /// How, and what changes on the way.
         plan: RebootPlan,
     },
     /// The wall clock jumps; boot time does not.

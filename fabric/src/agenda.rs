@@ -21,6 +21,8 @@ pub(crate) enum Rank {
     Kernel,
     /// The subnet manager.
     SubnetManager,
+    /// A host that is up again, its links as far up as they are by then.
+    Boot,
 }
 
 /// One thing that is going to happen.
@@ -36,9 +38,13 @@ pub(crate) enum Step {
     BackOnBus(NodeName, PciAddress),
     /// A function's driver has attached: its net and RDMA devices appear.
     Attached(NodeName, PciAddress),
+    /// The ports of a node that reboots begin to train.
+    Boot(NodeName),
+    /// The node is up again.
+    Booted(NodeName),
     /// The host at the other end of a link is back from its reboot.
     NeighbourBack(SlotRef),
-    /// The subnet manager reads what both ends of a link remember; nobody waits for it.
+    /// The subnet manager comes round to both ends of a link; nobody waits for it.
     Read(SlotRef),
 }
 

@@ -10,7 +10,7 @@ use platforms::{DeviceName, LinkEvent, NodeName, PciAddress, Restart};
 use simfs::SimTime;
 
 use crate::{
-    ActionError, Fabric, FunctionRef,
+    ActionError, Fabric, FunctionRef, PortEvent, PortEventKind,
     agenda::{Key, Rank, Step},
     device::Attachment,
 };
@@ -178,6 +178,12 @@ impl Fabric {
         node.device_mut(function.pci).attachment = Attachment::Suspended(key);
         node.leave_by(function.pci, Restart::FirmwareReset);
         node.happen_to_all(function.pci, LinkEvent::PciError, now);
+        for jack in node.device_mut(function.pci).jacks.values_mut() {
+            jack.events.push(PortEvent {
+                at: now,
+                kind: PortEventKind::DeviceFatal,
+            });
+        }
         self.place(&function.node, function.pci);
         Ok(())
     }

@@ -17,7 +17,7 @@ use simfs::SimTime;
 
 use crate::{
     agenda::Key,
-    history::{Carriage, CarriageChange, Edge},
+    history::{Carriage, CarriageChange, Edge, LinkStep, PortEvent},
     link::{Hold, Link, Stage},
 };
 
@@ -83,6 +83,10 @@ impl Device {
             let mut link = Link::new(driver, port.layer, cabled, is_virtual);
             if port.is_up() {
                 link.stage = Stage::Active;
+                if let Some(ends) = &mut link.ends {
+                    ends.come_up();
+                    ends.found = true;
+                }
             }
             link.here.set(Hold::Unassigned, is_virtual && !port.is_up());
             let jack = Jack::new(link, Arc::clone(driver), rate, port.is_up());
@@ -135,6 +139,10 @@ pub(crate) struct Jack {
     pub(crate) healthy: bool,
     /// When that changed.
     pub(crate) edges: Vec<Edge>,
+    /// What both ends of its link showed.
+    pub(crate) walk: Vec<LinkStep>,
+    /// What the kernel told its users.
+    pub(crate) events: Vec<PortEvent>,
     /// What it carried when last looked at.
     pub(crate) carriage: Carriage,
     /// When that changed.
@@ -150,6 +158,8 @@ impl Jack {
             Carriage::Nothing
         };
         Self {
+            walk: vec![link.shown(SimTime::ZERO)],
+            events: Vec::new(),
             carriage,
             carriages: Vec::new(),
             link,
@@ -164,6 +174,16 @@ impl Jack {
             moved: BTreeSet::new(),
             healthy,
             edges: Vec::new(),
+        }
+    }
+
+    /// Notes what both ends of its link show, if that changed.
+    pub(crate) fn note(&mut self, now: SimTime) {
+        let shown = self.link.shown(now);
+        let same =
+            |last: &LinkStep| (last.logical, last.physical) == (shown.logical, shown.physical);
+        if !self.walk.last().is_some_and(same) {
+            self.walk.push(shown);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use platforms::{CharDevice, DeviceName, LinkLayer, NodeName, PciAddress, SlotRef};
 
-use crate::{FunctionRef, ends::LinkDownReason};
+use crate::{FunctionRef, opa::LinkDownReason};
 
 /// Why an action is impossible. Nothing has changed when one is returned.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -72,6 +72,19 @@ pub enum ActionError {
     /// The module is where it was asked to be.
     #[error("the module of `{0}` is {1} already")]
     ModuleAlready(SlotRef, &'static str),
+    /// The end is off the bus or without power.
+    #[error("nobody answers for that end of `{0}`: it is off")]
+    NoAnswer(SlotRef),
+    /// The end refuses a Set(PortInfo).
+    #[error("`{slot}` refuses to go from {from} to {to}")]
+    Refused {
+        /// The port.
+        slot: SlotRef,
+        /// The state of that end.
+        from: String,
+        /// The state asked for.
+        to: String,
+    },
     /// The port has no network interface.
     #[error("`{0}` has no network interface")]
     NoInterface(SlotRef),
@@ -92,6 +105,9 @@ pub enum ActionError {
     /// Something is there already.
     #[error("node `{}` has a function at `{}` already\nhint: choose a free address", .0.node, .0.pci)]
     AddressTaken(FunctionRef),
+    /// The node is rebooting.
+    #[error("node `{0}` is down: it is rebooting already")]
+    NodeDown(NodeName),
     /// The driver is in the state that was asked for.
     #[error("the RDMA driver of node `{0}` is {1} already")]
     DriverAlready(NodeName, &'static str),

@@ -10,10 +10,12 @@ use platforms::{DeviceName, LinkEvent, Machine, NodeName, PciAddress, Platform, 
 use simfs::SimTime;
 
 use crate::{
-    ActionError, Carriage, CarriageChange, Edge, FunctionRef, KernelLine, Timing,
+    ActionError, Carriage, CarriageChange, Edge, FunctionRef, KernelLine, LinkStep, PortEvent,
+    PortEventKind, Timing,
     agenda::{Agenda, Rank, Step},
-    link::{Hold, Stage},
+    link::{Hold, Link, Stage},
     node::Node,
+    opa::Notice,
     subnet::SubnetManager,
     timing::Pace,
 };
@@ -26,6 +28,8 @@ pub struct Fabric {
     pub(crate) agenda: Agenda,
     pub(crate) manager: SubnetManager,
     pub(crate) nodes: Vec<Node>,
+    /// What the fabric manager wrote to the system's log.
+    pub(crate) notices: Vec<Notice>,
     /// Ports with counters that grow by themselves.
     pub(crate) growing: BTreeSet<SlotRef>,
 }
@@ -67,6 +71,7 @@ impl Fabric {
             agenda: Agenda::default(),
             manager: SubnetManager::running(),
             nodes: nodes.collect(),
+            notices: Vec::new(),
             growing: BTreeSet::new(),
         }
     }
@@ -152,6 +157,21 @@ impl Fabric {
         jack.ok().map(|jack| jack.carriage)
     }
 
+    /// How far up a port's link was since the start, as both its ends show it, each from when it was so.
+    /// Empty for a port that does not exist.
+    #[must_use]
+    pub fn walk(&self, slot: &SlotRef) -> &[LinkStep] {
+        let jack = self.node(&slot.node).and_then(|node| node.jack(slot));
+        jack.map_or(&[], |jack| &jack.walk)
+    }
+
+    /// What the kernel told the users of a port since the start; empty for a port that does not exist.
+    #[must_use]
+    pub fn port_events(&self, slot: &SlotRef) -> &[PortEvent] {
+        let jack = self.node(&slot.node).and_then(|node| node.jack(slot));
+        jack.map_or(&[], |jack| &jack.events)
+    }
+
     /// The kernel's log of a node's present boot, oldest line first; empty for an unknown node.
     #[must_use]
     pub fn kernel_log(&self, node: &NodeName) -> &[KernelLine] {
@@ -212,6 +232,11 @@ impl Fabric {
         node.expect("a node that an action or a step names was looked up before")
     }
 
+    /// The link of a port that was looked up before, to change.
+    pub(crate) fn link(&mut self, slot: &SlotRef) -> &mut Link {
+        &mut self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).link
+    }
+
     fn perform(&mut self, step: Step) {
         match step {
             Step::GoDark(slot) => self.go_dark(&slot),
@@ -229,8 +254,13 @@ impl Fabric {
                 self.place(&node, pci);
             }
             Step::Attached(node, pci) => self.attach(&FunctionRef { node, pci }),
+            Step::Boot(node) => self.boot(&node),
+            Step::Booted(node) => self.booted(&node),
             Step::NeighbourBack(slot) => self.neighbour_back(&slot),
-            Step::Read(slot) => self.read(&slot),
+            Step::Read(slot) => {
+                self.link(&slot).read = None;
+                self.read(&slot);
+            }
         }
     }
 
@@ -265,6 +295,7 @@ impl Fabric {
         self.follow(slot, was_powered, powered);
         let now = self.now;
         let node = self.node_mut(&slot.node);
+        node.jack_mut(slot.pci, slot.port).note(now);
         node.show(slot, now);
         for child in node.family(slot.pci).into_iter().skip(1) {
             if self
@@ -309,26 +340,39 @@ impl Fabric {
 
     /// Takes a link to a stage and counts what that means.
     pub(crate) fn enter(&mut self, slot: &SlotRef, stage: Stage) {
-        let (now, managed) = (self.now, self.manager.runs());
+        let (now, quiet) = (self.now, self.timing.quiet);
         let node = self.node_mut(&slot.node);
-        let link = &mut node.jack_mut(slot.pci, slot.port).link;
-        let before = std::mem::replace(&mut link.stage, stage);
+        let tells = node.has_rdma(slot.pci);
+        let jack = node.jack_mut(slot.pci, slot.port);
+        let link = &mut jack.link;
+        let before = link.stage;
+        let stage = if stage == Stage::Down && before > stage && quiet > SimTime::ZERO {
+            Stage::Quiet
+        } else {
+            stage
+        };
         if before == stage {
             return;
         }
+        link.stage = stage;
         if stage == Stage::Active {
             link.pace = None;
         }
         let lost = before.is_up() && !stage.is_up();
         let came_up = !before.is_up() && stage.is_up();
-        if let Some(ends) = &mut link.ends {
-            if lost {
-                ends.fall(link.blame);
-            }
-            if before < Stage::Armed && stage >= Stage::Armed {
-                ends.arm(now, managed);
-            }
-        }
+        let kind = if lost {
+            Some(PortEventKind::PortErr)
+        } else {
+            (stage == Stage::Active && before < stage).then_some(PortEventKind::PortActive)
+        };
+        jack.events.extend(
+            kind.filter(|_| tells)
+                .map(|kind| PortEvent { at: now, kind }),
+        );
+        self.remember(slot, before);
+        let jack = self.node_mut(&slot.node).jack_mut(slot.pci, slot.port);
+        jack.note(now);
+        let link = &mut jack.link;
         let event = if stage == Stage::Recovering {
             Some(LinkEvent::Recovery)
         } else if stage == Stage::Active && before < stage {
@@ -366,7 +410,7 @@ impl Fabric {
         let (now, timing) = (self.now, self.timing);
         let jack = self.node_mut(&slot.node).jack_mut(slot.pci, slot.port);
         let Some(mut flap) = jack.flap else { return };
-        let natural = Pace::natural(&timing, jack.link.is_managed());
+        let natural = jack.link.natural_pace(&timing);
         let (dark, pace) = natural.within(flap.down);
         jack.link.there.set(Hold::Flap, true);
         jack.link.pace = Some(pace);

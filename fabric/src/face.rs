@@ -6,9 +6,12 @@ use platforms::{LinkCondition, LinkEvent, PciAddress, PortNumber, Rate, SlotRef}
 use simfs::SimTime;
 
 use crate::{
+    Side,
+    both_ends::BothEnds,
     history::{Carriage, CarriageChange, Edge, KernelLine},
     link::{Link, Stage},
     node::Node,
+    opa::{Logical, Physical},
 };
 
 /// What `speed` reads without a carrier: `SPEED_UNKNOWN` (`include/uapi/linux/ethtool.h`).
@@ -17,14 +20,21 @@ const SPEED_UNKNOWN: i64 = -1;
 impl Link {
     /// What the link is in, as a driver's faces name it.
     pub(crate) fn condition(&self) -> LinkCondition {
-        match self.stage {
-            Stage::Down if self.here.is_disabled() => LinkCondition::Disabled,
-            Stage::Down => LinkCondition::Polling,
-            Stage::Training => LinkCondition::Training,
-            Stage::Init => LinkCondition::Init,
-            Stage::Armed => LinkCondition::Armed,
-            Stage::Active => LinkCondition::Active,
-            Stage::Recovering => LinkCondition::Recovery,
+        if self.stage == Stage::Recovering {
+            return LinkCondition::Recovery;
+        }
+        let is_hfi1 = self.ends.as_ref().is_some_and(BothEnds::is_hfi1);
+        match (self.logical(Side::Here), self.physical(Side::Here)) {
+            (Logical::Active, _) => LinkCondition::Active,
+            (Logical::Armed, _) => LinkCondition::Armed,
+            (Logical::Init, _) => LinkCondition::Init,
+            (_, Physical::Training) => LinkCondition::Training,
+            (_, Physical::Test) => LinkCondition::PhyTest,
+            // Only an Omni-Path port tells Offline from Polling; it sleeps under that number.
+            (_, Physical::Offline) if is_hfi1 => LinkCondition::Sleep,
+            (_, Physical::Disabled) if is_hfi1 => LinkCondition::Disabled,
+            _ if self.here.is_disabled() => LinkCondition::Disabled,
+            _ => LinkCondition::Polling,
         }
     }
 }
@@ -35,8 +45,11 @@ impl Node {
     /// What already reads so is not touched, so that an unchanged part of the machine stays shared.
     pub(crate) fn show(&mut self, slot: &SlotRef, now: SimTime) {
         let (pci, number) = (slot.pci, slot.port);
-        self.show_port(pci, number);
-        self.show_netdev(pci, number);
+        // A kernel that does not run shows nothing, and counts nothing.
+        if self.reboot.is_none() {
+            self.show_port(pci, number);
+            self.show_netdev(pci, number);
+        }
         let healthy = self.is_healthy(pci, number);
         let jack = self.jack_mut(pci, number);
         if jack.healthy != healthy {
@@ -139,6 +152,9 @@ impl Node {
         event: LinkEvent,
         now: SimTime,
     ) {
+        if self.reboot.is_some() {
+            return;
+        }
         self.count(pci, number, event);
         if !self.is_on_bus(pci) {
             return;

@@ -15,6 +15,7 @@ impl Fabric {
     pub fn heal(&mut self) {
         let names: Vec<_> = self.nodes().cloned().collect();
         for name in names {
+            self.end_reboot(&name);
             let node = self.node_mut(&name);
             node.machine.class_present = true;
             for pci in node.functions() {
@@ -41,7 +42,7 @@ impl Fabric {
             self.end_trouble(&slot, false);
         }
         self.growing.clear();
-        self.manage(true, false);
+        self.manage(true, false, true);
         for node in &mut self.nodes {
             node.machine.metadata =
                 MetadataFile::Written(node.platform.collect(&node.complete()).into());

@@ -4,8 +4,8 @@
 //! done to it is an [`Action`]; what its kernels show is a [`platforms::Machine`] each. The same
 //! actions at the same times give the same machines, byte for byte.
 //!
-//! Why a link went down is known at both its ends: [`Fabric::end`] tells it of the links of nodes,
-//! and [`ends`] has the codes, their texts, and networks of hosts and switches without machines.
+//! Why a link went down is known at both its ends: [`Fabric::end`] tells it, and [`opa`] has the codes,
+//! records and texts.
 //!
 //! It leaves out what a file is (`platforms` renders machines), when a story acts (`scenarios`) and
 //! what a workload feels. Start at [`Fabric::new`], [`Fabric::act`] and [`Fabric::advance`].
@@ -17,7 +17,6 @@ mod both_ends;
 mod bus;
 mod counters;
 mod device;
-pub mod ends;
 mod error;
 mod fabric;
 mod face;
@@ -28,12 +27,15 @@ mod kmsg;
 mod link;
 mod naming;
 mod node;
-mod port_info;
+pub mod opa;
 mod presence;
+mod query;
 mod reasons;
 mod reboot;
+mod set_port_info;
 mod single_node;
 mod subnet;
+mod sweep;
 mod timing;
 mod virtual_function;
 
@@ -44,7 +46,7 @@ pub use action::{
 pub use both_ends::{EndTruth, Side};
 pub use error::ActionError;
 pub use fabric::{Fabric, PortTruth};
-pub use history::{Carriage, CarriageChange, Edge, KernelLine};
+pub use history::{Carriage, CarriageChange, Edge, KernelLine, LinkStep, PortEvent, PortEventKind};
 pub use kmsg::Kmsg;
 pub use single_node::{NODE, SingleNode};
 pub use timing::Timing;

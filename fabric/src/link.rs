@@ -12,8 +12,9 @@ use simfs::SimTime;
 use crate::{
     action::StickAt,
     agenda::Key,
-    both_ends::{Blame, BothEnds},
-    ends::LinkDownReason,
+    both_ends::{Blame, BothEnds, Side},
+    history::LinkStep,
+    opa::{LinkDownReason, Logical, Physical},
     subnet::SubnetManager,
     timing::{Pace, Timing},
 };
@@ -21,6 +22,8 @@ use crate::{
 /// How far up a link is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Stage {
+    /// Gone down a moment ago; no end signals yet.
+    Quiet,
     /// No signal from the partner; an end that may, polls.
     Down,
     /// The ends agree on width and speed.
@@ -40,13 +43,21 @@ impl Stage {
     pub(crate) fn is_up(self) -> bool {
         self >= Self::Init
     }
+
+    /// The logical state of a port whose link is so far.
+    pub(crate) fn logical(self) -> Logical {
+        match self {
+            Self::Quiet | Self::Down | Self::Training => Logical::Down,
+            Self::Init => Logical::Init,
+            Self::Armed => Logical::Armed,
+            Self::Active | Self::Recovering => Logical::Active,
+        }
+    }
 }
 
 /// What keeps an end from signalling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Hold {
-    /// Disabled by its administrator.
-    Disabled,
     /// Its net device was taken down, and the port went with it.
     Interface,
     /// No driver runs it, or the function is off the bus.
@@ -59,6 +70,8 @@ pub(crate) enum Hold {
     Uplink,
     /// It is a host's, which reboots.
     Rebooting,
+    /// It is in a test.
+    Testing,
     /// It went to Offline or Disabled for this reason.
     Reason(LinkDownReason),
 }
@@ -89,20 +102,19 @@ impl End {
         self.holds.retain(|hold| {
             !matches!(
                 hold,
-                Hold::Disabled | Hold::Interface | Hold::Rebooting | Hold::Reason(_)
+                Hold::Interface | Hold::Rebooting | Hold::Testing | Hold::Reason(_)
             )
         });
     }
 
     /// Whether its user disabled it.
     pub(crate) fn is_disabled(&self) -> bool {
-        self.has(Hold::Disabled) || self.has(Hold::Reason(LinkDownReason::SMA_DISABLED))
+        self.has(Hold::Reason(LinkDownReason::SMA_DISABLED))
     }
 
     /// The reasons for which it is offline or disabled.
     pub(crate) fn reasons(&self) -> impl Iterator<Item = LinkDownReason> {
         self.holds.iter().filter_map(|hold| match hold {
-            Hold::Disabled => Some(LinkDownReason::SMA_DISABLED),
             Hold::Reason(reason) => Some(*reason),
             _ => None,
         })
@@ -148,6 +160,8 @@ pub(crate) struct Link {
     pub(crate) ends: Option<BothEnds>,
     /// Whose doing it is if it goes down now.
     pub(crate) blame: Blame,
+    /// When the subnet manager reads it next.
+    pub(crate) read: Option<Key>,
     /// When the partner, a host that reboots, is back.
     pub(crate) neighbour_back: Option<Key>,
 }
@@ -168,8 +182,54 @@ impl Link {
             next: None,
             ends: (!is_virtual).then(|| BothEnds::new(driver.link_reasons)),
             blame: Blame::default(),
+            read: None,
             neighbour_back: None,
         }
+    }
+
+    /// One of its ends.
+    pub(crate) fn end(&mut self, side: Side) -> &mut End {
+        match side {
+            Side::Here => &mut self.here,
+            Side::There => &mut self.there,
+        }
+    }
+
+    /// The logical state of an end: its link's, unless a Set(PortInfo) took it further.
+    pub(crate) fn logical(&self, side: Side) -> Logical {
+        let ahead = self.ends.as_ref().map(|ends| ends.of(side).ahead);
+        self.stage.logical().max(ahead.unwrap_or(Logical::Down))
+    }
+
+    /// The physical state of an end.
+    pub(crate) fn physical(&self, side: Side) -> Physical {
+        let end = match side {
+            Side::Here => &self.here,
+            Side::There => &self.there,
+        };
+        let switched_off = Hold::Reason(LinkDownReason::SWITCH_MGMT);
+        match self.stage {
+            Stage::Init | Stage::Armed | Stage::Active | Stage::Recovering => Physical::LinkUp,
+            Stage::Training => Physical::Training,
+            _ if end.has(Hold::Testing) => Physical::Test,
+            _ if end.is_disabled() || end.has(switched_off) => Physical::Disabled,
+            Stage::Down if end.signals() => Physical::Polling,
+            Stage::Quiet | Stage::Down => Physical::Offline,
+        }
+    }
+
+    /// What both ends show.
+    pub(crate) fn shown(&self, at: SimTime) -> LinkStep {
+        LinkStep {
+            at,
+            logical: Side::BOTH.map(|side| self.logical(side)),
+            physical: Side::BOTH.map(|side| self.physical(side)),
+        }
+    }
+
+    /// The pace of a walk that nothing slows.
+    pub(crate) fn natural_pace(&self, timing: &Timing) -> Pace {
+        Pace::natural(timing, self.is_managed())
     }
 
     /// Whether a subnet manager has a part in bringing it up.
@@ -196,7 +256,7 @@ impl Link {
     /// and a stuck one falls back to where it sticks.
     pub(crate) fn held_back(&self) -> Stage {
         if !self.has_signal() {
-            return Stage::Down;
+            return self.stage.min(Stage::Down);
         }
         match self.stuck {
             Some(StickAt::Recovery) if self.stage == Stage::Active => Stage::Recovering,
@@ -213,22 +273,26 @@ impl Link {
         timing: &Timing,
         manager: SubnetManager,
     ) -> Option<(SimTime, Stage)> {
+        if self.stage == Stage::Quiet {
+            return Some((now + timing.quiet, Stage::Down));
+        }
         if !self.has_signal() || self.stuck.is_some_and(|stuck| self.stage >= limit(stuck)) {
             return None;
         }
-        let pace = self
-            .pace
-            .unwrap_or_else(|| Pace::natural(timing, self.is_managed()));
+        let pace = self.pace.unwrap_or_else(|| self.natural_pace(timing));
+        let managed = self.is_managed();
+        let quarantined = self.ends.as_ref().is_some_and(BothEnds::are_quarantined);
         match self.stage {
             Stage::Down => Some((now + pace.polling, Stage::Training)),
             Stage::Training => Some((now + pace.training, Stage::Init)),
-            Stage::Init if !self.is_managed() => Some((now, Stage::Armed)),
-            Stage::Init if !manager.runs() => None,
+            Stage::Init if !managed => Some((now, Stage::Armed)),
+            Stage::Init if quarantined => None,
+            Stage::Init | Stage::Armed if managed && !manager.runs() => None,
             Stage::Init if self.pace.is_some() => Some((now + pace.waiting, Stage::Armed)),
             Stage::Init => Some((manager.arms(now, timing), Stage::Armed)),
             Stage::Armed => Some((now + pace.arming, Stage::Active)),
             Stage::Recovering => Some((now, Stage::Active)),
-            Stage::Active => None,
+            Stage::Quiet | Stage::Active => None,
         }
     }
 }

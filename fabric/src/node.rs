@@ -17,6 +17,7 @@ use crate::{
     device::{Device, Jack},
     history::KernelLine,
     link::Cable,
+    reboot::Reboot,
 };
 
 /// A node.
@@ -36,8 +37,8 @@ pub(crate) struct Node {
     pub(crate) booted: (SimTime, u64),
     /// By how much its wall clock was stepped, nanoseconds.
     pub(crate) stepped_ns: i64,
-    /// Whether it is up; it is down only in the middle of a reboot.
-    pub(crate) running: bool,
+    /// The reboot that it is in; its kernel runs while there is none.
+    pub(crate) reboot: Option<Reboot>,
     /// The kernel's log of this boot.
     pub(crate) log: Vec<KernelLine>,
     /// How many virtual functions were ever created.
@@ -75,7 +76,7 @@ impl Node {
             boots: 0,
             booted: (SimTime::ZERO, machine.clock.boot_ns),
             stepped_ns: 0,
-            running: true,
+            reboot: None,
             log: Vec::new(),
             generations: 0,
             next_ifindex: machine.next_ifindex(),

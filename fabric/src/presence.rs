@@ -13,7 +13,7 @@ use crate::{ActionError, device::Attachment, node::Node};
 impl Node {
     /// Whether the function is on the bus.
     pub(crate) fn is_on_bus(&self, pci: PciAddress) -> bool {
-        self.running
+        self.reboot.is_none()
             && self.devices.get(&pci).is_some_and(|device| {
                 let here = !device.removed && device.resetting.is_none();
                 here && device.parent.is_none_or(|parent| self.is_on_bus(parent))
@@ -48,12 +48,17 @@ impl Node {
     }
 
     /// Whether a driver runs this port's side of the link: the net driver where the port follows
-    /// its net device, else the RDMA driver.
+    /// its net device, else the RDMA driver. While the node boots it is the card's firmware.
     pub(crate) fn is_powered(&self, pci: PciAddress, port: PortNumber) -> bool {
         let jack = self
             .devices
             .get(&pci)
             .and_then(|device| device.jacks.get(&port));
+        if let Some(reboot) = &self.reboot {
+            let device = self.devices.get(&pci);
+            return reboot.training.is_some()
+                && device.is_some_and(|device| !device.removed && device.parent.is_none());
+        }
         let managed = jack.is_some_and(|jack| jack.link.is_managed());
         self.is_attached(pci) && (self.has_rdma(pci) || !managed && self.has_netdevs(pci))
     }

@@ -1,48 +1,84 @@
-//! Actions that take a link down for a reason, at either end, and what the subnet manager reads then.
+//! Actions that take a link down for a reason, at either end, and what both remember of it.
 //!
-//! What both ends remember is `both_ends.rs`'s. An end at fault is blamed before the link goes down;
-//! a link that goes down without anyone to blame is unexplained at both ends. Start at
+//! An end at fault is blamed before the link goes down; a link that goes down without anyone to blame
+//! is unexplained at both ends. When the subnet manager reads them is `sweep.rs`'s. Start at
 //! [`Fabric::take_down`].
 
 use platforms::{LinkEvent, NodeName, PciAddress, SlotRef};
 use simfs::SimTime;
 
 use crate::{
-    ActionError, CounterChange, EndTruth, Fabric, Side,
+    ActionError, CounterChange, Fabric, KernelLine, Side,
     agenda::{Rank, Step},
-    both_ends::Blame,
-    ends::{LinkDownReason, PortErrorAction},
-    link::{Cable, End, Hold, Link, Stage},
+    both_ends::{Blame, BothEnds},
+    link::{Cable, Hold, Stage},
+    opa::{ErrorInfo, LinkDownReason, PortErrorAction, Profile, state_line},
 };
 
 /// Counts what a receive buffer could not take (IBTA 16.1.3.5, ExcessiveBufferOverrunErrors).
 const OVERRUNS: &str = "excessive_buffer_overrun_errors";
 
 impl Fabric {
-    /// What an end of a port's link remembers of its going down; `None` for a port that does not
-    /// exist or is a virtual function's, whose link is its physical one's.
-    #[must_use]
-    pub fn end(&self, slot: &SlotRef, side: Side) -> Option<EndTruth> {
-        let node = self.node(&slot.node).ok()?;
-        let link = &node.jack(slot).ok()?.link;
-        let can_be_asked = match side {
-            Side::Here => node.is_on_bus(slot.pci),
-            Side::There => !link.there.has(Hold::Unpowered),
-        };
-        Some(link.ends.as_ref()?.truth(side, can_be_asked))
-    }
-
-    fn link(&mut self, slot: &SlotRef) -> &mut Link {
-        &mut self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).link
-    }
-
     /// Refuses a port that has no link of its own.
-    fn find_link(&self, slot: &SlotRef) -> Result<(), ActionError> {
+    pub(crate) fn find_link(&self, slot: &SlotRef) -> Result<(), ActionError> {
         self.find(slot)?;
         let parent = self.node(&slot.node)?.device(slot.pci)?.parent;
         parent.map_or(Ok(()), |parent| {
             Err(ActionError::LinkOfVf(slot.clone(), parent))
         })
+    }
+
+    /// What both ends remember of the link's having left a stage for the present one, and what an
+    /// hfi1's driver writes of it.
+    pub(crate) fn remember(&mut self, slot: &SlotRef, before: Stage) {
+        let runs = self.manager.runs();
+        let link = self.link(slot);
+        let (stage, blame) = (link.stage, link.blame);
+        let Some(ends) = &mut link.ends else { return };
+        let lines = match (before, stage) {
+            _ if blame == Blame::Training => Vec::new(),
+            _ if before.is_up() && !stage.is_up() => {
+                state_line::went_down(before.logical(), ends.fall(blame))
+            }
+            (Stage::Training, Stage::Quiet | Stage::Down) if ends.break_training(blame) => {
+                vec![state_line::LINK_DOWN.to_owned()]
+            }
+            _ => Vec::new(),
+        };
+        if !before.is_up() && stage.is_up() {
+            ends.come_up();
+        }
+        if stage == Stage::Quiet {
+            ends.are_quiet();
+        }
+        let armed = before < Stage::Armed && stage >= Stage::Armed;
+        let by_hand = ends.are_armed_by_hand();
+        if !stage.is_up() || stage >= Stage::Active {
+            ends.follow_the_link();
+        }
+        for line in lines {
+            self.log(slot, &line);
+        }
+        if armed && !by_hand {
+            if runs {
+                self.read(slot);
+            }
+            if let Some(ends) = &mut self.link(slot).ends {
+                ends.arm();
+            }
+        }
+    }
+
+    /// An hfi1's driver writes a line about the node's own port, if it runs it.
+    pub(crate) fn log(&mut self, slot: &SlotRef, text: &str) {
+        let at = self.now;
+        let node = self.node_mut(&slot.node);
+        let ends = node.jack_mut(slot.pci, slot.port).link.ends.as_ref();
+        let is_hfi1 = ends.is_some_and(BothEnds::is_hfi1) && node.has_rdma(slot.pci);
+        if let Some(rdma) = node.rdma(slot.pci).filter(|_| is_hfi1) {
+            let text = format!("hfi1 {}: {}: {text}", slot.pci, rdma.name);
+            node.log.push(KernelLine { at, text });
+        }
     }
 
     /// Names who takes the link down, if it goes down now.
@@ -53,7 +89,7 @@ impl Fabric {
     /// The node's own end is offline or disabled for this reason.
     pub(crate) fn goes_offline(&mut self, slot: &SlotRef, reason: LinkDownReason) {
         if let Some(ends) = &mut self.link(slot).ends {
-            ends.goes_offline(Side::Here, reason);
+            ends.of_mut(Side::Here).goes_offline(reason);
         }
     }
 
@@ -77,9 +113,14 @@ impl Fabric {
         let link = self.link(slot);
         link.blame = Blame::End(side, reason, says);
         if reason.holds() {
-            link.end(side).set(Hold::Reason(reason), true);
+            let hold = Hold::Reason(reason);
+            let new = !link.end(side).has(hold);
+            link.end(side).set(hold, true);
             if let Some(ends) = &mut link.ends {
-                ends.goes_offline(side, reason);
+                ends.of_mut(side).goes_offline(reason);
+            }
+            if new && side == Side::Here && reason == LinkDownReason::POWER_POLICY {
+                self.log(slot, state_line::POWER);
             }
         } else {
             self.hurry(slot);
@@ -109,7 +150,23 @@ impl Fabric {
         Ok(())
     }
 
-    /// A reason no longer holds an end.
+    /// A message arrives that the link is about to go; whose it is remembers nothing.
+    pub(crate) fn hear(
+        &mut self,
+        slot: &SlotRef,
+        side: Side,
+        message: LinkDownReason,
+    ) -> Result<(), ActionError> {
+        self.find_link(slot)?;
+        self.link(slot).blame = Blame::Message(side.other(), message);
+        self.hurry(slot);
+        self.fall_dark(slot);
+        self.settle(slot);
+        Ok(())
+    }
+
+    /// A reason no longer holds an end. One by the document says at once what still does, an hfi1 says
+    /// nothing new until it polls.
     pub(crate) fn let_up(
         &mut self,
         slot: &SlotRef,
@@ -123,12 +180,11 @@ impl Fabric {
             return Err(ActionError::NotHeld(slot.clone(), reason));
         }
         end.set(Hold::Reason(reason), false);
-        if reason == LinkDownReason::SMA_DISABLED {
-            end.set(Hold::Disabled, false);
-        }
         let end = end.clone();
-        if let Some(ends) = &mut link.ends {
-            ends.held_by(side, &end);
+        if let Some(ends) = &mut link.ends
+            && ends.of(side).record.profile() == Profile::Spec
+        {
+            ends.of_mut(side).held_by(end.reasons());
         }
         self.settle(slot);
         Ok(())
@@ -146,15 +202,30 @@ impl Fabric {
             return Err(ActionError::NotAnError(reason));
         }
         let link = self.link(slot);
-        let up = link.stage.is_up();
-        let bounces = link
-            .ends
-            .as_mut()
-            .is_some_and(|ends| ends.action(side).bounces(reason));
-        if up && bounces {
+        let ends = link.ends.as_ref().filter(|_| link.stage.is_up());
+        if ends.is_some_and(|ends| ends.of(side).action.bounces(reason)) {
+            if side == Side::Here {
+                self.log(slot, state_line::BOUNCE);
+            }
             self.take_down(slot, side, reason, true)?;
         }
         Ok(())
+    }
+
+    /// The error registers of the node's own port hold something: the driver writes it down, and the
+    /// link bounces if the port's PortErrorAction says so.
+    pub(crate) fn error_registers(
+        &mut self,
+        slot: &SlotRef,
+        info: ErrorInfo,
+    ) -> Result<(), ActionError> {
+        self.find_link(slot)?;
+        for line in state_line::errors(info) {
+            self.log(slot, &line);
+        }
+        let ends = self.link(slot).ends.as_ref();
+        let bounce = ends.and_then(|ends| info.bounce(ends.of(Side::Here).action));
+        bounce.map_or(Ok(()), |reason| self.packet_error(slot, Side::Here, reason))
     }
 
     /// An end's receive buffer overruns: that is counted, if it is the node's own, and is an error.
@@ -176,7 +247,7 @@ impl Fabric {
     ) -> Result<(), ActionError> {
         self.find_link(slot)?;
         if let Some(ends) = &mut self.link(slot).ends {
-            *ends.action(side) = action;
+            ends.of_mut(side).action = action;
         }
         Ok(())
     }
@@ -198,10 +269,11 @@ impl Fabric {
         }
         link.end(side).set(hold, !there);
         if let Some(ends) = &mut link.ends {
+            let end = ends.of_mut(side);
             if there {
-                ends.record(side).module_came();
+                end.record.module_came();
             } else {
-                ends.goes_offline(side, LinkDownReason::LOCAL_MEDIA_NOT_INSTALLED);
+                end.goes_offline(LinkDownReason::LOCAL_MEDIA_NOT_INSTALLED);
             }
         }
         let plugged = link.cable == Cable::Whole;
@@ -216,6 +288,9 @@ impl Fabric {
                 .happen(slot.pci, slot.port, event, now);
         }
         self.settle(slot);
+        if side == Side::Here {
+            self.log(slot, state_line::module(there));
+        }
         Ok(())
     }
 
@@ -251,7 +326,7 @@ impl Fabric {
         if let Some(key) = link.neighbour_back.take() {
             link.there.set(Hold::Rebooting, false);
             if let Some(ends) = &mut link.ends {
-                ends.record(Side::There).forget();
+                ends.of_mut(Side::There).record.forget();
             }
             self.agenda.cancel(key);
         }
@@ -266,7 +341,7 @@ impl Fabric {
             self.link(slot).there.set(Hold::Unpowered, !on);
             self.settle(slot);
             if let Some(ends) = &mut self.link(slot).ends {
-                ends.record(Side::There).forget();
+                ends.of_mut(Side::There).record.forget();
             }
         }
         Ok(())
@@ -277,108 +352,37 @@ impl Fabric {
     pub(crate) fn follow(&mut self, slot: &SlotRef, was_powered: bool, powered: bool) {
         let link = self.link(slot);
         let blame = std::mem::take(&mut link.blame);
-        let polls = [
-            (Side::Here, link.here.signals()),
-            (Side::There, link.there.signals()),
-        ];
+        let polls = [link.here.signals(), link.there.signals()];
+        let quiet = link.stage == Stage::Quiet;
         let Some(ends) = &mut link.ends else { return };
         let announced = matches!(blame, Blame::End(Side::Here, ..) | Blame::Both(_));
         if powered != was_powered && (powered || !announced) {
-            ends.record(Side::Here).forget();
-            let end = link.here.clone();
-            ends.held_by(Side::Here, &end);
+            let end = ends.of_mut(Side::Here);
+            end.record.forget();
+            end.held_by(link.here.reasons());
         }
-        for (side, _) in polls.into_iter().filter(|(_, polls)| *polls) {
-            ends.record(side).polls();
+        for side in Side::BOTH {
+            if polls[side.index()] && !quiet {
+                ends.of_mut(side).record.polls();
+            }
         }
     }
 
-    /// A function's driver takes its links down in good order, if they go down now.
+    /// A function's driver takes its links down in good order, if they go down now. By the mask of
+    /// its reason an hfi1 then counts as not installed (`chip.c`, `hfi1_quiet_serdes`).
     pub(crate) fn announce(&mut self, node: &NodeName, pci: PciAddress) {
         for port in self.node_mut(node).port_numbers(pci) {
             let node = node.clone();
             let slot = SlotRef { node, pci, port };
             self.blame(&slot, Side::Here, LinkDownReason::REBOOT);
-        }
-    }
-
-    /// A node goes down: its links are taken down in good order, or go with the power.
-    pub(crate) fn ends_go_down(&mut self, node: &NodeName, announced: bool) {
-        for slot in self.node_mut(node).slots() {
-            let link = self.link(&slot);
-            let up = link.stage.is_up();
-            if let Some(ends) = &mut link.ends {
-                if up {
-                    ends.fall(if announced {
-                        Blame::End(Side::Here, LinkDownReason::REBOOT, true)
-                    } else {
-                        Blame::Nobody
-                    });
-                }
-                ends.record(Side::Here).forget();
-            }
-            if up {
-                self.read(&slot);
+            if self
+                .link(&slot)
+                .ends
+                .as_ref()
+                .is_some_and(BothEnds::is_hfi1)
+            {
+                self.goes_offline(&slot, LinkDownReason::REBOOT);
             }
         }
-    }
-
-    /// A link that came up while its host booted was armed on the way.
-    pub(crate) fn ends_came_up(&mut self, slot: &SlotRef) {
-        let (now, managed) = (self.now, self.manager.runs());
-        let link = self.link(slot);
-        let armed = link.stage >= Stage::Armed;
-        let end = link.here.clone();
-        if let Some(ends) = &mut link.ends {
-            if armed {
-                ends.arm(now, managed);
-            }
-            ends.held_by(Side::Here, &end);
-        }
-    }
-
-    /// A port's trap brings the subnet manager round, if there is one and anyone remembers anything.
-    pub(crate) fn trap(&mut self, slot: &SlotRef) {
-        let (now, timing, manager) = (self.now, self.timing, self.manager);
-        let ends = self.link(slot).ends.as_ref();
-        let tells = ends.is_some_and(|ends| ends.have_something_to_tell());
-        if tells && manager.runs() {
-            let at = manager.arms(now, &timing);
-            self.agenda
-                .schedule(at, Rank::SubnetManager, Step::Read(slot.clone()));
-        }
-    }
-
-    /// The subnet manager reads both ends, as far as it reaches them: the node's own port through
-    /// its link only, a switch's always.
-    pub(crate) fn read(&mut self, slot: &SlotRef) {
-        let (now, runs) = (self.now, self.manager.runs());
-        let link = self.link(slot);
-        let here = link.stage.is_up();
-        let there = link.partner_is_reached();
-        let Some(ends) = link.ends.as_mut().filter(|_| runs) else {
-            return;
-        };
-        for (side, reached) in [(Side::Here, here), (Side::There, there)] {
-            if reached {
-                ends.read(side, now);
-            }
-        }
-    }
-}
-
-impl Link {
-    /// One of its ends.
-    fn end(&mut self, side: Side) -> &mut End {
-        match side {
-            Side::Here => &mut self.here,
-            Side::There => &mut self.there,
-        }
-    }
-
-    /// Whether the subnet manager reaches the port at the other end.
-    fn partner_is_reached(&self) -> bool {
-        let off = [Hold::Unpowered, Hold::Rebooting];
-        !off.iter().any(|hold| self.there.has(*hold))
     }
 }

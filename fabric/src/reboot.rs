@@ -1,35 +1,129 @@
-//! A reboot: everything is found anew, in no time of the world.
+//! A reboot: a host goes, its ports train while it boots, and its kernel finds everything anew.
+//!
+//! While it is down nothing of it can be seen, and nothing that happens to it is counted. Its
+//! partners see its links go, and train with it when its firmware runs again. Start at
+//! [`Fabric::reboot`].
 
-use platforms::{MetadataFile, NodeName, PciAddress, Restart, SlotRef};
+use platforms::{MetadataFile, NodeName, PciAddress, Restart};
+use simfs::SimTime;
 
 use crate::{
     ActionError, Fabric, FunctionRef, RebootPlan,
-    link::{Hold, Stage},
+    agenda::{Key, Rank, Step},
+    link::Hold,
     node::Node,
+    timing::Pace,
 };
 
+/// A reboot under way.
+#[derive(Clone, Debug)]
+pub(crate) struct Reboot {
+    plan: RebootPlan,
+    /// When the node is up again.
+    ends: SimTime,
+    /// How long its ports train, once the firmware of its cards runs.
+    pub(crate) training: Option<SimTime>,
+    /// Its next step.
+    next: Key,
+}
+
 impl Fabric {
-    /// Takes a node down and up again. Ports that have a signal come up at once, since they trained
-    /// while the host booted; what was cut, disabled, stuck or dark stays so. The driver is loaded,
-    /// devices are back from resets and other namespaces, and virtual functions are those that the
-    /// platform has at rest.
-    ///
-    /// Its ports announce that they go, unless it lost power.
-    pub(crate) fn reboot(
-        &mut self,
-        name: &NodeName,
-        plan: &RebootPlan,
-        announced: bool,
-    ) -> Result<(), ActionError> {
-        self.node(name)?.check_plan(plan)?;
+    /// Takes a node down, and up again when the plan says so. Ports train in the last part of that
+    /// time, as long as a link takes from dark to active, and in less if there is less.
+    pub(crate) fn reboot(&mut self, name: &NodeName, plan: &RebootPlan) -> Result<(), ActionError> {
+        let node = self.node(name)?;
+        if node.reboot.is_some() {
+            return Err(ActionError::NodeDown(name.clone()));
+        }
+        node.check_plan(plan)?;
         for slot in &plan.mend {
             self.find(slot)?;
         }
-        self.ends_go_down(name, announced);
-        self.go_down(name, plan.keep_counters);
+        let (dark, _) = Pace::natural(&self.timing, true).within(plan.takes);
+        let boot = Step::Boot(name.clone());
+        let next = self.agenda.schedule(self.now + dark, Rank::Kernel, boot);
+        let ends = self.now + plan.takes;
+        let node = self.node_mut(name);
+        node.reboot = Some(Reboot {
+            plan: plan.clone(),
+            ends,
+            training: None,
+            next,
+        });
+        for pci in node.functions() {
+            if !plan.loses_power {
+                self.announce(name, pci);
+            }
+            self.place(name, pci);
+        }
+        Ok(())
+    }
+
+    /// The firmware runs on the hardware that is there by now: ports that have a signal train, and
+    /// are as far up as they can be when the node is. What was cut, disabled, stuck or dark stays so.
+    pub(crate) fn boot(&mut self, name: &NodeName) {
+        let now = self.now;
+        let Some(mut reboot) = self.node_mut(name).reboot.take() else {
+            return;
+        };
+        let training = reboot.ends.since(now);
+        reboot.training = Some(training);
+        let booted = Step::Booted(name.clone());
+        reboot.next = self.agenda.schedule(reboot.ends, Rank::Boot, booted);
+        let plan = reboot.plan.clone();
+        let node = self.node_mut(name);
+        node.reboot = Some(reboot);
+        for pci in node.functions() {
+            self.forget_kernel(name, pci, plan.keep_counters);
+        }
+        let node = self.node_mut(name);
+        let gone = plan.remove.iter().map(|pci| (pci, true));
+        let back = plan.restore.iter().map(|pci| (pci, false));
+        for (pci, removed) in gone.chain(back) {
+            node.device_mut(*pci).removed = removed;
+        }
+        for pci in &plan.replace {
+            node.renew(*pci);
+        }
+        for slot in &plan.mend {
+            self.end_trouble(slot, false);
+        }
+        for slot in self.node_mut(name).slots() {
+            self.settle(&slot);
+            let timing = self.timing;
+            let link = &mut self.node_mut(name).jack_mut(slot.pci, slot.port).link;
+            // A walk that a story slows takes as long as the story says.
+            if link.has_signal() && link.pace.is_none() {
+                link.pace = Some(link.natural_pace(&timing).filling(training));
+                self.hurry(&slot);
+                self.settle(&slot);
+            }
+        }
+    }
+
+    /// Ends what only a running kernel knew of a function.
+    fn forget_kernel(&mut self, name: &NodeName, pci: PciAddress, keep_counters: bool) {
+        self.call_off(&FunctionRef {
+            node: name.clone(),
+            pci,
+        });
+        let node = self.node_mut(name);
+        node.function_mut(pci).in_other_namespace = false;
+        let device = node.device_mut(pci);
+        if !device.removed {
+            device.parked.restart = (!keep_counters).then_some(Restart::Reboot);
+        }
+    }
+
+    /// The node is up: the driver is loaded, devices are back from resets and other namespaces, and
+    /// virtual functions are those that the platform has at rest.
+    pub(crate) fn booted(&mut self, name: &NodeName) {
         let now = self.now;
         let node = self.node_mut(name);
-        if !plan.same_boot_id {
+        let Some(reboot) = node.reboot.take() else {
+            return;
+        };
+        if !reboot.plan.same_boot_id {
             node.boots += 1;
             node.machine.boot_id = platforms::boot_id(node.name(), node.boots);
         }
@@ -37,56 +131,41 @@ impl Fabric {
         node.tell(now);
         node.log.clear();
         node.machine.class_present = true;
-        for (pci, removed) in plan
-            .remove
-            .iter()
-            .map(|pci| (pci, true))
-            .chain(plan.restore.iter().map(|pci| (pci, false)))
-        {
-            node.device_mut(*pci).removed = removed;
-        }
-        for pci in &plan.replace {
-            node.renew(*pci);
-        }
-        node.give_names(&plan.names);
-        node.running = true;
+        node.give_names(&reboot.plan.names);
         for pci in node.functions() {
             node.place(pci);
         }
         self.provide_vfs(name);
-        for slot in &plan.mend {
-            self.end_trouble(slot, false);
-        }
         for slot in self.node_mut(name).slots() {
-            self.come_up(&slot);
+            let timing = self.timing;
+            let link = &mut self.node_mut(name).jack_mut(slot.pci, slot.port).link;
+            // Whoever waits now, waits as any link does.
+            let pace = link.natural_pace(&timing);
+            if link.pace == reboot.training.map(|training| pace.filling(training)) {
+                link.pace = None;
+            }
+            self.settle(&slot);
         }
         let node = self.node_mut(name);
         if let MetadataFile::Written(_) = node.machine.metadata {
             node.machine.metadata =
                 MetadataFile::Written(node.platform.collect(&node.machine).into());
         }
-        Ok(())
     }
 
-    /// Ends everything that only a running kernel knows, and takes every function from the machine.
-    fn go_down(&mut self, name: &NodeName, keep_counters: bool) {
-        for pci in self.node_mut(name).functions() {
-            self.call_off(&FunctionRef {
-                node: name.clone(),
-                pci,
-            });
-            let node = self.node_mut(name);
-            node.function_mut(pci).in_other_namespace = false;
-            let device = node.device_mut(pci);
-            if !device.removed {
-                device.parked.restart = (!keep_counters).then_some(Restart::Reboot);
-            }
+    /// Brings a node up at once that is rebooting.
+    pub(crate) fn end_reboot(&mut self, name: &NodeName) {
+        let now = self.now;
+        let Some(reboot) = &mut self.node_mut(name).reboot else {
+            return;
+        };
+        reboot.ends = now;
+        let (key, trains) = (reboot.next, reboot.training.is_some());
+        self.agenda.cancel(key);
+        if !trains {
+            self.boot(name);
         }
-        let node = self.node_mut(name);
-        node.running = false;
-        for pci in node.functions() {
-            node.place(pci);
-        }
+        self.booted(name);
     }
 
     /// Gives every physical function the virtual functions that the platform has at rest, all
@@ -124,29 +203,6 @@ impl Fabric {
                 }
             }
         }
-    }
-
-    /// Takes a link as far up as it can be, uncounted: it came up while the host booted.
-    fn come_up(&mut self, slot: &SlotRef) {
-        let managed_by_none = !self.manager.runs();
-        let node = self.node_mut(&slot.node);
-        let powered = node.is_powered(slot.pci, slot.port);
-        let uplink = node.has_uplink(slot.pci, slot.port);
-        let link = &mut node.jack_mut(slot.pci, slot.port).link;
-        link.here.set(Hold::Unpowered, !powered);
-        link.there.set(Hold::Uplink, !uplink);
-        // A walk that a story slows goes on; it takes as long as the story says.
-        let slowed = link.has_signal() && link.pace.is_some();
-        if !slowed {
-            link.stage = if managed_by_none && link.is_managed() {
-                Stage::Init
-            } else {
-                Stage::Active
-            };
-            link.stage = link.held_back();
-        }
-        self.ends_came_up(slot);
-        self.settle(slot);
     }
 }
 

@@ -34,12 +34,15 @@ impl SubnetManager {
     /// When it arms a port that waits for it from `now` on: at the port's trap or in its own next
     /// sweep, whichever is earlier.
     pub(crate) fn arms(self, now: SimTime, timing: &Timing) -> SimTime {
-        let by_trap = now + timing.trap_to_sweep;
+        (now + timing.trap_to_sweep).min(self.next_sweep(now, timing))
+    }
+
+    /// When it comes round by itself next after `now`.
+    pub(crate) fn next_sweep(self, now: SimTime, timing: &Timing) -> SimTime {
         let since = self.running_since.unwrap_or(now);
         let period = timing.sweep.as_ns().max(1);
         let rounds = now.since(since).as_ns() / period + 1;
-        let by_sweep = since + SimTime::from_ns(rounds.saturating_mul(period));
-        by_trap.min(by_sweep)
+        since + SimTime::from_ns(rounds.saturating_mul(period))
     }
 }
 

@@ -9,6 +9,9 @@ use simfs::SimTime;
 pub struct Timing {
     /// From both ends signalling to `LinkUp`. The first third is spent in `Polling`.
     pub training: SimTime,
+    /// From a link's going down to its ports' looking for each other again: they are Offline. None at
+    /// all unless said; real ones take up to seconds (hfi1 `chip.c`, `goto_offline`).
+    pub quiet: SimTime,
     /// From a port's trap to the subnet manager's arming it.
     pub trap_to_sweep: SimTime,
     /// From one sweep that the subnet manager makes on its own to the next; a port whose trap it
@@ -25,6 +28,7 @@ impl Default for Timing {
     fn default() -> Self {
         Self {
             training: SimTime::from_ms(150),
+            quiet: SimTime::ZERO,
             trap_to_sweep: SimTime::from_ms(100),
             sweep: SimTime::from_secs(10),
             arming: SimTime::from_ms(50),
@@ -94,6 +98,15 @@ impl Pace {
                 arming,
             },
         )
+    }
+
+    /// This walk in exactly `length`, polling for what it does not need.
+    pub(crate) fn filling(self, length: SimTime) -> Self {
+        let (dark, pace) = self.within(length);
+        Self {
+            polling: dark + pace.polling,
+            ..pace
+        }
     }
 
     /// This walk stretched to `length` by training all the while.

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use fabric::{ActionError, Kmsg};
+use fabric::{ActionError, Kmsg, NodeAction};
 use platforms::Platform;
 use scenarios::{Deed, RuleDeed, RuleEffect, ScenarioError, Unfit};
 use simfs::{Fs, MomentId, Op, RuleId, SimTime};
@@ -145,7 +145,12 @@ impl Sandbox {
 
     fn deed(&mut self, deed: &Deed) -> Result<(), SandboxError> {
         match deed {
-            Deed::World(action) | Deed::Reboot { action, .. } => self.node.fabric.act(action)?,
+            Deed::World(action) => self.node.fabric.act(action)?,
+            Deed::Reboot { node, plan } => {
+                let plan = plan.clone();
+                let reboot = NodeAction::Reboot { plan }.on(node.clone());
+                self.node.fabric.act(&reboot)?;
+            }
             Deed::Rule(rule) => self.rule(rule)?,
             Deed::Unrule(_) => self.server.with_fs(|fs| {
                 for rule in std::mem::take(&mut self.rules) {

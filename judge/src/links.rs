@@ -2,7 +2,7 @@
 //!
 //! It is about the world alone: no monitor can make it fail.
 
-use fabric::{EndTruth, ends::Pair};
+use fabric::{EndTruth, opa::Pair};
 use platforms::SlotRef;
 use scenarios::{EndIs, PairIs, Window};
 

@@ -6,30 +6,36 @@
 //! [`read`] turns a text into a [`Scenario`], [`Scenario::in_world`] a scenario into a [`Story`];
 //! [`Clauses`] is what scenarios cover, [`vocabulary`] the language itself. The texts that ship are in the crate `suite`.
 
+mod bound;
 mod clauses;
 mod cluster;
-mod deed;
-mod deed_reader;
+mod context;
 mod doing;
 mod duration;
 mod error;
 mod expect;
-mod expect_reader;
+mod expectations;
 mod expecting;
 mod fitness;
+mod frame;
 mod ground;
 mod handle;
+mod keys;
+mod kind;
 mod message;
 mod order;
 mod polls;
 mod reader;
+mod row;
 mod scenario;
 mod schema;
 mod step;
 mod story;
 mod subject;
 mod telling;
-mod words;
+mod values;
+mod verbs;
+mod vocabulary;
 mod workload;
 mod world;
 
@@ -45,5 +51,5 @@ pub use order::read_deed;
 pub use scenario::{AtRest, Scenario, read};
 pub use schema::{scenario_schema, world_schema};
 pub use story::*;
-pub use words::{KeyWord, Word, WordKind, vocabulary};
+pub use vocabulary::{KeyWord, Word, WordKind, vocabulary};
 pub use world::World;

@@ -37,21 +37,18 @@ fn words() -> String {
         let (first, rest) = heading.split_at(1);
         text += &format!("\n### {}{rest}\n\n", first.to_uppercase());
         for word in vocabulary().iter().filter(|word| word.kind == kind) {
-            let takes = if word.takes.is_empty() {
-                String::new()
-            } else {
-                format!(" ({})", word.takes)
-            };
+            let takes = word.takes.as_ref();
+            let takes = takes.map_or_else(String::new, |takes| format!(" ({takes})"));
             let planned = if word.built { "" } else { " *Not built yet.*" };
             text += &format!("- **`{}`**{takes}: {}{planned}", word.word, word.text);
-            if !word.example.is_empty() {
-                text += &format!(" `{}`", word.example);
+            if let Some(example) = word.example {
+                text += &format!(" `{example}`");
             }
             text += "\n";
-            for (choice, meaning) in word.choices {
+            for (choice, meaning) in &word.choices {
                 text += &format!("  - `{choice}`: {meaning}\n");
             }
-            for key in word.keys {
+            for key in &word.keys {
                 text += &format!("  - with `{}` ({}): {}\n", key.word, key.takes, key.text);
             }
         }

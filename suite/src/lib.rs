@@ -200,6 +200,8 @@ pub fn scenarios() -> &'static [(&'static str, &'static str)] {
         "link/disabled-by-its-agent.yaml",
         "link/host-loses-power.yaml",
         "link/host-reboots-in-good-order.yaml",
+        "link/in-the-middle-of-a-reboot.yaml",
+        "link/in-the-middle-of-a-reboot.yaml",
         "link/message-lost.yaml",
         "link/module-taken-out.yaml",
         "link/neighbour-reboots.yaml",

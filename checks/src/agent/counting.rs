@@ -7,12 +7,12 @@ use std::time::Duration;
 use proto::CheckKind;
 
 use super::Agent;
+use crate::debt::Subject;
 use crate::figures::{Figures, Worked};
 use crate::gids::GidPorts;
-use crate::judge::Saying;
-use crate::memory::Subject;
 use crate::name::{DeviceName, LinkLayer, PortNumber};
 use crate::reading::Severity;
+use crate::saying::Saying;
 use crate::schedule::Due;
 use crate::scope::Reason;
 use crate::sight::{Anchor, SeenPorts, SeenScope, Sight};

@@ -10,11 +10,12 @@ use proto::CheckKind;
 
 use super::Agent;
 use crate::config::NameVerdict;
-use crate::eyes::{Route, fetch_one};
+use crate::eyes::fetch_one;
 use crate::gids::GidTable;
 use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::metadata::Row;
 use crate::name::{DeviceName, PortNumber, Role};
+use crate::route::Route;
 use crate::scope;
 use crate::sight::{Anchor, Blind, Seen, SeenPorts, SeenScope};
 

@@ -3,7 +3,7 @@
 use proto::Check;
 
 use super::Agent;
-use crate::memory::Subject;
+use crate::debt::Subject;
 use crate::reading::Severity;
 
 /// One fault that stands at the connector.

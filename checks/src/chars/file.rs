@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{CharDevice, CharKind, CharMemory, NodeMemory};
-use crate::memory::SlotKey;
-use crate::name::{DeviceName, PciFunction, PortNumber};
+use crate::name::{DeviceName, PciFunction, PortNumber, SlotKey};
 
 /// NVSentinel's memory of a character device that is missing; no port, or 0, for a device's own.
 #[derive(Debug, Serialize, Deserialize)]

@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use proto::Check;
 
 use super::{CharDevice, CharKind, Node, NodeMemory};
-use crate::judge::Saying;
-use crate::memory::{Effect, Memory, SlotKey, Subject};
+use crate::debt::Subject;
+use crate::memory::{Effect, Memory};
 use crate::message;
-use crate::name::{DeviceName, LinkLayer};
+use crate::name::{DeviceName, LinkLayer, SlotKey};
 use crate::reading::Severity;
+use crate::saying::Saying;
 use crate::scope::Reason;
 use crate::sight::{SeenPort, SeenPorts, SeenScope, Sight};
 use crate::zoo::Hooks;

@@ -1,21 +1,11 @@
 //! Reading which character devices there are: two class folders, and who each entry belongs to.
 
-use std::collections::BTreeSet;
-
-use super::{CharKind, Node};
+use super::CharKind;
 use crate::eyes::{Eyes, fetch_one};
 use crate::hands::{Answer, Hands, ReadError, Request};
-use crate::name::{DeviceName, PortNumber};
+use crate::name::PortNumber;
 use crate::note::{Level, Note};
-use crate::sight::{Cause, Sight};
-
-/// The character devices of a poll.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct SeenChars {
-    pub(crate) here: BTreeSet<(DeviceName, Node)>,
-    /// Kinds of which not everything could be read.
-    pub(crate) blind: BTreeSet<CharKind>,
-}
+use crate::sight::{Cause, SeenChars, Sight};
 
 /// Looks at both class folders.
 pub(crate) fn read(eyes: &Eyes, hands: &dyn Hands, sight: &mut Sight) -> SeenChars {

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::threshold::{Threshold, Verdict};
-use crate::memory::is_false;
+use crate::members::is_false;
 
 /// A poll's two clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]

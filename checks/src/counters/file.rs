@@ -12,11 +12,11 @@ use proto::{Check, CheckKind};
 use serde::{Deserialize, Serialize};
 
 use super::count::{Count, Seed, Stamp};
+use super::remembered::{CounterMemory, DeviceCounts, PortCounts};
 use super::table::CounterId;
-use super::watch::{CounterMemory, DeviceCounts, PortCounts};
+use crate::debt::Reboot;
 use crate::members::print;
-use crate::memory::{Reboot, SlotKey};
-use crate::name::{DeviceName, LinkLayer, PciFunction, PortNumber};
+use crate::name::{DeviceName, LinkLayer, PciFunction, PortNumber, SlotKey};
 
 /// How deep an entry lies that both monitors know: in a map that is a member of the file.
 const SHARED_DEPTH: usize = 2;
@@ -314,8 +314,8 @@ fn nanoseconds(text: &str) -> Option<u64> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::counters::remembered::DeviceCounts;
     use crate::counters::texts::Texts;
-    use crate::counters::watch::DeviceCounts;
     use crate::members::Members;
 
     /// These devices as the keys that both monitors know; of two counters with one key the later one

@@ -3,16 +3,18 @@
 //! A counter that was not read in this poll keeps what is known of it, and says nothing.
 
 use super::count::{Stamp, Word};
+use super::plan::Target;
+use super::remembered::{DeviceCounts, PortCounts};
 use super::tally::Saturated;
 use super::threshold::Watched;
-use super::watch::{DeviceCounts, PortCounts, Ruler};
-use crate::eyes::Target;
-use crate::judge::Saying;
-use crate::memory::{Effect, Memory, SlotKey, Subject};
+use super::watch::Ruler;
+use crate::debt::Subject;
+use crate::memory::{Effect, Memory};
 use crate::message;
-use crate::name::DeviceName;
+use crate::name::{DeviceName, SlotKey};
 use crate::note::{Level, Note};
 use crate::reading::Severity;
+use crate::saying::Saying;
 use crate::sight::Sight;
 
 /// What the counters of a poll make.

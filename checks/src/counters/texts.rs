@@ -10,11 +10,10 @@ use std::sync::Arc;
 
 use super::count::Count;
 use super::file::{self, Printed, SharedTexts, function_of, shared_key};
+use super::remembered::{CounterMemory, PortCounts};
 use super::table::CounterId;
-use super::watch::{CounterMemory, PortCounts};
 use crate::members::Members;
-use crate::memory::SlotKey;
-use crate::name::{DeviceName, LinkLayer, PortNumber};
+use crate::name::{DeviceName, LinkLayer, PortNumber, SlotKey};
 
 /// How deep a counter lies in our own key: file, `counters`, `devices`, device, `ports`, port, `counts`.
 const COUNT_DEPTH: usize = 7;
@@ -182,9 +181,10 @@ mod tests {
 
     use super::super::count::{Seed, Stamp};
     use super::super::file::DeviceEntry;
-    use super::super::watch::DeviceCounts;
+    use super::super::remembered::DeviceCounts;
     use super::*;
-    use crate::memory::{Reboot, is_false};
+    use crate::debt::Reboot;
+    use crate::members::is_false;
 
     /// What `serde_json` prints of the same memory at once.
     #[derive(Serialize)]

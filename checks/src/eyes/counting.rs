@@ -10,39 +10,12 @@ use std::sync::Arc;
 use proto::{Check, CheckKind};
 
 use super::{Eyes, Learnt};
-use crate::counters::{Place, Watched};
+use crate::counters::Watched;
+use crate::counters::plan::{CounterPlan, Shape, Target};
 use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::memory::Memory;
 use crate::name::{DeviceName, LinkLayer, PortNumber};
 use crate::sight::{Cause, SeenCounts, SeenPorts, SeenScope, Sight, Unread};
-
-/// What is read of a port, and which counter each file stands for.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Shape {
-    files: Vec<(Place, &'static str)>,
-    /// In the order of the configuration: a watched counter and the place of its file.
-    pub(crate) counters: Vec<(Watched, usize)>,
-}
-
-impl Shape {
-    fn of(watched: &[Watched], has_net: bool) -> Shape {
-        let mut shape = Shape::default();
-        for watched in watched {
-            let row = watched.id.row();
-            if row.place.is_net() && !has_net {
-                continue;
-            }
-            let file = (row.place, row.file);
-            let known = shape.files.iter().position(|known| *known == file);
-            let place = known.unwrap_or_else(|| {
-                shape.files.push(file);
-                shape.files.len() - 1
-            });
-            shape.counters.push((*watched, place));
-        }
-        shape
-    }
-}
 
 /// What is watched, as it is read.
 #[derive(Debug, Clone)]
@@ -77,38 +50,6 @@ impl Shapes {
     pub(crate) fn is_watching(&self) -> bool {
         !self.checks.is_empty() && !self.watched.is_empty()
     }
-}
-
-/// A port whose counters are read.
-#[derive(Debug, Clone)]
-pub(crate) struct Target {
-    /// Its device's place in the sight.
-    pub(crate) device: usize,
-    name: DeviceName,
-    pub(crate) number: PortNumber,
-    pub(crate) layer: LinkLayer,
-    /// The interface of its counters in the net tree.
-    pub(crate) interface: Option<String>,
-    pub(crate) shape: Arc<Shape>,
-    /// The place of its first file among the requests.
-    pub(crate) first: usize,
-}
-
-impl Target {
-    fn is_same(&self, other: &Target) -> bool {
-        self.device == other.device
-            && self.number == other.number
-            && self.layer == other.layer
-            && self.name == other.name
-            && self.interface == other.interface
-    }
-}
-
-/// The reads of a poll.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct CounterPlan {
-    pub(crate) targets: Vec<Target>,
-    pub(crate) requests: Vec<Request>,
 }
 
 impl Eyes {

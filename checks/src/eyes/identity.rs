@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use super::{Eyes, Learnt, Plan};
 use crate::hands::{Answer, Hands, ReadError, Request};
-use crate::memory::SlotKey;
-use crate::name::{DeviceName, PciFunction};
+use crate::name::{DeviceName, PciFunction, SlotKey};
 use crate::sight::{Blind, Facts, Identity, Sight};
 
 impl Eyes {

@@ -3,14 +3,15 @@
 //! What is remembered is the worst said since the last healthy event: only a rise, or the return to
 //! health after something was said or while a baseline is owed, is an event.
 
-use super::Saying;
 use crate::absence::Measure;
-use crate::memory::{Effect, Judged, Port, Slot, SlotKey, Subject};
+use crate::debt::Subject;
+use crate::memory::{Effect, Judged, Port, Slot};
 use crate::message;
-use crate::name::{DeviceName, LinkLayer, PortNumber, Role};
+use crate::name::{DeviceName, LinkLayer, PortNumber, Role, SlotKey};
 use crate::peers::{Peers, Standing};
 use crate::reading::{Reading, Severity};
 use crate::sample::{DeviceSample, PortSample};
+use crate::saying::Saying;
 
 /// Says what is to be said of the ports of a device on one layer.
 pub(super) fn judge_ports(

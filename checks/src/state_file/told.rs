@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use super::{CardEntry, DeviceEntry, GonePortEntry, MissEntry, OurCardEntry, PortEntry, SlotEntry};
 use crate::members::Members;
-use crate::memory::{CardMemory, Memory, Slot, SlotKey};
-use crate::name::{Card, DeviceName, LinkLayer};
+use crate::memory::{CardMemory, Memory, Slot};
+use crate::name::{Card, DeviceName, LinkLayer, SlotKey};
 use crate::reading::Severity;
 
 /// The texts of slots and cards, with what they are the texts of.

@@ -3,40 +3,59 @@
 //! The right monitor gets the answers as constants. A species answers one question otherwise.
 
 use std::collections::BTreeSet;
+#[cfg(feature = "zoo")]
+use std::fmt;
 
 use proto::HealthEvent;
 
-#[cfg(feature = "zoo")]
-use super::Species;
 use crate::agent::{Outcome, Refusal};
 use crate::config::Config;
 use crate::counters::Threshold;
 use crate::counters::count::{Count, Stamp};
-use crate::eyes::Route;
 use crate::hands::{Answer, Clocks, ReadError};
-use crate::judge::Saying;
-use crate::memory::{Effect, Memory, Slot, SlotKey};
+use crate::memory::{Effect, Memory, Slot};
 use crate::metadata::Metadata;
-use crate::name::{Card, DeviceName, LinkLayer, Role};
+use crate::name::{Card, DeviceName, LinkLayer, Role, SlotKey};
 use crate::reading::{PortState, Reading, Severity};
+use crate::route::Route;
 use crate::sample::{DeviceSample, Samples};
+use crate::saying::Saying;
 use crate::scope::{Placement, Reason};
 use crate::sight::{SeenPorts, Unread};
+
+/// What a species tells of itself.
+#[cfg(feature = "zoo")]
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct About {
+    /// On a command line: lower case, with hyphens.
+    pub(crate) name: &'static str,
+    /// The bug it is modelled on.
+    pub(crate) models: &'static str,
+    /// A scenario in which it is right for 20 polls, and then wrong.
+    pub(crate) story: &'static str,
+}
+
+#[cfg(feature = "zoo")]
+impl fmt::Debug for dyn Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.about().name)
+    }
+}
 
 /// Asked by the agent wherever a wrong monitor would turn off; the right one never does.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Hooks {
     #[cfg(feature = "zoo")]
-    species: Option<Species>,
+    wrong: Option<&'static dyn Wrong>,
     #[cfg(feature = "zoo")]
     polls: u64,
 }
 
 #[cfg(feature = "zoo")]
 impl Hooks {
-    pub(crate) fn of(species: Species) -> Hooks {
+    pub(crate) fn of(wrong: &'static dyn Wrong) -> Hooks {
         Hooks {
-            species: Some(species),
+            wrong: Some(wrong),
             polls: 0,
         }
     }
@@ -71,7 +90,7 @@ macro_rules! hooks {
         #[cfg(feature = "zoo")]
         pub(crate) trait Wrong: Sync {
             /// What it is.
-            fn about(&self) -> super::species::About;
+            fn about(&self) -> About;
 
             $($(#[$doc])* fn $hook(&self, $($name: $type),*) $(-> $answer)? {
                 $(let _ = &$name;)*
@@ -82,8 +101,8 @@ macro_rules! hooks {
         #[cfg(feature = "zoo")]
         impl Hooks {
             $($(#[$doc])* pub(crate) fn $hook(self, $($name: $type),*) $(-> $answer)? {
-                if let Some(species) = self.species {
-                    return species.wrong().$hook($($name),*);
+                if let Some(wrong) = self.wrong {
+                    return wrong.$hook($($name),*);
                 }
                 $right
             })*
@@ -175,7 +194,7 @@ hooks! {
     /// The cards that a card is compared with are those of this role.
     fn group(role: Role) -> Role = role;
     /// The number of active ports that is expected of each card of a group.
-    fn mode(counts: &[usize]) -> Option<usize> = crate::peers::mode(counts);
+    fn mode(counts: &[usize]) -> Option<usize> = crate::peers::mode::mode(counts);
     /// Has the card a management function?
     fn is_exempt(exempt: &BTreeSet<Card>, card: &Card) -> bool = exempt.contains(card);
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::hooks::Wrong;
+use super::hooks::{About, Wrong};
 
 mod active_is_enough;
 mod armed_is_up;
@@ -191,17 +191,6 @@ const TABLE: &[Species] = &[
 
 /// Polls for which every species is right in its story.
 const GRACE_POLLS: u64 = 20;
-
-/// What a species tells of itself.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct About {
-    /// On a command line: lower case, with hyphens.
-    pub(crate) name: &'static str,
-    /// The bug it is modelled on.
-    pub(crate) models: &'static str,
-    /// A scenario in which it is right for 20 polls, and then wrong.
-    pub(crate) story: &'static str,
-}
 
 /// A wrong monitor.
 #[derive(Clone, Copy)]

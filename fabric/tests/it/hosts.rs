@@ -50,6 +50,7 @@ fn every_platform_at_rest_shows_what_its_links_are() {
             Action::SubnetManager {
                 running: true,
                 reinitialise: false,
+                keeps_logs: true,
             },
         );
         assert_eq!(world.machine(&node()), Some(&rest), "{name}");
@@ -426,7 +427,16 @@ fn a_reboot_brings_up_what_is_not_troubled(
             u64::from(keep_counters)
         );
     }
-    assert!(world.edges(&other).is_empty(), "nobody could see it go");
+    let edges: Vec<bool> = world
+        .edges(&other)
+        .iter()
+        .map(|edge| edge.healthy)
+        .collect();
+    assert_eq!(
+        edges,
+        [false, true],
+        "down with its host, and up again with it"
+    );
     let MetadataFile::Written(metadata) = &after.metadata else {
         panic!("the collector wrote its file")
     };
@@ -504,6 +514,7 @@ fn without_a_subnet_manager_a_reboot_ends_in_init() {
         Action::SubnetManager {
             running: false,
             reinitialise: false,
+            keeps_logs: true,
         },
     );
     act(
@@ -658,6 +669,7 @@ fn two_nodes_share_the_subnet_manager_and_nothing_else() {
         Action::SubnetManager {
             running: false,
             reinitialise: true,
+            keeps_logs: true,
         },
     );
     assert_eq!(states(&world, &slots[1]), "INIT/LinkUp");

@@ -15,13 +15,14 @@ use simfs::{Edit, Errno, SimTime};
 
 use crate::room::{function, node, world};
 
-pub(crate) const PLATFORMS: [&str; 6] = [
+pub(crate) const PLATFORMS: [&str; 7] = [
     "h100-oci",
     "dgx-a100",
     "dgx-a100:two-port",
     "dgx-a100:dual-function",
     "l40-onprem",
     "a100-oci:vfs",
+    "opa-cn5000",
 ];
 
 /// Longer than the slowest way back: a probe, then a walk.
@@ -132,6 +133,7 @@ pub(crate) fn action(world: &Fabric, line: &Line) -> Action {
         8 => Action::SubnetManager {
             running: number.is_multiple_of(2),
             reinitialise: number.is_multiple_of(3),
+            keeps_logs: true,
         },
         9 => counter(CounterChange::Add(number)),
         10 if number.is_multiple_of(2) => counter(CounterChange::RatePerSecond(number)),

@@ -1,18 +1,17 @@
 //! The facts about links in motion, told through the public door only.
 
 mod devices;
-mod ends;
-mod ends_manners;
-mod ends_text;
-mod ends_words;
-mod ends_world;
 mod figures;
 mod hosts;
 mod kmsg;
 mod laws;
+mod opa_ends;
+mod opa_text;
+mod opa_words;
 mod port_info;
 mod reasons;
 mod reasons_laws;
+mod reasons_world;
 mod registration;
 mod room;
 mod walks;

@@ -2,7 +2,7 @@
 
 use fabric::{
     DeviceAction, PortAction, PortsAction, Side,
-    ends::{LinkDownReason, log_text, port_info_text, port_record_text},
+    opa::{LinkDownReason, log_text, port_info_text, port_record_text},
 };
 use platforms::LinkLayer;
 

@@ -4,7 +4,7 @@
 use fabric::{
     Action, ActionError, DeviceAction, Fabric, NodeAction, PortAction, PortsAction, RebootPlan,
     Side, StickAt,
-    ends::{LinkDownReason, PortErrorAction, START_S},
+    opa::{LinkDownReason, PortErrorAction, START_S},
 };
 use platforms::{
     LinkLayer::{self, Ethernet, InfiniBand},
@@ -134,7 +134,10 @@ fn an_end_is_blamed_once(#[values(false, true)] already_down: bool) {
 #[rstest]
 #[case::switch_management(Side::There, 60, (0, 60), (60, 0))]
 #[case::chassis(Side::There, 52, (0, 52), (52, 0))]
-#[case::not_installed(Side::There, 51, (36, 0), (36, 0))]
+#[case::not_installed(Side::There, 51, (36, 0), (51, 0))]
+#[case::disconnected(Side::Here, 49, (49, 0), (36, 0))]
+#[case::no_media(Side::Here, 50, (50, 0), (36, 0))]
+#[case::nobody_at_the_other_end(Side::Here, 54, (54, 0), (36, 0))]
 #[case::power_policy(Side::Here, 56, (56, 0), (0, 56))]
 #[case::speed_never_met(Side::Here, 57, (57, 0), (0, 57))]
 #[case::width_never_met(Side::There, 58, (0, 58), (58, 0))]
@@ -307,26 +310,142 @@ fn a_module_taken_out_is_like_a_cable_and_the_port_says_why_it_is_offline(
     assert_eq!(states(&world, &victim), UP);
 }
 
+/// A reboot of one minute that begins at 20 s.
+fn reboot(loses_power: bool) -> Action {
+    let plan = RebootPlan {
+        takes: SimTime::from_secs(60),
+        loses_power,
+        ..RebootPlan::default()
+    };
+    NodeAction::Reboot { plan }.on(node())
+}
+
+#[rstest]
+#[case::announced(false, (0, 35))]
+#[case::unannounced(true, (36, 0))]
+fn a_host_that_reboots_cannot_be_asked_and_its_partner_knows_why_the_link_went(
+    #[case] loses_power: bool,
+    #[case] partner: (u8, u8),
+    #[values(InfiniBand, Ethernet)] layer: LinkLayer,
+) {
+    let mut world = world_of(layer);
+    let victim = slot(&world, 0);
+    to_ms(&mut world, 20_000);
+    act(&mut world, reboot(loses_power));
+    let states = |world: &Fabric| {
+        let info = world
+            .port_info(&victim, Side::There)
+            .expect("a switch answers");
+        format!("{} {}", info.logical, info.physical)
+    };
+    for ms in [20_000, 50_000, 79_699] {
+        to_ms(&mut world, ms);
+        assert_eq!(pairs(&world, &victim), [None, Some(partner)]);
+        assert_eq!(states(&world), "Down Polling");
+        assert_eq!(crate::room::states(&world, &victim), "gone");
+        assert!(!world.settled());
+    }
+    // Read while the link was down, from the end that could be.
+    assert_eq!(log(&world, &victim, Side::There), [(partner, 20)]);
+    assert_eq!(log(&world, &victim, Side::Here), []);
+    to_ms(&mut world, 79_999);
+    let armed = if layer == InfiniBand { (0, 0) } else { partner };
+    assert_eq!(pairs(&world, &victim), [None, Some(armed)]);
+    to_ms(&mut world, 80_000);
+    assert_eq!(crate::room::states(&world, &victim), UP);
+    assert_eq!(pairs(&world, &victim), [Some((0, 0)); 2]);
+    assert_eq!(log(&world, &victim, Side::There), [(partner, 20)]);
+    assert_eq!(log(&world, &victim, Side::Here), []);
+    assert_eq!(count(&world, &victim, "link_downed"), 0);
+    assert!(world.settled());
+}
+
+/// Polling, training, Init, Armed, and active in the instant in which the host is up.
 #[test]
-fn a_reboot_is_announced_and_a_power_loss_is_not() {
-    for (announced, partner) in [(true, (0, 35)), (false, (36, 0))] {
+fn the_ports_of_a_host_train_in_the_last_part_of_its_reboot() {
+    let mut world = world_of(InfiniBand);
+    let victim = slot(&world, 0);
+    act(&mut world, reboot(false));
+    let mut walk = Vec::new();
+    for ms in 59_650..=60_000 {
+        to_ms(&mut world, ms);
+        let info = world
+            .port_info(&victim, Side::There)
+            .expect("a switch answers");
+        let state = format!("{} {}", info.logical, info.physical);
+        if walk.last().is_none_or(|(_, last)| *last != state) {
+            walk.push((ms, state));
+        }
+    }
+    let expected = [
+        (59_650, "Down Polling"),
+        (59_750, "Down Training"),
+        (59_850, "Init LinkUp"),
+        (59_950, "Armed LinkUp"),
+        (60_000, "Active LinkUp"),
+    ];
+    assert_eq!(walk, expected.map(|(ms, state)| (ms, state.to_owned())));
+}
+
+#[rstest]
+#[case::at_once(0)]
+#[case::shorter_than_a_walk(90)]
+fn a_reboot_that_leaves_no_time_to_train_trains_in_less(#[case] takes_ms: u64) {
+    let mut world = world_of(InfiniBand);
+    let victim = slot(&world, 0);
+    to_ms(&mut world, 20_000);
+    let plan = RebootPlan {
+        takes: SimTime::from_ms(takes_ms),
+        ..RebootPlan::default()
+    };
+    act(&mut world, NodeAction::Reboot { plan }.on(node()));
+    to_ms(&mut world, 20_000 + takes_ms);
+    assert_eq!(states(&world, &victim), UP);
+    assert_eq!(pairs(&world, &victim), [Some((0, 0)); 2]);
+    assert_eq!(log(&world, &victim, Side::There), [((0, 35), 20)]);
+    assert_eq!(log(&world, &victim, Side::Here), []);
+}
+
+#[test]
+fn a_node_that_reboots_cannot_reboot() {
+    let mut world = world_of(InfiniBand);
+    act(&mut world, reboot(false));
+    assert_eq!(world.act(&reboot(true)), Err(ActionError::NodeDown(node())));
+    to_ms(&mut world, 60_000);
+    act(&mut world, reboot(true));
+}
+
+/// What happens to a port while its host is down is found when it is up.
+#[test]
+fn a_link_that_is_cut_while_its_host_is_down_is_dark_afterwards() {
+    let mut world = world_of(InfiniBand);
+    let [cut, mended] = [0, 1].map(|nth| slot(&world, nth));
+    act(&mut world, PortAction::Cut.on(mended.clone()));
+    act(&mut world, reboot(false));
+    to_ms(&mut world, 30_000);
+    act(&mut world, PortAction::Cut.on(cut.clone()));
+    act(&mut world, PortAction::Mend.on(mended.clone()));
+    to_ms(&mut world, 60_000);
+    assert_eq!(states(&world, &cut), POLLING);
+    assert_eq!(states(&world, &mended), UP);
+    assert_eq!(pairs(&world, &cut), [Some((0, 0)), Some((0, 35))]);
+    assert_eq!(count(&world, &cut, "link_downed"), 0);
+}
+
+#[test]
+fn healing_brings_a_host_up_that_is_rebooting() {
+    for ms in [30_000, 59_800] {
         let mut world = world_of(InfiniBand);
         let victim = slot(&world, 0);
-        to_ms(&mut world, 20_000);
-        let (node, plan) = (node(), RebootPlan::default());
-        act(
-            &mut world,
-            if announced {
-                NodeAction::Reboot { plan }.on(node)
-            } else {
-                NodeAction::PowerLoss { plan }.on(node)
-            },
-        );
+        let boot_id = |world: &Fabric| world.machine(&node()).expect("there").boot_id.clone();
+        let before = boot_id(&world);
+        act(&mut world, reboot(false));
+        to_ms(&mut world, ms);
+        world.heal();
+        assert_ne!(boot_id(&world), before);
+        to_ms(&mut world, ms + 300);
         assert_eq!(states(&world, &victim), UP);
-        assert_eq!(pairs(&world, &victim), [Some((0, 0)); 2]);
-        assert_eq!(log(&world, &victim, Side::There), [(partner, 20)]);
-        assert_eq!(log(&world, &victim, Side::Here), []);
-        assert_eq!(count(&world, &victim, "link_downed"), 0);
+        assert!(world.settled());
     }
 }
 
@@ -337,6 +456,7 @@ fn without_a_subnet_manager_the_partner_of_a_rebooted_host_remembers() {
     let stop = Action::SubnetManager {
         running: false,
         reinitialise: false,
+        keeps_logs: true,
     };
     act(&mut world, stop);
     let plan = RebootPlan::default();
@@ -372,7 +492,7 @@ fn an_unloaded_driver_and_a_firmware_reset_are_announced() {
         }
         .on(function(slot))
     };
-    check(InfiniBand, error, [Some((0, 0)), Some((36, 0))], "gone");
+    check(InfiniBand, error, [None, Some((36, 0))], "gone");
 }
 
 #[test]
@@ -422,6 +542,7 @@ fn a_bounced_link_without_a_subnet_manager_keeps_its_pair() {
     let manager = |running| Action::SubnetManager {
         running,
         reinitialise: false,
+        keeps_logs: true,
     };
     act(&mut world, manager(false));
     act(&mut world, take_down(&victim, Side::There, 39));

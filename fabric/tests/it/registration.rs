@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fabric::{
     Action, ActionError, CharDeviceKind, DeviceAction, Fabric, NodeAction, PortAction, RebootPlan,
     Side,
-    ends::{LinkDownReason, Physical},
+    opa::{LinkDownReason, Physical},
 };
 use platforms::LinkLayer::{self, Ethernet, InfiniBand};
 use platforms::{DeviceName, SlotRef};

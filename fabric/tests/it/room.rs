@@ -19,8 +19,13 @@ static SHIPPED: std::sync::LazyLock<Platforms> = std::sync::LazyLock::new(Platfo
 
 /// A world of one node of this platform, at rest.
 pub(crate) fn world(platform: &str) -> Fabric {
+    world_timed(platform, Timing::default())
+}
+
+/// The same, in which things take so long.
+pub(crate) fn world_timed(platform: &str, timing: Timing) -> Fabric {
     let platform = SHIPPED.get(platform).expect("the platform ships").clone();
-    Fabric::new(vec![(node(), platform)], Timing::default())
+    Fabric::new(vec![(node(), platform)], timing)
 }
 
 /// A world whose ports speak this layer.

@@ -169,6 +169,7 @@ fn without_a_subnet_manager_ports_stay_active_or_wait_in_init() {
         Action::SubnetManager {
             running: false,
             reinitialise: false,
+            keeps_logs: true,
         },
     );
     act(&mut world, PortAction::Cut.on(victim.clone()));
@@ -181,6 +182,7 @@ fn without_a_subnet_manager_ports_stay_active_or_wait_in_init() {
         Action::SubnetManager {
             running: true,
             reinitialise: false,
+            keeps_logs: true,
         },
     );
     check(
@@ -199,6 +201,7 @@ fn a_standby_that_takes_over_brings_every_port_to_init_and_back() {
         Action::SubnetManager {
             running: true,
             reinitialise: true,
+            keeps_logs: true,
         },
     );
     check(&mut world, &victim, &[(0, INIT), (100, ARMED), (150, UP)]);
@@ -214,6 +217,7 @@ fn a_roce_port_needs_no_subnet_manager() {
         Action::SubnetManager {
             running: false,
             reinitialise: true,
+            keeps_logs: true,
         },
     );
     act(&mut world, PortAction::Cut.on(victim.clone()));
@@ -273,6 +277,7 @@ fn what_does_not_hold_a_walk_back_does_not_delay_it() {
             Action::SubnetManager {
                 running: true,
                 reinitialise: false,
+                keeps_logs: true,
             },
         );
         act(&mut world, PortAction::Cut.on(other.clone()));
@@ -455,6 +460,7 @@ fn a_subnet_manager_configures_no_ethernet_port() {
     let stop = Action::SubnetManager {
         running: false,
         reinitialise: true,
+        keeps_logs: true,
     };
     let carrier = |world: &Fabric| {
         let shown = netdev(world, &victim).expect("it has a net device");

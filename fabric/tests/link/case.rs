@@ -15,8 +15,10 @@ pub(crate) struct Row {
     pub(crate) name: String,
     /// By whose word hosts behave.
     pub(crate) profile: ProfileName,
-    /// What there is.
+    /// What there is at the start.
     pub(crate) world: World,
+    /// How long a port that went down stays Offline.
+    pub(crate) quiet_ms: u64,
     /// What happens, and what is expected in between.
     pub(crate) steps: Vec<Verb>,
 }
@@ -30,24 +32,16 @@ pub(crate) enum ProfileName {
 }
 
 /// What there is at the start.
-#[derive(Clone, Debug)]
-pub(crate) struct World {
-    pub(crate) kind: WorldKind,
-    /// How long a port that went down stays Offline.
-    pub(crate) quiet_ms: u64,
-    /// Ports without a module.
-    pub(crate) empty: Vec<String>,
-    /// Nodes without power.
-    pub(crate) off: Vec<String>,
-}
-
-/// What `b` is.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum WorldKind {
+pub(crate) enum World {
+    /// A link that is up.
     #[default]
-    Switch,
-    Hosts,
+    AtRest,
+    /// A card that has just appeared, with a cable.
+    NewCard,
+    /// One without.
+    Uncabled,
 }
 
 #[derive(Deserialize)]
@@ -57,13 +51,9 @@ struct Entry {
     about: String,
     profiles: Vec<ProfileName>,
     #[serde(default)]
-    world: WorldKind,
+    world: World,
     #[serde(default)]
     quiet_ms: u64,
-    #[serde(default)]
-    empty: Vec<String>,
-    #[serde(default)]
-    off: Vec<String>,
     #[serde(default)]
     with: Vec<String>,
     #[serde(default)]
@@ -109,7 +99,6 @@ pub(crate) enum Verb {
         end: String,
         message: u8,
     },
-    BreakTraining(String),
     PacketError {
         end: String,
         reason: u8,
@@ -126,16 +115,14 @@ pub(crate) enum Verb {
     },
     Bounce(String),
     Disable(String),
-    Overheat(String),
-    Report {
-        end: String,
-        code: u8,
-    },
     Enable(String),
     Unload(String),
     Load(String),
     PowerOff(String),
-    DeviceFatal(String),
+    DeviceFatal {
+        end: String,
+        takes_ms: u64,
+    },
     PowerOn(String),
     Quarantine {
         end: String,
@@ -223,12 +210,8 @@ fn rows_of(entry: Value) -> Result<Vec<Row>, String> {
             rows.push(Row {
                 name: format!("{}{} by {profile:?}", entry.case, told.concat()),
                 profile: *profile,
-                world: World {
-                    kind: entry.world,
-                    quiet_ms: entry.quiet_ms,
-                    empty: entry.empty.clone(),
-                    off: entry.off.clone(),
-                },
+                world: entry.world,
+                quiet_ms: entry.quiet_ms,
                 steps: steps.clone(),
             });
         }

@@ -3,24 +3,24 @@
 //! A key is an end and what is looked at (`a pair`), or a table and where to look (`tool text 39`).
 //! Start at [`observe`].
 
-use fabric::ends::{
-    Change, DeedError, EndRef, KernelEventKind, LinkDownErrorLog, LinkDownReason, Network, Notice,
-    OfflineDisabledReason, Pair, Reply, START_S, log_text, logical_change, physical_change,
-    state_text,
+use fabric::{
+    ActionError, EndTruth, PortEventKind, Side,
+    opa::{
+        Change, LinkDownErrorLog, LinkDownReason, Notice, OfflineDisabledReason, Pair, PortInfo,
+        Profile, Reply, START_S, log_text, logical_change, physical_change, state_text,
+    },
 };
+use platforms::{CounterValue, Port};
 
 use crate::play::Stage;
 
-/// The end that a name such as `a` or `b2` stands for.
-pub(crate) fn end(name: &str) -> Result<EndRef, String> {
-    let digits = name.find(|char: char| char.is_ascii_digit());
-    let (node, port) = name.split_at(digits.unwrap_or(name.len()));
-    let port = if port.is_empty() {
-        1
-    } else {
-        port.parse().map_err(|_| format!("{name} is no end"))?
-    };
-    Ok(EndRef::new(node, port))
+/// The end that a name stands for.
+pub(crate) fn end(name: &str) -> Result<Side, String> {
+    match name {
+        "a" => Ok(Side::Here),
+        "b" => Ok(Side::There),
+        other => Err(format!("`{other}` is no end")),
+    }
 }
 
 /// What is so.
@@ -32,10 +32,7 @@ pub(crate) fn observe(stage: &Stage, key: &str) -> Result<String, String> {
         ["tool", "text", code] => Ok(LinkDownReason::tool_text(number(code)?).to_owned()),
         ["logical", old, "to", new] => Ok(verdict(logical_change(number(old)?, number(new)?))),
         ["physical", old, "to", new] => Ok(verdict(physical_change(number(old)?, number(new)?))),
-        [name, ref what @ ..] => {
-            let seen = of_end(&stage.network, &end(name)?, &what.join(" "))?;
-            seen.ok_or_else(|| format!("nobody knows how to look at `{key}`"))
-        }
+        [name, ref what @ ..] => of_end(stage, end(name)?, &what.join(" ")),
         [] => Err("an empty key".to_owned()),
     }
 }
@@ -45,7 +42,7 @@ fn reply(stage: &Stage) -> String {
         None => "none",
         Some(Ok(Reply::Answered)) => "answered",
         Some(Ok(Reply::Silent)) => "silent",
-        Some(Err(DeedError::Refused { .. })) => "refused",
+        Some(Err(ActionError::Refused { .. })) => "refused",
         Some(Err(_)) => "impossible",
     }
     .to_owned()
@@ -69,71 +66,100 @@ fn offline(reason: OfflineDisabledReason) -> String {
     format!("{} {reason}", reason.code())
 }
 
-/// What is so of an end; `None` if there is no such look.
-fn of_end(network: &Network, end: &EndRef, what: &str) -> Result<Option<String>, String> {
+/// What is so of an end.
+fn of_end(stage: &Stage, side: Side, what: &str) -> Result<String, String> {
+    let (fabric, slot) = (&stage.fabric, &stage.slot);
     let nothing = || "unavailable".to_owned();
-    let record = network.record(end);
-    let wrong = |error: DeedError| error.to_string();
-    let queried = network.query(end).map_err(wrong)?;
-    let local = network.local(end).map_err(wrong)?;
-    let last: Option<&Notice> = network.notices().iter().rfind(|notice| notice.end == *end);
-    Ok(Some(match what {
+    let EndTruth { record, log } = fabric.end(slot, side).ok_or("no link of its own")?;
+    let info = fabric.port_info(slot, side);
+    let notices = fabric.notices().iter();
+    let last: Option<&Notice> = notices.rev().find(|notice| notice.slot == *slot);
+    Ok(match what {
         "pair" => record.map_or_else(nothing, |record| codes(record.shown())),
         "latest" => record.map_or_else(nothing, |record| codes(record.latest())),
         "offline" => record.map_or_else(nothing, |record| offline(record.offline())),
-        "query" => queried.map_or_else(nothing, |(info, _)| codes(info.pair)),
-        "local" => local.map_or_else(nothing, |info| codes(info.pair)),
-        "state" => local.map_or_else(nothing, |info| state_text(&info)),
-        "shows" => {
-            let states = network.states(end);
-            states.map_or_else(nothing, |(logical, physical)| {
-                format!("{} / {}", logical.shown(), physical.shown())
-            })
+        "query" => {
+            let answer = fabric.query(slot, side);
+            answer.map_or_else(nothing, |(info, _)| codes(info.pair))
         }
-        "walk" => network
-            .walk(end)
-            .iter()
-            .map(|step| {
-                let (logical, physical) = (step.logical.shown(), step.physical.shown());
-                format!("{} {logical} / {physical}\n", step.at.as_ms())
-            })
-            .collect(),
-        "events" => events(network, end),
-        "kernel" => network
-            .kernel_log(&end.node)
-            .iter()
-            .map(|line| format!("{}\n", line.text))
-            .collect(),
-        "log" => log(&network.log_of(end)),
-        "log text" => log_text(&network.log_of(end)),
+        "local" => info.map_or_else(nothing, |info| codes(info.pair)),
+        "state" => info.map_or_else(nothing, |info| state_text(&info)),
+        "shows" => match info {
+            Some(info) => shows(stage, side, &info)?,
+            None => nothing(),
+        },
+        "walk" => walk(stage, side),
+        "events" => events(stage),
+        "port errors" => {
+            let all = fabric.port_events(slot).iter();
+            let errors = all.filter(|event| event.kind == PortEventKind::PortErr);
+            errors.count().to_string()
+        }
+        "link_downed" => match port(stage).and_then(|port| port.counters.get("link_downed")) {
+            Some(CounterValue::Count(count)) => count.to_string(),
+            other => format!("{other:?}"),
+        },
+        "kernel" => kernel(stage),
+        "log" => entries(&log),
+        "log text" => log_text(&log),
         "notice" => last.map_or_else(nothing, |notice| notice.condition.text().to_owned()),
         "detail" => last.map_or_else(nothing, Notice::detail),
-        "link_downed" => format!(
-            "{} shown as {}",
-            network.link_downed(end),
-            network.link_downed_shown(end)
-        ),
-        _ => return Ok(None),
-    }))
+        _ => return Err(format!("nobody knows how to look at `{what}`")),
+    })
 }
 
-fn events(network: &Network, end: &EndRef) -> String {
-    let own = network.events().iter().filter(|event| event.end == *end);
-    own.map(|event| {
-        let kind = match event.kind {
-            KernelEventKind::PortErr => "PORT_ERR",
-            KernelEventKind::PortActive => "PORT_ACTIVE",
-            KernelEventKind::DeviceFatal => "DEVICE_FATAL",
-            KernelEventKind::DeviceGone => "gone",
-            KernelEventKind::DeviceBack => "back",
-        };
-        format!("{} {kind}\n", event.at.as_ms())
-    })
-    .collect()
+/// The node's own port as its kernel shows it.
+fn port(stage: &Stage) -> Option<&Port> {
+    let machine = stage.fabric.machine(&stage.slot.node)?;
+    let rdma = machine.functions.get(&stage.slot.pci)?.rdma.as_ref()?;
+    rdma.ports.get(&stage.slot.port).map(|port| &**port)
+}
+
+/// Both states. An hfi1's kernel shows the same ones, which are the port's own.
+fn shows(stage: &Stage, side: Side, info: &PortInfo) -> Result<String, String> {
+    let shown = format!("{} / {}", info.logical.shown(), info.physical.shown());
+    let own = port(stage).filter(|_| side == Side::Here && stage.profile == Profile::Hfi1);
+    match own.map(|port| format!("{} / {}", port.state, port.phys_state)) {
+        Some(files) if files != shown => Err(format!("{shown}, but the kernel shows {files}")),
+        _ => Ok(shown),
+    }
+}
+
+fn walk(stage: &Stage, side: Side) -> String {
+    let place = usize::from(side == Side::There);
+    let steps = stage.fabric.walk(&stage.slot).iter().skip(1);
+    steps
+        .map(|step| {
+            let (logical, physical) = (step.logical[place].shown(), step.physical[place].shown());
+            format!("{} {logical} / {physical}\n", step.at.as_ms())
+        })
+        .collect()
+}
+
+fn events(stage: &Stage) -> String {
+    let events = stage.fabric.port_events(&stage.slot).iter();
+    events
+        .map(|event| {
+            let kind = match event.kind {
+                PortEventKind::PortErr => "PORT_ERR",
+                PortEventKind::PortActive => "PORT_ACTIVE",
+                PortEventKind::DeviceFatal => "DEVICE_FATAL",
+            };
+            format!("{} {kind}\n", event.at.as_ms())
+        })
+        .collect()
+}
+
+/// What an hfi1's driver wrote about the device, without the device's name.
+fn kernel(stage: &Stage) -> String {
+    let log = stage.fabric.kernel_log(&stage.slot.node).iter();
+    let own = format!("hfi1 {}: ", stage.slot.pci);
+    let lines = log.filter_map(|line| line.text.strip_prefix(&own)?.split_once(": "));
+    lines.map(|(_, text)| format!("{text}\n")).collect()
 }
 
 /// The entries as printed, their times in seconds since the start.
-fn log(log: &LinkDownErrorLog) -> String {
+fn entries(log: &LinkDownErrorLog) -> String {
     let entries = log.printed().map(|entry| {
         let at_s = entry.at_s - START_S;
         format!("{}@{at_s}s", codes(entry.pair))

@@ -1,54 +1,85 @@
-//! Playing a row: deeds in order, time, and looks in between.
+//! Playing a row: actions in order, time, and looks in between.
 //!
 //! What a look sees is `observe.rs`'s. Start at [`play`].
 
+use std::collections::BTreeMap;
+
 use fabric::{
-    Timing,
-    ends::{
-        Deed, DeedError, EndRef, ErrorInfo, FirmwareReport, Layout, LinkDownReason, LinkInitReason,
-        Logical, Network, Physical, PortErrorAction, Profile, Reply, SetPortInfo,
+    Action, ActionError, DeviceAction, Fabric, FunctionRef, NodeAction, PortAction, PortsAction,
+    Side, Timing,
+    opa::{
+        ErrorInfo, LinkDownReason, LinkInitReason, Logical, Physical, PortErrorAction, Profile,
+        Reply, SetPortInfo,
     },
 };
-use platforms::NodeName;
+use platforms::{DeviceName, NodeName, PciAddress, Platforms, SlotRef};
 use simfs::SimTime;
 
 use crate::{
-    case::{Clear, LogicalName, PhysicalName, ProfileName, Row, Verb, WorldKind},
+    case::{Clear, LogicalName, PhysicalName, ProfileName, Row, Verb, World},
     observe::{end, observe},
 };
 
-/// What a row is played on.
+#[expect(
+    clippy::disallowed_types,
+    reason = "read once for hundreds of worlds; never changed"
+)]
+static SHIPPED: std::sync::LazyLock<Platforms> = std::sync::LazyLock::new(Platforms::shipped);
+
+/// What a row is played on: one link of a node.
 pub(crate) struct Stage {
-    pub(crate) network: Network,
+    pub(crate) fabric: Fabric,
+    pub(crate) slot: SlotRef,
+    pub(crate) profile: Profile,
     /// What became of the last Set(PortInfo).
-    pub(crate) reply: Option<Result<Reply, DeedError>>,
+    pub(crate) reply: Option<Result<Reply, ActionError>>,
+}
+
+/// The link of a row's world; ports of the first platform behave by the document, of the other as hfi1.
+fn stage(row: &Row) -> Result<Stage, String> {
+    let (platform, profile) = match row.profile {
+        ProfileName::Spec => ("dgx-a100", Profile::Spec),
+        ProfileName::Hfi1 => ("opa-cn5000", Profile::Hfi1),
+    };
+    let node = NodeName::from("a");
+    let platform = SHIPPED.get(platform).ok_or("it does not ship")?.clone();
+    let timing = Timing {
+        quiet: SimTime::from_ms(row.quiet_ms),
+        ..Timing::default()
+    };
+    let mut fabric = Fabric::new(vec![(node.clone(), platform)], timing);
+    let ports = fabric.ports(&node);
+    let mut slot = ports.first().ok_or("it has no port")?.slot.clone();
+    if !matches!(row.world, World::AtRest) {
+        let at = PciAddress {
+            domain: 9,
+            ..slot.pci
+        };
+        let card = DeviceAction::HotAdd {
+            at,
+            name: DeviceName::from("new_0"),
+            cabled: matches!(row.world, World::NewCard),
+        };
+        let like = FunctionRef {
+            node,
+            pci: slot.pci,
+        };
+        fabric
+            .act(&card.on(like))
+            .map_err(|error| error.to_string())?;
+        slot.pci = at;
+    }
+    Ok(Stage {
+        fabric,
+        slot,
+        profile,
+        reply: None,
+    })
 }
 
 /// Plays a row; the number of values that were as expected, or the first that was not.
 pub(crate) fn play(row: &Row) -> Result<usize, String> {
-    let mut layout = match row.world.kind {
-        WorldKind::Switch => Layout::host_and_switch(),
-        WorldKind::Hosts => Layout::two_hosts(),
-    };
-    for name in &row.world.empty {
-        layout.empty.insert(end(name)?);
-    }
-    layout.off = row
-        .world
-        .off
-        .iter()
-        .map(|name| NodeName::from(name.as_str()))
-        .collect();
-    let profile = match row.profile {
-        ProfileName::Spec => Profile::Spec,
-        ProfileName::Hfi1 => Profile::Hfi1,
-    };
-    let network = Network::new(&layout, profile, Timing::default());
-    let network = network.map_err(|error| error.to_string())?;
-    let mut stage = Stage {
-        network: network.quiet_for(SimTime::from_ms(row.world.quiet_ms)),
-        reply: None,
-    };
+    let mut stage = stage(row)?;
     let mut seen = 0;
     for verb in &row.steps {
         seen += step(&mut stage, verb)?;
@@ -62,7 +93,7 @@ pub(crate) fn play(row: &Row) -> Result<usize, String> {
 /// Does one step; the number of values that it compared.
 fn step(stage: &mut Stage, verb: &Verb) -> Result<usize, String> {
     match verb {
-        Verb::ToMs(ms) => stage.network.advance(SimTime::from_ms(*ms)),
+        Verb::ToMs(ms) => stage.fabric.advance(SimTime::from_ms(*ms)),
         Verb::See(values) => {
             for (key, expected) in values {
                 let found = observe(stage, key)?;
@@ -79,8 +110,8 @@ fn step(stage: &mut Stage, verb: &Verb) -> Result<usize, String> {
         } => {
             for _ in 0..*times {
                 step(stage, deed)?;
-                let next = stage.network.now() + SimTime::from_ms(*every_ms);
-                stage.network.advance(next);
+                let next = stage.fabric.now() + SimTime::from_ms(*every_ms);
+                stage.fabric.advance(next);
             }
         }
         Verb::Set {
@@ -90,7 +121,6 @@ fn step(stage: &mut Stage, verb: &Verb) -> Result<usize, String> {
             clear,
         } => {
             let request = SetPortInfo {
-                end: end(name)?,
                 logical: logical.map(|name| match name {
                     LogicalName::Armed => Logical::Armed,
                     LogicalName::Active => Logical::Active,
@@ -103,120 +133,158 @@ fn step(stage: &mut Stage, verb: &Verb) -> Result<usize, String> {
                 clear_local: matches!(clear, Some(Clear::Local | Clear::Both)),
                 clear_neighbour: matches!(clear, Some(Clear::Neighbour | Clear::Both)),
             };
-            stage.reply = Some(stage.network.set(&request));
+            let side = end(name)?;
+            let reply = stage.fabric.set_port_info(&stage.slot, side, &request);
+            stage.reply = Some(reply);
         }
         verb => {
-            let deed = deed(verb)?;
-            let done = stage.network.act(&deed);
-            done.map_err(|error| format!("{deed:?}: {error}"))?;
+            let action = action(&stage.slot, verb)?;
+            let done = stage.fabric.act(&action);
+            done.map_err(|error| format!("{action:?}: {error}"))?;
         }
     }
     Ok(0)
 }
 
-fn deed(verb: &Verb) -> Result<Deed, String> {
-    let node = |name: &String| NodeName::from(name.as_str());
-    Ok(match verb {
-        Verb::Pull(name) => Deed::Pull(end(name)?),
-        Verb::Plug(name) => Deed::Plug(end(name)?),
-        Verb::ModuleOut(name) => Deed::ModuleOut(end(name)?),
-        Verb::ModuleIn(name) => Deed::ModuleIn(end(name)?),
+/// A long time; nobody waits for it.
+const HOUR: SimTime = SimTime::from_secs(3600);
+
+fn action(slot: &SlotRef, verb: &Verb) -> Result<Action, String> {
+    let port = |action: PortAction| Ok(action.on(slot.clone()));
+    let device = |action: DeviceAction| {
+        let function = FunctionRef {
+            node: slot.node.clone(),
+            pci: slot.pci,
+        };
+        Ok(action.on(function))
+    };
+    let node = |action: NodeAction| Ok(action.on(slot.node.clone()));
+    let take_down = |name: &str, reason, says| {
+        let side = end(name)?;
+        port(PortAction::TakeDown { side, reason, says })
+    };
+    match verb {
+        Verb::Pull(name) => end(name).and_then(|_| port(PortAction::Cut)),
+        Verb::Plug(name) => end(name).and_then(|_| port(PortAction::Mend)),
+        Verb::ModuleOut(name) | Verb::ModuleIn(name) => port(PortAction::Module {
+            side: end(name)?,
+            there: matches!(verb, Verb::ModuleIn(_)),
+        }),
         Verb::Initiate {
             end: name,
             reason: code,
             says,
-        } => Deed::Initiate {
-            end: end(name)?,
-            reason: reason(*code)?,
-            says: *says,
-        },
+        } => take_down(name, reason(*code)?, *says),
         Verb::InitiateBoth {
             end: name,
             reason: code,
             says,
             other,
             other_says,
-        } => Deed::InitiateBoth {
-            end: end(name)?,
-            reason: reason(*code)?,
-            says: *says,
-            other: reason(*other)?,
-            other_says: *other_says,
-        },
+        } => {
+            let (one, other) = ((reason(*code)?, *says), (reason(*other)?, *other_says));
+            let (here, there) = match end(name)? {
+                Side::Here => (one, other),
+                Side::There => (other, one),
+            };
+            port(PortAction::BothTakeDown { here, there })
+        }
         Verb::Relent {
             end: name,
             reason: code,
-        } => {
-            let (end, reason) = of(name, *code)?;
-            Deed::Relent { end, reason }
-        }
+        } => port(PortAction::LetUp {
+            side: end(name)?,
+            reason: reason(*code)?,
+        }),
         Verb::Hear {
             end: name,
             message: code,
-        } => {
-            let (end, message) = of(name, *code)?;
-            Deed::Hear { end, message }
-        }
-        Verb::BreakTraining(name) => Deed::BreakTraining(end(name)?),
+        } => port(PortAction::Hear {
+            side: end(name)?,
+            message: reason(*code)?,
+        }),
         Verb::PacketError {
             end: name,
             reason: code,
-        } => {
-            let (end, reason) = of(name, *code)?;
-            Deed::PacketError { end, reason }
-        }
+        } => port(PortAction::PacketError {
+            side: end(name)?,
+            reason: reason(*code)?,
+        }),
         Verb::Errors {
             end: name,
             fm_config,
             receive,
-        } => Deed::Errors {
-            end: end(name)?,
-            info: ErrorInfo {
-                fm_config: *fm_config,
-                receive: *receive,
-            },
+        } => match end(name)? {
+            Side::Here => port(PortAction::ErrorRegisters {
+                info: ErrorInfo {
+                    fm_config: *fm_config,
+                    receive: *receive,
+                },
+            }),
+            Side::There => Err("only a host has such registers".to_owned()),
         },
-        Verb::BufferOverrun(name) => Deed::BufferOverrun(end(name)?),
-        Verb::ErrorAction { end: name, bits } => Deed::ErrorAction {
-            end: end(name)?,
+        Verb::BufferOverrun(name) => port(PortAction::BufferOverrun { side: end(name)? }),
+        Verb::ErrorAction { end: name, bits } => port(PortAction::ErrorAction {
+            side: end(name)?,
             action: PortErrorAction(*bits),
+        }),
+        Verb::Bounce(name) => take_down(name, LinkDownReason::FM_BOUNCE, true),
+        Verb::Disable(name) => match end(name)? {
+            Side::Here => port(PortAction::Disable),
+            Side::There => take_down(name, LinkDownReason::SMA_DISABLED, true),
         },
-        Verb::Bounce(name) => Deed::Bounce(end(name)?),
-        Verb::Disable(name) => Deed::Disable(end(name)?),
-        Verb::Overheat(name) => Deed::Overheat(end(name)?),
-        Verb::Report { end: name, code } => Deed::Report {
-            end: end(name)?,
-            report: match code {
-                0x0a => FirmwareReport::Unexpected,
-                0x0c => FirmwareReport::HostRequested,
-                other => FirmwareReport::Other(*other),
-            },
+        Verb::Enable(name) => port(PortAction::LetUp {
+            side: end(name)?,
+            reason: LinkDownReason::SMA_DISABLED,
+        }),
+        Verb::Unload(name) => match end(name)? {
+            Side::Here => node(NodeAction::DriverUnload),
+            Side::There => port(PortAction::NeighbourReboot { takes: HOUR }),
         },
-        Verb::Enable(name) => Deed::Enable(end(name)?),
-        Verb::Unload(name) => Deed::Unload(node(name)),
-        Verb::Load(name) => Deed::Load(node(name)),
-        Verb::PowerOff(name) => Deed::PowerOff(node(name)),
-        Verb::DeviceFatal(name) => Deed::DeviceFatal(node(name)),
-        Verb::PowerOn(name) => Deed::PowerOn(node(name)),
+        Verb::Load(name) => match end(name)? {
+            Side::Here => node(NodeAction::DriverLoad {
+                names: BTreeMap::new(),
+            }),
+            Side::There => Err("no driver of a neighbour's is loaded by name".to_owned()),
+        },
+        Verb::PowerOff(name) | Verb::PowerOn(name) => {
+            let on = matches!(verb, Verb::PowerOn(_));
+            match end(name)? {
+                Side::Here if on => device(DeviceAction::Restore),
+                Side::Here => device(DeviceAction::Remove),
+                Side::There => Ok(PortsAction::SwitchPower { on }.on(vec![slot.clone()])),
+            }
+        }
+        Verb::DeviceFatal {
+            end: name,
+            takes_ms,
+        } => match end(name)? {
+            Side::Here => device(DeviceAction::PciError {
+                takes: SimTime::from_ms(*takes_ms),
+            }),
+            Side::There => Err("a switch has no kernel to tell".to_owned()),
+        },
         Verb::Quarantine {
             end: name,
             reason: code,
-        } => Deed::Quarantine {
-            end: end(name)?,
-            reason: LinkInitReason::by_code(*code).ok_or("a reason of four bits")?,
-        },
-        Verb::StopManager => Deed::StopManager,
-        Verb::StartManager { keeps_logs } => Deed::StartManager {
+        } => port(PortAction::Quarantine {
+            side: end(name)?,
+            reason: LinkInitReason::by_code(*code),
+        }),
+        Verb::StopManager => Ok(Action::SubnetManager {
+            running: false,
+            reinitialise: false,
+            keeps_logs: true,
+        }),
+        Verb::StartManager { keeps_logs } => Ok(Action::SubnetManager {
+            running: true,
+            reinitialise: false,
             keeps_logs: *keeps_logs,
-        },
+        }),
         Verb::ToMs(_) | Verb::See(_) | Verb::Repeat { .. } | Verb::Set { .. } => {
-            return Err(format!("{verb:?} cannot stand here"));
+            Err(format!("{verb:?} cannot stand here"))
         }
-    })
-}
-
-fn of(name: &str, code: u8) -> Result<(EndRef, LinkDownReason), String> {
-    Ok((end(name)?, reason(code)?))
+    }
 }
 
 fn reason(code: u8) -> Result<LinkDownReason, String> {

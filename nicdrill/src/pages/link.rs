@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use fabric::{
     Fabric, PortTruth, Side,
-    ends::{log_text, port_info_text, port_record_text},
+    opa::{log_text, port_info_text, port_record_text},
 };
 use platforms::SlotRef;
 use scenarios::Story;

@@ -1,7 +1,7 @@
 //! What a story does: to the world, to the way files answer, to the connector, to the monitor. Start at
 //! [`Deed`].
 
-use fabric::Action;
+use fabric::{Action, RebootPlan};
 use platforms::NodeName;
 use simfs::{Errno, SimTime};
 
@@ -24,14 +24,12 @@ pub enum Deed {
     StateFile(NodeName, StateFileDeed),
     /// To a workload.
     Load(WorkloadAction),
-    /// The node goes down with its monitor, and both are back after this long.
+    /// The node goes down with its monitor, and both are back when the plan says so.
     Reboot {
         /// The node.
         node: NodeName,
-        /// From going down to the next poll.
-        takes: SimTime,
-        /// What the world does then: it reboots, or has lost power in between.
-        action: Action,
+        /// How it reboots; it takes until the next poll.
+        plan: RebootPlan,
     },
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fabric::ends::{OfflineDisabledReason, Pair};
+use fabric::opa::{OfflineDisabledReason, Pair};
 use platforms::{NodeName, SlotRef};
 
 use super::{About, EventPattern, FileRef, LnetIs, Place, Times, Verdict, WorkloadIs};

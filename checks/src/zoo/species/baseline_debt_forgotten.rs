@@ -1,9 +1,9 @@
 //! Owes nothing to a device that it could not read at its start.
 
 use super::{About, Wrong};
-use crate::judge::Saying;
 use crate::memory::Memory;
 use crate::sample::{PortSample, Samples};
+use crate::saying::Saying;
 
 pub(super) struct BaselineDebtForgotten;
 

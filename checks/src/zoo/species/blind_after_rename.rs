@@ -1,8 +1,8 @@
 //! Loses sight of a device that was renamed.
 
 use super::{About, Wrong};
-use crate::memory::{Memory, SlotKey};
-use crate::name::DeviceName;
+use crate::memory::Memory;
+use crate::name::{DeviceName, SlotKey};
 
 pub(super) struct BlindAfterRename;
 

@@ -3,9 +3,9 @@
 use proto::Check;
 
 use super::{About, Wrong};
-use crate::judge::Saying;
 use crate::memory::{Effect, Memory};
 use crate::sample::Samples;
+use crate::saying::Saying;
 
 pub(super) struct BreachUnderTheStateCheck;
 

@@ -1,8 +1,8 @@
 //! Leaves the counter's name out of the error codes.
 
 use super::{About, Wrong};
-use crate::judge::Saying;
 use crate::memory::{Effect, Memory};
+use crate::saying::Saying;
 use proto::HealthEvent;
 
 pub(super) struct BreachWithoutItsCode;

@@ -1,9 +1,9 @@
 //! Never says that a carrier flaps.
 
 use super::{About, Wrong};
-use crate::judge::Saying;
 use crate::memory::{Effect, Memory};
 use crate::sample::Samples;
+use crate::saying::Saying;
 
 pub(super) struct CarrierChangesUnheard;
 

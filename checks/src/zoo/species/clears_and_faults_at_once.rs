@@ -1,8 +1,8 @@
 //! Stamps a fault with the poll's own time, as the clearing before it in the same call.
 
 use super::{About, Wrong};
-use crate::judge::Saying;
 use crate::memory::{Effect, Memory};
+use crate::saying::Saying;
 use proto::HealthEvent;
 
 pub(super) struct ClearsAndFaultsAtOnce;

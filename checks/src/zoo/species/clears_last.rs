@@ -1,7 +1,7 @@
 //! Puts the clearings of a batch after its faults.
 
 use super::{About, Wrong};
-use crate::judge::Saying;
+use crate::saying::Saying;
 
 pub(super) struct ClearsLast;
 

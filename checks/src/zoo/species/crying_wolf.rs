@@ -1,11 +1,12 @@
 //! Reports a fault of a healthy port.
 
 use super::{About, GRACE_POLLS, Wrong};
-use crate::judge::Saying;
-use crate::memory::{Effect, Memory, Subject};
+use crate::debt::Subject;
+use crate::memory::{Effect, Memory};
 use crate::message;
 use crate::reading::Severity;
 use crate::sample::Samples;
+use crate::saying::Saying;
 
 pub(super) struct CryingWolf;
 

@@ -1,9 +1,9 @@
 //! Stops reporting faults.
 
 use super::{About, GRACE_POLLS, Wrong};
-use crate::judge::Saying;
 use crate::memory::Memory;
 use crate::sample::Samples;
+use crate::saying::Saying;
 
 pub(super) struct Deaf;
 

@@ -1,7 +1,8 @@
 //! Believes an empty `ports/` at once.
 
 use super::{About, Wrong};
-use crate::memory::{Memory, SlotKey};
+use crate::memory::Memory;
+use crate::name::SlotKey;
 use crate::sight::SeenPorts;
 
 pub(super) struct EmptyPortsAreLostPorts;

@@ -1,8 +1,8 @@
 //! Names the first port, whichever port of the device it is.
 
 use super::{About, Wrong};
-use crate::judge::Saying;
 use crate::memory::{Effect, Memory};
+use crate::saying::Saying;
 use proto::HealthEvent;
 
 pub(super) struct FirstPortOfEveryDevice;

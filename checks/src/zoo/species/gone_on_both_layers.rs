@@ -1,11 +1,12 @@
 //! Reports an InfiniBand device that vanished under the Ethernet check too.
 
 use super::{About, Wrong};
-use crate::judge::Saying;
-use crate::memory::{Effect, Memory, Subject};
+use crate::debt::Subject;
+use crate::memory::{Effect, Memory};
 use crate::message;
 use crate::name::LinkLayer;
 use crate::sample::Samples;
+use crate::saying::Saying;
 
 pub(super) struct GoneOnBothLayers;
 

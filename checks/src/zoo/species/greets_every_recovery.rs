@@ -1,7 +1,8 @@
 //! Says that a port is healthy although it said no fault of it.
 
 use super::{About, Wrong};
-use crate::memory::{Memory, SlotKey};
+use crate::memory::Memory;
+use crate::name::SlotKey;
 use crate::sample::Samples;
 use crate::sight::SeenPorts;
 

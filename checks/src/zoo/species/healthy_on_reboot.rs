@@ -1,9 +1,10 @@
 //! Declares every port healthy after a reboot.
 
 use super::{About, Wrong};
-use crate::judge::{Saying, port};
+use crate::judge::port;
 use crate::memory::Memory;
 use crate::sample::Samples;
+use crate::saying::Saying;
 
 pub(super) struct HealthyOnReboot;
 

@@ -1,7 +1,7 @@
 //! Expects an active port of a card that has no peers.
 
 use super::{About, Wrong};
-use crate::peers;
+use crate::peers::mode::mode;
 
 pub(super) struct JudgesTheLonelyCard;
 
@@ -17,7 +17,7 @@ impl Wrong for JudgesTheLonelyCard {
     fn mode(&self, counts: &[usize]) -> Option<usize> {
         match counts {
             [0] => Some(1),
-            _ => peers::mode(counts),
+            _ => mode(counts),
         }
     }
 }

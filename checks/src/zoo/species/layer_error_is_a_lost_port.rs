@@ -1,7 +1,8 @@
 //! Takes a port whose `link_layer` cannot be read for one that is missing.
 
 use super::{About, Wrong};
-use crate::memory::{Memory, SlotKey};
+use crate::memory::Memory;
+use crate::name::SlotKey;
 use crate::sample::{PortSample, Samples};
 use crate::sight::SeenPorts;
 

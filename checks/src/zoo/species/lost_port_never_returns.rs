@@ -1,7 +1,8 @@
 //! Forgets that a port was missing as soon as it is listed again.
 
 use super::{About, Wrong};
-use crate::memory::{Memory, SlotKey};
+use crate::memory::Memory;
+use crate::name::SlotKey;
 use crate::sight::SeenPorts;
 
 pub(super) struct LostPortNeverReturns;

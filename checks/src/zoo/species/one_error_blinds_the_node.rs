@@ -1,9 +1,9 @@
 //! Says nothing in a poll in which some port cannot be read.
 
 use super::{About, Wrong};
-use crate::judge::Saying;
 use crate::memory::Memory;
 use crate::sample::{PortSample, Samples};
+use crate::saying::Saying;
 
 pub(super) struct OneErrorBlindsTheNode;
 

@@ -1,8 +1,8 @@
 //! Says of a port that it is healthy, and names its card as well.
 
 use super::{About, Wrong};
-use crate::judge::Saying;
 use crate::memory::{Effect, Memory};
+use crate::saying::Saying;
 use proto::{Entity, HealthEvent};
 
 pub(super) struct RecoveryNamesTheCardToo;

@@ -1,8 +1,8 @@
 //! Files the recovery of a port under the counter check of its layer.
 
 use super::{About, Wrong};
-use crate::judge::Saying;
 use crate::memory::{Effect, Memory};
+use crate::saying::Saying;
 use proto::{Check, HealthEvent};
 
 pub(super) struct RecoveryUnderTheCounterCheck;

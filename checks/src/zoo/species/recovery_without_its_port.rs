@@ -1,8 +1,8 @@
 //! Says of a port that it is healthy in the name of its device alone.
 
 use super::{About, Wrong};
-use crate::judge::Saying;
 use crate::memory::{Effect, Memory};
+use crate::saying::Saying;
 use proto::HealthEvent;
 
 pub(super) struct RecoveryWithoutItsPort;

@@ -1,9 +1,9 @@
 //! Lets a device go without clearing what it said of it.
 
 use super::{About, Wrong};
-use crate::judge::Saying;
 use crate::memory::Memory;
 use crate::sample::Samples;
+use crate::saying::Saying;
 
 pub(super) struct ScopeClearsNothing;
 

@@ -1,8 +1,8 @@
 //! Stamps a port's fault with the poll in which it began.
 
 use super::{About, Wrong};
-use crate::judge::Saying;
 use crate::memory::{Effect, Memory};
+use crate::saying::Saying;
 use proto::HealthEvent;
 
 pub(super) struct StaleTimestamp;

@@ -1,9 +1,9 @@
 //! Takes what it finds after a restart for what was.
 
 use super::{About, Wrong};
-use crate::judge::Saying;
 use crate::memory::Memory;
 use crate::sample::Samples;
+use crate::saying::Saying;
 
 pub(super) struct SwallowsWhatItMissed;
 

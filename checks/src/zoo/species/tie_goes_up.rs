@@ -1,7 +1,7 @@
 //! Resolves a tie of two counts upward.
 
 use super::{About, Wrong};
-use crate::peers;
+use crate::peers::mode::mode;
 
 pub(super) struct TieGoesUp;
 
@@ -19,7 +19,7 @@ impl Wrong for TieGoesUp {
         if tie {
             counts.iter().max().copied()
         } else {
-            peers::mode(counts)
+            mode(counts)
         }
     }
 }

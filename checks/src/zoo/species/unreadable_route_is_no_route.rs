@@ -1,7 +1,7 @@
 //! Takes a route table that cannot be read for one without a default route.
 
 use super::{About, Wrong};
-use crate::eyes::Route;
+use crate::route::Route;
 
 pub(super) struct UnreadableRouteIsNoRoute;
 

@@ -1,8 +1,8 @@
 //! Recommends nothing for a device that vanished.
 
 use super::{About, Wrong};
-use crate::judge::Saying;
 use crate::memory::{Effect, Memory};
+use crate::saying::Saying;
 use proto::{HealthEvent, RecommendedAction};
 
 pub(super) struct WrongAction;

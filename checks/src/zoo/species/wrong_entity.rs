@@ -1,8 +1,8 @@
 //! Says that a device is back in the name of its first port.
 
 use super::{About, Wrong};
-use crate::judge::Saying;
 use crate::memory::{Effect, Memory};
+use crate::saying::Saying;
 use proto::{Entity, HealthEvent};
 
 pub(super) struct WrongEntity;

@@ -1,0 +1,115 @@
+//! What is remembered of counters: devices by their PCI function, ports, and the interface behind them.
+//!
+//! One counter's memory is [`Count`]; how a sight changes what is remembered is `watch`'s business.
+//! Start with [`CounterMemory`].
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::count::Count;
+use super::table::CounterId;
+use crate::debt::{Reboot, Subject};
+use crate::name::{DeviceName, LinkLayer, PortNumber, SlotKey};
+
+/// The counters of one port.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct PortCounts {
+    #[serde(rename = "link_layer")]
+    pub(crate) layer: LinkLayer,
+    /// The interface that counters of the net tree were read from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) interface: Option<String>,
+    pub(crate) counts: BTreeMap<CounterId, Count>,
+}
+
+impl PortCounts {
+    pub(crate) fn new(layer: LinkLayer) -> PortCounts {
+        PortCounts {
+            layer,
+            interface: None,
+            counts: BTreeMap::new(),
+        }
+    }
+}
+
+/// The counters of one device.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct DeviceCounts {
+    pub(crate) name: DeviceName,
+    pub(crate) ports: BTreeMap<PortNumber, PortCounts>,
+}
+
+impl DeviceCounts {
+    pub(crate) fn new(name: DeviceName) -> DeviceCounts {
+        DeviceCounts {
+            name,
+            ports: BTreeMap::new(),
+        }
+    }
+
+    /// Its faults that stand at the connector, as layer and subject.
+    pub(crate) fn faults(&self) -> impl Iterator<Item = (LinkLayer, Subject)> + '_ {
+        self.ports.iter().flat_map(move |(number, port)| {
+            let standing = port
+                .counts
+                .iter()
+                .filter(|(_, c)| c.said_since_ns.is_some());
+            standing.map(move |(id, _)| {
+                let subject = Subject::Counter(self.name.clone(), *number, *id);
+                (port.layer, subject)
+            })
+        })
+    }
+}
+
+/// Everything remembered of counters.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct CounterMemory {
+    pub(crate) devices: BTreeMap<SlotKey, DeviceCounts>,
+    /// Their first sight in this boot is an event.
+    pub(crate) is_reborn: bool,
+    /// A reboot whose absent faults are not settled yet.
+    pub(crate) reboot: Option<Reboot>,
+}
+
+impl CounterMemory {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.devices.is_empty()
+    }
+
+    /// One counter, if it is remembered.
+    pub(crate) fn count_mut(
+        &mut self,
+        key: &SlotKey,
+        number: PortNumber,
+        id: CounterId,
+    ) -> Option<&mut Count> {
+        let device = self.devices.get_mut(key)?;
+        device.ports.get_mut(&number)?.counts.get_mut(&id)
+    }
+
+    /// The layer that a port spoke last, for a poll in which that cannot be read.
+    pub(crate) fn layer_of(&self, key: &SlotKey, number: PortNumber) -> Option<LinkLayer> {
+        Some(self.devices.get(key)?.ports.get(&number)?.layer)
+    }
+
+    /// Nothing is known after a reboot but what stands at the connector.
+    pub(crate) fn after_reboot(&mut self) {
+        let known = self.devices.len();
+        for device in self.devices.values_mut() {
+            for port in device.ports.values_mut() {
+                port.interface = None;
+                port.counts.retain(|_, count| count.said_since_ns.is_some());
+                port.counts.values_mut().for_each(Count::after_reboot);
+            }
+            device.ports.retain(|_, port| !port.counts.is_empty());
+        }
+        self.devices.retain(|_, device| !device.ports.is_empty());
+        self.is_reborn = true;
+        self.reboot = (!self.devices.is_empty()).then_some(Reboot {
+            known,
+            since_ns: None,
+        });
+    }
+}

@@ -1,0 +1,37 @@
+//! Omni-Path's codes, records and texts: why a link went down, as either end and the subnet manager
+//! know it.
+//!
+//! A port that takes its link down remembers why (LinkDownReason) and may tell its neighbour, which
+//! remembers what it heard (NeighborLinkDownReason). The subnet manager clears both when it arms the
+//! port, and keeps a log of what it read before. The facts are those of "Link Down Reason",
+//! Cornelis, and of the Omni-Path header `include/rdma/opa_port_info.h`; where the document and the
+//! driver `hfi1` part, a [`Profile`] says which is played.
+//!
+//! It leaves out time and links (the fabric's) and what a kernel shows of a port (`platforms` has the
+//! drivers). Start at [`LinkDownReason`], then [`Record`] for one end and [`fall`] for both.
+
+mod hfi1;
+mod init;
+mod log;
+mod notice;
+mod offline;
+mod port_error;
+mod port_info;
+mod reason;
+mod record;
+mod state;
+mod text;
+
+pub use hfi1::FirmwareReport;
+pub(crate) use hfi1::state_line;
+pub use init::LinkInitReason;
+pub use log::{LinkDownErrorLog, LogEntry, START_S};
+pub use notice::{Condition, Notice};
+pub use offline::OfflineDisabledReason;
+pub use port_error::{ErrorInfo, PortErrorAction};
+pub(crate) use port_info::{NO_LID, SUBNET_PREFIX};
+pub use port_info::{PortInfo, Reply, SetPortInfo};
+pub use reason::{Group, LinkDownReason};
+pub use record::{Initiative, Pair, Profile, Record, fall};
+pub use state::{Change, Logical, Physical, change, logical_change, physical_change};
+pub use text::{log_text, port_info_text, port_record_text, state_text};

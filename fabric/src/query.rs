@@ -1,0 +1,111 @@
+//! What can be asked of both ends of a port's link.
+//!
+//! A node's own port is read as its own tools do; its partner as the subnet administration does, which
+//! reaches the node's own port through its link only. What either looks like in print is `opa`'s.
+//! Start at [`Fabric::end`] and [`Fabric::port_info`].
+
+use platforms::SlotRef;
+
+use crate::{
+    EndTruth, Fabric, Side,
+    device::Attachment,
+    link::{Hold, Link, Stage},
+    opa::{LinkDownErrorLog, LinkInitReason, NO_LID, Notice, PortInfo, SUBNET_PREFIX},
+};
+
+impl Fabric {
+    /// What an end of a port's link remembers of its going down; `None` for a port that does not
+    /// exist or is a virtual function's, whose link is its physical one's.
+    #[must_use]
+    pub fn end(&self, slot: &SlotRef, side: Side) -> Option<EndTruth> {
+        let node = self.node(&slot.node).ok()?;
+        let link = &node.jack(slot).ok()?.link;
+        let can_be_asked = match side {
+            Side::Here => {
+                let device = node.device(slot.pci).ok()?;
+                let failed = matches!(device.attachment, Attachment::Suspended(_));
+                node.is_on_bus(slot.pci) && !failed
+            }
+            Side::There => !link.there.has(Hold::Unpowered),
+        };
+        let end = link.ends.as_ref()?.of(side);
+        Some(EndTruth {
+            record: can_be_asked.then_some(end.record),
+            log: end.log,
+        })
+    }
+
+    /// The PortInfo of an end of a port's link; `None` if nobody can ask it (see [`Fabric::end`]).
+    ///
+    /// The partner's identifiers are nobody's: no world says which switch a port is cabled to. Its port
+    /// numbers are chosen as if the node's ports hung on one switch in their order, from 1 to 255.
+    #[must_use]
+    pub fn port_info(&self, slot: &SlotRef, side: Side) -> Option<PortInfo> {
+        let record = self.end(slot, side)?.record?;
+        let node = self.node(&slot.node).ok()?;
+        let link = &node.jack(slot).ok()?.link;
+        let port = node.port(slot.pci, slot.port)?;
+        let gid = port.gids.get(&0).map_or([0; 16], |gid| gid.bytes);
+        let [.., a, b, c, d, e, f, g, h] = gid;
+        let (guid, lid, number) = match side {
+            Side::Here => (
+                u64::from_be_bytes([a, b, c, d, e, f, g, h]),
+                u32::from(port.lid),
+                slot.port.0,
+            ),
+            Side::There => {
+                let place = node.slots().iter().position(|other| other == slot)?;
+                let number = u8::try_from(place + 1).unwrap_or(u8::MAX);
+                (0, NO_LID, number)
+            }
+        };
+        let init = link.ends.as_ref().map(|ends| ends.of(side).init);
+        let is_armed = |side| link.logical(side) >= Stage::Armed.logical();
+        Some(PortInfo {
+            subnet: SUBNET_PREFIX,
+            guid,
+            lid,
+            sm_lid: u32::from(port.sm_lid),
+            port: number,
+            logical: link.logical(side),
+            physical: link.physical(side),
+            offline: record.offline(),
+            init: init
+                .filter(|_| link.stage.is_up())
+                .unwrap_or(LinkInitReason::NONE),
+            configured: is_armed(side),
+            neighbour_normal: is_armed(side.other()),
+            pair: record.shown(),
+        })
+    }
+
+    /// What the subnet administration says of an end, with the log that the subnet manager keeps;
+    /// `None` if the manager does not run or cannot reach the port: a host's whose link is down.
+    #[must_use]
+    pub fn query(&self, slot: &SlotRef, side: Side) -> Option<(PortInfo, LinkDownErrorLog)> {
+        let link = &self.node(&slot.node).ok()?.jack(slot).ok()?.link;
+        let reached = self.manager.runs() && link.is_reached(side);
+        let info = self.port_info(slot, side).filter(|_| reached)?;
+        Some((info, self.end(slot, side)?.log))
+    }
+
+    /// What the fabric manager wrote to the system's log, oldest first.
+    #[must_use]
+    pub fn notices(&self) -> &[Notice] {
+        &self.notices
+    }
+}
+
+impl Link {
+    /// Whether the subnet manager reaches an end: the node's own port through its link only, a
+    /// switch's always.
+    pub(crate) fn is_reached(&self, side: Side) -> bool {
+        match side {
+            Side::Here => self.stage.is_up(),
+            Side::There => {
+                let off = [Hold::Unpowered, Hold::Rebooting];
+                !off.iter().any(|hold| self.there.has(*hold))
+            }
+        }
+    }
+}
