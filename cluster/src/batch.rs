@@ -13,14 +13,17 @@ use crate::{condition::Conditions, entry::Clearing, stamp::Stamp};
 
 /// Why the connector refuses a whole call, with `InvalidArgument`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "event {event} of `{check}` asks for the action CUSTOM and names none\nhint: set `customRecommendedAction`, or the whole call is refused"
-)]
+#[error("event {event} of `{check}` asks for the action CUSTOM and names none\nhint: {hint}", hint = Self::HINT)]
 pub struct Refused {
     /// Which event of the call, from 1.
     pub event: usize,
     /// Its check.
     pub check: String,
+}
+
+impl Refused {
+    /// What helps.
+    pub const HINT: &str = "set `customRecommendedAction`, or the whole call is refused";
 }
 
 /// The events as every later stage sees them: an unspecified strategy is `EXECUTE_REMEDIATION`.

@@ -45,12 +45,8 @@ impl Condition {
 
     /// Its entries; none where it is healthy.
     pub fn entries(&self) -> impl Iterator<Item = &str> {
-        let message = if self.is_faulty {
-            self.message.as_str()
-        } else {
-            ""
-        };
-        entries(message)
+        let message = self.is_faulty.then_some(self.message.as_str());
+        message.into_iter().flat_map(entries)
     }
 }
 

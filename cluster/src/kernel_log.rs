@@ -99,7 +99,7 @@ impl KernelLogMonitor {
         if self.enabled.contains(LOCKUP)
             && let Some(seen) = self.lockup.line(at, line)
         {
-            let mut event = self.event(at, LOCKUP, true, seen.message());
+            let mut event = self.event(at, Some(LOCKUP), true, seen.message());
             event.metadata = seen.metadata();
             return Some(event);
         }
@@ -107,7 +107,7 @@ impl KernelLogMonitor {
         let found = patterns.find(|pattern| {
             self.enabled.contains(pattern.name) && pattern.matches(line, functions)
         })?;
-        let mut event = self.event(at, found.name, found.is_fatal, line.to_owned());
+        let mut event = self.event(at, Some(found.name), found.is_fatal, line.to_owned());
         let nic = pci_address(line).and_then(|address| functions.get(address));
         event.entities_impacted = nic.into_iter().map(|nic| nic_entity(nic)).collect();
         Some(event)
@@ -117,14 +117,13 @@ impl KernelLogMonitor {
     #[must_use]
     pub fn rebooted(&mut self, at: Stamp) -> HealthEvent {
         self.lockup = Lockup::default();
-        let mut event = self.event(at, "", false, "No Health Failures".to_owned());
+        let mut event = self.event(at, None, false, "No Health Failures".to_owned());
         event.is_healthy = true;
-        event.error_code.clear();
         event.component_class = self.profile.recovery_class.to_owned();
         event
     }
 
-    fn event(&self, at: Stamp, code: &str, is_fatal: bool, message: String) -> HealthEvent {
+    fn event(&self, at: Stamp, code: Option<&str>, is_fatal: bool, message: String) -> HealthEvent {
         let action = if is_fatal {
             RecommendedAction::ReplaceVm
         } else {
@@ -138,7 +137,7 @@ impl KernelLogMonitor {
             is_fatal,
             message,
             recommended_action: action.into(),
-            error_code: vec![code.to_owned()],
+            error_code: code.map(str::to_owned).into_iter().collect(),
             generated_timestamp: Some(at.to_wire()),
             node_name: self.node.clone(),
             processing_strategy: self.profile.strategy.into(),

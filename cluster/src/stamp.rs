@@ -86,10 +86,13 @@ impl fmt::Display for Stamp {
 
 /// A text that is no instant.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{0}` is no instant\nhint: write it in UTC or with its offset, as in `2025-03-01T00:01:30.5Z`"
-)]
+#[error("`{0}` is no instant\nhint: {hint}", hint = Self::HINT)]
 pub struct StampError(pub String);
+
+impl StampError {
+    /// What helps.
+    pub const HINT: &str = "write it in UTC or with its offset, as in `2025-03-01T00:01:30.5Z`";
+}
 
 /// The form of RFC 3339, with `Z` or an offset, and up to nine digits of a second's fraction.
 impl FromStr for Stamp {

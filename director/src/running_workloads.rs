@@ -3,7 +3,7 @@
 //! How each behaves is in `lnet` and `mpib`, what it hears of its ports in `workloads`. A node that is away (it reboots) is
 //! said by [`RunningWorkloads::node_goes`] and [`RunningWorkloads::node_returns`]. Start at [`RunningWorkloads::start`].
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use fabric::Fabric;
 use lnet::{Lnet, LnetError, NiView, StorageWorkload};
@@ -12,6 +12,11 @@ use platforms::{NodeName, SlotRef};
 use scenarios::{Plan, WorkloadAction};
 use workloads::{Running, Workload, WorkloadStats};
 
+const NO_WORKLOAD_HINT: &str = "`workloads:` names them";
+const OTHER_KIND_HINT: &str = "rules are for `lnet`, agents and hints for `mpib`";
+const NO_SUCH_NODE_HINT: &str = "name one of its nodes";
+const NO_HINT_HINT: &str = "hints are for pairs that are connected, and a dead agent writes none";
+
 /// Why a workload cannot be begun, or cannot have something done to it.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkloadError {
@@ -19,19 +24,31 @@ pub enum WorkloadError {
     #[error(transparent)]
     Lnet(#[from] LnetError),
     /// Nothing of this name runs.
-    #[error("no workload `{0}` is under way\nhint: `workloads:` names them")]
+    #[error("no workload `{0}` is under way\nhint: {NO_WORKLOAD_HINT}")]
     NoWorkload(String),
     /// What is to be done is of another kind of workload.
-    #[error("`{0}` is no {1}\nhint: rules are for `lnet`, agents and hints for `mpib`")]
+    #[error("`{0}` is no {1}\nhint: {OTHER_KIND_HINT}")]
     OtherKind(String, &'static str),
     /// The workload does not use this node.
-    #[error("`{0}` does not use the node `{1}`\nhint: name one of its nodes")]
+    #[error("`{0}` does not use the node `{1}`\nhint: {NO_SUCH_NODE_HINT}")]
     NoSuchNode(String, NodeName),
     /// The agent is dead, or knows no such pair.
-    #[error(
-        "the agent of `{0}` on `{1}` gives no hint for this pair\nhint: hints are for pairs that are connected, and a dead agent writes none"
-    )]
+    #[error("the agent of `{0}` on `{1}` gives no hint for this pair\nhint: {NO_HINT_HINT}")]
     NoHint(String, NodeName),
+}
+
+impl WorkloadError {
+    /// What helps; `None` where the error says it all.
+    #[must_use]
+    pub fn hint(&self) -> Option<Cow<'static, str>> {
+        match self {
+            Self::Lnet(error) => error.hint(),
+            Self::NoWorkload(_) => Some(NO_WORKLOAD_HINT.into()),
+            Self::OtherKind(..) => Some(OTHER_KIND_HINT.into()),
+            Self::NoSuchNode(..) => Some(NO_SUCH_NODE_HINT.into()),
+            Self::NoHint(..) => Some(NO_HINT_HINT.into()),
+        }
+    }
 }
 
 /// What runs in a world, by name.

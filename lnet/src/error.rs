@@ -1,8 +1,13 @@
 //! Why LNet refused.
 
+use std::borrow::Cow;
+
 use platforms::NodeName;
 
 use super::{nid::Nid, params::ParamError, rule::RuleError};
+
+const GATEWAY_HINT: &str = "a gateway routes, and is on a net of the node";
+const HEALTH_HINT: &str = "0 to 1000";
 
 /// Why there is no such network, node or interface.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -17,9 +22,7 @@ pub enum LnetError {
     #[error("node `{0}` has no interface")]
     NoInterface(NodeName),
     /// A route through nobody, or through a node that passes nothing on.
-    #[error(
-        "`{gateway}` is no way out of node `{node}`\nhint: a gateway routes, and is on a net of the node"
-    )]
+    #[error("`{gateway}` is no way out of node `{node}`\nhint: {GATEWAY_HINT}")]
     NotAGateway {
         /// Whose route.
         node: NodeName,
@@ -41,7 +44,7 @@ pub enum LnetError {
         nid: Nid,
     },
     /// A health value beyond 1000.
-    #[error("a health value cannot be {0}\nhint: 0 to 1000")]
+    #[error("a health value cannot be {0}\nhint: {HEALTH_HINT}")]
     NoHealth(u16),
     /// A parameter that was refused.
     #[error(transparent)]
@@ -49,4 +52,23 @@ pub enum LnetError {
     /// A rule that was refused.
     #[error(transparent)]
     Rule(#[from] RuleError),
+}
+
+impl LnetError {
+    /// What helps; `None` where the error says it all.
+    #[must_use]
+    pub fn hint(&self) -> Option<Cow<'static, str>> {
+        match self {
+            Self::NotAGateway { .. } => Some(GATEWAY_HINT.into()),
+            Self::NoHealth(_) => Some(HEALTH_HINT.into()),
+            Self::Param(error) => Some(error.hint()),
+            Self::Rule(error) => Some(error.hint().into()),
+            Self::NodeTwice(_)
+            | Self::NidTwice(_)
+            | Self::NoInterface(_)
+            | Self::NoNode(_)
+            | Self::NotLoaded(_)
+            | Self::NoNi { .. } => None,
+        }
+    }
 }

@@ -154,9 +154,20 @@ impl FromStr for NidPattern {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NidError {
     /// Not a net.
-    #[error("`{0}` is not a net\nhint: a driver's name and a number, such as `o2ib` or `tcp1`")]
+    #[error("`{0}` is not a net\nhint: {hint}", hint = self.hint())]
     Net(String),
     /// Not a network identifier.
-    #[error("`{0}` is not a NID\nhint: an address, `@` and a net, such as `10.0.1.1@o2ib`")]
+    #[error("`{0}` is not a NID\nhint: {hint}", hint = self.hint())]
     Nid(String),
+}
+
+impl NidError {
+    /// What helps.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Net(..) => "a driver's name and a number, such as `o2ib` or `tcp1`",
+            Self::Nid(..) => "an address, `@` and a net, such as `10.0.1.1@o2ib`",
+        }
+    }
 }

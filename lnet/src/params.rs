@@ -1,6 +1,6 @@
 //! A node's parameters, what may be set, and the times that follow from them.
 
-use std::{fmt, str::FromStr};
+use std::{borrow::Cow, fmt, str::FromStr};
 
 use simfs::SimTime;
 
@@ -114,12 +114,10 @@ impl FromStr for Param {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParamError {
     /// No such parameter.
-    #[error(
-        "`{0}` is not a parameter of LNet\nhint: such as `retry_count` or `health_sensitivity`"
-    )]
+    #[error("`{0}` is not a parameter of LNet\nhint: {hint}", hint = self.hint())]
     Unknown(String),
     /// Beyond what the parameter can ever be.
-    #[error("`{param}` cannot be {value}\nhint: {least} to {most}")]
+    #[error("`{param}` cannot be {value}\nhint: {hint}", hint = self.hint())]
     OutOfRange {
         /// Which.
         param: Param,
@@ -131,14 +129,10 @@ pub enum ParamError {
         most: i64,
     },
     /// Retries without health.
-    #[error(
-        "`retry_count` cannot be {0} while `health_sensitivity` is 0\nhint: set `health_sensitivity` first"
-    )]
+    #[error("`retry_count` cannot be {0} while `health_sensitivity` is 0\nhint: {hint}", hint = self.hint())]
     RetryWithoutHealth(i64),
     /// More retries than seconds.
-    #[error(
-        "`retry_count` cannot be {retry_count} with a `transaction_timeout` of {timeout_s} s\nhint: a retry needs a second at least"
-    )]
+    #[error("`retry_count` cannot be {retry_count} with a `transaction_timeout` of {timeout_s} s\nhint: {hint}", hint = self.hint())]
     RetryBeyondTimeout {
         /// Retries asked for.
         retry_count: i64,
@@ -146,15 +140,27 @@ pub enum ParamError {
         timeout_s: i64,
     },
     /// Not more seconds than retries.
-    #[error(
-        "`transaction_timeout` cannot be {timeout_s} s with a `retry_count` of {retry_count}\nhint: it must be greater than `retry_count`"
-    )]
+    #[error("`transaction_timeout` cannot be {timeout_s} s with a `retry_count` of {retry_count}\nhint: {hint}", hint = self.hint())]
     TimeoutWithinRetries {
         /// Seconds asked for.
         timeout_s: i64,
         /// Retries there are.
         retry_count: i64,
     },
+}
+
+impl ParamError {
+    /// What helps.
+    #[must_use]
+    pub fn hint(&self) -> Cow<'static, str> {
+        match self {
+            Self::Unknown(..) => "such as `retry_count` or `health_sensitivity`".into(),
+            Self::OutOfRange { least, most, .. } => format!("{least} to {most}").into(),
+            Self::RetryWithoutHealth(..) => "set `health_sensitivity` first".into(),
+            Self::RetryBeyondTimeout { .. } => "a retry needs a second at least".into(),
+            Self::TimeoutWithinRetries { .. } => "it must be greater than `retry_count`".into(),
+        }
+    }
 }
 
 /// The parameters of one node.

@@ -114,5 +114,10 @@ impl FromStr for Profile {
 
 /// A profile that is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a profile of LNet\nhint: `hld`, `2.15` or `2.17`")]
+#[error("`{0}` is not a profile of LNet\nhint: {hint}", hint = Self::HINT)]
 pub struct ProfileError(String);
+
+impl ProfileError {
+    /// What helps.
+    pub const HINT: &str = "`hld`, `2.15` or `2.17`";
+}

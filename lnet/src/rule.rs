@@ -60,16 +60,26 @@ pub struct RuleSpec {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RuleError {
     /// One in none, or once in no time.
-    #[error("a rule cannot hit one in 0, or once in 0 seconds\nhint: give 1 or more")]
+    #[error("a rule cannot hit one in 0, or once in 0 seconds\nhint: {hint}", hint = self.hint())]
     NoPace,
     /// No status to simulate, or `ok`.
-    #[error(
-        "a rule cannot simulate success\nhint: give one or more statuses such as `local_dropped`"
-    )]
+    #[error("a rule cannot simulate success\nhint: {hint}", hint = self.hint())]
     NoStatus,
     /// A delay of nothing.
-    #[error("a rule cannot delay by 0\nhint: give a latency")]
+    #[error("a rule cannot delay by 0\nhint: {hint}", hint = self.hint())]
     NoDelay,
+}
+
+impl RuleError {
+    /// What helps.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::NoPace => "give 1 or more",
+            Self::NoStatus => "give one or more statuses such as `local_dropped`",
+            Self::NoDelay => "give a latency",
+        }
+    }
 }
 
 /// A rule, and what it has seen.

@@ -141,5 +141,10 @@ impl FromStr for MsgStatus {
 
 /// A status that is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a message status\nhint: such as `local_dropped` or `network_timeout`")]
+#[error("`{0}` is not a message status\nhint: {hint}", hint = Self::HINT)]
 pub struct StatusError(String);
+
+impl StatusError {
+    /// What helps.
+    pub const HINT: &str = "such as `local_dropped` or `network_timeout`";
+}

@@ -82,10 +82,13 @@ impl FromStr for View {
 
 /// A view that is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{0}` is not a view of LNet\nhint: `net`, `peer`, `stats`, `global`, `local-recovery` or `peer-recovery`"
-)]
+#[error("`{0}` is not a view of LNet\nhint: {hint}", hint = Self::HINT)]
 pub struct ViewError(String);
+
+impl ViewError {
+    /// What helps.
+    pub const HINT: &str = "`net`, `peer`, `stats`, `global`, `local-recovery` or `peer-recovery`";
+}
 
 impl Node {
     /// A view of the node, as YAML.

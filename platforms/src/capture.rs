@@ -27,10 +27,10 @@ use crate::{Identifiers, Platforms, Role};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CaptureError {
     /// There is no RDMA device.
-    #[error("there are no NICs of interest: no RDMA device was found\nhint: {}", self.hint())]
+    #[error("there are no NICs of interest: no RDMA device was found\nhint: {hint}", hint = self.hint())]
     NoNics,
     /// No driver file says what this device's ports show.
-    #[error("no driver file is about `{driver}` with link layer `{layer}` (device `{device}`)\nhint: {}", self.hint())]
+    #[error("no driver file is about `{driver}` with link layer `{layer}` (device `{device}`)\nhint: {hint}", hint = self.hint())]
     NoDriver {
         /// The device.
         device: String,
@@ -40,7 +40,7 @@ pub enum CaptureError {
         layer: String,
     },
     /// A port's rate has no spelling that is known.
-    #[error("device `{device}` has rate `{rate}`\nhint: {}", self.hint())]
+    #[error("device `{device}` has rate `{rate}`\nhint: {hint}", hint = self.hint())]
     Rate {
         /// The device.
         device: String,

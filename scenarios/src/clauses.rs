@@ -35,8 +35,9 @@ pub struct Clause {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Section {
-    /// Its number as the source gives it, such as `3.4` or `A`; empty where a source has none.
-    pub section: String,
+    /// Its number as the source gives it, such as `3.4` or `A`, if it gives any.
+    #[serde(default)]
+    pub section: Option<String>,
     /// Its title.
     pub title: String,
     /// Its clauses, in the order of the source.
@@ -77,9 +78,9 @@ impl Clauses {
                 return Err(wrong(format!("another file owns prefix `{}`", read.prefix)));
             }
             for section in &read.sections {
-                let begins = match section.section.as_str() {
-                    "" => format!("{}/", read.prefix),
-                    number => format!("{}/{number}/", read.prefix),
+                let begins = match &section.section {
+                    None => format!("{}/", read.prefix),
+                    Some(number) => format!("{}/{number}/", read.prefix),
                 };
                 for clause in &section.clauses {
                     let rest = clause.id.strip_prefix(&begins).unwrap_or_default();

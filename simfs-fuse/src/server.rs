@@ -1,6 +1,7 @@
 //! The server: a mount, its threads, and its end.
 
 use std::{
+    borrow::Cow,
     io,
     path::{Path, PathBuf},
     process::Command,
@@ -25,6 +26,14 @@ use crate::{
 /// How long the end of a session is awaited once the mount has gone.
 const END_LIMIT: Duration = Duration::from_secs(2);
 
+const REFUSED_HINT: &str =
+    "`/dev/fuse` must open, and mounting needs root, a user namespace or `fusermount3`";
+const IN_USE_HINT: &str = "end the process; the server ends with it";
+
+fn stale_hint(mountpoint: &Path) -> String {
+    format!("`umount -l {}` as its owner", mountpoint.display())
+}
+
 /// Why a tree cannot be mounted, or its mount not be ended.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -33,9 +42,7 @@ pub enum MountError {
     #[error("cannot mount on `{0}`: no such folder")]
     NoFolder(PathBuf),
     /// What an earlier server left there cannot be taken away.
-    #[error(
-        "cannot take away the stale mount at `{mountpoint}`\nhint: `umount -l {mountpoint}` as its owner"
-    )]
+    #[error("cannot take away the stale mount at `{mountpoint}`\nhint: {}", stale_hint(.mountpoint))]
     Stale {
         /// The folder.
         mountpoint: PathBuf,
@@ -43,9 +50,7 @@ pub enum MountError {
         source: io::Error,
     },
     /// The kernel does not let us mount.
-    #[error(
-        "cannot mount on `{mountpoint}`\nhint: `/dev/fuse` must open, and mounting needs root, a user namespace or `fusermount3`"
-    )]
+    #[error("cannot mount on `{mountpoint}`\nhint: {REFUSED_HINT}")]
     Refused {
         /// The folder.
         mountpoint: PathBuf,
@@ -65,9 +70,22 @@ pub enum MountError {
     },
     /// The mount has gone from the folder, but a process still holds something on it.
     #[error(
-        "`{0}` is unmounted, but a process still holds a file, folder or working directory there\nhint: end the process; the server ends with it"
+        "`{0}` is unmounted, but a process still holds a file, folder or working directory there\nhint: {IN_USE_HINT}"
     )]
     InUse(PathBuf),
+}
+
+impl MountError {
+    /// What helps; `None` where nothing is known to.
+    #[must_use]
+    pub fn hint(&self) -> Option<Cow<'static, str>> {
+        match self {
+            Self::Stale { mountpoint, .. } => Some(stale_hint(mountpoint).into()),
+            Self::Refused { .. } => Some(REFUSED_HINT.into()),
+            Self::InUse(_) => Some(IN_USE_HINT.into()),
+            Self::NoFolder(_) | Self::Thread(_) | Self::Unmount { .. } => None,
+        }
+    }
 }
 
 /// A mounted tree. Dropping it lets go all that is held and unmounts it.

@@ -204,11 +204,12 @@ fn the_page_of_decisions_tells_every_decision() {
         .iter()
         .find(|file| file.prefix == "decision");
     for section in &decisions.expect("the decisions ship").sections {
-        let (number, title) = (&section.section, &section.title);
-        let head = if number.starts_with(|c: char| c.is_ascii_digit()) {
-            format!("{number}. {title}")
-        } else {
-            title.clone()
+        let title = &section.title;
+        let head = match &section.section {
+            Some(number) if number.starts_with(|c: char| c.is_ascii_digit()) => {
+                format!("{number}. {title}")
+            }
+            _ => title.clone(),
         };
         page += &format!("\n## {head}\n\n");
         for clause in &section.clauses {

@@ -28,12 +28,15 @@ const SWEEP: Duration = Duration::from_secs(60);
 
 /// A rule that cannot be evaluated as things are.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{rule}` cannot be evaluated: it needs to know which switch stands behind which port\nhint: give the world's cabling"
-)]
+#[error("`{rule}` cannot be evaluated: it needs to know which switch stands behind which port\nhint: {hint}", hint = Self::HINT)]
 pub struct Unevaluable {
     /// The rule.
     pub rule: String,
+}
+
+impl Unevaluable {
+    /// What helps.
+    pub const HINT: &str = "give the world's cabling";
 }
 
 /// The rules of a cluster and what they remember.
