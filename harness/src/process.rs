@@ -8,6 +8,7 @@
 //! Start at [`enter`], then [`ProcessArm::new`].
 
 use std::{
+    collections::BTreeMap,
     fs, io,
     path::PathBuf,
     sync::{Arc, atomic::AtomicBool},
@@ -23,6 +24,7 @@ use simfs::Pattern;
 use tokio::{runtime::Runtime, sync::mpsc};
 
 mod chair;
+mod connector;
 mod http;
 mod inbox;
 mod line;
@@ -30,9 +32,9 @@ mod network;
 mod player;
 mod probe;
 mod quiet;
-mod server;
 mod stage;
 mod station;
+mod transport;
 
 pub use probe::ProbeFailure;
 pub use stage::{Entered, NoStage, Stage, enter};
@@ -40,10 +42,10 @@ pub use stage::{Entered, NoStage, Stage, enter};
 use inbox::Happening;
 use network::Network;
 use player::Player;
-use server::Connector;
+use transport::Transport;
 
 use memory::Played;
-use observe::Descriptor;
+use observe::{Descriptor, Protocol};
 
 use crate::{SharedTrees, drill, turn::Turn};
 
@@ -88,7 +90,8 @@ pub struct ProcessArm {
     cpus: CpuSet,
     cpu: Option<usize>,
     network: Network,
-    connector: Connector,
+    /// One for each protocol that was spoken so far.
+    transports: BTreeMap<Protocol, Box<dyn Transport>>,
     inbox: mpsc::UnboundedReceiver<Happening>,
     tell: mpsc::UnboundedSender<Happening>,
     runtime: Runtime,
@@ -120,7 +123,6 @@ impl ProcessArm {
             .enable_time()
             .build()?;
         let (tell, inbox) = mpsc::unbounded_channel();
-        let connector = Connector::start(&runtime);
         let network = Network::enter();
         let interrupted = Arc::clone(stage.interrupted());
         Ok(Self {
@@ -131,12 +133,22 @@ impl ProcessArm {
             cpus,
             cpu,
             network,
-            connector,
+            transports: BTreeMap::new(),
             inbox,
             tell,
             runtime,
             turn: Turn::default(),
         })
+    }
+
+    /// What brings the words of monitors that speak this protocol.
+    fn transport(&mut self, protocol: Protocol) -> (&mut dyn Transport, &Runtime) {
+        let runtime = &self.runtime;
+        let transports = &mut self.transports;
+        let transport = transports
+            .entry(protocol)
+            .or_insert_with(|| transport::start(protocol, runtime));
+        (transport.as_mut(), runtime)
     }
 
     /// The CPU on which a monitor and the server of its files run; `None` for any.

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
-use crate::Filling;
+use crate::{Filling, Protocol};
 
 /// The PCI vendor of NVIDIA's network cards (PCI ID Repository, `15b3 Mellanox Technologies`).
 const NVIDIA_NETWORKING: u16 = 0x15b3;
@@ -37,6 +37,9 @@ pub struct Descriptor {
     /// What it is, in a line.
     #[serde(default)]
     pub title: String,
+    /// What it speaks.
+    #[serde(default)]
+    pub speaks: Protocol,
     /// Program and arguments, with `{self} {root} {socket} {config} {node} {state_file}
     /// {metrics_port} {checks}` to be filled in.
     pub command: Vec<String>,
@@ -258,6 +261,7 @@ impl Descriptor {
             descriptor_version: 1,
             name: program.to_owned(),
             title: String::new(),
+            speaks: Protocol::default(),
             command: vec![program.to_owned()],
             impatient: Vec::new(),
             env: env

@@ -150,7 +150,7 @@ fn with_event(case: &Case, tick: usize, mut event: HealthEvent) -> Recording {
         version: 1,
         events: vec![event],
     };
-    let call = platform_connector::received(&batch, true, "accepted".to_owned());
+    let call = platform_connector::received(&batch).answered(true, "accepted".to_owned());
     monitor(&mut changed, tick, "node-a").calls.push(call);
     changed
 }
