@@ -80,7 +80,7 @@ impl<'s> Director<'s> {
                 takes,
                 action,
             } => {
-                self.workloads.node_goes(node, &self.fabric)?;
+                self.workloads.node_goes(node, &self.fabric);
                 let back = self.fabric.now() + *takes;
                 let tick = back.div_ceil(self.story.tick);
                 if let Some(chair) = &mut self.scene(node)?.chair {

@@ -3,9 +3,8 @@
 use fabric::ActionError;
 use platforms::NodeName;
 use scenarios::{Place, Step};
-use workloads::LoadError;
 
-use crate::disk::DiskError;
+use crate::{disk::DiskError, running_workloads::WorkloadError};
 
 /// Why a story cannot be put on stage: a fault of the story or of ours, never of a monitor.
 #[derive(Debug, thiserror::Error)]
@@ -38,11 +37,11 @@ pub enum StageError {
         /// The line.
         line: String,
         /// Why not.
-        cause: Box<LoadError>,
+        cause: Box<WorkloadError>,
     },
-    /// A workload cannot be begun, or does not take it that a node goes or comes.
+    /// A workload cannot be begun.
     #[error(transparent)]
-    Underway(Box<LoadError>),
+    Start(Box<WorkloadError>),
     /// A deed that has no meaning where it stands.
     #[error("{place}: `{line}`: {what}")]
     Deed {
@@ -61,9 +60,9 @@ pub enum StageError {
     NeverSettles(u64),
 }
 
-impl From<LoadError> for StageError {
-    fn from(cause: LoadError) -> Self {
-        Self::Underway(Box::new(cause))
+impl From<WorkloadError> for StageError {
+    fn from(cause: WorkloadError) -> Self {
+        Self::Start(Box::new(cause))
     }
 }
 

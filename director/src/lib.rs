@@ -7,7 +7,7 @@
 //! one comes), then [`Director::end_tick`].
 //!
 //! Start at [`Director`]; a node on stage is `scene.rs`, who sits in a chair `chair.rs`; how deeds are
-//! done is `deeds.rs`, files are `files.rs` and `disk.rs`, what is done within a read or a call is
+//! done is `deeds.rs`, files are `files.rs` and `disk.rs`, what runs on the links is `running_workloads.rs`, what is done within a read or a call is
 //! `moments.rs`, the end `healing.rs`; what becomes visible is `show.rs`, what was so `truth.rs`.
 
 use std::{
@@ -19,7 +19,6 @@ use fabric::{Action, Fabric, Kmsg};
 use platforms::{Clock, NodeName};
 use scenarios::{Deed, HangEnd, Place, RuleEffect, Step, Story, What};
 use simfs::{Fs, RuleId, SimTime};
-use workloads::Underway;
 
 mod asked;
 mod chair;
@@ -33,6 +32,7 @@ mod freeze;
 mod healing;
 mod moments;
 mod query;
+mod running_workloads;
 mod scene;
 mod show;
 mod stage;
@@ -47,6 +47,7 @@ pub use files::{STATE_FILE, WRITABLE, rule as rule_of};
 pub use freeze::{FreezeError, freeze_at};
 pub use moments::{CallDo, MomentDo};
 pub use query::{MetricsQuery, metrics_query};
+pub use running_workloads::{RunningWorkloads, WorkloadError};
 pub use stage::Stage;
 pub use trees::Trees;
 pub use truth::{
@@ -72,7 +73,7 @@ pub struct TickPlan {
 pub struct Director<'s> {
     story: &'s Story,
     fabric: Fabric,
-    workloads: Underway,
+    workloads: RunningWorkloads,
     steps: VecDeque<&'s Step>,
     reboots: Vec<(SimTime, &'s Action, &'s Step)>,
     nodes: BTreeMap<NodeName, Scene<'s>>,
@@ -109,7 +110,7 @@ impl<'s> Director<'s> {
         let mut director = Self {
             story,
             fabric,
-            workloads: Underway::default(),
+            workloads: RunningWorkloads::default(),
             steps: story.steps.iter().collect(),
             reboots: Vec::new(),
             nodes,
@@ -133,7 +134,7 @@ impl<'s> Director<'s> {
                 director.deed(deed, step)?;
             }
         }
-        director.workloads = Underway::start(&story.workloads, &director.fabric)?;
+        director.workloads = RunningWorkloads::start(&story.workloads, &director.fabric)?;
         for step in &story.given {
             for deed in step.deeds.iter().filter(is_load) {
                 director.deed(deed, step)?;
@@ -330,7 +331,7 @@ impl<'s> Director<'s> {
 
     /// What runs on its links.
     #[must_use]
-    pub fn workloads(&self) -> &Underway {
+    pub fn workloads(&self) -> &RunningWorkloads {
         &self.workloads
     }
 
@@ -373,7 +374,7 @@ impl<'s> Director<'s> {
                     let (_, reboot, step) = self.reboots.remove(which.expect("it was just found"));
                     self.act(reboot, step)?;
                     if let Action::Node(node, _) = reboot {
-                        self.workloads.node_returns(node, &self.fabric)?;
+                        self.workloads.node_returns(node, &self.fabric);
                     }
                 }
                 (_, Some(due)) => {

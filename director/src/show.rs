@@ -42,15 +42,15 @@ impl Director<'_> {
             Some((slot.clone(), LinkTruth { here, there }))
         });
         let links = links.collect();
-        let fared = |name: &String| Some((name.clone(), self.workloads.fared(name)?));
+        let stats = |name: &String| Some((name.clone(), self.workloads.stats(name)?));
         let interfaces = self.asked.interfaces.iter().filter_map(|interface| {
             let Interface {
                 workload,
                 seen_from,
                 slot,
             } = interface;
-            let fared = self.workloads.ni(workload, seen_from, slot)?;
-            Some((interface.clone(), fared))
+            let ni = self.workloads.ni(workload, seen_from, slot)?;
+            Some((interface.clone(), ni))
         });
         if let Some(before) = self.truth.ticks.last() {
             nodes.share_with(&before.nodes);
@@ -59,7 +59,7 @@ impl Director<'_> {
             at,
             nodes,
             links,
-            workloads: self.story.workloads.keys().filter_map(fared).collect(),
+            workloads: self.story.workloads.keys().filter_map(stats).collect(),
             interfaces: interfaces.collect(),
         };
         self.truth.ticks.push(truth);

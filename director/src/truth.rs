@@ -9,13 +9,14 @@ use std::{
 };
 
 use fabric::EndTruth;
+use lnet::NiView;
 use platforms::{
     DeviceName, LinkLayer, NodeName, PciAddress, PhysState, PortNumber, PortState, Role, Shared,
     SlotRef,
 };
 use scenarios::LnetIs;
 use simfs::SimTime;
-use workloads::{Fared, NiFared};
+use workloads::WorkloadStats;
 
 /// What was so in one drill.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,9 +35,9 @@ pub struct TickTruth {
     /// The links that the story asks about.
     pub links: BTreeMap<SlotRef, LinkTruth>,
     /// How the workloads fare.
-    pub workloads: BTreeMap<String, Fared>,
+    pub workloads: BTreeMap<String, WorkloadStats>,
     /// The LNet interfaces that the story asks about.
-    pub interfaces: BTreeMap<Interface, NiFared>,
+    pub interfaces: BTreeMap<Interface, NiView>,
 }
 
 impl TickTruth {

@@ -162,12 +162,12 @@ impl Library {
     pub fn read(scenarios: &[PathBuf], platforms: &[PathBuf]) -> Result<Self, ReadError> {
         let mut told = Vec::new();
         if scenarios.is_empty() {
-            for (file, text) in scenarios::shipped() {
+            for (file, text) in suite::scenarios() {
                 told.push(Told::read(file, text, None)?);
             }
         }
         let mut worlds = Vec::new();
-        for (file, text) in scenarios::shipped_worlds() {
+        for (file, text) in suite::worlds() {
             worlds.push(World::read(file, text)?);
         }
         for path in scenarios {
@@ -181,7 +181,8 @@ impl Library {
                 told.push(Told::read(&name, &text, golden_beside(path))?);
             }
         }
-        let clauses = Clauses::shipped();
+        let clauses =
+            Clauses::read(suite::clauses()).expect("the clause files that ship can be read");
         for told in &told {
             clauses.check(&told.scenario)?;
         }

@@ -94,7 +94,7 @@ fn a_call_whose_order_decides_is_named() {
 /// One counter's recovery without its code takes another's breach with it, before anything is healed.
 #[test]
 fn a_condition_that_a_codeless_recovery_took_away_is_missed() {
-    let scenario = scenarios::shipped()
+    let scenario = suite::scenarios()
         .iter()
         .find(|(name, _)| *name == "cluster/two-breaches-one-reset.yaml");
     let (file, text) = scenario.expect("it ships");

@@ -5,10 +5,11 @@
 //! its device or its card that nothing befell fails the drill by itself. A non-fatal word counts as
 //! silence. Start at [`verdict_on`].
 
+use lnet::NiView;
 use platforms::NodeName;
 use scenarios::{LnetIs, Story, Verdict, Window, WorkloadIs};
 use simfs::SimTime;
-use workloads::{Fared, Fate, NiFared};
+use workloads::{WorkloadOutcome, WorkloadStats};
 
 use director::{Interface, Truth};
 use observe::{Recording, Severity};
@@ -39,7 +40,7 @@ pub fn verdict_on(
     recording: &Recording,
 ) -> Option<WorkloadVerdict> {
     let last = story.until.div_ceil(story.tick);
-    let fared = fared(workload, last, truth)?;
+    let stats = stats(workload, last, truth)?;
     let said = all_said(story, recording);
     let word = said.iter().find(|said| {
         let meant = node.is_none_or(|node| node == said.node);
@@ -48,8 +49,8 @@ pub fn verdict_on(
     let word = word.and_then(|said| Some(at(said.tick, truth)?.as_ns()));
     let signed = |ns: u64| i64::try_from(ns).unwrap_or(i64::MAX);
     Some(WorkloadVerdict {
-        verdict: Verdict::of(word.is_some(), fared.fate == Fate::Failed),
-        lead_ns: fared
+        verdict: Verdict::of(word.is_some(), stats.outcome == WorkloadOutcome::Failed),
+        lead_ns: stats
             .failed_at
             .zip(word)
             .map(|(failed, word)| signed(failed.as_ns()) - signed(word)),
@@ -98,7 +99,7 @@ pub(super) fn verdict(
 
 /// How an expectation of a workload stands: at the window's end.
 pub(super) fn workload(is: &WorkloadIs, window: Window, truth: &Truth) -> Outcome {
-    let found = fared(&is.workload, window.to, truth);
+    let found = stats(&is.workload, window.to, truth);
     let within = |bound: &Option<std::ops::RangeInclusive<u64>>, number: u64| {
         bound.as_ref().is_none_or(|bound| bound.contains(&number))
     };
@@ -106,7 +107,7 @@ pub(super) fn workload(is: &WorkloadIs, window: Window, truth: &Truth) -> Outcom
         let in_time = |(from, to): (SimTime, SimTime)| {
             found.failed_at.is_some_and(|at| (from..=to).contains(&at))
         };
-        is.fate.is_none_or(|fate| fate == found.fate)
+        is.fate.is_none_or(|fate| fate == found.outcome)
             && is.cause.is_none_or(|cause| found.cause == Some(cause))
             && is.failed.is_none_or(in_time)
             && within(&is.errors, found.errors)
@@ -147,7 +148,7 @@ pub(super) fn lnet(is: &LnetIs, window: Window, truth: &Truth) -> Outcome {
     let interface = Interface::of(is);
     let ticks = (0_u64..).zip(&truth.ticks);
     let meant = ticks.filter(|(tick, _)| (window.from..=window.to).contains(tick));
-    let seen: Vec<(u64, NiFared)> = meant
+    let seen: Vec<(u64, NiView)> = meant
         .filter_map(|(tick, all)| Some((tick, *all.interfaces.get(&interface)?)))
         .collect();
     let holds = seen.iter().any(|(_, ni)| {
@@ -199,7 +200,7 @@ pub(super) fn lnet(is: &LnetIs, window: Window, truth: &Truth) -> Outcome {
 }
 
 /// How a workload fared at the end of a tick, or of the last one if that never came.
-fn fared(workload: &str, tick: u64, truth: &Truth) -> Option<Fared> {
+fn stats(workload: &str, tick: u64, truth: &Truth) -> Option<WorkloadStats> {
     let tick = usize::try_from(tick).unwrap_or(usize::MAX);
     let tick = truth.ticks.get(tick).or(truth.ticks.last())?;
     tick.workloads.get(workload).copied()
@@ -210,18 +211,18 @@ fn at(tick: u64, truth: &Truth) -> Option<SimTime> {
     Some(tick.at)
 }
 
-fn told(name: &str, fared: &Fared) -> String {
-    let failed = fared
+fn told(name: &str, stats: &WorkloadStats) -> String {
+    let failed = stats
         .cause
-        .zip(fared.failed_at)
+        .zip(stats.failed_at)
         .map(|(cause, at)| format!(" by `{cause}` at {at}"));
     format!(
         "`{name}`: {}{}, {} errors, {} retries, {} done",
-        fared.fate,
+        stats.outcome,
         failed.unwrap_or_default(),
-        fared.errors,
-        fared.retries,
-        fared.done
+        stats.errors,
+        stats.retries,
+        stats.done
     )
 }
 

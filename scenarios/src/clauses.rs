@@ -1,9 +1,8 @@
-//! The clauses of the sources: every statement that a monitor is drilled for, with an id and a
-//! paraphrase, as data in the program.
+//! The clauses of the sources: every statement that a monitor is drilled for, with an id and a paraphrase.
 //!
 //! A scenario names the ids that it covers. A prefix that a clause file owns is checked; any other is
 //! a user's own. It leaves out what covers what: [`Clauses::check`] only says whether an id exists.
-//! Start at [`Clauses::shipped`].
+//! Start at [`Clauses::read`].
 
 use std::collections::BTreeSet;
 
@@ -12,21 +11,6 @@ use serde::Deserialize;
 
 use crate::error::ScenarioError;
 use crate::scenario::Scenario;
-
-/// The clause files that ship, in the order in which their clauses are told.
-const SHIPPED: [(&str, &str); 5] = [
-    ("clauses/lsd.yaml", include_str!("../clauses/lsd.yaml")),
-    ("clauses/lcd.yaml", include_str!("../clauses/lcd.yaml")),
-    (
-        "clauses/decision.yaml",
-        include_str!("../clauses/decision.yaml"),
-    ),
-    ("clauses/field.yaml", include_str!("../clauses/field.yaml")),
-    (
-        "clauses/cluster.yaml",
-        include_str!("../clauses/cluster.yaml"),
-    ),
-];
 
 /// One statement of a source.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -78,15 +62,6 @@ pub struct Clauses {
 }
 
 impl Clauses {
-    /// The clauses that ship.
-    ///
-    /// # Panics
-    /// If a file that ships cannot be read, which a test excludes.
-    #[must_use]
-    pub fn shipped() -> Self {
-        Self::read(&SHIPPED).expect("the clause files that ship can be read")
-    }
-
     /// Reads clause files: names for errors, and texts.
     ///
     /// # Errors
@@ -169,7 +144,7 @@ impl Clauses {
         for (id, place) in scenario.covers.iter().zip(&scenario.cover_places) {
             if self.owns(id) && self.get(id).is_none() {
                 let near = self.nearest(id).map_or_else(
-                    || "the clauses stand in `scenarios/clauses/`".to_owned(),
+                    || "the clauses stand in `suite/clauses/`".to_owned(),
                     |near| format!("did you mean `{near}`?"),
                 );
                 return Err(scenario
@@ -244,31 +219,5 @@ mod tests {
             error.to_string().contains("another file owns prefix `a`"),
             "{error}"
         );
-    }
-
-    #[test]
-    fn the_nearest_is_a_misspelling_or_shares_words() {
-        let clauses = Clauses::shipped();
-        let near = |id| clauses.nearest(id);
-        assert_eq!(near("lsd/3.2/down-is-fatl"), Some("lsd/3.2/down-is-fatal"));
-        assert_eq!(
-            near("lsd/3.4/when-healthy-turns-fatal"),
-            Some("lsd/3.4/healthy-to-unhealthy-is-fatal")
-        );
-        assert_eq!(near("lsd/99/xyzzy"), None);
-    }
-
-    #[test]
-    fn every_decision_that_a_clause_names_is_a_clause() {
-        let clauses = Clauses::shipped();
-        for clause in clauses.iter() {
-            for decision in &clause.decided {
-                assert!(
-                    clauses.get(decision).is_some(),
-                    "{}: `{decision}`",
-                    clause.id
-                );
-            }
-        }
     }
 }

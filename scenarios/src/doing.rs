@@ -6,19 +6,20 @@ mod host;
 use std::collections::BTreeMap;
 
 use fabric::{Action, DeviceAction, FunctionRef, NodeAction, PortAction, PortsAction};
+use mpib::AgentAction;
 use platforms::yaml::Place;
 use platforms::{DeviceName, LinkLayer, NodeName, PciAddress, SlotRef};
-use workloads::{AgentDeed, LoadDeed};
 
-use crate::deed::{AgentSaid, DeedLine, DeedSaid, NamesSaid};
 use crate::error::Unfit;
 use crate::ground::{Ground, GroundNode, Subject};
 use crate::polls::Polls;
 use crate::reader::Source;
 use crate::step::{FileMomentSaid, MomentSaid};
-use crate::story::{CallMoment, Deed, FileMoment, FileRef, Moment, RuleDeed};
-use crate::subject::{FileSaid, Said, Subjects};
+use crate::story::{CallMoment, Deed, FileMoment, FileRef, Moment, RuleDeed, WorkloadAction};
+use crate::subject::{FileSpec, Named, Subjects};
 use crate::telling::{known_node, known_workload};
+use crate::values::NamesSpec;
+use crate::verbs::spec::{ActionSpec, AgentSpec, VerbLine, VerbSpec};
 use crate::workload::WorkloadSaid;
 
 /// What telling a deed needs to know.
@@ -34,7 +35,7 @@ impl Doing<'_> {
     /// The deeds of a line; none if `only` leaves nobody.
     pub(crate) fn deeds(
         &self,
-        line: &DeedLine,
+        line: &VerbLine,
         step_nodes: &[(String, Place)],
     ) -> Result<Vec<Deed>, Unfit> {
         let named = if line.nodes.is_empty() {
@@ -58,7 +59,7 @@ impl Doing<'_> {
 #[derive(Clone, Copy, Debug)]
 struct DoingLine<'a> {
     doing: Doing<'a>,
-    line: &'a DeedLine,
+    line: &'a VerbLine,
     /// The nodes that it names, or its step; everywhere if there are none.
     named: &'a [(String, Place)],
 }
@@ -109,9 +110,12 @@ impl DoingLine<'_> {
     fn deeds(&self) -> Result<Vec<Deed>, Unfit> {
         let line = self.line;
         let world = |actions: Vec<Action>| actions.into_iter().map(Deed::World).collect();
-        Ok(match &line.deed {
-            DeedSaid::World(action) => world(self.actions(action)?),
-            DeedSaid::SwitchPower { name, place, on } => {
+        Ok(match &line.spec {
+            VerbSpec::World(action) => world(self.actions(action)?),
+            VerbSpec::SwitchPower {
+                switch: (name, place),
+                on,
+            } => {
                 if !self.ground.switches.contains(name) {
                     let known = self.ground.switches.iter().map(String::as_str);
                     return Err(self.source.unknown(*place, "switch", name, known).into());
@@ -124,42 +128,42 @@ impl DoingLine<'_> {
                     PortsAction::SwitchPower { on: *on }.on(slots.collect()),
                 ])
             }
-            DeedSaid::LnetFault { workload, rule } => {
+            VerbSpec::LnetFault { workload, rule } => {
                 self.known_workload(workload)?;
                 self.each_node(|node| {
-                    Deed::Load(LoadDeed::Rule {
+                    Deed::Load(WorkloadAction::Rule {
                         workload: workload.clone(),
                         node,
                         rule: rule.clone(),
                     })
                 })?
             }
-            DeedSaid::NoLnetFault { workload } => {
+            VerbSpec::NoLnetFault { workload } => {
                 self.known_workload(workload)?;
                 self.each_node(|node| {
-                    Deed::Load(LoadDeed::NoRules {
+                    Deed::Load(WorkloadAction::NoRules {
                         workload: workload.clone(),
                         node,
                     })
                 })?
             }
-            DeedSaid::Agent { workload, deed } => {
+            VerbSpec::Agent { workload, agent } => {
                 self.known_workload(workload)?;
-                let deed = self.agent(deed)?;
+                let action = self.agent(agent)?;
                 self.each_node(|node| {
-                    Deed::Load(LoadDeed::Agent {
+                    Deed::Load(WorkloadAction::Agent {
                         workload: workload.clone(),
                         node,
-                        deed: deed.clone(),
+                        action: action.clone(),
                     })
                 })?
             }
-            DeedSaid::DriverLoad(names) => {
+            VerbSpec::DriverLoad(names) => {
                 let names = self.names(names)?;
                 let load = NodeAction::DriverLoad { names };
                 world(self.each_node(|node| load.clone().on(node))?)
             }
-            DeedSaid::Reboot(reboot) => {
+            VerbSpec::Reboot(reboot) => {
                 let plan = self.plan(reboot)?;
                 self.each_node(|node| {
                     let plan = plan.clone();
@@ -174,14 +178,14 @@ impl DoingLine<'_> {
                     }
                 })?
             }
-            DeedSaid::Metadata(said) => {
+            VerbSpec::Metadata(said) => {
                 let file = |node: &GroundNode| {
                     let file = self.metadata(said, node);
                     NodeAction::Metadata { file }.on(node.name.clone())
                 };
                 world(self.nodes()?.into_iter().map(file).collect())
             }
-            DeedSaid::Routes(said) => {
+            VerbSpec::Routes(said) => {
                 let mut actions = Vec::new();
                 for node in self.nodes()? {
                     let routes = self.routes(said, node)?;
@@ -189,7 +193,7 @@ impl DoingLine<'_> {
                 }
                 world(actions)
             }
-            DeedSaid::Rule {
+            VerbSpec::Rule {
                 file,
                 ops,
                 effect,
@@ -214,29 +218,26 @@ impl DoingLine<'_> {
                 }
                 deeds
             }
-            DeedSaid::NoRule(None) => vec![Deed::Unrule(None)],
-            DeedSaid::NoRule(Some(file)) => self
+            VerbSpec::NoRule(None) => vec![Deed::Unrule(None)],
+            VerbSpec::NoRule(Some(file)) => self
                 .files(file, line.only)?
                 .into_iter()
                 .map(|file| Deed::Unrule(Some(file)))
                 .collect(),
-            DeedSaid::Connector(deed) => {
+            VerbSpec::Connector(deed) => {
                 self.each_node(|node| Deed::Connector(node, deed.clone()))?
             }
-            DeedSaid::Monitor(said) => {
+            VerbSpec::Monitor(said) => {
                 self.each_node(|node| Deed::Monitor(node, self.monitor(said)))?
             }
-            DeedSaid::StateFile(deed) => {
+            VerbSpec::StateFile(deed) => {
                 self.each_node(|node| Deed::StateFile(node, deed.clone()))?
             }
         })
     }
 
     /// What is done to each port, device or node that is meant.
-    fn actions(
-        &self,
-        action: &Action<Subjects, Subjects, Subjects, ()>,
-    ) -> Result<Vec<Action>, Unfit> {
+    fn actions(&self, action: &ActionSpec) -> Result<Vec<Action>, Unfit> {
         Ok(match action {
             Action::Port(of, action) => {
                 let ports = self.ports(of);
@@ -287,18 +288,20 @@ impl DoingLine<'_> {
         )?)
     }
 
-    fn agent(&self, said: &AgentSaid) -> Result<AgentDeed, Unfit> {
+    fn agent(&self, said: &AgentSpec) -> Result<AgentAction, Unfit> {
         let node = |(name, place): &(String, Place)| {
             known_node(&self.source, self.ground, name, *place)?;
             Ok::<_, Unfit>(NodeName::from(name.as_str()))
         };
         Ok(match said {
-            AgentSaid::Hint { pair, share } => AgentDeed::Hint {
+            AgentSpec::Hint { pair, share } => AgentAction::Hint {
                 to: node(pair)?,
                 share: *share,
             },
-            AgentSaid::Dies => AgentDeed::Dies,
-            AgentSaid::DiesWhileWriting { pair } => AgentDeed::DiesWhileWriting { to: node(pair)? },
+            AgentSpec::Dies => AgentAction::Dies,
+            AgentSpec::DiesWhileWriting { pair } => {
+                AgentAction::DiesWhileWriting { to: node(pair)? }
+            }
         })
     }
 
@@ -350,13 +353,13 @@ impl Doing<'_> {
     /// The files meant, one for each port or device; none if `only` leaves nobody.
     pub(crate) fn files(
         &self,
-        said: &FileSaid,
+        said: &FileSpec,
         only: Option<LinkLayer>,
     ) -> Result<Vec<FileRef>, Unfit> {
         let (place, of, rest) = match said {
-            FileSaid::Path(path) => return Ok(vec![FileRef::Path(path.clone())]),
-            FileSaid::StateFile => return Ok(vec![FileRef::StateFile]),
-            FileSaid::Of(place, of, rest) => (*place, of, rest),
+            FileSpec::Path(path) => return Ok(vec![FileRef::Path(path.clone())]),
+            FileSpec::StateFile => return Ok(vec![FileRef::StateFile]),
+            FileSpec::Of(place, of, rest) => (*place, of, rest),
         };
         let mut files = Vec::new();
         for subject in self.ground.find_one(of, None) {
@@ -393,8 +396,8 @@ impl Doing<'_> {
         let files = self.files(&said.file, None)?;
         let [file] = &files[..] else {
             let place = match &said.file {
-                FileSaid::Of(place, ..) => *place,
-                FileSaid::Path(_) | FileSaid::StateFile => Place::default(),
+                FileSpec::Of(place, ..) => *place,
+                FileSpec::Path(_) | FileSpec::StateFile => Place::default(),
             };
             let what = format!("a moment is about one file, this names {}", files.len());
             return Err(self.source.wrong(place, what).into());
@@ -429,12 +432,12 @@ impl Doing<'_> {
         }
     }
 
-    fn names(&self, said: &NamesSaid) -> Result<BTreeMap<PciAddress, DeviceName>, Unfit> {
+    fn names(&self, said: &NamesSpec) -> Result<BTreeMap<PciAddress, DeviceName>, Unfit> {
         let mut names = BTreeMap::new();
         for (place, said, name) in said.values() {
             let of = Subjects {
                 place: *place,
-                items: vec![Said::clone(said)],
+                items: vec![Named::clone(said)],
             };
             names.insert(self.one_function(&of)?.pci, name.clone());
         }

@@ -10,7 +10,7 @@ use simfs::SimTime;
 
 use crate::cluster::{ConditionOf, Stands};
 use crate::story::{EndIs, MetricIs, StateFileIs, Times, Tone, Verdict, WorkloadIs};
-use crate::subject::{FileSaid, Nodes, Subjects};
+use crate::subject::{FileSpec, NodeNames, Subjects};
 
 /// A line that expects something.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ pub(crate) struct ExpectLine {
     /// As a person reads it.
     pub(crate) text: String,
     /// The nodes it names.
-    pub(crate) nodes: Nodes,
+    pub(crate) nodes: NodeNames,
     /// The only layer it is about.
     pub(crate) only: Option<LinkLayer>,
     /// In which polls, if it says so.
@@ -87,7 +87,7 @@ pub(crate) enum ExpectSaid {
     Polls(u64),
     Calls(u64),
     Reads {
-        file: FileSaid,
+        file: FileSpec,
         times: Times,
     },
     StateFile(StateFileIs),

@@ -1,13 +1,17 @@
 //! On which platforms a scenario is told: `platforms:`.
 
-use platforms::yaml::{Node, Value};
+use platforms::yaml::Value;
 use platforms::{DeviceName, LinkLayer, Machine, Role, Routes};
+use serde_json::json;
 
-use crate::error::ScenarioError;
-use crate::ground::{Ground, default_route};
-use crate::handle::{Bound, names};
-use crate::reader::Source;
-use crate::words::{PLATFORMS, ROLES_OF_WITH, WITH};
+use crate::bound::{BOUND, Bound};
+use crate::context::Context;
+use crate::ground::{Ground, GroundPort, default_route};
+use crate::handle::DEVICE_NAMES;
+use crate::keys::{Keys, MapForm, MapOf, maybe, together};
+use crate::kind::{Kind, Many, Parsed, Plain, Text, Words, any_of, plain, string_form};
+use crate::reader::Fields;
+use crate::values::LAYER;
 
 /// Whether a scenario is told on a platform.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +30,7 @@ pub enum Fit {
 pub(crate) struct Fitness {
     names: Option<Vec<String>>,
     not: Vec<String>,
-    numbers: Vec<(&'static str, Bound, String)>,
+    numbers: Vec<(&'static Property, Bound, String)>,
     layer: Option<LayerAsked>,
     devices: Vec<DeviceName>,
     default_route: Option<RouteAsked>,
@@ -46,81 +50,139 @@ enum RouteAsked {
     None,
 }
 
-impl Fitness {
-    /// Reads `platforms:`.
-    pub(crate) fn read(source: &Source<'_>, node: &Node) -> Result<Self, ScenarioError> {
-        match &node.value {
-            Value::Text(word) if word == "all" => Ok(Self::default()),
-            Value::Text(_) => source
-                .choice(node, "word", &[("all", ())])
-                .map_err(|error| {
-                    error.hint(
-                        "write `all`, a list of names such as `[ h100-oci ]`, or `{ with: … }`",
-                    )
-                })
-                .map(|()| Self::default()),
-            Value::List(_) => Ok(Self {
-                names: Some(platform_names(source, node)?),
-                ..Self::default()
-            }),
-            _ => Self::read_map(source, node),
+/// The value of `platforms:`.
+pub(crate) const PLATFORMS: Plain<Fitness> = plain(
+    "`all`, a list of names, or `{ with, not, names }`",
+    || {
+        any_of([
+            ALL.schema(),
+            json!({ "type": "array", "items": string_form() }),
+            MapOf("`platforms`", keys()).schema(),
+        ])
+    },
+    |context, node| match &node.value {
+        Value::Text(_) => ALL
+            .parse(context, node)
+            .map_err(|error| {
+                error.hint("write `all`, a list of names such as `[ h100-oci ]`, or `{ with: … }`")
+            })
+            .map(|()| Fitness::default()),
+        Value::List(_) => Ok(Fitness {
+            names: Some(NAMES.parse(context, node)?),
+            ..Fitness::default()
+        }),
+        _ => MapOf("`platforms`", keys()).parse(context, node),
+    },
+);
+
+const ALL: Words<()> = Words("word", &[("all", ())]);
+
+const NAMES: Many<Text> = Many("platforms' names", Text("a platform's name"));
+
+/// The keys of `platforms`.
+pub(crate) fn keys() -> impl Keys<Value = Fitness> {
+    together(
+        (
+            maybe(
+                "with",
+                MapOf("`with`", with()),
+                "Only platforms that have all of these.",
+            ),
+            maybe(
+                "not",
+                NAMES,
+                "None of these; a base name stands for its variants too.",
+            ),
+            maybe(
+                "names",
+                NAMES,
+                "Only these; a base name stands for its base only.",
+            ),
+        ),
+        |_, _, (with, not, names)| {
+            Ok(Fitness {
+                names,
+                not: not.unwrap_or_default(),
+                ..with.unwrap_or_default()
+            })
+        },
+    )
+}
+
+/// The keys of `platforms: { with }`.
+pub(crate) fn with() -> impl Keys<Value = Fitness> {
+    together(
+        (
+            Numbers,
+            maybe(
+                "layer",
+                Words(
+                    "layer",
+                    &[
+                        ("infiniband", LayerAsked::Has(LinkLayer::InfiniBand)),
+                        ("ethernet", LayerAsked::Has(LinkLayer::Ethernet)),
+                        ("both", LayerAsked::Both),
+                    ],
+                ),
+                "The layers of the monitored ports that are healthy at rest: at least this one; `both`: each.",
+            ),
+            maybe("only_layer", LAYER, "The same, and no other."),
+            maybe("devices", DEVICE_NAMES, "These devices are there at rest."),
+            maybe(
+                "default_route",
+                Words(
+                    "word",
+                    &[
+                        ("rdma", RouteAsked::Rdma),
+                        ("other", RouteAsked::Other),
+                        ("none", RouteAsked::None),
+                    ],
+                ),
+                "What carries the default route: a net device of an RDMA function, another, nothing.",
+            ),
+        ),
+        |context, fields, (numbers, has, only, devices, default_route)| {
+            if has.is_some() && only.is_some() {
+                return Err(context.source.wrong(
+                    fields.place_of("only_layer"),
+                    "`layer` and `only_layer` together",
+                ));
+            }
+            Ok(Fitness {
+                numbers,
+                layer: has.or(only.map(LayerAsked::Only)),
+                devices: devices.unwrap_or_default(),
+                default_route,
+                ..Fitness::default()
+            })
+        },
+    )
+}
+
+/// The properties that are numbers of ports or cards.
+struct Numbers;
+
+impl Keys for Numbers {
+    type Value = Vec<(&'static Property, Bound, String)>;
+
+    fn rows(&self, form: &mut MapForm) {
+        for property in PROPERTIES {
+            maybe(property.name, BOUND, property.text).rows(form);
         }
     }
 
-    fn read_map(source: &Source<'_>, node: &Node) -> Result<Self, ScenarioError> {
-        let fields = source.map(node, "`platforms`", PLATFORMS)?;
-        let mut fitness = Self {
-            names: fields.maybe("names", |node| platform_names(source, node))?,
-            not: fields.read("not", Vec::new(), |node| platform_names(source, node))?,
-            ..Self::default()
-        };
-        let Some(with) = fields.get("with") else {
-            return Ok(fitness);
-        };
-        let fields = source.map(with, "`with`", WITH)?;
-        for name in ROLES_OF_WITH {
-            if let Some(node) = fields.get(name) {
-                fitness
-                    .numbers
-                    .push((name, Bound::read(source, node)?, node.to_string()));
+    fn parse(&self, context: &Context<'_>, fields: &Fields<'_>) -> Parsed<Self::Value> {
+        let mut numbers = Vec::new();
+        for property in PROPERTIES {
+            if let Some(node) = fields.get(property.name) {
+                numbers.push((property, BOUND.parse(context, node)?, node.to_string()));
             }
         }
-        let has = fields.maybe("layer", |node| {
-            source.choice(
-                node,
-                "layer",
-                &[
-                    ("infiniband", LayerAsked::Has(LinkLayer::InfiniBand)),
-                    ("ethernet", LayerAsked::Has(LinkLayer::Ethernet)),
-                    ("both", LayerAsked::Both),
-                ],
-            )
-        })?;
-        let only = fields.maybe("only_layer", |node| {
-            source.layer(node).map(LayerAsked::Only)
-        })?;
-        if let (Some(_), Some(_)) = (has, only) {
-            return Err(source.wrong(
-                fields.place_of("only_layer"),
-                "`layer` and `only_layer` together",
-            ));
-        }
-        fitness.layer = has.or(only);
-        fitness.devices = fields.read("devices", Vec::new(), |node| names(source, node))?;
-        fitness.default_route = fields.maybe("default_route", |node| {
-            source.choice(
-                node,
-                "word",
-                &[
-                    ("rdma", RouteAsked::Rdma),
-                    ("other", RouteAsked::Other),
-                    ("none", RouteAsked::None),
-                ],
-            )
-        })?;
-        Ok(fitness)
+        Ok(numbers)
     }
+}
 
+impl Fitness {
     /// Whether it holds on this ground of one platform.
     pub(crate) fn of(&self, ground: &Ground) -> Fit {
         match self.lacking(ground) {
@@ -142,8 +204,8 @@ impl Fitness {
         if self.not.iter().any(|name| name == platform || name == base) {
             return Some(format!("`{platform}` is excepted"));
         }
-        for (name, bound, text) in &self.numbers {
-            let has = number(ground, name);
+        for (property, bound, text) in &self.numbers {
+            let (name, has) = (property.name, (property.number)(ground));
             if !bound.holds(has) {
                 return Some(format!(
                     "`{name}: {text}` is asked for, `{platform}` has {has}"
@@ -186,14 +248,6 @@ impl Fitness {
     }
 }
 
-fn platform_names(source: &Source<'_>, node: &Node) -> Result<Vec<String>, ScenarioError> {
-    let nodes = source.one_or_more(node, "platforms' names")?;
-    nodes
-        .iter()
-        .map(|node| source.text(node, "a platform's name"))
-        .collect()
-}
-
 fn carrier(ground: &Ground, machine: &Machine) -> RouteAsked {
     match default_route(&machine.routes) {
         None => match machine.routes {
@@ -212,36 +266,96 @@ fn carrier(ground: &Ground, machine: &Machine) -> RouteAsked {
     }
 }
 
-fn number(ground: &Ground, name: &str) -> usize {
-    let ports = || ground.ports.iter();
-    match name {
-        "compute_cards" => ground.cards(|port| port.has(Role::Compute)),
-        "storage_cards" => ground.cards(|port| port.has(Role::Storage)),
-        "management_cards" => ground.cards(|port| port.facts.role == Role::Management),
-        "compute_ports" => ports().filter(|port| port.has(Role::Compute)).count(),
-        "storage_ports" => ports().filter(|port| port.has(Role::Storage)).count(),
-        "uncabled_ports" => ports()
-            .filter(|port| port.facts.is_monitored() && !port.facts.cabled)
-            .count(),
-        "monitored_ports" => ports().filter(|port| port.facts.is_monitored()).count(),
-        "vfs" => ports().filter(|port| port.facts.is_vf).count(),
-        "gpus" => ground.nodes[0].machine.gpus.len(),
-        "cards_with_two_ports" => ground.cards(|port| {
-            let same = |other: &&crate::ground::GroundPort| {
-                other.facts.is_monitored() && other.facts.card == port.facts.card
-            };
-            port.facts.is_monitored() && ports().filter(same).count() >= 2
-        }),
-        "devices_with_two_ports" => {
-            let second = |port: &&crate::ground::GroundPort| {
-                port.facts.is_monitored() && port.facts.port.0 == 2
-            };
-            ports().filter(second).count()
-        }
-        _ => ground.cards(|port| {
-            ports().any(|other| {
-                other.facts.card == port.facts.card && other.facts.pci != port.facts.pci
+/// A property of a platform that is a number.
+#[derive(Debug)]
+struct Property {
+    name: &'static str,
+    text: &'static str,
+    number: fn(&Ground) -> usize,
+}
+
+const fn property(
+    name: &'static str,
+    text: &'static str,
+    number: fn(&Ground) -> usize,
+) -> Property {
+    Property { name, text, number }
+}
+
+const PROPERTIES: &[Property] = &[
+    property(
+        "compute_cards",
+        "Cards with a monitored Compute port that is healthy at rest.",
+        |ground| ground.cards(|port| port.has(Role::Compute)),
+    ),
+    property("storage_cards", "The same for Storage.", |ground| {
+        ground.cards(|port| port.has(Role::Storage))
+    }),
+    property(
+        "management_cards",
+        "Cards with a Management function.",
+        |ground| ground.cards(|port| port.facts.role == Role::Management),
+    ),
+    property(
+        "compute_ports",
+        "Monitored Compute ports that are healthy at rest.",
+        |ground| count(ground, |port| port.has(Role::Compute)),
+    ),
+    property("storage_ports", "The same for Storage.", |ground| {
+        count(ground, |port| port.has(Role::Storage))
+    }),
+    property(
+        "uncabled_ports",
+        "Monitored ports that have no cable at rest.",
+        |ground| {
+            count(ground, |port| {
+                port.facts.is_monitored() && !port.facts.cabled
             })
-        }),
-    }
+        },
+    ),
+    property(
+        "monitored_ports",
+        "Monitored ports, healthy or not.",
+        |ground| count(ground, |port| port.facts.is_monitored()),
+    ),
+    property("vfs", "Virtual functions.", |ground| {
+        count(ground, |port| port.facts.is_vf)
+    }),
+    property("gpus", "GPUs.", |ground| ground.nodes[0].machine.gpus.len()),
+    property(
+        "cards_with_two_ports",
+        "Cards with two or more monitored ports, by functions or by port numbers.",
+        |ground| {
+            ground.cards(|port| {
+                let same = |other: &GroundPort| {
+                    other.facts.is_monitored() && other.facts.card == port.facts.card
+                };
+                port.facts.is_monitored() && count(ground, same) >= 2
+            })
+        },
+    ),
+    property(
+        "devices_with_two_ports",
+        "Devices with port numbers 1 and 2.",
+        |ground| {
+            count(ground, |port| {
+                port.facts.is_monitored() && port.facts.port.0 == 2
+            })
+        },
+    ),
+    property(
+        "cards_with_two_functions",
+        "Cards with two or more RDMA functions.",
+        |ground| {
+            ground.cards(|port| {
+                ground.ports.iter().any(|other| {
+                    other.facts.card == port.facts.card && other.facts.pci != port.facts.pci
+                })
+            })
+        },
+    ),
+];
+
+fn count(ground: &Ground, fits: impl Fn(&GroundPort) -> bool) -> usize {
+    ground.ports.iter().filter(|port| fits(port)).count()
 }

@@ -17,12 +17,12 @@ use platforms::{
     SlotRef,
 };
 
-use workloads::mpib::Rail;
+use mpib::Rail;
 
 use crate::error::Unfit;
 use crate::handle::Handle;
 use crate::story::About;
-use crate::subject::{Said, Subjects};
+use crate::subject::{Named, Subjects};
 
 /// A world at rest, with the handles found in it.
 #[derive(Clone, Debug)]
@@ -241,9 +241,9 @@ impl Ground {
     }
 
     /// What one subject means.
-    pub(crate) fn find_one(&self, said: &Said, it: Option<usize>) -> Vec<Subject> {
+    pub(crate) fn find_one(&self, said: &Named, it: Option<usize>) -> Vec<Subject> {
         match said {
-            Said::Handle(name) => {
+            Named::Handle(name) => {
                 let ports = self
                     .handles
                     .get(name)
@@ -251,8 +251,8 @@ impl Ground {
                     .unwrap_or_default();
                 ports.iter().copied().map(Subject::Port).collect()
             }
-            Said::It => it.map(Subject::Port).into_iter().collect(),
-            Said::DeviceOf(of) => {
+            Named::It => it.map(Subject::Port).into_iter().collect(),
+            Named::DeviceOf(of) => {
                 let mut devices = Vec::new();
                 for subject in self.find_one(of, it) {
                     for port in self.ports_of(&subject) {
@@ -264,7 +264,7 @@ impl Ground {
                 }
                 devices
             }
-            Said::CardOf(of) => {
+            Named::CardOf(of) => {
                 let mut cards = Vec::new();
                 for subject in self.find_one(of, it) {
                     for port in self.ports_of(&subject) {
@@ -276,7 +276,7 @@ impl Ground {
                 }
                 cards
             }
-            Said::PortsOf(of) => {
+            Named::PortsOf(of) => {
                 let mut ports = BTreeSet::new();
                 for subject in self.find_one(of, it) {
                     match subject {
@@ -289,10 +289,10 @@ impl Ground {
                 }
                 ports.into_iter().map(Subject::Port).collect()
             }
-            Said::NamedPort(name, port) => {
+            Named::Port(name, port) => {
                 vec![Subject::Named(About::NamedPort(name.clone(), *port))]
             }
-            Said::NamedDevice(name) => vec![Subject::Named(About::NamedDevice(name.clone()))],
+            Named::Device(name) => vec![Subject::Named(About::NamedDevice(name.clone()))],
         }
     }
 

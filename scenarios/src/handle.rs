@@ -2,17 +2,19 @@
 //!
 //! The choosing itself needs a machine and is in [`crate::ground`].
 
-use std::collections::BTreeSet;
-
+use mpib::Rail;
 use platforms::yaml::{Node, Place, Value};
 use platforms::{DeviceName, LinkLayer, PciAddress, Role};
-use workloads::mpib::Rail;
+use serde_json::json;
 
-use crate::error::ScenarioError;
-use crate::reader::{Fields, Source};
-use crate::subject::{Context, Subjects};
-use crate::words::HANDLE;
-use crate::world::rail_by_name;
+use crate::bound::{BOUND, Bound};
+use crate::context::Context;
+use crate::keys::{Keys, maybe, together};
+use crate::kind::{
+    Choices, Kind, Many, Only, Parsed, Placed, Plain, Text, Words, any_of, number, plain,
+};
+use crate::subject::Subjects;
+use crate::values::{DEVICE_NAME, NODE_NAME, Of, PCI, PORTS, RAIL, TRUTH};
 
 /// A declared handle.
 #[derive(Clone, Debug)]
@@ -26,9 +28,9 @@ pub(crate) struct Handle {
     /// The declaration as a person reads it.
     pub(crate) text: String,
     /// The node it is on, if said.
-    pub(crate) node: Option<(String, Place)>,
+    pub(crate) node: Option<NameAt>,
     /// The switch that its ports are cabled to, if said.
-    pub(crate) switch: Option<(String, Place)>,
+    pub(crate) switch: Option<NameAt>,
 }
 
 /// What ports must be to be chosen. `None` means that anything goes.
@@ -86,59 +88,6 @@ pub(crate) enum HowMany {
     All,
 }
 
-/// A bound on a number: `5`, `">= 5"`, `"< 3"`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Bound {
-    /// At least.
-    pub(crate) least: u64,
-    /// At most.
-    pub(crate) most: u64,
-}
-
-impl Bound {
-    /// Whether a number keeps it.
-    pub(crate) fn holds(self, number: usize) -> bool {
-        (self.least..=self.most).contains(&(number as u64))
-    }
-
-    /// Reads a bound.
-    pub(crate) fn read(source: &Source<'_>, node: &Node) -> Result<Self, ScenarioError> {
-        let Value::Text(text) = &node.value else {
-            let number = source.number(node, 0, 1_000_000)?;
-            return Ok(Self {
-                least: number,
-                most: number,
-            });
-        };
-        let text = text.trim();
-        let (sign, number) = text.split_at(
-            text.find(|c: char| c.is_ascii_digit())
-                .unwrap_or(text.len()),
-        );
-        let number: u64 = number
-            .parse()
-            .ok()
-            .filter(|number| *number <= 1_000_000)
-            .ok_or_else(|| {
-                source
-                    .wrong(node.place, format!("`{text}` is no bound"))
-                    .hint("write a number such as `5`, `\">= 5\"` or `\"< 3\"`")
-            })?;
-        let bound = |least, most| Ok(Self { least, most });
-        match sign.trim() {
-            "" | "=" | "==" => bound(number, number),
-            ">=" => bound(number, u64::MAX),
-            ">" => bound(number + 1, u64::MAX),
-            "<=" => bound(0, number),
-            "<" if number > 0 => bound(0, number - 1),
-            "<" => Err(source.wrong(node.place, format!("`{text}` is below every number"))),
-            other => {
-                Err(source.unknown(node.place, "comparison", other, [">=", ">", "<=", "<", "="]))
-            }
-        }
-    }
-}
-
 impl HowMany {
     /// How many of so many there are; `None` if there are not enough.
     pub(crate) fn of(self, all: usize) -> Option<usize> {
@@ -146,15 +95,6 @@ impl HowMany {
             Self::Number(number) => (number <= all).then_some(number),
             Self::Half => (all >= 2).then_some(all / 2),
             Self::All => (all >= 1).then_some(all),
-        }
-    }
-
-    fn read(source: &Source<'_>, node: &Node) -> Result<Self, ScenarioError> {
-        match &node.value {
-            Value::Text(_) => {
-                source.choice(node, "amount", &[("half", Self::Half), ("all", Self::All)])
-            }
-            _ => Ok(Self::Number(source.small(node, 1)? as usize)),
         }
     }
 }
@@ -175,170 +115,342 @@ impl Handle {
         }
     }
 
-    /// Reads one handle; `declared` are the names of the handles before it.
-    pub(crate) fn read(
-        source: Source<'_>,
-        name: &str,
-        node: &Node,
-        declared: &BTreeSet<String>,
-    ) -> Result<Self, ScenarioError> {
-        let fields = source.open_map(node, "a handle")?;
-        fields.known(&source, HANDLE.iter().map(|word| word.word))?;
-        fields.built(&source, HANDLE)?;
-        let context = Context {
-            source,
-            handles: declared,
-            in_each: false,
-        };
-        let mut filter = filter(&context, &fields)?;
-        let pick = pick(&source, &fields)?;
-        let node_name = fields.maybe("node", |node| {
-            Ok((source.text(node, "a node's name")?, node.place))
-        })?;
-        let switch = fields.maybe("cabled_to", |node| {
-            Ok((source.text(node, "a switch's name")?, node.place))
-        })?;
-        filter.node = node_name.as_ref().map(|(name, _)| name.clone());
-        filter.cabled_to = switch.as_ref().map(|(name, _)| name.clone());
+    /// Parses one handle; the handles of the context are those before it.
+    pub(crate) fn parse(context: &Context<'_>, name: &str, node: &Node) -> Parsed<Self> {
+        let fields = context.source.open_map(node, "a handle")?;
+        fields.known(&context.source, keys().form().names())?;
+        let (filter, pick, at, switch) = keys().parse(context, &fields)?;
         Ok(Self {
             name: name.to_owned(),
-            filter,
-            pick,
+            filter: Filter {
+                node: at.as_ref().map(|(name, _)| name.clone()),
+                cabled_to: switch.as_ref().map(|(name, _)| name.clone()),
+                ..filter
+            },
+            // Who names a switch means what hangs on it.
+            pick: pick.unwrap_or(match switch {
+                Some(_) => Pick::Count(HowMany::All),
+                None => Pick::Nth(1),
+            }),
             text: node.to_string(),
-            node: node_name,
+            node: at,
             switch,
         })
     }
 }
 
-fn filter(context: &Context<'_>, fields: &Fields<'_>) -> Result<Filter, ScenarioError> {
-    let source = &context.source;
-    let subjects = |node| context.subjects(node);
-    let bound = |node| Bound::read(source, node);
-    let role = fields.maybe("role", |node| source.choice(node, "role", ROLES))?;
-    let vf = fields.maybe("vf", |node| source.truth(node))?;
-    let vf_of = fields.maybe("vf_of", subjects)?;
-    let cabled = fields.maybe("cabled", |node| source.truth(node))?;
-    let any_health = cabled.is_some() || vf == Some(true) || vf_of.is_some();
-    let any_scope = role == Some(Role::Management)
-        || vf == Some(true)
-        || vf_of.is_some()
-        || ["device", "netdev", "pci", "default_route"]
-            .iter()
-            .any(|key| fields.get(key).is_some());
-    let three_way = |name, any: bool| {
-        fields.read(name, (!any).then_some(true), |node| match &node.value {
-            Value::Text(_) => source.choice(node, "word", &[("any", None)]),
-            _ => source.truth(node).map(Some),
-        })
-    };
-    Ok(Filter {
-        role,
-        layer: fields.maybe("layer", |node| source.layer(node))?,
-        devices: fields.maybe("device", |node| names(source, node))?,
-        netdev: fields.maybe("netdev", |node| source.text(node, "an interface's name"))?,
-        pci: fields.maybe("pci", |node| pci(source, node))?,
-        port: fields.maybe("port", |node| source.number(node, 1, 255))?,
-        function: fields.maybe("function", |node| source.number(node, 1, 256))?,
-        device_of: fields.maybe("device_of", subjects)?,
-        card_of: fields.maybe("card_of", subjects)?,
-        sibling_of: fields.maybe("sibling_of", subjects)?,
-        peer_of: fields.maybe("peer_of", subjects)?,
-        not: fields.maybe("not", subjects)?,
-        numa: fields.maybe("numa", |node| match node.value {
-            Value::Whole(-1) => Ok(-1),
-            _ => Ok(i64::from(source.small(node, 0)?)),
-        })?,
-        healthy: three_way("healthy", any_health)?,
-        monitored: three_way("monitored", any_scope)?,
-        default_route: match fields.maybe("default_route", |node| source.truth(node))? {
-            Some(false) => {
-                return Err(source
-                    .wrong(
-                        fields.place_of("default_route"),
-                        "`default_route: false` chooses nothing",
-                    )
-                    .hint("use `not: …` to leave a port out"));
+/// A name, and where it stands.
+type NameAt = (String, Place);
+
+/// The keys of a handle.
+pub(crate) fn keys() -> impl Keys<Value = (Filter, Option<Pick>, Option<NameAt>, Option<NameAt>)> {
+    (
+        filter(),
+        pick(),
+        maybe("node", Placed(NODE_NAME), "On this node."),
+        maybe(
+            "cabled_to",
+            Placed(Text("a switch")),
+            "Ports with a cable to it; all of them unless a number is said.",
+        ),
+    )
+}
+
+fn filter() -> impl Keys<Value = Filter> {
+    together(
+        (is(), beside(), state(), bounds()),
+        |_, fields, (is, beside, state, bounds)| {
+            let (role, layer, devices, netdev, pci, port, function, numa, rail) = is;
+            let (device_of, card_of, sibling_of, peer_of, vf_of, not) = beside;
+            let (vf, cabled, healthy, monitored, default_route) = state;
+            let (group_cards, card_functions, card_ports, device_ports) = bounds;
+            let of_vfs = vf == Some(true) || vf_of.is_some();
+            let any_health = cabled.is_some() || of_vfs;
+            let any_scope = role == Some(Role::Management)
+                || of_vfs
+                || ["device", "netdev", "pci", "default_route"]
+                    .iter()
+                    .any(|key| fields.get(key).is_some());
+            Ok(Filter {
+                role,
+                layer,
+                devices,
+                netdev,
+                pci,
+                port,
+                function,
+                device_of,
+                card_of,
+                sibling_of,
+                peer_of,
+                not,
+                numa,
+                healthy: healthy.unwrap_or((!any_health).then_some(true)),
+                monitored: monitored.unwrap_or((!any_scope).then_some(true)),
+                default_route: default_route.is_some(),
+                vf: Some(vf_of.is_some() || vf.unwrap_or(false)),
+                vf_of,
+                cabled,
+                group_cards,
+                card_functions,
+                card_ports,
+                device_ports,
+                node: None,
+                cabled_to: None,
+                rail,
+            })
+        },
+    )
+}
+
+type Is = (
+    Option<Role>,
+    Option<LinkLayer>,
+    Option<Vec<DeviceName>>,
+    Option<String>,
+    Option<PciAddress>,
+    Option<u64>,
+    Option<u64>,
+    Option<i64>,
+    Option<Rail>,
+);
+
+fn is() -> impl Keys<Value = Is> {
+    (
+        maybe(
+            "role",
+            Choices(
+                "role",
+                &[
+                    ("management", Role::Management, "not monitored"),
+                    ("compute", Role::Compute, "the compute fabric"),
+                    ("storage", Role::Storage, "storage"),
+                ],
+            ),
+            "The role that the platform declares.",
+        ),
+        maybe(
+            "layer",
+            Choices(
+                "layer",
+                &[
+                    ("infiniband", LinkLayer::InfiniBand, "InfiniBand"),
+                    ("ethernet", LinkLayer::Ethernet, "Ethernet (RoCE)"),
+                ],
+            ),
+            "The link layer.",
+        ),
+        maybe(
+            "device",
+            DEVICE_NAMES,
+            "The devices that bear these names at rest.",
+        ),
+        maybe(
+            "netdev",
+            Text("an interface's name"),
+            "The port whose net device this is at rest.",
+        ),
+        maybe("pci", PCI, "The function at `0000:0c:00.0`."),
+        maybe("port", number(1, 255), "Ports of this number only."),
+        maybe(
+            "function",
+            number(1, 256),
+            "The card's nth RDMA function, from 1.",
+        ),
+        maybe("numa", NUMA, "Functions on this NUMA node."),
+        maybe("rail", RAIL, "The port of this rail of a node."),
+    )
+}
+
+type Beside = (
+    Option<Subjects>,
+    Option<Subjects>,
+    Option<Subjects>,
+    Option<Subjects>,
+    Option<Subjects>,
+    Option<Subjects>,
+);
+
+fn beside() -> impl Keys<Value = Beside> {
+    (
+        maybe(
+            "device_of",
+            PORTS,
+            "Ports of the same devices as these, these included.",
+        ),
+        maybe(
+            "card_of",
+            PORTS,
+            "Ports on the same cards as these, these included.",
+        ),
+        maybe(
+            "sibling_of",
+            PORTS,
+            "Other ports on the same cards as these.",
+        ),
+        maybe(
+            "peer_of",
+            PORTS,
+            "Ports on other cards of the same role and layer as these.",
+        ),
+        maybe(
+            "vf_of",
+            PORTS,
+            "Ports of the virtual functions of these ports' functions.",
+        ),
+        maybe(
+            "not",
+            Of("ports or a list of them"),
+            "Not these, nor other ports on their cards.",
+        ),
+    )
+}
+
+/// `None` twice over: nothing is said. Once: any.
+type ThreeWay = Option<Option<bool>>;
+
+fn state() -> impl Keys<Value = (Option<bool>, Option<bool>, ThreeWay, ThreeWay, Option<()>)> {
+    (
+        maybe("vf", TRUTH, "Virtual functions, or not; not unless said."),
+        maybe("cabled", TRUTH, "With a cable at rest, or without."),
+        maybe(
+            "healthy",
+            OR_ANY,
+            "Healthy at rest; `true` unless said, `any` where `cabled`, `vf` or `vf_of` is said.",
+        ),
+        maybe(
+            "monitored",
+            OR_ANY,
+            "In the monitor's scope; `true` unless said, `any` where the role is management, or `vf`, `vf_of`, `device`, `netdev`, `pci` or `default_route` is said.",
+        ),
+        maybe(
+            "default_route",
+            Only {
+                value: true,
+                otherwise: "`default_route: false` chooses nothing",
+                hint: Some("use `not: …` to leave a port out"),
+            },
+            "The port whose net device carries the default route.",
+        ),
+    )
+}
+
+type Bounds = (Option<Bound>, Option<Bound>, Option<Bound>, Option<Bound>);
+
+fn bounds() -> impl Keys<Value = Bounds> {
+    (
+        maybe(
+            "group_cards",
+            BOUND,
+            "Ports whose group of compared cards (same role, same layer) has so many cards.",
+        ),
+        maybe(
+            "card_functions",
+            BOUND,
+            "Ports on cards with so many RDMA functions.",
+        ),
+        maybe(
+            "card_ports",
+            BOUND,
+            "Ports on cards with so many monitored ports, healthy or not.",
+        ),
+        maybe(
+            "device_ports",
+            BOUND,
+            "Ports of devices with so many ports.",
+        ),
+    )
+}
+
+fn pick() -> impl Keys<Value = Option<Pick>> {
+    together(
+        (
+            maybe(
+                "nth",
+                NTH,
+                "The nth port that fits, in the order of device names; the first unless a number is said.",
+            ),
+            maybe("count", HOW_MANY, "The first so many ports that fit."),
+            maybe(
+                "cards",
+                HOW_MANY,
+                "The ports that fit on the first so many cards; `half` is rounded down.",
+            ),
+            maybe(
+                "ports",
+                HOW_MANY,
+                "With `cards`: so many ports of each card; `all` unless said.",
+            ),
+        ),
+        |context, fields, (nth, count, cards, ports)| {
+            let source = &context.source;
+            let amounts: Vec<&str> = ["nth", "count", "cards"]
+                .into_iter()
+                .filter(|name| fields.get(name).is_some())
+                .collect();
+            if let [first, second, ..] = amounts[..] {
+                return Err(source.wrong(
+                    fields.place_of(second),
+                    format!("`{first}` and `{second}` together in a handle"),
+                ));
             }
-            said => said.is_some(),
+            if ports.is_some() && cards.is_none() {
+                return Err(source
+                    .wrong(fields.place_of("ports"), "`ports` goes with `cards`")
+                    .hint("use `count` for a number of ports"));
+            }
+            let cards = cards.map(|cards| Pick::Cards(cards, ports.unwrap_or(HowMany::All)));
+            Ok(nth.or(count.map(Pick::Count)).or(cards))
         },
-        vf: if vf_of.is_some() {
-            Some(true)
-        } else {
-            Some(vf.unwrap_or(false))
-        },
-        vf_of,
-        cabled,
-        group_cards: fields.maybe("group_cards", bound)?,
-        card_functions: fields.maybe("card_functions", bound)?,
-        card_ports: fields.maybe("card_ports", bound)?,
-        device_ports: fields.maybe("device_ports", bound)?,
-        node: None,
-        cabled_to: None,
-        rail: fields.maybe("rail", |node| {
-            let name = source.text(node, "a rail")?;
-            rail_by_name(source, &name, node.place)
-        })?,
-    })
+    )
 }
 
-fn pick(source: &Source<'_>, fields: &Fields<'_>) -> Result<Pick, ScenarioError> {
-    let amounts: Vec<&str> = ["nth", "count", "cards"]
-        .into_iter()
-        .filter(|name| fields.get(name).is_some())
-        .collect();
-    if let [first, second, ..] = amounts[..] {
-        return Err(source.wrong(
-            fields.place_of(second),
-            format!("`{first}` and `{second}` together in a handle"),
-        ));
-    }
-    if let (Some(_), false) = (fields.get("ports"), amounts == ["cards"]) {
-        return Err(source
-            .wrong(fields.place_of("ports"), "`ports` goes with `cards`")
-            .hint("use `count` for a number of ports"));
-    }
-    if let Some(node) = fields.get("nth") {
-        return match &node.value {
-            Value::Text(_) => source.choice(node, "amount", &[("last", Pick::Last)]),
-            _ => Ok(Pick::Nth(source.small(node, 1)? as usize)),
-        };
-    }
-    if let Some(node) = fields.get("count") {
-        return Ok(Pick::Count(HowMany::read(source, node)?));
-    }
-    if let Some(node) = fields.get("cards") {
-        let ports = fields.read("ports", HowMany::All, |node| HowMany::read(source, node))?;
-        return Ok(Pick::Cards(HowMany::read(source, node)?, ports));
-    }
-    // Who names a switch means what hangs on it.
-    Ok(match fields.get("cabled_to") {
-        Some(_) => Pick::Count(HowMany::All),
-        None => Pick::Nth(1),
-    })
-}
+/// One device name, or a list.
+pub(crate) const DEVICE_NAMES: Many<Plain<DeviceName>> = Many("device names", DEVICE_NAME);
 
-/// Reads one device name or a list.
-pub(crate) fn names(source: &Source<'_>, node: &Node) -> Result<Vec<DeviceName>, ScenarioError> {
-    let nodes = source.one_or_more(node, "device names")?;
-    nodes
-        .iter()
-        .map(|node| source.text(node, "a device name").map(DeviceName))
-        .collect()
-}
+const NUMA: Plain<i64> = plain(
+    "a number",
+    || json!({ "type": "integer", "minimum": -1 }),
+    |context, node| match node.value {
+        Value::Whole(-1) => Ok(-1),
+        _ => Ok(i64::from(context.source.small(node, 0)?)),
+    },
+);
 
-/// Reads a PCI address.
-pub(crate) fn pci(source: &Source<'_>, node: &Node) -> Result<PciAddress, ScenarioError> {
-    let text = source.text(node, "an address such as `0000:0c:00.0`")?;
-    text.parse().map_err(|_| {
-        source
-            .wrong(node.place, format!("`{text}` is no PCI address"))
-            .hint("write domain, bus, device and function, as in `0000:0c:00.1`")
-    })
-}
+const ANY: Words<Option<bool>> = Words("word", &[("any", None)]);
 
-const ROLES: &[(&str, Role)] = &[
-    ("management", Role::Management),
-    ("compute", Role::Compute),
-    ("storage", Role::Storage),
-];
+const OR_ANY: Plain<Option<bool>> = plain(
+    "`true`, `false` or `any`",
+    || json!({ "enum": [true, false, "any"] }),
+    |context, node| match &node.value {
+        Value::Text(_) => ANY.parse(context, node),
+        _ => context.source.truth(node).map(Some),
+    },
+);
+
+const NTH: Plain<Pick> = plain(
+    "a number or `last`",
+    || any_of([json!({ "const": "last" }), whole_form()]),
+    |context, node| match &node.value {
+        Value::Text(_) => context
+            .source
+            .choice(node, "amount", &[("last", Pick::Last)]),
+        _ => Ok(Pick::Nth(context.source.small(node, 1)? as usize)),
+    },
+);
+
+const HOW_MANY: Plain<HowMany> = plain(
+    "a number, `half` or `all`",
+    || any_of([json!({ "enum": ["half", "all"] }), whole_form()]),
+    |context, node| match &node.value {
+        Value::Text(_) => {
+            let words = [("half", HowMany::Half), ("all", HowMany::All)];
+            context.source.choice(node, "amount", &words)
+        }
+        _ => Ok(HowMany::Number(context.source.small(node, 1)? as usize)),
+    },
+);
+
+fn whole_form() -> serde_json::Value {
+    json!({ "type": "integer", "minimum": 1 })
+}

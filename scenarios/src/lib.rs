@@ -1,37 +1,41 @@
-//! The stories: the language they are written in, its validation, and the suite as data.
+//! The language of stories: its schema, its reading, and what a story becomes in a world.
 //!
 //! A scenario says what happens to a world and what a monitor must say of it. It plays nothing and
 //! judges nothing: that is the harness's work.
 //!
 //! [`read`] turns a text into a [`Scenario`], [`Scenario::in_world`] a scenario into a [`Story`];
-//! [`shipped`] are the texts that come with nicdrill, [`Clauses`] what they cover, [`vocabulary`] is the
-//! language itself.
+//! [`Clauses`] is what scenarios cover, [`vocabulary`] the language itself. The texts that ship are in the crate `suite`.
 
+mod bound;
 mod clauses;
 mod cluster;
-mod deed;
-mod deed_reader;
+mod context;
 mod doing;
 mod duration;
 mod error;
 mod expect;
-mod expect_reader;
+mod expectations;
 mod expecting;
 mod fitness;
+mod frame;
 mod ground;
 mod handle;
+mod keys;
+mod kind;
 mod message;
 mod order;
 mod polls;
 mod reader;
+mod row;
 mod scenario;
 mod schema;
 mod step;
 mod story;
 mod subject;
-mod suite;
 mod telling;
-mod words;
+mod values;
+mod verbs;
+mod vocabulary;
 mod workload;
 mod world;
 
@@ -47,6 +51,5 @@ pub use order::read_deed;
 pub use scenario::{AtRest, Scenario, read};
 pub use schema::{scenario_schema, world_schema};
 pub use story::*;
-pub use suite::{shipped, shipped_worlds};
-pub use words::{KeyWord, Word, WordKind, vocabulary};
+pub use vocabulary::{KeyWord, Word, WordKind, vocabulary};
 pub use world::World;

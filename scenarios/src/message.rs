@@ -5,8 +5,8 @@
 
 use platforms::yaml::Place;
 
+use crate::context::Context;
 use crate::error::ScenarioError;
-use crate::subject::Context;
 
 /// What can be said of a port.
 pub(crate) const FIELDS: [&str; 6] = ["device", "port", "card", "role", "netdev", "pci"];

@@ -6,7 +6,7 @@ use platforms::yaml::{self, Node};
 use platforms::{NodeName, Platform};
 use simfs::SimTime;
 
-use crate::deed_reader;
+use crate::context::Context;
 use crate::doing::Doing;
 use crate::error::Unfit;
 use crate::ground::Ground;
@@ -14,7 +14,7 @@ use crate::handle::Handle;
 use crate::polls::Polls;
 use crate::reader::Source;
 use crate::story::Deed;
-use crate::subject::Context;
+use crate::verbs;
 
 /// Reads one line of `do:`, such as `cut: mlx5_3`, where each device's name at rest is a handle of
 /// all its ports. Names are those of the platform's rest also after a rename: a handle is a slot.
@@ -39,12 +39,7 @@ pub fn read_deed(line: &str, node: &NodeName, platform: &Platform) -> Result<Vec
         .map(|device| Handle::of_device(device))
         .collect();
     ground.choose(&handles)?;
-    let context = Context {
-        source,
-        handles: &devices,
-        in_each: false,
-    };
-    let line = deed_reader::read(&context, &read)?;
+    let line = verbs::parse(&Context::new(source, &devices), &read)?;
     let polls = Polls::new(SimTime::from_secs(1), &[]);
     Doing {
         source,

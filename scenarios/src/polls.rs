@@ -6,10 +6,10 @@
 
 use simfs::SimTime;
 
-use crate::deed::{DeedSaid, MonitorSaid};
 use crate::expect::WindowSaid;
 use crate::step::{StepSaid, When};
 use crate::story::Window;
+use crate::verbs::spec::{MonitorSpec, VerbSpec};
 
 /// The polls of a story.
 #[derive(Clone, Debug)]
@@ -32,18 +32,18 @@ impl Polls {
             // What strikes within a poll ends that poll, and the next one is the first to miss.
             let from = polls.tick_at(at) + u64::from(step.moment.is_some());
             for line in &step.deeds {
-                match &line.deed {
-                    DeedSaid::Reboot(reboot) => {
+                match &line.spec {
+                    VerbSpec::Reboot(reboot) => {
                         polls.missing.push((from, polls.tick_at(at + reboot.takes)));
                     }
-                    DeedSaid::Monitor(MonitorSaid::Restart { away, .. }) => {
+                    VerbSpec::Monitor(MonitorSpec::Restart { away, .. }) => {
                         polls.missing.push((from, from + polls.ticks(*away)));
                     }
-                    DeedSaid::Monitor(MonitorSaid::Pause(span)) => {
+                    VerbSpec::Monitor(MonitorSpec::Pause(span)) => {
                         polls.missing.push((from, from + polls.ticks(*span)));
                     }
-                    DeedSaid::Monitor(MonitorSaid::Stop(_)) => gone = gone.or(Some(from)),
-                    DeedSaid::Monitor(MonitorSaid::Start { .. }) => {
+                    VerbSpec::Monitor(MonitorSpec::Stop(_)) => gone = gone.or(Some(from)),
+                    VerbSpec::Monitor(MonitorSpec::Start { .. }) => {
                         if let Some(gone) = gone.take() {
                             polls.missing.push((gone, from));
                         }

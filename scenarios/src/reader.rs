@@ -2,13 +2,11 @@
 //!
 //! It knows kinds of values, not what any word of the language does.
 
-use platforms::LinkLayer;
 use platforms::yaml::{Key, Node, Place, Value, YamlError, nearest};
 use simfs::{Errno, SimTime};
 
 use crate::duration;
 use crate::error::ScenarioError;
-use crate::words::{KeyWord, Word};
 
 type Read<T> = Result<T, ScenarioError>;
 
@@ -90,7 +88,7 @@ impl<'a> Source<'a> {
     }
 
     /// One of these words.
-    pub(crate) fn choice<T: Copy>(
+    pub(crate) fn choice<T: Clone>(
         &self,
         node: &Node,
         what: &str,
@@ -107,7 +105,7 @@ impl<'a> Source<'a> {
             _ => return Err(self.kind(node, "a word")),
         };
         match allowed.iter().find(|(name, _)| name == word) {
-            Some((_, value)) => Ok(*value),
+            Some((_, value)) => Ok(value.clone()),
             None => Err(self.unknown(
                 node.place,
                 what,
@@ -123,11 +121,6 @@ impl<'a> Source<'a> {
             Value::Truth(truth) => Ok(truth),
             _ => Err(self.kind(node, "`true` or `false`")),
         }
-    }
-
-    /// A link layer.
-    pub(crate) fn layer(&self, node: &Node) -> Read<LinkLayer> {
-        self.choice(node, "layer", LAYERS)
     }
 
     /// A whole number of this range, both ends included.
@@ -193,50 +186,22 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Texts, one or a list.
-    pub(crate) fn texts(&self, node: &Node, expected: &str) -> Read<Vec<String>> {
-        self.list(node, expected)?
-            .iter()
-            .map(|item| self.text(item, expected))
-            .collect()
-    }
-
-    /// The keys and values of a map, none of them unknown.
-    pub(crate) fn map<'n>(
-        &self,
-        node: &'n Node,
-        what: &'static str,
-        allowed: &[KeyWord],
-    ) -> Read<Fields<'n>> {
-        let fields = self.open_map(node, what)?;
-        fields.known(self, allowed.iter().map(|key| key.word))?;
-        Ok(fields)
-    }
-
     /// The keys and values of a map, before anybody has checked the keys.
     pub(crate) fn open_map<'n>(&self, node: &'n Node, what: &'static str) -> Read<Fields<'n>> {
         match &node.value {
-            Value::Map(pairs) => Ok(Fields {
-                what,
-                place: node.place,
-                pairs,
-            }),
+            Value::Map(pairs) => Ok(Fields::new(what, node.place, pairs)),
             _ => Err(self.kind(node, &format!("a map ({what})"))),
         }
     }
 }
 
-/// The layers by name.
-pub(crate) const LAYERS: &[(&str, LinkLayer)] = &[
-    ("infiniband", LinkLayer::InfiniBand),
-    ("ethernet", LinkLayer::Ethernet),
-];
-
 /// The keys and values of one map.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields<'n> {
     /// What the map is, for an error text.
-    pub(crate) what: &'static str,
+    what: &'static str,
+    /// The verb whose line it is.
+    verb: Option<&'static str>,
     /// Where it begins.
     pub(crate) place: Place,
     /// Its keys and values.
@@ -244,6 +209,24 @@ pub(crate) struct Fields<'n> {
 }
 
 impl<'n> Fields<'n> {
+    /// These keys and values; what their map is, and where it begins.
+    pub(crate) fn new(what: &'static str, place: Place, pairs: &'n [(Key, Node)]) -> Self {
+        Self {
+            what,
+            verb: None,
+            place,
+            pairs,
+        }
+    }
+
+    /// The same, as a verb's line.
+    pub(crate) fn of(self, verb: &'static str) -> Self {
+        Self {
+            verb: Some(verb),
+            ..self
+        }
+    }
+
     /// Refuses every key that is not allowed.
     pub(crate) fn known<'b>(
         &self,
@@ -264,18 +247,6 @@ impl<'n> Fields<'n> {
         }
     }
 
-    /// Refuses every key that is planned and not built.
-    pub(crate) fn built(&self, source: &Source<'_>, words: &[Word]) -> Read<()> {
-        let planned = |word: &&Word| !word.built && self.get(word.word).is_some();
-        match words.iter().find(planned) {
-            None => Ok(()),
-            Some(word) => {
-                let what = format!("`{}` is not built yet", word.word);
-                Err(source.not_built(self.place_of(word.word), what))
-            }
-        }
-    }
-
     /// The value of a key.
     pub(crate) fn get(&self, name: &str) -> Option<&'n Node> {
         self.pairs
@@ -286,22 +257,16 @@ impl<'n> Fields<'n> {
 
     /// The value of a key that must be there.
     pub(crate) fn need(&self, source: &Source<'_>, name: &str) -> Read<&'n Node> {
-        self.get(name).ok_or_else(|| {
-            source.wrong(
-                self.place,
-                format!("key `{name}` is missing in {}", self.what),
-            )
-        })
+        self.get(name).ok_or_else(|| self.missing(source, name))
     }
 
-    /// The value of a key, read; or what stands for it.
-    pub(crate) fn read<T>(
-        &self,
-        name: &str,
-        otherwise: T,
-        read: impl FnOnce(&'n Node) -> Read<T>,
-    ) -> Read<T> {
-        self.get(name).map_or(Ok(otherwise), read)
+    /// An error: a key that must be there is not.
+    pub(crate) fn missing(&self, source: &Source<'_>, name: &str) -> ScenarioError {
+        let what = match self.verb {
+            Some(verb) => format!("`{verb}` needs the key `{name}`"),
+            None => format!("key `{name}` is missing in {}", self.what),
+        };
+        source.wrong(self.place, what)
     }
 
     /// The value of a key, read, if it is there.

@@ -1,22 +1,48 @@
 //! A step of the timeline as said: when, at which moment, what is done, what is expected.
 
 use platforms::yaml::{Node, Place};
+use serde_json::json;
 use simfs::SimTime;
 
-use crate::deed::{DeedLine, DeedSaid, MonitorSaid};
-use crate::deed_reader::{self, WRITES};
+use crate::context::Context;
 use crate::error::ScenarioError;
 use crate::expect::ExpectLine;
-use crate::expect_reader;
+use crate::expectations;
+use crate::keys::{Keys, MapOf, maybe, together};
+use crate::kind::{Kind, List, Parsed, Plain, count, plain, string_form};
 use crate::reader::Source;
 use crate::story::{FileOp, Signal};
-use crate::subject::{Context, FileSaid, Nodes};
-use crate::words::{IN_POLL, STEP};
+use crate::subject::{FileSpec, NodeNames};
+use crate::values::{NODES, TIME};
+use crate::verbs::spec::{MonitorSpec, VerbLine, VerbSpec};
+use crate::verbs::{self, WRITES};
+
+/// A line that does something.
+pub(crate) const VERB: Plain<VerbLine> =
+    plain("a deed", || json!({ "$ref": "#/$defs/deed" }), verbs::parse);
+
+/// A line that expects something.
+const EXPECTATION: Plain<ExpectLine> = plain(
+    "an expectation",
+    || json!({ "$ref": "#/$defs/expectation" }),
+    expectations::parse,
+);
+
+/// A step of the timeline.
+pub(crate) const STEP: Plain<StepSaid> = plain(
+    "a step",
+    || json!({ "$ref": "#/$defs/step" }),
+    |context, node| {
+        let fields = context.source.open_map(node, "a step")?;
+        fields.known(&context.source, keys().form().names())?;
+        keys().parse(context, &fields)
+    },
+);
 
 /// Something done before the monitor starts.
 #[derive(Clone, Debug)]
 pub(crate) struct GivenSaid {
-    pub(crate) deed: DeedLine,
+    pub(crate) deed: VerbLine,
 }
 
 /// A step.
@@ -27,11 +53,11 @@ pub(crate) struct StepSaid {
     /// When.
     pub(crate) when: When,
     /// The nodes of lines that name none.
-    pub(crate) nodes: Nodes,
+    pub(crate) nodes: NodeNames,
     /// At which moment within the poll.
     pub(crate) moment: Option<MomentSaid>,
     /// What is done.
-    pub(crate) deeds: Vec<DeedLine>,
+    pub(crate) deeds: Vec<VerbLine>,
     /// What is expected.
     pub(crate) expect: Vec<ExpectLine>,
 }
@@ -61,7 +87,7 @@ pub(crate) enum MomentSaid {
 #[derive(Clone, Debug)]
 pub(crate) struct FileMomentSaid {
     pub(crate) op: FileOp,
-    pub(crate) file: FileSaid,
+    pub(crate) file: FileSpec,
     pub(crate) nth: u64,
 }
 
@@ -81,103 +107,121 @@ impl StepSaid {
     }
 }
 
-/// Reads `given:`.
-pub(crate) fn read_given(
-    context: &Context<'_>,
-    node: &Node,
-) -> Result<Vec<GivenSaid>, ScenarioError> {
-    let source = &context.source;
-    let nodes = source.list(node, "a list of deeds")?;
-    let given = |node: &Node| {
-        let deed = deed_reader::read(context, node)?;
-        match deed.deed {
-            DeedSaid::Monitor(_) => Err(source
+/// A line of `given:`.
+pub(crate) const GIVEN: Plain<GivenSaid> = plain(
+    "a deed",
+    || VERB.schema(),
+    |context, node| {
+        let deed = VERB.parse(context, node)?;
+        match deed.spec {
+            VerbSpec::Monitor(_) => Err(context
+                .source
                 .wrong(node.place, "`monitor` before the monitor starts")
                 .hint(
                     "what is given is so before the monitor starts; write a step of the timeline",
                 )),
             _ => Ok(GivenSaid { deed }),
         }
-    };
-    nodes.iter().map(given).collect()
-}
+    },
+);
 
-/// Reads one step.
-pub(crate) fn read(context: &Context<'_>, node: &Node) -> Result<StepSaid, ScenarioError> {
-    let source = &context.source;
-    let fields = source.open_map(node, "a step")?;
-    fields.known(source, STEP.iter().map(|word| word.word))?;
-    let time = |name| fields.maybe(name, |node| source.time(node));
-    let when = match (time("at")?, time("from")?, time("to")?) {
-        (Some(at), None, None) => When::At(at),
-        (None, Some(from), Some(to)) if from < to => When::FromTo(from, to),
-        (None, Some(_), Some(_)) => {
-            return Err(source.wrong(fields.place_of("to"), "`to` is not after `from`"));
-        }
-        _ => {
-            return Err(source
-                .wrong(node.place, "a step needs `at`, or `from` and `to`")
-                .hint("write `at: 10s`"));
-        }
-    };
-    let lines = |name: &'static str| fields.read(name, &[][..], |node| source.list(node, "a list"));
-    let deeds: Vec<DeedLine> = lines("do")?
-        .iter()
-        .map(|node| deed_reader::read(context, node))
-        .collect::<Result<_, _>>()?;
-    let expect: Vec<ExpectLine> = lines("expect")?
-        .iter()
-        .map(|node| expect_reader::read(context, node))
-        .collect::<Result<_, _>>()?;
-    if deeds.is_empty() && expect.is_empty() {
-        return Err(source
-            .wrong(node.place, "a step that does and expects nothing")
-            .hint("write `do: [ … ]` or `expect: [ … ]`"));
-    }
-    if let (When::FromTo(..), Some(_)) = (when, deeds.first()) {
-        return Err(source
-            .wrong(
-                fields.place_of("do"),
-                "something is done at one time, not from one to another",
-            )
-            .hint("write `at: …`"));
-    }
-    let moment = fields.maybe("in_poll", |node| moment(context, node))?;
-    if let (Some(_), true) = (&moment, deeds.is_empty()) {
-        return Err(source.wrong(fields.place_of("in_poll"), "`in_poll` without a deed"));
-    }
-    if moment.is_some() {
-        deeds
-            .iter()
-            .try_for_each(|line| sense_in_poll(source, line))?;
-    }
-    Ok(StepSaid {
-        place: node.place,
-        when,
-        nodes: fields.read("node", Nodes::new(), |node| context.nodes(node))?,
-        moment,
-        deeds,
-        expect,
-    })
+/// The keys of a step.
+pub(crate) fn keys() -> impl Keys<Value = StepSaid> {
+    together(
+        (
+            maybe(
+                "at",
+                TIME,
+                "When; times do not go backwards. A step at t belongs to the first poll at or after t.",
+            ),
+            maybe(
+                "from",
+                TIME,
+                "Instead of `at`, with `to`: for expectations about the polls from here …",
+            ),
+            maybe("to", TIME, "… until just before here."),
+            maybe("node", NODES, "The nodes of every line of the step."),
+            maybe(
+                "do",
+                List("a list of deeds", VERB),
+                "What is done, in order.",
+            ),
+            maybe(
+                "expect",
+                List("a list of expectations", EXPECTATION),
+                "What must be said of it.",
+            ),
+            maybe(
+                "in_poll",
+                MOMENT,
+                "The moment within the poll at which the deeds are done, instead of before it.",
+            ),
+        ),
+        |context, fields, (at, from, to, nodes, deeds, expect, moment)| {
+            let source = &context.source;
+            let when = match (at, from, to) {
+                (Some(at), None, None) => When::At(at),
+                (None, Some(from), Some(to)) if from < to => When::FromTo(from, to),
+                (None, Some(_), Some(_)) => {
+                    return Err(source.wrong(fields.place_of("to"), "`to` is not after `from`"));
+                }
+                _ => {
+                    return Err(source
+                        .wrong(fields.place, "a step needs `at`, or `from` and `to`")
+                        .hint("write `at: 10s`"));
+                }
+            };
+            let (deeds, expect) = (deeds.unwrap_or_default(), expect.unwrap_or_default());
+            if deeds.is_empty() && expect.is_empty() {
+                return Err(source
+                    .wrong(fields.place, "a step that does and expects nothing")
+                    .hint("write `do: [ … ]` or `expect: [ … ]`"));
+            }
+            if let (When::FromTo(..), Some(_)) = (when, deeds.first()) {
+                return Err(source
+                    .wrong(
+                        fields.place_of("do"),
+                        "something is done at one time, not from one to another",
+                    )
+                    .hint("write `at: …`"));
+            }
+            if let (Some(_), true) = (&moment, deeds.is_empty()) {
+                return Err(source.wrong(fields.place_of("in_poll"), "`in_poll` without a deed"));
+            }
+            if moment.is_some() {
+                deeds
+                    .iter()
+                    .try_for_each(|line| sense_in_poll(source, line))?;
+            }
+            Ok(StepSaid {
+                place: fields.place,
+                when,
+                nodes: nodes.unwrap_or_default(),
+                moment,
+                deeds,
+                expect,
+            })
+        },
+    )
 }
 
 /// Refuses what cannot happen at a moment within a poll.
-fn sense_in_poll(source: &Source<'_>, line: &DeedLine) -> Result<(), ScenarioError> {
-    let what = match &line.deed {
-        DeedSaid::Monitor(
-            MonitorSaid::Restart {
+fn sense_in_poll(source: &Source<'_>, line: &VerbLine) -> Result<(), ScenarioError> {
+    let what = match &line.spec {
+        VerbSpec::Monitor(
+            MonitorSpec::Restart {
                 signal: Signal::Term,
                 ..
             }
-            | MonitorSaid::Stop(Signal::Term),
+            | MonitorSpec::Stop(Signal::Term),
         ) => {
             let what = "a monitor that is asked to end does so some time later, not at a moment";
             let hint = "write `monitor: kill` or `signal: KILL`, or leave `in_poll` out";
             return Err(source.wrong(line.place, what).hint(hint));
         }
-        DeedSaid::Monitor(MonitorSaid::Start { .. }) => "a monitor starts",
-        DeedSaid::Monitor(MonitorSaid::Pause(_)) => "a monitor stands still",
-        DeedSaid::Reboot(_) => "a node reboots",
+        VerbSpec::Monitor(MonitorSpec::Start { .. }) => "a monitor starts",
+        VerbSpec::Monitor(MonitorSpec::Pause(_)) => "a monitor stands still",
+        VerbSpec::Reboot(_) => "a node reboots",
         _ => return Ok(()),
     };
     Err(source
@@ -185,54 +229,89 @@ fn sense_in_poll(source: &Source<'_>, line: &DeedLine) -> Result<(), ScenarioErr
         .hint("leave `in_poll` out"))
 }
 
-fn moment(context: &Context<'_>, node: &Node) -> Result<MomentSaid, ScenarioError> {
-    let source = &context.source;
-    let fields = source.map(node, "`in_poll`", IN_POLL)?;
-    let calls = fields.get("received").or(fields.get("accepted"));
-    if let Some(nth) = calls {
-        if let Some((key, _)) = fields
-            .pairs
-            .iter()
-            .find(|(_, node)| !std::ptr::eq(node, nth))
-        {
-            return Err(source.wrong(
-                key.place,
-                format!("`{}` beside a moment of a call", key.name),
-            ));
-        }
-        let accepted = fields.get("accepted").is_some();
-        return Ok(MomentSaid::Call {
-            nth: source.small(nth, 1)?,
-            accepted,
-        });
-    }
-    let nth = fields.read("nth", 1, |node| source.number(node, 1, 1_000_000))?;
-    let after = fields.maybe("after", |node| file_moment(context, node, 1))?;
-    let before = fields.maybe("before", |node| file_moment(context, node, nth))?;
-    match (&after, &before) {
-        (None, None) => Err(source
-            .wrong(node.place, "`in_poll` names no moment")
-            .hint("write `{ after: list class/infiniband, before: read victim/state }`")),
-        (Some(after), None) => {
-            let after = FileMomentSaid {
-                nth,
-                ..after.clone()
-            };
-            Ok(MomentSaid::Files {
-                after: Some(after),
-                before: None,
-            })
-        }
-        _ => Ok(MomentSaid::Files { after, before }),
-    }
+const MOMENT: Plain<MomentSaid> = plain(
+    "a map",
+    || moment().schema(),
+    |context, node| moment().parse(context, node),
+);
+
+fn moment() -> impl Kind<Value = MomentSaid> {
+    MapOf("`in_poll`", moment_keys())
 }
 
-fn file_moment(
-    context: &Context<'_>,
-    node: &Node,
-    nth: u64,
-) -> Result<FileMomentSaid, ScenarioError> {
-    let source: &Source<'_> = &context.source;
+/// The keys of `in_poll`.
+pub(crate) fn moment_keys() -> impl Keys<Value = MomentSaid> {
+    together(
+        (
+            maybe(
+                "after",
+                FILE_MOMENT,
+                "This was asked before in the same poll.",
+            ),
+            maybe(
+                "before",
+                FILE_MOMENT,
+                "This is asked now and not answered yet. Operations are `list`, `read`, `write`, `create`, `fsync`, `rename`, `unlink`.",
+            ),
+            maybe(
+                "nth",
+                count(1),
+                "The how-manieth such operation of the poll, from 1; the first unless said.",
+            ),
+            maybe(
+                "received",
+                count(1),
+                "The nth call of this poll has been received and not answered yet.",
+            ),
+            maybe(
+                "accepted",
+                count(1),
+                "The nth call of this poll has been accepted, and the monitor knows it not yet.",
+            ),
+        ),
+        |context, fields, (after, before, nth, received, accepted)| {
+            let source = &context.source;
+            if let Some(call) = received.or(accepted) {
+                let name = if received.is_some() {
+                    "received"
+                } else {
+                    "accepted"
+                };
+                if let Some((key, _)) = fields.pairs.iter().find(|(key, _)| key.name != name) {
+                    return Err(source.wrong(
+                        key.place,
+                        format!("`{}` beside a moment of a call", key.name),
+                    ));
+                }
+                return Ok(MomentSaid::Call {
+                    nth: call,
+                    accepted: accepted.is_some(),
+                });
+            }
+            let of = |nth| move |(op, file)| FileMomentSaid { op, file, nth };
+            let nth = nth.unwrap_or(1);
+            match (after, before) {
+                (None, None) => Err(source
+                    .wrong(fields.place, "`in_poll` names no moment")
+                    .hint("write `{ after: list class/infiniband, before: read victim/state }`")),
+                (after, None) => Ok(MomentSaid::Files {
+                    after: after.map(of(nth)),
+                    before: None,
+                }),
+                (after, before) => Ok(MomentSaid::Files {
+                    after: after.map(of(1)),
+                    before: before.map(of(nth)),
+                }),
+            }
+        },
+    )
+}
+
+const FILE_MOMENT: Plain<(FileOp, FileSpec)> =
+    plain("`<operation> <file>`", string_form, file_moment);
+
+fn file_moment(context: &Context<'_>, node: &Node) -> Parsed<(FileOp, FileSpec)> {
+    let source = &context.source;
     let text = source.text(node, "`<operation> <file>`")?;
     let ops = || {
         [("list", FileOp::List), ("read", FileOp::Read)]
@@ -247,9 +326,5 @@ fn file_moment(
     let Some((_, op)) = ops().find(|(name, _)| *name == word) else {
         return Err(source.unknown(node.place, "operation", word, ops().map(|(name, _)| name)));
     };
-    Ok(FileMomentSaid {
-        op,
-        file: context.file_text(node.place, file.trim())?,
-        nth,
-    })
+    Ok((op, context.file_text(node.place, file.trim())?))
 }

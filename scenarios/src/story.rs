@@ -8,7 +8,6 @@ use std::{collections::BTreeMap, fmt};
 use platforms::{NodeName, Platform};
 use proto::{Check, CheckKind};
 use simfs::SimTime;
-use workloads::Plan;
 
 use crate::cluster::ClusterPlan;
 
@@ -17,6 +16,7 @@ mod event;
 mod expectation;
 mod load;
 mod moment;
+mod plan;
 
 pub use deed::{
     ConnectorBehaviour, ConnectorDeed, ConnectorLasting, Deed, HangEnd, MonitorDeed, RuleDeed,
@@ -26,6 +26,7 @@ pub use event::{About, EventPattern, Times, Tone};
 pub use expectation::{EndIs, Expectation, MetricIs, PairIs, StateFileIs, What, Window};
 pub use load::{LnetIs, Verdict, WorkloadIs};
 pub use moment::{CallMoment, FileMoment, FileOp, FileRef, Moment};
+pub use plan::{Plan, WorkloadAction};
 
 /// A place in a scenario file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

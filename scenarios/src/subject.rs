@@ -3,25 +3,13 @@
 //! Read here, checked against the handles that the scenario declares; found in a world by
 //! [`crate::ground`].
 
-use std::collections::BTreeSet;
-
 use platforms::yaml::{Node, Place, Value};
 use platforms::{DeviceName, PortNumber};
 
+use crate::context::Context;
 use crate::error::ScenarioError;
-use crate::reader::Source;
-use crate::words::KeyWord;
-
-/// What a reading of lines needs to know: the text, and the handles that may be named.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Context<'a> {
-    /// The text.
-    pub(crate) source: Source<'a>,
-    /// The declared handles.
-    pub(crate) handles: &'a BTreeSet<String>,
-    /// Whether `it` may be said.
-    pub(crate) in_each: bool,
-}
+use crate::keys::{MapOf, maybe, need, together};
+use crate::kind::{Kind, Text, number};
 
 /// One or several subjects, as said.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,67 +17,66 @@ pub(crate) struct Subjects {
     /// Where they are named.
     pub(crate) place: Place,
     /// What is named.
-    pub(crate) items: Vec<Said>,
+    pub(crate) items: Vec<Named>,
 }
 
 /// One subject, as said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum Named {
     /// A handle's ports.
     Handle(String),
     /// The member at hand of an `each`.
     It,
     /// The devices of these.
-    DeviceOf(Box<Said>),
+    DeviceOf(Box<Named>),
     /// The cards of these.
-    CardOf(Box<Said>),
+    CardOf(Box<Named>),
     /// All ports of these devices or cards.
-    PortsOf(Box<Said>),
+    PortsOf(Box<Named>),
     /// A port of whatever bears this name.
-    NamedPort(DeviceName, PortNumber),
+    Port(DeviceName, PortNumber),
     /// Whatever bears this name.
-    NamedDevice(DeviceName),
+    Device(DeviceName),
 }
 
 /// A file, as said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum FileSaid {
+pub(crate) enum FileSpec {
     /// Below the mount root.
     Path(String),
     /// Below the folders of these ports or devices; the rest of the path may be empty for devices.
-    Of(Place, Said, String),
+    Of(Place, Named, String),
     /// The monitor's state file.
     StateFile,
 }
 
-/// Nodes as said: names with their places.
-pub(crate) type Nodes = Vec<(String, Place)>;
+/// NodeNames as said: names with their places.
+pub(crate) type NodeNames = Vec<(String, Place)>;
 
-const NAME_KEYS: &[KeyWord] = &[
-    KeyWord {
-        word: "name",
-        takes: "a device name",
-        text: "Whatever bears this name.",
-    },
-    KeyWord {
-        word: "port",
-        takes: "a number",
-        text: "Its port of this number.",
-    },
-];
+/// A name, and the number of a port.
+pub(crate) fn by_name() -> impl Kind<Value = Named> {
+    MapOf(
+        "a name",
+        together(
+            (
+                need("name", Text("a device name"), "Whatever bears this name."),
+                maybe("port", number(1, 255), "Its port of this number."),
+            ),
+            |_, _, (name, port)| {
+                let name = DeviceName(name);
+                Ok(match port {
+                    Some(port) => Named::Port(name, PortNumber(port)),
+                    None => Named::Device(name),
+                })
+            },
+        ),
+    )
+}
 
 /// Folders directly below the mount root, and what is written short for one of them.
 const ROOTS: [&str; 6] = ["sys/", "proc/", "var/", "nicdrill/", "class/", "bus/"];
 
 impl Context<'_> {
-    /// The same, where `it` may be said.
-    pub(crate) fn with_it(self) -> Self {
-        Self {
-            in_each: true,
-            ..self
-        }
-    }
-
     /// Reads one subject or a list of them.
     pub(crate) fn subjects(&self, node: &Node) -> Result<Subjects, ScenarioError> {
         let nodes = self
@@ -105,34 +92,24 @@ impl Context<'_> {
         })
     }
 
-    fn subject(&self, node: &Node) -> Result<Said, ScenarioError> {
+    fn subject(&self, node: &Node) -> Result<Named, ScenarioError> {
         if let Value::Map(_) = node.value {
-            let fields = self.source.map(node, "a name", NAME_KEYS)?;
-            let name = fields.need(&self.source, "name")?;
-            let name = DeviceName(self.source.text(name, "a device name")?);
-            let port = fields.maybe("port", |port| self.source.number(port, 1, 255))?;
-            return Ok(match port {
-                Some(port) => {
-                    let port = u8::try_from(port).expect("a number up to 255 fits 8 bits");
-                    Said::NamedPort(name, PortNumber(port))
-                }
-                None => Said::NamedDevice(name),
-            });
+            return by_name().parse(self, node);
         }
         let text = self.source.text(node, "a handle, such as `victim`")?;
         self.said(node.place, &text)
     }
 
-    fn said(&self, place: Place, text: &str) -> Result<Said, ScenarioError> {
+    fn said(&self, place: Place, text: &str) -> Result<Named, ScenarioError> {
         let text = text.trim();
         let Some((first, rest)) = text.split_once(" of ") else {
             return self.handle(place, text);
         };
         let inner = || self.said(place, rest).map(Box::new);
         match first.trim() {
-            "device" | "devices" => Ok(Said::DeviceOf(inner()?)),
-            "card" | "cards" => Ok(Said::CardOf(inner()?)),
-            "port" | "ports" => Ok(Said::PortsOf(inner()?)),
+            "device" | "devices" => Ok(Named::DeviceOf(inner()?)),
+            "card" | "cards" => Ok(Named::CardOf(inner()?)),
+            "port" | "ports" => Ok(Named::PortsOf(inner()?)),
             other => Err(self.source.unknown(
                 place,
                 "word before `of`",
@@ -142,16 +119,16 @@ impl Context<'_> {
         }
     }
 
-    fn handle(&self, place: Place, name: &str) -> Result<Said, ScenarioError> {
+    fn handle(&self, place: Place, name: &str) -> Result<Named, ScenarioError> {
         if name == "it" {
             return if self.in_each {
-                Ok(Said::It)
+                Ok(Named::It)
             } else {
                 Err(self.source.wrong(place, "`it` outside of an `each`"))
             };
         }
         self.declared(place, name)?;
-        Ok(Said::Handle(name.to_owned()))
+        Ok(Named::Handle(name.to_owned()))
     }
 
     /// Refuses a handle that nobody declared.
@@ -174,22 +151,22 @@ impl Context<'_> {
     }
 
     /// Reads a node's name or a list of names.
-    pub(crate) fn nodes(&self, node: &Node) -> Result<Nodes, ScenarioError> {
+    pub(crate) fn nodes(&self, node: &Node) -> Result<NodeNames, ScenarioError> {
         let nodes = self.source.one_or_more(node, "a node's name")?;
         let name = |node: &Node| Ok((self.source.text(node, "a node's name")?, node.place));
         nodes.iter().map(name).collect()
     }
 
     /// Reads a file's name.
-    pub(crate) fn file(&self, node: &Node) -> Result<FileSaid, ScenarioError> {
+    pub(crate) fn file(&self, node: &Node) -> Result<FileSpec, ScenarioError> {
         let text = self.source.text(node, "a file, such as `victim/state`")?;
         self.file_text(node.place, text.trim())
     }
 
     /// Reads a file's name out of a text.
-    pub(crate) fn file_text(&self, place: Place, text: &str) -> Result<FileSaid, ScenarioError> {
+    pub(crate) fn file_text(&self, place: Place, text: &str) -> Result<FileSpec, ScenarioError> {
         if text == "state_file" {
-            return Ok(FileSaid::StateFile);
+            return Ok(FileSpec::StateFile);
         }
         if text.split('/').any(|part| part == ".." || part == ".") || text.starts_with('/') {
             return Err(self
@@ -203,7 +180,7 @@ impl Context<'_> {
             } else {
                 text.to_owned()
             };
-            return Ok(FileSaid::Path(path));
+            return Ok(FileSpec::Path(path));
         }
         let (of, rest) = text.split_once('/').unwrap_or((text, ""));
         let said = self.said(place, of).map_err(|error| {
@@ -212,7 +189,7 @@ impl Context<'_> {
                  `class/`, `bus/`, `sys/`, `proc/`, `var/`, `nicdrill/`",
             )
         })?;
-        let is_device = matches!(said, Said::DeviceOf(_));
+        let is_device = matches!(said, Named::DeviceOf(_));
         if rest.is_empty() && !is_device {
             return Err(self
                 .source
@@ -221,12 +198,12 @@ impl Context<'_> {
                     "write `{text}/state`, or `device of {text}` for its folder"
                 )));
         }
-        if matches!(said, Said::CardOf(_)) {
+        if matches!(said, Named::CardOf(_)) {
             return Err(self
                 .source
                 .wrong(place, "a card has no folder of its own")
                 .hint("name a device or a port"));
         }
-        Ok(FileSaid::Of(place, said, rest.to_owned()))
+        Ok(FileSpec::Of(place, said, rest.to_owned()))
     }
 }

@@ -4,20 +4,19 @@
 
 mod telling;
 
+use mpib::{Bytes, Retries};
 use platforms::Role;
-use platforms::yaml::{Node, Place, Value};
+use platforms::yaml::{Key, Node, Place, Value};
+use serde_json::json;
 use simfs::SimTime;
-use workloads::mpib::{Bytes, Retries};
-use workloads::{lnet, mpib};
 
-use crate::deed_reader::positive;
 use crate::duration;
-use crate::error::ScenarioError;
-use crate::reader::{Fields, Source};
-use crate::words::{LNET, MPIB};
+use crate::keys::{Alternative, Keys, Literal, MapOf, OneOf, alt, maybe, need, or, together};
+use crate::kind::{
+    Kind, Many, Placed, Plain, Text, Two, Words, count, plain, string_form, text_form,
+};
+use crate::values::{NODE_NAME, SPAN, TIME};
 use crate::world::range;
-
-type Read<T> = Result<T, ScenarioError>;
 
 /// A node's name, and where it is named.
 type Name = (String, Place);
@@ -64,149 +63,284 @@ enum EdgesSaid {
     Pairs(Vec<(Name, Name)>),
 }
 
-/// Reads `workloads:`.
-pub(crate) fn read(source: &Source<'_>, node: &Node) -> Read<Vec<WorkloadSaid>> {
-    let fields = source.open_map(node, "workloads")?;
-    let mut said = Vec::new();
-    for (key, node) in fields.pairs {
-        let fields = source.open_map(node, "a workload")?;
-        fields.known(source, ["lnet", "mpib"])?;
-        let (kind, node) = fields.exactly_one(source, &["lnet", "mpib"])?;
-        said.push(WorkloadSaid {
-            name: key.name.clone(),
-            place: key.place,
-            kind: match kind {
-                "lnet" => KindSaid::Lnet(lnet_said(source, node)?),
-                _ => KindSaid::Mpib(mpib_said(source, node)?),
-            },
-        });
-    }
-    Ok(said)
-}
-
-fn lnet_said(source: &Source<'_>, node: &Node) -> Read<LnetSaid> {
-    let fields = source.map(node, "a workload `lnet`", LNET)?;
-    let server = fields.need(source, "server")?;
-    let roles = [("compute", Role::Compute), ("storage", Role::Storage)];
-    Ok(LnetSaid {
-        clients: names(source, fields.need(source, "client")?)?,
-        server: (source.text(server, "a node's name")?, server.place),
-        nis: fields.read("nis", 1, |node| source.small(node, 1))?,
-        role: fields.read("role", Role::Storage, |node| {
-            source.choice(node, "role", &roles)
-        })?,
-        write_interval: fields.read("rpc", SimTime::from_secs(1), |node| rpc(source, node))?,
-        profile: fields.read("profile", lnet::Profile::V2_17, |node| {
-            let words = lnet::Profile::ALL.map(|profile| (profile.name(), profile));
-            let text = source.text(node, "a profile of LNet")?;
-            let found = words.iter().find(|(name, _)| *name == text);
-            found.map(|(_, profile)| *profile).ok_or_else(|| {
-                source.unknown(node.place, "profile", &text, words.map(|(name, _)| name))
+/// The value of `workloads:`.
+pub(crate) const WORKLOADS: Plain<Vec<WorkloadSaid>> = plain(
+    "a map of names and `{ lnet: … }` or `{ mpib: … }`",
+    || json!({ "type": "object", "additionalProperties": WORKLOAD.schema() }),
+    |context, node| {
+        let fields = context.source.open_map(node, "workloads")?;
+        let said = |(key, node): &(Key, Node)| {
+            Ok(WorkloadSaid {
+                name: key.name.clone(),
+                place: key.place,
+                kind: WORKLOAD.parse(context, node)?,
             })
-        })?,
-    })
+        };
+        fields.pairs.iter().map(said).collect()
+    },
+);
+
+const WORKLOAD: MapOf<OneOf<KindSaid>> = MapOf("a workload", OneOf(KINDS));
+
+const KINDS: &[&dyn Alternative<KindSaid>] = &[
+    &alt("lnet", LNET, "Writes over LNet.", KindSaid::Lnet),
+    &alt("mpib", MPIB, "A job over MPIB.", KindSaid::Mpib),
+];
+
+const LNET: Plain<LnetSaid> = plain(
+    "a map",
+    || MapOf("a workload `lnet`", lnet_keys()).schema(),
+    |context, node| MapOf("a workload `lnet`", lnet_keys()).parse(context, node),
+);
+
+const MPIB: Plain<MpibSaid> = plain(
+    "a map",
+    || MapOf("a workload `mpib`", mpib_keys()).schema(),
+    |context, node| MapOf("a workload `mpib`", mpib_keys()).parse(context, node),
+);
+
+/// The keys of a workload `lnet`.
+pub(crate) fn lnet_keys() -> impl Keys<Value = LnetSaid> {
+    together(
+        (
+            need(
+                "client",
+                NAMES,
+                "Who writes; several with `clients`' ranges such as `vm1..vm8`.",
+            ),
+            need("server", Placed(Text("a name")), "To whom."),
+            or(
+                "nis",
+                Literal::Whole(1),
+                count(1),
+                "How many interfaces each node has on LNet: its first so many ports of `role`.",
+            ),
+            or(
+                "role",
+                Literal::Text("storage"),
+                Words(
+                    "role",
+                    &[("compute", Role::Compute), ("storage", Role::Storage)],
+                ),
+                "Which ports they are.",
+            ),
+            or(
+                "rpc",
+                Literal::Text("1MiB per 1s"),
+                RPC,
+                "How often each client writes 1 MiB.",
+            ),
+            or(
+                "profile",
+                Literal::Text("2.17"),
+                LNET_PROFILE,
+                "Which LNet.",
+            ),
+        ),
+        |_, _, (clients, server, nis, role, write_interval, profile)| {
+            Ok(LnetSaid {
+                clients,
+                server,
+                nis,
+                role,
+                write_interval,
+                profile,
+            })
+        },
+    )
 }
 
 /// `1MiB per 1s`: what is written is fixed, how often is not.
-fn rpc(source: &Source<'_>, node: &Node) -> Read<SimTime> {
-    let text = source.text(node, "`1MiB per 1s`")?;
+const RPC: Plain<SimTime> = plain("`1MiB per TIME`", string_form, |context, node| {
+    let text = context.source.text(node, "`1MiB per 1s`")?;
     let every = text
         .split_once(" per ")
         .filter(|(size, _)| size.trim() == "1MiB")
         .and_then(|(_, time)| duration::parse(time))
         .filter(|every| *every >= SimTime::from_ms(1));
     every.ok_or_else(|| {
-        source
+        context
+            .source
             .wrong(node.place, format!("`{text}` is no rate of RPCs"))
             .hint("write `1MiB per 1s`: every write is of 1 MiB, at most one a millisecond")
     })
+});
+
+const LNET_PROFILE: Plain<lnet::Profile> = plain(
+    "`hld`, `2.15` or `2.17`",
+    || {
+        let names = lnet::Profile::ALL.map(lnet::Profile::name);
+        let texts = names.iter().map(|name| json!(name));
+        let numbers = names.iter().filter_map(|name| name.parse::<f64>().ok());
+        json!({ "enum": texts.chain(numbers.map(|number| json!(number))).collect::<Vec<_>>() })
+    },
+    |context, node| {
+        let source = &context.source;
+        let text = source.text(node, "a profile of LNet")?;
+        let mut all = lnet::Profile::ALL.into_iter();
+        all.find(|profile| profile.name() == text).ok_or_else(|| {
+            let names = lnet::Profile::ALL.map(lnet::Profile::name);
+            source.unknown(node.place, "profile", &text, names)
+        })
+    },
+);
+
+/// The keys of a workload `mpib`.
+pub(crate) fn mpib_keys() -> impl Keys<Value = MpibSaid> {
+    together(
+        (
+            OneOf(EDGES),
+            or(
+                "message",
+                Literal::Text("1MiB"),
+                SIZE,
+                "The size of each message, such as `4096` or `1MiB`.",
+            ),
+            or(
+                "every",
+                Literal::Text("100ms"),
+                SPAN,
+                "From one message of an edge to the next.",
+            ),
+            maybe(
+                "pause",
+                PAUSE,
+                "Between these nothing is sent, the second not included.",
+            ),
+            or(
+                "profile",
+                Literal::Text("g1"),
+                Words(
+                    "profile",
+                    &[
+                        ("spec", mpib::Profile::Spec),
+                        ("g1", mpib::Profile::G1),
+                        ("g2", mpib::Profile::G2),
+                    ],
+                ),
+                "Whose behaviour.",
+            ),
+            or(
+                "retries",
+                Literal::Whole(8),
+                RETRIES,
+                "Tries of a write before its queue pair dies.",
+            ),
+            or(
+                "agents",
+                Literal::Text("running"),
+                Words("word", &[("running", true), ("missing", false)]),
+                "Whether each host has the agent.",
+            ),
+        ),
+        |_, _, (edges, message, every, pause, profile, retries, agents)| {
+            Ok(MpibSaid {
+                edges,
+                message,
+                every,
+                pause,
+                profile,
+                retries,
+                agents,
+            })
+        },
+    )
 }
 
-fn mpib_said(source: &Source<'_>, node: &Node) -> Read<MpibSaid> {
-    let fields = source.map(node, "a workload `mpib`", MPIB)?;
-    let (kind, edges) = fields.exactly_one(source, &["ring", "mesh", "pairs"])?;
-    let several = |node: &Node| {
-        let names = names(source, node)?;
+const EDGES: &[&dyn Alternative<EdgesSaid>] = &[
+    &alt(
+        "ring",
+        SEVERAL,
+        "Each sends to the next, the last to the first. One of `ring`, `mesh` and `pairs` is needed.",
+        EdgesSaid::Ring,
+    ),
+    &alt("mesh", SEVERAL, "One edge for each pair.", EdgesSaid::Mesh),
+    &alt("pairs", PAIRS, "These edges.", EdgesSaid::Pairs),
+];
+
+const RETRIES: Plain<Retries> = plain(
+    "`7` or `8`",
+    || json!({ "enum": [7, 8] }),
+    |context, node| {
+        Ok(match context.source.number(node, 7, 8)? {
+            7 => Retries::Seven,
+            _ => Retries::Eight,
+        })
+    },
+);
+
+const PAUSE_TIMES: Two<Plain<SimTime>> =
+    Two("a list of two times", "`pause` takes two times", TIME);
+
+const PAUSE: Plain<(SimTime, SimTime)> = plain(
+    "a list of two times",
+    || PAUSE_TIMES.schema(),
+    |context, node| {
+        let (from, to) = PAUSE_TIMES.parse(context, node)?;
+        if from < to {
+            return Ok((from, to));
+        }
+        Err(context
+            .source
+            .wrong(node.place, "the pause ends before it begins"))
+    },
+);
+
+const SOME_NAMES: Many<Placed<Text>> = Many("nodes' names", Placed(NODE_NAME));
+
+/// Names of nodes, or ranges of them.
+const NAMES: Plain<Vec<Name>> = plain(
+    "a name or a list",
+    || SOME_NAMES.schema(),
+    |context, node| {
+        let source = &context.source;
+        let mut names: Vec<Name> = Vec::new();
+        for (text, place) in SOME_NAMES.parse(context, node)? {
+            for name in range(source, &text, place)? {
+                if names.iter().any(|(other, _)| *other == name) {
+                    return Err(source.wrong(place, format!("`{name}` is named twice")));
+                }
+                names.push((name, place));
+            }
+        }
+        Ok(names)
+    },
+);
+
+const SEVERAL: Plain<Vec<Name>> = plain(
+    "a list of nodes",
+    || NAMES.schema(),
+    |context, node| {
+        let names = NAMES.parse(context, node)?;
         match names.len() {
-            0 | 1 => Err(source.wrong(node.place, "a job of one node sends nothing")),
+            0 | 1 => Err(context
+                .source
+                .wrong(node.place, "a job of one node sends nothing")),
             _ => Ok(names),
         }
-    };
-    let profiles = [
-        ("spec", mpib::Profile::Spec),
-        ("g1", mpib::Profile::G1),
-        ("g2", mpib::Profile::G2),
-    ];
-    Ok(MpibSaid {
-        edges: match kind {
-            "ring" => EdgesSaid::Ring(several(edges)?),
-            "mesh" => EdgesSaid::Mesh(several(edges)?),
-            _ => EdgesSaid::Pairs(pairs(source, edges)?),
-        },
-        message: fields.read("message", Bytes::from_mib(1), |node| size(source, node))?,
-        every: fields.read("every", SimTime::from_ms(100), |node| {
-            positive(source, node)
-        })?,
-        pause: pause(source, &fields)?,
-        profile: fields.read("profile", mpib::Profile::G1, |node| {
-            source.choice(node, "profile", &profiles)
-        })?,
-        retries: fields.read("retries", Retries::Eight, |node| {
-            Ok(match source.number(node, 7, 8)? {
-                7 => Retries::Seven,
-                _ => Retries::Eight,
-            })
-        })?,
-        agents: fields.read("agents", true, |node| {
-            source.choice(node, "word", &[("running", true), ("missing", false)])
-        })?,
-    })
-}
+    },
+);
 
-fn pause(source: &Source<'_>, fields: &Fields<'_>) -> Read<Option<(SimTime, SimTime)>> {
-    fields.maybe("pause", |node| {
-        match source.list(node, "a list of two times")? {
-            [from, to] => {
-                let (from, to) = (source.time(from)?, source.time(to)?);
-                if from < to {
-                    Ok((from, to))
-                } else {
-                    Err(source.wrong(node.place, "the pause ends before it begins"))
-                }
-            }
-            _ => Err(source.wrong(node.place, "`pause` takes two times")),
-        }
-    })
-}
-
-fn names(source: &Source<'_>, node: &Node) -> Read<Vec<Name>> {
-    let mut names: Vec<Name> = Vec::new();
-    for node in source.one_or_more(node, "nodes' names")? {
-        let text = source.text(node, "a node's name")?;
-        for name in range(source, &text, node.place)? {
-            if names.iter().any(|(other, _)| *other == name) {
-                return Err(source.wrong(node.place, format!("`{name}` is named twice")));
-            }
-            names.push((name, node.place));
-        }
-    }
-    Ok(names)
-}
-
-fn pairs(source: &Source<'_>, node: &Node) -> Read<Vec<(Name, Name)>> {
-    let pair = |node: &Node| match &names(source, node)?[..] {
-        [from, to] => Ok((from.clone(), to.clone())),
-        _ => Err(source
-            .wrong(node.place, "a pair is two nodes")
-            .hint("write `pairs: [ [ vm1, vm2 ] ]`: the first sends to the second")),
-    };
-    let nodes = source.one_or_more(node, "pairs of nodes")?;
-    nodes.iter().map(pair).collect()
-}
+const PAIRS: Plain<Vec<(Name, Name)>> = plain(
+    "a list of pairs of nodes",
+    || json!({ "type": "array", "items": NAMES.schema() }),
+    |context, node| {
+        let source = &context.source;
+        let pair = |node: &Node| match &NAMES.parse(context, node)?[..] {
+            [from, to] => Ok((from.clone(), to.clone())),
+            _ => Err(source
+                .wrong(node.place, "a pair is two nodes")
+                .hint("write `pairs: [ [ vm1, vm2 ] ]`: the first sends to the second")),
+        };
+        let nodes = source.one_or_more(node, "pairs of nodes")?;
+        nodes.iter().map(pair).collect()
+    },
+);
 
 /// `4096`, `64KiB` or `1MiB`.
-fn size(source: &Source<'_>, node: &Node) -> Read<Bytes> {
+const SIZE: Plain<Bytes> = plain("a size", text_form, |context, node| {
     const MOST: u64 = 1 << 30;
+    let source = &context.source;
     if let Value::Whole(_) = node.value {
         return Ok(Bytes::new(source.number(node, 0, MOST)?));
     }
@@ -221,4 +355,4 @@ fn size(source: &Source<'_>, node: &Node) -> Read<Bytes> {
             .wrong(node.place, format!("`{text}` is no size"))
             .hint("write bytes, or `64KiB`, or `1MiB`; at most 1 GiB")
     })
-}
+});

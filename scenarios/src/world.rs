@@ -3,15 +3,20 @@
 //! A world is told as data, like a platform; a scenario names one by `world:`. It says how things are
 //! at rest; what happens to it is a scenario's. Start at [`World::read`].
 
+use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
-use platforms::yaml::{self, Node, Place};
+use mpib::Rail;
+use platforms::yaml::{self, Node, Place, Value};
 use platforms::{DeviceName, PortNumber};
-use workloads::mpib::Rail;
+use serde_json::json;
 
+use crate::context::Context;
 use crate::error::ScenarioError;
-use crate::reader::{Fields, Source};
-use crate::words::{CABLE, WORLD, WORLD_NODE, WORLD_RAIL};
+use crate::keys::{Keys, Literal, MapOf, maybe, need, or, together};
+use crate::kind::{Kind, List, Many, Placed, Plain, Text, number, plain, text_form};
+use crate::reader::Source;
+use crate::values::{DEVICE_NAME, RAIL, TRUTH};
 
 /// How many nodes a world may have. Chosen: eight times the largest that is measured.
 const NODES_MAX: usize = 4096;
@@ -70,57 +75,18 @@ impl World {
     pub fn read(file: &str, text: &str) -> Result<Self, ScenarioError> {
         let root: Node = yaml::read(file, text)?;
         let source = Source { file, text };
-        let fields = source.map(&root, "a world", WORLD)?;
-        let mut nodes: Vec<NodeSaid> = Vec::new();
-        let list = fields.need(&source, "nodes")?;
-        for node in source.one_or_more(list, "nodes")? {
-            let said = node_said(&source, node)?;
-            let twice = |name: &&String| nodes.iter().any(|other| other.names.contains(name));
-            if let Some(name) = said.names.iter().find(twice) {
-                return Err(source.wrong(said.name_place, format!("two nodes are called `{name}`")));
-            }
-            nodes.push(said);
-        }
-        let count: usize = nodes.iter().map(|node| node.names.len()).sum();
-        if count > NODES_MAX {
-            return Err(source.wrong(
-                list.place,
-                format!("{count} nodes, at most {NODES_MAX} are played"),
-            ));
-        }
-        let switches = fields.read("switches", Vec::new(), |node| {
-            let nodes = source.one_or_more(node, "switches")?;
-            let name = |node: &Node| {
-                let (names, place) = (source.text(node, "a switch's name")?, node.place);
-                Ok(range(&source, &names, place)?
-                    .into_iter()
-                    .map(move |name| (name, place)))
-            };
-            let all = nodes
-                .iter()
-                .map(name)
-                .collect::<Result<Vec<_>, ScenarioError>>()?;
-            Ok(all.into_iter().flatten().collect())
-        })?;
-        for (at, (name, place)) in switches.iter().enumerate() {
-            if switches[..at].iter().any(|(other, _)| other == name) {
-                return Err(source.wrong(*place, format!("two switches are called `{name}`")));
-            }
-        }
+        let handles = BTreeSet::new();
+        let context = Context::new(source, &handles);
+        let (name, why, nodes, switches, cables) =
+            MapOf("a world", keys()).parse(&context, &root)?;
         let world = Self {
             file: file.to_owned(),
             text: text.to_owned(),
-            name: source.text(fields.need(&source, "world")?, "a name")?,
-            why: source
-                .text(fields.need(&source, "why")?, "what the world is for")?
-                .trim()
-                .to_owned(),
+            name,
+            why: why.trim().to_owned(),
             nodes,
-            switches,
-            cables: fields.read("cables", Vec::new(), |node| {
-                let nodes = source.list(node, "a list of cables")?;
-                nodes.iter().map(|node| cable(&source, node)).collect()
-            })?,
+            switches: switches.unwrap_or_default(),
+            cables: cables.unwrap_or_default(),
         };
         for cable in &world.cables {
             let (name, place) = &cable.to;
@@ -164,87 +130,228 @@ impl World {
     }
 }
 
-fn node_said(source: &Source<'_>, node: &Node) -> Result<NodeSaid, ScenarioError> {
-    let fields = source.map(node, "a node", WORLD_NODE)?;
-    let name = fields.need(source, "name")?;
-    let platform = fields.need(source, "platform")?;
-    let rails = match fields.get("rails") {
-        None => Vec::new(),
-        Some(node) => rails(source, source.open_map(node, "rails")?)?,
-    };
-    Ok(NodeSaid {
-        names: range(source, &source.text(name, "a node's name")?, name.place)?,
-        name_place: name.place,
-        platform: (source.text(platform, "a platform's name")?, platform.place),
-        monitored: fields.read("monitored", true, |node| source.truth(node))?,
-        rails,
-    })
+type Keyed = (
+    String,
+    String,
+    Vec<NodeSaid>,
+    Option<Vec<NameAt>>,
+    Option<Vec<CableSaid>>,
+);
+
+/// A name, and where it stands.
+type NameAt = (String, Place);
+
+/// The keys of a world.
+pub(crate) fn keys() -> impl Keys<Value = Keyed> {
+    (
+        need(
+            "world",
+            Text("a name"),
+            "Its name, by which scenarios ask for it.",
+        ),
+        need("why", Text("a text"), "What the world is for."),
+        need(
+            "nodes",
+            NODES,
+            "The nodes, in the order in which handles choose.",
+        ),
+        maybe(
+            "switches",
+            SWITCHES,
+            "The switches; `leaf-1..leaf-4` is four.",
+        ),
+        maybe(
+            "cables",
+            List("a list of cables", CABLE),
+            "From which ports of which nodes to which switch. A port that none names has a partner of its own.",
+        ),
+    )
 }
 
-fn rails(source: &Source<'_>, fields: Fields<'_>) -> Result<Vec<RailSaid>, ScenarioError> {
-    let mut rails = Vec::new();
-    for (key, node) in fields.pairs {
-        let rail = rail_by_name(source, &key.name, key.place)?;
-        let fields = source.map(node, "a rail", WORLD_RAIL)?;
-        let device = fields.need(source, "device")?;
-        let address = fields.need(source, "address")?;
-        let text = source.text(address, "an IPv4 address")?;
-        let address = text.parse().map_err(|_| {
-            source
-                .wrong(address.place, format!("`{text}` is no IPv4 address"))
-                .hint("write `10.0.1.1`")
-        })?;
-        rails.push(RailSaid {
-            of: RailOf { rail, address },
-            device: (
-                DeviceName(source.text(device, "a device's name")?),
-                device.place,
-            ),
-        });
-    }
-    Ok(rails)
-}
-
-/// A rail's name as scenarios spell it.
-pub(crate) fn rail_by_name(
-    source: &Source<'_>,
-    name: &str,
-    place: Place,
-) -> Result<Rail, ScenarioError> {
-    match name {
-        "sout" => Ok(Rail::Sout),
-        "sup" => Ok(Rail::Sup),
-        other => Err(source.unknown(place, "rail", other, ["sout", "sup"])),
-    }
-}
-
-fn cable(source: &Source<'_>, node: &Node) -> Result<CableSaid, ScenarioError> {
-    let fields = source.map(node, "a cable", CABLE)?;
-    let mut nodes = Vec::new();
-    if let Some(node) = fields.get("nodes") {
-        for node in source.one_or_more(node, "nodes' names")? {
-            let text = source.text(node, "a node's name")?;
-            let names = range(source, &text, node.place)?;
-            nodes.extend(names.into_iter().map(|name| (name, node.place)));
+const NODES: Plain<Vec<NodeSaid>> = plain(
+    "a list of nodes",
+    || SOME_NODES.schema(),
+    |context, list| {
+        let source = &context.source;
+        let nodes = SOME_NODES.parse(context, list)?;
+        for (at, said) in nodes.iter().enumerate() {
+            let twice = |name: &&String| nodes[..at].iter().any(|other| other.names.contains(name));
+            if let Some(name) = said.names.iter().find(twice) {
+                return Err(source.wrong(said.name_place, format!("two nodes are called `{name}`")));
+            }
         }
-    }
-    let devices = fields.need(source, "device")?;
-    let device = |node: &Node| {
-        let name = source.text(node, "a device's name")?;
-        Ok((DeviceName(name), node.place))
-    };
-    let to = fields.need(source, "to")?;
-    let port = fields.read("port", 1, |node| source.number(node, 1, 255))?;
-    Ok(CableSaid {
-        nodes,
-        devices: source
-            .one_or_more(devices, "devices' names")?
-            .iter()
-            .map(device)
-            .collect::<Result<_, ScenarioError>>()?,
-        port: PortNumber(u8::try_from(port).expect("a number up to 255 fits 8 bits")),
-        to: (source.text(to, "a switch's name")?, to.place),
+        let count: usize = nodes.iter().map(|node| node.names.len()).sum();
+        if count > NODES_MAX {
+            return Err(source.wrong(
+                list.place,
+                format!("{count} nodes, at most {NODES_MAX} are played"),
+            ));
+        }
+        Ok(nodes)
+    },
+);
+
+const SOME_NODES: Many<Plain<NodeSaid>> = Many("nodes", NODE);
+
+const NODE: Plain<NodeSaid> = plain(
+    "a node",
+    || MapOf("a node", node_keys()).schema(),
+    |context, node| MapOf("a node", node_keys()).parse(context, node),
+);
+
+/// The keys of a node.
+pub(crate) fn node_keys() -> impl Keys<Value = NodeSaid> {
+    together(
+        (
+            need(
+                "name",
+                Placed(Text("a name or a range")),
+                "Its name; `vm1..vm8` is eight nodes of one make.",
+            ),
+            need(
+                "platform",
+                Placed(Text("a platform's name")),
+                "What it is made of, such as `dgx-h100:ib-storage`.",
+            ),
+            or(
+                "monitored",
+                Literal::Truth(true),
+                TRUTH,
+                "Whether a monitor sits in its chair.",
+            ),
+            maybe("rails", RAILS, "The two rails of an MPIB host."),
+        ),
+        |context, _, ((name, name_place), platform, monitored, rails)| {
+            Ok(NodeSaid {
+                names: range(&context.source, &name, name_place)?,
+                name_place,
+                platform,
+                monitored,
+                rails: rails.unwrap_or_default(),
+            })
+        },
+    )
+}
+
+const RAILS: Plain<Vec<RailSaid>> = plain(
+    "a map of `sout` and `sup`",
+    || {
+        let rail = MapOf("a rail", rail_keys()).schema();
+        json!({
+            "type": "object",
+            "additionalProperties": rail,
+            "propertyNames": RAIL.schema(),
+        })
+    },
+    |context, node| {
+        let fields = context.source.open_map(node, "rails")?;
+        let mut rails = Vec::new();
+        for (key, node) in fields.pairs {
+            let name = Node {
+                place: key.place,
+                value: Value::Text(key.name.clone()),
+            };
+            let rail = RAIL.parse(context, &name)?;
+            let (device, address) = MapOf("a rail", rail_keys()).parse(context, node)?;
+            rails.push(RailSaid {
+                of: RailOf { rail, address },
+                device,
+            });
+        }
+        Ok(rails)
+    },
+);
+
+/// The keys of a rail.
+pub(crate) fn rail_keys() -> impl Keys<Value = ((DeviceName, Place), Ipv4Addr)> {
+    (
+        need(
+            "device",
+            Placed(DEVICE_NAME),
+            "The NIC, of which the plugin uses port 1.",
+        ),
+        need(
+            "address",
+            ADDRESS,
+            "Its address; the nth node of a range has the nth from here.",
+        ),
+    )
+}
+
+const ADDRESS: Plain<Ipv4Addr> = plain("an IPv4 address", text_form, |context, node| {
+    let text = context.source.text(node, "an IPv4 address")?;
+    text.parse().map_err(|_| {
+        context
+            .source
+            .wrong(node.place, format!("`{text}` is no IPv4 address"))
+            .hint("write `10.0.1.1`")
     })
+});
+
+const SWITCHES: Plain<Vec<NameAt>> = plain(
+    "a list of names",
+    || SWITCH_NAMES.schema(),
+    |context, node| {
+        let switches = ranges(&context.source, SWITCH_NAMES.parse(context, node)?)?;
+        for (at, (name, place)) in switches.iter().enumerate() {
+            if switches[..at].iter().any(|(other, _)| other == name) {
+                let what = format!("two switches are called `{name}`");
+                return Err(context.source.wrong(*place, what));
+            }
+        }
+        Ok(switches)
+    },
+);
+
+const SWITCH_NAMES: Many<Placed<Text>> = Many("switches", Placed(Text("a switch's name")));
+
+const CABLE: Plain<CableSaid> = plain(
+    "a cable",
+    || MapOf("a cable", cable_keys()).schema(),
+    |context, node| MapOf("a cable", cable_keys()).parse(context, node),
+);
+
+/// The keys of a cable.
+pub(crate) fn cable_keys() -> impl Keys<Value = CableSaid> {
+    together(
+        (
+            maybe(
+                "nodes",
+                Many("nodes' names", Placed(Text("a name or a range"))),
+                "Whose port; every node's unless said.",
+            ),
+            need(
+                "device",
+                Many("devices' names", Placed(DEVICE_NAME)),
+                "Of which devices.",
+            ),
+            or(
+                "port",
+                Literal::Whole(1),
+                number(1, 255),
+                "Which port of them.",
+            ),
+            need("to", Placed(Text("a switch's name")), "Where it leads."),
+        ),
+        |context, _, (nodes, devices, port, to)| {
+            Ok(CableSaid {
+                nodes: ranges(&context.source, nodes.unwrap_or_default())?,
+                devices,
+                port: PortNumber(port),
+                to,
+            })
+        },
+    )
+}
+
+/// Every name of these ranges.
+fn ranges(source: &Source<'_>, texts: Vec<NameAt>) -> Result<Vec<NameAt>, ScenarioError> {
+    let mut names = Vec::new();
+    for (text, place) in texts {
+        let range = range(source, &text, place)?;
+        names.extend(range.into_iter().map(|name| (name, place)));
+    }
+    Ok(names)
 }
 
 /// `vm1..vm8`, `node-01..node-64`, or one name.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use platforms::{NodeName, Platforms};
-use scenarios::{AtRest, ScenarioError, Unfit, WordKind, World, read, shipped_worlds, vocabulary};
+use scenarios::{AtRest, ScenarioError, Unfit, WordKind, World, read, vocabulary};
 
 const OPEN: &str = "<!-- words -->\n";
 const CLOSE: &str = "<!-- /words -->";
@@ -37,21 +37,18 @@ fn words() -> String {
         let (first, rest) = heading.split_at(1);
         text += &format!("\n### {}{rest}\n\n", first.to_uppercase());
         for word in vocabulary().iter().filter(|word| word.kind == kind) {
-            let takes = if word.takes.is_empty() {
-                String::new()
-            } else {
-                format!(" ({})", word.takes)
-            };
+            let takes = word.takes.as_ref();
+            let takes = takes.map_or_else(String::new, |takes| format!(" ({takes})"));
             let planned = if word.built { "" } else { " *Not built yet.*" };
             text += &format!("- **`{}`**{takes}: {}{planned}", word.word, word.text);
-            if !word.example.is_empty() {
-                text += &format!(" `{}`", word.example);
+            if let Some(example) = word.example {
+                text += &format!(" `{example}`");
             }
             text += "\n";
-            for (choice, meaning) in word.choices {
+            for (choice, meaning) in &word.choices {
                 text += &format!("  - `{choice}`: {meaning}\n");
             }
-            for key in word.keys {
+            for key in &word.keys {
                 text += &format!("  - with `{}` ({}): {}\n", key.word, key.takes, key.text);
             }
         }
@@ -93,7 +90,7 @@ fn every_word_of_the_vocabulary_is_in_the_documentation() {
 fn the_eight_stories_are_told() {
     let node = NodeName::from("node-a");
     let platforms = Platforms::shipped();
-    let worlds: Vec<AtRest> = shipped_worlds()
+    let worlds: Vec<AtRest> = suite::worlds()
         .iter()
         .map(|(file, text)| {
             let world = World::read(file, text).expect("a shipped world");

@@ -6,8 +6,7 @@ use platforms::{NodeName, Platform, Platforms};
 use proptest::prelude::*;
 use rstest::rstest;
 use scenarios::{
-    AtRest, Scenario, ScenarioError, Story, Unfit, Word, WordKind, World, read, shipped_worlds,
-    vocabulary,
+    AtRest, Scenario, ScenarioError, Story, Unfit, Word, WordKind, World, read, vocabulary,
 };
 
 /// A scenario around one deed and one expectation, with every handle that an example names, in the
@@ -49,7 +48,7 @@ fn told(scenario: &Scenario) -> Result<Story, Unfit> {
 /// A shipped world at rest.
 fn world(name: &str) -> AtRest {
     let read = |(file, text): &(&str, &str)| World::read(file, text).expect("a shipped world");
-    let mut worlds = shipped_worlds().iter().map(read);
+    let mut worlds = suite::worlds().iter().map(read);
     let world = worlds.find(|world| world.name() == name);
     let world = world.unwrap_or_else(|| panic!("no world `{name}`"));
     AtRest::of_world(&world, &Platforms::shipped()).expect("a shipped world")
@@ -102,16 +101,16 @@ fn misspelt(word: &str) -> String {
 #[test]
 fn every_example_of_the_vocabulary_is_read_and_told() {
     let mut count = 0;
-    for word in vocabulary()
-        .iter()
-        .filter(|word| word.built && !word.example.is_empty())
-    {
+    for word in vocabulary().iter().filter(|word| word.built) {
+        let Some(example) = word.example else {
+            continue;
+        };
         let text = match word.kind {
-            WordKind::Deed => around(word.example, "nothing"),
-            _ => around("{ cut: victim }", word.example),
+            WordKind::Deed => around(example, "nothing"),
+            _ => around("{ cut: victim }", example),
         };
         let scenario = read("port/try.yaml", &text).unwrap_or_else(|error| panic!("{error}"));
-        told(&scenario).unwrap_or_else(|error| panic!("{}: {error}", word.example));
+        told(&scenario).unwrap_or_else(|error| panic!("{example}: {error}"));
         count += 1;
     }
     let verbs = words(WordKind::Deed).len() + words(WordKind::Expectation).len();
@@ -125,10 +124,9 @@ fn every_misspelt_verb_is_refused_with_the_right_one() {
         .chain(&words(WordKind::Expectation))
     {
         let wrong = misspelt(word.word);
-        let line = match word.example.strip_prefix('{') {
-            Some(_) => word
-                .example
-                .replacen(&format!("{}:", word.word), &format!("{wrong}:"), 1),
+        let example = word.example.expect("a built verb has one");
+        let line = match example.strip_prefix('{') {
+            Some(_) => example.replacen(&format!("{}:", word.word), &format!("{wrong}:"), 1),
             None => wrong.clone(),
         };
         let text = match word.kind {
@@ -165,7 +163,7 @@ fn every_misspelt_key_of_every_verb_is_refused_with_the_right_one() {
         }
         for key in keys {
             let wrong = misspelt(key);
-            let line = match word.example.strip_suffix('}') {
+            let line = match word.example.and_then(|example| example.strip_suffix('}')) {
                 Some(start) => format!("{start}, {wrong}: 1 }}"),
                 None => format!("{{ {}: null, {wrong}: 1 }}", word.word),
             };

@@ -1,19 +1,16 @@
-//! Workloads: what LNet storage traffic and MPIB collective traffic feel when links change.
+//! The seam between links and what runs over them: which port changes a workload hears of, and what becomes of it.
 //!
-//! [`lnet`] models LNet Health (the "LNet Health HLD" and what Lustre built of it); [`mpib`] models
-//! the two-rail transport of "Baseline: Isolated Path Separation". Each is told what its ports can
-//! carry and what time it is, by an [`Underway`] in a world; neither knows a file, a monitor or an event. The same calls at the same
-//! times give the same answers.
+//! A [`Workload`] uses ports; [`Running`] tells each what its ports carry, at the instant at which that changed, and of
+//! nodes that go and return. [`WorkloadStats`] says how it fares. A workload names no file, no monitor and no event, and
+//! the same changes at the same times give the same stats.
 //!
-//! It leaves out how a link comes to be down (`fabric`) and what a story expects (`scenarios`).
+//! It leaves out how a link comes to be down (`fabric`) and how a workload behaves (the crates `lnet` and `mpib`). Start
+//! at [`Running`].
 
-mod fate;
-pub mod lnet;
-pub mod mpib;
-mod underway;
+mod outcome;
+mod running;
+mod stats;
 
-pub use fate::Fate;
-pub use underway::{
-    AgentDeed, Cause, Fared, HostPlan, JobPlan, LoadDeed, LoadError, NiFared, NiPlan, NodePlan,
-    Plan, RailPlan, StoragePlan, Underway,
-};
+pub use outcome::WorkloadOutcome;
+pub use running::{Running, Workload};
+pub use stats::{Cause, WorkloadStats};

@@ -225,7 +225,7 @@ fn may_bless(arguments: &RunArguments) -> Result<(), Stop> {
     }
     if !arguments.select.what.iter().any(|what| is_path(what)) {
         return Err(Stop::usage(
-            "`--bless` needs a suite given by path\nhint: `nicdrill run ./scenarios/suite --bless`",
+            "`--bless` needs a suite given by path\nhint: `nicdrill run ./suite/scenarios --bless`",
         ));
     }
     Ok(())

@@ -46,24 +46,21 @@ pub(crate) fn platform() -> String {
 }
 
 fn entry(word: &Word) -> String {
-    let takes = if word.takes.is_empty() {
-        String::new()
-    } else {
-        format!(": {}", word.takes)
-    };
+    let takes = word.takes.as_ref();
+    let takes = takes.map_or_else(String::new, |takes| format!(": {takes}"));
     let planned = if word.built { "" } else { "  (not built yet)" };
     let mut entry = format!("  {}{takes}{planned}\n", word.word);
-    for line in wrapped(word.text, 94) {
+    for line in wrapped(&word.text, 94) {
         writeln!(entry, "      {line}").expect(WRITES);
     }
-    for (choice, text) in word.choices {
+    for (choice, text) in &word.choices {
         writeln!(entry, "      {choice:<14} {text}").expect(WRITES);
     }
-    for key in word.keys {
+    for key in &word.keys {
         writeln!(entry, "      {}: {}  {}", key.word, key.takes, key.text).expect(WRITES);
     }
-    if !word.example.is_empty() {
-        writeln!(entry, "      e.g. {}", word.example).expect(WRITES);
+    if let Some(example) = word.example {
+        writeln!(entry, "      e.g. {example}").expect(WRITES);
     }
     entry
 }

@@ -2,9 +2,9 @@
 //!
 //! The world is played without a monitor ([`still`](crate::still)). Start at [`lnet_page`].
 
+use lnet::{Lnet, View};
 use platforms::NodeName;
 use scenarios::Story;
-use workloads::lnet::{Lnet, View};
 
 use director::{FreezeError, freeze_at};
 
@@ -32,7 +32,7 @@ pub(crate) enum LnetPageError {
     },
     /// What was said is no view.
     #[error(transparent)]
-    View(#[from] workloads::lnet::ViewError),
+    View(#[from] lnet::ViewError),
 }
 
 /// What a page shows; everything where nothing is said.

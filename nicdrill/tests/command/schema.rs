@@ -65,6 +65,19 @@ fn faults(root: &Value, form: &Value, document: &Value) -> Vec<String> {
                 true => fault(format!("{document} is above {said}")),
                 false => Vec::new(),
             },
+            "minItems" | "maxItems" => {
+                let count = document.as_array().map(|items| items.len() as u64);
+                let bound = said.as_u64().expect("a number");
+                match count {
+                    Some(count) if keyword == "minItems" && count < bound => {
+                        fault(format!("{count} items, at least {bound}"))
+                    }
+                    Some(count) if keyword == "maxItems" && count > bound => {
+                        fault(format!("{count} items, at most {bound}"))
+                    }
+                    _ => Vec::new(),
+                }
+            }
             "anyOf" | "oneOf" => {
                 let forms = said.as_array().expect("a list").iter();
                 let fitting = forms.filter(|form| self::faults(root, form, document).is_empty());
@@ -166,12 +179,8 @@ fn document(text: &str) -> Value {
 fn shipped(of: &str) -> Vec<(String, Value)> {
     let own = |(file, text): (&'static str, &'static str)| (file.to_owned(), document(text));
     match of {
-        "scenario" => scenarios::shipped().iter().copied().map(own).collect(),
-        "world" => scenarios::shipped_worlds()
-            .iter()
-            .copied()
-            .map(own)
-            .collect(),
+        "scenario" => suite::scenarios().iter().copied().map(own).collect(),
+        "world" => suite::worlds().iter().copied().map(own).collect(),
         folder => platforms::Platforms::shipped_texts()
             .filter(|(file, _)| file.starts_with(&format!("{folder}s/")))
             .map(own)
@@ -230,6 +239,13 @@ fn a_misspelt_key_is_refused(#[case] of: &str, #[case] keys: &[&str]) {
 #[case::key_of_another_verb(json!({ "cut": "victim", "times": 3 }))]
 #[case::planned(json!({ "rules": "lsd" }))]
 #[case::time_without_a_unit(json!({ "train_slowly": "victim", "takes": 20 }))]
+#[case::no_needed_key(json!({ "train_slowly": "victim" }))]
+#[case::unknown_word(json!({ "stick": "victim", "in": "ini" }))]
+#[case::number_out_of_range(json!({ "create_vfs": "victim", "count": 0 }))]
+#[case::unknown_reason(json!({ "take_down": "victim", "why": "fm_bonce" }))]
+#[case::reason_that_does_not_hold(json!({ "let_up": "victim", "why": "fm_bounce" }))]
+#[case::two_ways(json!({ "counter": "victim", "name": "symbol_error", "add": 1, "fails": "EIO" }))]
+#[case::no_way(json!({ "read": "victim/state", "for": "3s" }))]
 fn a_deed_that_the_parser_refuses_is_refused(#[case] deed: Value) {
     let form = form("scenario");
     let with = |deed: &Value| {
@@ -307,4 +323,44 @@ fn the_forms_say_what_keys_mean() {
     let scenario = form("scenario");
     let text = scenario["properties"]["timeline"]["description"].as_str();
     assert!(text.is_some_and(|text| text.starts_with("What happens and what must be said.")));
+}
+
+/// Every key of every map that a form names, wherever it stands.
+fn keys_of(form: &Value, keys: &mut Vec<(String, Value)>) {
+    if let Some(properties) = form["properties"].as_object() {
+        keys.extend(
+            properties
+                .iter()
+                .map(|(key, form)| (key.clone(), form.clone())),
+        );
+    }
+    let below = match form {
+        Value::Object(map) => map.values().collect::<Vec<_>>(),
+        Value::Array(items) => items.iter().collect(),
+        _ => Vec::new(),
+    };
+    for form in below {
+        keys_of(form, keys);
+    }
+}
+
+#[rstest]
+#[case("scenario")]
+#[case("world")]
+fn every_key_of_a_form_has_a_description(#[case] of: &str) {
+    let mut keys = Vec::new();
+    keys_of(&form(of), &mut keys);
+    assert!(!keys.is_empty());
+    for (key, form) in keys {
+        let text = form["description"].as_str();
+        assert!(text.is_some_and(|text| text.len() > 4), "`{key}`: {form}");
+    }
+}
+
+#[test]
+fn a_key_without_which_nothing_is_read_is_required() {
+    let scenario = form("scenario");
+    assert_eq!(scenario["required"], json!(["scenario", "why", "timeline"]));
+    let world = form("world");
+    assert_eq!(world["required"], json!(["world", "why", "nodes"]));
 }

@@ -7,7 +7,7 @@ use crate::desk::{Desk, can_play_processes};
 
 /// The suite in the repository, golden traces beside it.
 fn suite() -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/suite");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../suite/scenarios");
     folder.display().to_string()
 }
 

@@ -4,14 +4,14 @@ use fabric::RebootPlan;
 use platforms::{DeviceName, Metadata, MetadataFile, Route, Routes};
 
 use super::Doing;
-use crate::deed::{MetadataSaid, MonitorSaid, RebootSaid, RoutesSaid};
 use crate::error::Unfit;
 use crate::ground::GroundNode;
 use crate::story::MonitorDeed;
 use crate::subject::Subjects;
+use crate::verbs::spec::{MetadataSpec, MonitorSpec, RebootSpec, RoutesSpec};
 
 impl Doing<'_> {
-    pub(super) fn plan(&self, said: &RebootSaid) -> Result<RebootPlan, Unfit> {
+    pub(super) fn plan(&self, said: &RebootSpec) -> Result<RebootPlan, Unfit> {
         let slots = |of: &Option<Subjects>| {
             let ports = of.as_ref().map(|of| self.ground.find_ports(of, None));
             let ports = ports.unwrap_or_default().into_iter();
@@ -36,10 +36,10 @@ impl Doing<'_> {
         })
     }
 
-    pub(super) fn monitor(&self, said: &MonitorSaid) -> MonitorDeed {
+    pub(super) fn monitor(&self, said: &MonitorSpec) -> MonitorDeed {
         let ticks = |span| u32::try_from(self.polls.ticks(span)).unwrap_or(u32::MAX);
         match said {
-            MonitorSaid::Restart {
+            MonitorSpec::Restart {
                 signal,
                 away,
                 flags,
@@ -50,17 +50,17 @@ impl Doing<'_> {
                 flags: flags.clone(),
                 config: config.clone(),
             },
-            MonitorSaid::Stop(signal) => MonitorDeed::Stop { signal: *signal },
-            MonitorSaid::Start { flags } => MonitorDeed::Start {
+            MonitorSpec::Stop(signal) => MonitorDeed::Stop { signal: *signal },
+            MonitorSpec::Start { flags } => MonitorDeed::Start {
                 flags: flags.clone(),
             },
-            MonitorSaid::Pause(span) => MonitorDeed::Pause {
+            MonitorSpec::Pause(span) => MonitorDeed::Pause {
                 ticks: ticks(*span),
             },
         }
     }
 
-    pub(super) fn metadata(&self, said: &MetadataSaid, node: &GroundNode) -> MetadataFile {
+    pub(super) fn metadata(&self, said: &MetadataSpec, node: &GroundNode) -> MetadataFile {
         let at_rest = || node.platform.collect(&node.machine);
         let changed = |change: &dyn Fn(&mut Metadata)| {
             let mut metadata = at_rest();
@@ -76,20 +76,21 @@ impl Doing<'_> {
                 .collect()
         };
         match said {
-            MetadataSaid::Missing => MetadataFile::Missing,
-            MetadataSaid::Text(text) => MetadataFile::Text(text.clone()),
-            MetadataSaid::AtRest => MetadataFile::Written(at_rest().into()),
-            MetadataSaid::EmptyTopology => changed(&|metadata| metadata.nic_topology.clear()),
-            MetadataSaid::UnknownNuma => changed(&|metadata| {
+            MetadataSpec::Missing => MetadataFile::Missing,
+            MetadataSpec::Malformed => MetadataFile::Text("{ \"gpus\": [".to_owned()),
+            MetadataSpec::Text(text) => MetadataFile::Text(text.clone()),
+            MetadataSpec::AtRest => MetadataFile::Written(at_rest().into()),
+            MetadataSpec::EmptyTopology => changed(&|metadata| metadata.nic_topology.clear()),
+            MetadataSpec::UnknownNuma => changed(&|metadata| {
                 metadata.gpus.iter_mut().for_each(|gpu| gpu.numa_node = -1);
             }),
-            MetadataSaid::NoGpus => changed(&|metadata| metadata.gpus.clear()),
-            MetadataSaid::Without(of) => changed(&|metadata| {
+            MetadataSpec::NoGpus => changed(&|metadata| metadata.gpus.clear()),
+            MetadataSpec::Without(of) => changed(&|metadata| {
                 metadata
                     .nic_topology
                     .retain(|name, _| !rows(of).contains(name));
             }),
-            MetadataSaid::ShortRow(of) => changed(&|metadata| {
+            MetadataSpec::ShortRow(of) => changed(&|metadata| {
                 for name in rows(of) {
                     metadata.nic_topology.entry(name).and_modify(|row| {
                         row.pop();
@@ -99,7 +100,7 @@ impl Doing<'_> {
         }
     }
 
-    pub(super) fn routes(&self, said: &RoutesSaid, node: &GroundNode) -> Result<Routes, Unfit> {
+    pub(super) fn routes(&self, said: &RoutesSpec, node: &GroundNode) -> Result<Routes, Unfit> {
         let over = |interface: &str| {
             let row = |destination, gateway, prefix| Route {
                 interface: interface.to_owned(),
@@ -114,16 +115,16 @@ impl Doing<'_> {
             ])
         };
         Ok(match said {
-            RoutesSaid::Missing => Routes::Missing,
-            RoutesSaid::NoDefault => match &node.machine.routes {
+            RoutesSpec::Missing => Routes::Missing,
+            RoutesSpec::NoDefault => match &node.machine.routes {
                 Routes::Rows(rows) => {
                     Routes::Rows(rows.iter().filter(|row| row.prefix != 0).cloned().collect())
                 }
                 Routes::Text(_) | Routes::Missing => Routes::Rows(Vec::new()),
             },
-            RoutesSaid::AtRest => node.machine.routes.clone(),
-            RoutesSaid::Over(interface) => over(interface),
-            RoutesSaid::OverPort(of) => {
+            RoutesSpec::AtRest => node.machine.routes.clone(),
+            RoutesSpec::Over(interface) => over(interface),
+            RoutesSpec::OverPort(of) => {
                 let port = match self.ground.find_ports(of, None)[..] {
                     [port] => &self.ground.ports[port],
                     ref many => {

@@ -7,7 +7,7 @@ use crate::error::Unfit;
 use crate::expect::{Distinct, Tally};
 use crate::ground::Subject;
 use crate::story::FileRef;
-use crate::subject::{FileSaid, Subjects};
+use crate::subject::{FileSpec, Subjects};
 
 impl Expecting<'_> {
     pub(super) fn subjects(&self, of: &Subjects, around: &Around<'_>) -> Vec<Subject> {
@@ -78,13 +78,13 @@ impl Expecting<'_> {
 
     pub(super) fn files(
         &self,
-        said: &FileSaid,
+        said: &FileSpec,
         around: &Around<'_>,
     ) -> Result<Vec<FileRef>, Unfit> {
         let (place, of, rest) = match said {
-            FileSaid::Path(path) => return Ok(vec![FileRef::Path(path.clone())]),
-            FileSaid::StateFile => return Ok(vec![FileRef::StateFile]),
-            FileSaid::Of(place, of, rest) => (*place, of, rest),
+            FileSpec::Path(path) => return Ok(vec![FileRef::Path(path.clone())]),
+            FileSpec::StateFile => return Ok(vec![FileRef::StateFile]),
+            FileSpec::Of(place, of, rest) => (*place, of, rest),
         };
         let of = Subjects {
             place,

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use fabric::FunctionRef;
 
 use super::{Ground, GroundPort};
+use crate::bound::Bound;
 use crate::error::Unfit;
-use crate::handle::{Bound, Filter, Handle, HowMany, Pick};
+use crate::handle::{Filter, Handle, HowMany, Pick};
 use crate::subject::Subjects;
 
 impl Ground {

@@ -4,9 +4,8 @@
 use fabric::Action;
 use platforms::NodeName;
 use simfs::{Errno, SimTime};
-use workloads::LoadDeed;
 
-use super::{FileOp, FileRef};
+use super::{FileOp, FileRef, WorkloadAction};
 
 /// Something done.
 #[derive(Clone, Debug)]
@@ -24,7 +23,7 @@ pub enum Deed {
     /// To the monitor's state file.
     StateFile(NodeName, StateFileDeed),
     /// To a workload.
-    Load(LoadDeed),
+    Load(WorkloadAction),
     /// The node goes down with its monitor, and both are back after this long.
     Reboot {
         /// The node.

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use platforms::{NodeName, SlotRef};
 use simfs::SimTime;
-use workloads::{Cause, Fate};
+use workloads::{Cause, WorkloadOutcome};
 
 /// How an LNet interface can be expected to stand; unchecked where nothing is said.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct WorkloadIs {
     /// The workload.
     pub workload: String,
     /// What became of it.
-    pub fate: Option<Fate>,
+    pub fate: Option<WorkloadOutcome>,
     /// What it failed of.
     pub cause: Option<Cause>,
     /// Between which instants, both included.

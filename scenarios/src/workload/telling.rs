@@ -1,16 +1,16 @@
 //! Telling workloads: their nodes and ports are found in a world.
 
+use lnet::{NiPlan, NodePlan, Patience, StoragePlan};
+use mpib::{HostPlan, JobPlan, Pause, PerRail, Rail, RailPlan, SupBandwidth, Traffic};
 use platforms::yaml::Place;
 use platforms::{NodeName, PortRef};
 use simfs::SimTime;
-use workloads::lnet::Patience;
-use workloads::mpib::{Pause, PerRail, Rail, SupBandwidth, Traffic};
-use workloads::{HostPlan, JobPlan, NiPlan, NodePlan, Plan, RailPlan, StoragePlan};
 
 use super::{EdgesSaid, KindSaid, LnetSaid, MpibSaid, Name, WorkloadSaid};
 use crate::error::Unfit;
 use crate::ground::Ground;
 use crate::reader::Source;
+use crate::story::Plan;
 use crate::telling::known_node;
 
 /// What telling a workload needs to know.

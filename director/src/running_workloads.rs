@@ -1,0 +1,161 @@
+//! The workloads of a drill: storage over LNet and jobs over MPIB, run on the fabric's ports.
+//!
+//! How each behaves is in `lnet` and `mpib`, what it hears of its ports in `workloads`. A node that is away (it reboots) is
+//! said by [`RunningWorkloads::node_goes`] and [`RunningWorkloads::node_returns`]. Start at [`RunningWorkloads::start`].
+
+use std::collections::BTreeMap;
+
+use fabric::Fabric;
+use lnet::{Lnet, LnetError, NiView, StorageWorkload};
+use mpib::{AgentError, JobWorkload};
+use platforms::{NodeName, SlotRef};
+use scenarios::{Plan, WorkloadAction};
+use workloads::{Running, Workload, WorkloadStats};
+
+/// Why a workload cannot be begun, or cannot have something done to it.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkloadError {
+    /// LNet refuses.
+    #[error(transparent)]
+    Lnet(#[from] LnetError),
+    /// Nothing of this name runs.
+    #[error("no workload `{0}` is under way\nhint: `workloads:` names them")]
+    NoWorkload(String),
+    /// What is to be done is of another kind of workload.
+    #[error("`{0}` is no {1}\nhint: rules are for `lnet`, agents and hints for `mpib`")]
+    OtherKind(String, &'static str),
+    /// The workload does not use this node.
+    #[error("`{0}` does not use the node `{1}`\nhint: name one of its nodes")]
+    NoSuchNode(String, NodeName),
+    /// The agent is dead, or knows no such pair.
+    #[error(
+        "the agent of `{0}` on `{1}` gives no hint for this pair\nhint: hints are for pairs that are connected, and a dead agent writes none"
+    )]
+    NoHint(String, NodeName),
+}
+
+/// What runs in a world, by name.
+#[derive(Clone, Debug, Default)]
+pub struct RunningWorkloads {
+    storage: Running<StorageWorkload>,
+    jobs: Running<JobWorkload>,
+}
+
+impl RunningWorkloads {
+    /// Begins these at the fabric's present time.
+    ///
+    /// # Errors
+    /// [`WorkloadError::Lnet`] for a network that LNet refuses.
+    pub fn start(plans: &BTreeMap<String, Plan>, fabric: &Fabric) -> Result<Self, WorkloadError> {
+        let (mut storage, mut jobs) = (BTreeMap::new(), BTreeMap::new());
+        for (name, plan) in plans {
+            let name = name.clone();
+            match plan {
+                Plan::Storage(plan) => {
+                    storage.insert(name, StorageWorkload::start(plan, fabric)?);
+                }
+                Plan::Job(plan) => {
+                    jobs.insert(name, JobWorkload::start(plan, fabric));
+                }
+            }
+        }
+        Ok(Self {
+            storage: Running::start(storage, fabric),
+            jobs: Running::start(jobs, fabric),
+        })
+    }
+
+    /// Takes every workload to the fabric's present time.
+    pub fn follow(&mut self, fabric: &Fabric) {
+        self.storage.follow(fabric);
+        self.jobs.follow(fabric);
+    }
+
+    /// A node goes down with everything on it, at the fabric's present time.
+    pub fn node_goes(&mut self, node: &NodeName, fabric: &Fabric) {
+        self.storage.node_goes(node, fabric);
+        self.jobs.node_goes(node, fabric);
+    }
+
+    /// It is back, with nothing remembered.
+    pub fn node_returns(&mut self, node: &NodeName, fabric: &Fabric) {
+        self.storage.node_returns(node, fabric);
+        self.jobs.node_returns(node, fabric);
+    }
+
+    /// Does something to a workload, at the fabric's present time.
+    ///
+    /// # Errors
+    /// [`WorkloadError`] if it is impossible; then nothing has changed.
+    pub fn act(&mut self, action: &WorkloadAction, fabric: &Fabric) -> Result<(), WorkloadError> {
+        let name = action.workload();
+        match action {
+            WorkloadAction::Rule { node, rule, .. } => {
+                let lnet = self.lnet_mut(name, node, fabric)?;
+                Ok(lnet.add_rule(node, (**rule).clone())?)
+            }
+            WorkloadAction::NoRules { node, .. } => {
+                Ok(self.lnet_mut(name, node, fabric)?.clear_rules(node)?)
+            }
+            WorkloadAction::Agent { node, action, .. } => {
+                let Some(job) = self.jobs.get_mut(name, fabric) else {
+                    return Err(self.no_such(name, "job"));
+                };
+                job.agent(node, action).map_err(|error| match error {
+                    AgentError::NoSuchHost(node) => {
+                        WorkloadError::NoSuchNode(name.to_owned(), node)
+                    }
+                    AgentError::NoHint => WorkloadError::NoHint(name.to_owned(), node.clone()),
+                })
+            }
+        }
+    }
+
+    /// How a workload fares; `None` if nothing of this name runs.
+    #[must_use]
+    pub fn stats(&self, name: &str) -> Option<WorkloadStats> {
+        let storage = self.storage.get(name).map(Workload::stats);
+        storage.or_else(|| self.jobs.get(name).map(Workload::stats))
+    }
+
+    /// The interface on a port, as its own node sees it, or as `seen_from` sees it of its peer. `None` if the workload is
+    /// no storage, or does not use the port.
+    #[must_use]
+    pub fn ni(&self, name: &str, seen_from: &NodeName, slot: &SlotRef) -> Option<NiView> {
+        self.storage.get(name)?.ni(seen_from, slot)
+    }
+
+    /// The LNet under a storage workload.
+    #[must_use]
+    pub fn lnet(&self, name: &str) -> Option<&Lnet> {
+        Some(self.storage.get(name)?.lnet())
+    }
+
+    fn lnet_mut(
+        &mut self,
+        name: &str,
+        node: &NodeName,
+        fabric: &Fabric,
+    ) -> Result<&mut Lnet, WorkloadError> {
+        if self.storage.get(name).is_none() {
+            return Err(self.no_such(name, "storage"));
+        }
+        let storage = self
+            .storage
+            .get_mut(name, fabric)
+            .expect("it was just found");
+        match storage.lnet().node(node) {
+            Some(_) => Ok(storage.lnet_mut()),
+            None => Err(WorkloadError::NoSuchNode(name.to_owned(), node.clone())),
+        }
+    }
+
+    /// Why there is no workload of this kind under this name.
+    fn no_such(&self, name: &str, kind: &'static str) -> WorkloadError {
+        if self.stats(name).is_some() {
+            WorkloadError::OtherKind(name.to_owned(), kind)
+        } else {
+            WorkloadError::NoWorkload(name.to_owned())
+        }
+    }
+}

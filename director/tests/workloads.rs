@@ -1,0 +1,443 @@
+//! Workloads that run in a world: what they hear of its links, and when.
+
+use std::collections::BTreeMap;
+
+use director::{RunningWorkloads, WorkloadError};
+use fabric::{Action, DeviceAction, Fabric, FunctionRef, PortAction, Timing};
+use lnet::{
+    Deed, MsgStatus, NiPlan, NidPattern, NodePlan, Pace, Patience, Profile, RuleSpec, StoragePlan,
+};
+use mpib::{AgentAction, HostPlan, JobPlan, PerRail, RailPlan, Retries, SupBandwidth, Traffic};
+use platforms::{NodeName, PciAddress, Platforms, PortNumber, PortRef, SlotRef};
+use proptest::prelude::*;
+use scenarios::{Plan, WorkloadAction};
+use simfs::SimTime;
+use workloads::{Cause, WorkloadOutcome, WorkloadStats};
+
+const NODES: [&str; 2] = ["vm1", "vm2"];
+/// The NICs of a `two-rail-vm`: SOUT, SUP, and two for storage.
+const NICS: [&str; 4] = [
+    "0000:09:00.0",
+    "0000:4a:00.0",
+    "0000:61:00.0",
+    "0000:62:00.0",
+];
+
+fn slot(node: &str, nic: usize) -> SlotRef {
+    let pci: PciAddress = NICS[nic].parse().expect("an address");
+    SlotRef {
+        node: node.into(),
+        pci,
+        port: PortNumber(1),
+    }
+}
+
+fn world() -> Fabric {
+    world_of(&NODES)
+}
+
+fn world_of(nodes: &[&str]) -> Fabric {
+    let platform = Platforms::shipped();
+    let platform = platform.get("two-rail-vm").expect("a shipped platform");
+    let nodes = nodes.iter();
+    let nodes = nodes.map(|node| (NodeName::from(*node), platform.clone()));
+    Fabric::new(nodes.collect(), Timing::default())
+}
+
+fn port(node: &str, nic: usize) -> PortRef {
+    PortRef {
+        node: node.into(),
+        device: format!("mlx5_{nic}").as_str().into(),
+        port: PortNumber(1),
+    }
+}
+
+/// A node's two interfaces for storage.
+fn storage_node(node: &str) -> NodePlan {
+    let nis = [2, 3].map(|nic| NiPlan {
+        slot: slot(node, nic),
+        port: port(node, nic),
+        nid: format!("10.1.{}.{nic}@o2ib", &node[2..])
+            .parse()
+            .expect("a NID"),
+        interface: format!("store{}", nic - 2),
+    });
+    NodePlan {
+        name: node.into(),
+        nis: nis.to_vec(),
+    }
+}
+
+/// A job of two inside an island, and storage with two interfaces from `vm1` to `vm2`.
+fn plans() -> BTreeMap<String, Plan> {
+    let rail = |node: &str, nic: usize, last: u8| RailPlan {
+        slot: slot(node, nic),
+        port: port(node, nic),
+        address: [10, if nic == 0 { 0 } else { 9 }, 1, last].into(),
+        layer: platforms::LinkLayer::Ethernet,
+        speed_mbps: 100_000,
+    };
+    let host = |(last, node): (u8, &str)| HostPlan {
+        name: node.into(),
+        rails: PerRail {
+            sout: rail(node, 0, last),
+            sup: rail(node, 1, last),
+        },
+        first_share: Some(SupBandwidth::MAX),
+    };
+    let job = JobPlan {
+        profile: mpib::Profile::G1,
+        hosts: (1..).zip(NODES).map(host).collect(),
+        edges: vec![(0, 1), (1, 0)],
+        traffic: Traffic::steady(),
+        retries: Retries::Eight,
+    };
+    let storage = StoragePlan {
+        profile: Profile::V2_17,
+        nodes: NODES.map(storage_node).to_vec(),
+        clients: vec!["vm1".into()],
+        server: "vm2".into(),
+        patience: Patience::default(),
+    };
+    BTreeMap::from([
+        ("job".to_owned(), Plan::Job(job)),
+        ("storage".to_owned(), Plan::Storage(storage)),
+    ])
+}
+
+/// Does these things at these milliseconds, follows in strides, and tells how both fared at the end.
+fn check(deeds: &[(u64, Action)], stride_ms: u64, end_ms: u64) -> [WorkloadStats; 2] {
+    let mut fabric = world();
+    let mut running = RunningWorkloads::start(&plans(), &fabric).expect("they can be begun");
+    let mut deeds = deeds.iter().peekable();
+    for at in (0..=end_ms).step_by(usize::try_from(stride_ms).expect("a stride")) {
+        while let Some((due, action)) = deeds.next_if(|(due, _)| *due <= at) {
+            fabric.advance(SimTime::from_ms(*due));
+            fabric.act(action).expect("it is possible");
+        }
+        fabric.advance(SimTime::from_ms(at));
+        running.follow(&fabric);
+    }
+    ["job", "storage"].map(|name| running.stats(name).expect("it runs"))
+}
+
+#[test]
+fn without_a_fault_both_survive() {
+    let [job, storage] = check(&[], 1000, 60_000);
+    assert_eq!((job.outcome, job.retries), (WorkloadOutcome::Survived, 0));
+    assert_eq!(
+        (storage.outcome, storage.errors),
+        (WorkloadOutcome::Survived, 0)
+    );
+    assert!(job.done > 1000 && storage.done >= 59, "{job:?} {storage:?}");
+}
+
+#[test]
+fn a_cut_is_heard_at_its_own_instant_however_long_the_stride() {
+    let cut = [(10_300, PortAction::Cut.on(slot("vm1", 1)))];
+    let [job, storage] = check(&cut, 60_000, 60_000);
+    // Eight tries of 4.294967296 s from the write that was posted at the instant of the cut.
+    assert_eq!(
+        job.failed_at,
+        Some(SimTime::from_ns(10_300_000_000 + 8 * 4_294_967_296))
+    );
+    assert_eq!(
+        (job.outcome, job.cause),
+        (WorkloadOutcome::Failed, Some(Cause::RetryExceeded))
+    );
+    assert_eq!(
+        storage.outcome,
+        WorkloadOutcome::Survived,
+        "it uses other ports"
+    );
+}
+
+#[test]
+fn a_device_that_is_gone_ends_a_job_at_once() {
+    let function = FunctionRef {
+        node: "vm2".into(),
+        pci: slot("vm2", 1).pci,
+    };
+    let [job, _] = check(&[(10_300, DeviceAction::Remove.on(function))], 1000, 20_000);
+    assert_eq!(job.failed_at, Some(SimTime::from_ms(10_300)));
+    assert_eq!(job.cause, Some(Cause::DeviceGone));
+}
+
+#[test]
+fn a_port_that_is_dark_at_the_start_leaves_a_job_without_a_connection() {
+    let mut fabric = world();
+    fabric
+        .act(&PortAction::Cut.on(slot("vm1", 1)))
+        .expect("it is possible");
+    let running = RunningWorkloads::start(&plans(), &fabric).expect("they can be begun");
+    let job = running.stats("job").expect("it runs");
+    assert_eq!(
+        (job.cause, job.failed_at),
+        (Some(Cause::NoConnection), Some(SimTime::ZERO))
+    );
+}
+
+#[test]
+fn an_interface_whose_port_is_dark_at_the_start_is_fatal_from_then_on() {
+    let mut fabric = world();
+    fabric
+        .act(&PortAction::Cut.on(slot("vm1", 2)))
+        .expect("it is possible");
+    let running = RunningWorkloads::start(&plans(), &fabric).expect("they can be begun");
+    let fatal = |nic| {
+        let ni = running.ni("storage", &"vm1".into(), &slot("vm1", nic));
+        ni.expect("it is known").fatal
+    };
+    assert_eq!([2, 3].map(fatal), [Some(true), Some(false)]);
+}
+
+#[test]
+fn an_interface_is_seen_by_its_own_node_and_by_its_peer() {
+    let mut fabric = world();
+    let mut running = RunningWorkloads::start(&plans(), &fabric).expect("they can be begun");
+    fabric.advance(SimTime::from_secs(10));
+    fabric
+        .act(&PortAction::Cut.on(slot("vm1", 2)))
+        .expect("it is possible");
+    fabric.advance(SimTime::from_secs(20));
+    running.follow(&fabric);
+    let seen = |from: &str| {
+        running
+            .ni("storage", &from.into(), &slot("vm1", 2))
+            .expect("it is known")
+    };
+    let own = seen("vm1");
+    assert_eq!((own.up, own.fatal, own.health), (false, Some(true), 1000));
+    let peers = seen("vm2");
+    assert_eq!((peers.up, peers.fatal), (false, None));
+    assert!(peers.health < 1000, "{peers:?}");
+    assert_eq!(running.ni("job", &"vm1".into(), &slot("vm1", 2)), None);
+}
+
+/// `vm1` goes at 10 s, and this port is cut at 20 s; nobody has followed yet.
+fn cut_while_vm1_is_away(dark: &SlotRef) -> (Fabric, RunningWorkloads) {
+    let mut fabric = world();
+    let mut running = RunningWorkloads::start(&plans(), &fabric).expect("they can be begun");
+    fabric.advance(SimTime::from_secs(10));
+    running.node_goes(&"vm1".into(), &fabric);
+    fabric.advance(SimTime::from_secs(20));
+    fabric
+        .act(&PortAction::Cut.on(dark.clone()))
+        .expect("it is possible");
+    (fabric, running)
+}
+
+#[test]
+fn a_node_that_is_away_hears_nothing_and_finds_its_ports_as_they_are() {
+    let (vm1, dark) = (NodeName::from("vm1"), slot("vm1", 2));
+    let (mut fabric, mut running) = cut_while_vm1_is_away(&dark);
+    running.follow(&fabric);
+    let job = running.stats("job").expect("it runs");
+    assert_eq!(
+        (job.cause, job.failed_at),
+        (Some(Cause::RankLost), Some(SimTime::from_secs(10)))
+    );
+    fabric.advance(SimTime::from_secs(50));
+    running.node_returns(&vm1, &fabric);
+    fabric.advance(SimTime::from_secs(60));
+    running.follow(&fabric);
+    let ni = |slot| running.ni("storage", &vm1, slot).expect("it is known");
+    assert_eq!((ni(&dark).up, ni(&dark).fatal), (false, Some(true)));
+    assert_eq!(
+        (ni(&slot("vm1", 3)).up, ni(&slot("vm1", 3)).fatal),
+        (true, Some(false))
+    );
+    let storage = running.stats("storage").expect("it runs");
+    assert_eq!(storage.outcome, WorkloadOutcome::Degraded);
+    assert!(storage.done > 10, "writes are answered again: {storage:?}");
+}
+
+/// Of a node that returns only its own ports are found as they are; what happened to another's is heard.
+#[test]
+fn what_happens_elsewhere_while_a_node_returns_is_heard() {
+    let dark = slot("vm2", 2);
+    let (fabric, mut running) = cut_while_vm1_is_away(&dark);
+    running.node_returns(&"vm1".into(), &fabric);
+    let own = running.ni("storage", &"vm2".into(), &dark);
+    let own = own.expect("it is known");
+    assert_eq!((own.up, own.fatal), (false, Some(true)));
+}
+
+#[test]
+fn storage_has_an_lnet_and_a_job_has_none() {
+    let running = RunningWorkloads::start(&plans(), &world()).expect("they can be begun");
+    let has_lnet = ["storage", "job", "none"].map(|name| running.lnet(name).is_some());
+    assert_eq!(has_lnet, [true, false, false]);
+}
+
+/// Seven tries of 4.294967296 s, as its plan has it, from the write that was posted at the cut.
+#[test]
+fn a_job_tries_as_often_as_its_plan_says() {
+    let mut plans = plans();
+    if let Some(Plan::Job(job)) = plans.get_mut("job") {
+        job.retries = Retries::Seven;
+    }
+    let mut fabric = world();
+    let mut running = RunningWorkloads::start(&plans, &fabric).expect("they can be begun");
+    fabric.advance(SimTime::from_secs(10));
+    fabric
+        .act(&PortAction::Cut.on(slot("vm1", 1)))
+        .expect("it is possible");
+    fabric.advance(SimTime::from_secs(60));
+    running.follow(&fabric);
+    let failed_at = running.stats("job").expect("it runs").failed_at;
+    let tries = SimTime::from_ns(10_000_000_000 + 7 * 4_294_967_296);
+    assert_eq!(failed_at, Some(tries));
+}
+
+/// Whatever a node sends is dropped on its way out.
+fn rule(workload: &str, node: &str) -> WorkloadAction {
+    WorkloadAction::Rule {
+        workload: workload.to_owned(),
+        node: node.into(),
+        rule: Box::new(RuleSpec {
+            source: NidPattern::Any,
+            destination: NidPattern::Any,
+            kinds: [].into(),
+            portal: None,
+            via: None,
+            pace: Pace::Every,
+            deed: Deed::Simulate(vec![MsgStatus::LocalDropped]),
+        }),
+    }
+}
+
+#[test]
+fn a_rule_holds_until_it_is_ended() {
+    let mut fabric = world();
+    let mut running = RunningWorkloads::start(&plans(), &fabric).expect("they can be begun");
+    let mut fared = |running: &mut RunningWorkloads, second| {
+        fabric.advance(SimTime::from_secs(second));
+        running.follow(&fabric);
+        running.stats("storage").expect("it runs")
+    };
+    let before = fared(&mut running, 10);
+    assert_eq!((before.errors, before.retries), (0, 0));
+    running
+        .act(&rule("storage", "vm1"), &world_at(10))
+        .expect("it is possible");
+    let under = fared(&mut running, 20);
+    assert!(under.errors > 0 && under.retries > 0, "{under:?}");
+    assert_eq!(under.done, before.done, "nothing gets through");
+    let end = WorkloadAction::NoRules {
+        workload: "storage".to_owned(),
+        node: "vm1".into(),
+    };
+    running.act(&end, &world_at(20)).expect("it is possible");
+    assert!(fared(&mut running, 40).done > under.done + 10);
+}
+
+/// When storage of two clients failed, and of what, if their ports are cut at these seconds.
+fn two_clients_cut(cuts: [(&str, u64); 2]) -> (Option<SimTime>, Option<Cause>) {
+    let mut plans = plans();
+    if let Some(Plan::Storage(storage)) = plans.get_mut("storage") {
+        storage.nodes.push(storage_node("vm3"));
+        storage.clients.push("vm3".into());
+    }
+    let mut fabric = world_of(&["vm1", "vm2", "vm3"]);
+    let mut running = RunningWorkloads::start(&plans, &fabric).expect("they can be begun");
+    for (node, second) in cuts {
+        fabric.advance(SimTime::from_secs(second));
+        for nic in [2, 3] {
+            let cut = PortAction::Cut.on(slot(node, nic));
+            fabric.act(&cut).expect("it is possible");
+        }
+    }
+    fabric.advance(SimTime::from_secs(400));
+    running.follow(&fabric);
+    let fared = running.stats("storage").expect("it runs");
+    (fared.failed_at, fared.cause)
+}
+
+/// Both have a write that nobody answers for `obd_timeout`, 100 s.
+#[test]
+fn storage_failed_when_the_first_of_its_clients_did() {
+    for order in [["vm1", "vm3"], ["vm3", "vm1"]] {
+        let (failed_at, cause) = two_clients_cut([(order[0], 10), (order[1], 50)]);
+        let second = failed_at.expect("both failed").as_ms() / 1000;
+        assert!((109..=112).contains(&second), "{order:?} {second}");
+        assert_eq!(cause, Some(Cause::Unanswered), "{order:?}");
+    }
+}
+
+/// The same world without a fault, so much later.
+fn world_at(second: u64) -> Fabric {
+    let mut fabric = world();
+    fabric.advance(SimTime::from_secs(second));
+    fabric
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_and_changes_nothing() {
+    let fabric = world();
+    let mut running = RunningWorkloads::start(&plans(), &fabric).expect("they can be begun");
+    let hint = |workload: &str, node: &str, to: &str| WorkloadAction::Agent {
+        workload: workload.to_owned(),
+        node: node.into(),
+        action: AgentAction::Hint {
+            to: to.into(),
+            share: SupBandwidth::NONE,
+        },
+    };
+    running.follow(&fabric);
+    let before = format!("{running:?}");
+    let mut refused =
+        |deed: WorkloadAction| running.act(&deed, &fabric).expect_err("it makes no sense");
+    assert!(
+        matches!(refused(rule("none", "vm1")), WorkloadError::NoWorkload(name) if name == "none")
+    );
+    assert!(matches!(
+        refused(rule("job", "vm1")),
+        WorkloadError::OtherKind(..)
+    ));
+    assert!(matches!(
+        refused(hint("storage", "vm1", "vm2")),
+        WorkloadError::OtherKind(..)
+    ));
+    assert!(matches!(
+        refused(rule("storage", "vm9")),
+        WorkloadError::NoSuchNode(..)
+    ));
+    assert!(matches!(
+        refused(hint("job", "vm9", "vm2")),
+        WorkloadError::NoSuchNode(..)
+    ));
+    assert!(matches!(
+        refused(hint("job", "vm1", "vm1")),
+        WorkloadError::NoHint(..)
+    ));
+    assert!(
+        format!("{running:?}") == before,
+        "a refused deed changed something"
+    );
+    running
+        .act(&hint("job", "vm1", "vm2"), &fabric)
+        .expect("the pair is connected");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    /// When it is looked at changes nothing: the same faults give the same fates, to the nanosecond.
+    #[test]
+    fn the_stride_changes_nothing(
+        faults in prop::collection::vec((0_u64..40_000, 0_usize..2, 0_usize..4, 100_u64..30_000), 0..6),
+        stride_ms in 50_u64..7_000,
+    ) {
+        let mut deeds = Vec::new();
+        for (at, node, nic, lasts) in faults {
+            let slot = slot(NODES[node], nic);
+            deeds.push((at, PortAction::Cut.on(slot.clone())));
+            deeds.push((at + lasts, PortAction::Mend.on(slot)));
+        }
+        deeds.sort_by_key(|(at, _)| *at);
+        // Both end at the same instant, which every stride reaches.
+        let end_ms = 80_000 / stride_ms * stride_ms;
+        prop_assert_eq!(check(&deeds, stride_ms, end_ms), check(&deeds, end_ms, end_ms));
+    }
+}

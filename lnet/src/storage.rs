@@ -1,0 +1,392 @@
+//! Storage traffic: a client that writes through LNet to a server, and what becomes of it.
+//!
+//! Once a second the client starts a write of 1 MiB: a request (PUT), the server fetches the data
+//! (GET), and answers (PUT). What LNet reports as failed, at either end, is tried again by the client,
+//! as is what stays unanswered; a client that has been silent for too long is evicted. Numbers are
+//! those of "lustre/include/obd_support.h".
+//!
+//! It leaves out locks, recovery after an eviction and what is written.
+
+use std::collections::BTreeMap;
+
+use platforms::NodeName;
+use simfs::SimTime;
+
+use super::{
+    error::LnetError,
+    happening::{Happening, UlpResult, What},
+    message::{MessageId, Request, Verb},
+    network::Lnet,
+    nid::Nid,
+    stats::MessageKind,
+};
+use workloads::WorkloadOutcome;
+
+/// Bytes of one write: 1 MiB.
+pub const WRITE_BYTES: u64 = 1_048_576;
+/// Bytes of a request, an answer or a ping of the file system.
+const RPC_BYTES: u64 = 4096;
+/// Portals: requests and pings to the server, its fetches, its answers. 0 is LNet's own.
+const REQUEST_PORTAL: u32 = 6;
+const BULK_PORTAL: u32 = 8;
+const ANSWER_PORTAL: u32 = 4;
+
+/// How patient both sides are. Nothing is shorter than a millisecond.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// A write starts this often.
+    pub write_interval: SimTime,
+    /// So many writes may be under way (`max_rpcs_in_flight`).
+    pub writes_max: usize,
+    /// `obd_timeout`: a write that is unanswered for so long has failed.
+    pub obd_timeout: SimTime,
+    /// An idle client pings this often, a quarter of `obd_timeout`; a client that hears nothing for
+    /// so long is stalled, and asks again.
+    pub ping_interval: SimTime,
+    /// A client that is silent for so long, six pings, is evicted.
+    pub eviction: SimTime,
+    /// The client waits so long before it tries again after LNet has reported a failure.
+    pub reconnect: SimTime,
+}
+
+impl Default for Patience {
+    /// One write a second, 8 at once; 100 s, 25 s and 150 s; 5 s, the least step of a reconnect.
+    fn default() -> Self {
+        Self {
+            write_interval: SimTime::from_secs(1),
+            writes_max: 8,
+            obd_timeout: SimTime::from_secs(100),
+            ping_interval: SimTime::from_secs(25),
+            eviction: SimTime::from_secs(150),
+            reconnect: SimTime::from_secs(5),
+        }
+    }
+}
+
+impl Patience {
+    /// Somebody with no patience at all would never let time pass.
+    fn at_least_a_ms(self) -> Self {
+        let ms = SimTime::from_ms(1);
+        Self {
+            write_interval: self.write_interval.max(ms),
+            writes_max: self.writes_max,
+            obd_timeout: self.obd_timeout.max(ms),
+            ping_interval: self.ping_interval.max(ms),
+            eviction: self.eviction.max(ms),
+            reconnect: self.reconnect.max(ms),
+        }
+    }
+}
+
+/// What has been seen so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StorageReport {
+    /// Writes that were started.
+    pub started: u64,
+    /// Writes that were answered.
+    pub answered: u64,
+    /// Errors that LNet reported to the client or about the server's side of a write.
+    pub errors: u64,
+    /// Tries of the client beyond the first.
+    pub retries: u64,
+    /// When a write or the client was first kept waiting for a ping interval.
+    pub stalled_at: Option<SimTime>,
+    /// When the server evicted the client.
+    pub evicted_at: Option<SimTime>,
+    /// When a write had been unanswered for `obd_timeout`. A write's tries go wherever LNet's
+    /// selection leads them, so this is said of every path.
+    pub unanswered_at: Option<SimTime>,
+}
+
+impl StorageReport {
+    /// How it fares.
+    #[must_use]
+    pub fn outcome(&self) -> WorkloadOutcome {
+        if self.failed_at().is_some() {
+            WorkloadOutcome::Failed
+        } else if self.errors > 0 || self.retries > 0 || self.stalled_at.is_some() {
+            WorkloadOutcome::Degraded
+        } else {
+            WorkloadOutcome::Survived
+        }
+    }
+
+    /// When it failed: the earlier of the two ways to fail.
+    #[must_use]
+    pub fn failed_at(&self) -> Option<SimTime> {
+        [self.evicted_at, self.unanswered_at]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+}
+
+/// What a request of either side belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Ask(u64),
+    Fetch(u64),
+    Answer(u64),
+    Ping,
+}
+
+/// A write under way.
+#[derive(Clone, Copy, Debug)]
+struct Write {
+    started: SimTime,
+    /// When the present try began.
+    tried: SimTime,
+    /// When to try again, once something was reported.
+    again: Option<SimTime>,
+}
+
+/// A client, a server, and the writes between them.
+#[derive(Clone, Debug)]
+pub struct Storage {
+    client: NodeName,
+    server: NodeName,
+    client_nid: Nid,
+    server_nid: Nid,
+    patience: Patience,
+    next_write: SimTime,
+    next_number: u64,
+    writes: BTreeMap<u64, Write>,
+    parts: BTreeMap<MessageId, Part>,
+    /// When the server last heard the client, and when the client last spoke.
+    heard: SimTime,
+    spoke: SimTime,
+    report: StorageReport,
+}
+
+impl Storage {
+    /// A client and a server that are mounted as of now; the first write starts at once. Each is
+    /// addressed by its primary NID.
+    ///
+    /// # Errors
+    /// [`LnetError::NoNode`].
+    pub fn new(
+        lnet: &Lnet,
+        client: &NodeName,
+        server: &NodeName,
+        patience: Patience,
+    ) -> Result<Self, LnetError> {
+        let primary = |name: &NodeName| {
+            let ni = lnet.node(name).and_then(|node| node.nis().first());
+            ni.map(|ni| ni.nid().clone())
+                .ok_or_else(|| LnetError::NoNode(name.clone()))
+        };
+        Ok(Self {
+            client_nid: primary(client)?,
+            server_nid: primary(server)?,
+            client: client.clone(),
+            server: server.clone(),
+            patience: patience.at_least_a_ms(),
+            next_write: lnet.now(),
+            next_number: 0,
+            writes: BTreeMap::new(),
+            parts: BTreeMap::new(),
+            heard: lnet.now(),
+            spoke: lnet.now(),
+            report: StorageReport::default(),
+        })
+    }
+
+    /// What has been seen so far.
+    #[must_use]
+    pub fn report(&self) -> &StorageReport {
+        &self.report
+    }
+
+    /// Lets time pass for the network and for the traffic on it.
+    pub fn advance(&mut self, lnet: &mut Lnet, to: SimTime) {
+        Self::advance_all(std::slice::from_mut(self), lnet, to);
+    }
+
+    /// The same for several clients and servers on one network.
+    pub fn advance_all(all: &mut [Self], lnet: &mut Lnet, to: SimTime) {
+        loop {
+            let now = lnet.now();
+            for storage in all.iter_mut() {
+                storage.act(lnet);
+            }
+            // What is due now comes first; it may make somebody act now, too.
+            let mut happened = lnet.advance(now);
+            if happened.is_empty() {
+                if now >= to {
+                    return;
+                }
+                let own = all.iter().map(|storage| storage.next_due(now)).min();
+                let next = lnet.next_due().min(own.unwrap_or(SimTime::MAX)).min(to);
+                happened = lnet.advance(next);
+            }
+            for happening in &happened {
+                for storage in all.iter_mut() {
+                    storage.hear(lnet, happening);
+                }
+            }
+        }
+    }
+
+    /// The next moment, later than now, at which the client or the server does something of itself.
+    fn next_due(&self, now: SimTime) -> SimTime {
+        let patience = &self.patience;
+        let mut moments = vec![
+            self.next_write,
+            self.spoke + patience.ping_interval,
+            self.heard + patience.eviction,
+        ];
+        for write in self.writes.values() {
+            moments.push(write.started + patience.obd_timeout);
+            moments.push(write.tried + patience.ping_interval);
+            moments.extend(write.again);
+        }
+        moments
+            .into_iter()
+            .filter(|&moment| moment > now)
+            .min()
+            .unwrap_or(SimTime::MAX)
+    }
+
+    fn act(&mut self, lnet: &mut Lnet) {
+        let now = lnet.now();
+        let patience = self.patience;
+        if now >= self.next_write {
+            self.next_write = now + patience.write_interval;
+            if self.writes.len() < patience.writes_max {
+                let number = self.next_number;
+                self.next_number += 1;
+                self.report.started += 1;
+                self.writes.insert(
+                    number,
+                    Write {
+                        started: now,
+                        tried: now,
+                        again: None,
+                    },
+                );
+                self.ask(lnet, number);
+            }
+        }
+        let numbers: Vec<u64> = self.writes.keys().copied().collect();
+        for number in numbers {
+            let Some(write) = self.writes.get_mut(&number) else {
+                continue;
+            };
+            if now >= write.started + patience.obd_timeout {
+                self.report
+                    .unanswered_at
+                    .get_or_insert(write.started + patience.obd_timeout);
+            }
+            let silent = now >= write.tried + patience.ping_interval;
+            if silent {
+                self.report.stalled_at.get_or_insert(now);
+            }
+            if silent || write.again.is_some_and(|again| now >= again) {
+                write.tried = now;
+                write.again = None;
+                self.report.retries += 1;
+                self.ask(lnet, number);
+            }
+        }
+        if now >= self.spoke + patience.ping_interval {
+            self.say(lnet, Verb::Put, Part::Ping);
+        }
+        if now >= self.heard + patience.eviction {
+            self.report
+                .evicted_at
+                .get_or_insert(self.heard + patience.eviction);
+        }
+    }
+
+    fn ask(&mut self, lnet: &mut Lnet, number: u64) {
+        self.say(lnet, Verb::Put, Part::Ask(number));
+    }
+
+    /// One side sends its part; a node whose LNet is not loaded says nothing.
+    fn say(&mut self, lnet: &mut Lnet, verb: Verb, part: Part) {
+        let by_client = matches!(part, Part::Ask(_) | Part::Ping);
+        let (length, portal) = match part {
+            Part::Ask(_) | Part::Ping => (RPC_BYTES, REQUEST_PORTAL),
+            Part::Fetch(_) => (WRITE_BYTES, BULK_PORTAL),
+            Part::Answer(_) => (RPC_BYTES, ANSWER_PORTAL),
+        };
+        let (node, destination) = if by_client {
+            self.spoke = lnet.now();
+            (&self.client, &self.server_nid)
+        } else {
+            (&self.server, &self.client_nid)
+        };
+        let request = Request {
+            node: node.clone(),
+            verb,
+            source: None,
+            destination: destination.clone(),
+            length,
+            portal,
+        };
+        match lnet.send(request) {
+            Ok(id) => {
+                self.parts.insert(id, part);
+            }
+            Err(_) => self.fail(lnet.now(), part),
+        }
+    }
+
+    fn hear(&mut self, lnet: &mut Lnet, happening: &Happening) {
+        match &happening.what {
+            What::Arrived { request, kind, .. } => {
+                let Some(part) = self.parts.get(request).copied() else {
+                    return;
+                };
+                if happening.node == self.server {
+                    self.heard = happening.at;
+                }
+                if *kind == MessageKind::Put {
+                    self.parts.remove(request);
+                }
+                match part {
+                    Part::Ask(number) => self.say(lnet, Verb::Get, Part::Fetch(number)),
+                    Part::Answer(number) => {
+                        self.report.answered += u64::from(self.writes.remove(&number).is_some());
+                    }
+                    Part::Fetch(_) | Part::Ping => {}
+                }
+            }
+            What::Told {
+                request,
+                result,
+                last: true,
+                ..
+            } => {
+                let Some(part) = self.parts.get(request).copied() else {
+                    return;
+                };
+                match (part, result) {
+                    (Part::Fetch(number), UlpResult::Ok) => {
+                        self.parts.remove(request);
+                        self.heard = happening.at;
+                        self.say(lnet, Verb::Put, Part::Answer(number));
+                    }
+                    // It was sent; the part is needed until it arrives.
+                    (_, UlpResult::Ok) => {}
+                    (_, UlpResult::Failed(_) | UlpResult::TimedOut | UlpResult::Shutdown) => {
+                        self.parts.remove(request);
+                        self.fail(happening.at, part);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// An error is an error at either end; only the client's own makes it try again soon. The
+    /// server's it finds out by waiting.
+    fn fail(&mut self, at: SimTime, part: Part) {
+        self.report.errors += 1;
+        if let Part::Ask(number) = part
+            && let Some(write) = self.writes.get_mut(&number)
+        {
+            write.again.get_or_insert(at + self.patience.reconnect);
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! Words and bounds: how things are spelt, where a parameter stops, what a step of recovery is worth,
+//! when a route is up, and how patient the storage client is.
+
+use lnet::{
+    Deed, Lnet, LnetError, MessageKind, MsgStatus, NidPattern, Notice, Pace, Param, Patience,
+    PortEvent, Profile, Request, RuleSpec, Side, Storage, StorageReport, UlpResult, Verb, What,
+};
+use rstest::rstest;
+use simfs::SimTime;
+use workloads::WorkloadOutcome;
+
+use crate::stage;
+
+#[rstest]
+#[case("*")]
+#[case("*@tcp1")]
+#[case("a1@o2ib")]
+fn a_pattern_is_printed_as_it_is_written(#[case] text: &str) {
+    let pattern: NidPattern = text.parse().unwrap();
+    assert_eq!(pattern.to_string(), text);
+}
+
+#[rstest]
+#[case("@o2ib")]
+#[case("a *@o2ib")]
+#[case("a1")]
+#[case("*x")]
+fn what_is_no_nid_is_no_pattern(#[case] text: &str) {
+    let error = text.parse::<NidPattern>().unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with(&format!("`{text}` is not a NID"))
+    );
+}
+
+#[test]
+fn profiles_and_statuses_are_printed_as_they_are_read() {
+    for profile in Profile::ALL {
+        assert_eq!(profile.to_string().parse(), Ok(profile));
+    }
+    for status in MsgStatus::ALL {
+        assert_eq!(status.to_string().parse(), Ok(status));
+    }
+}
+
+/// A retry needs a second of the transaction timeout; without health there is none.
+#[rstest]
+#[case(100, 150, true)]
+#[case(100, 151, false)]
+#[case(0, 0, true)]
+#[case(0, 1, false)]
+fn as_many_retries_are_taken_as_there_are_seconds(
+    #[case] sensitivity: i64,
+    #[case] retries: i64,
+    #[case] taken: bool,
+) {
+    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let a = stage::name("A");
+    lnet.set(&a, Param::HealthSensitivity, sensitivity).unwrap();
+    let set = lnet.set(&a, Param::RetryCount, retries);
+    assert_eq!(set.is_ok(), taken, "{set:?}");
+}
+
+#[test]
+fn a_healthy_interface_is_not_queued() {
+    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    let a = stage::name("A");
+    for (side, nid) in [(Side::Local, "a1"), (Side::Peer, "b1")] {
+        let nid = stage::nid(nid, "o2ib");
+        lnet.set_health(&a, side, &nid, 1000).unwrap();
+    }
+    let node = lnet.node(&a).unwrap();
+    assert_eq!((node.local_queue().len(), node.peer_queue().len()), (0, 0));
+}
+
+/// By the design a ping that is answered is worth 1, whoever is pinged; by the releases a peer's is
+/// worth the sensitivity.
+#[rstest]
+#[case(Profile::Hld, 10_500, 510)]
+#[case(Profile::V2_17, 1_500, 600)]
+#[case(Profile::V2_15, 1_500, 600)]
+fn an_answered_ping_of_a_peer_is_worth_one_step(
+    #[case] profile: Profile,
+    #[case] at_ms: u64,
+    #[case] expected: u16,
+) {
+    let mut lnet = stage::lnet(stage::specs("mr", profile));
+    let (a, b1) = (stage::name("A"), stage::nid("b1", "o2ib"));
+    lnet.set_health(&a, Side::Peer, &b1, 500).unwrap();
+    lnet.advance(SimTime::from_ms(at_ms));
+    let ni = lnet.node(&a).unwrap().peer_ni(&b1).unwrap();
+    assert_eq!((ni.health.value(), ni.recovery.ping_count), (expected, 0));
+}
+
+/// The answer to a ping that was under way when health was turned off is worth nothing.
+#[rstest]
+#[case(Side::Local, "a1")]
+#[case(Side::Peer, "b1")]
+fn health_that_is_off_does_not_rise(#[case] side: Side, #[case] nid: &str) {
+    let mut lnet = stage::lnet(stage::specs("mr", Profile::Hld));
+    let (a, nid) = (stage::name("A"), stage::nid(nid, "o2ib"));
+    lnet.set_health(&a, side, &nid, 900).unwrap();
+    lnet.advance(SimTime::from_secs(1));
+    lnet.set(&a, Param::HealthSensitivity, 0).unwrap();
+    lnet.advance(SimTime::from_secs(5));
+    let node = lnet.node(&a).unwrap();
+    let health = match side {
+        Side::Local => node.ni(&nid).unwrap().health,
+        Side::Peer => node.peer_ni(&nid).unwrap().health,
+    };
+    assert_eq!(health.value(), 900);
+}
+
+/// Whether the router's far side must be up is asked where the parameter says so, of a single hop.
+#[rstest]
+#[case(1, 1, false)]
+#[case(0, 1, true)]
+#[case(1, 2, true)]
+fn a_router_whose_far_side_is_down_is_no_way(
+    #[case] avoid: i64,
+    #[case] hops: u32,
+    #[case] up: bool,
+) {
+    let mut specs = stage::specs("routed", Profile::V2_17);
+    specs[0].routes[0].hops = hops;
+    let mut lnet = stage::lnet(specs);
+    let a = stage::name("A");
+    lnet.set(&a, Param::AvoidAsymRouterFailure, avoid).unwrap();
+    let (port, event) = (stage::port("R", "r2"), PortEvent::Error);
+    lnet.tell(Notice::Port { port, event }).unwrap();
+    lnet.advance(SimTime::from_secs(2));
+    let node = lnet.node(&a).unwrap();
+    assert_eq!(node.is_route_up(&node.routes()[0]), up);
+}
+
+/// Who discovers nobody reads nothing of what peers say of themselves.
+#[test]
+fn without_discovery_a_far_side_that_is_down_is_not_heard_of() {
+    let mut lnet = stage::lnet(stage::specs("routed", Profile::V2_17));
+    let a = stage::name("A");
+    lnet.set(&a, Param::Discovery, 0).unwrap();
+    let (port, event) = (stage::port("R", "r2"), PortEvent::Error);
+    lnet.tell(Notice::Port { port, event }).unwrap();
+    lnet.advance(SimTime::from_secs(130));
+    let node = lnet.node(&a).unwrap();
+    assert!(node.is_route_up(&node.routes()[0]));
+}
+
+/// What a router pushes can be lost; the next ping of it brings the same.
+#[test]
+fn a_ping_tells_of_a_far_side_whose_push_was_lost() {
+    let mut lnet = stage::lnet(stage::specs("routed", Profile::V2_17));
+    let a = stage::name("A");
+    let pushes = RuleSpec {
+        kinds: [MessageKind::Put].into(),
+        ..stage::rule(Pace::Every, Deed::Drop)
+    };
+    lnet.add_rule(&a, pushes).unwrap();
+    let (port, event) = (stage::port("R", "r2"), PortEvent::Error);
+    lnet.tell(Notice::Port { port, event }).unwrap();
+    let is_up = |lnet: &Lnet| {
+        let node = lnet.node(&a).unwrap();
+        node.is_route_up(&node.routes()[0])
+    };
+    lnet.advance(SimTime::from_secs(50));
+    assert!(is_up(&lnet), "the push was lost");
+    lnet.advance(SimTime::from_secs(130));
+    assert!(!is_up(&lnet), "a router is pinged every 60 s");
+}
+
+/// A random number of 1 to 10 takes the listed status next to it: the last is met as well.
+#[test]
+fn each_of_the_statuses_of_a_rule_is_met() {
+    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let a = stage::name("A");
+    let both = vec![MsgStatus::RemoteTimeout, MsgStatus::NetworkTimeout];
+    lnet.add_rule(&a, stage::rule(Pace::Every, Deed::Simulate(both)))
+        .unwrap();
+    for _ in 0..200 {
+        let request = Request {
+            node: a.clone(),
+            verb: Verb::Put,
+            source: None,
+            destination: stage::nid("b1", "o2ib"),
+            length: 1,
+            portal: 12,
+        };
+        lnet.send(request).unwrap();
+    }
+    let happened = lnet.advance(SimTime::from_ms(100));
+    let of = |status| {
+        let told = happened.iter().filter(|happening| {
+            let result = UlpResult::Failed(status);
+            matches!(happening.what, What::Told { result: found, .. } if found == result)
+        });
+        told.count()
+    };
+    let (near, last) = (of(MsgStatus::RemoteTimeout), of(MsgStatus::NetworkTimeout));
+    assert_eq!(near + last, 200);
+    // Nine numbers of ten lead to the one, one to the other.
+    assert!((5..60).contains(&last), "{near} and {last}");
+}
+
+#[test]
+fn any_one_trouble_degrades_storage() {
+    let report = |errors, retries, stalled_at| StorageReport {
+        errors,
+        retries,
+        stalled_at,
+        ..StorageReport::default()
+    };
+    let at = Some(SimTime::from_secs(1));
+    assert_eq!(report(0, 0, None).outcome(), WorkloadOutcome::Survived);
+    assert_eq!(report(1, 0, None).outcome(), WorkloadOutcome::Degraded);
+    assert_eq!(report(0, 1, None).outcome(), WorkloadOutcome::Degraded);
+    assert_eq!(report(0, 0, at).outcome(), WorkloadOutcome::Degraded);
+}
+
+fn storage(patience: Patience) -> (Lnet, Storage) {
+    let lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let (a, b) = (stage::name("A"), stage::name("B"));
+    let storage = Storage::new(&lnet, &a, &b, patience).unwrap();
+    (lnet, storage)
+}
+
+fn unload(lnet: &mut Lnet, node: &str) {
+    let (node, loaded) = (stage::name(node), false);
+    lnet.tell(Notice::Node { node, loaded }).unwrap();
+}
+
+#[test]
+fn a_client_writes_as_often_as_it_is_told() {
+    let (mut lnet, mut storage) = storage(Patience {
+        write_interval: SimTime::from_secs(3),
+        ..Patience::default()
+    });
+    storage.advance(&mut lnet, SimTime::from_ms(9_500));
+    let report = storage.report();
+    assert!((3..=4).contains(&report.started), "{report:?}");
+    assert_eq!(report.answered, report.started);
+}
+
+#[test]
+fn a_client_without_patience_still_lets_time_pass() {
+    let (mut lnet, mut storage) = storage(Patience {
+        write_interval: SimTime::ZERO,
+        ..Patience::default()
+    });
+    storage.advance(&mut lnet, SimTime::from_ms(100));
+    assert!((90..=110).contains(&storage.report().started));
+}
+
+/// One write at a time; the server refuses from 10.5 s on, and the client reconnects every 5 s.
+#[test]
+fn a_refused_write_is_tried_again_at_each_reconnect_and_no_more_are_started() {
+    let (mut lnet, mut storage) = storage(Patience {
+        writes_max: 1,
+        ..Patience::default()
+    });
+    storage.advance(&mut lnet, SimTime::from_ms(10_500));
+    let before = *storage.report();
+    assert_eq!(before.answered, before.started);
+    unload(&mut lnet, "B");
+    storage.advance(&mut lnet, SimTime::from_ms(60_500));
+    let report = storage.report();
+    assert_eq!(report.started, before.started + 1);
+    // Refused at 11 s, and at 16, 21 … 56 s.
+    assert_eq!(
+        (report.retries, report.errors >= 10),
+        (9, true),
+        "{report:?}"
+    );
+}
+
+#[test]
+fn a_node_without_lnet_can_be_asked_nothing() {
+    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let a = stage::name("A");
+    assert!(lnet.node(&a).unwrap().is_loaded());
+    unload(&mut lnet, "A");
+    assert!(!lnet.node(&a).unwrap().is_loaded());
+    assert_eq!(lnet.clear_rules(&a), Err(LnetError::NotLoaded(a)));
+}

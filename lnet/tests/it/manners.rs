@@ -1,0 +1,583 @@
+//! What a node does of its own accord or on request: recovery pings, lines on the console, what it
+//! tells its peers, ways back through routers, and what it writes into its accounts.
+
+use lnet::{
+    Deed, Errand, Happening, Lnet, MessageKind, NidPattern, NodeSpec, Notice, Pace, Param,
+    PortEvent, Profile, Request, RouteSpec, RuleSpec, Side, Trouble, Verb, What, Wire,
+};
+use rstest::rstest;
+use simfs::SimTime;
+
+use crate::stage;
+
+fn send(lnet: &mut Lnet, verb: Verb, to: (&str, &str)) {
+    let request = Request {
+        node: stage::name("A"),
+        verb,
+        source: None,
+        destination: stage::nid(to.0, to.1),
+        length: 4096,
+        portal: 12,
+    };
+    lnet.send(request).unwrap();
+}
+
+fn error(lnet: &mut Lnet, node: &str, nid: &str) {
+    let (port, event) = (stage::port(node, nid), PortEvent::Error);
+    lnet.tell(Notice::Port { port, event }).unwrap();
+}
+
+/// A counter of a node, by its name in `lnetctl stats show`.
+fn count(lnet: &Lnet, node: &str, name: &str) -> u64 {
+    let rows = lnet.node(&stage::name(node)).unwrap().statistics().rows();
+    rows.into_iter().find(|row| row.0 == name).unwrap().1
+}
+
+/// Health of a peer's interface as a node sees it.
+fn seen(lnet: &Lnet, node: &str, nid: (&str, &str)) -> u16 {
+    let node = lnet.node(&stage::name(node)).unwrap();
+    let ni = node.peer_ni(&stage::nid(nid.0, nid.1)).unwrap();
+    ni.health.value()
+}
+
+fn lines(happened: &[Happening]) -> Vec<(u64, &str)> {
+    let lines = happened
+        .iter()
+        .filter_map(|happening| match &happening.what {
+            What::Console(line) => Some((happening.at.as_ms() / 1000, line.as_str())),
+            _ => None,
+        });
+    lines.collect()
+}
+
+#[rstest]
+fn turning_health_off_ends_all_recovery_and_nothing_else_does(#[values("sr", "mr")] world: &str) {
+    let mut lnet = stage::lnet(stage::specs(world, Profile::V2_17));
+    let a = stage::name("A");
+    lnet.set_health(&a, Side::Local, &stage::nid("a1", "o2ib"), 500)
+        .unwrap();
+    lnet.set_health(&a, Side::Peer, &stage::nid("b1", "o2ib"), 500)
+        .unwrap();
+    let queued = |lnet: &Lnet| {
+        let node = lnet.node(&a).unwrap();
+        let own = node.ni(&stage::nid("a1", "o2ib")).unwrap().recovery.queued;
+        let peers = node.peer_ni(&stage::nid("b1", "o2ib")).unwrap();
+        let queues = [node.local_queue().len(), node.peer_queue().len()];
+        (queues, own, peers.recovery.queued)
+    };
+    lnet.set(&a, Param::RetryCount, 1).unwrap();
+    assert_eq!(queued(&lnet), ([1, 1], true, true));
+    lnet.set(&a, Param::HealthSensitivity, 0).unwrap();
+    assert_eq!(queued(&lnet), ([0, 0], false, false));
+}
+
+#[test]
+fn a_recovery_ping_goes_where_it_is_sent_and_never_twice() {
+    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    let a = stage::name("A");
+    lnet.add_rule(&a, stage::simulate(Pace::Every, "remote_dropped"))
+        .unwrap();
+    let b1 = stage::nid("b1", "o2ib");
+    lnet.set_health(&a, Side::Peer, &b1, 900).unwrap();
+    let happened = lnet.advance(SimTime::from_ms(7_500));
+    let pings = happened
+        .iter()
+        .filter_map(|happening| match &happening.what {
+            What::Sent {
+                errand: Errand::RecoverPeer,
+                to,
+                attempt,
+                ..
+            } => Some((happening.at.as_ms(), to.clone(), *attempt)),
+            _ => None,
+        });
+    let expected = [1_000, 3_000, 7_000].map(|at_ms| (at_ms, b1.clone(), 1));
+    assert_eq!(pings.collect::<Vec<_>>(), expected);
+    assert_eq!(seen(&lnet, "A", ("b1", "o2ib")), 600);
+}
+
+#[test]
+fn every_change_of_a_peers_health_is_written_down_and_nothing_else() {
+    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    let a = stage::name("A");
+    let b1 = stage::nid("b1", "o2ib");
+    for value in [900, 900, 1000, 1000] {
+        lnet.set_health(&a, Side::Peer, &b1, value).unwrap();
+    }
+    let happened = lnet.advance(SimTime::from_ms(1));
+    let values = happened
+        .iter()
+        .filter_map(|happening| match &happening.what {
+            What::Health {
+                ni,
+                side: Side::Peer,
+                before,
+                after,
+                ..
+            } => Some((ni.clone(), before.value(), after.value())),
+            _ => None,
+        });
+    let expected = [(b1.clone(), 1000, 900), (b1, 900, 1000)];
+    assert_eq!(values.collect::<Vec<_>>(), expected);
+}
+
+/// The deadline of a message over `o2ib` is 151 s; it is past a nanosecond later.
+#[rstest]
+#[case(150_999, 0)]
+#[case(151_000, 1)]
+fn a_message_may_come_at_its_deadline_and_not_after(#[case] delay_ms: u64, #[case] drops: u64) {
+    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    lnet.tell(Notice::Wire {
+        from: stage::port("A", "a1"),
+        to: stage::port("B", "b1"),
+        wire: Wire::Delays(SimTime::from_ms(delay_ms)),
+    })
+    .unwrap();
+    // One millisecond of every way is the wire's own.
+    send(&mut lnet, Verb::Put, ("b1", "o2ib"));
+    lnet.advance(SimTime::from_secs(160));
+    assert_eq!(count(&lnet, "B", "drop_count"), drops);
+    assert_eq!(count(&lnet, "B", "recv_count"), 1 - drops);
+    assert_eq!(count(&lnet, "B", "recv_length"), 4096 * (1 - drops));
+}
+
+#[test]
+fn a_line_about_recovery_comes_once_a_minute_and_names_ten_at_most() {
+    let names: Vec<String> = (1..=12).map(|number| format!("a{number}")).collect();
+    let nis: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "o2ib")).collect();
+    let mut lnet = stage::lnet(vec![stage::node("A", Profile::V2_17, &nis)]);
+    let a = stage::name("A");
+    lnet.add_rule(&a, stage::simulate(Pace::Every, "local_error"))
+        .unwrap();
+    for (address, net) in &nis {
+        lnet.set_health(&a, Side::Local, &stage::nid(address, net), 0)
+            .unwrap();
+    }
+    let happened = lnet.advance(SimTime::from_secs(150));
+    let named: Vec<String> = names[..10]
+        .iter()
+        .map(|name| format!("{name}@o2ib"))
+        .collect();
+    let line = format!(
+        "12 local NIs in recovery (showing 10): {}",
+        named.join(", ")
+    );
+    let expected = [1, 61, 121].map(|at_s| (at_s, line.as_str()));
+    assert_eq!(lines(&happened), expected);
+}
+
+/// Only who discovers, and by the releases only, tells its peers that an interface went down.
+#[rstest]
+#[case(Profile::V2_17, true, 900)]
+#[case(Profile::V2_15, true, 900)]
+#[case(Profile::V2_17, false, 1000)]
+#[case(Profile::Hld, true, 1000)]
+fn an_interface_that_goes_down_is_told_to_multi_rail_peers(
+    #[case] profile: Profile,
+    #[case] discovers: bool,
+    #[case] health: u16,
+) {
+    let mut specs = stage::specs("mr", profile);
+    specs[0].discovery = discovers;
+    let mut lnet = stage::lnet(specs);
+    error(&mut lnet, "A", "a1");
+    let happened = lnet.advance(SimTime::from_ms(1_500));
+    let pushes = happened.iter().filter(|happening| {
+        let push = matches!(
+            happening.what,
+            What::Sent {
+                errand: Errand::Push,
+                ..
+            }
+        );
+        push && happening.node.as_str() == "A"
+    });
+    assert_eq!(pushes.count(), usize::from(health < 1000));
+    assert_eq!(seen(&lnet, "B", ("a1", "o2ib")), health);
+    // It is told once.
+    let again = lnet.advance(SimTime::from_ms(5_500));
+    let push = again.iter().any(|happening| {
+        let what = &happening.what;
+        matches!(
+            what,
+            What::Sent {
+                errand: Errand::Push,
+                ..
+            }
+        )
+    });
+    assert!(!push);
+}
+
+#[test]
+fn a_rule_that_simulates_concerns_what_is_sent_and_no_arrival() {
+    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let b = stage::name("B");
+    lnet.add_rule(&b, stage::simulate(Pace::Every, "local_error"))
+        .unwrap();
+    send(&mut lnet, Verb::Put, ("b1", "o2ib"));
+    lnet.advance(SimTime::from_ms(10));
+    assert_eq!(count(&lnet, "B", "recv_count"), 1);
+    assert_eq!(lnet.node(&b).unwrap().rules()[0].matched, 0);
+}
+
+#[test]
+fn two_rules_draw_their_places_apart() {
+    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    let b = stage::name("B");
+    for source in ["a1", "a2"] {
+        let mut spec = stage::rule(Pace::OneIn(9), Deed::Drop);
+        spec.source = NidPattern::One(stage::nid(source, "o2ib"));
+        lnet.add_rule(&b, spec).unwrap();
+    }
+    let mut hits = [Vec::new(), Vec::new()];
+    for number in 0..90_u32 {
+        for (rail, source) in ["a1", "a2"].into_iter().enumerate() {
+            let before = lnet.node(&b).unwrap().rules()[rail].hits;
+            let request = Request {
+                node: stage::name("A"),
+                verb: Verb::Put,
+                source: Some(stage::nid(source, "o2ib")),
+                destination: stage::nid("b1", "o2ib"),
+                length: 1,
+                portal: 12,
+            };
+            lnet.send(request).unwrap();
+            lnet.advance(lnet.now() + SimTime::from_ms(2));
+            if lnet.node(&b).unwrap().rules()[rail].hits > before {
+                hits[rail].push(number);
+            }
+        }
+    }
+    assert_eq!([hits[0].len(), hits[1].len()], [10, 10]);
+    assert_ne!(hits[0], hits[1]);
+}
+
+/// A GET and the REPLY that it becomes are judged together: one step for each interface.
+#[test]
+fn a_get_that_is_answered_is_worth_one_step() {
+    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let b = stage::name("B");
+    lnet.set_health(&b, Side::Local, &stage::nid("b1", "o2ib"), 500)
+        .unwrap();
+    lnet.set_health(&b, Side::Peer, &stage::nid("a1", "o2ib"), 500)
+        .unwrap();
+    send(&mut lnet, Verb::Get, ("b1", "o2ib"));
+    lnet.advance(SimTime::from_ms(10));
+    let own = lnet.node(&b).unwrap().nis()[0].health.value();
+    assert_eq!((own, seen(&lnet, "B", ("a1", "o2ib"))), (600, 600));
+}
+
+#[test]
+fn without_sensitivity_a_router_regains_nothing() {
+    let mut lnet = stage::lnet(stage::specs("routed", Profile::V2_17));
+    let a = stage::name("A");
+    let r1 = stage::nid("r1", "o2ib");
+    lnet.set(&a, Param::HealthSensitivity, 0).unwrap();
+    lnet.set_health(&a, Side::Peer, &r1, 300).unwrap();
+    send(&mut lnet, Verb::PutAck, ("b1", "tcp"));
+    lnet.advance(SimTime::from_ms(10));
+    assert_eq!(count(&lnet, "A", "recv_count"), 1);
+    assert_eq!(seen(&lnet, "A", ("r1", "o2ib")), 300);
+}
+
+/// B drops what comes by a way that does not lead back; `nets` are B's interfaces, `routes` its ways.
+fn arrives(world: impl FnOnce() -> Vec<NodeSpec>, to: (&str, &str)) -> (u64, u64) {
+    let mut lnet = stage::lnet(world());
+    lnet.set(&stage::name("B"), Param::DropAsymRoute, 1)
+        .unwrap();
+    send(&mut lnet, Verb::Put, to);
+    lnet.advance(SimTime::from_ms(10));
+    let of = |name| count(&lnet, "B", name);
+    (of("recv_count"), of("drop_count"))
+}
+
+#[test]
+fn a_neighbour_always_has_a_way_back() {
+    let world = || stage::specs("sr", Profile::V2_17);
+    assert_eq!(arrives(world, ("b1", "o2ib")), (1, 0));
+}
+
+#[test]
+fn what_comes_through_the_router_of_the_way_back_is_taken() {
+    let world = || stage::specs("routed", Profile::V2_17);
+    assert_eq!(arrives(world, ("b1", "tcp")), (1, 0));
+}
+
+#[test]
+fn a_route_through_that_router_to_another_net_is_no_way_back() {
+    let world = || {
+        let mut specs = stage::specs("routed", Profile::V2_17);
+        specs[2].routes = vec![RouteSpec {
+            net: "o2ib9".parse().unwrap(),
+            gateway: stage::nid("r2", "tcp"),
+            priority: 0,
+            hops: 1,
+        }];
+        specs
+    };
+    assert_eq!(arrives(world, ("b1", "tcp")), (0, 1));
+}
+
+#[test]
+fn a_node_on_the_senders_net_needs_no_route_back() {
+    let world = || {
+        let mut specs = stage::specs("routed", Profile::V2_17);
+        specs[2] = stage::node("B", Profile::V2_17, &[("b1", "tcp"), ("b2", "o2ib")]);
+        // Without discovery each of its interfaces is a peer of its own.
+        specs[0].discovery = false;
+        specs
+    };
+    assert_eq!(arrives(world, ("b1", "tcp")), (1, 0));
+}
+
+/// A router that knows that the next hop is gone drops with all its bytes ("lustre/tests/sanity-lnet.sh",
+/// 227).
+#[test]
+fn a_router_counts_what_it_drops_and_what_it_passes_on() {
+    let mut lnet = stage::lnet(stage::specs("routed", Profile::V2_17));
+    for verb in [Verb::Put, Verb::PutAck] {
+        send(&mut lnet, verb, ("b1", "tcp"));
+        lnet.advance(lnet.now() + SimTime::from_ms(10));
+    }
+    let of = |lnet: &Lnet, name| count(lnet, "R", name);
+    // Two PUTs and an ACK, which brings no bytes.
+    assert_eq!(of(&lnet, "route_count"), 3);
+    assert_eq!(of(&lnet, "route_length"), 8192);
+    assert_eq!(of(&lnet, "rst_alloc"), 0);
+    assert_eq!(of(&lnet, "msgs_alloc"), 0);
+    lnet.tell(Notice::Wire {
+        from: stage::port("R", "r2"),
+        to: stage::port("B", "b1"),
+        wire: Wire::Fails(Trouble::ConnectRefused),
+    })
+    .unwrap();
+    // The first shows that nobody is there; the others are not even tried.
+    for _ in 0..3 {
+        send(&mut lnet, Verb::Put, ("b1", "tcp"));
+        lnet.advance(lnet.now() + SimTime::from_ms(10));
+    }
+    assert_eq!(of(&lnet, "route_count"), 3);
+    assert_eq!(of(&lnet, "drop_count"), 2);
+    assert_eq!(of(&lnet, "drop_length"), 8192);
+    assert_eq!(of(&lnet, "errors"), 3);
+}
+
+/// A peer with one interface is spared by the releases, but not by a router ("lnet/lnet/lib-msg.c",
+/// `lnet_health_check`).
+#[rstest]
+#[case("sr", "A", ("b1", "o2ib"), 1000)]
+#[case("routed", "R", ("b1", "tcp"), 900)]
+fn only_a_router_blames_a_peer_of_one_interface(
+    #[case] world: &str,
+    #[case] from: &str,
+    #[case] to: (&str, &str),
+    #[case] health: u16,
+) {
+    let mut lnet = stage::lnet(stage::specs(world, Profile::V2_17));
+    let node = stage::name(from);
+    lnet.add_rule(&node, stage::simulate(Pace::Every, "remote_error"))
+        .unwrap();
+    let request = Request {
+        node,
+        verb: Verb::Put,
+        source: None,
+        destination: stage::nid(to.0, to.1),
+        length: 1,
+        portal: 12,
+    };
+    lnet.send(request).unwrap();
+    lnet.advance(SimTime::from_ms(10));
+    assert_eq!(seen(&lnet, from, to), health);
+}
+
+#[test]
+fn a_node_that_is_loaded_already_stays_so() {
+    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let (node, loaded) = (stage::name("A"), true);
+    lnet.tell(Notice::Node { node, loaded }).unwrap();
+    let are_loaded: Vec<bool> = lnet.nodes().map(|node| node.is_loaded()).collect();
+    assert_eq!(are_loaded, [true, true]);
+}
+
+/// The ping at 60 s was sent; that nobody answers is known when its time is over.
+#[test]
+fn a_router_that_was_pinged_is_alive_until_its_answer_is_overdue() {
+    let mut lnet = stage::lnet(stage::specs("routed", Profile::V2_17));
+    let a = stage::name("A");
+    let replies = RuleSpec {
+        kinds: [MessageKind::Reply].into(),
+        ..stage::rule(Pace::Every, Deed::Drop)
+    };
+    lnet.add_rule(&a, replies).unwrap();
+    let is_up = |lnet: &Lnet| {
+        let node = lnet.node(&a).unwrap();
+        node.is_route_up(&node.routes()[0])
+    };
+    lnet.advance(SimTime::from_secs(62));
+    assert!(is_up(&lnet), "the answer may come yet");
+    lnet.advance(SimTime::from_secs(400));
+    assert!(!is_up(&lnet), "it never came");
+}
+
+/// The interfaces by which a node sent what the layer above asked for.
+fn sent_by(happened: &[Happening]) -> Vec<String> {
+    let sent = happened
+        .iter()
+        .filter_map(|happening| match &happening.what {
+            What::Sent {
+                errand: Errand::Ulp,
+                by,
+                ..
+            } => Some(by.to_string()),
+            _ => None,
+        });
+    sent.collect()
+}
+
+/// A peer that is not multi-rail sees one interface of ours: the first that the layer above used. What
+/// LNet asks it on its own account decides nothing.
+#[test]
+fn a_peer_sees_the_interface_that_the_layer_above_used_first() {
+    let mut specs = stage::specs("routed-mr", Profile::V2_17);
+    specs[0].discovery = false;
+    specs[1].discovery = false;
+    let mut lnet = stage::lnet(specs);
+    let pinged = lnet.advance(SimTime::from_secs(61));
+    let by_ping = pinged.iter().find_map(|happening| match &happening.what {
+        What::Sent {
+            errand: Errand::RouterPing,
+            by,
+            ..
+        } => Some(by.to_string()),
+        _ => None,
+    });
+    let by_ping = by_ping.expect("a router is pinged every 60 s");
+    for _ in 0..3 {
+        send(&mut lnet, Verb::Put, ("r1", "o2ib"));
+    }
+    let by = sent_by(&lnet.advance(SimTime::from_secs(62)));
+    let other = if by_ping == "a1@o2ib" {
+        "a2@o2ib"
+    } else {
+        "a1@o2ib"
+    };
+    assert_eq!(by, [other; 3], "the other one was used less by then");
+}
+
+/// "LNet Health": a message is not sent again to the one interface of a peer that has no health left.
+#[rstest]
+#[case::it_has_some_left(1000, 100, 3)]
+#[case::it_lost_all(1000, 1000, 1)]
+#[case::it_had_none(0, 100, 1)]
+fn by_the_design_nothing_is_sent_again_to_a_peer_without_health(
+    #[case] health: u16,
+    #[case] sensitivity: i64,
+    #[case] tries: usize,
+) {
+    let mut specs = stage::specs("sr", Profile::Hld);
+    specs.iter_mut().for_each(|spec| spec.discovery = false);
+    let mut lnet = stage::lnet(specs);
+    let (a, b1) = (stage::name("A"), stage::nid("b1", "o2ib"));
+    lnet.set(&a, Param::HealthSensitivity, sensitivity).unwrap();
+    lnet.set_health(&a, Side::Peer, &b1, health).unwrap();
+    lnet.add_rule(&a, stage::simulate(Pace::Every, "remote_dropped"))
+        .unwrap();
+    send(&mut lnet, Verb::Put, ("b1", "o2ib"));
+    assert_eq!(sent_by(&lnet.advance(SimTime::from_secs(1))).len(), tries);
+}
+
+/// How often an interface was pinged is forgotten too, of one that was well again in between.
+#[test]
+fn turning_health_off_forgets_how_often_a_peer_was_pinged() {
+    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let (a, b1) = (stage::name("A"), stage::nid("b1", "o2ib"));
+    let (from, to) = (stage::port("A", "a1"), stage::port("B", "b1"));
+    let wire = Wire::Fails(Trouble::ConnectRefused);
+    lnet.tell(Notice::Wire { from, to, wire }).unwrap();
+    let pings = |lnet: &Lnet| {
+        let ni = lnet.node(&a).unwrap().peer_ni(&b1).unwrap();
+        (ni.recovery.ping_count > 0, ni.recovery.queued)
+    };
+    lnet.set_health(&a, Side::Peer, &b1, 500).unwrap();
+    lnet.advance(SimTime::from_secs(4));
+    assert_eq!(pings(&lnet), (true, true));
+    lnet.set_health(&a, Side::Peer, &b1, 1000).unwrap();
+    lnet.advance(SimTime::from_secs(6));
+    assert_eq!(pings(&lnet), (true, false));
+    lnet.set(&a, Param::HealthSensitivity, 0).unwrap();
+    assert_eq!(pings(&lnet), (false, false));
+}
+
+#[test]
+fn a_sensitivity_that_is_not_zero_leaves_the_retries() {
+    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let a = stage::name("A");
+    lnet.set(&a, Param::RetryCount, 3).unwrap();
+    lnet.set(&a, Param::HealthSensitivity, 50).unwrap();
+    let params = lnet.node(&a).unwrap().params();
+    assert_eq!(params.get(Param::RetryCount), 3);
+}
+
+/// Where nothing else decides, what was used less is: the net by the peer's share of it, then by all
+/// peers', then the interfaces of both ends.
+#[test]
+fn what_is_equal_is_used_in_turn() {
+    let nis = |node: &str| {
+        let rails = [("1", "o2ib"), ("2", "o2ib"), ("3", "tcp")];
+        rails.map(|(rail, net)| (format!("{}{rail}", node.to_lowercase()), net))
+    };
+    let specs = ["A", "B", "C"].map(|name| {
+        let nis = nis(name);
+        let nis: Vec<_> = nis.iter().map(|(nid, net)| (nid.as_str(), *net)).collect();
+        stage::node(name, Profile::V2_17, &nis)
+    });
+    let mut lnet = stage::lnet(specs.to_vec());
+    let mut ways = Vec::new();
+    for to in ["b1", "c1", "b1", "b1", "b1"] {
+        send(&mut lnet, Verb::Put, (to, "o2ib"));
+        let next = SimTime::from_ms(ways.len() as u64 * 10 + 10);
+        let happened = lnet.advance(next);
+        ways.extend(
+            happened
+                .iter()
+                .filter_map(|happening| match &happening.what {
+                    What::Sent { by, to, .. } => Some(format!("{by} {to}")),
+                    _ => None,
+                }),
+        );
+    }
+    let expected = [
+        "a1@o2ib b1@o2ib",
+        "a3@tcp c3@tcp",
+        "a3@tcp b3@tcp",
+        "a2@o2ib b2@o2ib",
+        "a3@tcp b3@tcp",
+    ];
+    assert_eq!(ways, expected);
+}
+
+/// "LNet Health": what is sent again goes by other interfaces at both ends, if there are any.
+#[test]
+fn by_the_design_what_is_sent_again_goes_another_way() {
+    let mut lnet = stage::lnet(stage::specs("mr", Profile::Hld));
+    let a = stage::name("A");
+    lnet.add_rule(&a, stage::simulate(Pace::Every, "local_dropped"))
+        .unwrap();
+    send(&mut lnet, Verb::Put, ("b1", "o2ib"));
+    let happened = lnet.advance(SimTime::from_secs(10));
+    let ways = happened
+        .iter()
+        .filter_map(|happening| match &happening.what {
+            What::Sent {
+                errand: Errand::Ulp,
+                by,
+                to,
+                attempt,
+                ..
+            } => Some(format!("{attempt}: {by} {to}")),
+            _ => None,
+        });
+    let ways: Vec<String> = ways.take(2).collect();
+    assert_eq!(ways, ["1: a1@o2ib b1@o2ib", "2: a2@o2ib b2@o2ib"]);
+}

@@ -1,0 +1,197 @@
+//! Drop and delay rules: which messages they hit, and what they refuse to be.
+
+use lnet::{
+    Deed, Lnet, LnetError, MessageKind, MsgStatus, NidPattern, Pace, Profile, Request, RuleError,
+    RuleSpec, Verb, What,
+};
+use rstest::rstest;
+use simfs::SimTime;
+
+use crate::stage::{self, rule};
+
+fn put(lnet: &mut Lnet, portal: u32, source: &str) {
+    let request = Request {
+        node: stage::name("A"),
+        verb: Verb::Put,
+        source: Some(stage::nid(source, "o2ib")),
+        destination: stage::nid("b1", "o2ib"),
+        length: 100,
+        portal,
+    };
+    lnet.send(request).unwrap();
+}
+
+/// Which of `count` PUTs, sent `gap_ms` apart, B drops under `spec`.
+fn check(spec: RuleSpec, count: u64, gap_ms: u64) -> Vec<u64> {
+    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    lnet.add_rule(&stage::name("B"), spec).unwrap();
+    let mut dropped = Vec::new();
+    for number in 0..count {
+        put(&mut lnet, 12, if number % 2 == 0 { "a1" } else { "a2" });
+        let happened = lnet.advance(lnet.now() + SimTime::from_ms(gap_ms));
+        if happened
+            .iter()
+            .any(|happening| matches!(happening.what, What::Dropped { .. }))
+        {
+            dropped.push(number);
+        }
+    }
+    dropped
+}
+
+#[test]
+fn every_message_that_fits_is_dropped_and_counted() {
+    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    lnet.add_rule(&stage::name("B"), rule(Pace::Every, Deed::Drop))
+        .unwrap();
+    for _ in 0..3 {
+        put(&mut lnet, 12, "a1");
+    }
+    lnet.advance(SimTime::from_ms(10));
+    let b = lnet.node(&stage::name("B")).unwrap();
+    assert_eq!(
+        (b.statistics().drop_count, b.statistics().drop_length),
+        (3, 300)
+    );
+    assert_eq!((b.rules()[0].matched, b.rules()[0].hits), (3, 3));
+    let ni = b.ni(&stage::nid("b1", "o2ib")).unwrap();
+    assert_eq!(ni.stats.dropped.of(MessageKind::Put), 3);
+    // The sender's driver has done its part.
+    assert_eq!(
+        lnet.node(&stage::name("A"))
+            .unwrap()
+            .statistics()
+            .send_count,
+        3
+    );
+}
+
+#[rstest]
+#[case(3)]
+#[case(7)]
+fn one_in_so_many_hits_once_in_each_window(#[case] window: u32) {
+    let dropped = check(
+        rule(Pace::OneIn(window), Deed::Drop),
+        u64::from(window) * 20,
+        5,
+    );
+    let windows: Vec<u64> = dropped
+        .iter()
+        .map(|number| number / u64::from(window))
+        .collect();
+    assert_eq!(windows, (0..20).collect::<Vec<_>>());
+    let places: std::collections::BTreeSet<u64> = dropped
+        .iter()
+        .map(|number| number % u64::from(window))
+        .collect();
+    assert!(places.len() > 1, "always the same place: {places:?}");
+}
+
+#[test]
+fn one_in_two_hits_the_first_of_each_two() {
+    let dropped = check(rule(Pace::OneIn(2), Deed::Drop), 8, 5);
+    assert_eq!(dropped, [0, 2, 4, 6]);
+}
+
+#[test]
+fn once_in_so_many_seconds_hits_the_first_of_each_span() {
+    // One PUT each half second: spans of 2 s begin with the numbers 0, 4, 8.
+    let dropped = check(rule(Pace::EverySecs(2), Deed::Drop), 12, 500);
+    assert_eq!(dropped, [0, 4, 8]);
+}
+
+#[test]
+fn a_random_moment_in_each_span_hits_one_message_of_it() {
+    let dropped = check(rule(Pace::RandomlyEverySecs(4), Deed::Drop), 160, 250);
+    let spans: Vec<u64> = dropped.iter().map(|number| number / 16).collect();
+    assert_eq!(spans, (0..10).collect::<Vec<_>>());
+    assert!(dropped.iter().any(|number| number % 16 != 0), "{dropped:?}");
+}
+
+#[rstest]
+#[case("a1", vec![0, 2])]
+#[case("a2", vec![1, 3])]
+fn a_rule_for_a_source_spares_the_others(#[case] source: &str, #[case] expected: Vec<u64>) {
+    let mut spec = rule(Pace::Every, Deed::Drop);
+    spec.source = NidPattern::One(stage::nid(source, "o2ib"));
+    assert_eq!(check(spec, 4, 5), expected);
+}
+
+#[test]
+fn kind_portal_net_and_arriving_interface_are_asked_too() {
+    let fits = |change: fn(&mut RuleSpec)| {
+        let mut spec = rule(Pace::Every, Deed::Drop);
+        change(&mut spec);
+        check(spec, 1, 5).len()
+    };
+    assert_eq!(fits(|spec| spec.kinds = [MessageKind::Put].into()), 1);
+    assert_eq!(fits(|spec| spec.kinds = [MessageKind::Get].into()), 0);
+    assert_eq!(fits(|spec| spec.portal = Some(12)), 1);
+    assert_eq!(fits(|spec| spec.portal = Some(13)), 0);
+    assert_eq!(fits(|spec| spec.destination = "*@o2ib".parse().unwrap()), 1);
+    assert_eq!(fits(|spec| spec.destination = "*@tcp".parse().unwrap()), 0);
+    assert_eq!(fits(|spec| spec.via = Some(stage::nid("b1", "o2ib"))), 1);
+    assert_eq!(fits(|spec| spec.via = Some(stage::nid("b2", "o2ib"))), 0);
+}
+
+/// Of several statuses a random one is simulated, and no other.
+#[test]
+fn several_statuses_are_drawn_from_the_list() {
+    let list = vec![
+        MsgStatus::LocalError,
+        MsgStatus::RemoteError,
+        MsgStatus::NetworkTimeout,
+    ];
+    let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
+    lnet.add_rule(
+        &stage::name("A"),
+        rule(Pace::Every, Deed::Simulate(list.clone())),
+    )
+    .unwrap();
+    for _ in 0..60 {
+        put(&mut lnet, 12, "a1");
+    }
+    lnet.advance(SimTime::from_ms(10));
+    let stats = lnet.node(&stage::name("A")).unwrap().statistics();
+    for status in MsgStatus::ALL {
+        assert_eq!(stats.of(status) > 0, list.contains(&status), "{status}");
+    }
+}
+
+#[test]
+fn the_first_rule_that_hits_decides() {
+    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let b = stage::name("B");
+    lnet.add_rule(&b, rule(Pace::Every, Deed::Delay(SimTime::from_secs(3))))
+        .unwrap();
+    lnet.add_rule(&b, rule(Pace::Every, Deed::Drop)).unwrap();
+    put(&mut lnet, 12, "a1");
+    let arrived = lnet
+        .advance(SimTime::from_secs(5))
+        .into_iter()
+        .find_map(|happening| {
+            matches!(happening.what, What::Arrived { .. }).then_some(happening.at)
+        });
+    assert_eq!(arrived, Some(SimTime::from_ms(3001)));
+    lnet.clear_rules(&b).unwrap();
+    assert!(lnet.node(&b).unwrap().rules().is_empty());
+}
+
+#[rstest]
+#[case(Pace::OneIn(0), Deed::Drop, RuleError::NoPace)]
+#[case(Pace::EverySecs(0), Deed::Drop, RuleError::NoPace)]
+#[case(Pace::RandomlyEverySecs(0), Deed::Drop, RuleError::NoPace)]
+#[case(Pace::Every, Deed::Simulate(vec![]), RuleError::NoStatus)]
+#[case(Pace::Every, Deed::Simulate(vec![MsgStatus::Ok]), RuleError::NoStatus)]
+#[case(Pace::Every, Deed::Delay(SimTime::ZERO), RuleError::NoDelay)]
+fn a_rule_that_means_nothing_is_refused(
+    #[case] pace: Pace,
+    #[case] deed: Deed,
+    #[case] why: RuleError,
+) {
+    let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
+    let refused = lnet
+        .add_rule(&stage::name("A"), rule(pace, deed))
+        .unwrap_err();
+    assert_eq!(refused, LnetError::Rule(why));
+}

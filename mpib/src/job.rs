@@ -1,0 +1,359 @@
+//! A job: ranks that send to each other over a net until the first of them fails.
+//!
+//! Every edge has one connection, and on each beat one message: the receiver offers a buffer, its
+//! clear-to-send lets the sender post. Edges do not wait for each other, so that what one edge feels
+//! can be told from what another feels.
+//!
+//! If any rank's plugin is refused, the whole job runs on NCCL's own transport: one rail, SOUT, the
+//! same outage rule, no classification (what NCCL does when only some ranks are refused is not known).
+//!
+//! The ports' states come from outside by [`Job::tell`]; time moves by [`Job::advance`].
+
+use std::collections::BTreeSet;
+
+use simfs::SimTime;
+
+use super::failure::{Failure, FailureCause, Stall};
+use super::message::{Receive, RequestId, Tag};
+use super::traffic::{Edge, Traffic};
+use super::{
+    ConnectionId, HostId, Isend, NcclResult, Net, Progress, RailChange, Refusal, Transport,
+};
+use workloads::WorkloadOutcome;
+
+/// The tag of every message of a job: an edge has one under way at a time.
+const TAG: Tag = Tag(1);
+
+#[derive(Clone, Copy, Debug)]
+enum Sending {
+    /// No clear-to-send yet.
+    Waits,
+    /// Posted.
+    Posted(RequestId),
+    /// Done.
+    Done,
+    /// The call does not return.
+    Spins,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    Idle {
+        beat: SimTime,
+    },
+    Busy {
+        from: SimTime,
+        sending: Sending,
+        received: Option<RequestId>,
+    },
+}
+
+#[derive(Clone, Debug)]
+struct Lane {
+    edge: Edge,
+    connection: ConnectionId,
+    state: State,
+    messages: u64,
+}
+
+/// A collective job and the net under it.
+#[derive(Clone, Debug)]
+pub struct Job {
+    net: Net,
+    traffic: Traffic,
+    start: SimTime,
+    ranks: BTreeSet<HostId>,
+    lanes: Vec<Lane>,
+    refusals: Vec<(HostId, Refusal)>,
+    stalls: Vec<Stall>,
+    failure: Option<Failure>,
+}
+
+impl Job {
+    /// Starts the plugin of every rank on `edges`, connects the edges in their order, and sends the
+    /// first messages at the net's present time.
+    #[must_use]
+    pub fn start(mut net: Net, edges: &[Edge], traffic: Traffic) -> Self {
+        let ranks: BTreeSet<HostId> = edges.iter().flat_map(|edge| [edge.from, edge.to]).collect();
+        let mut refusals = Vec::new();
+        for host in &ranks {
+            if let Err(refusal) = net.init(*host) {
+                refusals.push((*host, refusal));
+            }
+        }
+        if !refusals.is_empty() {
+            net.fall_back();
+        }
+        let start = net.now();
+        let mut job = Self {
+            net,
+            start,
+            ranks,
+            lanes: Vec::new(),
+            refusals,
+            stalls: Vec::new(),
+            failure: None,
+            traffic,
+        };
+        for edge in edges {
+            match job.net.connect(edge.from, edge.to) {
+                Ok(connection) => {
+                    let beat = job.traffic.beat(start, start);
+                    job.lanes.push(Lane {
+                        edge: *edge,
+                        connection,
+                        state: State::Idle { beat },
+                        messages: 0,
+                    });
+                }
+                Err(error) => {
+                    job.fail(Some(*edge), FailureCause::Connect(error));
+                    return job;
+                }
+            }
+        }
+        job
+    }
+
+    /// Lets everything happen that is due up to `to`, itself included.
+    pub fn advance(&mut self, to: SimTime) {
+        while let Some(at) = self.next_at().filter(|at| *at <= to) {
+            self.net.advance(at);
+            self.look();
+        }
+        self.net.advance(to);
+    }
+
+    /// Hears of a port. What is due before the change happens first, what is due at its instant after
+    /// it.
+    pub fn tell(&mut self, change: RailChange) {
+        self.advance_before(change.at);
+        self.net.tell(change);
+        self.look_for_deaths();
+    }
+
+    /// A rank's process ends, and the job with it.
+    pub fn lose_rank(&mut self, host: HostId, at: SimTime) {
+        self.advance_before(at);
+        self.net.advance(at);
+        self.fail(None, FailureCause::RankLost(host));
+    }
+
+    /// When something happens next by itself; `None` once the job has failed.
+    #[must_use]
+    pub fn next_at(&self) -> Option<SimTime> {
+        if self.failure.is_some() {
+            return None;
+        }
+        let lanes = self.lanes.iter().filter_map(|lane| match lane.state {
+            State::Idle { beat } => (beat < SimTime::MAX).then_some(beat),
+            State::Busy { from, .. } => Some(from + self.traffic.time_limit),
+        });
+        lanes.chain(self.net.next_at()).min()
+    }
+
+    /// What became of the job so far.
+    #[must_use]
+    pub fn outcome(&self) -> WorkloadOutcome {
+        if self.failure.is_some() {
+            return WorkloadOutcome::Failed;
+        }
+        if self.stalls().next().is_some() {
+            return WorkloadOutcome::Degraded;
+        }
+        WorkloadOutcome::Survived
+    }
+
+    /// The job's end, if it failed: of all its ranks, as one dead connection ends the communicator.
+    #[must_use]
+    pub const fn failure(&self) -> Option<&Failure> {
+        self.failure.as_ref()
+    }
+
+    /// What a rank's calls return: success, or what ended the job; `None` if they never returned.
+    #[must_use]
+    pub fn result(&self) -> Option<NcclResult> {
+        match self.failure {
+            None => Some(NcclResult::Success),
+            Some(failure) => failure.cause.result(),
+        }
+    }
+
+    /// The ranks of the job, in the order of their hosts.
+    pub fn ranks(&self) -> impl Iterator<Item = HostId> + '_ {
+        self.ranks.iter().copied()
+    }
+
+    /// The ranks that failed: none, or all, as one dead connection ends the communicator.
+    #[must_use]
+    pub fn failed_ranks(&self) -> Vec<HostId> {
+        match self.failure {
+            None => Vec::new(),
+            Some(_) => self.ranks().collect(),
+        }
+    }
+
+    /// The messages that had to wait, those still waiting at the end.
+    pub fn stalls(&self) -> impl Iterator<Item = Stall> + '_ {
+        let now = self.net.now();
+        let waiting = self.lanes.iter().filter_map(move |lane| match lane.state {
+            State::Busy { from, .. } if from < now => Some(Stall {
+                edge: lane.edge,
+                from,
+                to: None,
+            }),
+            _ => None,
+        });
+        self.stalls.iter().copied().chain(waiting)
+    }
+
+    /// The job's edges that were connected, each with its connection and the messages that got
+    /// through on it.
+    pub fn edges(&self) -> impl Iterator<Item = (Edge, ConnectionId, u64)> + '_ {
+        self.lanes
+            .iter()
+            .map(|lane| (lane.edge, lane.connection, lane.messages))
+    }
+
+    /// The ranks whose plugin was refused, and why.
+    #[must_use]
+    pub fn refusals(&self) -> &[(HostId, Refusal)] {
+        &self.refusals
+    }
+
+    /// Whose code moves the bytes.
+    #[must_use]
+    pub const fn transport(&self) -> Transport {
+        self.net.transport()
+    }
+
+    /// The net under the job.
+    #[must_use]
+    pub const fn net(&self) -> &Net {
+        &self.net
+    }
+
+    /// The net under the job, for its agents. Time and ports move by the job's own calls.
+    pub const fn net_mut(&mut self) -> &mut Net {
+        &mut self.net
+    }
+
+    fn advance_before(&mut self, at: SimTime) {
+        if let Some(before) = at.before() {
+            self.advance(before);
+        }
+    }
+
+    fn fail(&mut self, edge: Option<Edge>, cause: FailureCause) {
+        if self.failure.is_some() {
+            return;
+        }
+        // A message that waits now will wait for ever.
+        self.stalls = self.stalls().collect();
+        for lane in &mut self.lanes {
+            lane.state = State::Idle { beat: SimTime::MAX };
+        }
+        let at = self.net.now();
+        self.failure = Some(Failure { at, edge, cause });
+    }
+
+    /// Everything that is due on the edges at the net's present time.
+    fn look(&mut self) {
+        self.look_for_deaths();
+        for index in 0..self.lanes.len() {
+            if self.failure.is_some() {
+                return;
+            }
+            let Lane { edge, state, .. } = self.lanes[index];
+            let now = self.net.now();
+            let looked = match state {
+                State::Idle { beat } if beat <= now => self.begin(index),
+                State::Idle { .. } => continue,
+                State::Busy { .. } => self.drive(index),
+            };
+            looked.expect("a job's calls fail on dead connections only, and those were looked for");
+            if let State::Busy { from, .. } = self.lanes[index].state
+                && from + self.traffic.time_limit <= now
+            {
+                self.fail(Some(edge), FailureCause::Hung);
+            }
+        }
+    }
+
+    fn look_for_deaths(&mut self) {
+        let dead = self.lanes.iter().find_map(|lane| {
+            let (_, death) = self.net.death(lane.connection)?;
+            Some((lane.edge, death))
+        });
+        if let Some((edge, death)) = dead {
+            self.fail(Some(edge), FailureCause::Network(death));
+        }
+    }
+
+    fn begin(&mut self, index: usize) -> Result<(), NcclResult> {
+        let receive = Receive {
+            tag: TAG,
+            size_max: self.traffic.size,
+        };
+        let received = self.net.irecv(self.lanes[index].connection, &[receive])?;
+        self.lanes[index].state = State::Busy {
+            from: self.net.now(),
+            sending: Sending::Waits,
+            received: Some(received),
+        };
+        self.drive(index)
+    }
+
+    fn drive(&mut self, index: usize) -> Result<(), NcclResult> {
+        let Lane {
+            connection,
+            edge,
+            state,
+            ..
+        } = self.lanes[index];
+        let State::Busy {
+            from,
+            mut sending,
+            mut received,
+        } = state
+        else {
+            return Ok(());
+        };
+        if let Sending::Waits = sending {
+            sending = match self.net.isend(connection, TAG, self.traffic.size)? {
+                Isend::Request(request, _) => Sending::Posted(request),
+                Isend::CallAgain => Sending::Waits,
+                Isend::Spins => Sending::Spins,
+            };
+        }
+        if let Sending::Posted(request) = sending
+            && let Progress::Done(_) = self.net.test(request)?
+        {
+            sending = Sending::Done;
+        }
+        if let Some(request) = received
+            && let Progress::Done(_) = self.net.test(request)?
+        {
+            received = None;
+        }
+        let now = self.net.now();
+        let lane = &mut self.lanes[index];
+        if let (Sending::Done, None) = (sending, received) {
+            lane.messages += 1;
+            let after = now + SimTime::from_ns(1);
+            let beat = self.traffic.beat(self.start, after);
+            lane.state = State::Idle { beat };
+            if from < now {
+                let to = Some(now);
+                self.stalls.push(Stall { edge, from, to });
+            }
+        } else {
+            lane.state = State::Busy {
+                from,
+                sending,
+                received,
+            };
+        }
+        Ok(())
+    }
+}

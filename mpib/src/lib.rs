@@ -1,0 +1,69 @@
+//! MPIB: two rails per node, islands by prefix, hints, ratio and split, outages.
+//!
+//! The transport of "Baseline: Isolated Path Separation": each node has a scaleout NIC (SOUT) and a
+//! second one that stands in for NVLink (SUP). Connections inside an island belong on SUP, those
+//! between islands on SOUT. What the document wants and what was built differ, so every model here
+//! takes a [`Profile`].
+//!
+//! Left out: how a port comes to be down (it is told, see [`RailChange`]), the time that bytes need
+//! on a wire (what takes time here is waiting), and what a monitor says about any of it.
+//!
+//! Start at [`PathClass`] (who shares an island), [`Split`] (which rail gets how many bytes),
+//! [`Net`] (connections, messages and outages), [`Job`] (what a collective feels), and [`JobWorkload`] (a job on a
+//! fabric's ports).
+
+mod bytes;
+mod profile;
+mod rail;
+mod result;
+
+mod gid;
+mod island;
+mod split;
+
+mod agent;
+mod environment;
+mod hints;
+mod topology;
+
+mod connection;
+mod log;
+mod message;
+mod net;
+mod path;
+mod queue_pair;
+mod rail_change;
+mod trace;
+
+mod failure;
+mod job;
+mod plan;
+mod traffic;
+mod workload;
+
+pub use agent::{Agent, AgentMessage, FlowId, SOCKET_MAGIC, Unregistered};
+pub use bytes::Bytes;
+pub use connection::{ConnectError, ConnectionId, Death, Side};
+pub use environment::{Environment, Parameters, Refusal};
+pub use failure::{Failure, FailureCause, Stall};
+pub use gid::Gid;
+pub use hints::{BadHints, HINT_SLOTS, HINTS_MAGIC, HintMemory, HintReader, HintSlot, HintWriter};
+pub use island::{IslandPrefix, PathClass};
+pub use job::Job;
+pub use log::{LogLine, Speaker};
+pub use message::{Immediate, Receive, RequestId, Tag};
+pub use net::{
+    CLEAR_TO_SEND, Hazard, Isend, Net, Progress, RECEIVES_MAX, REQUESTS_MAX, Settings, Transport,
+};
+pub use path::{Path, ShareSource};
+pub use plan::{HostPlan, JobPlan, RailPlan};
+pub use profile::{Mode, Profile};
+pub use queue_pair::{ACK_TIMEOUT_EXPONENT, Retries, WC_RETRY_EXCEEDED, ack_timeout};
+pub use rail::{PerRail, Rail, RailMask};
+pub use rail_change::{RailChange, RailState};
+pub use result::NcclResult;
+pub use split::{Split, SupBandwidth};
+pub use topology::{Host, HostId, Nic, eight_vms};
+pub use trace::{NicBytes, Post, PostKind};
+pub use traffic::{Edge, Pause, Traffic, mesh, ring};
+pub use workload::{AgentAction, AgentError, JobWorkload};

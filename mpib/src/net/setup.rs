@@ -1,0 +1,186 @@
+//! How plugins start and connections are made.
+
+use super::{Net, Seat, Transport};
+use crate::connection::{ConnectError, Connection, ConnectionId, End};
+use crate::log::{self, Speaker};
+use crate::{
+    FlowId, HostId, LogLine, Mode, Parameters, Path, PathClass, Profile, Rail, RailState, Refusal,
+};
+
+use platforms::LinkLayer;
+
+impl Net {
+    /// Starts the plugin of a host's rank, as NCCL does before it shows any device.
+    ///
+    /// # Errors
+    ///
+    /// The plugin is refused. It has written nothing then.
+    pub fn init(&mut self, host: HostId) -> Result<(), Refusal> {
+        let seat = self.seat(host);
+        let parameters = Parameters::read(&seat.host.environment)?;
+        let mut speed_mbps: u32 = 0;
+        for rail in Rail::BOTH {
+            let nic = &seat.host.nics[rail];
+            let device = match rail {
+                Rail::Sout => parameters.hca_sout.clone(),
+                Rail::Sup => parameters.hca_sup.clone(),
+            };
+            if nic.device != device {
+                return Err(Refusal::NoDevice { device });
+            }
+            if nic.link_layer != LinkLayer::Ethernet {
+                return Err(Refusal::NotEthernet { device });
+            }
+            speed_mbps = speed_mbps.saturating_add(nic.speed_mbps);
+        }
+        match seat.host.agent.map() {
+            None => return Err(Refusal::NoHints),
+            Some(memory) => memory?,
+        };
+        self.log(host, Speaker::Init, log::using(&parameters, speed_mbps));
+        self.seat_mut(host).parameters = Some(parameters);
+        Ok(())
+    }
+
+    /// Leaves the bytes to NCCL's own transport, as NCCL does when a plugin is refused.
+    pub fn fall_back(&mut self) {
+        self.transport = Transport::Internal;
+    }
+
+    /// Makes a connection on which `from` sends to `to`: `connect` at one end, `accept` at the other.
+    ///
+    /// Each end classifies by its own environment and registers with its own agent, the connecting
+    /// end first. When the accepting end fails, the other gives its slot back.
+    ///
+    /// # Errors
+    ///
+    /// A plugin is not loaded, a rail with queue pairs is not up, or an agent gives no slot.
+    pub fn connect(&mut self, from: HostId, to: HostId) -> Result<ConnectionId, ConnectError> {
+        let paths = match self.transport {
+            Transport::Mpib => (self.path_of(from, to)?, self.path_of(to, from)?),
+            Transport::Internal => (Path::internal(), Path::internal()),
+        };
+        for (host, path) in [(from, &paths.0), (to, &paths.1)] {
+            self.require_rails(host, path)?;
+        }
+        let send = self.make_end(from, to, paths.0, Speaker::Connect)?;
+        let receive = match self.make_end(to, from, paths.1, Speaker::Accept) {
+            Ok(end) => end,
+            Err(error) => {
+                if self.transport == Transport::Mpib {
+                    // Best effort, as the plugin has it: what the agent says to it is not looked at.
+                    let _ = self.agent_mut(from).deregister(send.flow);
+                }
+                return Err(error);
+            }
+        };
+        let id = u32::try_from(self.connections.len()).expect("fewer connections than numbers");
+        self.connections.push(Connection::new(send, receive));
+        Ok(ConnectionId(id))
+    }
+
+    /// How `local` would treat a connection with `remote`.
+    fn path_of(&self, local: HostId, remote: HostId) -> Result<Path, ConnectError> {
+        let parameters = self.loaded(local)?;
+        let (source, destination) = self.classified_by(local, remote);
+        let class = parameters.island_prefix.class(source, destination);
+        Ok(Path::new(self.settings.profile, parameters, class))
+    }
+
+    fn loaded(&self, host: HostId) -> Result<&Parameters, ConnectError> {
+        let parameters = self.seat(host).parameters.as_ref();
+        parameters.ok_or(ConnectError::NotLoaded { host })
+    }
+
+    /// The addresses that tell islands apart: of the SOUT GIDs, or in the second generation those of
+    /// the control connection.
+    fn classified_by(&self, local: HostId, remote: HostId) -> (u32, u32) {
+        let address = |host| {
+            let Seat { host, .. } = self.seat(host);
+            match self.settings.profile {
+                Profile::Spec | Profile::G1 => host.nics.sout.gid.ipv4_bits(),
+                Profile::G2 => host.oob.to_bits(),
+            }
+        };
+        (address(local), address(remote))
+    }
+
+    fn require_rails(&self, host: HostId, path: &Path) -> Result<(), ConnectError> {
+        for rail in Rail::BOTH {
+            if path.queue_pairs()[rail] > 0 && self.seat(host).rails[rail] != RailState::Up {
+                return Err(ConnectError::RailNotUp { host, rail });
+            }
+        }
+        Ok(())
+    }
+
+    fn make_end(
+        &mut self,
+        local: HostId,
+        remote: HostId,
+        path: Path,
+        speaker: Speaker,
+    ) -> Result<End, ConnectError> {
+        let seat = self.seat_mut(local);
+        seat.flows = seat.flows.wrapping_add(1);
+        // One rank a host: the process bears the host's number, counted from 1.
+        let flow = FlowId::new(local.number().wrapping_add(1), seat.flows);
+        let Some(class) = path.class() else {
+            return Ok(End::new(local, flow, None, path));
+        };
+        self.log_classification(local, remote, class, speaker);
+        let source = self.host(local).nics.sout.gid.ipv4_bits();
+        let destination = self.host(remote).nics.sout.gid.ipv4_bits();
+        let slot = self.agent_mut(local).register(flow, source, destination);
+        let slot = slot.map_err(|reason| ConnectError::Unregistered {
+            host: local,
+            reason,
+        })?;
+        Ok(End::new(local, flow, Some(slot), path))
+    }
+
+    fn log_classification(
+        &mut self,
+        local: HostId,
+        remote: HostId,
+        class: PathClass,
+        speaker: Speaker,
+    ) {
+        let Some(parameters) = self.seat(local).parameters.clone() else {
+            return;
+        };
+        let profile = self.settings.profile;
+        if profile == Profile::G2 {
+            // The second generation's own classification text is not known.
+            if (parameters.mode, class) == (Mode::Vanilla, PathClass::Inter) {
+                let text = log::suppressed(parameters.sup_queue_pairs);
+                self.log(local, speaker, text);
+            }
+            return;
+        }
+        if profile == Profile::G1 {
+            for host in [local, remote] {
+                let gid = self.host(host).nics.sout.gid;
+                if !gid.is_ipv4() {
+                    self.log(local, speaker, log::not_ipv4(gid));
+                }
+            }
+            if parameters.is_prefix_replaced {
+                self.log(local, speaker, log::prefix_replaced(&parameters));
+            }
+        }
+        let (source, destination) = self.classified_by(local, remote);
+        let text = log::classification(class, source, destination);
+        self.log(local, speaker, text);
+    }
+
+    fn log(&mut self, host: HostId, speaker: Speaker, text: String) {
+        let at = self.now;
+        self.logs.push(LogLine {
+            at,
+            host,
+            speaker,
+            text,
+        });
+    }
+}

@@ -1,0 +1,105 @@
+//! What can be seen of a net from outside.
+
+use simfs::SimTime;
+
+use super::{Hazard, Net, Transport};
+use crate::connection::{ConnectionId, Death, Side};
+use crate::{Agent, Host, HostId, LogLine, NicBytes, Path, Post, Rail};
+
+impl Net {
+    /// Whose code moves the bytes.
+    #[must_use]
+    pub const fn transport(&self) -> Transport {
+        self.transport
+    }
+
+    /// Every line that the plugins wrote, in order.
+    #[must_use]
+    pub fn logs(&self) -> &[LogLine] {
+        &self.logs
+    }
+
+    /// Every post, in order, if they are kept.
+    #[must_use]
+    pub fn posts(&self) -> &[Post] {
+        &self.posts
+    }
+
+    /// What cannot end well, in the order in which it was seen.
+    #[must_use]
+    pub fn hazards(&self) -> &[Hazard] {
+        &self.hazards
+    }
+
+    /// The hosts' numbers.
+    pub fn hosts(&self) -> impl Iterator<Item = HostId> + use<> {
+        let count = u16::try_from(self.seats.len()).expect("a net has at most 65535 hosts");
+        (0..count).map(HostId::new)
+    }
+
+    /// The host with this name.
+    #[must_use]
+    pub fn host_named(&self, name: &str) -> Option<HostId> {
+        self.hosts()
+            .find(|host| self.host(*host).name.as_str() == name)
+    }
+
+    /// A host.
+    ///
+    /// # Panics
+    ///
+    /// If the net has no such host.
+    #[must_use]
+    pub fn host(&self, host: HostId) -> &Host {
+        &self.seat(host).host
+    }
+
+    /// A host's agent.
+    ///
+    /// # Panics
+    ///
+    /// If the net has no such host.
+    pub fn agent_mut(&mut self, host: HostId) -> &mut Agent {
+        &mut self.seat_mut(host).host.agent
+    }
+
+    /// The byte counters of a NIC.
+    ///
+    /// # Panics
+    ///
+    /// If the net has no such host.
+    #[must_use]
+    pub fn nic(&self, host: HostId, rail: Rail) -> NicBytes {
+        self.seat(host).nics[rail]
+    }
+
+    /// How often a host's plugin has read its shared memory for a send.
+    ///
+    /// # Panics
+    ///
+    /// If the net has no such host.
+    #[must_use]
+    pub fn hint_reads(&self, host: HostId) -> u64 {
+        self.seat(host).hint_reads
+    }
+
+    /// The instant and the cause of a connection's death.
+    ///
+    /// # Panics
+    ///
+    /// If the connection is not this net's.
+    #[must_use]
+    pub fn death(&self, connection: ConnectionId) -> Option<(SimTime, Death)> {
+        self.connection(connection).dead
+    }
+
+    /// How an end treats its rails.
+    ///
+    /// # Panics
+    ///
+    /// If the connection is not this net's.
+    #[must_use]
+    pub fn path(&self, connection: ConnectionId, side: Side) -> &Path {
+        &self.connection(connection).end(side).path
+    }
+}

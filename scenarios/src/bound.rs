@@ -1,0 +1,76 @@
+//! A bound on a number: `5`, `">= 5"`, `"< 3"`.
+
+use std::ops::RangeInclusive;
+
+use platforms::yaml::{Node, Value};
+use serde_json::{Value as Json, json};
+
+use crate::context::Context;
+use crate::kind::{Kind, Parsed, Plain, any_of, plain, string_form};
+
+/// A bound on a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bound {
+    /// At least.
+    pub(crate) least: u64,
+    /// At most.
+    pub(crate) most: u64,
+}
+
+impl Bound {
+    /// Whether a number keeps it.
+    pub(crate) fn holds(self, number: usize) -> bool {
+        (self.least..=self.most).contains(&(number as u64))
+    }
+}
+
+/// A bound.
+pub(crate) const BOUND: Plain<Bound> =
+    plain("a number such as `1` or `\">= 1\"`", bound_form, parse);
+
+/// A bound, as a range.
+pub(crate) const RANGE: Plain<RangeInclusive<u64>> = plain(
+    "a number such as `1` or `\">= 1\"`",
+    bound_form,
+    |context, node| {
+        let Bound { least, most } = BOUND.parse(context, node)?;
+        Ok(least..=most)
+    },
+);
+
+/// The form of a bound.
+pub(crate) fn bound_form() -> Json {
+    any_of([json!({ "type": "integer", "minimum": 0 }), string_form()])
+}
+
+fn parse(context: &Context<'_>, node: &Node) -> Parsed<Bound> {
+    let source = &context.source;
+    let bound = |least, most| Ok(Bound { least, most });
+    let Value::Text(text) = &node.value else {
+        let number = source.number(node, 0, 1_000_000)?;
+        return bound(number, number);
+    };
+    let text = text.trim();
+    let (sign, number) = text.split_at(
+        text.find(|c: char| c.is_ascii_digit())
+            .unwrap_or(text.len()),
+    );
+    let number: u64 = number
+        .parse()
+        .ok()
+        .filter(|number| *number <= 1_000_000)
+        .ok_or_else(|| {
+            source
+                .wrong(node.place, format!("`{text}` is no bound"))
+                .hint("write a number such as `5`, `\">= 5\"` or `\"< 3\"`")
+        })?;
+    match sign.trim() {
+        "" | "=" | "==" => bound(number, number),
+        ">=" => bound(number, u64::MAX),
+        ">" => bound(number + 1, u64::MAX),
+        "<=" => bound(0, number),
+        "<" if number > 0 => bound(0, number - 1),
+        "<" => Err(source.wrong(node.place, format!("`{text}` is below every number"))),
+        other => Err(source.unknown(node.place, "comparison", other, [">=", ">", "<=", "<", "="])),
+    }
+}

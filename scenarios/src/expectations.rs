@@ -1,0 +1,142 @@
+//! The words of `expect:`: one row each, in the tables below this file.
+//!
+//! A row holds a word's name, what it takes, its keys, what it means, an example, and what it becomes.
+//! Start at [`expectations`] and [`parse`].
+
+mod cluster;
+mod event;
+mod monitor;
+mod qualifier;
+mod world;
+
+use platforms::yaml::{Key, Node, Value};
+
+use crate::context::Context;
+use crate::expect::{ExpectLine, ExpectSaid};
+use crate::keys::{KeyRow, Keys, MapForm};
+use crate::kind::Parsed;
+use crate::reader::Fields;
+use crate::row::{Line, Row, find};
+pub(crate) use qualifier::{of_event, qualifiers, tally};
+
+/// Every word of `expect:`, in the order in which the language is told.
+pub(crate) fn expectations() -> Vec<&'static dyn Row<ExpectSaid>> {
+    [
+        event::EVENTS,
+        event::AROUND,
+        monitor::MONITOR,
+        world::WORLD,
+        cluster::CLUSTER,
+    ]
+    .concat()
+}
+
+/// The word that is said of each port in turn.
+pub(crate) const EACH: &dyn Row<ExpectSaid> = &event::Edges;
+
+/// Parses one line: a map, or a word that needs nothing more.
+pub(crate) fn parse(context: &Context<'_>, node: &Node) -> Parsed<ExpectLine> {
+    let source = &context.source;
+    let Value::Text(word) = &node.value else {
+        return parse_fields(context, node, source.open_map(node, "an expectation")?);
+    };
+    let rows = expectations();
+    let known = rows.iter().find(|row| row.entry().name == word);
+    if !known.is_some_and(|row| row.alone()) {
+        return Err(match known {
+            Some(_) => source
+                .wrong(node.place, format!("`{word}` alone says too little"))
+                .hint(format!("write `{{ {word}: … }}`")),
+            None => {
+                let alone = rows.iter().filter(|row| row.alone());
+                let names = alone.map(|row| row.entry().name);
+                source.unknown(node.place, "expectation", word, names)
+            }
+        });
+    }
+    let key = Key {
+        place: node.place,
+        name: word.clone(),
+    };
+    let value = Node {
+        place: node.place,
+        value: Value::Null,
+    };
+    let pairs = [(key, value)];
+    parse_fields(
+        context,
+        node,
+        Fields::new("an expectation", node.place, &pairs),
+    )
+}
+
+fn parse_fields(context: &Context<'_>, node: &Node, fields: Fields<'_>) -> Parsed<ExpectLine> {
+    let source = &context.source;
+    let (row, value) = match (fields.get("each"), fields.get("say")) {
+        (Some(of), None) => return each(context, node, &fields, of),
+        // Beside `each`, `say` is what is said at the edges.
+        (Some(of), Some(_)) => (EACH, of),
+        (None, _) => find(source, &fields, "expectation", &expectations())?,
+    };
+    let known = row.line_form().and(&qualifiers());
+    fields.known(source, known.names().chain([EACH.entry().name]))?;
+    let beside = qualifiers().parse(context, &fields)?;
+    let line = Line {
+        context,
+        value,
+        fields,
+    };
+    Ok(ExpectLine {
+        place: node.place,
+        text: node.to_string(),
+        nodes: beside.nodes,
+        only: beside.only,
+        window: beside.window,
+        what: row.parse(&line)?,
+    })
+}
+
+/// `{ each: storm, fatal: it, … }`: the rest of the map is a line about `it`.
+fn each(context: &Context<'_>, node: &Node, fields: &Fields<'_>, of: &Node) -> Parsed<ExpectLine> {
+    let source = &context.source;
+    if context.in_each {
+        return Err(source.wrong(fields.place_of("each"), "an `each` within an `each`"));
+    }
+    let own: Vec<&str> = tally().form().names().chain(["each"]).collect();
+    let rest: Vec<(Key, Node)> = fields
+        .pairs
+        .iter()
+        .filter(|(key, _)| !own.contains(&key.name.as_str()))
+        .cloned()
+        .collect();
+    if rest.is_empty() {
+        return Err(source
+            .wrong(fields.place, "`each` expects nothing of each")
+            .hint("write `{ each: storm, fatal: it }`, or `say: [ … ]` beside it"));
+    }
+    let inner = Fields::new("an expectation", fields.place, &rest);
+    let line = parse_fields(&context.with_it(), node, inner)?;
+    Ok(ExpectLine {
+        place: node.place,
+        text: node.to_string(),
+        nodes: line.nodes.clone(),
+        only: line.only,
+        window: line.window,
+        what: ExpectSaid::Each {
+            of: context.subjects(of)?,
+            tally: tally().parse(context, fields)?,
+            line: Box::new(line),
+        },
+    })
+}
+
+/// The keys of a line beside `each`.
+pub(crate) fn of_each(line: MapForm) -> MapForm {
+    let each = EACH.line_form().rows.swap_remove(0);
+    let own: Vec<&str> = line.names().collect();
+    let tally = tally().form().rows.into_iter();
+    let rows: Vec<KeyRow> = tally.filter(|row| !own.contains(&row.name)).collect();
+    let mut form = line.after(each);
+    form.rows.extend(rows);
+    form
+}

@@ -1,0 +1,164 @@
+//! Expectations about the cluster: conditions, cordons, rules.
+
+use super::event::WHOM;
+use super::qualifier::TIMES;
+use crate::bound::RANGE;
+use crate::cluster::{ConditionOf, Stands};
+use crate::expect::{ConditionSaid, ExpectSaid, RuleSaid};
+use crate::keys::{Literal, Maybe, maybe, or};
+use crate::kind::{Choices, Only, Parsed, Placed, Text, Words, count};
+use crate::row::{Line, Row, word};
+use crate::story::Times;
+use crate::values::TRUTH;
+
+/// Expectations about the cluster.
+pub(crate) const CLUSTER: &[&dyn Row<ExpectSaid>] = &[
+    &word(
+        "condition",
+        Placed(Text("`state`, `counters`, or the name of a check or rule")),
+        "Whether this node condition stands at the end of one of the polls meant. `state` and `counters` are the check of the link layer of `of`; without `of`, of either layer.",
+        "{ condition: state, of: victim, stands: true }",
+        (
+            maybe(
+                "of",
+                WHOM,
+                "Only its entries that name these; each by itself.",
+            ),
+            maybe(
+                "counter",
+                Text("a counter's name"),
+                "Only its entries with this error code.",
+            ),
+            or(
+                "stands",
+                Literal::Truth(true),
+                TRUTH,
+                "Whether there is such an entry.",
+            ),
+            THROUGHOUT,
+        ),
+        |_, (name, place), (of, counter, is, throughout)| {
+            Ok(ExpectSaid::Condition(ConditionSaid {
+                condition: match name.as_str() {
+                    "state" => ConditionOf::State,
+                    "counters" => ConditionOf::Counters,
+                    _ => ConditionOf::Named(name),
+                },
+                place,
+                of,
+                counter,
+                stands: stands(is, throughout),
+            }))
+        },
+    ),
+    &word(
+        "cordoned",
+        TRUTH,
+        "Whether the node is cordoned at the end of one of the polls meant.",
+        "{ cordoned: true, from: 10s, to: 20s, throughout: true }",
+        THROUGHOUT,
+        |_, is, throughout| Ok(ExpectSaid::Cordoned(stands(is, throughout))),
+    ),
+    &word(
+        "uncordoned",
+        TRUTH,
+        "Whether the node is released in one of the polls meant, having been cordoned.",
+        "{ uncordoned: true, within: 3 polls }",
+        (),
+        |_, is, ()| Ok(ExpectSaid::Uncordoned(is)),
+    ),
+    &word(
+        "rule",
+        Placed(Text("a rule's name")),
+        "A correlation rule speaks in the polls meant, once unless `times` says otherwise. In a poll are what it says of the events that arrive then, and all that the clock alone makes it say before the next.",
+        "{ rule: NICPortDrop, port: victim, exactly_at: 4m30s, events_this_tick: 0 }",
+        (
+            maybe("port", WHOM, "About these; each by itself."),
+            maybe(
+                "switch",
+                Placed(Text("a switch's name")),
+                "About this switch.",
+            ),
+            maybe(
+                "counted",
+                RANGE,
+                "What it counted: events, different nodes, or what was held back.",
+            ),
+            or(
+                "says",
+                Literal::Text("fired"),
+                Words("word", &[("fired", false), ("cleared", true)]),
+                "That it happened, or that it is over.",
+            ),
+            maybe(
+                "fires",
+                Only {
+                    value: false,
+                    otherwise: "`fires: true` says nothing",
+                    hint: Some("leave it out: a rule that is named fires"),
+                },
+                "It does not speak at all; instead of `times`.",
+            ),
+            maybe("times", TIMES, "How often."),
+            maybe(
+                "events_this_tick",
+                count(0),
+                "How many events connectors accept in the poll in which it speaks.",
+            ),
+        ),
+        |line, (rule, place), (of, switch, counted, cleared, silent, times, events_this_tick)| {
+            Ok(ExpectSaid::Rule(Box::new(RuleSaid {
+                rule,
+                place,
+                of,
+                switch,
+                counted,
+                cleared,
+                times: match silent {
+                    Some(()) => silence(line)?,
+                    None => times.unwrap_or(Times::ONCE),
+                },
+                events_this_tick,
+            })))
+        },
+    ),
+    &word(
+        "rules",
+        Choices("word after `rules`", &[("silent", (), "not one of them")]),
+        "No rule speaks in any of the polls meant.",
+        "{ rules: silent, from: 31s, to: 4m29s }",
+        (),
+        |_, (), ()| Ok(ExpectSaid::RulesSilent),
+    ),
+];
+
+const THROUGHOUT: Maybe<Only> = maybe(
+    "throughout",
+    Only {
+        value: true,
+        otherwise: "`throughout: false` says nothing",
+        hint: Some("leave it out: one of the polls meant is enough"),
+    },
+    "At the end of every poll meant.",
+);
+
+fn stands(is: bool, throughout: Option<()>) -> Stands {
+    Stands {
+        is,
+        throughout: throughout.is_some(),
+    }
+}
+
+/// A rule that does not fire counts nothing.
+fn silence(line: &Line<'_, '_>) -> Parsed<Times> {
+    match line.first_of(&["times", "counted", "events_this_tick"]) {
+        Some(beside) => Err(line.source().wrong(
+            line.fields.place_of(beside),
+            format!("`fires: false` and `{beside}` in one line"),
+        )),
+        None => Ok(Times {
+            at_least: 0,
+            at_most: 0,
+        }),
+    }
+}

@@ -1,0 +1,329 @@
+//! Expectations about events: what must be said, of whom, and in which order.
+
+use serde_json::{Value as Json, json};
+
+use super::parse;
+use super::qualifier::{OfEvent, of_event, tally};
+use crate::expect::{EventSaid, ExpectLine, ExpectSaid};
+use crate::keys::{Keys, Literal, MapForm, Needed, maybe, need, or};
+use crate::kind::{
+    Kind, List, Many, Meanings, NoValue, Number, OrNull, Parsed, Plain, count, plain,
+};
+use crate::row::{Entry, Line, Row, word};
+use crate::story::Tone;
+use crate::values::{Of, POLLS};
+
+/// Whom an expectation is about.
+pub(crate) const WHOM: Of = Of("whom");
+
+/// Expectations about events.
+pub(crate) const EVENTS: &[&dyn Row<ExpectSaid>] = &[
+    &event(
+        ("fatal", "{ fatal: victim, within: 2 polls }"),
+        "An event that says: dead, replace the machine.",
+        Tone::Fatal,
+    ),
+    &event(
+        ("nonfatal", "{ nonfatal: victim }"),
+        "An event that says: unhealthy, no action.",
+        Tone::NonFatal,
+    ),
+    &event(
+        ("healthy", "{ healthy: device of victim }"),
+        "An event that says: healthy.",
+        Tone::Healthy,
+    ),
+    &Event {
+        clears: true,
+        ..event(
+            ("cleared", "{ cleared: { name: mlx5_3, port: 1 } }"),
+            "An event that says healthy of what was reported before, under the name it was reported by.",
+            Tone::Healthy,
+        )
+    },
+    &word(
+        "baseline",
+        NoValue("baseline"),
+        "The healthy events of a first poll without an old state: one for each healthy monitored port, each device whose ports are all healthy, and each compared card that meets its peers.",
+        "baseline",
+        maybe("except", WHOM, "Not these ports."),
+        |_, (), except| {
+            Ok(ExpectSaid::Baseline {
+                fresh: true,
+                except,
+            })
+        },
+    ),
+    &word(
+        "reboot_baseline",
+        NoValue("reboot_baseline"),
+        "The healthy events of a first poll after a reboot with a readable old state: one for each healthy monitored port.",
+        "reboot_baseline",
+        maybe("except", WHOM, "Not these ports."),
+        |_, (), except| {
+            Ok(ExpectSaid::Baseline {
+                fresh: false,
+                except,
+            })
+        },
+    ),
+    &word(
+        "nothing",
+        OrNull("whom, or no more", WHOM),
+        "No event that no other line expects, about these or about anything.",
+        "{ nothing: device of victim, from: 10s, to: 20s }",
+        (),
+        |_, of, ()| Ok(ExpectSaid::Nothing(of)),
+    ),
+    &Edges,
+];
+
+/// Expectations around others.
+pub(crate) const AROUND: &[&dyn Row<ExpectSaid>] = &[
+    &word(
+        "said",
+        EXPECTATION,
+        "An attempt is enough: a call carrying it was received, accepted or not.",
+        "{ said: { fatal: victim } }",
+        (),
+        |_, line, ()| Ok(ExpectSaid::Said(Box::new(line))),
+    ),
+    &word(
+        "accepted",
+        EXPECTATION,
+        "It was accepted; what every line means unless it says `said`.",
+        "{ accepted: nothing }",
+        (),
+        |_, line, ()| Ok(ExpectSaid::Group(vec![line])),
+    ),
+    &word(
+        "say",
+        EXPECTATIONS,
+        "These; for qualifiers that belong to all of them, or to a word that takes none.",
+        "{ say: nothing, from: 20s, to: 25s }",
+        (),
+        |_, lines, ()| Ok(ExpectSaid::Group(lines)),
+    ),
+    &word(
+        "this_poll",
+        EXPECTATIONS,
+        "In the step's own poll.",
+        "{ this_poll: nothing }",
+        (),
+        |_, lines, ()| Ok(ExpectSaid::Group(lines)),
+    ),
+    &word(
+        "next_poll",
+        EXPECTATIONS,
+        "In the poll after the step's own.",
+        "{ next_poll: [ { fatal: device of victim } ] }",
+        (),
+        |_, lines, ()| Ok(ExpectSaid::Group(lines)),
+    ),
+    &word(
+        "in_order",
+        EXPECTATIONS,
+        "These expected events, in this order.",
+        "{ in_order: [ { cleared: { name: mlx5_3 } }, { fatal: { name: mlx5_5 } } ] }",
+        (),
+        |line, lines, ()| in_order(line, lines),
+    ),
+];
+
+/// An expectation.
+pub(crate) const EXPECTATION: Plain<ExpectLine> = plain(
+    "an expectation",
+    || json!({ "$ref": "#/$defs/expectation" }),
+    parse,
+);
+
+const EXPECTATIONS: Many<Plain<ExpectLine>> = Many("expectations", EXPECTATION);
+
+/// An event of a tone.
+struct Event {
+    entry: Entry,
+    tone: Tone,
+    /// Whether it clears what was said under the name at rest.
+    clears: bool,
+}
+
+const fn event(
+    (name, example): (&'static str, &'static str),
+    text: &'static str,
+    tone: Tone,
+) -> Event {
+    Event {
+        entry: Entry {
+            name,
+            text,
+            example: Some(example),
+        },
+        tone,
+        clears: false,
+    }
+}
+
+impl Row<ExpectSaid> for Event {
+    fn entry(&self) -> Entry {
+        self.entry
+    }
+
+    fn takes(&self) -> Option<String> {
+        WHOM.takes()
+    }
+
+    fn choices(&self) -> Meanings {
+        Vec::new()
+    }
+
+    fn schema(&self) -> Json {
+        WHOM.schema()
+    }
+
+    fn keys(&self) -> MapForm {
+        MapForm::default()
+    }
+
+    fn shared_keys(&self) -> MapForm {
+        of_event().form()
+    }
+
+    fn parse(&self, line: &Line<'_, '_>) -> Parsed<ExpectSaid> {
+        let of = WHOM.parse(line.context, line.value)?;
+        let OfEvent {
+            times,
+            message,
+            check,
+            codes,
+            counter,
+            stamped_from,
+            stamped_to,
+            tally,
+        } = of_event().parse(line.context, &line.fields)?;
+        Ok(ExpectSaid::Event(Box::new(EventSaid {
+            tone: self.tone,
+            clears: self.clears,
+            of,
+            tally,
+            times,
+            message,
+            check,
+            codes,
+            counter,
+            stamped_from,
+            stamped_to,
+        })))
+    }
+}
+
+/// `each` with `say`: events at the edges of each port. Another line beside `each` is
+/// [`super::parse`]'s.
+pub(crate) struct Edges;
+
+fn edges() -> impl Keys<Value = (Vec<EdgeLine>, u32)> {
+    (
+        need(
+            "say",
+            List("a list of events", EDGE),
+            "Where no other expectation stands beside: `fatal` or `nonfatal` whenever the port goes down, `healthy` whenever it comes up; goes with `times`.",
+        ),
+        or(
+            "each_within",
+            Literal::Text("1 poll"),
+            POLLS,
+            "With `say`: so many polls after the edge at most.",
+        ),
+    )
+}
+
+const TIMES_OF_EACH: Needed<Number<u32>> = need("times", count(1), "How often each edge happens.");
+
+type EdgeLine = (bool, Box<EventSaid>, platforms::yaml::Place);
+
+/// An event at an edge; whether it is the way up.
+const EDGE: Plain<EdgeLine> = plain(
+    "an event",
+    || json!({ "$ref": "#/$defs/expectation" }),
+    |context, node| {
+        let line = parse(&context.with_it(), node)?;
+        let plain = line.window.is_none() && line.nodes.is_empty() && line.only.is_none();
+        match line.what {
+            ExpectSaid::Event(event) if plain && event.times.is_none() && !event.clears => {
+                Ok((event.tone == Tone::Healthy, event, node.place))
+            }
+            _ => Err(context
+                .source
+                .wrong(node.place, "only plain events can be said at an edge")
+                .hint("write `{ fatal: it }`, `{ nonfatal: it }` or `{ healthy: it }`; times and windows stand beside `each`")),
+        }
+    },
+);
+
+impl Row<ExpectSaid> for Edges {
+    fn entry(&self) -> Entry {
+        Entry {
+            name: "each",
+            text: "The same for each port: another expectation beside it, or `say`.",
+            example: Some(
+                "{ each: storm, say: [ { fatal: it }, { healthy: it } ], times: 4, each_within: 1 poll }",
+            ),
+        }
+    }
+
+    fn takes(&self) -> Option<String> {
+        Some("ports, named `it` in the line".to_owned())
+    }
+
+    fn choices(&self) -> Meanings {
+        Vec::new()
+    }
+
+    fn schema(&self) -> Json {
+        WHOM.schema()
+    }
+
+    fn keys(&self) -> MapForm {
+        edges().form()
+    }
+
+    fn shared_keys(&self) -> MapForm {
+        tally().form().and(&TIMES_OF_EACH)
+    }
+
+    fn parse(&self, line: &Line<'_, '_>) -> Parsed<ExpectSaid> {
+        let (said, within_polls) = edges().parse(line.context, &line.fields)?;
+        let (mut down, mut up) = (None, None);
+        for (is_up, event, place) in said {
+            let edge = if is_up { &mut up } else { &mut down };
+            if edge.replace(event).is_some() {
+                return Err(line.source().wrong(place, "two events for the same edge"));
+            }
+        }
+        let times = TIMES_OF_EACH.parse(line.context, &line.fields)?;
+        Ok(ExpectSaid::Edges {
+            of: WHOM.parse(line.context, line.value)?,
+            tally: tally().parse(line.context, &line.fields)?,
+            down,
+            up,
+            times,
+            within_polls,
+        })
+    }
+}
+
+fn in_order(line: &Line<'_, '_>, lines: Vec<ExpectLine>) -> Parsed<ExpectSaid> {
+    let ordered = |line: &&ExpectLine| {
+        line.window.is_none()
+            && matches!(
+                line.what,
+                ExpectSaid::Event(_) | ExpectSaid::Baseline { .. } | ExpectSaid::Each { .. }
+            )
+    };
+    match lines.iter().find(|line| !ordered(line)) {
+        None => Ok(ExpectSaid::InOrder(lines)),
+        Some(other) => Err(line
+            .source()
+            .wrong(other.place, "only expected events can stand in an order")
+            .hint("windows stand beside `in_order`")),
+    }
+}

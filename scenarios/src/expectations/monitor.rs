@@ -1,0 +1,228 @@
+//! Expectations about the monitor: its end, its log, its polls and calls, its state file, its metrics.
+
+use std::collections::BTreeMap;
+
+use platforms::yaml::{Key, Node, Value};
+use serde_json::json;
+
+use super::qualifier::TIMES;
+use crate::bound::{BOUND, bound_form};
+use crate::context::Context;
+use crate::expect::ExpectSaid;
+use crate::keys::{MapOf, OrMap, maybe, need, together};
+use crate::kind::{
+    Choices, Kind, NoValue, Parsed, Plain, Text, any_of, count, number, plain, text_form,
+};
+use crate::message::{self, Part};
+use crate::row::{Row, word};
+use crate::story::{MetricIs, StateFileIs, Times};
+use crate::values::FileOf;
+
+/// Expectations about the monitor.
+pub(crate) const MONITOR: &[&dyn Row<ExpectSaid>] = &[
+    &word(
+        "exit",
+        number(0, 255),
+        "The monitor ends with this code.",
+        "{ exit: 0, within: 1s }",
+        (),
+        |_, code: u8, ()| Ok(ExpectSaid::Exit(code.into())),
+    ),
+    &word(
+        "log",
+        Text("a text"),
+        "A line of its log contains this; `…` stands for anything.",
+        "{ log: \"state file …: fresh start\" }",
+        (),
+        |_, text, ()| Ok(ExpectSaid::Log(text)),
+    ),
+    &word(
+        "no_log",
+        Text("a text"),
+        "No line does.",
+        "{ no_log: \"panicked\" }",
+        (),
+        |_, text, ()| Ok(ExpectSaid::NoLog(text)),
+    ),
+    &word(
+        "polls",
+        count(0),
+        "So many polls happen.",
+        "{ polls: 0, from: 20s, to: 110s }",
+        (),
+        |_, polls, ()| Ok(ExpectSaid::Polls(polls)),
+    ),
+    &word(
+        "calls",
+        count(0),
+        "So many calls are received.",
+        "{ calls: 1 }",
+        (),
+        |_, calls, ()| Ok(ExpectSaid::Calls(calls)),
+    ),
+    &word(
+        "reads",
+        FileOf("a file"),
+        "The file is read or the folder listed so often.",
+        "{ reads: victim/state, times: 1 }",
+        maybe("times", TIMES, "How often; once unless said."),
+        |_, file, times| {
+            Ok(ExpectSaid::Reads {
+                file,
+                times: times.unwrap_or(Times::ONCE),
+            })
+        },
+    ),
+    &word(
+        "state_file",
+        OrMap(
+            "a word or `{ member, equals }`",
+            Choices("word after `state_file`", STATE_FILE),
+            MapOf(
+                "what the state file holds",
+                together(
+                    (
+                        need(
+                            "member",
+                            Text("a path such as `a.b`"),
+                            "`{ member: a.b, equals: \"1\" }`: the JSON member at this path equals this JSON text",
+                        ),
+                        need(
+                            "equals",
+                            JSON_TEXT,
+                            "`{ …, equals: \"1\" }`: what the member is, as JSON",
+                        ),
+                    ),
+                    |_, _, (member, equals)| Ok(StateFileIs::Holds { member, equals }),
+                ),
+            ),
+        ),
+        "What the state file is at the end of the polls meant.",
+        "{ state_file: { member: version, equals: \"2\" } }",
+        (),
+        |_, is, ()| Ok(ExpectSaid::StateFile(is)),
+    ),
+    &word(
+        "metric",
+        METRIC,
+        "The sum of the values that have these labels, in the monitor's `/metrics` when the last of the polls meant has ended.",
+        "{ metric: nic_health_monitor_health_events_sent_total, labels: { is_fatal: \"true\" }, is: 1 }",
+        (
+            maybe(
+                "labels",
+                LABELS,
+                "Only values with these labels; in a text, `{victim.device}` stands for what a handle was called at rest.",
+            ),
+            need(
+                "is",
+                METRIC_IS,
+                "What the sum must be; `absent`: no value has these labels.",
+            ),
+        ),
+        |_, name, (labels, is)| {
+            Ok(ExpectSaid::Metric {
+                name,
+                labels: labels.unwrap_or_default(),
+                is,
+            })
+        },
+    ),
+    &word(
+        "healthz",
+        number(100, 599),
+        "The status of the monitor's answer to `/healthz` at the end of the last poll meant, or of a tick in which it does not poll. It is asked again until it is this, for some seconds of real time. Needs `arms: [ process ]`.",
+        "{ healthz: 503 }",
+        (),
+        |_, status, ()| Ok(ExpectSaid::Healthz(status)),
+    ),
+    &word(
+        "stuck_in_kernel",
+        NoValue("stuck_in_kernel"),
+        "The monitor cannot be killed at the end.",
+        "stuck_in_kernel",
+        (),
+        |_, (), ()| Ok(ExpectSaid::StuckInKernel),
+    ),
+];
+
+const STATE_FILE: &[(&str, StateFileIs, &str)] = &[
+    (
+        "unchanged",
+        StateFileIs::Unchanged,
+        "the bytes it held before",
+    ),
+    ("absent", StateFileIs::Absent, "not there"),
+    ("valid", StateFileIs::Valid, "there, and JSON"),
+];
+
+const JSON_TEXT: Plain<String> = plain(
+    "a JSON text",
+    || json!({ "type": ["string", "number", "boolean"] }),
+    |context, node| match node.value {
+        Value::Truth(truth) => Ok(truth.to_string()),
+        _ => context.source.text(node, "a JSON text"),
+    },
+);
+
+const METRIC: Plain<String> = plain("a metric's name", text_form, |context, node| {
+    let name = context.source.text(node, "a metric's name")?;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
+    if !name.chars().all(is_plain) {
+        return Err(context
+            .source
+            .wrong(node.place, format!("`{name}` cannot name a metric"))
+            .hint("labels stand beside it: `labels: { check: InfiniBandStateCheck }`"));
+    }
+    Ok(name)
+});
+
+const LABELS: Plain<BTreeMap<String, String>> = plain(
+    "a map of names and texts",
+    || {
+        let text = json!({ "type": ["string", "number", "boolean"] });
+        json!({ "type": "object", "additionalProperties": text })
+    },
+    labels,
+);
+
+fn labels(context: &Context<'_>, node: &Node) -> Parsed<BTreeMap<String, String>> {
+    let fields = context.source.open_map(node, "labels")?;
+    let label = |(key, node): &(Key, Node)| {
+        let text = match &node.value {
+            Value::Truth(truth) => truth.to_string(),
+            _ => context.source.any_text(node, "a label's text")?,
+        };
+        filled_by_handles(context, node, &text)?;
+        Ok((key.name.clone(), text))
+    };
+    fields.pairs.iter().map(label).collect()
+}
+
+/// A label has no subject of its own whose fields it could name.
+fn filled_by_handles(context: &Context<'_>, node: &Node, text: &str) -> Parsed<()> {
+    message::check(context, node.place, text)?;
+    for part in message::parts(text) {
+        if let Part::Own(field) = part {
+            return Err(context
+                .source
+                .wrong(node.place, format!("`{{{field}}}` is nobody's here"))
+                .hint(format!("write `{{victim.{field}}}`")));
+        }
+    }
+    Ok(())
+}
+
+const METRIC_IS: Plain<MetricIs> = plain(
+    "a number such as `1` or `\">= 1\"`, or `absent`",
+    || any_of([json!({ "const": "absent" }), bound_form()]),
+    |context, node| {
+        if matches!(&node.value, Value::Text(word) if word == "absent") {
+            return Ok(MetricIs::Absent);
+        }
+        let within = BOUND.parse(context, node)?;
+        Ok(MetricIs::Within {
+            least: within.least,
+            most: within.most,
+        })
+    },
+);

@@ -1,0 +1,406 @@
+//! What may stand beside an expectation: where, in which polls, how often, with which message.
+
+use std::collections::BTreeMap;
+
+use platforms::LinkLayer;
+use platforms::yaml::{Node, Place, Value};
+use serde_json::{Value as Json, json};
+use simfs::SimTime;
+
+use crate::context::Context;
+use crate::duration;
+use crate::expect::{Distinct, Tally, WindowSaid};
+use crate::keys::{Keys, MapOf, maybe, together};
+use crate::kind::{
+    Kind, List, Parsed, Placed, Plain, Text, Two, Words, any_of, count, plain, string_form,
+    text_form,
+};
+use crate::message;
+use crate::reader::Fields;
+use crate::story::Times;
+use crate::subject::NodeNames;
+use crate::values::{LAYER, NODES, TIME, counted};
+
+/// What every expectation takes: the nodes, the only layer, and in which polls.
+pub(crate) fn qualifiers() -> impl Keys<Value = Qualifiers> {
+    together(
+        (
+            maybe(
+                "node",
+                NODES,
+                "On these nodes; on every node with a monitor unless said.",
+            ),
+            maybe(
+                "only",
+                LAYER,
+                "About ports of this layer only; where there is none, nothing is expected.",
+            ),
+            maybe(
+                "within",
+                WITHIN,
+                "In the step's own poll or one of the N after it; `1 poll` unless said. A poll that does not happen is not counted.",
+            ),
+            maybe("from", TIME, "With `to`: in the polls from here …"),
+            maybe("to", TIME, "… until just before here."),
+            maybe(
+                "between",
+                BETWEEN,
+                "In the polls between these, both included.",
+            ),
+            maybe("exactly_at", TIME, "In the poll at this time."),
+        ),
+        |context, fields, (nodes, only, within, from, to, between, at)| {
+            Ok(Qualifiers {
+                nodes: nodes.unwrap_or_default(),
+                only,
+                window: window(context, fields, (within, from.zip(to), between, at))?,
+            })
+        },
+    )
+}
+
+/// What stands beside an expectation.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Qualifiers {
+    pub(crate) nodes: NodeNames,
+    pub(crate) only: Option<LinkLayer>,
+    pub(crate) window: Option<WindowSaid>,
+}
+
+type Span = (SimTime, SimTime);
+
+/// The one way in which the polls are said.
+fn window(
+    context: &Context<'_>,
+    fields: &Fields<'_>,
+    (within, from_to, between, at): (
+        Option<WindowSaid>,
+        Option<Span>,
+        Option<Span>,
+        Option<SimTime>,
+    ),
+) -> Parsed<Option<WindowSaid>> {
+    let source = &context.source;
+    let said: Vec<&str> = [
+        "within",
+        "from",
+        "between",
+        "exactly_at",
+        "this_poll",
+        "next_poll",
+    ]
+    .into_iter()
+    .filter(|name| fields.get(name).is_some())
+    .collect();
+    if let (Some(_), None) = (fields.get("to"), fields.get("from")) {
+        return Err(source.wrong(fields.place_of("to"), "`to` without `from`"));
+    }
+    if let [first, second, ..] = said[..] {
+        return Err(source.wrong(
+            fields.place_of(second),
+            format!("`{first}` and `{second}` in one line"),
+        ));
+    }
+    Ok(match said.first().copied() {
+        Some("this_poll") => Some(WindowSaid::ThisPoll),
+        Some("next_poll") => Some(WindowSaid::NextPoll),
+        Some("from") => {
+            let (from, to) = from_to.ok_or_else(|| fields.missing(source, "to"))?;
+            if to <= from {
+                return Err(source.wrong(fields.place_of("to"), "`to` is not after `from`"));
+            }
+            Some(WindowSaid::FromTo(from, to))
+        }
+        _ => within
+            .or(between.map(|(from, to)| WindowSaid::Between(from, to)))
+            .or(at.map(WindowSaid::ExactlyAt)),
+    })
+}
+
+const WITHIN: Plain<WindowSaid> = plain("`N polls` or a time", string_form, |context, node| {
+    let text = context.source.text(node, "`N polls` or a time")?;
+    if let Some(polls) = counted(&text, &["poll", "polls"]) {
+        return Ok(WindowSaid::Polls(polls));
+    }
+    duration::parse(&text).map(WindowSaid::Span).ok_or_else(|| {
+        context
+            .source
+            .wrong(
+                node.place,
+                format!("`{text}` is no number of polls and no time"),
+            )
+            .hint("write `2 polls` or a time such as `5s`")
+    })
+});
+
+/// Two times, the second not before the first.
+pub(crate) const BETWEEN: Plain<Span> = plain(
+    "a list of two times",
+    || TWO_TIMES.schema(),
+    |context, node| {
+        let (from, to) = TWO_TIMES.parse(context, node)?;
+        if to < from {
+            return Err(context
+                .source
+                .wrong(node.place, "the second time is before the first"));
+        }
+        Ok((from, to))
+    },
+);
+
+const TWO_TIMES: Two<Plain<SimTime>> =
+    Two("a list of two times", "`between` takes two times", TIME);
+
+/// How many subjects there must be.
+pub(crate) fn tally() -> impl Keys<Value = Tally> {
+    together(
+        (
+            maybe(
+                "count",
+                Placed(count(1)),
+                "How many subjects there must be.",
+            ),
+            maybe(
+                "distinct",
+                Words(
+                    "word",
+                    &[
+                        ("node", Distinct::Node),
+                        ("card", Distinct::Card),
+                        ("device", Distinct::Device),
+                    ],
+                ),
+                "No two subjects share one.",
+            ),
+        ),
+        |_, _, (count, distinct)| Ok(Tally { count, distinct }),
+    )
+}
+
+/// What an expected event takes beside that.
+pub(crate) fn of_event() -> impl Keys<Value = OfEvent> {
+    together(
+        (
+            maybe(
+                "times",
+                TIMES,
+                "How often for each subject; once unless said, at least once for `said`.",
+            ),
+            maybe(
+                "repeats",
+                Words("word", &[("allowed", ())]),
+                "At least so often: repeats do no harm.",
+            ),
+            maybe(
+                "message",
+                MESSAGES,
+                "The message. `…` stands for anything; `{device}`, `{port}`, `{card}`, `{role}`, `{netdev}` for the subject's, `{victim.device}` for a handle's.",
+            ),
+            maybe(
+                "check",
+                Text("a name"),
+                "The check; by the link layer unless said.",
+            ),
+            maybe(
+                "codes",
+                List("a list of texts", Text("a list of error codes")),
+                "The error codes.",
+            ),
+            maybe(
+                "counter",
+                Text("a name"),
+                "The counter that it is about: said by the layer's counter check, with this name as its one error code.",
+            ),
+            maybe(
+                "stamped",
+                STAMPED,
+                "The event's time stamp, on the story's clock.",
+            ),
+            tally(),
+        ),
+        |context, fields, (times, repeats, message, check, codes, counter, stamped, tally)| {
+            if counter.is_some() && codes.is_some() {
+                return Err(context
+                    .source
+                    .wrong(
+                        fields.place_of("codes"),
+                        "`counter` and `codes` in one line",
+                    )
+                    .hint("`counter` says the code"));
+            }
+            let times = match repeats {
+                Some(()) => Some(Times {
+                    at_least: times.unwrap_or(Times::ONCE).at_least,
+                    at_most: u32::MAX,
+                }),
+                None => times,
+            };
+            let (stamped_from, stamped_to) = stamped.unwrap_or_default();
+            Ok(OfEvent {
+                times,
+                message: message.unwrap_or_default(),
+                check,
+                codes,
+                counter,
+                stamped_from,
+                stamped_to,
+                tally,
+            })
+        },
+    )
+}
+
+/// What is said of an expected event.
+#[derive(Clone, Debug)]
+pub(crate) struct OfEvent {
+    pub(crate) times: Option<Times>,
+    pub(crate) message: BTreeMap<LinkLayer, (String, Place)>,
+    pub(crate) check: Option<String>,
+    pub(crate) codes: Option<Vec<String>>,
+    pub(crate) counter: Option<String>,
+    pub(crate) stamped_from: Option<SimTime>,
+    pub(crate) stamped_to: Option<SimTime>,
+    pub(crate) tally: Tally,
+}
+
+/// How often.
+pub(crate) const TIMES: Plain<Times> = plain(
+    "N, `at least N`, `at most N` or `[a, b]`",
+    || {
+        any_of([
+            json!({ "type": "integer", "minimum": 1 }),
+            string_form(),
+            json!({ "type": "array", "items": { "type": "integer" }, "minItems": 2, "maxItems": 2 }),
+        ])
+    },
+    times,
+);
+
+fn times(context: &Context<'_>, node: &Node) -> Parsed<Times> {
+    const HINT: &str = "write `2`, `at least 2`, `at most 2` or `[ 1, 2 ]`";
+    let source = &context.source;
+    let wrong = || {
+        source
+            .wrong(node.place, format!("`{node}` is no number of times"))
+            .hint(HINT)
+    };
+    let between = |at_least, at_most| Times { at_least, at_most };
+    let times = match &node.value {
+        Value::Whole(0) => {
+            return Err(source
+                .wrong(node.place, "`times: 0`")
+                .hint("write `nothing: …`"));
+        }
+        Value::Whole(_) => {
+            let times = source.small(node, 1)?;
+            between(times, times)
+        }
+        Value::Text(text) => {
+            let number = |text: &str| text.trim().parse::<u32>().ok().filter(|n| *n <= 1_000_000);
+            let least = text.strip_prefix("at least ").and_then(number);
+            let most = text.strip_prefix("at most ").and_then(number);
+            match (least, most) {
+                (Some(least), _) => between(least, u32::MAX),
+                (None, Some(most)) => between(0, most),
+                (None, None) => return Err(wrong()),
+            }
+        }
+        Value::List(items) => match &items[..] {
+            [least, most] => between(source.small(least, 0)?, source.small(most, 0)?),
+            _ => return Err(wrong()),
+        },
+        _ => return Err(wrong()),
+    };
+    if times.at_least > times.at_most || times.at_most == 0 {
+        return Err(source
+            .wrong(node.place, format!("`{node}` is impossible"))
+            .hint(HINT));
+    }
+    Ok(times)
+}
+
+type Stamped = (Option<SimTime>, Option<SimTime>);
+
+const STAMPED: Plain<Stamped> = plain(
+    "a time, `\">= 15s\"`, `\"<= 20s\"` or `[a, b]`",
+    || {
+        any_of([
+            string_form(),
+            json!({ "type": "array", "items": string_form(), "minItems": 2, "maxItems": 2 }),
+        ])
+    },
+    stamped,
+);
+
+fn stamped(context: &Context<'_>, node: &Node) -> Parsed<Stamped> {
+    const HINT: &str = "write `15s`, `\">= 15s\"`, `\"<= 20s\"` or `[ 15s, 20s ]`";
+    let source = &context.source;
+    if let Value::List(items) = &node.value {
+        return match &items[..] {
+            [from, to] => Ok((Some(source.time(from)?), Some(source.time(to)?))),
+            _ => Err(source
+                .wrong(node.place, "`stamped` takes one time or two")
+                .hint(HINT)),
+        };
+    }
+    let text = source.text(node, "a time")?;
+    let (sign, time) = text.split_at(
+        text.find(|c: char| c.is_ascii_digit())
+            .unwrap_or(text.len()),
+    );
+    let time = duration::parse(time).ok_or_else(|| {
+        source
+            .wrong(node.place, format!("`{text}` is no time"))
+            .hint(HINT)
+    })?;
+    match sign.trim() {
+        "" => Ok((Some(time), Some(time))),
+        ">=" => Ok((Some(time), None)),
+        "<=" => Ok((None, Some(time))),
+        other => Err(source
+            .unknown(node.place, "comparison", other, [">=", "<="])
+            .hint(HINT)),
+    }
+}
+
+type Messages = BTreeMap<LinkLayer, (String, Place)>;
+
+const MESSAGES: Plain<Messages> =
+    plain("a text, or one by layer", messages_form, |context, node| {
+        if let Value::Map(_) = node.value {
+            return by_layer().parse(context, node);
+        }
+        let text = MESSAGE.parse(context, node)?;
+        Ok([
+            (LinkLayer::InfiniBand, text.clone()),
+            (LinkLayer::Ethernet, text),
+        ]
+        .into())
+    });
+
+fn messages_form() -> Json {
+    any_of([MESSAGE.schema(), by_layer().schema()])
+}
+
+fn by_layer() -> impl Kind<Value = Messages> {
+    MapOf(
+        "a message by layer",
+        together(
+            (
+                maybe("infiniband", MESSAGE, "The message on InfiniBand."),
+                maybe("ethernet", MESSAGE, "The message on Ethernet."),
+            ),
+            |_, _, (infiniband, ethernet)| {
+                let infiniband = infiniband.map(|text| (LinkLayer::InfiniBand, text));
+                let ethernet = ethernet.map(|text| (LinkLayer::Ethernet, text));
+                Ok(infiniband.into_iter().chain(ethernet).collect())
+            },
+        ),
+    )
+}
+
+const MESSAGE: Plain<(String, Place)> = plain("a text", text_form, |context, node| {
+    let text = context.source.text(node, "a message")?;
+    message::check(context, node.place, &text)?;
+    Ok((text, node.place))
+});

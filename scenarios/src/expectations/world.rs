@@ -1,0 +1,383 @@
+//! Expectations about the world and its workloads: what links remember, and what became of loads.
+
+use fabric::ends::{LinkDownReason, OfflineDisabledReason, Pair};
+use platforms::yaml::{Node, Place, Value};
+use serde_json::json;
+use workloads::{Cause, WorkloadOutcome};
+
+use super::qualifier::BETWEEN;
+use crate::bound::RANGE;
+use crate::context::Context;
+use crate::expect::{ExpectSaid, LnetSaid};
+use crate::keys::{Alternative, MapOf, OneOf, OrMap, alt, maybe, together};
+use crate::kind::{Kind, List, Parsed, Plain, Text, Two, Words, any_of, plain};
+use crate::row::{Row, word};
+use crate::story::{EndIs, PairIs, Verdict, WorkloadIs};
+use crate::subject::Subjects;
+use crate::values::{Of, REASON, Reason, SignedTime};
+
+/// Expectations about the world.
+pub(crate) const WORLD: &[&dyn Row<ExpectSaid>] = &[
+    &word(
+        "link",
+        Of("ports"),
+        "What both ends of the link remember of its going down, in one of the polls meant. It is about the world, not about the monitor.",
+        "{ link: victim, here: [ fm_bounce, none ], there: [ none, fm_bounce ] }",
+        (
+            maybe(
+                "here",
+                END,
+                "What the node's own port shows: both reasons, each by word or number; `unavailable`: nobody can ask it. A map says more: `{ pair: [ 0, 0 ], offline: power_policy, log: [ [ 39, 0 ] ] }`, with `offline` for the OfflineDisabledReason and `log` for the subnet manager's LinkDownErrorLog, oldest entry first.",
+            ),
+            maybe("there", END, "What its partner shows."),
+        ),
+        |line, of, (here, there)| {
+            let (here, there) = (here.unwrap_or_default(), there.unwrap_or_default());
+            if (&here, &there) == (&EndIs::default(), &EndIs::default()) {
+                return Err(line
+                    .source()
+                    .wrong(line.fields.place, "`link` expects nothing of either end")
+                    .hint("write `here: [ 36, 0 ]`, `there: unavailable`, or both"));
+            }
+            Ok(ExpectSaid::Link { of, here, there })
+        },
+    ),
+    &word(
+        "lnet",
+        Text("a workload `lnet`"),
+        "How an interface stands in one of the polls meant, in the eyes of `node`: its own (`ni`), or a peer's (`peer_ni`). Exactly one of the two is said.",
+        "{ lnet: storage, node: client, ni: victim, status: down, fatal_error: 1, health: 1000 }",
+        (
+            OneOf(INTERFACE),
+            maybe(
+                "status",
+                Words("status", &[("up", true), ("down", false)]),
+                "Its status; of a peer's, what the peer says.",
+            ),
+            maybe(
+                "fatal_error",
+                FATAL_ERROR,
+                "Its fatal flag; with `ni` only.",
+            ),
+            maybe("health", RANGE, "Its health value."),
+        ),
+        |line, workload, ((peers, of), up, fatal, health)| {
+            if peers && fatal.is_some() {
+                return Err(line
+                    .source()
+                    .wrong(
+                        line.fields.place_of("fatal_error"),
+                        "nobody knows the fatal flag of a peer's interface",
+                    )
+                    .hint("`status` is what the peer says of it"));
+            }
+            if up.is_none() && fatal.is_none() && health.is_none() {
+                return Err(line
+                    .source()
+                    .wrong(line.fields.place, "`lnet` expects nothing of the interface")
+                    .hint("write `status`, `fatal_error`, `health`, or several of them"));
+            }
+            Ok(ExpectSaid::Lnet(LnetSaid {
+                workload,
+                of,
+                peers,
+                up,
+                fatal,
+                health,
+            }))
+        },
+    ),
+    &word(
+        "workload",
+        Text("a workload"),
+        "What became of it at the end of the last poll meant. `between` is about the instant of its failure, to the nanosecond.",
+        "{ workload: job, fate: failed, cause: WC 12, between: [ 40s, 50s ] }",
+        (
+            maybe("fate", FATE, "What became of it."),
+            maybe(
+                "cause",
+                CAUSE,
+                "What it failed of: `WC 12`, `device gone`, `rank lost`, `hung`, `no connection`, `evicted`, `unanswered`.",
+            ),
+            maybe(
+                "ulp_errors",
+                RANGE,
+                "Errors that the layer on top was told of.",
+            ),
+            maybe(
+                "retries",
+                RANGE,
+                "Of `lnet`: tries beyond the first; of `mpib`: messages that had to wait.",
+            ),
+            maybe(
+                "done",
+                RANGE,
+                "Of `lnet`: writes that were answered; of `mpib`: messages that got through.",
+            ),
+        ),
+        |line, workload, (fate, cause, errors, retries, done)| {
+            let (source, fields) = (line.source(), &line.fields);
+            let failed = fields.maybe("between", |node| BETWEEN.parse(line.context, node))?;
+            if (cause.is_some() || failed.is_some()) && fate != Some(WorkloadOutcome::Failed) {
+                return Err(source
+                    .wrong(fields.place, "only what failed has a cause and an instant")
+                    .hint("write `fate: failed`"));
+            }
+            let figures = [&errors, &retries, &done];
+            if fate.is_none() && figures.iter().all(|figure| figure.is_none()) {
+                return Err(source
+                    .wrong(fields.place, "`workload` expects nothing of it")
+                    .hint("write `fate: survived`, or `ulp_errors: 0`"));
+            }
+            Ok(ExpectSaid::Workload(WorkloadIs {
+                workload,
+                fate,
+                cause,
+                failed,
+                errors,
+                retries,
+                done,
+            }))
+        },
+    ),
+    &word(
+        "verdict",
+        Verdicts,
+        "Whether the monitor's word was right, as the workloads saw it at the story's end. Its word is its first event with `isFatal`; with `node`, of that node's monitor, else of any.",
+        "{ verdict: { job: agreement }, lead: [ 29s, 40s ] }",
+        maybe(
+            "lead",
+            LEAD,
+            "How long before the failure the word came, both included; `-1s`: after it.",
+        ),
+        |line, of, lead| {
+            let early =
+                |(.., verdict): &&(_, _, Verdict)| lead.is_some() && *verdict != Verdict::Agreement;
+            if let Some((.., verdict)) = of.iter().find(early) {
+                let what = format!("`lead` with `{}`", verdict.word());
+                return Err(line.source().wrong(line.fields.place_of("lead"), what).hint(
+                    "only a fatal word about a workload that failed came before or after its failure",
+                ));
+            }
+            Ok(ExpectSaid::Verdict { of, lead })
+        },
+    ),
+];
+
+const END: Plain<EndIs> = plain(
+    "`[ LinkDownReason, NeighborLinkDownReason ]`, `unavailable` or a map",
+    || end().schema(),
+    |context, node| end().parse(context, node),
+);
+
+fn end() -> impl Kind<Value = EndIs> {
+    let shown = |pair| EndIs {
+        pair: Some(pair),
+        ..EndIs::default()
+    };
+    OrMap(
+        "both reasons, or a map",
+        Becomes(PAIR_IS, shown),
+        MapOf(
+            "an end of a link",
+            together(
+                (
+                    maybe("pair", PAIR_IS, "What it shows."),
+                    maybe("offline", OFFLINE, "Its OfflineDisabledReason."),
+                    maybe(
+                        "log",
+                        List("a list of pairs", PAIR),
+                        "Its LinkDownErrorLog, oldest entry first.",
+                    ),
+                ),
+                |_, _, (pair, offline, log)| Ok(EndIs { pair, offline, log }),
+            ),
+        ),
+    )
+}
+
+/// A kind, and what its values become.
+struct Becomes<K: Kind, T>(K, fn(K::Value) -> T);
+
+impl<K: Kind, T> Kind for Becomes<K, T> {
+    type Value = T;
+
+    fn takes(&self) -> Option<String> {
+        self.0.takes()
+    }
+
+    fn schema(&self) -> serde_json::Value {
+        self.0.schema()
+    }
+
+    fn parse(&self, context: &Context<'_>, node: &Node) -> Parsed<T> {
+        self.0.parse(context, node).map(self.1)
+    }
+}
+
+const UNAVAILABLE: Words<PairIs> = Words("end of a link", &[("unavailable", PairIs::Unavailable)]);
+
+const PAIR_IS: Plain<PairIs> = plain(
+    "two reasons, or `unavailable`",
+    || any_of([UNAVAILABLE.schema(), PAIR.schema()]),
+    |context, node| match &node.value {
+        Value::List(_) => PAIR.parse(context, node).map(PairIs::Shown),
+        _ => UNAVAILABLE.parse(context, node),
+    },
+);
+
+const TWO_REASONS: Two<Reason> = Two(
+    "a pair of reasons",
+    "a pair is LinkDownReason and NeighborLinkDownReason",
+    REASON,
+);
+
+const PAIR: Plain<Pair> = plain(
+    "a pair of reasons",
+    || TWO_REASONS.schema(),
+    |context, node| {
+        let (local, neighbour) = TWO_REASONS.parse(context, node)?;
+        Ok(Pair { local, neighbour })
+    },
+);
+
+/// By the reason that it mirrors, or by its number.
+const OFFLINE: Plain<OfflineDisabledReason> = plain(
+    "a reason",
+    || {
+        let words = Reason(is_mirrored, "").schema();
+        any_of([
+            words,
+            json!({ "type": "integer", "minimum": 0, "maximum": 15 }),
+        ])
+    },
+    offline,
+);
+
+fn is_mirrored(reason: LinkDownReason) -> bool {
+    let mirrors =
+        reason.holds() || [LinkDownReason::NONE, LinkDownReason::TRANSIENT].contains(&reason);
+    mirrors && OfflineDisabledReason::of(reason).is_some()
+}
+
+fn offline(context: &Context<'_>, node: &Node) -> Parsed<OfflineDisabledReason> {
+    let source = &context.source;
+    let wrong = |what: String| {
+        source
+            .wrong(node.place, what)
+            .hint("such as `none`, `power_policy`, or a number up to 15")
+    };
+    if let Value::Whole(_) = node.value {
+        let number = source.number(node, 0, 15)?;
+        let code = u8::try_from(number).expect("a number up to 15 fits 8 bits");
+        return OfflineDisabledReason::by_code(code)
+            .ok_or_else(|| wrong(format!("the OfflineDisabledReason {code} is not used")));
+    }
+    let mirrored = REASON.parse(context, node)?;
+    OfflineDisabledReason::of(mirrored)
+        .filter(|_| is_mirrored(mirrored))
+        .ok_or_else(|| wrong(format!("no port is offline for `{node}`")))
+}
+
+/// Whether it is a peer's interface, and whose port it is on.
+const INTERFACE: &[&dyn Alternative<(bool, Subjects)>] = &[
+    &alt(
+        "ni",
+        Of("a port"),
+        "The node's own interface on this port; `node` is the port's unless said.",
+        |of| (false, of),
+    ),
+    &alt(
+        "peer_ni",
+        Of("a port"),
+        "The interface of another node on this port.",
+        |of| (true, of),
+    ),
+];
+
+const FATAL_ERROR: Plain<bool> = plain(
+    "`0` or `1`",
+    || json!({ "enum": [0, 1] }),
+    |context, node| Ok(context.source.number(node, 0, 1)? == 1),
+);
+
+const FATE: Plain<WorkloadOutcome> = plain(
+    "`survived`, `degraded` or `failed`",
+    || json!({ "enum": WorkloadOutcome::ALL.map(|fate| fate.word()) }),
+    |context, node| {
+        let words = WorkloadOutcome::ALL.map(|fate| (fate.word(), fate));
+        context.source.choice(node, "fate", &words)
+    },
+);
+
+const CAUSE: Plain<Cause> = plain(
+    "such as `WC 12` or `evicted`",
+    || json!({ "enum": Cause::ALL.map(|cause| cause.word()) }),
+    |context, node| {
+        let words = Cause::ALL.map(|cause| (cause.word(), cause));
+        context.source.choice(node, "cause", &words)
+    },
+);
+
+/// Workloads and verdicts.
+struct Verdicts;
+
+impl Kind for Verdicts {
+    type Value = Vec<(String, Place, Verdict)>;
+
+    fn takes(&self) -> Option<String> {
+        Some("a map of workloads and words".to_owned())
+    }
+
+    fn choices(&self) -> crate::kind::Meanings {
+        vec![
+            (
+                Verdict::Agreement.word(),
+                "fatal and failed, or silent and not failed",
+            ),
+            (Verdict::OverReport.word(), "fatal, and it did not fail"),
+            (Verdict::UnderReport.word(), "silent, and it failed"),
+        ]
+    }
+
+    fn schema(&self) -> serde_json::Value {
+        let words = Verdict::ALL.map(|verdict| verdict.word());
+        json!({ "type": "object", "additionalProperties": { "enum": words } })
+    }
+
+    fn parse(&self, context: &Context<'_>, node: &Node) -> Parsed<Self::Value> {
+        let source = &context.source;
+        let words = Verdict::ALL.map(|verdict| (verdict.word(), verdict));
+        let fields = source.open_map(node, "workloads and verdicts")?;
+        let mut of = Vec::new();
+        for (key, node) in fields.pairs {
+            let verdict = source.choice(node, "verdict", &words)?;
+            of.push((key.name.clone(), key.place, verdict));
+        }
+        if of.is_empty() {
+            return Err(source.wrong(node.place, "a verdict about nothing"));
+        }
+        Ok(of)
+    }
+}
+
+const LEAD_TIMES: Two<SignedTime> = Two(
+    "a list of two times",
+    "`lead` takes two times",
+    SignedTime("write `29s`, or `-1s` for after the failure"),
+);
+
+/// Two times with signs, in nanoseconds.
+const LEAD: Plain<(i64, i64)> = plain(
+    "a list of two times",
+    || LEAD_TIMES.schema(),
+    |context, node| {
+        let (from, to) = LEAD_TIMES.parse(context, node)?;
+        if from <= to {
+            return Ok((from, to));
+        }
+        Err(context
+            .source
+            .wrong(node.place, "the second time is before the first"))
+    },
+);

@@ -1,0 +1,548 @@
+//! The keys of a scenario's file: its title, where it is told, what runs, its handles and its plot.
+//!
+//! [`frame`] is all that is parsed before the handles are known, [`plot`] what names them.
+
+use std::collections::BTreeSet;
+
+use platforms::yaml::{Node, Place};
+use serde_json::json;
+use simfs::SimTime;
+
+use crate::cluster::{ClearingProfile, ClusterPlan, RuleProfile, RulesetsProfile};
+use crate::context::Context;
+use crate::fitness::{Fitness, PLATFORMS};
+use crate::handle::Handle;
+use crate::keys::{Keys, Literal, MapForm, MapOf, OrMap, maybe, need, or, together};
+use crate::kind::{
+    AnyText, Choices, Kind, List, Many, Parsed, Placed, Plain, Text, Words, count, plain,
+    string_form,
+};
+use crate::reader::Source;
+use crate::step::{GIVEN, GivenSaid, STEP, StepSaid};
+use crate::story::{Arm, ChecksRun, Heal};
+use crate::subject::NodeNames;
+use crate::values::{FLAG, NODES, POLLS, SPAN, TIME};
+use crate::workload::{WORKLOADS, WorkloadSaid};
+
+/// All that a file says before its handles are known.
+#[derive(Clone, Debug)]
+pub(crate) struct Frame {
+    pub(crate) title: String,
+    pub(crate) why: String,
+    pub(crate) covers: Vec<(String, Place)>,
+    pub(crate) fitness: Fitness,
+    pub(crate) world: Option<(String, Place)>,
+    pub(crate) workloads: Vec<WorkloadSaid>,
+    pub(crate) cluster: ClusterPlan,
+    pub(crate) chairs: NodeNames,
+    pub(crate) checks: ChecksRun,
+    pub(crate) arms: Vec<Arm>,
+    pub(crate) tick: SimTime,
+    pub(crate) until: Option<SimTime>,
+    pub(crate) heal: Heal,
+    pub(crate) flags: Vec<String>,
+    pub(crate) config: String,
+    pub(crate) handles: Vec<Handle>,
+    pub(crate) fold_quiet: bool,
+}
+
+/// The keys of a scenario's file.
+pub(crate) fn keys() -> MapForm {
+    frame().form().and(&plot())
+}
+
+/// The keys that are parsed before the handles are known.
+pub(crate) fn frame() -> impl Keys<Value = Frame> {
+    together(
+        (
+            about(),
+            place(),
+            cluster(),
+            monitors(),
+            course(),
+            maybe(
+                "let",
+                HANDLES,
+                "Names for ports, chosen by what they are. A handle is a slot: it follows the hardware through renames.",
+            ),
+        ),
+        |_, _, (about, place, cluster, monitors, course, handles)| {
+            let (title, why, _, covers) = about;
+            let (fitness, world, workloads) = place;
+            let (chairs, checks, arms, flags, config) = monitors;
+            let (tick, until, heal, fold_quiet) = course;
+            Ok(Frame {
+                title,
+                why,
+                covers: covers.unwrap_or_default(),
+                fitness: fitness.unwrap_or_default(),
+                world,
+                workloads: workloads.unwrap_or_default(),
+                cluster,
+                chairs: chairs.unwrap_or_default(),
+                checks,
+                arms,
+                tick,
+                until,
+                heal,
+                flags: flags.unwrap_or_default(),
+                config: config.unwrap_or_default(),
+                handles: handles.unwrap_or_default(),
+                fold_quiet,
+            })
+        },
+    )
+}
+
+/// The keys that name handles.
+pub(crate) fn plot() -> impl Keys<Value = (Option<Vec<GivenSaid>>, Vec<StepSaid>)> {
+    (
+        maybe(
+            "given",
+            List("a list of deeds", GIVEN),
+            "What was done before the monitor started.",
+        ),
+        need("timeline", TIMELINE, "What happens and what must be said."),
+    )
+}
+
+type About = (String, String, (), Option<Vec<(String, Place)>>);
+
+fn about() -> impl Keys<Value = About> {
+    (
+        need(
+            "scenario",
+            Text("a title"),
+            "The title: the story in one line.",
+        ),
+        need("why", Text("a text"), "What the scenario is for."),
+        or(
+            "scenario_version",
+            Literal::Whole(1),
+            VERSION,
+            "The version of the language.",
+        ),
+        maybe(
+            "covers",
+            List("a list of clause ids", CLAUSE),
+            "The clauses of the sources that it covers, such as `lsd/3.2/down-is-fatal`. An id whose prefix nicdrill knows (`lsd/`, `lcd/`, `decision/`, `field/`, `cluster/`) must exist; any other prefix is your own.",
+        ),
+    )
+}
+
+const VERSION: Plain<()> = plain(
+    "`1`",
+    || json!({ "const": 1 }),
+    |context, node| match context.source.number(node, 0, u64::MAX)? {
+        1 => Ok(()),
+        _ => Err(context
+            .source
+            .wrong(node.place, "this version of the language is not known")
+            .hint("write `scenario_version: 1`")),
+    },
+);
+
+const CLAUSE: Plain<(String, Place)> = plain("a clause id", string_form, |context, node| {
+    let id = context.source.text(node, "a clause id")?;
+    let prefix = id.split_once('/').filter(|(_, rest)| !rest.is_empty());
+    let plain = prefix.is_some_and(|(prefix, _)| {
+        let mut letters = prefix.chars();
+        letters.next().is_some_and(|c| c.is_ascii_lowercase())
+            && letters.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+    });
+    match plain && !id.contains(char::is_whitespace) {
+        true => Ok((id, node.place)),
+        false => Err(context
+            .source
+            .wrong(node.place, format!("`{id}` is no clause id"))
+            .hint("write the source's prefix, the section and what it says, such as `lsd/3.2/down-is-fatal`")),
+    }
+});
+
+type Where = (
+    Option<Fitness>,
+    Option<(String, Place)>,
+    Option<Vec<WorkloadSaid>>,
+);
+
+/// Where it is told, and what runs there.
+fn place() -> impl Keys<Value = Where> {
+    together(
+        (
+            maybe(
+                "platforms",
+                PLATFORMS,
+                "Where it is told, `all` unless said. On a platform that lacks what a handle asks for it is not applicable.",
+            ),
+            maybe(
+                "world",
+                Placed(Text("a name")),
+                "The world of several nodes in which it is told, instead of on platforms.",
+            ),
+            maybe(
+                "workloads",
+                WORKLOADS,
+                "What runs on the world's links, from the story's start.",
+            ),
+        ),
+        |context, fields, (platforms, world, workloads)| {
+            if platforms.is_some() && world.is_some() {
+                return Err(context
+                    .source
+                    .wrong(
+                        fields.place_of("platforms"),
+                        "`platforms` and `world` in one scenario",
+                    )
+                    .hint("the world's file names the platforms of its nodes"));
+            }
+            Ok((platforms, world, workloads))
+        },
+    )
+}
+
+/// The cluster: the rules that listen, and what is not as deployed at present.
+fn cluster() -> impl Keys<Value = ClusterPlan> {
+    together(
+        (
+            or(
+                "rules",
+                Literal::Text("lsd"),
+                Choices("profile of rules", RULES),
+                "The correlation rules that listen to what connectors accept.",
+            ),
+            maybe(
+                "cluster",
+                MapOf("a cluster", cluster_keys()),
+                "The cluster that hears the monitors, where it is not as deployed at present.",
+            ),
+        ),
+        |_, _, (rules, cluster)| {
+            Ok(ClusterPlan {
+                rules,
+                ..cluster.unwrap_or_default()
+            })
+        },
+    )
+}
+
+const RULES: &[(&str, RuleProfile, &str)] = &[
+    (
+        RuleProfile::Lsd.name(),
+        RuleProfile::Lsd,
+        "those of \"NIC Health Monitor: Link State Detection\": `RepeatedNICLinkFlap`, `NICPortDrop`, `NICStabilizationWindow`, and `FabricWideFault` across nodes",
+    ),
+    (
+        RuleProfile::LsdText.name(),
+        RuleProfile::LsdText,
+        "the query for `RepeatedNICLinkFlap` that it prints, to the letter",
+    ),
+    (
+        RuleProfile::Nvsentinel.name(),
+        RuleProfile::Nvsentinel,
+        "the two that NVSentinel deploys: `RepeatedNICDegradation`, `RepeatedNICDriverError`",
+    ),
+    (
+        RuleProfile::Gpud.name(),
+        RuleProfile::Gpud,
+        "`ib_port_flap` and `ib_port_drop`",
+    ),
+];
+
+/// The keys of `cluster`.
+pub(crate) fn cluster_keys() -> impl Keys<Value = ClusterPlan> {
+    together(
+        (
+            or(
+                "clearing",
+                Literal::Text("all"),
+                Words(
+                    "way to clear",
+                    &[
+                        ("all", ClearingProfile::All),
+                        ("any_with_code", ClearingProfile::AnyWithCode),
+                        ("any", ClearingProfile::Any),
+                    ],
+                ),
+                "Which entries of a node condition a healthy event clears: those with all its entities and one of its codes, with any and one of its codes (from 2026-05-12 to 2026-07-08), with any whatever the codes (before).",
+            ),
+            or(
+                "rulesets",
+                Literal::Text("shipped"),
+                Words(
+                    "set of rule sets",
+                    &[
+                        ("shipped", RulesetsProfile::Shipped),
+                        ("without_nics", RulesetsProfile::WithoutNics),
+                        ("with_analyzer", RulesetsProfile::WithAnalyzer),
+                    ],
+                ),
+                "For whose fatal events a node is cordoned: the NIC monitor's among others, no NIC monitor's (before 2026-05-18), the analyzer's too.",
+            ),
+            maybe(
+                "breaker",
+                MapOf(
+                    "a circuit breaker",
+                    need("fleet", count(1), "How many nodes the cluster has."),
+                ),
+                "A circuit breaker of a cluster of so many nodes: when half of them are cordoned within five minutes, nothing is cordoned or released any more. There is none unless said.",
+            ),
+        ),
+        |_, _, (clearing, rulesets, breaker_fleet)| {
+            Ok(ClusterPlan {
+                clearing,
+                rulesets,
+                breaker_fleet,
+                ..ClusterPlan::default()
+            })
+        },
+    )
+}
+
+type Monitors = (
+    Option<NodeNames>,
+    ChecksRun,
+    Vec<Arm>,
+    Option<Vec<String>>,
+    Option<String>,
+);
+
+fn monitors() -> impl Keys<Value = Monitors> {
+    (
+        maybe(
+            "chairs",
+            NODES,
+            "The nodes with a monitor in their chair; every one that the world's file does not except, unless said.",
+        ),
+        or(
+            "checks",
+            Literal::Text("state"),
+            Choices(
+                "word",
+                &[
+                    ("state", ChecksRun::State, "the two state checks"),
+                    ("counters", ChecksRun::Counters, "the two counter checks"),
+                    (
+                        "char_devices",
+                        ChecksRun::CharDevices,
+                        "the check of character devices alone",
+                    ),
+                    ("all", ChecksRun::All, "all five"),
+                ],
+            ),
+            "Which of the monitor's checks run.",
+        ),
+        together(
+            maybe(
+                "arms",
+                Many(
+                    "arms",
+                    Choices(
+                        "arm",
+                        &[
+                            ("memory", Arm::Memory, "pure code, simulated hands"),
+                            ("process", Arm::Process, "a real process on a real mount"),
+                        ],
+                    ),
+                ),
+                "Where it can be played: both unless said.",
+            ),
+            |_, _, arms| {
+                let mut arms = arms.unwrap_or(vec![Arm::Memory, Arm::Process]);
+                arms.sort_unstable();
+                arms.dedup();
+                Ok(arms)
+            },
+        ),
+        maybe(
+            "flags",
+            Many("flags", FLAG),
+            "Flags for the monitor beyond the descriptor's.",
+        ),
+        maybe(
+            "config",
+            AnyText("lines of TOML"),
+            "Lines for the monitor's `config.toml`.",
+        ),
+    )
+}
+
+/// How time passes and how the story ends.
+fn course() -> impl Keys<Value = (SimTime, Option<SimTime>, Heal, bool)> {
+    (
+        or(
+            "tick",
+            Literal::Text("1s"),
+            TICK,
+            "The length of one poll. Poll k happens at k ticks, after everything done until then.",
+        ),
+        maybe(
+            "until",
+            TIME,
+            "The story's last instant; two polls after the last line unless said. Healing comes after.",
+        ),
+        heal(),
+        or(
+            "quiet",
+            Literal::Text("full"),
+            Choices(
+                "word",
+                &[("fold", true, "one line"), ("full", false, "a line each")],
+            ),
+            "Whether minutes of nothing cost one line in a trace.",
+        ),
+    )
+}
+
+const TICK: Plain<SimTime> = plain("a time", string_form, |context, node| {
+    let tick = SPAN.parse(context, node)?;
+    if tick < SimTime::from_ms(1) {
+        let what = "a tick is at least one millisecond";
+        return Err(context.source.wrong(node.place, what));
+    }
+    Ok(tick)
+});
+
+/// The deadline after healing unless a scenario says otherwise, in polls.
+const HEALED_WITHIN: u32 = 3;
+
+fn heal() -> impl Keys<Value = Heal> {
+    together(
+        (
+            maybe(
+                "heal",
+                Placed(OrMap("`never` or `{ within: 3 polls }`", NEVER, HEALED)),
+                "How it ends. Everything is healed, and within 3 polls nothing may be outstanding, unless said.",
+            ),
+            maybe(
+                "because",
+                Text("a text"),
+                "Why a story may end in trouble; goes with `heal: never`.",
+            ),
+        ),
+        |context, fields, said| match said {
+            (Some((None, _)), Some(because)) => Ok(Heal::Never { because }),
+            (Some((None, place)), None) => Err(context
+                .source
+                .wrong(place, "`heal: never` says no reason")
+                .hint("write `because: …`: why the story may end in trouble")),
+            (_, Some(_)) => Err(context
+                .source
+                .wrong(
+                    fields.place_of("because"),
+                    "`because` without `heal: never`",
+                )
+                .hint("what the story is for stands in `why`")),
+            (Some((Some(polls), _)), None) => Ok(Heal::Within { polls }),
+            (None, None) => Ok(Heal::Within {
+                polls: HEALED_WITHIN,
+            }),
+        },
+    )
+}
+
+/// Healed never: no deadline.
+const NEVER: Words<Option<u32>> = Words("word", &[("never", None)]);
+
+/// Healed within so many polls.
+const HEALED: Plain<Option<u32>> = plain(
+    "a map",
+    || within().schema(),
+    |context, node| within().parse(context, node).map(Some),
+);
+
+fn within() -> impl Kind<Value = u32> {
+    MapOf(
+        "`heal`",
+        need(
+            "within",
+            POLLS,
+            "The deadline after the last port is ACTIVE.",
+        ),
+    )
+}
+
+const HANDLES: Plain<Vec<Handle>> = plain(
+    "a map of handles",
+    || {
+        json!({
+            "type": "object",
+            "additionalProperties": { "$ref": "#/$defs/handle" },
+        })
+    },
+    handles,
+);
+
+fn handles(context: &Context<'_>, node: &Node) -> Parsed<Vec<Handle>> {
+    let source = context.source;
+    let fields = source.open_map(node, "handles")?;
+    let mut handles = Vec::new();
+    let mut declared = BTreeSet::new();
+    for (key, node) in fields.pairs {
+        refuse_taken_name(&source, &key.name, key.place)?;
+        let context = Context::new(source, &declared);
+        handles.push(Handle::parse(&context, &key.name, node)?);
+        declared.insert(key.name.clone());
+    }
+    Ok(handles)
+}
+
+/// A handle's name must not be taken for anything else.
+fn refuse_taken_name(source: &Source<'_>, name: &str, place: Place) -> Parsed<()> {
+    let plain = name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    let taken = [
+        "it",
+        "state_file",
+        "everywhere",
+        "class",
+        "bus",
+        "sys",
+        "proc",
+        "var",
+        "nicdrill",
+    ];
+    if taken.contains(&name) {
+        return Err(source
+            .wrong(place, format!("`{name}` has a meaning of its own"))
+            .hint("choose another name"));
+    }
+    if !plain {
+        return Err(source
+            .wrong(place, format!("`{name}` cannot name a handle"))
+            .hint("write lower-case letters, digits and `_`, a letter first"));
+    }
+    Ok(())
+}
+
+const STEPS: List<Plain<StepSaid>> = List("a list of steps", STEP);
+
+const TIMELINE: Plain<Vec<StepSaid>> = plain("a list of steps", || STEPS.schema(), timeline);
+
+fn timeline(context: &Context<'_>, node: &Node) -> Parsed<Vec<StepSaid>> {
+    let source = &context.source;
+    let steps = STEPS.parse(context, node)?;
+    for pair in steps.windows(2) {
+        let (before, step) = (pair[0].first(), pair[1].first());
+        if step < before {
+            return Err(source
+                .wrong(
+                    pair[1].place,
+                    format!("{step} comes after {before}: times go backwards"),
+                )
+                .hint("put the steps in the order of their times"));
+        }
+    }
+    if steps.is_empty() {
+        return Err(source
+            .wrong(node.place, "an empty timeline")
+            .hint("a story has at least one step"));
+    }
+    if steps.iter().all(|step| step.expect.is_empty()) {
+        return Err(source
+            .wrong(node.place, "nothing is expected")
+            .hint("a story expects at least one thing, such as `expect: [ baseline ]`"));
+    }
+    Ok(steps)
+}

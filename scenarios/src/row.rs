@@ -1,0 +1,231 @@
+//! A word of a line, as one row of a table: its name, what it takes, its keys, its meaning, an example,
+//! and what it becomes.
+//!
+//! `do:` has lines of [`crate::verbs`], `expect:` of [`crate::expectations`]. Start at [`Row`].
+
+use platforms::yaml::Node;
+use serde_json::Value as Json;
+
+use crate::context::Context;
+use crate::keys::{KeyRow, Keys, MapForm};
+use crate::kind::{Kind, Meanings, Parsed};
+use crate::reader::{Fields, Source};
+
+/// A word's name, meaning and example.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    /// The word.
+    pub(crate) name: &'static str,
+    /// What it means, in one sentence or two.
+    pub(crate) text: &'static str,
+    /// A line that uses it; `None` for a word that is not built yet.
+    pub(crate) example: Option<&'static str>,
+}
+
+/// A word that makes a `T` of a line.
+pub(crate) trait Row<T> {
+    /// Its name, meaning and example.
+    fn entry(&self) -> Entry;
+
+    /// What it takes, such as `ports`; `None` if it takes no value.
+    fn takes(&self) -> Option<String>;
+
+    /// The words it takes, where each has a meaning of its own.
+    fn choices(&self) -> Meanings;
+
+    /// The form of its value in JSON Schema.
+    fn schema(&self) -> Json;
+
+    /// The keys that may stand beside it.
+    fn keys(&self) -> MapForm;
+
+    /// Further keys, which it shares with other words.
+    fn shared_keys(&self) -> MapForm {
+        MapForm::default()
+    }
+
+    /// Whether the word may stand alone, without a value.
+    fn alone(&self) -> bool {
+        false
+    }
+
+    /// Parses a line.
+    fn parse(&self, line: &Line<'_, '_>) -> Parsed<T>;
+
+    /// The keys of its line: the word itself, its own keys, and those that it shares.
+    fn line_form(&self) -> MapForm {
+        let entry = self.entry();
+        let word = KeyRow {
+            name: entry.name,
+            takes: self.takes(),
+            choices: self.choices(),
+            schema: self.schema(),
+            text: entry.text,
+            needed: true,
+            default: None,
+        };
+        let mut form = self.keys().after(word);
+        form.rows.extend(self.shared_keys().rows);
+        form
+    }
+}
+
+/// A line in parsing.
+pub(crate) struct Line<'a, 'n> {
+    /// The text and its handles.
+    pub(crate) context: &'a Context<'a>,
+    /// The word's value.
+    pub(crate) value: &'n Node,
+    /// The whole line.
+    pub(crate) fields: Fields<'n>,
+}
+
+impl<'a> Line<'a, '_> {
+    /// The text.
+    pub(crate) fn source(&self) -> &'a Source<'a> {
+        &self.context.source
+    }
+
+    /// The value of a key that this line needs.
+    pub(crate) fn needs<V>(&self, name: &str, value: Option<V>) -> Parsed<V> {
+        value.ok_or_else(|| self.fields.missing(self.source(), name))
+    }
+
+    /// The first of these keys that is there.
+    pub(crate) fn first_of(&self, names: &[&'static str]) -> Option<&'static str> {
+        let there = |name: &&&'static str| self.fields.get(name).is_some();
+        names.iter().find(there).copied()
+    }
+}
+
+/// A word with a kind of value and keys, and what they become.
+pub(crate) struct Word<K: Kind, F: Keys, T> {
+    entry: Entry,
+    kind: K,
+    keys: F,
+    becomes: fn(&Line<'_, '_>, K::Value, F::Value) -> Parsed<T>,
+}
+
+/// A word with a kind of value and keys, and what they become.
+pub(crate) const fn word<K: Kind, F: Keys, T>(
+    name: &'static str,
+    kind: K,
+    text: &'static str,
+    example: &'static str,
+    keys: F,
+    becomes: fn(&Line<'_, '_>, K::Value, F::Value) -> Parsed<T>,
+) -> Word<K, F, T> {
+    Word {
+        entry: Entry {
+            name,
+            text,
+            example: Some(example),
+        },
+        kind,
+        keys,
+        becomes,
+    }
+}
+
+impl<K: Kind, F: Keys, T> Row<T> for Word<K, F, T> {
+    fn entry(&self) -> Entry {
+        self.entry
+    }
+
+    fn takes(&self) -> Option<String> {
+        self.kind.takes()
+    }
+
+    fn choices(&self) -> Meanings {
+        self.kind.choices()
+    }
+
+    fn schema(&self) -> Json {
+        self.kind.schema()
+    }
+
+    fn keys(&self) -> MapForm {
+        self.keys.form()
+    }
+
+    fn alone(&self) -> bool {
+        self.kind.alone()
+    }
+
+    fn parse(&self, line: &Line<'_, '_>) -> Parsed<T> {
+        let value = self.kind.parse(line.context, line.value)?;
+        let keys = self.keys.parse(line.context, &line.fields)?;
+        (self.becomes)(line, value, keys)
+    }
+}
+
+/// A word that the language knows and this build does not do.
+pub(crate) struct Planned {
+    /// The word.
+    pub(crate) name: &'static str,
+    /// What it will mean.
+    pub(crate) text: &'static str,
+}
+
+impl<T> Row<T> for Planned {
+    fn entry(&self) -> Entry {
+        Entry {
+            name: self.name,
+            text: self.text,
+            example: None,
+        }
+    }
+
+    fn takes(&self) -> Option<String> {
+        None
+    }
+
+    fn choices(&self) -> Meanings {
+        Vec::new()
+    }
+
+    fn schema(&self) -> Json {
+        Json::Bool(false)
+    }
+
+    fn keys(&self) -> MapForm {
+        MapForm::default()
+    }
+
+    fn parse(&self, line: &Line<'_, '_>) -> Parsed<T> {
+        let what = format!("`{}` is not built yet", self.name);
+        Err(line
+            .source()
+            .not_built(line.fields.place_of(self.name), what))
+    }
+}
+
+/// The one word of a line that a table knows, and its value; `what` is what such a word is called.
+pub(crate) fn find<'n, T>(
+    source: &Source<'_>,
+    fields: &Fields<'n>,
+    what: &'static str,
+    table: &[&'static dyn Row<T>],
+) -> Parsed<(&'static dyn Row<T>, &'n Node)> {
+    let of = |name: &str| table.iter().copied().find(|row| row.entry().name == name);
+    let mut found = fields
+        .pairs
+        .iter()
+        .filter_map(|(key, node)| Some((of(&key.name)?, key, node)));
+    match (found.next(), found.next()) {
+        (Some((row, _, node)), None) => Ok((row, node)),
+        (Some((first, ..)), Some((second, key, _))) => {
+            let (first, second) = (first.entry().name, second.entry().name);
+            Err(source
+                .wrong(key.place, format!("`{first}` and `{second}` in one line"))
+                .hint("write two lines"))
+        }
+        (None, _) => {
+            let names = table.iter().map(|row| row.entry().name);
+            match fields.pairs.first() {
+                Some((key, _)) => Err(source.unknown(key.place, what, &key.name, names)),
+                None => Err(source.wrong(fields.place, format!("an empty map, expected a {what}"))),
+            }
+        }
+    }
+}

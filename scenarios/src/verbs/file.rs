@@ -1,0 +1,235 @@
+//! Verbs about files: rules between the tree and its reader.
+
+use platforms::yaml::{Node, Value};
+use serde_json::{Value as Json, json};
+
+use super::spec::VerbSpec;
+use crate::context::Context;
+use crate::keys::{Alternative, AtMostOne, Literal, OneOf, alt, maybe, or};
+use crate::kind::{
+    AnyText, Kind, Many, Only, Parsed, Plain, Words, any_of, count, plain, string_form,
+};
+use crate::row::{Line, Row, word};
+use crate::story::{FileOp, HangEnd, RuleEffect, RuleLasting};
+use crate::subject::FileSpec;
+use crate::values::{ERRNO, FileOf, SPAN, TRUTH, counted};
+
+/// Verbs about files.
+pub(crate) const FILES: &[&dyn Row<VerbSpec>] = &[
+    &word(
+        "read",
+        FileOf("a file"),
+        "A rule on reading a file: exactly one of `fail`, `hang`, `content`, `truncate`, `torn`, `vanish`.",
+        "{ read: victim/state, fail: EIO, for: 3s }",
+        (OneOf(READ_EFFECTS), KILLABLE, AtMostOne(LASTING)),
+        |line, file, (effect, killable, lasting)| {
+            rule(line, file, vec![FileOp::Read], (effect, killable, lasting))
+        },
+    ),
+    &word(
+        "list",
+        FileOf("a folder"),
+        "The same for listing a folder.",
+        "{ list: device of victim/ports, fail: EACCES, first: 2 }",
+        (OneOf(READ_EFFECTS), KILLABLE, AtMostOne(LASTING)),
+        |line, folder, (effect, killable, lasting)| {
+            if let Some(key) = line.first_of(&["content", "truncate", "torn"]) {
+                let node = line.fields.need(line.source(), key)?;
+                return Err(line
+                    .source()
+                    .wrong(node.place, format!("a listing has no `{key}`"))
+                    .hint("a listing can `fail`, `hang` or `vanish`"));
+            }
+            rule(
+                line,
+                folder,
+                vec![FileOp::List],
+                (effect, killable, lasting),
+            )
+        },
+    ),
+    &word(
+        "write",
+        FileOf("a file"),
+        "A rule on writing: exactly one of `fail`, `short`, `hang`.",
+        "{ write: state_file, fail: ENOSPC, nth: 2 }",
+        (
+            OneOf(WRITE_EFFECTS),
+            KILLABLE,
+            or(
+                "ops",
+                Literal::Text("write"),
+                Many("operations", Words("operation", WRITES)),
+                "Which operations.",
+            ),
+            AtMostOne(LASTING),
+        ),
+        |line, file, (effect, killable, ops, lasting)| {
+            if !matches!(file, FileSpec::StateFile | FileSpec::Path(_)) {
+                return Err(line
+                    .source()
+                    .wrong(line.value.place, "nobody writes below a device")
+                    .hint("write `state_file`"));
+            }
+            rule(line, file, ops, (effect, killable, lasting))
+        },
+    ),
+    &word(
+        "no_rule",
+        Everywhere,
+        "Ends the rules on a file, or all of them.",
+        "{ no_rule: everywhere }",
+        (),
+        |_, file, ()| Ok(VerbSpec::NoRule(file)),
+    ),
+];
+
+/// The operations on the writable folder by name.
+pub(crate) const WRITES: &[(&str, FileOp)] = &[
+    ("create", FileOp::Create),
+    ("write", FileOp::Write),
+    ("fsync", FileOp::Fsync),
+    ("rename", FileOp::Rename),
+    ("unlink", FileOp::Unlink),
+];
+
+fn rule(
+    line: &Line<'_, '_>,
+    file: FileSpec,
+    ops: Vec<FileOp>,
+    (mut effect, killed, lasting): (RuleEffect, Option<bool>, Option<RuleLasting>),
+) -> Parsed<VerbSpec> {
+    match (&mut effect, killed) {
+        (RuleEffect::Hang { killable, .. }, Some(killed)) => *killable = killed,
+        (_, None) => {}
+        (_, Some(_)) => {
+            let place = line.fields.place_of("killable");
+            return Err(line.source().wrong(place, "`killable` goes with `hang`"));
+        }
+    }
+    Ok(VerbSpec::Rule {
+        file,
+        ops,
+        effect,
+        lasting: lasting.unwrap_or(RuleLasting::Always),
+    })
+}
+
+const FAIL: crate::keys::Alt<Plain<simfs::Errno>, RuleEffect> = alt(
+    "fail",
+    ERRNO,
+    "The operation ends with this error.",
+    RuleEffect::Fail,
+);
+
+const HANG: crate::keys::Alt<Plain<HangEnd>, RuleEffect> = alt(
+    "hang",
+    HANG_END,
+    "No answer comes until the monitor gives up by its own timeout, or so many ticks have passed without a poll.",
+    |until| RuleEffect::Hang {
+        killable: true,
+        until,
+    },
+);
+
+const KILLABLE: crate::keys::Maybe<Plain<bool>> = maybe(
+    "killable",
+    TRUTH,
+    "Whether a kill frees the one who waits in a `hang`; `true` unless said.",
+);
+
+const READ_EFFECTS: &[&dyn Alternative<RuleEffect>] = &[
+    &FAIL,
+    &HANG,
+    &alt(
+        "content",
+        AnyText("a text"),
+        "The file gives this instead.",
+        |text| RuleEffect::Content(text.into_bytes()),
+    ),
+    &alt(
+        "truncate",
+        count(0),
+        "The file gives at most so many bytes.",
+        RuleEffect::Truncate,
+    ),
+    &alt(
+        "torn",
+        AnyText("a text"),
+        "The first half of what it holds and the rest of this.",
+        |text| RuleEffect::Torn(text.into_bytes()),
+    ),
+    &alt(
+        "vanish",
+        Only {
+            value: true,
+            otherwise: "`vanish: false` says nothing",
+            hint: None,
+        },
+        "What is named goes away at this operation.",
+        |()| RuleEffect::Vanish,
+    ),
+];
+
+const WRITE_EFFECTS: &[&dyn Alternative<RuleEffect>] = &[
+    &FAIL,
+    &alt(
+        "short",
+        count(0),
+        "A write takes only so many bytes.",
+        RuleEffect::ShortWrite,
+    ),
+    &HANG,
+];
+
+const LASTING: &[&dyn Alternative<RuleLasting>] = &[
+    &alt("for", SPAN, "Stands for this long.", RuleLasting::For),
+    &alt(
+        "nth",
+        count(1),
+        "Strikes the nth operation only, from 1.",
+        RuleLasting::Nth,
+    ),
+    &alt(
+        "first",
+        count(1),
+        "Strikes the first so many.",
+        RuleLasting::First,
+    ),
+];
+
+const HANG_END: Plain<HangEnd> = plain("`given_up` or `N ticks`", string_form, hang_end);
+
+fn hang_end(context: &Context<'_>, node: &Node) -> Parsed<HangEnd> {
+    let text = context.source.text(node, "`given_up` or `N ticks`")?;
+    match counted(&text, &["tick", "ticks"]) {
+        _ if text == "given_up" => Ok(HangEnd::GivenUp),
+        Some(ticks) if ticks > 0 => Ok(HangEnd::Ticks(ticks)),
+        _ => Err(context
+            .source
+            .wrong(node.place, format!("`{text}` names no end of a hang"))
+            .hint("write `given_up` (by the monitor's own timeout) or `3 ticks`")),
+    }
+}
+
+/// A file, or all of them.
+struct Everywhere;
+
+impl Kind for Everywhere {
+    type Value = Option<FileSpec>;
+
+    fn takes(&self) -> Option<String> {
+        Some("a file or `everywhere`".to_owned())
+    }
+
+    fn schema(&self) -> Json {
+        any_of([json!({ "const": "everywhere" }), FileOf("a file").schema()])
+    }
+
+    fn parse(&self, context: &Context<'_>, node: &Node) -> Parsed<Option<FileSpec>> {
+        match &node.value {
+            Value::Text(word) if word == "everywhere" => Ok(None),
+            _ => context.file(node).map(Some),
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! Every clause is covered: by a scenario that ships, or by a test of this house, which names it in a
+//! line `// covers: <id>, <id>` above itself. The data names those tests, so that the command knows
+//! them; here it is compared with the sources.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use scenarios::{Clauses, read};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test reads the repository's own files"
+)]
+fn text(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The Rust sources of each room, with the room's name.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test reads the repository's own files"
+)]
+fn sources() -> Vec<(String, PathBuf)> {
+    let mut sources = Vec::new();
+    for entry in std::fs::read_dir(root()).expect("the repository is there") {
+        let room = entry.expect("a readable folder").path();
+        if !room.join("Cargo.toml").is_file() {
+            continue;
+        }
+        let name = room.file_name().expect("a name").display().to_string();
+        let mut folders = vec![room.join("src"), room.join("tests")];
+        while let Some(folder) = folders.pop() {
+            let Ok(entries) = std::fs::read_dir(&folder) else {
+                continue;
+            };
+            for entry in entries {
+                let path = entry.expect("a readable folder").path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|end| end == "rs") {
+                    sources.push((name.clone(), path));
+                }
+            }
+        }
+    }
+    sources.sort();
+    sources
+}
+
+/// The tests that name each clause, as `room::name`, by the lines above them.
+fn named_in_sources() -> BTreeMap<String, BTreeSet<String>> {
+    let mut named: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (room, path) in sources() {
+        let mut pending: Vec<String> = Vec::new();
+        let mut is_test = false;
+        for line in text(&path).lines().map(str::trim) {
+            if let Some(ids) = line.strip_prefix("// covers: ") {
+                pending.extend(ids.split(", ").map(str::to_owned));
+                continue;
+            }
+            if pending.is_empty() {
+                continue;
+            }
+            is_test |= line == "#[test]" || line == "#[rstest]";
+            let name = line
+                .strip_prefix("fn ")
+                .and_then(|rest| rest.split('(').next());
+            if let Some(name) = name {
+                assert!(is_test, "{}: `{name}` is no test", path.display());
+                for id in pending.drain(..) {
+                    named
+                        .entry(id)
+                        .or_default()
+                        .insert(format!("{room}::{name}"));
+                }
+                is_test = false;
+            }
+        }
+        assert!(
+            pending.is_empty(),
+            "{}: {pending:?} stands above no test",
+            path.display()
+        );
+    }
+    named
+}
+
+fn clauses() -> Clauses {
+    Clauses::read(suite::clauses()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The clauses that the scenarios which ship name.
+fn named_in_scenarios() -> BTreeSet<String> {
+    let clauses = clauses();
+    let mut named = BTreeSet::new();
+    for (file, story) in suite::scenarios() {
+        let scenario = read(file, story).unwrap_or_else(|error| panic!("{error}"));
+        clauses
+            .check(&scenario)
+            .unwrap_or_else(|error| panic!("{error}"));
+        named.extend(scenario.covers().iter().cloned());
+    }
+    named
+}
+
+#[test]
+fn the_tests_that_the_clauses_name_are_those_that_name_the_clauses() {
+    let mut named = named_in_sources();
+    let clauses = clauses();
+    let mut wrong = Vec::new();
+    for clause in clauses.iter() {
+        let sources: Vec<String> = named.remove(&clause.id).into_iter().flatten().collect();
+        if sources != clause.tests {
+            wrong.push(format!(
+                "{}: the sources say\n    tests: [ {} ]",
+                clause.id,
+                sources.join(", ")
+            ));
+        }
+    }
+    named.retain(|id, _| clauses.owns(id));
+    for (id, tests) in named {
+        let near = clauses.nearest(&id).unwrap_or_default();
+        wrong.push(format!(
+            "{tests:?}: no clause `{id}`; the nearest is `{near}`"
+        ));
+    }
+    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
+}
+
+#[test]
+fn no_clause_is_uncovered() {
+    let named = named_in_scenarios();
+    let clauses = clauses();
+    let uncovered: Vec<&str> = clauses
+        .iter()
+        .filter(|clause| clause.deferred.is_none())
+        .filter(|clause| clause.tests.is_empty() && !named.contains(&clause.id))
+        .map(|clause| clause.id.as_str())
+        .collect();
+    assert!(
+        uncovered.is_empty(),
+        "neither a scenario nor a test covers\n{}\n",
+        uncovered.join("\n")
+    );
+}
+
+#[test]
+fn what_is_deferred_is_not_covered() {
+    let named = named_in_scenarios();
+    for clause in clauses().iter() {
+        let is_covered = named.contains(&clause.id) || !clause.tests.is_empty();
+        assert!(
+            clause.deferred.is_none() || !is_covered,
+            "`{}` is covered, so it is not deferred",
+            clause.id
+        );
+    }
+}
+
+#[test]
+fn the_document_has_at_least_150_clauses_that_are_drilled() {
+    let clauses = clauses();
+    let drilled = clauses
+        .iter()
+        .filter(|clause| clause.id.starts_with("lsd/") && clause.deferred.is_none());
+    assert!(drilled.count() >= 150);
+}
+
+#[test]
+fn an_unknown_clause_is_refused_with_its_place_and_the_nearest() {
+    let story = |id: &str| {
+        format!(
+            "scenario: a\nwhy: b\ncovers: [ mine/of-my-own, {id} ]\n\
+             timeline: [ {{ at: 1s, expect: [ nothing ] }} ]\n"
+        )
+    };
+    let clauses = clauses();
+    let check = |id: &str| {
+        let scenario = read("port/try.yaml", &story(id)).unwrap_or_else(|error| panic!("{error}"));
+        clauses.check(&scenario)
+    };
+    assert_eq!(check("lsd/3.2/down-is-fatal"), Ok(()));
+    let error = check("lsd/3.2/down-is-deadly").expect_err("no such clause");
+    let error = error.to_string();
+    for part in [
+        "port/try.yaml:3:27: there is no clause `lsd/3.2/down-is-deadly`",
+        "did you mean `lsd/3.2/down-is-fatal`?",
+    ] {
+        assert!(error.contains(part), "{error}");
+    }
+}
+
+#[test]
+fn the_page_of_decisions_tells_every_decision() {
+    let mut page = String::new();
+    let clauses = clauses();
+    let decisions = clauses
+        .files()
+        .iter()
+        .find(|file| file.prefix == "decision");
+    for section in &decisions.expect("the decisions ship").sections {
+        let (number, title) = (&section.section, &section.title);
+        let head = if number.starts_with(|c: char| c.is_ascii_digit()) {
+            format!("{number}. {title}")
+        } else {
+            title.clone()
+        };
+        page += &format!("\n## {head}\n\n");
+        for clause in &section.clauses {
+            page += &format!("- {} `{}`\n", clause.says, clause.id);
+        }
+    }
+    let document = text(&root().join("docs/decisions.md"));
+    let (_, rest) = document
+        .split_once("<!-- decisions -->\n")
+        .expect("the list's beginning is marked");
+    let (list, _) = rest
+        .split_once("<!-- /decisions -->")
+        .expect("the list's end is marked");
+    assert!(
+        list == page,
+        "the list in docs/decisions.md is another; it should be:\n{page}"
+    );
+}
+
+#[test]
+fn the_nearest_is_a_misspelling_or_shares_words() {
+    let clauses = clauses();
+    let near = |id| clauses.nearest(id);
+    assert_eq!(near("lsd/3.2/down-is-fatl"), Some("lsd/3.2/down-is-fatal"));
+    assert_eq!(
+        near("lsd/3.4/when-healthy-turns-fatal"),
+        Some("lsd/3.4/healthy-to-unhealthy-is-fatal")
+    );
+    assert_eq!(near("lsd/99/xyzzy"), None);
+}
+
+#[test]
+fn every_decision_that_a_clause_names_is_a_clause() {
+    let clauses = clauses();
+    for clause in clauses.iter() {
+        for decision in &clause.decided {
+            assert!(
+                clauses.get(decision).is_some(),
+                "{}: `{decision}`",
+                clause.id
+            );
+        }
+    }
+}
