@@ -105,11 +105,7 @@ impl<'a> Player<'a> {
                 .connector
                 .open(node, &station.socket, teller.clone());
             fs::create_dir_all(&station.root).map_err(|error| stage(&error))?;
-            let options = Options {
-                cpu,
-                gate: true,
-                stale_bytes_for_test: self.arm.options.stale_bytes_for_test.clone(),
-            };
+            let options = Options { cpu, gate: true };
             let server = Server::mount(
                 Arc::clone(&station.fs),
                 &station.root,
