@@ -20,7 +20,6 @@ use nix::{
     unistd::Pid,
 };
 use scenarios::{Arm, Story};
-use simfs::Pattern;
 use tokio::{runtime::Runtime, sync::mpsc};
 
 mod chair;
@@ -62,12 +61,10 @@ pub struct ProcessOptions {
     pub species: Option<String>,
     /// The trees that drills begin with.
     pub trees: SharedTrees,
-    /// For tests of the comparison of arms: files whose first bytes are served for ever.
-    pub stale_bytes_for_test: Option<Pattern>,
 }
 
 impl Default for ProcessOptions {
-    /// Ten seconds, pinned, not wrapped, the descriptor's own monitor, nothing stale.
+    /// Ten seconds, pinned, not wrapped, the descriptor's own monitor.
     fn default() -> Self {
         let limit = Duration::from_secs(10);
         Self {
@@ -76,7 +73,6 @@ impl Default for ProcessOptions {
             wrap: Vec::new(),
             species: None,
             trees: SharedTrees::default(),
-            stale_bytes_for_test: None,
         }
     }
 }

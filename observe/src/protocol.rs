@@ -4,12 +4,13 @@
 //! Start at [`Adapter`].
 
 use proto::HealthEvents;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{Call, Observation, platform_connector::PlatformConnector};
 
 /// What a monitor speaks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Protocol {
     /// Calls of NVSentinel's platform connector over gRPC.

@@ -16,7 +16,7 @@ use nix::{
     sched::{CpuSet, sched_setaffinity},
     unistd::Pid,
 };
-use simfs::{Edit, Errno, Fs, Pattern, SimTime};
+use simfs::{Edit, Errno, Fs, SimTime};
 
 use crate::{
     HoldId, Observer,
@@ -37,18 +37,14 @@ pub struct Options {
     pub cpu: Option<usize>,
     /// Whether listings of the anchor are held, each until [`Server::release`].
     pub gate: bool,
-    /// For tests of whoever compares a mount with memory: the files whose first bytes are served
-    /// for ever.
-    pub stale_bytes_for_test: Option<Pattern>,
 }
 
 impl Default for Options {
-    /// Any CPU; the anchor is a gate; nothing is stale.
+    /// Any CPU; the anchor is a gate.
     fn default() -> Self {
         Self {
             cpu: None,
             gate: true,
-            stale_bytes_for_test: None,
         }
     }
 }

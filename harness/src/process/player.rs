@@ -104,11 +104,7 @@ impl<'a> Player<'a> {
             let (transport, _) = self.arm.transport(self.descriptor.speaks);
             transport.open(node, &station.socket, &station.root, teller.clone());
             fs::create_dir_all(&station.root).map_err(|error| stage(&error))?;
-            let options = Options {
-                cpu,
-                gate: true,
-                stale_bytes_for_test: self.arm.options.stale_bytes_for_test.clone(),
-            };
+            let options = Options { cpu, gate: true };
             let server = Server::mount(
                 Arc::clone(&station.fs),
                 &station.root,

@@ -219,7 +219,8 @@ fn a_missing_event_is_told_with_the_line_that_wants_it() {
     let judgement = case.judged(&without_event(&case.recording, fatal));
     let failure = &judgement.failures[0];
     assert_eq!(failure.kind, FailureKind::Missing);
-    assert_eq!(failure.place, "port/example.yaml:11:15");
+    let place = failure.line.as_ref().map(|line| line.place.as_str());
+    assert_eq!(place, Some("port/example.yaml:11:15"));
     assert_eq!(failure.tick, Some(5));
     assert!(
         failure.expected[0].starts_with("fatal NIC=mlx5_0 NICPort=1, in poll"),
