@@ -127,8 +127,8 @@ impl Platform {
         }
     }
 
-    fn cpus(&self, numa: i32) -> String {
-        self.profile.cpus.get(&numa).cloned().unwrap_or_default()
+    fn cpus(&self, numa: i32) -> Option<String> {
+        self.profile.cpus.get(&numa).cloned()
     }
 
     /// The default route and the network it leads through, 10.10.0.0/16.

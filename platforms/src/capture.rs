@@ -27,14 +27,10 @@ use crate::{Identifiers, Platforms, Role};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CaptureError {
     /// There is no RDMA device.
-    #[error(
-        "there are no NICs of interest: no RDMA device was found\nhint: `/sys/class/infiniband` lists them; is a driver such as `mlx5_core` loaded?"
-    )]
+    #[error("there are no NICs of interest: no RDMA device was found\nhint: {}", self.hint())]
     NoNics,
     /// No driver file says what this device's ports show.
-    #[error(
-        "no driver file is about `{driver}` with link layer `{layer}` (device `{device}`)\nhint: write one, with `nicdrill platform new` as a start, and name its folder with `--platforms`"
-    )]
+    #[error("no driver file is about `{driver}` with link layer `{layer}` (device `{device}`)\nhint: {}", self.hint())]
     NoDriver {
         /// The device.
         device: String,
@@ -44,13 +40,29 @@ pub enum CaptureError {
         layer: String,
     },
     /// A port's rate has no spelling that is known.
-    #[error("device `{device}` has rate `{rate}`\nhint: a rate is such as `400 Gb/sec (4X NDR)`")]
+    #[error("device `{device}` has rate `{rate}`\nhint: {}", self.hint())]
     Rate {
         /// The device.
         device: String,
         /// What was read.
         rate: String,
     },
+}
+
+impl CaptureError {
+    /// What helps.
+    #[must_use]
+    pub const fn hint(&self) -> &'static str {
+        match self {
+            Self::NoNics => {
+                "`/sys/class/infiniband` lists them; is a driver such as `mlx5_core` loaded?"
+            }
+            Self::NoDriver { .. } => {
+                "write one, with `nicdrill platform new` as a start, and name its folder with `--platforms`"
+            }
+            Self::Rate { .. } => "a rate is such as `400 Gb/sec (4X NDR)`",
+        }
+    }
 }
 
 /// A profile in the making, and what its reader ought to know.

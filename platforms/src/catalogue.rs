@@ -8,27 +8,14 @@ use std::sync::Arc;
 
 use crate::profile::Profile;
 use crate::rest::CountersAtRest;
-use crate::source::Source;
-use crate::yaml::{self, YamlError};
+use crate::source::{PlatformError, Source};
+use crate::yaml;
 use crate::{Driver, Platform};
 
 /// Every platform known, shipped ones and a vendor's own.
 #[derive(Clone, Debug)]
 pub struct Platforms {
     all: BTreeMap<String, Platform>,
-}
-
-/// Why a platform could not be read: where, what, and what helps.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(transparent)]
-pub struct PlatformError(#[from] YamlError);
-
-impl PlatformError {
-    /// The error with its place.
-    #[must_use]
-    pub fn told(&self) -> &YamlError {
-        &self.0
-    }
 }
 
 /// The PCI vendor of NVIDIA's network cards: whose cards a monitor watches unless it says otherwise
@@ -233,10 +220,8 @@ fn versioned(source: &Source, key: &str, version: u32) -> Result<(), PlatformErr
     match version {
         1 => Ok(()),
         _ => Err(source
-            .wrong(
-                key,
-                &format!("version {version} is not known\nhint: write `{key}: 1`"),
-            )
+            .wrong(key, format!("version {version} is not known"))
+            .hint(format!("write `{key}: 1`"))
             .into()),
     }
 }
@@ -245,10 +230,8 @@ fn unique(source: &Source, name: &str, known: bool) -> Result<(), PlatformError>
     match known {
         false => Ok(()),
         true => Err(source
-            .wrong(
-                "name",
-                &format!("`{name}` is described twice\nhint: give it another name"),
-            )
+            .wrong("name", format!("`{name}` is described twice"))
+            .hint("give it another name")
             .into()),
     }
 }

@@ -74,7 +74,11 @@ impl Check<'_> {
     fn flag_in(&mut self, source: &Source, path: &str, problem: Problem) {
         let told = match &problem {
             Problem::Unclear(error) => error.clone(),
-            other => source.wrong(path, &other.to_string()),
+            other => {
+                let mut told = source.wrong(path, other.to_string());
+                told.hint = other.hint().map(Into::into);
+                told
+            }
         };
         self.found.push(Finding { problem, told });
     }

@@ -346,11 +346,9 @@ impl Driver {
         let moved = moved.find(is_lost);
         let counting = words.iter().chain(packets).find(is_lost);
         let lacks = |path: &str, missing: String| {
-            let told = format!(
-                "driver `{}` says nothing about `{missing}`\nhint: every condition needs a face, every duration a value, every restart its `keeps`, every counter that moves its file",
-                self.name
-            );
-            Err(self.source.wrong(path, &told).into())
+            let what = format!("driver `{}` says nothing about `{missing}`", self.name);
+            let hint = "every condition needs a face, every duration a value, every restart its `keeps`, every counter that moves its file";
+            Err(self.source.wrong(path, what).hint(hint).into())
         };
         if let Some(condition) = face {
             lacks("faces", format!("{condition:?}"))

@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::gid::{eui64, port_guid};
+use crate::yaml::Refused;
 use crate::{Function, LinkLayer, Machine, NetDev, NodeName, PortNumber};
 
 /// What a machine made of a platform bears instead of what it would draw.
@@ -82,9 +83,10 @@ impl<'de> Deserialize<'de> for Guid {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         Self::by_text(&text).ok_or_else(|| {
-            serde::de::Error::custom(format!(
-                "`{text}` is no GUID\nhint: write four groups of four digits, as in `a088:c203:00e3:142a`"
-            ))
+            serde::de::Error::custom(Refused {
+                what: format!("`{text}` is no GUID"),
+                hint: "write four groups of four digits, as in `a088:c203:00e3:142a`",
+            })
         })
     }
 }
@@ -118,9 +120,10 @@ impl<'de> Deserialize<'de> for HardwareAddress {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         Self::by_text(&text).ok_or_else(|| {
-            serde::de::Error::custom(format!(
-                "`{text}` is no hardware address\nhint: write 6 bytes (20 for IP over InfiniBand), as in `94:6d:ae:01:02:03`"
-            ))
+            serde::de::Error::custom(Refused {
+                what: format!("`{text}` is no hardware address"),
+                hint: "write 6 bytes (20 for IP over InfiniBand), as in `94:6d:ae:01:02:03`",
+            })
         })
     }
 }

@@ -41,7 +41,7 @@ mod template;
 mod variant;
 
 pub use assembly::{UPTIME_AT_REST_NS, WORLD_START_WALL_NS};
-pub use catalogue::{NVIDIA_NETWORKING, PlatformError, Platforms};
+pub use catalogue::{NVIDIA_NETWORKING, Platforms};
 pub use check::Finding;
 pub use driver::{
     CounterFile, Driver, Duration, Face, Keeps, LinkCondition, LinkEvent, LinkReasons, Restart,
@@ -60,5 +60,6 @@ pub use platform::{Platform, PortFacts, Refusal};
 pub use problem::Problem;
 pub use render::{CLASS_INFINIBAND, diff, render};
 pub use schema::{DIALECT as SCHEMA_DIALECT, driver_schema, profile_schema, schema_of};
+pub use source::PlatformError;
 pub use state::{LaneSpeed, LinkLayer, PhysState, PortState, Rate};
 pub use template::NoTemplate;

@@ -132,8 +132,8 @@ pub struct Gpu {
     pub uuid: String,
     /// Its serial number.
     pub serial: String,
-    /// CPUs of its NUMA node, as `topo -m` prints them; empty if not known.
-    pub cpus: String,
+    /// CPUs of its NUMA node, as `topo -m` prints them, if known.
+    pub cpus: Option<String>,
 }
 
 /// A network function on the PCI bus.
@@ -157,8 +157,8 @@ pub struct Function {
     pub revision: u8,
     /// NUMA node; -1 if unknown.
     pub numa: i32,
-    /// CPUs of that NUMA node as a list, such as `0-55,112-167`; empty if not known.
-    pub cpus: String,
+    /// CPUs of that NUMA node as a list, such as `0-55,112-167`, if known.
+    pub cpus: Option<String>,
     /// Speed of its PCIe link, as in `32.0 GT/s PCIe`.
     pub pcie_speed: String,
     /// Lanes of its PCIe link.

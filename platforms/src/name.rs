@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::PciAddress;
+use crate::yaml::Refused;
 
 /// The name of a node, such as `node-1`. Its clones share one text: a world tells it in every tick.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
@@ -181,9 +182,10 @@ impl<'de> Deserialize<'de> for TopoLevel {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let word = String::deserialize(deserializer)?;
         Self::by_word(&word).ok_or_else(|| {
-            serde::de::Error::custom(format!(
-                "`{word}` is no topology level\nhint: allowed: X, PIX, PXB, PHB, NODE, SYS, NV<n>"
-            ))
+            serde::de::Error::custom(Refused {
+                what: format!("`{word}` is no topology level"),
+                hint: "allowed: X, PIX, PXB, PHB, NODE, SYS, NV<n>",
+            })
         })
     }
 }

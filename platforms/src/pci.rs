@@ -53,10 +53,13 @@ impl fmt::Display for PciAddress {
 
 /// A text that is no PCI address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{0}` is no PCI address\nhint: write domain, bus, device and function, as in `0000:0c:00.1`"
-)]
+#[error("`{0}` is no PCI address\nhint: {hint}", hint = Self::HINT)]
 pub struct PciAddressError(String);
+
+impl PciAddressError {
+    /// What helps.
+    pub const HINT: &str = "write domain, bus, device and function, as in `0000:0c:00.1`";
+}
 
 impl str::FromStr for PciAddress {
     type Err = PciAddressError;

@@ -2,6 +2,8 @@
 //!
 //! What finds it stands in `check/`.
 
+use std::borrow::Cow;
+
 use crate::yaml::YamlError;
 use crate::{PciAddress, Role};
 
@@ -9,7 +11,7 @@ use crate::{PciAddress, Role};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     /// Two devices, interfaces or functions share what only one can have.
-    #[error("{what} `{value}` is there twice\nhint: each needs its own")]
+    #[error("{what} `{value}` is there twice")]
     Twice {
         /// Device name, interface name, address or GUID.
         what: &'static str,
@@ -17,9 +19,7 @@ pub enum Problem {
         value: String,
     },
     /// A row of the topology has not one level for each GPU.
-    #[error(
-        "device `{device}` has {levels} topology levels for {gpus} GPUs\nhint: one level for each GPU, in their order"
-    )]
+    #[error("device `{device}` has {levels} topology levels for {gpus} GPUs")]
     TopoLength {
         /// The device.
         device: String,
@@ -29,9 +29,7 @@ pub enum Problem {
         gpus: usize,
     },
     /// GPU addresses and NUMA nodes do not pair up.
-    #[error(
-        "there are {pci} GPU addresses and {numa} GPU NUMA nodes\nhint: one of each for every GPU"
-    )]
+    #[error("there are {pci} GPU addresses and {numa} GPU NUMA nodes")]
     GpuCount {
         /// Addresses.
         pci: usize,
@@ -39,9 +37,7 @@ pub enum Problem {
         numa: usize,
     },
     /// The roles of the devices do not add up to what `roles` says.
-    #[error(
-        "`roles` says {said}, the devices are {are} (management/compute/storage)\nhint: one of the two is wrong"
-    )]
+    #[error("`roles` says {said}, the devices are {are} (management/compute/storage)")]
     Roles {
         /// The declared counts.
         said: String,
@@ -49,9 +45,7 @@ pub enum Problem {
         are: String,
     },
     /// A port has a cable and is not there.
-    #[error(
-        "device `{device}` has a cable in port {port}, but {ports} ports\nhint: ports are numbered from 1"
-    )]
+    #[error("device `{device}` has a cable in port {port}, but {ports} ports")]
     NoSuchPort {
         /// The device.
         device: String,
@@ -61,9 +55,7 @@ pub enum Problem {
         ports: u8,
     },
     /// A port has no interface.
-    #[error(
-        "device `{device}` has {ports} ports and {netdevs} interfaces\nhint: with its driver there are {asked}, one for each port or none at all"
-    )]
+    #[error("device `{device}` has {ports} ports and {netdevs} interfaces")]
     Interfaces {
         /// The device.
         device: String,
@@ -75,7 +67,7 @@ pub enum Problem {
         asked: u8,
     },
     /// A device has no port, or more than devices have.
-    #[error("device `{device}` has {ports} ports\nhint: devices have 1 to {most}")]
+    #[error("device `{device}` has {ports} ports")]
     PortCount {
         /// The device.
         device: String,
@@ -85,7 +77,7 @@ pub enum Problem {
         most: u8,
     },
     /// A port is listed twice.
-    #[error("device `{device}` has two cables in port {port}\nhint: name each port once")]
+    #[error("device `{device}` has two cables in port {port}")]
     CabledTwice {
         /// The device.
         device: String,
@@ -93,23 +85,19 @@ pub enum Problem {
         port: u8,
     },
     /// `X` between two devices.
-    #[error("{cell} are one and the same, says `X`\nhint: `X` is the diagonal's alone")]
+    #[error("{cell} are one and the same, says `X`")]
     SelfInCell {
         /// Which two.
         cell: String,
     },
     /// NVLink to a NIC.
-    #[error(
-        "device `{device}` is on NVLink, says its row\nhint: NVLinks join GPUs; a NIC has `PIX`, `PXB`, `PHB`, `NODE` or `SYS`"
-    )]
+    #[error("device `{device}` is on NVLink, says its row")]
     NvLinkToNic {
         /// The device.
         device: String,
     },
     /// A port is faster than its slot.
-    #[error(
-        "device `{device}` has {port_gbps} Gb/s behind a slot of {slot_gbps} Gb/s (`{slot}`)\nhint: one of `rate`, `pcie_speed` and `pcie_width` is wrong"
-    )]
+    #[error("device `{device}` has {port_gbps} Gb/s behind a slot of {slot_gbps} Gb/s (`{slot}`)")]
     TooFast {
         /// The device.
         device: String,
@@ -121,9 +109,7 @@ pub enum Problem {
         slot_gbps: u32,
     },
     /// A NIC that is declared to matter sits where no GPU is.
-    #[error(
-        "device `{device}` is {role} on NUMA node {node}, which no GPU has\nhint: a monitor takes it for management; say so, or correct `numa`"
-    )]
+    #[error("device `{device}` is {role} on NUMA node {node}, which no GPU has")]
     NumaWithoutGpu {
         /// The device.
         device: String,
@@ -133,9 +119,7 @@ pub enum Problem {
         node: i32,
     },
     /// A NUMA node that nothing is on.
-    #[error(
-        "`{key}` names NUMA node {node}, on which nothing is\nhint: leave it out, or correct the number"
-    )]
+    #[error("`{key}` names NUMA node {node}, on which nothing is")]
     StrayNuma {
         /// Where it is named.
         key: &'static str,
@@ -143,9 +127,7 @@ pub enum Problem {
         node: i32,
     },
     /// A card without its function 0.
-    #[error(
-        "`{pci}` is there and `{first}` is not\nhint: a card that does not answer at function 0 is not found"
-    )]
+    #[error("`{pci}` is there and `{first}` is not")]
     NoFirstFunction {
         /// The function.
         pci: PciAddress,
@@ -153,12 +135,10 @@ pub enum Problem {
         first: PciAddress,
     },
     /// A make that no device is of.
-    #[error("no device is of model `{0}`\nhint: leave it out")]
+    #[error("no device is of model `{0}`")]
     UnusedModel(String),
     /// An interface is said to ride on one that is not there.
-    #[error(
-        "interface `{interface}` is above `{lower}`, which is not there\nhint: name one of the devices' `netdevs` or one of `interfaces`"
-    )]
+    #[error("interface `{interface}` is above `{lower}`, which is not there")]
     DanglingLower {
         /// The upper interface.
         interface: String,
@@ -166,17 +146,13 @@ pub enum Problem {
         lower: String,
     },
     /// Virtual functions fall on addresses that are taken.
-    #[error(
-        "the {asked} virtual functions fall on addresses that others have\nhint: ask for fewer, or give the cards other buses"
-    )]
+    #[error("the {asked} virtual functions fall on addresses that others have")]
     VfsCollide {
         /// How many there are to be.
         asked: usize,
     },
     /// A counter starts beyond its field.
-    #[error(
-        "counter `{name}` starts at {value} and stops at {max}\nhint: its driver says how wide it is"
-    )]
+    #[error("counter `{name}` starts at {value} and stops at {max}")]
     CounterTooLarge {
         /// The counter.
         name: String,
@@ -186,9 +162,7 @@ pub enum Problem {
         max: u64,
     },
     /// A name that no folder of sysfs can have.
-    #[error(
-        "`{name}` cannot be a name in sysfs\nhint: 1 to {longest} bytes, without blanks, `/` and `:`"
-    )]
+    #[error("`{name}` cannot be a name in sysfs")]
     NoFileName {
         /// The name.
         name: String,
@@ -196,12 +170,10 @@ pub enum Problem {
         longest: usize,
     },
     /// A name of a platform or variant that cannot be asked for.
-    #[error(
-        "`{0}` cannot be a platform's name\nhint: small letters, digits, `-`, `_` and `.`, as in `h100-oci`"
-    )]
+    #[error("`{0}` cannot be a platform's name")]
     PlatformName(String),
     /// A text that the kernel spells in another way.
-    #[error("`{text}` is no {what}\nhint: {hint}")]
+    #[error("`{text}` is no {what}")]
     Spelling {
         /// What it ought to be.
         what: &'static str,
@@ -211,9 +183,7 @@ pub enum Problem {
         hint: String,
     },
     /// The default route leads through an interface that is not there.
-    #[error(
-        "`default_route` names interface `{0}`, which is not there\nhint: name one of the devices' `netdevs` or one of `interfaces`"
-    )]
+    #[error("`default_route` names interface `{0}`, which is not there")]
     NoSuchInterface(String),
     /// A counter that no driver of the platform has.
     #[error("`counters` names `{0}`, which no driver of this platform has")]
@@ -229,9 +199,7 @@ pub enum Problem {
         total: u16,
     },
     /// Nothing says where a value comes from.
-    #[error(
-        "nothing says where `{0}` comes from\nhint: name it under `provenance` as sourced, captured, inferred or plausible"
-    )]
+    #[error("nothing says where `{0}` comes from")]
     NoProvenance(String),
     /// A value has no form of its own, such as an infinite number where a text stands.
     #[error(transparent)]
@@ -241,4 +209,54 @@ pub enum Problem {
         "the provenance of `{0}` has not exactly one of `sourced`, `captured`, `inferred`, `plausible`"
     )]
     NotOneMark(String),
+}
+
+impl Problem {
+    /// What helps; `None` where the problem says it all.
+    #[must_use]
+    pub fn hint(&self) -> Option<Cow<'_, str>> {
+        Some(match self {
+            Self::Twice { .. } => "each needs its own".into(),
+            Self::TopoLength { .. } => "one level for each GPU, in their order".into(),
+            Self::GpuCount { .. } => "one of each for every GPU".into(),
+            Self::Roles { .. } => "one of the two is wrong".into(),
+            Self::NoSuchPort { .. } => "ports are numbered from 1".into(),
+            Self::Interfaces { asked, .. } => {
+                format!("with its driver there are {asked}, one for each port or none at all")
+                    .into()
+            }
+            Self::PortCount { most, .. } => format!("devices have 1 to {most}").into(),
+            Self::CabledTwice { .. } => "name each port once".into(),
+            Self::SelfInCell { .. } => "`X` is the diagonal's alone".into(),
+            Self::NvLinkToNic { .. } => {
+                "NVLinks join GPUs; a NIC has `PIX`, `PXB`, `PHB`, `NODE` or `SYS`".into()
+            }
+            Self::TooFast { .. } => "one of `rate`, `pcie_speed` and `pcie_width` is wrong".into(),
+            Self::NumaWithoutGpu { .. } => {
+                "a monitor takes it for management; say so, or correct `numa`".into()
+            }
+            Self::StrayNuma { .. } => "leave it out, or correct the number".into(),
+            Self::NoFirstFunction { .. } => {
+                "a card that does not answer at function 0 is not found".into()
+            }
+            Self::UnusedModel(..) => "leave it out".into(),
+            Self::DanglingLower { .. } | Self::NoSuchInterface(..) => {
+                "name one of the devices' `netdevs` or one of `interfaces`".into()
+            }
+            Self::VfsCollide { .. } => "ask for fewer, or give the cards other buses".into(),
+            Self::CounterTooLarge { .. } => "its driver says how wide it is".into(),
+            Self::NoFileName { longest, .. } => {
+                format!("1 to {longest} bytes, without blanks, `/` and `:`").into()
+            }
+            Self::PlatformName(..) => {
+                "small letters, digits, `-`, `_` and `.`, as in `h100-oci`".into()
+            }
+            Self::Spelling { hint, .. } => hint.as_str().into(),
+            Self::NoProvenance(..) => {
+                "name it under `provenance` as sourced, captured, inferred or plausible".into()
+            }
+            Self::Unclear(error) => error.hint.as_deref()?.into(),
+            Self::NoSuchCounter(_) | Self::TooManyVfs { .. } | Self::NotOneMark(_) => return None,
+        })
+    }
 }

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::provenance::Entry;
+use crate::yaml::Refused;
 use crate::{Identifiers, PciAddress, Rate, Role, TopoLevel};
 
 /// A platform's file.
@@ -191,9 +192,10 @@ impl<'de> Deserialize<'de> for TopoRow {
                 .ok()
                 .filter(|times| (1..=64).contains(times));
             let (Some(level), Some(times)) = (level, times) else {
-                return Err(serde::de::Error::custom(format!(
-                    "`{word}` is no topology level\nhint: write levels with blanks between, as in `PXB NODE*3 SYS*4`"
-                )));
+                return Err(serde::de::Error::custom(Refused {
+                    what: format!("`{word}` is no topology level"),
+                    hint: "write levels with blanks between, as in `PXB NODE*3 SYS*4`",
+                }));
             };
             row.extend(std::iter::repeat_n(level, times));
         }

@@ -3,6 +3,19 @@
 use crate::places::Places;
 use crate::yaml::{Place, YamlError};
 
+/// Why a platform could not be read: where, what, and what helps.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(transparent)]
+pub struct PlatformError(#[from] YamlError);
+
+impl PlatformError {
+    /// The error with its place.
+    #[must_use]
+    pub fn told(&self) -> &YamlError {
+        &self.0
+    }
+}
+
 /// A file's name and text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Source {
@@ -20,12 +33,10 @@ impl Source {
         }
     }
 
-    /// An error about the value at `path`, or the nearest value around it that is there. `told` is
-    /// what is wrong, and behind `hint: ` on a line of its own what helps.
-    pub(crate) fn wrong(&self, path: &str, told: &str) -> YamlError {
-        let (what, hint) = told.split_once("\nhint: ").unwrap_or((told, ""));
+    /// An error about the value at `path`, or the nearest value around it that is there.
+    pub(crate) fn wrong(&self, path: &str, what: impl Into<String>) -> YamlError {
         let place = self.place(path).unwrap_or_default();
-        YamlError::at(&self.file, &self.text, place, what).hint(hint)
+        YamlError::at(&self.file, &self.text, place, what)
     }
 
     /// The place of the value at `path`, or of the nearest around it.

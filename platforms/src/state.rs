@@ -9,6 +9,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::yaml::Refused;
+
 /// A port's logical state by its number; any number can be shown, as the kernel shows any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PortState(pub u8);
@@ -113,9 +115,10 @@ impl<'de> Deserialize<'de> for PortState {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let word = String::deserialize(deserializer)?;
         Self::by_word(&word).ok_or_else(|| {
-            serde::de::Error::custom(format!(
-                "`{word}` is no port state of the kernel\nhint: write one such as `ACTIVE` or `DOWN`"
-            ))
+            serde::de::Error::custom(Refused {
+                what: format!("`{word}` is no port state of the kernel"),
+                hint: "write one such as `ACTIVE` or `DOWN`",
+            })
         })
     }
 }
@@ -130,9 +133,10 @@ impl<'de> Deserialize<'de> for PhysState {
                 .filter(|state| !state.has_word())
         };
         Self::by_word(&word).or_else(nameless).ok_or_else(|| {
-            serde::de::Error::custom(format!(
-                "`{word}` is no physical state of the kernel\nhint: write one such as `LinkUp` or `Polling`, or the number of one that the kernel has no word for, such as `9`"
-            ))
+            serde::de::Error::custom(Refused {
+ what: format!("`{word}` is no physical state of the kernel"),
+ hint: "write one such as `LinkUp` or `Polling`, or the number of one that the kernel has no word for, such as `9`",
+ })
         })
     }
 }
@@ -253,9 +257,10 @@ impl<'de> Deserialize<'de> for Rate {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let words = String::deserialize(deserializer)?;
         Self::by_words(&words).ok_or_else(|| {
-            serde::de::Error::custom(format!(
-                "`{words}` is no rate\nhint: write lanes and speed, as in `4X NDR` or `2X HDR`"
-            ))
+            serde::de::Error::custom(Refused {
+                what: format!("`{words}` is no rate"),
+                hint: "write lanes and speed, as in `4X NDR` or `2X HDR`",
+            })
         })
     }
 }

@@ -37,8 +37,8 @@ pub struct Topology {
 /// What the tool prints beside a GPU.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TopoGpu {
-    /// `CPU Affinity`, as printed; the tool cuts long lists. Empty if nothing or `N/A` is printed.
-    pub cpus: String,
+    /// `CPU Affinity`, as printed; the tool cuts long lists. `None` if nothing or `N/A` is printed.
+    pub cpus: Option<String>,
     /// `NUMA Affinity`, as printed: a node, or a list of nodes such as `0-1` or `0,2-17`. `None`
     /// if it is `N/A`, empty, or a driver has no such column.
     pub numa: Option<String>,
@@ -53,9 +53,11 @@ impl TopoGpu {
     /// node to which NICs belong.
     #[must_use]
     pub fn numa_node(&self) -> i32 {
-        let first = self.numa.as_deref().unwrap_or_default();
-        let first = first.split([',', '-']).next().unwrap_or_default();
-        first.parse().unwrap_or(-1)
+        let first = self
+            .numa
+            .as_deref()
+            .and_then(|list| list.split([',', '-']).next());
+        first.and_then(|node| node.parse().ok()).unwrap_or(-1)
     }
 }
 

@@ -108,11 +108,11 @@ impl Platform {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("there are: {}", known.join(", ")),
         };
-        let told = format!(
-            "platform `{}` names {what} `{name}`, which is not there\nhint: {hint}",
+        let what = format!(
+            "platform `{}` names {what} `{name}`, which is not there",
             self.name()
         );
-        self.source.wrong(path, &told).into()
+        self.source.wrong(path, what).hint(hint).into()
     }
 
     /// The path of what is at `path` in the file: in the variant if the variant says it.

@@ -7,6 +7,7 @@
 //! [`Node`]. It opens no file: the caller brings the text.
 
 mod node;
+mod refused;
 
 use std::fmt;
 
@@ -17,6 +18,7 @@ use serde_saphyr::{
 };
 
 pub use self::node::{Key, Node, Value};
+pub(crate) use self::refused::Refused;
 
 /// The longest text that is read, in bytes (1 MiB). Chosen: hundreds of times the longest shipped file.
 pub const MAX_BYTES: usize = 1024 * 1024;
@@ -65,10 +67,10 @@ pub struct YamlError {
     pub place: Option<Place>,
     /// What is wrong: lower-case, names in backticks.
     pub what: String,
-    /// The line that is meant; empty where there is none.
-    pub line: String,
-    /// What helps; empty where nothing does.
-    pub hint: String,
+    /// The line that is meant, if it has any text.
+    pub line: Option<String>,
+    /// What helps, if anything does.
+    pub hint: Option<String>,
 }
 
 impl YamlError {
@@ -76,24 +78,24 @@ impl YamlError {
     #[must_use]
     pub fn at(file: &str, text: &str, place: Place, what: impl Into<String>) -> Self {
         let number = usize::try_from(place.line).unwrap_or(usize::MAX);
-        let line = match number.checked_sub(1) {
-            Some(above) => text.lines().nth(above).unwrap_or_default().to_owned(),
-            None => String::new(),
-        };
+        let line = number
+            .checked_sub(1)
+            .and_then(|above| text.lines().nth(above))
+            .filter(|line| !line.is_empty());
         let place = (place.line > 0).then_some(place);
         Self {
             file: file.to_owned(),
             place,
             what: what.into(),
-            line,
-            hint: String::new(),
+            line: line.map(str::to_owned),
+            hint: None,
         }
     }
 
     /// The same error with a hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = hint.into();
+        self.hint = Some(hint.into());
         self
     }
 
@@ -102,10 +104,10 @@ impl YamlError {
             Some(place) => format!("{}:{place}: {}", self.file, self.what),
             None => format!("{}: {}", self.file, self.what),
         };
-        if let (Some(place), false) = (self.place, self.line.is_empty()) {
+        if let (Some(place), Some(line)) = (self.place, &self.line) {
             let number = place.line.to_string();
             let gutter = " ".repeat(number.len());
-            let shown: String = self.line.chars().take(160).collect();
+            let shown: String = line.chars().take(160).collect();
             let under: String = shown
                 .chars()
                 .take(place.column.saturating_sub(1) as usize)
@@ -113,8 +115,8 @@ impl YamlError {
                 .collect();
             told += &format!("\n {gutter} |\n {number} | {shown}\n {gutter} | {under}^");
         }
-        if !self.hint.is_empty() {
-            told += &format!("\nhint: {}", self.hint);
+        if let Some(hint) = &self.hint {
+            told += &format!("\nhint: {hint}");
         }
         told
     }
@@ -151,8 +153,8 @@ fn within_size(file: &str, text: &str) -> Result<(), YamlError> {
             "the text has {} bytes, at most {MAX_BYTES} are read",
             text.len()
         ),
-        line: String::new(),
-        hint: String::new(),
+        line: None,
+        hint: None,
     })
 }
 
@@ -214,10 +216,9 @@ fn told(file: &str, text: &str, error: &Error) -> YamlError {
             at(format!("the text is too large: {}", breach_text(breach)))
         }
         Error::InvalidScalar { ty, .. } => at(format!("this cannot be read as {}", kind(ty))),
-        // What a type of ours said: its text, and its hint on a line of its own.
-        Error::Message { msg, .. } => match msg.split_once("\nhint: ") {
-            Some((what, hint)) => at(what.to_owned()).hint(hint),
-            None => at(msg.clone()),
+        Error::Message { msg, .. } => match Refused::parts(msg) {
+            (what, Some(hint)) => at(what.to_owned()).hint(hint),
+            (what, None) => at(what.to_owned()),
         },
         other => at(first_line(&other.to_string(), place)),
     }

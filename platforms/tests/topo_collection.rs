@@ -65,7 +65,7 @@ fn differences(topology: &Topology, expected: &Json) -> Vec<String> {
     let cpus: Vec<&str> = topology
         .gpus()
         .iter()
-        .map(|gpu| gpu.cpus.as_str())
+        .map(|gpu| gpu.cpus.as_deref().unwrap_or_default())
         .collect();
     let should = texts(&expected["cpu_affinity"]);
     compare("CPUs", format!("{cpus:?}"), format!("{should:?}"));

@@ -14,6 +14,7 @@ mod handle;
 mod hold;
 mod notify;
 mod observer;
+mod options;
 mod request;
 mod server;
 mod session;
@@ -21,4 +22,5 @@ mod shared;
 mod watch;
 
 pub use observer::{HoldId, MomentAnswer, Observer};
-pub use server::{MountError, Options, Server};
+pub use options::Options;
+pub use server::{MountError, Server};

@@ -11,27 +11,7 @@ use std::{
 use fuser::{INodeNo, Notifier};
 use simfs::Stale;
 
-use crate::{
-    request::{Next, Pending},
-    shared::Shared,
-};
-
-/// Work for the thread.
-pub(crate) enum Job {
-    /// Tell the kernel, then say so.
-    Tell {
-        stale: Vec<Stale>,
-        done: Option<mpsc::Sender<()>>,
-    },
-    /// Tell the kernel, then let a request go on.
-    Then {
-        stale: Vec<Stale>,
-        pending: Box<Pending>,
-        next: Next,
-    },
-    /// End.
-    Stop,
-}
+use crate::{request::Job, shared::Shared};
 
 pub(crate) fn run(shared: &Arc<Shared>, jobs: &mpsc::Receiver<Job>, notifier: &Notifier) {
     while let Ok(job) = jobs.recv() {

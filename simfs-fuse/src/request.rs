@@ -1,12 +1,12 @@
 //! A request of the kernel on its way through the rules, with the reply it waits for.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, sync::mpsc};
 
 use fuser::{
     ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen,
     ReplyWrite,
 };
-use simfs::{Act, Call, Errno, MomentId, NodeId, Reply, RuleId};
+use simfs::{Act, Call, Errno, MomentId, NodeId, Reply, RuleId, Stale};
 
 /// A request that is not answered yet.
 pub(crate) struct Pending {
@@ -54,6 +54,23 @@ pub(crate) enum Next {
     Hold(Why),
     /// It is answered.
     Finish(Result<Reply, Errno>),
+}
+
+/// Work for the thread that tells the kernel what to forget.
+pub(crate) enum Job {
+    /// Tell the kernel, then say so.
+    Tell {
+        stale: Vec<Stale>,
+        done: Option<mpsc::Sender<()>>,
+    },
+    /// Tell the kernel, then let a request go on.
+    Then {
+        stale: Vec<Stale>,
+        pending: Box<Pending>,
+        next: Next,
+    },
+    /// End.
+    Stop,
 }
 
 /// What the kernel asked, and where the answer goes.

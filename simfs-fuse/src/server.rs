@@ -19,35 +19,11 @@ use nix::{
 use simfs::{Edit, Errno, Fs, SimTime};
 
 use crate::{
-    HoldId, Observer,
-    notify::{self, Job},
-    session::Session,
-    shared::Shared,
-    watch,
+    HoldId, Observer, Options, notify, request::Job, session::Session, shared::Shared, watch,
 };
 
 /// How long the end of a session is awaited once the mount has gone.
 const END_LIMIT: Duration = Duration::from_secs(2);
-
-/// How a mount is served.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// The CPU on which requests are answered; `None` for any. A request costs about ten times as
-    /// much when its process runs on another one.
-    pub cpu: Option<usize>,
-    /// Whether listings of the anchor are held, each until [`Server::release`].
-    pub gate: bool,
-}
-
-impl Default for Options {
-    /// Any CPU; the anchor is a gate.
-    fn default() -> Self {
-        Self {
-            cpu: None,
-            gate: true,
-        }
-    }
-}
 
 /// Why a tree cannot be mounted, or its mount not be ended.
 #[derive(Debug, thiserror::Error)]

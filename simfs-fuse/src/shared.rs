@@ -16,8 +16,7 @@ use crate::{
     HoldId, MomentAnswer, Observer, Options,
     handle::Handles,
     hold::{Held, Holds},
-    notify::Job,
-    request::{Ask, Next, Pending, Stage, Why},
+    request::{Ask, Job, Next, Pending, Stage, Why},
 };
 
 /// How long a change waits for the kernel to have forgotten. It takes microseconds unless a held

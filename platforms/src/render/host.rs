@@ -178,7 +178,7 @@ impl HostPart<'_> {
                     class: 0x03_02_00,
                     revision: 0xa1,
                     numa: gpu.numa,
-                    cpus: &gpu.cpus,
+                    cpus: gpu.cpus.as_deref(),
                     driver: gpu.driver.as_deref(),
                     regions: 7,
                 };

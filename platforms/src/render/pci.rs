@@ -165,7 +165,7 @@ pub(super) struct Header<'a> {
     pub(super) class: u32,
     pub(super) revision: u8,
     pub(super) numa: i32,
-    pub(super) cpus: &'a str,
+    pub(super) cpus: Option<&'a str>,
     pub(super) driver: Option<&'a str>,
     /// How many regions `resource` lists: those of the header, and those of SR-IOV.
     pub(super) regions: usize,
@@ -180,7 +180,7 @@ impl<'a> Header<'a> {
             class: function.class,
             revision: function.revision,
             numa: function.numa,
-            cpus: &function.cpus,
+            cpus: function.cpus.as_deref(),
             driver: function.driver.as_deref(),
             regions: if function.sriov_totalvfs.is_some() {
                 13
@@ -214,8 +214,9 @@ impl<'a> Header<'a> {
         nodes.file("class", format_args!("{class:#08x}"));
         nodes.file("revision", format_args!("{:#04x}", self.revision));
         nodes.file("numa_node", self.numa);
-        nodes.file("local_cpulist", self.cpus);
-        nodes.file("local_cpus", mask(self.cpus));
+        let cpus = self.cpus.unwrap_or_default();
+        nodes.file("local_cpulist", cpus);
+        nodes.file("local_cpus", mask(cpus));
         nodes.file("irq", 0);
         nodes.file("enable", 1);
         let alias = self.modalias();
@@ -313,7 +314,7 @@ mod tests {
             class: 0x02_07_00,
             revision: 0,
             numa: 0,
-            cpus: "",
+            cpus: None,
             driver: None,
             regions: 7,
         };

@@ -101,7 +101,7 @@ pub(super) fn read(rows: &[Beside], columns: usize) -> Result<Vec<TopoGpu>, Topo
             };
             let known = |field: &str| (!matches!(field, "" | UNKNOWN)).then(|| field.to_owned());
             Ok(TopoGpu {
-                cpus: known(cpus).unwrap_or_default(),
+                cpus: known(cpus),
                 numa: known(numa),
                 numa_id: numa_id.parse().ok(),
             })
@@ -109,7 +109,11 @@ pub(super) fn read(rows: &[Beside], columns: usize) -> Result<Vec<TopoGpu>, Topo
     let gpus: Vec<TopoGpu> = gpus.collect::<Result<_, _>>()?;
     for ((row, reading), gpu) in rows.iter().zip(&readings).zip(&gpus) {
         let parted = matches!(reading, Reading::RunTogether(_));
-        if parted && gpus.iter().any(|other| overlap(&gpu.cpus, &other.cpus)) {
+        let meets_another = |cpus| {
+            let mut others = gpus.iter().filter_map(|gpu| gpu.cpus.as_deref());
+            others.any(|other| overlap(cpus, other))
+        };
+        if parted && gpu.cpus.as_deref().is_some_and(meets_another) {
             return Err(row.refuse_run(1));
         }
     }

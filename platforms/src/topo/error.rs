@@ -7,7 +7,7 @@ use crate::TopoLevel;
 
 /// A text that is no matrix, or that could be more than one.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("line {line}, column {column}: {fault}")]
+#[error("line {line}, column {column}: {fault}\nhint: {}", .fault.hint())]
 pub struct TopoError {
     /// The line, from 1.
     pub line: usize,
@@ -31,25 +31,19 @@ impl TopoError {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TopoFault {
     /// A control character, or a sequence that moves the cursor: the text is not in reading order.
-    #[error("found control character `{0}`\nhint: tabs, line ends and colour codes are allowed")]
+    #[error("found control character `{0}`")]
     Control(String),
     /// No line begins with `GPU0`.
-    #[error(
-        "found no header, the line that names the columns from `GPU0` on\nhint: give the whole output of `nvidia-smi topo -m`"
-    )]
+    #[error("found no header, the line that names the columns from `GPU0` on")]
     NoHeader,
     /// The first line with `GPU0` is its row.
-    #[error(
-        "found the row of `GPU0` where the header belongs\nhint: give the line above it too: it names the columns from `GPU0` on"
-    )]
+    #[error("found the row of `GPU0` where the header belongs")]
     RowBeforeHeader,
     /// Nothing but a header.
-    #[error("found no row of `GPU0`\nhint: rows begin with their label and `X` on the diagonal")]
+    #[error("found no row of `GPU0`")]
     NoRows,
     /// A row's label out of order, or there twice.
-    #[error(
-        "found row `{found}`, expected {expected}\nhint: a row is lost, doubled or out of order"
-    )]
+    #[error("found row `{found}`, expected {expected}")]
     Label {
         /// The label.
         found: String,
@@ -57,9 +51,7 @@ pub enum TopoFault {
         expected: String,
     },
     /// A column without its row, or a row without its column.
-    #[error(
-        "found `{found}` in the header, expected column `{expected}`\nhint: columns and rows are the same devices in the same order"
-    )]
+    #[error("found `{found}` in the header, expected column `{expected}`")]
     Column {
         /// What stands there.
         found: String,
@@ -67,17 +59,13 @@ pub enum TopoFault {
         expected: String,
     },
     /// The end of the header is none of the tool's.
-    #[error(
-        "found `{found}` after the last row's column in the header\nhint: allowed: nothing, or `CPU Affinity`, `NUMA Affinity` and `GPU NUMA ID`, in this order; a further label has lost its row"
-    )]
+    #[error("found `{found}` after the last row's column in the header")]
     Titles {
         /// What stands there.
         found: String,
     },
     /// No level where a cell belongs.
-    #[error(
-        "found `{found}` in row `{row}`, expected its level for `{column}`\nhint: allowed: X, PIX, PXB, PHB, NODE, SYS, NV<n>, one for each column"
-    )]
+    #[error("found `{found}` in row `{row}`, expected its level for `{column}`")]
     Cell {
         /// What stands there.
         found: String,
@@ -87,9 +75,7 @@ pub enum TopoFault {
         column: String,
     },
     /// `X` beside the diagonal, or another level on it.
-    #[error(
-        "found level `{level}` in row `{row}` for `{column}`\nhint: `X` is a device's level to itself and to no other; a cell was lost or added"
-    )]
+    #[error("found level `{level}` in row `{row}` for `{column}`")]
     Diagonal {
         /// The level.
         level: TopoLevel,
@@ -100,7 +86,7 @@ pub enum TopoFault {
     },
     /// The two cells of a pair differ.
     #[error(
-        "found level `{level}` in row `{row}` for `{column}`, but `{mirrored}` in row `{column}` for `{row}`\nhint: the two cells of a pair are equal; one of them was changed"
+        "found level `{level}` in row `{row}` for `{column}`, but `{mirrored}` in row `{column}` for `{row}`"
     )]
     Mirror {
         /// The level here.
@@ -113,7 +99,7 @@ pub enum TopoFault {
         mirrored: TopoLevel,
     },
     /// Something after the last cell of a NIC's row, or beside a GPU where the header has no title.
-    #[error("found `{found}` after the last cell of row `{row}`\nhint: no column is named for it")]
+    #[error("found `{found}` after the last cell of row `{row}`")]
     Leftover {
         /// What stands there.
         found: String,
@@ -121,9 +107,7 @@ pub enum TopoFault {
         row: String,
     },
     /// What stands beside a GPU does not fill the columns.
-    #[error(
-        "found `{found}` beside `{row}`, expected {expected}\nhint: a field is lost, cut or damaged"
-    )]
+    #[error("found `{found}` beside `{row}`, expected {expected}")]
     Affinity {
         /// What stands there.
         found: String,
@@ -134,7 +118,7 @@ pub enum TopoFault {
     },
     /// CPU list and NUMA node run together, and where one ends cannot be known.
     #[error(
-        "found `{found}` beside `{row}`: CPU list and NUMA node run together ({readings} ways to part them, none proven)\nhint: take the output from a pipe, where tabs part the fields"
+        "found `{found}` beside `{row}`: CPU list and NUMA node run together ({readings} ways to part them, none proven)"
     )]
     RunTogether {
         /// What stands there.
@@ -145,15 +129,13 @@ pub enum TopoFault {
         readings: usize,
     },
     /// A line of the legend that is none.
-    #[error("found `{found}` in the NIC legend\nhint: allowed: `NIC<n>: <device>`, one a line")]
+    #[error("found `{found}` in the NIC legend")]
     Legend {
         /// What stands there.
         found: String,
     },
     /// A legend entry for a NIC that is no column, or for the second time.
-    #[error(
-        "found a legend entry for `{label}`, which is {why}\nhint: the legend names each column once; a row or a column may be lost"
-    )]
+    #[error("found a legend entry for `{label}`, which is {why}")]
     LegendLabel {
         /// The label.
         label: String,
@@ -161,11 +143,43 @@ pub enum TopoFault {
         why: &'static str,
     },
     /// Two NICs of one name.
-    #[error(
-        "found device `{0}` twice in the NIC legend\nhint: each NIC has its own name; one was cut"
-    )]
+    #[error("found device `{0}` twice in the NIC legend")]
     NameTwice(String),
     /// Rows apart from the matrix.
-    #[error("found a row of a matrix after its end\nhint: give one output, its rows together")]
+    #[error("found a row of a matrix after its end")]
     RowApart,
+}
+
+impl TopoFault {
+    /// What helps.
+    #[must_use]
+    pub const fn hint(&self) -> &'static str {
+        match self {
+            Self::Control(..) => "tabs, line ends and colour codes are allowed",
+            Self::NoHeader => "give the whole output of `nvidia-smi topo -m`",
+            Self::RowBeforeHeader => {
+                "give the line above it too: it names the columns from `GPU0` on"
+            }
+            Self::NoRows => "rows begin with their label and `X` on the diagonal",
+            Self::Label { .. } => "a row is lost, doubled or out of order",
+            Self::Column { .. } => "columns and rows are the same devices in the same order",
+            Self::Titles { .. } => {
+                "allowed: nothing, or `CPU Affinity`, `NUMA Affinity` and `GPU NUMA ID`, in this order; a further label has lost its row"
+            }
+            Self::Cell { .. } => "allowed: X, PIX, PXB, PHB, NODE, SYS, NV<n>, one for each column",
+            Self::Diagonal { .. } => {
+                "`X` is a device's level to itself and to no other; a cell was lost or added"
+            }
+            Self::Mirror { .. } => "the two cells of a pair are equal; one of them was changed",
+            Self::Leftover { .. } => "no column is named for it",
+            Self::Affinity { .. } => "a field is lost, cut or damaged",
+            Self::RunTogether { .. } => "take the output from a pipe, where tabs part the fields",
+            Self::Legend { .. } => "allowed: `NIC<n>: <device>`, one a line",
+            Self::LegendLabel { .. } => {
+                "the legend names each column once; a row or a column may be lost"
+            }
+            Self::NameTwice(..) => "each NIC has its own name; one was cut",
+            Self::RowApart => "give one output, its rows together",
+        }
+    }
 }

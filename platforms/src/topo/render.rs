@@ -44,7 +44,8 @@ impl fmt::Display for Topology {
             if let Some(gpu) = self.gpus.get(row) {
                 let numa = gpu.numa.as_deref().unwrap_or("N/A");
                 let numa_id = gpu.numa_id.map_or("N/A".to_owned(), |id| id.to_string());
-                write!(f, "\t{}\t{numa}\t\t{numa_id}", gpu.cpus)?;
+                let cpus = gpu.cpus.as_deref().unwrap_or_default();
+                write!(f, "\t{cpus}\t{numa}\t\t{numa_id}")?;
             }
             writeln!(f)?;
         }
