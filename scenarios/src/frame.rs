@@ -73,7 +73,7 @@ pub(crate) fn frame() -> impl Keys<Value = Frame> {
             let (tick, until, heal, fold_quiet) = course;
             Ok(Frame {
                 title,
-                why,
+                why: why.trim().to_owned(),
                 covers: covers.unwrap_or_default(),
                 fitness: fitness.unwrap_or_default(),
                 world,

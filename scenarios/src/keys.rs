@@ -49,19 +49,6 @@ pub(crate) struct KeyRow {
 }
 
 impl KeyRow {
-    /// A key that may be there.
-    fn new(name: &'static str, kind: &impl Kind, text: &'static str) -> Self {
-        Self {
-            name,
-            takes: kind.takes(),
-            choices: kind.choices(),
-            schema: kind.schema(),
-            text,
-            needed: false,
-            default: None,
-        }
-    }
-
     /// What it means, and whether it is needed or what stands for it.
     pub(crate) fn told(&self) -> String {
         match self.default {
@@ -190,65 +177,30 @@ impl Literal {
     }
 }
 
-/// A key that must be there.
-pub(crate) struct Needed<K> {
+/// A key with a kind of value.
+pub(crate) struct Key<K> {
     name: &'static str,
     kind: K,
     text: &'static str,
 }
+
+/// A key that must be there.
+pub(crate) struct Needed<K>(Key<K>);
+
+/// A key that may be there.
+pub(crate) struct Maybe<K>(Key<K>);
+
+/// A key for which a value stands if it is not there.
+pub(crate) struct Defaulted<K>(Key<K>, Literal);
 
 /// A key that must be there.
 pub(crate) const fn need<K: Kind>(name: &'static str, kind: K, text: &'static str) -> Needed<K> {
-    Needed { name, kind, text }
-}
-
-impl<K: Kind> Keys for Needed<K> {
-    type Value = K::Value;
-
-    fn rows(&self, form: &mut MapForm) {
-        form.rows.push(KeyRow {
-            needed: true,
-            ..KeyRow::new(self.name, &self.kind, self.text)
-        });
-    }
-
-    fn parse(&self, context: &Context<'_>, fields: &Fields<'_>) -> Parsed<K::Value> {
-        let node = fields.need(&context.source, self.name)?;
-        self.kind.parse(context, node)
-    }
-}
-
-/// A key that may be there.
-pub(crate) struct Maybe<K> {
-    name: &'static str,
-    kind: K,
-    text: &'static str,
+    Needed(Key { name, kind, text })
 }
 
 /// A key that may be there.
 pub(crate) const fn maybe<K: Kind>(name: &'static str, kind: K, text: &'static str) -> Maybe<K> {
-    Maybe { name, kind, text }
-}
-
-impl<K: Kind> Keys for Maybe<K> {
-    type Value = Option<K::Value>;
-
-    fn rows(&self, form: &mut MapForm) {
-        form.rows
-            .push(KeyRow::new(self.name, &self.kind, self.text));
-    }
-
-    fn parse(&self, context: &Context<'_>, fields: &Fields<'_>) -> Parsed<Self::Value> {
-        fields.maybe(self.name, |node| self.kind.parse(context, node))
-    }
-}
-
-/// A key for which a value stands if it is not there.
-pub(crate) struct Defaulted<K> {
-    name: &'static str,
-    default: Literal,
-    kind: K,
-    text: &'static str,
+    Maybe(Key { name, kind, text })
 }
 
 /// A key for which this value stands if it is not there.
@@ -258,11 +210,48 @@ pub(crate) const fn or<K: Kind>(
     kind: K,
     text: &'static str,
 ) -> Defaulted<K> {
-    Defaulted {
-        name,
-        default,
-        kind,
-        text,
+    Defaulted(Key { name, kind, text }, default)
+}
+
+impl<K: Kind> Key<K> {
+    fn row(&self) -> KeyRow {
+        KeyRow {
+            name: self.name,
+            takes: self.kind.takes(),
+            choices: self.kind.choices(),
+            schema: self.kind.schema(),
+            text: self.text,
+            needed: false,
+            default: None,
+        }
+    }
+}
+
+impl<K: Kind> Keys for Needed<K> {
+    type Value = K::Value;
+
+    fn rows(&self, form: &mut MapForm) {
+        form.rows.push(KeyRow {
+            needed: true,
+            ..self.0.row()
+        });
+    }
+
+    fn parse(&self, context: &Context<'_>, fields: &Fields<'_>) -> Parsed<K::Value> {
+        let node = fields.need(&context.source, self.0.name)?;
+        self.0.kind.parse(context, node)
+    }
+}
+
+impl<K: Kind> Keys for Maybe<K> {
+    type Value = Option<K::Value>;
+
+    fn rows(&self, form: &mut MapForm) {
+        form.rows.push(self.0.row());
+    }
+
+    fn parse(&self, context: &Context<'_>, fields: &Fields<'_>) -> Parsed<Self::Value> {
+        fields.maybe(self.0.name, |node| self.0.kind.parse(context, node))
     }
 }
 
@@ -271,20 +260,20 @@ impl<K: Kind> Keys for Defaulted<K> {
 
     fn rows(&self, form: &mut MapForm) {
         form.rows.push(KeyRow {
-            default: Some(self.default),
-            ..KeyRow::new(self.name, &self.kind, self.text)
+            default: Some(self.1),
+            ..self.0.row()
         });
     }
 
     fn parse(&self, context: &Context<'_>, fields: &Fields<'_>) -> Parsed<K::Value> {
-        if let Some(node) = fields.get(self.name) {
-            return self.kind.parse(context, node);
-        }
-        let node = Node {
+        let default = || Node {
             place: fields.place,
-            value: self.default.value(),
+            value: self.1.value(),
         };
-        self.kind.parse(context, &node)
+        match fields.get(self.0.name) {
+            Some(node) => self.0.kind.parse(context, node),
+            None => self.0.kind.parse(context, &default()),
+        }
     }
 }
 
@@ -298,12 +287,7 @@ pub(crate) trait Alternative<T> {
 }
 
 /// A key, and what its value becomes.
-pub(crate) struct Alt<K: Kind, T> {
-    name: &'static str,
-    kind: K,
-    text: &'static str,
-    becomes: fn(K::Value) -> T,
-}
+pub(crate) struct Alt<K: Kind, T>(Key<K>, fn(K::Value) -> T);
 
 /// A key, and what its value becomes.
 pub(crate) const fn alt<K: Kind, T>(
@@ -312,21 +296,16 @@ pub(crate) const fn alt<K: Kind, T>(
     text: &'static str,
     becomes: fn(K::Value) -> T,
 ) -> Alt<K, T> {
-    Alt {
-        name,
-        kind,
-        text,
-        becomes,
-    }
+    Alt(Key { name, kind, text }, becomes)
 }
 
 impl<K: Kind, T> Alternative<T> for Alt<K, T> {
     fn row(&self) -> KeyRow {
-        KeyRow::new(self.name, &self.kind, self.text)
+        self.0.row()
     }
 
     fn parse(&self, context: &Context<'_>, node: &Node) -> Parsed<T> {
-        self.kind.parse(context, node).map(self.becomes)
+        self.0.kind.parse(context, node).map(self.1)
     }
 }
 
