@@ -17,7 +17,7 @@ use crate::keys::{KeyRow, Keys, MapForm};
 use crate::kind::Parsed;
 use crate::reader::Fields;
 use crate::row::{Line, Row, find};
-pub(crate) use event::EACH;
+pub(crate) use event::{EACH, EXPECTATION};
 pub(crate) use qualifier::{of_event, qualifiers, tally};
 
 /// Every word of `expect:`, in the order in which the language is told.
