@@ -49,7 +49,7 @@ pub(crate) fn deed(world: &Fabric, line: &Line) -> Action {
     let number = usize::try_from(line.number).expect("a small number");
     let reasons: Vec<LinkDownReason> = LinkDownReason::all().skip(1).collect();
     let reason = reasons[number % reasons.len()];
-    let passing = [33, 35, 39, 40, 41, 5, 32].map(|code| LinkDownReason::by_code(code));
+    let passing = [33, 35, 39, 40, 41, 5, 32].map(LinkDownReason::by_code);
     let passing = passing.map(|reason| reason.expect("defined"));
     let side = Side::BOTH[number / 2 % 2];
     let there = number.is_multiple_of(2);
