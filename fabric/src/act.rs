@@ -1,17 +1,16 @@
 //! Actions about ports, and the way in for every action.
 //!
 //! An action first finds what it names and refuses what is impossible; only then does anything
-//! change. Devices are `bus.rs`'s, virtual functions `virtual_function.rs`'s, names `naming.rs`'s,
-//! reboots `reboot.rs`'s.
+//! change. Reasons are `reasons.rs`'s, flaps `flap.rs`'s, counters `counters.rs`'s, devices `bus.rs`'s,
+//! virtual functions `virtual_function.rs`'s, names `naming.rs`'s, reboots `reboot.rs`'s.
 
 use platforms::{CharDevice, LinkEvent, LinkLayer, NodeName, SlotRef};
 use simfs::SimTime;
 
 use crate::{
-    Action, ActionError, CharDeviceKind, CounterChange, DeviceAction, Fabric, FunctionRef,
-    NodeAction, PortAction, PortsAction, Side, StickAt,
-    agenda::{Rank, Step},
-    device::{Flap, Mask, Traffic},
+    Action, ActionError, CharDeviceKind, DeviceAction, Fabric, FunctionRef, NodeAction, PortAction,
+    PortsAction, Side, StickAt,
+    device::Mask,
     link::{Cable, Hold},
     opa::LinkDownReason,
 };
@@ -226,14 +225,6 @@ impl Fabric {
         }
     }
 
-    pub(crate) fn stop_flap(&mut self, slot: &SlotRef) {
-        let jack = self.node_mut(&slot.node).jack_mut(slot.pci, slot.port);
-        jack.link.there.set(Hold::Flap, false);
-        if let Some(flap) = jack.flap.take() {
-            self.agenda.cancel(flap.next);
-        }
-    }
-
     fn disable(&mut self, slot: &SlotRef) -> Result<(), ActionError> {
         self.find(slot)?;
         self.node_mut(&slot.node)
@@ -251,39 +242,6 @@ impl Fabric {
         self.find(slot)?;
         change(&mut self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).mask);
         self.settle(slot);
-        Ok(())
-    }
-
-    fn flap(
-        &mut self,
-        slots: &[SlotRef],
-        times: u32,
-        down: SimTime,
-        up: SimTime,
-        stagger: SimTime,
-    ) -> Result<(), ActionError> {
-        if times == 0 || down == SimTime::ZERO || up == SimTime::ZERO {
-            return Err(ActionError::EmptyFlap { times, down, up });
-        }
-        for slot in slots {
-            self.find(slot)?;
-        }
-        let mut start = self.now;
-        for slot in slots {
-            self.stop_flap(slot);
-            let next = self
-                .agenda
-                .schedule(start, Rank::Fault, Step::GoDark(slot.clone()));
-            let flap = Flap {
-                left: times,
-                down,
-                up,
-                next,
-            };
-            self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).flap = Some(flap);
-            self.settle(slot);
-            start += stagger;
-        }
         Ok(())
     }
 
@@ -382,45 +340,6 @@ impl Fabric {
         self.node_mut(&slot.node).speak(slot, layer, driver);
         self.settle(slot);
         Ok(())
-    }
-
-    fn counter(
-        &mut self,
-        slot: &SlotRef,
-        name: &str,
-        change: &CounterChange,
-    ) -> Result<(), ActionError> {
-        self.find(slot)?;
-        let now = self.now;
-        let node = self.node_mut(&slot.node);
-        node.change(slot, name, change, now)?;
-        self.watch_growth(slot);
-        Ok(())
-    }
-
-    fn traffic(
-        &mut self,
-        slot: &SlotRef,
-        bytes_per_second: u64,
-        packet_bytes: u32,
-    ) -> Result<(), ActionError> {
-        self.find(slot)?;
-        let now = self.now;
-        let traffic = Traffic::new(bytes_per_second, packet_bytes, now);
-        let node = self.node_mut(&slot.node);
-        node.jack_mut(slot.pci, slot.port).traffic = (bytes_per_second > 0).then_some(traffic);
-        self.watch_growth(slot);
-        Ok(())
-    }
-
-    /// Notes whether a port has counters that grow by themselves.
-    fn watch_growth(&mut self, slot: &SlotRef) {
-        let jack = self.node_mut(&slot.node).jack_mut(slot.pci, slot.port);
-        if jack.growing.is_empty() && jack.traffic.is_none() {
-            self.growing.remove(slot);
-        } else {
-            self.growing.insert(slot.clone());
-        }
     }
 
     fn char_device(

@@ -1,7 +1,7 @@
 //! Counters: how they move, stop at their maximum, and start anew.
 //!
 //! A counter has one name over all of a port: files in `counters/` and `hw_counters/`, in its net
-//! device's `statistics/`, and the net device's carrier counts. Start at [`Node::change`].
+//! device's `statistics/`, and the net device's carrier counts. Start at [`Fabric::counter`].
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use platforms::{CounterValue, LinkEvent, NetDev, PciAddress, PortNumber, Restart
 use simfs::SimTime;
 
 use crate::{
-    ActionError, CounterChange,
-    device::{Growth, Jack},
+    ActionError, CounterChange, Fabric,
+    device::{Growth, Jack, Traffic},
     face::CARRIER_CHANGES,
     link::Stage,
     node::Node,
@@ -20,6 +20,49 @@ use crate::{
 const CARRIER_UP: &str = "carrier_up_count";
 /// How often the carrier went (`net/core/net-sysfs.c`).
 const CARRIER_DOWN: &str = "carrier_down_count";
+
+impl Fabric {
+    /// Changes a counter.
+    pub(crate) fn counter(
+        &mut self,
+        slot: &SlotRef,
+        name: &str,
+        change: &CounterChange,
+    ) -> Result<(), ActionError> {
+        self.find(slot)?;
+        let now = self.now;
+        let node = self.node_mut(&slot.node);
+        node.change(slot, name, change, now)?;
+        self.watch_growth(slot);
+        Ok(())
+    }
+
+    /// Lets data move over a port, or no more.
+    pub(crate) fn traffic(
+        &mut self,
+        slot: &SlotRef,
+        bytes_per_second: u64,
+        packet_bytes: u32,
+    ) -> Result<(), ActionError> {
+        self.find(slot)?;
+        let now = self.now;
+        let traffic = Traffic::new(bytes_per_second, packet_bytes, now);
+        let node = self.node_mut(&slot.node);
+        node.jack_mut(slot.pci, slot.port).traffic = (bytes_per_second > 0).then_some(traffic);
+        self.watch_growth(slot);
+        Ok(())
+    }
+
+    /// Notes whether a port has counters that grow by themselves.
+    fn watch_growth(&mut self, slot: &SlotRef) {
+        let jack = self.node_mut(&slot.node).jack_mut(slot.pci, slot.port);
+        if jack.growing.is_empty() && jack.traffic.is_none() {
+            self.growing.remove(slot);
+        } else {
+            self.growing.insert(slot.clone());
+        }
+    }
+}
 
 impl Node {
     /// Counts what the driver says an event does to a port's counters.

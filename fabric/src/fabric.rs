@@ -1,23 +1,21 @@
 //! The world in motion: nodes, their links, and what is going to happen to them.
 //!
-//! Time passes in [`Fabric::advance`] only. Everything that changes a link ends in `settle`, which
-//! takes the link to where it now must be, puts its next stage on the agenda, and shows its face.
-//! What an action does is `act.rs`'s and its modules'.
+//! Time passes in [`Fabric::advance`] only. How a link moves is `walk.rs`'s, what an action does
+//! `act.rs`'s and its modules'.
 
 use std::collections::BTreeSet;
 
-use platforms::{DeviceName, LinkEvent, Machine, NodeName, PciAddress, Platform, Role, SlotRef};
+use platforms::{DeviceName, Machine, NodeName, Platform, Role, SlotRef};
 use simfs::SimTime;
 
 use crate::{
     ActionError, Carriage, CarriageChange, Edge, FunctionRef, KernelLine, LinkStep, PortEvent,
-    PortEventKind, Timing,
-    agenda::{Agenda, Rank, Step},
-    link::{Hold, Link, Stage},
+    Timing,
+    agenda::{Agenda, Step},
+    link::Link,
     node::Node,
     opa::Notice,
     subnet::SubnetManager,
-    timing::Pace,
 };
 
 /// One or more nodes, the links of their ports, and the time.
@@ -262,184 +260,6 @@ impl Fabric {
                 self.read(&slot);
             }
         }
-    }
-
-    /// Puts a function and its virtual ones where they must be, and settles their ports.
-    pub(crate) fn place(&mut self, name: &NodeName, pci: PciAddress) {
-        for pci in self.node_mut(name).family(pci) {
-            let node = self.node_mut(name);
-            node.place(pci);
-            for port in node.port_numbers(pci) {
-                self.settle(&SlotRef {
-                    node: name.clone(),
-                    pci,
-                    port,
-                });
-            }
-        }
-    }
-
-    /// Takes a link to where it now must be, puts its next stage on the agenda, shows its face, and
-    /// does the same for the virtual functions that live on it.
-    pub(crate) fn settle(&mut self, slot: &SlotRef) {
-        let node = self.node_mut(&slot.node);
-        let powered = node.is_powered(slot.pci, slot.port);
-        let uplink = node.has_uplink(slot.pci, slot.port);
-        let link = &mut node.jack_mut(slot.pci, slot.port).link;
-        let was_powered = !link.here.has(Hold::Unpowered);
-        link.here.set(Hold::Unpowered, !powered);
-        link.there.set(Hold::Uplink, !uplink);
-        let stage = link.held_back();
-        self.enter(slot, stage);
-        self.arrange(slot);
-        self.follow(slot, was_powered, powered);
-        let now = self.now;
-        let node = self.node_mut(&slot.node);
-        node.jack_mut(slot.pci, slot.port).note(now);
-        node.show(slot, now);
-        for child in node.family(slot.pci).into_iter().skip(1) {
-            if self
-                .node(&slot.node)
-                .is_ok_and(|node| node.uplink_changed(child, slot.port))
-            {
-                self.settle(&SlotRef {
-                    pci: child,
-                    ..slot.clone()
-                });
-            }
-        }
-    }
-
-    /// Puts the link's next stage on the agenda; one that is there already stays.
-    fn arrange(&mut self, slot: &SlotRef) {
-        let (now, timing, manager) = (self.now, self.timing, self.manager);
-        let link = &mut self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).link;
-        let following = link.following(now, &timing, manager);
-        if link.next.map(|(_, stage)| stage) == following.map(|(_, stage)| stage) {
-            return;
-        }
-        let managed = link.is_managed();
-        if let Some((key, _)) = link.next.take() {
-            self.agenda.cancel(key);
-        }
-        if let Some((at, stage)) = following {
-            let rank = if managed && stage > Stage::Init {
-                Rank::SubnetManager
-            } else {
-                Rank::Link
-            };
-            let key = self
-                .agenda
-                .schedule(at, rank, Step::Reach(slot.clone(), stage));
-            self.node_mut(&slot.node)
-                .jack_mut(slot.pci, slot.port)
-                .link
-                .next = Some((key, stage));
-        }
-    }
-
-    /// Takes a link to a stage and counts what that means.
-    pub(crate) fn enter(&mut self, slot: &SlotRef, stage: Stage) {
-        let (now, quiet) = (self.now, self.timing.quiet);
-        let node = self.node_mut(&slot.node);
-        let tells = node.has_rdma(slot.pci);
-        let jack = node.jack_mut(slot.pci, slot.port);
-        let link = &mut jack.link;
-        let before = link.stage;
-        let stage = if stage == Stage::Down && before > stage && quiet > SimTime::ZERO {
-            Stage::Quiet
-        } else {
-            stage
-        };
-        if before == stage {
-            return;
-        }
-        link.stage = stage;
-        if stage == Stage::Active {
-            link.pace = None;
-        }
-        let lost = before.is_up() && !stage.is_up();
-        let came_up = !before.is_up() && stage.is_up();
-        let kind = if lost {
-            Some(PortEventKind::PortErr)
-        } else {
-            (stage == Stage::Active && before < stage).then_some(PortEventKind::PortActive)
-        };
-        jack.events.extend(
-            kind.filter(|_| tells)
-                .map(|kind| PortEvent { at: now, kind }),
-        );
-        self.remember(slot, before);
-        let jack = self.node_mut(&slot.node).jack_mut(slot.pci, slot.port);
-        jack.note(now);
-        let link = &mut jack.link;
-        let event = if stage == Stage::Recovering {
-            Some(LinkEvent::Recovery)
-        } else if stage == Stage::Active && before < stage {
-            Some(LinkEvent::Up)
-        } else {
-            (link.is_linked(before) && !link.is_linked(stage)).then_some(LinkEvent::Down)
-        };
-        if let Some((key, _)) = link.next.take() {
-            self.agenda.cancel(key);
-        }
-        if let Some(event) = event {
-            self.node_mut(&slot.node)
-                .happen(slot.pci, slot.port, event, now);
-        }
-        if lost || came_up {
-            self.trap(slot);
-        }
-    }
-
-    /// Lets a link lose its signal for no time: it walks all the way again.
-    pub(crate) fn fall_dark(&mut self, slot: &SlotRef) {
-        self.enter(slot, Stage::Down);
-    }
-
-    /// Takes a configured link back to where it waits for the subnet manager.
-    pub(crate) fn uninitialise(&mut self, slot: &SlotRef) {
-        let link = &self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).link;
-        if link.is_managed() && link.stage > Stage::Init {
-            self.enter(slot, Stage::Init);
-        }
-    }
-
-    /// Begins the next turn of a flap: the far end goes dark, for as long as leaves time to train.
-    fn go_dark(&mut self, slot: &SlotRef) {
-        let (now, timing) = (self.now, self.timing);
-        let jack = self.node_mut(&slot.node).jack_mut(slot.pci, slot.port);
-        let Some(mut flap) = jack.flap else { return };
-        let natural = jack.link.natural_pace(&timing);
-        let (dark, pace) = natural.within(flap.down);
-        jack.link.there.set(Hold::Flap, true);
-        jack.link.pace = Some(pace);
-        flap.left -= 1;
-        flap.next = self
-            .agenda
-            .schedule(now + dark, Rank::Fault, Step::Signal(slot.clone()));
-        self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).flap = Some(flap);
-        self.settle(slot);
-    }
-
-    /// Ends the dark part of a turn, and arranges the next turn if there is one.
-    fn signal(&mut self, slot: &SlotRef) {
-        let now = self.now;
-        let jack = self.node_mut(&slot.node).jack_mut(slot.pci, slot.port);
-        let Some(mut flap) = jack.flap.take() else {
-            return;
-        };
-        jack.link.there.set(Hold::Flap, false);
-        let walk = jack.link.pace.map_or(SimTime::ZERO, Pace::total);
-        if flap.left > 0 {
-            flap.next = self.agenda.schedule(
-                now + walk + flap.up,
-                Rank::Fault,
-                Step::GoDark(slot.clone()),
-            );
-            self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).flap = Some(flap);
-        }
-        self.settle(slot);
     }
 
     /// Counts what grew by itself until now.

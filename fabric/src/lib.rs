@@ -20,6 +20,7 @@ mod device;
 mod error;
 mod fabric;
 mod face;
+mod flap;
 mod hardware;
 mod heal;
 mod history;
@@ -38,6 +39,7 @@ mod subnet;
 mod sweep;
 mod timing;
 mod virtual_function;
+mod walk;
 
 pub use action::{
     Action, CharDeviceKind, CounterChange, DeviceAction, FunctionRef, NodeAction, PortAction,

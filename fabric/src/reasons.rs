@@ -347,16 +347,17 @@ impl Fabric {
         Ok(())
     }
 
-    /// What an end remembers follows its link: a port that polls is not offline, a driver that is
-    /// gone without a word leaves nothing, and one that is back starts anew.
+    /// What an end remembers follows its link: a port that polls is not offline, a device or driver
+    /// that is gone without a word leaves nothing, and one that is back starts anew.
     pub(crate) fn follow(&mut self, slot: &SlotRef, was_powered: bool, powered: bool) {
+        let gone = !self.node_mut(&slot.node).is_on_bus(slot.pci);
         let link = self.link(slot);
         let blame = std::mem::take(&mut link.blame);
         let polls = [link.here.signals(), link.there.signals()];
         let quiet = link.stage == Stage::Quiet;
         let Some(ends) = &mut link.ends else { return };
         let announced = matches!(blame, Blame::End(Side::Here, ..) | Blame::Both(_));
-        if powered != was_powered && (powered || !announced) {
+        if (powered != was_powered || gone) && (powered || !announced) {
             let end = ends.of_mut(Side::Here);
             end.record.forget();
             end.held_by(link.here.reasons());

@@ -45,7 +45,7 @@ pub fn cannot_play(descriptor: &Descriptor, story: &Story) -> Option<String> {
         let flags = story.flags.join(" ");
         return Some(format!("`{name}` does not know the flags `{flags}`"));
     }
-    if descriptor.config.is_empty() && !story.config.trim().is_empty() {
+    if descriptor.config.is_none() && !story.config.trim().is_empty() {
         return Some(format!("`{name}` has no configuration file"));
     }
     let touches_state_file = || {
@@ -96,7 +96,7 @@ mod tests {
         };
         for (file, text) in SHIPPED {
             let descriptor = read(file, text).unwrap();
-            for text in descriptor.command.iter().chain([&descriptor.config]) {
+            for text in descriptor.command.iter().chain(&descriptor.config) {
                 let filled = filling.fill(text);
                 assert!(!filled.contains('{'), "{filled}");
             }

@@ -8,6 +8,7 @@
 //! Start at [`enter`], then [`ProcessArm::new`].
 
 use std::{
+    collections::BTreeMap,
     fs, io,
     path::PathBuf,
     sync::{Arc, atomic::AtomicBool},
@@ -19,10 +20,10 @@ use nix::{
     unistd::Pid,
 };
 use scenarios::{Arm, Story};
-use simfs::Pattern;
 use tokio::{runtime::Runtime, sync::mpsc};
 
 mod chair;
+mod connector;
 mod http;
 mod inbox;
 mod line;
@@ -30,9 +31,9 @@ mod network;
 mod player;
 mod probe;
 mod quiet;
-mod server;
 mod stage;
 mod station;
+mod transport;
 
 pub use probe::ProbeFailure;
 pub use stage::{Entered, NoStage, Stage, enter};
@@ -40,10 +41,10 @@ pub use stage::{Entered, NoStage, Stage, enter};
 use inbox::Happening;
 use network::Network;
 use player::Player;
-use server::Connector;
+use transport::Transport;
 
 use memory::Played;
-use observe::Descriptor;
+use observe::{Descriptor, Protocol};
 
 use crate::{SharedTrees, drill, turn::Turn};
 
@@ -60,12 +61,10 @@ pub struct ProcessOptions {
     pub species: Option<String>,
     /// The trees that drills begin with.
     pub trees: SharedTrees,
-    /// For tests of the comparison of arms: files whose first bytes are served for ever.
-    pub stale_bytes_for_test: Option<Pattern>,
 }
 
 impl Default for ProcessOptions {
-    /// Ten seconds, pinned, not wrapped, the descriptor's own monitor, nothing stale.
+    /// Ten seconds, pinned, not wrapped, the descriptor's own monitor.
     fn default() -> Self {
         let limit = Duration::from_secs(10);
         Self {
@@ -74,7 +73,6 @@ impl Default for ProcessOptions {
             wrap: Vec::new(),
             species: None,
             trees: SharedTrees::default(),
-            stale_bytes_for_test: None,
         }
     }
 }
@@ -88,7 +86,8 @@ pub struct ProcessArm {
     cpus: CpuSet,
     cpu: Option<usize>,
     network: Network,
-    connector: Connector,
+    /// One for each protocol that was spoken so far.
+    transports: BTreeMap<Protocol, Box<dyn Transport>>,
     inbox: mpsc::UnboundedReceiver<Happening>,
     tell: mpsc::UnboundedSender<Happening>,
     runtime: Runtime,
@@ -120,7 +119,6 @@ impl ProcessArm {
             .enable_time()
             .build()?;
         let (tell, inbox) = mpsc::unbounded_channel();
-        let connector = Connector::start(&runtime);
         let network = Network::enter();
         let interrupted = Arc::clone(stage.interrupted());
         Ok(Self {
@@ -131,12 +129,22 @@ impl ProcessArm {
             cpus,
             cpu,
             network,
-            connector,
+            transports: BTreeMap::new(),
             inbox,
             tell,
             runtime,
             turn: Turn::default(),
         })
+    }
+
+    /// What brings the words of monitors that speak this protocol.
+    fn transport(&mut self, protocol: Protocol) -> (&mut dyn Transport, &Runtime) {
+        let runtime = &self.runtime;
+        let transports = &mut self.transports;
+        let transport = transports
+            .entry(protocol)
+            .or_insert_with(|| transport::start(protocol, runtime));
+        (transport.as_mut(), runtime)
     }
 
     /// The CPU on which a monitor and the server of its files run; `None` for any.

@@ -17,7 +17,9 @@ use harness::{
 };
 use memory::Played;
 use observe::Descriptor;
-use reports::{ArmName, DrillName, ExitCode, Outcome, ProbeOutcome, RunEvent, RunReport};
+use reports::{
+    ArmName, DrillName, ExitCode, FailureKind, Outcome, ProbeOutcome, RunEvent, RunReport,
+};
 use scenarios::{Arm, Story};
 
 /// Writes down what it hears.
@@ -153,7 +155,10 @@ fn a_process_arm_that_is_not_to_be_had_is_skipped_with_its_reason() {
         (report.summary.process.run, report.summary.process.planned),
         (0, 1)
     );
-    assert_eq!(report.summary.process_skipped, "no /dev/fuse");
+    assert_eq!(
+        report.summary.process_skipped.as_deref(),
+        Some("no /dev/fuse")
+    );
     let (report, _) = check(
         &chosen,
         &How {
@@ -274,16 +279,49 @@ fn an_interrupted_run_ends_early_and_is_not_green() {
     assert!(report.summary.not_reached > 0);
 }
 
+/// Panics in every drill but the first that any job plays.
+struct Falling {
+    plays: Arc<AtomicU32>,
+}
+
+impl Player for Falling {
+    fn arm(&self) -> Arm {
+        Arm::Process
+    }
+
+    fn play(&mut self, story: &Story, descriptor: &Descriptor) -> Played {
+        let is_first = self.plays.fetch_add(1, Ordering::SeqCst) == 0;
+        assert!(is_first, "it falls in this drill");
+        let mut played = MemoryPlayer::default().play(story, descriptor);
+        played.arm = Arm::Process;
+        played
+    }
+}
+
 #[test]
 fn a_drill_that_panics_is_told_and_the_others_go_on() {
-    let chosen = selected(&["start/baseline"], &[ArmName::Memory]);
-    let (report, _) = check(
-        &chosen,
-        &How {
-            panic_for_test: true,
-            ..How::default()
-        },
-    );
+    let chosen = selected(&["start/baseline"], &[ArmName::Process]);
+    let plays = Arc::new(AtomicU32::new(0));
+    let probe = || ProbeOutcome::Ready;
+    let players: &Players<'_> = &|_| {
+        let plays = Arc::clone(&plays);
+        Ok(Box::new(Falling { plays }) as Box<dyn Player>)
+    };
+    let arm = ProcessArm {
+        probe: &probe,
+        players,
+    };
+    let how = How {
+        process: Some(Ok(arm)),
+        ..How::default()
+    };
+    let (report, _) = check(&chosen, &how);
     assert_eq!(report.exit_code, Some(ExitCode::InternalFault));
-    assert_eq!(report.summary.failed, chosen.drills.len() as u64);
+    assert_eq!(report.summary.failed, chosen.drills.len() as u64 - 1);
+    assert_eq!(report.summary.passed, 1);
+    let mut fallen = report.drills.iter().flat_map(|drill| &drill.failures);
+    assert!(
+        fallen.all(|failure| failure.kind == FailureKind::Fault
+            && failure.came == ["it falls in this drill"])
+    );
 }

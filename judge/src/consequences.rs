@@ -12,7 +12,7 @@ use cluster::{
     quarantine::FaultKey,
     rules::{ANALYZER, Analyzer, CabledPort, Cabling, Firing, shipped},
 };
-use observe::{Recording, Tick, platform_connector};
+use observe::{Adapter, Recording, Tick};
 use platforms::WORLD_START_WALL_NS;
 use scenarios::{Cable, ClearingProfile, ConditionOf, RulesetsProfile, Story, What};
 use simfs::SimTime;
@@ -72,7 +72,7 @@ impl Consequences {
         let mut cluster = cluster(story);
         let mut standing = Arc::new(Standing::default());
         let ticks = recording.ticks.iter().map(|tick| {
-            let (events, told) = hear(&mut cluster, story, tick);
+            let (events, told) = hear(&mut cluster, story, recording.protocol.adapter(), tick);
             if events > 0 || !told.is_empty() {
                 standing = Arc::new(stands(&cluster));
             }
@@ -125,18 +125,21 @@ impl TickMade {
 }
 
 /// One tick: its calls in the order of nodes, then whatever the clock brings before the next tick.
-fn hear(cluster: &mut Cluster, story: &Story, tick: &Tick) -> (u64, Vec<Consequence>) {
+fn hear(
+    cluster: &mut Cluster,
+    story: &Story,
+    adapter: &dyn Adapter,
+    tick: &Tick,
+) -> (u64, Vec<Consequence>) {
     let (mut events, mut told) = (0, Vec::new());
     let calls = tick.monitors.values().flat_map(|chair| &chair.calls);
     for call in calls.filter(|call| call.accepted) {
         events += call.observations.len() as u64;
         // A call that upstream's connector would refuse as a whole breaks the contract of the wire, and
         // is told as that.
-        told.extend(
-            cluster
-                .receive(&platform_connector::batch(call))
-                .unwrap_or_default(),
-        );
+        if let Some(events) = adapter.health_events(call) {
+            told.extend(cluster.receive(&events).unwrap_or_default());
+        }
     }
     let at = SimTime::from_ns(tick.at_ns);
     let next = stamp(at + story.tick);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use observe::{ClockKind, Observation, Recording, platform_connector::Contract};
+use observe::{ClockKind, Contract, Observation, Recording};
 use platforms::NodeName;
 use scenarios::{Deed, MonitorDeed, Story};
 
@@ -29,6 +29,7 @@ pub(crate) fn breaches<'r>(
     bench: &Bench<'_>,
     recording: &'r Recording,
 ) -> Vec<Breach<'r>> {
+    let adapter = recording.protocol.adapter();
     let (checks, strategies) = (story.checks.names(), strategies(story));
     let mut breaches = Vec::new();
     let mut polled: BTreeMap<&NodeName, u64> = BTreeMap::new();
@@ -44,7 +45,7 @@ pub(crate) fn breaches<'r>(
             };
             let since = polled.get(node).map_or(0, |last| last + 1);
             for call in &monitor.calls {
-                let broken = contract.breaches(call).into_iter();
+                let broken = adapter.breaches(call, &contract).into_iter();
                 let broken = broken.map(|breach| (breach.what, breach.observation));
                 let stamps = call.observations.iter().filter_map(|observation| {
                     let what = wrong_stamp(bench, node, since..=tick, observation)?;

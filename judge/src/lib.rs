@@ -11,7 +11,7 @@
 //! Start at [`judge`].
 
 use platforms::{CLASS_INFINIBAND, NodeName};
-use reports::{Failure, FailureKind, Read};
+use reports::{Failure, FailureKind, Read, StoryLine};
 use scenarios::{Expectation, Story, What};
 
 mod assign;
@@ -115,12 +115,8 @@ impl<'a> Court<'a> {
         Failure {
             kind,
             arm: None,
-            node: node
-                .filter(|_| several)
-                .map(ToString::to_string)
-                .unwrap_or_default(),
-            place: String::new(),
-            line: String::new(),
+            node: node.filter(|_| several).map(ToString::to_string),
+            line: None,
             tick,
             expected: Vec::new(),
             came: Vec::new(),
@@ -204,10 +200,8 @@ impl<'a> Court<'a> {
     fn missed_moments(&mut self) {
         for missed in &self.recording.missed_moments {
             let mut failure = self.failure(FailureKind::MissedMoment, None, None);
-            failure
-                .expected
-                .push("the operation that the moment waits for".to_owned());
-            failure.line.clone_from(missed);
+            let waited = format!("the operation that the moment waits for: {missed}");
+            failure.expected.push(waited);
             self.failures.push(failure);
         }
     }
@@ -298,8 +292,10 @@ impl<'a> Court<'a> {
 
 /// Says which line of the story a failure is about.
 fn place(failure: &mut Failure, expectation: &Expectation) {
-    failure.place = expectation.place.to_string();
-    failure.line.clone_from(&expectation.text);
+    failure.line = Some(StoryLine {
+        place: expectation.place.to_string(),
+        text: expectation.text.clone(),
+    });
 }
 
 /// The nodes of which an expectation that is not about one event is judged: of the world's facts the

@@ -504,7 +504,7 @@ impl Cast<'_, '_> {
             }
         };
         let (accepted, answer) = (done.reaction.accepted(), done.reaction.answer());
-        let call = platform_connector::received(&batch, accepted, answer);
+        let call = platform_connector::received(&batch).answered(accepted, answer);
         scene.tick.calls.push(call);
         if done.kill {
             scene.struck = Some(KILLED);

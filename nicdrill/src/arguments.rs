@@ -69,6 +69,9 @@ pub(crate) enum Command {
 pub(crate) enum SchemaOf {
     Profile,
     Driver,
+    /// A monitor under test
+    #[value(alias = "monitor")]
+    Descriptor,
     Scenario,
     World,
 }
@@ -165,15 +168,6 @@ pub(crate) struct HowArguments {
     /// Start the monitor under this command, such as `strace -f`
     #[arg(long, value_name = "CMD")]
     pub(crate) wrap: Option<String>,
-    /// A test switch: panic in every drill, to see that the run survives and ends with 70.
-    #[arg(long, hide = true)]
-    pub(crate) test_panic: bool,
-    /// A test switch: how long a monitor may make no progress, in milliseconds.
-    #[arg(long, hide = true)]
-    pub(crate) test_limit_ms: Option<u64>,
-    /// A test switch: the mount serves stale bytes, to see that the arms are compared.
-    #[arg(long, hide = true)]
-    pub(crate) test_stale: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -50,7 +50,8 @@ pub(crate) fn draft(incident: &Incident) -> Result<Drafted, DraftError> {
     let judgement = judge(&story, &played.truth, &played.recording, &reference);
     let told = judgement.failures.iter().map(|failure| {
         let came = failure.came.join("; ");
-        [failure.line.as_str(), &came].join(" ").trim().to_owned()
+        let line = failure.line.as_ref().map_or("", |line| line.text.as_str());
+        [line, &came].join(" ").trim().to_owned()
     });
     Ok(Drafted {
         yaml,

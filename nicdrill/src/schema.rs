@@ -14,6 +14,12 @@ pub(crate) fn driver() -> String {
     text(&platforms::driver_schema())
 }
 
+/// A monitor's descriptor.
+#[must_use]
+pub(crate) fn descriptor() -> String {
+    text(&platforms::schema_of::<observe::Descriptor>())
+}
+
 /// A scenario's file.
 #[must_use]
 pub(crate) fn scenario() -> String {

@@ -7,9 +7,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::Filling;
+use crate::{Filling, Protocol};
 
 /// The PCI vendor of NVIDIA's network cards (PCI ID Repository, `15b3 Mellanox Technologies`).
 const NVIDIA_NETWORKING: u16 = 0x15b3;
@@ -27,16 +28,19 @@ pub const SHIPPED: &[(&str, &str)] = &[
 ];
 
 /// A monitor under test.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(title = "A descriptor of a monitor for nicdrill")]
 pub struct Descriptor {
     /// The version of this form: 1.
     pub descriptor_version: u32,
     /// The name it goes by, such as on the command line.
     pub name: String,
     /// What it is, in a line.
+    pub title: Option<String>,
+    /// What it speaks.
     #[serde(default)]
-    pub title: String,
+    pub speaks: Protocol,
     /// Program and arguments, with `{self} {root} {socket} {config} {node} {state_file}
     /// {metrics_port} {checks}` to be filled in.
     pub command: Vec<String>,
@@ -46,10 +50,9 @@ pub struct Descriptor {
     /// Variables added to its environment, filled in likewise.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// The text of its configuration file, filled in likewise; a story's lines follow it. Where it
-    /// is empty no file is written.
-    #[serde(default)]
-    pub config: String,
+    /// The text of its configuration file, filled in likewise; a story's lines follow it. Without it
+    /// no file is written.
+    pub config: Option<String>,
     /// Listings of the anchor in one poll unit, at least 1.
     #[serde(default = "one")]
     pub listings_per_poll: u32,
@@ -104,7 +107,7 @@ pub struct Descriptor {
 }
 
 /// What one round of a monitor's loop is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PollUnit {
     /// All checks share one discovery.
@@ -115,7 +118,7 @@ pub enum PollUnit {
 }
 
 /// How it is known that a poll's events have all been sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Drains {
     /// It publishes before it comes to the gate again.
@@ -126,7 +129,7 @@ pub enum Drains {
 }
 
 /// Which clock a monitor reads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ClockKind {
     /// The system's.
@@ -137,19 +140,18 @@ pub enum ClockKind {
 }
 
 /// Whose words a monitor uses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Vocabulary {
     /// The reference monitor's.
     Reference,
     /// Its own; what a story says about them does not apply.
     #[default]
-    #[serde(alias = "none")]
     Own,
 }
 
 /// Where a monitor differs from the reference monitor, as an expectation has to know it.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Differences {
     /// Polls in a row that must miss a device before it is reported.
@@ -257,13 +259,14 @@ impl Descriptor {
         Self {
             descriptor_version: 1,
             name: program.to_owned(),
-            title: String::new(),
+            title: None,
+            speaks: Protocol::default(),
             command: vec![program.to_owned()],
             impatient: Vec::new(),
             env: env
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .into(),
-            config: String::new(),
+            config: None,
             listings_per_poll: 1,
             poll_unit: PollUnit::Whole,
             concurrent: false,
@@ -321,6 +324,7 @@ impl Descriptor {
     /// The text of its configuration file with the story's lines; `None` where it has no such file.
     #[must_use]
     pub fn config_text(&self, story_lines: &str, filling: &Filling<'_>) -> Option<String> {
-        (!self.config.is_empty()).then(|| format!("{}{story_lines}", filling.fill(&self.config)))
+        let config = self.config.as_ref()?;
+        Some(format!("{}{story_lines}", filling.fill(config)))
     }
 }

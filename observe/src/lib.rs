@@ -13,6 +13,7 @@ mod descriptor;
 mod filling;
 mod observation;
 pub mod platform_connector;
+mod protocol;
 mod recording;
 
 pub use answers::{Answers, Series, series};
@@ -21,4 +22,5 @@ pub use descriptor::{
 };
 pub use filling::Filling;
 pub use observation::{Observation, Severity, Subject};
-pub use recording::{Broken, Call, Exit, MonitorTick, Reads, Recording, Tick};
+pub use protocol::{Adapter, Breach, Contract, Protocol};
+pub use recording::{Broken, Call, Delivery, Exit, MonitorTick, Reads, Recording, Tick};

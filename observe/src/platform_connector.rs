@@ -5,23 +5,36 @@
 
 use proto::{Entity, HealthEvent, HealthEvents, Message as _, RecommendedAction};
 
-use crate::{Call, Observation, Severity, Subject};
+use crate::{
+    Call, Delivery, Observation, Severity, Subject,
+    protocol::{Adapter, Breach, Contract},
+};
 
 mod contract;
 
-pub use contract::{Breach, Contract};
+/// The adapter itself.
+#[derive(Clone, Copy, Debug)]
+pub struct PlatformConnector;
+
+impl Adapter for PlatformConnector {
+    fn breaches<'c>(&self, call: &'c Call, contract: &Contract<'_>) -> Vec<Breach<'c>> {
+        contract::breaches(call, contract)
+    }
+
+    fn health_events(&self, call: &Call) -> Option<HealthEvents> {
+        Some(batch(call))
+    }
+}
 
 /// The field of a call that holds its version.
 const VERSION: &str = "version";
 
-/// A call as it was received, with what the connector made of it.
+/// A call as it was received; what becomes of it is not known yet.
 #[must_use]
-pub fn received(batch: &HealthEvents, accepted: bool, answer: String) -> Call {
-    Call {
+pub fn received(batch: &HealthEvents) -> Delivery {
+    Delivery {
         observations: batch.events.iter().map(observation).collect(),
         fields: vec![(VERSION.to_owned(), batch.version.to_string())],
-        accepted,
-        answer,
     }
 }
 
@@ -197,7 +210,7 @@ mod tests {
             version: 3,
             events: vec![event],
         };
-        let call = received(&sent, true, "accepted".to_owned());
+        let call = received(&sent).answered(true, "accepted".to_owned());
         assert_eq!(batch(&call), sent);
         let [observation] = call.observations.as_slice() else {
             panic!("one event is one observation");

@@ -5,11 +5,13 @@
 
 use std::{collections::BTreeMap, ops::Deref, sync::Arc};
 
-use crate::{Answers, Observation};
+use crate::{Answers, Observation, Protocol};
 
 /// One drill in one arm.
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
+    /// What its monitors speak.
+    pub protocol: Protocol,
     /// The world's wall clock when the drill began, in nanoseconds since 1970.
     pub start_wall_ns: u64,
     /// One entry a tick, from tick 0, healing ticks included.
@@ -100,6 +102,28 @@ impl Deref for Reads {
 impl From<Vec<Arc<str>>> for Reads {
     fn from(lines: Vec<Arc<str>>) -> Self {
         Self(lines.into())
+    }
+}
+
+/// What came in one call, before it is known what becomes of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Delivery {
+    /// What it said, in order.
+    pub observations: Vec<Observation>,
+    /// What the call as a whole carried, as name and value.
+    pub fields: Vec<(String, String)>,
+}
+
+impl Delivery {
+    /// The call that it is once it was answered.
+    #[must_use]
+    pub fn answered(self, accepted: bool, answer: String) -> Call {
+        Call {
+            observations: self.observations,
+            fields: self.fields,
+            accepted,
+            answer,
+        }
     }
 }
 

@@ -59,7 +59,7 @@ pub use pci::{PciAddress, PciAddressError};
 pub use platform::{Platform, PortFacts, Refusal};
 pub use problem::Problem;
 pub use render::{CLASS_INFINIBAND, diff, render};
-pub use schema::{DIALECT as SCHEMA_DIALECT, driver_schema, profile_schema};
+pub use schema::{DIALECT as SCHEMA_DIALECT, driver_schema, profile_schema, schema_of};
 pub use source::PlatformError;
 pub use state::{LaneSpeed, LinkLayer, PhysState, PortState, Rate};
 pub use template::NoTemplate;

@@ -30,7 +30,9 @@ pub fn driver_schema() -> Value {
     schema_of::<Driver>()
 }
 
-fn schema_of<T: JsonSchema>() -> Value {
+/// The form of a YAML file that is read as a `T`.
+#[must_use]
+pub fn schema_of<T: JsonSchema>() -> Value {
     SchemaSettings::draft2020_12()
         .with_transform(RecursiveTransform(take_numbers_for_texts))
         .into_generator()

@@ -128,8 +128,9 @@ fn headline(failure: &Failure) -> String {
         .first()
         .or(failure.came.first())
         .map_or("", String::as_str);
-    match failure.place.as_str() {
-        "" => format!("{}: {what}", failure.kind.words()),
-        place => format!("{place}: {}: {what}", failure.kind.words()),
+    let headline = format!("{}: {what}", failure.kind.words());
+    match &failure.line {
+        None => headline,
+        Some(line) => format!("{}: {headline}", line.place),
     }
 }

@@ -24,7 +24,7 @@ pub use json::{RESULTS_VERSION, results};
 pub use junit::{JUnitError, junit};
 pub use outcome::{
     ArmName, ArmReport, ArmStatus, DrillName, DrillNameError, DrillReport, Failure, FailureKind,
-    Outcome, Read, VerdictReport, VerdictWord,
+    Outcome, Read, StoryLine, VerdictReport, VerdictWord,
 };
 pub use run::{ArmCount, RunReport, Summary, VerdictCount};
 pub use terminal::{Style, coverage_page, drill_block, event_line, summary_line};

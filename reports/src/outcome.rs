@@ -210,6 +210,15 @@ impl FailureKind {
     }
 }
 
+/// A line of a file, with its place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StoryLine {
+    /// Where it stands, as `file:line:column`, or `file:line` of a golden trace.
+    pub place: String,
+    /// What it says.
+    pub text: String,
+}
+
 /// One thing that was wrong, with all that a reader needs to see why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Failure {
@@ -217,12 +226,10 @@ pub struct Failure {
     pub kind: FailureKind,
     /// In which arm; `None` if it is about both.
     pub arm: Option<ArmName>,
-    /// On which node; empty in a world of one node.
-    pub node: String,
-    /// Where the story says so, as `file:line:column`; empty if no line of it is meant.
-    pub place: String,
-    /// That line of the story.
-    pub line: String,
+    /// On which node; `None` in a world of one node.
+    pub node: Option<String>,
+    /// The line of the story, or of the golden trace, that it is about; `None` if it is about none.
+    pub line: Option<StoryLine>,
     /// In which tick (poll) it was seen; `None` if it has none.
     pub tick: Option<u64>,
     /// What was expected, one line each.
@@ -240,9 +247,8 @@ impl Failure {
         Self {
             kind,
             arm,
-            node: String::new(),
-            place: String::new(),
-            line: String::new(),
+            node: None,
+            line: None,
             tick: None,
             expected: Vec::new(),
             came: vec![came.into()],

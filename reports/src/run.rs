@@ -55,8 +55,8 @@ pub struct Summary {
     pub memory: ArmCount,
     /// The process arm.
     pub process: ArmCount,
-    /// Why the process arm was skipped; empty if it was not.
-    pub process_skipped: String,
+    /// Why the process arm was skipped; `None` if it was not.
+    pub process_skipped: Option<String>,
     /// What the monitor's word was worth to workloads; `None` if none ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdicts: Option<VerdictCount>,
@@ -135,7 +135,7 @@ impl RunReport {
                 summary.events += arm.events;
                 match &arm.status {
                     ArmStatus::Skipped { reason } if arm.arm == ArmName::Process => {
-                        summary.process_skipped.clone_from(reason);
+                        summary.process_skipped = Some(reason.clone());
                     }
                     ArmStatus::Skipped { .. } => {}
                     ArmStatus::Passed | ArmStatus::Failed => summary.arm_mut(arm.arm).run += 1,

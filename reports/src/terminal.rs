@@ -138,8 +138,8 @@ pub fn summary_line(run: &RunReport, style: Style) -> String {
             write!(line, "; {name} arm: {} of {} run", arm.run, arm.planned).expect(WRITES);
         }
     }
-    if !run.summary.process_skipped.is_empty() {
-        write!(line, " ({})", run.summary.process_skipped).expect(WRITES);
+    if let Some(reason) = &run.summary.process_skipped {
+        write!(line, " ({reason})").expect(WRITES);
     }
     let line = match run.exit_code {
         Some(ExitCode::Success) => style.green(&line),
@@ -277,15 +277,15 @@ fn failure_block(failure: &Failure, style: Style) -> String {
     } else if let Some(tick) = failure.tick {
         write!(head, " (poll {tick})").expect(WRITES);
     }
-    if !failure.node.is_empty() {
-        write!(head, " on {}", failure.node).expect(WRITES);
+    if let Some(node) = &failure.node {
+        write!(head, " on {node}").expect(WRITES);
     }
     writeln!(block, "  {}", style.red(&head)).expect(WRITES);
-    if !failure.place.is_empty() {
-        writeln!(block, "    {}", failure.place).expect(WRITES);
-    }
-    for line in failure.line.lines() {
-        writeln!(block, "      | {line}").expect(WRITES);
+    if let Some(line) = &failure.line {
+        writeln!(block, "    {}", line.place).expect(WRITES);
+        for text in line.text.lines() {
+            writeln!(block, "      | {text}").expect(WRITES);
+        }
     }
     rows(&mut block, "expected", &failure.expected);
     if failure.came.is_empty() {

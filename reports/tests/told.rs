@@ -14,8 +14,8 @@ use std::{fs, path::Path, process::Command};
 use reports::{
     ArmName, ArmReport, ArmStatus, ClauseCoverage, ClauseStatus, Coverage, DrillName, DrillReport,
     ExitCode, Failure, FailureKind, ProbeOutcome, Read, RunEvent, RunPlan, RunReport,
-    ScenarioCoverage, SourceCoverage, Style, Wall, coverage_page, drill_block, event_line, junit,
-    results, summary_line,
+    ScenarioCoverage, SourceCoverage, StoryLine, Style, Wall, coverage_page, drill_block,
+    event_line, junit, results, summary_line,
 };
 use serde_json::Value;
 
@@ -53,9 +53,11 @@ fn missing() -> Failure {
     Failure {
         kind: FailureKind::Missing,
         arm: Some(ArmName::Process),
-        node: String::new(),
-        place: "port/cable-pulled.yaml:14:9".to_owned(),
-        line: "- { fatal: victim, within: 1 poll }".to_owned(),
+        node: None,
+        line: Some(StoryLine {
+            place: "port/cable-pulled.yaml:14:9".to_owned(),
+            text: "- { fatal: victim, within: 1 poll }".to_owned(),
+        }),
         tick: Some(11),
         expected: vec![
             "fatal of `mlx5_3` port 1 by InfiniBandStateCheck, once, in polls 10 to 11".to_owned(),
@@ -221,7 +223,7 @@ fn json_carries_its_version_and_puts_what_differs_into_wall_alone() {
         }
     }
     let mut json: Value = serde_json::from_str(&results(&run())).unwrap();
-    assert_eq!(json["results_version"], 1);
+    assert_eq!(json["results_version"], 2);
     assert_eq!(json["exit_code"], 100);
     assert_eq!(json["drills"][1]["failures"][0]["kind"], "missing");
     assert_eq!(json["drills"][1]["wall"]["ms"], 41);

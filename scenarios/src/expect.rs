@@ -1,6 +1,6 @@
 //! A line of `expect:` as said, before anybody knows in which world.
 //!
-//! [`crate::expect_reader`] reads it, [`crate::expecting`] finds whom it is about.
+//! [`crate::expectations`] makes it of a line, [`crate::expecting`] finds whom it is about.
 
 use std::{collections::BTreeMap, ops::RangeInclusive};
 

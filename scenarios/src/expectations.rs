@@ -17,6 +17,7 @@ use crate::keys::{KeyRow, Keys, MapForm};
 use crate::kind::Parsed;
 use crate::reader::Fields;
 use crate::row::{Line, Row, find};
+pub(crate) use event::{EACH, EXPECTATION};
 pub(crate) use qualifier::{of_event, qualifiers, tally};
 
 /// Every word of `expect:`, in the order in which the language is told.
@@ -30,9 +31,6 @@ pub(crate) fn expectations() -> Vec<&'static dyn Row<ExpectSaid>> {
     ]
     .concat()
 }
-
-/// The word that is said of each port in turn.
-pub(crate) const EACH: &dyn Row<ExpectSaid> = &event::Edges;
 
 /// Parses one line: a map, or a word that needs nothing more.
 pub(crate) fn parse(context: &Context<'_>, node: &Node) -> Parsed<ExpectLine> {

@@ -8,8 +8,9 @@ use crate::bound::{BOUND, Bound};
 use crate::context::Context;
 use crate::ground::{Ground, GroundPort, default_route};
 use crate::handle::DEVICE_NAMES;
-use crate::keys::{Keys, MapForm, MapOf, maybe, together};
+use crate::keys::{Keys, MapForm, maybe, together};
 use crate::kind::{Kind, Many, Parsed, Plain, Text, Words, any_of, plain, string_form};
+use crate::map::MapOf;
 use crate::reader::Fields;
 use crate::values::LAYER;
 

@@ -1,24 +1,21 @@
 //! The keys of a scenario's file: its title, where it is told, what runs, its handles and its plot.
 //!
-//! [`frame`] is all that is parsed before the handles are known, [`plot`] what names them.
+//! [`frame`] is all that is parsed before the handles are known, [`crate::plot`] what names them.
 
-use std::collections::BTreeSet;
-
-use platforms::yaml::{Node, Place};
+use platforms::yaml::Place;
 use serde_json::json;
 use simfs::SimTime;
 
-use crate::cluster::{ClearingProfile, ClusterPlan, RuleProfile, RulesetsProfile};
-use crate::context::Context;
+use crate::cluster::ClusterPlan;
+use crate::cluster_keys::cluster;
 use crate::fitness::{Fitness, PLATFORMS};
 use crate::handle::Handle;
-use crate::keys::{Keys, Literal, MapForm, MapOf, OrMap, maybe, need, or, together};
+use crate::keys::{Keys, Literal, MapForm, maybe, need, or, together};
 use crate::kind::{
-    AnyText, Choices, Kind, List, Many, Parsed, Placed, Plain, Text, Words, count, plain,
-    string_form,
+    AnyText, Choices, Kind, List, Many, Placed, Plain, Text, Words, plain, string_form,
 };
-use crate::reader::Source;
-use crate::step::{GIVEN, GivenSaid, STEP, StepSaid};
+use crate::map::{MapOf, OrMap};
+use crate::plot::{HANDLES, plot};
 use crate::story::{Arm, ChecksRun, Heal};
 use crate::subject::NodeNames;
 use crate::values::{FLAG, NODES, POLLS, SPAN, TIME};
@@ -73,7 +70,7 @@ pub(crate) fn frame() -> impl Keys<Value = Frame> {
             let (tick, until, heal, fold_quiet) = course;
             Ok(Frame {
                 title,
-                why,
+                why: why.trim().to_owned(),
                 covers: covers.unwrap_or_default(),
                 fitness: fitness.unwrap_or_default(),
                 world,
@@ -91,18 +88,6 @@ pub(crate) fn frame() -> impl Keys<Value = Frame> {
                 fold_quiet,
             })
         },
-    )
-}
-
-/// The keys that name handles.
-pub(crate) fn plot() -> impl Keys<Value = (Option<Vec<GivenSaid>>, Vec<StepSaid>)> {
-    (
-        maybe(
-            "given",
-            List("a list of deeds", GIVEN),
-            "What was done before the monitor started.",
-        ),
-        need("timeline", TIMELINE, "What happens and what must be said."),
     )
 }
 
@@ -196,104 +181,6 @@ fn place() -> impl Keys<Value = Where> {
                     .hint("the world's file names the platforms of its nodes"));
             }
             Ok((platforms, world, workloads))
-        },
-    )
-}
-
-/// The cluster: the rules that listen, and what is not as deployed at present.
-fn cluster() -> impl Keys<Value = ClusterPlan> {
-    together(
-        (
-            or(
-                "rules",
-                Literal::Text("lsd"),
-                Choices("profile of rules", RULES),
-                "The correlation rules that listen to what connectors accept.",
-            ),
-            maybe(
-                "cluster",
-                MapOf("a cluster", cluster_keys()),
-                "The cluster that hears the monitors, where it is not as deployed at present.",
-            ),
-        ),
-        |_, _, (rules, cluster)| {
-            Ok(ClusterPlan {
-                rules,
-                ..cluster.unwrap_or_default()
-            })
-        },
-    )
-}
-
-const RULES: &[(&str, RuleProfile, &str)] = &[
-    (
-        RuleProfile::Lsd.name(),
-        RuleProfile::Lsd,
-        "those of \"NIC Health Monitor: Link State Detection\": `RepeatedNICLinkFlap`, `NICPortDrop`, `NICStabilizationWindow`, and `FabricWideFault` across nodes",
-    ),
-    (
-        RuleProfile::LsdText.name(),
-        RuleProfile::LsdText,
-        "the query for `RepeatedNICLinkFlap` that it prints, to the letter",
-    ),
-    (
-        RuleProfile::Nvsentinel.name(),
-        RuleProfile::Nvsentinel,
-        "the two that NVSentinel deploys: `RepeatedNICDegradation`, `RepeatedNICDriverError`",
-    ),
-    (
-        RuleProfile::Gpud.name(),
-        RuleProfile::Gpud,
-        "`ib_port_flap` and `ib_port_drop`",
-    ),
-];
-
-/// The keys of `cluster`.
-pub(crate) fn cluster_keys() -> impl Keys<Value = ClusterPlan> {
-    together(
-        (
-            or(
-                "clearing",
-                Literal::Text("all"),
-                Words(
-                    "way to clear",
-                    &[
-                        ("all", ClearingProfile::All),
-                        ("any_with_code", ClearingProfile::AnyWithCode),
-                        ("any", ClearingProfile::Any),
-                    ],
-                ),
-                "Which entries of a node condition a healthy event clears: those with all its entities and one of its codes, with any and one of its codes (from 2026-05-12 to 2026-07-08), with any whatever the codes (before).",
-            ),
-            or(
-                "rulesets",
-                Literal::Text("shipped"),
-                Words(
-                    "set of rule sets",
-                    &[
-                        ("shipped", RulesetsProfile::Shipped),
-                        ("without_nics", RulesetsProfile::WithoutNics),
-                        ("with_analyzer", RulesetsProfile::WithAnalyzer),
-                    ],
-                ),
-                "For whose fatal events a node is cordoned: the NIC monitor's among others, no NIC monitor's (before 2026-05-18), the analyzer's too.",
-            ),
-            maybe(
-                "breaker",
-                MapOf(
-                    "a circuit breaker",
-                    need("fleet", count(1), "How many nodes the cluster has."),
-                ),
-                "A circuit breaker of a cluster of so many nodes: when half of them are cordoned within five minutes, nothing is cordoned or released any more. There is none unless said.",
-            ),
-        ),
-        |_, _, (clearing, rulesets, breaker_fleet)| {
-            Ok(ClusterPlan {
-                clearing,
-                rulesets,
-                breaker_fleet,
-                ..ClusterPlan::default()
-            })
         },
     )
 }
@@ -459,90 +346,4 @@ fn within() -> impl Kind<Value = u32> {
             "The deadline after the last port is ACTIVE.",
         ),
     )
-}
-
-const HANDLES: Plain<Vec<Handle>> = plain(
-    "a map of handles",
-    || {
-        json!({
-            "type": "object",
-            "additionalProperties": { "$ref": "#/$defs/handle" },
-        })
-    },
-    handles,
-);
-
-fn handles(context: &Context<'_>, node: &Node) -> Parsed<Vec<Handle>> {
-    let source = context.source;
-    let fields = source.open_map(node, "handles")?;
-    let mut handles = Vec::new();
-    let mut declared = BTreeSet::new();
-    for (key, node) in fields.pairs {
-        refuse_taken_name(&source, &key.name, key.place)?;
-        let context = Context::new(source, &declared);
-        handles.push(Handle::parse(&context, &key.name, node)?);
-        declared.insert(key.name.clone());
-    }
-    Ok(handles)
-}
-
-/// A handle's name must not be taken for anything else.
-fn refuse_taken_name(source: &Source<'_>, name: &str, place: Place) -> Parsed<()> {
-    let plain = name.starts_with(|c: char| c.is_ascii_lowercase())
-        && name
-            .chars()
-            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
-    let taken = [
-        "it",
-        "state_file",
-        "everywhere",
-        "class",
-        "bus",
-        "sys",
-        "proc",
-        "var",
-        "nicdrill",
-    ];
-    if taken.contains(&name) {
-        return Err(source
-            .wrong(place, format!("`{name}` has a meaning of its own"))
-            .hint("choose another name"));
-    }
-    if !plain {
-        return Err(source
-            .wrong(place, format!("`{name}` cannot name a handle"))
-            .hint("write lower-case letters, digits and `_`, a letter first"));
-    }
-    Ok(())
-}
-
-const STEPS: List<Plain<StepSaid>> = List("a list of steps", STEP);
-
-const TIMELINE: Plain<Vec<StepSaid>> = plain("a list of steps", || STEPS.schema(), timeline);
-
-fn timeline(context: &Context<'_>, node: &Node) -> Parsed<Vec<StepSaid>> {
-    let source = &context.source;
-    let steps = STEPS.parse(context, node)?;
-    for pair in steps.windows(2) {
-        let (before, step) = (pair[0].first(), pair[1].first());
-        if step < before {
-            return Err(source
-                .wrong(
-                    pair[1].place,
-                    format!("{step} comes after {before}: times go backwards"),
-                )
-                .hint("put the steps in the order of their times"));
-        }
-    }
-    if steps.is_empty() {
-        return Err(source
-            .wrong(node.place, "an empty timeline")
-            .hint("a story has at least one step"));
-    }
-    if steps.iter().all(|step| step.expect.is_empty()) {
-        return Err(source
-            .wrong(node.place, "nothing is expected")
-            .hint("a story expects at least one thing, such as `expect: [ baseline ]`"));
-    }
-    Ok(steps)
 }

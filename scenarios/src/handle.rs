@@ -10,9 +10,8 @@ use serde_json::json;
 use crate::bound::{BOUND, Bound};
 use crate::context::Context;
 use crate::keys::{Keys, maybe, together};
-use crate::kind::{
-    Choices, Kind, Many, Only, Parsed, Placed, Plain, Text, Words, any_of, number, plain,
-};
+use crate::kind::{Choices, Kind, Many, Only, Parsed, Placed, Plain, Text, Words, number, plain};
+use crate::pick::{HowMany, Pick, pick};
 use crate::subject::Subjects;
 use crate::values::{DEVICE_NAME, NODE_NAME, Of, PCI, PORTS, RAIL, TRUTH};
 
@@ -62,41 +61,6 @@ pub(crate) struct Filter {
     pub(crate) node: Option<String>,
     pub(crate) cabled_to: Option<String>,
     pub(crate) rail: Option<Rail>,
-}
-
-/// How many of the ports that fit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pick {
-    /// The nth port, from 1.
-    Nth(usize),
-    /// The last port.
-    Last,
-    /// The first so many ports.
-    Count(HowMany),
-    /// Ports on the first so many cards; so many of each card.
-    Cards(HowMany, HowMany),
-}
-
-/// A number, or a share of all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum HowMany {
-    /// So many.
-    Number(usize),
-    /// Half of them, rounded down.
-    Half,
-    /// All.
-    All,
-}
-
-impl HowMany {
-    /// How many of so many there are; `None` if there are not enough.
-    pub(crate) fn of(self, all: usize) -> Option<usize> {
-        match self {
-            Self::Number(number) => (number <= all).then_some(number),
-            Self::Half => (all >= 2).then_some(all / 2),
-            Self::All => (all >= 1).then_some(all),
-        }
-    }
 }
 
 impl Handle {
@@ -158,13 +122,136 @@ pub(crate) fn keys() -> impl Keys<Value = (Filter, Option<Pick>, Option<NameAt>,
 
 fn filter() -> impl Keys<Value = Filter> {
     together(
-        (is(), beside(), state(), bounds()),
+        (
+            (
+                maybe(
+                    "role",
+                    Choices(
+                        "role",
+                        &[
+                            ("management", Role::Management, "not monitored"),
+                            ("compute", Role::Compute, "the compute fabric"),
+                            ("storage", Role::Storage, "storage"),
+                        ],
+                    ),
+                    "The role that the platform declares.",
+                ),
+                maybe(
+                    "layer",
+                    Choices(
+                        "layer",
+                        &[
+                            ("infiniband", LinkLayer::InfiniBand, "InfiniBand"),
+                            ("ethernet", LinkLayer::Ethernet, "Ethernet (RoCE)"),
+                        ],
+                    ),
+                    "The link layer.",
+                ),
+                maybe(
+                    "device",
+                    DEVICE_NAMES,
+                    "The devices that bear these names at rest.",
+                ),
+                maybe(
+                    "netdev",
+                    Text("an interface's name"),
+                    "The port whose net device this is at rest.",
+                ),
+                maybe("pci", PCI, "The function at `0000:0c:00.0`."),
+                maybe("port", number(1, 255), "Ports of this number only."),
+                maybe(
+                    "function",
+                    number(1, 256),
+                    "The card's nth RDMA function, from 1.",
+                ),
+                maybe("numa", NUMA, "Functions on this NUMA node."),
+                maybe("rail", RAIL, "The port of this rail of a node."),
+            ),
+            (
+                maybe(
+                    "device_of",
+                    PORTS,
+                    "Ports of the same devices as these, these included.",
+                ),
+                maybe(
+                    "card_of",
+                    PORTS,
+                    "Ports on the same cards as these, these included.",
+                ),
+                maybe(
+                    "sibling_of",
+                    PORTS,
+                    "Other ports on the same cards as these.",
+                ),
+                maybe(
+                    "peer_of",
+                    PORTS,
+                    "Ports on other cards of the same role and layer as these.",
+                ),
+                maybe(
+                    "vf_of",
+                    PORTS,
+                    "Ports of the virtual functions of these ports' functions.",
+                ),
+                maybe(
+                    "not",
+                    Of("ports or a list of them"),
+                    "Not these, nor other ports on their cards.",
+                ),
+            ),
+            (
+                maybe("vf", TRUTH, "Virtual functions, or not; not unless said."),
+                maybe("cabled", TRUTH, "With a cable at rest, or without."),
+                maybe(
+                    "healthy",
+                    OR_ANY,
+                    "Healthy at rest; `true` unless said, `any` where `cabled`, `vf` or `vf_of` is said.",
+                ),
+                maybe(
+                    "monitored",
+                    OR_ANY,
+                    "In the monitor's scope; `true` unless said, `any` where the role is management, or `vf`, `vf_of`, `device`, `netdev`, `pci` or `default_route` is said.",
+                ),
+                maybe(
+                    "default_route",
+                    Only {
+                        value: true,
+                        otherwise: "`default_route: false` chooses nothing",
+                        hint: Some("use `not: …` to leave a port out"),
+                    },
+                    "The port whose net device carries the default route.",
+                ),
+            ),
+            (
+                maybe(
+                    "group_cards",
+                    BOUND,
+                    "Ports whose group of compared cards (same role, same layer) has so many cards.",
+                ),
+                maybe(
+                    "card_functions",
+                    BOUND,
+                    "Ports on cards with so many RDMA functions.",
+                ),
+                maybe(
+                    "card_ports",
+                    BOUND,
+                    "Ports on cards with so many monitored ports, healthy or not.",
+                ),
+                maybe(
+                    "device_ports",
+                    BOUND,
+                    "Ports of devices with so many ports.",
+                ),
+            ),
+        ),
         |_, fields, (is, beside, state, bounds)| {
             let (role, layer, devices, netdev, pci, port, function, numa, rail) = is;
             let (device_of, card_of, sibling_of, peer_of, vf_of, not) = beside;
+            // Of these two, `None` says nothing and `Some(None)` any.
             let (vf, cabled, healthy, monitored, default_route) = state;
             let (group_cards, card_functions, card_ports, device_ports) = bounds;
-            let of_vfs = vf == Some(true) || vf_of.is_some();
+            let of_vfs: bool = vf == Some(true) || vf_of.is_some();
             let any_health = cabled.is_some() || of_vfs;
             let any_scope = role == Some(Role::Management)
                 || of_vfs
@@ -203,208 +290,6 @@ fn filter() -> impl Keys<Value = Filter> {
     )
 }
 
-type Is = (
-    Option<Role>,
-    Option<LinkLayer>,
-    Option<Vec<DeviceName>>,
-    Option<String>,
-    Option<PciAddress>,
-    Option<u64>,
-    Option<u64>,
-    Option<i64>,
-    Option<Rail>,
-);
-
-fn is() -> impl Keys<Value = Is> {
-    (
-        maybe(
-            "role",
-            Choices(
-                "role",
-                &[
-                    ("management", Role::Management, "not monitored"),
-                    ("compute", Role::Compute, "the compute fabric"),
-                    ("storage", Role::Storage, "storage"),
-                ],
-            ),
-            "The role that the platform declares.",
-        ),
-        maybe(
-            "layer",
-            Choices(
-                "layer",
-                &[
-                    ("infiniband", LinkLayer::InfiniBand, "InfiniBand"),
-                    ("ethernet", LinkLayer::Ethernet, "Ethernet (RoCE)"),
-                ],
-            ),
-            "The link layer.",
-        ),
-        maybe(
-            "device",
-            DEVICE_NAMES,
-            "The devices that bear these names at rest.",
-        ),
-        maybe(
-            "netdev",
-            Text("an interface's name"),
-            "The port whose net device this is at rest.",
-        ),
-        maybe("pci", PCI, "The function at `0000:0c:00.0`."),
-        maybe("port", number(1, 255), "Ports of this number only."),
-        maybe(
-            "function",
-            number(1, 256),
-            "The card's nth RDMA function, from 1.",
-        ),
-        maybe("numa", NUMA, "Functions on this NUMA node."),
-        maybe("rail", RAIL, "The port of this rail of a node."),
-    )
-}
-
-type Beside = (
-    Option<Subjects>,
-    Option<Subjects>,
-    Option<Subjects>,
-    Option<Subjects>,
-    Option<Subjects>,
-    Option<Subjects>,
-);
-
-fn beside() -> impl Keys<Value = Beside> {
-    (
-        maybe(
-            "device_of",
-            PORTS,
-            "Ports of the same devices as these, these included.",
-        ),
-        maybe(
-            "card_of",
-            PORTS,
-            "Ports on the same cards as these, these included.",
-        ),
-        maybe(
-            "sibling_of",
-            PORTS,
-            "Other ports on the same cards as these.",
-        ),
-        maybe(
-            "peer_of",
-            PORTS,
-            "Ports on other cards of the same role and layer as these.",
-        ),
-        maybe(
-            "vf_of",
-            PORTS,
-            "Ports of the virtual functions of these ports' functions.",
-        ),
-        maybe(
-            "not",
-            Of("ports or a list of them"),
-            "Not these, nor other ports on their cards.",
-        ),
-    )
-}
-
-/// `None` twice over: nothing is said. Once: any.
-type ThreeWay = Option<Option<bool>>;
-
-fn state() -> impl Keys<Value = (Option<bool>, Option<bool>, ThreeWay, ThreeWay, Option<()>)> {
-    (
-        maybe("vf", TRUTH, "Virtual functions, or not; not unless said."),
-        maybe("cabled", TRUTH, "With a cable at rest, or without."),
-        maybe(
-            "healthy",
-            OR_ANY,
-            "Healthy at rest; `true` unless said, `any` where `cabled`, `vf` or `vf_of` is said.",
-        ),
-        maybe(
-            "monitored",
-            OR_ANY,
-            "In the monitor's scope; `true` unless said, `any` where the role is management, or `vf`, `vf_of`, `device`, `netdev`, `pci` or `default_route` is said.",
-        ),
-        maybe(
-            "default_route",
-            Only {
-                value: true,
-                otherwise: "`default_route: false` chooses nothing",
-                hint: Some("use `not: …` to leave a port out"),
-            },
-            "The port whose net device carries the default route.",
-        ),
-    )
-}
-
-type Bounds = (Option<Bound>, Option<Bound>, Option<Bound>, Option<Bound>);
-
-fn bounds() -> impl Keys<Value = Bounds> {
-    (
-        maybe(
-            "group_cards",
-            BOUND,
-            "Ports whose group of compared cards (same role, same layer) has so many cards.",
-        ),
-        maybe(
-            "card_functions",
-            BOUND,
-            "Ports on cards with so many RDMA functions.",
-        ),
-        maybe(
-            "card_ports",
-            BOUND,
-            "Ports on cards with so many monitored ports, healthy or not.",
-        ),
-        maybe(
-            "device_ports",
-            BOUND,
-            "Ports of devices with so many ports.",
-        ),
-    )
-}
-
-fn pick() -> impl Keys<Value = Option<Pick>> {
-    together(
-        (
-            maybe(
-                "nth",
-                NTH,
-                "The nth port that fits, in the order of device names; the first unless a number is said.",
-            ),
-            maybe("count", HOW_MANY, "The first so many ports that fit."),
-            maybe(
-                "cards",
-                HOW_MANY,
-                "The ports that fit on the first so many cards; `half` is rounded down.",
-            ),
-            maybe(
-                "ports",
-                HOW_MANY,
-                "With `cards`: so many ports of each card; `all` unless said.",
-            ),
-        ),
-        |context, fields, (nth, count, cards, ports)| {
-            let source = &context.source;
-            let amounts: Vec<&str> = ["nth", "count", "cards"]
-                .into_iter()
-                .filter(|name| fields.get(name).is_some())
-                .collect();
-            if let [first, second, ..] = amounts[..] {
-                return Err(source.wrong(
-                    fields.place_of(second),
-                    format!("`{first}` and `{second}` together in a handle"),
-                ));
-            }
-            if ports.is_some() && cards.is_none() {
-                return Err(source
-                    .wrong(fields.place_of("ports"), "`ports` goes with `cards`")
-                    .hint("use `count` for a number of ports"));
-            }
-            let cards = cards.map(|cards| Pick::Cards(cards, ports.unwrap_or(HowMany::All)));
-            Ok(nth.or(count.map(Pick::Count)).or(cards))
-        },
-    )
-}
-
 /// One device name, or a list.
 pub(crate) const DEVICE_NAMES: Many<Plain<DeviceName>> = Many("device names", DEVICE_NAME);
 
@@ -427,30 +312,3 @@ const OR_ANY: Plain<Option<bool>> = plain(
         _ => context.source.truth(node).map(Some),
     },
 );
-
-const NTH: Plain<Pick> = plain(
-    "a number or `last`",
-    || any_of([json!({ "const": "last" }), whole_form()]),
-    |context, node| match &node.value {
-        Value::Text(_) => context
-            .source
-            .choice(node, "amount", &[("last", Pick::Last)]),
-        _ => Ok(Pick::Nth(context.source.small(node, 1)? as usize)),
-    },
-);
-
-const HOW_MANY: Plain<HowMany> = plain(
-    "a number, `half` or `all`",
-    || any_of([json!({ "enum": ["half", "all"] }), whole_form()]),
-    |context, node| match &node.value {
-        Value::Text(_) => {
-            let words = [("half", HowMany::Half), ("all", HowMany::All)];
-            context.source.choice(node, "amount", &words)
-        }
-        _ => Ok(HowMany::Number(context.source.small(node, 1)? as usize)),
-    },
-);
-
-fn whole_form() -> serde_json::Value {
-    json!({ "type": "integer", "minimum": 1 })
-}

@@ -1,13 +1,13 @@
 //! Keys of a map: each with its kind, whether it must be there, and what stands for it if it does not.
 //!
-//! [`Keys`] is one key, or several that are parsed together: a tuple, or exactly one of several. What
-//! they say of themselves ([`KeyRow`]) is what the schema and the reference pages print.
+//! [`Keys`] is one key, or several that are parsed together. What they say of themselves ([`KeyRow`]) is
+//! what the schema and the reference pages print. Maps of keys, as values, are in [`crate::map`].
 
 use platforms::yaml::{Node, Value};
 use serde_json::{Map, Value as Json, json};
 
 use crate::context::Context;
-use crate::kind::{Kind, Meanings, Parsed, any_of};
+use crate::kind::{Kind, Meanings, Parsed};
 use crate::reader::Fields;
 
 /// Keys that are parsed together.
@@ -49,19 +49,6 @@ pub(crate) struct KeyRow {
 }
 
 impl KeyRow {
-    /// A key that may be there.
-    fn new(name: &'static str, kind: &impl Kind, text: &'static str) -> Self {
-        Self {
-            name,
-            takes: kind.takes(),
-            choices: kind.choices(),
-            schema: kind.schema(),
-            text,
-            needed: false,
-            default: None,
-        }
-    }
-
     /// What it means, and whether it is needed or what stands for it.
     pub(crate) fn told(&self) -> String {
         match self.default {
@@ -87,8 +74,8 @@ impl KeyRow {
 pub(crate) struct MapForm {
     /// The keys.
     pub(crate) rows: Vec<KeyRow>,
-    /// Of each of these sets exactly one is there.
-    pub(crate) exactly_one: Vec<Vec<&'static str>>,
+    /// Of these exactly one is there; a map has one such set at most.
+    pub(crate) exactly_one: Vec<&'static str>,
 }
 
 impl MapForm {
@@ -130,22 +117,10 @@ impl MapForm {
         if !needed.is_empty() {
             form["required"] = json!(needed);
         }
-        let one = |names: &Vec<&str>| -> Vec<Json> {
-            names
-                .iter()
-                .map(|name| json!({ "required": [name] }))
-                .collect()
-        };
-        match &self.exactly_one[..] {
-            [] => {}
-            [names] => form["oneOf"] = json!(one(names)),
-            sets => {
-                let sets: Vec<Json> = sets
-                    .iter()
-                    .map(|set| json!({ "oneOf": one(set) }))
-                    .collect();
-                form["allOf"] = json!(sets);
-            }
+        if !self.exactly_one.is_empty() {
+            let ways = self.exactly_one.iter();
+            let ways: Vec<Json> = ways.map(|name| json!({ "required": [name] })).collect();
+            form["oneOf"] = json!(ways);
         }
         form
     }
@@ -190,65 +165,30 @@ impl Literal {
     }
 }
 
-/// A key that must be there.
-pub(crate) struct Needed<K> {
-    name: &'static str,
-    kind: K,
-    text: &'static str,
+/// A key with a kind of value.
+pub(crate) struct Key<K> {
+    pub(crate) name: &'static str,
+    pub(crate) kind: K,
+    pub(crate) text: &'static str,
 }
+
+/// A key that must be there.
+pub(crate) struct Needed<K>(Key<K>);
+
+/// A key that may be there.
+pub(crate) struct Maybe<K>(Key<K>);
+
+/// A key for which a value stands if it is not there.
+pub(crate) struct Defaulted<K>(Key<K>, Literal);
 
 /// A key that must be there.
 pub(crate) const fn need<K: Kind>(name: &'static str, kind: K, text: &'static str) -> Needed<K> {
-    Needed { name, kind, text }
-}
-
-impl<K: Kind> Keys for Needed<K> {
-    type Value = K::Value;
-
-    fn rows(&self, form: &mut MapForm) {
-        form.rows.push(KeyRow {
-            needed: true,
-            ..KeyRow::new(self.name, &self.kind, self.text)
-        });
-    }
-
-    fn parse(&self, context: &Context<'_>, fields: &Fields<'_>) -> Parsed<K::Value> {
-        let node = fields.need(&context.source, self.name)?;
-        self.kind.parse(context, node)
-    }
-}
-
-/// A key that may be there.
-pub(crate) struct Maybe<K> {
-    name: &'static str,
-    kind: K,
-    text: &'static str,
+    Needed(Key { name, kind, text })
 }
 
 /// A key that may be there.
 pub(crate) const fn maybe<K: Kind>(name: &'static str, kind: K, text: &'static str) -> Maybe<K> {
-    Maybe { name, kind, text }
-}
-
-impl<K: Kind> Keys for Maybe<K> {
-    type Value = Option<K::Value>;
-
-    fn rows(&self, form: &mut MapForm) {
-        form.rows
-            .push(KeyRow::new(self.name, &self.kind, self.text));
-    }
-
-    fn parse(&self, context: &Context<'_>, fields: &Fields<'_>) -> Parsed<Self::Value> {
-        fields.maybe(self.name, |node| self.kind.parse(context, node))
-    }
-}
-
-/// A key for which a value stands if it is not there.
-pub(crate) struct Defaulted<K> {
-    name: &'static str,
-    default: Literal,
-    kind: K,
-    text: &'static str,
+    Maybe(Key { name, kind, text })
 }
 
 /// A key for which this value stands if it is not there.
@@ -258,11 +198,49 @@ pub(crate) const fn or<K: Kind>(
     kind: K,
     text: &'static str,
 ) -> Defaulted<K> {
-    Defaulted {
-        name,
-        default,
-        kind,
-        text,
+    Defaulted(Key { name, kind, text }, default)
+}
+
+impl<K: Kind> Key<K> {
+    /// What it says of itself, as a key that may be there.
+    pub(crate) fn row(&self) -> KeyRow {
+        KeyRow {
+            name: self.name,
+            takes: self.kind.takes(),
+            choices: self.kind.choices(),
+            schema: self.kind.schema(),
+            text: self.text,
+            needed: false,
+            default: None,
+        }
+    }
+}
+
+impl<K: Kind> Keys for Needed<K> {
+    type Value = K::Value;
+
+    fn rows(&self, form: &mut MapForm) {
+        form.rows.push(KeyRow {
+            needed: true,
+            ..self.0.row()
+        });
+    }
+
+    fn parse(&self, context: &Context<'_>, fields: &Fields<'_>) -> Parsed<K::Value> {
+        let node = fields.need(&context.source, self.0.name)?;
+        self.0.kind.parse(context, node)
+    }
+}
+
+impl<K: Kind> Keys for Maybe<K> {
+    type Value = Option<K::Value>;
+
+    fn rows(&self, form: &mut MapForm) {
+        form.rows.push(self.0.row());
+    }
+
+    fn parse(&self, context: &Context<'_>, fields: &Fields<'_>) -> Parsed<Self::Value> {
+        fields.maybe(self.0.name, |node| self.0.kind.parse(context, node))
     }
 }
 
@@ -271,110 +249,19 @@ impl<K: Kind> Keys for Defaulted<K> {
 
     fn rows(&self, form: &mut MapForm) {
         form.rows.push(KeyRow {
-            default: Some(self.default),
-            ..KeyRow::new(self.name, &self.kind, self.text)
+            default: Some(self.1),
+            ..self.0.row()
         });
     }
 
     fn parse(&self, context: &Context<'_>, fields: &Fields<'_>) -> Parsed<K::Value> {
-        if let Some(node) = fields.get(self.name) {
-            return self.kind.parse(context, node);
-        }
-        let node = Node {
+        let default = || Node {
             place: fields.place,
-            value: self.default.value(),
+            value: self.1.value(),
         };
-        self.kind.parse(context, &node)
-    }
-}
-
-/// One way of saying a `T`: a key and its kind.
-pub(crate) trait Alternative<T> {
-    /// What the key says of itself.
-    fn row(&self) -> KeyRow;
-
-    /// Parses the key's value.
-    fn parse(&self, context: &Context<'_>, node: &Node) -> Parsed<T>;
-}
-
-/// A key, and what its value becomes.
-pub(crate) struct Alt<K: Kind, T> {
-    name: &'static str,
-    kind: K,
-    text: &'static str,
-    becomes: fn(K::Value) -> T,
-}
-
-/// A key, and what its value becomes.
-pub(crate) const fn alt<K: Kind, T>(
-    name: &'static str,
-    kind: K,
-    text: &'static str,
-    becomes: fn(K::Value) -> T,
-) -> Alt<K, T> {
-    Alt {
-        name,
-        kind,
-        text,
-        becomes,
-    }
-}
-
-impl<K: Kind, T> Alternative<T> for Alt<K, T> {
-    fn row(&self) -> KeyRow {
-        KeyRow::new(self.name, &self.kind, self.text)
-    }
-
-    fn parse(&self, context: &Context<'_>, node: &Node) -> Parsed<T> {
-        self.kind.parse(context, node).map(self.becomes)
-    }
-}
-
-/// Exactly one of these keys.
-pub(crate) struct OneOf<T: 'static>(pub(crate) &'static [&'static dyn Alternative<T>]);
-
-impl<T> Keys for OneOf<T> {
-    type Value = T;
-
-    fn rows(&self, form: &mut MapForm) {
-        let rows: Vec<KeyRow> = self.0.iter().map(|one| one.row()).collect();
-        form.exactly_one
-            .push(rows.iter().map(|row| row.name).collect());
-        form.rows.extend(rows);
-    }
-
-    fn parse(&self, context: &Context<'_>, fields: &Fields<'_>) -> Parsed<T> {
-        let names: Vec<&'static str> = self.0.iter().map(|one| one.row().name).collect();
-        let (name, node) = fields.exactly_one(&context.source, &names)?;
-        let one = self.0.iter().find(|one| one.row().name == name);
-        let one = one.expect("the name is one of theirs");
-        one.parse(context, node)
-    }
-}
-
-/// At most one of these keys.
-pub(crate) struct AtMostOne<T: 'static>(pub(crate) &'static [&'static dyn Alternative<T>]);
-
-impl<T> Keys for AtMostOne<T> {
-    type Value = Option<T>;
-
-    fn rows(&self, form: &mut MapForm) {
-        form.rows.extend(self.0.iter().map(|one| one.row()));
-    }
-
-    fn parse(&self, context: &Context<'_>, fields: &Fields<'_>) -> Parsed<Option<T>> {
-        let names = self.0.iter().map(|one| one.row().name);
-        let there: Vec<&str> = names.filter(|name| fields.get(name).is_some()).collect();
-        match there[..] {
-            [] => Ok(None),
-            [_] => OneOf(self.0).parse(context, fields).map(Some),
-            [first, second, ..] => Err(context
-                .source
-                .wrong(
-                    fields.place_of(second),
-                    format!("`{first}` and `{second}` together"),
-                )
-                .hint("say one of them")),
+        match fields.get(self.0.name) {
+            Some(node) => self.0.kind.parse(context, node),
+            None => self.0.kind.parse(context, &default()),
         }
     }
 }
@@ -447,98 +334,5 @@ impl Keys for () {
 
     fn parse(&self, _: &Context<'_>, _: &Fields<'_>) -> Parsed<()> {
         Ok(())
-    }
-}
-
-/// A map of these keys and no others; what it is called.
-pub(crate) struct MapOf<F>(pub(crate) &'static str, pub(crate) F);
-
-impl<F: Keys> Kind for MapOf<F> {
-    type Value = F::Value;
-
-    fn takes(&self) -> Option<String> {
-        Some("a map".to_owned())
-    }
-
-    fn choices(&self) -> Meanings {
-        let rows = self.1.form().rows;
-        rows.iter().map(|row| (row.name, row.text)).collect()
-    }
-
-    fn schema(&self) -> Json {
-        self.1.form().schema()
-    }
-
-    fn parse(&self, context: &Context<'_>, node: &Node) -> Parsed<F::Value> {
-        let fields = context.source.open_map(node, self.0)?;
-        fields.known(&context.source, self.1.form().names())?;
-        self.1.parse(context, &fields)
-    }
-}
-
-/// A value of a kind, or a map; what is said of it where it is listed.
-pub(crate) struct OrMap<K, M>(pub(crate) &'static str, pub(crate) K, pub(crate) M);
-
-impl<T, K: Kind<Value = T>, M: Kind<Value = T>> Kind for OrMap<K, M> {
-    type Value = T;
-
-    fn takes(&self) -> Option<String> {
-        Some(self.0.to_owned())
-    }
-
-    fn choices(&self) -> Meanings {
-        [self.1.choices(), self.2.choices()].concat()
-    }
-
-    fn schema(&self) -> Json {
-        any_of([self.1.schema(), self.2.schema()])
-    }
-
-    fn parse(&self, context: &Context<'_>, node: &Node) -> Parsed<T> {
-        match node.value {
-            Value::Map(_) => self.2.parse(context, node),
-            _ => self.1.parse(context, node),
-        }
-    }
-}
-
-/// A word, or a map of exactly one key.
-pub(crate) struct WordOr<T: 'static> {
-    /// What is said of it where it is listed.
-    pub(crate) takes: &'static str,
-    /// What an unknown word is called.
-    pub(crate) word: &'static str,
-    /// The words, what each becomes, and its meaning.
-    pub(crate) words: &'static [(&'static str, T, &'static str)],
-    /// What the map is called.
-    pub(crate) map: &'static str,
-    /// Its keys.
-    pub(crate) keys: &'static [&'static dyn Alternative<T>],
-}
-
-impl<T: Clone> Kind for WordOr<T> {
-    type Value = T;
-
-    fn takes(&self) -> Option<String> {
-        Some(self.takes.to_owned())
-    }
-
-    fn choices(&self) -> Meanings {
-        let words = self.words.iter().map(|(word, _, text)| (*word, *text));
-        let keys = self.keys.iter().map(|key| key.row());
-        words.chain(keys.map(|row| (row.name, row.text))).collect()
-    }
-
-    fn schema(&self) -> Json {
-        let words: Vec<&str> = self.words.iter().map(|(word, ..)| *word).collect();
-        any_of([json!({ "enum": words }), OneOf(self.keys).form().schema()])
-    }
-
-    fn parse(&self, context: &Context<'_>, node: &Node) -> Parsed<T> {
-        if let Value::Map(_) = node.value {
-            return MapOf(self.map, OneOf(self.keys)).parse(context, node);
-        }
-        let words: Vec<(&str, &T)> = self.words.iter().map(|(word, is, _)| (*word, is)).collect();
-        context.source.choice(node, self.word, &words).cloned()
     }
 }

@@ -28,16 +28,24 @@ pub(crate) trait Row<T> {
     fn entry(&self) -> Entry;
 
     /// What it takes, such as `ports`; `None` if it takes no value.
-    fn takes(&self) -> Option<String>;
+    fn takes(&self) -> Option<String> {
+        None
+    }
 
     /// The words it takes, where each has a meaning of its own.
-    fn choices(&self) -> Meanings;
+    fn choices(&self) -> Meanings {
+        Vec::new()
+    }
 
-    /// The form of its value in JSON Schema.
-    fn schema(&self) -> Json;
+    /// The form of its value in JSON Schema; `false` takes none.
+    fn schema(&self) -> Json {
+        Json::Bool(false)
+    }
 
     /// The keys that may stand beside it.
-    fn keys(&self) -> MapForm;
+    fn keys(&self) -> MapForm {
+        MapForm::default()
+    }
 
     /// Further keys, which it shares with other words.
     fn shared_keys(&self) -> MapForm {
@@ -99,22 +107,26 @@ impl<'a> Line<'a, '_> {
 }
 
 /// A word with a kind of value and keys, and what they become.
-pub(crate) struct Word<K: Kind, F: Keys, T> {
+pub(crate) struct Word<K, F, B> {
     entry: Entry,
     kind: K,
     keys: F,
-    becomes: fn(&Line<'_, '_>, K::Value, F::Value) -> Parsed<T>,
+    shared: fn() -> MapForm,
+    becomes: B,
 }
 
 /// A word with a kind of value and keys, and what they become.
-pub(crate) const fn word<K: Kind, F: Keys, T>(
+pub(crate) const fn word<K: Kind, F: Keys, T, B>(
     name: &'static str,
     kind: K,
     text: &'static str,
     example: &'static str,
     keys: F,
-    becomes: fn(&Line<'_, '_>, K::Value, F::Value) -> Parsed<T>,
-) -> Word<K, F, T> {
+    becomes: B,
+) -> Word<K, F, B>
+where
+    B: Fn(&Line<'_, '_>, K::Value, F::Value) -> Parsed<T>,
+{
     Word {
         entry: Entry {
             name,
@@ -123,11 +135,23 @@ pub(crate) const fn word<K: Kind, F: Keys, T>(
         },
         kind,
         keys,
+        shared: MapForm::default,
         becomes,
     }
 }
 
-impl<K: Kind, F: Keys, T> Row<T> for Word<K, F, T> {
+impl<K, F, B> Word<K, F, B> {
+    /// The same word, which shares these keys with others.
+    pub(crate) const fn sharing(mut self, shared: fn() -> MapForm) -> Self {
+        self.shared = shared;
+        self
+    }
+}
+
+impl<K: Kind, F: Keys, T, B> Row<T> for Word<K, F, B>
+where
+    B: Fn(&Line<'_, '_>, K::Value, F::Value) -> Parsed<T>,
+{
     fn entry(&self) -> Entry {
         self.entry
     }
@@ -146,6 +170,10 @@ impl<K: Kind, F: Keys, T> Row<T> for Word<K, F, T> {
 
     fn keys(&self) -> MapForm {
         self.keys.form()
+    }
+
+    fn shared_keys(&self) -> MapForm {
+        (self.shared)()
     }
 
     fn alone(&self) -> bool {
@@ -174,22 +202,6 @@ impl<T> Row<T> for Planned {
             text: self.text,
             example: None,
         }
-    }
-
-    fn takes(&self) -> Option<String> {
-        None
-    }
-
-    fn choices(&self) -> Meanings {
-        Vec::new()
-    }
-
-    fn schema(&self) -> Json {
-        Json::Bool(false)
-    }
-
-    fn keys(&self) -> MapForm {
-        MapForm::default()
     }
 
     fn parse(&self, line: &Line<'_, '_>) -> Parsed<T> {

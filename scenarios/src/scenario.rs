@@ -6,22 +6,20 @@ use std::collections::BTreeSet;
 
 use platforms::yaml::{self, Node, Place};
 use platforms::{NodeName, Platform, Platforms};
-use simfs::SimTime;
 
-use crate::cluster::{Cable, ClusterPlan};
+use crate::cluster::Cable;
 use crate::context::Context;
 use crate::error::{ScenarioError, Unfit};
 use crate::expect::ExpectLine;
-use crate::fitness::{Fit, Fitness};
-use crate::frame::{frame, keys, plot};
+use crate::fitness::Fit;
+use crate::frame::{Frame, frame, keys};
 use crate::ground::Ground;
-use crate::handle::Handle;
 use crate::keys::Keys;
+use crate::plot::plot;
 use crate::reader::Source;
 use crate::step::{GivenSaid, StepSaid};
-use crate::story::{Arm, ChecksRun, Heal, Story};
+use crate::story::{Arm, Story};
 use crate::telling;
-use crate::workload::WorkloadSaid;
 use crate::world::World;
 
 /// A scenario as its file says it.
@@ -29,28 +27,12 @@ use crate::world::World;
 pub struct Scenario {
     pub(crate) file: String,
     pub(crate) text: String,
-    pub(crate) title: String,
-    pub(crate) why: String,
     pub(crate) covers: Vec<String>,
     pub(crate) cover_places: Vec<Place>,
-    pub(crate) fitness: Fitness,
-    pub(crate) world: Option<(String, Place)>,
-    pub(crate) workloads: Vec<WorkloadSaid>,
-    pub(crate) cluster: ClusterPlan,
-    /// Where a monitor sits; as the world says if there are none.
-    pub(crate) chairs: Vec<(String, Place)>,
-    pub(crate) checks: ChecksRun,
-    pub(crate) arms: Vec<Arm>,
-    pub(crate) tick: SimTime,
-    pub(crate) until: Option<SimTime>,
-    pub(crate) heal: Heal,
-    pub(crate) flags: Vec<String>,
-    pub(crate) config: String,
-    pub(crate) handles: Vec<Handle>,
+    pub(crate) frame: Frame,
     pub(crate) given: Vec<GivenSaid>,
     pub(crate) timeline: Place,
     pub(crate) steps: Vec<StepSaid>,
-    pub(crate) fold_quiet: bool,
 }
 
 /// A world at rest, ready to have scenarios told in it.
@@ -117,31 +99,16 @@ pub fn read(file: &str, text: &str) -> Result<Scenario, ScenarioError> {
             .wrong(line.place, "only a process answers this")
             .hint("write `arms: [ process ]` in the scenario"));
     }
-    let (covers, cover_places) = frame.covers.into_iter().unzip();
+    let (covers, cover_places) = frame.covers.iter().cloned().unzip();
     Ok(Scenario {
         file: file.to_owned(),
         text: text.to_owned(),
-        title: frame.title,
-        why: frame.why.trim().to_owned(),
         covers,
         cover_places,
-        fitness: frame.fitness,
-        world: frame.world,
-        chairs: frame.chairs,
-        workloads: frame.workloads,
-        cluster: frame.cluster,
-        checks: frame.checks,
-        arms: frame.arms,
-        tick: frame.tick,
-        until: frame.until,
-        heal: frame.heal,
-        flags: frame.flags,
-        config: frame.config,
-        handles: frame.handles,
+        frame,
         given: given.unwrap_or_default(),
         timeline: fields.place_of("timeline"),
         steps,
-        fold_quiet: frame.fold_quiet,
     })
 }
 
@@ -173,13 +140,13 @@ impl Scenario {
     /// The title line.
     #[must_use]
     pub fn title(&self) -> &str {
-        &self.title
+        &self.frame.title
     }
 
     /// What it is for.
     #[must_use]
     pub fn why(&self) -> &str {
-        &self.why
+        &self.frame.why
     }
 
     /// The clauses it covers.
@@ -191,7 +158,7 @@ impl Scenario {
     /// Where it can be played.
     #[must_use]
     pub fn arms(&self) -> &[Arm] {
-        &self.arms
+        &self.frame.arms
     }
 
     /// The file it was read from.
@@ -203,13 +170,13 @@ impl Scenario {
     /// The world of several nodes in which it is told; `None` for one that is told on platforms.
     #[must_use]
     pub fn world(&self) -> Option<&str> {
-        self.world.as_ref().map(|(name, _)| name.as_str())
+        self.frame.world.as_ref().map(|(name, _)| name.as_str())
     }
 
     /// An error at the place where it names its world.
     #[must_use]
     pub fn unknown_world<'k>(&self, known: impl IntoIterator<Item = &'k str>) -> ScenarioError {
-        let (name, place) = self.world.clone().unwrap_or_default();
+        let (name, place) = self.frame.world.clone().unwrap_or_default();
         self.source().unknown(place, "world", &name, known)
     }
 
@@ -245,7 +212,7 @@ impl Scenario {
                 return Err(Unfit::lacks("is told on platforms"));
             }
             None => {
-                if let Fit::No { reason } = self.fitness.of(&rest.ground) {
+                if let Fit::No { reason } = self.frame.fitness.of(&rest.ground) {
                     return Err(Unfit::NotApplicable { reason });
                 }
             }
@@ -253,7 +220,7 @@ impl Scenario {
         }
         let mut ground = rest.ground.clone();
         let source = self.source();
-        for handle in &self.handles {
+        for handle in &self.frame.handles {
             if let Some((name, place)) = &handle.node {
                 telling::known_node(&source, &ground, name, *place)?;
             }
@@ -264,18 +231,19 @@ impl Scenario {
                 return Err(source.unknown(*place, "switch", name, known).into());
             }
         }
-        for (name, place) in &self.chairs {
+        for (name, place) in &self.frame.chairs {
             telling::known_node(&source, &ground, name, *place)?;
         }
-        if !self.chairs.is_empty() {
+        if !self.frame.chairs.is_empty() {
             for node in &mut ground.nodes {
                 node.monitored = self
+                    .frame
                     .chairs
                     .iter()
                     .any(|(name, _)| name == node.name.as_str());
             }
         }
-        ground.choose(&self.handles)?;
+        ground.choose(&self.frame.handles)?;
         telling::tell(self, &ground)
     }
 

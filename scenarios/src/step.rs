@@ -7,9 +7,10 @@ use simfs::SimTime;
 use crate::context::Context;
 use crate::error::ScenarioError;
 use crate::expect::ExpectLine;
-use crate::expectations;
-use crate::keys::{Keys, MapOf, maybe, together};
+use crate::expectations::EXPECTATION;
+use crate::keys::{Keys, maybe, together};
 use crate::kind::{Kind, List, Parsed, Plain, count, plain, string_form};
+use crate::map::MapOf;
 use crate::reader::Source;
 use crate::story::{FileOp, Signal};
 use crate::subject::{FileSpec, NodeNames};
@@ -20,13 +21,6 @@ use crate::verbs::{self, WRITES};
 /// A line that does something.
 pub(crate) const VERB: Plain<VerbLine> =
     plain("a deed", || json!({ "$ref": "#/$defs/deed" }), verbs::parse);
-
-/// A line that expects something.
-const EXPECTATION: Plain<ExpectLine> = plain(
-    "an expectation",
-    || json!({ "$ref": "#/$defs/expectation" }),
-    expectations::parse,
-);
 
 /// A step of the timeline.
 pub(crate) const STEP: Plain<StepSaid> = plain(

@@ -8,8 +8,9 @@ use platforms::{DeviceName, PortNumber};
 
 use crate::context::Context;
 use crate::error::ScenarioError;
-use crate::keys::{MapOf, maybe, need, together};
+use crate::keys::{maybe, need, together};
 use crate::kind::{Kind, Text, number};
+use crate::map::MapOf;
 
 /// One or several subjects, as said.
 #[derive(Clone, Debug, PartialEq, Eq)]

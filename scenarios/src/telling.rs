@@ -26,15 +26,16 @@ const AFTERMATH: u64 = 2;
 /// The story of a scenario on this ground.
 pub(crate) fn tell(scenario: &Scenario, ground: &Ground) -> Result<Story, Unfit> {
     let source = scenario.source();
-    let polls = Polls::new(scenario.tick, &scenario.steps);
+    let frame = &scenario.frame;
+    let polls = Polls::new(frame.tick, &scenario.steps);
     let mut workloads = BTreeMap::new();
-    for said in &scenario.workloads {
+    for said in &frame.workloads {
         workloads.insert(said.name.clone(), said.plan(&source, ground)?);
     }
     let doing = Doing {
         source,
         ground,
-        workloads: &scenario.workloads,
+        workloads: &frame.workloads,
         polls: &polls,
     };
     let mut given = Vec::new();
@@ -52,8 +53,8 @@ pub(crate) fn tell(scenario: &Scenario, ground: &Ground) -> Result<Story, Unfit>
     let mut expecting = Expecting::new(
         source,
         ground,
-        &scenario.workloads,
-        scenario.cluster.rules,
+        &frame.workloads,
+        frame.cluster.rules,
         &polls,
     );
     for said in &scenario.steps {
@@ -83,14 +84,14 @@ pub(crate) fn tell(scenario: &Scenario, ground: &Ground) -> Result<Story, Unfit>
         .max()
         .unwrap_or(0);
     let last = last_said.max(last_meant);
-    let until = match scenario.until {
+    let until = match frame.until {
         Some(until) => until.max(polls.at(last_meant)),
         None => polls.at(last + AFTERMATH),
     };
     Ok(Story {
         name: scenario.name(),
-        title: scenario.title.clone(),
-        why: scenario.why.clone(),
+        title: frame.title.clone(),
+        why: frame.why.clone(),
         covers: scenario.covers.clone(),
         world: ground.world.clone(),
         nodes: ground
@@ -107,19 +108,19 @@ pub(crate) fn tell(scenario: &Scenario, ground: &Ground) -> Result<Story, Unfit>
         workloads,
         cluster: ClusterPlan {
             cables: ground.cables(),
-            ..scenario.cluster.clone()
+            ..frame.cluster.clone()
         },
-        tick: scenario.tick,
+        tick: frame.tick,
         until,
-        heal: scenario.heal.clone(),
-        checks: scenario.checks,
-        arms: scenario.arms.clone(),
-        flags: scenario.flags.clone(),
-        config: scenario.config.clone(),
+        heal: frame.heal.clone(),
+        checks: frame.checks,
+        arms: frame.arms.clone(),
+        flags: frame.flags.clone(),
+        config: frame.config.clone(),
         given,
         steps,
         expectations,
-        fold_quiet: scenario.fold_quiet,
+        fold_quiet: frame.fold_quiet,
     })
 }
 

@@ -4,7 +4,7 @@
 
 use crate::keys::{KeyRow, Keys};
 use crate::row::Row;
-use crate::{expectations, fitness, frame, handle, step, verbs, workload, world};
+use crate::{cluster_keys, expectations, fitness, frame, handle, step, verbs, workload, world};
 
 /// In which part of a scenario, or of a world, a word stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -102,7 +102,7 @@ impl WordKind {
             Self::File => frame::keys(),
             Self::Platforms => fitness::keys().form(),
             Self::With => fitness::with().form(),
-            Self::Cluster => frame::cluster_keys().form(),
+            Self::Cluster => cluster_keys::cluster_keys().form(),
             Self::Lnet => workload::lnet_keys().form(),
             Self::Mpib => workload::mpib_keys().form(),
             Self::Handle => handle::keys().form(),

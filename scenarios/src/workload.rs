@@ -11,10 +11,11 @@ use serde_json::json;
 use simfs::SimTime;
 
 use crate::duration;
-use crate::keys::{Alternative, Keys, Literal, MapOf, OneOf, alt, maybe, need, or, together};
+use crate::keys::{Keys, Literal, maybe, need, or, together};
 use crate::kind::{
     Kind, Many, Placed, Plain, Text, Two, Words, count, plain, string_form, text_form,
 };
+use crate::map::{Alternative, MapOf, OneOf, alt};
 use crate::values::{NODE_NAME, SPAN, TIME};
 use crate::world::range;
 

@@ -13,8 +13,9 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::error::ScenarioError;
-use crate::keys::{Keys, Literal, MapOf, maybe, need, or, together};
+use crate::keys::{Keys, Literal, maybe, need, or, together};
 use crate::kind::{Kind, List, Many, Placed, Plain, Text, number, plain, text_form};
+use crate::map::MapOf;
 use crate::reader::Source;
 use crate::values::{DEVICE_NAME, RAIL, TRUTH};
 

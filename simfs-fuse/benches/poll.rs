@@ -113,7 +113,6 @@ fn main() {
     let options = Options {
         cpu: Some(0),
         gate: false,
-        ..Options::default()
     };
     let server = match Server::mount(
         Arc::new(Mutex::new(fs)),

@@ -1,10 +1,6 @@
 //! Answers to the kernel: what a logical operation gave, in the words of FUSE.
 
-use std::{
-    collections::btree_map::Entry as Slot,
-    sync::PoisonError,
-    time::{Duration, SystemTime},
-};
+use std::time::{Duration, SystemTime};
 
 use fuser::{
     FileAttr, FileHandle as Fh, FileType, FopenFlags, Generation, INodeNo, ReplyDirectory,
@@ -80,11 +76,6 @@ impl Shared {
                 size,
             } => match (result, node) {
                 (Ok(Reply::Bytes(bytes)), Some(node)) => {
-                    let bytes = self.maybe_stale(
-                        node,
-                        pending.act.as_ref().map_or("", |act| act.path()),
-                        bytes,
-                    );
                     let given = piece(&bytes, offset, size).to_vec();
                     let fs = self.fs();
                     let grows = fs.tree().kind(node) == Some(NodeKind::Stream)
@@ -239,25 +230,6 @@ impl Shared {
         fs.set_mode(node, mode_bits(mode))
             .and_then(|()| fs.attr(node))
             .map_err(to_fuser)
-    }
-
-    fn maybe_stale(&self, node: NodeId, path: &str, bytes: Vec<u8>) -> Vec<u8> {
-        if !self
-            .options
-            .stale_bytes_for_test
-            .as_ref()
-            .is_some_and(|pattern| pattern.matches(path))
-        {
-            return bytes;
-        }
-        let mut first = self
-            .first_bytes
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        match first.entry(node) {
-            Slot::Occupied(old) => old.get().clone(),
-            Slot::Vacant(slot) => slot.insert(bytes).clone(),
-        }
     }
 }
 

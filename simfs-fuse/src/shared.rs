@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use simfs::{Act, Answer, Call, Errno, Fs, MomentId, NodeId, Reply, Stale};
+use simfs::{Act, Answer, Call, Errno, Fs, MomentId, Reply, Stale};
 
 use crate::{
     HoldId, MomentAnswer, Observer, Options,
@@ -30,8 +30,6 @@ pub(crate) struct Shared {
     pub(crate) observer: Arc<dyn Observer>,
     pub(crate) options: Options,
     pub(crate) jobs: mpsc::Sender<Job>,
-    /// The first bytes of files that are served stale, by a test.
-    pub(crate) first_bytes: Mutex<BTreeMap<NodeId, Vec<u8>>>,
     handles: Mutex<Handles>,
     /// Threads that walk a path again because names changed at a moment just before they opened
     /// what was at its end, or read it anew. That moment, and those that counted with it, are behind them.
@@ -61,7 +59,6 @@ impl Shared {
             observer,
             options,
             jobs,
-            first_bytes: Mutex::default(),
             handles: Mutex::default(),
             walkers: Mutex::default(),
             holds: Mutex::default(),

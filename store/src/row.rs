@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use observe::{Recording, platform_connector};
+use observe::Recording;
 use proto::{HealthEvent, RecommendedAction};
 use reports::{ArmName, DrillName};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -55,13 +55,16 @@ impl Row {
         let drill = drill.to_string();
         let mut rows = Vec::new();
         for (arm, recording) in recordings {
-            let arm = arm.to_string();
+            let (arm, adapter) = (arm.to_string(), recording.protocol.adapter());
             let mut place = 0;
             for (poll, tick) in (0..).zip(&recording.ticks) {
                 let calls = tick.monitors.values().flat_map(|monitor| &monitor.calls);
                 let accepted = calls.filter(|call| call.accepted);
                 let created_at = stamp(recording.start_wall_ns + tick.at_ns);
-                for event in accepted.flat_map(|call| platform_connector::batch(call).events) {
+                for event in accepted
+                    .filter_map(|call| adapter.health_events(call))
+                    .flat_map(|batch| batch.events)
+                {
                     rows.push(Self {
                         run: Arc::clone(run),
                         drill: drill.clone(),

@@ -201,7 +201,6 @@ pub fn scenarios() -> &'static [(&'static str, &'static str)] {
         "link/host-loses-power.yaml",
         "link/host-reboots-in-good-order.yaml",
         "link/in-the-middle-of-a-reboot.yaml",
-        "link/in-the-middle-of-a-reboot.yaml",
         "link/message-lost.yaml",
         "link/module-taken-out.yaml",
         "link/neighbour-reboots.yaml",

@@ -495,6 +495,17 @@ fn an_unloaded_driver_and_a_firmware_reset_are_announced() {
     check(InfiniBand, error, [None, Some((36, 0))], "gone");
 }
 
+/// Also of one that nobody drove when it went.
+#[test]
+fn a_function_that_falls_off_the_bus_remembers_nothing_of_its_driver() {
+    let unload = |_: &SlotRef| NodeAction::DriverUnload.on(node());
+    let expected = [Some((35, 0)), Some((0, 35))];
+    let (mut world, victim) = check(InfiniBand, unload, expected, "gone");
+    act(&mut world, DeviceAction::Remove.on(function(&victim)));
+    act(&mut world, DeviceAction::Restore.on(function(&victim)));
+    assert_eq!(pairs(&world, &victim), [Some((0, 0)), Some((0, 35))]);
+}
+
 #[test]
 fn a_switch_without_power_takes_all_its_ports_along() {
     let mut world = world_of(InfiniBand);

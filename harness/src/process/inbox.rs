@@ -3,8 +3,8 @@
 //! The mount tells of listings, holds and moments, the connector of calls, a chair of ends. All of
 //! it comes through one channel to the thread that plays.
 
+use observe::Delivery;
 use platforms::NodeName;
-use proto::HealthEvents;
 use simfs::{Fs, MomentId, RuleId};
 use simfs_fuse::{HoldId, MomentAnswer, Observer};
 use tokio::sync::{mpsc, oneshot};
@@ -41,7 +41,7 @@ pub(super) enum News {
     Killed { hold: HoldId },
     /// A call was received and waits for what becomes of it.
     Call {
-        batch: HealthEvents,
+        said: Delivery,
         pid: u32,
         answer: oneshot::Sender<Reaction>,
     },

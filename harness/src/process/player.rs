@@ -101,15 +101,10 @@ impl<'a> Player<'a> {
                 polled: false,
             };
             let teller = Teller::new(node.clone(), self.arm.tell.clone());
-            self.arm
-                .connector
-                .open(node, &station.socket, teller.clone());
+            let (transport, _) = self.arm.transport(self.descriptor.speaks);
+            transport.open(node, &station.socket, &station.root, teller.clone());
             fs::create_dir_all(&station.root).map_err(|error| stage(&error))?;
-            let options = Options {
-                cpu,
-                gate: true,
-                stale_bytes_for_test: self.arm.options.stale_bytes_for_test.clone(),
-            };
+            let options = Options { cpu, gate: true };
             let server = Server::mount(
                 Arc::clone(&station.fs),
                 &station.root,
@@ -156,9 +151,9 @@ impl<'a> Player<'a> {
             shown.map_err(|error| stage(&error))?;
             if station.server.is_some() {
                 let socket = self.director.connector(node).socket();
-                self.arm
-                    .connector
-                    .stand(&self.arm.runtime, node, socket)
+                let (transport, runtime) = self.arm.transport(self.descriptor.speaks);
+                transport
+                    .stand(runtime, node, socket)
                     .map_err(|error| stage(&error))?;
             }
             let for_ticks: Vec<_> = station
@@ -384,12 +379,17 @@ impl<'a> Player<'a> {
         };
         let text = String::from_utf8_lossy(&seat.chair.heard(at_end))
             .replace(&*station.root.to_string_lossy(), "{root}");
+        let (transport, _) = self.arm.transport(self.descriptor.speaks);
+        let said = text.lines().filter_map(|line| transport.line(node, line));
+        let said = said.map(|said| said.answered(true, "written".to_owned()));
+        station.tick.calls.extend(said);
         station.tick.log.extend(text.lines().map(str::to_owned));
     }
 
     fn told(self, broken: Option<Broken>) -> Played {
         let missed = self.director.missed().iter();
         let recording = Recording {
+            protocol: self.descriptor.speaks,
             start_wall_ns: WORLD_START_WALL_NS,
             ticks: self.ticks,
             healing_from: self.director.healing_from(),

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use cluster::recorded::{RecordedCall, write_call};
 
-use observe::{Call, MonitorTick, Recording, platform_connector};
+use observe::{Call, MonitorTick, Recording};
 use reports::ArmName;
 
 use crate::run_folder::Artifact;
@@ -64,20 +64,24 @@ pub(super) fn events(recording: &Recording) -> String {
     })
 }
 
-/// Every call as a line of JSON, for `nicdrill replay` and other programs.
+/// Every call as a line of JSON, for `nicdrill replay` and other programs; none where the monitors
+/// speak a protocol without health events.
 fn health_events(recording: &Recording) -> String {
-    let chairs = recording
+    let adapter = recording.protocol.adapter();
+    let monitors = recording
         .ticks
         .iter()
         .flat_map(|tick| tick.monitors.values());
-    let calls = chairs.flat_map(|chair| &chair.calls);
+    let calls = monitors.flat_map(|monitor| &monitor.calls);
     let line = |call: &Call| {
-        write_call(RecordedCall {
-            events: &platform_connector::batch(call).events,
+        let events = adapter.health_events(call)?.events;
+        let recorded = RecordedCall {
+            events: &events,
             accepted: call.accepted,
-        }) + "\n"
+        };
+        Some(write_call(recorded) + "\n")
     };
-    calls.map(line).collect()
+    calls.filter_map(line).collect()
 }
 
 fn log(recording: &Recording) -> String {

@@ -1,10 +1,7 @@
 //! The process arm as a run needs it: who plays in each job, and whether the monitor can be drilled.
 
-use std::time::Duration;
-
 use platforms::{Platform, PortFacts};
 use reports::{ExitCode, ProbeOutcome};
-use simfs::Pattern;
 
 use super::pairs::Selected;
 use observe::Descriptor;
@@ -24,10 +21,6 @@ pub struct Starting {
     pub wrap: Vec<String>,
     /// The monitor is one that is wrong on purpose.
     pub species: Option<String>,
-    /// How long a monitor may make no progress, if not as long as usual.
-    pub limit: Option<Duration>,
-    /// A test switch: the mount serves the first bytes of every port's state for ever.
-    pub stale_for_test: bool,
     /// The trees that drills begin with.
     pub trees: SharedTrees,
 }
@@ -86,15 +79,12 @@ impl Starting {
     }
 
     fn arm(&self, stage: &Stage, job: usize) -> Result<ProcessArm, String> {
-        let stale = self.stale_for_test.then(|| Pattern::new("**/state"));
-        let usual = ProcessOptions::default();
         let options = ProcessOptions {
-            limit: self.limit.unwrap_or(usual.limit),
             pin: self.pin,
             wrap: self.wrap.clone(),
             species: self.species.clone(),
             trees: self.trees.clone(),
-            stale_bytes_for_test: stale,
+            ..ProcessOptions::default()
         };
         ProcessArm::new(stage, job, options).map_err(|error| error.to_string())
     }

@@ -18,7 +18,8 @@ use std::{
 
 use reports::{
     ArmName, ArmReport, ArmStatus, Coverage, DrillName, DrillReport, ExitCode, Failure,
-    FailureKind, Outcome, PlannedDrill, ProbeOutcome, RunEvent, RunPlan, RunReport, Wall,
+    FailureKind, Outcome, PlannedDrill, ProbeOutcome, RunEvent, RunPlan, RunReport, StoryLine,
+    Wall,
 };
 use scenarios::{Arm, Story};
 
@@ -80,8 +81,6 @@ pub struct How<'r> {
     pub process: Option<Result<ProcessArm<'r>, String>>,
     /// Becomes true when the run is to end early.
     pub interrupted: Arc<AtomicBool>,
-    /// A test switch: every drill panics.
-    pub panic_for_test: bool,
 }
 
 /// Whoever hears of a run.
@@ -371,10 +370,6 @@ impl Show<'_> {
 
     /// Plays one drill in its arms.
     fn drill(&self, seat: &mut Seat, planned: &PlannedDrill) -> Drilled {
-        assert!(
-            !self.how.panic_for_test,
-            "the test switch asked for a panic"
-        );
         let began = Instant::now();
         let story = match pairs::story(self.library, &planned.drill) {
             Some(Ok(story)) => story,
@@ -481,7 +476,10 @@ impl Show<'_> {
         }
         let difference = golden_difference(&kept?, &now)?;
         let mut failure = failure(difference.now)?;
-        failure.place = format!("{}:{}", file.display(), difference.line);
+        failure.line = Some(StoryLine {
+            place: format!("{}:{}", file.display(), difference.line),
+            text: difference.kept.clone(),
+        });
         failure.expected.push(difference.kept);
         Some(failure)
     }

@@ -7,7 +7,6 @@ use harness::{
     process::{ProcessArm, ProcessOptions, Stage},
 };
 use observe::Broken;
-use simfs::Pattern;
 
 use crate::{log, play, story, told, toy};
 
@@ -211,16 +210,6 @@ pub(crate) fn a_wrapper_stands_before_the_monitor() {
     let played = play(&story(CUT), &toy("plain", ""), options);
     assert_eq!(played.recording.broken, None);
     assert_eq!(told(&played)[2], "1 [accepted: mlx5_0/1 1: DOWN] []");
-}
-
-pub(crate) fn stale_bytes_hide_a_fault() {
-    let stale = Some(Pattern::new("sys/class/infiniband/*/ports/*/state"));
-    let options = ProcessOptions {
-        stale_bytes_for_test: stale,
-        ..ProcessOptions::default()
-    };
-    let played = play(&story(CUT), &toy("plain", ""), options);
-    assert_eq!(told(&played)[2], "1 [] []");
 }
 
 /// A ratio of no machine in particular: printed, not judged.

@@ -11,7 +11,6 @@
 )]
 
 mod connector;
-mod list;
 mod lockstep;
 mod staging;
 mod toy;
@@ -29,6 +28,7 @@ use harness::{
 use memory::Played;
 use observe::{Descriptor, MonitorTick};
 use scenarios::Story;
+use test_support::list;
 
 const TESTS: &[(&str, fn())] = &[
     (
@@ -83,10 +83,6 @@ const TESTS: &[(&str, fn())] = &[
     (
         "a_wrapper_stands_before_the_monitor",
         lockstep::a_wrapper_stands_before_the_monitor,
-    ),
-    (
-        "stale_bytes_hide_a_fault",
-        lockstep::stale_bytes_hide_a_fault,
     ),
     ("the_connector_accepts", connector::accepts),
     ("the_connector_is_absent", connector::is_absent),

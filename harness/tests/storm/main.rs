@@ -3,13 +3,10 @@
 //! Every number can be set for a long run: `NICDRILL_STORM_POLLS` for each storm,
 //! `NICDRILL_STORM_SEED` for one seed alone. What breaks a law prints the seed.
 
-mod laws;
-mod weather;
-
 use std::{env, str::FromStr};
 
 use harness::{MemoryPlayer, Player as _, descriptors::shipped};
-use weather::Weather;
+use test_support::{laws, weather::Weather};
 
 fn set<T: FromStr>(name: &str, usual: T) -> T {
     env::var(name)

@@ -150,7 +150,7 @@ fn with_event(case: &Case, tick: usize, mut event: HealthEvent) -> Recording {
         version: 1,
         events: vec![event],
     };
-    let call = platform_connector::received(&batch, true, "accepted".to_owned());
+    let call = platform_connector::received(&batch).answered(true, "accepted".to_owned());
     monitor(&mut changed, tick, "node-a").calls.push(call);
     changed
 }
@@ -219,7 +219,8 @@ fn a_missing_event_is_told_with_the_line_that_wants_it() {
     let judgement = case.judged(&without_event(&case.recording, fatal));
     let failure = &judgement.failures[0];
     assert_eq!(failure.kind, FailureKind::Missing);
-    assert_eq!(failure.place, "port/example.yaml:11:15");
+    let place = failure.line.as_ref().map(|line| line.place.as_str());
+    assert_eq!(place, Some("port/example.yaml:11:15"));
     assert_eq!(failure.tick, Some(5));
     assert!(
         failure.expected[0].starts_with("fatal NIC=mlx5_0 NICPort=1, in poll"),

@@ -32,7 +32,7 @@ impl Drop for Wire<'_> {
         let (version, events) = (self.version, std::mem::take(&mut self.events));
         let answer = std::mem::take(&mut self.answer);
         let batch = HealthEvents { version, events };
-        *self.call = platform_connector::received(&batch, self.accepted, answer);
+        *self.call = platform_connector::received(&batch).answered(self.accepted, answer);
     }
 }
 

@@ -1,6 +1,6 @@
 //! `nicdrill run`: the main job.
 
-use std::{env, path::PathBuf, process, time::Duration};
+use std::{env, path::PathBuf, process};
 
 use harness::SharedTrees;
 use harness::{
@@ -83,8 +83,6 @@ fn played(
         pin: !arguments.how.no_pin,
         wrap: words(arguments.how.wrap.as_deref()),
         species: None,
-        limit: arguments.how.test_limit_ms.map(Duration::from_millis),
-        stale_for_test: arguments.how.test_stale,
         trees: SharedTrees::default(),
     };
     let Choice {
@@ -126,7 +124,6 @@ fn played(
         again: choice.again.clone(),
         process: wanted.then(arm),
         interrupted: here.interrupted(),
-        panic_for_test: arguments.how.test_panic,
     };
     let mut terminal = Terminal::new(arguments.told.color);
     terminal.begin(selected.drills.len());

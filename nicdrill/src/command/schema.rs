@@ -14,6 +14,7 @@ pub(crate) fn schema(of: SchemaOf) -> Result<ExitCode, Stop> {
     let form = match of {
         SchemaOf::Profile => schema::profile(),
         SchemaOf::Driver => schema::driver(),
+        SchemaOf::Descriptor => schema::descriptor(),
         SchemaOf::Scenario => schema::scenario(),
         SchemaOf::World => schema::world(),
     };

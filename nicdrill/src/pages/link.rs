@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 
 use fabric::{
-    Fabric, PortTruth, Side,
+    Fabric, FunctionRef, Side,
     opa::{log_text, port_info_text, port_record_text},
 };
 use platforms::SlotRef;
@@ -59,7 +59,7 @@ pub(crate) fn link_page(
         page += "\nevery link is up, and neither end of any remembers a thing\n";
     }
     for slot in slots {
-        let device = fabric.name_of(&fabric::FunctionRef {
+        let device = fabric.name_of(&FunctionRef {
             node: slot.node.clone(),
             pci: slot.pci,
         });
@@ -89,17 +89,23 @@ fn end_text(fabric: &Fabric, slot: &SlotRef, side: Side) -> String {
     }
 }
 
+/// Every port by name, also of a function or a host that is away.
 fn slots(story: &Story, fabric: &Fabric) -> Vec<(String, SlotRef)> {
-    let ports = story.nodes.iter().flat_map(|(node, _)| fabric.ports(node));
-    let name = |port: PortTruth| {
-        let name = format!("{}/{}", port.device, port.slot.port);
-        if story.nodes.len() > 1 {
-            (format!("{}/{name}", port.slot.node), port.slot)
+    let slots = story.nodes.iter();
+    let slots = slots.flat_map(|(node, _)| fabric.slots_of(node));
+    let named = slots.filter_map(|slot| {
+        let function = FunctionRef {
+            node: slot.node.clone(),
+            pci: slot.pci,
+        };
+        let name = format!("{}/{}", fabric.name_of(&function)?, slot.port);
+        Some(if story.nodes.len() > 1 {
+            (format!("{}/{name}", slot.node), slot)
         } else {
-            (name, port.slot)
-        }
-    };
-    ports.map(name).collect()
+            (name, slot)
+        })
+    });
+    named.collect()
 }
 
 fn named(story: &Story, fabric: &Fabric, asked: &str) -> Result<SlotRef, LinkPageError> {

@@ -43,16 +43,6 @@ fn a_platform_with_nothing_to_watch_is_drilled_too() {
     assert!(ran.out.contains("process arm: 1 of 1 run"), "{ran}");
 }
 
-#[test]
-fn stale_bytes_in_the_mount_alone_make_the_arms_differ() {
-    if !can_play_processes() {
-        return;
-    }
-    let ran = Desk::new().run(&["run", "port/cable-pulled@h100-oci", "--test-stale"]);
-    assert_eq!(ran.code, 100, "{ran}");
-    assert!(ran.out.contains("arms differ at poll 10"), "{ran}");
-}
-
 #[rstest]
 #[case::ends_at_once("#!/bin/sh\nexit 0\n", 101, "ended by itself")]
 #[case::never_connects(
@@ -77,8 +67,6 @@ fn a_monitor_that_cannot_be_drilled_ends_the_run_and_says_why(
         "start/baseline",
         "--monitor",
         "./monitor.sh",
-        "--test-limit-ms",
-        "1500",
         "--report",
         "junit=run.xml",
     ];

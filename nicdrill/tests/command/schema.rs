@@ -181,6 +181,7 @@ fn shipped(of: &str) -> Vec<(String, Value)> {
     match of {
         "scenario" => suite::scenarios().iter().copied().map(own).collect(),
         "world" => suite::worlds().iter().copied().map(own).collect(),
+        "descriptor" => observe::SHIPPED.iter().copied().map(own).collect(),
         folder => platforms::Platforms::shipped_texts()
             .filter(|(file, _)| file.starts_with(&format!("{folder}s/")))
             .map(own)
@@ -191,6 +192,7 @@ fn shipped(of: &str) -> Vec<(String, Value)> {
 #[rstest]
 #[case("profile", 15)]
 #[case("driver", 5)]
+#[case("descriptor", 2)]
 #[case("scenario", 200)]
 #[case("world", 1)]
 fn what_ships_has_its_form(#[case] of: &str, #[case] least: usize) {
@@ -206,6 +208,7 @@ fn what_ships_has_its_form(#[case] of: &str, #[case] least: usize) {
 #[rstest]
 #[case("profile", &["platform_version", "gpus/model", "devices/0/netdevs", "models/cx7/fw_ver", "provenance/0/of"])]
 #[case("driver", &["kernel_driver", "counters/0/bits", "faces/active/operstate", "keeps/reboot/name"])]
+#[case("descriptor", &["command", "clock", "differences/baseline_clear"])]
 #[case("scenario", &["timeline", "timeline/0/at", "why"])]
 #[case("world", &["nodes", "nodes/0/name"])]
 fn a_misspelt_key_is_refused(#[case] of: &str, #[case] keys: &[&str]) {
@@ -280,6 +283,7 @@ fn keys(form: &Value) -> Vec<(String, Value)> {
 #[rstest]
 #[case("profile", 60)]
 #[case("driver", 60)]
+#[case("descriptor", 25)]
 fn every_key_says_what_it_means(#[case] of: &str, #[case] least: usize) {
     let keys = keys(&form(of));
     assert!(keys.len() >= least, "{} keys", keys.len());
@@ -295,6 +299,7 @@ fn every_key_says_what_it_means(#[case] of: &str, #[case] least: usize) {
 #[rstest]
 #[case("profile", &["platform_version", "gpus/pci", "devices/0/topo", "devices/0/pci", "provenance"])]
 #[case("driver", &["driver_version", "faces/active", "faces/init/carrier", "keeps/reboot/netdev", "timings_ms/sweep"])]
+#[case("descriptor", &["descriptor_version", "name", "command"])]
 fn a_key_that_must_be_there_is_required(#[case] of: &str, #[case] keys: &[&str]) {
     let form = form(of);
     for key in keys {

@@ -321,7 +321,7 @@ fn take(store: &mut Store, events: &[HealthEvent]) {
         version: 1,
         events: events.to_vec(),
     };
-    let call = platform_connector::received(&batch, true, "accepted".to_owned());
+    let call = platform_connector::received(&batch).answered(true, "accepted".to_owned());
     let monitor = MonitorTick {
         calls: vec![call],
         ..MonitorTick::default()

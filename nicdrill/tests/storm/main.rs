@@ -8,12 +8,7 @@
     reason = "it is a test program with its own list, which tells its figures"
 )]
 
-#[path = "../../../harness/tests/storm/laws.rs"]
-mod laws;
-#[path = "../../../harness/tests/process/list.rs"]
-mod list;
-#[path = "../../../harness/tests/storm/weather.rs"]
-mod weather;
+mod stale;
 
 use std::{
     env, fs,
@@ -32,8 +27,8 @@ use harness::{
     process::{ProcessArm, ProcessOptions, Stage},
 };
 use memory::Played;
-use observe::{Exit, SHIPPED};
-use weather::Weather;
+use observe::{Descriptor, Exit, SHIPPED};
+use test_support::{laws, list, weather::Weather};
 
 const TESTS: &[(&str, fn())] = &[
     (
@@ -43,6 +38,10 @@ const TESTS: &[(&str, fn())] = &[
     (
         "two_hundred_kills_lose_nothing_and_repeat_nothing",
         two_hundred_kills_lose_nothing_and_repeat_nothing,
+    ),
+    (
+        "stale_bytes_in_the_mount_alone_make_the_arms_differ",
+        stale::stale_bytes_in_the_mount_alone_make_the_arms_differ,
     ),
 ];
 
@@ -58,16 +57,21 @@ struct Holding {
     threads: u64,
 }
 
-/// Plays a storm with the command's own monitor; what was played, and what the monitor held
-/// meanwhile.
-fn play(weather: Weather) -> (Played, Vec<Holding>) {
-    let story = weather.story();
+/// The reference monitor, started by the command.
+fn reference() -> Descriptor {
     let (_, text) = SHIPPED
         .iter()
         .find(|(name, _)| *name == "reference.yaml")
         .expect("the reference monitor ships");
     let text = text.replace("{self}", env!("CARGO_BIN_EXE_nicdrill"));
-    let reference = read("reference.yaml", &text).expect("a shipped descriptor reads");
+    read("reference.yaml", &text).expect("a shipped descriptor reads")
+}
+
+/// Plays a storm with the command's own monitor; what was played, and what the monitor held
+/// meanwhile.
+fn play(weather: Weather) -> (Played, Vec<Holding>) {
+    let story = weather.story();
+    let reference = reference();
     let over = Arc::new(AtomicBool::new(false));
     let watcher = thread::spawn({
         let over = Arc::clone(&over);

@@ -4,46 +4,28 @@
 use proto::{Check, CheckKind, HealthEvent, ProcessingStrategy, RecommendedAction};
 
 use super::{event, version};
-use crate::{Call, Observation, Severity};
+use crate::{
+    Call, Observation, Severity,
+    protocol::{Breach, Contract},
+};
 
 const AGENT: &str = "nic-health-monitor";
 const COMPONENT_CLASS: &str = "NIC";
 
-/// What a monitor's calls are held against.
-#[derive(Clone, Copy, Debug)]
-pub struct Contract<'a> {
-    /// The node that the monitor watches.
-    pub node: &'a str,
-    /// The names of the checks that run.
-    pub checks: &'a [&'a str],
-    /// The processing strategies that it may state, by their names on the wire.
-    pub strategies: &'a [&'a str],
-}
-
-/// Something that breaks the contract.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Breach<'c> {
-    /// What is wrong.
-    pub what: String,
-    /// The observation that it is wrong of; `None` for the call as a whole.
-    pub observation: Option<&'c Observation>,
+/// Everything in a call that breaks the contract, in order.
+pub(super) fn breaches<'c>(call: &'c Call, contract: &Contract<'_>) -> Vec<Breach<'c>> {
+    let mut breaches = batch(call);
+    for observation in &call.observations {
+        let wrong = contract.event(observation, &event(observation));
+        breaches.extend(wrong.into_iter().map(|what| Breach {
+            what,
+            observation: Some(observation),
+        }));
+    }
+    breaches
 }
 
 impl Contract<'_> {
-    /// Everything in a call that breaks the contract, in order.
-    #[must_use]
-    pub fn breaches<'c>(&self, call: &'c Call) -> Vec<Breach<'c>> {
-        let mut breaches = batch(call);
-        for observation in &call.observations {
-            let wrong = self.event(observation, &event(observation));
-            breaches.extend(wrong.into_iter().map(|what| Breach {
-                what,
-                observation: Some(observation),
-            }));
-        }
-        breaches
-    }
-
     fn event(&self, observation: &Observation, event: &HealthEvent) -> Vec<String> {
         let mut wrong = Vec::new();
         let mut must = |holds: bool, what: &dyn Fn() -> String| {

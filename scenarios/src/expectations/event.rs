@@ -1,15 +1,13 @@
 //! Expectations about events: what must be said, of whom, and in which order.
 
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use super::parse;
-use super::qualifier::{OfEvent, of_event, tally};
+use super::qualifier::{of_event, tally};
 use crate::expect::{EventSaid, ExpectLine, ExpectSaid};
-use crate::keys::{Keys, Literal, MapForm, Needed, maybe, need, or};
-use crate::kind::{
-    Kind, List, Many, Meanings, NoValue, Number, OrNull, Parsed, Plain, count, plain,
-};
-use crate::row::{Entry, Line, Row, word};
+use crate::keys::{Keys, Literal, Needed, maybe, need, or};
+use crate::kind::{List, Many, NoValue, Number, OrNull, Parsed, Plain, count, plain};
+use crate::row::{Line, Row, word};
 use crate::story::Tone;
 use crate::values::{Of, POLLS};
 
@@ -21,26 +19,23 @@ pub(crate) const EVENTS: &[&dyn Row<ExpectSaid>] = &[
     &event(
         ("fatal", "{ fatal: victim, within: 2 polls }"),
         "An event that says: dead, replace the machine.",
-        Tone::Fatal,
+        Told::Fresh(Tone::Fatal),
     ),
     &event(
         ("nonfatal", "{ nonfatal: victim }"),
         "An event that says: unhealthy, no action.",
-        Tone::NonFatal,
+        Told::Fresh(Tone::NonFatal),
     ),
     &event(
         ("healthy", "{ healthy: device of victim }"),
         "An event that says: healthy.",
-        Tone::Healthy,
+        Told::Fresh(Tone::Healthy),
     ),
-    &Event {
-        clears: true,
-        ..event(
-            ("cleared", "{ cleared: { name: mlx5_3, port: 1 } }"),
-            "An event that says healthy of what was reported before, under the name it was reported by.",
-            Tone::Healthy,
-        )
-    },
+    &event(
+        ("cleared", "{ cleared: { name: mlx5_3, port: 1 } }"),
+        "An event that says healthy of what was reported before, under the name it was reported by.",
+        Told::Cleared,
+    ),
     &word(
         "baseline",
         NoValue("baseline"),
@@ -75,7 +70,7 @@ pub(crate) const EVENTS: &[&dyn Row<ExpectSaid>] = &[
         (),
         |_, of, ()| Ok(ExpectSaid::Nothing(of)),
     ),
-    &Edges,
+    EACH,
 ];
 
 /// Expectations around others.
@@ -139,88 +134,47 @@ pub(crate) const EXPECTATION: Plain<ExpectLine> = plain(
 
 const EXPECTATIONS: Many<Plain<ExpectLine>> = Many("expectations", EXPECTATION);
 
-/// An event of a tone.
-struct Event {
-    entry: Entry,
-    tone: Tone,
-    /// Whether it clears what was said under the name at rest.
-    clears: bool,
+/// What an event tells: something new, or that what was said under the name at rest is over.
+#[derive(Clone, Copy, Debug)]
+enum Told {
+    Fresh(Tone),
+    Cleared,
 }
 
 const fn event(
     (name, example): (&'static str, &'static str),
     text: &'static str,
-    tone: Tone,
-) -> Event {
-    Event {
-        entry: Entry {
-            name,
-            text,
-            example: Some(example),
-        },
-        tone,
-        clears: false,
-    }
-}
-
-impl Row<ExpectSaid> for Event {
-    fn entry(&self) -> Entry {
-        self.entry
-    }
-
-    fn takes(&self) -> Option<String> {
-        WHOM.takes()
-    }
-
-    fn choices(&self) -> Meanings {
-        Vec::new()
-    }
-
-    fn schema(&self) -> Json {
-        WHOM.schema()
-    }
-
-    fn keys(&self) -> MapForm {
-        MapForm::default()
-    }
-
-    fn shared_keys(&self) -> MapForm {
-        of_event().form()
-    }
-
-    fn parse(&self, line: &Line<'_, '_>) -> Parsed<ExpectSaid> {
-        let of = WHOM.parse(line.context, line.value)?;
-        let OfEvent {
-            times,
-            message,
-            check,
-            codes,
-            counter,
-            stamped_from,
-            stamped_to,
-            tally,
-        } = of_event().parse(line.context, &line.fields)?;
+    told: Told,
+) -> impl Row<ExpectSaid> {
+    word(name, WHOM, text, example, (), move |line, of, ()| {
+        let beside = of_event().parse(line.context, &line.fields)?;
         Ok(ExpectSaid::Event(Box::new(EventSaid {
-            tone: self.tone,
-            clears: self.clears,
+            tone: match told {
+                Told::Fresh(tone) => tone,
+                Told::Cleared => Tone::Healthy,
+            },
+            clears: matches!(told, Told::Cleared),
             of,
-            tally,
-            times,
-            message,
-            check,
-            codes,
-            counter,
-            stamped_from,
-            stamped_to,
+            tally: beside.tally,
+            times: beside.times,
+            message: beside.message,
+            check: beside.check,
+            codes: beside.codes,
+            counter: beside.counter,
+            stamped_from: beside.stamped_from,
+            stamped_to: beside.stamped_to,
         })))
-    }
+    })
+    .sharing(|| of_event().form())
 }
 
 /// `each` with `say`: events at the edges of each port. Another line beside `each` is
 /// [`super::parse`]'s.
-pub(crate) struct Edges;
-
-fn edges() -> impl Keys<Value = (Vec<EdgeLine>, u32)> {
+pub(crate) const EACH: &dyn Row<ExpectSaid> = &word(
+    "each",
+    Of("ports, named `it` in the line"),
+    "The same for each port: another expectation beside it, or `say`.",
+    "{ each: storm, say: [ { fatal: it }, { healthy: it } ], times: 4, each_within: 1 poll }",
     (
         need(
             "say",
@@ -233,8 +187,26 @@ fn edges() -> impl Keys<Value = (Vec<EdgeLine>, u32)> {
             POLLS,
             "With `say`: so many polls after the edge at most.",
         ),
-    )
-}
+    ),
+    |line, of, (said, within_polls)| {
+        let (mut down, mut up) = (None, None);
+        for (is_up, event, place) in said {
+            let edge = if is_up { &mut up } else { &mut down };
+            if edge.replace(event).is_some() {
+                return Err(line.source().wrong(place, "two events for the same edge"));
+            }
+        }
+        Ok(ExpectSaid::Edges {
+            of,
+            times: TIMES_OF_EACH.parse(line.context, &line.fields)?,
+            tally: tally().parse(line.context, &line.fields)?,
+            down,
+            up,
+            within_polls,
+        })
+    },
+)
+.sharing(|| tally().form().and(&TIMES_OF_EACH));
 
 const TIMES_OF_EACH: Needed<Number<u32>> = need("times", count(1), "How often each edge happens.");
 
@@ -258,58 +230,6 @@ const EDGE: Plain<EdgeLine> = plain(
         }
     },
 );
-
-impl Row<ExpectSaid> for Edges {
-    fn entry(&self) -> Entry {
-        Entry {
-            name: "each",
-            text: "The same for each port: another expectation beside it, or `say`.",
-            example: Some(
-                "{ each: storm, say: [ { fatal: it }, { healthy: it } ], times: 4, each_within: 1 poll }",
-            ),
-        }
-    }
-
-    fn takes(&self) -> Option<String> {
-        Some("ports, named `it` in the line".to_owned())
-    }
-
-    fn choices(&self) -> Meanings {
-        Vec::new()
-    }
-
-    fn schema(&self) -> Json {
-        WHOM.schema()
-    }
-
-    fn keys(&self) -> MapForm {
-        edges().form()
-    }
-
-    fn shared_keys(&self) -> MapForm {
-        tally().form().and(&TIMES_OF_EACH)
-    }
-
-    fn parse(&self, line: &Line<'_, '_>) -> Parsed<ExpectSaid> {
-        let (said, within_polls) = edges().parse(line.context, &line.fields)?;
-        let (mut down, mut up) = (None, None);
-        for (is_up, event, place) in said {
-            let edge = if is_up { &mut up } else { &mut down };
-            if edge.replace(event).is_some() {
-                return Err(line.source().wrong(place, "two events for the same edge"));
-            }
-        }
-        let times = TIMES_OF_EACH.parse(line.context, &line.fields)?;
-        Ok(ExpectSaid::Edges {
-            of: WHOM.parse(line.context, line.value)?,
-            tally: tally().parse(line.context, &line.fields)?,
-            down,
-            up,
-            times,
-            within_polls,
-        })
-    }
-}
 
 fn in_order(line: &Line<'_, '_>, lines: Vec<ExpectLine>) -> Parsed<ExpectSaid> {
     let ordered = |line: &&ExpectLine| {

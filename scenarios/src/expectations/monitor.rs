@@ -9,10 +9,11 @@ use super::qualifier::TIMES;
 use crate::bound::{BOUND, bound_form};
 use crate::context::Context;
 use crate::expect::ExpectSaid;
-use crate::keys::{MapOf, OrMap, maybe, need, together};
+use crate::keys::{maybe, need, together};
 use crate::kind::{
     Choices, Kind, NoValue, Parsed, Plain, Text, any_of, count, number, plain, text_form,
 };
+use crate::map::{MapOf, OrMap};
 use crate::message::{self, Part};
 use crate::row::{Row, word};
 use crate::story::{MetricIs, StateFileIs, Times};

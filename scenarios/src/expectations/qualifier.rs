@@ -10,11 +10,12 @@ use simfs::SimTime;
 use crate::context::Context;
 use crate::duration;
 use crate::expect::{Distinct, Tally, WindowSaid};
-use crate::keys::{Keys, MapOf, maybe, together};
+use crate::keys::{Keys, maybe, together};
 use crate::kind::{
     Kind, List, Parsed, Placed, Plain, Text, Two, Words, any_of, count, plain, string_form,
     text_form,
 };
+use crate::map::MapOf;
 use crate::message;
 use crate::reader::Fields;
 use crate::story::Times;

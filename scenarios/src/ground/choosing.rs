@@ -7,7 +7,8 @@ use fabric::FunctionRef;
 use super::{Ground, GroundPort};
 use crate::bound::Bound;
 use crate::error::Unfit;
-use crate::handle::{Filter, Handle, HowMany, Pick};
+use crate::handle::{Filter, Handle};
+use crate::pick::{HowMany, Pick};
 use crate::subject::Subjects;
 
 impl Ground {

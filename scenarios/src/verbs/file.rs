@@ -5,10 +5,11 @@ use serde_json::{Value as Json, json};
 
 use super::spec::VerbSpec;
 use crate::context::Context;
-use crate::keys::{Alternative, AtMostOne, Literal, OneOf, alt, maybe, or};
+use crate::keys::{Literal, maybe, or};
 use crate::kind::{
     AnyText, Kind, Many, Only, Parsed, Plain, Words, any_of, count, plain, string_form,
 };
+use crate::map::{Alternative, AtMostOne, OneOf, alt};
 use crate::row::{Line, Row, word};
 use crate::story::{FileOp, HangEnd, RuleEffect, RuleLasting};
 use crate::subject::FileSpec;
@@ -115,14 +116,14 @@ fn rule(
     })
 }
 
-const FAIL: crate::keys::Alt<Plain<simfs::Errno>, RuleEffect> = alt(
+const FAIL: crate::map::Alt<Plain<simfs::Errno>, RuleEffect> = alt(
     "fail",
     ERRNO,
     "The operation ends with this error.",
     RuleEffect::Fail,
 );
 
-const HANG: crate::keys::Alt<Plain<HangEnd>, RuleEffect> = alt(
+const HANG: crate::map::Alt<Plain<HangEnd>, RuleEffect> = alt(
     "hang",
     HANG_END,
     "No answer comes until the monitor gives up by its own timeout, or so many ticks have passed without a poll.",

@@ -3,8 +3,9 @@
 use fabric::{Action, NodeAction};
 
 use super::spec::{MetadataSpec, RebootSpec, RoutesSpec, VerbSpec};
-use crate::keys::{Alternative, Literal, MapOf, WordOr, alt, maybe, need, or, together};
+use crate::keys::{Literal, maybe, need, or, together};
 use crate::kind::{AnyText, Choices, Text, Words};
+use crate::map::{Alternative, MapOf, WordOr, alt};
 use crate::row::{Row, word};
 use crate::values::{NAMES, Of, SPAN, SignedTime, TRUTH};
 

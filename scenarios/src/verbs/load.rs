@@ -11,10 +11,11 @@ use serde_json::json;
 
 use super::spec::{AgentSpec, VerbSpec};
 use crate::context::Context;
-use crate::keys::{Alternative, OneOf, alt, maybe, need};
+use crate::keys::{maybe, need};
 use crate::kind::{
     Many, Only, Parsed, Placed, Plain, Text, Words, any_of, count, plain, string_form,
 };
+use crate::map::{Alternative, OneOf, alt};
 use crate::row::{Line, Row, word};
 use crate::values::{NODE_NAME, SPAN, positive};
 

@@ -6,8 +6,9 @@ use simfs::Errno;
 
 use super::file::WRITES;
 use super::spec::{MonitorSpec, VerbSpec};
-use crate::keys::{Alternative, AtMostOne, Literal, WordOr, alt, maybe, or};
+use crate::keys::{Literal, maybe, or};
 use crate::kind::{AnyText, Choices, Many, Parsed, Plain, Words, count, plain};
+use crate::map::{Alternative, AtMostOne, WordOr, alt};
 use crate::row::{Line, Row, word};
 use crate::story::{
     ConnectorBehaviour, ConnectorDeed, ConnectorLasting, FileOp, RuleEffect, RuleLasting, Signal,

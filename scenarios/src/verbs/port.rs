@@ -5,8 +5,9 @@ use platforms::CounterValue;
 use platforms::yaml::Value;
 
 use super::spec::{VerbSpec, port, ports};
-use crate::keys::{Alternative, Literal, OneOf, alt, maybe, need, or, together};
+use crate::keys::{Literal, maybe, need, or, together};
 use crate::kind::{Plain, Text, Words, any_of, count, number, plain, string_form};
+use crate::map::{Alternative, OneOf, alt};
 use crate::row::Row;
 use crate::values::{ERRNO, LAYER, PHYS_STATE, RATE, SPAN, STATE, TIME};
 

@@ -8,15 +8,13 @@ use lnet::RuleSpec;
 use mpib::SupBandwidth;
 use platforms::LinkLayer;
 use platforms::yaml::Place;
-use serde_json::Value as Json;
 use simfs::SimTime;
 
-use crate::keys::{Keys, MapForm};
-use crate::kind::{Kind, Meanings, Parsed};
-use crate::row::{Entry, Line, Row};
+use crate::keys::Keys;
+use crate::row::{Row, word};
 use crate::story::{ConnectorDeed, FileOp, RuleEffect, RuleLasting, Signal, StateFileDeed};
 use crate::subject::{FileSpec, NodeNames, Subjects};
-use crate::values::{DEVICES, NamesSpec, Of, PORTS};
+use crate::values::{DEVICES, NamesSpec, PORTS};
 
 /// A line that does something.
 #[derive(Clone, Debug)]
@@ -144,15 +142,6 @@ pub(crate) enum MonitorSpec {
     Pause(SimTime),
 }
 
-/// A verb that does something to ports or devices that it names.
-pub(crate) struct Done<F: Keys, A> {
-    entry: Entry,
-    to: Of,
-    keys: F,
-    becomes: fn(F::Value) -> A,
-    on: fn(Subjects, A) -> ActionSpec,
-}
-
 /// A verb that does the same to each port that it names.
 pub(crate) const fn port<F: Keys>(
     name: &'static str,
@@ -160,8 +149,10 @@ pub(crate) const fn port<F: Keys>(
     example: &'static str,
     keys: F,
     becomes: fn(F::Value) -> PortAction,
-) -> Done<F, PortAction> {
-    done(Action::Port, PORTS, (name, text, example), keys, becomes)
+) -> impl Row<VerbSpec> {
+    word(name, PORTS, text, example, keys, move |_, of, keys| {
+        Ok(VerbSpec::World(Action::Port(of, becomes(keys))))
+    })
 }
 
 /// A verb that does something to the ports that it names together.
@@ -171,8 +162,10 @@ pub(crate) const fn ports<F: Keys>(
     example: &'static str,
     keys: F,
     becomes: fn(F::Value) -> PortsAction,
-) -> Done<F, PortsAction> {
-    done(Action::Ports, PORTS, (name, text, example), keys, becomes)
+) -> impl Row<VerbSpec> {
+    word(name, PORTS, text, example, keys, move |_, of, keys| {
+        Ok(VerbSpec::World(Action::Ports(of, becomes(keys))))
+    })
 }
 
 /// A verb that does the same to each device that it names.
@@ -182,61 +175,8 @@ pub(crate) const fn device<F: Keys>(
     example: &'static str,
     keys: F,
     becomes: fn(F::Value) -> DeviceAction,
-) -> Done<F, DeviceAction> {
-    done(
-        Action::Device,
-        DEVICES,
-        (name, text, example),
-        keys,
-        becomes,
-    )
-}
-
-const fn done<F: Keys, A>(
-    on: fn(Subjects, A) -> ActionSpec,
-    to: Of,
-    (name, text, example): (&'static str, &'static str, &'static str),
-    keys: F,
-    becomes: fn(F::Value) -> A,
-) -> Done<F, A> {
-    let example = Some(example);
-    Done {
-        entry: Entry {
-            name,
-            text,
-            example,
-        },
-        to,
-        keys,
-        becomes,
-        on,
-    }
-}
-
-impl<F: Keys, A> Row<VerbSpec> for Done<F, A> {
-    fn entry(&self) -> Entry {
-        self.entry
-    }
-
-    fn takes(&self) -> Option<String> {
-        self.to.takes()
-    }
-
-    fn choices(&self) -> Meanings {
-        self.to.choices()
-    }
-
-    fn schema(&self) -> Json {
-        self.to.schema()
-    }
-
-    fn keys(&self) -> MapForm {
-        self.keys.form()
-    }
-
-    fn parse(&self, line: &Line<'_, '_>) -> Parsed<VerbSpec> {
-        let of = self.to.parse(line.context, line.value)?;
-        let keys = self.keys.parse(line.context, &line.fields)?;
-        Ok(VerbSpec::World((self.on)(of, (self.becomes)(keys))))
-    }
+) -> impl Row<VerbSpec> {
+    word(name, DEVICES, text, example, keys, move |_, of, keys| {
+        Ok(VerbSpec::World(Action::Device(of, becomes(keys))))
+    })
 }

@@ -8,8 +8,7 @@ use std::{
     thread,
 };
 
-use simfs::{Edit, Errno, Pattern, Value};
-use simfs_fuse::Options;
+use simfs::{Edit, Errno, Value};
 
 use crate::support::{Setting, device, file, fuse_or_skip, link, list, read, remove, two_devices};
 
@@ -190,35 +189,4 @@ fn a_listing_in_small_buffers_has_every_name_once() {
     assert_eq!(seen, names);
     assert!(chunks > 5, "{chunks} chunks are not small buffers");
     assert_eq!(list(&stage.path("class")).unwrap(), names);
-}
-
-#[test]
-fn stale_bytes_are_served_to_a_test_that_asks_for_them_and_only_there() {
-    let options = Options {
-        gate: false,
-        stale_bytes_for_test: Some(Pattern::new("class/*/state")),
-        cpu: Some(0),
-    };
-    let Some(stage) = fuse_or_skip(
-        two_devices(),
-        Setting {
-            options,
-            ..Setting::default()
-        },
-    ) else {
-        return;
-    };
-    let (state, rate) = (stage.path("class/a/state"), stage.path("class/a/rate"));
-    assert_eq!(read(&state).unwrap(), UP);
-    assert_eq!(read(&rate).unwrap(), "400 Gb/sec (4X NDR)\n");
-    stage.edit(&[flip(false), file("devices/a/rate", "10 Gb/sec\n")]);
-    assert_eq!(read(&state).unwrap(), UP);
-    assert_eq!(read(&rate).unwrap(), "10 Gb/sec\n");
-    assert_eq!(
-        stage
-            .server
-            .with_fs(|fs| fs.peek("class/a/state").map(<[u8]>::to_vec))
-            .unwrap(),
-        DOWN.as_bytes()
-    );
 }

@@ -76,7 +76,7 @@ pub(crate) fn accepted(events: &[HealthEvent]) -> Call {
         version: 1,
         events: events.to_vec(),
     };
-    platform_connector::received(&batch, true, "accepted".to_owned())
+    platform_connector::received(&batch).answered(true, "accepted".to_owned())
 }
 
 /// A recording: the calls of each node in each poll, a second apart.

@@ -72,7 +72,8 @@ impl Player<'_> {
                 cleared = cleared.and(ended);
             }
         }
-        let closed = self.arm.connector.close(&self.arm.runtime);
+        let (transport, runtime) = self.arm.transport(self.descriptor.speaks);
+        let closed = transport.close(runtime);
         cleared = cleared.and(closed.map_err(|error| stage(&error)));
         let turn = &self.arm.turn;
         for station in self.stations.values_mut() {

@@ -5,12 +5,11 @@ use simfs_fuse::HoldId;
 use tokio::sync::oneshot;
 
 use platforms::NodeName;
-use proto::{HealthEvent, HealthEvents};
 use scenarios::{HangEnd, Signal};
 
 use super::{Play, Player, stage};
 use director::{MomentDo, MonitorId, Reaction};
-use observe::{Broken, platform_connector};
+use observe::{Broken, Delivery};
 
 use crate::process::{
     inbox::{Happening, News},
@@ -33,7 +32,7 @@ impl Player<'_> {
                     .values_mut()
                     .for_each(|seat| seat.gate.retain(|held| *held != hold));
             }
-            News::Call { batch, pid, answer } => self.call(&node, batch, pid, answer)?,
+            News::Call { said, pid, answer } => self.call(&node, said, pid, answer)?,
             News::Ended { monitor } => self.ended(&node, monitor)?,
         }
         Ok(())
@@ -110,7 +109,7 @@ impl Player<'_> {
     fn call(
         &mut self,
         node: &NodeName,
-        batch: HealthEvents,
+        said: Delivery,
         pid: u32,
         answer: oneshot::Sender<Reaction>,
     ) -> Play<()> {
@@ -123,15 +122,8 @@ impl Player<'_> {
         let done = station
             .change(|fs| director.call(node, by, fs))
             .map_err(|error| stage(&error))?;
-        let root = station.root.to_string_lossy().into_owned();
-        let events = batch.events.into_iter();
-        let batch = HealthEvents {
-            events: events.map(|event| below_root(event, &root)).collect(),
-            ..batch
-        };
-        let accepted = done.reaction.accepted();
-        let call = platform_connector::received(&batch, accepted, done.reaction.answer());
-        station.tick.calls.push(call);
+        let (accepted, told) = (done.reaction.accepted(), done.reaction.answer());
+        station.tick.calls.push(said.answered(accepted, told));
         if done.kill {
             self.strike(node, by);
         }
@@ -182,12 +174,4 @@ impl Player<'_> {
             })
         }
     }
-}
-
-/// An event as if the mount were the root of the machine, so that both arms tell the same.
-fn below_root(mut event: HealthEvent, root: &str) -> HealthEvent {
-    if event.message.contains(root) {
-        event.message = event.message.replace(root, "");
-    }
-    event
 }

@@ -15,29 +15,32 @@ use scenarios::Story;
 const SPELL_POLLS: u64 = 600;
 
 /// Polls of clear sky: longer than the patience and every back-off.
-pub(crate) const CLEAR_POLLS: u64 = 60;
+pub const CLEAR_POLLS: u64 = 60;
 
 /// What a storm is made from.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Weather {
-    pub(crate) platform: &'static str,
-    pub(crate) seed: u64,
-    pub(crate) polls: u64,
+pub struct Weather {
+    /// The platform's name.
+    pub platform: &'static str,
+    /// The same seed makes the same storm.
+    pub seed: u64,
+    /// How many polls it lasts.
+    pub polls: u64,
     /// Seconds from poll to poll.
-    pub(crate) tick_s: u64,
+    pub tick_s: u64,
     /// Polls from one fault to the next, on average.
-    pub(crate) calm_polls: u64,
+    pub calm_polls: u64,
     /// Kills within polls, spread over the storm.
-    pub(crate) kills: u64,
+    pub kills: u64,
     /// `state` or `all`.
-    pub(crate) checks: &'static str,
+    pub checks: &'static str,
     /// The monitor is restarted now and then, gently or not.
-    pub(crate) restarts: bool,
+    pub restarts: bool,
 }
 
 impl Weather {
     /// The storm as a story on its platform.
-    pub(crate) fn story(&self) -> Story {
+    pub fn story(&self) -> Story {
         let platforms = Platforms::shipped();
         let (_, platform) = platforms
             .iter()
@@ -57,7 +60,7 @@ impl Weather {
     }
 
     /// The storm as a scenario file over the first `ports` ports.
-    pub(crate) fn text(&self, ports: usize) -> String {
+    pub fn text(&self, ports: usize) -> String {
         let mut text = format!(
             "scenario: a storm\nwhy: seed {}\ncovers: [ storm/laws ]\nplatforms: all\nchecks: {}\ntick: {}s\nquiet: fold\nlet:\n",
             self.seed, self.checks, self.tick_s

@@ -1,13 +1,15 @@
 //! A test program's own list of tests, for programs whose process is more than their tests. One test
 //! runs after the other; without `/dev/fuse` none does, which is said, and fails if it is required.
 
+#![expect(clippy::print_stdout, reason = "a list of tests says what it skips")]
+
 use std::{env, process::ExitCode};
 
 use harness::process::Stage;
 use libtest_mimic::{Arguments, Trial};
 
 /// Runs those that the command line asks for.
-pub(crate) fn run(tests: &[(&'static str, fn())]) -> ExitCode {
+pub fn run(tests: &[(&'static str, fn())]) -> ExitCode {
     let mut arguments = Arguments::from_args();
     arguments.test_threads = Some(1);
     if !arguments.list

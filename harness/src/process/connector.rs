@@ -26,19 +26,22 @@ use tokio::{
 use tokio_stream::wrappers::UnboundedReceiverStream;
 use tonic::{Code, Request, Response, Status, transport::Server};
 
+use director::{Reaction, Socket};
+use observe::platform_connector;
+
 use super::{
     inbox::{News, Teller},
     line::{Line, LineTag},
+    transport::Transport,
 };
-use director::{Reaction, Socket};
 
-/// Who hears of calls on a node.
-type Ears = Arc<Mutex<BTreeMap<NodeName, Teller>>>;
+/// Who is told of calls on a node, and the root of the node's mount.
+type Subscribers = Arc<Mutex<BTreeMap<NodeName, (Teller, String)>>>;
 
 /// The connector of every node of a job's drill.
 pub(super) struct Connector {
     lines: mpsc::UnboundedSender<io::Result<Line>>,
-    ears: Ears,
+    subscribers: Subscribers,
     outlets: BTreeMap<NodeName, Outlet>,
 }
 
@@ -54,9 +57,9 @@ impl Connector {
     /// A connector without a socket.
     pub(super) fn start(runtime: &Runtime) -> Self {
         let (lines, incoming) = mpsc::unbounded_channel();
-        let ears = Ears::default();
-        let service = PlatformConnectorServer::new(Desk {
-            ears: Arc::clone(&ears),
+        let subscribers = Subscribers::default();
+        let service = PlatformConnectorServer::new(Service {
+            subscribers: Arc::clone(&subscribers),
         });
         runtime.spawn(async move {
             // It ends with the runtime; a connection that fails ends alone.
@@ -66,17 +69,19 @@ impl Connector {
         });
         Self {
             lines,
-            ears,
+            subscribers,
             outlets: BTreeMap::new(),
         }
     }
+}
 
-    /// A node gets a socket at this path, at which nothing stands yet.
-    pub(super) fn open(&mut self, node: &NodeName, path: &Path, teller: Teller) {
-        self.ears
+impl Transport for Connector {
+    fn open(&mut self, node: &NodeName, path: &Path, root: &Path, teller: Teller) {
+        let root = root.to_string_lossy().into_owned();
+        self.subscribers
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .insert(node.clone(), teller);
+            .insert(node.clone(), (teller, root));
         let outlet = Outlet {
             path: path.to_owned(),
             stands: Socket::Absent,
@@ -86,14 +91,8 @@ impl Connector {
         self.outlets.insert(node.clone(), outlet);
     }
 
-    /// Brings what stands at a node's path in line with the script. Where nobody listens any more,
-    /// every connection is cut.
-    pub(super) fn stand(
-        &mut self,
-        runtime: &Runtime,
-        node: &NodeName,
-        socket: Socket,
-    ) -> io::Result<()> {
+    /// Where nobody listens any more, every connection is cut.
+    fn stand(&mut self, runtime: &Runtime, node: &NodeName, socket: Socket) -> io::Result<()> {
         let outlet = self
             .outlets
             .get_mut(node)
@@ -121,9 +120,8 @@ impl Connector {
         Ok(())
     }
 
-    /// Takes every socket away and cuts every connection.
-    pub(super) fn close(&mut self, runtime: &Runtime) -> io::Result<()> {
-        self.ears
+    fn close(&mut self, runtime: &Runtime) -> io::Result<()> {
+        self.subscribers
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clear();
@@ -177,12 +175,12 @@ async fn accept(
 }
 
 /// Where calls arrive.
-struct Desk {
-    ears: Ears,
+struct Service {
+    subscribers: Subscribers,
 }
 
 #[tonic::async_trait]
-impl PlatformConnector for Desk {
+impl PlatformConnector for Service {
     async fn health_event_occurred_v1(
         &self,
         request: Request<HealthEvents>,
@@ -194,14 +192,15 @@ impl PlatformConnector for Desk {
             .clone();
         let (answer, decided) = oneshot::channel();
         let teller = self
-            .ears
+            .subscribers
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .get(&line.node)
             .cloned();
-        if let Some(teller) = teller {
+        if let Some((teller, root)) = teller {
+            let batch = below_root(request.into_inner(), &root);
             teller.tell(News::Call {
-                batch: request.into_inner(),
+                said: platform_connector::received(&batch),
                 pid: line.pid,
                 answer,
             });
@@ -223,4 +222,14 @@ impl PlatformConnector for Desk {
             Err(_) => Err(Status::unavailable("the drill is over")),
         }
     }
+}
+
+/// A batch as if the mount were the root of the machine, so that both arms tell the same.
+fn below_root(mut batch: HealthEvents, root: &str) -> HealthEvents {
+    for event in &mut batch.events {
+        if event.message.contains(root) {
+            event.message = event.message.replace(root, "");
+        }
+    }
+    batch
 }

@@ -24,7 +24,7 @@ struct Standing {
 }
 
 /// Every broken law, with its poll.
-pub(crate) fn broken(played: &Played) -> Vec<String> {
+pub fn broken(played: &Played) -> Vec<String> {
     let mut found = Vec::new();
     if let Some(broken) = &played.recording.broken {
         found.push(format!("the drill broke off: {broken:?}"));

@@ -1,0 +1,156 @@
+//! How links move: everything that changes one ends in [`Fabric::settle`], which takes it to where it
+//! now must be and arranges its next stage.
+//!
+//! What both ends remember of a stage is `reasons.rs`'s, what a kernel shows of it `face.rs`'s.
+
+use platforms::{LinkEvent, NodeName, PciAddress, SlotRef};
+use simfs::SimTime;
+
+use crate::{
+    Fabric, PortEvent, PortEventKind,
+    agenda::{Rank, Step},
+    link::{Hold, Stage},
+};
+
+impl Fabric {
+    /// Puts a function and its virtual ones where they must be, and settles their ports.
+    pub(crate) fn place(&mut self, name: &NodeName, pci: PciAddress) {
+        for pci in self.node_mut(name).family(pci) {
+            let node = self.node_mut(name);
+            node.place(pci);
+            for port in node.port_numbers(pci) {
+                self.settle(&SlotRef {
+                    node: name.clone(),
+                    pci,
+                    port,
+                });
+            }
+        }
+    }
+
+    /// Takes a link to where it now must be, puts its next stage on the agenda, shows its face, and
+    /// does the same for the virtual functions that live on it.
+    pub(crate) fn settle(&mut self, slot: &SlotRef) {
+        let node = self.node_mut(&slot.node);
+        let powered = node.is_powered(slot.pci, slot.port);
+        let uplink = node.has_uplink(slot.pci, slot.port);
+        let link = &mut node.jack_mut(slot.pci, slot.port).link;
+        let was_powered = !link.here.has(Hold::Unpowered);
+        link.here.set(Hold::Unpowered, !powered);
+        link.there.set(Hold::Uplink, !uplink);
+        let stage = link.held_back();
+        self.enter(slot, stage);
+        self.arrange(slot);
+        self.follow(slot, was_powered, powered);
+        let now = self.now;
+        let node = self.node_mut(&slot.node);
+        node.jack_mut(slot.pci, slot.port).note(now);
+        node.show(slot, now);
+        for child in node.family(slot.pci).into_iter().skip(1) {
+            if self
+                .node(&slot.node)
+                .is_ok_and(|node| node.uplink_changed(child, slot.port))
+            {
+                self.settle(&SlotRef {
+                    pci: child,
+                    ..slot.clone()
+                });
+            }
+        }
+    }
+
+    /// Puts the link's next stage on the agenda; one that is there already stays.
+    fn arrange(&mut self, slot: &SlotRef) {
+        let (now, timing, manager) = (self.now, self.timing, self.manager);
+        let link = &mut self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).link;
+        let following = link.following(now, &timing, manager);
+        if link.next.map(|(_, stage)| stage) == following.map(|(_, stage)| stage) {
+            return;
+        }
+        let managed = link.is_managed();
+        if let Some((key, _)) = link.next.take() {
+            self.agenda.cancel(key);
+        }
+        if let Some((at, stage)) = following {
+            let rank = if managed && stage > Stage::Init {
+                Rank::SubnetManager
+            } else {
+                Rank::Link
+            };
+            let key = self
+                .agenda
+                .schedule(at, rank, Step::Reach(slot.clone(), stage));
+            self.node_mut(&slot.node)
+                .jack_mut(slot.pci, slot.port)
+                .link
+                .next = Some((key, stage));
+        }
+    }
+
+    /// Takes a link to a stage and counts what that means.
+    pub(crate) fn enter(&mut self, slot: &SlotRef, stage: Stage) {
+        let (now, quiet) = (self.now, self.timing.quiet);
+        let node = self.node_mut(&slot.node);
+        let tells = node.has_rdma(slot.pci);
+        let jack = node.jack_mut(slot.pci, slot.port);
+        let link = &mut jack.link;
+        let before = link.stage;
+        let stage = if stage == Stage::Down && before > stage && quiet > SimTime::ZERO {
+            Stage::Quiet
+        } else {
+            stage
+        };
+        if before == stage {
+            return;
+        }
+        link.stage = stage;
+        if stage == Stage::Active {
+            link.pace = None;
+        }
+        let lost = before.is_up() && !stage.is_up();
+        let came_up = !before.is_up() && stage.is_up();
+        let kind = if lost {
+            Some(PortEventKind::PortErr)
+        } else {
+            (stage == Stage::Active && before < stage).then_some(PortEventKind::PortActive)
+        };
+        jack.events.extend(
+            kind.filter(|_| tells)
+                .map(|kind| PortEvent { at: now, kind }),
+        );
+        self.remember(slot, before);
+        let jack = self.node_mut(&slot.node).jack_mut(slot.pci, slot.port);
+        jack.note(now);
+        let link = &mut jack.link;
+        let event = if stage == Stage::Recovering {
+            Some(LinkEvent::Recovery)
+        } else if stage == Stage::Active && before < stage {
+            Some(LinkEvent::Up)
+        } else {
+            (link.is_linked(before) && !link.is_linked(stage)).then_some(LinkEvent::Down)
+        };
+        if let Some((key, _)) = link.next.take() {
+            self.agenda.cancel(key);
+        }
+        if let Some(event) = event {
+            self.node_mut(&slot.node)
+                .happen(slot.pci, slot.port, event, now);
+        }
+        if lost || came_up {
+            self.trap(slot);
+        }
+    }
+
+    /// Lets a link lose its signal for no time: it walks all the way again.
+    pub(crate) fn fall_dark(&mut self, slot: &SlotRef) {
+        self.enter(slot, Stage::Down);
+    }
+
+    /// Takes a configured link back to where it waits for the subnet manager.
+    pub(crate) fn uninitialise(&mut self, slot: &SlotRef) {
+        let link = &self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).link;
+        if link.is_managed() && link.stage > Stage::Init {
+            self.enter(slot, Stage::Init);
+        }
+    }
+}

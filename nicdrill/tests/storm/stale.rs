@@ -1,0 +1,71 @@
+//! A file system that serves old bytes in one arm alone, and the comparison of arms that finds it.
+
+use std::thread;
+
+use harness::{
+    MemoryPlayer, Player, play,
+    process::{ProcessArm, ProcessOptions, Stage},
+};
+use memory::Played;
+use observe::Descriptor;
+use platforms::{NodeName, Platforms};
+use reports::FailureKind;
+use scenarios::{
+    Arm, Deed, FileOp, FileRef, Place, RuleDeed, RuleEffect, RuleLasting, Step, Story,
+};
+use simfs::SimTime;
+
+use crate::reference;
+
+/// The process arm over files that show for ever what they show of a healthy port.
+struct Stale(ProcessArm);
+
+impl Player for Stale {
+    fn arm(&self) -> Arm {
+        Arm::Process
+    }
+
+    fn play(&mut self, story: &Story, descriptor: &Descriptor) -> Played {
+        let mut stale = story.clone();
+        stale.given.push(Step {
+            at: SimTime::ZERO,
+            place: Place::default(),
+            text: "states are stale".to_owned(),
+            moment: None,
+            deeds: vec![Deed::Rule(RuleDeed {
+                node: NodeName::from("node-a"),
+                file: FileRef::Path("sys/class/infiniband/*/ports/*/state".to_owned()),
+                ops: vec![FileOp::Read],
+                effect: RuleEffect::Content(b"4: ACTIVE\n".to_vec()),
+                lasting: RuleLasting::Always,
+            })],
+        });
+        self.0.play(&stale, descriptor)
+    }
+}
+
+pub(crate) fn stale_bytes_in_the_mount_alone_make_the_arms_differ() {
+    let (_, text) = suite::scenarios()
+        .iter()
+        .find(|(file, _)| file.ends_with("port/cable-pulled.yaml"))
+        .expect("it ships");
+    let scenario = scenarios::read("port/cable-pulled.yaml", text).expect("it can be read");
+    let platforms = Platforms::shipped();
+    let platform = platforms.get("h100-oci").expect("it ships");
+    let node = NodeName::from("node-a");
+    let story = scenario.in_world(&node, platform).expect("it fits");
+    let result = thread::spawn(move || {
+        let stage = Stage::here().expect("there is a stage");
+        let arm = ProcessArm::new(&stage, 0, ProcessOptions::default()).expect("an arm");
+        let (mut memory, mut stale) = (MemoryPlayer::default(), Stale(arm));
+        play(&story, &reference(), &mut [&mut memory, &mut stale])
+    });
+    let result = result.join().expect("a player does not panic");
+    let differs = |failure: &&reports::Failure| failure.kind == FailureKind::ArmsDiffer;
+    let failure = result
+        .failures
+        .iter()
+        .find(differs)
+        .expect("the arms differ");
+    assert_eq!(failure.tick, Some(10), "{failure:?}");
+}

@@ -1,0 +1,185 @@
+//! Kinds of values that are maps, and sets of keys of which one is said.
+//!
+//! [`MapOf`] is a map of keys; [`OneOf`] and [`AtMostOne`] are the ways of saying one thing, each by a key
+//! of its own; [`WordOr`] and [`OrMap`] are values that are a map or something shorter.
+
+use platforms::yaml::{Node, Value};
+use serde_json::{Value as Json, json};
+
+use crate::context::Context;
+use crate::keys::{Key, KeyRow, Keys, MapForm};
+use crate::kind::{Kind, Meanings, Parsed, any_of};
+use crate::reader::Fields;
+
+/// A map of these keys and no others; what it is called.
+pub(crate) struct MapOf<F>(pub(crate) &'static str, pub(crate) F);
+
+impl<F: Keys> Kind for MapOf<F> {
+    type Value = F::Value;
+
+    fn takes(&self) -> Option<String> {
+        Some("a map".to_owned())
+    }
+
+    fn choices(&self) -> Meanings {
+        let rows = self.1.form().rows;
+        rows.iter().map(|row| (row.name, row.text)).collect()
+    }
+
+    fn schema(&self) -> Json {
+        self.1.form().schema()
+    }
+
+    fn parse(&self, context: &Context<'_>, node: &Node) -> Parsed<F::Value> {
+        let fields = context.source.open_map(node, self.0)?;
+        fields.known(&context.source, self.1.form().names())?;
+        self.1.parse(context, &fields)
+    }
+}
+
+/// One way of saying a `T`: a key and its kind.
+pub(crate) trait Alternative<T> {
+    /// What the key says of itself.
+    fn row(&self) -> KeyRow;
+
+    /// Parses the key's value.
+    fn parse(&self, context: &Context<'_>, node: &Node) -> Parsed<T>;
+}
+
+/// A key, and what its value becomes.
+pub(crate) struct Alt<K: Kind, T>(Key<K>, fn(K::Value) -> T);
+
+/// A key, and what its value becomes.
+pub(crate) const fn alt<K: Kind, T>(
+    name: &'static str,
+    kind: K,
+    text: &'static str,
+    becomes: fn(K::Value) -> T,
+) -> Alt<K, T> {
+    Alt(Key { name, kind, text }, becomes)
+}
+
+impl<K: Kind, T> Alternative<T> for Alt<K, T> {
+    fn row(&self) -> KeyRow {
+        self.0.row()
+    }
+
+    fn parse(&self, context: &Context<'_>, node: &Node) -> Parsed<T> {
+        self.0.kind.parse(context, node).map(self.1)
+    }
+}
+
+/// Exactly one of these keys.
+pub(crate) struct OneOf<T: 'static>(pub(crate) &'static [&'static dyn Alternative<T>]);
+
+impl<T> Keys for OneOf<T> {
+    type Value = T;
+
+    fn rows(&self, form: &mut MapForm) {
+        let rows: Vec<KeyRow> = self.0.iter().map(|one| one.row()).collect();
+        form.exactly_one = rows.iter().map(|row| row.name).collect();
+        form.rows.extend(rows);
+    }
+
+    fn parse(&self, context: &Context<'_>, fields: &Fields<'_>) -> Parsed<T> {
+        let names: Vec<&'static str> = self.0.iter().map(|one| one.row().name).collect();
+        let (name, node) = fields.exactly_one(&context.source, &names)?;
+        let one = self.0.iter().find(|one| one.row().name == name);
+        let one = one.expect("the name is one of theirs");
+        one.parse(context, node)
+    }
+}
+
+/// At most one of these keys.
+pub(crate) struct AtMostOne<T: 'static>(pub(crate) &'static [&'static dyn Alternative<T>]);
+
+impl<T> Keys for AtMostOne<T> {
+    type Value = Option<T>;
+
+    fn rows(&self, form: &mut MapForm) {
+        form.rows.extend(self.0.iter().map(|one| one.row()));
+    }
+
+    fn parse(&self, context: &Context<'_>, fields: &Fields<'_>) -> Parsed<Option<T>> {
+        let names = self.0.iter().map(|one| one.row().name);
+        let there: Vec<&str> = names.filter(|name| fields.get(name).is_some()).collect();
+        match there[..] {
+            [] => Ok(None),
+            [_] => OneOf(self.0).parse(context, fields).map(Some),
+            [first, second, ..] => Err(context
+                .source
+                .wrong(
+                    fields.place_of(second),
+                    format!("`{first}` and `{second}` together"),
+                )
+                .hint("say one of them")),
+        }
+    }
+}
+
+/// A value of a kind, or a map; what is said of it where it is listed.
+pub(crate) struct OrMap<K, M>(pub(crate) &'static str, pub(crate) K, pub(crate) M);
+
+impl<T, K: Kind<Value = T>, M: Kind<Value = T>> Kind for OrMap<K, M> {
+    type Value = T;
+
+    fn takes(&self) -> Option<String> {
+        Some(self.0.to_owned())
+    }
+
+    fn choices(&self) -> Meanings {
+        [self.1.choices(), self.2.choices()].concat()
+    }
+
+    fn schema(&self) -> Json {
+        any_of([self.1.schema(), self.2.schema()])
+    }
+
+    fn parse(&self, context: &Context<'_>, node: &Node) -> Parsed<T> {
+        match node.value {
+            Value::Map(_) => self.2.parse(context, node),
+            _ => self.1.parse(context, node),
+        }
+    }
+}
+
+/// A word, or a map of exactly one key.
+pub(crate) struct WordOr<T: 'static> {
+    /// What is said of it where it is listed.
+    pub(crate) takes: &'static str,
+    /// What an unknown word is called.
+    pub(crate) word: &'static str,
+    /// The words, what each becomes, and its meaning.
+    pub(crate) words: &'static [(&'static str, T, &'static str)],
+    /// What the map is called.
+    pub(crate) map: &'static str,
+    /// Its keys.
+    pub(crate) keys: &'static [&'static dyn Alternative<T>],
+}
+
+impl<T: Clone> Kind for WordOr<T> {
+    type Value = T;
+
+    fn takes(&self) -> Option<String> {
+        Some(self.takes.to_owned())
+    }
+
+    fn choices(&self) -> Meanings {
+        let words = self.words.iter().map(|(word, _, text)| (*word, *text));
+        let keys = self.keys.iter().map(|key| key.row());
+        words.chain(keys.map(|row| (row.name, row.text))).collect()
+    }
+
+    fn schema(&self) -> Json {
+        let words: Vec<&str> = self.words.iter().map(|(word, ..)| *word).collect();
+        any_of([json!({ "enum": words }), OneOf(self.keys).form().schema()])
+    }
+
+    fn parse(&self, context: &Context<'_>, node: &Node) -> Parsed<T> {
+        if let Value::Map(_) = node.value {
+            return MapOf(self.map, OneOf(self.keys)).parse(context, node);
+        }
+        let words: Vec<(&str, &T)> = self.words.iter().map(|(word, is, _)| (*word, is)).collect();
+        context.source.choice(node, self.word, &words).cloned()
+    }
+}

@@ -1,0 +1,113 @@
+//! How many of the ports that fit a handle means.
+
+use platforms::yaml::Value;
+use serde_json::json;
+
+use crate::keys::{Keys, maybe, together};
+use crate::kind::{Plain, any_of, plain};
+
+/// How many of the ports that fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pick {
+    /// The nth port, from 1.
+    Nth(usize),
+    /// The last port.
+    Last,
+    /// The first so many ports.
+    Count(HowMany),
+    /// Ports on the first so many cards; so many of each card.
+    Cards(HowMany, HowMany),
+}
+
+/// A number, or a share of all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HowMany {
+    /// So many.
+    Number(usize),
+    /// Half of them, rounded down.
+    Half,
+    /// All.
+    All,
+}
+
+impl HowMany {
+    /// How many of so many there are; `None` if there are not enough.
+    pub(crate) fn of(self, all: usize) -> Option<usize> {
+        match self {
+            Self::Number(number) => (number <= all).then_some(number),
+            Self::Half => (all >= 2).then_some(all / 2),
+            Self::All => (all >= 1).then_some(all),
+        }
+    }
+}
+
+/// The keys of a handle that say how many.
+pub(crate) fn pick() -> impl Keys<Value = Option<Pick>> {
+    together(
+        (
+            maybe(
+                "nth",
+                NTH,
+                "The nth port that fits, in the order of device names; the first unless a number is said.",
+            ),
+            maybe("count", HOW_MANY, "The first so many ports that fit."),
+            maybe(
+                "cards",
+                HOW_MANY,
+                "The ports that fit on the first so many cards; `half` is rounded down.",
+            ),
+            maybe(
+                "ports",
+                HOW_MANY,
+                "With `cards`: so many ports of each card; `all` unless said.",
+            ),
+        ),
+        |context, fields, (nth, count, cards, ports)| {
+            let source = &context.source;
+            let amounts: Vec<&str> = ["nth", "count", "cards"]
+                .into_iter()
+                .filter(|name| fields.get(name).is_some())
+                .collect();
+            if let [first, second, ..] = amounts[..] {
+                return Err(source.wrong(
+                    fields.place_of(second),
+                    format!("`{first}` and `{second}` together in a handle"),
+                ));
+            }
+            if ports.is_some() && cards.is_none() {
+                return Err(source
+                    .wrong(fields.place_of("ports"), "`ports` goes with `cards`")
+                    .hint("use `count` for a number of ports"));
+            }
+            let cards = cards.map(|cards| Pick::Cards(cards, ports.unwrap_or(HowMany::All)));
+            Ok(nth.or(count.map(Pick::Count)).or(cards))
+        },
+    )
+}
+
+const NTH: Plain<Pick> = plain(
+    "a number or `last`",
+    || any_of([json!({ "const": "last" }), whole_form()]),
+    |context, node| match &node.value {
+        Value::Text(_) => context
+            .source
+            .choice(node, "amount", &[("last", Pick::Last)]),
+        _ => Ok(Pick::Nth(context.source.small(node, 1)? as usize)),
+    },
+);
+
+const HOW_MANY: Plain<HowMany> = plain(
+    "a number, `half` or `all`",
+    || any_of([json!({ "enum": ["half", "all"] }), whole_form()]),
+    |context, node| match &node.value {
+        Value::Text(_) => {
+            let words = [("half", HowMany::Half), ("all", HowMany::All)];
+            context.source.choice(node, "amount", &words)
+        }
+        _ => Ok(HowMany::Number(context.source.small(node, 1)? as usize)),
+    },
+);
+
+fn whole_form() -> serde_json::Value {
+    json!({ "type": "integer", "minimum": 1 })
+}

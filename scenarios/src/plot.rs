@@ -1,0 +1,112 @@
+//! A story's handles, and what happens and is expected: `let:`, `given:` and `timeline:`.
+
+use std::collections::BTreeSet;
+
+use platforms::yaml::{Node, Place};
+use serde_json::json;
+
+use crate::context::Context;
+use crate::handle::Handle;
+use crate::keys::{Keys, maybe, need};
+use crate::kind::{Kind, List, Parsed, Plain, plain};
+use crate::reader::Source;
+use crate::step::{GIVEN, GivenSaid, STEP, StepSaid};
+
+/// The keys that name handles.
+pub(crate) fn plot() -> impl Keys<Value = (Option<Vec<GivenSaid>>, Vec<StepSaid>)> {
+    (
+        maybe(
+            "given",
+            List("a list of deeds", GIVEN),
+            "What was done before the monitor started.",
+        ),
+        need("timeline", TIMELINE, "What happens and what must be said."),
+    )
+}
+
+/// The value of `let:`.
+pub(crate) const HANDLES: Plain<Vec<Handle>> = plain(
+    "a map of handles",
+    || {
+        json!({
+            "type": "object",
+            "additionalProperties": { "$ref": "#/$defs/handle" },
+        })
+    },
+    handles,
+);
+
+fn handles(context: &Context<'_>, node: &Node) -> Parsed<Vec<Handle>> {
+    let source = context.source;
+    let fields = source.open_map(node, "handles")?;
+    let mut handles = Vec::new();
+    let mut declared = BTreeSet::new();
+    for (key, node) in fields.pairs {
+        refuse_taken_name(&source, &key.name, key.place)?;
+        let context = Context::new(source, &declared);
+        handles.push(Handle::parse(&context, &key.name, node)?);
+        declared.insert(key.name.clone());
+    }
+    Ok(handles)
+}
+
+/// A handle's name must not be taken for anything else.
+fn refuse_taken_name(source: &Source<'_>, name: &str, place: Place) -> Parsed<()> {
+    let plain = name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    let taken = [
+        "it",
+        "state_file",
+        "everywhere",
+        "class",
+        "bus",
+        "sys",
+        "proc",
+        "var",
+        "nicdrill",
+    ];
+    if taken.contains(&name) {
+        return Err(source
+            .wrong(place, format!("`{name}` has a meaning of its own"))
+            .hint("choose another name"));
+    }
+    if !plain {
+        return Err(source
+            .wrong(place, format!("`{name}` cannot name a handle"))
+            .hint("write lower-case letters, digits and `_`, a letter first"));
+    }
+    Ok(())
+}
+
+const STEPS: List<Plain<StepSaid>> = List("a list of steps", STEP);
+
+const TIMELINE: Plain<Vec<StepSaid>> = plain("a list of steps", || STEPS.schema(), timeline);
+
+fn timeline(context: &Context<'_>, node: &Node) -> Parsed<Vec<StepSaid>> {
+    let source = &context.source;
+    let steps = STEPS.parse(context, node)?;
+    for pair in steps.windows(2) {
+        let (before, step) = (pair[0].first(), pair[1].first());
+        if step < before {
+            return Err(source
+                .wrong(
+                    pair[1].place,
+                    format!("{step} comes after {before}: times go backwards"),
+                )
+                .hint("put the steps in the order of their times"));
+        }
+    }
+    if steps.is_empty() {
+        return Err(source
+            .wrong(node.place, "an empty timeline")
+            .hint("a story has at least one step"));
+    }
+    if steps.iter().all(|step| step.expect.is_empty()) {
+        return Err(source
+            .wrong(node.place, "nothing is expected")
+            .hint("a story expects at least one thing, such as `expect: [ baseline ]`"));
+    }
+    Ok(steps)
+}
