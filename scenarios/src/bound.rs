@@ -6,7 +6,7 @@ use platforms::yaml::{Node, Value};
 use serde_json::{Value as Json, json};
 
 use crate::context::Context;
-use crate::kind::{Kind, Parsed, Plain, any_of, plain, string_form};
+use crate::kind::{Checked, Parsed, Plain, any_of, plain, string_form};
 
 /// A bound on a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,14 +29,8 @@ pub(crate) const BOUND: Plain<Bound> =
     plain("a number such as `1` or `\">= 1\"`", bound_form, parse);
 
 /// A bound, as a range.
-pub(crate) const RANGE: Plain<RangeInclusive<u64>> = plain(
-    "a number such as `1` or `\">= 1\"`",
-    bound_form,
-    |context, node| {
-        let Bound { least, most } = BOUND.parse(context, node)?;
-        Ok(least..=most)
-    },
-);
+pub(crate) const RANGE: Checked<Plain<Bound>, RangeInclusive<u64>> =
+    Checked(BOUND, |_, _, bound| Ok(bound.least..=bound.most));
 
 /// The form of a bound.
 pub(crate) fn bound_form() -> Json {

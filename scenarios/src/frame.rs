@@ -10,9 +10,9 @@ use crate::cluster::ClusterPlan;
 use crate::cluster_keys::cluster;
 use crate::fitness::{Fitness, PLATFORMS};
 use crate::handle::Handle;
-use crate::keys::{Keys, Literal, MapForm, maybe, need, or, together};
+use crate::keys::{Keys, Literal, MapForm, Needed, maybe, need, or, together};
 use crate::kind::{
-    AnyText, Choices, Kind, List, Many, Placed, Plain, Text, Words, plain, string_form,
+    AnyText, Checked, Choices, List, Many, Placed, Plain, Text, Words, plain, string_form,
 };
 use crate::map::{MapOf, OrMap};
 use crate::plot::{HANDLES, plot};
@@ -280,8 +280,7 @@ fn course() -> impl Keys<Value = (SimTime, Option<SimTime>, Heal, bool)> {
     )
 }
 
-const TICK: Plain<SimTime> = plain("a time", string_form, |context, node| {
-    let tick = SPAN.parse(context, node)?;
+const TICK: Checked<Plain<SimTime>, SimTime> = Checked(SPAN, |context, node, tick| {
     if tick < SimTime::from_ms(1) {
         let what = "a tick is at least one millisecond";
         return Err(context.source.wrong(node.place, what));
@@ -297,7 +296,11 @@ fn heal() -> impl Keys<Value = Heal> {
         (
             maybe(
                 "heal",
-                Placed(OrMap("`never` or `{ within: 3 polls }`", NEVER, HEALED)),
+                Placed(OrMap(
+                    "`never` or `{ within: 3 polls }`",
+                    NEVER,
+                    MapOf("`heal`", WITHIN),
+                )),
                 "How it ends. Everything is healed, and within 3 polls nothing may be outstanding, unless said.",
             ),
             maybe(
@@ -331,19 +334,8 @@ fn heal() -> impl Keys<Value = Heal> {
 const NEVER: Words<Option<u32>> = Words("word", &[("never", None)]);
 
 /// Healed within so many polls.
-const HEALED: Plain<Option<u32>> = plain(
-    "a map",
-    || within().schema(),
-    |context, node| within().parse(context, node).map(Some),
+const WITHIN: Needed<Checked<Plain<u32>, Option<u32>>> = need(
+    "within",
+    Checked(POLLS, |_, _, polls| Ok(Some(polls))),
+    "The deadline after the last port is ACTIVE.",
 );
-
-fn within() -> impl Kind<Value = u32> {
-    MapOf(
-        "`heal`",
-        need(
-            "within",
-            POLLS,
-            "The deadline after the last port is ACTIVE.",
-        ),
-    )
-}

@@ -79,6 +79,32 @@ impl<T> Kind for Plain<T> {
     }
 }
 
+/// A kind whose values are checked, or become something else.
+pub(crate) struct Checked<K: Kind, T>(
+    pub(crate) K,
+    pub(crate) fn(&Context<'_>, &Node, K::Value) -> Parsed<T>,
+);
+
+impl<K: Kind, T> Kind for Checked<K, T> {
+    type Value = T;
+
+    fn takes(&self) -> Option<String> {
+        self.0.takes()
+    }
+
+    fn choices(&self) -> Meanings {
+        self.0.choices()
+    }
+
+    fn schema(&self) -> Json {
+        self.0.schema()
+    }
+
+    fn parse(&self, context: &Context<'_>, node: &Node) -> Parsed<T> {
+        (self.1)(context, node, self.0.parse(context, node)?)
+    }
+}
+
 /// The form of a text; a number stands for its digits.
 pub(crate) fn text_form() -> Json {
     json!({ "type": ["string", "number"] })

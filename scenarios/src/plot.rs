@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::context::Context;
 use crate::handle::Handle;
 use crate::keys::{Keys, maybe, need};
-use crate::kind::{Kind, List, Parsed, Plain, plain};
+use crate::kind::{Checked, List, Parsed, Plain, plain};
 use crate::reader::Source;
 use crate::step::{GIVEN, GivenSaid, STEP, StepSaid};
 
@@ -80,13 +80,11 @@ fn refuse_taken_name(source: &Source<'_>, name: &str, place: Place) -> Parsed<()
     Ok(())
 }
 
-const STEPS: List<Plain<StepSaid>> = List("a list of steps", STEP);
+const TIMELINE: Checked<List<Plain<StepSaid>>, Vec<StepSaid>> =
+    Checked(List("a list of steps", STEP), timeline);
 
-const TIMELINE: Plain<Vec<StepSaid>> = plain("a list of steps", || STEPS.schema(), timeline);
-
-fn timeline(context: &Context<'_>, node: &Node) -> Parsed<Vec<StepSaid>> {
+fn timeline(context: &Context<'_>, node: &Node, steps: Vec<StepSaid>) -> Parsed<Vec<StepSaid>> {
     let source = &context.source;
-    let steps = STEPS.parse(context, node)?;
     for pair in steps.windows(2) {
         let (before, step) = (pair[0].first(), pair[1].first());
         if step < before {

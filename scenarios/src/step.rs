@@ -9,7 +9,7 @@ use crate::error::ScenarioError;
 use crate::expect::ExpectLine;
 use crate::expectations::EXPECTATION;
 use crate::keys::{Keys, maybe, together};
-use crate::kind::{Kind, List, Parsed, Plain, count, plain, string_form};
+use crate::kind::{Checked, Kind, List, Parsed, Plain, count, plain, string_form};
 use crate::map::MapOf;
 use crate::reader::Source;
 use crate::story::{FileOp, Signal};
@@ -102,22 +102,14 @@ impl StepSaid {
 }
 
 /// A line of `given:`.
-pub(crate) const GIVEN: Plain<GivenSaid> = plain(
-    "a deed",
-    || VERB.schema(),
-    |context, node| {
-        let deed = VERB.parse(context, node)?;
-        match deed.spec {
-            VerbSpec::Monitor(_) => Err(context
-                .source
-                .wrong(node.place, "`monitor` before the monitor starts")
-                .hint(
-                    "what is given is so before the monitor starts; write a step of the timeline",
-                )),
-            _ => Ok(GivenSaid { deed }),
-        }
-    },
-);
+pub(crate) const GIVEN: Checked<Plain<VerbLine>, GivenSaid> =
+    Checked(VERB, |context, node, deed| match deed.spec {
+        VerbSpec::Monitor(_) => Err(context
+            .source
+            .wrong(node.place, "`monitor` before the monitor starts")
+            .hint("what is given is so before the monitor starts; write a step of the timeline")),
+        _ => Ok(GivenSaid { deed }),
+    });
 
 /// The keys of a step.
 pub(crate) fn keys() -> impl Keys<Value = StepSaid> {

@@ -13,7 +13,7 @@ use simfs::SimTime;
 use crate::duration;
 use crate::keys::{Keys, Literal, maybe, need, or, together};
 use crate::kind::{
-    Kind, Many, Placed, Plain, Text, Two, Words, count, plain, string_form, text_form,
+    Checked, Kind, Many, Placed, Plain, Text, Two, Words, count, plain, string_form, text_form,
 };
 use crate::map::{Alternative, MapOf, OneOf, alt};
 use crate::values::{NODE_NAME, SPAN, TIME};
@@ -270,14 +270,9 @@ const RETRIES: Plain<Retries> = plain(
     },
 );
 
-const PAUSE_TIMES: Two<Plain<SimTime>> =
-    Two("a list of two times", "`pause` takes two times", TIME);
-
-const PAUSE: Plain<(SimTime, SimTime)> = plain(
-    "a list of two times",
-    || PAUSE_TIMES.schema(),
-    |context, node| {
-        let (from, to) = PAUSE_TIMES.parse(context, node)?;
+const PAUSE: Checked<Two<Plain<SimTime>>, (SimTime, SimTime)> = Checked(
+    Two("a list of two times", "`pause` takes two times", TIME),
+    |context, node, (from, to)| {
         if from < to {
             return Ok((from, to));
         }
@@ -287,16 +282,15 @@ const PAUSE: Plain<(SimTime, SimTime)> = plain(
     },
 );
 
-const SOME_NAMES: Many<Placed<Text>> = Many("nodes' names", Placed(NODE_NAME));
+type Ranges = Checked<Many<Placed<Text>>, Vec<Name>>;
 
 /// Names of nodes, or ranges of them.
-const NAMES: Plain<Vec<Name>> = plain(
-    "a name or a list",
-    || SOME_NAMES.schema(),
-    |context, node| {
+const NAMES: Ranges = Checked(
+    Many("nodes' names", Placed(NODE_NAME)),
+    |context, _, ranges| {
         let source = &context.source;
         let mut names: Vec<Name> = Vec::new();
-        for (text, place) in SOME_NAMES.parse(context, node)? {
+        for (text, place) in ranges {
             for name in range(source, &text, place)? {
                 if names.iter().any(|(other, _)| *other == name) {
                     return Err(source.wrong(place, format!("`{name}` is named twice")));
@@ -308,19 +302,13 @@ const NAMES: Plain<Vec<Name>> = plain(
     },
 );
 
-const SEVERAL: Plain<Vec<Name>> = plain(
-    "a list of nodes",
-    || NAMES.schema(),
-    |context, node| {
-        let names = NAMES.parse(context, node)?;
-        match names.len() {
-            0 | 1 => Err(context
-                .source
-                .wrong(node.place, "a job of one node sends nothing")),
-            _ => Ok(names),
-        }
-    },
-);
+const SEVERAL: Checked<Ranges, Vec<Name>> =
+    Checked(NAMES, |context, node, names| match names.len() {
+        0 | 1 => Err(context
+            .source
+            .wrong(node.place, "a job of one node sends nothing")),
+        _ => Ok(names),
+    });
 
 const PAIRS: Plain<Vec<(Name, Name)>> = plain(
     "a list of pairs of nodes",

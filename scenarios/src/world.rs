@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::ScenarioError;
 use crate::keys::{Keys, Literal, maybe, need, or, together};
-use crate::kind::{Kind, List, Many, Placed, Plain, Text, number, plain, text_form};
+use crate::kind::{Checked, Kind, List, Many, Placed, Plain, Text, number, plain, text_form};
 use crate::map::MapOf;
 use crate::reader::Source;
 use crate::values::{DEVICE_NAME, RAIL, TRUTH};
@@ -169,12 +169,9 @@ pub(crate) fn keys() -> impl Keys<Value = Keyed> {
     )
 }
 
-const NODES: Plain<Vec<NodeSaid>> = plain(
-    "a list of nodes",
-    || SOME_NODES.schema(),
-    |context, list| {
+const NODES: Checked<Many<Plain<NodeSaid>>, Vec<NodeSaid>> =
+    Checked(Many("nodes", NODE), |context, list, nodes| {
         let source = &context.source;
-        let nodes = SOME_NODES.parse(context, list)?;
         for (at, said) in nodes.iter().enumerate() {
             let twice = |name: &&String| nodes[..at].iter().any(|other| other.names.contains(name));
             if let Some(name) = said.names.iter().find(twice) {
@@ -189,10 +186,7 @@ const NODES: Plain<Vec<NodeSaid>> = plain(
             ));
         }
         Ok(nodes)
-    },
-);
-
-const SOME_NODES: Many<Plain<NodeSaid>> = Many("nodes", NODE);
+    });
 
 const NODE: Plain<NodeSaid> = plain(
     "a node",
@@ -289,11 +283,10 @@ const ADDRESS: Plain<Ipv4Addr> = plain("an IPv4 address", text_form, |context, n
     })
 });
 
-const SWITCHES: Plain<Vec<NameAt>> = plain(
-    "a list of names",
-    || SWITCH_NAMES.schema(),
-    |context, node| {
-        let switches = ranges(&context.source, SWITCH_NAMES.parse(context, node)?)?;
+const SWITCHES: Checked<Many<Placed<Text>>, Vec<NameAt>> = Checked(
+    Many("switches", Placed(Text("a switch's name"))),
+    |context, _, names| {
+        let switches = ranges(&context.source, names)?;
         for (at, (name, place)) in switches.iter().enumerate() {
             if switches[..at].iter().any(|(other, _)| other == name) {
                 let what = format!("two switches are called `{name}`");
@@ -303,8 +296,6 @@ const SWITCHES: Plain<Vec<NameAt>> = plain(
         Ok(switches)
     },
 );
-
-const SWITCH_NAMES: Many<Placed<Text>> = Many("switches", Placed(Text("a switch's name")));
 
 const CABLE: Plain<CableSaid> = plain(
     "a cable",

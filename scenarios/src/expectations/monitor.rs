@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::expect::ExpectSaid;
 use crate::keys::{maybe, need, together};
 use crate::kind::{
-    Choices, Kind, NoValue, Parsed, Plain, Text, any_of, count, number, plain, text_form,
+    Checked, Choices, Kind, NoValue, Parsed, Plain, Text, any_of, count, number, plain,
 };
 use crate::map::{MapOf, OrMap};
 use crate::message::{self, Part};
@@ -165,8 +165,7 @@ const JSON_TEXT: Plain<String> = plain(
     },
 );
 
-const METRIC: Plain<String> = plain("a metric's name", text_form, |context, node| {
-    let name = context.source.text(node, "a metric's name")?;
+const METRIC: Checked<Text, String> = Checked(Text("a metric's name"), |context, node, name| {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
     if !name.chars().all(is_plain) {
         return Err(context

@@ -12,8 +12,7 @@ use crate::duration;
 use crate::expect::{Distinct, Tally, WindowSaid};
 use crate::keys::{Keys, maybe, together};
 use crate::kind::{
-    Kind, List, Parsed, Placed, Plain, Text, Two, Words, any_of, count, plain, string_form,
-    text_form,
+    Checked, Kind, List, Parsed, Placed, Plain, Text, Two, Words, any_of, count, plain, string_form,
 };
 use crate::map::MapOf;
 use crate::message;
@@ -135,11 +134,9 @@ const WITHIN: Plain<WindowSaid> = plain("`N polls` or a time", string_form, |con
 });
 
 /// Two times, the second not before the first.
-pub(crate) const BETWEEN: Plain<Span> = plain(
-    "a list of two times",
-    || TWO_TIMES.schema(),
-    |context, node| {
-        let (from, to) = TWO_TIMES.parse(context, node)?;
+pub(crate) const BETWEEN: Checked<Two<Plain<SimTime>>, Span> = Checked(
+    Two("a list of two times", "`between` takes two times", TIME),
+    |context, node, (from, to)| {
         if to < from {
             return Err(context
                 .source
@@ -148,9 +145,6 @@ pub(crate) const BETWEEN: Plain<Span> = plain(
         Ok((from, to))
     },
 );
-
-const TWO_TIMES: Two<Plain<SimTime>> =
-    Two("a list of two times", "`between` takes two times", TIME);
 
 /// How many subjects there must be.
 pub(crate) fn tally() -> impl Keys<Value = Tally> {
@@ -400,8 +394,8 @@ fn by_layer() -> impl Kind<Value = Messages> {
     )
 }
 
-const MESSAGE: Plain<(String, Place)> = plain("a text", text_form, |context, node| {
-    let text = context.source.text(node, "a message")?;
-    message::check(context, node.place, &text)?;
-    Ok((text, node.place))
-});
+const MESSAGE: Checked<Placed<Text>, (String, Place)> =
+    Checked(Placed(Text("a text")), |context, _, (text, place)| {
+        message::check(context, place, &text)?;
+        Ok((text, place))
+    });

@@ -10,7 +10,7 @@ use crate::bound::RANGE;
 use crate::context::Context;
 use crate::expect::{ExpectSaid, LnetSaid};
 use crate::keys::{maybe, together};
-use crate::kind::{Kind, List, Parsed, Plain, Text, Two, Words, any_of, plain};
+use crate::kind::{Checked, Kind, List, Parsed, Plain, Text, Two, Words, any_of, plain};
 use crate::map::{Alternative, MapOf, OneOf, OrMap, alt};
 use crate::row::{Row, word};
 use crate::story::{EndIs, PairIs, Verdict, WorkloadIs};
@@ -172,13 +172,14 @@ const END: Plain<EndIs> = plain(
 );
 
 fn end() -> impl Kind<Value = EndIs> {
-    let shown = |pair| EndIs {
-        pair: Some(pair),
-        ..EndIs::default()
-    };
     OrMap(
         "both reasons, or a map",
-        Becomes(PAIR_IS, shown),
+        Checked(PAIR_IS, |_, _, pair| {
+            Ok(EndIs {
+                pair: Some(pair),
+                ..EndIs::default()
+            })
+        }),
         MapOf(
             "an end of a link",
             together(
@@ -197,25 +198,6 @@ fn end() -> impl Kind<Value = EndIs> {
     )
 }
 
-/// A kind, and what its values become.
-struct Becomes<K: Kind, T>(K, fn(K::Value) -> T);
-
-impl<K: Kind, T> Kind for Becomes<K, T> {
-    type Value = T;
-
-    fn takes(&self) -> Option<String> {
-        self.0.takes()
-    }
-
-    fn schema(&self) -> serde_json::Value {
-        self.0.schema()
-    }
-
-    fn parse(&self, context: &Context<'_>, node: &Node) -> Parsed<T> {
-        self.0.parse(context, node).map(self.1)
-    }
-}
-
 const UNAVAILABLE: Words<PairIs> = Words("end of a link", &[("unavailable", PairIs::Unavailable)]);
 
 const PAIR_IS: Plain<PairIs> = plain(
@@ -227,19 +209,13 @@ const PAIR_IS: Plain<PairIs> = plain(
     },
 );
 
-const TWO_REASONS: Two<Reason> = Two(
-    "a pair of reasons",
-    "a pair is LinkDownReason and NeighborLinkDownReason",
-    REASON,
-);
-
-const PAIR: Plain<Pair> = plain(
-    "a pair of reasons",
-    || TWO_REASONS.schema(),
-    |context, node| {
-        let (local, neighbour) = TWO_REASONS.parse(context, node)?;
-        Ok(Pair { local, neighbour })
-    },
+const PAIR: Checked<Two<Reason>, Pair> = Checked(
+    Two(
+        "a pair of reasons",
+        "a pair is LinkDownReason and NeighborLinkDownReason",
+        REASON,
+    ),
+    |_, _, (local, neighbour)| Ok(Pair { local, neighbour }),
 );
 
 /// By the reason that it mirrors, or by its number.
@@ -362,18 +338,14 @@ impl Kind for Verdicts {
     }
 }
 
-const LEAD_TIMES: Two<SignedTime> = Two(
-    "a list of two times",
-    "`lead` takes two times",
-    SignedTime("write `29s`, or `-1s` for after the failure"),
-);
-
 /// Two times with signs, in nanoseconds.
-const LEAD: Plain<(i64, i64)> = plain(
-    "a list of two times",
-    || LEAD_TIMES.schema(),
-    |context, node| {
-        let (from, to) = LEAD_TIMES.parse(context, node)?;
+const LEAD: Checked<Two<SignedTime>, (i64, i64)> = Checked(
+    Two(
+        "a list of two times",
+        "`lead` takes two times",
+        SignedTime("write `29s`, or `-1s` for after the failure"),
+    ),
+    |context, node, (from, to)| {
         if from <= to {
             return Ok((from, to));
         }

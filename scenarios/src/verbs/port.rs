@@ -6,7 +6,7 @@ use platforms::yaml::Value;
 
 use super::spec::{VerbSpec, port, ports};
 use crate::keys::{Literal, maybe, need, or, together};
-use crate::kind::{Plain, Text, Words, any_of, count, number, plain, string_form};
+use crate::kind::{Checked, Plain, Text, Words, any_of, count, number, plain, string_form};
 use crate::map::{Alternative, OneOf, alt};
 use crate::row::Row;
 use crate::values::{ERRNO, LAYER, PHYS_STATE, RATE, SPAN, STATE, TIME};
@@ -279,16 +279,16 @@ const CHANGES: &[&dyn Alternative<CounterChange>] = &[
     ),
 ];
 
-const COUNTER_NAME: Plain<String> = plain("a file name", string_form, |context, node| {
-    let name = context.source.text(node, "a counter's file name")?;
-    if name.contains('/') {
-        return Err(context
-            .source
-            .wrong(node.place, format!("`{name}` is a path"))
-            .hint("write the file's name alone"));
-    }
-    Ok(name)
-});
+const COUNTER_NAME: Checked<Text, String> =
+    Checked(Text("a counter's file name"), |context, node, name| {
+        if name.contains('/') {
+            return Err(context
+                .source
+                .wrong(node.place, format!("`{name}` is a path"))
+                .hint("write the file's name alone"));
+        }
+        Ok(name)
+    });
 
 const COUNTER_VALUE: Plain<CounterValue> = plain(
     "a number or a text",
