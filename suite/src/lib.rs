@@ -209,6 +209,7 @@ pub fn scenarios() -> &'static [(&'static str, &'static str)] {
         "link/omni-path-disabled-says-nothing.yaml",
         "link/omni-path-host-reboots.yaml",
         "link/omni-path-is-nobodys-to-watch.yaml",
+        "link/omni-path-that-never-will-be-up.yaml",
         "link/packet-error-bounces.yaml",
         "link/packet-error-only-logged.yaml",
         "link/power-policy-holds.yaml",

@@ -406,6 +406,48 @@ fn a_reboot_that_leaves_no_time_to_train_trains_in_less(#[case] takes_ms: u64) {
     assert_eq!(log(&world, &victim, Side::Here), []);
 }
 
+/// A hurry at boot is over when the host is up: who waits then, waits as any link does.
+#[test]
+fn a_link_that_no_manager_armed_at_boot_is_armed_as_any_other() {
+    let mut world = world_of(InfiniBand);
+    let victim = slot(&world, 0);
+    let manager = |running| Action::SubnetManager {
+        running,
+        reinitialise: false,
+        keeps_logs: true,
+    };
+    act(&mut world, manager(false));
+    let plan = RebootPlan {
+        takes: SimTime::from_ms(30),
+        ..RebootPlan::default()
+    };
+    act(&mut world, NodeAction::Reboot { plan }.on(node()));
+    to_ms(&mut world, 30);
+    assert_eq!(states(&world, &victim), INIT);
+    act(&mut world, manager(true));
+    to_ms(&mut world, 129);
+    assert_eq!(states(&world, &victim), INIT);
+    to_ms(&mut world, 130);
+    assert_eq!(states(&world, &victim), "ARMED/LinkUp");
+}
+
+/// A link that a story slows trains as slowly when its host boots.
+#[test]
+fn a_slow_link_is_not_up_when_its_host_is() {
+    let mut world = world_of(InfiniBand);
+    let victim = slot(&world, 0);
+    let takes = SimTime::from_secs(100);
+    act(
+        &mut world,
+        PortAction::TrainSlowly { takes }.on(victim.clone()),
+    );
+    act(&mut world, reboot(false));
+    to_ms(&mut world, 60_000);
+    assert_eq!(states(&world, &victim), "DOWN/PortConfigurationTraining");
+    to_ms(&mut world, 59_700 + 100_000);
+    assert_eq!(states(&world, &victim), UP);
+}
+
 #[test]
 fn a_node_that_reboots_cannot_reboot() {
     let mut world = world_of(InfiniBand);
