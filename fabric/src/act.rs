@@ -1,4 +1,4 @@
-//! Actions about ports, and the way in for every action.
+//! The way in for every action, and what the plain ones about ports do.
 //!
 //! An action first finds what it names and refuses what is impossible; only then does anything
 //! change. Reasons are `reasons.rs`'s, flaps `flap.rs`'s, counters `counters.rs`'s, devices `bus.rs`'s,
@@ -8,7 +8,7 @@ use platforms::{CharDevice, LinkEvent, LinkLayer, NodeName, SlotRef};
 use simfs::SimTime;
 
 use crate::{
-    Action, ActionError, CharDeviceKind, DeviceAction, Fabric, FunctionRef, NodeAction, PortAction,
+    Action, ActionError, CharDeviceKind, DeviceAction, Fabric, FunctionRef, NodeAction,
     PortsAction, Side, StickAt,
     device::Mask,
     link::{Cable, Hold},
@@ -42,49 +42,11 @@ impl Fabric {
         Ok(())
     }
 
-    fn act_on_port(&mut self, slot: &SlotRef, action: &PortAction) -> Result<(), ActionError> {
-        match action {
-            PortAction::Cut => self.cut(slot),
-            PortAction::Mend => self.mend(slot),
-            PortAction::Disable => self.disable(slot),
-            PortAction::Set { state, phys_state } => self.mask(slot, |mask| {
-                mask.state = state.or(mask.state);
-                mask.phys_state = phys_state.or(mask.phys_state);
-            }),
-            PortAction::TrainSlowly { takes } => self.train_slowly(slot, *takes),
-            PortAction::Stick { at } => self.stick(slot, *at),
-            PortAction::Speed { rate } => self.mask(slot, |mask| mask.rate = Some(*rate)),
-            PortAction::Interface { up } => self.interface(slot, *up),
-            PortAction::Operstate { text } => {
-                self.find_interface(slot)?;
-                self.mask(slot, |mask| mask.operstate = Some(text.clone()))
-            }
-            PortAction::TakeDown { side, reason, says } => {
-                self.take_down(slot, *side, *reason, *says)
-            }
-            PortAction::BothTakeDown { here, there } => self.both_take_down(slot, [*here, *there]),
-            PortAction::Hear { side, message } => self.hear(slot, *side, *message),
-            PortAction::LetUp { side, reason } => self.let_up(slot, *side, *reason),
-            PortAction::PacketError { side, reason } => self.packet_error(slot, *side, *reason),
-            PortAction::ErrorRegisters { info } => self.error_registers(slot, *info),
-            PortAction::BufferOverrun { side } => self.overrun(slot, *side),
-            PortAction::ErrorAction { side, action } => self.error_action(slot, *side, *action),
-            PortAction::Quarantine { side, reason } => self.quarantine(slot, *side, *reason),
-            PortAction::Module { side, there } => self.module(slot, *side, *there),
-            PortAction::NeighbourReboot { takes } => self.neighbour_reboots(slot, *takes),
-            PortAction::RemovePort => self.remove_port(slot),
-            PortAction::RestorePort => self.restore_port(slot),
-            PortAction::ChangeLayer { layer } => self.change_layer(slot, *layer),
-            PortAction::Counter { name, change } => self.counter(slot, name, change),
-            PortAction::Traffic {
-                bytes_per_second,
-                packet_bytes,
-            } => self.traffic(slot, *bytes_per_second, *packet_bytes),
-            PortAction::CharDevice { kind, there } => self.char_device(slot, *kind, *there),
-        }
-    }
-
-    fn act_on_ports(&mut self, slots: &[SlotRef], action: &PortsAction) -> Result<(), ActionError> {
+    pub(crate) fn act_on_ports(
+        &mut self,
+        slots: &[SlotRef],
+        action: &PortsAction,
+    ) -> Result<(), ActionError> {
         match action {
             PortsAction::Flap {
                 times,
@@ -96,7 +58,7 @@ impl Fabric {
         }
     }
 
-    fn act_on_device(
+    pub(crate) fn act_on_device(
         &mut self,
         function: &FunctionRef,
         action: &DeviceAction,
@@ -124,7 +86,11 @@ impl Fabric {
         }
     }
 
-    fn act_on_node(&mut self, node: &NodeName, action: &NodeAction) -> Result<(), ActionError> {
+    pub(crate) fn act_on_node(
+        &mut self,
+        node: &NodeName,
+        action: &NodeAction,
+    ) -> Result<(), ActionError> {
         self.node(node)?;
         match action {
             NodeAction::DriverUnload => self.unload(node),
@@ -153,7 +119,7 @@ impl Fabric {
         self.node(&slot.node)?.jack(slot).map(drop)
     }
 
-    fn find_interface(&self, slot: &SlotRef) -> Result<(), ActionError> {
+    pub(crate) fn find_interface(&self, slot: &SlotRef) -> Result<(), ActionError> {
         self.find(slot)?;
         let netdev = self.node(&slot.node)?.netdev(slot.pci, slot.port);
         netdev
@@ -161,7 +127,7 @@ impl Fabric {
             .ok_or_else(|| ActionError::NoInterface(slot.clone()))
     }
 
-    fn cut(&mut self, slot: &SlotRef) -> Result<(), ActionError> {
+    pub(crate) fn cut(&mut self, slot: &SlotRef) -> Result<(), ActionError> {
         self.find(slot)?;
         let now = self.now;
         let node = self.node_mut(&slot.node);
@@ -175,7 +141,7 @@ impl Fabric {
     }
 
     /// Mends a port; one that never had a cable gets one.
-    fn mend(&mut self, slot: &SlotRef) -> Result<(), ActionError> {
+    pub(crate) fn mend(&mut self, slot: &SlotRef) -> Result<(), ActionError> {
         self.find(slot)?;
         self.end_trouble(slot, true);
         Ok(())
@@ -225,7 +191,7 @@ impl Fabric {
         }
     }
 
-    fn disable(&mut self, slot: &SlotRef) -> Result<(), ActionError> {
+    pub(crate) fn disable(&mut self, slot: &SlotRef) -> Result<(), ActionError> {
         self.find(slot)?;
         self.node_mut(&slot.node)
             .jack_mut(slot.pci, slot.port)
@@ -238,14 +204,22 @@ impl Fabric {
         Ok(())
     }
 
-    fn mask(&mut self, slot: &SlotRef, change: impl FnOnce(&mut Mask)) -> Result<(), ActionError> {
+    pub(crate) fn mask(
+        &mut self,
+        slot: &SlotRef,
+        change: impl FnOnce(&mut Mask),
+    ) -> Result<(), ActionError> {
         self.find(slot)?;
         change(&mut self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).mask);
         self.settle(slot);
         Ok(())
     }
 
-    fn train_slowly(&mut self, slot: &SlotRef, takes: SimTime) -> Result<(), ActionError> {
+    pub(crate) fn train_slowly(
+        &mut self,
+        slot: &SlotRef,
+        takes: SimTime,
+    ) -> Result<(), ActionError> {
         self.find(slot)?;
         let timing = self.timing;
         let link = &mut self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).link;
@@ -257,7 +231,7 @@ impl Fabric {
         Ok(())
     }
 
-    fn stick(&mut self, slot: &SlotRef, at: StickAt) -> Result<(), ActionError> {
+    pub(crate) fn stick(&mut self, slot: &SlotRef, at: StickAt) -> Result<(), ActionError> {
         self.find(slot)?;
         self.node_mut(&slot.node)
             .jack_mut(slot.pci, slot.port)
@@ -268,7 +242,7 @@ impl Fabric {
         Ok(())
     }
 
-    fn interface(&mut self, slot: &SlotRef, up: bool) -> Result<(), ActionError> {
+    pub(crate) fn interface(&mut self, slot: &SlotRef, up: bool) -> Result<(), ActionError> {
         self.find_interface(slot)?;
         let node = self.node_mut(&slot.node);
         if let Some(netdev) = node.netdev_mut(slot.pci, slot.port) {
@@ -283,7 +257,7 @@ impl Fabric {
         Ok(())
     }
 
-    fn remove_port(&mut self, slot: &SlotRef) -> Result<(), ActionError> {
+    pub(crate) fn remove_port(&mut self, slot: &SlotRef) -> Result<(), ActionError> {
         self.find(slot)?;
         let node = self.node_mut(&slot.node);
         let listed = node
@@ -295,7 +269,7 @@ impl Fabric {
         Ok(())
     }
 
-    fn restore_port(&mut self, slot: &SlotRef) -> Result<(), ActionError> {
+    pub(crate) fn restore_port(&mut self, slot: &SlotRef) -> Result<(), ActionError> {
         self.find(slot)?;
         if self.list_port(slot) {
             Ok(())
@@ -317,7 +291,11 @@ impl Fabric {
         true
     }
 
-    fn change_layer(&mut self, slot: &SlotRef, layer: LinkLayer) -> Result<(), ActionError> {
+    pub(crate) fn change_layer(
+        &mut self,
+        slot: &SlotRef,
+        layer: LinkLayer,
+    ) -> Result<(), ActionError> {
         self.find(slot)?;
         let node = self.node(&slot.node)?;
         if node.jack(slot)?.link.layer == layer {
@@ -342,7 +320,7 @@ impl Fabric {
         Ok(())
     }
 
-    fn char_device(
+    pub(crate) fn char_device(
         &mut self,
         slot: &SlotRef,
         kind: CharDeviceKind,

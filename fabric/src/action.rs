@@ -8,16 +8,10 @@
 
 use std::collections::BTreeMap;
 
-use platforms::{
-    CounterValue, DeviceName, LinkLayer, MetadataFile, NodeName, PciAddress, PhysState, PortState,
-    Rate, Routes, SlotRef,
-};
+use platforms::{DeviceName, MetadataFile, NodeName, PciAddress, Routes, SlotRef};
 use simfs::SimTime;
 
-use crate::{
-    Side,
-    opa::{ErrorInfo, LinkDownReason, LinkInitReason, PortErrorAction},
-};
+use crate::PortAction;
 
 /// A PCI function of a node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,36 +20,6 @@ pub struct FunctionRef {
     pub node: NodeName,
     /// The function's address on that node.
     pub pci: PciAddress,
-}
-
-/// Where a port stays although its link could go on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum StickAt {
-    /// Physically down and looking for a partner: `DOWN`, `Polling`.
-    Polling,
-    /// Physically training: `DOWN`, `PortConfigurationTraining`.
-    Training,
-    /// Physically up, waiting for the subnet manager: `INIT`, `LinkUp`.
-    Init,
-    /// Configured, not yet active: `ARMED`, `LinkUp`.
-    Armed,
-    /// In link error recovery: `ACTIVE`, `LinkErrorRecovery`.
-    Recovery,
-}
-
-/// How a counter is changed.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CounterChange {
-    /// Grow by this much, at most to the field's maximum.
-    Add(u64),
-    /// Grow by this much each second from now on; 0 stops it.
-    RatePerSecond(u64),
-    /// Show exactly this.
-    Set(CounterValue),
-    /// Start again at zero, as after an operator's reset.
-    Reset,
-    /// Stand at the field's maximum.
-    Saturate,
 }
 
 /// How a node reboots, and what changes on the way; by default in good order, in no time, nothing.
@@ -81,17 +45,6 @@ pub struct RebootPlan {
     pub same_boot_id: bool,
 }
 
-/// A character device of a port, or of the device whose port it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CharDeviceKind {
-    /// The port's `issm`.
-    Issm,
-    /// The port's `umad`.
-    Umad,
-    /// The device's `uverbs`.
-    Uverbs,
-}
-
 /// One thing done to a world at one instant.
 ///
 /// The parameters are how it names a port, several ports, a function and a node.
@@ -113,162 +66,6 @@ pub enum Action<P = SlotRef, S = Vec<SlotRef>, F = FunctionRef, N = NodeName> {
         reinitialise: bool,
         /// Whether one that starts finds what it had written of links that went down.
         keeps_logs: bool,
-    },
-}
-
-/// What is done to a port and its link.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PortAction {
-    /// Pull the cable of a port.
-    Cut,
-    /// End whatever was done to a port's link; it trains and comes up as its driver does. A port
-    /// that never had a cable gets one.
-    Mend,
-    /// Disable a port administratively: `DOWN`, `Disabled`.
-    Disable,
-    /// Show these two values whatever the link does, until mended.
-    Set {
-        /// Logical state; unchanged if `None`.
-        state: Option<PortState>,
-        /// Physical state; unchanged if `None`.
-        phys_state: Option<PhysState>,
-    },
-    /// Retrain, slowly: `ACTIVE` again only after this long. One that is dark does so when it has a
-    /// signal again.
-    TrainSlowly {
-        /// From leaving `ACTIVE` to `ACTIVE` again.
-        takes: SimTime,
-    },
-    /// Stay at one point of the way up until mended.
-    Stick {
-        /// Where.
-        at: StickAt,
-    },
-    /// Show another speed (a degraded link stays `ACTIVE`).
-    Speed {
-        /// The rate shown.
-        rate: Rate,
-    },
-    /// `ip link set <netdev> down` (or up): IPoIB keeps its port, RoCE loses it.
-    Interface {
-        /// Up or down.
-        up: bool,
-    },
-    /// Show another operstate, until mended.
-    Operstate {
-        /// Such as `lowerlayerdown`.
-        text: String,
-    },
-    /// An end takes its link down, for one of these reasons, among others: the fabric manager
-    /// bounces it (39), its speed or width is outside the policy (40, 41), it reboots (35); and for
-    /// good, until [`PortAction::LetUp`] or [`PortAction::Mend`]: the switch's own management or the subnet
-    /// management agent disables it (60, 61), the chassis does (52), power, speed or width can never
-    /// be met (56, 57, 58), there is no partner to be had (49, 51, 54).
-    TakeDown {
-        /// Which end of its link.
-        side: Side,
-        /// Why.
-        reason: LinkDownReason,
-        /// Whether the message reaches the other end.
-        says: bool,
-    },
-    /// Both ends take the link down at the same instant, each for a reason that does not hold (as 35
-    /// or 39, not as 60), and each with whether its message reaches the other.
-    BothTakeDown {
-        /// Why the node's own end does.
-        here: (LinkDownReason, bool),
-        /// Why its partner does.
-        there: (LinkDownReason, bool),
-    },
-    /// A message of the other end's arrives: the link is about to go, for this reason, or for none. The
-    /// other end remembers nothing of it.
-    Hear {
-        /// Which end of its link hears it.
-        side: Side,
-        /// What it says.
-        message: LinkDownReason,
-    },
-    /// A reason no longer keeps an end down.
-    LetUp {
-        /// Which end of its link.
-        side: Side,
-        /// Which reason.
-        reason: LinkDownReason,
-    },
-    /// An end finds an error in what it receives (reasons 1 to 32); the link bounces if the end's
-    /// PortErrorAction names it.
-    PacketError {
-        /// Which end of its link.
-        side: Side,
-        /// The error.
-        reason: LinkDownReason,
-    },
-    /// The error registers of the node's own port hold this; the link bounces as by any other error.
-    ErrorRegisters {
-        /// What they hold.
-        info: ErrorInfo,
-    },
-    /// An end's receive buffer overruns: `excessive_buffer_overrun_errors` grows if it is the
-    /// node's own port, and the link bounces as by any other error.
-    BufferOverrun {
-        /// Which end of its link.
-        side: Side,
-    },
-    /// An end is told which errors take its link down; at the start all do.
-    ErrorAction {
-        /// Which end of its link.
-        side: Side,
-        /// Which errors.
-        action: PortErrorAction,
-    },
-    /// The fabric manager leaves an end in Init from now on, for this reason, or no longer.
-    Quarantine {
-        /// Which end of its link.
-        side: Side,
-        /// Why; none ends it.
-        reason: Option<LinkInitReason>,
-    },
-    /// The module is taken out of an end, or put in again.
-    Module {
-        /// Which end of its link.
-        side: Side,
-        /// Whether it is in from now on.
-        there: bool,
-    },
-    /// The host at the other end reboots, in good order.
-    NeighbourReboot {
-        /// From going to its port's signalling again.
-        takes: SimTime,
-    },
-    /// A port of a device that stays is no longer listed in `ports/`.
-    RemovePort,
-    /// That port is listed again.
-    RestorePort,
-    /// The port comes up under the other link layer.
-    ChangeLayer {
-        /// The new layer.
-        layer: LinkLayer,
-    },
-    /// Change a counter.
-    Counter {
-        /// Name of a file in `counters/`, `hw_counters/`, the net device's `statistics/` or `carrier_changes`.
-        name: String,
-        /// How.
-        change: CounterChange,
-    },
-    /// Data moves over a port in both directions, as long as its link is up.
-    Traffic {
-        /// Bytes a second each way; 0 ends it.
-        bytes_per_second: u64,
-        /// Bytes in a packet, at least 1.
-        packet_bytes: u32,
-    },
-    /// One of the port's character devices goes or comes back; the device and its ports stay.
-    CharDevice {
-        /// Which.
-        kind: CharDeviceKind,
-        /// Whether it is there from now on.
-        there: bool,
     },
 }
 
@@ -378,14 +175,6 @@ pub enum NodeAction {
         /// The table.
         routes: Routes,
     },
-}
-
-impl PortAction {
-    /// Done to this port.
-    #[must_use]
-    pub fn on(self, slot: SlotRef) -> Action {
-        Action::Port(slot, self)
-    }
 }
 
 impl PortsAction {

@@ -29,6 +29,7 @@ mod link;
 mod naming;
 mod node;
 pub mod opa;
+mod port_action;
 mod presence;
 mod query;
 mod reasons;
@@ -41,14 +42,12 @@ mod timing;
 mod virtual_function;
 mod walk;
 
-pub use action::{
-    Action, CharDeviceKind, CounterChange, DeviceAction, FunctionRef, NodeAction, PortAction,
-    PortsAction, RebootPlan, StickAt,
-};
+pub use action::{Action, DeviceAction, FunctionRef, NodeAction, PortsAction, RebootPlan};
 pub use both_ends::{EndTruth, Side};
 pub use error::ActionError;
 pub use fabric::{Fabric, PortTruth};
 pub use history::{Carriage, CarriageChange, Edge, KernelLine, LinkStep, PortEvent, PortEventKind};
 pub use kmsg::Kmsg;
+pub use port_action::{CharDeviceKind, CounterChange, PortAction, StickAt};
 pub use single_node::{NODE, SingleNode};
 pub use timing::Timing;

@@ -10,11 +10,11 @@ use platforms::{Driver, LinkLayer};
 use simfs::SimTime;
 
 use crate::{
-    action::StickAt,
     agenda::Key,
     both_ends::{Blame, BothEnds, Side},
     history::LinkStep,
     opa::{LinkDownReason, Logical, Physical},
+    port_action::StickAt,
     subnet::SubnetManager,
     timing::{Pace, Timing},
 };

@@ -171,7 +171,7 @@ mod tests {
     fn the_page_of_a_drill_tells_what_followed() {
         let text = "scenario: a port goes down and comes back\nwhy: an example\nchecks: all\n\
                     let: { victim: { role: compute, nth: 1 } }\ntimeline:\n\
-                    \x20 - { at: 5s, do: [ { disable: victim } ] }\n\
+                    \x20 - { at: 5s, do: [ { disable: victim } ], expect: [ { fatal: victim } ] }\n\
                     \x20 - { at: 9s, do: [ { mend: victim } ] }\nuntil: 12s\n";
         let scenario = scenarios::read("cluster/example.yaml", text).unwrap();
         let platforms = platforms::Platforms::shipped();
