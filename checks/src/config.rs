@@ -232,7 +232,7 @@ mod tests {
         let mut notes = Vec::new();
         Config::read("/etc/c.toml", Ok(text.as_bytes()), &mut notes)
             .map(|config| (config, notes.iter().map(Note::to_string).collect()))
-            .map_err(|refusal| refusal.line)
+            .map_err(|refusal| refusal.to_string())
     }
 
     // covers: lsd/12.1/sysfs-paths

@@ -22,13 +22,23 @@ use crate::note::{Level, Note};
 pub struct Flag {
     /// Without the dashes.
     pub name: &'static str,
-    /// What holds when it is not given; empty for *unset*.
-    pub default: &'static str,
+    /// What holds when it is not given; `None` for *unset*.
+    pub default: Option<&'static str>,
     /// For `--help`.
     pub help: &'static str,
 }
 
 const fn flag(name: &'static str, default: &'static str, help: &'static str) -> Flag {
+    let default = Some(default);
+    Flag {
+        name,
+        default,
+        help,
+    }
+}
+
+const fn unset(name: &'static str, help: &'static str) -> Flag {
+    let default = None;
     Flag {
         name,
         default,
@@ -83,9 +93,8 @@ pub const FLAGS: [Flag; 21] = [
         "EXECUTE_REMEDIATION",
         "EXECUTE_REMEDIATION or STORE_ONLY, stamped on every event",
     ),
-    flag(
+    unset(
         "node-name",
-        "",
         "Node name stamped on every event; falls back to the environment's NODE_NAME",
     ),
     flag(
@@ -108,9 +117,8 @@ pub const FLAGS: [Flag; 21] = [
         "30s",
         "Patience with a port that is neither healthy nor fatal",
     ),
-    flag(
+    unset(
         "clock-path",
-        "",
         "File with `<wall ns> <boot ns>` that stands for both clocks",
     ),
     flag(
@@ -260,16 +268,16 @@ impl Flags {
         Ok(flags)
     }
 
-    /// The text of a flag, given or by default.
+    /// The text of a flag that has a default, given or by default.
     fn text(&self, name: &str) -> &str {
-        if let Some(text) = self.texts.get(name) {
-            return text;
-        }
-        FLAGS
-            .iter()
-            .find(|flag| flag.name == name)
-            .map(|flag| flag.default)
-            .expect("only names of the table are asked for")
+        let flag = || FLAGS.iter().find(|flag| flag.name == name);
+        let text = self.given(name).or_else(|| flag()?.default);
+        text.expect("only flags of the table with a default are asked for")
+    }
+
+    /// The text of a flag, if it was given.
+    fn given(&self, name: &str) -> Option<&str> {
+        self.texts.get(name).map(String::as_str)
     }
 
     /// Judges every text.
@@ -278,15 +286,15 @@ impl Flags {
     /// The first flag that cannot be, with what is allowed.
     pub fn settings(&self) -> Result<(Settings, Vec<Note>), Refusal> {
         let mut notes = Vec::new();
-        let node_name = self.text("node-name").trim().to_owned();
-        if node_name.is_empty() {
+        let node_name = self.given("node-name").map(str::trim);
+        let Some(node_name) = node_name.filter(|name| !name.is_empty()) else {
             return Err(Refusal::new(
                 "NODE_NAME env not set and --node-name flag not provided, cannot run",
             ));
-        }
-        let clock = self.text("clock-path");
+        };
+        let clock = self.given("clock-path").filter(|path| !path.is_empty());
         let settings = Settings {
-            node_name,
+            node_name: node_name.to_owned(),
             strategy: self.strategy()?,
             checks: self.checks(&mut notes)?,
             state_polling_interval: self.interval("state-polling-interval")?,
@@ -305,7 +313,7 @@ impl Flags {
                 route: self.text("proc-net-route-path").to_owned(),
                 boot_id: self.text("boot-id-path").to_owned(),
                 state_file: self.text("state-file").to_owned(),
-                clock: (!clock.is_empty()).then(|| clock.to_owned()),
+                clock: clock.map(str::to_owned),
             },
             connector: self.connector()?,
             metrics_port: self
@@ -330,20 +338,18 @@ impl Flags {
     }
 
     fn refuse(&self, name: &str, allowed: &str) -> Refusal {
-        Refusal::new(format!(
-            "invalid --{name} `{}` (hint: must be {allowed})",
-            self.text(name)
-        ))
+        Refusal::new(format!("invalid --{name} `{}`", self.text(name)))
+            .hint(format!("must be {allowed}"))
     }
 
     fn strategy(&self) -> Result<ProcessingStrategy, Refusal> {
         match self.text("processing-strategy") {
             "EXECUTE_REMEDIATION" => Ok(ProcessingStrategy::ExecuteRemediation),
             "STORE_ONLY" => Ok(ProcessingStrategy::StoreOnly),
-            other => Err(Refusal::new(format!(
-                "unexpected processing strategy value: `{other}` \
-                 (hint: must be `EXECUTE_REMEDIATION` or `STORE_ONLY`)"
-            ))),
+            other => Err(
+                Refusal::new(format!("unexpected processing strategy value: `{other}`"))
+                    .hint("must be `EXECUTE_REMEDIATION` or `STORE_ONLY`"),
+            ),
         }
     }
 
@@ -362,9 +368,12 @@ impl Flags {
         }
         if checks.is_empty() {
             return Err(Refusal::new(format!(
-                "no checks enabled in --checks `{}` (hint: include at least one of {})",
+                "no checks enabled in --checks `{}`",
                 self.text("checks"),
-                Check::NAMES.join(", "),
+            ))
+            .hint(format!(
+                "include at least one of {}",
+                Check::NAMES.join(", ")
             )));
         }
         Ok(checks)
@@ -441,8 +450,9 @@ mod tests {
     #[case(&["--node-name", " "], "NODE_NAME")]
     fn a_text_that_cannot_be_is_refused_with_what_can(#[case] args: &[&str], #[case] part: &str) {
         let refusal = judge(args).unwrap_err();
-        assert!(refusal.line.contains(part), "{}", refusal.line);
-        assert!(!refusal.line.contains('\n'));
+        let line = refusal.to_string();
+        assert!(line.contains(part), "{line}");
+        assert!(!line.contains('\n'));
         assert_eq!(refusal.code, 1);
     }
 

@@ -24,8 +24,8 @@ pub struct GidPorts {
 /// The valid entries of one table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct GidTable {
-    /// By type and owning net device; either is empty where it cannot be read.
-    pub(crate) entries: BTreeMap<(String, String), u64>,
+    /// By type and owning net device; either is `None` where it cannot be read.
+    pub(crate) entries: BTreeMap<(Option<String>, Option<String>), u64>,
 }
 
 impl GidTable {
@@ -71,26 +71,27 @@ impl GidTable {
     }
 }
 
-/// The net device of an RDMA device, the first by name; empty if there is none, or none can be read.
+/// The net device of an RDMA device, the first by name; `None` if there is none, or none can be read.
 /// `getNetDevForIBDevice` of `lsd 9.1`.
-fn net_device(hands: &dyn Hands, folder: &str) -> String {
+fn net_device(hands: &dyn Hands, folder: &str) -> Option<String> {
     let list = Request::List(format!("{folder}/device/net"));
     match hands.fetch(&[list]).pop() {
-        Some(Ok(Answer::Names(names))) => names.into_iter().min().unwrap_or_default(),
-        _ => String::new(),
+        Some(Ok(Answer::Names(names))) => names.into_iter().min(),
+        _ => None,
     }
 }
 
 /// Is the entry set? An unset one is all zeros, or cannot be read.
 fn is_valid(answer: &Result<Answer, ReadError>) -> bool {
-    text(answer).chars().any(|c| c != '0' && c != ':')
+    text(answer).is_some_and(|text| text.chars().any(|c| c != '0' && c != ':'))
 }
 
-fn text(answer: &Result<Answer, ReadError>) -> String {
-    match answer {
-        Ok(Answer::Bytes(bytes)) => String::from_utf8_lossy(bytes).trim().to_owned(),
-        _ => String::new(),
-    }
+fn text(answer: &Result<Answer, ReadError>) -> Option<String> {
+    let Ok(Answer::Bytes(bytes)) = answer else {
+        return None;
+    };
+    let text = String::from_utf8_lossy(bytes).trim().to_owned();
+    (!text.is_empty()).then_some(text)
 }
 
 impl GidPorts {
@@ -111,18 +112,17 @@ impl GidPorts {
                 continue;
             };
             let net_device = net_device(hands, &format!("{}/{device}", self.class_folder));
-            let mut counts: BTreeMap<(String, String), u64> = BTreeMap::new();
+            let mut counts: BTreeMap<(Option<String>, Option<String>), u64> = BTreeMap::new();
             for ((kind, owner), count) in table.entries {
-                let owner = if owner.is_empty() {
-                    net_device.clone()
-                } else {
-                    owner
-                };
+                let owner = owner.or_else(|| net_device.clone());
                 *counts.entry((kind, owner)).or_default() += count;
             }
             for kind in ROCE_TYPES {
-                if !counts.keys().any(|(known, _)| known == kind) {
-                    counts.insert((kind.to_owned(), net_device.clone()), 0);
+                if !counts
+                    .keys()
+                    .any(|(known, _)| known.as_deref() == Some(kind))
+                {
+                    counts.insert((Some(kind.to_owned()), net_device.clone()), 0);
                 }
             }
             samples.extend(counts.into_iter().map(|((kind, owner), count)| {
@@ -130,8 +130,8 @@ impl GidPorts {
                     &self.node,
                     device.as_str(),
                     &port.to_string(),
-                    &kind,
-                    &owner,
+                    kind.as_deref().unwrap_or_default(),
+                    owner.as_deref().unwrap_or_default(),
                 ];
                 Sample {
                     labels: labels.map(str::to_owned).into(),

@@ -159,8 +159,9 @@ pub(crate) struct CardMemory {
 /// Everything remembered of a node.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Memory {
-    pub(crate) boot_id: String,
-    pub(crate) scope: String,
+    /// `None` while it could not be read.
+    pub(crate) boot_id: Option<String>,
+    pub(crate) scope: Option<String>,
     /// No old state could be read: nobody knows what an earlier life left faulty.
     pub(crate) blind: bool,
     pub(crate) slots: BTreeMap<SlotKey, Slot>,
@@ -361,7 +362,7 @@ impl Memory {
 
     /// The memory of a host that was rebooted: standing faults are kept to be settled, the rest is
     /// forgotten.
-    pub(crate) fn after_reboot(mut self, boot_id: String) -> Memory {
+    pub(crate) fn after_reboot(mut self, boot_id: Option<String>) -> Memory {
         let known = self.slots.len();
         self.boot_id = boot_id;
         self.blind = false;

@@ -110,12 +110,12 @@ pub(crate) fn why(
 const BLUEFIELD: [&str; 3] = ["MT41682", "MT41686", "MT41692"];
 
 /// Places a device that is no VF, of a vendor that is monitored, and not on the default route.
-/// `hca_type` matters only when [`wants_hca_type`].
+/// `hca_type` is read only when [`wants_hca_type`].
 pub(crate) fn place(
     metadata: &Metadata,
     name: &DeviceName,
     numa_node: i64,
-    hca_type: &str,
+    hca_type: Option<&str>,
 ) -> Placement {
     if !metadata.gpu_numa_nodes().contains(&numa_node) {
         return Placement::Out(Reason::NoGpuOnNumaNode(numa_node));
@@ -124,9 +124,11 @@ pub(crate) fn place(
         Nearness::Switch => Placement::Fixed(Role::Compute),
         Nearness::Socket => Placement::ByLayer { ethernet: None },
         Nearness::System => {
-            let is_bluefield = BLUEFIELD.iter().any(|known| hca_type.starts_with(known));
+            let is_bluefield =
+                |hca_type: &&str| BLUEFIELD.iter().any(|known| hca_type.starts_with(known));
+            let bluefield = hca_type.filter(is_bluefield);
             Placement::ByLayer {
-                ethernet: is_bluefield.then(|| Reason::BlueField(hca_type.to_owned())),
+                ethernet: bluefield.map(|hca_type| Reason::BlueField(hca_type.to_owned())),
             }
         }
     }
@@ -176,7 +178,7 @@ mod tests {
         #[case] layer: LinkLayer,
         #[case] want: &str,
     ) {
-        let placement = place(&metadata(), &name.into(), numa_node, hca_type);
+        let placement = place(&metadata(), &name.into(), numa_node, Some(hca_type));
         let got = match placement.role(layer) {
             Ok(role) => role.to_string(),
             Err(reason) => {

@@ -37,8 +37,8 @@ const VERSION: u64 = 2;
 #[serde(default)]
 struct File {
     version: u64,
-    boot_id: String,
-    scope: String,
+    boot_id: Option<String>,
+    scope: Option<String>,
     port_states: BTreeMap<String, PortEntry>,
     known_devices: Vec<DeviceName>,
     anomalous_cards: BTreeMap<String, CardEntry>,
@@ -209,8 +209,8 @@ pub(crate) fn read(
 
 fn restore(file: File) -> Memory {
     let mut memory = Memory {
-        boot_id: file.boot_id,
-        scope: file.scope,
+        boot_id: file.boot_id.filter(|text| !text.is_empty()),
+        scope: file.scope.filter(|text| !text.is_empty()),
         blind: file.blind,
         slots: BTreeMap::new(),
         cards: BTreeMap::new(),
@@ -264,8 +264,8 @@ fn migrate(file: File) -> Memory {
     };
     let layer_of = |name: &DeviceName, number| layers.get(&(name.clone(), number)).copied();
     let mut memory = Memory {
-        boot_id: file.boot_id,
-        scope: file.scope,
+        boot_id: file.boot_id.filter(|text| !text.is_empty()),
+        scope: file.scope.filter(|text| !text.is_empty()),
         counters: counters::migrate(counters, layer_of),
         chars: chars::migrate(file.missing_char_devices.into_values()),
         ..Memory::default()
@@ -358,8 +358,8 @@ pub(crate) fn write(memory: &Memory, kept: &mut Kept) -> Arc<[u8]> {
 
     let mut file = Members::of_file(std::mem::take(&mut kept.room));
     file.put("version", &VERSION);
-    file.put_unless(memory.boot_id.is_empty(), "boot_id", &memory.boot_id);
-    file.put_unless(memory.scope.is_empty(), "scope", &memory.scope);
+    file.put_unless(memory.boot_id.is_none(), "boot_id", &memory.boot_id);
+    file.put_unless(memory.scope.is_none(), "scope", &memory.scope);
     file.put_all(&kept.told.shared);
     kept.counters.put_shared(&mut file);
     file.put_map("missing_char_devices", &missing_chars);

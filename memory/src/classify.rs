@@ -32,7 +32,7 @@ pub fn classified(platform: &Platform) -> Result<Found, String> {
         "--proc-net-route-path=/proc/net/route",
     ];
     let settings = Flags::from_args(flags).and_then(|flags| flags.settings());
-    let (settings, _) = settings.map_err(|refusal| refusal.line)?;
+    let (settings, _) = settings.map_err(|refusal| refusal.to_string())?;
     let read = |path: &str| eyes.0.borrow_mut().read(path).map_err(errno);
     let (metadata, route, boot_id) = (
         read(&settings.paths.metadata),
@@ -47,7 +47,7 @@ pub fn classified(platform: &Platform) -> Result<Found, String> {
         boot_id: boot_id.as_deref().map_err(|error| *error),
         state: Err(ReadError::ENOENT),
     };
-    let (agent, _) = Agent::start(start).map_err(|refusal| refusal.line)?;
+    let (agent, _) = Agent::start(start).map_err(|refusal| refusal.to_string())?;
     let found = agent.classified(&eyes).map_err(|error| error.to_string())?;
     let because = because(&agent.explain(&eyes));
     let devices = found.into_iter().map(|(name, role)| {

@@ -316,7 +316,7 @@ impl Cast<'_, '_> {
             Err(refusal) => {
                 let exit = Exit::Code(refusal.code.into());
                 scene.tick.exits.push(exit);
-                scene.tick.log.push(refusal.line.clone());
+                scene.tick.log.push(refusal.to_string());
                 world.director.left(node, monitor);
                 world
                     .polls
@@ -326,7 +326,7 @@ impl Cast<'_, '_> {
                     world.broken = Some(Broken::Crashed {
                         tick,
                         exit,
-                        last_words: vec![refusal.line],
+                        last_words: vec![refusal.to_string()],
                     });
                 }
             }

@@ -47,10 +47,9 @@ fn command(has_zoo: bool) -> Command {
             .allow_hyphen_values(true)
             .overrides_with(flag.name)
             .help(flag.help);
-        command = command.arg(if flag.default.is_empty() {
-            arg
-        } else {
-            arg.default_value(Str::from(flag.default))
+        command = command.arg(match flag.default {
+            None => arg,
+            Some(text) => arg.default_value(Str::from(text)),
         });
     }
     if has_zoo {

@@ -105,10 +105,7 @@ fn listen(settings: &Settings, board: &Arc<Board>) -> Note {
 
 /// A fault of the system that leaves nothing to run.
 fn fault(what: &str, error: &std::io::Error) -> Refusal {
-    Refusal {
-        code: 1,
-        line: format!("{what}: {error}"),
-    }
+    Refusal::new(format!("{what}: {error}"))
 }
 
 fn start(

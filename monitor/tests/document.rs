@@ -25,8 +25,8 @@ fn the_table_of_flags_is_the_programs() {
     let mut table = String::from("\n| flag | default | what it is |\n|---|---|---|\n");
     for flag in FLAGS {
         let default = match flag.default {
-            "" => "unset".to_owned(),
-            default => format!("`{}`", default.replace(',', ", ")),
+            None => "unset".to_owned(),
+            Some(default) => format!("`{}`", default.replace(',', ", ")),
         };
         writeln!(table, "| `--{}` | {default} | {} |", flag.name, flag.help).unwrap();
     }

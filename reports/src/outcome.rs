@@ -32,6 +32,7 @@ impl FromStr for DrillName {
             }),
             _ => Err(DrillNameError {
                 text: text.to_owned(),
+                hint: "a drill is written `scenario@platform`, such as `port/cable-pulled@h100-oci`",
             }),
         }
     }
@@ -45,12 +46,12 @@ impl Serialize for DrillName {
 
 /// A text that is no drill's name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{text}` is no drill\nhint: a drill is written `scenario@platform`, such as `port/cable-pulled@h100-oci`"
-)]
+#[error("`{text}` is no drill\nhint: {hint}")]
 pub struct DrillNameError {
     /// The text.
     pub text: String,
+    /// What helps.
+    pub hint: &'static str,
 }
 
 /// Where a drill is played.

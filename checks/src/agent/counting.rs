@@ -89,11 +89,11 @@ impl Agent {
         let faults = sayings.iter().filter_map(|saying| {
             let fatal = saying.severity? == Severity::Fatal;
             let (device, port) = match &saying.subject {
-                Subject::Device(name) => (name.to_string(), String::new()),
-                Subject::Port(name, number) => (name.to_string(), number.to_string()),
+                Subject::Device(name) => (name.to_string(), None),
+                Subject::Port(name, number) => (name.to_string(), Some(number.to_string())),
                 Subject::Char(_, name, number) => (
                     name.to_string(),
-                    number.map_or(0, |number| number.0).to_string(),
+                    Some(number.map_or(0, |number| number.0).to_string()),
                 ),
                 Subject::Card(_) | Subject::Counter(..) => return None,
             };

@@ -263,32 +263,31 @@ fn give_up_note<E>(attempt: &Attempt<E>, outcome: &Outcome) -> Note {
         Outcome::SocketMissing => (
             Level::Warn,
             "platform-connector unix socket missing; send skipped",
-            String::new(),
+            None,
         ),
         Outcome::Status { code, message } => (
             Level::Error,
             "health events were not delivered",
-            format!("grpc code {code}: {message}"),
+            Some(format!("grpc code {code}: {message}")),
         ),
         Outcome::TimedOut => (
             Level::Error,
             "health events were not delivered",
-            "timed out".to_owned(),
+            Some("timed out".to_owned()),
         ),
         Outcome::Io(kind) => (
             Level::Error,
             "health events were not delivered",
-            format!("connection failed: {kind:?}"),
+            Some(format!("connection failed: {kind:?}")),
         ),
         Outcome::Accepted => unreachable!("an accepted batch is not given up"),
     };
     let note = Note::new(level, text)
         .with("check", attempt.batch.check)
         .with("attempts", attempt.number);
-    if cause.is_empty() {
-        note
-    } else {
-        note.with("cause", cause)
+    match cause {
+        Some(cause) => note.with("cause", cause),
+        None => note,
     }
 }
 

@@ -190,8 +190,10 @@ impl Agent {
         let mut types: BTreeMap<&str, u64> = BTreeMap::new();
         let mut owners: BTreeMap<&str, u64> = BTreeMap::new();
         for ((kind, owner), count) in &table.entries {
-            *types.entry(or_unknown(kind)).or_default() += count;
-            if !owner.is_empty() {
+            *types
+                .entry(kind.as_deref().unwrap_or("unknown"))
+                .or_default() += count;
+            if let Some(owner) = owner {
                 *owners.entry(owner).or_default() += count;
             }
         }
@@ -212,10 +214,6 @@ impl Agent {
             ),
         );
     }
-}
-
-fn or_unknown(text: &str) -> &str {
-    if text.is_empty() { "unknown" } else { text }
 }
 
 fn told_blind(blind: Blind) -> String {

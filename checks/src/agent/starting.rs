@@ -54,10 +54,12 @@ impl Agent {
             }
             Err(cause) => {
                 return Err(Refusal::new(format!(
-                    "NIC monitor cannot start without GPU metadata at {}: {cause} (hint: ensure \
-                     the metadata-collector DaemonSet is running and has written nic_topology)",
+                    "NIC monitor cannot start without GPU metadata at {}: {cause}",
                     settings.paths.metadata
-                )));
+                ))
+                .hint(
+                    "ensure the metadata-collector DaemonSet is running and has written nic_topology",
+                ));
             }
         };
         let old = state_file::read(&settings.paths.state_file, start.state, &mut notes);
@@ -103,7 +105,7 @@ impl Agent {
         };
         let answer = start.boot_id.map(|bytes| Answer::Bytes(bytes.to_vec()));
         match eyes::boot_id(answer) {
-            Ok(boot_id) => agent.begin(old, boot_id),
+            Ok(boot_id) => agent.begin(old, Some(boot_id)),
             Err(_) => {
                 agent.eyes.wants_boot_id = true;
                 agent.stage = Stage::BootId(old.map(Box::new), 0);
@@ -113,12 +115,16 @@ impl Agent {
     }
 
     /// Settles in which boot the agent lives, and so what the old state is worth.
-    pub(super) fn begin(&mut self, old: Option<Memory>, boot_id: String) {
+    pub(super) fn begin(&mut self, old: Option<Memory>, boot_id: Option<String>) {
         self.eyes.wants_boot_id = false;
         self.stage = Stage::Running;
         let scope = self.eyes.config.scope.clone();
         self.memory = match old {
-            Some(mut memory) if self.hooks.is_same_boot(&memory.boot_id, &boot_id) => {
+            Some(mut memory)
+                if self
+                    .hooks
+                    .is_same_boot(memory.boot_id.as_deref(), boot_id.as_deref()) =>
+            {
                 self.saved = memory.clone();
                 self.hooks.after_load(&mut memory);
                 memory
@@ -136,7 +142,7 @@ impl Agent {
                 }
             }
         };
-        self.memory.scope = scope;
+        self.memory.scope = Some(scope);
     }
 
     /// Is everything known that judging needs?
@@ -145,7 +151,7 @@ impl Agent {
             match &sight.boot_id {
                 Some(Ok(boot_id)) => {
                     let old = old.take().map(|old| *old);
-                    self.begin(old, boot_id.clone());
+                    self.begin(old, Some(boot_id.clone()));
                 }
                 Some(Err(cause)) if *polls >= WAITED_POLLS => {
                     let old = old.take().map(|old| *old);
@@ -157,7 +163,7 @@ impl Agent {
                         note.with("path", &self.settings.paths.boot_id)
                             .with("cause", cause),
                     );
-                    self.begin(old, String::new());
+                    self.begin(old, None);
                 }
                 Some(Err(_)) => {
                     *polls += 1;
@@ -202,8 +208,9 @@ fn running(
     if checks.is_empty() {
         return Err(Refusal::new(
             "no checks enabled: counterDetection.enabled is false, and --checks names counter \
-             checks only (hint: name a state check, or enable counterDetection)",
-        ));
+             checks only",
+        )
+        .hint("name a state check, or enable counterDetection"));
     }
     Ok(checks)
 }

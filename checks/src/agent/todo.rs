@@ -14,27 +14,37 @@ use crate::note::Note;
 
 /// The agent refuses to start: print one line, and end with the code.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{line}")]
+#[error("{what}{}", .hint.as_ref().map_or_else(String::new, |hint| format!(" (hint: {hint})")))]
 pub struct Refusal {
     /// The exit code: 1, or 2 for usage.
     pub code: u8,
-    /// What is wrong, where, and what is allowed; one line.
-    pub line: String,
+    /// What is wrong, and where; one line.
+    pub what: String,
+    /// What helps, or is allowed.
+    pub hint: Option<String>,
 }
 
 impl Refusal {
-    pub(crate) fn new(line: impl Into<String>) -> Refusal {
+    /// A refusal that ends with 1.
+    #[must_use]
+    pub fn new(what: impl Into<String>) -> Refusal {
         Refusal {
             code: 1,
-            line: line.into().replace('\n', " "),
+            what: what.into().replace('\n', " "),
+            hint: None,
         }
     }
 
-    pub(crate) fn usage(line: impl Into<String>) -> Refusal {
+    pub(crate) fn usage(what: impl Into<String>) -> Refusal {
         Refusal {
             code: 2,
-            ..Refusal::new(line)
+            ..Refusal::new(what)
         }
+    }
+
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Refusal {
+        let hint = Some(hint.into());
+        Refusal { hint, ..self }
     }
 }
 
@@ -196,7 +206,7 @@ mod tests {
     #[test]
     fn a_refusal_is_one_line_and_1_or_2_for_usage() {
         let refusal = Refusal::new("a\nb");
-        assert_eq!((refusal.code, refusal.line.as_str()), (1, "a b"));
+        assert_eq!((refusal.code, refusal.to_string()), (1, "a b".to_owned()));
         assert_eq!(Refusal::usage("c").code, 2);
     }
 }

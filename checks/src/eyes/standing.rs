@@ -168,9 +168,9 @@ impl Eyes {
         }
         let numa_node = self.read_number(hands, name, "device/numa_node", sight)?;
         let hca_type = if scope::wants_hca_type(metadata, name) {
-            self.read_text(hands, name, "hca_type", sight)?
+            Some(self.read_text(hands, name, "hca_type", sight)?)
         } else {
-            String::new()
+            None
         };
         let why = match metadata.row(name.as_str()) {
             Row::Full(_) => None,
@@ -181,7 +181,7 @@ impl Eyes {
             let note = Note::new(Level::Warn, "device is classified as all-SYS");
             sight.notes.push(note.with("device", name).with("why", why));
         }
-        let placement = scope::place(metadata, name, numa_node, &hca_type);
+        let placement = scope::place(metadata, name, numa_node, hca_type.as_deref());
         Ok(self.hooks.placement(placement, metadata, name, numa_node))
     }
 

@@ -47,8 +47,8 @@ struct Durations {
     sum: Duration,
 }
 
-/// A fault as it was found: check, device, port (empty for a device), and whether it is fatal.
-type Fault = (Check, String, String, bool);
+/// A fault as it was found: check, device, port (`None` for a device), and whether it is fatal.
+type Fault = (Check, String, Option<String>, bool);
 
 /// A breach: counter, device, port, and whether it is fatal.
 type Breach = (String, String, String, bool);
@@ -60,7 +60,7 @@ pub struct Figures {
     discovered: BTreeMap<Check, u64>,
     sent: BTreeMap<(Check, bool), u64>,
     durations: BTreeMap<Worked, Durations>,
-    check_errors: BTreeMap<(Check, String, String), u64>,
+    check_errors: BTreeMap<(Check, String, Option<String>), u64>,
     breaches: BTreeMap<Breach, u64>,
     deferred: BTreeMap<Check, u64>,
     skipped: u64,
@@ -196,7 +196,7 @@ impl Figures {
                     node.to_owned(),
                     check.to_string(),
                     device.clone(),
-                    port.clone(),
+                    port.clone().unwrap_or_default(),
                 ]
             }),
             family(
@@ -347,7 +347,7 @@ mod tests {
         (
             Check::InfiniBandState,
             device.to_owned(),
-            "1".to_owned(),
+            Some("1".to_owned()),
             fatal,
         )
     }

@@ -130,7 +130,7 @@ hooks! {
     /// Are unreadable devices waited for on the very first poll?
     fn waits_at_first() -> bool = true;
     /// Is the old state of the boot that runs now?
-    fn is_same_boot(old: &str, now: &str) -> bool = old == now && !now.is_empty();
+    fn is_same_boot(old: Option<&str>, now: Option<&str>) -> bool = now.is_some() && old == now;
     /// What an old state of this boot becomes as it is loaded.
     fn after_load(memory: &mut Memory) = {};
 

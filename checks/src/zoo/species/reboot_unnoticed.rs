@@ -13,7 +13,7 @@ impl Wrong for RebootUnnoticed {
         }
     }
 
-    fn is_same_boot(&self, _: &str, _: &str) -> bool {
+    fn is_same_boot(&self, _: Option<&str>, _: Option<&str>) -> bool {
         true
     }
 }

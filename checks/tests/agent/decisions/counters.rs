@@ -4,7 +4,7 @@
 
 mod owners;
 
-use checks::{ReadError, Refusal};
+use checks::ReadError;
 use rstest::rstest;
 
 use super::nics;
@@ -433,8 +433,9 @@ fn an_empty_list_is_none_and_a_section_that_is_off_leaves_no_counter_check() {
     assert_eq!(none.notes_with("no counter is watched"), 1);
     let mut off = rig(&nics(1), BOTH);
     off.config = "[counterDetection]\nenabled = false".to_owned();
-    let Refusal { code, line } = off.try_start().unwrap_err();
-    assert_eq!(code, 1);
+    let refusal = off.try_start().unwrap_err();
+    assert_eq!(refusal.code, 1);
+    let line = refusal.to_string();
     assert!(line.contains("counterDetection.enabled is false"), "{line}");
     let mut state = rig(&nics(1), ALL);
     state.config = "[counterDetection]\nenabled = false".to_owned();

@@ -185,7 +185,7 @@ fn without_metadata_the_agent_refuses_with_path_cause_and_hint() {
     let refusal = rig.try_start().unwrap_err();
     assert_eq!(refusal.code, 1);
     for part in ["gpu_metadata.json", "empty gpus[]", "hint: "] {
-        assert!(refusal.line.contains(part), "{}", refusal.line);
+        assert!(refusal.to_string().contains(part), "{refusal}");
     }
 }
 
