@@ -24,7 +24,7 @@ impl Wrong for NumaUnknownPasses {
         numa_node: i64,
     ) -> Placement {
         match metadata.gpu_numa_nodes().first() {
-            Some(first) if numa_node < 0 => scope::place(metadata, name, *first, ""),
+            Some(first) if numa_node < 0 => scope::place(metadata, name, *first, None),
             _ => placement,
         }
     }
