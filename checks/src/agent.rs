@@ -23,7 +23,6 @@ pub use todo::{IoKind, Outcome, Refusal, SaveStep, Start, Todo};
 use self::delivery::{Batch, Delivery, Settled};
 use self::starting::Stage;
 use crate::absence::Measure;
-use crate::chars;
 use crate::counters;
 use crate::counters::tally::Saturated;
 use crate::counters::watch::Ruler;
@@ -35,6 +34,7 @@ use crate::judge;
 use crate::memory::{Effect, Memory};
 use crate::message;
 use crate::note::{Level, Note};
+use crate::optional;
 use crate::sample::Samples;
 use crate::saying::Saying;
 use crate::schedule::{Due, Schedule};
@@ -158,7 +158,7 @@ impl Agent {
             sayings = judge::judge(&mut self.memory, &mut self.samples, &sight, &measure);
         }
         if sight.due.state && sight.anchor == Anchor::Listed {
-            sayings.extend(chars::judge::judge(&mut self.memory, &sight, self.hooks));
+            sayings.extend(optional::judge(&mut self.memory, &sight, self.hooks));
         }
         if sight.due.counters && sight.anchor == Anchor::Listed {
             sayings.extend(self.judge_counters(&sight, patience_ns));

@@ -10,12 +10,15 @@ pub(crate) mod file;
 pub(crate) mod judge;
 pub(crate) mod read;
 
+pub(crate) use file::CharEntries;
+
 use std::collections::BTreeMap;
 use std::fmt;
 
+use proto::Check;
 use serde::{Deserialize, Serialize};
 
-use crate::debt::Subject;
+use crate::agent::Standing;
 use crate::members::is_false;
 use crate::name::{DeviceName, PortNumber, SlotKey};
 
@@ -64,6 +67,15 @@ pub(crate) struct NodeMemory {
     pub(crate) again: bool,
 }
 
+/// What an accepted event changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum CharChange {
+    /// It was said to be missing.
+    Said(SlotKey, Node),
+    /// It was said to be back.
+    Healthy(SlotKey, Node),
+}
+
 /// The character devices of one RDMA device that are missing.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct CharDevice {
@@ -78,8 +90,34 @@ pub(crate) struct CharMemory {
 }
 
 impl CharMemory {
+    /// Remembers that an event was accepted.
+    pub(crate) fn apply(&mut self, change: &CharChange) {
+        match change {
+            CharChange::Said(key, node) => {
+                if let Some(kept) = self.node_mut(key, *node) {
+                    (kept.said, kept.again) = (true, false);
+                }
+            }
+            CharChange::Healthy(key, node) => {
+                if let Some(device) = self.devices.get_mut(key) {
+                    device.nodes.remove(node);
+                }
+            }
+        }
+    }
+
+    /// Remembers that the connector may have an event that it did not accept: a fault stands, and is
+    /// said again if it still holds.
+    pub(crate) fn doubt(&mut self, change: &CharChange) {
+        if let CharChange::Said(key, node) = change
+            && let Some(kept) = self.node_mut(key, *node)
+        {
+            (kept.said, kept.again) = (true, true);
+        }
+    }
+
     /// One character device, if anything is wrong with it.
-    pub(crate) fn node_mut(&mut self, key: &SlotKey, node: Node) -> Option<&mut NodeMemory> {
+    fn node_mut(&mut self, key: &SlotKey, node: Node) -> Option<&mut NodeMemory> {
         self.devices.get_mut(key)?.nodes.get_mut(&node)
     }
 
@@ -106,10 +144,17 @@ impl CharMemory {
     }
 
     /// Every fault that stands, or may.
-    pub(crate) fn faults(&self) -> impl Iterator<Item = Subject> + '_ {
+    pub(crate) fn standing(&self) -> impl Iterator<Item = Standing> + '_ {
         self.devices.values().flat_map(|device| {
-            let standing = device.nodes.iter().filter(|(_, node)| node.said);
-            standing.map(|((kind, port), _)| Subject::Char(*kind, device.name.clone(), *port))
+            let said = device.nodes.iter().filter(|(_, node)| node.said);
+            said.map(|((kind, port), _)| Standing {
+                check: Check::InfiniBandCharDevice,
+                entity: match port {
+                    Some(number) => format!("{}/{number}/{kind}", device.name),
+                    None => format!("{}/{kind}", device.name),
+                },
+                fatal: true,
+            })
         })
     }
 }

@@ -18,8 +18,9 @@ use std::fmt;
 use std::slice;
 use std::sync::Arc;
 
+use proto::Check;
+
 use self::identity::disown;
-use crate::chars;
 use crate::config::Config;
 use crate::counters::plan::CounterPlan;
 use crate::flags::Paths;
@@ -27,6 +28,7 @@ use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::memory::Memory;
 use crate::metadata::Metadata;
 use crate::name::{DeviceName, LinkLayer, PciFunction, PortNumber, SlotKey};
+use crate::optional;
 use crate::route::Route;
 use crate::schedule::Schedule;
 use crate::sight::{Anchor, Blind, Cause, Facts, Sight};
@@ -70,8 +72,8 @@ pub(crate) struct Eyes {
     missing: BTreeSet<String>,
     plan: Plan,
     pub(crate) shapes: Shapes,
-    /// Character devices are watched.
-    wants_chars: bool,
+    /// Those that run.
+    pub(crate) checks: Vec<Check>,
     counter_plan: Arc<CounterPlan>,
     pub(crate) hooks: Hooks,
 }
@@ -83,7 +85,7 @@ impl Eyes {
         route: Route,
         enabled: Vec<LinkLayer>,
         shapes: Shapes,
-        wants_chars: bool,
+        checks: Vec<Check>,
         paths: &Paths,
     ) -> Eyes {
         Eyes {
@@ -99,7 +101,7 @@ impl Eyes {
             missing: BTreeSet::new(),
             plan: Plan::default(),
             shapes,
-            wants_chars,
+            checks,
             counter_plan: Arc::default(),
             hooks: Hooks::default(),
         }
@@ -147,9 +149,8 @@ impl Eyes {
         if sight.due.counters && self.shapes.is_watching() {
             self.read_counters(hands, memory, &mut sight, &mut learnt);
         }
-        if sight.due.state && self.wants_chars {
-            let chars = chars::read::read(self, hands, &mut sight);
-            sight.chars = Some(chars);
+        if sight.due.state {
+            optional::look(self, hands, &mut sight);
         }
         Ok((sight, learnt))
     }

@@ -26,6 +26,7 @@ mod eyes;
 mod judge;
 mod members;
 mod memory;
+mod optional;
 mod peers;
 mod recognise;
 mod sample;

@@ -10,11 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use proto::Check;
 use serde::{Deserialize, Serialize};
 
-use crate::chars::{CharMemory, Node};
 use crate::counters::{CounterId, CounterMemory};
 use crate::debt::{Debt, Reboot, Subject};
 use crate::members::is_false;
 use crate::name::{Card, DeviceName, LinkLayer, PciFunction, PortNumber, Role, SlotKey};
+use crate::optional::{OptionalChange, OptionalMemory};
 use crate::reading::{Reading, Severity};
 use crate::sight::{Seen, SeenPort};
 
@@ -171,7 +171,7 @@ pub(crate) struct Memory {
     /// Since when the class folder is not there, boot time.
     pub(crate) anchor_missing_since_ns: Option<u64>,
     pub(crate) counters: CounterMemory,
-    pub(crate) chars: CharMemory,
+    pub(crate) optional: OptionalMemory,
 }
 
 /// What an accepted batch changes.
@@ -195,10 +195,8 @@ pub(crate) enum Effect {
     CounterSaid(SlotKey, PortNumber, CounterId, u64),
     /// A counter's health was said.
     CounterHealthy(SlotKey, PortNumber, CounterId),
-    /// A character device was said to be missing.
-    CharSaid(SlotKey, Node),
-    /// A character device was said to be back.
-    CharHealthy(SlotKey, Node),
+    /// An event of a check that runs only where it is named.
+    Optional(OptionalChange),
 }
 
 impl Memory {
@@ -266,16 +264,7 @@ impl Memory {
                         count.was_cleared();
                     }
                 }
-                Effect::CharSaid(key, node) => {
-                    if let Some(kept) = self.chars.node_mut(&key, node) {
-                        (kept.said, kept.again) = (true, false);
-                    }
-                }
-                Effect::CharHealthy(key, node) => {
-                    if let Some(device) = self.chars.devices.get_mut(&key) {
-                        device.nodes.remove(&node);
-                    }
-                }
+                Effect::Optional(change) => self.optional.apply(change),
             }
         }
     }
@@ -311,13 +300,8 @@ impl Memory {
                         count.may_have_been_said(wall_ns);
                     }
                 }
-                Effect::CharSaid(key, node) => {
-                    if let Some(kept) = self.chars.node_mut(&key, node) {
-                        (kept.said, kept.again) = (true, true);
-                    }
-                }
+                Effect::Optional(change) => self.optional.doubt(change),
                 Effect::PortHealthy(..)
-                | Effect::CharHealthy(..)
                 | Effect::CounterHealthy(..)
                 | Effect::DeviceHealthy(..)
                 | Effect::CardHealthy(_)
@@ -368,7 +352,7 @@ impl Memory {
         self.blind = false;
         self.anchor_missing_since_ns = None;
         self.counters.after_reboot();
-        self.chars.after_reboot();
+        self.optional.after_reboot();
         self.slots.retain(|_, slot| slot.has_faults());
         for slot in self.slots.values_mut() {
             slot.stale = true;

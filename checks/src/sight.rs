@@ -12,6 +12,7 @@ use crate::counters::plan::CounterPlan;
 use crate::hands::{Clocks, ReadError};
 use crate::name::{DeviceName, LinkLayer, PciFunction, PortNumber, Role, SlotKey};
 use crate::note::Note;
+use crate::optional::SeenOptional;
 use crate::reading::Reading;
 use crate::schedule::Due;
 use crate::scope::{Placement, Reason};
@@ -147,8 +148,8 @@ pub(crate) struct Sight {
     pub(crate) due: Due,
     /// Counters, if they are due.
     pub(crate) counts: Option<SeenCounts>,
-    /// Character devices, if their check runs.
-    pub(crate) chars: Option<SeenChars>,
+    /// What the checks saw that run only where they are named.
+    pub(crate) optional: SeenOptional,
 }
 
 impl Sight {
@@ -163,7 +164,7 @@ impl Sight {
             notes: Vec::new(),
             due: Due::default(),
             counts: None,
-            chars: None,
+            optional: SeenOptional::default(),
         }
     }
 }

@@ -11,7 +11,6 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::chars::file::{self as chars, CharsEntry, MissingEntry};
 use crate::counters::file::{
     self as counters, CountersEntry, FlagEntry, SharedKeys, SnapshotEntry,
 };
@@ -23,6 +22,7 @@ use crate::members::{Members, is_false, is_zero};
 use crate::memory::{CardFault, CardMemory, Judged, Memory, Port, Slot};
 use crate::name::{Card, DeviceName, LinkLayer, PciFunction, PortNumber, Role};
 use crate::note::{Level, Note};
+use crate::optional::OptionalEntries;
 use crate::reading::{PhysState, PortState, Reading, Severity, severity};
 
 mod told;
@@ -47,7 +47,6 @@ struct File {
     device_miss_counts: BTreeMap<String, MissEntry>,
     counter_snapshots: BTreeMap<String, SnapshotEntry>,
     breach_flags: BTreeMap<String, FlagEntry>,
-    missing_char_devices: BTreeMap<String, MissingEntry>,
 
     // Ours, from here on.
     blind: bool,
@@ -57,7 +56,9 @@ struct File {
     reboot: Option<Reboot>,
     anchor_missing_since_ns: Option<u64>,
     counters: Option<CountersEntry>,
-    char_devices: Vec<CharsEntry>,
+
+    #[serde(flatten)]
+    optional: OptionalEntries,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -218,7 +219,7 @@ fn restore(file: File) -> Memory {
         reboot: file.reboot,
         anchor_missing_since_ns: file.anchor_missing_since_ns,
         counters: file.counters.map(counters::restore).unwrap_or_default(),
-        chars: chars::restore(file.char_devices),
+        optional: file.optional.restore(),
     };
     for entry in file.slots.unwrap_or_default() {
         let slot = Slot {
@@ -267,7 +268,7 @@ fn migrate(file: File) -> Memory {
         boot_id: file.boot_id.filter(|text| !text.is_empty()),
         scope: file.scope.filter(|text| !text.is_empty()),
         counters: counters::migrate(counters, layer_of),
-        chars: chars::migrate(file.missing_char_devices.into_values()),
+        optional: file.optional.migrate(),
         ..Memory::default()
     };
     for entry in file.port_states.into_values() {
@@ -353,8 +354,6 @@ pub(crate) struct Kept {
 pub(crate) fn write(memory: &Memory, kept: &mut Kept) -> Arc<[u8]> {
     kept.told.keep(memory);
     kept.counters.keep(&memory.counters);
-    let missing_chars = chars::shared(&memory.chars);
-    let chars = chars::store(&memory.chars);
 
     let mut file = Members::of_file(std::mem::take(&mut kept.room));
     file.put("version", &VERSION);
@@ -362,7 +361,7 @@ pub(crate) fn write(memory: &Memory, kept: &mut Kept) -> Arc<[u8]> {
     file.put_unless(memory.scope.is_none(), "scope", &memory.scope);
     file.put_all(&kept.told.shared);
     kept.counters.put_shared(&mut file);
-    file.put_map("missing_char_devices", &missing_chars);
+    memory.optional.put_shared(&mut file);
 
     file.put_unless(!memory.blind, "blind", &memory.blind);
     file.put_all(&kept.told.own);
@@ -371,7 +370,7 @@ pub(crate) fn write(memory: &Memory, kept: &mut Kept) -> Arc<[u8]> {
     let since = memory.anchor_missing_since_ns;
     file.put_unless(since.is_none(), "anchor_missing_since_ns", &since);
     kept.counters.put_own(&memory.counters, &mut file);
-    file.put_list("char_devices", &chars);
+    memory.optional.put_own(&mut file);
     kept.room = file.object();
     kept.room.push(b'\n');
     kept.room.as_slice().into()

@@ -66,22 +66,7 @@ impl Agent {
                 })
             }));
         }
-        standing.extend(
-            self.memory
-                .chars
-                .faults()
-                .filter_map(|subject| match subject {
-                    Subject::Char(kind, name, port) => Some(Standing {
-                        check: Check::InfiniBandCharDevice,
-                        entity: match port {
-                            Some(number) => format!("{name}/{number}/{kind}"),
-                            None => format!("{name}/{kind}"),
-                        },
-                        fatal: true,
-                    }),
-                    _ => None,
-                }),
-        );
+        standing.extend(self.memory.optional.standing());
         standing.sort();
         standing
     }

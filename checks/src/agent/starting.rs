@@ -75,7 +75,7 @@ impl Agent {
             Route::read(start.route),
             enabled,
             shapes,
-            checks.iter().any(|it| it.kind() == CheckKind::CharDevice),
+            checks.clone(),
             &settings.paths,
         );
         eyes.hooks = hooks;

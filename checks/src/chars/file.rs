@@ -7,6 +7,26 @@ use serde::{Deserialize, Serialize};
 use super::{CharDevice, CharKind, CharMemory, NodeMemory};
 use crate::name::{DeviceName, PciFunction, PortNumber, SlotKey};
 
+/// What the state file holds of character devices.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct CharEntries {
+    missing_char_devices: BTreeMap<String, MissingEntry>,
+    char_devices: Vec<CharsEntry>,
+}
+
+impl CharEntries {
+    /// The memory from our own key.
+    pub(crate) fn restore(self) -> CharMemory {
+        restore(self.char_devices)
+    }
+
+    /// The memory of a monitor that knows the shared key only.
+    pub(crate) fn migrate(self) -> CharMemory {
+        migrate(self.missing_char_devices.into_values())
+    }
+}
+
 /// NVSentinel's memory of a character device that is missing; no port, or 0, for a device's own.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct MissingEntry {
@@ -74,8 +94,7 @@ pub(crate) fn store(memory: &CharMemory) -> Vec<CharsEntry> {
     .collect()
 }
 
-/// The memory from our own key.
-pub(crate) fn restore(entries: Vec<CharsEntry>) -> CharMemory {
+fn restore(entries: Vec<CharsEntry>) -> CharMemory {
     let devices = entries.into_iter().map(|entry| {
         let by_name = SlotKey::Name(entry.device.clone());
         let nodes = entry.nodes.into_iter();
@@ -92,8 +111,7 @@ pub(crate) fn restore(entries: Vec<CharsEntry>) -> CharMemory {
     }
 }
 
-/// The memory of a monitor that knows the shared key only.
-pub(crate) fn migrate(entries: impl Iterator<Item = MissingEntry>) -> CharMemory {
+fn migrate(entries: impl Iterator<Item = MissingEntry>) -> CharMemory {
     let mut memory = CharMemory::default();
     for entry in entries {
         let device = memory.devices.entry(SlotKey::Name(entry.device.clone()));

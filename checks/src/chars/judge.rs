@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proto::Check;
 
-use super::{CharDevice, CharKind, Node, NodeMemory};
+use super::{CharChange, CharDevice, CharKind, Node, NodeMemory};
 use crate::debt::Subject;
 use crate::memory::{Effect, Memory};
 use crate::message;
 use crate::name::{DeviceName, LinkLayer, SlotKey};
+use crate::optional::OptionalChange;
 use crate::reading::Severity;
 use crate::saying::Saying;
 use crate::scope::Reason;
@@ -22,9 +23,9 @@ const MISSES_MAX: u32 = 3;
 /// not run, what it said is cleared.
 pub(crate) fn judge(memory: &mut Memory, sight: &Sight, hooks: Hooks) -> Vec<Saying> {
     let mut sayings = Vec::new();
-    let Some(seen) = &sight.chars else {
+    let Some(seen) = &sight.optional.chars else {
         let off = Reason::CheckOff(Check::InfiniBandCharDevice);
-        for (_, device) in std::mem::take(&mut memory.chars).devices {
+        for (_, device) in std::mem::take(&mut memory.optional.chars).devices {
             for node in standing(&device) {
                 owe(memory, &device.name, node, &off);
             }
@@ -35,10 +36,10 @@ pub(crate) fn judge(memory: &mut Memory, sight: &Sight, hooks: Hooks) -> Vec<Say
         let Some(key) = device.facts.as_ref().map(|facts| facts.key.clone()) else {
             continue;
         };
-        memory.chars.adopt(&key, &device.name);
+        memory.optional.chars.adopt(&key, &device.name);
         match &device.scope {
             SeenScope::Out(reason) => {
-                if let Some(left) = memory.chars.devices.remove(&key) {
+                if let Some(left) = memory.optional.chars.devices.remove(&key) {
                     for node in standing(&left) {
                         owe(memory, &left.name, node, reason);
                     }
@@ -88,7 +89,7 @@ fn owe(memory: &mut Memory, name: &DeviceName, (kind, port): Node, reason: &Reas
 
 /// Follows a device to its name, and lets go of what is expected of it no more.
 fn follow(memory: &mut Memory, key: &SlotKey, name: &DeviceName, expected: &BTreeSet<Node>) {
-    let Some(device) = memory.chars.devices.get_mut(key) else {
+    let Some(device) = memory.optional.chars.devices.get_mut(key) else {
         return;
     };
     let mut debts = Vec::new();
@@ -119,7 +120,7 @@ fn follow(memory: &mut Memory, key: &SlotKey, name: &DeviceName, expected: &BTre
 }
 
 fn here(memory: &mut Memory, key: &SlotKey, name: &DeviceName, node: Node) -> Option<Saying> {
-    let device = memory.chars.devices.get_mut(key)?;
+    let device = memory.optional.chars.devices.get_mut(key)?;
     let kept = device.nodes.get_mut(&node)?;
     if !kept.said {
         device.nodes.remove(&node);
@@ -131,7 +132,7 @@ fn here(memory: &mut Memory, key: &SlotKey, name: &DeviceName, node: Node) -> Op
         severity: None,
         message: message::char_back(kind, name, port),
         subject: Subject::Char(kind, name.clone(), port),
-        effect: Effect::CharHealthy(key.clone(), node),
+        effect: Effect::Optional(OptionalChange::Char(CharChange::Healthy(key.clone(), node))),
     })
 }
 
@@ -142,7 +143,7 @@ fn missing(
     node: Node,
     most: u32,
 ) -> Option<Saying> {
-    let device = memory.chars.devices.entry(key.clone());
+    let device = memory.optional.chars.devices.entry(key.clone());
     let device = device.or_insert_with(|| CharDevice {
         name: name.clone(),
         nodes: BTreeMap::new(),
@@ -156,6 +157,6 @@ fn missing(
         severity: Some(Severity::Fatal),
         message: message::char_missing(kind, name, port),
         subject: Subject::Char(kind, name.clone(), port),
-        effect: Effect::CharSaid(key.clone(), node),
+        effect: Effect::Optional(OptionalChange::Char(CharChange::Said(key.clone(), node))),
     })
 }

@@ -1,7 +1,9 @@
 //! Never says that a character device is missing.
 
+use proto::Check;
+
 use super::{About, Wrong};
-use crate::memory::{Effect, Memory};
+use crate::memory::Memory;
 use crate::sample::Samples;
 use crate::saying::Saying;
 
@@ -17,7 +19,10 @@ impl Wrong for MissingCharDeviceUnseen {
     }
 
     fn sayings(&self, _: u64, _: &mut Memory, _: &Samples, sayings: &mut Vec<Saying>) {
-        sayings.retain(|saying| !matches!(saying.effect, Effect::CharSaid(..)));
+        let is_missing = |saying: &Saying| {
+            saying.check == Check::InfiniBandCharDevice && saying.severity.is_some()
+        };
+        sayings.retain(|saying| !is_missing(saying));
     }
 }
 

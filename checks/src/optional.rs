@@ -1,0 +1,110 @@
+//! The checks that run only where they are named.
+//!
+//! Each reads, remembers and judges for itself, in a module of its own; here is only who they are. The
+//! states of ports and cards and the counters are left out: they run by default and judge together. A
+//! further check is its module and an entry in each list of this file. Start with [`look`] and [`judge`].
+
+use proto::Check;
+use serde::Deserialize;
+
+use crate::agent::Standing;
+use crate::chars::{self, CharChange, CharEntries, CharMemory};
+use crate::eyes::Eyes;
+use crate::hands::Hands;
+use crate::members::Members;
+use crate::memory::Memory;
+use crate::saying::Saying;
+use crate::sight::{SeenChars, Sight};
+use crate::zoo::Hooks;
+
+/// What they saw in one poll; `None` of a check that does not run.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SeenOptional {
+    pub(crate) chars: Option<SeenChars>,
+}
+
+/// What they remember.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct OptionalMemory {
+    pub(crate) chars: CharMemory,
+}
+
+/// What an accepted event of theirs changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum OptionalChange {
+    Char(CharChange),
+}
+
+/// What the state file holds of them.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct OptionalEntries {
+    #[serde(flatten)]
+    chars: CharEntries,
+}
+
+/// Looks for those that run, after devices and ports were read.
+pub(crate) fn look(eyes: &Eyes, hands: &dyn Hands, sight: &mut Sight) {
+    let runs = |check| eyes.checks.contains(&check);
+    if runs(Check::InfiniBandCharDevice) {
+        let seen = chars::read::read(eyes, hands, sight);
+        sight.optional.chars = Some(seen);
+    }
+}
+
+/// Keeps what was seen and says what it makes an event. What a check said that does not run is cleared.
+pub(crate) fn judge(memory: &mut Memory, sight: &Sight, hooks: Hooks) -> Vec<Saying> {
+    chars::judge::judge(memory, sight, hooks)
+}
+
+impl OptionalMemory {
+    /// Remembers that an event was accepted.
+    pub(crate) fn apply(&mut self, change: OptionalChange) {
+        match change {
+            OptionalChange::Char(change) => self.chars.apply(&change),
+        }
+    }
+
+    /// Remembers that the connector may have an event that it did not accept.
+    pub(crate) fn doubt(&mut self, change: OptionalChange) {
+        match change {
+            OptionalChange::Char(change) => self.chars.doubt(&change),
+        }
+    }
+
+    /// Nothing is known after a reboot but what stands.
+    pub(crate) fn after_reboot(&mut self) {
+        self.chars.after_reboot();
+    }
+
+    /// Every fault that stands, or may.
+    pub(crate) fn standing(&self) -> impl Iterator<Item = Standing> + '_ {
+        self.chars.standing()
+    }
+
+    /// Into the keys of the state file that NVSentinel knows.
+    pub(crate) fn put_shared(&self, file: &mut Members) {
+        file.put_map("missing_char_devices", &chars::file::shared(&self.chars));
+    }
+
+    /// Into our own keys.
+    pub(crate) fn put_own(&self, file: &mut Members) {
+        file.put_list("char_devices", &chars::file::store(&self.chars));
+    }
+}
+
+impl OptionalEntries {
+    /// The memory from our own keys.
+    pub(crate) fn restore(self) -> OptionalMemory {
+        OptionalMemory {
+            chars: self.chars.restore(),
+        }
+    }
+
+    /// The memory of a monitor that knows the shared keys only.
+    pub(crate) fn migrate(self) -> OptionalMemory {
+        OptionalMemory {
+            chars: self.chars.migrate(),
+        }
+    }
+}
