@@ -213,7 +213,7 @@ fn monitors() -> impl Keys<Value = Monitors> {
                         ChecksRun::CharDevices,
                         "the check of character devices alone",
                     ),
-                    ("all", ChecksRun::All, "all five"),
+                    ("all", ChecksRun::All, "every one"),
                 ],
             ),
             "Which of the monitor's checks run.",

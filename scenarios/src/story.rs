@@ -64,7 +64,7 @@ pub enum ChecksRun {
     Counters,
     /// The check of character devices alone.
     CharDevices,
-    /// All five.
+    /// Every one.
     All,
 }
 
