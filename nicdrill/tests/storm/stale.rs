@@ -2,6 +2,7 @@
 
 use std::thread;
 
+use fabric::Action;
 use harness::{
     MemoryPlayer, Player, play,
     process::{ProcessArm, ProcessOptions, Stage},
@@ -17,7 +18,7 @@ use simfs::SimTime;
 
 use crate::reference;
 
-/// The process arm over files that show for ever what they show of a healthy port.
+/// The process arm over a file of a port's state that never changes.
 struct Stale(ProcessArm);
 
 impl Player for Stale {
@@ -27,6 +28,11 @@ impl Player for Stale {
 
     fn play(&mut self, story: &Story, descriptor: &Descriptor) -> Played {
         let mut stale = story.clone();
+        let cut = story.deeds().find_map(|deed| match deed {
+            Deed::World(Action::Port(slot, _)) => Some(slot.clone()),
+            _ => None,
+        });
+        let state = FileRef::Port(cut.expect("the story cuts a port"), "state".to_owned());
         stale.given.push(Step {
             at: SimTime::ZERO,
             place: Place::default(),
@@ -34,7 +40,7 @@ impl Player for Stale {
             moment: None,
             deeds: vec![Deed::Rule(RuleDeed {
                 node: NodeName::from("node-a"),
-                file: FileRef::Path("sys/class/infiniband/*/ports/*/state".to_owned()),
+                file: state,
                 ops: vec![FileOp::Read],
                 effect: RuleEffect::Content(b"4: ACTIVE\n".to_vec()),
                 lasting: RuleLasting::Always,
