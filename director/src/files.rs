@@ -67,7 +67,7 @@ fn all_ops(ops: &[FileOp]) -> OpSet {
 }
 
 /// The rule that a deed puts in force; `None` for a vanishing, which is a moment. A torn value is
-/// mixed with the present one by whoever arms the rule ([`torn`]).
+/// mixed with the present one by whoever arms the rule (`torn`).
 #[must_use]
 pub fn rule(fabric: &Fabric, id: RuleId, deed: &RuleDeed, now: SimTime) -> Option<Rule> {
     let verdict = match &deed.effect {

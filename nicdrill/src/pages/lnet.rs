@@ -1,6 +1,6 @@
 //! LNet as a story's nodes see it at an instant, as `lnetctl` prints it.
 //!
-//! The world is played without a monitor ([`still`](crate::still)). Start at [`lnet_page`].
+//! The world is played without a monitor ([`freeze_at`]). Start at [`lnet_page`].
 
 use lnet::{Lnet, View};
 use platforms::NodeName;

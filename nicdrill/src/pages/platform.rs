@@ -1,7 +1,7 @@
 //! Platforms for a person: listed, shown, and as `topo -m` text.
 //!
 //! What a platform is, `platforms` says; here it becomes pages. Whether a monitor finds in the
-//! rendered tree what is declared is [`crate::platform_check`]'s.
+//! rendered tree what is declared is [`super::platform_check`]'s.
 
 use std::fmt::Write as _;
 
