@@ -223,8 +223,7 @@ fn two_nodes_of_one_platform_share_no_guid() {
             .functions
             .values()
             .filter_map(|function| function.rdma.as_ref());
-        rdma.map(|rdma| rdma.node_guid)
-            .collect::<std::collections::BTreeSet<_>>()
+        rdma.map(|rdma| rdma.node_guid).collect::<BTreeSet<_>>()
     };
     let (a, b) = (guids("node-1"), guids("node-2"));
     assert_eq!(a.len(), 34);
