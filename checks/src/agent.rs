@@ -158,7 +158,7 @@ impl Agent {
             sayings = judge::judge(&mut self.memory, &mut self.samples, &sight, &measure);
         }
         if sight.due.state && sight.anchor == Anchor::Listed {
-            sayings.extend(optional::judge(&mut self.memory, &sight, self.hooks));
+            sayings.extend(optional::poll::judge(&mut self.memory, &sight, self.hooks));
         }
         if sight.due.counters && sight.anchor == Anchor::Listed {
             sayings.extend(self.judge_counters(&sight, patience_ns));

@@ -12,15 +12,15 @@ pub(crate) mod read;
 
 pub(crate) use file::CharEntries;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use proto::Check;
 use serde::{Deserialize, Serialize};
 
-use crate::agent::Standing;
 use crate::members::is_false;
 use crate::name::{DeviceName, PortNumber, SlotKey};
+use crate::standing::Standing;
 
 /// A kind of character device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -53,6 +53,14 @@ impl fmt::Display for CharKind {
 
 /// One character device that ought to be there; without a port for a device's own.
 pub(crate) type Node = (CharKind, Option<PortNumber>);
+
+/// The character devices of a poll.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SeenChars {
+    pub(crate) here: BTreeSet<(DeviceName, Node)>,
+    /// Kinds of which not everything could be read.
+    pub(crate) blind: BTreeSet<CharKind>,
+}
 
 /// A character device as remembered, unless nothing is wrong with it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -150,7 +150,7 @@ impl Eyes {
             self.read_counters(hands, memory, &mut sight, &mut learnt);
         }
         if sight.due.state {
-            optional::look(self, hands, &mut sight);
+            optional::poll::look(self, hands, &mut sight);
         }
         Ok((sight, learnt))
     }

@@ -33,6 +33,7 @@ mod sample;
 mod saying;
 mod schedule;
 mod sight;
+mod standing;
 mod state_file;
 #[cfg(not(feature = "zoo"))]
 mod zoo;

@@ -2,20 +2,16 @@
 //!
 //! Each reads, remembers and judges for itself, in a module of its own; here is only who they are. The
 //! states of ports and cards and the counters are left out: they run by default and judge together. A
-//! further check is its module and an entry in each list of this file. Start with [`look`] and [`judge`].
+//! further check is its module and an entry in each list here and in `poll`. Start with
+//! [`OptionalMemory`]; how they look and judge is in [`poll`].
 
-use proto::Check;
+pub(crate) mod poll;
+
 use serde::Deserialize;
 
-use crate::agent::Standing;
-use crate::chars::{self, CharChange, CharEntries, CharMemory};
-use crate::eyes::Eyes;
-use crate::hands::Hands;
+use crate::chars::{self, CharChange, CharEntries, CharMemory, SeenChars};
 use crate::members::Members;
-use crate::memory::Memory;
-use crate::saying::Saying;
-use crate::sight::{SeenChars, Sight};
-use crate::zoo::Hooks;
+use crate::standing::Standing;
 
 /// What they saw in one poll; `None` of a check that does not run.
 #[derive(Debug, Clone, Default)]
@@ -41,20 +37,6 @@ pub(crate) enum OptionalChange {
 pub(crate) struct OptionalEntries {
     #[serde(flatten)]
     chars: CharEntries,
-}
-
-/// Looks for those that run, after devices and ports were read.
-pub(crate) fn look(eyes: &Eyes, hands: &dyn Hands, sight: &mut Sight) {
-    let runs = |check| eyes.checks.contains(&check);
-    if runs(Check::InfiniBandCharDevice) {
-        let seen = chars::read::read(eyes, hands, sight);
-        sight.optional.chars = Some(seen);
-    }
-}
-
-/// Keeps what was seen and says what it makes an event. What a check said that does not run is cleared.
-pub(crate) fn judge(memory: &mut Memory, sight: &Sight, hooks: Hooks) -> Vec<Saying> {
-    chars::judge::judge(memory, sight, hooks)
 }
 
 impl OptionalMemory {

@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::chars::{CharKind, Node};
 use crate::counters::plan::CounterPlan;
 use crate::hands::{Clocks, ReadError};
 use crate::name::{DeviceName, LinkLayer, PciFunction, PortNumber, Role, SlotKey};
@@ -111,14 +110,6 @@ pub(crate) enum Unread {
 pub(crate) struct SeenCounts {
     pub(crate) plan: Arc<CounterPlan>,
     pub(crate) values: Vec<Result<u64, Unread>>,
-}
-
-/// The character devices of a poll.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct SeenChars {
-    pub(crate) here: BTreeSet<(DeviceName, Node)>,
-    /// Kinds of which not everything could be read.
-    pub(crate) blind: BTreeSet<CharKind>,
 }
 
 /// The class folder.

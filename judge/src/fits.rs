@@ -152,8 +152,12 @@ impl<'a> Bench<'a> {
         tick: u64,
         event: &Observation,
     ) -> bool {
+        // A protocol that names no check leaves open which one speaks.
+        let Some(named) = &event.check else {
+            return true;
+        };
         if let Some(check) = &pattern.check {
-            return event.check.as_ref() == Some(check);
+            return named == check;
         }
         let check_of = match pattern.counter {
             Some(_) => counter_check,
@@ -161,14 +165,11 @@ impl<'a> Bench<'a> {
         };
         let layers = self.layers(&pattern.about, node, tick);
         // A name that no device ever bore, such as a card's, may be of either layer.
-        let named = matches!(
+        let is_by_name = matches!(
             pattern.about,
             About::Check | About::NamedPort(..) | About::NamedDevice(_)
         );
-        named && layers.is_empty()
-            || layers
-                .into_iter()
-                .any(|layer| event.check.as_deref() == Some(check_of(layer)))
+        is_by_name && layers.is_empty() || layers.into_iter().any(|layer| named == check_of(layer))
     }
 
     fn has_tone(

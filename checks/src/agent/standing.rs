@@ -1,21 +1,10 @@
 //! What stands at the connector, and what is monitored, for whoever asks. Start at [`Agent::standing`].
 
-use proto::Check;
-
 use super::Agent;
 use crate::debt::Subject;
 use crate::reading::Severity;
 
-/// One fault that stands at the connector.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Standing {
-    /// The check that reported it.
-    pub check: Check,
-    /// `NIC` and, for a port, `NICPort` values, joined by `/`; a counter's name after them.
-    pub entity: String,
-    /// Is it fatal?
-    pub fatal: bool,
-}
+pub use crate::standing::Standing;
 
 impl Agent {
     /// Every fault that was accepted and whose end was not, in order.

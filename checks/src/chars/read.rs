@@ -1,11 +1,11 @@
 //! Reading which character devices there are: two class folders, and who each entry belongs to.
 
-use super::CharKind;
+use super::{CharKind, SeenChars};
 use crate::eyes::{Eyes, fetch_one};
 use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::name::PortNumber;
 use crate::note::{Level, Note};
-use crate::sight::{Cause, SeenChars, Sight};
+use crate::sight::{Cause, Sight};
 
 /// Looks at both class folders.
 pub(crate) fn read(eyes: &Eyes, hands: &dyn Hands, sight: &mut Sight) -> SeenChars {
