@@ -117,7 +117,14 @@ impl Agent {
     /// Looks; changes nothing.
     #[must_use]
     pub fn poll(&self, hands: &dyn Hands) -> Polled {
-        Polled(self.eyes.look(hands, &self.memory, &self.schedule))
+        let mut polled = self.eyes.look(hands, &self.memory, &self.schedule);
+        if let Ok((sight, _)) = &mut polled
+            && sight.due.state
+            && sight.anchor == Anchor::Listed
+        {
+            optional::poll::look(&self.eyes, hands, sight);
+        }
+        Polled(polled)
     }
 
     /// Judges what a poll read: readings are kept, batches queued. What an earlier poll left

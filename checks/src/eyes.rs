@@ -28,7 +28,6 @@ use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::memory::Memory;
 use crate::metadata::Metadata;
 use crate::name::{DeviceName, LinkLayer, PciFunction, PortNumber, SlotKey};
-use crate::optional;
 use crate::route::Route;
 use crate::schedule::Schedule;
 use crate::sight::{Anchor, Blind, Cause, Facts, Sight};
@@ -148,9 +147,6 @@ impl Eyes {
         self.read_ports(hands, drafts, memory, &mut sight, &mut learnt);
         if sight.due.counters && self.shapes.is_watching() {
             self.read_counters(hands, memory, &mut sight, &mut learnt);
-        }
-        if sight.due.state {
-            optional::poll::look(self, hands, &mut sight);
         }
         Ok((sight, learnt))
     }
