@@ -14,10 +14,24 @@ use crate::{
     both_ends::{Blame, BothEnds, Side},
     history::LinkStep,
     opa::{LinkDownReason, Logical, Physical},
-    port_action::StickAt,
     subnet::SubnetManager,
     timing::{Pace, Timing},
 };
+
+/// Where a port stays although its link could go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StickAt {
+    /// Physically down and looking for a partner: `DOWN`, `Polling`.
+    Polling,
+    /// Physically training: `DOWN`, `PortConfigurationTraining`.
+    Training,
+    /// Physically up, waiting for the subnet manager: `INIT`, `LinkUp`.
+    Init,
+    /// Configured, not yet active: `ARMED`, `LinkUp`.
+    Armed,
+    /// In link error recovery: `ACTIVE`, `LinkErrorRecovery`.
+    Recovery,
+}
 
 /// How far up a link is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,7 +7,7 @@ use platforms::{CounterValue, LinkLayer, PhysState, PortState, Rate, SlotRef};
 use simfs::SimTime;
 
 use crate::{
-    Action, ActionError, Fabric, Side,
+    Action, ActionError, Fabric, Side, StickAt,
     opa::{ErrorInfo, LinkDownReason, LinkInitReason, PortErrorAction},
 };
 
@@ -165,21 +165,6 @@ pub enum PortAction {
         /// Whether it is there from now on.
         there: bool,
     },
-}
-
-/// Where a port stays although its link could go on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum StickAt {
-    /// Physically down and looking for a partner: `DOWN`, `Polling`.
-    Polling,
-    /// Physically training: `DOWN`, `PortConfigurationTraining`.
-    Training,
-    /// Physically up, waiting for the subnet manager: `INIT`, `LinkUp`.
-    Init,
-    /// Configured, not yet active: `ARMED`, `LinkUp`.
-    Armed,
-    /// In link error recovery: `ACTIVE`, `LinkErrorRecovery`.
-    Recovery,
 }
 
 /// How a counter is changed.
