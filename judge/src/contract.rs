@@ -31,11 +31,12 @@ pub(crate) fn breaches<'r>(
 ) -> Vec<Breach<'r>> {
     let adapter = recording.protocol.adapter();
     let (checks, strategies) = (story.checks.names(), strategies(story));
+    let nodes = story.chairs_by_name();
     let mut breaches = Vec::new();
     let mut polled: BTreeMap<&NodeName, u64> = BTreeMap::new();
     for (tick, monitors) in (0..).zip(&recording.ticks) {
         for (name, monitor) in monitors.monitors.iter() {
-            let Some(node) = story.chair(name) else {
+            let Some(&node) = nodes.get(&**name) else {
                 continue;
             };
             let contract = Contract {

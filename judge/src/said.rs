@@ -42,10 +42,11 @@ impl Said<'_> {
 
 /// Everything that was said, in order of tick, node, call and place.
 pub(crate) fn all_said<'a>(story: &'a Story, recording: &'a Recording) -> Vec<Said<'a>> {
+    let nodes = story.chairs_by_name();
     let mut said = Vec::new();
     for (tick, chairs) in (0..).zip(&recording.ticks) {
         for (name, chair) in chairs.monitors.iter() {
-            let Some(node) = story.chair(name) else {
+            let Some(&node) = nodes.get(&**name) else {
                 continue;
             };
             for (call, heard) in chair.calls.iter().enumerate() {

@@ -160,10 +160,11 @@ pub struct Step {
 }
 
 impl Story {
-    /// The monitored node of this name; `None` if no monitor runs there.
+    /// The monitored nodes by their names as text, as a recording has them.
     #[must_use]
-    pub fn chair(&self, name: &str) -> Option<&NodeName> {
-        self.chairs.iter().find(|node| node.as_str() == name)
+    pub fn chairs_by_name(&self) -> BTreeMap<&str, &NodeName> {
+        let chairs = self.chairs.iter();
+        chairs.map(|node| (node.as_str(), node)).collect()
     }
 
     /// What is done, before the monitor starts and while it runs.

@@ -43,6 +43,8 @@ pub(super) struct Player<'a> {
     arm: &'a mut ProcessArm,
     story: &'a Story,
     descriptor: &'a Descriptor,
+    /// Listings of the anchor in one poll.
+    listings: u32,
     director: Director<'a>,
     stations: BTreeMap<NodeName, Station>,
     ticks: Vec<Tick>,
@@ -67,6 +69,7 @@ impl<'a> Player<'a> {
             arm,
             story,
             descriptor,
+            listings: descriptor.listings(story.checks.names().len()),
             director,
             stations: BTreeMap::new(),
             ticks: Vec::new(),
@@ -333,7 +336,7 @@ impl<'a> Player<'a> {
                 .into_iter()
                 .for_each(|hold| self.station(node).release(hold));
         }
-        let all = self.descriptor.listings(self.story.checks.names().len());
+        let all = self.listings;
         let waited = self.wait(node, monitor, "the end of its poll", move |seat, loops| {
             seat.granted.is_some_and(|granted| granted >= all) && seat.gate.len() >= loops
         })?;
@@ -414,8 +417,7 @@ impl<'a> Player<'a> {
     /// How many loops of a monitor come to the gate in each tick.
     fn loops(&self) -> usize {
         let loops = if self.descriptor.concurrent {
-            self.descriptor.listings(self.story.checks.names().len())
-                / self.descriptor.listings_per_poll
+            self.listings / self.descriptor.listings_per_poll
         } else {
             1
         };

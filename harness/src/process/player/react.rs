@@ -40,7 +40,7 @@ impl Player<'_> {
 
     /// A further listing within a poll goes on at once.
     fn gate(&mut self, node: &NodeName, hold: HoldId, pid: u32) {
-        let all = self.descriptor.listings(self.story.checks.names().len());
+        let all = self.listings;
         let station = self.station(node);
         let Some(monitor) = station.whose(pid) else {
             return station.release(hold);
