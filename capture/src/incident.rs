@@ -57,7 +57,7 @@ pub struct Incident {
     shadow: Shadow,
     began: Option<Began>,
     given: Vec<String>,
-    deeds: BTreeMap<SimTime, Vec<String>>,
+    actions: BTreeMap<SimTime, Vec<String>>,
     /// Ports that deeds name, by their handles.
     handles: BTreeMap<String, Handle>,
     last: SimTime,
@@ -79,7 +79,7 @@ impl Incident {
             shadow: Shadow::new(platform),
             began: None,
             given: Vec::new(),
-            deeds: BTreeMap::new(),
+            actions: BTreeMap::new(),
             handles: BTreeMap::new(),
             last: SimTime::ZERO,
             renamed: false,
@@ -131,7 +131,7 @@ impl Incident {
         self.unsaid
             .extend(change::left(&self.shadow.shown(), &seen));
         if is_first {
-            self.given = self.deeds.remove(&at).unwrap_or_default();
+            self.given = self.actions.remove(&at).unwrap_or_default();
         }
         self.last = at;
         Ok(())
@@ -140,7 +140,7 @@ impl Incident {
     /// Whether something was seen that the world does not do by itself.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
-        self.given.is_empty() && self.deeds.is_empty()
+        self.given.is_empty() && self.actions.is_empty()
     }
 
     /// What was seen and cannot be said in the scenario language.
@@ -151,12 +151,12 @@ impl Incident {
     /// The scenario's file with nothing expected but the first poll's events.
     #[must_use]
     pub fn yaml(&self) -> String {
-        self.yaml_expecting(&Expected::default())
+        self.yaml_with_expectations(&Expected::default())
     }
 
     /// The scenario's file with these expectations.
     #[must_use]
-    pub fn yaml_expecting(&self, expected: &Expected) -> String {
+    pub fn yaml_with_expectations(&self, expected: &Expected) -> String {
         write::yaml(self, expected)
     }
 
@@ -172,9 +172,9 @@ impl Incident {
             if self.shadow.done(&change) {
                 self.renamed |= change.is_rename();
                 let line = self.line(&change);
-                self.deeds.entry(at).or_default().push(line);
+                self.actions.entry(at).or_default().push(line);
             } else {
-                let what = format!("{} was seen and cannot be done", change.told());
+                let what = format!("{} was seen and cannot be done", change.rendered());
                 self.unsaid.insert(what);
             }
         }
@@ -183,10 +183,14 @@ impl Incident {
     fn line(&mut self, change: &Change) -> String {
         let slot = change.slot();
         let handle = slot.map(|slot| self.shadow.handle(slot));
-        if let Some(said) = &handle {
-            self.handles.insert(said.name.clone(), said.clone());
+        if let Some(reported) = &handle {
+            self.handles.insert(reported.name.clone(), reported.clone());
         }
-        change.line(handle.as_ref().map_or("", |said| said.name.as_str()))
+        change.line(
+            handle
+                .as_ref()
+                .map_or("", |reported| reported.name.as_str()),
+        )
     }
 
     /// The handle of a port by its device's name, while names are those at rest.

@@ -80,11 +80,11 @@ fn analyzer(profile: &str) -> Analyzer {
 /// Takes an event, after the clock has run up to it.
 fn take(analyzer: &mut Analyzer, event: &HealthEvent) -> usize {
     let at = Stamp::of(event.generated_timestamp.as_ref());
-    let mut said = 0;
+    let mut reported = 0;
     while let Some(due) = analyzer.next_due().filter(|due| *due < at) {
-        said += analyzer.tick(due).len();
+        reported += analyzer.tick(due).len();
     }
-    said + analyzer.take(event).len()
+    reported + analyzer.take(event).len()
 }
 
 fn one_node(criterion: &mut Criterion) {
@@ -95,8 +95,8 @@ fn one_node(criterion: &mut Criterion) {
         group.bench_function(profile, |bencher| {
             bencher.iter(|| {
                 let mut analyzer = analyzer(profile);
-                let said = stream.iter().map(|event| take(&mut analyzer, event));
-                black_box(said.sum::<usize>())
+                let reported = stream.iter().map(|event| take(&mut analyzer, event));
+                black_box(reported.sum::<usize>())
             });
         });
     }

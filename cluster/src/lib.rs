@@ -23,4 +23,4 @@ pub use entry::{Clearing, EntityRule};
 pub use kube_event::{KubeEventKey, KubeEvents, Sightings};
 pub use quarantine::{Breaker, Quarantine, Ruleset, Rulesets, Verdict};
 pub use stamp::{Stamp, StampError};
-pub use whole::{Cluster, Consequence, Deed};
+pub use whole::{Cluster, Consequence, ConsequenceKind};

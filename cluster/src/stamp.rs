@@ -107,9 +107,9 @@ fn parse(text: &str) -> Option<Stamp> {
     if !has_form(text) {
         return None;
     }
-    let said: Timestamp = text.parse().ok()?;
-    let whole = said.seconds.checked_mul(NS_PER_S)?;
-    whole.checked_add(i64::from(said.nanos)).map(Stamp)
+    let reported: Timestamp = text.parse().ok()?;
+    let whole = reported.seconds.checked_mul(NS_PER_S)?;
+    whole.checked_add(i64::from(reported.nanos)).map(Stamp)
 }
 
 /// Whether the text has the form that is asked for. What reads it takes more: a day alone, an instant
@@ -146,17 +146,17 @@ mod tests {
     #[case(1_740_787_199_999_999_999, "2025-02-28T23:59:59.999999999Z")]
     #[case(1_709_164_800_000_001_000, "2024-02-29T00:00:00.000001Z")]
     #[case(-1_000_000_000, "1969-12-31T23:59:59Z")]
-    fn an_instant_is_told_in_utc(#[case] ns: i64, #[case] told: &str) {
-        assert_eq!(Stamp::from_ns(ns).to_string(), told);
-        assert_eq!(told.parse(), Ok(Stamp::from_ns(ns)));
+    fn an_instant_is_told_in_utc(#[case] ns: i64, #[case] rendered: &str) {
+        assert_eq!(Stamp::from_ns(ns).to_string(), rendered);
+        assert_eq!(rendered.parse(), Ok(Stamp::from_ns(ns)));
     }
 
     #[rstest]
     #[case("2025-03-01T01:00:00+01:00", "2025-03-01T00:00:00Z")]
     #[case("2025-02-28T18:30:00.25-05:30", "2025-03-01T00:00:00.250Z")]
     #[case("2025-03-01 00:00:00z", "2025-03-01T00:00:00Z")]
-    fn an_offset_is_taken_off(#[case] said: &str, #[case] utc: &str) {
-        assert_eq!(said.parse::<Stamp>().unwrap().to_string(), utc);
+    fn an_offset_is_taken_off(#[case] reported: &str, #[case] utc: &str) {
+        assert_eq!(reported.parse::<Stamp>().unwrap().to_string(), utc);
     }
 
     #[rstest]

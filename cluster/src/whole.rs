@@ -23,12 +23,12 @@ pub struct Consequence {
     /// The stamp of the event that it follows from, or the tick.
     pub at: Stamp,
     /// What.
-    pub what: Deed,
+    pub what: ConsequenceKind,
 }
 
 /// What a cluster does.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Deed {
+pub enum ConsequenceKind {
     /// A condition began to stand.
     ConditionStands {
         /// The node.
@@ -98,7 +98,7 @@ impl fmt::Display for Consequence {
 }
 
 /// The deed in one line, without its instant.
-impl fmt::Display for Deed {
+impl fmt::Display for ConsequenceKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ConditionStands { node, check } => write!(f, "condition  {node} {check} stands"),
@@ -191,57 +191,57 @@ impl Cluster {
     /// [`Refused`] where the connector refuses the whole call; nothing of it has happened then.
     pub fn receive(&mut self, call: &HealthEvents) -> Result<Vec<Consequence>, Refused> {
         let events = received(call)?;
-        let mut told = self.write(&events);
+        let mut rendered = self.write(&events);
         for event in &events {
-            self.judge(event, &mut told);
+            self.judge(event, &mut rendered);
             let firings = self.analyzer.take(event);
-            self.publish(firings, &mut told);
+            self.publish(firings, &mut rendered);
         }
-        Ok(told)
+        Ok(rendered)
     }
 
     /// It is `now`; see [`Analyzer::tick`].
     pub fn tick(&mut self, now: Stamp) -> Vec<Consequence> {
-        let mut told = Vec::new();
+        let mut rendered = Vec::new();
         let firings = self.analyzer.tick(now);
-        self.publish(firings, &mut told);
-        told
+        self.publish(firings, &mut rendered);
+        rendered
     }
 
     /// Ticks through every instant before `until` at which a rule is due.
     pub fn run_until(&mut self, until: Stamp) -> Vec<Consequence> {
-        let mut told = Vec::new();
+        let mut rendered = Vec::new();
         while let Some(due) = self.analyzer.next_due().filter(|due| *due < until) {
-            told.extend(self.tick(due));
+            rendered.extend(self.tick(due));
         }
-        told
+        rendered
     }
 
-    fn publish(&mut self, firings: Vec<Firing>, told: &mut Vec<Consequence>) {
+    fn publish(&mut self, firings: Vec<Firing>, rendered: &mut Vec<Consequence>) {
         for firing in firings {
             let event = firing.event.clone();
-            told.push(Consequence {
+            rendered.push(Consequence {
                 at: firing.at,
-                what: Deed::Rule(Box::new(firing)),
+                what: ConsequenceKind::Rule(Box::new(firing)),
             });
-            told.extend(self.write(std::slice::from_ref(&event)));
-            self.judge(&event, told);
+            rendered.extend(self.write(std::slice::from_ref(&event)));
+            self.judge(&event, rendered);
         }
     }
 
     /// Writes one batch to the conditions and Kubernetes events of its nodes.
     fn write(&mut self, events: &[HealthEvent]) -> Vec<Consequence> {
-        let mut told = Vec::new();
+        let mut rendered = Vec::new();
         for (node, sorted) in by_node(events) {
             let conditions = self.conditions.entry(node.to_owned()).or_default();
             let latest = sorted.last().map_or(Stamp::default(), |event| stamp(event));
             for check in order_decides(conditions, self.clearing, &sorted) {
                 let node = node.to_owned();
-                let what = Deed::OrderDecides { node, check };
-                told.push(Consequence { at: latest, what });
+                let what = ConsequenceKind::OrderDecides { node, check };
+                rendered.push(Consequence { at: latest, what });
             }
             for change in conditions.apply(self.clearing, sorted.iter().copied()) {
-                told.extend(tell(node, latest, change));
+                rendered.extend(consequences_of(node, latest, change));
             }
             for event in &sorted {
                 let seen = self
@@ -249,9 +249,9 @@ impl Cluster {
                     .entry(node.to_owned())
                     .or_default()
                     .take(event);
-                told.extend(seen.map(|(key, count)| Consequence {
+                rendered.extend(seen.map(|(key, count)| Consequence {
                     at: stamp(event),
-                    what: Deed::KubeEvent {
+                    what: ConsequenceKind::KubeEvent {
                         node: node.to_owned(),
                         check: key.check,
                         count,
@@ -259,29 +259,29 @@ impl Cluster {
                 }));
             }
         }
-        told
+        rendered
     }
 
-    fn judge(&mut self, event: &HealthEvent, told: &mut Vec<Consequence>) {
+    fn judge(&mut self, event: &HealthEvent, rendered: &mut Vec<Consequence>) {
         let (at, node) = (stamp(event), event.node_name.clone());
         let was_halted = self.quarantine.is_halted();
         match self.quarantine.take(event) {
             Verdict::Cordoned { by } => {
-                let what = Deed::Cordoned {
+                let what = ConsequenceKind::Cordoned {
                     node: node.clone(),
                     by,
                 };
-                told.push(Consequence { at, what });
+                rendered.push(Consequence { at, what });
             }
             Verdict::Uncordoned => {
-                let what = Deed::Uncordoned { node: node.clone() };
-                told.push(Consequence { at, what });
+                let what = ConsequenceKind::Uncordoned { node: node.clone() };
+                rendered.push(Consequence { at, what });
             }
             Verdict::Ignored | Verdict::AlreadyQuarantined { .. } | Verdict::Halted => {}
         }
         if !was_halted && self.quarantine.is_halted() {
-            let what = Deed::BreakerOpened { node };
-            told.push(Consequence { at, what });
+            let what = ConsequenceKind::BreakerOpened { node };
+            rendered.push(Consequence { at, what });
         }
     }
 }
@@ -291,29 +291,29 @@ fn stamp(event: &HealthEvent) -> Stamp {
 }
 
 /// What of a written condition is worth telling.
-fn tell(node: &str, at: Stamp, change: Change) -> Vec<Consequence> {
+fn consequences_of(node: &str, at: Stamp, change: Change) -> Vec<Consequence> {
     let node = || node.to_owned();
     let check = change.check;
-    let mut deeds = Vec::new();
+    let mut kinds = Vec::new();
     match (change.was_faulty.unwrap_or(false), change.now.is_faulty) {
-        (false, true) => deeds.push(Deed::ConditionStands {
+        (false, true) => kinds.push(ConsequenceKind::ConditionStands {
             node: node(),
             check: check.clone(),
         }),
-        (true, false) => deeds.push(Deed::ConditionCleared {
+        (true, false) => kinds.push(ConsequenceKind::ConditionCleared {
             node: node(),
             check: check.clone(),
         }),
         _ => {}
     }
     if !change.loss.is_none() {
-        deeds.push(Deed::EntriesLost {
+        kinds.push(ConsequenceKind::EntriesLost {
             node: node(),
             check,
             forgotten: change.loss.forgotten.len(),
             is_torn: change.loss.torn.is_some(),
         });
     }
-    let deeds = deeds.into_iter();
-    deeds.map(|what| Consequence { at, what }).collect()
+    let kinds = kinds.into_iter();
+    kinds.map(|what| Consequence { at, what }).collect()
 }

@@ -4,7 +4,7 @@
 //! It is pure and the same in both arms: the process arm acts it out on a socket, the memory arm
 //! answers by it. It knows nothing of what a call carries. Start at [`ConnectorScript`].
 
-use scenarios::{ConnectorBehaviour, ConnectorDeed, ConnectorLasting};
+use scenarios::{ConnectorAction, ConnectorBehaviour, ConnectorLasting};
 use simfs::SimTime;
 
 /// What stands at the socket's path.
@@ -107,9 +107,9 @@ impl Default for ConnectorScript {
 impl ConnectorScript {
     /// Behaves so from `now` on. A number of calls counts the calls that are received, so it never
     /// ends an absent or a refusing socket.
-    pub fn set(&mut self, now: SimTime, deed: &ConnectorDeed) {
-        self.behaviour = deed.behaviour.clone();
-        (self.until, self.calls_left) = match deed.lasting {
+    pub fn set(&mut self, now: SimTime, action: &ConnectorAction) {
+        self.behaviour = action.behaviour.clone();
+        (self.until, self.calls_left) = match action.lasting {
             ConnectorLasting::Always => (SimTime::MAX, None),
             ConnectorLasting::For(span) => (now + span, None),
             ConnectorLasting::Calls(calls) => (SimTime::MAX, Some(calls)),
@@ -167,7 +167,10 @@ mod tests {
 
     fn script(behaviour: ConnectorBehaviour, lasting: ConnectorLasting) -> ConnectorScript {
         let mut script = ConnectorScript::default();
-        script.set(SimTime::from_secs(5), &ConnectorDeed { behaviour, lasting });
+        script.set(
+            SimTime::from_secs(5),
+            &ConnectorAction { behaviour, lasting },
+        );
         script
     }
 

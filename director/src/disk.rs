@@ -1,7 +1,7 @@
 //! What a story does to files behind the kernel's back: the state file, and files that vanish.
 
 use platforms::{CLASS_INFINIBAND, Machine};
-use scenarios::StateFileDeed;
+use scenarios::StateFileAction;
 use simfs::{Disk, Edit, Fs, TreePath};
 
 use crate::WRITABLE;
@@ -21,17 +21,17 @@ pub enum DiskError {
 }
 
 /// Changes the state file.
-pub(super) fn change(deed: &StateFileDeed, fs: &mut Fs) -> Result<(), DiskError> {
+pub(super) fn change(action: &StateFileAction, fs: &mut Fs) -> Result<(), DiskError> {
     let disk = fs.disk();
     let old = disk.file(STATE_FILE);
-    let new = match deed {
-        StateFileDeed::Delete => None,
-        StateFileDeed::Write(bytes) => Some(bytes.clone()),
-        StateFileDeed::Truncate(len) => {
+    let new = match action {
+        StateFileAction::Delete => None,
+        StateFileAction::Write(bytes) => Some(bytes.clone()),
+        StateFileAction::Truncate(len) => {
             let old = old.ok_or(DiskError::Absent)?;
             Some(old[..old.len().min(*len)].to_vec())
         }
-        StateFileDeed::Version(version) => {
+        StateFileAction::Version(version) => {
             let old = old.ok_or(DiskError::Absent)?;
             let mut json: serde_json::Value =
                 serde_json::from_slice(old).map_err(|_| DiskError::NoObject)?;

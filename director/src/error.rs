@@ -44,7 +44,7 @@ pub enum StageError {
     Start(Box<WorkloadError>),
     /// A deed that has no meaning where it stands.
     #[error("{place}: `{line}`: {what}")]
-    Deed {
+    StepAction {
         /// Where the story says so.
         place: Place,
         /// The line.
@@ -68,8 +68,8 @@ impl From<WorkloadError> for StageError {
 
 impl StageError {
     /// A deed that has no meaning where it stands.
-    pub(super) fn deed(step: &Step, what: &'static str) -> Self {
-        Self::Deed {
+    pub(super) fn action(step: &Step, what: &'static str) -> Self {
+        Self::StepAction {
             place: step.place.clone(),
             line: step.text.clone(),
             what,

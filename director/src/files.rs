@@ -2,7 +2,7 @@
 
 use fabric::{Fabric, FunctionRef};
 use platforms::{CLASS_INFINIBAND, NodeName, PciAddress};
-use scenarios::{FileMoment, FileOp, FileRef, Moment, RuleDeed, RuleEffect, RuleLasting};
+use scenarios::{FileMoment, FileOp, FileRef, Moment, RuleAction, RuleEffect, RuleLasting};
 use simfs::{
     MomentId, Op, OpSet, Pattern, Rule, RuleId, SimTime, Spot, Turn, Verdict, When, Within,
 };
@@ -69,8 +69,8 @@ fn all_ops(ops: &[FileOp]) -> OpSet {
 /// The rule that a deed puts in force; `None` for a vanishing, which is a moment. A torn value is
 /// mixed with the present one by whoever arms the rule (`torn`).
 #[must_use]
-pub fn rule(fabric: &Fabric, id: RuleId, deed: &RuleDeed, now: SimTime) -> Option<Rule> {
-    let verdict = match &deed.effect {
+pub fn rule(fabric: &Fabric, id: RuleId, action: &RuleAction, now: SimTime) -> Option<Rule> {
+    let verdict = match &action.effect {
         RuleEffect::Fail(errno) => Verdict::Fail(*errno),
         RuleEffect::Hang { killable, .. } => Verdict::Hang {
             killable: *killable,
@@ -81,16 +81,16 @@ pub fn rule(fabric: &Fabric, id: RuleId, deed: &RuleDeed, now: SimTime) -> Optio
         RuleEffect::ShortWrite(len) => Verdict::ShortWrite(*len),
         RuleEffect::Vanish => return None,
     };
-    let when = match deed.lasting {
+    let when = match action.lasting {
         RuleLasting::Always => When::Always,
         RuleLasting::For(span) => When::Between(now, now + span),
         RuleLasting::Nth(nth) => When::Nth(nth),
         RuleLasting::First(count) => When::FirstN(count),
     };
-    let pattern = Pattern::new(&path_of(fabric, &deed.file));
+    let pattern = Pattern::new(&path_of(fabric, &action.file));
     Some(Rule {
         id,
-        ops: all_ops(&deed.ops),
+        ops: all_ops(&action.ops),
         pattern,
         when,
         verdict,
@@ -105,12 +105,12 @@ pub(super) fn torn(old: &[u8], new: &[u8]) -> Vec<u8> {
 }
 
 /// The moment at which a vanishing takes place.
-pub(super) fn vanishing(fabric: &Fabric, id: MomentId, deed: &RuleDeed) -> simfs::Moment {
+pub(super) fn vanishing(fabric: &Fabric, id: MomentId, action: &RuleAction) -> simfs::Moment {
     let spot = Spot {
-        ops: all_ops(&deed.ops),
-        pattern: Pattern::new(&path_of(fabric, &deed.file)),
+        ops: all_ops(&action.ops),
+        pattern: Pattern::new(&path_of(fabric, &action.file)),
     };
-    let nth = match deed.lasting {
+    let nth = match action.lasting {
         RuleLasting::Nth(nth) => nth,
         RuleLasting::Always | RuleLasting::For(_) | RuleLasting::First(_) => 1,
     };

@@ -48,8 +48,8 @@ impl Director<'_> {
                 scene.moments.clear();
                 scene.call_moments.clear();
                 scene.changes.extend([Change::Mend, Change::Reappear(None)]);
-                if let Some(chair) = &mut scene.chair {
-                    chair.heal(tick, &self.story.flags, &self.story.config);
+                if let Some(instances) = &mut scene.instances {
+                    instances.heal(tick, &self.story.flags, &self.story.config);
                 }
             }
         }

@@ -6,8 +6,8 @@
 //! each node [`Director::show`], then the acts and polls of the plan (and [`Director::moment`] when
 //! one comes), then [`Director::end_tick`].
 //!
-//! Start at [`Director`]; a node on stage is `scene.rs`, who sits in a chair `chair.rs`; how deeds are
-//! done is `deeds.rs`, files are `files.rs` and `disk.rs`, what runs on the links is `running_workloads.rs`, what is done within a read or a call is
+//! Start at [`Director`]; a node on stage is `scene.rs`, who sits in a chair `instances.rs`; how deeds are
+//! done is `actions.rs`, files are `files.rs` and `disk.rs`, what runs on the links is `running_workloads.rs`, what is done within a read or a call is
 //! `moments.rs`, the end `healing.rs`; what becomes visible is `show.rs`, what was so `truth.rs`.
 
 use std::{
@@ -17,19 +17,18 @@ use std::{
 
 use fabric::{Fabric, Kmsg};
 use platforms::{Clock, NodeName};
-use scenarios::{Deed, HangEnd, Place, RuleEffect, Step, Story, What};
+use scenarios::{HangEnd, Place, RuleEffect, Step, StepAction, Story, What};
 use simfs::{Fs, RuleId, SimTime};
 
+mod actions;
 mod asked;
-mod chair;
 mod connector;
-mod deeds;
 mod disk;
 mod error;
-mod faces;
 mod files;
 mod freeze;
 mod healing;
+mod instances;
 mod moments;
 mod query;
 mod running_workloads;
@@ -38,25 +37,27 @@ mod show;
 mod stage;
 mod trees;
 mod truth;
+mod views;
 
-pub use chair::{ChairAct, ChairPlan, MonitorId};
 pub use connector::{ConnectorScript, Reaction, Socket, UNAVAILABLE, code_word};
 pub use disk::state_file;
 pub use error::StageError;
 pub use files::{STATE_FILE, WRITABLE, rule as rule_of};
 pub use freeze::{FreezeError, freeze_at};
+pub use instances::{InstanceAct, InstancePlan, MonitorId};
 pub use moments::{CallDo, MomentDo};
 pub use query::{MetricsQuery, metrics_query};
 pub use running_workloads::{RunningWorkloads, WorkloadError};
 pub use stage::Stage;
 pub use trees::Trees;
 pub use truth::{
-    ComparedCard, Faces, FunctionFace, Interface, LinkTruth, NodeTruth, PortFace, TickTruth, Truth,
+    ComparedCard, FunctionView, Interface, LinkTruth, NodeTruth, NodeView, PortView, TickTruth,
+    Truth,
 };
 
 use asked::Asked;
-use chair::Chair;
 use healing::last_story_tick;
+use instances::MonitorInstances;
 use scene::{ArmedRule, Change, Scene, Sequel};
 
 /// What a player does in a tick.
@@ -65,7 +66,7 @@ pub struct TickPlan {
     /// The tick's simulated time.
     pub at: SimTime,
     /// The chairs.
-    pub chairs: BTreeMap<NodeName, ChairPlan>,
+    pub instances: BTreeMap<NodeName, InstancePlan>,
 }
 
 /// The world of one drill in motion.
@@ -101,11 +102,11 @@ impl<'s> Director<'s> {
                 .machine(name)
                 .ok_or_else(|| StageError::NoSuchNode(name.clone()))?
                 .clone();
-            let chair = story
-                .chairs
+            let instances = story
+                .instances
                 .contains(name)
-                .then(|| Chair::new(&story.flags, &story.config));
-            nodes.insert(name.clone(), Scene::new(shown, chair));
+                .then(|| MonitorInstances::new(&story.flags, &story.config));
+            nodes.insert(name.clone(), Scene::new(shown, instances));
         }
         let mut director = Self {
             story,
@@ -124,20 +125,20 @@ impl<'s> Director<'s> {
             missed: Vec::new(),
         };
         for step in story.steps.iter().filter(|step| step.moment.is_some()) {
-            for deed in &step.deeds {
-                deeds::sense_in_moment(deed).map_err(|what| StageError::deed(step, what))?;
+            for action in &step.actions {
+                actions::sense_in_moment(action).map_err(|what| StageError::action(step, what))?;
             }
         }
-        let is_load = |deed: &&Deed| matches!(deed, Deed::Load(_));
+        let is_load = |action: &&StepAction| matches!(action, StepAction::Load(_));
         for step in &story.given {
-            for deed in step.deeds.iter().filter(|deed| !is_load(deed)) {
-                director.deed(deed, step)?;
+            for action in step.actions.iter().filter(|action| !is_load(action)) {
+                director.action(action, step)?;
             }
         }
         director.workloads = RunningWorkloads::start(&story.workloads, &director.fabric)?;
         for step in &story.given {
-            for deed in step.deeds.iter().filter(is_load) {
-                director.deed(deed, step)?;
+            for action in step.actions.iter().filter(is_load) {
+                director.action(action, step)?;
             }
         }
         Ok(director)
@@ -191,14 +192,19 @@ impl<'s> Director<'s> {
             scene.connector.advance(at);
         }
         self.look(at);
-        let plan = |scene: &mut Scene<'s>| scene.chair.as_mut().map(|chair| chair.plan(tick));
-        let chairs = self
+        let plan = |scene: &mut Scene<'s>| {
+            scene
+                .instances
+                .as_mut()
+                .map(|instances| instances.plan(tick))
+        };
+        let instances = self
             .nodes
             .iter_mut()
             .filter_map(|(name, scene)| Some((name.clone(), plan(scene)?)));
         Ok(TickPlan {
             at,
-            chairs: chairs.collect(),
+            instances: instances.collect(),
         })
     }
 
@@ -231,7 +237,7 @@ impl<'s> Director<'s> {
             return;
         };
         for (name, scene) in &mut self.nodes {
-            let after = scene.mirror.faces();
+            let after = scene.mirror.views();
             let noted = truth.nodes.get(name);
             if noted.is_some_and(|noted| !Arc::ptr_eq(&noted.after, &after))
                 && let Some(node) = truth.nodes.get_mut(name)
@@ -277,7 +283,7 @@ impl<'s> Director<'s> {
             .rules
             .iter()
             .find(|armed| armed.id == rule)?;
-        match &armed.deed.effect {
+        match &armed.action.effect {
             RuleEffect::Hang { until, .. } if self.fabric.now() < armed.until => Some(*until),
             _ => None,
         }
@@ -296,12 +302,12 @@ impl<'s> Director<'s> {
 
     /// A monitor has ended by itself: its seat is empty.
     pub fn left(&mut self, node: &NodeName, monitor: MonitorId) {
-        if let Some(chair) = self
+        if let Some(instances) = self
             .nodes
             .get_mut(node)
-            .and_then(|scene| scene.chair.as_mut())
+            .and_then(|scene| scene.instances.as_mut())
         {
-            chair.left(monitor);
+            instances.left(monitor);
         }
     }
 

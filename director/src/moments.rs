@@ -44,8 +44,8 @@ impl Director<'_> {
         };
         let end = match sequel {
             Sequel::Step(step) => self.sequel(step, node, by)?,
-            Sequel::Vanish(deed, step) => {
-                self.vanish(deed, step)?;
+            Sequel::Vanish(action, step) => {
+                self.vanish(action, step)?;
                 MomentDo::Go
             }
         };

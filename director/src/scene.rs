@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use fabric::Kmsg;
 use platforms::Machine;
-use scenarios::{CallMoment, FileRef, RuleDeed, Step};
+use scenarios::{CallMoment, FileRef, RuleAction, Step};
 use simfs::{MomentId, RuleId, SimTime};
 
-use super::Chair;
-use super::faces::Mirror;
+use super::MonitorInstances;
+use super::views::Mirror;
 use crate::connector::ConnectorScript;
 
 /// One node on stage.
@@ -18,25 +18,25 @@ pub(super) struct Scene<'s> {
     pub(super) kmsg: Kmsg,
     pub(super) mirror: Mirror,
     pub(super) connector: ConnectorScript,
-    pub(super) chair: Option<Chair>,
+    pub(super) instances: Option<MonitorInstances>,
     pub(super) rules: Vec<ArmedRule<'s>>,
     pub(super) moments: BTreeMap<MomentId, Sequel<'s>>,
     pub(super) call_moments: Vec<(CallMoment, &'s Step)>,
     pub(super) calls: u32,
     pub(super) calls_accepted: u32,
     pub(super) changes: Vec<Change<'s>>,
-    pub(super) vanished: Vec<(&'s RuleDeed, String)>,
+    pub(super) vanished: Vec<(&'s RuleAction, String)>,
 }
 
 impl Scene<'_> {
     /// A node as it is at the start, with or without a monitor.
-    pub(super) fn new(shown: Machine, chair: Option<Chair>) -> Self {
+    pub(super) fn new(shown: Machine, instances: Option<MonitorInstances>) -> Self {
         Self {
             shown,
             kmsg: Kmsg::default(),
             mirror: Mirror::default(),
             connector: ConnectorScript::default(),
-            chair,
+            instances,
             rules: Vec::new(),
             moments: BTreeMap::new(),
             call_moments: Vec::new(),
@@ -51,7 +51,7 @@ impl Scene<'_> {
 #[derive(Debug)]
 pub(super) struct ArmedRule<'s> {
     pub(super) id: RuleId,
-    pub(super) deed: &'s RuleDeed,
+    pub(super) action: &'s RuleAction,
     pub(super) until: SimTime,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct ArmedRule<'s> {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Sequel<'s> {
     Step(&'s Step),
-    Vanish(&'s RuleDeed, &'s Step),
+    Vanish(&'s RuleAction, &'s Step),
 }
 
 /// Something to be done to a served tree beside the machine's edits.
@@ -72,8 +72,8 @@ pub(super) enum Change<'s> {
     Disarm(RuleId),
     Await(simfs::Moment),
     Forget(MomentId),
-    Disk(&'s scenarios::StateFileDeed, &'s Step),
-    Vanish(&'s RuleDeed, String),
+    Disk(&'s scenarios::StateFileAction, &'s Step),
+    Vanish(&'s RuleAction, String),
     Reappear(Option<&'s FileRef>),
     Mend,
 }

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use fabric::Side;
 use platforms::{NodeName, Shared};
-use scenarios::RuleDeed;
+use scenarios::RuleAction;
 use simfs::{Fs, SimTime};
 
 use super::{
@@ -23,16 +23,16 @@ impl Director<'_> {
     pub(super) fn look(&mut self, at: SimTime) {
         let mut nodes = Shared::<BTreeMap<_, _>>::default();
         let watched = self.nodes.iter_mut();
-        for (name, scene) in watched.filter(|(_, scene)| scene.chair.is_some()) {
+        for (name, scene) in watched.filter(|(_, scene)| scene.instances.is_some()) {
             let Some(machine) = self.fabric.machine(name) else {
                 continue;
             };
             scene.mirror.refresh(&self.fabric, name);
-            let faces = scene.mirror.faces();
+            let views = scene.mirror.views();
             let truth = NodeTruth {
                 wall_at_start_ns: machine.clock.wall_ns.wrapping_sub(at.as_ns()),
-                after: Arc::clone(&faces),
-                faces,
+                after: Arc::clone(&views),
+                views,
             };
             nodes.insert(name.clone(), truth);
         }
@@ -109,17 +109,19 @@ impl Director<'_> {
                 Change::Forget(id) => {
                     fs.disarm_moment(id);
                 }
-                Change::Disk(deed, step) => {
-                    disk::change(deed, fs).map_err(|cause| StageError::Disk {
+                Change::Disk(action, step) => {
+                    disk::change(action, fs).map_err(|cause| StageError::Disk {
                         place: step.place.clone(),
                         line: step.text.clone(),
                         cause,
                     })?
                 }
-                Change::Vanish(deed, path) => scene.vanished.push((deed, disk::vanish(&path, fs))),
+                Change::Vanish(action, path) => {
+                    scene.vanished.push((action, disk::vanish(&path, fs)))
+                }
                 Change::Reappear(file) => {
-                    let meant = |deed: &RuleDeed| file.is_none_or(|file| *file == deed.file);
-                    let back = scene.vanished.extract_if(.., |(deed, _)| meant(deed));
+                    let meant = |action: &RuleAction| file.is_none_or(|file| *file == action.file);
+                    let back = scene.vanished.extract_if(.., |(action, _)| meant(action));
                     let paths: Vec<String> = back.map(|(_, path)| path).collect();
                     disk::reappear(&paths, &scene.shown, fs);
                 }

@@ -88,19 +88,19 @@ pub struct NodeTruth {
     /// clock is stepped. Wrapping, so that no step is too far.
     pub wall_at_start_ns: u64,
     /// What a poll at the tick's start could see.
-    pub faces: Arc<Faces>,
+    pub views: Arc<NodeView>,
     /// What a poll could see at the tick's end, after the moments within it.
-    pub after: Arc<Faces>,
+    pub after: Arc<NodeView>,
 }
 
 /// The faces of a node's functions, by PCI address. A function that has gone keeps the entry of its
 /// last sight, marked as not listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Faces(pub BTreeMap<PciAddress, FunctionFace>);
+pub struct NodeView(pub BTreeMap<PciAddress, FunctionView>);
 
 /// One function.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FunctionFace {
+pub struct FunctionView {
     /// The name of its RDMA device, or the last one it bore.
     pub name: DeviceName,
     /// Whether the class folder lists it.
@@ -112,14 +112,14 @@ pub struct FunctionFace {
     /// Its first network interface.
     pub netdev: Option<String>,
     /// Its ports.
-    pub ports: BTreeMap<PortNumber, PortFace>,
+    pub ports: BTreeMap<PortNumber, PortView>,
     /// Counters of its ports that cannot be read as numbers now.
     pub unreadable: BTreeSet<(PortNumber, String)>,
 }
 
 /// One port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PortFace {
+pub struct PortView {
     /// Its link layer.
     pub layer: LinkLayer,
     /// Its logical state.
@@ -130,7 +130,7 @@ pub struct PortFace {
     pub listed: bool,
 }
 
-impl PortFace {
+impl PortView {
     /// `ACTIVE` with `LinkUp`, and listed.
     #[must_use]
     pub fn healthy(&self) -> bool {
@@ -151,18 +151,18 @@ pub struct ComparedCard {
     pub active: usize,
 }
 
-impl Faces {
+impl NodeView {
     /// Whether a port is healthy; one that is not there is not.
     #[must_use]
     pub fn healthy(&self, pci: PciAddress, port: PortNumber) -> bool {
         self.0.get(&pci).is_some_and(|function| {
-            function.listed && function.ports.get(&port).is_some_and(PortFace::healthy)
+            function.listed && function.ports.get(&port).is_some_and(PortView::healthy)
         })
     }
 
     /// The functions that a monitor is to watch and can see.
-    pub fn watched(&self) -> impl Iterator<Item = (PciAddress, &FunctionFace)> {
-        let watched = |function: &FunctionFace| function.listed && function.monitored;
+    pub fn watched(&self) -> impl Iterator<Item = (PciAddress, &FunctionView)> {
+        let watched = |function: &FunctionView| function.listed && function.monitored;
         self.0
             .iter()
             .filter(move |(_, function)| watched(function))
@@ -176,7 +176,7 @@ impl Faces {
         let ports = self
             .watched()
             .filter(|(pci, _)| pci.card() == card)
-            .flat_map(|(_, face)| face.ports.values());
+            .flat_map(|(_, view)| view.ports.values());
         ports.into_iter().any(|port| {
             let walking = matches!(port.phys_state, PhysState::POLLING | PhysState::TRAINING);
             let managed = matches!(port.state, PortState::INIT | PortState::ARMED);
@@ -189,8 +189,8 @@ impl Faces {
     /// Whether a device is there and all its ports are healthy.
     #[must_use]
     pub fn is_whole(&self, pci: PciAddress) -> bool {
-        self.0.get(&pci).is_some_and(|face| {
-            face.listed && !face.ports.is_empty() && face.ports.values().all(PortFace::healthy)
+        self.0.get(&pci).is_some_and(|view| {
+            view.listed && !view.ports.is_empty() && view.ports.values().all(PortView::healthy)
         })
     }
 

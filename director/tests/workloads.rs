@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use director::{RunningWorkloads, WorkloadError};
 use fabric::{Action, DeviceAction, Fabric, FunctionRef, PortAction, Timing};
 use lnet::{
-    Deed, MsgStatus, NiPlan, NidPattern, NodePlan, Pace, Patience, Profile, RuleSpec, StoragePlan,
+    FaultRule, MsgStatus, NiPlan, NidPattern, NodePlan, Pace, Patience, Profile, StepAction,
+    StoragePlan,
 };
 use mpib::{AgentAction, HostPlan, JobPlan, PerRail, RailPlan, Retries, SupBandwidth, Traffic};
 use platforms::{NodeName, PciAddress, Platforms, PortNumber, PortRef, SlotRef};
@@ -106,12 +107,12 @@ fn plans() -> BTreeMap<String, Plan> {
 }
 
 /// Does these things at these milliseconds, follows in strides, and tells how both fared at the end.
-fn check(deeds: &[(u64, Action)], stride_ms: u64, end_ms: u64) -> [WorkloadStats; 2] {
+fn check(actions: &[(u64, Action)], stride_ms: u64, end_ms: u64) -> [WorkloadStats; 2] {
     let mut fabric = world();
     let mut running = RunningWorkloads::start(&plans(), &fabric).expect("they can be begun");
-    let mut deeds = deeds.iter().peekable();
+    let mut actions = actions.iter().peekable();
     for at in (0..=end_ms).step_by(usize::try_from(stride_ms).expect("a stride")) {
-        while let Some((due, action)) = deeds.next_if(|(due, _)| *due <= at) {
+        while let Some((due, action)) = actions.next_if(|(due, _)| *due <= at) {
             fabric.advance(SimTime::from_ms(*due));
             fabric.act(action).expect("it is possible");
         }
@@ -295,14 +296,14 @@ fn rule(workload: &str, node: &str) -> WorkloadAction {
     WorkloadAction::Rule {
         workload: workload.to_owned(),
         node: node.into(),
-        rule: Box::new(RuleSpec {
+        rule: Box::new(FaultRule {
             source: NidPattern::Any,
             destination: NidPattern::Any,
             kinds: [].into(),
             portal: None,
             via: None,
             pace: Pace::Every,
-            deed: Deed::Simulate(vec![MsgStatus::LocalDropped]),
+            action: StepAction::Simulate(vec![MsgStatus::LocalDropped]),
         }),
     }
 }
@@ -386,8 +387,11 @@ fn what_makes_no_sense_is_refused_and_changes_nothing() {
     };
     running.follow(&fabric);
     let before = format!("{running:?}");
-    let mut refused =
-        |deed: WorkloadAction| running.act(&deed, &fabric).expect_err("it makes no sense");
+    let mut refused = |action: WorkloadAction| {
+        running
+            .act(&action, &fabric)
+            .expect_err("it makes no sense")
+    };
     assert!(
         matches!(refused(rule("none", "vm1")), WorkloadError::NoWorkload(name) if name == "none")
     );
@@ -429,15 +433,15 @@ proptest! {
         faults in prop::collection::vec((0_u64..40_000, 0_usize..2, 0_usize..4, 100_u64..30_000), 0..6),
         stride_ms in 50_u64..7_000,
     ) {
-        let mut deeds = Vec::new();
+        let mut actions = Vec::new();
         for (at, node, nic, lasts) in faults {
             let slot = slot(NODES[node], nic);
-            deeds.push((at, PortAction::Cut.on(slot.clone())));
-            deeds.push((at + lasts, PortAction::Mend.on(slot)));
+            actions.push((at, PortAction::Cut.on(slot.clone())));
+            actions.push((at + lasts, PortAction::Mend.on(slot)));
         }
-        deeds.sort_by_key(|(at, _)| *at);
+        actions.sort_by_key(|(at, _)| *at);
         // Both end at the same instant, which every stride reaches.
         let end_ms = 80_000 / stride_ms * stride_ms;
-        prop_assert_eq!(check(&deeds, stride_ms, end_ms), check(&deeds, end_ms, end_ms));
+        prop_assert_eq!(check(&actions, stride_ms, end_ms), check(&actions, end_ms, end_ms));
     }
 }

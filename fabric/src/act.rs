@@ -100,7 +100,7 @@ impl Fabric {
                 let now = self.now;
                 let node = self.node_mut(node);
                 node.stepped_ns = node.stepped_ns.saturating_add(*by_ns);
-                node.tell(now);
+                node.report(now);
                 Ok(())
             }
             NodeAction::Metadata { file } => {

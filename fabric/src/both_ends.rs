@@ -149,7 +149,7 @@ impl BothEnds {
     }
 
     /// Whether either end has anything that a subnet manager would log.
-    pub(crate) fn have_something_to_tell(&self) -> bool {
+    pub(crate) fn have_reason_to_send(&self) -> bool {
         self.ends.iter().any(|end| !end.record.shown().is_clear())
     }
 
@@ -195,7 +195,7 @@ impl BothEnds {
             Blame::Both(both) => by = Side::BOTH.map(|side| own(side, both[side.index()])),
             Blame::End(side, reason, says) => by[side.index()] = own(side, (reason, says)),
             Blame::Message(side, message) => {
-                by[side.index()] = Some(Initiative::saying(message));
+                by[side.index()] = Some(Initiative::from_message(message));
             }
         }
         by
@@ -208,8 +208,8 @@ impl BothEnds {
         let [here, there] = &mut self.ends;
         fall([&mut here.record, &mut there.record], by);
         let [here, there] = by;
-        let said = there.and_then(|there| there.message);
-        let report = said.map_or(FirmwareReport::Unexpected, FirmwareReport::Neighbour);
+        let reported = there.and_then(|there| there.message);
+        let report = reported.map_or(FirmwareReport::Unexpected, FirmwareReport::Neighbour);
         Some(report).filter(|_| here.is_none())
     }
 

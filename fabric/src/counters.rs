@@ -11,7 +11,7 @@ use simfs::SimTime;
 use crate::{
     ActionError, CounterChange, Fabric,
     device::{Growth, Jack, Traffic},
-    face::CARRIER_CHANGES,
+    view::CARRIER_CHANGES,
     link::Stage,
     node::Node,
 };
@@ -112,11 +112,11 @@ impl Node {
                 let (slot, name) = (slot.clone(), name.to_owned());
                 return Err(ActionError::AlwaysNumber { slot, name });
             }
-            CounterChange::Set(veil) => {
+            CounterChange::Set(shown_value) => {
                 let count = self.count_of(pci, number, name);
-                self.jack_mut(pci, number).veiled.insert(name.into(), count);
+                self.jack_mut(pci, number).overridden.insert(name.into(), count);
                 if let Some(value) = self.counter_mut(pci, number, name) {
-                    *value = veil.clone();
+                    *value = shown_value.clone();
                 }
             }
             CounterChange::Reset => self.set(pci, number, name, 0),
@@ -155,12 +155,12 @@ impl Node {
     }
 
     /// Makes every counter of a port readable again, and stops those that grow by themselves.
-    pub(crate) fn unveil(&mut self, slot: &SlotRef) {
+    pub(crate) fn end_overrides(&mut self, slot: &SlotRef) {
         let jack = self.jack_mut(slot.pci, slot.port);
         jack.growing.clear();
         jack.traffic = None;
-        let veiled = std::mem::take(&mut self.jack_mut(slot.pci, slot.port).veiled);
-        for (name, count) in veiled {
+        let overridden = std::mem::take(&mut self.jack_mut(slot.pci, slot.port).overridden);
+        for (name, count) in overridden {
             if let Some(value) = self.counter_mut(slot.pci, slot.port, &name) {
                 *value = CounterValue::Count(count);
             }
@@ -223,7 +223,7 @@ impl Node {
 
     /// Lets a count begin at this number, behind a veil or before it.
     fn begin(&mut self, pci: PciAddress, number: PortNumber, name: &str, initial: u64) {
-        if let Some(count) = self.jack_mut(pci, number).veiled.get_mut(name) {
+        if let Some(count) = self.jack_mut(pci, number).overridden.get_mut(name) {
             *count = initial;
         } else if let Some(CounterValue::Count(count)) = self.counter_mut(pci, number, name) {
             *count = initial;
@@ -275,7 +275,7 @@ impl Node {
     }
 
     fn count_of(&mut self, pci: PciAddress, number: PortNumber, name: &str) -> u64 {
-        if let Some(count) = self.jack_mut(pci, number).veiled.get(name) {
+        if let Some(count) = self.jack_mut(pci, number).overridden.get(name) {
             return *count;
         }
         match self.counter_mut(pci, number, name) {
@@ -289,7 +289,7 @@ impl Node {
     fn add(&mut self, pci: PciAddress, number: PortNumber, name: &str, by: u64) {
         let max = self.max(pci, number, name);
         let jack = self.jack_mut(pci, number);
-        if let Some(count) = jack.veiled.get_mut(name) {
+        if let Some(count) = jack.overridden.get_mut(name) {
             *count = count.saturating_add(by).min(max);
             jack.moved.insert(name.into());
             return;
@@ -300,7 +300,7 @@ impl Node {
 
     fn set(&mut self, pci: PciAddress, number: PortNumber, name: &str, count: u64) {
         let jack = self.jack_mut(pci, number);
-        jack.veiled.remove(name);
+        jack.overridden.remove(name);
         jack.moved.insert(name.into());
         if let Some(value) = self.counter_mut(pci, number, name) {
             *value = CounterValue::Count(count);

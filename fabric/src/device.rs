@@ -132,7 +132,7 @@ pub(crate) struct Jack {
     /// The data that moves over it.
     pub(crate) traffic: Option<Traffic>,
     /// The counts behind counters that cannot be read as numbers.
-    pub(crate) veiled: BTreeMap<Arc<str>, u64>,
+    pub(crate) overridden: BTreeMap<Arc<str>, u64>,
     /// The counters that moved since the start or the last reset.
     pub(crate) moved: BTreeSet<Arc<str>>,
     /// Whether it was healthy when last looked at.
@@ -170,7 +170,7 @@ impl Jack {
             flap: None,
             growing: BTreeMap::new(),
             traffic: None,
-            veiled: BTreeMap::new(),
+            overridden: BTreeMap::new(),
             moved: BTreeSet::new(),
             healthy,
             edges: Vec::new(),

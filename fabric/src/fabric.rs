@@ -97,7 +97,7 @@ impl Fabric {
         }
         if before < self.now {
             for node in &mut self.nodes {
-                node.tell(to);
+                node.report(to);
             }
         }
     }

@@ -31,7 +31,7 @@ impl Fabric {
         }
         for slot in self.slots() {
             let node = self.node_mut(&slot.node);
-            node.unveil(&slot);
+            node.end_overrides(&slot);
             let missing = |rdma: &Rdma| !rdma.missing.is_empty();
             if node.rdma(slot.pci).is_some_and(missing)
                 && let Some(rdma) = node.rdma_mut(slot.pci)

@@ -19,7 +19,7 @@ mod counters;
 mod device;
 mod error;
 mod fabric;
-mod face;
+mod view;
 mod flap;
 mod function_ref;
 mod hardware;

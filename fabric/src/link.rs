@@ -1,7 +1,7 @@
 //! A link: a cable with two ends, and how far up it is.
 //!
 //! The local end carries the port that the node's sysfs shows; the other is its partner, a switch
-//! port or another node's. What a face shows of a link is `face.rs`'s; when a link takes its next
+//! port or another node's. What a face shows of a link is `view.rs`'s; when a link takes its next
 //! stage is the fabric's. Start at [`Link::holds`].
 
 use std::collections::BTreeSet;

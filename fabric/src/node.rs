@@ -92,7 +92,7 @@ impl Node {
     }
 
     /// Sets the clocks.
-    pub(crate) fn tell(&mut self, now: SimTime) {
+    pub(crate) fn report(&mut self, now: SimTime) {
         let wall_ns = self.rest.clock.wall_ns.saturating_add(now.as_ns());
         self.machine.clock.wall_ns = wall_ns.saturating_add_signed(self.stepped_ns);
         self.machine.clock.boot_ns = self

@@ -56,7 +56,7 @@ pub enum PortAction {
     },
     /// An end takes its link down, for one of these reasons, among others: the fabric manager
     /// bounces it (39), its speed or width is outside the policy (40, 41), it reboots (35); and for
-    /// good, until [`PortAction::LetUp`] or [`PortAction::Mend`]: the switch's own management or the subnet
+    /// good, until [`PortAction::Release`] or [`PortAction::Mend`]: the switch's own management or the subnet
     /// management agent disables it (60, 61), the chassis does (52), power, speed or width can never
     /// be met (56, 57, 58), there is no partner to be had (49, 51, 54).
     TakeDown {
@@ -84,7 +84,7 @@ pub enum PortAction {
         message: LinkDownReason,
     },
     /// A reason no longer keeps an end down.
-    LetUp {
+    Release {
         /// Which end of its link.
         side: Side,
         /// Which reason.
@@ -228,7 +228,7 @@ impl Fabric {
             }
             PortAction::BothTakeDown { here, there } => self.both_take_down(slot, [*here, *there]),
             PortAction::Hear { side, message } => self.hear(slot, *side, *message),
-            PortAction::LetUp { side, reason } => self.let_up(slot, *side, *reason),
+            PortAction::Release { side, reason } => self.release(slot, *side, *reason),
             PortAction::PacketError { side, reason } => self.packet_error(slot, *side, *reason),
             PortAction::ErrorRegisters { info } => self.error_registers(slot, *info),
             PortAction::BufferOverrun { side } => self.overrun(slot, *side),

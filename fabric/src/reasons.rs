@@ -167,7 +167,7 @@ impl Fabric {
 
     /// A reason no longer holds an end. One by the document says at once what still does, an hfi1 says
     /// nothing new until it polls.
-    pub(crate) fn let_up(
+    pub(crate) fn release(
         &mut self,
         slot: &SlotRef,
         side: Side,

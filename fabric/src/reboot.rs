@@ -128,7 +128,7 @@ impl Fabric {
             node.machine.boot_id = platforms::boot_id(node.name(), node.boots);
         }
         node.booted = (now, 0);
-        node.tell(now);
+        node.report(now);
         node.log.clear();
         node.machine.class_present = true;
         node.give_names(&reboot.plan.names);

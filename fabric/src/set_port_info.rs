@@ -67,7 +67,7 @@ impl Fabric {
                 }
                 // Whom its switch's own management disabled no request lets up.
                 Some(Physical::Polling) if link.end(side).is_disabled() => {
-                    self.let_up(slot, side, LinkDownReason::SMA_DISABLED)?;
+                    self.release(slot, side, LinkDownReason::SMA_DISABLED)?;
                 }
                 Some(Physical::Test) => {
                     link.end(side).set(Hold::Testing, true);

@@ -63,8 +63,8 @@ impl Fabric {
         let link = self.link(slot);
         let up = link.stage.is_up();
         let ends = link.ends.as_ref();
-        let tells = ends.is_some_and(|ends| ends.have_something_to_tell() || ends.found != up);
-        if tells && self.manager.runs() {
+        let reports = ends.is_some_and(|ends| ends.have_reason_to_send() || ends.found != up);
+        if reports && self.manager.runs() {
             self.come_round(slot, self.manager.arms(self.now, &self.timing));
         }
     }
@@ -114,7 +114,7 @@ impl Fabric {
             linked: reached[Side::There.index()].then(|| shown(Side::There)),
         };
         let news = std::mem::replace(&mut ends.found, up) != up;
-        let waits = stage < Stage::Armed && ends.have_something_to_tell();
+        let waits = stage < Stage::Armed && ends.have_reason_to_send();
         if news {
             self.notices.push(notice);
         }

@@ -1,7 +1,7 @@
 //! How links move: everything that changes one ends in [`Fabric::settle`], which takes it to where it
 //! now must be and arranges its next stage.
 //!
-//! What both ends remember of a stage is `reasons.rs`'s, what a kernel shows of it `face.rs`'s.
+//! What both ends remember of a stage is `reasons.rs`'s, what a kernel shows of it `view.rs`'s.
 
 use platforms::{LinkEvent, NodeName, PciAddress, SlotRef};
 use simfs::SimTime;
@@ -91,7 +91,7 @@ impl Fabric {
     pub(crate) fn enter(&mut self, slot: &SlotRef, stage: Stage) {
         let (now, quiet) = (self.now, self.timing.quiet);
         let node = self.node_mut(&slot.node);
-        let tells = node.has_rdma(slot.pci);
+        let reports = node.has_rdma(slot.pci);
         let jack = node.jack_mut(slot.pci, slot.port);
         let link = &mut jack.link;
         let before = link.stage;
@@ -115,7 +115,7 @@ impl Fabric {
             (stage == Stage::Active && before < stage).then_some(PortEventKind::PortActive)
         };
         jack.events.extend(
-            kind.filter(|_| tells)
+            kind.filter(|_| reports)
                 .map(|kind| PortEvent { at: now, kind }),
         );
         self.remember(slot, before);

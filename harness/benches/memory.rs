@@ -38,7 +38,7 @@ timeline:
 until: 27s
 ";
 
-fn told(text: &str) -> Story {
+fn rendered(text: &str) -> Story {
     let platforms = Platforms::shipped();
     let platform = platforms.get("a100-oci").expect("the platform ships");
     let scenario = scenarios::read("port/example.yaml", text).expect("the example can be read");
@@ -53,7 +53,7 @@ fn polls(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("memory arm");
     group.sample_size(10);
     for (name, text) in [("quiet, 1000 polls", QUIET), ("storm, one drill", STORM)] {
-        let story = told(text);
+        let story = rendered(text);
         let played = play_in_memory(&story, &reference, None, &mut trees);
         group.throughput(Throughput::Elements(played.recording.ticks.len() as u64));
         group.bench_function(name, |bench| {

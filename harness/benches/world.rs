@@ -88,16 +88,16 @@ fn play(nodes: usize) -> String {
         "{:#?}",
         judgement.failures.first()
     );
-    let chairs = || {
+    let instances = || {
         played
             .recording
             .ticks
             .iter()
             .flat_map(|tick| tick.monitors.values())
     };
-    let polls: u64 = chairs().map(|chair| u64::from(chair.polls)).sum();
-    let events: usize = chairs()
-        .flat_map(|chair| &chair.calls)
+    let polls: u64 = instances().map(|program| u64::from(program.polls)).sum();
+    let events: usize = instances()
+        .flat_map(|program| &program.calls)
         .map(|call| call.observations.len())
         .sum();
     let last = story.until.as_ns() / story.tick.as_ns();

@@ -5,7 +5,7 @@
 
 use observe::{Descriptor, SHIPPED, Vocabulary};
 use platforms::yaml::{self, YamlError};
-use scenarios::{Deed, Story};
+use scenarios::{StepAction, Story};
 
 /// Reads a descriptor; `file` is the name that errors carry.
 ///
@@ -50,8 +50,8 @@ pub fn cannot_play(descriptor: &Descriptor, story: &Story) -> Option<String> {
     }
     let touches_state_file = || {
         story
-            .deeds()
-            .any(|deed| matches!(deed, Deed::StateFile(..)))
+            .actions()
+            .any(|action| matches!(action, StepAction::StateFile(..)))
     };
     if descriptor.state_file == Vocabulary::Own && touches_state_file() {
         return Some(format!("`{name}` keeps its state in a file of its own"));

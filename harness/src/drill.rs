@@ -118,7 +118,7 @@ fn verdicts(story: &Story, played: &Played) -> Vec<VerdictReport> {
 }
 
 fn report(arm: Arm, status: ArmStatus, played: &Played) -> ArmReport {
-    let chairs = || {
+    let instances = || {
         played
             .recording
             .ticks
@@ -128,9 +128,9 @@ fn report(arm: Arm, status: ArmStatus, played: &Played) -> ArmReport {
     ArmReport {
         arm: arm_name(arm),
         status,
-        polls: chairs().map(|chair| u64::from(chair.polls)).sum(),
-        events: chairs()
-            .flat_map(|chair| &chair.calls)
+        polls: instances().map(|program| u64::from(program.polls)).sum(),
+        events: instances()
+            .flat_map(|program| &program.calls)
             .map(|call| call.observations.len() as u64)
             .sum(),
     }
@@ -149,7 +149,7 @@ pub fn arm_name(arm: Arm) -> ArmName {
 fn differences(one: &Played, other: &Played) -> Option<Failure> {
     let difference = compare(&one.recording, &other.recording)?;
     let name = |played: &Played| arm_name(played.arm);
-    let mut failure = Failure::told(
+    let mut failure = Failure::rendered(
         FailureKind::ArmsDiffer,
         None,
         format!("arms differ {difference}"),

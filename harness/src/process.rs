@@ -22,7 +22,7 @@ use nix::{
 use scenarios::{Arm, Story};
 use tokio::{runtime::Runtime, sync::mpsc};
 
-mod chair;
+mod program;
 mod connector;
 mod http;
 mod inbox;
@@ -32,13 +32,13 @@ mod player;
 mod probe;
 mod quiet;
 mod stage;
-mod station;
+mod node_runtime;
 mod transport;
 
 pub use probe::ProbeFailure;
 pub use stage::{Entered, NoStage, Stage, enter};
 
-use inbox::Happening;
+use inbox::NodeEvent;
 use network::Network;
 use player::Player;
 use transport::Transport;
@@ -88,8 +88,8 @@ pub struct ProcessArm {
     network: Network,
     /// One for each protocol that was spoken so far.
     transports: BTreeMap<Protocol, Box<dyn Transport>>,
-    inbox: mpsc::UnboundedReceiver<Happening>,
-    tell: mpsc::UnboundedSender<Happening>,
+    inbox: mpsc::UnboundedReceiver<NodeEvent>,
+    report: mpsc::UnboundedSender<NodeEvent>,
     runtime: Runtime,
     /// A drill that waits lets another of its job go on.
     turn: Turn,
@@ -118,7 +118,7 @@ impl ProcessArm {
             .enable_io()
             .enable_time()
             .build()?;
-        let (tell, inbox) = mpsc::unbounded_channel();
+        let (report, inbox) = mpsc::unbounded_channel();
         let network = Network::enter();
         let interrupted = Arc::clone(stage.interrupted());
         Ok(Self {
@@ -131,7 +131,7 @@ impl ProcessArm {
             network,
             transports: BTreeMap::new(),
             inbox,
-            tell,
+            report,
             runtime,
             turn: Turn::default(),
         })

@@ -107,7 +107,7 @@ pub enum ReadError {
 
 /// A scenario with the text that it was read from.
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct SuiteScenario {
     /// Its name, as `family/name`.
     pub name: String,
     /// The scenario.
@@ -120,7 +120,7 @@ pub struct Told {
     pub golden: Option<PathBuf>,
 }
 
-impl Told {
+impl SuiteScenario {
     fn read(file: &str, text: &str, golden: Option<PathBuf>) -> Result<Self, ReadError> {
         let scenario = scenarios::read(file, text)?;
         let (file, text) = (file.to_owned(), text.to_owned());
@@ -138,7 +138,7 @@ impl Told {
 #[derive(Clone, Debug)]
 pub struct Library {
     /// In order of name.
-    pub scenarios: Vec<Told>,
+    pub scenarios: Vec<SuiteScenario>,
     /// The clauses that scenarios may name.
     pub clauses: Clauses,
     /// The worlds of several nodes, in order of name: the shipped ones and a user's own.
@@ -160,10 +160,10 @@ impl Library {
     /// # Errors
     /// The first file that cannot be used, with its place.
     pub fn read(scenarios: &[PathBuf], platforms: &[PathBuf]) -> Result<Self, ReadError> {
-        let mut told = Vec::new();
+        let mut rendered = Vec::new();
         if scenarios.is_empty() {
             for (file, text) in suite::scenarios() {
-                told.push(Told::read(file, text, None)?);
+                rendered.push(SuiteScenario::read(file, text, None)?);
             }
         }
         let mut worlds = Vec::new();
@@ -178,16 +178,16 @@ impl Library {
                     worlds.push(World::read(&name, &text)?);
                     continue;
                 }
-                told.push(Told::read(&name, &text, golden_beside(path))?);
+                rendered.push(SuiteScenario::read(&name, &text, golden_beside(path))?);
             }
         }
         let clauses =
             Clauses::read(suite::clauses()).expect("the clause files that ship can be read");
-        for told in &told {
-            clauses.check(&told.scenario)?;
+        for rendered in &rendered {
+            clauses.check(&rendered.scenario)?;
         }
-        told.sort_by(|one, other| one.name.cmp(&other.name));
-        for pair in told.windows(2) {
+        rendered.sort_by(|one, other| one.name.cmp(&other.name));
+        for pair in rendered.windows(2) {
             if pair[0].name == pair[1].name {
                 return Err(ReadError::Twice {
                     name: pair[0].name.clone(),
@@ -212,17 +212,17 @@ impl Library {
                 });
             }
         }
-        for told in &told {
-            if let Some(world) = told.scenario.world()
+        for rendered in &rendered {
+            if let Some(world) = rendered.scenario.world()
                 && !worlds.iter().any(|known| known.name() == world)
             {
                 let known = worlds.iter().map(World::name);
-                return Err(told.scenario.unknown_world(known).into());
+                return Err(rendered.scenario.unknown_world(known).into());
             }
         }
         let own_scenarios = !scenarios.is_empty();
         Ok(Self {
-            scenarios: told,
+            scenarios: rendered,
             clauses,
             worlds,
             platforms,
@@ -278,8 +278,8 @@ impl Library {
 
     /// The scenario of this name.
     #[must_use]
-    pub fn scenario(&self, name: &str) -> Option<&Told> {
-        self.scenarios.iter().find(|told| told.name == name)
+    pub fn scenario(&self, name: &str) -> Option<&SuiteScenario> {
+        self.scenarios.iter().find(|rendered| rendered.name == name)
     }
 
     /// The golden trace of this drill's scenario, where its suite keeps them.

@@ -12,7 +12,7 @@ use std::{
 };
 
 use cluster::{
-    Clearing, Cluster, Consequence, Deed, Quarantine, Rulesets, Stamp,
+    Clearing, Cluster, Consequence, StepAction, Quarantine, Rulesets, Stamp,
     recorded::{LINE_MAX_BYTES, RecordError, read_line},
     rules::{Analyzer, Cabling, FiringKind, Rule, RuleError, SHIPPED, read, read_cabling, shipped},
 };
@@ -110,7 +110,7 @@ fn cabling(path: &Path, platforms: &Platforms) -> Result<Cabling, ReplayError> {
     Ok(judge::cabling(&world.cables()))
 }
 
-/// Replays a stream; `tell` is handed one line after the other. A world may be of these platforms.
+/// Replays a stream; `report` is handed one line after the other. A world may be of these platforms.
 ///
 /// # Errors
 /// [`ReplayError`], by cause; what was told before stands.
@@ -119,14 +119,14 @@ pub fn replay(
     rules_asked: &str,
     world: Option<&Path>,
     platforms: &Platforms,
-    mut tell: impl FnMut(&str),
+    mut report: impl FnMut(&str),
 ) -> Result<(), ReplayError> {
     let rules = rules(rules_asked)?;
     let cabling = world.map(|path| cabling(path, platforms));
     let analyzer = Analyzer::new(rules, cabling.transpose()?);
     for rule in analyzer.unevaluable() {
         let text = rule.to_string();
-        tell(text.lines().next().unwrap_or(&text));
+        report(text.lines().next().unwrap_or(&text));
     }
     let quarantine = Quarantine::new(Rulesets::shipped());
     let mut replay = Replay {
@@ -160,13 +160,13 @@ pub fn replay(
             cause,
         })?;
         if let Some(call) = call {
-            replay.call(&call, &mut tell);
+            replay.call(&call, &mut report);
         }
     }
     if replay.sum.events == 0 {
         return Err(ReplayError::Empty { file });
     }
-    replay.end(&mut tell);
+    replay.end(&mut report);
     Ok(())
 }
 
@@ -186,50 +186,50 @@ struct Sum {
 }
 
 impl Replay {
-    fn call(&mut self, call: &HealthEvents, tell: &mut impl FnMut(&str)) {
+    fn call(&mut self, call: &HealthEvents, report: &mut impl FnMut(&str)) {
         self.sum.take(call);
         let clock = self.sum.span.map_or(Stamp::default(), |(_, latest)| latest);
         let due = self.cluster.run_until(clock);
-        self.told(&due, tell);
+        self.rendered(&due, report);
         match self.cluster.receive(call) {
-            Ok(told) => self.told(&told, tell),
+            Ok(rendered) => self.rendered(&rendered, report),
             Err(refused) => {
                 let text = refused.to_string();
                 let cause = text.lines().next().unwrap_or(&text);
-                tell(&format!("{clock}  refused    the whole call: {cause}"));
+                report(&format!("{clock}  refused    the whole call: {cause}"));
             }
         }
     }
 
-    fn told(&mut self, told: &[Consequence], tell: &mut impl FnMut(&str)) {
-        for consequence in told {
+    fn rendered(&mut self, rendered: &[Consequence], report: &mut impl FnMut(&str)) {
+        for consequence in rendered {
             match &consequence.what {
                 // Further sightings of one Kubernetes event only raise its count.
-                Deed::KubeEvent { count, .. } if *count > 1 => continue,
-                Deed::Rule(firing) if firing.kind == FiringKind::Fired => self.sum.fired += 1,
+                StepAction::KubeEvent { count, .. } if *count > 1 => continue,
+                StepAction::Rule(firing) if firing.kind == FiringKind::Fired => self.sum.fired += 1,
                 _ => {}
             }
-            tell(&consequence.to_string());
+            report(&consequence.to_string());
         }
     }
 
-    fn end(mut self, tell: &mut impl FnMut(&str)) {
-        tell(&self.summary());
+    fn end(mut self, report: &mut impl FnMut(&str)) {
+        report(&self.summary());
         for (node, annotation) in self.cluster.quarantine().cordoned() {
-            tell(&format!(
+            report(&format!(
                 "  {node} is cordoned, faults outstanding: {}",
                 annotation.faults()
             ));
         }
         for (node, conditions) in self.cluster.conditions() {
             for (check, condition) in conditions.iter().filter(|(_, one)| one.is_faulty) {
-                tell(&format!("  {node} {check}: {}", condition.message));
+                report(&format!("  {node} {check}: {}", condition.message));
             }
         }
         let later = self.cluster.run_until(Stamp::from_ns(i64::MAX));
         if !later.is_empty() {
-            tell("if nothing more comes:");
-            self.told(&later, tell);
+            report("if nothing more comes:");
+            self.rendered(&later, report);
         }
     }
 

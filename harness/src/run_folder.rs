@@ -253,8 +253,8 @@ fn add(file: &mut File, path: &Path, line: &str) -> Result<(), RunFolderError> {
         })
 }
 
-fn line(told: &impl Serialize) -> String {
-    serde_json::to_string(told).expect("an event has only text keys and finite numbers")
+fn line(rendered: &impl Serialize) -> String {
+    serde_json::to_string(rendered).expect("an event has only text keys and finite numbers")
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use std::{
 
 use fabric::{ActionError, Kmsg, NodeAction};
 use platforms::Platform;
-use scenarios::{Deed, RuleDeed, RuleEffect, ScenarioError, Unfit};
+use scenarios::{StepAction, RuleAction, RuleEffect, ScenarioError, Unfit};
 use simfs::{Fs, MomentId, Op, RuleId, SimTime};
 use simfs_fuse::{HoldId, MomentAnswer, MountError, Observer, Options, Server};
 
@@ -111,13 +111,13 @@ impl Sandbox {
                 }
             });
         } else {
-            let deeds = scenarios::read_deed(line, self.node.name(), &self.platform);
-            let deeds = deeds.map_err(|unfit| match unfit {
+            let actions = scenarios::read_actions(line, self.node.name(), &self.platform);
+            let actions = actions.map_err(|unfit| match unfit {
                 Unfit::NotApplicable { reason } => SandboxError::Lacks(reason),
                 Unfit::Wrong(error) => SandboxError::Line(error),
             })?;
-            for deed in &deeds {
-                self.deed(deed)?;
+            for action in &actions {
+                self.action(action)?;
             }
         }
         let fabric = &mut self.node.fabric;
@@ -143,35 +143,35 @@ impl Sandbox {
         Ok(self.server.unmount()?)
     }
 
-    fn deed(&mut self, deed: &Deed) -> Result<(), SandboxError> {
-        match deed {
-            Deed::World(action) => self.node.fabric.act(action)?,
-            Deed::Reboot { node, plan } => {
+    fn action(&mut self, action: &StepAction) -> Result<(), SandboxError> {
+        match action {
+            StepAction::World(action) => self.node.fabric.act(action)?,
+            StepAction::Reboot { node, plan } => {
                 let plan = plan.clone();
                 let reboot = NodeAction::Reboot { plan }.on(node.clone());
                 self.node.fabric.act(&reboot)?;
             }
-            Deed::Rule(rule) => self.rule(rule)?,
-            Deed::Unrule(_) => self.server.with_fs(|fs| {
+            StepAction::Rule(rule) => self.rule(rule)?,
+            StepAction::Unrule(_) => self.server.with_fs(|fs| {
                 for rule in std::mem::take(&mut self.rules) {
                     fs.disarm(rule);
                 }
             }),
-            Deed::Connector(..) => return Err(SandboxError::NeedsDrill("connector")),
-            Deed::Monitor(..) => return Err(SandboxError::NeedsDrill("monitor")),
-            Deed::Load(_) => return Err(SandboxError::NeedsDrill("a workload")),
-            Deed::StateFile(..) => return Err(SandboxError::NeedsDrill("state_file")),
+            StepAction::Connector(..) => return Err(SandboxError::NeedsDrill("connector")),
+            StepAction::Monitor(..) => return Err(SandboxError::NeedsDrill("monitor")),
+            StepAction::Load(_) => return Err(SandboxError::NeedsDrill("a workload")),
+            StepAction::StateFile(..) => return Err(SandboxError::NeedsDrill("state_file")),
         }
         Ok(())
     }
 
-    fn rule(&mut self, deed: &RuleDeed) -> Result<(), SandboxError> {
-        if let RuleEffect::Torn(_) = deed.effect {
+    fn rule(&mut self, action: &RuleAction) -> Result<(), SandboxError> {
+        if let RuleEffect::Torn(_) = action.effect {
             return Err(SandboxError::NeedsDrill("torn"));
         }
         let id = RuleId(self.next_rule);
         self.next_rule += 1;
-        let Some(rule) = rule_of(&self.node.fabric, id, deed, self.node.fabric.now()) else {
+        let Some(rule) = rule_of(&self.node.fabric, id, action, self.node.fabric.now()) else {
             return Err(SandboxError::NeedsDrill("vanish"));
         };
         self.rules.insert(id);

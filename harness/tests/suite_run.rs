@@ -254,10 +254,10 @@ fn a_repeat_that_tells_something_else_is_a_failure() {
     let (report, listener) = repeated(3);
     assert_eq!(report.exit_code, Some(ExitCode::JudgedWrongly));
     assert_eq!(report.drills[0].outcome, Outcome::Failed);
-    let told = &report.drills[0].failures[0].came[0];
+    let rendered = &report.drills[0].failures[0].came[0];
     assert!(
-        told.starts_with("repeat 3 is not the first one again"),
-        "{told}"
+        rendered.starts_with("repeat 3 is not the first one again"),
+        "{rendered}"
     );
     assert!(
         !listener.artifacts.is_empty(),

@@ -11,15 +11,15 @@ use scenarios::Story;
 const RIGHT_POLLS: u64 = 20;
 
 /// The wrong monitor's story on the first platform that it fits.
-fn story(library: &Library, animal: Species) -> Story {
-    let scenario = scenarios::read(&format!("zoo/{}.yaml", animal.name()), animal.story())
-        .unwrap_or_else(|error| panic!("{}: {error}", animal.name()));
+fn story(library: &Library, mutant: Species) -> Story {
+    let scenario = scenarios::read(&format!("zoo/{}.yaml", mutant.name()), mutant.story())
+        .unwrap_or_else(|error| panic!("{}: {error}", mutant.name()));
     let node = NodeName::from("node-a");
     library
         .platforms
         .iter()
         .find_map(|(_, platform)| scenario.in_world(&node, platform).ok())
-        .unwrap_or_else(|| panic!("{}: its story fits no platform", animal.name()))
+        .unwrap_or_else(|| panic!("{}: its story fits no platform", mutant.name()))
 }
 
 fn played(story: &Story, species: Option<&str>) -> DrillResult {
@@ -35,18 +35,18 @@ fn played(story: &Story, species: Option<&str>) -> DrillResult {
 fn every_wrong_monitor_is_right_for_twenty_polls_of_its_story_and_then_wrong() {
     let library = Library::read(&[], &[]).unwrap();
     let mut complaints = Vec::new();
-    for &animal in Species::all() {
-        let story = story(&library, animal);
+    for &mutant in Species::all() {
+        let story = story(&library, mutant);
         for failure in played(&story, None).failures {
-            complaints.push(format!("{}: the right one too: {failure:?}", animal.name()));
+            complaints.push(format!("{}: the right one too: {failure:?}", mutant.name()));
         }
-        let wrong = played(&story, Some(animal.name())).failures;
+        let wrong = played(&story, Some(mutant.name())).failures;
         if wrong.is_empty() {
-            complaints.push(format!("{}: nobody finds it", animal.name()));
+            complaints.push(format!("{}: nobody finds it", mutant.name()));
         }
         for failure in wrong {
             if failure.tick.is_some_and(|tick| tick < RIGHT_POLLS) {
-                complaints.push(format!("{}: wrong too early: {failure:?}", animal.name()));
+                complaints.push(format!("{}: wrong too early: {failure:?}", mutant.name()));
             }
         }
     }
@@ -63,8 +63,8 @@ fn every_wrong_monitor_is_right_for_twenty_polls_of_its_story_and_then_wrong() {
 #[case::a_renamed_devices_orphan("rename-clears-nothing", &["stands: NIC:mlx5_3 ", "NIC=mlx5_3 NICPort=1 holds it"])]
 fn what_a_wrong_monitor_leaves_standing_is_named(#[case] name: &str, #[case] left: &[&str]) {
     let library = Library::read(&[], &[]).unwrap();
-    let animal = Species::parse(name);
-    let story = story(&library, animal.expect("there is such a monitor"));
+    let mutant = Species::parse(name);
+    let story = story(&library, mutant.expect("there is such a monitor"));
     let failures = played(&story, Some(name)).failures.into_iter();
     let standing = failures.filter(|failure| failure.kind == FailureKind::LeftStanding);
     let came: Vec<String> = standing.flat_map(|failure| failure.came).collect();
@@ -81,8 +81,8 @@ fn what_a_wrong_monitor_leaves_standing_is_named(#[case] name: &str, #[case] lef
 fn a_call_whose_order_decides_is_named() {
     let library = Library::read(&[], &[]).unwrap();
     let name = "clears-and-faults-at-once";
-    let animal = Species::parse(name);
-    let story = story(&library, animal.expect("there is such a monitor"));
+    let mutant = Species::parse(name);
+    let story = story(&library, mutant.expect("there is such a monitor"));
     let failures = played(&story, Some(name)).failures;
     let came: Vec<&String> = failures.iter().flat_map(|failure| &failure.came).collect();
     let found = came

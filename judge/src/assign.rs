@@ -9,7 +9,7 @@
 
 /// How often something is demanded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Room {
+pub(crate) struct Bounds {
     /// At least.
     pub(crate) at_least: usize,
     /// At most.
@@ -26,7 +26,7 @@ pub(crate) struct Assignment {
 }
 
 /// Assigns events to demands; `fits[event]` names the demands that an event could answer.
-pub(crate) fn assign(fits: &[Vec<usize>], demands: &[Room]) -> Assignment {
+pub(crate) fn assign(fits: &[Vec<usize>], demands: &[Bounds]) -> Assignment {
     let mut candidates = vec![Vec::new(); demands.len()];
     for (event, fitting) in fits.iter().enumerate() {
         for demand in fitting {
@@ -44,8 +44,8 @@ pub(crate) fn assign(fits: &[Vec<usize>], demands: &[Room]) -> Assignment {
         seen_events: vec![false; fits.len()],
         seen_demands: vec![false; demands.len()],
     };
-    for (demand, room) in demands.iter().enumerate() {
-        for _ in 0..room.at_least {
+    for (demand, bounds) in demands.iter().enumerate() {
+        for _ in 0..bounds.at_least {
             search.seen_events.fill(false);
             if !search.take_one(demand) {
                 break;
@@ -55,7 +55,7 @@ pub(crate) fn assign(fits: &[Vec<usize>], demands: &[Room]) -> Assignment {
     for event in 0..fits.len() {
         if search.assignment.of_event[event].is_none() {
             search.seen_demands.fill(false);
-            search.find_room(event);
+            search.find_place(event);
         }
     }
     for events in &mut search.assignment.of_demand {
@@ -66,7 +66,7 @@ pub(crate) fn assign(fits: &[Vec<usize>], demands: &[Room]) -> Assignment {
 
 struct Search<'a> {
     fits: &'a [Vec<usize>],
-    demands: &'a [Room],
+    demands: &'a [Bounds],
     candidates: Vec<Vec<usize>>,
     assignment: Assignment,
     seen_events: Vec<bool>,
@@ -94,7 +94,7 @@ impl Search<'_> {
     }
 
     /// The event gets a demand; no demand has fewer events afterwards.
-    fn find_room(&mut self, event: usize) -> bool {
+    fn find_place(&mut self, event: usize) -> bool {
         for at in 0..self.fits[event].len() {
             let demand = self.fits[event][at];
             if std::mem::replace(&mut self.seen_demands[demand], true) {
@@ -105,7 +105,7 @@ impl Search<'_> {
                 return true;
             }
             for other in self.assignment.of_demand[demand].clone() {
-                if self.find_room(other) {
+                if self.find_place(other) {
                     self.give(event, demand);
                     return true;
                 }
@@ -128,18 +128,18 @@ mod tests {
 
     use super::*;
 
-    const ONCE: Room = Room {
+    const ONCE: Bounds = Bounds {
         at_least: 1,
         at_most: 1,
     };
 
     /// Whether any assignment gives every event a demand and every demand its number.
-    fn possible(fits: &[Vec<usize>], demands: &[Room], event: usize, held: &mut [usize]) -> bool {
+    fn possible(fits: &[Vec<usize>], demands: &[Bounds], event: usize, held: &mut [usize]) -> bool {
         let Some(fitting) = fits.get(event) else {
             return held
                 .iter()
                 .zip(demands)
-                .all(|(held, room)| *held >= room.at_least);
+                .all(|(held, bounds)| *held >= bounds.at_least);
         };
         fitting.iter().any(|demand| {
             if held[*demand] == demands[*demand].at_most {
@@ -152,16 +152,16 @@ mod tests {
         })
     }
 
-    fn satisfies(fits: &[Vec<usize>], demands: &[Room]) -> bool {
+    fn satisfies(fits: &[Vec<usize>], demands: &[Bounds]) -> bool {
         let assignment = assign(fits, demands);
         let claimed = assignment.of_event.iter().all(Option::is_some);
         let met = assignment
             .of_demand
             .iter()
             .zip(demands)
-            .all(|(events, room)| {
-                assert!(events.len() <= room.at_most);
-                events.len() >= room.at_least
+            .all(|(events, bounds)| {
+                assert!(events.len() <= bounds.at_most);
+                events.len() >= bounds.at_least
             });
         claimed && met
     }
@@ -176,12 +176,12 @@ mod tests {
         #[test]
         fn all_are_satisfied_whenever_that_is_possible(
             fits in prop::collection::vec(prop::collection::btree_set(0_usize..4, 0..4), 0..6),
-            rooms in prop::collection::vec((0_usize..3, 0_usize..3), 4),
+            bounds in prop::collection::vec((0_usize..3, 0_usize..3), 4),
         ) {
             let fits: Vec<Vec<usize>> = fits.into_iter().map(|set| set.into_iter().collect()).collect();
-            let demands: Vec<Room> = rooms
+            let demands: Vec<Bounds> = bounds
                 .into_iter()
-                .map(|(least, more)| Room { at_least: least, at_most: least + more })
+                .map(|(least, more)| Bounds { at_least: least, at_most: least + more })
                 .collect();
             let possible = possible(&fits, &demands, 0, &mut vec![0; demands.len()]);
             prop_assert_eq!(satisfies(&fits, &demands), possible);

@@ -7,7 +7,7 @@
 //! grew too long, of which nobody can know any more whom it named. Start at [`left`].
 
 use cluster::{
-    Deed,
+    StepAction,
     message::is_torn,
     rules::{Firing, FiringKind},
 };
@@ -20,7 +20,7 @@ use observe::{Recording, platform_connector};
 use crate::{
     consequences::{Consequences, Standing as Made, TickMade},
     facts::{Outcome, check},
-    fits::{Bench, counter_check, state_check},
+    fits::{JudgeContext, counter_check, state_check},
 };
 
 /// How many firings are shown where another was expected. Chosen.
@@ -42,7 +42,7 @@ pub(crate) fn left(story: &Story, recording: &Recording, made: &Consequences) ->
     };
     let tick = (made.ticks.len() as u64).saturating_sub(1);
     let mut left = Vec::new();
-    for node in &story.chairs {
+    for node in &story.instances {
         let own = |check: &String| Check::parse(check).is_some();
         let conditions = last.conditions.get(node.as_str()).into_iter().flatten();
         for (check, entries) in conditions.filter(|(check, _)| own(check)) {
@@ -78,14 +78,14 @@ pub(crate) fn left(story: &Story, recording: &Recording, made: &Consequences) ->
 
 /// Calls whose meaning hangs on an order that nobody promises.
 pub(crate) fn undecided(made: &Consequences) -> Vec<Left> {
-    let told = (0..).zip(&made.ticks).flat_map(|(tick, made)| {
-        let told = made.told.iter();
-        told.filter_map(move |told| match &told.what {
-            Deed::OrderDecides { node, check } => Some((tick, node, check)),
+    let rendered = (0..).zip(&made.ticks).flat_map(|(tick, made)| {
+        let rendered = made.rendered.iter();
+        rendered.filter_map(move |rendered| match &rendered.what {
+            StepAction::OrderDecides { node, check } => Some((tick, node, check)),
             _ => None,
         })
     });
-    told.map(|(tick, node, check)| Left {
+    rendered.map(|(tick, node, check)| Left {
         node: NodeName::from(node.as_str()),
         tick,
         expected: "events whose stamps say which comes first".to_owned(),
@@ -101,15 +101,15 @@ pub(super) fn condition(
     is: &ConditionIs,
     node: &NodeName,
     window: Window,
-    bench: &Bench<'_>,
+    context: &JudgeContext<'_>,
     made: &Consequences,
 ) -> Outcome {
     let entries = |tick: u64, made: &Made| -> Vec<String> {
         let about = is.about.as_ref();
-        let checks = checks(&is.of, about, node, tick, bench);
+        let checks = checks(&is.of, about, node, tick, context);
         let meant = |entry: &&String| {
             let mut code = is.counter.iter().map(|code| format!("ErrorCode:{code} "));
-            about.is_none_or(|about| bench.names_entry(about, node, tick, entry))
+            about.is_none_or(|about| context.names_entry(about, node, tick, entry))
                 && code.all(|code| entry.contains(&code))
         };
         let conditions = made.conditions.get(node.as_str()).into_iter().flatten();
@@ -132,7 +132,7 @@ pub(super) fn condition(
             "does not stand"
         };
         let of = is.about.as_ref().map_or_else(String::new, |about| {
-            format!(" for {}", bench.told(about, node, window.from))
+            format!(" for {}", context.rendered(about, node, window.from))
         });
         let code = is.counter.as_ref().map(|code| format!(" [{code}]"));
         format!("{name} {stands}{of}{}", code.unwrap_or_default())
@@ -166,27 +166,27 @@ pub(super) fn uncordoned(
     made: &Consequences,
 ) -> Outcome {
     let of_cordons = |tick: u64, tick_made: &TickMade| -> Vec<(bool, String)> {
-        let told = tick_made.told.iter().filter_map(|told| match &told.what {
-            Deed::Uncordoned { node: of } if of == node.as_str() => Some((true, &told.what)),
-            Deed::Cordoned { node: of, .. } if of == node.as_str() => Some((false, &told.what)),
+        let rendered = tick_made.rendered.iter().filter_map(|rendered| match &rendered.what {
+            StepAction::Uncordoned { node: of } if of == node.as_str() => Some((true, &rendered.what)),
+            StepAction::Cordoned { node: of, .. } if of == node.as_str() => Some((false, &rendered.what)),
             _ => None,
         });
         let at = at(tick, tick_made);
-        told.map(|(released, what)| (released, format!("{at}: {what}")))
+        rendered.map(|(released, what)| (released, format!("{at}: {what}")))
             .collect()
     };
     let in_window = made.between(window.from, window.to);
-    let mut deeds = in_window.flat_map(|(tick, made)| of_cordons(tick, made));
+    let mut actions = in_window.flat_map(|(tick, made)| of_cordons(tick, made));
     check(
-        deeds.any(|(released, _)| released) == is,
+        actions.any(|(released, _)| released) == is,
         || {
             let word = if is { "released" } else { "not released" };
             format!("`{node}` is {word} {}", within(window))
         },
         || {
             let all = made.between(0, u64::MAX);
-            let deeds = all.flat_map(|(tick, made)| of_cordons(tick, made));
-            deeds.map(|(_, line)| line).collect()
+            let actions = all.flat_map(|(tick, made)| of_cordons(tick, made));
+            actions.map(|(_, line)| line).collect()
         },
     )
 }
@@ -196,7 +196,7 @@ pub(super) fn rule(
     is: &RuleIs,
     named: Option<&NodeName>,
     window: Window,
-    bench: &Bench<'_>,
+    context: &JudgeContext<'_>,
     made: &Consequences,
 ) -> Outcome {
     let meant = |tick: u64, firing: &Firing| {
@@ -208,7 +208,7 @@ pub(super) fn rule(
             && is
                 .about
                 .as_ref()
-                .is_none_or(|about| bench.names_subject(about, &node, tick, &event))
+                .is_none_or(|about| context.names_subject(about, &node, tick, &event))
             && is
                 .switch
                 .as_ref()
@@ -236,7 +236,7 @@ pub(super) fn rule(
     };
     check(
         in_number && found.iter().all(wanted_events),
-        || told(is, window, bench),
+        || rendered(is, window, context),
         || {
             let all = made.firings(0, u64::MAX);
             let mut of_rule: Vec<(u64, &Firing)> =
@@ -324,20 +324,20 @@ fn checks<'n>(
     about: Option<&About>,
     node: &NodeName,
     tick: u64,
-    bench: &Bench<'_>,
+    context: &JudgeContext<'_>,
 ) -> Vec<&'n str> {
     let by_layer: fn(LinkLayer) -> &'static str = match of {
         ConditionOf::State => state_check,
         ConditionOf::Counters => counter_check,
         ConditionOf::Named(name) => return vec![name],
     };
-    let layers = about.map(|about| bench.layers(about, node, tick));
+    let layers = about.map(|about| context.layers(about, node, tick));
     let layers = layers.filter(|layers| !layers.is_empty());
     let layers = layers.unwrap_or([LinkLayer::InfiniBand, LinkLayer::Ethernet].into());
     layers.into_iter().map(by_layer).collect()
 }
 
-fn told(is: &RuleIs, window: Window, bench: &Bench<'_>) -> String {
+fn rendered(is: &RuleIs, window: Window, context: &JudgeContext<'_>) -> String {
     let times = match is.times {
         Times { at_most: 0, .. } => return format!("{} is silent {}", is.rule, within(window)),
         Times::ONCE => "once".to_owned(),
@@ -353,10 +353,10 @@ fn told(is: &RuleIs, window: Window, bench: &Bench<'_>) -> String {
         let node = match about {
             About::Port(slot) => Some(&slot.node),
             About::Device(node, _) | About::Card(node, _) => Some(node),
-            _ => bench.story.chairs.first(),
+            _ => context.story.instances.first(),
         };
-        let told = node.map(|node| bench.told(about, node, window.from));
-        format!(" for {}", told.unwrap_or_default())
+        let rendered = node.map(|node| context.rendered(about, node, window.from));
+        format!(" for {}", rendered.unwrap_or_default())
     });
     let switch = is.switch.as_ref().map(|switch| format!(" for `{switch}`"));
     let counted = is.counted.as_ref().map(|counted| {

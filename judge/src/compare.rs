@@ -45,16 +45,16 @@ pub fn compare(one: &Recording, other: &Recording) -> Option<Difference> {
         for node in nodes {
             let (Some(left), Some(right)) = (left.monitors.get(node), right.monitors.get(node))
             else {
-                let seats = |chairs: usize| format!("{chairs} chairs");
+                let count = |instances: usize| format!("{instances} chairs");
                 return Some(Difference {
                     tick: Some(tick),
                     node: Some(node.to_string()),
                     what: "the chairs are not the same",
-                    one: seats(left.monitors.len()),
-                    other: seats(right.monitors.len()),
+                    one: count(left.monitors.len()),
+                    other: count(right.monitors.len()),
                 });
             };
-            if let Some((what, one, other)) = chairs(left, right) {
+            if let Some((what, one, other)) = instances(left, right) {
                 return Some(Difference {
                     tick: Some(tick),
                     node: Some(node.to_string()),
@@ -103,7 +103,7 @@ pub fn compare(one: &Recording, other: &Recording) -> Option<Difference> {
 
 type Unlike = (&'static str, String, String);
 
-fn chairs(one: &MonitorTick, other: &MonitorTick) -> Option<Unlike> {
+fn instances(one: &MonitorTick, other: &MonitorTick) -> Option<Unlike> {
     if one.reads != other.reads {
         return Some(lists(
             "the reads differ",
@@ -128,8 +128,8 @@ fn chairs(one: &MonitorTick, other: &MonitorTick) -> Option<Unlike> {
             format!("{:?}", other.exits),
         ));
     }
-    let state = |chair: &MonitorTick| {
-        chair.state_file.as_ref().map_or_else(
+    let state = |instance: &MonitorTick| {
+        instance.state_file.as_ref().map_or_else(
             || "absent".to_owned(),
             |bytes| plain(&String::from_utf8_lossy(bytes)),
         )
@@ -156,11 +156,11 @@ fn calls(one: &[Call], other: &[Call]) -> Option<Unlike> {
 
 /// A call with every field of its events, one line each.
 fn call_lines(call: &Call) -> Vec<String> {
-    let observations = call.observations.iter().map(|said| {
-        let stamp = said.stamped_ns.map(|ns| format!(" at {ns} ns"));
+    let observations = call.observations.iter().map(|reported| {
+        let stamp = reported.stamped_ns.map(|ns| format!(" at {ns} ns"));
         let stamp = stamp.unwrap_or_default();
-        let (node, fields) = (&said.node, &said.fields);
-        plain(&format!("{said}{stamp} node {node:?} {fields:?}"))
+        let (node, fields) = (&reported.node, &reported.fields);
+        plain(&format!("{reported}{stamp} node {node:?} {fields:?}"))
     });
     let call = format!("call {:?}: {}", call.fields, call.answer);
     std::iter::once(call).chain(observations).collect()
@@ -195,7 +195,7 @@ mod tests {
     use observe::Tick;
 
     fn recording(change: impl FnOnce(&mut MonitorTick)) -> Recording {
-        let mut chair = MonitorTick {
+        let mut instance = MonitorTick {
             polls: 1,
             ..MonitorTick::default()
         };
@@ -203,15 +203,15 @@ mod tests {
             text: "{root}/sys gone".to_owned(),
             ..Observation::default()
         };
-        chair.calls.push(Call {
+        instance.calls.push(Call {
             observations: vec![observation],
             fields: Vec::new(),
             accepted: true,
             answer: "accepted".to_owned(),
         });
-        change(&mut chair);
+        change(&mut instance);
         let mut tick = Tick::default();
-        tick.insert("node-a".into(), chair.into());
+        tick.insert("node-a".into(), instance.into());
         Recording {
             ticks: vec![tick],
             ..Recording::default()
@@ -227,37 +227,37 @@ mod tests {
     fn what_both_arms_tell_alike_is_no_difference() {
         check(|_| {}, None);
         check(
-            |chair| chair.calls[0].observations[0].text = "/sys gone".to_owned(),
+            |instance| instance.calls[0].observations[0].text = "/sys gone".to_owned(),
             None,
         );
-        check(|chair| chair.log.push("hello".to_owned()), None);
+        check(|instance| instance.log.push("hello".to_owned()), None);
     }
 
     #[test]
     fn every_other_word_is_a_difference() {
-        check(|chair| chair.polls = 2, Some("the number of polls differs"));
+        check(|instance| instance.polls = 2, Some("the number of polls differs"));
         check(
-            |chair| chair.calls[0].answer = "no answer".to_owned(),
+            |instance| instance.calls[0].answer = "no answer".to_owned(),
             Some("the calls differ"),
         );
         check(
-            |chair| chair.calls[0].observations[0].node = Some("x".to_owned()),
+            |instance| instance.calls[0].observations[0].node = Some("x".to_owned()),
             Some("the calls differ"),
         );
         check(
-            |chair| chair.calls[0].observations[0].stamped_ns = Some(1),
+            |instance| instance.calls[0].observations[0].stamped_ns = Some(1),
             Some("the calls differ"),
         );
         check(
-            |chair| chair.reads = vec!["read a: 1".into()].into(),
+            |instance| instance.reads = vec!["read a: 1".into()].into(),
             Some("the reads differ"),
         );
         check(
-            |chair| chair.exits.push(observe::Exit::Code(0)),
+            |instance| instance.exits.push(observe::Exit::Code(0)),
             Some("the exits differ"),
         );
         check(
-            |chair| chair.state_file = Some(b"x".as_slice().into()),
+            |instance| instance.state_file = Some(b"x".as_slice().into()),
             Some("the state files differ"),
         );
     }

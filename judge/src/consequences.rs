@@ -8,7 +8,7 @@
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use cluster::{
-    Breaker, Clearing, Cluster, Consequence, Deed, Quarantine, Ruleset, Rulesets, Stamp,
+    Breaker, Clearing, Cluster, Consequence, StepAction, Quarantine, Ruleset, Rulesets, Stamp,
     quarantine::FaultKey,
     rules::{ANALYZER, Analyzer, CabledPort, Cabling, Firing, shipped},
 };
@@ -30,7 +30,7 @@ pub struct TickMade {
     /// The tick's simulated time.
     pub at: SimTime,
     /// What the cluster did.
-    pub told: Vec<Consequence>,
+    pub rendered: Vec<Consequence>,
     /// Events that connectors accepted.
     pub events: u64,
     /// What stands at the tick's end; ticks in which nothing changed share it.
@@ -72,13 +72,13 @@ impl Consequences {
         let mut cluster = cluster(story);
         let mut standing = Arc::new(Standing::default());
         let ticks = recording.ticks.iter().map(|tick| {
-            let (events, told) = hear(&mut cluster, story, recording.protocol.adapter(), tick);
-            if events > 0 || !told.is_empty() {
+            let (events, rendered) = hear(&mut cluster, story, recording.protocol.adapter(), tick);
+            if events > 0 || !rendered.is_empty() {
                 standing = Arc::new(stands(&cluster));
             }
             TickMade {
                 at: SimTime::from_ns(tick.at_ns),
-                told,
+                rendered,
                 events,
                 standing: Arc::clone(&standing),
             }
@@ -97,11 +97,11 @@ impl Consequences {
     /// What rules said in these ticks, each with its tick.
     pub fn firings(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, &Firing)> {
         self.between(from, to).flat_map(|(at, tick)| {
-            let said = tick.told.iter().filter_map(|told| match &told.what {
-                Deed::Rule(firing) => Some(&**firing),
+            let reported = tick.rendered.iter().filter_map(|rendered| match &rendered.what {
+                StepAction::Rule(firing) => Some(&**firing),
                 _ => None,
             });
-            said.map(move |firing| (at, firing))
+            reported.map(move |firing| (at, firing))
         })
     }
 
@@ -116,11 +116,11 @@ impl TickMade {
     /// What the cluster did in it, a line each, on the drill's clock. Further sightings of one Kubernetes
     /// event are left out: they only raise its count.
     pub fn lines(&self) -> impl Iterator<Item = String> {
-        let told = self.told.iter();
+        let rendered = self.rendered.iter();
         let is_told =
-            |told: &&Consequence| !matches!(told.what, Deed::KubeEvent { count, .. } if count > 1);
-        told.filter(is_told)
-            .map(|told| format!("{:>9}  {}", self.at.to_string(), told.what))
+            |rendered: &&Consequence| !matches!(rendered.what, StepAction::KubeEvent { count, .. } if count > 1);
+        rendered.filter(is_told)
+            .map(|rendered| format!("{:>9}  {}", self.at.to_string(), rendered.what))
     }
 }
 
@@ -131,14 +131,14 @@ fn hear(
     adapter: &dyn Adapter,
     tick: &Tick,
 ) -> (u64, Vec<Consequence>) {
-    let (mut events, mut told) = (0, Vec::new());
-    let calls = tick.monitors.values().flat_map(|chair| &chair.calls);
+    let (mut events, mut rendered) = (0, Vec::new());
+    let calls = tick.monitors.values().flat_map(|instance| &instance.calls);
     for call in calls.filter(|call| call.accepted) {
         events += call.observations.len() as u64;
         // A call that upstream's connector would refuse as a whole breaks the contract of the wire, and
         // is told as that.
         if let Some(events) = adapter.health_events(call) {
-            told.extend(cluster.receive(&events).unwrap_or_default());
+            rendered.extend(cluster.receive(&events).unwrap_or_default());
         }
     }
     let at = SimTime::from_ns(tick.at_ns);
@@ -146,9 +146,9 @@ fn hear(
     let mut now = stamp(at);
     while let Some(due) = cluster.analyzer().next_due().filter(|due| *due < next) {
         now = now.max(due);
-        told.extend(cluster.tick(now));
+        rendered.extend(cluster.tick(now));
     }
-    (events, told)
+    (events, rendered)
 }
 
 fn stands(cluster: &Cluster) -> Standing {
@@ -260,8 +260,8 @@ mod tests {
 
     #[test]
     fn the_profiles_of_the_language_are_those_that_ship() {
-        let told = RuleProfile::ALL.map(RuleProfile::name);
-        assert_eq!(told, cluster::rules::SHIPPED.map(|file| file.name));
+        let rendered = RuleProfile::ALL.map(RuleProfile::name);
+        assert_eq!(rendered, cluster::rules::SHIPPED.map(|file| file.name));
         for profile in RuleProfile::ALL {
             let rules = shipped(profile.name()).unwrap_or_default();
             let names: Vec<&str> = rules.iter().map(|rule| rule.name.as_str()).collect();

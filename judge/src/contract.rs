@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use observe::{ClockKind, Contract, Observation, Recording};
 use platforms::NodeName;
-use scenarios::{Deed, MonitorDeed, Story};
+use scenarios::{StepAction, MonitorAction, Story};
 
-use crate::fits::{BATCH_SPREAD, Bench};
+use crate::fits::{BATCH_SPREAD, JudgeContext};
 
 /// The flag of the reference monitor that names its processing strategy.
 const STRATEGY_FLAG: &str = "--processing-strategy=";
@@ -26,12 +26,12 @@ pub(crate) struct Breach<'r> {
 /// Everything that breaks the contract, in order.
 pub(crate) fn breaches<'r>(
     story: &Story,
-    bench: &Bench<'_>,
+    context: &JudgeContext<'_>,
     recording: &'r Recording,
 ) -> Vec<Breach<'r>> {
     let adapter = recording.protocol.adapter();
     let (checks, strategies) = (story.checks.names(), strategies(story));
-    let nodes = story.chairs_by_name();
+    let nodes = story.monitors_by_name();
     let mut breaches = Vec::new();
     let mut polled: BTreeMap<&NodeName, u64> = BTreeMap::new();
     for (tick, monitors) in (0..).zip(&recording.ticks) {
@@ -49,7 +49,7 @@ pub(crate) fn breaches<'r>(
                 let broken = adapter.breaches(call, &contract).into_iter();
                 let broken = broken.map(|breach| (breach.what, breach.observation));
                 let stamps = call.observations.iter().filter_map(|observation| {
-                    let what = wrong_stamp(bench, node, since..=tick, observation)?;
+                    let what = wrong_stamp(context, node, since..=tick, observation)?;
                     Some((what, Some(observation)))
                 });
                 breaches.extend(broken.chain(stamps).map(|(what, observation)| Breach {
@@ -73,8 +73,8 @@ fn strategies(story: &Story) -> Vec<&str> {
         let mut flags = flags.iter().rev();
         flags.find_map(|flag| flag.strip_prefix(STRATEGY_FLAG))
     }
-    let later = story.deeds().filter_map(|deed| match deed {
-        Deed::Monitor(_, MonitorDeed::Restart { flags, .. } | MonitorDeed::Start { flags }) => {
+    let later = story.actions().filter_map(|action| match action {
+        StepAction::Monitor(_, MonitorAction::Restart { flags, .. } | MonitorAction::Start { flags }) => {
             named(flags)
         }
         _ => None,
@@ -86,17 +86,17 @@ fn strategies(story: &Story) -> Vec<&str> {
 /// A stamp is the time of the poll that found it: of this tick, or of an earlier one while no poll
 /// has ended since. A monitor with its own clock is only asked for a stamp.
 fn wrong_stamp(
-    bench: &Bench<'_>,
+    context: &JudgeContext<'_>,
     node: &NodeName,
     ticks: std::ops::RangeInclusive<u64>,
     observation: &Observation,
 ) -> Option<String> {
     let ns = observation.stamped_ns?;
-    if bench.descriptor.clock == ClockKind::Own {
+    if context.descriptor.clock == ClockKind::Own {
         return None;
     }
     let mut clocks = ticks.filter_map(|tick| {
-        let truth = bench.truth.ticks.get(usize::try_from(tick).ok()?)?;
+        let truth = context.truth.ticks.get(usize::try_from(tick).ok()?)?;
         truth.wall_ns(node)
     });
     let right = |wall_ns: u64| (wall_ns..=wall_ns + BATCH_SPREAD.as_ns()).contains(&ns);

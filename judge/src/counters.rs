@@ -6,9 +6,9 @@
 //! [`baseline`].
 
 use platforms::{LinkLayer, NodeName, PciAddress, SlotRef};
-use scenarios::{ChecksRun, Deed, MonitorDeed, Story};
+use scenarios::{ChecksRun, StepAction, MonitorAction, Story};
 
-use director::FunctionFace;
+use director::FunctionView;
 
 /// Counters of the port.
 const OF_PORT: [&str; 19] = [
@@ -69,7 +69,7 @@ pub(super) fn baseline(
     story: &Story,
     node: &NodeName,
     pci: PciAddress,
-    function: &FunctionFace,
+    function: &FunctionView,
 ) -> Vec<(SlotRef, &'static str)> {
     if !matches!(story.checks, ChecksRun::Counters | ChecksRun::All) {
         return Vec::new();
@@ -81,11 +81,11 @@ pub(super) fn baseline(
             .iter()
             .any(|config| config.contains(&format!("\"{counter}\""))),
     };
-    let listed = function.ports.iter().filter(|(_, face)| face.listed);
-    let mut told = Vec::new();
-    for (nth, (port, face)) in listed.enumerate() {
+    let listed = function.ports.iter().filter(|(_, view)| view.listed);
+    let mut rendered = Vec::new();
+    for (nth, (port, view)) in listed.enumerate() {
         // The interface's counters are told of the device's first port.
-        let net = face.layer == LinkLayer::Ethernet && function.netdev.is_some() && nth == 0;
+        let net = view.layer == LinkLayer::Ethernet && function.netdev.is_some() && nth == 0;
         let of_net = OF_NET.into_iter().filter(|_| net);
         for counter in OF_PORT.into_iter().chain(of_net).filter(is_watched) {
             let (alias, file) = SYMBOL_ERROR_FATAL;
@@ -98,10 +98,10 @@ pub(super) fn baseline(
                 pci,
                 port: *port,
             };
-            told.push((slot, counter));
+            rendered.push((slot, counter));
         }
     }
-    told
+    rendered
 }
 
 /// Whether the operator's configuration says which counters are watched; then the story says which
@@ -114,9 +114,9 @@ pub(super) fn are_chosen(story: &Story) -> bool {
 fn chosen(story: &Story) -> Option<Vec<&str>> {
     let steps = story.given.iter().chain(&story.steps);
     let later = steps
-        .flat_map(|step| &step.deeds)
-        .filter_map(|deed| match deed {
-            Deed::Monitor(_, MonitorDeed::Restart { config, .. }) => config.as_deref(),
+        .flat_map(|step| &step.actions)
+        .filter_map(|action| match action {
+            StepAction::Monitor(_, MonitorAction::Restart { config, .. }) => config.as_deref(),
             _ => None,
         });
     let configs: Vec<&str> = std::iter::once(story.config.as_str())

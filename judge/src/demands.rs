@@ -9,13 +9,13 @@ use platforms::{NodeName, SlotRef};
 use scenarios::{About, ChecksRun, EventPattern, Expectation, Story, Times, Tone, What, Window};
 use simfs::SimTime;
 
-use director::Faces;
+use director::NodeView;
 use observe::Recording;
 
 use crate::{
-    assign::Room,
+    assign::Bounds,
     counters,
-    fits::{Bench, state_check},
+    fits::{JudgeContext, state_check},
 };
 
 /// A demand for an event.
@@ -30,7 +30,7 @@ pub(crate) struct Demand<'a> {
     /// What it is like.
     pub(crate) pattern: Cow<'a, EventPattern>,
     /// How many accepted events it claims.
-    pub(crate) room: Room,
+    pub(crate) bounds: Bounds,
     /// How many attempts it wants, accepted or not.
     pub(crate) attempts: usize,
     /// Its ordered group and its place in it.
@@ -52,13 +52,13 @@ pub(crate) struct Mismatch<'a> {
 /// The demands of a story, in its order.
 pub(crate) fn demands<'a>(
     story: &'a Story,
-    bench: &Bench<'_>,
+    context: &JudgeContext<'_>,
     recording: &Recording,
 ) -> (Vec<Demand<'a>>, Vec<Mismatch<'a>>) {
     let (mut demands, mut mismatches) = (Vec::new(), Vec::new());
     for expectation in &story.expectations {
         let nodes = story
-            .chairs
+            .instances
             .iter()
             .filter(|node| is_meant(expectation, node));
         for node in nodes {
@@ -66,7 +66,7 @@ pub(crate) fn demands<'a>(
                 What::Say {
                     event,
                     times,
-                    said,
+                    reported,
                     in_order,
                 } => {
                     demands.push(say(
@@ -74,9 +74,9 @@ pub(crate) fn demands<'a>(
                         node,
                         event,
                         *times,
-                        *said,
+                        *reported,
                         *in_order,
-                        bench,
+                        context,
                     ));
                 }
                 What::FollowEdges {
@@ -92,7 +92,7 @@ pub(crate) fn demands<'a>(
                         *times,
                         *within_polls,
                         [down.as_deref(), up.as_deref()],
-                        bench,
+                        context,
                         recording,
                         &mut demands,
                     );
@@ -115,7 +115,7 @@ pub(crate) fn demands<'a>(
                         node,
                         *fresh,
                         except,
-                        bench,
+                        context,
                         recording,
                         &mut demands,
                     );
@@ -153,15 +153,15 @@ fn say<'a>(
     node: &NodeName,
     event: &'a EventPattern,
     times: Times,
-    said: bool,
+    reported: bool,
     in_order: Option<(u32, u32)>,
-    bench: &Bench<'_>,
+    context: &JudgeContext<'_>,
 ) -> Demand<'a> {
     let least = usize::try_from(times.at_least).unwrap_or(usize::MAX);
     let most = usize::try_from(times.at_most).unwrap_or(usize::MAX);
     let later = match (&event.about, event.tone) {
         (About::Device(..) | About::NamedDevice(_), Tone::Fatal) => {
-            u64::from(bench.descriptor.differences.disappearance_polls) - 1
+            u64::from(context.descriptor.differences.disappearance_polls) - 1
         }
         _ => 0,
     };
@@ -169,17 +169,17 @@ fn say<'a>(
         from: expectation.window.from,
         to: expectation.window.to.saturating_add(later),
     };
-    let room = Room {
-        at_least: if said { 0 } else { least },
+    let bounds = Bounds {
+        at_least: if reported { 0 } else { least },
         at_most: most,
     };
-    let attempts = if said { least } else { 0 };
+    let attempts = if reported { least } else { 0 };
     Demand {
         expectation,
         node: node.clone(),
         window,
         pattern: Cow::Borrowed(event),
-        room,
+        bounds,
         attempts,
         in_order,
     }
@@ -193,7 +193,7 @@ fn follow<'a>(
     times: u32,
     within_polls: u32,
     [down, up]: [Option<&'a EventPattern>; 2],
-    bench: &Bench<'_>,
+    context: &JudgeContext<'_>,
     recording: &Recording,
     demands: &mut Vec<Demand<'a>>,
 ) -> u32 {
@@ -201,7 +201,7 @@ fn follow<'a>(
     let (mut falls, mut edges, mut healthy) = (0, 0, true);
     for tick in polled(recording, &slot.node) {
         let now =
-            faces(bench, &slot.node, tick).is_some_and(|faces| faces.healthy(slot.pci, slot.port));
+            views(context, &slot.node, tick).is_some_and(|views| views.healthy(slot.pci, slot.port));
         let was = std::mem::replace(&mut healthy, now);
         if was == now || tick < expectation.window.from {
             continue;
@@ -221,7 +221,7 @@ fn follow<'a>(
                 to: tick + u64::from(within_polls),
             },
             pattern: Cow::Borrowed(pattern),
-            room: Room {
+            bounds: Bounds {
                 at_least: 1,
                 at_most: 1,
             },
@@ -241,7 +241,7 @@ fn baseline<'a>(
     node: &NodeName,
     fresh: bool,
     except: &[SlotRef],
-    bench: &Bench<'_>,
+    context: &JudgeContext<'_>,
     recording: &Recording,
     demands: &mut Vec<Demand<'a>>,
 ) {
@@ -249,14 +249,14 @@ fn baseline<'a>(
     let tick = first
         .unwrap_or(expectation.window.from)
         .min(expectation.window.to);
-    let Some(faces) = faces(bench, node, tick) else {
+    let Some(views) = views(context, node, tick) else {
         return;
     };
     let window = expectation.window;
     // What is not healthy yet is told once it is: nobody knows what an earlier life left faulty.
-    let first_time = |holds: &dyn Fn(&Faces) -> bool| {
+    let first_time = |holds: &dyn Fn(&NodeView) -> bool| {
         let mut later = polled(recording, node).filter(|later| *later >= tick);
-        later.find(|later| self::faces(bench, node, *later).is_some_and(holds))
+        later.find(|later| self::views(context, node, *later).is_some_and(holds))
     };
     let mut healthy = |pattern: EventPattern, at_least: usize, window: Window| {
         demands.push(Demand {
@@ -264,7 +264,7 @@ fn baseline<'a>(
             node: node.clone(),
             window,
             pattern: Cow::Owned(pattern),
-            room: Room {
+            bounds: Bounds {
                 at_least,
                 at_most: 1,
             },
@@ -272,7 +272,7 @@ fn baseline<'a>(
             in_order: None,
         });
     };
-    for (pci, function) in faces.watched() {
+    for (pci, function) in views.watched() {
         for (slot, counter) in counters::baseline(story, node, pci, function) {
             let mut pattern = is_healthy(About::Port(slot), None);
             pattern.counter = Some(counter.to_owned());
@@ -282,7 +282,7 @@ fn baseline<'a>(
     let mut demand = |about: About, check: Option<&str>, at_least: usize, window: Window| {
         healthy(is_healthy(about, check), at_least, window);
     };
-    let differences = &bench.descriptor.differences;
+    let differences = &context.descriptor.differences;
     if differences.baseline_clear {
         for check in story.checks.names() {
             demand(About::Check, Some(check), 0, window);
@@ -293,7 +293,7 @@ fn baseline<'a>(
     }
     let excepted = |slot: &SlotRef| except.contains(slot);
     let mut excepted_cards = Vec::new();
-    for (pci, function) in faces.watched() {
+    for (pci, function) in views.watched() {
         let slots = function.ports.keys().map(|port| SlotRef {
             node: node.clone(),
             pci,
@@ -301,7 +301,7 @@ fn baseline<'a>(
         });
         let mut whole = !function.ports.is_empty();
         for slot in slots {
-            let healthy = faces.healthy(pci, slot.port);
+            let healthy = views.healthy(pci, slot.port);
             whole &= healthy && !excepted(&slot);
             if excepted(&slot) {
                 excepted_cards.push(pci.card());
@@ -313,7 +313,7 @@ fn baseline<'a>(
             let about = About::Device(node.clone(), pci);
             if whole {
                 demand(about, None, 1, window);
-            } else if let Some(from) = first_time(&|faces: &Faces| faces.is_whole(pci)) {
+            } else if let Some(from) = first_time(&|views: &NodeView| views.is_whole(pci)) {
                 demand(about, None, 0, Window { from, to: u64::MAX });
             }
         }
@@ -321,14 +321,14 @@ fn baseline<'a>(
     if !fresh || !differences.baseline_cards {
         return;
     }
-    for card in faces.cards() {
+    for card in views.cards() {
         let check = Some(state_check(card.layer));
         let about = About::Card(node.clone(), card.pci);
         let excepted = excepted_cards.contains(&card.pci.card());
-        let at_once = !excepted && !faces.is_card_waiting(&card.pci.card());
-        if at_once && faces.meets_peers(&card) {
+        let at_once = !excepted && !views.is_card_waiting(&card.pci.card());
+        if at_once && views.meets_peers(&card) {
             demand(about, check, 1, window);
-        } else if let Some(from) = first_time(&|faces: &Faces| faces.meets_peers(&card)) {
+        } else if let Some(from) = first_time(&|views: &NodeView| views.meets_peers(&card)) {
             // Its ports wait out the patience, and the card with them; undisturbed, no longer.
             let late = tick + patience_ticks(story) + 1;
             let disturbed = excepted
@@ -376,7 +376,7 @@ fn polled(recording: &Recording, node: &NodeName) -> impl Iterator<Item = u64> {
     let ended = move |tick: &observe::Tick| {
         tick.monitors
             .get(node.as_str())
-            .is_some_and(|chair| chair.polls > 0)
+            .is_some_and(|instance| instance.polls > 0)
     };
     (0..)
         .zip(&recording.ticks)
@@ -384,14 +384,14 @@ fn polled(recording: &Recording, node: &NodeName) -> impl Iterator<Item = u64> {
         .map(|(tick, _)| tick)
 }
 
-fn faces<'a>(bench: &Bench<'a>, node: &NodeName, tick: u64) -> Option<&'a Faces> {
-    let truth = bench.truth.ticks.get(usize::try_from(tick).ok()?)?;
-    Some(&truth.nodes.get(node)?.faces)
+fn views<'a>(context: &JudgeContext<'a>, node: &NodeName, tick: u64) -> Option<&'a NodeView> {
+    let truth = context.truth.ticks.get(usize::try_from(tick).ok()?)?;
+    Some(&truth.nodes.get(node)?.views)
 }
 
 impl Demand<'_> {
     /// The demand in one readable line.
-    pub(crate) fn line(&self, bench: &Bench<'_>) -> String {
+    pub(crate) fn line(&self, context: &JudgeContext<'_>) -> String {
         let pattern = &self.pattern;
         let tone = match pattern.tone {
             Tone::Fatal => "fatal",
@@ -399,7 +399,7 @@ impl Demand<'_> {
             Tone::Healthy => "healthy",
         };
         let mut line = format!("{tone} ");
-        line.push_str(&bench.told(&pattern.about, &self.node, self.window.from));
+        line.push_str(&context.rendered(&pattern.about, &self.node, self.window.from));
         if let Some(check) = &pattern.check {
             line.push_str(&format!(" {check}"));
         }
@@ -415,8 +415,8 @@ impl Demand<'_> {
         if let Some(to) = pattern.stamped_to {
             line.push_str(&format!(", stamped at {to} or earlier"));
         }
-        let least = self.room.at_least.max(self.attempts);
-        let times = match (least, self.room.at_most) {
+        let least = self.bounds.at_least.max(self.attempts);
+        let times = match (least, self.bounds.at_most) {
             (1, 1) => String::new(),
             (least, most) if least == most => format!(", {least} times"),
             (least, most) if most >= u32::MAX as usize => format!(", at least {least} times"),

@@ -5,23 +5,23 @@ use std::collections::BTreeSet;
 use reports::FailureKind;
 use scenarios::{Heal, What};
 
-use super::assign::{self, Assignment, Room};
+use super::assign::{self, Assignment, Bounds};
 use super::demands::{self, Demand};
 use super::order::put_in_order;
 use super::outstanding;
-use super::said::{self, Said};
-use super::{Court, place};
+use super::reported::{self, ReportedEvent};
+use super::{Judging, place};
 use crate::consequences::Consequences;
 
 /// How many events are shown as the nearest to one that did not come. Chosen.
 const NEAREST_MAX: usize = 6;
 
-impl<'a> Court<'a> {
+impl<'a> Judging<'a> {
     pub(super) fn events(&mut self) {
-        let (bench, recording) = (self.bench, self.recording);
-        let said = said::all_said(self.story, recording);
-        let accepted: Vec<Said<'a>> = said.iter().filter(|said| said.accepted).copied().collect();
-        let (demands, mismatches) = demands::demands(self.story, &bench, recording);
+        let (context, recording) = (self.context, self.recording);
+        let reported = reported::all_reported(self.story, recording);
+        let accepted: Vec<ReportedEvent<'a>> = reported.iter().filter(|reported| reported.accepted).copied().collect();
+        let (demands, mismatches) = demands::demands(self.story, &context, recording);
         for mismatch in mismatches {
             let expectation = mismatch.expectation;
             let mut failure =
@@ -30,33 +30,33 @@ impl<'a> Court<'a> {
             failure.came.push(mismatch.what);
             self.failures.push(failure);
         }
-        let answers = |demand: &Demand<'_>, said: &Said<'_>| {
-            demand.node == *said.node
-                && (demand.window.from..=demand.window.to).contains(&said.tick)
-                && bench.fits(&demand.pattern, said.node, said.tick, said.event)
+        let answers = |demand: &Demand<'_>, reported: &ReportedEvent<'_>| {
+            demand.node == *reported.node
+                && (demand.window.from..=demand.window.to).contains(&reported.tick)
+                && context.fits(&demand.pattern, reported.node, reported.tick, reported.event)
         };
         let fits: Vec<Vec<usize>> = accepted
             .iter()
-            .map(|said| {
+            .map(|reported| {
                 (0..demands.len())
-                    .filter(|demand| answers(&demands[*demand], said))
+                    .filter(|demand| answers(&demands[*demand], reported))
                     .collect()
             })
             .collect();
-        let rooms: Vec<Room> = demands.iter().map(|demand| demand.room).collect();
-        let mut assignment = assign::assign(&fits, &rooms);
+        let bounds: Vec<Bounds> = demands.iter().map(|demand| demand.bounds).collect();
+        let mut assignment = assign::assign(&fits, &bounds);
         put_in_order(&mut assignment, &fits, &demands, &accepted);
-        self.demanded(&demands, &assignment, &accepted, &said, &answers);
+        self.demanded(&demands, &assignment, &accepted, &reported, &answers);
         self.order(&demands, &assignment, &accepted);
         let reckoning = outstanding::reckon(
             &accepted,
             |at| assignment.of_event[at].is_some(),
             recording.healing_from,
-            bench.truth,
+            context.truth,
         );
-        for (at, said) in accepted.iter().enumerate() {
+        for (at, reported) in accepted.iter().enumerate() {
             if assignment.of_event[at].is_none() && !reckoning.allowed.contains(&at) {
-                self.unexpected(said);
+                self.unexpected(reported);
             }
         }
         if !matches!(self.story.heal, Heal::Never { .. }) {
@@ -64,17 +64,17 @@ impl<'a> Court<'a> {
                 self.outstanding(&accepted[at]);
             }
         }
-        let claimed = |said: &Said<'_>| {
+        let claimed = |reported: &ReportedEvent<'_>| {
             demands
                 .iter()
-                .any(|demand| demand.attempts > 0 && answers(demand, said))
+                .any(|demand| demand.attempts > 0 && answers(demand, reported))
         };
-        let said: Vec<(Said<'a>, bool)> = said
+        let reported: Vec<(ReportedEvent<'a>, bool)> = reported
             .into_iter()
-            .map(|said| (said, claimed(&said)))
+            .map(|reported| (reported, claimed(&reported)))
             .collect();
         let made = Consequences::of(self.story, recording);
-        self.facts(&said, &made);
+        self.facts(&reported, &made);
         self.consequences(&made);
         self.count_not_judged();
     }
@@ -84,17 +84,17 @@ impl<'a> Court<'a> {
         &mut self,
         demands: &[Demand<'_>],
         assignment: &Assignment,
-        accepted: &[Said<'_>],
-        said: &[Said<'_>],
-        answers: &dyn Fn(&Demand<'_>, &Said<'_>) -> bool,
+        accepted: &[ReportedEvent<'_>],
+        reported: &[ReportedEvent<'_>],
+        answers: &dyn Fn(&Demand<'_>, &ReportedEvent<'_>) -> bool,
     ) {
         for (demand, claimed) in demands.iter().zip(&assignment.of_demand) {
             let attempts = if demand.attempts == 0 {
                 0
             } else {
-                said.iter().filter(|said| answers(demand, said)).count()
+                reported.iter().filter(|reported| answers(demand, reported)).count()
             };
-            if claimed.len() >= demand.room.at_least && attempts >= demand.attempts {
+            if claimed.len() >= demand.bounds.at_least && attempts >= demand.attempts {
                 continue;
             }
             let mut failure = self.failure(
@@ -103,9 +103,9 @@ impl<'a> Court<'a> {
                 Some(demand.window.from),
             );
             place(&mut failure, demand.expectation);
-            failure.expected.push(demand.line(&self.bench));
-            let claimed: Vec<&Said<'_>> = claimed.iter().map(|at| &accepted[*at]).collect();
-            failure.came = self.nearest(demand, said, &claimed);
+            failure.expected.push(demand.line(&self.context));
+            let claimed: Vec<&ReportedEvent<'_>> = claimed.iter().map(|at| &accepted[*at]).collect();
+            failure.came = self.nearest(demand, reported, &claimed);
             let names = subject_names(&failure.expected[0]);
             failure.reads = self.reads(Some(&demand.node), demand.window.from, &names);
             self.failures.push(failure);
@@ -116,41 +116,41 @@ impl<'a> Court<'a> {
     fn nearest(
         &self,
         demand: &Demand<'_>,
-        said: &[Said<'_>],
-        claimed: &[&Said<'_>],
+        reported: &[ReportedEvent<'_>],
+        claimed: &[&ReportedEvent<'_>],
     ) -> Vec<String> {
-        let mut lines: Vec<String> = claimed.iter().map(|said| said.line()).collect();
-        let about = |said: &&Said<'_>| {
-            *said.node == demand.node
+        let mut lines: Vec<String> = claimed.iter().map(|reported| reported.line()).collect();
+        let about = |reported: &&ReportedEvent<'_>| {
+            *reported.node == demand.node
                 && self
-                    .bench
-                    .names_subject(&demand.pattern.about, said.node, said.tick, said.event)
+                    .context
+                    .names_subject(&demand.pattern.about, reported.node, reported.tick, reported.event)
         };
-        let mut others: Vec<&Said<'_>> = said.iter().filter(about).collect();
-        let distance = |said: &Said<'_>| {
+        let mut others: Vec<&ReportedEvent<'_>> = reported.iter().filter(about).collect();
+        let distance = |reported: &ReportedEvent<'_>| {
             let (from, to) = (demand.window.from, demand.window.to);
-            from.saturating_sub(said.tick)
-                .max(said.tick.saturating_sub(to))
+            from.saturating_sub(reported.tick)
+                .max(reported.tick.saturating_sub(to))
         };
-        others.sort_by_key(|said| distance(said));
-        lines.extend(others.iter().map(|said| said.line()));
+        others.sort_by_key(|reported| distance(reported));
+        lines.extend(others.iter().map(|reported| reported.line()));
         let mut seen = BTreeSet::new();
         lines.retain(|line| seen.insert(line.clone()));
         lines.truncate(NEAREST_MAX);
         lines
     }
 
-    fn unexpected(&mut self, said: &Said<'_>) {
-        let mut failure = self.failure(FailureKind::Unexpected, Some(said.node), Some(said.tick));
+    fn unexpected(&mut self, reported: &ReportedEvent<'_>) {
+        let mut failure = self.failure(FailureKind::Unexpected, Some(reported.node), Some(reported.tick));
         let silence = self.story.expectations.iter().find(|expectation| {
             let What::Nothing { about, .. } = &expectation.what else {
                 return false;
             };
-            (expectation.window.from..=expectation.window.to).contains(&said.tick)
+            (expectation.window.from..=expectation.window.to).contains(&reported.tick)
                 && (about.is_empty()
                     || about.iter().any(|about| {
-                        self.bench
-                            .names_subject(about, said.node, said.tick, said.event)
+                        self.context
+                            .names_subject(about, reported.node, reported.tick, reported.event)
                     }))
         });
         match silence {
@@ -162,22 +162,22 @@ impl<'a> Court<'a> {
                 .expected
                 .push("nothing that the story does not name".to_owned()),
         }
-        failure.came.push(said.line());
-        let names = subject_names(&said.event.subject.to_string());
-        failure.reads = self.reads(Some(said.node), said.tick, &names);
+        failure.came.push(reported.line());
+        let names = subject_names(&reported.event.subject.to_string());
+        failure.reads = self.reads(Some(reported.node), reported.tick, &names);
         self.failures.push(failure);
     }
 
-    fn outstanding(&mut self, said: &Said<'_>) {
+    fn outstanding(&mut self, reported: &ReportedEvent<'_>) {
         let last = (self.recording.ticks.len() as u64).saturating_sub(1);
-        let mut failure = self.failure(FailureKind::Outstanding, Some(said.node), Some(last));
-        let subject = said.event.subject.to_string();
+        let mut failure = self.failure(FailureKind::Outstanding, Some(reported.node), Some(last));
+        let subject = reported.event.subject.to_string();
         failure.expected.push(format!(
             "a healthy event of {} for {subject} by poll {last}",
-            said.event.check.as_deref().unwrap_or("no check")
+            reported.event.check.as_deref().unwrap_or("no check")
         ));
-        failure.came.push(said.line());
-        failure.reads = self.reads(Some(said.node), last, &subject_names(&subject));
+        failure.came.push(reported.line());
+        failure.reads = self.reads(Some(reported.node), last, &subject_names(&subject));
         self.failures.push(failure);
     }
 }

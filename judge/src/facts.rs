@@ -12,9 +12,9 @@ use crate::{
     cluster_facts,
     consequences::Consequences,
     demands::is_meant,
-    fits::{Bench, like},
+    fits::{JudgeContext, like},
     links, loads,
-    said::Said,
+    reported::ReportedEvent,
 };
 
 /// How an expectation stands.
@@ -49,9 +49,9 @@ impl Outcome {
 pub(crate) fn standing(
     expectation: &Expectation,
     node: &NodeName,
-    bench: &Bench<'_>,
+    context: &JudgeContext<'_>,
     recording: &Recording,
-    said: &[(Said<'_>, bool)],
+    reported: &[(ReportedEvent<'_>, bool)],
     made: &Consequences,
 ) -> Option<Outcome> {
     if !is_meant(expectation, node) {
@@ -63,30 +63,30 @@ pub(crate) fn standing(
             .zip(&recording.ticks)
             .filter(|(tick, _)| (window.from..=window.to).contains(tick))
     };
-    let chairs =
+    let instances =
         || ticks().filter_map(|(tick, all)| Some((tick, &**all.monitors.get(node.as_str())?)));
-    let own_texts = bench.descriptor.texts == Vocabulary::Own;
+    let own_texts = context.descriptor.texts == Vocabulary::Own;
     // Rules look at texts and at the distances of stamps.
-    let own_words = own_texts || bench.descriptor.clock == ClockKind::Own;
-    let own_state = bench.descriptor.state_file == Vocabulary::Own;
+    let own_words = own_texts || context.descriptor.clock == ClockKind::Own;
+    let own_state = context.descriptor.state_file == Vocabulary::Own;
     Some(match &expectation.what {
         What::Say { .. } | What::FollowEdges { .. } | What::Baseline { .. } => return None,
         What::Nothing {
             about,
-            said: attempts,
-        } => nothing(about, *attempts, bench, node, window, said),
-        What::Exit { code } => exit(*code, chairs()),
+            reported: attempts,
+        } => nothing(about, *attempts, context, node, window, reported),
+        What::Exit { code } => exit(*code, instances()),
         What::Log { .. } | What::NoLog { .. } if own_texts => Outcome::NotJudged,
         What::Log { contains } => {
-            let found = lines(chairs()).any(|line| holds(contains, line));
+            let found = lines(instances()).any(|line| holds(contains, line));
             check(
                 found,
                 || format!("a log line with \"{contains}\""),
-                || tail(lines(chairs())),
+                || tail(lines(instances())),
             )
         }
         What::NoLog { contains } => {
-            let found: Vec<String> = lines(chairs())
+            let found: Vec<String> = lines(instances())
                 .filter(|line| holds(contains, line))
                 .map(str::to_owned)
                 .collect();
@@ -97,7 +97,7 @@ pub(crate) fn standing(
             )
         }
         What::Polls(count) => {
-            let polls: u64 = chairs().map(|(_, chair)| u64::from(chair.polls)).sum();
+            let polls: u64 = instances().map(|(_, instance)| u64::from(instance.polls)).sum();
             check(
                 polls == *count,
                 || format!("{count} polls"),
@@ -105,8 +105,8 @@ pub(crate) fn standing(
             )
         }
         What::Calls { count } => {
-            let calls = chairs()
-                .map(|(_, chair)| chair.calls.len() as u64)
+            let calls = instances()
+                .map(|(_, instance)| instance.calls.len() as u64)
                 .sum::<u64>();
             check(
                 calls == *count,
@@ -119,29 +119,29 @@ pub(crate) fn standing(
         }
         What::StateFile(is) => state_file(is, node, window.from, window.to, recording),
         What::Reads { .. } if own_texts => Outcome::NotJudged,
-        What::Reads { file, times } => reads(file, *times, bench, node, chairs()),
-        What::Metric { .. } if bench.descriptor.metrics.is_none() => Outcome::NotJudged,
-        What::Healthz { .. } if bench.descriptor.healthz.is_none() => Outcome::NotJudged,
+        What::Reads { file, times } => reads(file, *times, context, node, instances()),
+        What::Metric { .. } if context.descriptor.metrics.is_none() => Outcome::NotJudged,
+        What::Healthz { .. } if context.descriptor.healthz.is_none() => Outcome::NotJudged,
         What::Metric { name, labels, is } => {
-            let told = answers(node, window.to, recording);
+            let rendered = answers(node, window.to, recording);
             metric(
                 name,
                 labels,
                 *is,
-                told.and_then(|told| told.metrics.as_deref()),
+                rendered.and_then(|rendered| rendered.metrics.as_deref()),
             )
         }
         What::Healthz { status } => {
-            let told = answers(node, window.to, recording).and_then(|told| told.healthz);
+            let rendered = answers(node, window.to, recording).and_then(|rendered| rendered.healthz);
             check(
-                told == Some(*status),
+                rendered == Some(*status),
                 || format!("{status} from `/healthz`"),
-                || vec![told.map_or_else(|| "no answer".to_owned(), |told| told.to_string())],
+                || vec![rendered.map_or_else(|| "no answer".to_owned(), |rendered| rendered.to_string())],
             )
         }
-        What::Link { slot, here, there } => links::standing(slot, here, there, window, bench.truth),
-        What::Lnet(is) => loads::lnet(is, window, bench.truth),
-        What::Workload(is) => loads::workload(is, window, bench.truth),
+        What::Link { slot, here, there } => links::standing(slot, here, there, window, context.truth),
+        What::Lnet(is) => loads::lnet(is, window, context.truth),
+        What::Workload(is) => loads::workload(is, window, context.truth),
         What::Verdict {
             workload,
             verdict,
@@ -150,17 +150,17 @@ pub(crate) fn standing(
             let found = loads::verdict_on(
                 workload,
                 expectation.node.as_ref(),
-                bench.story,
-                bench.truth,
+                context.story,
+                context.truth,
                 recording,
             );
             loads::verdict(workload, *verdict, *lead, found)
         }
-        What::Condition(is) => cluster_facts::condition(is, node, window, bench, made),
+        What::Condition(is) => cluster_facts::condition(is, node, window, context, made),
         What::Cordoned(is) => cluster_facts::cordoned(*is, node, window, made),
         What::Uncordoned(is) => cluster_facts::uncordoned(*is, node, window, made),
         What::Rule(_) | What::RulesSilent if own_words => Outcome::NotJudged,
-        What::Rule(is) => cluster_facts::rule(is, expectation.node.as_ref(), window, bench, made),
+        What::Rule(is) => cluster_facts::rule(is, expectation.node.as_ref(), window, context, made),
         What::RulesSilent => cluster_facts::rules_silent(window, made),
         What::StuckInKernel => {
             let stuck = matches!(recording.broken, Some(Broken::StuckInKernel { .. }));
@@ -194,25 +194,25 @@ pub(super) fn check(
 fn nothing(
     about: &[About],
     attempts: bool,
-    bench: &Bench<'_>,
+    context: &JudgeContext<'_>,
     node: &NodeName,
     window: scenarios::Window,
-    said: &[(Said<'_>, bool)],
+    reported: &[(ReportedEvent<'_>, bool)],
 ) -> Outcome {
-    let heard: Vec<String> = said
+    let heard: Vec<String> = reported
         .iter()
-        .filter(|(said, claimed)| {
+        .filter(|(reported, claimed)| {
             let subject = about.is_empty()
                 || about
                     .iter()
-                    .any(|about| bench.names_subject(about, node, said.tick, said.event));
+                    .any(|about| context.names_subject(about, node, reported.tick, reported.event));
             !claimed
-                && said.node == node
-                && (window.from..=window.to).contains(&said.tick)
-                && (attempts && !said.accepted)
+                && reported.node == node
+                && (window.from..=window.to).contains(&reported.tick)
+                && (attempts && !reported.accepted)
                 && subject
         })
-        .map(|(said, _)| said.line())
+        .map(|(reported, _)| reported.line())
         .collect();
     check(
         heard.is_empty(),
@@ -221,26 +221,26 @@ fn nothing(
     )
 }
 
-fn exit<'a>(code: i32, chairs: impl Iterator<Item = (u64, &'a MonitorTick)>) -> Outcome {
-    let exits: Vec<(u64, Exit)> = chairs
-        .flat_map(|(tick, chair)| chair.exits.iter().map(move |exit| (tick, *exit)))
+fn exit<'a>(code: i32, instances: impl Iterator<Item = (u64, &'a MonitorTick)>) -> Outcome {
+    let exits: Vec<(u64, Exit)> = instances
+        .flat_map(|(tick, instance)| instance.exits.iter().map(move |exit| (tick, *exit)))
         .collect();
     let found = exits.iter().any(|(_, exit)| *exit == Exit::Code(code));
-    let told = |(tick, exit): &(u64, Exit)| match exit {
+    let rendered = |(tick, exit): &(u64, Exit)| match exit {
         Exit::Code(code) => format!("poll {tick}: exit code {code}"),
         Exit::Signal(signal) => format!("poll {tick}: ended by signal {signal}"),
     };
     check(
         found,
         || format!("exit code {code}"),
-        || exits.iter().map(told).collect(),
+        || exits.iter().map(rendered).collect(),
     )
 }
 
 fn lines<'a>(
-    chairs: impl Iterator<Item = (u64, &'a MonitorTick)>,
+    instances: impl Iterator<Item = (u64, &'a MonitorTick)>,
 ) -> impl Iterator<Item = &'a str> {
-    chairs.flat_map(|(_, chair)| chair.log.iter().map(String::as_str))
+    instances.flat_map(|(_, instance)| instance.log.iter().map(String::as_str))
 }
 
 /// Whether a line contains a text in which `…` stands for anything.
@@ -271,7 +271,7 @@ fn state_file(
     };
     let last = (recording.ticks.len() as u64).saturating_sub(1);
     let end = at(to.min(last));
-    let told = || {
+    let rendered = || {
         vec![end.map_or_else(
             || "no state file".to_owned(),
             |bytes| format!("the state file is {}", String::from_utf8_lossy(bytes)),
@@ -285,17 +285,17 @@ fn state_file(
                 || "an unchanged state file".to_owned(),
                 || {
                     let before = start.map_or_else(|| "absent".into(), String::from_utf8_lossy);
-                    let mut came = told();
+                    let mut came = rendered();
                     came.push(format!("before: {before}"));
                     came
                 },
             )
         }
-        StateFileIs::Absent => check(end.is_none(), || "no state file".to_owned(), told),
+        StateFileIs::Absent => check(end.is_none(), || "no state file".to_owned(), rendered),
         StateFileIs::Valid => {
             let valid =
                 end.is_some_and(|bytes| serde_json::from_slice::<serde_json::Value>(bytes).is_ok());
-            check(valid, || "a state file that is JSON".to_owned(), told)
+            check(valid, || "a state file that is JSON".to_owned(), rendered)
         }
         StateFileIs::Holds { member, equals } => {
             let json =
@@ -305,7 +305,7 @@ fn state_file(
             check(
                 value.is_some() && value == wanted.as_ref(),
                 || format!("a state file with `{member}` equal to {equals}"),
-                told,
+                rendered,
             )
         }
     }
@@ -322,14 +322,14 @@ fn metric(
     name: &str,
     labels: &BTreeMap<String, String>,
     is: MetricIs,
-    told: Option<&[Series]>,
+    rendered: Option<&[Series]>,
 ) -> Outcome {
     let has_name = |series: &&Series| series.name == name;
     let has_labels = |series: &&Series| {
         let mut wanted = labels.iter();
         wanted.all(|(name, text)| series.labels.get(name) == Some(text))
     };
-    let values: Vec<f64> = told
+    let values: Vec<f64> = rendered
         .into_iter()
         .flatten()
         .filter(has_name)
@@ -338,7 +338,7 @@ fn metric(
         .collect();
     let sum: f64 = values.iter().sum();
     let (holds, expected) = match is {
-        MetricIs::Absent => (told.is_some() && values.is_empty(), "no value".to_owned()),
+        MetricIs::Absent => (rendered.is_some() && values.is_empty(), "no value".to_owned()),
         MetricIs::Within { least, most } => {
             let is_least = sum >= least as f64;
             let is_most = most == u64::MAX || sum <= most as f64;
@@ -357,10 +357,10 @@ fn metric(
     check(
         holds,
         || format!("{name}{{{}}}: {expected}", wanted.join(",")),
-        || match told {
+        || match rendered {
             None => vec!["no answer from `/metrics`".to_owned()],
-            Some(told) => {
-                let near: Vec<String> = told.iter().filter(has_name).map(Series::line).collect();
+            Some(rendered) => {
+                let near: Vec<String> = rendered.iter().filter(has_name).map(Series::line).collect();
                 if near.is_empty() {
                     vec![format!("no value of {name}")]
                 } else {
@@ -382,14 +382,14 @@ fn member_of<'a>(json: &'a serde_json::Value, path: &str) -> Option<&'a serde_js
 fn reads<'a>(
     file: &FileRef,
     times: Times,
-    bench: &Bench<'_>,
+    context: &JudgeContext<'_>,
     node: &NodeName,
-    chairs: impl Iterator<Item = (u64, &'a MonitorTick)>,
+    instances: impl Iterator<Item = (u64, &'a MonitorTick)>,
 ) -> Outcome {
     let mut count = 0;
-    for (tick, chair) in chairs {
-        let patterns = patterns(file, bench, node, tick);
-        count += chair
+    for (tick, instance) in instances {
+        let patterns = patterns(file, context, node, tick);
+        count += instance
             .reads
             .iter()
             .filter(|line| {
@@ -411,16 +411,16 @@ fn reads<'a>(
 }
 
 /// The names that a file has in a tick's trace.
-fn patterns(file: &FileRef, bench: &Bench<'_>, node: &NodeName, tick: u64) -> Vec<simfs::Pattern> {
+fn patterns(file: &FileRef, context: &JudgeContext<'_>, node: &NodeName, tick: u64) -> Vec<simfs::Pattern> {
     use platforms::CLASS_INFINIBAND;
     let truth = usize::try_from(tick)
         .ok()
-        .and_then(|tick| bench.truth.ticks.get(tick)?.nodes.get(node));
+        .and_then(|tick| context.truth.ticks.get(tick)?.nodes.get(node));
     let named = |pci: &platforms::PciAddress, below: String| -> Vec<String> {
-        let faces = truth
+        let views = truth
             .into_iter()
-            .flat_map(|truth| [&truth.faces, &truth.after]);
-        let names = faces.filter_map(|faces| Some(faces.0.get(pci)?.name.clone()));
+            .flat_map(|truth| [&truth.views, &truth.after]);
+        let names = views.filter_map(|views| Some(views.0.get(pci)?.name.clone()));
         let mut paths: Vec<String> = names
             .map(|name| {
                 format!("{CLASS_INFINIBAND}/{name}/{below}")

@@ -9,12 +9,12 @@ use proto::{Check, Layer};
 use scenarios::{About, EventPattern, Story, Tone};
 use simfs::SimTime;
 
-use director::{Faces, FunctionFace, PortFace, Truth};
+use director::{NodeView, FunctionView, PortView, Truth};
 use observe::{ClockKind, Descriptor, Observation, Severity, Subject, Vocabulary};
 
 /// The truth and the monitor that an event is held against.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Bench<'a> {
+pub(crate) struct JudgeContext<'a> {
     pub(crate) story: &'a Story,
     pub(crate) truth: &'a Truth,
     pub(crate) descriptor: &'a Descriptor,
@@ -46,7 +46,7 @@ fn table_layer(layer: LinkLayer) -> Layer {
     }
 }
 
-impl<'a> Bench<'a> {
+impl<'a> JudgeContext<'a> {
     /// Whether the event, received in this tick on this node, is the one described.
     pub(crate) fn fits(
         &self,
@@ -130,7 +130,7 @@ impl<'a> Bench<'a> {
     }
 
     /// A subject as its events name it in a tick.
-    pub(crate) fn told(&self, about: &About, node: &NodeName, tick: u64) -> String {
+    pub(crate) fn rendered(&self, about: &About, node: &NodeName, tick: u64) -> String {
         let name = |pci: PciAddress| {
             let name = self.names(node, pci, tick).next();
             name.map_or_else(|| pci.to_string(), ToString::to_string)
@@ -217,7 +217,7 @@ impl<'a> Bench<'a> {
         let nic = event.subject.nic().unwrap_or_default();
         let port = event.subject.port().unwrap_or_default();
         let subject = self.subject(&pattern.about, node, tick);
-        let face = subject.map(|(_, face)| face);
+        let view = subject.map(|(_, view)| view);
         let pci = subject.map_or_else(String::new, |(pci, _)| pci.to_string());
         let text = text
             .replace("{pci}", &pci)
@@ -226,11 +226,11 @@ impl<'a> Bench<'a> {
             .replace("{port}", port)
             .replace(
                 "{role}",
-                &face.map_or_else(String::new, |face| face.role.to_string()),
+                &view.map_or_else(String::new, |view| view.role.to_string()),
             )
             .replace(
                 "{netdev}",
-                face.and_then(|face| face.netdev.as_deref())
+                view.and_then(|view| view.netdev.as_deref())
                     .unwrap_or_default(),
             );
         like(&text, &event.text)
@@ -259,41 +259,41 @@ impl<'a> Bench<'a> {
         pci: PciAddress,
         tick: u64,
     ) -> impl Iterator<Item = &'a DeviceName> + use<'a> {
-        self.faces(node, tick)
+        self.views(node, tick)
             .into_iter()
             .flatten()
-            .filter_map(move |faces| Some(&faces.0.get(&pci)?.name))
+            .filter_map(move |views| Some(&views.0.get(&pci)?.name))
     }
 
     /// What could be seen at a tick's start and at its end.
-    fn faces(&self, node: &NodeName, tick: u64) -> Option<[&'a Faces; 2]> {
+    fn views(&self, node: &NodeName, tick: u64) -> Option<[&'a NodeView; 2]> {
         let truth = usize::try_from(tick)
             .ok()
             .and_then(|tick| self.truth.ticks.get(tick))?;
         let truth = truth.nodes.get(node)?;
-        Some([&*truth.faces, &*truth.after])
+        Some([&*truth.views, &*truth.after])
     }
 
     /// What can be seen in a tick or could be seen before it, the latest first, each once.
-    fn past(&self, node: &NodeName, tick: u64) -> impl Iterator<Item = &'a Faces> + use<'a> {
+    fn past(&self, node: &NodeName, tick: u64) -> impl Iterator<Item = &'a NodeView> + use<'a> {
         let until = usize::try_from(tick).map_or(usize::MAX, |tick| tick.saturating_add(1));
         let ticks = &self.truth.ticks[..until.min(self.truth.ticks.len())];
         let node = node.clone();
-        let mut last: Option<*const Faces> = None;
+        let mut last: Option<*const NodeView> = None;
         ticks
             .iter()
             .rev()
             .filter_map(move |tick| tick.nodes.get(&node))
-            .flat_map(|node| [&*node.after, &*node.faces])
-            .filter(move |faces| {
-                last.replace(std::ptr::from_ref(*faces)) != Some(std::ptr::from_ref(*faces))
+            .flat_map(|node| [&*node.after, &*node.views])
+            .filter(move |views| {
+                last.replace(std::ptr::from_ref(*views)) != Some(std::ptr::from_ref(*views))
             })
     }
 
     /// A port as it was last seen up to this tick.
-    fn port(&self, slot: &SlotRef, tick: u64) -> Option<PortFace> {
+    fn port(&self, slot: &SlotRef, tick: u64) -> Option<PortView> {
         self.past(&slot.node, tick)
-            .find_map(|faces| faces.0.get(&slot.pci)?.ports.get(&slot.port).copied())
+            .find_map(|views| views.0.get(&slot.pci)?.ports.get(&slot.port).copied())
     }
 
     /// The function that a subject belongs to, as it was last seen up to this tick.
@@ -302,23 +302,23 @@ impl<'a> Bench<'a> {
         about: &About,
         node: &NodeName,
         tick: u64,
-    ) -> Option<(PciAddress, &'a FunctionFace)> {
-        let is_meant = |(pci, face): &(&PciAddress, &FunctionFace)| match about {
+    ) -> Option<(PciAddress, &'a FunctionView)> {
+        let is_meant = |(pci, view): &(&PciAddress, &FunctionView)| match about {
             About::Port(slot) => slot.pci == **pci,
             About::Device(_, meant) | About::Card(_, meant) => meant == *pci,
-            About::NamedPort(name, _) | About::NamedDevice(name) => face.name == *name,
+            About::NamedPort(name, _) | About::NamedDevice(name) => view.name == *name,
             About::Check => false,
         };
         let found = self
             .past(node, tick)
-            .find_map(|faces| faces.0.iter().find(is_meant));
-        found.map(|(pci, face)| (*pci, face))
+            .find_map(|views| views.0.iter().find(is_meant));
+        found.map(|(pci, view)| (*pci, view))
     }
 
     /// The link layers that a subject has, or had when it was last seen.
     pub(crate) fn layers(&self, about: &About, node: &NodeName, tick: u64) -> BTreeSet<LinkLayer> {
-        let of_function = |face: &FunctionFace| {
-            face.ports
+        let of_function = |view: &FunctionView| {
+            view.ports
                 .values()
                 .map(|port| port.layer)
                 .collect::<BTreeSet<_>>()
@@ -331,22 +331,22 @@ impl<'a> Bench<'a> {
                 .collect(),
             About::Device(_, pci) => self
                 .past(node, tick)
-                .find_map(|faces| faces.0.get(pci).filter(|face| !face.ports.is_empty()))
+                .find_map(|views| views.0.get(pci).filter(|view| !view.ports.is_empty()))
                 .map(of_function)
                 .unwrap_or_default(),
             About::Card(_, pci) => {
                 let card = pci.card();
-                let faces = self.past(node, tick).next();
-                let functions = faces.into_iter().flat_map(|faces| &faces.0);
+                let views = self.past(node, tick).next();
+                let functions = views.into_iter().flat_map(|views| &views.0);
                 functions
                     .filter(|(pci, _)| pci.card() == card)
-                    .flat_map(|(_, face)| of_function(face))
+                    .flat_map(|(_, view)| of_function(view))
                     .collect()
             }
             About::NamedPort(name, _) | About::NamedDevice(name) => {
-                let bearers = self.past(node, tick).flat_map(|faces| faces.0.values());
+                let bearers = self.past(node, tick).flat_map(|views| views.0.values());
                 bearers
-                    .filter(|face| face.name == *name)
+                    .filter(|view| view.name == *name)
                     .flat_map(of_function)
                     .collect()
             }

@@ -28,7 +28,7 @@ mod links;
 mod loads;
 mod order;
 mod outstanding;
-mod said;
+mod reported;
 mod trace;
 
 pub use compare::{Difference, compare};
@@ -38,9 +38,9 @@ pub use trace::{GoldenDifference, golden_difference, trace};
 
 use director::Truth;
 use facts::Outcome;
-use fits::Bench;
+use fits::JudgeContext;
 use observe::{Broken, ClockKind, Descriptor, Exit, Recording, Vocabulary};
-use said::Said;
+use reported::ReportedEvent;
 
 /// The most failures that are told of one drill; a monitor that is wrong in everything need not
 /// fill a disk. Chosen.
@@ -66,32 +66,32 @@ pub fn judge(
     recording: &Recording,
     descriptor: &Descriptor,
 ) -> Judgement {
-    let bench = Bench {
+    let context = JudgeContext {
         story,
         truth,
         descriptor,
     };
-    let mut court = Court {
+    let mut judging = Judging {
         story,
-        bench,
+        context,
         recording,
         failures: Vec::new(),
         not_judged: 0,
     };
-    court.contract();
+    judging.contract();
     if let Some(broken) = &recording.broken
-        && !court.expects_breaking(broken)
+        && !judging.expects_breaking(broken)
     {
-        court.broken(broken);
+        judging.broken(broken);
     } else {
-        court.missed_moments();
-        court.events();
+        judging.missed_moments();
+        judging.events();
     }
-    let Court {
+    let Judging {
         mut failures,
         not_judged,
         ..
-    } = court;
+    } = judging;
     failures.sort_by_key(|failure| failure.tick);
     failures.truncate(FAILURES_MAX);
     Judgement {
@@ -100,15 +100,15 @@ pub fn judge(
     }
 }
 
-struct Court<'a> {
+struct Judging<'a> {
     story: &'a Story,
-    bench: Bench<'a>,
+    context: JudgeContext<'a>,
     recording: &'a Recording,
     failures: Vec<Failure>,
     not_judged: u32,
 }
 
-impl<'a> Court<'a> {
+impl<'a> Judging<'a> {
     /// An unfinished failure with all that is known by its time alone.
     fn failure(&self, kind: FailureKind, node: Option<&NodeName>, tick: Option<u64>) -> Failure {
         let several = self.story.nodes.len() > 1;
@@ -125,7 +125,7 @@ impl<'a> Court<'a> {
     }
 
     fn contract(&mut self) {
-        for breach in contract::breaches(self.story, &self.bench, self.recording) {
+        for breach in contract::breaches(self.story, &self.context, self.recording) {
             let mut failure =
                 self.failure(FailureKind::Contract, Some(&breach.node), Some(breach.tick));
             failure
@@ -224,10 +224,10 @@ impl<'a> Court<'a> {
         }
     }
 
-    fn facts(&mut self, said: &[(Said<'_>, bool)], made: &Consequences) {
+    fn facts(&mut self, reported: &[(ReportedEvent<'_>, bool)], made: &Consequences) {
         for expectation in &self.story.expectations {
             for node in whom(expectation, self.story) {
-                match facts::standing(expectation, node, &self.bench, self.recording, said, made) {
+                match facts::standing(expectation, node, &self.context, self.recording, reported, made) {
                     None | Some(Outcome::Holds) => {}
                     Some(Outcome::NotJudged) => self.not_judged += 1,
                     Some(Outcome::Fails { expected, came, at }) => {
@@ -249,7 +249,7 @@ impl<'a> Court<'a> {
 
     /// Parts of expected events that do not apply to this monitor.
     fn count_not_judged(&mut self) {
-        let descriptor = self.bench.descriptor;
+        let descriptor = self.context.descriptor;
         for expectation in &self.story.expectations {
             let What::Say { event, .. } = &expectation.what else {
                 continue;
@@ -266,11 +266,11 @@ impl<'a> Court<'a> {
     fn reads(&self, node: Option<&NodeName>, tick: u64, names: &[String]) -> Vec<Read> {
         let near = |at: &u64| at.abs_diff(tick) <= 1;
         let ticks = (0..).zip(&self.recording.ticks).filter(|(at, _)| near(at));
-        let chairs = ticks
-            .flat_map(|(at, tick)| tick.monitors.iter().map(move |(of, chair)| (at, of, chair)));
-        let lines = chairs
+        let instances = ticks
+            .flat_map(|(at, tick)| tick.monitors.iter().map(move |(of, instance)| (at, of, instance)));
+        let lines = instances
             .filter(|(_, of, _)| node.is_none_or(|node| *node.as_str() == ***of))
-            .flat_map(|(at, _, chair)| chair.reads.iter().map(move |line| (at, line)));
+            .flat_map(|(at, _, instance)| instance.reads.iter().map(move |line| (at, line)));
         let telling = |line: &str| {
             let anchor = format!("list {CLASS_INFINIBAND}:");
             let went_well = line
@@ -305,9 +305,9 @@ fn whom<'s>(expectation: &'s Expectation, story: &'s Story) -> Vec<&'s NodeName>
         story.nodes.first().map(|(name, _)| name)
     } else if expectation.what.is_of_the_rules() {
         // There is one analyzer for all of them.
-        story.chairs.first()
+        story.instances.first()
     } else {
-        return story.chairs.iter().collect();
+        return story.instances.iter().collect();
     };
     expectation.node.as_ref().or(first).into_iter().collect()
 }

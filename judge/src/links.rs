@@ -70,7 +70,7 @@ fn logged(end: &EndTruth) -> Vec<Pair> {
 fn wanted(end: &EndIs) -> String {
     let pair = end.pair.map(|pair| match pair {
         PairIs::Unavailable => "unavailable".to_owned(),
-        PairIs::Shown(pair) => told(pair),
+        PairIs::Shown(pair) => rendered(pair),
     });
     let offline = end.offline.map(|offline| format!("offline: {offline}"));
     let log = end.log.as_ref().map(|log| logs(log));
@@ -85,17 +85,17 @@ fn wanted(end: &EndIs) -> String {
 fn shown(end: &EndTruth) -> String {
     let record = end.record.map_or_else(
         || "unavailable".to_owned(),
-        |record| format!("{}, offline: {}", told(record.shown()), record.offline()),
+        |record| format!("{}, offline: {}", rendered(record.shown()), record.offline()),
     );
     format!("{record}, {}", logs(&logged(end)))
 }
 
-fn told(pair: Pair) -> String {
+fn rendered(pair: Pair) -> String {
     let (local, neighbour) = pair.codes();
     format!("({local} {}, {neighbour} {})", pair.local, pair.neighbour)
 }
 
 fn logs(log: &[Pair]) -> String {
-    let entries: Vec<String> = log.iter().map(|pair| told(*pair)).collect();
+    let entries: Vec<String> = log.iter().map(|pair| rendered(*pair)).collect();
     format!("log: [{}]", entries.join(", "))
 }

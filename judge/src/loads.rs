@@ -16,7 +16,7 @@ use observe::{Recording, Severity};
 
 use crate::{
     facts::{Outcome, check},
-    said::all_said,
+    reported::all_reported,
 };
 
 /// How the monitor's word stands to a workload's end.
@@ -41,12 +41,12 @@ pub fn verdict_on(
 ) -> Option<WorkloadVerdict> {
     let last = story.until.div_ceil(story.tick);
     let stats = stats(workload, last, truth)?;
-    let said = all_said(story, recording);
-    let word = said.iter().find(|said| {
-        let meant = node.is_none_or(|node| node == said.node);
-        meant && said.accepted && said.event.severity == Severity::Fatal && said.tick <= last
+    let reported = all_reported(story, recording);
+    let word = reported.iter().find(|reported| {
+        let meant = node.is_none_or(|node| node == reported.node);
+        meant && reported.accepted && reported.event.severity == Severity::Fatal && reported.tick <= last
     });
-    let word = word.and_then(|said| Some(at(said.tick, truth)?.as_ns()));
+    let word = word.and_then(|reported| Some(at(reported.tick, truth)?.as_ns()));
     let signed = |ns: u64| i64::try_from(ns).unwrap_or(i64::MAX);
     Some(WorkloadVerdict {
         verdict: Verdict::of(word.is_some(), stats.outcome == WorkloadOutcome::Failed),
@@ -71,7 +71,7 @@ pub(super) fn verdict(
         })
     };
     let holds = found.is_some_and(|found| found.verdict == expected && in_time(&found));
-    let told =
+    let rendered =
         |verdict: Verdict, lead: String| format!("{} about `{workload}`{lead}", verdict.word());
     check(
         holds,
@@ -83,7 +83,7 @@ pub(super) fn verdict(
                     secs(to)
                 )
             });
-            told(expected, lead.unwrap_or_default())
+            rendered(expected, lead.unwrap_or_default())
         },
         || {
             let Some(found) = found else {
@@ -92,7 +92,7 @@ pub(super) fn verdict(
             let lead = found
                 .lead_ns
                 .map(|lead| format!(", the word {} before the failure", secs(lead)));
-            vec![told(found.verdict, lead.unwrap_or_default())]
+            vec![rendered(found.verdict, lead.unwrap_or_default())]
         },
     )
 }
@@ -107,7 +107,7 @@ pub(super) fn workload(is: &WorkloadIs, window: Window, truth: &Truth) -> Outcom
         let in_time = |(from, to): (SimTime, SimTime)| {
             found.failed_at.is_some_and(|at| (from..=to).contains(&at))
         };
-        is.fate.is_none_or(|fate| fate == found.outcome)
+        is.outcome.is_none_or(|outcome| outcome == found.outcome)
             && is.cause.is_none_or(|cause| found.cause == Some(cause))
             && is.failed.is_none_or(in_time)
             && within(&is.errors, found.errors)
@@ -123,7 +123,7 @@ pub(super) fn workload(is: &WorkloadIs, window: Window, truth: &Truth) -> Outcom
                     .map(|bound| format!("{name} {}", bounds(bound)))
             };
             let parts = [
-                is.fate.map(|fate| fate.to_string()),
+                is.outcome.map(|outcome| outcome.to_string()),
                 is.cause.map(|cause| format!("by `{cause}`")),
                 is.failed
                     .map(|(from, to)| format!("between {from} and {to}")),
@@ -137,7 +137,7 @@ pub(super) fn workload(is: &WorkloadIs, window: Window, truth: &Truth) -> Outcom
         || {
             vec![found.map_or_else(
                 || "nothing of this name ran".to_owned(),
-                |found| told(&is.workload, &found),
+                |found| rendered(&is.workload, &found),
             )]
         },
     )
@@ -211,7 +211,7 @@ fn at(tick: u64, truth: &Truth) -> Option<SimTime> {
     Some(tick.at)
 }
 
-fn told(name: &str, stats: &WorkloadStats) -> String {
+fn rendered(name: &str, stats: &WorkloadStats) -> String {
     let failed = stats
         .cause
         .zip(stats.failed_at)

@@ -6,16 +6,16 @@ use reports::FailureKind;
 
 use super::assign::Assignment;
 use super::demands::Demand;
-use super::said::Said;
-use super::{Court, place};
+use super::reported::ReportedEvent;
+use super::{Judging, place};
 
-impl Court<'_> {
+impl Judging<'_> {
     /// Events of an ordered group that came in another order.
     pub(super) fn order(
         &mut self,
         demands: &[Demand<'_>],
         assignment: &Assignment,
-        accepted: &[Said<'_>],
+        accepted: &[ReportedEvent<'_>],
     ) {
         let mut groups: BTreeMap<u32, Vec<(u32, usize)>> = BTreeMap::new();
         for (at, demand) in demands.iter().enumerate() {
@@ -56,7 +56,7 @@ impl Court<'_> {
                 .push("these events in this order".to_owned());
             failure
                 .expected
-                .extend([first, second].map(|(demand, _)| demands[demand].line(&self.bench)));
+                .extend([first, second].map(|(demand, _)| demands[demand].line(&self.context)));
             failure.came = [second, first]
                 .map(|(_, event)| accepted[event].line())
                 .to_vec();
@@ -66,9 +66,9 @@ impl Court<'_> {
 
     /// Whether one event certainly came before another; calls of a monitor with concurrent loops
     /// have no order within a tick.
-    fn comes_before(&self, one: &Said<'_>, other: &Said<'_>) -> bool {
+    fn comes_before(&self, one: &ReportedEvent<'_>, other: &ReportedEvent<'_>) -> bool {
         let unordered =
-            self.bench.descriptor.concurrent && one.tick == other.tick && one.call != other.call;
+            self.context.descriptor.concurrent && one.tick == other.tick && one.call != other.call;
         !unordered && one.position() < other.position()
     }
 }
@@ -79,7 +79,7 @@ pub(super) fn put_in_order(
     assignment: &mut Assignment,
     fits: &[Vec<usize>],
     demands: &[Demand<'_>],
-    accepted: &[Said<'_>],
+    accepted: &[ReportedEvent<'_>],
 ) {
     let mut members: Vec<(u32, u32, usize)> = Vec::new();
     for (at, demand) in demands.iter().enumerate() {

@@ -7,7 +7,7 @@ use platforms::NodeName;
 use director::Truth;
 use observe::{Severity, Subject};
 
-use crate::said::Said;
+use crate::reported::ReportedEvent;
 
 /// What became of the reported faults.
 #[derive(Debug, Default)]
@@ -23,46 +23,46 @@ type Of = (NodeName, String);
 
 /// A fault that stands: of whom, by which check, with which error codes. A port may have several
 /// counters in breach, and each is cleared by itself.
-type Debt<'a> = (Of, Option<&'a str>, &'a [String]);
+type Pending<'a> = (Of, Option<&'a str>, &'a [String]);
 
 /// Goes through the accepted events in order. From `healing_from` on, an event that no expectation
 /// claimed is allowed if it clears a fault that is outstanding, or is the first healthy word about
 /// somebody of whom nothing was said yet, or about a port or device that healing brought back;
 /// each once.
 pub(crate) fn reckon(
-    accepted: &[Said<'_>],
+    accepted: &[ReportedEvent<'_>],
     claimed: impl Fn(usize) -> bool,
     healing_from: Option<u64>,
     truth: &Truth,
 ) -> Reckoning {
     let mut reckoning = Reckoning::default();
-    let mut debts: BTreeMap<Debt<'_>, usize> = BTreeMap::new();
+    let mut pending: BTreeMap<Pending<'_>, usize> = BTreeMap::new();
     let mut mentioned: BTreeSet<(Of, &[String])> = BTreeSet::new();
     let mut returning = healing_from.map_or_else(BTreeSet::new, |from| returning(truth, from));
-    for (at, said) in accepted.iter().enumerate() {
-        let subject = (said.node.clone(), said.event.subject.to_string());
-        let check = said.event.check.as_deref();
-        let codes = said.event.codes.as_slice();
-        if said.event.severity != Severity::Healthy {
-            debts.insert((subject.clone(), check, codes), at);
+    for (at, reported) in accepted.iter().enumerate() {
+        let subject = (reported.node.clone(), reported.event.subject.to_string());
+        let check = reported.event.check.as_deref();
+        let codes = reported.event.codes.as_slice();
+        if reported.event.severity != Severity::Healthy {
+            pending.insert((subject.clone(), check, codes), at);
             mentioned.insert((subject, codes));
             continue;
         }
-        let cleared = if said.event.subject == Subject::Node {
-            let before = debts.len();
-            debts.retain(|((node, _), of, _), _| node != said.node || *of != check);
-            debts.len() < before
+        let cleared = if reported.event.subject == Subject::Node {
+            let before = pending.len();
+            pending.retain(|((node, _), of, _), _| node != reported.node || *of != check);
+            pending.len() < before
         } else {
-            debts.remove(&(subject.clone(), check, codes)).is_some()
+            pending.remove(&(subject.clone(), check, codes)).is_some()
         };
         let new = mentioned.insert((subject.clone(), codes));
         let back = returning.remove(&subject);
-        let healing = healing_from.is_some_and(|from| said.tick >= from);
+        let healing = healing_from.is_some_and(|from| reported.tick >= from);
         if healing && !claimed(at) && (cleared || new || back) {
             reckoning.allowed.insert(at);
         }
     }
-    reckoning.outstanding = debts.into_values().collect();
+    reckoning.outstanding = pending.into_values().collect();
     reckoning.outstanding.sort_unstable();
     reckoning
 }
@@ -81,17 +81,17 @@ fn returning(truth: &Truth, from: u64) -> BTreeSet<Of> {
             }
             let later = truth.ticks[from..]
                 .iter()
-                .filter_map(|tick| tick.nodes.get(node)?.faces.0.get(pci));
+                .filter_map(|tick| tick.nodes.get(node)?.views.0.get(pci));
             let names: BTreeSet<&str> = std::iter::once(function)
                 .chain(later)
-                .map(|face| face.name.as_str())
+                .map(|view| view.name.as_str())
                 .collect();
             for name in names {
                 if !function.listed {
                     subjects.insert((node.clone(), format!("NIC={name}")));
                 }
-                for (port, face) in &function.ports {
-                    if !function.listed || !face.healthy() {
+                for (port, view) in &function.ports {
+                    if !function.listed || !view.healthy() {
                         subjects.insert((node.clone(), format!("NIC={name} NICPort={port}")));
                     }
                 }

@@ -27,7 +27,7 @@ pub fn trace(story: &Story, recording: &Recording) -> String {
     let mut text = format!("# {}\n# {}, in {}\n", story.title, story.name, story.world);
     let mut quiet: Option<(u64, u64)> = None;
     let mut state: Vec<(usize, bool)> = Vec::new();
-    let several = story.chairs.len() > 1;
+    let several = story.instances.len() > 1;
     for (number, tick) in (0..).zip(&recording.ticks) {
         let mut lines = String::new();
         if recording.healing_from == Some(number) {
@@ -36,10 +36,10 @@ pub fn trace(story: &Story, recording: &Recording) -> String {
         if recording.settled_at == Some(number) && recording.settled_at != recording.healing_from {
             lines.push_str("  every port that should be is ACTIVE\n");
         }
-        for (place, (node, chair)) in tick.monitors.iter().enumerate() {
+        for (place, (node, instance)) in tick.monitors.iter().enumerate() {
             let before = lines.len();
-            chair_lines(chair, &mut lines);
-            let polled = chair.polls > 0;
+            instance_lines(instance, &mut lines);
+            let polled = instance.polls > 0;
             if state.get(place).map(|(_, polled)| *polled) != Some(polled) {
                 if !polled {
                     lines.push_str("  no poll\n");
@@ -57,7 +57,7 @@ pub fn trace(story: &Story, recording: &Recording) -> String {
             quiet = Some((quiet.map_or(number, |(from, _)| from), number));
             continue;
         }
-        tell_quiet(&mut text, quiet.take());
+        render_quiet(&mut text, quiet.take());
         let _ = writeln!(
             text,
             "poll {number} ({})\n{}",
@@ -65,11 +65,11 @@ pub fn trace(story: &Story, recording: &Recording) -> String {
             lines.trim_end()
         );
     }
-    tell_quiet(&mut text, quiet);
+    render_quiet(&mut text, quiet);
     text
 }
 
-fn tell_quiet(text: &mut String, quiet: Option<(u64, u64)>) {
+fn render_quiet(text: &mut String, quiet: Option<(u64, u64)>) {
     let _ = match quiet {
         None => Ok(()),
         Some((from, to)) if from == to => writeln!(text, "poll {from}: quiet"),
@@ -77,8 +77,8 @@ fn tell_quiet(text: &mut String, quiet: Option<(u64, u64)>) {
     };
 }
 
-fn chair_lines(chair: &MonitorTick, lines: &mut String) {
-    for call in &chair.calls {
+fn instance_lines(instance: &MonitorTick, lines: &mut String) {
+    for call in &instance.calls {
         let _ = writeln!(lines, "  call: {}", call.answer);
         for observation in &call.observations {
             let _ = writeln!(
@@ -88,7 +88,7 @@ fn chair_lines(chair: &MonitorTick, lines: &mut String) {
             );
         }
     }
-    for exit in &chair.exits {
+    for exit in &instance.exits {
         let _ = match exit {
             Exit::Code(code) => writeln!(lines, "  exit code {code}"),
             Exit::Signal(signal) => writeln!(lines, "  ended by signal {signal}"),

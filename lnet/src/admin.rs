@@ -4,13 +4,13 @@ use platforms::NodeName;
 
 use super::{
     error::LnetError,
-    happening::{Cause, Side},
+    entry::{Cause, Side},
     health::Health,
     network::Lnet,
     ni::whole_secs,
     nid::Nid,
     params::Param,
-    rule::{Rule, RuleSpec},
+    rule::{Rule, FaultRule},
 };
 
 impl Lnet {
@@ -98,7 +98,7 @@ impl Lnet {
     ///
     /// # Errors
     /// [`LnetError::NoNode`], [`LnetError::NotLoaded`], [`LnetError::Rule`].
-    pub fn add_rule(&mut self, node: &NodeName, spec: RuleSpec) -> Result<(), LnetError> {
+    pub fn add_rule(&mut self, node: &NodeName, spec: FaultRule) -> Result<(), LnetError> {
         self.planned += 1;
         let seed = self.seed ^ self.planned;
         let rule = Rule::new(spec, seed, self.log.now)?;

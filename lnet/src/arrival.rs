@@ -4,12 +4,12 @@ use platforms::NodeName;
 
 use super::{
     flight::passing,
-    happening::{Cause, UlpEvent, UlpResult, What},
+    entry::{Cause, UlpEvent, UlpResult, What},
     message::{Heard, Leg, Message, NiWord, Purpose},
     network::{Event, Lnet},
     node::Node,
     params::Param,
-    rule::Deed,
+    rule::FaultEffect,
     stats::MessageKind,
 };
 
@@ -25,12 +25,12 @@ impl Lnet {
         };
         let passing = passing(&message, &leg, &leg.to);
         for rule in &mut node.rules {
-            if matches!(rule.spec.deed, Deed::Simulate(_)) || !rule.hits(&passing, now) {
+            if matches!(rule.spec.effect, FaultEffect::Simulate(_)) || !rule.hits(&passing, now) {
                 continue;
             }
-            match rule.spec.deed {
-                Deed::Delay(more) => return self.plan(now + more, Event::Admit(Box::new(message))),
-                Deed::Drop | Deed::Simulate(_) => return self.discard(&message, &leg),
+            match rule.spec.effect {
+                FaultEffect::Delay(more) => return self.plan(now + more, Event::Admit(Box::new(message))),
+                FaultEffect::Drop | FaultEffect::Simulate(_) => return self.discard(&message, &leg),
             }
         }
         self.admit(message);

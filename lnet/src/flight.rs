@@ -6,7 +6,7 @@ use platforms::NodeName;
 use simfs::SimTime;
 
 use super::{
-    happening::{Ending, UlpEvent, UlpResult, What},
+    entry::{Ending, UlpEvent, UlpResult, What},
     judge::Verdict,
     message::{Leg, Message, MessageId, Purpose},
     network::{Event, Lnet},
@@ -14,7 +14,7 @@ use super::{
     nid::Nid,
     node::Open,
     params::Param,
-    rule::{Deed, Passing},
+    rule::{FaultEffect, Passing},
     stats::MessageKind,
     status::MsgStatus,
     wire::{Noticed, Trouble, Wire},
@@ -120,7 +120,7 @@ impl Lnet {
         if let Some(node) = self.nodes.get_mut(&message.holder) {
             let passing = passing(message, leg, &leg.by);
             for rule in &mut node.rules {
-                if matches!(rule.spec.deed, Deed::Simulate(_))
+                if matches!(rule.spec.effect, FaultEffect::Simulate(_))
                     && rule.hits(&passing, now)
                     && let Some(status) = rule.status()
                 {

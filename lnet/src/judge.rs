@@ -4,7 +4,7 @@
 //! `lnet_handle_remote_failure`.
 
 use super::{
-    happening::{Cause, Ending, Log, Side, What},
+    entry::{Cause, Ending, Log, Side, What},
     health::Health,
     message::Message,
     ni::whole_secs,

@@ -5,7 +5,7 @@ use std::fmt;
 use platforms::NodeName;
 use simfs::SimTime;
 
-use super::{happening::Errand, nid::Nid, stats::MessageKind};
+use super::{entry::Errand, nid::Nid, stats::MessageKind};
 
 /// A message on one hop. A request is known by its first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

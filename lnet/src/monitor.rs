@@ -7,7 +7,7 @@
 use platforms::NodeName;
 
 use super::{
-    happening::{Cause, UlpEvent, UlpResult, What},
+    entry::{Cause, UlpEvent, UlpResult, What},
     message::{NiWord, Purpose},
     network::Lnet,
     ni::whole_secs,
@@ -29,7 +29,7 @@ impl Lnet {
             self.check_routers(name);
             self.expire_responses(name);
             self.recover(name);
-            self.talk(name);
+            self.exchange(name);
             self.push(name);
         }
     }
@@ -124,7 +124,7 @@ impl Lnet {
         self.launch(message);
     }
 
-    fn talk(&mut self, name: &NodeName) {
+    fn exchange(&mut self, name: &NodeName) {
         let now_s = whole_secs(self.log.now);
         let Some(node) = self.nodes.get_mut(name) else {
             return;
@@ -173,7 +173,7 @@ impl Lnet {
         }
         for nid in node.note_ping_buffer(words) {
             if node.behaviour().down_is_advertised {
-                node.blame_peer(&nid, Cause::SaidDown, &mut self.log);
+                node.blame_peer(&nid, Cause::ReportedDown, &mut self.log);
             }
         }
     }

@@ -10,7 +10,7 @@ use simfs::SimTime;
 
 use super::{
     error::LnetError,
-    happening::{Happening, Log, What},
+    entry::{WorkloadEvent, Log, What},
     message::{Message, MessageId, Purpose, Request, Verb},
     ni::whole_secs,
     nid::Nid,
@@ -145,7 +145,7 @@ impl Lnet {
 
     /// Lets time pass, and tells what happened since it was last asked, in order. A time that has
     /// passed changes nothing.
-    pub fn advance(&mut self, to: SimTime) -> Vec<Happening> {
+    pub fn advance(&mut self, to: SimTime) -> Vec<WorkloadEvent> {
         while let Some(entry) = self.agenda.first_entry() {
             if entry.key().0 > to {
                 break;
@@ -155,7 +155,7 @@ impl Lnet {
             self.happen(event);
         }
         self.log.now = self.log.now.max(to);
-        std::mem::take(&mut self.log.said)
+        std::mem::take(&mut self.log.reported)
     }
 
     /// Tells it what happened to a port, a wire or a node, now. A port or wire that no interface
@@ -163,7 +163,7 @@ impl Lnet {
     ///
     /// # Errors
     /// [`LnetError::NoNode`].
-    pub fn tell(&mut self, notice: Notice) -> Result<(), LnetError> {
+    pub fn notify(&mut self, notice: Notice) -> Result<(), LnetError> {
         match notice {
             Notice::Port { port, event } => self.note_port(port, event),
             Notice::Wire {

@@ -19,7 +19,7 @@ pub struct PeerNi {
     /// How far it is trusted.
     pub health: Health,
     /// The peer has said that it is down.
-    pub said_down: bool,
+    pub reported_down: bool,
     /// The last try or arrival says that something is there. Only routers ask.
     pub alive: bool,
     /// When something last arrived from it.
@@ -46,7 +46,7 @@ impl PeerNi {
         Self {
             nid,
             health: Health::MAX,
-            said_down: false,
+            reported_down: false,
             alive: true,
             last_alive: Some(heard),
             priority: 0,

@@ -1,7 +1,7 @@
 //! The two recovery queues: who is on them, when each is pinged, when one has aged out.
 
 use super::{
-    happening::{Cause, Log},
+    entry::{Cause, Log},
     health::Health,
     ni::{Recovery, whole_secs},
     nid::Nid,

@@ -55,7 +55,7 @@ impl Node {
         let near = gateway
             .nis
             .iter()
-            .any(|ni| !ni.said_down && self.nets.contains_key(ni.nid.net()));
+            .any(|ni| !ni.reported_down && self.nets.contains_key(ni.nid.net()));
         let asked = self.params.get(Param::AvoidAsymRouterFailure) == 1 && route.spec.hops <= 1;
         near && (!asked || far_side_is_up(gateway, &route.spec.net))
     }
@@ -65,7 +65,7 @@ impl Node {
         let mut down = Vec::new();
         for word in words {
             if let Some(ni) = self.peer_ni_mut(&word.nid) {
-                ni.said_down = !word.up;
+                ni.reported_down = !word.up;
                 if !word.up {
                     down.push(word.nid.clone());
                 }
@@ -79,5 +79,5 @@ fn far_side_is_up(gateway: &Peer, net: &NetName) -> bool {
     gateway
         .nis
         .iter()
-        .any(|ni| ni.nid.net() == net && !ni.said_down)
+        .any(|ni| ni.nid.net() == net && !ni.reported_down)
 }

@@ -28,7 +28,7 @@ pub enum Pace {
 
 /// What happens to a message that is hit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub enum FaultEffect {
     /// It is lost on arrival.
     Drop,
     /// Its send ends with one of these statuses (`-e`); with several, a random one.
@@ -39,7 +39,7 @@ pub enum Deed {
 
 /// A rule as it is added.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RuleSpec {
+pub struct FaultRule {
     /// The interface it set out from (`-s`).
     pub source: NidPattern,
     /// The interface it is for (`-d`).
@@ -53,7 +53,7 @@ pub struct RuleSpec {
     /// Which of them.
     pub pace: Pace,
     /// What happens.
-    pub deed: Deed,
+    pub effect: FaultEffect,
 }
 
 /// Why a rule was refused.
@@ -86,7 +86,7 @@ impl RuleError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// As added.
-    pub spec: RuleSpec,
+    pub spec: FaultRule,
     /// Messages that fitted.
     pub matched: u64,
     /// Messages that it hit.
@@ -109,19 +109,19 @@ pub(crate) struct Passing<'a> {
 }
 
 impl Rule {
-    pub(crate) fn new(spec: RuleSpec, seed: u64, now: SimTime) -> Result<Self, RuleError> {
+    pub(crate) fn new(spec: FaultRule, seed: u64, now: SimTime) -> Result<Self, RuleError> {
         match spec.pace {
             Pace::OneIn(0) | Pace::EverySecs(0) | Pace::RandomlyEverySecs(0) => {
                 return Err(RuleError::NoPace);
             }
             Pace::Every | Pace::OneIn(_) | Pace::EverySecs(_) | Pace::RandomlyEverySecs(_) => {}
         }
-        match &spec.deed {
-            Deed::Simulate(list) if list.is_empty() || list.contains(&MsgStatus::Ok) => {
+        match &spec.effect {
+            FaultEffect::Simulate(list) if list.is_empty() || list.contains(&MsgStatus::Ok) => {
                 return Err(RuleError::NoStatus);
             }
-            Deed::Delay(SimTime::ZERO) => return Err(RuleError::NoDelay),
-            Deed::Drop | Deed::Simulate(_) | Deed::Delay(_) => {}
+            FaultEffect::Delay(SimTime::ZERO) => return Err(RuleError::NoDelay),
+            FaultEffect::Drop | FaultEffect::Simulate(_) | FaultEffect::Delay(_) => {}
         }
         let mut rule = Self {
             spec,
@@ -173,7 +173,7 @@ impl Rule {
 
     /// The status of a message that was hit: a random number, and the listed status nearest to it.
     pub(crate) fn status(&mut self) -> Option<MsgStatus> {
-        let Deed::Simulate(list) = &self.spec.deed else {
+        let FaultEffect::Simulate(list) = &self.spec.effect else {
             return None;
         };
         let drawn = self.random.below(10) + 1;

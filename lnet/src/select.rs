@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 
 use super::{
-    happening::Errand,
+    entry::Errand,
     health::Health,
     message::{Leg, Message},
     nid::{NetName, Nid},

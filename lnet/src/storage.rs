@@ -14,7 +14,7 @@ use simfs::SimTime;
 
 use super::{
     error::LnetError,
-    happening::{Happening, UlpResult, What},
+    entry::{WorkloadEvent, UlpResult, What},
     message::{MessageId, Request, Verb},
     network::Lnet,
     nid::Nid,
@@ -219,9 +219,9 @@ impl Storage {
                 let next = lnet.next_due().min(own.unwrap_or(SimTime::MAX)).min(to);
                 happened = lnet.advance(next);
             }
-            for happening in &happened {
+            for entry in &happened {
                 for storage in all.iter_mut() {
-                    storage.hear(lnet, happening);
+                    storage.hear(lnet, entry);
                 }
             }
         }
@@ -332,14 +332,14 @@ impl Storage {
         }
     }
 
-    fn hear(&mut self, lnet: &mut Lnet, happening: &Happening) {
-        match &happening.what {
+    fn hear(&mut self, lnet: &mut Lnet, entry: &WorkloadEvent) {
+        match &entry.what {
             What::Arrived { request, kind, .. } => {
                 let Some(part) = self.parts.get(request).copied() else {
                     return;
                 };
-                if happening.node == self.server {
-                    self.heard = happening.at;
+                if entry.node == self.server {
+                    self.heard = entry.at;
                 }
                 if *kind == MessageKind::Put {
                     self.parts.remove(request);
@@ -364,14 +364,14 @@ impl Storage {
                 match (part, result) {
                     (Part::Fetch(number), UlpResult::Ok) => {
                         self.parts.remove(request);
-                        self.heard = happening.at;
+                        self.heard = entry.at;
                         self.say(lnet, Verb::Put, Part::Answer(number));
                     }
                     // It was sent; the part is needed until it arrives.
                     (_, UlpResult::Ok) => {}
                     (_, UlpResult::Failed(_) | UlpResult::TimedOut | UlpResult::Shutdown) => {
                         self.parts.remove(request);
-                        self.fail(happening.at, part);
+                        self.fail(entry.at, part);
                     }
                 }
             }

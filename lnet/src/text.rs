@@ -6,7 +6,7 @@
 //! loopback net is left out.
 
 use super::{
-    happening::Side,
+    entry::Side,
     ni::{LocalNi, PEER_CREDITS, Recovery},
     nid::NetName,
     node::Node,

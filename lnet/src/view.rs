@@ -6,7 +6,7 @@ use std::{fmt, str::FromStr};
 
 use platforms::NodeName;
 
-use super::{error::LnetError, happening::Side, network::Lnet, node::Node};
+use super::{error::LnetError, entry::Side, network::Lnet, node::Node};
 
 /// A view of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,6 +1,6 @@
 //! The inlet: what LNet is told about ports and wires, and what it makes of a failed try.
 //!
-//! Whoever moves links calls [`Lnet::tell`](super::Lnet::tell) with a [`Notice`] at the moment it
+//! Whoever moves links calls [`Lnet::notify`](super::Lnet::tell) with a [`Notice`] at the moment it
 //! happens. Nothing else comes in from below.
 
 use platforms::{NodeName, PortRef};

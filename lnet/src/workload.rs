@@ -102,7 +102,7 @@ impl StorageWorkload {
         }
         let ni = node.peer_ni(nid)?;
         Some(NiView {
-            up: !ni.said_down,
+            up: !ni.reported_down,
             fatal: None,
             health: ni.health.value(),
         })
@@ -171,12 +171,12 @@ impl StorageWorkload {
     /// Loads or unloads a node's LNet; says whether it has one.
     fn set_loaded(&mut self, node: &NodeName, loaded: bool) -> bool {
         let node = node.clone();
-        self.lnet.tell(Notice::Node { node, loaded }).is_ok()
+        self.lnet.notify(Notice::Node { node, loaded }).is_ok()
     }
 }
 
 fn note_port(lnet: &mut Lnet, port: PortRef, event: PortEvent) {
-    let noted = lnet.tell(Notice::Port { port, event });
+    let noted = lnet.notify(Notice::Port { port, event });
     noted.expect("of a port LNet refuses nothing");
 }
 

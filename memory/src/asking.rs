@@ -14,12 +14,13 @@ impl Cast<'_, '_> {
     /// Asks each agent what the story's expectations want to know of this tick.
     pub(super) fn ask(&self) {
         let tick = (self.world.borrow().ticks.len() as u64).saturating_sub(1);
-        for node in &self.story.chairs {
+        for node in &self.story.instances {
             if !metrics_query(self.story, node, tick).metrics {
                 continue;
             }
-            let mut seats = self.agents.iter();
-            let Some(((_, monitor), agent)) = seats.find(|((seated, _), _)| seated == node) else {
+            let mut instances = self.agents.iter();
+            let Some(((_, monitor), agent)) = instances.find(|((seated, _), _)| seated == node)
+            else {
                 continue;
             };
             let metrics = self.metrics(node, *monitor, agent);

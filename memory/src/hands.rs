@@ -8,7 +8,7 @@ use scenarios::{HangEnd, Signal};
 use simfs::{Errno, Fs, NodeId, Refused, Reply};
 
 use super::{KILLED, World};
-use director::{ChairAct, MomentDo, MonitorId};
+use director::{InstanceAct, MomentDo, MonitorId};
 use observe::Exit;
 
 /// The file with both clocks, as the mount serves it.
@@ -189,8 +189,8 @@ impl MemoryHands<'_, '_> {
 impl World<'_> {
     /// How the present tick wants this monitor ended, if it does; its being struck does that.
     fn ends(&mut self, node: &NodeName, monitor: MonitorId) -> Option<Exit> {
-        let end = |act: &ChairAct| match act {
-            ChairAct::End {
+        let end = |act: &InstanceAct| match act {
+            InstanceAct::End {
                 monitor: ended,
                 signal,
             } if *ended == monitor => Some(*signal),

@@ -12,8 +12,8 @@ use std::{
 
 use checks::{Agent, Flags, Outcome, Refusal, Start, Todo};
 use director::{
-    ChairAct, Director, MonitorId, Reaction, STATE_FILE, Socket, Stage, StageError, Trees, Truth,
-    UNAVAILABLE, code_word, state_file,
+    Director, InstanceAct, MonitorId, Reaction, STATE_FILE, Socket, Stage, StageError, Trees,
+    Truth, UNAVAILABLE, code_word, state_file,
 };
 use observe::{
     Broken, Descriptor, Exit, Filling, MonitorTick, Recording, Tick, platform_connector,
@@ -106,7 +106,7 @@ struct World<'s> {
     nodes: BTreeMap<NodeName, Node>,
     ticks: Vec<Tick>,
     /// What is still to be done in the present tick.
-    acts: VecDeque<(NodeName, ChairAct)>,
+    acts: VecDeque<(NodeName, InstanceAct)>,
     polls: VecDeque<(NodeName, MonitorId)>,
     broken: Option<Broken>,
 }
@@ -175,10 +175,10 @@ impl<'s> World<'s> {
             ..Tick::default()
         });
         self.polls.clear();
-        for (name, chair) in plan.chairs {
+        for (name, instance) in plan.instances {
             self.acts
-                .extend(chair.acts.into_iter().map(|act| (name.clone(), act)));
-            let free = chair
+                .extend(instance.acts.into_iter().map(|act| (name.clone(), act)));
+            let free = instance
                 .polls
                 .into_iter()
                 .filter(|monitor| held != Some((&name, *monitor)));
@@ -196,9 +196,9 @@ impl<'s> World<'s> {
             return;
         };
         for (name, node) in &mut self.nodes {
-            let mut chair = std::mem::take(&mut node.tick);
-            chair.state_file = node.trace.state_file(state_file(&mut node.fs));
-            tick.insert(name.into(), node.trace.ended(chair));
+            let mut instance = std::mem::take(&mut node.tick);
+            instance.state_file = node.trace.state_file(state_file(&mut node.fs));
+            tick.insert(name.into(), node.trace.ended(instance));
         }
         Tick::share_last(&mut self.ticks);
     }
@@ -272,10 +272,10 @@ impl Cast<'_, '_> {
         }
     }
 
-    fn act(&mut self, node: &NodeName, act: ChairAct) {
+    fn act(&mut self, node: &NodeName, act: InstanceAct) {
         match act {
-            ChairAct::End { monitor, signal } => self.end(node, monitor, signal),
-            ChairAct::Start {
+            InstanceAct::End { monitor, signal } => self.end(node, monitor, signal),
+            InstanceAct::Start {
                 monitor,
                 flags,
                 config,

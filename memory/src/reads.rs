@@ -38,9 +38,9 @@ impl TraceLog {
         let equal = trace.len() == self.trace.len() && trace.iter().zip(&self.trace).all(same);
         if !equal || self.reads.is_empty() {
             let before = || self.trace.iter().zip(self.reads.iter());
-            let known = trace.iter().zip(before()).map(|(entry, (was, said))| {
+            let known = trace.iter().zip(before()).map(|(entry, (was, reported))| {
                 if same((entry, was)) {
-                    said.clone()
+                    reported.clone()
                 } else {
                     line(entry)
                 }

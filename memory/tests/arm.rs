@@ -10,7 +10,7 @@ use platforms::{NodeName, Platforms};
 use rstest::rstest;
 use scenarios::Story;
 
-fn told(steps: &str) -> Story {
+fn rendered(steps: &str) -> Story {
     let mut text = "scenario: an example\nwhy: an example\nplatforms: all\n".to_owned();
     text.push_str("let: { victim: { role: compute, nth: 1 } }\n");
     text.push_str(steps);
@@ -31,21 +31,21 @@ fn reference() -> Descriptor {
 
 /// Plays a story whose every expectation holds.
 fn check(steps: &str) -> (Story, Played) {
-    let story = told(steps);
+    let story = rendered(steps);
     let played = play_in_memory(&story, &reference(), None, &mut Trees::default());
     let judgement = judge(&story, &played.truth, &played.recording, &reference());
-    let mut told = String::new();
+    let mut rendered = String::new();
     for failure in &judgement.failures {
-        let _ = writeln!(told, "{failure:#?}");
+        let _ = writeln!(rendered, "{failure:#?}");
     }
-    assert!(judgement.failures.is_empty(), "{told}");
+    assert!(judgement.failures.is_empty(), "{rendered}");
     (story, played)
 }
 
 fn polls(played: &Played) -> Vec<u32> {
     let ticks = played.recording.ticks.iter();
     ticks
-        .map(|tick| tick.monitors.values().map(|chair| chair.polls).sum())
+        .map(|tick| tick.monitors.values().map(|instance| instance.polls).sum())
         .collect()
 }
 
@@ -55,7 +55,7 @@ fn exits(played: &Played) -> Vec<(usize, Exit)> {
         .flat_map(|(at, tick)| {
             tick.monitors
                 .values()
-                .flat_map(move |chair| chair.exits.iter().map(move |exit| (at, *exit)))
+                .flat_map(move |instance| instance.exits.iter().map(move |exit| (at, *exit)))
         })
         .collect()
 }
@@ -167,7 +167,7 @@ until: 14s
         .filter(|(_, tick)| {
             tick.monitors
                 .values()
-                .any(|chair| chair.reads.iter().any(|line| line.ends_with("hangs")))
+                .any(|instance| instance.reads.iter().any(|line| line.ends_with("hangs")))
         })
         .map(|(at, _)| at)
         .collect();
@@ -192,20 +192,20 @@ timeline:
 until: 14s
 "
     ));
-    let chairs = played
+    let instances = played
         .recording
         .ticks
         .iter()
         .flat_map(|tick| tick.monitors.values());
-    let not_taken = chairs
-        .flat_map(|chair| &chair.calls)
+    let not_taken = instances
+        .flat_map(|instance| &instance.calls)
         .filter(|call| !call.accepted)
         .count();
     assert_eq!(not_taken, refused);
 }
 
 #[test]
-fn a_monitor_that_refuses_to_start_has_left_its_chair_until_the_world_is_healed() {
+fn a_monitor_that_refuses_to_start_does_not_run_until_the_world_is_healed() {
     let (_, played) = check(
         "
 given: [ { metadata: missing } ]
@@ -223,7 +223,7 @@ until: 3s
 }
 
 #[test]
-fn two_monitors_in_one_chair_poll_one_after_the_other() {
+fn two_monitors_on_one_node_poll_one_after_the_other() {
     let (_, played) = check(
         "
 timeline:
@@ -255,9 +255,9 @@ until: 12s
 ",
     );
     let reads = |tick: usize| {
-        let chairs = played.recording.ticks[tick].monitors.values();
-        chairs
-            .flat_map(|chair| chair.reads.iter())
+        let instances = played.recording.ticks[tick].monitors.values();
+        instances
+            .flat_map(|instance| instance.reads.iter())
             .filter(|line| line.contains("mlx5_0/ports/1/state"))
             .map(ToString::to_string)
             .collect::<Vec<_>>()

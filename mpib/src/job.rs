@@ -7,7 +7,7 @@
 //! If any rank's plugin is refused, the whole job runs on NCCL's own transport: one rail, SOUT, the
 //! same outage rule, no classification (what NCCL does when only some ranks are refused is not known).
 //!
-//! The ports' states come from outside by [`Job::tell`]; time moves by [`Job::advance`].
+//! The ports' states come from outside by [`Job::notify`]; time moves by [`Job::advance`].
 
 use std::collections::BTreeSet;
 
@@ -126,9 +126,9 @@ impl Job {
 
     /// Hears of a port. What is due before the change happens first, what is due at its instant after
     /// it.
-    pub fn tell(&mut self, change: RailChange) {
+    pub fn notify(&mut self, change: RailChange) {
         self.advance_before(change.at);
-        self.net.tell(change);
+        self.net.notify(change);
         self.look_for_deaths();
     }
 

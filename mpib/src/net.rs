@@ -8,7 +8,7 @@
 //! Left out: completion queues as such, receives of the shared queue (they are refilled on both rails
 //! and harm nobody), and the depth of the send queue.
 //!
-//! Start at [`Net::init`], [`Net::connect`], [`Net::irecv`] and [`Net::isend`]; `advance` and `tell`
+//! Start at [`Net::init`], [`Net::connect`], [`Net::irecv`] and [`Net::isend`]; `advance` and `notify`
 //! move time.
 
 mod calls;
@@ -92,7 +92,7 @@ pub enum Hazard {
 }
 
 #[derive(Clone, Debug)]
-struct Seat {
+struct HostState {
     host: Host,
     parameters: Option<Parameters>,
     rails: PerRail<RailState>,
@@ -114,7 +114,7 @@ pub struct Net {
     settings: Settings,
     transport: Transport,
     now: SimTime,
-    seats: Vec<Seat>,
+    host_states: Vec<HostState>,
     connections: Vec<Connection>,
     requests: BTreeMap<RequestId, calls::Request>,
     requests_made: u64,
@@ -129,7 +129,7 @@ impl Net {
     /// Hosts without plugin or connection; every port is up.
     #[must_use]
     pub fn new(hosts: Vec<Host>, settings: Settings) -> Self {
-        let seat = |host| Seat {
+        let host_state = |host| HostState {
             host,
             parameters: None,
             rails: PerRail::default(),
@@ -141,7 +141,7 @@ impl Net {
             settings,
             transport: Transport::Mpib,
             now: SimTime::ZERO,
-            seats: hosts.into_iter().map(seat).collect(),
+            host_states: hosts.into_iter().map(host_state).collect(),
             connections: Vec::new(),
             requests: BTreeMap::new(),
             requests_made: 0,
@@ -180,7 +180,7 @@ impl Net {
 
     /// Hears of a port. Everything due before the change happens first, everything due at its instant
     /// happens after it.
-    pub fn tell(&mut self, change: RailChange) {
+    pub fn notify(&mut self, change: RailChange) {
         if let Some(before) = change.at.before() {
             self.advance(before);
         }
@@ -188,7 +188,7 @@ impl Net {
         let RailChange {
             host, rail, state, ..
         } = change;
-        self.seat_mut(host).rails[rail] = state;
+        self.host_state_mut(host).rails[rail] = state;
         if state != RailState::Gone {
             return;
         }
@@ -202,12 +202,12 @@ impl Net {
         }
     }
 
-    fn seat(&self, host: HostId) -> &Seat {
-        &self.seats[usize::from(host.number())]
+    fn host_state(&self, host: HostId) -> &HostState {
+        &self.host_states[usize::from(host.number())]
     }
 
-    fn seat_mut(&mut self, host: HostId) -> &mut Seat {
-        &mut self.seats[usize::from(host.number())]
+    fn host_state_mut(&mut self, host: HostId) -> &mut HostState {
+        &mut self.host_states[usize::from(host.number())]
     }
 
     fn connection(&self, id: ConnectionId) -> &Connection {
@@ -223,7 +223,7 @@ impl Net {
     /// Whether a rail carries traffic between the ends of a connection.
     fn is_up(&self, connection: ConnectionId, rail: Rail) -> bool {
         let Connection { send, receive, .. } = self.connection(connection);
-        let is_up = |host| self.seat(host).rails[rail] == RailState::Up;
+        let is_up = |host| self.host_state(host).rails[rail] == RailState::Up;
         is_up(send.host) && is_up(receive.host)
     }
 
@@ -301,8 +301,8 @@ impl Net {
             Side::Send => (connection.send.host, connection.receive.host),
             Side::Receive => (connection.receive.host, connection.send.host),
         };
-        self.seat_mut(from).nics[rail].sent += write.bytes;
-        self.seat_mut(to).nics[rail].received += write.bytes;
+        self.host_state_mut(from).nics[rail].sent += write.bytes;
+        self.host_state_mut(to).nics[rail].received += write.bytes;
         match write.load {
             Load::Clear { head } => self.connection_mut(id).clear(head),
             Load::Data {

@@ -73,7 +73,7 @@ impl JobWorkload {
         for (slot, (host, rail)) in &ports {
             let state = state(fabric.carriage(slot).unwrap_or(Carriage::Gone));
             if state != RailState::Up {
-                net.tell(RailChange {
+                net.notify(RailChange {
                     at: fabric.now(),
                     host: *host,
                     rail: *rail,
@@ -138,7 +138,7 @@ impl Workload for JobWorkload {
 
     fn port_changed(&mut self, slot: &SlotRef, change: CarriageChange) {
         let (host, rail) = self.ports[slot];
-        self.job.tell(RailChange {
+        self.job.notify(RailChange {
             at: change.at,
             host,
             rail,

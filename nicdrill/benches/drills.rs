@@ -12,8 +12,8 @@ const STORIES: u32 = 40;
 const POLLS: u32 = 30;
 
 fn main() {
-    let desk = tempfile::tempdir().expect("a folder");
-    let suite = desk.path().join("suite/bench");
+    let scratch = tempfile::tempdir().expect("a folder");
+    let suite = scratch.path().join("suite/bench");
     fs::create_dir_all(&suite).expect("a folder");
     for number in 0..STORIES {
         let story = format!(
@@ -27,7 +27,7 @@ fn main() {
     for jobs in [1, 2] {
         let start = Instant::now();
         let ran = Command::new(env!("CARGO_BIN_EXE_nicdrill"))
-            .current_dir(desk.path())
+            .current_dir(scratch.path())
             .args([
                 "run",
                 "suite",

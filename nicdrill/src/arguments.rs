@@ -134,7 +134,7 @@ pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) how: HowArguments,
     #[command(flatten)]
-    pub(crate) told: ToldArguments,
+    pub(crate) rendered: ReportArguments,
 }
 
 /// How they are run.
@@ -178,7 +178,7 @@ pub(crate) enum Required {
 /// How it is told.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "How it is told")]
-pub(crate) struct ToldArguments {
+pub(crate) struct ReportArguments {
     /// Renew the golden traces; only on a suite given by path, never when CI is set
     #[arg(long)]
     pub(crate) bless: bool,

@@ -4,6 +4,7 @@
 //! it. Nothing here plays or judges; that is `harness`.
 
 mod capture;
+mod freeze_at;
 mod help;
 mod list;
 mod mount;
@@ -15,12 +16,12 @@ mod schema;
 mod select;
 mod show;
 mod stage;
-mod still;
 mod stored;
 #[cfg(feature = "zoo")]
 mod zoo;
 
 pub(crate) use capture::{platform_capture, platform_new};
+pub(crate) use freeze_at::{link_show, lnet_show};
 pub(crate) use help::help;
 pub(crate) use list::list;
 pub(crate) use mount::mount;
@@ -30,7 +31,6 @@ pub(crate) use replay::replay;
 pub(crate) use run::run;
 pub(crate) use schema::schema;
 pub(crate) use show::show;
-pub(crate) use still::{link_show, lnet_show};
 #[cfg(feature = "zoo")]
 pub(crate) use zoo::zoo;
 
@@ -38,7 +38,7 @@ use std::fmt;
 
 use reports::ExitCode;
 
-use crate::terminal::talk;
+use crate::terminal::log;
 
 /// Why a command ended before its work began.
 #[derive(Debug)]
@@ -67,8 +67,8 @@ impl Stop {
     }
 
     /// Tells it.
-    pub(crate) fn tell(self) -> ExitCode {
-        talk(&format!("error: {}", self.text));
+    pub(crate) fn report(self) -> ExitCode {
+        log(&format!("error: {}", self.text));
         self.code
     }
 }

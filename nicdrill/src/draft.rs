@@ -44,25 +44,25 @@ pub(crate) fn draft(incident: &Incident) -> Result<Drafted, DraftError> {
     let bare = story(incident, &incident.yaml())?;
     let played = play_in_memory(&bare, &reference, None, &mut Trees::default());
     let expected = expected(incident, &played.recording);
-    let yaml = incident.yaml_expecting(&expected);
+    let yaml = incident.yaml_with_expectations(&expected);
     let story = story(incident, &yaml)?;
     let played = play_in_memory(&story, &reference, None, &mut Trees::default());
     let judgement = judge(&story, &played.truth, &played.recording, &reference);
-    let told = judgement.failures.iter().map(|failure| {
+    let rendered = judgement.failures.iter().map(|failure| {
         let came = failure.came.join("; ");
         let line = failure.line.as_ref().map_or("", |line| line.text.as_str());
         [line, &came].join(" ").trim().to_owned()
     });
     Ok(Drafted {
         yaml,
-        unexpected: told.collect(),
+        unexpected: rendered.collect(),
     })
 }
 
 fn story(incident: &Incident, yaml: &str) -> Result<Story, DraftError> {
     let scenario = scenarios::read("recorded/incident.yaml", yaml).map_err(Box::new)?;
-    let told = scenario.in_world(&NodeName::from(NODE), incident.platform());
-    told.map_err(|unfit| DraftError::Unfit(Box::new(unfit)))
+    let rendered = scenario.in_world(&NodeName::from(NODE), incident.platform());
+    rendered.map_err(|unfit| DraftError::Unfit(Box::new(unfit)))
 }
 
 /// What the monitor said before healing began, as lines of `expect`. What it says of a first poll that
@@ -72,12 +72,13 @@ fn expected(incident: &Incident, recording: &Recording) -> Expected {
     let healing = recording.healing_from.unwrap_or(u64::MAX);
     let ticks = (0..).zip(&recording.ticks);
     for (_, tick) in ticks.take_while(|(nth, _)| *nth < healing) {
-        let calls = tick.monitors.values().flat_map(|chair| &chair.calls);
-        let said = calls.filter(|call| call.accepted);
-        let said = said.flat_map(|call| &call.observations);
+        let calls = tick.monitors.values().flat_map(|instance| &instance.calls);
+        let reported = calls.filter(|call| call.accepted);
+        let reported = reported.flat_map(|call| &call.observations);
         let mut times: BTreeMap<String, u32> = BTreeMap::new();
-        let counts = |said: &&Observation| tick.at_ns > 0 || said.severity != Severity::Healthy;
-        for observation in said.filter(counts) {
+        let counts =
+            |reported: &&Observation| tick.at_ns > 0 || reported.severity != Severity::Healthy;
+        for observation in reported.filter(counts) {
             let line = line(incident, observation, &mut expected.handles);
             *times.entry(line).or_default() += 1;
         }
@@ -93,9 +94,13 @@ fn expected(incident: &Incident, recording: &Recording) -> Expected {
     expected
 }
 
-fn line(incident: &Incident, said: &Observation, handles: &mut BTreeMap<String, Handle>) -> String {
-    let device = said.subject.nic().unwrap_or_default();
-    let number = said.subject.port().and_then(|port| port.parse().ok());
+fn line(
+    incident: &Incident,
+    reported: &Observation,
+    handles: &mut BTreeMap<String, Handle>,
+) -> String {
+    let device = reported.subject.nic().unwrap_or_default();
+    let number = reported.subject.port().and_then(|port| port.parse().ok());
     let subject = match incident.handle_of(device, number.unwrap_or(1)) {
         Some(handle) => {
             let name = handle.name.clone();
@@ -110,13 +115,13 @@ fn line(incident: &Incident, said: &Observation, handles: &mut BTreeMap<String, 
             None => format!("{{ name: {} }}", quoted(device)),
         },
     };
-    let codes: Vec<String> = said.codes.iter().map(|code| quoted(code)).collect();
-    let check = said.check.as_deref().unwrap_or_default();
+    let codes: Vec<String> = reported.codes.iter().map(|code| quoted(code)).collect();
+    let check = reported.check.as_deref().unwrap_or_default();
     let kind = Check::parse(check).map(Check::kind);
     let more = match (kind, codes.as_slice()) {
         (Some(CheckKind::State), _) => String::new(),
         (Some(CheckKind::Degradation), [counter]) => format!(", counter: {counter}"),
         (_, codes) => format!(", check: {}, codes: [{}]", quoted(check), codes.join(", ")),
     };
-    format!("{}: {subject}{more}", said.severity)
+    format!("{}: {subject}{more}", reported.severity)
 }

@@ -34,7 +34,7 @@ fn main() -> process::ExitCode {
     }
     let code = panic::catch_unwind(|| match command(Arguments::parse().command) {
         Ok(code) => code,
-        Err(stop) => stop.tell().into(),
+        Err(stop) => stop.report().into(),
     });
     code.unwrap_or_else(|_| ExitCode::InternalFault.into())
 }

@@ -105,7 +105,7 @@ impl Terminal {
 }
 
 /// Talk, to stderr.
-pub(crate) fn talk(text: &str) {
+pub(crate) fn log(text: &str) {
     // Where stderr cannot be written nobody can be told so.
     drop(writeln!(io::stderr().lock(), "{text}"));
 }

@@ -11,7 +11,7 @@ pub(crate) const RIGHT_POLLS: u64 = 20;
 
 /// A wrong monitor, for a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Animal {
+pub(crate) struct Mutant {
     /// Its name on the command line.
     pub(crate) name: &'static str,
     /// The bug it is modelled on.
@@ -20,7 +20,7 @@ pub(crate) struct Animal {
     pub(crate) story: &'static str,
 }
 
-impl Animal {
+impl Mutant {
     /// Its story, read.
     ///
     /// # Errors
@@ -32,11 +32,11 @@ impl Animal {
 
 /// Every one of them, in order of name.
 #[must_use]
-pub(crate) fn animals() -> Vec<Animal> {
-    let animal = |species: &Species| Animal {
+pub(crate) fn mutants() -> Vec<Mutant> {
+    let mutant = |species: &Species| Mutant {
         name: species.name(),
         models: species.models(),
         story: species.story(),
     };
-    Species::all().iter().map(animal).collect()
+    Species::all().iter().map(mutant).collect()
 }

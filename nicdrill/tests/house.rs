@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 /// A row of `clippy/rooms.toml`.
 #[derive(Deserialize)]
-struct Room {
+struct Member {
     pure: bool,
     names: BTreeSet<String>,
     outside: Option<BTreeSet<String>>,
@@ -23,7 +23,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-fn table() -> BTreeMap<String, Room> {
+fn table() -> BTreeMap<String, Member> {
     toml::from_str(&fs::read_to_string(root().join("clippy/rooms.toml")).unwrap()).unwrap()
 }
 
@@ -42,16 +42,16 @@ fn packages() -> BTreeMap<String, Package> {
 
 #[test]
 fn every_room_stands_in_the_table_and_the_table_names_only_rooms() {
-    let rooms: BTreeSet<String> = table().into_keys().collect();
+    let members: BTreeSet<String> = table().into_keys().collect();
     let found: BTreeSet<String> = packages().into_keys().collect();
-    assert_eq!(found, rooms);
+    assert_eq!(found, members);
 }
 
 #[test]
 fn a_room_names_exactly_the_rooms_and_crates_that_the_table_allows() {
     let table = table();
     for (name, package) in packages() {
-        let room = &table[&name];
+        let member = &table[&name];
         let (ours, outside): (BTreeSet<String>, BTreeSet<String>) = package
             .dependencies
             .iter()
@@ -59,11 +59,11 @@ fn a_room_names_exactly_the_rooms_and_crates_that_the_table_allows() {
             .map(|dependency| dependency.name.clone())
             .partition(|dependency| table.contains_key(dependency));
         assert_eq!(
-            ours, room.names,
+            ours, member.names,
             "`{name}` names other rooms than clippy/rooms.toml allows"
         );
-        if room.pure {
-            let allowed = room.outside.clone().unwrap_or_default();
+        if member.pure {
+            let allowed = member.outside.clone().unwrap_or_default();
             assert_eq!(
                 outside, allowed,
                 "pure room `{name}` uses other crates than allowed"
@@ -75,9 +75,9 @@ fn a_room_names_exactly_the_rooms_and_crates_that_the_table_allows() {
 #[test]
 fn a_pure_room_is_linked_to_the_list_of_what_it_may_not_name() {
     let list = fs::canonicalize(root().join("clippy/pure.toml")).unwrap();
-    for (name, room) in table() {
+    for (name, member) in table() {
         let link = root().join(&name).join("clippy.toml");
-        if room.pure {
+        if member.pure {
             assert_eq!(
                 fs::canonicalize(&link).unwrap(),
                 list,
@@ -129,8 +129,8 @@ fn every_source_file_opens_by_saying_what_it_is() {
 /// It reads files and talks to a socket; the topology is the collector's to ask for.
 #[test]
 fn the_monitor_starts_no_program() {
-    for room in ["checks", "monitor", "proto"] {
-        let mut folders = vec![root().join(room).join("src")];
+    for member in ["checks", "monitor", "proto"] {
+        let mut folders = vec![root().join(member).join("src")];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(&folder).unwrap() {
                 let path = entry.unwrap().path();
@@ -181,7 +181,7 @@ fn clippy_refuses_each_item_that_a_pure_room_may_not_name() {
         .env_remove("RUSTFLAGS")
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
+    let reported = String::from_utf8_lossy(&output.stderr);
     let missing: Vec<String> = [
         ("macro", &list.disallowed_macros),
         ("method", &list.disallowed_methods),
@@ -193,7 +193,7 @@ fn clippy_refuses_each_item_that_a_pure_room_may_not_name() {
             .iter()
             .map(move |item| format!("disallowed {kind} `{}`", item.path))
     })
-    .filter(|refusal| !said.contains(refusal.as_str()))
+    .filter(|refusal| !reported.contains(refusal.as_str()))
     .collect();
-    assert!(missing.is_empty(), "not refused: {missing:#?}\n{said}");
+    assert!(missing.is_empty(), "not refused: {missing:#?}\n{reported}");
 }

@@ -97,12 +97,12 @@ mod tests {
     use super::*;
 
     fn check(text: &str, lines: Option<&[&str]>) {
-        let told: Option<Vec<String>> =
+        let rendered: Option<Vec<String>> =
             series(text).map(|all| all.iter().map(Series::line).collect());
-        let told: Option<Vec<&str>> = told
+        let rendered: Option<Vec<&str>> = rendered
             .as_ref()
             .map(|lines| lines.iter().map(String::as_str).collect());
-        assert_eq!(told.as_deref(), lines, "{text}");
+        assert_eq!(rendered.as_deref(), lines, "{text}");
     }
 
     #[test]

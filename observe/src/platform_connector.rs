@@ -126,8 +126,8 @@ fn fields(event: &HealthEvent) -> Vec<(String, String)> {
         |_| event.recommended_action.to_string(),
         |action| action.as_str_name().to_owned(),
     );
-    let overrides = |told: &Option<proto::BehaviourOverrides>| {
-        told.map_or_else(String::new, |told| format!("{told:?}"))
+    let overrides = |rendered: &Option<proto::BehaviourOverrides>| {
+        rendered.map_or_else(String::new, |rendered| format!("{rendered:?}"))
     };
     let fixed = [
         ("version", event.version.to_string()),
@@ -169,8 +169,8 @@ mod tests {
         }
     }
 
-    fn check(entities: &[Entity], told: Subject) {
-        assert_eq!(subject(entities), told);
+    fn check(entities: &[Entity], rendered: Subject) {
+        assert_eq!(subject(entities), rendered);
     }
 
     #[test]

@@ -8,9 +8,9 @@ use crate::ids::{Ids, boot_id, hash, uuid};
 use crate::profile::{Device, Interface, Model, Vfs};
 use crate::rest::CountersAtRest;
 use crate::{
-    Clock, Counters, DeviceName, Driver, Face, Function, Gpu, LinkCondition, LinkLayer, Machine,
-    Metadata, MetadataFile, NetDev, NodeName, PciAddress, Platform, Port, PortNumber, PortState,
-    Rate, Rdma, Route, Routes,
+    Clock, Counters, DeviceName, Driver, Function, Gpu, LinkCondition, LinkLayer, LinkView,
+    Machine, Metadata, MetadataFile, NetDev, NodeName, PciAddress, Platform, Port, PortNumber,
+    PortState, Rate, Rdma, Route, Routes,
 };
 
 /// Wall time at which every world begins: 2025-03-01T00:00:00Z, nanoseconds since 1970.
@@ -299,16 +299,16 @@ impl<'a> Making<'a> {
     }
 
     /// What the port shows at rest. An unassigned virtual function's port is kept down.
-    fn at_rest(&self, port: PortNumber) -> (&'a Face, Rate) {
+    fn at_rest(&self, port: PortNumber) -> (&'a LinkView, Rate) {
         let condition = match self.device.cabled.contains(&port.0) {
             _ if self.owner.is_some() => LinkCondition::Disabled,
             true => LinkCondition::Active,
             false => LinkCondition::Polling,
         };
-        let face = self.driver.face(condition);
+        let view = self.driver.view(condition);
         (
-            face,
-            if face.rate {
+            view,
+            if view.rate {
                 self.device.rate
             } else {
                 Rate::WITHOUT_SPEED
@@ -317,7 +317,7 @@ impl<'a> Making<'a> {
     }
 
     fn netdev(&self, name: &str, port: PortNumber, ifindex: u32) -> NetDev {
-        let (face, rate) = self.at_rest(port);
+        let (view, rate) = self.at_rest(port);
         NetDev {
             name: name.to_owned(),
             ifindex,
@@ -325,15 +325,15 @@ impl<'a> Making<'a> {
             address: self.ids.hardware_address(self.driver.arp_type, port),
             mtu: self.driver.mtu,
             admin_up: self.owner.is_none(),
-            operstate: face.operstate.clone(),
-            carrier: face.carrier,
-            speed_mbps: Some(if face.carrier {
+            operstate: view.operstate.clone(),
+            carrier: view.carrier,
+            speed_mbps: Some(if view.carrier {
                 i64::from(rate.gbps()) * 1000
             } else {
                 -1
             }),
-            carrier_up_count: u64::from(face.carrier),
-            carrier_down_count: u64::from(face.carrier),
+            carrier_up_count: u64::from(view.carrier),
+            carrier_down_count: u64::from(view.carrier),
             dev_port: u16::from(port.0) - 1,
             statistics: self.counters.statistics.clone(),
             lowers: Vec::new(),
@@ -348,14 +348,14 @@ impl<'a> Making<'a> {
             device,
             ..
         } = self;
-        let (face, rate) = self.at_rest(port);
-        let managed = face.state == PortState::ACTIVE && driver.layer == LinkLayer::InfiniBand;
+        let (view, rate) = self.at_rest(port);
+        let managed = view.state == PortState::ACTIVE && driver.layer == LinkLayer::InfiniBand;
         let place = usize::from(port.0) - 1;
         Port {
             layer: driver.layer,
             layer_text: driver.link_layer_text.as_deref().map(Into::into),
-            state: face.state,
-            phys_state: face.phys_state,
+            state: view.state,
+            phys_state: view.phys_state,
             rate,
             lid: if managed { ids.lid(port) } else { 0 },
             sm_lid: u16::from(managed),

@@ -95,7 +95,7 @@ pub fn capture(
     let profile = Profile {
         platform_version: 1,
         name: name.to_owned(),
-        about: format!("a node with {} and {}", gpus.told(), nics.told()),
+        about: format!("a node with {} and {}", gpus.rendered(), nics.rendered()),
         cpus: cpus(snapshot, &gpus.pci(), &nics.addresses()),
         gpus: gpus.profile,
         models: nics.models,

@@ -23,12 +23,12 @@ pub struct Finding {
     /// What is wrong.
     pub problem: Problem,
     /// The same with its place, its line and its hint.
-    pub told: YamlError,
+    pub rendered: YamlError,
 }
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.told.fmt(f)
+        self.rendered.fmt(f)
     }
 }
 
@@ -72,14 +72,14 @@ impl Check<'_> {
     }
 
     fn flag_in(&mut self, source: &Source, path: &str, problem: Problem) {
-        let told = match &problem {
+        let rendered = match &problem {
             Problem::Unclear(error) => error.clone(),
             other => {
-                let mut told = source.wrong(path, other.to_string());
-                told.hint = other.hint().map(Into::into);
-                told
+                let mut rendered = source.wrong(path, other.to_string());
+                rendered.hint = other.hint().map(Into::into);
+                rendered
             }
         };
-        self.found.push(Finding { problem, told });
+        self.found.push(Finding { problem, rendered });
     }
 }

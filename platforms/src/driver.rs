@@ -65,7 +65,7 @@ pub struct Driver {
     pub statistics: Vec<CounterFile>,
     /// What each condition of a link looks like.
     #[schemars(schema_with = "each_of::<LinkCondition, Face>")]
-    pub faces: BTreeMap<LinkCondition, Face>,
+    pub views: BTreeMap<LinkCondition, LinkView>,
     /// Whether an interface that is administratively down takes its port with it.
     pub interface_down_takes_port: bool,
     /// Which counters count the data that a port carries; none unless said.
@@ -197,7 +197,7 @@ impl LinkCondition {
 /// What a port and its interface show in a condition.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Face {
+pub struct LinkView {
     /// The port's `state`.
     pub state: PortState,
     /// The port's `phys_state`.
@@ -316,17 +316,17 @@ impl Driver {
 
     /// What a link in this condition looks like.
     #[must_use]
-    pub fn face(&self, condition: LinkCondition) -> &Face {
-        self.faces
+    pub fn view(&self, condition: LinkCondition) -> &LinkView {
+        self.views
             .get(&condition)
             .expect("a driver that was read has a face for every condition")
     }
 
     /// Whether everything that is asked of a driver is there.
     pub(crate) fn complete(&self) -> Result<(), PlatformError> {
-        let face = LinkCondition::ALL
+        let view = LinkCondition::ALL
             .iter()
-            .find(|it| !self.faces.contains_key(it));
+            .find(|it| !self.views.contains_key(it));
         let duration = Duration::ALL
             .iter()
             .find(|it| !self.timings_ms.contains_key(it));
@@ -350,7 +350,7 @@ impl Driver {
             let hint = "every condition needs a face, every duration a value, every restart its `keeps`, every counter that moves its file";
             Err(self.source.wrong(path, what).hint(hint).into())
         };
-        if let Some(condition) = face {
+        if let Some(condition) = view {
             lacks("faces", format!("{condition:?}"))
         } else if let Some(duration) = duration {
             lacks("timings_ms", format!("{duration:?}"))

@@ -44,7 +44,7 @@ pub use assembly::{UPTIME_AT_REST_NS, WORLD_START_WALL_NS};
 pub use catalogue::{NVIDIA_NETWORKING, Platforms};
 pub use check::Finding;
 pub use driver::{
-    CounterFile, Driver, Duration, Face, Keeps, LinkCondition, LinkEvent, LinkReasons, Restart,
+    CounterFile, Driver, Duration, Keeps, LinkCondition, LinkEvent, LinkReasons, LinkView, Restart,
 };
 pub use gid::{Gid, GidKind};
 pub use identifiers::{DeviceIdentifiers, GpuIdentifiers, Guid, HardwareAddress, Identifiers};

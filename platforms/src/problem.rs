@@ -37,10 +37,10 @@ pub enum Problem {
         numa: usize,
     },
     /// The roles of the devices do not add up to what `roles` says.
-    #[error("`roles` says {said}, the devices are {are} (management/compute/storage)")]
+    #[error("`roles` says {reported}, the devices are {are} (management/compute/storage)")]
     Roles {
         /// The declared counts.
-        said: String,
+        reported: String,
         /// The counts over the devices.
         are: String,
     },

@@ -81,7 +81,7 @@ pub(crate) fn each_of<K: JsonSchema, V: JsonSchema>(generator: &mut SchemaGenera
 
 /// Types that a file writes as a text of their own form.
 macro_rules! written_as_text {
-    ($($type:ident: $keyword:literal = $said:expr;)*) => {$(
+    ($($type:ident: $keyword:literal = $reported:expr;)*) => {$(
         impl JsonSchema for $type {
             fn inline_schema() -> bool {
                 true
@@ -92,7 +92,7 @@ macro_rules! written_as_text {
             }
 
             fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({ "type": "string", $keyword: $said })
+                json_schema!({ "type": "string", $keyword: $reported })
             }
         }
     )*};

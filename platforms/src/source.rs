@@ -11,7 +11,7 @@ pub struct PlatformError(#[from] YamlError);
 impl PlatformError {
     /// The error with its place.
     #[must_use]
-    pub fn told(&self) -> &YamlError {
+    pub fn rendered(&self) -> &YamlError {
         &self.0
     }
 }

@@ -59,7 +59,7 @@ impl fmt::Display for Place {
 
 /// Why a text could not be read: where, what, the line it stands on, and what helps.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}", self.told())]
+#[error("{}", self.rendered())]
 pub struct YamlError {
     /// The file's name, as the caller knows it.
     pub file: String,
@@ -99,8 +99,8 @@ impl YamlError {
         self
     }
 
-    fn told(&self) -> String {
-        let mut told = match self.place {
+    fn rendered(&self) -> String {
+        let mut rendered = match self.place {
             Some(place) => format!("{}:{place}: {}", self.file, self.what),
             None => format!("{}: {}", self.file, self.what),
         };
@@ -113,12 +113,12 @@ impl YamlError {
                 .take(place.column.saturating_sub(1) as usize)
                 .map(|c| if c == '\t' { '\t' } else { ' ' })
                 .collect();
-            told += &format!("\n {gutter} |\n {number} | {shown}\n {gutter} | {under}^");
+            rendered += &format!("\n {gutter} |\n {number} | {shown}\n {gutter} | {under}^");
         }
         if let Some(hint) = &self.hint {
-            told += &format!("\nhint: {hint}");
+            rendered += &format!("\nhint: {hint}");
         }
-        told
+        rendered
     }
 }
 
@@ -128,7 +128,8 @@ impl YamlError {
 /// A [`YamlError`] for whatever is not YAML, not a `T`, twice there, or beyond the budget.
 pub fn read<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, YamlError> {
     within_size(file, text)?;
-    serde_saphyr::from_str_with_options(text, options()).map_err(|error| told(file, text, &error))
+    serde_saphyr::from_str_with_options(text, options())
+        .map_err(|error| rendered(file, text, &error))
 }
 
 /// The candidate that a misspelt `word` most likely means; `None` if none is near.
@@ -180,7 +181,7 @@ fn options() -> Options {
     }
 }
 
-fn told(file: &str, text: &str, error: &Error) -> YamlError {
+fn rendered(file: &str, text: &str, error: &Error) -> YamlError {
     let error = error.without_snippet();
     let place = error.location().map(Place::from).unwrap_or_default();
     let at = |what: String| YamlError::at(file, text, place, what);

@@ -329,11 +329,11 @@ fn roce_shows_two_pairs_only_and_infiniband_the_rest() {
     let platform = platforms.get("dgx-h100").expect("shipped");
     let pairs = |driver: &str| {
         let driver = platform.driver(driver).expect("shipped");
-        let faces = LinkCondition::ALL
+        let views = LinkCondition::ALL
             .iter()
-            .map(|condition| driver.face(*condition));
-        faces
-            .map(|face| format!("{}, {}", face.state, face.phys_state))
+            .map(|condition| driver.view(*condition));
+        views
+            .map(|view| format!("{}, {}", view.state, view.phys_state))
             .collect::<BTreeSet<_>>()
     };
     let roce = BTreeSet::from([

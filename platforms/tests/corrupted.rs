@@ -27,7 +27,7 @@ fn good_driver() -> String {
 }
 
 /// Everything that is told of these texts about the platform `mine`: its refusal, or its findings.
-fn told(texts: &[(&str, &str)]) -> Vec<String> {
+fn rendered(texts: &[(&str, &str)]) -> Vec<String> {
     match Platforms::read(texts) {
         Err(refusal) => vec![refusal.to_string()],
         Ok(platforms) => {
@@ -62,25 +62,25 @@ fn spoilt(file: &str, good: &str, from: &str, to: &str) -> (String, String) {
     (marked.replace('§', ""), format!("{file}:{line}:{column}: "))
 }
 
-fn check(file: &str, told: &[String], place: &str, says: &str) {
-    let fits = |told: &&String| told.starts_with(place) && told.contains(says);
+fn check(file: &str, rendered: &[String], place: &str, says: &str) {
+    let fits = |rendered: &&String| rendered.starts_with(place) && rendered.contains(says);
     assert!(
-        told.iter().any(|told| fits(&told)),
+        rendered.iter().any(|rendered| fits(&rendered)),
         "{file}: expected `{place}… {says}`, told:\n{}",
-        told.join("\n")
+        rendered.join("\n")
     );
-    for told in told {
-        assert!(!told.contains("hint: \n"), "{told}");
+    for rendered in rendered {
+        assert!(!rendered.contains("hint: \n"), "{rendered}");
     }
 }
 
 #[test]
 fn the_good_ones_are_good() {
-    assert_eq!(told(&[("mine.yaml", &good())]), [""; 0]);
+    assert_eq!(rendered(&[("mine.yaml", &good())]), [""; 0]);
     let own = good().replace("driver: mlx5-eth", "driver: own-eth");
     let texts = [("own.yaml", good_driver()), ("mine.yaml", own)];
     let texts = texts.each_ref().map(|(file, text)| (*file, text.as_str()));
-    assert_eq!(told(&texts), [""; 0]);
+    assert_eq!(rendered(&texts), [""; 0]);
 }
 
 #[rstest]
@@ -268,7 +268,7 @@ fn a_spoilt_profile_is_refused_or_flagged_where_it_was_spoilt(
         // The place is another than the spoilt one: the sum, the value without a source, the entry.
         assert!(good.contains(from), "`{from}` is not in the text");
         let text = good.replacen(from, to, 1);
-        let told = told(&[("mine.yaml", &text)]);
+        let rendered = rendered(&[("mine.yaml", &text)]);
         let expected = match from {
             from if from.contains("role") => ("roles: {", "`roles` says 1/16/1"),
             from if from.contains("cpus") => ("cpus: { 0: \"", "nothing says where `cpus.0` comes"),
@@ -277,16 +277,16 @@ fn a_spoilt_profile_is_refused_or_flagged_where_it_was_spoilt(
         let (before, _) = text.split_once(expected.0).expect("it is there");
         let line = before.lines().count() + usize::from(before.ends_with('\n'));
         let place = format!("mine.yaml:{line}:");
-        return check(from, &told, &place, expected.1);
+        return check(from, &rendered, &place, expected.1);
     }
     let (text, place) = spoilt("mine.yaml", &good, from, to);
-    check(from, &told(&[("mine.yaml", &text)]), &place, says);
+    check(from, &rendered(&[("mine.yaml", &text)]), &place, says);
 }
 
 #[rstest]
 #[case::version("driver_version: 1", "driver_version: §2", "version 2 is not known")]
 #[case::name_of_another("name: own-eth", "name: §mlx5-ib", "`mlx5-ib` is described twice")]
-#[case::no_face("  sleep: {", "  §slep: {", "did you mean `sleep`?")]
+#[case::no_view("  sleep: {", "  §slep: {", "did you mean `sleep`?")]
 #[case::state("state: ACTIVE,", "state: §ACTIV,", "`ACTIV` is no port state")]
 #[case::phys_state(
     "phys_state: LinkUp,",
@@ -342,7 +342,7 @@ fn a_spoilt_driver_is_refused_or_flagged_where_it_was_spoilt(
     let own = good().replace("driver: mlx5-eth", "driver: own-eth");
     check(
         from,
-        &told(&[("own.yaml", &marked), ("mine.yaml", &own)]),
+        &rendered(&[("own.yaml", &marked), ("mine.yaml", &own)]),
         &place,
         says,
     );

@@ -304,8 +304,11 @@ fn a_platform_that_leads_nowhere_is_refused(
 ) {
     let text = NINTH.replace(from, to);
     let error: PlatformError = Platforms::read(&[("ninth.yaml", &text)]).expect_err(to);
-    let told = error.to_string();
-    assert!(told.starts_with(begins) && told.ends_with(ends), "{told}");
+    let rendered = error.to_string();
+    assert!(
+        rendered.starts_with(begins) && rendered.ends_with(ends),
+        "{rendered}"
+    );
 }
 
 #[rstest]
@@ -372,10 +375,10 @@ fn check_names_what_no_machine_can_be(
     let text = NINTH.replace(from, to);
     let platforms = Platforms::read(&[("ninth.yaml", &text)]).unwrap();
     let problems = platforms.get("ninth").expect("it was read").check();
-    let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    let rendered: Vec<String> = problems.iter().map(ToString::to_string).collect();
     assert!(
-        told.iter().any(|problem| problem.contains(expected)),
-        "{told:?}"
+        rendered.iter().any(|problem| problem.contains(expected)),
+        "{rendered:?}"
     );
 }
 
@@ -439,11 +442,11 @@ fn an_error_has_its_place_and_a_hint(
     #[case] has: &str,
 ) {
     let text = NINTH.replacen(from, to, 1);
-    let told = Platforms::read(&[("ninth.yaml", &text)])
+    let rendered = Platforms::read(&[("ninth.yaml", &text)])
         .expect_err(to)
         .to_string();
-    assert!(told.starts_with(begins), "{told}");
-    assert!(told.contains(has), "{told}");
+    assert!(rendered.starts_with(begins), "{rendered}");
+    assert!(rendered.contains(has), "{rendered}");
 }
 
 #[test]
@@ -451,14 +454,16 @@ fn a_value_without_a_source_is_found() {
     let text = NINTH.replace("\"*\"", "devices.*");
     let platforms = Platforms::read(&[("ninth.yaml", &text)]).unwrap();
     let problems = platforms.get("ninth").expect("it was read").check();
-    let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    let rendered: Vec<String> = problems.iter().map(ToString::to_string).collect();
     assert!(
-        told.iter().any(|problem| problem.contains("`gpus.numa`")),
-        "{told:?}"
+        rendered
+            .iter()
+            .any(|problem| problem.contains("`gpus.numa`")),
+        "{rendered:?}"
     );
     assert!(
-        !told.iter().any(|problem| problem.contains("devices.")),
-        "{told:?}"
+        !rendered.iter().any(|problem| problem.contains("devices.")),
+        "{rendered:?}"
     );
 }
 
@@ -480,9 +485,9 @@ proptest::proptest! {
         let text = format!("{}{insert}{}", &NINTH[..start], &NINTH[end..]);
         if let Ok(platforms) = Platforms::read(&[("ninth.yaml", &text)]) {
             for (_, platform) in platforms.iter() {
-                let told = platform.topo_text(&platform.machine(&NodeName::from("n")));
+                let rendered = platform.topo_text(&platform.machine(&NodeName::from("n")));
                 // A file that has lost its provenance is flagged once for each of its values, of which there are fewer.
-                proptest::prop_assert!(platform.check().len() < 100 && told.contains("Legend"));
+                proptest::prop_assert!(platform.check().len() < 100 && rendered.contains("Legend"));
             }
         }
     }

@@ -14,7 +14,7 @@ const TITLES: &str = "CPU Affinity|NUMA Affinity|GPU NUMA ID";
 /// What is read, in one line: NUMA nodes, then each NIC with its levels.
 #[track_caller]
 fn check(text: &str, expected: &str) {
-    let told = |topology: Topology| {
+    let rendered = |topology: Topology| {
         let numa: Vec<String> = topology
             .gpus()
             .iter()
@@ -27,7 +27,7 @@ fn check(text: &str, expected: &str) {
         format!("{}{}", numa.join(" "), nics.collect::<String>())
     };
     match topo::parse(text) {
-        Ok(topology) => assert_eq!(told(topology), expected),
+        Ok(topology) => assert_eq!(rendered(topology), expected),
         Err(error) => panic!("refused: {error}\n{text}"),
     }
 }
@@ -38,9 +38,9 @@ fn check_refused(text: &str, expected: &str) {
     match topo::parse(text) {
         Ok(topology) => panic!("read: {topology}"),
         Err(error) => {
-            let told = error.to_string();
-            let (told, hint) = told.split_once('\n').expect("a hint on its own line");
-            assert_eq!(told, expected);
+            let rendered = error.to_string();
+            let (rendered, hint) = rendered.split_once('\n').expect("a hint on its own line");
+            assert_eq!(rendered, expected);
             assert!(hint.starts_with("hint: "), "{hint}");
         }
     }
@@ -357,13 +357,13 @@ fn every_shipped_platform_reads_its_own_matrix() {
         let read = topo::parse(&platform.topo_text(&machine));
         let read = read.unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(read, platform.topology(&machine), "{name}");
-        let told = read.metadata(&node, "550", "2025-03-01T00:00:00Z");
+        let rendered = read.metadata(&node, "550", "2025-03-01T00:00:00Z");
         let collected = Metadata::collect(&machine, "550", "2025-03-01T00:00:00Z");
-        assert_eq!(told.nic_topology, collected.nic_topology, "{name}");
+        assert_eq!(rendered.nic_topology, collected.nic_topology, "{name}");
         let numa = |metadata: &Metadata| -> Vec<i32> {
             metadata.gpus.iter().map(|gpu| gpu.numa_node).collect()
         };
-        assert_eq!(numa(&told), numa(&collected), "{name}");
+        assert_eq!(numa(&rendered), numa(&collected), "{name}");
         compared += 1;
     }
     assert!(compared >= 8, "{compared} platforms");

@@ -277,7 +277,7 @@ fn wrapped(line: &str, width: usize) -> String {
 }
 
 /// The matrix and the nodes, without the CPU lists, which the tool itself cuts.
-fn told(topology: &Topology) -> (Vec<i32>, Vec<TopoNic>, Vec<Vec<TopoLevel>>) {
+fn rendered(topology: &Topology) -> (Vec<i32>, Vec<TopoNic>, Vec<Vec<TopoLevel>>) {
     let numa = topology.gpus().iter().map(TopoGpu::numa_node);
     (
         numa.collect(),
@@ -301,7 +301,7 @@ proptest! {
         prop_assume!(topology.gpus().iter().all(|gpu| gpu.cpus.is_some()));
         let text = damaged(&topology, &damages);
         let read = topo::parse(&text).map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
-        prop_assert_eq!(told(&read), told(&topology));
+        prop_assert_eq!(rendered(&read), rendered(&topology));
     }
 
     #[test]
@@ -402,7 +402,7 @@ fn no_damage_yields_a_different_matrix() {
         let text = damaged(&topology, &damages);
         if let Ok(parsed) = topo::parse(&text) {
             read.set(read.get() + 1);
-            prop_assert_eq!(told(&parsed), told(&topology), "{}", text);
+            prop_assert_eq!(rendered(&parsed), rendered(&topology), "{}", text);
         }
         Ok(())
     });

@@ -106,7 +106,7 @@ fn events() -> Vec<RunEvent> {
     );
     let differ = Failure {
         tick: Some(7),
-        ..Failure::told(
+        ..Failure::rendered(
             FailureKind::ArmsDiffer,
             None,
             "arms differ at poll 7: reads",
@@ -149,11 +149,11 @@ fn run() -> RunReport {
 
 #[test]
 fn a_failure_is_one_readable_block_that_ends_with_the_command_that_repeats_it() {
-    let told: Vec<String> = events()
+    let rendered: Vec<String> = events()
         .iter()
         .filter_map(|event| event_line(event, Style::default()))
         .collect();
-    insta::assert_snapshot!(told.join("\n"), @r#"
+    insta::assert_snapshot!(rendered.join("\n"), @r#"
     FAIL  port/cable-pulled@h100-oci:vfs  (memory: passed; process: failed)
       expected, and did not come (process arm, poll 11)
         port/cable-pulled.yaml:14:9
@@ -307,8 +307,8 @@ fn junit_has_the_form_of_our_xsd_by_the_judgement_of_xmllint() {
     let text = junit(&run()).unwrap();
     match judged(&text) {
         Ok(output) => {
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert!(output.status.success(), "{said}\n{text}");
+            let reported = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(output.status.success(), "{reported}\n{text}");
         }
         Err(error) => {
             assert!(

@@ -1,6 +1,6 @@
 //! A line of `expect:` as said, before anybody knows in which world.
 //!
-//! [`crate::expectations`] makes it of a line, [`crate::expecting`] finds whom it is about.
+//! [`crate::expectations`] makes it of a line, [`crate::expectations`] finds whom it is about.
 
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
@@ -24,14 +24,14 @@ pub(crate) struct ExpectLine {
     /// The only layer it is about.
     pub(crate) only: Option<LinkLayer>,
     /// In which polls, if it says so.
-    pub(crate) window: Option<WindowSaid>,
+    pub(crate) window: Option<WindowSpec>,
     /// What it expects.
-    pub(crate) what: ExpectSaid,
+    pub(crate) what: ExpectationSpec,
 }
 
 /// In which polls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WindowSaid {
+pub(crate) enum WindowSpec {
     /// The step's own poll or one of so many after it.
     Polls(u32),
     /// The polls until so long after the step.
@@ -50,9 +50,9 @@ pub(crate) enum WindowSaid {
 
 /// What a line expects.
 #[derive(Clone, Debug)]
-pub(crate) enum ExpectSaid {
+pub(crate) enum ExpectationSpec {
     /// An event about each of these.
-    Event(Box<EventSaid>),
+    Event(Box<EventSpec>),
     /// A first poll's healthy events.
     Baseline {
         fresh: bool,
@@ -64,8 +64,8 @@ pub(crate) enum ExpectSaid {
     Edges {
         of: Subjects,
         tally: Tally,
-        down: Option<Box<EventSaid>>,
-        up: Option<Box<EventSaid>>,
+        down: Option<Box<EventSpec>>,
+        up: Option<Box<EventSpec>>,
         times: u32,
         within_polls: u32,
     },
@@ -76,7 +76,7 @@ pub(crate) enum ExpectSaid {
         line: Box<ExpectLine>,
     },
     /// An attempt is enough.
-    Said(Box<ExpectLine>),
+    Spec(Box<ExpectLine>),
     /// Several lines that share qualifiers.
     Group(Vec<ExpectLine>),
     /// Events in this order.
@@ -103,23 +103,23 @@ pub(crate) enum ExpectSaid {
         here: EndIs,
         there: EndIs,
     },
-    Lnet(LnetSaid),
+    Lnet(LnetSpec),
     Workload(WorkloadIs),
     Verdict {
         of: Vec<(String, Place, Verdict)>,
         lead: Option<(i64, i64)>,
     },
-    Condition(ConditionSaid),
+    Condition(ConditionSpec),
     Cordoned(Stands),
     Uncordoned(bool),
-    Rule(Box<RuleSaid>),
+    Rule(Box<FiringSpec>),
     RulesSilent,
     StuckInKernel,
 }
 
 /// How a node condition is expected to stand.
 #[derive(Clone, Debug)]
-pub(crate) struct ConditionSaid {
+pub(crate) struct ConditionSpec {
     pub(crate) condition: ConditionOf,
     /// Where it is named.
     pub(crate) place: Place,
@@ -131,7 +131,7 @@ pub(crate) struct ConditionSaid {
 
 /// What a rule is expected to say.
 #[derive(Clone, Debug)]
-pub(crate) struct RuleSaid {
+pub(crate) struct FiringSpec {
     pub(crate) rule: String,
     /// Where it is named.
     pub(crate) place: Place,
@@ -146,7 +146,7 @@ pub(crate) struct RuleSaid {
 
 /// How an LNet interface is expected to stand.
 #[derive(Clone, Debug)]
-pub(crate) struct LnetSaid {
+pub(crate) struct LnetSpec {
     pub(crate) workload: String,
     /// The port of the interface.
     pub(crate) of: Subjects,
@@ -161,9 +161,9 @@ impl ExpectLine {
     /// The first line, this one or one within it, that needs a process to answer.
     pub(crate) fn process_only(&self) -> Option<&ExpectLine> {
         match &self.what {
-            ExpectSaid::Healthz(_) => Some(self),
-            ExpectSaid::Each { line, .. } | ExpectSaid::Said(line) => line.process_only(),
-            ExpectSaid::Group(lines) | ExpectSaid::InOrder(lines) => {
+            ExpectationSpec::Healthz(_) => Some(self),
+            ExpectationSpec::Each { line, .. } | ExpectationSpec::Spec(line) => line.process_only(),
+            ExpectationSpec::Group(lines) | ExpectationSpec::InOrder(lines) => {
                 lines.iter().find_map(ExpectLine::process_only)
             }
             _ => None,
@@ -190,7 +190,7 @@ pub(crate) enum Distinct {
 
 /// An event as said.
 #[derive(Clone, Debug)]
-pub(crate) struct EventSaid {
+pub(crate) struct EventSpec {
     pub(crate) tone: Tone,
     /// Whether it clears what was said under the name at rest.
     pub(crate) clears: bool,

@@ -12,7 +12,7 @@ mod world;
 use platforms::yaml::{Key, Node, Value};
 
 use crate::context::Context;
-use crate::expect::{ExpectLine, ExpectSaid};
+use crate::expect::{ExpectLine, ExpectationSpec};
 use crate::keys::{KeyRow, Keys, MapForm};
 use crate::kind::Parsed;
 use crate::reader::Fields;
@@ -21,7 +21,7 @@ pub(crate) use event::{EACH, EXPECTATION};
 pub(crate) use qualifier::{of_event, qualifiers, tally};
 
 /// Every word of `expect:`, in the order in which the language is told.
-pub(crate) fn expectations() -> Vec<&'static dyn Row<ExpectSaid>> {
+pub(crate) fn expectations() -> Vec<&'static dyn Row<ExpectationSpec>> {
     [
         event::EVENTS,
         event::AROUND,
@@ -120,7 +120,7 @@ fn each(context: &Context<'_>, node: &Node, fields: &Fields<'_>, of: &Node) -> P
         nodes: line.nodes.clone(),
         only: line.only,
         window: line.window,
-        what: ExpectSaid::Each {
+        what: ExpectationSpec::Each {
             of: context.subjects(of)?,
             tally: tally().parse(context, fields)?,
             line: Box::new(line),

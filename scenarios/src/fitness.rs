@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::bound::{BOUND, Bound};
 use crate::context::Context;
-use crate::ground::{Ground, GroundPort, default_route};
+use crate::resolved::{ResolvedWorld, ResolvedPort, default_route};
 use crate::handle::DEVICE_NAMES;
 use crate::keys::{Keys, MapForm, maybe, together};
 use crate::kind::{Kind, Many, Parsed, Plain, Text, Words, any_of, plain, string_form};
@@ -185,15 +185,15 @@ impl Keys for Numbers {
 
 impl Fitness {
     /// Whether it holds on this ground of one platform.
-    pub(crate) fn of(&self, ground: &Ground) -> Fit {
-        match self.lacking(ground) {
+    pub(crate) fn of(&self, resolved: &ResolvedWorld) -> Fit {
+        match self.lacking(resolved) {
             None => Fit::Yes,
             Some(reason) => Fit::No { reason },
         }
     }
 
-    fn lacking(&self, ground: &Ground) -> Option<String> {
-        let platform = &ground.world;
+    fn lacking(&self, resolved: &ResolvedWorld) -> Option<String> {
+        let platform = &resolved.world;
         let base = platform.split(':').next().unwrap_or(platform);
         if self
             .names
@@ -206,14 +206,14 @@ impl Fitness {
             return Some(format!("`{platform}` is excepted"));
         }
         for (property, bound, text) in &self.numbers {
-            let (name, has) = (property.name, (property.number)(ground));
+            let (name, has) = (property.name, (property.number)(resolved));
             if !bound.holds(has) {
                 return Some(format!(
                     "`{name}: {text}` is asked for, `{platform}` has {has}"
                 ));
             }
         }
-        let layers: Vec<LinkLayer> = ground
+        let layers: Vec<LinkLayer> = resolved
             .ports
             .iter()
             .filter(|port| port.is_usual())
@@ -237,11 +237,11 @@ impl Fitness {
             ));
         }
         for name in &self.devices {
-            if !ground.ports.iter().any(|port| port.facts.device == *name) {
+            if !resolved.ports.iter().any(|port| port.facts.device == *name) {
                 return Some(format!("`{platform}` has no device `{name}`"));
             }
         }
-        let carries = carrier(ground, &ground.nodes[0].machine);
+        let carries = carrier(resolved, &resolved.nodes[0].machine);
         if self.default_route.is_some_and(|asked| asked != carries) {
             return Some(format!("the default route of `{platform}` is another"));
         }
@@ -249,14 +249,14 @@ impl Fitness {
     }
 }
 
-fn carrier(ground: &Ground, machine: &Machine) -> RouteAsked {
+fn carrier(resolved: &ResolvedWorld, machine: &Machine) -> RouteAsked {
     match default_route(&machine.routes) {
         None => match machine.routes {
             Routes::Text(_) => RouteAsked::Other,
             Routes::Rows(_) | Routes::Missing => RouteAsked::None,
         },
         Some(name)
-            if ground
+            if resolved
                 .ports
                 .iter()
                 .any(|port| port.facts.netdev.as_deref() == Some(name)) =>
@@ -272,13 +272,13 @@ fn carrier(ground: &Ground, machine: &Machine) -> RouteAsked {
 struct Property {
     name: &'static str,
     text: &'static str,
-    number: fn(&Ground) -> usize,
+    number: fn(&ResolvedWorld) -> usize,
 }
 
 const fn property(
     name: &'static str,
     text: &'static str,
-    number: fn(&Ground) -> usize,
+    number: fn(&ResolvedWorld) -> usize,
 ) -> Property {
     Property { name, text, number }
 }
@@ -287,29 +287,29 @@ const PROPERTIES: &[Property] = &[
     property(
         "compute_cards",
         "Cards with a monitored Compute port that is healthy at rest.",
-        |ground| ground.cards(|port| port.has(Role::Compute)),
+        |resolved| resolved.cards(|port| port.has(Role::Compute)),
     ),
-    property("storage_cards", "The same for Storage.", |ground| {
-        ground.cards(|port| port.has(Role::Storage))
+    property("storage_cards", "The same for Storage.", |resolved| {
+        resolved.cards(|port| port.has(Role::Storage))
     }),
     property(
         "management_cards",
         "Cards with a Management function.",
-        |ground| ground.cards(|port| port.facts.role == Role::Management),
+        |resolved| resolved.cards(|port| port.facts.role == Role::Management),
     ),
     property(
         "compute_ports",
         "Monitored Compute ports that are healthy at rest.",
-        |ground| count(ground, |port| port.has(Role::Compute)),
+        |resolved| count(resolved, |port| port.has(Role::Compute)),
     ),
-    property("storage_ports", "The same for Storage.", |ground| {
-        count(ground, |port| port.has(Role::Storage))
+    property("storage_ports", "The same for Storage.", |resolved| {
+        count(resolved, |port| port.has(Role::Storage))
     }),
     property(
         "uncabled_ports",
         "Monitored ports that have no cable at rest.",
-        |ground| {
-            count(ground, |port| {
+        |resolved| {
+            count(resolved, |port| {
                 port.facts.is_monitored() && !port.facts.cabled
             })
         },
@@ -317,29 +317,29 @@ const PROPERTIES: &[Property] = &[
     property(
         "monitored_ports",
         "Monitored ports, healthy or not.",
-        |ground| count(ground, |port| port.facts.is_monitored()),
+        |resolved| count(resolved, |port| port.facts.is_monitored()),
     ),
-    property("vfs", "Virtual functions.", |ground| {
-        count(ground, |port| port.facts.is_vf)
+    property("vfs", "Virtual functions.", |resolved| {
+        count(resolved, |port| port.facts.is_vf)
     }),
-    property("gpus", "GPUs.", |ground| ground.nodes[0].machine.gpus.len()),
+    property("gpus", "GPUs.", |resolved| resolved.nodes[0].machine.gpus.len()),
     property(
         "cards_with_two_ports",
         "Cards with two or more monitored ports, by functions or by port numbers.",
-        |ground| {
-            ground.cards(|port| {
-                let same = |other: &GroundPort| {
+        |resolved| {
+            resolved.cards(|port| {
+                let same = |other: &ResolvedPort| {
                     other.facts.is_monitored() && other.facts.card == port.facts.card
                 };
-                port.facts.is_monitored() && count(ground, same) >= 2
+                port.facts.is_monitored() && count(resolved, same) >= 2
             })
         },
     ),
     property(
         "devices_with_two_ports",
         "Devices with port numbers 1 and 2.",
-        |ground| {
-            count(ground, |port| {
+        |resolved| {
+            count(resolved, |port| {
                 port.facts.is_monitored() && port.facts.port.0 == 2
             })
         },
@@ -347,9 +347,9 @@ const PROPERTIES: &[Property] = &[
     property(
         "cards_with_two_functions",
         "Cards with two or more RDMA functions.",
-        |ground| {
-            ground.cards(|port| {
-                ground.ports.iter().any(|other| {
+        |resolved| {
+            resolved.cards(|port| {
+                resolved.ports.iter().any(|other| {
                     other.facts.card == port.facts.card && other.facts.pci != port.facts.pci
                 })
             })
@@ -357,6 +357,6 @@ const PROPERTIES: &[Property] = &[
     ),
 ];
 
-fn count(ground: &Ground, fits: impl Fn(&GroundPort) -> bool) -> usize {
-    ground.ports.iter().filter(|port| fits(port)).count()
+fn count(resolved: &ResolvedWorld, fits: impl Fn(&ResolvedPort) -> bool) -> usize {
+    resolved.ports.iter().filter(|port| fits(port)).count()
 }

@@ -19,7 +19,7 @@ use crate::plot::{HANDLES, plot};
 use crate::story::{Arm, ChecksRun, Heal};
 use crate::subject::NodeNames;
 use crate::values::{FLAG, NODES, POLLS, SPAN, TIME};
-use crate::workload::{WORKLOADS, WorkloadSaid};
+use crate::workload::{WORKLOADS, WorkloadSpec};
 
 /// All that a file says before its handles are known.
 #[derive(Clone, Debug)]
@@ -29,9 +29,9 @@ pub(crate) struct Frame {
     pub(crate) covers: Vec<(String, Place)>,
     pub(crate) fitness: Fitness,
     pub(crate) world: Option<(String, Place)>,
-    pub(crate) workloads: Vec<WorkloadSaid>,
+    pub(crate) workloads: Vec<WorkloadSpec>,
     pub(crate) cluster: ClusterPlan,
-    pub(crate) chairs: NodeNames,
+    pub(crate) monitors: NodeNames,
     pub(crate) checks: ChecksRun,
     pub(crate) arms: Vec<Arm>,
     pub(crate) tick: SimTime,
@@ -66,7 +66,7 @@ pub(crate) fn frame() -> impl Keys<Value = Frame> {
         |_, _, (about, place, cluster, monitors, course, handles)| {
             let (title, why, _, covers) = about;
             let (fitness, world, workloads) = place;
-            let (chairs, checks, arms, flags, config) = monitors;
+            let (monitors, checks, arms, flags, config) = monitors;
             let (tick, until, heal, fold_quiet) = course;
             Ok(Frame {
                 title,
@@ -76,7 +76,7 @@ pub(crate) fn frame() -> impl Keys<Value = Frame> {
                 world,
                 workloads: workloads.unwrap_or_default(),
                 cluster,
-                chairs: chairs.unwrap_or_default(),
+                monitors: monitors.unwrap_or_default(),
                 checks,
                 arms,
                 tick,
@@ -147,7 +147,7 @@ const CLAUSE: Plain<(String, Place)> = plain("a clause id", string_form, |contex
 type Where = (
     Option<Fitness>,
     Option<(String, Place)>,
-    Option<Vec<WorkloadSaid>>,
+    Option<Vec<WorkloadSpec>>,
 );
 
 /// Where it is told, and what runs there.
@@ -309,7 +309,7 @@ fn heal() -> impl Keys<Value = Heal> {
                 "Why a story may end in trouble; goes with `heal: never`.",
             ),
         ),
-        |context, fields, said| match said {
+        |context, fields, spec| match spec {
             (Some((None, _)), Some(because)) => Ok(Heal::Never { because }),
             (Some((None, place)), None) => Err(context
                 .source

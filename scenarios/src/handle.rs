@@ -1,6 +1,6 @@
 //! A handle as it is declared in `let:`: which ports, chosen by what they are.
 //!
-//! The choosing itself needs a machine and is in [`crate::ground`].
+//! The choosing itself needs a machine and is in [`crate::resolved`].
 
 use mpib::Rail;
 use platforms::yaml::{Node, Place, Value};

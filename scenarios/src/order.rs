@@ -7,13 +7,13 @@ use platforms::{NodeName, Platform};
 use simfs::SimTime;
 
 use crate::context::Context;
-use crate::doing::Doing;
+use crate::resolver::ActionResolver;
 use crate::error::Unfit;
-use crate::ground::Ground;
+use crate::resolved::ResolvedWorld;
 use crate::handle::Handle;
 use crate::polls::Polls;
 use crate::reader::Source;
-use crate::story::Deed;
+use crate::story::StepAction;
 use crate::verbs;
 
 /// Reads one line of `do:`, such as `cut: mlx5_3`, where each device's name at rest is a handle of
@@ -22,14 +22,14 @@ use crate::verbs;
 /// # Errors
 /// [`Unfit::Wrong`] for whatever is wrong with the line, [`Unfit::NotApplicable`] for what the
 /// platform lacks. Whether there is a monitor or a connector to do it to is the caller's to say.
-pub fn read_deed(line: &str, node: &NodeName, platform: &Platform) -> Result<Vec<Deed>, Unfit> {
+pub fn read_actions(line: &str, node: &NodeName, platform: &Platform) -> Result<Vec<StepAction>, Unfit> {
     let source = Source {
         file: "deed",
         text: line,
     };
     let read: Node = yaml::read(source.file, line).map_err(crate::ScenarioError::from)?;
-    let mut ground = Ground::new(node, platform);
-    let devices: BTreeSet<String> = ground
+    let mut resolved = ResolvedWorld::new(node, platform);
+    let devices: BTreeSet<String> = resolved
         .ports
         .iter()
         .map(|port| port.facts.device.to_string())
@@ -38,14 +38,14 @@ pub fn read_deed(line: &str, node: &NodeName, platform: &Platform) -> Result<Vec
         .iter()
         .map(|device| Handle::of_device(device))
         .collect();
-    ground.choose(&handles)?;
+    resolved.choose(&handles)?;
     let line = verbs::parse(&Context::new(source, &devices), &read)?;
     let polls = Polls::new(SimTime::from_secs(1), &[]);
-    Doing {
+    ActionResolver {
         source,
-        ground: &ground,
+        resolved: &resolved,
         workloads: &[],
         polls: &polls,
     }
-    .deeds(&line, &[])
+    .actions(&line, &[])
 }

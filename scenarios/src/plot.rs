@@ -10,10 +10,10 @@ use crate::handle::Handle;
 use crate::keys::{Keys, maybe, need};
 use crate::kind::{Checked, List, Parsed, Plain, plain};
 use crate::reader::Source;
-use crate::step::{GIVEN, GivenSaid, STEP, StepSaid};
+use crate::step::{GIVEN, GivenSpec, STEP, StepSpec};
 
 /// The keys that name handles.
-pub(crate) fn plot() -> impl Keys<Value = (Option<Vec<GivenSaid>>, Vec<StepSaid>)> {
+pub(crate) fn plot() -> impl Keys<Value = (Option<Vec<GivenSpec>>, Vec<StepSpec>)> {
     (
         maybe(
             "given",
@@ -80,10 +80,10 @@ fn refuse_taken_name(source: &Source<'_>, name: &str, place: Place) -> Parsed<()
     Ok(())
 }
 
-const TIMELINE: Checked<List<Plain<StepSaid>>, Vec<StepSaid>> =
+const TIMELINE: Checked<List<Plain<StepSpec>>, Vec<StepSpec>> =
     Checked(List("a list of steps", STEP), timeline);
 
-fn timeline(context: &Context<'_>, node: &Node, steps: Vec<StepSaid>) -> Parsed<Vec<StepSaid>> {
+fn timeline(context: &Context<'_>, node: &Node, steps: Vec<StepSpec>) -> Parsed<Vec<StepSpec>> {
     let source = &context.source;
     for pair in steps.windows(2) {
         let (before, step) = (pair[0].first(), pair[1].first());

@@ -6,8 +6,8 @@
 
 use simfs::SimTime;
 
-use crate::expect::WindowSaid;
-use crate::step::{StepSaid, When};
+use crate::expect::WindowSpec;
+use crate::step::{StepSpec, When};
 use crate::story::Window;
 use crate::verbs::spec::{MonitorSpec, VerbSpec};
 
@@ -21,7 +21,7 @@ pub(crate) struct Polls {
 
 impl Polls {
     /// The polls of these steps.
-    pub(crate) fn new(tick: SimTime, steps: &[StepSaid]) -> Self {
+    pub(crate) fn new(tick: SimTime, steps: &[StepSpec]) -> Self {
         let mut polls = Self {
             tick,
             missing: Vec::new(),
@@ -31,7 +31,7 @@ impl Polls {
             let When::At(at) = step.when else { continue };
             // What strikes within a poll ends that poll, and the next one is the first to miss.
             let from = polls.tick_at(at) + u64::from(step.moment.is_some());
-            for line in &step.deeds {
+            for line in &step.actions {
                 match &line.spec {
                     VerbSpec::Reboot(reboot) => {
                         polls.missing.push((from, polls.tick_at(at + reboot.takes)));
@@ -72,38 +72,38 @@ impl Polls {
     }
 
     /// The polls meant by a window that is said at this time; `None` if there is none such.
-    pub(crate) fn window(&self, said: Option<WindowSaid>, at: SimTime) -> Option<Window> {
+    pub(crate) fn window(&self, spec: Option<WindowSpec>, at: SimTime) -> Option<Window> {
         let own = self.tick_at(at);
         let floor = |at: SimTime| at.as_ns() / self.tick.as_ns();
-        let window = match said.unwrap_or(WindowSaid::Polls(1)) {
-            WindowSaid::Polls(polls) => Window {
+        let window = match spec.unwrap_or(WindowSpec::Polls(1)) {
+            WindowSpec::Polls(polls) => Window {
                 from: own,
                 to: self.nth_from(own, polls),
             },
-            WindowSaid::ThisPoll => Window {
+            WindowSpec::ThisPoll => Window {
                 from: own,
                 to: self.nth_from(own, 0),
             },
-            WindowSaid::NextPoll => {
+            WindowSpec::NextPoll => {
                 let next = self.nth_from(own, 1);
                 Window {
                     from: next,
                     to: next,
                 }
             }
-            WindowSaid::Span(span) => Window {
+            WindowSpec::Span(span) => Window {
                 from: own,
                 to: floor(at + span).max(own),
             },
-            WindowSaid::FromTo(from, to) => Window {
+            WindowSpec::FromTo(from, to) => Window {
                 from: self.tick_at(from),
                 to: self.tick_at(to).checked_sub(1)?,
             },
-            WindowSaid::Between(from, to) => Window {
+            WindowSpec::Between(from, to) => Window {
                 from: self.tick_at(from),
                 to: floor(to),
             },
-            WindowSaid::ExactlyAt(at) => Window {
+            WindowSpec::ExactlyAt(at) => Window {
                 from: self.tick_at(at),
                 to: self.tick_at(at),
             },
@@ -113,14 +113,14 @@ impl Polls {
 
     /// The nth poll that happens at or after a tick, from 0.
     fn nth_from(&self, tick: u64, nth: u32) -> u64 {
-        let mut tick = self.happening(tick);
+        let mut tick = self.moment_of(tick);
         for _ in 0..nth {
-            tick = self.happening(tick + 1);
+            tick = self.moment_of(tick + 1);
         }
         tick
     }
 
-    fn happening(&self, mut tick: u64) -> u64 {
+    fn moment_of(&self, mut tick: u64) -> u64 {
         while let Some((_, to)) = self
             .missing
             .iter()
@@ -148,20 +148,20 @@ mod tests {
     #[rstest]
     #[case::own_poll_or_the_next(None, 10_000, (10, 11))]
     #[case::a_time_between_two_polls_belongs_to_the_later(None, 10_400, (11, 12))]
-    #[case(Some(WindowSaid::Polls(0)), 10_000, (10, 10))]
-    #[case(Some(WindowSaid::ThisPoll), 10_000, (10, 10))]
-    #[case(Some(WindowSaid::NextPoll), 10_000, (11, 11))]
-    #[case(Some(WindowSaid::Span(SimTime::from_secs(5))), 10_000, (10, 15))]
+    #[case(Some(WindowSpec::Polls(0)), 10_000, (10, 10))]
+    #[case(Some(WindowSpec::ThisPoll), 10_000, (10, 10))]
+    #[case(Some(WindowSpec::NextPoll), 10_000, (11, 11))]
+    #[case(Some(WindowSpec::Span(SimTime::from_secs(5))), 10_000, (10, 15))]
     #[case::polls_that_do_not_happen_are_not_counted(None, 20_000, (20, 111))]
-    #[case(Some(WindowSaid::NextPoll), 20_000, (111, 111))]
-    #[case::until_just_before(Some(WindowSaid::FromTo(SimTime::from_secs(20), SimTime::from_secs(110))), 20_000, (20, 109))]
-    #[case::both_included(Some(WindowSaid::Between(SimTime::from_secs(40), SimTime::from_secs(50))), 10_000, (40, 50))]
+    #[case(Some(WindowSpec::NextPoll), 20_000, (111, 111))]
+    #[case::until_just_before(Some(WindowSpec::FromTo(SimTime::from_secs(20), SimTime::from_secs(110))), 20_000, (20, 109))]
+    #[case::both_included(Some(WindowSpec::Between(SimTime::from_secs(40), SimTime::from_secs(50))), 10_000, (40, 50))]
     fn a_window_counts_polls_that_happen(
-        #[case] said: Option<WindowSaid>,
+        #[case] spec: Option<WindowSpec>,
         #[case] at_ms: u64,
         #[case] (from, to): (u64, u64),
     ) {
-        let window = polls(&[(20, 110)]).window(said, SimTime::from_ms(at_ms));
+        let window = polls(&[(20, 110)]).window(spec, SimTime::from_ms(at_ms));
         assert_eq!(window, Some(Window { from, to }));
     }
 }

@@ -13,13 +13,13 @@ use crate::error::{ScenarioError, Unfit};
 use crate::expect::ExpectLine;
 use crate::fitness::Fit;
 use crate::frame::{Frame, frame, keys};
-use crate::ground::Ground;
+use crate::resolved::ResolvedWorld;
 use crate::keys::Keys;
 use crate::plot::plot;
 use crate::reader::Source;
-use crate::step::{GivenSaid, StepSaid};
+use crate::step::{GivenSpec, StepSpec};
 use crate::story::{Arm, Story};
-use crate::telling;
+use crate::resolver;
 use crate::world::World;
 
 /// A scenario as its file says it.
@@ -30,15 +30,15 @@ pub struct Scenario {
     pub(crate) covers: Vec<String>,
     pub(crate) cover_places: Vec<Place>,
     pub(crate) frame: Frame,
-    pub(crate) given: Vec<GivenSaid>,
+    pub(crate) given: Vec<GivenSpec>,
     pub(crate) timeline: Place,
-    pub(crate) steps: Vec<StepSaid>,
+    pub(crate) steps: Vec<StepSpec>,
 }
 
 /// A world at rest, ready to have scenarios told in it.
 #[derive(Clone, Debug)]
 pub struct AtRest {
-    ground: Ground,
+    resolved: ResolvedWorld,
 }
 
 impl AtRest {
@@ -46,7 +46,7 @@ impl AtRest {
     #[must_use]
     pub fn new(node: &NodeName, platform: &Platform) -> Self {
         Self {
-            ground: Ground::new(node, platform),
+            resolved: ResolvedWorld::new(node, platform),
         }
     }
 
@@ -57,14 +57,14 @@ impl AtRest {
     pub fn of_world(world: &World, platforms: &Platforms) -> Result<Self, ScenarioError> {
         let known: Vec<&str> = platforms.iter().map(|(name, _)| name).collect();
         Ok(Self {
-            ground: Ground::of_world(world, |name| platforms.get(name), &known)?,
+            resolved: ResolvedWorld::of_world(world, |name| platforms.get(name), &known)?,
         })
     }
 
     /// Every cable between a switch and a port.
     #[must_use]
     pub fn cables(&self) -> Vec<Cable> {
-        self.ground.cables()
+        self.resolved.cables()
     }
 }
 
@@ -82,7 +82,7 @@ pub fn read(file: &str, text: &str) -> Result<Scenario, ScenarioError> {
     let frame = frame().parse(&Context::new(source, &nobody), &fields)?;
     let names: BTreeSet<String> = frame.handles.iter().map(|it| it.name.clone()).collect();
     let (given, steps) = plot().parse(&Context::new(source, &names), &fields)?;
-    let last = steps.iter().map(StepSaid::last).max().unwrap_or_default();
+    let last = steps.iter().map(StepSpec::last).max().unwrap_or_default();
     if let (Some(until), Some(node)) = (frame.until, fields.get("until"))
         && until < last
     {
@@ -205,46 +205,46 @@ impl Scenario {
     /// As [`Scenario::in_world`].
     pub fn at_rest(&self, rest: &AtRest) -> Result<Story, Unfit> {
         match self.world() {
-            Some(world) if rest.ground.is_platform || world != rest.ground.world => {
+            Some(world) if rest.resolved.is_platform || world != rest.resolved.world => {
                 return Err(Unfit::lacks(format!("is told in the world `{world}`")));
             }
-            None if !rest.ground.is_platform => {
+            None if !rest.resolved.is_platform => {
                 return Err(Unfit::lacks("is told on platforms"));
             }
             None => {
-                if let Fit::No { reason } = self.frame.fitness.of(&rest.ground) {
+                if let Fit::No { reason } = self.frame.fitness.of(&rest.resolved) {
                     return Err(Unfit::NotApplicable { reason });
                 }
             }
             Some(_) => {}
         }
-        let mut ground = rest.ground.clone();
+        let mut resolved = rest.resolved.clone();
         let source = self.source();
         for handle in &self.frame.handles {
             if let Some((name, place)) = &handle.node {
-                telling::known_node(&source, &ground, name, *place)?;
+                resolver::known_node(&source, &resolved, name, *place)?;
             }
             if let Some((name, place)) = &handle.switch
-                && !ground.switches.contains(name)
+                && !resolved.switches.contains(name)
             {
-                let known = ground.switches.iter().map(String::as_str);
+                let known = resolved.switches.iter().map(String::as_str);
                 return Err(source.unknown(*place, "switch", name, known).into());
             }
         }
-        for (name, place) in &self.frame.chairs {
-            telling::known_node(&source, &ground, name, *place)?;
+        for (name, place) in &self.frame.monitors {
+            resolver::known_node(&source, &resolved, name, *place)?;
         }
-        if !self.frame.chairs.is_empty() {
-            for node in &mut ground.nodes {
+        if !self.frame.monitors.is_empty() {
+            for node in &mut resolved.nodes {
                 node.monitored = self
                     .frame
-                    .chairs
+                    .monitors
                     .iter()
                     .any(|(name, _)| name == node.name.as_str());
             }
         }
-        ground.choose(&self.frame.handles)?;
-        telling::tell(self, &ground)
+        resolved.choose(&self.frame.handles)?;
+        resolver::resolve(self, &resolved)
     }
 
     pub(crate) fn source(&self) -> Source<'_> {

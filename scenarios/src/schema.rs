@@ -6,7 +6,7 @@
 use platforms::SCHEMA_DIALECT;
 use serde_json::{Value, json};
 
-use crate::expect::ExpectSaid;
+use crate::expect::ExpectationSpec;
 use crate::expectations::{EACH, expectations, of_each, qualifiers};
 use crate::keys::{Keys, MapForm};
 use crate::kind::{Kind, any_of, string_form};
@@ -19,7 +19,7 @@ use crate::{frame, handle, step, verbs, world};
 pub fn scenario_schema() -> Value {
     let subject = any_of([string_form(), by_name().schema()]);
     let defs = json!({
-        "deed": deed(),
+        "deed": action(),
         "expectation": expectation(),
         "handle": handle::keys().form().schema(),
         "step": step::keys().form().schema(),
@@ -44,7 +44,7 @@ fn headed(keys: &MapForm, title: &str) -> Value {
 }
 
 /// A line of `do:` or `given:`: one verb, and what may stand beside it.
-fn deed() -> Value {
+fn action() -> Value {
     let built = verbs::verbs()
         .into_iter()
         .filter(|verb| verb.entry().example.is_some());
@@ -56,7 +56,7 @@ fn expectation() -> Value {
     let rows = expectations();
     let alone = rows.iter().filter(|row| row.alone());
     let alone: Vec<&str> = alone.map(|row| row.entry().name).collect();
-    let form = |row: &dyn Row<ExpectSaid>| row.line_form().and(&qualifiers());
+    let form = |row: &dyn Row<ExpectationSpec>| row.line_form().and(&qualifiers());
     let lines = rows.iter().map(|row| form(*row).schema());
     let is_each = |name: &str| name == EACH.entry().name;
     let others = rows.iter().filter(|row| !is_each(row.entry().name));

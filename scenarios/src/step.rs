@@ -23,7 +23,7 @@ pub(crate) const VERB: Plain<VerbLine> =
     plain("a deed", || json!({ "$ref": "#/$defs/deed" }), verbs::parse);
 
 /// A step of the timeline.
-pub(crate) const STEP: Plain<StepSaid> = plain(
+pub(crate) const STEP: Plain<StepSpec> = plain(
     "a step",
     || json!({ "$ref": "#/$defs/step" }),
     |context, node| {
@@ -35,13 +35,13 @@ pub(crate) const STEP: Plain<StepSaid> = plain(
 
 /// Something done before the monitor starts.
 #[derive(Clone, Debug)]
-pub(crate) struct GivenSaid {
-    pub(crate) deed: VerbLine,
+pub(crate) struct GivenSpec {
+    pub(crate) action: VerbLine,
 }
 
 /// A step.
 #[derive(Clone, Debug)]
-pub(crate) struct StepSaid {
+pub(crate) struct StepSpec {
     /// Where it stands.
     pub(crate) place: Place,
     /// When.
@@ -49,9 +49,9 @@ pub(crate) struct StepSaid {
     /// The nodes of lines that name none.
     pub(crate) nodes: NodeNames,
     /// At which moment within the poll.
-    pub(crate) moment: Option<MomentSaid>,
+    pub(crate) moment: Option<MomentSpec>,
     /// What is done.
-    pub(crate) deeds: Vec<VerbLine>,
+    pub(crate) actions: Vec<VerbLine>,
     /// What is expected.
     pub(crate) expect: Vec<ExpectLine>,
 }
@@ -67,11 +67,11 @@ pub(crate) enum When {
 
 /// A moment within a poll.
 #[derive(Clone, Debug)]
-pub(crate) enum MomentSaid {
+pub(crate) enum MomentSpec {
     /// Between two operations on files.
     Files {
-        after: Option<FileMomentSaid>,
-        before: Option<FileMomentSaid>,
+        after: Option<FileMomentSpec>,
+        before: Option<FileMomentSpec>,
     },
     /// When the nth call of the poll has been received, or accepted.
     Call { nth: u32, accepted: bool },
@@ -79,13 +79,13 @@ pub(crate) enum MomentSaid {
 
 /// An operation on a file.
 #[derive(Clone, Debug)]
-pub(crate) struct FileMomentSaid {
+pub(crate) struct FileMomentSpec {
     pub(crate) op: FileOp,
     pub(crate) file: FileSpec,
     pub(crate) nth: u64,
 }
 
-impl StepSaid {
+impl StepSpec {
     /// Its first instant.
     pub(crate) fn first(&self) -> SimTime {
         match self.when {
@@ -102,17 +102,17 @@ impl StepSaid {
 }
 
 /// A line of `given:`.
-pub(crate) const GIVEN: Checked<Plain<VerbLine>, GivenSaid> =
-    Checked(VERB, |context, node, deed| match deed.spec {
+pub(crate) const GIVEN: Checked<Plain<VerbLine>, GivenSpec> =
+    Checked(VERB, |context, node, action| match action.spec {
         VerbSpec::Monitor(_) => Err(context
             .source
             .wrong(node.place, "`monitor` before the monitor starts")
             .hint("what is given is so before the monitor starts; write a step of the timeline")),
-        _ => Ok(GivenSaid { deed }),
+        _ => Ok(GivenSpec { action }),
     });
 
 /// The keys of a step.
-pub(crate) fn keys() -> impl Keys<Value = StepSaid> {
+pub(crate) fn keys() -> impl Keys<Value = StepSpec> {
     together(
         (
             maybe(
@@ -143,7 +143,7 @@ pub(crate) fn keys() -> impl Keys<Value = StepSaid> {
                 "The moment within the poll at which the deeds are done, instead of before it.",
             ),
         ),
-        |context, fields, (at, from, to, nodes, deeds, expect, moment)| {
+        |context, fields, (at, from, to, nodes, actions, expect, moment)| {
             let source = &context.source;
             let when = match (at, from, to) {
                 (Some(at), None, None) => When::At(at),
@@ -157,13 +157,13 @@ pub(crate) fn keys() -> impl Keys<Value = StepSaid> {
                         .hint("write `at: 10s`"));
                 }
             };
-            let (deeds, expect) = (deeds.unwrap_or_default(), expect.unwrap_or_default());
-            if deeds.is_empty() && expect.is_empty() {
+            let (actions, expect) = (actions.unwrap_or_default(), expect.unwrap_or_default());
+            if actions.is_empty() && expect.is_empty() {
                 return Err(source
                     .wrong(fields.place, "a step that does and expects nothing")
                     .hint("write `do: [ … ]` or `expect: [ … ]`"));
             }
-            if let (When::FromTo(..), Some(_)) = (when, deeds.first()) {
+            if let (When::FromTo(..), Some(_)) = (when, actions.first()) {
                 return Err(source
                     .wrong(
                         fields.place_of("do"),
@@ -171,20 +171,20 @@ pub(crate) fn keys() -> impl Keys<Value = StepSaid> {
                     )
                     .hint("write `at: …`"));
             }
-            if let (Some(_), true) = (&moment, deeds.is_empty()) {
+            if let (Some(_), true) = (&moment, actions.is_empty()) {
                 return Err(source.wrong(fields.place_of("in_poll"), "`in_poll` without a deed"));
             }
             if moment.is_some() {
-                deeds
+                actions
                     .iter()
                     .try_for_each(|line| sense_in_poll(source, line))?;
             }
-            Ok(StepSaid {
+            Ok(StepSpec {
                 place: fields.place,
                 when,
                 nodes: nodes.unwrap_or_default(),
                 moment,
-                deeds,
+                actions,
                 expect,
             })
         },
@@ -215,18 +215,18 @@ fn sense_in_poll(source: &Source<'_>, line: &VerbLine) -> Result<(), ScenarioErr
         .hint("leave `in_poll` out"))
 }
 
-const MOMENT: Plain<MomentSaid> = plain(
+const MOMENT: Plain<MomentSpec> = plain(
     "a map",
     || moment().schema(),
     |context, node| moment().parse(context, node),
 );
 
-fn moment() -> impl Kind<Value = MomentSaid> {
+fn moment() -> impl Kind<Value = MomentSpec> {
     MapOf("`in_poll`", moment_keys())
 }
 
 /// The keys of `in_poll`.
-pub(crate) fn moment_keys() -> impl Keys<Value = MomentSaid> {
+pub(crate) fn moment_keys() -> impl Keys<Value = MomentSpec> {
     together(
         (
             maybe(
@@ -269,22 +269,22 @@ pub(crate) fn moment_keys() -> impl Keys<Value = MomentSaid> {
                         format!("`{}` beside a moment of a call", key.name),
                     ));
                 }
-                return Ok(MomentSaid::Call {
+                return Ok(MomentSpec::Call {
                     nth: call,
                     accepted: accepted.is_some(),
                 });
             }
-            let of = |nth| move |(op, file)| FileMomentSaid { op, file, nth };
+            let of = |nth| move |(op, file)| FileMomentSpec { op, file, nth };
             let nth = nth.unwrap_or(1);
             match (after, before) {
                 (None, None) => Err(source
                     .wrong(fields.place, "`in_poll` names no moment")
                     .hint("write `{ after: list class/infiniband, before: read victim/state }`")),
-                (after, None) => Ok(MomentSaid::Files {
+                (after, None) => Ok(MomentSpec::Files {
                     after: after.map(of(nth)),
                     before: None,
                 }),
-                (after, before) => Ok(MomentSaid::Files {
+                (after, before) => Ok(MomentSpec::Files {
                     after: after.map(of(1)),
                     before: before.map(of(nth)),
                 }),

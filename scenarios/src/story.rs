@@ -11,16 +11,16 @@ use simfs::SimTime;
 
 use crate::cluster::ClusterPlan;
 
-mod deed;
+mod action;
 mod event;
 mod expectation;
 mod load;
 mod moment;
 mod plan;
 
-pub use deed::{
-    ConnectorBehaviour, ConnectorDeed, ConnectorLasting, Deed, HangEnd, MonitorDeed, RuleDeed,
-    RuleEffect, RuleLasting, Signal, StateFileDeed,
+pub use action::{
+    ConnectorBehaviour, ConnectorAction, ConnectorLasting, StepAction, HangEnd, MonitorAction, RuleAction,
+    RuleEffect, RuleLasting, Signal, StateFileAction,
 };
 pub use event::{About, EventPattern, Times, Tone};
 pub use expectation::{EndIs, Expectation, MetricIs, PairIs, StateFileIs, What, Window};
@@ -115,7 +115,7 @@ pub struct Story {
     /// The nodes, each with its platform, in order of name.
     pub nodes: Vec<(NodeName, Platform)>,
     /// Nodes that have a monitor in their chair.
-    pub chairs: Vec<NodeName>,
+    pub monitors: Vec<NodeName>,
     /// What runs on the links, by name, from the start.
     pub workloads: BTreeMap<String, Plan>,
     /// The cluster that hears its monitors.
@@ -156,29 +156,29 @@ pub struct Step {
     /// At which moment within the next poll, instead of before it.
     pub moment: Option<Moment>,
     /// What is done, in order.
-    pub deeds: Vec<Deed>,
+    pub actions: Vec<StepAction>,
 }
 
 impl Story {
     /// The monitored nodes by their names as text, as a recording has them.
     #[must_use]
-    pub fn chairs_by_name(&self) -> BTreeMap<&str, &NodeName> {
-        let chairs = self.chairs.iter();
-        chairs.map(|node| (node.as_str(), node)).collect()
+    pub fn monitors_by_name(&self) -> BTreeMap<&str, &NodeName> {
+        let monitors = self.monitors.iter();
+        monitors.map(|node| (node.as_str(), node)).collect()
     }
 
     /// What is done, before the monitor starts and while it runs.
-    pub fn deeds(&self) -> impl Iterator<Item = &Deed> {
+    pub fn actions(&self) -> impl Iterator<Item = &StepAction> {
         let steps = self.given.iter().chain(&self.steps);
-        steps.flat_map(|step| &step.deeds)
+        steps.flat_map(|step| &step.actions)
     }
 
     /// Whether a read or a call is held until the monitor gives up, in real time.
     #[must_use]
     pub fn holds_for_good(&self) -> bool {
-        self.deeds().any(|deed| match deed {
-            Deed::Rule(rule) => matches!(rule.effect, RuleEffect::Hang { .. }),
-            Deed::Connector(_, deed) => deed.behaviour == ConnectorBehaviour::Hang,
+        self.actions().any(|action| match action {
+            StepAction::Rule(rule) => matches!(rule.effect, RuleEffect::Hang { .. }),
+            StepAction::Connector(_, action) => action.behaviour == ConnectorBehaviour::Hang,
             _ => false,
         })
     }

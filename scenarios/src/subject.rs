@@ -1,7 +1,7 @@
 //! How a line names what it is about: `victim`, `device of victim`, `[a, b]`, `{ name: mlx5_3 }`.
 //!
 //! Read here, checked against the handles that the scenario declares; found in a world by
-//! [`crate::ground`].
+//! [`crate::resolved`].
 
 use platforms::yaml::{Node, Place, Value};
 use platforms::{DeviceName, PortNumber};
@@ -98,15 +98,15 @@ impl Context<'_> {
             return by_name().parse(self, node);
         }
         let text = self.source.text(node, "a handle, such as `victim`")?;
-        self.said(node.place, &text)
+        self.spec(node.place, &text)
     }
 
-    fn said(&self, place: Place, text: &str) -> Result<Named, ScenarioError> {
+    fn spec(&self, place: Place, text: &str) -> Result<Named, ScenarioError> {
         let text = text.trim();
         let Some((first, rest)) = text.split_once(" of ") else {
             return self.handle(place, text);
         };
-        let inner = || self.said(place, rest).map(Box::new);
+        let inner = || self.spec(place, rest).map(Box::new);
         match first.trim() {
             "device" | "devices" => Ok(Named::DeviceOf(inner()?)),
             "card" | "cards" => Ok(Named::CardOf(inner()?)),
@@ -184,13 +184,13 @@ impl Context<'_> {
             return Ok(FileSpec::Path(path));
         }
         let (of, rest) = text.split_once('/').unwrap_or((text, ""));
-        let said = self.said(place, of).map_err(|error| {
+        let spec = self.spec(place, of).map_err(|error| {
             error.hint(
                 "a file is `victim/state`, `device of victim/fw_ver`, `state_file`, or a path below \
                  `class/`, `bus/`, `sys/`, `proc/`, `var/`, `nicdrill/`",
             )
         })?;
-        let is_device = matches!(said, Named::DeviceOf(_));
+        let is_device = matches!(spec, Named::DeviceOf(_));
         if rest.is_empty() && !is_device {
             return Err(self
                 .source
@@ -199,12 +199,12 @@ impl Context<'_> {
                     "write `{text}/state`, or `device of {text}` for its folder"
                 )));
         }
-        if matches!(said, Named::CardOf(_)) {
+        if matches!(spec, Named::CardOf(_)) {
             return Err(self
                 .source
                 .wrong(place, "a card has no folder of its own")
                 .hint("name a device or a port"));
         }
-        Ok(FileSpec::Of(place, said, rest.to_owned()))
+        Ok(FileSpec::Of(place, spec, rest.to_owned()))
     }
 }

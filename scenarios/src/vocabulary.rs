@@ -28,9 +28,9 @@ pub enum WordKind {
     /// A key of `in_poll:`.
     Moment,
     /// A verb of `do:` and `given:`.
-    Deed,
+    StepAction,
     /// A qualifier that every verb of `do:` takes.
-    DeedQualifier,
+    ActionQualifier,
     /// A word of `expect:`.
     Expectation,
     /// A qualifier that every word of `expect:` takes.
@@ -59,8 +59,8 @@ impl WordKind {
         Self::Handle,
         Self::Step,
         Self::Moment,
-        Self::Deed,
-        Self::DeedQualifier,
+        Self::StepAction,
+        Self::ActionQualifier,
         Self::Expectation,
         Self::ExpectationQualifier,
         Self::EventQualifier,
@@ -83,8 +83,8 @@ impl WordKind {
             Self::Handle => "keys of a handle",
             Self::Step => "keys of a step",
             Self::Moment => "keys of `in_poll`",
-            Self::Deed => "deeds",
-            Self::DeedQualifier => "qualifiers of every deed",
+            Self::StepAction => "deeds",
+            Self::ActionQualifier => "qualifiers of every deed",
             Self::Expectation => "expectations",
             Self::ExpectationQualifier => "qualifiers of every expectation",
             Self::EventQualifier => "qualifiers of every expected event",
@@ -97,7 +97,7 @@ impl WordKind {
 
     fn words(self) -> Vec<Word> {
         let keys = match self {
-            Self::Deed => return Word::of_rows(self, &verbs::verbs()),
+            Self::StepAction => return Word::of_rows(self, &verbs::verbs()),
             Self::Expectation => return Word::of_rows(self, &expectations::expectations()),
             Self::File => frame::keys(),
             Self::Platforms => fitness::keys().form(),
@@ -108,7 +108,7 @@ impl WordKind {
             Self::Handle => handle::keys().form(),
             Self::Step => step::keys().form(),
             Self::Moment => step::moment_keys().form(),
-            Self::DeedQualifier => verbs::qualifiers().form(),
+            Self::ActionQualifier => verbs::qualifiers().form(),
             Self::ExpectationQualifier => expectations::qualifiers().form(),
             Self::EventQualifier => expectations::of_event().form(),
             Self::World => world::keys().form(),
@@ -167,7 +167,7 @@ impl Word {
         Self {
             word: row.name,
             kind,
-            text: row.told(),
+            text: row.resolved_lines(),
             takes: row.takes,
             choices: row.choices,
             keys: Vec::new(),
@@ -198,7 +198,7 @@ impl KeyWord {
     fn of(row: KeyRow) -> Self {
         Self {
             word: row.name,
-            text: row.told(),
+            text: row.resolved_lines(),
             takes: row.takes.unwrap_or_else(|| "nothing".to_owned()),
         }
     }

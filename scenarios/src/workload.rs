@@ -2,7 +2,7 @@
 //!
 //! What they become in a world is told in `workload/telling.rs`; how they behave is not here.
 
-mod telling;
+mod resolver;
 
 use mpib::{Bytes, Retries};
 use platforms::Role;
@@ -24,20 +24,20 @@ type Name = (String, Place);
 
 /// A workload as said.
 #[derive(Clone, Debug)]
-pub(crate) struct WorkloadSaid {
+pub(crate) struct WorkloadSpec {
     pub(crate) name: String,
     pub(crate) place: Place,
-    pub(crate) kind: KindSaid,
+    pub(crate) kind: KindSpec,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum KindSaid {
-    Lnet(LnetSaid),
-    Mpib(MpibSaid),
+pub(crate) enum KindSpec {
+    Lnet(LnetSpec),
+    Mpib(MpibSpec),
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct LnetSaid {
+pub(crate) struct LnetSpec {
     clients: Vec<Name>,
     server: Name,
     nis: u32,
@@ -47,8 +47,8 @@ pub(crate) struct LnetSaid {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct MpibSaid {
-    edges: EdgesSaid,
+pub(crate) struct MpibSpec {
+    edges: EdgesSpec,
     message: Bytes,
     every: SimTime,
     pause: Option<(SimTime, SimTime)>,
@@ -58,50 +58,50 @@ pub(crate) struct MpibSaid {
 }
 
 #[derive(Clone, Debug)]
-enum EdgesSaid {
+enum EdgesSpec {
     Ring(Vec<Name>),
     Mesh(Vec<Name>),
     Pairs(Vec<(Name, Name)>),
 }
 
 /// The value of `workloads:`.
-pub(crate) const WORKLOADS: Plain<Vec<WorkloadSaid>> = plain(
+pub(crate) const WORKLOADS: Plain<Vec<WorkloadSpec>> = plain(
     "a map of names and `{ lnet: … }` or `{ mpib: … }`",
     || json!({ "type": "object", "additionalProperties": WORKLOAD.schema() }),
     |context, node| {
         let fields = context.source.open_map(node, "workloads")?;
-        let said = |(key, node): &(Key, Node)| {
-            Ok(WorkloadSaid {
+        let spec = |(key, node): &(Key, Node)| {
+            Ok(WorkloadSpec {
                 name: key.name.clone(),
                 place: key.place,
                 kind: WORKLOAD.parse(context, node)?,
             })
         };
-        fields.pairs.iter().map(said).collect()
+        fields.pairs.iter().map(spec).collect()
     },
 );
 
-const WORKLOAD: MapOf<OneOf<KindSaid>> = MapOf("a workload", OneOf(KINDS));
+const WORKLOAD: MapOf<OneOf<KindSpec>> = MapOf("a workload", OneOf(KINDS));
 
-const KINDS: &[&dyn Alternative<KindSaid>] = &[
-    &alt("lnet", LNET, "Writes over LNet.", KindSaid::Lnet),
-    &alt("mpib", MPIB, "A job over MPIB.", KindSaid::Mpib),
+const KINDS: &[&dyn Alternative<KindSpec>] = &[
+    &alt("lnet", LNET, "Writes over LNet.", KindSpec::Lnet),
+    &alt("mpib", MPIB, "A job over MPIB.", KindSpec::Mpib),
 ];
 
-const LNET: Plain<LnetSaid> = plain(
+const LNET: Plain<LnetSpec> = plain(
     "a map",
     || MapOf("a workload `lnet`", lnet_keys()).schema(),
     |context, node| MapOf("a workload `lnet`", lnet_keys()).parse(context, node),
 );
 
-const MPIB: Plain<MpibSaid> = plain(
+const MPIB: Plain<MpibSpec> = plain(
     "a map",
     || MapOf("a workload `mpib`", mpib_keys()).schema(),
     |context, node| MapOf("a workload `mpib`", mpib_keys()).parse(context, node),
 );
 
 /// The keys of a workload `lnet`.
-pub(crate) fn lnet_keys() -> impl Keys<Value = LnetSaid> {
+pub(crate) fn lnet_keys() -> impl Keys<Value = LnetSpec> {
     together(
         (
             need(
@@ -139,7 +139,7 @@ pub(crate) fn lnet_keys() -> impl Keys<Value = LnetSaid> {
             ),
         ),
         |_, _, (clients, server, nis, role, write_interval, profile)| {
-            Ok(LnetSaid {
+            Ok(LnetSpec {
                 clients,
                 server,
                 nis,
@@ -187,7 +187,7 @@ const LNET_PROFILE: Plain<lnet::Profile> = plain(
 );
 
 /// The keys of a workload `mpib`.
-pub(crate) fn mpib_keys() -> impl Keys<Value = MpibSaid> {
+pub(crate) fn mpib_keys() -> impl Keys<Value = MpibSpec> {
     together(
         (
             OneOf(EDGES),
@@ -235,7 +235,7 @@ pub(crate) fn mpib_keys() -> impl Keys<Value = MpibSaid> {
             ),
         ),
         |_, _, (edges, message, every, pause, profile, retries, agents)| {
-            Ok(MpibSaid {
+            Ok(MpibSpec {
                 edges,
                 message,
                 every,
@@ -248,15 +248,15 @@ pub(crate) fn mpib_keys() -> impl Keys<Value = MpibSaid> {
     )
 }
 
-const EDGES: &[&dyn Alternative<EdgesSaid>] = &[
+const EDGES: &[&dyn Alternative<EdgesSpec>] = &[
     &alt(
         "ring",
         SEVERAL,
         "Each sends to the next, the last to the first. One of `ring`, `mesh` and `pairs` is needed.",
-        EdgesSaid::Ring,
+        EdgesSpec::Ring,
     ),
-    &alt("mesh", SEVERAL, "One edge for each pair.", EdgesSaid::Mesh),
-    &alt("pairs", PAIRS, "These edges.", EdgesSaid::Pairs),
+    &alt("mesh", SEVERAL, "One edge for each pair.", EdgesSpec::Mesh),
+    &alt("pairs", PAIRS, "These edges.", EdgesSpec::Pairs),
 ];
 
 const RETRIES: Plain<Retries> = plain(

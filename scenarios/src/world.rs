@@ -29,19 +29,19 @@ pub struct World {
     pub(crate) text: String,
     pub(crate) name: String,
     pub(crate) why: String,
-    pub(crate) nodes: Vec<NodeSaid>,
+    pub(crate) nodes: Vec<NodeSpec>,
     pub(crate) switches: Vec<(String, Place)>,
-    pub(crate) cables: Vec<CableSaid>,
+    pub(crate) cables: Vec<CableSpec>,
 }
 
 /// Nodes of one make.
 #[derive(Clone, Debug)]
-pub(crate) struct NodeSaid {
+pub(crate) struct NodeSpec {
     pub(crate) names: Vec<String>,
     pub(crate) name_place: Place,
     pub(crate) platform: (String, Place),
     pub(crate) monitored: bool,
-    pub(crate) rails: Vec<RailSaid>,
+    pub(crate) rails: Vec<RailSpec>,
 }
 
 /// A rail of each of these nodes; the nth of them has the nth address from the one given.
@@ -53,14 +53,14 @@ pub(crate) struct RailOf {
 
 /// A rail with the port that it is.
 #[derive(Clone, Debug)]
-pub(crate) struct RailSaid {
+pub(crate) struct RailSpec {
     pub(crate) of: RailOf,
     pub(crate) device: (DeviceName, Place),
 }
 
 /// Cables from a port of each of these nodes to a switch.
 #[derive(Clone, Debug)]
-pub(crate) struct CableSaid {
+pub(crate) struct CableSpec {
     /// The nodes; every node that has such a port if there are none.
     pub(crate) nodes: Vec<(String, Place)>,
     pub(crate) devices: Vec<(DeviceName, Place)>,
@@ -134,9 +134,9 @@ impl World {
 type Keyed = (
     String,
     String,
-    Vec<NodeSaid>,
+    Vec<NodeSpec>,
     Option<Vec<NameAt>>,
-    Option<Vec<CableSaid>>,
+    Option<Vec<CableSpec>>,
 );
 
 /// A name, and where it stands.
@@ -169,13 +169,13 @@ pub(crate) fn keys() -> impl Keys<Value = Keyed> {
     )
 }
 
-const NODES: Checked<Many<Plain<NodeSaid>>, Vec<NodeSaid>> =
+const NODES: Checked<Many<Plain<NodeSpec>>, Vec<NodeSpec>> =
     Checked(Many("nodes", NODE), |context, list, nodes| {
         let source = &context.source;
-        for (at, said) in nodes.iter().enumerate() {
+        for (at, spec) in nodes.iter().enumerate() {
             let twice = |name: &&String| nodes[..at].iter().any(|other| other.names.contains(name));
-            if let Some(name) = said.names.iter().find(twice) {
-                return Err(source.wrong(said.name_place, format!("two nodes are called `{name}`")));
+            if let Some(name) = spec.names.iter().find(twice) {
+                return Err(source.wrong(spec.name_place, format!("two nodes are called `{name}`")));
             }
         }
         let count: usize = nodes.iter().map(|node| node.names.len()).sum();
@@ -188,14 +188,14 @@ const NODES: Checked<Many<Plain<NodeSaid>>, Vec<NodeSaid>> =
         Ok(nodes)
     });
 
-const NODE: Plain<NodeSaid> = plain(
+const NODE: Plain<NodeSpec> = plain(
     "a node",
     || MapOf("a node", node_keys()).schema(),
     |context, node| MapOf("a node", node_keys()).parse(context, node),
 );
 
 /// The keys of a node.
-pub(crate) fn node_keys() -> impl Keys<Value = NodeSaid> {
+pub(crate) fn node_keys() -> impl Keys<Value = NodeSpec> {
     together(
         (
             need(
@@ -217,7 +217,7 @@ pub(crate) fn node_keys() -> impl Keys<Value = NodeSaid> {
             maybe("rails", RAILS, "The two rails of an MPIB host."),
         ),
         |context, _, ((name, name_place), platform, monitored, rails)| {
-            Ok(NodeSaid {
+            Ok(NodeSpec {
                 names: range(&context.source, &name, name_place)?,
                 name_place,
                 platform,
@@ -228,7 +228,7 @@ pub(crate) fn node_keys() -> impl Keys<Value = NodeSaid> {
     )
 }
 
-const RAILS: Plain<Vec<RailSaid>> = plain(
+const RAILS: Plain<Vec<RailSpec>> = plain(
     "a map of `sout` and `sup`",
     || {
         let rail = MapOf("a rail", rail_keys()).schema();
@@ -248,7 +248,7 @@ const RAILS: Plain<Vec<RailSaid>> = plain(
             };
             let rail = RAIL.parse(context, &name)?;
             let (device, address) = MapOf("a rail", rail_keys()).parse(context, node)?;
-            rails.push(RailSaid {
+            rails.push(RailSpec {
                 of: RailOf { rail, address },
                 device,
             });
@@ -297,14 +297,14 @@ const SWITCHES: Checked<Many<Placed<Text>>, Vec<NameAt>> = Checked(
     },
 );
 
-const CABLE: Plain<CableSaid> = plain(
+const CABLE: Plain<CableSpec> = plain(
     "a cable",
     || MapOf("a cable", cable_keys()).schema(),
     |context, node| MapOf("a cable", cable_keys()).parse(context, node),
 );
 
 /// The keys of a cable.
-pub(crate) fn cable_keys() -> impl Keys<Value = CableSaid> {
+pub(crate) fn cable_keys() -> impl Keys<Value = CableSpec> {
     together(
         (
             maybe(
@@ -326,7 +326,7 @@ pub(crate) fn cable_keys() -> impl Keys<Value = CableSaid> {
             need("to", Placed(Text("a switch's name")), "Where it leads."),
         ),
         |context, _, (nodes, devices, port, to)| {
-            Ok(CableSaid {
+            Ok(CableSpec {
                 nodes: ranges(&context.source, nodes.unwrap_or_default())?,
                 devices,
                 port: PortNumber(port),

@@ -97,7 +97,7 @@ fn the_eight_stories_are_told() {
             AtRest::of_world(&world, &platforms).expect("a shipped world")
         })
         .collect();
-    let mut told = Vec::new();
+    let mut resolved_lines = Vec::new();
     let mut refused = Vec::new();
     for story in stories() {
         let scenario = match read("docs/story.yaml", &story) {
@@ -120,12 +120,12 @@ fn the_eight_stories_are_told() {
             }
         }
         assert!(somewhere, "{} is told nowhere", scenario.title());
-        told.push(scenario.title().to_owned());
+        resolved_lines.push(scenario.title().to_owned());
     }
     assert_eq!(
-        told.len(),
+        resolved_lines.len(),
         10,
-        "the first example, the example of a workload and eight stories are told: {told:?}"
+        "the first example, the example of a workload and eight stories are told: {resolved_lines:?}"
     );
     assert_eq!(refused, [""; 0]);
 }

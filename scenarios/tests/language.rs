@@ -11,8 +11,8 @@ use scenarios::{
 
 /// A scenario around one deed and one expectation, with every handle that an example names, in the
 /// world that has what it names.
-fn around(deed: &str, expectation: &str) -> String {
-    let both = format!("{deed} {expectation}");
+fn around(action: &str, expectation: &str) -> String {
+    let both = format!("{action} {expectation}");
     let arms = if expectation.contains("healthz:") {
         "arms: [ process ]\n"
     } else if both.contains(": storage") {
@@ -27,7 +27,7 @@ fn around(deed: &str, expectation: &str) -> String {
     format!(
         "scenario: one line\nwhy: to try it\nlet:\n  victim: {{ nth: 1 }}\n  storm: {{ cards: 2 }}\n  \
          model: {{ nth: 2 }}\n  first: {{ nth: 1 }}\n  second: {{ nth: 2 }}\n  vf: {{ healthy: any }}\n\
-         timeline:\n  - at: 10s\n    do: [ {deed} ]\n    expect: [ {expectation} ]\n{arms}"
+         timeline:\n  - at: 10s\n    do: [ {action} ]\n    expect: [ {expectation} ]\n{arms}"
     )
 }
 
@@ -38,7 +38,7 @@ fn h100() -> Platform {
         .clone()
 }
 
-fn told(scenario: &Scenario) -> Result<Story, Unfit> {
+fn resolved_lines(scenario: &Scenario) -> Result<Story, Unfit> {
     match scenario.world() {
         None => scenario.in_world(&NodeName::from("node-a"), &h100()),
         Some(name) => scenario.at_rest(&world(name)),
@@ -106,20 +106,20 @@ fn every_example_of_the_vocabulary_is_read_and_told() {
             continue;
         };
         let text = match word.kind {
-            WordKind::Deed => around(example, "nothing"),
+            WordKind::StepAction => around(example, "nothing"),
             _ => around("{ cut: victim }", example),
         };
         let scenario = read("port/try.yaml", &text).unwrap_or_else(|error| panic!("{error}"));
-        told(&scenario).unwrap_or_else(|error| panic!("{example}: {error}"));
+        resolved_lines(&scenario).unwrap_or_else(|error| panic!("{example}: {error}"));
         count += 1;
     }
-    let verbs = words(WordKind::Deed).len() + words(WordKind::Expectation).len();
+    let verbs = words(WordKind::StepAction).len() + words(WordKind::Expectation).len();
     assert_eq!(count, verbs, "every verb has an example");
 }
 
 #[test]
 fn every_misspelt_verb_is_refused_with_the_right_one() {
-    for word in words(WordKind::Deed)
+    for word in words(WordKind::StepAction)
         .iter()
         .chain(&words(WordKind::Expectation))
     {
@@ -130,7 +130,7 @@ fn every_misspelt_verb_is_refused_with_the_right_one() {
             None => wrong.clone(),
         };
         let text = match word.kind {
-            WordKind::Deed => around(&line, "nothing"),
+            WordKind::StepAction => around(&line, "nothing"),
             _ => around("{ cut: victim }", &line),
         };
         let error = refused(&text).to_string();
@@ -148,13 +148,13 @@ fn every_misspelt_key_of_every_verb_is_refused_with_the_right_one() {
         words(kind).iter().map(|word| word.word).collect()
     };
     let mut tried = 0;
-    for word in words(WordKind::Deed)
+    for word in words(WordKind::StepAction)
         .iter()
         .chain(&words(WordKind::Expectation))
     {
         let mut keys: Vec<&str> = word.keys.iter().map(|key| key.word).collect();
-        if word.kind == WordKind::Deed {
-            keys.extend(qualifiers(WordKind::DeedQualifier));
+        if word.kind == WordKind::StepAction {
+            keys.extend(qualifiers(WordKind::ActionQualifier));
         } else {
             keys.extend(qualifiers(WordKind::ExpectationQualifier));
         }
@@ -168,7 +168,7 @@ fn every_misspelt_key_of_every_verb_is_refused_with_the_right_one() {
                 None => format!("{{ {}: null, {wrong}: 1 }}", word.word),
             };
             let text = match word.kind {
-                WordKind::Deed => around(&line, "nothing"),
+                WordKind::StepAction => around(&line, "nothing"),
                 _ => around("{ cut: victim }", &line),
             };
             let error = refused(&text).to_string();
@@ -298,7 +298,7 @@ fn a_wrong_world_is_refused_at_its_place(#[case] marked: &str, #[case] says: &[&
 
 /// What is wrong with a line in a world of several nodes is found out when it is told there.
 #[rstest]
-#[case::a_node_wide_deed_without_a_node("{ driver: unload }", "nothing", &["to which node is this done?", "`node: …`"])]
+#[case::a_node_wide_action_without_a_node("{ driver: unload }", "nothing", &["to which node is this done?", "`node: …`"])]
 #[case::a_node_that_is_not_there("{ driver: unload, node: vm9 }", "nothing", &["unknown node `vm9`"])]
 #[case::a_switch_that_is_not_there("{ switch: islnd-a, power: lost }", "nothing", &["unknown switch `islnd-a`", "did you mean `island-a`"])]
 #[case::a_workload_that_does_not_run("{ hint: jop, node: vm1, pair: vm2, share: 0 }", "nothing", &["unknown workload `jop`", "did you mean `job`"])]
@@ -310,17 +310,19 @@ fn a_wrong_world_is_refused_at_its_place(#[case] marked: &str, #[case] says: &[&
 #[case::a_condition_of_nobodys_node("{ cut: victim }", "{ condition: state, of: far }", &["no monitor sits on `vm2`", "`chairs`"])]
 #[case::nobody_sits_there("{ cut: victim }", "{ fatal: far }", &["no monitor sits on `vm2`", "`chairs`"])]
 fn a_wrong_line_in_a_world_is_refused(
-    #[case] deed: &str,
+    #[case] action: &str,
     #[case] expectation: &str,
     #[case] says: &[&str],
 ) {
     let text = format!(
         "scenario: x\nwhy: y\nworld: mpib-eight\nchairs: vm1\nworkloads: {{ job: {{ mpib: {{ ring: [ vm1, vm2 ] }} }} }}\n\
          let: {{ victim: {{ node: vm1 }}, far: {{ node: vm2 }} }}\n\
-         timeline: [ {{ at: 1s, do: [ {deed} ], expect: [ {expectation} ] }} ]\n"
+         timeline: [ {{ at: 1s, do: [ {action} ], expect: [ {expectation} ] }} ]\n"
     );
     let scenario = read("port/try.yaml", &text).unwrap_or_else(|error| panic!("{error}"));
-    let error = told(&scenario).expect_err("a wrong line").to_string();
+    let error = resolved_lines(&scenario)
+        .expect_err("a wrong line")
+        .to_string();
     assert!(error.starts_with("port/try.yaml:7:"), "{error}");
     for part in says {
         assert!(error.contains(part), "does not say `{part}`:\n{error}");
@@ -337,7 +339,7 @@ fn a_world_and_platforms_do_not_go_together() {
 
 #[test]
 fn every_choice_of_a_verb_is_a_word_that_its_reading_knows() {
-    for word in words(WordKind::Deed)
+    for word in words(WordKind::StepAction)
         .iter()
         .chain(&words(WordKind::Expectation))
     {
@@ -348,7 +350,7 @@ fn every_choice_of_a_verb_is_a_word_that_its_reading_knows() {
         {
             let line = format!("{{ {}: {choice} }}", word.word);
             let scenario = match word.kind {
-                WordKind::Deed => around(&line, "nothing"),
+                WordKind::StepAction => around(&line, "nothing"),
                 _ => around("{ cut: victim }", &line),
             };
             if let Err(error) = read("port/try.yaml", &scenario) {
@@ -367,7 +369,7 @@ fn what_is_planned_is_refused_by_name() {
     for word in vocabulary().iter().filter(|word| !word.built) {
         let line = format!("{{ {}: x }}", word.word);
         let text = match word.kind {
-            WordKind::Deed => around(&line, "nothing"),
+            WordKind::StepAction => around(&line, "nothing"),
             WordKind::Expectation => around("{ cut: victim }", &line),
             WordKind::Handle => around("{ cut: victim }", "nothing").replace("{ nth: 2 }", &line),
             _ => format!("{}: x\n{}", word.word, around("{ cut: victim }", "nothing")),
@@ -447,7 +449,7 @@ fn a_wrong_frame_is_refused_at_its_place(#[case] text: &str, #[case] says: &[&st
 #[case::a_reserved_reason("{ take_down: victim, why: §34 }", &["the LinkDownReason 34 is reserved"])]
 #[case::a_reason_of_nobody("{ take_down: victim, why: §64 }", &["out of range"])]
 #[case::an_unknown_end("{ take_down: victim, why: 39, end: §far }", &["unknown end of a link `far`", "`there`"])]
-#[case::a_reason_that_does_not_hold("{ let_up: victim, why: §fm_bounce }", &["`fm_bounce` is no reason that holds", "`switch_mgmt`"])]
+#[case::a_reason_that_does_not_hold("{ release: victim, why: §fm_bounce }", &["`fm_bounce` is no reason that holds", "`switch_mgmt`"])]
 #[case::no_packet_error("{ packet_error: victim, why: §sma_disabled }", &["`sma_disabled` is no error", "`bad_sc`"])]
 #[case::an_action_for_no_error("{ error_action: victim, to: [ bad_sc, §reboot ] }", &["`reboot` is no error"])]
 #[case::an_unknown_set_of_errors("{ error_action: victim, to: §most }", &["unknown set of errors `most`", "`everything`"])]
@@ -455,8 +457,8 @@ fn a_wrong_frame_is_refused_at_its_place(#[case] text: &str, #[case] says: &[&st
 #[case::half_the_power("{ partner_power: victim, to: §half }", &["unknown word `half`", "`lost`"])]
 #[case::a_neighbour_that_is_back_at_once("{ neighbour_reboots: victim, takes: §0s }", &["a time of zero"])]
 #[case::a_reboot_half_announced("{ reboot: { takes: 5s, announced: §1 } }", &["expected `true` or `false`"])]
-fn a_wrong_deed_is_refused_at_its_place(#[case] deed: &str, #[case] says: &[&str]) {
-    check_refused(&around(deed, "nothing"), says);
+fn a_wrong_action_is_refused_at_its_place(#[case] action: &str, #[case] says: &[&str]) {
+    check_refused(&around(action, "nothing"), says);
 }
 
 #[rstest]
@@ -532,7 +534,7 @@ fn an_impossible_selection_is_not_applicable_with_its_reason() {
     let text = around("{ cut: victim }", "nothing")
         .replace("{ cards: 2 }", "{ role: compute, cards: 400 }");
     let scenario = read("port/try.yaml", &text).expect("a scenario");
-    let Err(Unfit::NotApplicable { reason }) = told(&scenario) else {
+    let Err(Unfit::NotApplicable { reason }) = resolved_lines(&scenario) else {
         panic!("it was told")
     };
     assert!(
@@ -545,7 +547,7 @@ fn an_impossible_selection_is_not_applicable_with_its_reason() {
 fn a_port_that_does_not_exist_is_not_applicable_with_its_reason() {
     let text = around("{ cut: victim }", "nothing").replace("{ cards: 2 }", "{ device: mlx5_99 }");
     let scenario = read("port/try.yaml", &text).expect("a scenario");
-    let Err(Unfit::NotApplicable { reason }) = told(&scenario) else {
+    let Err(Unfit::NotApplicable { reason }) = resolved_lines(&scenario) else {
         panic!("it was told")
     };
     assert!(
@@ -558,7 +560,7 @@ fn a_port_that_does_not_exist_is_not_applicable_with_its_reason() {
 fn a_count_that_a_handle_cannot_have_is_wrong_at_its_place() {
     let text = around("{ cut: victim }", "{ fatal: storm, count: 77 }");
     let scenario = read("port/try.yaml", &text).expect("a scenario");
-    let Err(Unfit::Wrong(error)) = told(&scenario) else {
+    let Err(Unfit::Wrong(error)) = resolved_lines(&scenario) else {
         panic!("it was told")
     };
     assert!(
@@ -641,31 +643,31 @@ proptest! {
     }
 
     #[test]
-    fn no_deed_and_no_expectation_makes_the_teller_panic(deed in any_yaml(), expectation in any_yaml()) {
-        if let Ok(scenario) = read("any.yaml", &around(&deed, &expectation)) {
-            drop(told(&scenario));
+    fn no_action_and_no_expectation_makes_the_resolver_panic(action in any_yaml(), expectation in any_yaml()) {
+        if let Ok(scenario) = read("any.yaml", &around(&action, &expectation)) {
+            drop(resolved_lines(&scenario));
         }
     }
 
     #[test]
-    fn no_value_of_a_verb_makes_the_teller_panic(pick in any::<prop::sample::Index>(), value in any_yaml(), key in any_word(), beside in any_yaml()) {
-        let verbs: Vec<Word> = [words(WordKind::Deed), words(WordKind::Expectation)].concat();
+    fn no_value_of_a_verb_makes_the_resolver_panic(pick in any::<prop::sample::Index>(), value in any_yaml(), key in any_word(), beside in any_yaml()) {
+        let verbs: Vec<Word> = [words(WordKind::StepAction), words(WordKind::Expectation)].concat();
         let verb = pick.get(&verbs);
         let line = format!("{{ {}: {value}, {key}: {beside} }}", verb.word);
         let text = match verb.kind {
-            WordKind::Deed => around(&line, "nothing"),
+            WordKind::StepAction => around(&line, "nothing"),
             _ => around("{ cut: victim }", &line),
         };
         if let Ok(scenario) = read("any.yaml", &text) {
-            drop(told(&scenario));
+            drop(resolved_lines(&scenario));
         }
     }
 
     #[test]
-    fn no_frame_makes_the_teller_panic(key in any_word(), value in any_yaml(), handle in any_yaml()) {
+    fn no_frame_makes_the_resolver_panic(key in any_word(), value in any_yaml(), handle in any_yaml()) {
         let text = around("{ cut: victim }", "nothing").replace("{ nth: 2 }", &handle);
         if let Ok(scenario) = read("any.yaml", &format!("{key}: {value}\n{text}")) {
-            drop(told(&scenario));
+            drop(resolved_lines(&scenario));
         }
     }
 }

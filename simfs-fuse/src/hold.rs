@@ -14,7 +14,7 @@ pub(crate) struct Held {
     pub(crate) why: Why,
     pub(crate) pending: Pending,
     /// The observer knows that the process is stuck.
-    pub(crate) told_stuck: bool,
+    pub(crate) reported_stuck: bool,
 }
 
 /// All that is held.
@@ -35,7 +35,7 @@ impl Holds {
             Held {
                 why,
                 pending,
-                told_stuck: false,
+                reported_stuck: false,
             },
         );
         id
@@ -81,11 +81,11 @@ impl Holds {
             }
         }
         let deferred = std::mem::take(&mut self.deferred);
-        self.tellable(deferred)
+        self.notifiable(deferred)
     }
 
     /// What of this can be told now; the rest is put off until its folder is unlocked.
-    pub(crate) fn tellable(&mut self, stale: Vec<Stale>) -> Vec<Stale> {
+    pub(crate) fn notifiable(&mut self, stale: Vec<Stale>) -> Vec<Stale> {
         let (later, now) = stale
             .into_iter()
             .partition(|stale| matches!(stale, Stale::Entry { parent, .. } if self.locked.contains_key(parent)));

@@ -16,8 +16,8 @@ use crate::{request::Job, shared::Shared};
 pub(crate) fn run(shared: &Arc<Shared>, jobs: &mpsc::Receiver<Job>, notifier: &Notifier) {
     while let Ok(job) = jobs.recv() {
         match job {
-            Job::Tell { stale, done } => {
-                tell(shared, notifier, stale);
+            Job::Notify { stale, done } => {
+                notify(shared, notifier, stale);
                 // Whoever waited may have given up.
                 let _ = done.map(|done| done.send(()));
             }
@@ -26,7 +26,7 @@ pub(crate) fn run(shared: &Arc<Shared>, jobs: &mpsc::Receiver<Job>, notifier: &N
                 pending,
                 next,
             } => {
-                tell(shared, notifier, stale);
+                notify(shared, notifier, stale);
                 shared.follow(*pending, next);
             }
             Job::Stop => return,
@@ -34,8 +34,8 @@ pub(crate) fn run(shared: &Arc<Shared>, jobs: &mpsc::Receiver<Job>, notifier: &N
     }
 }
 
-fn tell(shared: &Shared, notifier: &Notifier, stale: Vec<Stale>) {
-    let stale = shared.holds().tellable(stale);
+fn notify(shared: &Shared, notifier: &Notifier, stale: Vec<Stale>) {
+    let stale = shared.holds().notifiable(stale);
     for stale in stale {
         // An error means that the kernel does not know the node, or that the mount has gone: in both
         // cases it has nothing to forget.

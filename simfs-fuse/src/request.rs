@@ -59,7 +59,7 @@ pub(crate) enum Next {
 /// Work for the thread that tells the kernel what to forget.
 pub(crate) enum Job {
     /// Tell the kernel, then say so.
-    Tell {
+    Notify {
         stale: Vec<Stale>,
         done: Option<mpsc::Sender<()>>,
     },

@@ -124,17 +124,17 @@ impl Shared {
             (change(&mut fs), fs.take_stale())
         };
         if !stale.is_empty() {
-            let (done, told) = mpsc::channel();
+            let (done, seen) = mpsc::channel();
             if self
                 .jobs
-                .send(Job::Tell {
+                .send(Job::Notify {
                     stale,
                     done: Some(done),
                 })
                 .is_ok()
             {
                 // Beyond the limit the kernel is told when the request that locks the folder ends.
-                let _ = told.recv_timeout(NOTIFY_LIMIT);
+                let _ = seen.recv_timeout(NOTIFY_LIMIT);
             }
         }
         value
@@ -235,7 +235,7 @@ impl Shared {
             return self.let_go(Held {
                 why,
                 pending,
-                told_stuck: false,
+                reported_stuck: false,
             });
         }
         let first = holds.is_empty();
@@ -259,7 +259,7 @@ impl Shared {
             let stale: Vec<Stale> = self.holds().unlock(&locked);
             if !stale.is_empty() {
                 // Without that thread the mount is going.
-                let _ = self.jobs.send(Job::Tell { stale, done: None });
+                let _ = self.jobs.send(Job::Notify { stale, done: None });
             }
         }
         self.reply(pending, result);

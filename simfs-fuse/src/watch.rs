@@ -43,9 +43,9 @@ fn end(shared: &Arc<Shared>, id: HoldId, pid: u32) {
             ..
         }
     ) {
-        let told = std::mem::replace(&mut held.told_stuck, true);
+        let seen = std::mem::replace(&mut held.reported_stuck, true);
         drop(holds);
-        if !told {
+        if !seen {
             shared.observer.stuck(id, pid);
         }
         return;

@@ -254,7 +254,7 @@ impl Fs {
         let act = self.begin(&call)?;
         if !begun {
             let come = self.before(&act);
-            self.tell(come, op, path, None)?;
+            self.notify(come, op, path, None)?;
         }
         let ended = match self.perform(&call, &act) {
             Answer::Done(result) => result.map_err(Refused::Errno),
@@ -274,12 +274,12 @@ impl Fs {
             return ended;
         }
         let op = act.op();
-        self.tell(come, op, path, Some(ended))?;
+        self.notify(come, op, path, Some(ended))?;
         unreachable!("a moment that has come interrupts its call")
     }
 
     /// Interrupts a call with the first moment that has come, if one has.
-    fn tell(
+    fn notify(
         &mut self,
         come: Vec<MomentId>,
         op: Op,

@@ -82,7 +82,7 @@ impl<'a> Event<'a> {
             unspecified if unspecified == i32::from(ProcessingStrategy::Unspecified) => {
                 ProcessingStrategy::ExecuteRemediation.into()
             }
-            told => told,
+            rendered => rendered,
         };
         Self {
             version: event.version,
@@ -170,9 +170,9 @@ mod tests {
 
     use super::*;
 
-    fn check(event: &HealthEvent, told: &str) {
+    fn check(event: &HealthEvent, rendered: &str) {
         let document = document(event, "2025-03-01T00:00:10Z");
-        assert_eq!(document.get(), told);
+        assert_eq!(document.get(), rendered);
     }
 
     #[test]

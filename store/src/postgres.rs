@@ -135,7 +135,7 @@ impl From<Error> for Trouble {
 /// The error in one line, with what lies behind it.
 pub(super) fn reason(error: &Error) -> String {
     let text = match error.as_db_error() {
-        Some(said) => said.message().to_owned(),
+        Some(reported) => reported.message().to_owned(),
         None => match error.source() {
             Some(source) => source.to_string(),
             None => error.to_string(),

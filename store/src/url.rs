@@ -193,11 +193,11 @@ mod tests {
     #[case("postgres://ann:secret@h/d?ports=1", "cannot be read")]
     fn a_text_that_names_no_store_is_refused_and_its_password_kept(
         #[case] text: &str,
-        #[case] said: &str,
+        #[case] reported: &str,
     ) {
         let error = text.parse::<StoreUrl>().unwrap_err().to_string();
         assert!(
-            error.contains(said) && error.contains("\nhint: "),
+            error.contains(reported) && error.contains("\nhint: "),
             "{error}"
         );
         assert!(!error.contains("cret"), "{error}");

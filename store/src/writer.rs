@@ -77,15 +77,15 @@ pub struct Reached {
 }
 
 impl Reached {
-    /// Begins to write. What cannot be written comes to lie in this folder; `told` hears of a store that
+    /// Begins to write. What cannot be written comes to lie in this folder; `rendered` hears of a store that
     /// goes away and comes back.
     pub fn keep(
         self,
         folder: &Path,
         limits: Limits,
-        told: impl Fn(&str) + Send + 'static,
+        rendered: impl Fn(&str) + Send + 'static,
     ) -> Store {
-        let desk = Arc::new(Desk {
+        let shared = Arc::new(Shared {
             state: Mutex::new(State {
                 queue: Queue::new(folder, limits.memory_rows_max),
                 is_ended: false,
@@ -97,19 +97,19 @@ impl Reached {
             changed: Condvar::new(),
         });
         let writer = Writer {
-            desk: Arc::clone(&desk),
+            shared: Arc::clone(&shared),
             url: self.url.clone(),
             run: Arc::clone(&self.run),
             limits,
-            told: Box::new(told),
+            rendered: Box::new(rendered),
         };
         thread::spawn(move || {
             // Also where it panics: then what is left is unstored.
-            let _done = Done(Arc::clone(&writer.desk));
+            let _done = Done(Arc::clone(&writer.shared));
             writer.write(self.keeper);
         });
         Store {
-            desk,
+            shared,
             url: self.url,
             run: self.run,
             limits,
@@ -121,7 +121,7 @@ impl Reached {
 
 /// The store of a run that is going on.
 pub struct Store {
-    desk: Arc<Desk>,
+    shared: Arc<Shared>,
     url: StoreUrl,
     run: Arc<Run>,
     limits: Limits,
@@ -162,18 +162,18 @@ impl Store {
         let rows = Row::all(&self.run, drill, recordings);
         self.drills += 1;
         self.events += rows.len() as u64;
-        let mut state = self.desk.lock();
+        let mut state = self.shared.lock();
         state.queue.add(rows);
         drop(state);
-        self.desk.changed.notify_all();
+        self.shared.changed.notify_all();
     }
 
     /// The run has ended: waits until all is written, or the store has been away too long.
     #[must_use]
     pub fn finish(self) -> Ending {
-        let mut state = self.desk.lock();
+        let mut state = self.shared.lock();
         state.is_ended = true;
-        self.desk.changed.notify_all();
+        self.shared.changed.notify_all();
         let mut steps = state.steps;
         let mut since = Instant::now();
         while !state.is_done {
@@ -185,7 +185,7 @@ impl Store {
                 state.last_trouble = Some(text);
                 break;
             }
-            state = self.desk.wait(state, left);
+            state = self.shared.wait(state, left);
             if state.steps != steps {
                 steps = state.steps;
                 since = Instant::now();
@@ -206,7 +206,7 @@ impl Store {
 }
 
 /// What the two share.
-struct Desk {
+struct Shared {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -224,7 +224,7 @@ struct State {
     last_trouble: Option<String>,
 }
 
-impl Desk {
+impl Shared {
     /// A panic leaves the queue whole: it has no state in between.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -237,7 +237,7 @@ impl Desk {
 }
 
 /// Says that nobody writes any more.
-struct Done(Arc<Desk>);
+struct Done(Arc<Shared>);
 
 impl Drop for Done {
     fn drop(&mut self) {
@@ -248,11 +248,11 @@ impl Drop for Done {
 
 /// The thread.
 struct Writer {
-    desk: Arc<Desk>,
+    shared: Arc<Shared>,
     url: StoreUrl,
     run: Arc<Run>,
     limits: Limits,
-    told: Box<dyn Fn(&str) + Send>,
+    rendered: Box<dyn Fn(&str) + Send>,
 }
 
 impl Writer {
@@ -273,7 +273,7 @@ impl Writer {
                 None => keeper::again(&self.url, self.run.id)
                     .and_then(|open| keeper.insert(open).write(&rows)),
             };
-            let mut state = self.desk.lock();
+            let mut state = self.shared.lock();
             if state.is_done {
                 // Whoever waited has given up and taken what was left.
                 return;
@@ -315,9 +315,9 @@ impl Writer {
                 }
             }
             drop(state);
-            self.desk.changed.notify_all();
+            self.shared.changed.notify_all();
             if let Some(says) = says {
-                (self.told)(&format!("the store `{}` {says}", self.url));
+                (self.rendered)(&format!("the store `{}` {says}", self.url));
             }
             if tries_left == 0 {
                 return;
@@ -330,7 +330,7 @@ impl Writer {
 
     /// The next rows to write; `None` when there are none left and none will come.
     fn next(&self, rows_max: usize) -> Option<Vec<Arc<Row>>> {
-        let mut state = self.desk.lock();
+        let mut state = self.shared.lock();
         loop {
             if state.is_done {
                 return None;
@@ -342,7 +342,7 @@ impl Writer {
             if state.is_ended {
                 return None;
             }
-            let waited = self.desk.changed.wait(state);
+            let waited = self.shared.changed.wait(state);
             state = waited.unwrap_or_else(PoisonError::into_inner);
         }
     }
@@ -350,13 +350,13 @@ impl Writer {
     /// Waits, whatever happens meanwhile.
     fn pause(&self, wait: Duration) {
         let began = Instant::now();
-        let mut state = self.desk.lock();
+        let mut state = self.shared.lock();
         loop {
             let left = wait.saturating_sub(began.elapsed());
             if left.is_zero() || state.is_done {
                 return;
             }
-            state = self.desk.wait(state, left);
+            state = self.shared.wait(state, left);
         }
     }
 }

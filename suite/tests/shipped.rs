@@ -84,16 +84,16 @@ fn every_scenario_is_told_on_some_platform_and_wrong_on_none() {
         .collect();
     let mut wrong = Vec::new();
     for scenario in scenarios() {
-        let mut told = 0;
+        let mut rendered = 0;
         let mut reasons = Vec::new();
         for (name, rest) in &rests {
             match scenario.at_rest(rest) {
-                Ok(_) => told += 1,
+                Ok(_) => rendered += 1,
                 Err(Unfit::NotApplicable { reason }) => reasons.push(reason),
                 Err(Unfit::Wrong(error)) => wrong.push(format!("{}: {error}", name)),
             }
         }
-        if told == 0 {
+        if rendered == 0 {
             wrong.push(format!(
                 "{} is told nowhere:\n{}",
                 scenario.name(),
@@ -129,7 +129,7 @@ fn every_world_of_the_folder_is_in_the_list_and_has_a_story() {
         assert_eq!(format!("{}.yaml", world.name()), *file);
         let mut stories = scenarios.iter().filter_map(Scenario::world);
         assert!(
-            stories.any(|told| told == world.name()),
+            stories.any(|rendered| rendered == world.name()),
             "{file} has no story"
         );
     }
@@ -209,7 +209,7 @@ fn every_word_that_is_built_is_used_by_a_shipped_scenario() {
     let unused: Vec<&str> = scenarios::vocabulary()
         .iter()
         .filter(|word| word.built)
-        .filter(|word| matches!(word.kind, WordKind::Deed | WordKind::Expectation))
+        .filter(|word| matches!(word.kind, WordKind::StepAction | WordKind::Expectation))
         .map(|word| word.word)
         .filter(|word| !used.contains(word))
         .collect();

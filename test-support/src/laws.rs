@@ -36,12 +36,12 @@ pub fn broken(played: &Played) -> Vec<String> {
     let ticks = played.recording.ticks.iter().zip(&played.truth.ticks);
     let mut before: Option<&TickTruth> = None;
     for (poll, (tick, truth)) in ticks.enumerate() {
-        let Some(chair) = tick.monitors.get(node.as_str()) else {
+        let Some(instance) = tick.monitors.get(node.as_str()) else {
             continue;
         };
-        let was_killed = chair.exits.contains(&Exit::Signal(9));
-        let calls = chair.calls.len();
-        for (at, call) in chair
+        let was_killed = instance.exits.contains(&Exit::Signal(9));
+        let calls = instance.calls.len();
+        for (at, call) in instance
             .calls
             .iter()
             .enumerate()
@@ -49,10 +49,10 @@ pub fn broken(played: &Played) -> Vec<String> {
         {
             let is_last = at + 1 == calls;
             let doubtful = call.answer != "accepted" || (was_killed && is_last);
-            for said in &call.observations {
-                let law = heard(said, doubtful, truth, &node, &mut standing);
+            for reported in &call.observations {
+                let law = heard(reported, doubtful, truth, &node, &mut standing);
                 if let Some(law) = law {
-                    found.push(format!("poll {poll}: {law}: {said}"));
+                    found.push(format!("poll {poll}: {law}: {reported}"));
                 }
             }
         }
@@ -80,26 +80,29 @@ pub fn broken(played: &Played) -> Vec<String> {
 
 /// Takes an accepted event to the faults that stand; the law that it breaks, if any.
 fn heard(
-    said: &Observation,
+    reported: &Observation,
     doubtful: bool,
     truth: &TickTruth,
     node: &NodeName,
     standing: &mut BTreeMap<Subject, Standing>,
 ) -> Option<&'static str> {
-    let (nic, port) = (said.subject.nic().unwrap_or_default(), said.subject.port());
+    let (nic, port) = (
+        reported.subject.nic().unwrap_or_default(),
+        reported.subject.port(),
+    );
     let subject: Subject = (
         format!("{nic}/{}", port.unwrap_or_default()),
-        said.check.clone().unwrap_or_default(),
-        said.codes.clone(),
+        reported.check.clone().unwrap_or_default(),
+        reported.codes.clone(),
     );
-    let port = port.filter(|_| said.codes.is_empty());
-    if said.severity == Severity::Healthy {
+    let port = port.filter(|_| reported.codes.is_empty());
+    if reported.severity == Severity::Healthy {
         standing.remove(&subject);
-        let is_clear = said.text.contains("clearing");
+        let is_clear = reported.text.contains("clearing");
         let is_so = is_clear || port.is_none_or(|port| is_healthy(truth, node, nic, port));
         return (!is_so).then_some("healthy, and it is not");
     }
-    let fatal = said.severity == Severity::Fatal;
+    let fatal = reported.severity == Severity::Fatal;
     let known = standing.insert(subject, Standing { fatal, doubtful });
     let repeated = known.is_some_and(|known| known.fatal >= fatal && !known.doubtful);
     if repeated {
@@ -109,7 +112,7 @@ fn heard(
         _ if !fatal => true,
         Some(port) => !is_healthy(truth, node, nic, port),
         // Cards, and what has a code of its own: counters and character devices.
-        None if nic.contains(':') || !said.codes.is_empty() => true,
+        None if nic.contains(':') || !reported.codes.is_empty() => true,
         None => !is_listed(truth, node, nic),
     };
     (!is_caused).then_some("a fault without a cause")
@@ -131,15 +134,15 @@ fn lost(
         standing.any(|(subject, of_it)| of(subject) && subject.2.is_empty() && of_it.fatal)
     };
     let mut lost = Vec::new();
-    for face in truth.nodes[node]
+    for view in truth.nodes[node]
         .after
         .0
         .values()
-        .filter(|face| face.monitored)
+        .filter(|view| view.monitored)
     {
-        let name = face.name.as_str();
-        for (number, port) in &face.ports {
-            let is_dark = !face.listed || !port.healthy();
+        let name = view.name.as_str();
+        for (number, port) in &view.ports {
+            let is_dark = !view.listed || !port.healthy();
             // What is dark by design was never healthy, and nobody says anything of it.
             let was_lit = lit.contains(&(name.to_owned(), number.0));
             if is_dark && was_lit && !stands(name, &number.to_string()) {
@@ -159,27 +162,27 @@ fn lost(
 
 /// Notes which ports have been healthy.
 fn light(truth: &TickTruth, node: &NodeName, lit: &mut BTreeSet<(String, u8)>) {
-    for face in truth.nodes[node]
-        .faces
+    for view in truth.nodes[node]
+        .views
         .0
         .values()
-        .filter(|face| face.listed)
+        .filter(|view| view.listed)
     {
-        let healthy = face.ports.iter().filter(|(_, port)| port.healthy());
-        lit.extend(healthy.map(|(number, _)| (face.name.to_string(), number.0)));
+        let healthy = view.ports.iter().filter(|(_, port)| port.healthy());
+        lit.extend(healthy.map(|(number, _)| (view.name.to_string(), number.0)));
     }
 }
 
 fn is_healthy(truth: &TickTruth, node: &NodeName, nic: &str, port: &str) -> bool {
     let node = &truth.nodes[node];
-    [&node.faces, &node.after].into_iter().any(|faces| {
-        faces.0.values().any(|face| {
-            face.listed
-                && face.name.as_str() == nic
-                && face
+    [&node.views, &node.after].into_iter().any(|views| {
+        views.0.values().any(|view| {
+            view.listed
+                && view.name.as_str() == nic
+                && view
                     .ports
                     .iter()
-                    .any(|(number, face)| number.to_string() == port && face.healthy())
+                    .any(|(number, view)| number.to_string() == port && view.healthy())
         })
     })
 }
@@ -187,8 +190,8 @@ fn is_healthy(truth: &TickTruth, node: &NodeName, nic: &str, port: &str) -> bool
 fn is_listed(truth: &TickTruth, node: &NodeName, nic: &str) -> bool {
     let node = &truth.nodes[node];
     let listed = |name: &str| {
-        let mut faces = node.after.0.values();
-        faces.any(|face| face.listed && face.name.as_str() == name)
+        let mut views = node.after.0.values();
+        views.any(|view| view.listed && view.name.as_str() == name)
     };
     listed(nic)
 }

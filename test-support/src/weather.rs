@@ -46,7 +46,7 @@ impl Weather {
             .iter()
             .find(|(name, _)| *name == self.platform)
             .expect("the platform ships");
-        let told = |ports: usize| {
+        let rendered = |ports: usize| {
             let text = self.text(ports);
             let scenario = scenarios::read("storm/weather.yaml", &text)
                 .unwrap_or_else(|error| panic!("{error}"));
@@ -55,7 +55,7 @@ impl Weather {
         // As many single-port devices as the platform has.
         (2..=8)
             .rev()
-            .find_map(told)
+            .find_map(rendered)
             .expect("a platform has two ports to break")
     }
 
@@ -87,8 +87,8 @@ impl Weather {
                 continue;
             }
             if poll >= next_kill {
-                let (said, moment) = sky.kill();
-                step(&mut text, poll * self.tick_s, &said, "");
+                let (reported, moment) = sky.kill();
+                step(&mut text, poll * self.tick_s, &reported, "");
                 let kill = "{ monitor: restart, signal: KILL }";
                 step(&mut text, poll * self.tick_s, kill, &moment);
                 next_kill = poll + every;
@@ -96,8 +96,8 @@ impl Weather {
                 poll += 4;
                 continue;
             }
-            let deed = sky.deed();
-            step(&mut text, poll * self.tick_s, &deed, "");
+            let action = sky.action();
+            step(&mut text, poll * self.tick_s, &action, "");
             poll += sky.rng.u64(1..=self.calm_polls * 2 - 1);
         }
         writeln!(text, "until: {}s", self.polls * self.tick_s).unwrap();
@@ -105,8 +105,8 @@ impl Weather {
     }
 }
 
-fn step(text: &mut String, at_s: u64, deeds: &str, when: &str) {
-    writeln!(text, "  - at: {at_s}s\n{when}    do: [ {deeds} ]").unwrap();
+fn step(text: &mut String, at_s: u64, actions: &str, when: &str) {
+    writeln!(text, "  - at: {at_s}s\n{when}    do: [ {actions} ]").unwrap();
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,7 +126,7 @@ struct Sky {
 
 impl Sky {
     /// What happens next.
-    fn deed(&mut self) -> String {
+    fn action(&mut self) -> String {
         let at = self.rng.usize(0..self.ports.len());
         let handle = at + 1;
         match self.rng.u32(0..100) {
@@ -199,7 +199,7 @@ impl Sky {
     /// Something to be said, and a moment of the poll that says it, as lines of a step.
     fn kill(&mut self) -> (String, String) {
         let here: Vec<usize> = (0..self.ports.len()).filter(|at| !self.away[*at]).collect();
-        let said = match here.len() {
+        let reported = match here.len() {
             0 => self.come_back(0),
             count => {
                 let at = here[self.rng.usize(0..count)];
@@ -219,6 +219,6 @@ impl Sky {
             8 => "before: fsync state_file".to_owned(),
             _ => "before: rename state_file".to_owned(),
         };
-        (said, format!("    in_poll: {{ {moment} }}\n"))
+        (reported, format!("    in_poll: {{ {moment} }}\n"))
     }
 }

@@ -390,7 +390,7 @@ impl Change {
     }
 
     /// The same for a reader who knows no handle.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn rendered(&self) -> String {
         let slot = self.slot.as_ref().map(|slot| slot.pci.to_string());
         self.line(slot.as_deref().unwrap_or("the node"))
     }

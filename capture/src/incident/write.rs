@@ -101,26 +101,26 @@ pub(super) fn yaml(incident: &Incident, expected: &Expected) -> String {
     if !incident.given.is_empty() {
         add(&mut lines, format_args!("given:"));
     }
-    for deed in &incident.given {
-        add(&mut lines, format_args!("  - {deed}"));
+    for action in &incident.given {
+        add(&mut lines, format_args!("  - {action}"));
     }
     add(&mut lines, format_args!("timeline:"));
-    let told = incident.deeds.keys().chain(expected.lines.keys());
-    let times: BTreeSet<&SimTime> = told.chain([&SimTime::ZERO]).collect();
+    let rendered = incident.actions.keys().chain(expected.lines.keys());
+    let times: BTreeSet<&SimTime> = rendered.chain([&SimTime::ZERO]).collect();
     for &at in times {
         add(&mut lines, format_args!("  - at: {}", time(at)));
-        if let Some(deeds) = incident.deeds.get(&at) {
+        if let Some(actions) = incident.actions.get(&at) {
             add(&mut lines, format_args!("    do:"));
-            for deed in deeds {
-                add(&mut lines, format_args!("      - {deed}"));
+            for action in actions {
+                add(&mut lines, format_args!("      - {action}"));
             }
         }
-        let said = expected
+        let reported = expected
             .lines
             .get(&at)
             .map(Vec::as_slice)
             .unwrap_or_default();
-        if at == SimTime::ZERO || !said.is_empty() {
+        if at == SimTime::ZERO || !reported.is_empty() {
             add(&mut lines, format_args!("    expect:"));
         }
         if at == SimTime::ZERO {
@@ -129,7 +129,7 @@ pub(super) fn yaml(incident: &Incident, expected: &Expected) -> String {
                 format_args!("      - {{ this_poll: baseline }}"),
             );
         }
-        for line in said {
+        for line in reported {
             add(&mut lines, format_args!("      - {{ this_poll: {line} }}"));
         }
     }

@@ -46,7 +46,7 @@ impl Guest for Tree {
                 self.opened.insert(pattern(file));
                 let text = other.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
                 Some(text.map_err(|refused| Unread {
-                    told: format!("{refused:?}"),
+                    rendered: format!("{refused:?}"),
                     errno: None,
                 }))
             }
@@ -182,8 +182,8 @@ fn documented() -> [BTreeSet<String>; 3] {
     let rows = rows.filter_map(|line| line.split_once('`'));
     let rows: Vec<(&str, &str)> = rows.collect();
     let without = |flags: &[&str]| {
-        let told = |rest: &str| flags.iter().any(|flag| rest.contains(flag));
-        let rows = rows.iter().filter(|(_, rest)| !told(rest));
+        let rendered = |rest: &str| flags.iter().any(|flag| rest.contains(flag));
+        let rows = rows.iter().filter(|(_, rest)| !rendered(rest));
         rows.map(|(path, _)| (*path).to_owned()).collect()
     };
     [
@@ -214,21 +214,26 @@ fn what_is_opened_is_what_the_document_lists() {
 
 /// The files that tell one machine from every other of its kind.
 fn identities(platform: &Platform, node: &str) -> Vec<Edit> {
-    let telling = ["node_desc", "node_guid", "sys_image_guid", "address"];
+    let worth_a_step = ["node_desc", "node_guid", "sys_image_guid", "address"];
     let machine = platform.machine(&NodeName::from(node));
     let functions = machine.functions.values();
     // Without an interface a port that is no InfiniBand port has an address that no file tells.
     let mute = functions.filter(|it| it.netdevs.is_empty() && it.class != 0x02_07_00);
     let mute: Vec<String> = mute.map(|it| format!("/{}/", it.pci)).collect();
-    let is_telling = |edit: &Edit| {
+    let is_worth_a_step = |edit: &Edit| {
         let path = edit.path().as_str();
         let name = path.rsplit('/').next().unwrap_or_default();
         let is_mute = mute.iter().any(|function| path.contains(function));
         let link_local = matches!(edit, Edit::File { value: Value::Bytes(bytes), .. }
             if path.contains("/gids/") && bytes.starts_with(b"fe80"));
-        telling.contains(&name) || link_local && !is_mute || path.ends_with("gpu_metadata.json")
+        worth_a_step.contains(&name)
+            || link_local && !is_mute
+            || path.ends_with("gpu_metadata.json")
     };
-    render(&machine).into_iter().filter(is_telling).collect()
+    render(&machine)
+        .into_iter()
+        .filter(is_worth_a_step)
+        .collect()
 }
 
 /// On another node, where a platform draws other numbers.
@@ -264,9 +269,9 @@ fn a_capture_carries_no_identity_unless_asked() {
         let MetadataFile::Written(metadata) = &machine.metadata else {
             panic!("{name} has no metadata");
         };
-        let mut told = vec![metadata.node.to_string()];
+        let mut rendered = vec![metadata.node.to_string()];
         for gpu in &metadata.gpus {
-            told.extend([gpu.uuid.clone(), gpu.serial_number.clone()]);
+            rendered.extend([gpu.uuid.clone(), gpu.serial_number.clone()]);
         }
         let mut images: BTreeMap<String, BTreeSet<u64>> = BTreeMap::new();
         let elsewhere = again(&captured(&mut Tree::of(platform)));
@@ -275,16 +280,20 @@ fn a_capture_carries_no_identity_unless_asked() {
             let (Some(rdma), Some(other)) = (&function.rdma, &other.rdma) else {
                 continue;
             };
-            told.push(rdma.node_desc.clone());
-            told.extend([rdma.node_guid, rdma.sys_image_guid].map(|guid| Guid(guid).to_string()));
+            rendered.push(rdma.node_desc.clone());
+            rendered
+                .extend([rdma.node_guid, rdma.sys_image_guid].map(|guid| Guid(guid).to_string()));
             assert_ne!(rdma.node_guid, other.node_guid, "{name}");
             let of_card = images.entry(Guid(rdma.sys_image_guid).to_string());
             of_card.or_default().insert(other.sys_image_guid);
             let addresses = function.netdevs.iter().map(|it| it.address.clone());
-            told.extend(addresses.map(|it| HardwareAddress(it).to_string()));
+            rendered.extend(addresses.map(|it| HardwareAddress(it).to_string()));
         }
-        for told in told {
-            assert!(!yaml.contains(&told), "{name} tells `{told}`:\n{yaml}");
+        for rendered in rendered {
+            assert!(
+                !yaml.contains(&rendered),
+                "{name} tells `{rendered}`:\n{yaml}"
+            );
         }
         assert!(
             images.values().all(|image| image.len() == 1),
@@ -307,10 +316,10 @@ fn a_node_without_nics_is_told_so() {
         &roles_found,
     )
     .expect_err("no NICs");
-    let told = failed.to_string();
+    let rendered = failed.to_string();
     assert!(
-        told.starts_with("there are no NICs of interest: "),
-        "{told}"
+        rendered.starts_with("there are no NICs of interest: "),
+        "{rendered}"
     );
 }
 

@@ -46,7 +46,7 @@ impl Seen {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lockup {
     armed: Option<Armed>,
-    said: Option<Stamp>,
+    reported: Option<Stamp>,
 }
 
 #[derive(Clone, Debug)]
@@ -76,10 +76,13 @@ impl Lockup {
             return None;
         }
         let armed = self.armed.take()?;
-        if self.said.is_some_and(|said| at < said.after(LOCKUP_QUIET)) {
+        if self
+            .reported
+            .is_some_and(|reported| at < reported.after(LOCKUP_QUIET))
+        {
             return None;
         }
-        self.said = Some(at);
+        self.reported = Some(at);
         Some(Seen {
             cpu: armed.cpu,
             stuck_s: armed.stuck_s,

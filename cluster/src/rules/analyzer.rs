@@ -142,17 +142,17 @@ impl Analyzer {
         self.clock = self.clock.max(at);
         self.sweep();
         let turn = self.faults.take(event, at);
-        let mut said = Vec::new();
+        let mut reported = Vec::new();
         // Those that hold others back go first, so that they know how a port is when they are asked.
         for holds in [true, false] {
             for index in 0..self.rules.len() {
                 if matches!(self.rules[index].rule.body, Body::Hold(_)) == holds {
                     let firings = self.offer(index, event, turn, at);
-                    said.extend(firings.into_iter().map(|firing| (index, firing)));
+                    reported.extend(firings.into_iter().map(|firing| (index, firing)));
                 }
             }
         }
-        self.through_the_gates(said)
+        self.through_the_gates(reported)
     }
 
     /// One rule and one event.
@@ -204,9 +204,9 @@ impl Analyzer {
     }
 
     /// What of this is published now.
-    fn through_the_gates(&mut self, said: Vec<(usize, Firing)>) -> Vec<Firing> {
+    fn through_the_gates(&mut self, reported: Vec<(usize, Firing)>) -> Vec<Firing> {
         let mut published = Vec::new();
-        for (index, firing) in said {
+        for (index, firing) in reported {
             let Some(gate) = self.rules[index].held_by else {
                 published.push(firing);
                 continue;
@@ -249,13 +249,13 @@ impl Analyzer {
                     let fire = |(found, event)| {
                         Firing::of(rule, &group, now, found, &event).by_the_clock()
                     };
-                    let said = found.map(fire).map(|firing| (index, firing));
-                    published.extend(self.through_the_gates(said.into_iter().collect()));
+                    let reported = found.map(fire).map(|firing| (index, firing));
+                    published.extend(self.through_the_gates(reported.into_iter().collect()));
                 }
                 (Seen::Watches(watches), Body::Silence(silence)) => {
-                    let said = watches.remind(rule, silence, &group, now);
-                    let said = said.into_iter().map(|firing| (index, firing)).collect();
-                    published.extend(self.through_the_gates(said));
+                    let reported = watches.remind(rule, silence, &group, now);
+                    let reported = reported.into_iter().map(|firing| (index, firing)).collect();
+                    published.extend(self.through_the_gates(reported));
                 }
                 (Seen::Holds(holds), Body::Hold(hold)) => {
                     if let Some((firing, due)) = holds.remind(rule, hold, &group, now) {

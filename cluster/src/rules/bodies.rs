@@ -15,8 +15,8 @@ use super::{
 
 impl Place<'_> {
     /// What the rule does, by the key that only such a rule has.
-    pub(super) fn body(&self, said: &Spanned<RuleText>) -> Result<Body, RuleError> {
-        let text = said.get_ref();
+    pub(super) fn body(&self, reported: &Spanned<RuleText>) -> Result<Body, RuleError> {
+        let text = reported.get_ref();
         let kinds = [
             ("count", text.count.as_ref().map(Spanned::span)),
             ("silence", text.silence.as_ref().map(Spanned::span)),
@@ -28,9 +28,9 @@ impl Place<'_> {
             .collect();
         let hint = "a rule counts, waits for silence, or holds others back";
         match named.as_slice() {
-            [("count", _)] => self.counting(said),
-            [("silence", _)] => self.waiting(said),
-            [(_, _)] => self.holding(said),
+            [("count", _)] => self.counting(reported),
+            [("silence", _)] => self.waiting(reported),
+            [(_, _)] => self.holding(reported),
             [] => {
                 let cause = "the rule has none of `count`, `silence` and `holds`";
                 Err(self.error(text.name.span(), cause, hint))
@@ -57,8 +57,8 @@ impl Place<'_> {
         })
     }
 
-    fn counting(&self, said: &Spanned<RuleText>) -> Result<Body, RuleError> {
-        let text = said.get_ref();
+    fn counting(&self, reported: &Spanned<RuleText>) -> Result<Body, RuleError> {
+        let text = reported.get_ref();
         self.none_of(
             "`count`",
             &[
@@ -80,7 +80,7 @@ impl Place<'_> {
             ));
         }
         if text.distinct.is_some() {
-            return self.spreading(said, window, count);
+            return self.spreading(reported, window, count);
         }
         self.none_of(
             "`count` and no `distinct`",
@@ -89,7 +89,7 @@ impl Place<'_> {
         let merge = self.shorter("merge", text.merge.as_ref(), "window", window)?;
         let trigger = text.trigger.as_ref();
         let trigger = trigger
-            .map(|said| self.matches("trigger", said))
+            .map(|reported| self.matches("trigger", reported))
             .transpose()?;
         Ok(Body::Count(Count {
             window,
@@ -98,14 +98,14 @@ impl Place<'_> {
             whole_seconds: text
                 .whole_seconds
                 .as_ref()
-                .is_some_and(|said| *said.get_ref()),
+                .is_some_and(|reported| *reported.get_ref()),
             trigger: trigger.unwrap_or_default(),
             repeat: self.repeat(text.repeat.as_ref())?,
         }))
     }
 
-    fn repeat(&self, said: Option<&Spanned<String>>) -> Result<Repeat, RuleError> {
-        match said.map(|said| (said.get_ref().as_str(), said.span())) {
+    fn repeat(&self, reported: Option<&Spanned<String>>) -> Result<Repeat, RuleError> {
+        match reported.map(|reported| (reported.get_ref().as_str(), reported.span())) {
             None | Some(("each", _)) => Ok(Repeat::Each),
             Some(("once", _)) => Ok(Repeat::Once),
             Some((other, span)) => {
@@ -121,11 +121,11 @@ impl Place<'_> {
 
     fn spreading(
         &self,
-        said: &Spanned<RuleText>,
+        reported: &Spanned<RuleText>,
         window: Duration,
         count: usize,
     ) -> Result<Body, RuleError> {
-        let text = said.get_ref();
+        let text = reported.get_ref();
         self.none_of(
             "`distinct`",
             &[
@@ -165,21 +165,21 @@ impl Place<'_> {
     fn shorter(
         &self,
         key: &str,
-        said: Option<&Spanned<String>>,
+        reported: Option<&Spanned<String>>,
         other: &str,
         limit: Duration,
     ) -> Result<Duration, RuleError> {
-        let found = self.span_of(key, said)?.unwrap_or_default();
+        let found = self.span_of(key, reported)?.unwrap_or_default();
         if found < limit {
             return Ok(found);
         }
-        let at = span(said).unwrap_or_default();
+        let at = span(reported).unwrap_or_default();
         let cause = format!("`{key}` must be shorter than `{other}`");
         Err(self.error(at, cause, "two polls of the monitor are `2s`"))
     }
 
-    fn waiting(&self, said: &Spanned<RuleText>) -> Result<Body, RuleError> {
-        let text = said.get_ref();
+    fn waiting(&self, reported: &Spanned<RuleText>) -> Result<Body, RuleError> {
+        let text = reported.get_ref();
         let mut others = not_for_waiting_or_holding(text).to_vec();
         others.push(("hold", span(text.hold.as_ref())));
         self.none_of("`silence`", &others)?;
@@ -187,7 +187,7 @@ impl Place<'_> {
         let silence = self.long_span_of("silence", text.silence.as_ref(), text.name.span())?;
         let broken_by = text.broken_by.as_ref();
         let broken_by = broken_by
-            .map(|said| self.matches("broken_by", said))
+            .map(|reported| self.matches("broken_by", reported))
             .transpose()?;
         Ok(Body::Silence(Silence {
             silence,
@@ -199,8 +199,8 @@ impl Place<'_> {
         }))
     }
 
-    fn holding(&self, said: &Spanned<RuleText>) -> Result<Body, RuleError> {
-        let text = said.get_ref();
+    fn holding(&self, reported: &Spanned<RuleText>) -> Result<Body, RuleError> {
+        let text = reported.get_ref();
         let mut others = not_for_waiting_or_holding(text).to_vec();
         others.extend([
             ("grace", span(text.grace.as_ref())),
@@ -218,8 +218,12 @@ impl Place<'_> {
     }
 
     /// These rules know themselves which of a fault's events they wait for.
-    fn no_on(&self, said: &Spanned<Vec<Spanned<MatchText>>>, kind: &str) -> Result<(), RuleError> {
-        for one in said.get_ref() {
+    fn no_on(
+        &self,
+        reported: &Spanned<Vec<Spanned<MatchText>>>,
+        kind: &str,
+    ) -> Result<(), RuleError> {
+        for one in reported.get_ref() {
             let text = one.get_ref();
             let keys = [
                 ("on", span(text.on.as_ref())),
@@ -231,8 +235,8 @@ impl Place<'_> {
     }
 }
 
-fn span<T>(said: Option<&Spanned<T>>) -> Option<Range<usize>> {
-    said.map(Spanned::span)
+fn span<T>(reported: Option<&Spanned<T>>) -> Option<Range<usize>> {
+    reported.map(Spanned::span)
 }
 
 fn not_for_waiting_or_holding(text: &RuleText) -> [(&'static str, Option<Range<usize>>); 7] {

@@ -39,12 +39,12 @@ impl Place<'_> {
     }
 
     /// Refuses every version but 1.
-    pub(super) fn version(&self, key: &str, said: &Spanned<u32>) -> Result<(), RuleError> {
-        match *said.get_ref() {
+    pub(super) fn version(&self, key: &str, reported: &Spanned<u32>) -> Result<(), RuleError> {
+        match *reported.get_ref() {
             1 => Ok(()),
             version => {
                 let cause = format!("`{key}` is {version}; 1 is the only one there is");
-                Err(self.error(said.span(), cause, &format!("write `{key} = 1`")))
+                Err(self.error(reported.span(), cause, &format!("write `{key} = 1`")))
             }
         }
     }

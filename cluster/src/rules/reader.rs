@@ -43,9 +43,9 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Rule>, RuleError> {
     }
     let mut rules: Vec<Rule> = Vec::new();
     let mut names: BTreeMap<String, Range<usize>> = BTreeMap::new();
-    for said in &parsed.rule {
-        let rule = place.rule(said)?;
-        let span = said.get_ref().name.span();
+    for reported in &parsed.rule {
+        let rule = place.rule(reported)?;
+        let span = reported.get_ref().name.span();
         if names.insert(rule.name.clone(), span.clone()).is_some() {
             let cause = format!("there are two rules `{}`", rule.name);
             return Err(place.error(
@@ -61,8 +61,8 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Rule>, RuleError> {
 }
 
 impl Place<'_> {
-    fn rule(&self, said: &Spanned<RuleText>) -> Result<Rule, RuleError> {
-        let text = said.get_ref();
+    fn rule(&self, reported: &Spanned<RuleText>) -> Result<Rule, RuleError> {
+        let text = reported.get_ref();
         let name = text.name.get_ref();
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if name.is_empty() || name.len() > 63 || !name.chars().all(plain) {
@@ -79,41 +79,45 @@ impl Place<'_> {
             description: text.description.trim().to_owned(),
             matches: self.matches("match", &text.matches)?,
             group_by: self.groups(&text.group_by)?,
-            body: self.body(said)?,
+            body: self.body(reported)?,
             action: self.action(text.action.as_ref())?,
             message: text.message.get_ref().clone(),
         })
     }
 
-    fn action(&self, said: Option<&Spanned<String>>) -> Result<RecommendedAction, RuleError> {
-        let Some(said) = said else {
+    fn action(&self, reported: Option<&Spanned<String>>) -> Result<RecommendedAction, RuleError> {
+        let Some(reported) = reported else {
             return Ok(RecommendedAction::None);
         };
-        let known = RecommendedAction::from_str_name(said.get_ref());
+        let known = RecommendedAction::from_str_name(reported.get_ref());
         known.filter(|action| *action != RecommendedAction::Custom).ok_or_else(|| {
             let cause = format!(
                 "`{}` is no action: NONE, COMPONENT_RESET, CONTACT_SUPPORT, RUN_FIELDDIAG, RESTART_VM, \
                  RESTART_BM, REPLACE_VM, RUN_DCGMEUD, UNKNOWN",
-                said.get_ref()
+                reported.get_ref()
             );
-            self.error(said.span(), cause, "everything but NONE is published as fatal")
+            self.error(reported.span(), cause, "everything but NONE is published as fatal")
         })
     }
 
-    pub(super) fn group(&self, key: &str, said: &Spanned<String>) -> Result<GroupBy, RuleError> {
-        GroupBy::of_word(said.get_ref()).ok_or_else(|| {
+    pub(super) fn group(
+        &self,
+        key: &str,
+        reported: &Spanned<String>,
+    ) -> Result<GroupBy, RuleError> {
+        GroupBy::of_word(reported.get_ref()).ok_or_else(|| {
             let cause = format!(
                 "`{key}` names `{}`: `node`, `check`, `code`, `switch`, or an entity type, which begins with \
                  a capital letter",
-                said.get_ref()
+                reported.get_ref()
             );
-            self.error(said.span(), cause, "the NIC monitor's entity types are `NIC` and `NICPort`")
+            self.error(reported.span(), cause, "the NIC monitor's entity types are `NIC` and `NICPort`")
         })
     }
 
-    fn groups(&self, said: &Spanned<Vec<Spanned<String>>>) -> Result<Vec<GroupBy>, RuleError> {
+    fn groups(&self, reported: &Spanned<Vec<Spanned<String>>>) -> Result<Vec<GroupBy>, RuleError> {
         let mut groups = Vec::new();
-        for word in said.get_ref() {
+        for word in reported.get_ref() {
             let group = self.group("group_by", word)?;
             if groups.contains(&group) {
                 let cause = format!("`group_by` names `{}` twice", group.word());
@@ -123,7 +127,7 @@ impl Place<'_> {
         }
         if groups.is_empty() {
             let hint = "one port's faults are `[\"node\", \"NIC\", \"NICPort\"]`";
-            return Err(self.error(said.span(), "`group_by` is empty", hint));
+            return Err(self.error(reported.span(), "`group_by` is empty", hint));
         }
         Ok(groups)
     }
@@ -131,13 +135,13 @@ impl Place<'_> {
     pub(super) fn matches(
         &self,
         key: &str,
-        said: &Spanned<Vec<Spanned<MatchText>>>,
+        reported: &Spanned<Vec<Spanned<MatchText>>>,
     ) -> Result<Vec<Match>, RuleError> {
-        let all = said.get_ref();
+        let all = reported.get_ref();
         if all.is_empty() || all.len() > MATCHES_MAX {
             let cause = format!("`{key}` has {} alternatives, 1 to {MATCHES_MAX}", all.len());
             return Err(self.error(
-                said.span(),
+                reported.span(),
                 cause,
                 "each is a table, as in `{ fatal = true }`",
             ));
@@ -145,8 +149,8 @@ impl Place<'_> {
         all.iter().map(|one| self.one_match(key, one)).collect()
     }
 
-    fn one_match(&self, key: &str, said: &Spanned<MatchText>) -> Result<Match, RuleError> {
-        let text = said.get_ref();
+    fn one_match(&self, key: &str, reported: &Spanned<MatchText>) -> Result<Match, RuleError> {
+        let text = reported.get_ref();
         let after = self.span_of("after", text.after.as_ref())?;
         let on = match text.on.as_ref().map(|on| on.get_ref().as_str()) {
             None | Some("each") => On::Each,
@@ -156,7 +160,7 @@ impl Place<'_> {
             },
             Some(other) => {
                 let cause = format!("`on` is `{other}`: `each`, `fall` or `return`");
-                let span = text.on.as_ref().map_or(said.span(), Spanned::span);
+                let span = text.on.as_ref().map_or(reported.span(), Spanned::span);
                 let hint = "`fall` is an unhealthy event of what was well, `return` its end";
                 return Err(self.error(span, cause, hint));
             }
@@ -192,7 +196,7 @@ impl Place<'_> {
                  `healthy`, `codes`, `message_contains` is needed"
             );
             let hint = "the NIC monitor is `agent = \"nic-health-monitor\"`";
-            return Err(self.error(said.span(), cause, hint));
+            return Err(self.error(reported.span(), cause, hint));
         }
         Ok(meets)
     }
@@ -200,15 +204,17 @@ impl Place<'_> {
     pub(super) fn span_of(
         &self,
         key: &str,
-        said: Option<&Spanned<String>>,
+        reported: Option<&Spanned<String>>,
     ) -> Result<Option<Duration>, RuleError> {
-        let Some(said) = said else { return Ok(None) };
-        let span = read_span(said.get_ref()).ok_or_else(|| {
+        let Some(reported) = reported else {
+            return Ok(None);
+        };
+        let span = read_span(reported.get_ref()).ok_or_else(|| {
             let cause = format!(
                 "`{key}` is `{}`: a whole number with `ms`, `s`, `m`, `h` or `d`, at most 30d",
-                said.get_ref()
+                reported.get_ref()
             );
-            self.error(said.span(), cause, "as in `90s` or `10m`")
+            self.error(reported.span(), cause, "as in `90s` or `10m`")
         })?;
         Ok(Some(span))
     }
@@ -217,17 +223,17 @@ impl Place<'_> {
     pub(super) fn long_span_of(
         &self,
         key: &str,
-        said: Option<&Spanned<String>>,
+        reported: Option<&Spanned<String>>,
         rule: Range<usize>,
     ) -> Result<Duration, RuleError> {
-        match self.span_of(key, said)? {
+        match self.span_of(key, reported)? {
             Some(span) if !span.is_zero() => Ok(span),
             found => {
                 let cause = match found {
                     Some(_) => format!("`{key}` is no time at all: 1ms to 30d"),
                     None => format!("the rule lacks `{key}`"),
                 };
-                let at = said.map_or(rule, Spanned::span);
+                let at = reported.map_or(rule, Spanned::span);
                 Err(self.error(at, cause, "as in `90s` or `10m`"))
             }
         }
@@ -235,8 +241,8 @@ impl Place<'_> {
 
     /// What a rule holds back must be there, and must count by the same things.
     fn holds(&self, parsed: &FileText, rules: &[Rule]) -> Result<(), RuleError> {
-        for (said, rule) in parsed.rule.iter().zip(rules) {
-            let Some(names) = &said.get_ref().holds else {
+        for (reported, rule) in parsed.rule.iter().zip(rules) {
+            let Some(names) = &reported.get_ref().holds else {
                 continue;
             };
             if names.get_ref().is_empty() {

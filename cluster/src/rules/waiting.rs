@@ -41,7 +41,7 @@ struct Standing {
     event: HealthEvent,
     /// Has the rule looked? It does so once for each fault.
     is_judged: bool,
-    said: Option<Firing>,
+    reported: Option<Firing>,
 }
 
 /// What follows from one event.
@@ -110,14 +110,14 @@ impl Watches {
                 continue;
             }
             watch.well = Some(watch.well.map_or(at, |well| well.max(at)));
-            let Some(said) = watch.fault.take().and_then(|fault| fault.said) else {
+            let Some(reported) = watch.fault.take().and_then(|fault| fault.reported) else {
                 continue;
             };
             if silence.sticky.is_zero() {
-                waited.cleared.push(said.cleared(at));
+                waited.cleared.push(reported.cleared(at));
             } else {
                 let due = at.after(silence.sticky);
-                watch.sticky = Some((due, said));
+                watch.sticky = Some((due, reported));
                 waited.due.push((due, group));
             }
         }
@@ -131,32 +131,32 @@ impl Watches {
         group: &Group,
         now: Stamp,
     ) -> Vec<Firing> {
-        let mut said = Vec::new();
+        let mut reported = Vec::new();
         let Some(watch) = self.0.get_mut(group) else {
-            return said;
+            return reported;
         };
         if let Some((_, firing)) = watch.sticky.take_if(|(due, _)| *due <= now) {
-            said.push(firing.cleared(now));
+            reported.push(firing.cleared(now));
         }
         let Some(fault) = &mut watch.fault else {
-            return said;
+            return reported;
         };
         let end = fault.onset.after(silence.silence);
         if fault.is_judged || now < end {
-            return said;
+            return reported;
         }
         fault.is_judged = true;
         let begin = fault.onset.after(silence.grace);
         let is_broken = |at: &Stamp| *at > begin && *at <= end;
         if !watch.breaks.iter().any(is_broken) {
             let firing = Firing::of(rule, group, now, 1, &fault.event).by_the_clock();
-            fault.said = Some(firing.clone());
+            fault.reported = Some(firing.clone());
             // What still stands from before goes on standing.
             if watch.sticky.take().is_none() {
-                said.push(firing);
+                reported.push(firing);
             }
         }
-        said
+        reported
     }
 
     /// The clock was put back to `now`: nobody can tell how long a fault stood before, so its silence
@@ -206,7 +206,7 @@ impl Watch {
             onset: at,
             event: event.clone(),
             is_judged: false,
-            said: None,
+            reported: None,
         });
         fault.onset = fault.onset.min(at);
         fault.onset

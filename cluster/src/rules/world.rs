@@ -34,14 +34,14 @@ pub fn read_cabling(file: &str, text: &str) -> Result<Cabling, RuleError> {
     place.version("world_version", &parsed.world_version)?;
     let mut cabling = Cabling::default();
     for (switch, ports) in &parsed.switches {
-        for said in ports {
-            let port = port(said.get_ref()).ok_or_else(|| {
-                let cause = format!("`{}` is no port: `node/device/port`", said.get_ref());
-                place.error(said.span(), cause, "as in `node-1/mlx5_2/1`")
+        for reported in ports {
+            let port = port(reported.get_ref()).ok_or_else(|| {
+                let cause = format!("`{}` is no port: `node/device/port`", reported.get_ref());
+                place.error(reported.span(), cause, "as in `node-1/mlx5_2/1`")
             })?;
             if let Some(other) = cabling.switch(&port) {
-                let cause = format!("`{}` is plugged into `{other}` already", said.get_ref());
-                return Err(place.error(said.span(), cause, "a port has one cable"));
+                let cause = format!("`{}` is plugged into `{other}` already", reported.get_ref());
+                return Err(place.error(reported.span(), cause, "a port has one cable"));
             }
             cabling.plug(port, switch);
         }
@@ -49,8 +49,8 @@ pub fn read_cabling(file: &str, text: &str) -> Result<Cabling, RuleError> {
     Ok(cabling)
 }
 
-fn port(said: &str) -> Option<CabledPort> {
-    let mut parts = said.split('/').map(str::to_owned);
+fn port(reported: &str) -> Option<CabledPort> {
+    let mut parts = reported.split('/').map(str::to_owned);
     let port = CabledPort {
         node: parts.next()?,
         device: parts.next()?,

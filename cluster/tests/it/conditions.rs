@@ -12,13 +12,13 @@ use proptest::prelude::*;
 use proto::{HealthEvent, ProcessingStrategy, RecommendedAction};
 use rstest::rstest;
 
-use crate::words::{at, batch, said};
+use crate::words::{at, batch, reported};
 
 /// The conditions after these lines, each a batch of its own.
 fn after(clearing: Clearing, lines: &[&str]) -> Conditions {
     let mut conditions = Conditions::default();
     for line in lines {
-        conditions.apply(clearing, [&said(line)]);
+        conditions.apply(clearing, [&reported(line)]);
     }
     conditions
 }
@@ -79,7 +79,7 @@ fn the_heartbeat_moves_with_each_event_and_the_transition_with_the_status() {
     let expected = [(1.0, 1.0), (2.0, 1.0), (3.0, 1.0), (4.0, 4.0), (9.0, 4.0)];
     let mut conditions = Conditions::default();
     for (line, (heartbeat, transition)) in lines.iter().zip(expected) {
-        conditions.apply(Clearing::ALL, [&said(line)]);
+        conditions.apply(Clearing::ALL, [&reported(line)]);
         let condition = conditions.get(STATE).unwrap();
         assert_eq!(condition.heartbeat, at(heartbeat), "{line}");
         assert_eq!(condition.transition, at(transition), "{line}");
@@ -183,7 +183,7 @@ fn thirty_faults() -> Vec<String> {
 fn a_long_message_loses_free_text_before_it_loses_entries() {
     let lines = thirty_faults();
     let mut conditions = Conditions::default();
-    let events: Vec<HealthEvent> = lines.iter().take(8).map(|line| said(line)).collect();
+    let events: Vec<HealthEvent> = lines.iter().take(8).map(|line| reported(line)).collect();
     let changes = conditions.apply(Clearing::ALL, &events);
     assert!(changes[0].loss.is_none(), "{:?}", changes[0].loss);
     let condition = conditions.get(STATE).unwrap();
@@ -199,7 +199,7 @@ fn a_long_message_loses_free_text_before_it_loses_entries() {
 
 #[test]
 fn what_does_not_fit_is_forgotten_and_said_to_be() {
-    let events: Vec<HealthEvent> = thirty_faults().iter().map(|line| said(line)).collect();
+    let events: Vec<HealthEvent> = thirty_faults().iter().map(|line| reported(line)).collect();
     let mut conditions = Conditions::default();
     let change = conditions.apply(Clearing::ALL, &events).remove(0);
     let condition = conditions.get(STATE).unwrap();
@@ -213,7 +213,7 @@ fn what_does_not_fit_is_forgotten_and_said_to_be() {
     assert!(change.loss.torn.unwrap().starts_with("NIC:mlx5_8 "));
     assert_eq!(change.loss.forgotten.len(), 21);
     assert!(change.loss.forgotten[20].starts_with("NIC:mlx5_29 "));
-    let healthy = said("healthy state NIC:mlx5_29 NICPort:1");
+    let healthy = reported("healthy state NIC:mlx5_29 NICPort:1");
     let forgotten = conditions.apply(Clearing::ALL, [&healthy]).remove(0);
     assert_eq!(
         forgotten.now.entries().count(),
@@ -228,13 +228,13 @@ fn entries_of_one_gpu_are_one_when_room_is_short_and_entries_of_one_nic_never_ar
     let lines: Vec<String> = (0..6)
         .map(|n| format!("fatal state GPU:7 -- {n}{text}"))
         .collect();
-    let events: Vec<HealthEvent> = lines.iter().map(|line| said(line)).collect();
+    let events: Vec<HealthEvent> = lines.iter().map(|line| reported(line)).collect();
     let mut conditions = Conditions::default();
     conditions.apply(Clearing::ALL, &events);
     assert_eq!(conditions.get(STATE).unwrap().entries().count(), 1);
     let of_a_nic = lines
         .iter()
-        .map(|line| said(&line.replace("GPU:7", "NIC:7")));
+        .map(|line| reported(&line.replace("GPU:7", "NIC:7")));
     let events: Vec<HealthEvent> = of_a_nic.collect();
     let mut conditions = Conditions::default();
     conditions.apply(Clearing::ALL, &events);
@@ -324,7 +324,7 @@ fn a_custom_action_without_a_name_refuses_the_whole_call() {
 
 #[test]
 fn a_warning_is_a_kubernetes_event_and_no_condition() {
-    let warning = said("warning counter NIC:mlx5_0 NICPort:1 @1 -- slow");
+    let warning = reported("warning counter NIC:mlx5_0 NICPort:1 @1 -- slow");
     let mut conditions = Conditions::default();
     assert!(conditions.apply(Clearing::ALL, [&warning]).is_empty());
     assert_eq!(conditions, Conditions::default());
@@ -335,11 +335,11 @@ fn a_warning_is_a_kubernetes_event_and_no_condition() {
         ("InfiniBandDegradationCheckIsNotHealthy", 1)
     );
     assert_eq!(
-        seen.take(&said("healthy counter NIC:mlx5_0 NICPort:1 @1")),
+        seen.take(&reported("healthy counter NIC:mlx5_0 NICPort:1 @1")),
         None
     );
     assert_eq!(
-        seen.take(&said("fatal counter NIC:mlx5_0 NICPort:1 @1")),
+        seen.take(&reported("fatal counter NIC:mlx5_0 NICPort:1 @1")),
         None
     );
 }
@@ -347,7 +347,7 @@ fn a_warning_is_a_kubernetes_event_and_no_condition() {
 #[test]
 fn the_same_warning_is_counted_and_another_text_is_another_event() {
     let mut seen = KubeEvents::default();
-    let count = |seen: &mut KubeEvents, line: &str| seen.take(&said(line)).unwrap().1;
+    let count = |seen: &mut KubeEvents, line: &str| seen.take(&reported(line)).unwrap().1;
     assert_eq!(count(&mut seen, "warning counter NIC:mlx5_0 @1 -- slow"), 1);
     assert_eq!(count(&mut seen, "warning counter NIC:mlx5_0 @2 -- slow"), 2);
     assert_eq!(
@@ -361,14 +361,14 @@ fn the_same_warning_is_counted_and_another_text_is_another_event() {
 #[test]
 fn a_kubernetes_event_is_forgotten_an_hour_after_it_was_seen_last() {
     let mut seen = KubeEvents::default();
-    seen.take(&said("warning counter NIC:mlx5_0 @1 -- slow"));
-    seen.take(&said("warning counter NIC:mlx5_1 @3601 -- slow"));
+    seen.take(&reported("warning counter NIC:mlx5_0 @1 -- slow"));
+    seen.take(&reported("warning counter NIC:mlx5_1 @3601 -- slow"));
     assert_eq!(
         seen.iter().count(),
         2,
         "the last instant at which it is kept"
     );
-    seen.take(&said("warning counter NIC:mlx5_2 @3601.001 -- slow"));
+    seen.take(&reported("warning counter NIC:mlx5_2 @3601.001 -- slow"));
     let nics: Vec<&str> = seen.iter().map(|(key, _)| &key.message[..10]).collect();
     assert_eq!(nics, ["NIC:mlx5_1", "NIC:mlx5_2"]);
 }
@@ -386,7 +386,7 @@ fn any_event() -> impl Strategy<Value = HealthEvent> {
     let codes = prop::sample::select(vec!["", "!a", "!b", "!a !b"]);
     let stamp = 0_u8..3;
     (kind, entities, codes, stamp).prop_map(|(kind, entities, codes, stamp)| {
-        said(&format!("{kind} state {entities} {codes} @{stamp}"))
+        reported(&format!("{kind} state {entities} {codes} @{stamp}"))
     })
 }
 
@@ -429,7 +429,7 @@ proptest! {
     fn a_check_scoped_clear_always_clears(before in prop::collection::vec(any_event(), 0..40)) {
         let mut conditions = Conditions::default();
         conditions.apply(Clearing::ALL, &before);
-        conditions.apply(Clearing::ALL, [&said("healthy state @9")]);
+        conditions.apply(Clearing::ALL, [&reported("healthy state @9")]);
         prop_assert_eq!(conditions.faulty().count(), 0);
     }
 
@@ -440,7 +440,7 @@ proptest! {
     ) {
         let mut conditions = Conditions::default();
         for text in texts {
-            let mut event = said("fatal state NIC:mlx5_0 NICPort:1");
+            let mut event = reported("fatal state NIC:mlx5_0 NICPort:1");
             event.message = text;
             conditions.apply(Clearing::ALL, [&event]);
         }

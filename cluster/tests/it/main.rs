@@ -1,4 +1,4 @@
-//! What a cluster makes of health events, told as short lines: see [`words::said`].
+//! What a cluster makes of health events, told as short lines: see [`words::reported`].
 
 mod conditions;
 mod kernel_log;

@@ -9,14 +9,14 @@ use proptest::prelude::*;
 use proto::BehaviourOverrides;
 use rstest::rstest;
 
-use crate::words::said;
+use crate::words::reported;
 
 /// Plays the lines and compares the node's condition and its cordon.
 fn check(rulesets: Rulesets, lines: &[&str], condition_stands: bool, cordoned: bool) {
     let mut conditions = Conditions::default();
     let mut quarantine = Quarantine::new(rulesets);
     for line in lines {
-        let event = said(line);
+        let event = reported(line);
         conditions.apply(Clearing::ALL, [&event]);
         quarantine.take(&event);
     }
@@ -97,7 +97,7 @@ fn a_node_is_released_when_its_last_fault_goes() {
         "healthy state NIC:mlx5_1 NICPort:1",
     ]
     .iter()
-    .map(|line| quarantine.take(&said(line)))
+    .map(|line| quarantine.take(&reported(line)))
     .collect();
     let cordoned = Verdict::Cordoned {
         by: "NIC health monitor".to_owned(),
@@ -121,9 +121,9 @@ fn a_node_is_released_when_its_last_fault_goes() {
 #[test]
 fn a_node_is_held_by_its_own_faults_alone() {
     let mut quarantine = Quarantine::new(Rulesets::shipped());
-    quarantine.take(&said("fatal state NIC:mlx5_0 node=node-1"));
-    quarantine.take(&said("fatal state NIC:mlx5_0 node=node-2"));
-    quarantine.take(&said("healthy state NIC:mlx5_0 node=node-2"));
+    quarantine.take(&reported("fatal state NIC:mlx5_0 node=node-1"));
+    quarantine.take(&reported("fatal state NIC:mlx5_0 node=node-2"));
+    quarantine.take(&reported("healthy state NIC:mlx5_0 node=node-2"));
     assert_eq!(
         quarantine
             .cordoned()
@@ -176,7 +176,7 @@ fn a_node_is_held_by_its_own_faults_alone() {
 )]
 fn a_ruleset_cordons_for(#[case] rulesets: Rulesets, #[case] line: &str, #[case] cordoned: bool) {
     let mut quarantine = Quarantine::new(rulesets);
-    quarantine.take(&said(line));
+    quarantine.take(&reported(line));
     assert_eq!(quarantine.is_cordoned("node-1"), cordoned);
 }
 
@@ -185,11 +185,11 @@ fn a_node_labelled_unmanaged_is_let_alone() {
     let mut quarantine = Quarantine::new(Rulesets::shipped());
     quarantine.set_managed("node-1", false);
     assert_eq!(
-        quarantine.take(&said("fatal state NIC:mlx5_0")),
+        quarantine.take(&reported("fatal state NIC:mlx5_0")),
         Verdict::Ignored
     );
     quarantine.set_managed("node-1", true);
-    quarantine.take(&said("fatal state NIC:mlx5_0"));
+    quarantine.take(&reported("fatal state NIC:mlx5_0"));
     assert!(quarantine.is_cordoned("node-1"));
 }
 
@@ -203,7 +203,7 @@ fn an_event_may_overrule_the_rulesets(
     #[case] skip: bool,
     #[case] cordoned: bool,
 ) {
-    let mut event = said(line);
+    let mut event = reported(line);
     event.quarantine_overrides = Some(BehaviourOverrides { force, skip });
     let mut quarantine = Quarantine::new(Rulesets::shipped());
     quarantine.take(&event);
@@ -215,7 +215,7 @@ fn an_event_may_overrule_the_rulesets(
 fn opened_at(fleet: usize, seconds: &[f64]) -> Option<usize> {
     let mut quarantine = Quarantine::new(Rulesets::shipped()).with_breaker(Breaker::new(fleet));
     seconds.iter().enumerate().position(|(n, s)| {
-        quarantine.take(&said(&format!("fatal state NIC:mlx5_0 node=n{n} @{s}")));
+        quarantine.take(&reported(&format!("fatal state NIC:mlx5_0 node=n{n} @{s}")));
         quarantine.is_halted()
     })
 }
@@ -234,19 +234,19 @@ fn the_breaker_opens(#[case] fleet: usize, #[case] seconds: &[f64], #[case] open
 #[test]
 fn an_open_breaker_halts_everything_until_a_person_resets_it() {
     let mut quarantine = Quarantine::new(Rulesets::shipped()).with_breaker(Breaker::new(2));
-    quarantine.take(&said("fatal state NIC:mlx5_0 node=n1"));
+    quarantine.take(&reported("fatal state NIC:mlx5_0 node=n1"));
     assert_eq!(
-        quarantine.take(&said("fatal state NIC:mlx5_0 node=n2")),
+        quarantine.take(&reported("fatal state NIC:mlx5_0 node=n2")),
         Verdict::Halted
     );
     assert_eq!(
-        quarantine.take(&said("healthy state NIC:mlx5_0 node=n1")),
+        quarantine.take(&reported("healthy state NIC:mlx5_0 node=n1")),
         Verdict::Halted
     );
     assert!(quarantine.is_cordoned("n1"), "the clear was not looked at");
     quarantine.reset_breaker();
     assert_eq!(
-        quarantine.take(&said("healthy state NIC:mlx5_0 node=n1")),
+        quarantine.take(&reported("healthy state NIC:mlx5_0 node=n1")),
         Verdict::Uncordoned
     );
 }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use proto::HealthEvent;
 use rstest::rstest;
 
-use crate::words::said;
+use crate::words::reported;
 
 /// The one event of a line.
 fn read_one(line: &str) -> HealthEvent {
@@ -28,12 +28,12 @@ const PROTOCOL: &str = r#"{"version":1,"agent":"nic-health-monitor","componentCl
 #[case::postgres(POSTGRES)]
 #[case::protocol(PROTOCOL)]
 fn a_store_exports_the_event_that_was_sent(#[case] line: &str) {
-    assert_eq!(read_one(line), said(FAULT));
+    assert_eq!(read_one(line), reported(FAULT));
 }
 
 #[test]
 fn a_call_is_read_as_it_was_written() {
-    let events = vec![said("healthy state @1 -- all well"), said(FAULT)];
+    let events = vec![reported("healthy state @1 -- all well"), reported(FAULT)];
     let line = write_call(RecordedCall {
         events: &events,
         accepted: true,
@@ -44,7 +44,7 @@ fn a_call_is_read_as_it_was_written() {
 
 #[test]
 fn a_call_that_was_not_accepted_did_not_happen() {
-    let events = [said(FAULT)];
+    let events = [reported(FAULT)];
     let line = write_call(RecordedCall {
         events: &events,
         accepted: false,
@@ -69,10 +69,10 @@ fn an_empty_line_is_none() {
 )]
 #[case::no_stamp("{\"checkName\":\"c\",\"nodeName\":\"n\"}", "no `generatedTimestamp`")]
 #[case::a_runs_own_event("{\"event\":\"drill-passed\"}", "of a run and not of a health event")]
-fn another_line_is_refused(#[case] line: &str, #[case] said: &str) {
+fn another_line_is_refused(#[case] line: &str, #[case] reported: &str) {
     let error = read_line(line).unwrap_err().to_string();
     assert!(
-        error.contains(said) && error.contains("\nhint: "),
+        error.contains(reported) && error.contains("\nhint: "),
         "{error}"
     );
 }
@@ -112,11 +112,11 @@ fn another_line_is_refused(#[case] line: &str, #[case] said: &str) {
     "\"message\":{}",
     "`message` is {}, where a text is allowed"
 )]
-fn a_wrong_field_is_named(#[case] right: &str, #[case] wrong: &str, #[case] told: &str) {
+fn a_wrong_field_is_named(#[case] right: &str, #[case] wrong: &str, #[case] rendered: &str) {
     let error = read_line(&PROTOCOL.replacen(right, wrong, 1))
         .unwrap_err()
         .to_string();
-    assert!(error.contains(told), "{error}");
+    assert!(error.contains(rendered), "{error}");
 }
 
 #[test]
@@ -134,7 +134,7 @@ proptest! {
 
     #[test]
     fn any_text_survives_a_line(message in ".{0,80}", value in ".{0,20}") {
-        let mut event = said(FAULT);
+        let mut event = reported(FAULT);
         event.message = message;
         event.entities_impacted[0].entity_value = value;
         let events = [event];

@@ -18,13 +18,13 @@ fn bare(keys: &str) -> String {
     )
 }
 
-fn check(text: &str, place: &str, said: &str) {
+fn check(text: &str, place: &str, reported: &str) {
     let error = read("r.toml", text)
         .expect_err("the file is wrong")
         .to_string();
     assert!(error.starts_with(&format!("r.toml:{place}: ")), "{error}");
     assert!(
-        error.contains(said) && error.contains("\nhint: "),
+        error.contains(reported) && error.contains("\nhint: "),
         "{error}"
     );
 }
@@ -38,8 +38,8 @@ fn check(text: &str, place: &str, said: &str) {
     "`rules_version` is 2; 1 is the only one"
 )]
 #[case::no_rule("rules_version = 1\n", "1:1", "the file holds no rule")]
-fn a_file_is_refused(#[case] text: &str, #[case] place: &str, #[case] said: &str) {
-    check(text, place, said);
+fn a_file_is_refused(#[case] text: &str, #[case] place: &str, #[case] reported: &str) {
+    check(text, place, reported);
 }
 
 #[rstest]
@@ -85,9 +85,9 @@ fn a_file_is_refused(#[case] text: &str, #[case] place: &str, #[case] said: &str
 fn a_key_of_a_counting_rule_is_refused(
     #[case] keys: &str,
     #[case] place: &str,
-    #[case] said: &str,
+    #[case] reported: &str,
 ) {
-    check(&counting(keys), place, said);
+    check(&counting(keys), place, reported);
 }
 
 #[rstest]
@@ -184,9 +184,9 @@ fn a_key_of_a_counting_rule_is_refused(
 fn a_rule_that_could_not_do_what_it_says_is_refused(
     #[case] keys: &str,
     #[case] place: &str,
-    #[case] said: &str,
+    #[case] reported: &str,
 ) {
-    check(&bare(keys), place, said);
+    check(&bare(keys), place, reported);
 }
 
 #[rstest]
@@ -210,9 +210,9 @@ fn what_every_rule_has_is_judged(
     #[case] right: &str,
     #[case] wrong: &str,
     #[case] place: &str,
-    #[case] said: &str,
+    #[case] reported: &str,
 ) {
-    check(&counting("").replacen(right, wrong, 1), place, said);
+    check(&counting("").replacen(right, wrong, 1), place, reported);
 }
 
 #[test]
@@ -336,10 +336,10 @@ fn every_key_of_a_rule_is_documented() {
     "4:6",
     "plugged into `a` already"
 )]
-fn a_world_is_refused(#[case] text: &str, #[case] place: &str, #[case] said: &str) {
+fn a_world_is_refused(#[case] text: &str, #[case] place: &str, #[case] reported: &str) {
     let error = read_cabling("w.toml", text).unwrap_err().to_string();
     assert!(error.starts_with(&format!("w.toml:{place}: ")), "{error}");
-    assert!(error.contains(said), "{error}");
+    assert!(error.contains(reported), "{error}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proto::RecommendedAction;
 use rstest::rstest;
 
-use crate::words::{START, at, said};
+use crate::words::{START, at, reported};
 
 /// Plays lines and ticks (`tick @seconds`) against rules; before each event the clock runs through every
 /// instant at which a rule is due, as a replay does, unless the lines tick themselves.
@@ -21,7 +21,7 @@ fn play(rules: Vec<Rule>, cabling: Option<Cabling>, lines: &[&str]) -> Vec<Firin
             firings.extend(analyzer.tick(at(seconds.parse().unwrap())));
             continue;
         }
-        let event = said(line);
+        let event = reported(line);
         let stamp = Stamp::of(event.generated_timestamp.as_ref());
         while let Some(due) = analyzer.next_due().filter(|due| !by_hand && *due < stamp) {
             firings.extend(analyzer.tick(due));
@@ -31,7 +31,7 @@ fn play(rules: Vec<Rule>, cabling: Option<Cabling>, lines: &[&str]) -> Vec<Firin
     firings
 }
 
-fn told(firing: &Firing) -> String {
+fn rendered(firing: &Firing) -> String {
     let s = (firing.at.as_ns() - START.as_ns()) as f64 / 1e9;
     let kind = match firing.kind {
         FiringKind::Fired => "",
@@ -46,8 +46,8 @@ fn told(firing: &Firing) -> String {
 /// What the rules of a profile say of these lines.
 fn check(profile: &str, lines: &[&str], expected: &[&str]) {
     let firings = play(shipped(profile).unwrap(), None, lines);
-    let told: Vec<String> = firings.iter().map(told).collect();
-    assert_eq!(told, expected, "{lines:#?}");
+    let rendered: Vec<String> = firings.iter().map(rendered).collect();
+    assert_eq!(rendered, expected, "{lines:#?}");
 }
 
 /// One rule of a file that is not worth a name.
@@ -66,7 +66,7 @@ fn fired_at(keys: &str, seconds: &[f64]) -> Vec<usize> {
     let mut analyzer = Analyzer::new(one_rule(&keys), None);
     let fires = |s: &f64| {
         !analyzer
-            .take(&said(&format!("warning counter NIC:a @{s}")))
+            .take(&reported(&format!("warning counter NIC:a @{s}")))
             .is_empty()
     };
     let fired: Vec<bool> = seconds.iter().map(fires).collect();
@@ -102,7 +102,7 @@ fn what_fires_is_the_trigger_in_the_analyzers_name() {
     ];
     let firings = play(shipped("nvsentinel").unwrap(), None, &lines);
     let event = &firings[0].event;
-    let trigger = said(lines[2]);
+    let trigger = reported(lines[2]);
     assert_eq!(event.agent, ANALYZER);
     assert_eq!(event.check_name, "RepeatedNICDegradation");
     assert!(event.is_fatal && !event.is_healthy);
@@ -131,8 +131,8 @@ fn repeated_degradation_counts_a_ports_warnings(
     #[case] warnings: &[&str],
     #[case] expected: &[&str],
 ) {
-    let line = |said: &&str| {
-        let (port, second) = said.split_once(' ').unwrap();
+    let line = |reported: &&str| {
+        let (port, second) = reported.split_once(' ').unwrap();
         format!("warning counter NIC:mlx5_0 NICPort:{port} @{second}")
     };
     let lines: Vec<String> = warnings.iter().map(line).collect();
@@ -181,8 +181,8 @@ fn repeated_driver_error_counts_one_type_on_a_node(
     #[case] errors: &[&str],
     #[case] expected: &[&str],
 ) {
-    let line = |(n, said): (usize, &&str)| {
-        let (code, nic) = said.split_once(' ').unwrap();
+    let line = |(n, reported): (usize, &&str)| {
+        let (code, nic) = reported.split_once(' ').unwrap();
         let agent = "agent=syslog-health-monitor";
         format!(
             "warning SysLogsNICDriverError {agent} !{code} NIC:{nic} @{}",
@@ -209,16 +209,16 @@ fn put(line: &str, s: f64) -> String {
     line.replacen(" -- ", &format!(" @{s} -- "), 1)
 }
 
-fn lines_of(said: &[(&str, f64)]) -> Vec<String> {
+fn lines_of(reported: &[(&str, f64)]) -> Vec<String> {
     let line = |(line, s): &(&str, f64)| match *line {
         "tick" => format!("tick @{s}"),
         line => put(line, *s),
     };
-    said.iter().map(line).collect()
+    reported.iter().map(line).collect()
 }
 
-fn check_port(profile: &str, said: &[(&str, f64)], expected: &[&str]) {
-    let lines = lines_of(said);
+fn check_port(profile: &str, reported: &[(&str, f64)], expected: &[&str]) {
+    let lines = lines_of(reported);
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     check(profile, &lines, expected);
 }
@@ -368,7 +368,10 @@ fn a_drop_said_by_the_clock_bears_the_clocks_stamp_and_its_port() {
         panic!("{firings:#?}")
     };
     assert_eq!(fired.event.generated_timestamp, Some(at(270.0).to_wire()));
-    assert_eq!(fired.event.entities_impacted, said(DOWN).entities_impacted);
+    assert_eq!(
+        fired.event.entities_impacted,
+        reported(DOWN).entities_impacted
+    );
     assert!(fired.event.is_fatal);
     assert!(cleared.event.is_healthy && !cleared.event.is_fatal);
     assert_eq!(cleared.event.check_name, "NICPortDrop");
@@ -524,8 +527,8 @@ fn one_switch_is_seen_behind_many_nodes(#[case] falls: &[(u32, f64)], #[case] ex
     lines.push("warning counter NIC:x NICPort:1 @1000".to_owned());
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let firings = play(shipped("lsd").unwrap(), Some(leaf(8)), &lines);
-    let told: Vec<String> = firings.iter().map(told).collect();
-    assert_eq!(told, expected);
+    let rendered: Vec<String> = firings.iter().map(rendered).collect();
+    assert_eq!(rendered, expected);
 }
 
 #[test]
@@ -575,7 +578,7 @@ fn kept_after(profile: &str, hours: u32) -> usize {
             (UP, s + 30.0),
             (DOWNED_RESET, s + 30.0),
         ] {
-            let event = said(&put(line, s));
+            let event = reported(&put(line, s));
             while let Some(due) = analyzer.next_due().filter(|due| *due < at(s)) {
                 analyzer.tick(due);
             }
@@ -599,10 +602,12 @@ fn what_is_long_over_is_forgotten() {
     let mut analyzer = Analyzer::new(shipped("lsd").unwrap(), None);
     let nothing = analyzer.kept_bytes();
     for n in 0..100 {
-        analyzer.take(&said(&format!(
+        analyzer.take(&reported(&format!(
             "fatal state NIC:mlx5_{n} NICPort:1 @1 -- x: state DOWN"
         )));
-        analyzer.take(&said(&format!("healthy state NIC:mlx5_{n} NICPort:1 @2")));
+        analyzer.take(&reported(&format!(
+            "healthy state NIC:mlx5_{n} NICPort:1 @2"
+        )));
     }
     assert!(analyzer.kept_bytes() > nothing);
     analyzer.tick(at(10_000.0));
@@ -641,14 +646,14 @@ proptest! {
             .collect();
         let run = |lines: Vec<&str>| {
             let firings = play(shipped("lsd").unwrap(), None, &lines);
-            firings.iter().map(told).collect::<Vec<_>>()
+            firings.iter().map(rendered).collect::<Vec<_>>()
         };
         let together = run(all.iter().map(|(_, line)| line.as_str()).collect());
         for node in 0..2_u8 {
             let alone = all.iter().filter(|(of, _)| *of == node);
             let alone = run(alone.map(|(_, line)| line.as_str()).collect());
             let mark = format!(" n{node}/");
-            let part: Vec<String> = together.iter().filter(|told| told.contains(&mark)).cloned().collect();
+            let part: Vec<String> = together.iter().filter(|rendered| rendered.contains(&mark)).cloned().collect();
             // Alone, nobody else's events drive the clock on, so what only time brings may be missing at
             // the end.
             prop_assert_eq!(&part[..alone.len()], alone.as_slice());

@@ -1,14 +1,14 @@
 //! Whole streams: would the node be cordoned, which condition stands, and what do the rules say?
 
 use cluster::{
-    Clearing, Cluster, Consequence, Deed, Quarantine, Ruleset, Rulesets, Stamp,
+    Clearing, Cluster, Consequence, ConsequenceKind, Quarantine, Ruleset, Rulesets, Stamp,
     kernel_log::{Functions, KernelLogMonitor, KernelLogProfile},
     rules::{Analyzer, shipped},
 };
 use proto::HealthEvents;
 use rstest::rstest;
 
-use crate::words::{START, at, batch, said};
+use crate::words::{START, at, batch, reported};
 
 fn cluster(clearing: Clearing, rulesets: Rulesets, rules: &str) -> Cluster {
     let analyzer = Analyzer::new(shipped(rules).unwrap(), None);
@@ -17,15 +17,15 @@ fn cluster(clearing: Clearing, rulesets: Rulesets, rules: &str) -> Cluster {
 
 /// Plays calls, each of one or more lines joined by ` + `, with the clock running between them.
 fn play(cluster: &mut Cluster, calls: &[&str]) -> Vec<Consequence> {
-    let mut told = Vec::new();
+    let mut rendered = Vec::new();
     for call in calls {
         let lines: Vec<&str> = call.split(" + ").collect();
         let call = batch(&lines);
         let first = Stamp::of(call.events[0].generated_timestamp.as_ref());
-        told.extend(cluster.run_until(first));
-        told.extend(cluster.receive(&call).unwrap());
+        rendered.extend(cluster.run_until(first));
+        rendered.extend(cluster.receive(&call).unwrap());
     }
-    told
+    rendered
 }
 
 /// Which conditions stand and whether the node is cordoned, after these calls.
@@ -213,26 +213,25 @@ fn the_flap_diagram_to_the_second() {
     ];
     let calls: Vec<&str> = calls.iter().map(String::as_str).collect();
     let mut cluster = cluster(Clearing::ALL, Rulesets::shipped(), "lsd");
-    let told: Vec<String> = play(&mut cluster, &calls)
+    let rendered: Vec<String> = play(&mut cluster, &calls)
         .iter()
         .map(ToString::to_string)
         .collect();
-    insta::assert_snapshot!(told.join("\n"));
+    insta::assert_snapshot!(rendered.join("\n"));
 }
 
 #[test]
 fn four_minutes_of_silence_make_and_unmake_a_condition() {
     let mut cluster = cluster(Clearing::ALL, Rulesets::shipped(), "lsd");
     let down = "fatal state NIC:a NICPort:1 @30 -- Port a port 1: state DOWN, phys_state Polling";
-    let told = play(&mut cluster, &[down, "healthy state NIC:a NICPort:1 @300"]);
-    let seconds = |wanted: fn(&Deed) -> bool| {
-        let found = told.iter().filter(|told| wanted(&told.what));
-        let s = found.map(|told| (told.at.as_ns() - START.as_ns()) / 1_000_000_000);
+    let rendered = play(&mut cluster, &[down, "healthy state NIC:a NICPort:1 @300"]);
+    let seconds = |wanted: fn(&ConsequenceKind) -> bool| {
+        let found = rendered.iter().filter(|rendered| wanted(&rendered.what));
+        let s = found.map(|rendered| (rendered.at.as_ns() - START.as_ns()) / 1_000_000_000);
         s.collect::<Vec<_>>()
     };
-    let drop =
-        |deed: &Deed| matches!(deed, Deed::ConditionStands { check, .. } if check == "NICPortDrop");
-    let over = |deed: &Deed| matches!(deed, Deed::ConditionCleared { check, .. } if check == "NICPortDrop");
+    let drop = |kind: &ConsequenceKind| matches!(kind, ConsequenceKind::ConditionStands { check, .. } if check == "NICPortDrop");
+    let over = |kind: &ConsequenceKind| matches!(kind, ConsequenceKind::ConditionCleared { check, .. } if check == "NICPortDrop");
     assert_eq!(seconds(drop), [270]);
     assert_eq!(seconds(over), [300]);
 }
@@ -240,11 +239,11 @@ fn four_minutes_of_silence_make_and_unmake_a_condition() {
 #[test]
 fn a_call_whose_order_decides_is_told() {
     let mut cluster = now();
-    let told = play(&mut cluster, &["healthy state @1 + fatal state NIC:a @1"]);
-    let found = told
+    let rendered = play(&mut cluster, &["healthy state @1 + fatal state NIC:a @1"]);
+    let found = rendered
         .iter()
-        .any(|told| matches!(&told.what, Deed::OrderDecides { check, .. } if check == STATE));
-    assert!(found, "{told:#?}");
+        .any(|rendered| matches!(&rendered.what, ConsequenceKind::OrderDecides { check, .. } if check == STATE));
+    assert!(found, "{rendered:#?}");
 }
 
 #[test]
@@ -261,12 +260,12 @@ fn what_is_lost_of_a_message_is_told() {
     let mut cluster = now();
     let mut call = batch(&[]);
     call.events = (0..40)
-        .map(|n| said(&format!("fatal state NIC:mlx5_{n} NICPort:1 -- gone")))
+        .map(|n| reported(&format!("fatal state NIC:mlx5_{n} NICPort:1 -- gone")))
         .collect();
-    let told = cluster.receive(&call).unwrap();
-    let lost = told
+    let rendered = cluster.receive(&call).unwrap();
+    let lost = rendered
         .iter()
-        .find(|told| matches!(told.what, Deed::EntriesLost { .. }));
+        .find(|rendered| matches!(rendered.what, ConsequenceKind::EntriesLost { .. }));
     assert!(
         lost.unwrap()
             .to_string()

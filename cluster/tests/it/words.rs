@@ -21,7 +21,7 @@ pub(crate) fn at(s: f64) -> Stamp {
 ///
 /// `state` and `counter` are the monitor's two InfiniBand checks. Without `--`, the message is the
 /// reference monitor's for a fault of that kind.
-pub(crate) fn said(line: &str) -> HealthEvent {
+pub(crate) fn reported(line: &str) -> HealthEvent {
     let (words, message) = line.split_once(" -- ").unwrap_or((line, "something"));
     let mut words = words.split_whitespace();
     let kind = words.next().expect("a line begins with its kind");
@@ -89,6 +89,6 @@ fn put(event: &mut HealthEvent, word: &str) {
 pub(crate) fn batch(lines: &[&str]) -> HealthEvents {
     HealthEvents {
         version: proto::VERSION,
-        events: lines.iter().map(|line| said(line)).collect(),
+        events: lines.iter().map(|line| reported(line)).collect(),
     }
 }

@@ -51,17 +51,17 @@ impl Notice {
     /// A port without any reason is not mentioned.
     #[must_use]
     pub fn detail(&self) -> String {
-        let local = self.local.told();
+        let local = self.local.rendered();
         let mut text = "NodeType: hfi ".to_owned();
         if local.is_some() {
-            text += &told(self.local);
+            text += &rendered(self.local);
         }
         if let Some(linked) = self.linked {
-            let other = linked.told();
+            let other = linked.rendered();
             let says_more = other.is_some() && other != LinkDownReason::NEIGHBOR_UNKNOWN;
             if says_more && other != local {
                 text += "LINKED:";
-                text += &told(linked);
+                text += &rendered(linked);
             }
         }
         text
@@ -69,13 +69,13 @@ impl Notice {
 }
 
 /// A reason with its name and number.
-fn told(pair: Pair) -> String {
+fn rendered(pair: Pair) -> String {
     let name = if pair.local.is_some() {
         "LinkDownReason"
     } else {
         "NeighborLinkDownReason"
     };
-    let reason = pair.told();
+    let reason = pair.rendered();
     format!("{name}: {reason} [{}] ", reason.code())
 }
 

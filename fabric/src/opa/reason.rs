@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn forty_four_reasons_can_be_told_to_a_neighbour() {
-        let told = LinkDownReason::all().filter(|reason| reason.may_be_neighbours());
-        assert_eq!(told.count(), 44);
+        let rendered = LinkDownReason::all().filter(|reason| reason.may_be_neighbours());
+        assert_eq!(rendered.count(), 44);
     }
 }

@@ -53,7 +53,7 @@ impl Pair {
     /// The one reason that a tool prints beside a port that is down: the port's own if it has one,
     /// else its neighbour's (`IbPrint/stl_sma.c`).
     #[must_use]
-    pub fn told(self) -> LinkDownReason {
+    pub fn rendered(self) -> LinkDownReason {
         if self.local.is_some() {
             self.local
         } else {
@@ -84,7 +84,7 @@ impl Initiative {
 
     /// It goes without a reason of its own to remember, and says this to its neighbour.
     #[must_use]
-    pub fn saying(message: LinkDownReason) -> Self {
+    pub fn from_message(message: LinkDownReason) -> Self {
         Self {
             local: LinkDownReason::NONE,
             message: Some(message),
@@ -110,7 +110,7 @@ impl Record {
     pub fn initiative(&self, reason: LinkDownReason, can_say_so: bool) -> Option<Initiative> {
         match self.profile {
             Profile::Hfi1 if !reason.may_be_neighbours() => None,
-            Profile::Hfi1 if reason.holds() => Some(Initiative::saying(LinkDownReason::NONE)),
+            Profile::Hfi1 if reason.holds() => Some(Initiative::from_message(LinkDownReason::NONE)),
             Profile::Spec | Profile::Hfi1 => Some(Initiative::of(reason, can_say_so)),
         }
     }
@@ -227,8 +227,8 @@ impl Record {
 ///
 /// With nobody's initiative it is a cable's: both ends see it, unexplained.
 pub fn fall(ends: [&mut Record; 2], by: [Option<Initiative>; 2]) {
-    let said = by.map(|own| own.and_then(|own| own.message));
-    for (end, (own, heard)) in ends.into_iter().zip([(by[0], said[1]), (by[1], said[0])]) {
+    let reported = by.map(|own| own.and_then(|own| own.message));
+    for (end, (own, heard)) in ends.into_iter().zip([(by[0], reported[1]), (by[1], reported[0])]) {
         end.went_down(own, heard);
     }
 }
@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn a_message_without_a_reason_explains_nothing() {
-        let silent = Some(Initiative::saying(LinkDownReason::NONE));
+        let silent = Some(Initiative::from_message(LinkDownReason::NONE));
         check(Profile::Hfi1, &[[silent, None]], [(0, 0), (36, 0)]);
     }
 

@@ -65,9 +65,9 @@ fn body(info: &PortInfo) -> String {
 /// in Init.
 #[must_use]
 pub fn state_text(info: &PortInfo) -> String {
-    let told = info.pair.told();
+    let rendered = info.pair.rendered();
     match info.logical {
-        Logical::Down if told.is_some() => format!("{} ({told})", info.logical),
+        Logical::Down if rendered.is_some() => format!("{} ({rendered})", info.logical),
         Logical::Init if info.init.code() != 0 => format!("{} ({})", info.logical, info.init),
         logical => logical.to_string(),
     }

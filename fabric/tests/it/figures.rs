@@ -67,8 +67,8 @@ fn carrier_counts_move_like_any_other(
 fn a_carrier_count_is_always_a_number(#[case] name: &str) {
     let mut world = world_of(Ethernet);
     let victim = slot(&world, 0);
-    let veil = CounterChange::Set(CounterValue::Fails(Errno::EIO));
-    let error = refused(&mut world, &counter(&victim, name, veil));
+    let shown_value = CounterChange::Set(CounterValue::Fails(Errno::EIO));
+    let error = refused(&mut world, &counter(&victim, name, shown_value));
     assert!(matches!(error, ActionError::AlwaysNumber { .. }), "{error}");
 }
 
@@ -229,8 +229,8 @@ fn a_count_behind_a_veil_starts_anew_with_its_device() {
         &mut world,
         counter(&victim, "symbol_error", CounterChange::Add(7)),
     );
-    let veil = CounterChange::Set(CounterValue::Fails(Errno::EIO));
-    act(&mut world, counter(&victim, "symbol_error", veil));
+    let shown_value = CounterChange::Set(CounterValue::Fails(Errno::EIO));
+    act(&mut world, counter(&victim, "symbol_error", shown_value));
     act(&mut world, DeviceAction::Remove.on(function(&victim)));
     act(&mut world, DeviceAction::Restore.on(function(&victim)));
     to_ms(&mut world, 2_000);
@@ -250,10 +250,10 @@ fn a_count_behind_a_veil_starts_anew_with_its_device() {
 #[case("{ counters: true, hw_counters: true, netdev: false, name: true }", [7, 17, 0])]
 fn a_count_behind_a_veil_is_kept_with_its_folder(#[case] keeps: &str, #[case] expected: [u64; 3]) {
     let names = ["symbol_error", "lifespan", "rx_bytes"];
-    let veil = || CounterChange::Set(CounterValue::Fails(Errno::EIO));
+    let shown_value = || CounterChange::Set(CounterValue::Fails(Errno::EIO));
     let (mut world, victim) = reloaded_after(keeps, |world, victim| {
         for name in names {
-            act(world, counter(victim, name, veil()));
+            act(world, counter(victim, name, shown_value()));
         }
     });
     world.heal();

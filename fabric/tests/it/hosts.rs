@@ -267,8 +267,8 @@ fn healing_ends_the_traffic_and_an_operators_reset_takes_its_counts_back() {
 fn what_was_counted_behind_a_veil_is_reset_too() {
     let mut world = world_of(InfiniBand);
     let victim = slot(&world, 0);
-    let veil = CounterChange::Set(CounterValue::Fails(Errno::EIO));
-    count_by(&mut world, &victim, "link_downed", veil);
+    let shown_value = CounterChange::Set(CounterValue::Fails(Errno::EIO));
+    count_by(&mut world, &victim, "link_downed", shown_value);
     act(&mut world, PortAction::Cut.on(victim.clone()));
     world.heal();
     assert_eq!(count(&world, &victim, "link_downed"), 1);
@@ -326,7 +326,7 @@ fn a_roce_port_has_no_issm_to_lose() {
 #[rstest]
 #[case(CounterValue::Text("N/A (no PMA)".to_owned()))]
 #[case(CounterValue::Fails(Errno::EIO))]
-fn a_counter_counts_on_behind_what_cannot_be_read(#[case] veil: CounterValue) {
+fn a_counter_counts_on_behind_what_cannot_be_read(#[case] shown_value: CounterValue) {
     let mut world = world_of(InfiniBand);
     let victim = slot(&world, 0);
     count_by(&mut world, &victim, "link_downed", CounterChange::Add(3));
@@ -334,12 +334,12 @@ fn a_counter_counts_on_behind_what_cannot_be_read(#[case] veil: CounterValue) {
         &mut world,
         &victim,
         "link_downed",
-        CounterChange::Set(veil.clone()),
+        CounterChange::Set(shown_value.clone()),
     );
     act(&mut world, PortAction::Cut.on(victim.clone()));
     assert_eq!(
         port(&world, &victim).map(|port| port.counters["link_downed"].clone()),
-        Some(veil)
+        Some(shown_value)
     );
     world.heal();
     assert_eq!(count(&world, &victim, "link_downed"), 4);

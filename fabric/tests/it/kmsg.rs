@@ -64,12 +64,12 @@ fn lines(world: &Fabric, part: &str) -> usize {
 #[rstest]
 #[case(Side::Here, 1)]
 #[case(Side::There, 0)]
-fn the_log_tells_of_the_nodes_own_module_only(#[case] side: Side, #[case] told: usize) {
+fn the_log_tells_of_the_nodes_own_module_only(#[case] side: Side, #[case] rendered: usize) {
     let mut world = world_of(Ethernet);
     let slot = slot(&world, 0);
     let there = false;
     act(&mut world, PortAction::Module { side, there }.on(slot));
-    assert_eq!(lines(&world, "Cable unplugged"), told);
+    assert_eq!(lines(&world, "Cable unplugged"), rendered);
     assert_eq!(lines(&world, "Link down"), 1, "the link went either way");
 }
 

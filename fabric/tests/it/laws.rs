@@ -227,7 +227,7 @@ fn play(platform: usize, lines: &[Line], mut look: impl FnMut(&mut Fabric)) -> F
 }
 
 /// Everything that can be seen of a world.
-fn told(world: &Fabric) -> String {
+fn rendered(world: &Fabric) -> String {
     let machine = world.machine(&node()).expect("the node is there");
     let edges: Vec<_> = slots(world)
         .iter()
@@ -300,9 +300,9 @@ proptest! {
         prop_assert_ne!(&machine.metadata, &MetadataFile::Missing);
         prop_assert_ne!(&machine.routes, &Routes::Missing);
         world.reset_counters();
-        let before = told(&world);
+        let before = rendered(&world);
         world.advance(world.now());
-        prop_assert_eq!(told(&world), before);
+        prop_assert_eq!(rendered(&world), before);
     }
 
     #[test]
@@ -322,7 +322,7 @@ proptest! {
                 let _ = world.act(&action(&world, line));
             }
         }
-        prop_assert_eq!(told(&world), told(&straight));
+        prop_assert_eq!(rendered(&world), rendered(&straight));
     }
 
     #[test]

@@ -292,8 +292,8 @@ fn both_ends_that_are_activated_by_hand_are_an_active_link() {
     }
     assert_eq!(last(&world, &slot).logical, [Logical::Active; 2]);
     assert_eq!(crate::room::states(&world, &slot), "ACTIVE/LinkUp");
-    let told = world.port_events(&slot).last().map(|event| event.kind);
-    assert_eq!(told, Some(PortEventKind::PortActive));
+    let rendered = world.port_events(&slot).last().map(|event| event.kind);
+    assert_eq!(rendered, Some(PortEventKind::PortActive));
 }
 
 #[test]
@@ -463,10 +463,10 @@ fn of_two_reasons_that_hold_the_one_that_is_left_is_told(#[case] platform: &str,
         act(&mut world, take_down(&slot, side, reason));
     }
     assert_eq!(offline(&world, &slot, side), 8);
-    let let_up = |reason| PortAction::LetUp { side, reason }.on(slot.clone());
-    act(&mut world, let_up(LinkDownReason::POWER_POLICY));
+    let release = |reason| PortAction::Release { side, reason }.on(slot.clone());
+    act(&mut world, release(LinkDownReason::POWER_POLICY));
     assert_eq!(offline(&world, &slot, side), left);
-    act(&mut world, let_up(LinkDownReason::SMA_DISABLED));
+    act(&mut world, release(LinkDownReason::SMA_DISABLED));
     assert_eq!(offline(&world, &slot, side), 0);
 }
 

@@ -156,7 +156,7 @@ fn an_end_that_goes_offline_holds_the_link(
     to_ms(&mut world, 60_000);
     assert_eq!(states(&world, &victim), dark(layer));
     assert_eq!(pairs(&world, &victim), expected);
-    let held = PortAction::LetUp {
+    let held = PortAction::Release {
         side,
         reason: reason(code),
     }
@@ -174,7 +174,7 @@ fn an_end_that_goes_offline_holds_the_link(
 #[rstest]
 #[case(Side::Here)]
 #[case(Side::There)]
-fn an_end_that_is_let_up_says_what_still_holds_it(#[case] side: Side) {
+fn an_end_that_is_released_shows_the_reason_that_still_holds(#[case] side: Side) {
     let (mut world, victim) = check(
         InfiniBand,
         |slot| take_down(slot, side, 52),
@@ -185,24 +185,24 @@ fn an_end_that_is_let_up_says_what_still_holds_it(#[case] side: Side) {
     assert_eq!(offline(&world, &victim, side), 52 - 48);
     let slot = victim.clone();
     let reason = reason(52);
-    act(&mut world, PortAction::LetUp { side, reason }.on(slot));
+    act(&mut world, PortAction::Release { side, reason }.on(slot));
     assert_eq!(offline(&world, &victim, side), 60 - 48);
     assert_eq!(states(&world, &victim), POLLING);
 }
 
 #[test]
-fn a_disabled_end_that_is_let_up_by_another_is_disabled_still() {
+fn a_disabled_end_that_is_released_from_another_reason_stays_disabled() {
     let mut world = world_of(InfiniBand);
     let victim = slot(&world, 0);
     act(&mut world, PortAction::Disable.on(victim.clone()));
     act(&mut world, take_down(&victim, Side::Here, 52));
     assert_eq!(offline(&world, &victim, Side::Here), 52 - 48);
-    let let_up = PortAction::LetUp {
+    let release = PortAction::Release {
         side: Side::Here,
         reason: reason(52),
     }
     .on(victim.clone());
-    act(&mut world, let_up);
+    act(&mut world, release);
     assert_eq!(offline(&world, &victim, Side::Here), 61 - 48);
 }
 

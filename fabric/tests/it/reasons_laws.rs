@@ -17,7 +17,7 @@ use simfs::SimTime;
 
 use crate::{
     laws::{HONEST_KINDS, Line, PLATFORMS, SETTLING_MS, script, slots},
-    reasons_world::{KINDS, Look, deed, ends, initiators, link_script, pair, play},
+    reasons_world::{KINDS, Look, action, ends, initiators, link_script, pair, play},
     room::{count, node, port, world},
 };
 
@@ -114,7 +114,7 @@ fn leavings(world: &Fabric, slot: &SlotRef) -> usize {
     left.count()
 }
 
-fn told(world: &Fabric, slot: &SlotRef, kind: PortEventKind) -> usize {
+fn rendered(world: &Fabric, slot: &SlotRef, kind: PortEventKind) -> usize {
     let events = world.port_events(slot).iter();
     events.filter(|event| event.kind == kind).count()
 }
@@ -162,17 +162,17 @@ proptest! {
     /// PO7: what an end heard, the other did since that end was last cleared.
     #[test]
     fn an_end_hears_only_of_what_its_neighbour_did((platform, lines) in script(KINDS)) {
-        let mut said: BTreeSet<(SlotRef, Side)> = BTreeSet::new();
+        let mut reported: BTreeSet<(SlotRef, Side)> = BTreeSet::new();
         play(platform, &lines, |look| {
             for (slot, side) in look.done.map_or_else(Vec::new, |done| initiators(look.after, done)) {
-                said.insert((slot, side.other()));
+                reported.insert((slot, side.other()));
             }
             for ((slot, side), truth) in ends(look.after) {
                 let armed = look.after.walk(&slot).last().is_some_and(|step| step.logical[0] >= Logical::Armed);
                 if pair(&truth).is_some_and(|pair| pair.neighbour.is_some()) {
-                    assert!(said.contains(&(slot.clone(), side)), "{slot} {side:?} heard {truth:?}");
+                    assert!(reported.contains(&(slot.clone(), side)), "{slot} {side:?} heard {truth:?}");
                 } else if armed {
-                    said.remove(&(slot, side));
+                    reported.remove(&(slot, side));
                 }
             }
         });
@@ -250,11 +250,11 @@ proptest! {
         });
         for slot in slots(&world) {
             let lost = leavings(&world, &slot);
-            prop_assert_eq!(told(&world, &slot, PortEventKind::PortErr), lost);
+            prop_assert_eq!(rendered(&world, &slot, PortEventKind::PortErr), lost);
             prop_assert_eq!(count(&world, &slot, "link_downed"), lost.min(255) as u64);
             let walk = world.walk(&slot);
             let active = walk.windows(2).filter(|two| two[0].logical[0] == Logical::Armed && two[1].logical[0] == Logical::Active);
-            prop_assert_eq!(told(&world, &slot, PortEventKind::PortActive), active.count());
+            prop_assert_eq!(rendered(&world, &slot, PortEventKind::PortActive), active.count());
         }
     }
 
@@ -304,7 +304,7 @@ proptest! {
             let Action::Port(slot, action) = action else { return None };
             let action = match action {
                 PortAction::TakeDown { side, reason, says } => PortAction::TakeDown { side: side.other(), reason, says },
-                PortAction::LetUp { side, reason } => PortAction::LetUp { side: side.other(), reason },
+                PortAction::Release { side, reason } => PortAction::Release { side: side.other(), reason },
                 PortAction::PacketError { side, reason } => PortAction::PacketError { side: side.other(), reason },
                 PortAction::BothTakeDown { here, there } => PortAction::BothTakeDown { here: there, there: here },
                 PortAction::Hear { side, message } => PortAction::Hear { side: side.other(), message },
@@ -322,7 +322,7 @@ proptest! {
             let to = one.now() + SimTime::from_ms(line.after_ms);
             one.advance(to);
             other.advance(to);
-            let here = deed(&one, line);
+            let here = action(&one, line);
             let Some(there) = swapped(here.clone()) else { continue };
             prop_assert_eq!(one.act(&here).is_ok(), other.act(&there).is_ok(), "{:?}", here);
             for ((slot, side), truth) in ends(&one) {
@@ -375,7 +375,7 @@ proptest! {
         let mut straight = world(PLATFORMS[platform]);
         for line in &lines {
             straight.advance(straight.now() + SimTime::from_ms(line.after_ms));
-            let _ = straight.act(&deed(&straight, line));
+            let _ = straight.act(&action(&straight, line));
         }
         prop_assert_eq!(ends(&watched), ends(&straight));
         prop_assert_eq!(watched.machine(&node()), straight.machine(&node()));
@@ -397,7 +397,7 @@ fn every_kind_of_a_script_is_a_verb_of_its_own() {
             port: 0,
             number: 1,
         };
-        format!("{:?}", deed(&world, &line))
+        format!("{:?}", action(&world, &line))
     };
     let kinds: BTreeSet<String> = (HONEST_KINDS..KINDS).map(named).collect();
     assert_eq!(kinds.len(), KINDS - HONEST_KINDS - 1, "one stands twice");

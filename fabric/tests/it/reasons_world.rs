@@ -40,7 +40,7 @@ pub(crate) fn link_script() -> impl Strategy<Value = (usize, Vec<Line>)> {
     })
 }
 
-pub(crate) fn deed(world: &Fabric, line: &Line) -> Action {
+pub(crate) fn action(world: &Fabric, line: &Line) -> Action {
     if line.kind < HONEST_KINDS {
         return action(world, line);
     }
@@ -59,7 +59,7 @@ pub(crate) fn deed(world: &Fabric, line: &Line) -> Action {
             reason,
             says: there,
         },
-        2 => PortAction::LetUp { side, reason },
+        2 => PortAction::Release { side, reason },
         3 => PortAction::PacketError {
             side,
             reason: reasons[number % 32],
@@ -193,7 +193,7 @@ pub(crate) fn play(platform: usize, lines: &[Line], mut look: impl FnMut(&Look<'
             }
         }
         let before = world.clone();
-        let action = deed(&world, line);
+        let action = action(&world, line);
         let done = world.act(&action).is_ok();
         if !done {
             assert_eq!(ends(&before), ends(&world), "refused, and yet: {line:?}");

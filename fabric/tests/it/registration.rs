@@ -350,7 +350,7 @@ fn as_many_virtual_functions_are_created_as_the_card_can_have_and_only_once() {
 }
 
 #[test]
-fn an_end_that_was_disabled_by_the_manager_polls_again_when_it_is_let_up() {
+fn an_end_that_was_disabled_by_the_manager_polls_again_when_it_is_released() {
     let mut world = world_of(InfiniBand);
     let victim = slot(&world, 0);
     let reason = LinkDownReason::SMA_DISABLED;
@@ -367,7 +367,7 @@ fn an_end_that_was_disabled_by_the_manager_polls_again_when_it_is_let_up() {
     to_ms(&mut world, 1_000);
     assert_eq!(states(&world, &victim), "DOWN/Disabled");
     let slot = victim.clone();
-    act(&mut world, PortAction::LetUp { side, reason }.on(slot));
+    act(&mut world, PortAction::Release { side, reason }.on(slot));
     to_ms(&mut world, 2_000);
     assert_eq!(states(&world, &victim), UP);
 }

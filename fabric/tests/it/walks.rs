@@ -419,8 +419,8 @@ fn a_port_carries_data_from_active_until_its_link_is_lost_to_the_millisecond(
     act(&mut world, DeviceAction::Restore.on(function(&victim)));
     to_ms(&mut world, 9_000);
     let changes = carriages(&world, &victim);
-    let told = [(1_234, Nothing), (2_000 + walk_ms, Data), (5_000, Gone)];
-    assert_eq!(changes[..3], told);
+    let rendered = [(1_234, Nothing), (2_000 + walk_ms, Data), (5_000, Gone)];
+    assert_eq!(changes[..3], rendered);
     assert_eq!(changes.last().map(|(_, carriage)| *carriage), Some(Data));
     assert_eq!(world.carriage(&victim), Some(Data));
 }

@@ -70,7 +70,7 @@ pub(crate) enum Verb {
     Repeat {
         times: u32,
         every_ms: u64,
-        deed: Box<Verb>,
+        action: Box<Verb>,
     },
     Pull(String),
     Plug(String),
@@ -91,7 +91,7 @@ pub(crate) enum Verb {
         #[serde(default = "yes")]
         other_says: bool,
     },
-    Relent {
+    Release {
         end: String,
         reason: u8,
     },
@@ -202,13 +202,13 @@ fn rows_of(entry: Value) -> Result<Vec<Row>, String> {
             let step = filled(step, &columns);
             steps.push(serde_json::from_value(step).map_err(|error| format!("{named}: {error}"))?);
         }
-        let told: Vec<String> = columns
+        let rendered: Vec<String> = columns
             .iter()
             .map(|(name, value)| format!(" {name}={}", plain(value)))
             .collect();
         for profile in &entry.profiles {
             rows.push(Row {
-                name: format!("{}{} by {profile:?}", entry.case, told.concat()),
+                name: format!("{}{} by {profile:?}", entry.case, rendered.concat()),
                 profile: *profile,
                 world: entry.world,
                 quiet_ms: entry.quiet_ms,

@@ -106,10 +106,10 @@ fn step(stage: &mut Stage, verb: &Verb) -> Result<usize, String> {
         Verb::Repeat {
             times,
             every_ms,
-            deed,
+            action,
         } => {
             for _ in 0..*times {
-                step(stage, deed)?;
+                step(stage, action)?;
                 let next = stage.fabric.now() + SimTime::from_ms(*every_ms);
                 stage.fabric.advance(next);
             }
@@ -189,10 +189,10 @@ fn action(slot: &SlotRef, verb: &Verb) -> Result<Action, String> {
             };
             port(PortAction::BothTakeDown { here, there })
         }
-        Verb::Relent {
+        Verb::Release {
             end: name,
             reason: code,
-        } => port(PortAction::LetUp {
+        } => port(PortAction::Release {
             side: end(name)?,
             reason: reason(*code)?,
         }),
@@ -233,7 +233,7 @@ fn action(slot: &SlotRef, verb: &Verb) -> Result<Action, String> {
             Side::Here => port(PortAction::Disable),
             Side::There => take_down(name, LinkDownReason::SMA_DISABLED, true),
         },
-        Verb::Enable(name) => port(PortAction::LetUp {
+        Verb::Enable(name) => port(PortAction::Release {
             side: end(name)?,
             reason: LinkDownReason::SMA_DISABLED,
         }),

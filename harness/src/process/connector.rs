@@ -30,13 +30,13 @@ use director::{Reaction, Socket};
 use observe::platform_connector;
 
 use super::{
-    inbox::{News, Teller},
+    inbox::{RuntimeEvent, EventSender},
     line::{Line, LineTag},
     transport::Transport,
 };
 
 /// Who is told of calls on a node, and the root of the node's mount.
-type Subscribers = Arc<Mutex<BTreeMap<NodeName, (Teller, String)>>>;
+type Subscribers = Arc<Mutex<BTreeMap<NodeName, (EventSender, String)>>>;
 
 /// The connector of every node of a job's drill.
 pub(super) struct Connector {
@@ -76,12 +76,12 @@ impl Connector {
 }
 
 impl Transport for Connector {
-    fn open(&mut self, node: &NodeName, path: &Path, root: &Path, teller: Teller) {
+    fn open(&mut self, node: &NodeName, path: &Path, root: &Path, sender: EventSender) {
         let root = root.to_string_lossy().into_owned();
         self.subscribers
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .insert(node.clone(), (teller, root));
+            .insert(node.clone(), (sender, root));
         let outlet = Outlet {
             path: path.to_owned(),
             stands: Socket::Absent,
@@ -191,16 +191,16 @@ impl PlatformConnector for Service {
             .expect("every connection has a tag")
             .clone();
         let (answer, decided) = oneshot::channel();
-        let teller = self
+        let sender = self
             .subscribers
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .get(&line.node)
             .cloned();
-        if let Some((teller, root)) = teller {
+        if let Some((sender, root)) = sender {
             let batch = below_root(request.into_inner(), &root);
-            teller.tell(News::Call {
-                said: platform_connector::received(&batch),
+            sender.report(RuntimeEvent::Call {
+                reported: platform_connector::received(&batch),
                 pid: line.pid,
                 answer,
             });

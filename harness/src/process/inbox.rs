@@ -13,14 +13,14 @@ use director::{MonitorId, Reaction};
 
 /// Something that happened, on a node.
 #[derive(Debug)]
-pub(super) struct Happening {
+pub(super) struct NodeEvent {
     pub(super) node: NodeName,
-    pub(super) what: News,
+    pub(super) what: RuntimeEvent,
 }
 
 /// What happened. A `pid` is that of the thread which made the system call.
 #[derive(Debug)]
-pub(super) enum News {
+pub(super) enum RuntimeEvent {
     /// A listing of the anchor is held.
     Gate { hold: HoldId, pid: u32 },
     /// A rule holds a request.
@@ -41,7 +41,7 @@ pub(super) enum News {
     Killed { hold: HoldId },
     /// A call was received and waits for what becomes of it.
     Call {
-        said: Delivery,
+        reported: Delivery,
         pid: u32,
         answer: oneshot::Sender<Reaction>,
     },
@@ -51,31 +51,31 @@ pub(super) enum News {
 
 /// Where news are sent. Whoever plays no more has no ear for it, which is fine.
 #[derive(Clone, Debug)]
-pub(super) struct Teller {
+pub(super) struct EventSender {
     node: NodeName,
-    to: mpsc::UnboundedSender<Happening>,
+    to: mpsc::UnboundedSender<NodeEvent>,
 }
 
-impl Teller {
-    pub(super) fn new(node: NodeName, to: mpsc::UnboundedSender<Happening>) -> Self {
+impl EventSender {
+    pub(super) fn new(node: NodeName, to: mpsc::UnboundedSender<NodeEvent>) -> Self {
         Self { node, to }
     }
 
-    pub(super) fn tell(&self, what: News) {
-        let _ = self.to.send(Happening {
+    pub(super) fn report(&self, what: RuntimeEvent) {
+        let _ = self.to.send(NodeEvent {
             node: self.node.clone(),
             what,
         });
     }
 }
 
-impl Observer for Teller {
+impl Observer for EventSender {
     fn gate(&self, hold: HoldId, pid: u32) {
-        self.tell(News::Gate { hold, pid });
+        self.report(RuntimeEvent::Gate { hold, pid });
     }
 
     fn hung(&self, hold: HoldId, pid: u32, rule: RuleId, _: &str) {
-        self.tell(News::Hung { hold, pid, rule });
+        self.report(RuntimeEvent::Hung { hold, pid, rule });
     }
 
     fn moment(&self, _: &mut Fs, _: MomentId, _: u32) -> MomentAnswer {
@@ -83,14 +83,14 @@ impl Observer for Teller {
     }
 
     fn held(&self, hold: HoldId, pid: u32, moment: MomentId) {
-        self.tell(News::Moment { hold, pid, moment });
+        self.report(RuntimeEvent::Moment { hold, pid, moment });
     }
 
     fn stuck(&self, _: HoldId, _: u32) {
-        self.tell(News::Stuck);
+        self.report(RuntimeEvent::Stuck);
     }
 
     fn killed(&self, hold: HoldId, _: u32) {
-        self.tell(News::Killed { hold });
+        self.report(RuntimeEvent::Killed { hold });
     }
 }

@@ -16,7 +16,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use director::{ChairAct, ChairPlan, Director, MonitorId, STATE_FILE, Stage, Truth};
+use director::{InstanceAct, InstancePlan, Director, MonitorId, STATE_FILE, Stage, Truth};
 use memory::{Played, TraceLog};
 use observe::{Broken, Descriptor, Drains, Filling, MonitorTick, Recording, Tick};
 use platforms::{NodeName, WORLD_START_WALL_NS};
@@ -26,10 +26,10 @@ use simfs_fuse::{MountError, Options, Server};
 
 use super::{
     ProcessArm,
-    chair::{Chair, Order},
-    inbox::Teller,
+    program::{MonitorProcess, Order},
+    inbox::EventSender,
     quiet,
-    station::{Seat, Station},
+    node_runtime::{MonitorInstance, NodeRuntime},
 };
 mod asking;
 mod ending;
@@ -46,7 +46,7 @@ pub(super) struct Player<'a> {
     /// Listings of the anchor in one poll.
     listings: u32,
     director: Director<'a>,
-    stations: BTreeMap<NodeName, Station>,
+    node_runtimes: BTreeMap<NodeName, NodeRuntime>,
     ticks: Vec<Tick>,
 }
 
@@ -71,12 +71,12 @@ impl<'a> Player<'a> {
             descriptor,
             listings: descriptor.listings(story.checks.names().len()),
             director,
-            stations: BTreeMap::new(),
+            node_runtimes: BTreeMap::new(),
             ticks: Vec::new(),
         };
         let result = player.mount(files).and_then(|()| player.ticks());
         let cleared = player.clear();
-        player.told(result.and(cleared).err())
+        player.rendered(result.and(cleared).err())
     }
 
     /// Mounts the files of every node that has a chair and opens its socket; whom nobody watches has no
@@ -87,35 +87,35 @@ impl<'a> Player<'a> {
             .arm
             .settle(self.descriptor)
             .map_err(|error| stage(&error))?;
-        for (at, node) in self.story.chairs.iter().enumerate() {
+        for (at, node) in self.story.instances.iter().enumerate() {
             let fs = files.remove(node).expect("every monitored node has files");
             let fs = Arc::new(Mutex::new(fs));
             let root = self.arm.folder.join(at.to_string());
             let socket = self.arm.folder.join(format!("{at}.sock"));
-            let mut station = Station {
+            let mut node_runtime = NodeRuntime {
                 server: None,
                 fs,
                 root,
                 socket,
-                seats: BTreeMap::new(),
+                instances: BTreeMap::new(),
                 hangs: BTreeMap::new(),
                 tick: MonitorTick::default(),
                 trace: TraceLog::default(),
                 polled: false,
             };
-            let teller = Teller::new(node.clone(), self.arm.tell.clone());
+            let sender = EventSender::new(node.clone(), self.arm.report.clone());
             let (transport, _) = self.arm.transport(self.descriptor.speaks);
-            transport.open(node, &station.socket, &station.root, teller.clone());
-            fs::create_dir_all(&station.root).map_err(|error| stage(&error))?;
+            transport.open(node, &node_runtime.socket, &node_runtime.root, sender.clone());
+            fs::create_dir_all(&node_runtime.root).map_err(|error| stage(&error))?;
             let options = Options { cpu, gate: true };
             let server = Server::mount(
-                Arc::clone(&station.fs),
-                &station.root,
+                Arc::clone(&node_runtime.fs),
+                &node_runtime.root,
                 options,
-                Arc::new(teller),
+                Arc::new(sender),
             );
-            station.server = Some(server.map_err(|error: MountError| stage(&error))?);
-            self.stations.insert(node.clone(), station);
+            node_runtime.server = Some(server.map_err(|error: MountError| stage(&error))?);
+            self.node_runtimes.insert(node.clone(), node_runtime);
         }
         Ok(())
     }
@@ -127,7 +127,7 @@ impl<'a> Player<'a> {
                 at_ns: plan.at.as_ns(),
                 ..Tick::default()
             });
-            let played = self.show().and_then(|()| self.chairs(&plan.chairs));
+            let played = self.show().and_then(|()| self.instances(&plan.instances));
             let played = played.and_then(|()| self.ask());
             self.end_tick();
             played?;
@@ -140,11 +140,11 @@ impl<'a> Player<'a> {
     /// Makes visible what has changed, and ends the hangs that are over.
     fn show(&mut self) -> Play<()> {
         let tick = self.tick();
-        for (node, station) in &mut self.stations {
-            station.polled = false;
+        for (node, node_runtime) in &mut self.node_runtimes {
+            node_runtime.polled = false;
             let director = &mut self.director;
-            let held = station.seats.values().any(|seat| seat.held.is_some());
-            let shown = station.change(|fs| {
+            let held = node_runtime.instances.values().any(|instance| instance.held.is_some());
+            let shown = node_runtime.change(|fs| {
                 if held {
                     director.show_held(node, fs)
                 } else {
@@ -152,19 +152,19 @@ impl<'a> Player<'a> {
                 }
             });
             shown.map_err(|error| stage(&error))?;
-            if station.server.is_some() {
+            if node_runtime.server.is_some() {
                 let socket = self.director.connector(node).socket();
                 let (transport, runtime) = self.arm.transport(self.descriptor.speaks);
                 transport
                     .stand(runtime, node, socket)
                     .map_err(|error| stage(&error))?;
             }
-            let for_ticks: Vec<_> = station
-                .seats
+            let for_ticks: Vec<_> = node_runtime
+                .instances
                 .values()
-                .filter_map(|seat| seat.held)
+                .filter_map(|instance| instance.held)
                 .collect();
-            let over = station.hangs.extract_if(.., |hold, hang| {
+            let over = node_runtime.hangs.extract_if(.., |hold, hang| {
                 match for_ticks.iter().find(|(held, _)| held == hold) {
                     Some((_, until)) => *until <= tick,
                     None => self.director.hang_end(node, hang.rule).is_none(),
@@ -176,7 +176,7 @@ impl<'a> Player<'a> {
                 }
                 // The monitor has to know that the read has ended before its next poll begins.
                 let slept = quiet::sleeps_of(hang.pid);
-                station.release(hold);
+                node_runtime.release(hold);
                 if !quiet::await_next_sleep(hang.pid, slept, self.arm.options.limit) {
                     return Err(Broken::Hung {
                         tick,
@@ -189,12 +189,12 @@ impl<'a> Player<'a> {
     }
 
     /// What the plan wants of the chairs: all acts, then all polls.
-    fn chairs(&mut self, plan: &BTreeMap<NodeName, ChairPlan>) -> Play<()> {
-        for (node, chair) in plan {
-            for act in &chair.acts {
+    fn instances(&mut self, plan: &BTreeMap<NodeName, InstancePlan>) -> Play<()> {
+        for (node, program) in plan {
+            for act in &program.acts {
                 match act {
-                    ChairAct::End { monitor, signal } => self.end(node, *monitor, *signal)?,
-                    ChairAct::Start {
+                    InstanceAct::End { monitor, signal } => self.end(node, *monitor, *signal)?,
+                    InstanceAct::Start {
                         monitor,
                         flags,
                         config,
@@ -202,8 +202,8 @@ impl<'a> Player<'a> {
                 }
             }
         }
-        for (node, chair) in plan {
-            for monitor in &chair.polls {
+        for (node, program) in plan {
+            for monitor in &program.polls {
                 self.poll(node, *monitor)?;
             }
         }
@@ -219,31 +219,31 @@ impl<'a> Player<'a> {
         config: &str,
     ) -> Play<()> {
         if self
-            .stations
+            .node_runtimes
             .values()
-            .any(|station| !station.seats.is_empty())
+            .any(|node_runtime| !node_runtime.instances.is_empty())
         {
             self.arm.network.leave();
         }
         let order = self
             .order(node, monitor, flags, config)
             .map_err(|error| stage(&error))?;
-        let teller = Teller::new(node.clone(), self.arm.tell.clone());
-        let chair = Chair::start(&self.arm.runtime, &order, teller, monitor).map_err(|error| {
+        let sender = EventSender::new(node.clone(), self.arm.report.clone());
+        let program = MonitorProcess::start(&self.arm.runtime, &order, sender, monitor).map_err(|error| {
             Broken::Stage {
                 cause: format!("`{}` cannot be started: {error}", order.words.join(" ")),
             }
         })?;
-        self.station(node)
-            .seats
-            .insert(monitor, Seat::new(chair, order.metrics_port));
+        self.node_runtime(node)
+            .instances
+            .insert(monitor, MonitorInstance::new(program, order.metrics_port));
         self.wait(
             node,
             monitor,
             "its first listing of `{root}/sys/class/infiniband`",
-            |seat, loops| seat.gate.len() >= loops,
+            |instance, loops| instance.gate.len() >= loops,
         )?;
-        self.station(node).forget_reads();
+        self.node_runtime(node).forget_reads();
         Ok(())
     }
 
@@ -254,15 +254,15 @@ impl<'a> Player<'a> {
         flags: &[String],
         config: &str,
     ) -> io::Result<Order> {
-        let station = &self.stations[node];
+        let node_runtime = &self.node_runtimes[node];
         let path = |path: &Path| path.to_string_lossy().into_owned();
         let config_file = self
             .arm
             .folder
             .join(format!("{}-{}.toml", node.as_str(), monitor.0));
         let (root, socket, config_path) = (
-            path(&station.root),
-            path(&station.socket),
+            path(&node_runtime.root),
+            path(&node_runtime.socket),
             path(&config_file),
         );
         let state_file = format!("{root}/{STATE_FILE}");
@@ -304,16 +304,16 @@ impl<'a> Player<'a> {
     /// Lets a monitor poll once, or go on with the poll in which it is held.
     fn poll(&mut self, node: &NodeName, monitor: MonitorId) -> Play<()> {
         let (tick, loops) = (self.tick(), self.loops());
-        let Some(seat) = self.station(node).seats.get(&monitor) else {
+        let Some(instance) = self.node_runtime(node).instances.get(&monitor) else {
             return Ok(());
         };
-        match seat.held {
+        match instance.held {
             Some((_, until)) if tick < until => return Ok(()),
             Some((hold, _)) => {
-                self.seat(node, monitor).held = None;
-                self.station(node).hangs.remove(&hold);
-                self.station(node).release(hold);
-                if self.seat(node, monitor).granted.is_none() {
+                self.instance(node, monitor).held = None;
+                self.node_runtime(node).hangs.remove(&hold);
+                self.node_runtime(node).release(hold);
+                if self.instance(node, monitor).granted.is_none() {
                     // It was held on its way to its first poll.
                     self.come(node, monitor)?;
                 }
@@ -321,49 +321,49 @@ impl<'a> Player<'a> {
             None => {}
         }
         if self
-            .station(node)
-            .seats
+            .node_runtime(node)
+            .instances
             .get(&monitor)
-            .is_some_and(|seat| seat.granted.is_none() && seat.held.is_none())
+            .is_some_and(|instance| instance.granted.is_none() && instance.held.is_none())
         {
             if self.come(node, monitor)? != Waited::Done {
                 return Ok(());
             }
-            let seat = self.seat(node, monitor);
-            let granted: Vec<_> = seat.gate.drain(..loops).collect();
-            seat.granted = Some(u32::try_from(granted.len()).expect("a monitor has few loops"));
+            let instance = self.instance(node, monitor);
+            let granted: Vec<_> = instance.gate.drain(..loops).collect();
+            instance.granted = Some(u32::try_from(granted.len()).expect("a monitor has few loops"));
             granted
                 .into_iter()
-                .for_each(|hold| self.station(node).release(hold));
+                .for_each(|hold| self.node_runtime(node).release(hold));
         }
         let all = self.listings;
-        let waited = self.wait(node, monitor, "the end of its poll", move |seat, loops| {
-            seat.granted.is_some_and(|granted| granted >= all) && seat.gate.len() >= loops
+        let waited = self.wait(node, monitor, "the end of its poll", move |instance, loops| {
+            instance.granted.is_some_and(|granted| granted >= all) && instance.gate.len() >= loops
         })?;
         if waited == Waited::Done {
             if self.descriptor.drains == Drains::Quiet && self.rest(node, monitor)? != Waited::Done
             {
                 return Ok(());
             }
-            self.seat(node, monitor).granted = None;
-            let station = self.station(node);
-            station.tick.polls += 1;
-            station.polled = true;
-            station.note_reads();
+            self.instance(node, monitor).granted = None;
+            let node_runtime = self.node_runtime(node);
+            node_runtime.tick.polls += 1;
+            node_runtime.polled = true;
+            node_runtime.note_reads();
         }
         Ok(())
     }
 
     fn end_tick(&mut self) {
-        let stations = &self.stations;
+        let node_runtimes = &self.node_runtimes;
         self.director
-            .end_tick(|node| stations.get(node).is_some_and(|station| station.polled));
-        for node in self.stations.keys().cloned().collect::<Vec<_>>() {
-            let monitors: Vec<_> = self.stations[&node].seats.keys().copied().collect();
+            .end_tick(|node| node_runtimes.get(node).is_some_and(|node_runtime| node_runtime.polled));
+        for node in self.node_runtimes.keys().cloned().collect::<Vec<_>>() {
+            let monitors: Vec<_> = self.node_runtimes[&node].instances.keys().copied().collect();
             for monitor in monitors {
                 self.hear(&node, monitor, false);
             }
-            let ended = self.station(&node).end_tick();
+            let ended = self.node_runtime(&node).end_tick();
             if let Some(tick) = self.ticks.last_mut() {
                 tick.insert((&node).into(), ended);
             }
@@ -373,23 +373,23 @@ impl<'a> Player<'a> {
 
     /// Takes what a monitor has written, line by line; `at_end` also what follows its last line.
     fn hear(&mut self, node: &NodeName, monitor: MonitorId, at_end: bool) {
-        let station = self
-            .stations
+        let node_runtime = self
+            .node_runtimes
             .get_mut(node)
             .expect("a monitor sits on a node of the story");
-        let Some(seat) = station.seats.get_mut(&monitor) else {
+        let Some(instance) = node_runtime.instances.get_mut(&monitor) else {
             return;
         };
-        let text = String::from_utf8_lossy(&seat.chair.heard(at_end))
-            .replace(&*station.root.to_string_lossy(), "{root}");
+        let text = String::from_utf8_lossy(&instance.program.heard(at_end))
+            .replace(&*node_runtime.root.to_string_lossy(), "{root}");
         let (transport, _) = self.arm.transport(self.descriptor.speaks);
-        let said = text.lines().filter_map(|line| transport.line(node, line));
-        let said = said.map(|said| said.answered(true, "written".to_owned()));
-        station.tick.calls.extend(said);
-        station.tick.log.extend(text.lines().map(str::to_owned));
+        let reported = text.lines().filter_map(|line| transport.line(node, line));
+        let reported = reported.map(|reported| reported.answered(true, "written".to_owned()));
+        node_runtime.tick.calls.extend(reported);
+        node_runtime.tick.log.extend(text.lines().map(str::to_owned));
     }
 
-    fn told(self, broken: Option<Broken>) -> Played {
+    fn rendered(self, broken: Option<Broken>) -> Played {
         let missed = self.director.missed().iter();
         let recording = Recording {
             protocol: self.descriptor.speaks,
@@ -424,15 +424,15 @@ impl<'a> Player<'a> {
         usize::try_from(loops).expect("a monitor has few loops")
     }
 
-    fn station(&mut self, node: &NodeName) -> &mut Station {
-        self.stations
+    fn node_runtime(&mut self, node: &NodeName) -> &mut NodeRuntime {
+        self.node_runtimes
             .get_mut(node)
             .expect("a plan names nodes of its story only")
     }
 
-    fn seat(&mut self, node: &NodeName, monitor: MonitorId) -> &mut Seat {
-        self.station(node)
-            .seats
+    fn instance(&mut self, node: &NodeName, monitor: MonitorId) -> &mut MonitorInstance {
+        self.node_runtime(node)
+            .instances
             .get_mut(&monitor)
             .expect("a monitor that was waited for sits there")
     }

@@ -8,7 +8,7 @@ use std::fmt;
 
 use fabric::PortAction;
 use platforms::{NodeName, Platform, SlotRef};
-use scenarios::{Arm, ChecksRun, ClusterPlan, Deed, Heal, Place, Step, Story};
+use scenarios::{Arm, ChecksRun, ClusterPlan, StepAction, Heal, Place, Step, Story};
 use simfs::SimTime;
 
 use super::ProcessArm;
@@ -91,11 +91,11 @@ impl ProcessArm {
         if let Some(broken) = recording.broken {
             return Err(ProbeFailure::Broken(broken));
         }
-        let mut chairs = recording
+        let mut instances = recording
             .ticks
             .iter()
             .flat_map(|tick| tick.monitors.values());
-        if chairs.any(|chair| !chair.calls.is_empty()) {
+        if instances.any(|program| !program.calls.is_empty()) {
             return Ok(());
         }
         Err(ProbeFailure::NeverCalled {
@@ -122,14 +122,14 @@ fn story(platform: &Platform) -> Story {
             pci: port.pci,
             port: port.port,
         };
-        Deed::World(PortAction::Cut.on(slot))
+        StepAction::World(PortAction::Cut.on(slot))
     });
     let step = Step {
         at: SimTime::from_secs(CUT_TICK),
         place,
         text: "every cable is pulled".to_owned(),
         moment: None,
-        deeds: cut.collect(),
+        actions: cut.collect(),
     };
     Story {
         name: "probe".to_owned(),
@@ -140,7 +140,7 @@ fn story(platform: &Platform) -> Story {
         nodes: vec![(node.clone(), platform.clone())],
         workloads: BTreeMap::new(),
         cluster: ClusterPlan::default(),
-        chairs: vec![node],
+        instances: vec![node],
         tick: SimTime::from_secs(1),
         until: SimTime::from_secs(LAST_TICK),
         heal: Heal::Never {

@@ -10,13 +10,13 @@ use observe::{Delivery, Protocol};
 use platforms::NodeName;
 use tokio::runtime::Runtime;
 
-use super::{connector::Connector, inbox::Teller};
+use super::{connector::Connector, inbox::EventSender};
 
 /// What stands between the monitors of a job's drill and the player.
 pub(super) trait Transport {
     /// A node's monitor will say what it says at this path, where nothing stands yet; `root` is the
-    /// node's mount. What comes is handed to `teller`.
-    fn open(&mut self, node: &NodeName, path: &Path, root: &Path, teller: Teller);
+    /// node's mount. What comes is handed to `sender`.
+    fn open(&mut self, node: &NodeName, path: &Path, root: &Path, sender: EventSender);
 
     /// Brings what stands at a node's path in line with the script.
     ///

@@ -40,14 +40,14 @@ fn artifact(name: String, text: &str) -> Artifact {
 
 /// Every read, as `poll N: op path: outcome`.
 pub(super) fn reads(recording: &Recording) -> String {
-    lines(recording, |chair| chair.reads.to_lines())
+    lines(recording, |program| program.reads.to_lines())
 }
 
 /// Every call and its events.
 pub(super) fn events(recording: &Recording) -> String {
-    lines(recording, |chair| {
+    lines(recording, |program| {
         let mut lines = Vec::new();
-        for call in &chair.calls {
+        for call in &program.calls {
             lines.push(format!(
                 "call of {} events: {}",
                 call.observations.len(),
@@ -59,7 +59,7 @@ pub(super) fn events(recording: &Recording) -> String {
                     .map(|observation| format!("  {observation}")),
             );
         }
-        lines.extend(chair.exits.iter().map(|exit| format!("exit: {exit:?}")));
+        lines.extend(program.exits.iter().map(|exit| format!("exit: {exit:?}")));
         lines
     })
 }
@@ -85,20 +85,20 @@ fn health_events(recording: &Recording) -> String {
 }
 
 fn log(recording: &Recording) -> String {
-    lines(recording, |chair| chair.log.clone())
+    lines(recording, |program| program.log.clone())
 }
 
 fn lines(recording: &Recording, of: impl Fn(&MonitorTick) -> Vec<String>) -> String {
     let mut text = String::new();
     for (number, tick) in recording.ticks.iter().enumerate() {
-        for (node, chair) in tick.monitors.iter() {
+        for (node, program) in tick.monitors.iter() {
             // A world of one node needs no names.
             let on = if tick.monitors.len() > 1 {
                 format!(" on {node}")
             } else {
                 String::new()
             };
-            for line in of(chair) {
+            for line in of(program) {
                 writeln!(text, "poll {number}{on}: {line}")
                     .expect("writing to a string cannot fail");
             }
@@ -108,9 +108,9 @@ fn lines(recording: &Recording, of: impl Fn(&MonitorTick) -> Vec<String>) -> Str
 }
 
 fn last_state(recording: &Recording) -> Option<Vec<u8>> {
-    let chairs = recording.ticks.last()?.monitors.values();
-    chairs
-        .filter_map(|chair| chair.state_file.as_ref())
+    let instances = recording.ticks.last()?.monitors.values();
+    instances
+        .filter_map(|program| program.state_file.as_ref())
         .map(|bytes| bytes.to_vec())
         .next()
 }

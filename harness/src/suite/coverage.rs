@@ -11,13 +11,13 @@ use reports::{
 };
 use scenarios::{Clause, Clauses};
 
-use crate::read_files::Told;
+use crate::read_files::SuiteScenario;
 
 /// What a run is to say of clauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Covering {
     /// What is covered.
-    Told,
+    SuiteScenario,
     /// The same, and an uncovered clause is a failure: nothing narrowed the run down.
     Demanded,
 }
@@ -26,7 +26,7 @@ pub enum Covering {
 #[must_use]
 pub fn coverage(
     clauses: &Clauses,
-    scenarios: &[Told],
+    scenarios: &[SuiteScenario],
     planned: &[PlannedDrill],
     drills: &[DrillReport],
     not_applicable: &[NotApplicable],
@@ -34,7 +34,7 @@ pub fn coverage(
 ) -> Coverage {
     let went = went(planned, drills, not_applicable);
     let by_clause = by_clause(scenarios, &went);
-    let told = |clause: &Clause| {
+    let rendered = |clause: &Clause| {
         ClauseCoverage {
             id: clause.id.clone(),
             says: clause.says.clone(),
@@ -56,7 +56,7 @@ pub fn coverage(
             .sections
             .iter()
             .flat_map(|section| &section.clauses)
-            .map(told)
+            .map(rendered)
             .collect(),
     });
     Coverage::of(sources.collect(), covering == Covering::Demanded)
@@ -94,15 +94,15 @@ fn went(
 
 /// The scenarios that name each clause, with how they went.
 fn by_clause<'s>(
-    scenarios: &'s [Told],
+    scenarios: &'s [SuiteScenario],
     went: &BTreeMap<String, ScenarioCoverage>,
 ) -> BTreeMap<&'s str, Vec<ScenarioCoverage>> {
     let mut by_clause: BTreeMap<&str, Vec<ScenarioCoverage>> = BTreeMap::new();
-    for told in scenarios {
-        let counts = went.get(&told.name).cloned().unwrap_or_default();
-        for id in told.scenario.covers() {
+    for rendered in scenarios {
+        let counts = went.get(&rendered.name).cloned().unwrap_or_default();
+        for id in rendered.scenario.covers() {
             by_clause.entry(id).or_default().push(ScenarioCoverage {
-                scenario: told.name.clone(),
+                scenario: rendered.name.clone(),
                 ..counts.clone()
             });
         }

@@ -28,14 +28,14 @@ pub(super) struct Panicked(pub(super) String);
 /// Does `tasks` tasks in `jobs` jobs and tells each result in order.
 ///
 /// `worker` makes a worker, counted from 0, who belongs to the job of that number modulo `jobs` and
-/// takes its turns; `each` does one task, counted from 0; `tell` takes the results in order and may
+/// takes its turns; `each` does one task, counted from 0; `emit` takes the results in order and may
 /// break off, after which no further task begins and nothing more is told.
 pub(super) fn in_order<W, T: Send>(
     jobs: usize,
     tasks: usize,
     worker: impl Fn(usize, &Turn) -> W + Sync,
     each: impl Fn(&mut W, usize) -> T + Sync,
-    mut tell: impl FnMut(usize, Result<T, Panicked>) -> ControlFlow<()>,
+    mut emit: impl FnMut(usize, Result<T, Panicked>) -> ControlFlow<()>,
 ) {
     let next = AtomicUsize::new(0);
     let (sender, results) = mpsc::channel();
@@ -75,7 +75,7 @@ pub(super) fn in_order<W, T: Send>(
         for (task, done) in results {
             early.insert(task, done);
             while let Some(done) = early.remove(&due) {
-                if tell(due, done).is_break() {
+                if emit(due, done).is_break() {
                     next.store(tasks, Ordering::Relaxed);
                     return;
                 }
@@ -106,7 +106,7 @@ mod tests {
         // Task 0 cannot end before task 1 has.
         let barrier = Barrier::new(2);
         let first_may_end = AtomicBool::new(false);
-        let mut told = Vec::new();
+        let mut rendered = Vec::new();
         in_order(
             2,
             20,
@@ -122,19 +122,19 @@ mod tests {
                 task * 2
             },
             |task, done| {
-                told.push((task, done.unwrap()));
+                rendered.push((task, done.unwrap()));
                 ControlFlow::Continue(())
             },
         );
         assert_eq!(
-            told,
+            rendered,
             (0..20).map(|task| (task, task * 2)).collect::<Vec<_>>()
         );
     }
 
     #[test]
     fn a_task_that_panics_is_told_and_the_others_go_on_with_a_fresh_worker() {
-        let mut told = Vec::new();
+        let mut rendered = Vec::new();
         in_order(
             1,
             3,
@@ -145,12 +145,12 @@ mod tests {
                 *uses
             },
             |_, done| {
-                told.push(done);
+                rendered.push(done);
                 ControlFlow::Continue(())
             },
         );
         assert_eq!(
-            told,
+            rendered,
             [Ok(1), Err(Panicked("task 1 fell".to_owned())), Ok(1)]
         );
     }
@@ -159,7 +159,7 @@ mod tests {
     fn a_task_that_waits_lets_the_next_one_of_its_job_begin() {
         let (began, second_began) = mpsc::channel();
         let second_began = Mutex::new(second_began);
-        let mut told = Vec::new();
+        let mut rendered = Vec::new();
         in_order(
             1,
             2,
@@ -173,23 +173,23 @@ mod tests {
                 task
             },
             |task, _| {
-                told.push(task);
+                rendered.push(task);
                 ControlFlow::Continue(())
             },
         );
-        assert_eq!(told, [0, 1]);
+        assert_eq!(rendered, [0, 1]);
     }
 
     #[test]
     fn after_a_break_nothing_more_is_told() {
-        let mut told = Vec::new();
+        let mut rendered = Vec::new();
         in_order(
             3,
             100,
             |_, _| (),
             |(), task| task,
             |task, _| {
-                told.push(task);
+                rendered.push(task);
                 if task == 4 {
                     ControlFlow::Break(())
                 } else {
@@ -197,6 +197,6 @@ mod tests {
                 }
             },
         );
-        assert_eq!(told, [0, 1, 2, 3, 4]);
+        assert_eq!(rendered, [0, 1, 2, 3, 4]);
     }
 }

@@ -5,7 +5,7 @@
 
 use fabric::{Action, NodeAction};
 use platforms::MetadataFile;
-use scenarios::{Deed, Story, What};
+use scenarios::{StepAction, Story, What};
 
 /// Why the story cannot be told where it is; `None` if it can.
 pub(super) fn nobody_to_drill(story: &Story) -> Option<String> {
@@ -32,10 +32,10 @@ fn expects_a_refusal(story: &Story) -> bool {
 /// Whether the story gives a metadata file made from the platform's own.
 fn changes_metadata(story: &Story) -> bool {
     let steps = story.given.iter().chain(&story.steps);
-    steps.flat_map(|step| &step.deeds).any(|deed| {
+    steps.flat_map(|step| &step.actions).any(|action| {
         matches!(
-            deed,
-            Deed::World(Action::Node(
+            action,
+            StepAction::World(Action::Node(
                 _,
                 NodeAction::Metadata {
                     file: MetadataFile::Written(_)

@@ -33,13 +33,13 @@ impl Fingerprint {
         hash.add(&(&recording.broken, &recording.missed_moments));
         for tick in &recording.ticks {
             hash.add(&tick.at_ns);
-            for (node, chair) in tick.monitors.iter() {
-                hash.add(&(node, chair.polls, chair.reads.len()));
-                for read in chair.reads.iter() {
+            for (node, program) in tick.monitors.iter() {
+                hash.add(&(node, program.polls, program.reads.len()));
+                for read in program.reads.iter() {
                     hash.bytes(read.as_bytes());
                 }
-                hash.add(&(&chair.calls, &chair.exits));
-                match &chair.state_file {
+                hash.add(&(&program.calls, &program.exits));
+                match &program.state_file {
                     Some(bytes) => hash.bytes(bytes),
                     None => hash.add(&"absent"),
                 }
@@ -79,14 +79,14 @@ mod tests {
     use observe::{Exit, MonitorTick, Tick};
 
     fn recording(change: impl FnOnce(&mut MonitorTick)) -> Recording {
-        let mut chair = MonitorTick {
+        let mut program = MonitorTick {
             polls: 1,
             ..MonitorTick::default()
         };
-        change(&mut chair);
+        change(&mut program);
         Recording {
             ticks: vec![Tick {
-                monitors: Arc::new(std::iter::once(("n".into(), chair.into())).collect()),
+                monitors: Arc::new(std::iter::once(("n".into(), program.into())).collect()),
                 ..Tick::default()
             }],
             ..Recording::default()
@@ -99,20 +99,20 @@ mod tests {
         let plain = of(recording(|_| ()));
         assert_eq!(
             plain,
-            of(recording(|chair| chair.log.push("at 12:01:07".to_owned())))
+            of(recording(|program| program.log.push("at 12:01:07".to_owned())))
         );
-        assert_ne!(plain, of(recording(|chair| chair.polls = 2)));
+        assert_ne!(plain, of(recording(|program| program.polls = 2)));
         assert_ne!(
             plain,
-            of(recording(|chair| chair.exits.push(Exit::Code(1))))
-        );
-        assert_ne!(
-            plain,
-            of(recording(|chair| chair.reads = vec!["list x".into()].into()))
+            of(recording(|program| program.exits.push(Exit::Code(1))))
         );
         assert_ne!(
             plain,
-            of(recording(|chair| chair.state_file = Some((*b"{}").into())))
+            of(recording(|program| program.reads = vec!["list x".into()].into()))
+        );
+        assert_ne!(
+            plain,
+            of(recording(|program| program.state_file = Some((*b"{}").into())))
         );
     }
 }

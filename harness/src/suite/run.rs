@@ -196,13 +196,13 @@ impl Show<'_> {
     ) -> RunReport {
         let began = Instant::now();
         let mut report = RunReport::default();
-        let tell = |report: &mut RunReport, audience: &mut dyn Audience, event: RunEvent| {
+        let emit = |report: &mut RunReport, audience: &mut dyn Audience, event: RunEvent| {
             report.take(&event);
             audience.hear(&event);
         };
-        tell(&mut report, audience, RunEvent::RunStarted(self.plan()));
+        emit(&mut report, audience, RunEvent::RunStarted(self.plan()));
         for pair in &self.selected.not_applicable {
-            tell(&mut report, audience, RunEvent::NotApplicable(pair.clone()));
+            emit(&mut report, audience, RunEvent::NotApplicable(pair.clone()));
         }
         let mut code = ExitCode::Success;
         let probed = self.probe();
@@ -212,7 +212,7 @@ impl Show<'_> {
         }
         if let Some(outcome) = probed {
             let monitor = self.descriptor.name.clone();
-            tell(
+            emit(
                 &mut report,
                 audience,
                 RunEvent::Probe {
@@ -226,8 +226,8 @@ impl Show<'_> {
             jobs::in_order(
                 self.jobs(),
                 self.selected.drills.len(),
-                |job, turn| self.seat(job, turn),
-                |seat, place| self.drill(seat, &self.selected.drills[place]),
+                |job, turn| self.job_players(job, turn),
+                |job_players, place| self.drill(job_players, &self.selected.drills[place]),
                 |place, done| {
                     let planned = &self.selected.drills[place];
                     let mut drilled = done.unwrap_or_else(|panic| self.fallen(planned, panic));
@@ -238,7 +238,7 @@ impl Show<'_> {
                     if failed || self.how.keep {
                         audience.receive(&drilled.report.drill, &self.artifacts(&drilled));
                     }
-                    tell(
+                    emit(
                         &mut report,
                         audience,
                         match drilled.report.outcome {
@@ -270,11 +270,11 @@ impl Show<'_> {
         }
         if let Some(coverage) = self.coverage(&report.drills) {
             code = code.or(coverage.exit_code());
-            tell(&mut report, audience, RunEvent::Coverage(coverage));
+            emit(&mut report, audience, RunEvent::Coverage(coverage));
         }
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let wall = Wall::default().with("ms", ms);
-        tell(
+        emit(
             &mut report,
             audience,
             RunEvent::RunEnded {
@@ -310,7 +310,7 @@ impl Show<'_> {
         let Library {
             clauses, scenarios, ..
         } = self.library;
-        let told = |covering| {
+        let rendered = |covering| {
             coverage(
                 clauses,
                 scenarios,
@@ -320,7 +320,7 @@ impl Show<'_> {
                 covering,
             )
         };
-        self.how.coverage.map(told)
+        self.how.coverage.map(rendered)
     }
 
     fn monitor(&self) -> String {
@@ -350,8 +350,8 @@ impl Show<'_> {
         }
     }
 
-    fn seat(&self, job: usize, turn: &Turn) -> Seat {
-        let mut seat = Seat {
+    fn job_players(&self, job: usize, turn: &Turn) -> JobPlayers {
+        let mut job_players = JobPlayers {
             memory: MemoryPlayer {
                 species: self.how.species.clone(),
                 trees: self.how.trees.clone(),
@@ -362,14 +362,14 @@ impl Show<'_> {
                 None => Err("it was not asked for".to_owned()),
             },
         };
-        if let Ok(player) = &mut seat.process {
+        if let Ok(player) = &mut job_players.process {
             player.takes(turn);
         }
-        seat
+        job_players
     }
 
     /// Plays one drill in its arms.
-    fn drill(&self, seat: &mut Seat, planned: &PlannedDrill) -> Drilled {
+    fn drill(&self, job_players: &mut JobPlayers, planned: &PlannedDrill) -> Drilled {
         let began = Instant::now();
         let story = match pairs::story(self.library, &planned.drill) {
             Some(Ok(story)) => story,
@@ -379,10 +379,10 @@ impl Show<'_> {
         let mut skipped = Vec::new();
         let mut players: Vec<&mut dyn Player> = Vec::new();
         if planned.arms.contains(&ArmName::Memory) {
-            players.push(&mut seat.memory);
+            players.push(&mut job_players.memory);
         }
         if planned.arms.contains(&ArmName::Process) {
-            match &mut seat.process {
+            match &mut job_players.process {
                 Ok(player) => players.push(player.as_mut()),
                 Err(reason) => skipped.push(reason.clone()),
             }
@@ -426,9 +426,9 @@ impl Show<'_> {
     }
 
     fn artifacts(&self, drilled: &Drilled) -> Vec<Artifact> {
-        let told = self.library.scenario(&drilled.report.drill.scenario);
+        let rendered = self.library.scenario(&drilled.report.drill.scenario);
         artifacts::artifacts(
-            told.map_or("", |told| told.text.as_str()),
+            rendered.map_or("", |rendered| rendered.text.as_str()),
             &drilled.recordings,
         )
     }
@@ -462,7 +462,7 @@ impl Show<'_> {
         }
         let now = trace(story, &first.recording);
         let failure = |came: String| {
-            Some(Failure::told(
+            Some(Failure::rendered(
                 FailureKind::GoldenDiffers,
                 Some(ArmName::Memory),
                 came,
@@ -514,11 +514,11 @@ impl Show<'_> {
     }
 
     fn stage_failure(&self, planned: &PlannedDrill, cause: &str) -> Drilled {
-        self.not_played(planned, Failure::told(FailureKind::Stage, None, cause))
+        self.not_played(planned, Failure::rendered(FailureKind::Stage, None, cause))
     }
 
     fn fallen(&self, planned: &PlannedDrill, panic: Panicked) -> Drilled {
-        self.not_played(planned, Failure::told(FailureKind::Fault, None, panic.0))
+        self.not_played(planned, Failure::rendered(FailureKind::Fault, None, panic.0))
     }
 
     fn not_played(&self, planned: &PlannedDrill, failure: Failure) -> Drilled {
@@ -538,7 +538,7 @@ impl Show<'_> {
 }
 
 /// Who plays in a job.
-struct Seat {
+struct JobPlayers {
     memory: MemoryPlayer,
     /// Or why nobody does.
     process: Result<Box<dyn Player>, String>,
@@ -558,7 +558,7 @@ fn compare(drilled: &mut Drilled, number: u32, first: &mut BTreeMap<DrillName, V
                  (events, reads, calls, exits and state files are compared, logs are not)"
             );
             let arm = drilled.report.arms.get(arm).map(|arm| arm.arm);
-            let failure = Failure::told(FailureKind::RepeatsDiffer, arm, came);
+            let failure = Failure::rendered(FailureKind::RepeatsDiffer, arm, came);
             drilled.report.failures.push(failure);
             drilled.report.outcome = Outcome::Failed;
         }

@@ -2,12 +2,12 @@
 
 use harness::process::ProcessOptions;
 
-use crate::{log, play, story, told, toy};
+use crate::{log, play, rendered, story, toy};
 
 /// Polls 1 and 2 meet the behaviour, polls 0 and 3 a connector that accepts.
-fn check(deed: &str, received: &str, heard: &str) {
+fn check(action: &str, received: &str, heard: &str) {
     let story = story(&format!(
-        "timeline:\n  - at: 1s\n    do: [ {{ connector: {deed} }} ]\n  - at: 3s\n    do: [ {{ connector: accept }} ]\nuntil: 3s\nheal: never\nbecause: a test\n"
+        "timeline:\n  - at: 1s\n    do: [ {{ connector: {action} }} ]\n  - at: 3s\n    do: [ {{ connector: accept }} ]\nuntil: 3s\nheal: never\nbecause: a test\n"
     ));
     let played = play(&story, &toy("caller", ""), ProcessOptions::default());
     assert_eq!(played.recording.broken, None);
@@ -19,7 +19,7 @@ fn check(deed: &str, received: &str, heard: &str) {
         "{first}"
     );
     assert_eq!(
-        told(&played)[..3],
+        rendered(&played)[..3],
         [
             "1 [accepted: 18 ports] []",
             &format!("1 [{received}] []"),

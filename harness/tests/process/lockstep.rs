@@ -8,7 +8,7 @@ use harness::{
 };
 use observe::Broken;
 
-use crate::{log, play, story, told, toy};
+use crate::{log, play, rendered, story, toy};
 
 const PORTS: &str = "accepted: 18 ports";
 
@@ -19,7 +19,7 @@ fn check(timeline: &str, mode: &str, more: &str, expected: &[&str]) {
         ProcessOptions::default(),
     );
     assert_eq!(played.recording.broken, None, "{:#?}", log(&played));
-    assert_eq!(told(&played), expected, "{:#?}", log(&played));
+    assert_eq!(rendered(&played), expected, "{:#?}", log(&played));
 }
 
 const CUT: &str =
@@ -42,12 +42,12 @@ pub(crate) fn a_fault_is_said_in_the_poll_that_first_sees_it() {
 pub(crate) fn two_plays_tell_the_same() {
     let (story, toy) = (story(CUT), toy("plain", ""));
     let [one, other] = [0, 1].map(|_| play(&story, &toy, ProcessOptions::default()));
-    assert_eq!(told(&one), told(&other));
+    assert_eq!(rendered(&one), rendered(&other));
     let reads = |played: &memory::Played| {
         let ticks = played.recording.ticks.iter();
         ticks
             .flat_map(|tick| tick.monitors.values())
-            .map(|chair| chair.reads.to_lines())
+            .map(|program| program.reads.to_lines())
             .collect::<Vec<_>>()
     };
     assert_eq!(reads(&one), reads(&other));
@@ -209,7 +209,7 @@ pub(crate) fn a_wrapper_stands_before_the_monitor() {
     };
     let played = play(&story(CUT), &toy("plain", ""), options);
     assert_eq!(played.recording.broken, None);
-    assert_eq!(told(&played)[2], "1 [accepted: mlx5_0/1 1: DOWN] []");
+    assert_eq!(rendered(&played)[2], "1 [accepted: mlx5_0/1 1: DOWN] []");
 }
 
 /// A ratio of no machine in particular: printed, not judged.

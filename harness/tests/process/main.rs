@@ -176,31 +176,35 @@ fn play(story: &Story, descriptor: &Descriptor, options: ProcessOptions) -> Play
 }
 
 /// Each tick as `polls calls exits`, for reading.
-fn told(played: &Played) -> Vec<String> {
+fn rendered(played: &Played) -> Vec<String> {
     let ticks = &played.recording.ticks;
-    let chairs = ticks.iter().flat_map(|tick| tick.monitors.values());
-    let line = |chair: &MonitorTick| {
-        let calls: Vec<String> = chair
+    let instances = ticks.iter().flat_map(|tick| tick.monitors.values());
+    let line = |program: &MonitorTick| {
+        let calls: Vec<String> = program
             .calls
             .iter()
             .map(|call| {
                 let texts: Vec<&str> = call
                     .observations
                     .iter()
-                    .map(|said| said.text.as_str())
+                    .map(|reported| reported.text.as_str())
                     .collect();
                 format!("{}: {}", call.answer, texts.join(", "))
             })
             .collect();
-        let exits: Vec<String> = chair.exits.iter().map(|exit| format!("{exit:?}")).collect();
+        let exits: Vec<String> = program
+            .exits
+            .iter()
+            .map(|exit| format!("{exit:?}"))
+            .collect();
         format!(
             "{} [{}] [{}]",
-            chair.polls,
+            program.polls,
             calls.join("; "),
             exits.join("; ")
         )
     };
-    chairs.map(|chair| line(chair)).collect()
+    instances.map(|program| line(program)).collect()
 }
 
 /// The lines that the monitor wrote, tick by tick.
@@ -209,6 +213,6 @@ fn log(played: &Played) -> Vec<String> {
     ticks
         .iter()
         .flat_map(|tick| tick.monitors.values())
-        .map(|chair| chair.log.join("; "))
+        .map(|program| program.log.join("; "))
         .collect()
 }

@@ -89,10 +89,10 @@ impl Toy {
         if self.mode == "twice" {
             now = self.look();
         }
-        let said = now
+        let reported = now
             .iter()
             .filter(|(port, state)| self.known.get(*port) != Some(*state));
-        let mut lines: Vec<String> = said
+        let mut lines: Vec<String> = reported
             .map(|(port, state)| format!("{port} {state}"))
             .collect();
         lines.extend(

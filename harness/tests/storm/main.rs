@@ -28,7 +28,7 @@ fn check(weather: Weather) -> usize {
         found[..found.len().min(10)].join("\n")
     );
     let ticks = played.recording.ticks.iter();
-    let exits = ticks.flat_map(|tick| tick.monitors.values().flat_map(|chair| &chair.exits));
+    let exits = ticks.flat_map(|tick| tick.monitors.values().flat_map(|program| &program.exits));
     exits
         .filter(|exit| **exit == observe::Exit::Signal(9))
         .count()

@@ -137,7 +137,9 @@ fn a_line_that_does_not_hold_is_told_with_what_stood(
     #[case] came: &str,
 ) {
     let failures = Case::played("", line).failures();
-    let found = failures.iter().find(|(_, told, _)| told == expected);
+    let found = failures
+        .iter()
+        .find(|(_, rendered, _)| rendered == expected);
     let (_, _, lines) = found.unwrap_or_else(|| panic!("{failures:#?}"));
     assert!(
         lines.iter().any(|line| line.starts_with(came)),
@@ -218,9 +220,9 @@ fn a_rule_is_held_to_its_instant(#[case] line: &str, #[case] wrong: Option<&str>
         .unwrap_or_else(|unfit| panic!("{unfit}"));
     let played = play_in_memory(&story, &reference(), None, &mut Trees::default());
     let failures = judge(&story, &played.truth, &played.recording, &reference()).failures;
-    let told: Vec<String> = failures.iter().map(|one| one.expected.join(", ")).collect();
+    let rendered: Vec<String> = failures.iter().map(|one| one.expected.join(", ")).collect();
     let wanted: Vec<&str> = wrong.into_iter().collect();
-    assert_eq!(told, wanted);
+    assert_eq!(rendered, wanted);
     let fired = "poll 245, at 245s: NICPortDrop fires for node-a/mlx5_0/1, having counted 1";
     for failure in &failures {
         if line.contains("silent") || line.contains("false") {

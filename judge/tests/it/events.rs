@@ -322,15 +322,18 @@ fn a_field_that_breaks_the_contract_is_named(#[case] change: Change, #[case] wha
     let mut changed = case.recording.clone();
     change(&mut calls(&mut changed)[0]);
     let judgement = case.judged(&changed);
-    let told = judgement
+    let rendered = judgement
         .failures
         .iter()
         .filter(|failure| failure.kind == FailureKind::Contract);
-    let told: Vec<&str> = told
+    let rendered: Vec<&str> = rendered
         .flat_map(|failure| &failure.came)
         .map(String::as_str)
         .collect();
-    assert!(told.iter().any(|line| line.contains(what)), "{told:?}");
+    assert!(
+        rendered.iter().any(|line| line.contains(what)),
+        "{rendered:?}"
+    );
 }
 
 #[test]
@@ -447,7 +450,9 @@ fn a_line_that_does_not_hold_is_told_with_what_came(
     #[case] came: Option<&str>,
 ) {
     let failures = refused(line);
-    let found = failures.iter().find(|(_, told, _)| told.contains(expected));
+    let found = failures
+        .iter()
+        .find(|(_, rendered, _)| rendered.contains(expected));
     let (_, _, lines) = found.unwrap_or_else(|| panic!("{failures:#?}"));
     assert!(
         came.is_none_or(|came| lines.iter().any(|line| line.contains(came))),

@@ -10,7 +10,7 @@ use crate::wire::reference;
 
 /// Plays a bounce by the switch at 10 s with this expectation, and compares what is told of it: the
 /// expected and what came, or nothing where it holds.
-fn check(line: &str, told: Option<[&str; 2]>) {
+fn check(line: &str, rendered: Option<[&str; 2]>) {
     let text = format!(
         "scenario: a switch bounces a port\nwhy: an example\nlet: {{ victim: {{ nth: 1 }} }}\ntimeline:\n  \
          - at: 10s\n    do: [ {{ take_down: victim, why: fm_bounce, end: there }} ]\n    expect:\n      \
@@ -31,7 +31,7 @@ fn check(line: &str, told: Option<[&str; 2]>) {
         .iter()
         .map(|failure| [failure.expected.join("; "), failure.came.join("; ")])
         .collect();
-    match (told, &failures[..]) {
+    match (rendered, &failures[..]) {
         (None, []) => {}
         (Some([wanted, came]), [[expected, seen]]) => {
             assert!(expected.contains(wanted), "{expected}");

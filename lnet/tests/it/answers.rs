@@ -2,8 +2,8 @@
 //! what ends when LNet is unloaded ("lnet/lnet/lib-move.c", "lnet/lnet/lib-msg.c").
 
 use lnet::{
-    Ending, Errand, Happening, Lnet, MessageId, Notice, Pace, Param, Profile, Request, Side,
-    Trouble, UlpEvent, UlpResult, Verb, What, Wire,
+    Ending, Errand, Lnet, MessageId, Notice, Pace, Param, Profile, Request, Side, Trouble,
+    UlpEvent, UlpResult, Verb, What, Wire, WorkloadEvent,
 };
 use rstest::rstest;
 use simfs::SimTime;
@@ -26,28 +26,26 @@ fn send(lnet: &mut Lnet, verb: Verb) -> MessageId {
 fn wire(lnet: &mut Lnet, from: &str, to: &str, wire: Wire) {
     let port = |nid: &str| stage::port(&nid[..1].to_uppercase(), nid);
     let (from, to) = (port(from), port(to));
-    lnet.tell(Notice::Wire { from, to, wire }).unwrap();
+    lnet.notify(Notice::Wire { from, to, wire }).unwrap();
 }
 
 fn load(lnet: &mut Lnet, node: &str, loaded: bool) {
     let node = stage::name(node);
-    lnet.tell(Notice::Node { node, loaded }).unwrap();
+    lnet.notify(Notice::Node { node, loaded }).unwrap();
 }
 
 /// What the layer above was told: second, request, event, result, and whether it was the last word.
-fn told(happened: &[Happening]) -> Vec<(u64, MessageId, UlpEvent, UlpResult, bool)> {
-    let told = happened
-        .iter()
-        .filter_map(|happening| match happening.what {
-            What::Told {
-                request,
-                event,
-                result,
-                last,
-            } => Some((happening.at.as_ms() / 1000, request, event, result, last)),
-            _ => None,
-        });
-    told.collect()
+fn rendered(happened: &[WorkloadEvent]) -> Vec<(u64, MessageId, UlpEvent, UlpResult, bool)> {
+    let rendered = happened.iter().filter_map(|entry| match entry.what {
+        What::Told {
+            request,
+            event,
+            result,
+            last,
+        } => Some((entry.at.as_ms() / 1000, request, event, result, last)),
+        _ => None,
+    });
+    rendered.collect()
 }
 
 /// A counter of a node, by its name in `lnetctl stats show`.
@@ -70,7 +68,7 @@ fn a_request_is_told_that_it_was_sent_and_then_what_came(
         (0, id, UlpEvent::Send, UlpResult::Ok, false),
         (0, id, answer, UlpResult::Ok, true),
     ];
-    assert_eq!(told(&happened), expected);
+    assert_eq!(rendered(&happened), expected);
 }
 
 /// `response_tracking`: bit 0 is for GETs, bit 1 for PUTs.
@@ -96,10 +94,11 @@ fn a_missing_answer_is_noticed_where_it_is_tracked(
     lnet.advance(SimTime::from_secs(1));
     assert_eq!(count(&lnet, "A", "rst_alloc"), u64::from(noticed));
     let happened = lnet.advance(SimTime::from_ms(150_500));
-    let timed_out = told(&happened)
+    let timed_out = rendered(&happened)
         .into_iter()
-        .filter(|told| told.3 == UlpResult::TimedOut);
-    let timed_out: Vec<(u64, MessageId)> = timed_out.map(|told| (told.0, told.1)).collect();
+        .filter(|rendered| rendered.3 == UlpResult::TimedOut);
+    let timed_out: Vec<(u64, MessageId)> =
+        timed_out.map(|rendered| (rendered.0, rendered.1)).collect();
     // Due at 150 s, and looked for at 75 and 150 s.
     let expected: &[_] = if noticed { &[(150, id)] } else { &[] };
     assert_eq!(timed_out, expected);
@@ -108,7 +107,7 @@ fn a_missing_answer_is_noticed_where_it_is_tracked(
         count(&lnet, "A", "response_timeout_count"),
         u64::from(noticed)
     );
-    assert_eq!(told(&lnet.advance(SimTime::from_secs(400))), []);
+    assert_eq!(rendered(&lnet.advance(SimTime::from_secs(400))), []);
 }
 
 #[test]
@@ -118,7 +117,7 @@ fn the_tracker_looks_every_half_of_the_transaction_timeout() {
     lnet.advance(SimTime::from_ms(75_500));
     send(&mut lnet, Verb::Get);
     let happened = lnet.advance(SimTime::from_secs(400));
-    let last = told(&happened).pop().unwrap();
+    let last = rendered(&happened).pop().unwrap();
     assert_eq!((last.0, last.3), (300, UlpResult::TimedOut));
 }
 
@@ -146,7 +145,7 @@ fn a_request_that_could_not_be_sent_is_awaited_no_more() {
     let id = send(&mut lnet, Verb::PutAck);
     let happened = lnet.advance(SimTime::from_ms(10));
     let failed = UlpResult::Failed("remote_error".parse().unwrap());
-    assert_eq!(told(&happened), [(0, id, UlpEvent::Send, failed, true)]);
+    assert_eq!(rendered(&happened), [(0, id, UlpEvent::Send, failed, true)]);
     assert_eq!(count(&lnet, "A", "rst_alloc"), 0);
 }
 
@@ -160,20 +159,18 @@ fn what_fails_after_its_deadline_is_nobodys_fault() {
     }
     let id = send(&mut lnet, Verb::PutAck);
     let happened = lnet.advance(SimTime::from_secs(300));
-    let sent = happened
-        .iter()
-        .filter_map(|happening| match happening.what {
-            What::Sent { message, .. } if message == id => Some(happening.at.as_ms() / 1000),
-            _ => None,
-        });
+    let sent = happened.iter().filter_map(|entry| match entry.what {
+        What::Sent { message, .. } if message == id => Some(entry.at.as_ms() / 1000),
+        _ => None,
+    });
     assert_eq!(sent.collect::<Vec<_>>(), [0, 75, 150]);
-    let ended = happened.iter().find_map(|happening| match happening.what {
+    let ended = happened.iter().find_map(|entry| match entry.what {
         What::Ended {
             message,
             resends,
             ending,
             ..
-        } if message == id => Some((happening.at.as_ms() / 1000, resends, ending)),
+        } if message == id => Some((entry.at.as_ms() / 1000, resends, ending)),
         _ => None,
     });
     assert_eq!(ended, Some((225, 2, Ending::Deadline)));
@@ -191,7 +188,7 @@ fn what_is_carried_after_its_deadline_was_sent_and_is_dropped() {
     let id = send(&mut lnet, Verb::Put);
     let happened = lnet.advance(SimTime::from_secs(153));
     let expected = [(152, id, UlpEvent::Send, UlpResult::Ok, true)];
-    assert_eq!(told(&happened), expected);
+    assert_eq!(rendered(&happened), expected);
     assert_eq!(count(&lnet, "A", "send_count"), 1);
     assert_eq!(count(&lnet, "B", "drop_count"), 1);
     assert_eq!(count(&lnet, "B", "recv_count"), 0);
@@ -233,7 +230,7 @@ fn an_unloaded_node_ends_each_request_once_and_nothing_of_its_own() {
     load(&mut lnet, "A", false);
     let happened = lnet.advance(SimTime::from_secs(200));
     let mut ended: Vec<MessageId> = Vec::new();
-    for (_, request, event, result, last) in told(&happened) {
+    for (_, request, event, result, last) in rendered(&happened) {
         assert_eq!(
             (event, result, last),
             (UlpEvent::Unlink, UlpResult::Shutdown, true)
@@ -253,7 +250,7 @@ fn a_node_that_only_answers_or_passes_on_has_nothing_to_end() {
     send(&mut lnet, Verb::PutAck);
     lnet.advance(SimTime::from_secs(1));
     load(&mut lnet, "B", false);
-    assert_eq!(told(&lnet.advance(SimTime::from_secs(2))), []);
+    assert_eq!(rendered(&lnet.advance(SimTime::from_secs(2))), []);
 
     let mut lnet = stage::lnet(stage::specs("routed", Profile::V2_17));
     wire(&mut lnet, "r2", "b1", Wire::Delays(SimTime::from_secs(10)));
@@ -266,10 +263,10 @@ fn a_node_that_only_answers_or_passes_on_has_nothing_to_end() {
         portal: 12,
     };
     lnet.send(request).unwrap();
-    let sent = told(&lnet.advance(SimTime::from_secs(1)));
+    let sent = rendered(&lnet.advance(SimTime::from_secs(1)));
     assert_eq!(sent.len(), 1);
     load(&mut lnet, "R", false);
-    assert_eq!(told(&lnet.advance(SimTime::from_secs(2))), []);
+    assert_eq!(rendered(&lnet.advance(SimTime::from_secs(2))), []);
     assert_eq!(count(&lnet, "B", "recv_count"), 0);
 }
 
@@ -295,7 +292,7 @@ fn a_message_to_a_node_that_has_gone_meanwhile_is_refused() {
     load(&mut lnet, "B", false);
     let happened = lnet.advance(SimTime::from_secs(20));
     let failed = UlpResult::Failed("remote_dropped".parse().unwrap());
-    assert_eq!(told(&happened), [(5, id, UlpEvent::Send, failed, true)]);
+    assert_eq!(rendered(&happened), [(5, id, UlpEvent::Send, failed, true)]);
 }
 
 #[test]
@@ -306,15 +303,13 @@ fn a_gateway_is_pinged_once_a_minute_and_once_for_all_its_routes() {
     specs[0].routes.push(second);
     let mut lnet = stage::lnet(specs);
     let happened = lnet.advance(SimTime::from_secs(200));
-    let pings = happened
-        .iter()
-        .filter_map(|happening| match happening.what {
-            What::Sent {
-                errand: Errand::RouterPing,
-                ..
-            } if happening.node.as_str() == "A" => Some(happening.at.as_ms()),
-            _ => None,
-        });
+    let pings = happened.iter().filter_map(|entry| match entry.what {
+        What::Sent {
+            errand: Errand::RouterPing,
+            ..
+        } if entry.node.as_str() == "A" => Some(entry.at.as_ms()),
+        _ => None,
+    });
     assert_eq!(pings.collect::<Vec<_>>(), [60_000, 120_000, 180_000]);
 }
 

@@ -2,8 +2,9 @@
 //! when a route is up, and how patient the storage client is.
 
 use lnet::{
-    Deed, Lnet, LnetError, MessageKind, MsgStatus, NidPattern, Notice, Pace, Param, Patience,
-    PortEvent, Profile, Request, RuleSpec, Side, Storage, StorageReport, UlpResult, Verb, What,
+    FaultEffect, FaultRule, Lnet, LnetError, MessageKind, MsgStatus, NidPattern, Notice, Pace,
+    Param, Patience, PortEvent, Profile, Request, Side, Storage, StorageReport, UlpResult, Verb,
+    What,
 };
 use rstest::rstest;
 use simfs::SimTime;
@@ -128,7 +129,7 @@ fn a_router_whose_far_side_is_down_is_no_way(
     let a = stage::name("A");
     lnet.set(&a, Param::AvoidAsymRouterFailure, avoid).unwrap();
     let (port, event) = (stage::port("R", "r2"), PortEvent::Error);
-    lnet.tell(Notice::Port { port, event }).unwrap();
+    lnet.notify(Notice::Port { port, event }).unwrap();
     lnet.advance(SimTime::from_secs(2));
     let node = lnet.node(&a).unwrap();
     assert_eq!(node.is_route_up(&node.routes()[0]), up);
@@ -141,7 +142,7 @@ fn without_discovery_a_far_side_that_is_down_is_not_heard_of() {
     let a = stage::name("A");
     lnet.set(&a, Param::Discovery, 0).unwrap();
     let (port, event) = (stage::port("R", "r2"), PortEvent::Error);
-    lnet.tell(Notice::Port { port, event }).unwrap();
+    lnet.notify(Notice::Port { port, event }).unwrap();
     lnet.advance(SimTime::from_secs(130));
     let node = lnet.node(&a).unwrap();
     assert!(node.is_route_up(&node.routes()[0]));
@@ -152,13 +153,13 @@ fn without_discovery_a_far_side_that_is_down_is_not_heard_of() {
 fn a_ping_tells_of_a_far_side_whose_push_was_lost() {
     let mut lnet = stage::lnet(stage::specs("routed", Profile::V2_17));
     let a = stage::name("A");
-    let pushes = RuleSpec {
+    let pushes = FaultRule {
         kinds: [MessageKind::Put].into(),
-        ..stage::rule(Pace::Every, Deed::Drop)
+        ..stage::rule(Pace::Every, FaultEffect::Drop)
     };
     lnet.add_rule(&a, pushes).unwrap();
     let (port, event) = (stage::port("R", "r2"), PortEvent::Error);
-    lnet.tell(Notice::Port { port, event }).unwrap();
+    lnet.notify(Notice::Port { port, event }).unwrap();
     let is_up = |lnet: &Lnet| {
         let node = lnet.node(&a).unwrap();
         node.is_route_up(&node.routes()[0])
@@ -175,7 +176,7 @@ fn each_of_the_statuses_of_a_rule_is_met() {
     let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
     let a = stage::name("A");
     let both = vec![MsgStatus::RemoteTimeout, MsgStatus::NetworkTimeout];
-    lnet.add_rule(&a, stage::rule(Pace::Every, Deed::Simulate(both)))
+    lnet.add_rule(&a, stage::rule(Pace::Every, FaultEffect::Simulate(both)))
         .unwrap();
     for _ in 0..200 {
         let request = Request {
@@ -190,11 +191,11 @@ fn each_of_the_statuses_of_a_rule_is_met() {
     }
     let happened = lnet.advance(SimTime::from_ms(100));
     let of = |status| {
-        let told = happened.iter().filter(|happening| {
+        let rendered = happened.iter().filter(|entry| {
             let result = UlpResult::Failed(status);
-            matches!(happening.what, What::Told { result: found, .. } if found == result)
+            matches!(entry.what, What::Told { result: found, .. } if found == result)
         });
-        told.count()
+        rendered.count()
     };
     let (near, last) = (of(MsgStatus::RemoteTimeout), of(MsgStatus::NetworkTimeout));
     assert_eq!(near + last, 200);
@@ -226,7 +227,7 @@ fn storage(patience: Patience) -> (Lnet, Storage) {
 
 fn unload(lnet: &mut Lnet, node: &str) {
     let (node, loaded) = (stage::name(node), false);
-    lnet.tell(Notice::Node { node, loaded }).unwrap();
+    lnet.notify(Notice::Node { node, loaded }).unwrap();
 }
 
 #[test]

@@ -184,8 +184,8 @@ fn every_case_has_a_row_and_no_other() {
         31, 32, 33, 34, 35,
     ];
     let listed: BTreeSet<String> = numbers.map(|number| format!("LN-{number:02}")).into();
-    let told = rows().into_iter().map(|row| row.case[..5].to_owned());
-    assert_eq!(told.collect::<BTreeSet<_>>(), listed);
+    let rendered = rows().into_iter().map(|row| row.case[..5].to_owned());
+    assert_eq!(rendered.collect::<BTreeSet<_>>(), listed);
 }
 
 /// Whoever changes one expected value of one row must see that row fail.

@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lnet::{
-    Cause, Ending, Errand, Happening, Health, Lnet, MessageId, MsgStatus, Nid, Node, Notice, Param,
-    PortEvent, Profile, Request, Side, Verb, View, What,
+    Cause, Ending, Errand, Health, Lnet, MessageId, MsgStatus, Nid, Node, Notice, Param, PortEvent,
+    Profile, Request, Side, Verb, View, What, WorkloadEvent,
 };
 use platforms::NodeName;
 use proptest::{prelude::*, test_runner::RngSeed};
@@ -85,8 +85,8 @@ proptest! {
         story.sensitivity = 0;
         story.retry_count = 0;
         play(&story, 20, |playing, happened| {
-            for happening in happened {
-                if let What::Health { cause, .. } = &happening.what {
+            for entry in happened {
+                if let What::Health { cause, .. } = &entry.what {
                     prop_assert_eq!(*cause, Cause::Set);
                 }
             }
@@ -107,11 +107,11 @@ proptest! {
     #[test]
     fn pl4_local_statuses_spare_peers_and_remote_ones_spare_us(story in story(With::ALL)) {
         play(&story, 20, |_, happened| {
-            for happening in happened {
-                if let What::Health { side, cause: Cause::Status(_, status), .. } = &happening.what {
+            for entry in happened {
+                if let What::Health { side, cause: Cause::Status(_, status), .. } = &entry.what {
                     match side {
-                        Side::Local => prop_assert!(!status.name().starts_with("remote_"), "{happening:?}"),
-                        Side::Peer => prop_assert!(!status.name().starts_with("local_"), "{happening:?}"),
+                        Side::Local => prop_assert!(!status.name().starts_with("remote_"), "{entry:?}"),
+                        Side::Peer => prop_assert!(!status.name().starts_with("local_"), "{entry:?}"),
                     }
                 }
             }
@@ -123,9 +123,9 @@ proptest! {
     fn pl5_a_message_is_sent_at_most_once_more_than_it_may_be_retried(story in story(With::NO_RELOADS)) {
         let mut sends: BTreeMap<(NodeName, MessageId), u64> = BTreeMap::new();
         let playing = play(&story, 20, |_, happened| {
-            for happening in happened {
-                if let What::Sent { message, attempt, .. } = &happening.what {
-                    let count = sends.entry((happening.node.clone(), *message)).or_insert(0);
+            for entry in happened {
+                if let What::Sent { message, attempt, .. } = &entry.what {
+                    let count = sends.entry((entry.node.clone(), *message)).or_insert(0);
                     *count += 1;
                     prop_assert_eq!(*count, u64::from(*attempt));
                     prop_assert!(*count <= u64::from(story.retry_count) + 1);
@@ -144,16 +144,16 @@ proptest! {
     fn pl6_nothing_is_sent_again_that_must_not_be(story in story(With::ALL)) {
         let mut first: BTreeMap<MessageId, (SimTime, SimTime, Errand)> = BTreeMap::new();
         play(&story, 20, |playing, happened| {
-            for happening in happened {
-                match &happening.what {
+            for entry in happened {
+                match &entry.what {
                     What::Sent { message, errand, by, attempt: 1, .. } => {
-                        let params = playing.lnet.node(&happening.node).unwrap().params();
-                        let deadline = happening.at + params.message_timeout(by.net().lnd());
-                        first.insert(*message, (happening.at, deadline, *errand));
+                        let params = playing.lnet.node(&entry.node).unwrap().params();
+                        let deadline = entry.at + params.message_timeout(by.net().lnd());
+                        first.insert(*message, (entry.at, deadline, *errand));
                     }
                     What::Judged { message, status, resend: true } => {
                         let (_, deadline, errand) = first[message];
-                        prop_assert!(happening.at <= deadline);
+                        prop_assert!(entry.at <= deadline);
                         prop_assert!(status.resend().is_some());
                         prop_assert!(!matches!(errand, Errand::RecoverLocal | Errand::RecoverPeer));
                     }
@@ -169,11 +169,11 @@ proptest! {
         let mut ends: BTreeMap<NodeName, [u64; 3]> = BTreeMap::new();
         let mut ended = BTreeSet::new();
         let playing = play(&story, 20, |_, happened| {
-            for happening in happened {
-                if let What::Ended { message, resends, ending, .. } = &happening.what {
+            for entry in happened {
+                if let What::Ended { message, resends, ending, .. } = &entry.what {
                     prop_assert!(ended.insert(*message), "{message} ended twice");
                     if *resends > 0 {
-                        let counts = ends.entry(happening.node.clone()).or_default();
+                        let counts = ends.entry(entry.node.clone()).or_default();
                         counts[match ending {
                             Ending::Success => 0,
                             Ending::Failure => 1,
@@ -201,9 +201,9 @@ proptest! {
             for node in playing.lnet.nodes().filter(|node| node.is_loaded()) {
                 for (side, nid, health, _, queued) in recoveries(node) {
                     // What changed in this very instant changed after the look at the queues.
-                    let just_now = happened.iter().any(|happening| {
-                        happening.at == now && happening.node == *node.name()
-                            && matches!(&happening.what, What::Health { ni, .. } if *ni == nid)
+                    let just_now = happened.iter().any(|entry| {
+                        entry.at == now && entry.node == *node.name()
+                            && matches!(&entry.what, What::Health { ni, .. } if *ni == nid)
                     });
                     prop_assert!(!queued || health < Health::MAX || just_now, "{side:?} {nid}");
                     let queue = if side == Side::Local { node.local_queue() } else { node.peer_queue() };
@@ -226,18 +226,18 @@ proptest! {
         play(&story, 40, |playing, happened| {
             let now = playing.lnet.now();
             // Whoever was well in between starts anew, also within one second.
-            for happening in happened {
-                if let What::Health { ni, after: Health::MAX, .. } = &happening.what {
-                    last.remove(&(happening.node.clone(), ni.clone()));
+            for entry in happened {
+                if let What::Health { ni, after: Health::MAX, .. } = &entry.what {
+                    last.remove(&(entry.node.clone(), ni.clone()));
                 }
             }
             let now_s = now.as_ms() / 1000;
             for node in playing.lnet.nodes().filter(|_| is_second(now)) {
                 for (_, nid, _, count, queued) in recoveries(node) {
-                    let pinged = happened.iter().any(|happening| {
-                        happening.at == now && happening.node == *node.name()
+                    let pinged = happened.iter().any(|entry| {
+                        entry.at == now && entry.node == *node.name()
                             && matches!(
-                                &happening.what,
+                                &entry.what,
                                 What::Sent { errand: Errand::RecoverLocal | Errand::RecoverPeer, to, .. }
                                     if *to == nid
                             )
@@ -305,8 +305,8 @@ proptest! {
                 portal: 12,
             };
             lnet.send(request).unwrap();
-            for happening in lnet.advance(lnet.now() + SimTime::from_ms(gap_ms)) {
-                if let What::Sent { by, to, .. } = &happening.what {
+            for entry in lnet.advance(lnet.now() + SimTime::from_ms(gap_ms)) {
+                if let What::Sent { by, to, .. } = &entry.what {
                     *counts.get_mut(by).unwrap() += 1;
                     *counts.get_mut(to).unwrap() += 1;
                 }
@@ -332,7 +332,7 @@ proptest! {
                 let port = stage::port(node.as_str(), nid.to_string().split('@').next().unwrap());
                 let mut other = playing.lnet.clone();
                 for event in [PortEvent::Error, PortEvent::Active, PortEvent::Lost, PortEvent::Gone] {
-                    other.tell(Notice::Port { port: port.clone(), event }).unwrap();
+                    other.notify(Notice::Port { port: port.clone(), event }).unwrap();
                     other.advance(at);
                     prop_assert_eq!(&healths(&other), &before);
                 }
@@ -345,8 +345,8 @@ proptest! {
     fn pl14_an_interface_is_down_while_fatal_or_on_its_way_back_from_0(story in story(With::ALL)) {
         let mut sunk: BTreeSet<Nid> = BTreeSet::new();
         play(&story, 20, |playing, happened| {
-            for happening in happened {
-                if let What::Health { ni, side: Side::Local, after, .. } = &happening.what {
+            for entry in happened {
+                if let What::Health { ni, side: Side::Local, after, .. } = &entry.what {
                     if *after == Health::ZERO {
                         sunk.insert(ni.clone());
                     } else if *after == Health::MAX {
@@ -373,8 +373,8 @@ proptest! {
     fn pl15_every_request_gets_exactly_one_final_event(story in story(With::ALL)) {
         let mut finals: BTreeMap<MessageId, u32> = BTreeMap::new();
         let playing = play(&story, 400, |_, happened| {
-            for happening in happened {
-                if let What::Told { request, last, .. } = &happening.what {
+            for entry in happened {
+                if let What::Told { request, last, .. } = &entry.what {
                     let count = finals.entry(*request).or_insert(0);
                     *count += u32::from(*last);
                 }
@@ -401,7 +401,7 @@ proptest! {
 
     #[test]
     fn pl17_the_same_story_gives_the_same_texts(story in story(With::ALL)) {
-        let told = |story: &Story| -> Result<(Vec<Happening>, Vec<String>), TestCaseError> {
+        let rendered = |story: &Story| -> Result<(Vec<WorkloadEvent>, Vec<String>), TestCaseError> {
             let mut all = Vec::new();
             let playing = play(story, 20, |_, happened| { all.extend_from_slice(happened); Ok(()) })?;
             let texts = playing.lnet.nodes().map(|node| {
@@ -409,16 +409,16 @@ proptest! {
             });
             Ok((all, texts.collect()))
         };
-        let (first, second) = (told(&story)?, told(&story)?);
+        let (first, second) = (rendered(&story)?, rendered(&story)?);
         prop_assert!(first == second);
     }
 }
 
 /// PL3: each judged try is followed by the changes that it caused; each is one step, cut at the ends.
-fn steps_are_single(happened: &[Happening], sensitivity: u16, step: u16) -> Lawful {
+fn steps_are_single(happened: &[WorkloadEvent], sensitivity: u16, step: u16) -> Lawful {
     let mut caused: Option<(MessageId, MsgStatus, usize)> = None;
-    for happening in happened {
-        match &happening.what {
+    for entry in happened {
+        match &entry.what {
             What::Judged {
                 message, status, ..
             } => caused = Some((*message, *status, 0)),
@@ -447,7 +447,7 @@ fn steps_are_single(happened: &[Happening], sensitivity: u16, step: u16) -> Lawf
                     // What comes from a router makes it well at once.
                     Cause::Arrival => prop_assert!(up || *after == Health::MAX),
                     Cause::Recovery => prop_assert!(up),
-                    Cause::ResponseTimeout | Cause::SaidDown => prop_assert!(down),
+                    Cause::ResponseTimeout | Cause::ReportedDown => prop_assert!(down),
                     Cause::Set => {}
                 }
             }
@@ -461,10 +461,10 @@ fn steps_are_single(happened: &[Happening], sensitivity: u16, step: u16) -> Lawf
 fn chosen_is_best(
     playing: &Playing,
     before: &Lnet,
-    happened: &[Happening],
+    happened: &[WorkloadEvent],
     sent: MessageId,
 ) -> Lawful {
-    let first = happened.iter().find_map(|happening| match &happening.what {
+    let first = happened.iter().find_map(|entry| match &entry.what {
         What::Sent {
             message,
             by,

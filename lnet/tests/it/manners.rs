@@ -2,8 +2,8 @@
 //! tells its peers, ways back through routers, and what it writes into its accounts.
 
 use lnet::{
-    Deed, Errand, Happening, Lnet, MessageKind, NidPattern, NodeSpec, Notice, Pace, Param,
-    PortEvent, Profile, Request, RouteSpec, RuleSpec, Side, Trouble, Verb, What, Wire,
+    Errand, FaultEffect, FaultRule, Lnet, MessageKind, NidPattern, NodeSpec, Notice, Pace, Param,
+    PortEvent, Profile, Request, RouteSpec, Side, Trouble, Verb, What, Wire, WorkloadEvent,
 };
 use rstest::rstest;
 use simfs::SimTime;
@@ -24,7 +24,7 @@ fn send(lnet: &mut Lnet, verb: Verb, to: (&str, &str)) {
 
 fn error(lnet: &mut Lnet, node: &str, nid: &str) {
     let (port, event) = (stage::port(node, nid), PortEvent::Error);
-    lnet.tell(Notice::Port { port, event }).unwrap();
+    lnet.notify(Notice::Port { port, event }).unwrap();
 }
 
 /// A counter of a node, by its name in `lnetctl stats show`.
@@ -40,13 +40,11 @@ fn seen(lnet: &Lnet, node: &str, nid: (&str, &str)) -> u16 {
     ni.health.value()
 }
 
-fn lines(happened: &[Happening]) -> Vec<(u64, &str)> {
-    let lines = happened
-        .iter()
-        .filter_map(|happening| match &happening.what {
-            What::Console(line) => Some((happening.at.as_ms() / 1000, line.as_str())),
-            _ => None,
-        });
+fn lines(happened: &[WorkloadEvent]) -> Vec<(u64, &str)> {
+    let lines = happened.iter().filter_map(|entry| match &entry.what {
+        What::Console(line) => Some((entry.at.as_ms() / 1000, line.as_str())),
+        _ => None,
+    });
     lines.collect()
 }
 
@@ -80,17 +78,15 @@ fn a_recovery_ping_goes_where_it_is_sent_and_never_twice() {
     let b1 = stage::nid("b1", "o2ib");
     lnet.set_health(&a, Side::Peer, &b1, 900).unwrap();
     let happened = lnet.advance(SimTime::from_ms(7_500));
-    let pings = happened
-        .iter()
-        .filter_map(|happening| match &happening.what {
-            What::Sent {
-                errand: Errand::RecoverPeer,
-                to,
-                attempt,
-                ..
-            } => Some((happening.at.as_ms(), to.clone(), *attempt)),
-            _ => None,
-        });
+    let pings = happened.iter().filter_map(|entry| match &entry.what {
+        What::Sent {
+            errand: Errand::RecoverPeer,
+            to,
+            attempt,
+            ..
+        } => Some((entry.at.as_ms(), to.clone(), *attempt)),
+        _ => None,
+    });
     let expected = [1_000, 3_000, 7_000].map(|at_ms| (at_ms, b1.clone(), 1));
     assert_eq!(pings.collect::<Vec<_>>(), expected);
     assert_eq!(seen(&lnet, "A", ("b1", "o2ib")), 600);
@@ -105,18 +101,16 @@ fn every_change_of_a_peers_health_is_written_down_and_nothing_else() {
         lnet.set_health(&a, Side::Peer, &b1, value).unwrap();
     }
     let happened = lnet.advance(SimTime::from_ms(1));
-    let values = happened
-        .iter()
-        .filter_map(|happening| match &happening.what {
-            What::Health {
-                ni,
-                side: Side::Peer,
-                before,
-                after,
-                ..
-            } => Some((ni.clone(), before.value(), after.value())),
-            _ => None,
-        });
+    let values = happened.iter().filter_map(|entry| match &entry.what {
+        What::Health {
+            ni,
+            side: Side::Peer,
+            before,
+            after,
+            ..
+        } => Some((ni.clone(), before.value(), after.value())),
+        _ => None,
+    });
     let expected = [(b1.clone(), 1000, 900), (b1, 900, 1000)];
     assert_eq!(values.collect::<Vec<_>>(), expected);
 }
@@ -127,7 +121,7 @@ fn every_change_of_a_peers_health_is_written_down_and_nothing_else() {
 #[case(151_000, 1)]
 fn a_message_may_come_at_its_deadline_and_not_after(#[case] delay_ms: u64, #[case] drops: u64) {
     let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
-    lnet.tell(Notice::Wire {
+    lnet.notify(Notice::Wire {
         from: stage::port("A", "a1"),
         to: stage::port("B", "b1"),
         wire: Wire::Delays(SimTime::from_ms(delay_ms)),
@@ -182,22 +176,22 @@ fn an_interface_that_goes_down_is_told_to_multi_rail_peers(
     let mut lnet = stage::lnet(specs);
     error(&mut lnet, "A", "a1");
     let happened = lnet.advance(SimTime::from_ms(1_500));
-    let pushes = happened.iter().filter(|happening| {
+    let pushes = happened.iter().filter(|entry| {
         let push = matches!(
-            happening.what,
+            entry.what,
             What::Sent {
                 errand: Errand::Push,
                 ..
             }
         );
-        push && happening.node.as_str() == "A"
+        push && entry.node.as_str() == "A"
     });
     assert_eq!(pushes.count(), usize::from(health < 1000));
     assert_eq!(seen(&lnet, "B", ("a1", "o2ib")), health);
     // It is told once.
     let again = lnet.advance(SimTime::from_ms(5_500));
-    let push = again.iter().any(|happening| {
-        let what = &happening.what;
+    let push = again.iter().any(|entry| {
+        let what = &entry.what;
         matches!(
             what,
             What::Sent {
@@ -226,7 +220,7 @@ fn two_rules_draw_their_places_apart() {
     let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
     let b = stage::name("B");
     for source in ["a1", "a2"] {
-        let mut spec = stage::rule(Pace::OneIn(9), Deed::Drop);
+        let mut spec = stage::rule(Pace::OneIn(9), FaultEffect::Drop);
         spec.source = NidPattern::One(stage::nid(source, "o2ib"));
         lnet.add_rule(&b, spec).unwrap();
     }
@@ -346,7 +340,7 @@ fn a_router_counts_what_it_drops_and_what_it_passes_on() {
     assert_eq!(of(&lnet, "route_length"), 8192);
     assert_eq!(of(&lnet, "rst_alloc"), 0);
     assert_eq!(of(&lnet, "msgs_alloc"), 0);
-    lnet.tell(Notice::Wire {
+    lnet.notify(Notice::Wire {
         from: stage::port("R", "r2"),
         to: stage::port("B", "b1"),
         wire: Wire::Fails(Trouble::ConnectRefused),
@@ -395,7 +389,7 @@ fn only_a_router_blames_a_peer_of_one_interface(
 fn a_node_that_is_loaded_already_stays_so() {
     let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
     let (node, loaded) = (stage::name("A"), true);
-    lnet.tell(Notice::Node { node, loaded }).unwrap();
+    lnet.notify(Notice::Node { node, loaded }).unwrap();
     let are_loaded: Vec<bool> = lnet.nodes().map(|node| node.is_loaded()).collect();
     assert_eq!(are_loaded, [true, true]);
 }
@@ -405,9 +399,9 @@ fn a_node_that_is_loaded_already_stays_so() {
 fn a_router_that_was_pinged_is_alive_until_its_answer_is_overdue() {
     let mut lnet = stage::lnet(stage::specs("routed", Profile::V2_17));
     let a = stage::name("A");
-    let replies = RuleSpec {
+    let replies = FaultRule {
         kinds: [MessageKind::Reply].into(),
-        ..stage::rule(Pace::Every, Deed::Drop)
+        ..stage::rule(Pace::Every, FaultEffect::Drop)
     };
     lnet.add_rule(&a, replies).unwrap();
     let is_up = |lnet: &Lnet| {
@@ -421,17 +415,15 @@ fn a_router_that_was_pinged_is_alive_until_its_answer_is_overdue() {
 }
 
 /// The interfaces by which a node sent what the layer above asked for.
-fn sent_by(happened: &[Happening]) -> Vec<String> {
-    let sent = happened
-        .iter()
-        .filter_map(|happening| match &happening.what {
-            What::Sent {
-                errand: Errand::Ulp,
-                by,
-                ..
-            } => Some(by.to_string()),
-            _ => None,
-        });
+fn sent_by(happened: &[WorkloadEvent]) -> Vec<String> {
+    let sent = happened.iter().filter_map(|entry| match &entry.what {
+        What::Sent {
+            errand: Errand::Ulp,
+            by,
+            ..
+        } => Some(by.to_string()),
+        _ => None,
+    });
     sent.collect()
 }
 
@@ -444,7 +436,7 @@ fn a_peer_sees_the_interface_that_the_layer_above_used_first() {
     specs[1].discovery = false;
     let mut lnet = stage::lnet(specs);
     let pinged = lnet.advance(SimTime::from_secs(61));
-    let by_ping = pinged.iter().find_map(|happening| match &happening.what {
+    let by_ping = pinged.iter().find_map(|entry| match &entry.what {
         What::Sent {
             errand: Errand::RouterPing,
             by,
@@ -494,7 +486,7 @@ fn turning_health_off_forgets_how_often_a_peer_was_pinged() {
     let (a, b1) = (stage::name("A"), stage::nid("b1", "o2ib"));
     let (from, to) = (stage::port("A", "a1"), stage::port("B", "b1"));
     let wire = Wire::Fails(Trouble::ConnectRefused);
-    lnet.tell(Notice::Wire { from, to, wire }).unwrap();
+    lnet.notify(Notice::Wire { from, to, wire }).unwrap();
     let pings = |lnet: &Lnet| {
         let ni = lnet.node(&a).unwrap().peer_ni(&b1).unwrap();
         (ni.recovery.ping_count > 0, ni.recovery.queued)
@@ -538,14 +530,10 @@ fn what_is_equal_is_used_in_turn() {
         send(&mut lnet, Verb::Put, (to, "o2ib"));
         let next = SimTime::from_ms(ways.len() as u64 * 10 + 10);
         let happened = lnet.advance(next);
-        ways.extend(
-            happened
-                .iter()
-                .filter_map(|happening| match &happening.what {
-                    What::Sent { by, to, .. } => Some(format!("{by} {to}")),
-                    _ => None,
-                }),
-        );
+        ways.extend(happened.iter().filter_map(|entry| match &entry.what {
+            What::Sent { by, to, .. } => Some(format!("{by} {to}")),
+            _ => None,
+        }));
     }
     let expected = [
         "a1@o2ib b1@o2ib",
@@ -566,18 +554,16 @@ fn by_the_design_what_is_sent_again_goes_another_way() {
         .unwrap();
     send(&mut lnet, Verb::Put, ("b1", "o2ib"));
     let happened = lnet.advance(SimTime::from_secs(10));
-    let ways = happened
-        .iter()
-        .filter_map(|happening| match &happening.what {
-            What::Sent {
-                errand: Errand::Ulp,
-                by,
-                to,
-                attempt,
-                ..
-            } => Some(format!("{attempt}: {by} {to}")),
-            _ => None,
-        });
+    let ways = happened.iter().filter_map(|entry| match &entry.what {
+        What::Sent {
+            errand: Errand::Ulp,
+            by,
+            to,
+            attempt,
+            ..
+        } => Some(format!("{attempt}: {by} {to}")),
+        _ => None,
+    });
     let ways: Vec<String> = ways.take(2).collect();
     assert_eq!(ways, ["1: a1@o2ib b1@o2ib", "2: a2@o2ib b2@o2ib"]);
 }

@@ -1,8 +1,8 @@
 //! From the path to a status: what a try comes to, and when, as ports, wires and nodes stand.
 
 use lnet::{
-    Happening, Lnd, Lnet, MsgStatus, Notice, PortEvent, Profile, Request, Trouble, UlpResult, Verb,
-    What, Wire,
+    Lnd, Lnet, MsgStatus, Notice, PortEvent, Profile, Request, Trouble, UlpResult, Verb, What,
+    Wire, WorkloadEvent,
 };
 use rstest::rstest;
 use simfs::SimTime;
@@ -24,21 +24,17 @@ fn put(lnet: &mut Lnet, source: Option<&str>, to: &str) {
 fn port(lnet: &mut Lnet, nid: &str, event: PortEvent) {
     let owner = nid[..1].to_uppercase();
     let port = stage::port(&owner, nid);
-    lnet.tell(Notice::Port { port, event }).unwrap();
+    lnet.notify(Notice::Port { port, event }).unwrap();
 }
 
 /// Time in milliseconds and status of every try of A's that failed.
-fn failures(happened: &[Happening]) -> Vec<(u64, MsgStatus)> {
-    let failed = happened
-        .iter()
-        .filter_map(|happening| match happening.what {
-            What::Judged { status, .. }
-                if status != MsgStatus::Ok && happening.node.as_str() == "A" =>
-            {
-                Some((happening.at.as_ms(), status))
-            }
-            _ => None,
-        });
+fn failures(happened: &[WorkloadEvent]) -> Vec<(u64, MsgStatus)> {
+    let failed = happened.iter().filter_map(|entry| match entry.what {
+        What::Judged { status, .. } if status != MsgStatus::Ok && entry.node.as_str() == "A" => {
+            Some((entry.at.as_ms(), status))
+        }
+        _ => None,
+    });
     failed.collect()
 }
 
@@ -89,7 +85,7 @@ fn a_remote_port_that_is_down_matters_by_the_connection(
 #[test]
 fn a_node_without_lnet_refuses_at_once() {
     let failed = check(true, |lnet| {
-        lnet.tell(Notice::Node {
+        lnet.notify(Notice::Node {
             node: stage::name("B"),
             loaded: false,
         })
@@ -110,7 +106,7 @@ fn a_wire_makes_its_trouble(
 ) {
     let failed = check(true, |lnet| {
         let (from, to) = (stage::port("A", "a1"), stage::port("B", "b1"));
-        lnet.tell(Notice::Wire {
+        lnet.notify(Notice::Wire {
             from,
             to,
             wire: Wire::Fails(trouble),
@@ -125,7 +121,7 @@ fn a_wire_that_is_dead_one_way_loses_only_that_way() {
     let failed = check(true, |lnet| {
         let (from, to) = (stage::port("B", "b1"), stage::port("A", "a1"));
         let wire = Wire::Fails(Trouble::StillSending);
-        lnet.tell(Notice::Wire { from, to, wire }).unwrap();
+        lnet.notify(Notice::Wire { from, to, wire }).unwrap();
     });
     assert_eq!(failed, None);
 }
@@ -158,7 +154,7 @@ fn a_message_on_the_wire_is_lost_with_the_port_it_was_going_to() {
     assert_eq!(failures(&happened), [(4_001, MsgStatus::RemoteDropped)]);
     let arrived = happened
         .iter()
-        .any(|happening| matches!(happening.what, What::Arrived { .. }));
+        .any(|entry| matches!(entry.what, What::Arrived { .. }));
     assert!(!arrived);
 }
 
@@ -217,7 +213,7 @@ fn a_removed_device_leaves_the_flag_and_says_a_line() {
     let happened = lnet.advance(SimTime::from_ms(1));
     let node = lnet.node(&stage::name("A")).unwrap();
     assert!(!node.ni(&stage::nid("a1", "o2ib")).unwrap().fatal);
-    let line = happened.iter().find_map(|happening| match &happening.what {
+    let line = happened.iter().find_map(|entry| match &entry.what {
         What::Console(line) => Some(line.as_str()),
         _ => None,
     });
@@ -238,8 +234,8 @@ fn interfaces_in_recovery_are_named_on_the_console_once_a_minute() {
     let lines = lnet
         .advance(SimTime::from_secs(30))
         .into_iter()
-        .filter_map(|happening| match happening.what {
-            What::Console(line) => Some((happening.at, line)),
+        .filter_map(|entry| match entry.what {
+            What::Console(line) => Some((entry.at, line)),
             _ => None,
         });
     let expected = "2 local NIs in recovery (showing 2): a1@o2ib, a2@o2ib".to_owned();
@@ -253,22 +249,22 @@ fn interfaces_in_recovery_are_named_on_the_console_once_a_minute() {
 fn an_unloaded_node_ends_what_it_was_asked_for() {
     let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
     put(&mut lnet, None, "b1");
-    lnet.tell(Notice::Node {
+    lnet.notify(Notice::Node {
         node: stage::name("A"),
         loaded: false,
     })
     .unwrap();
     let happened = lnet.advance(SimTime::from_secs(1));
-    let told: Vec<UlpResult> = happened
+    let rendered: Vec<UlpResult> = happened
         .iter()
-        .filter_map(|happening| match happening.what {
+        .filter_map(|entry| match entry.what {
             What::Told {
                 result, last: true, ..
             } => Some(result),
             _ => None,
         })
         .collect();
-    assert_eq!(told, [UlpResult::Shutdown]);
+    assert_eq!(rendered, [UlpResult::Shutdown]);
 }
 
 /// A response that never comes is reported between one and one and a half transaction timeouts, and
@@ -281,7 +277,7 @@ fn a_missing_response_is_reported_in_time(#[case] from_ms: u64) {
     let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
     let (from, to) = (stage::port("B", "b1"), stage::port("A", "a1"));
     let wire = Wire::Fails(Trouble::StillSending);
-    lnet.tell(Notice::Wire { from, to, wire }).unwrap();
+    lnet.notify(Notice::Wire { from, to, wire }).unwrap();
     lnet.advance(SimTime::from_ms(from_ms));
     lnet.send(Request {
         node: stage::name("A"),
@@ -293,11 +289,11 @@ fn a_missing_response_is_reported_in_time(#[case] from_ms: u64) {
     })
     .unwrap();
     let happened = lnet.advance(SimTime::from_ms(from_ms + 226_000));
-    let at = happened.iter().find_map(|happening| match happening.what {
+    let at = happened.iter().find_map(|entry| match entry.what {
         What::Told {
             result: UlpResult::TimedOut,
             ..
-        } => Some(happening.at.as_ms() - from_ms),
+        } => Some(entry.at.as_ms() - from_ms),
         _ => None,
     });
     assert!((150_000..=225_000).contains(&at.unwrap()), "{at:?}");

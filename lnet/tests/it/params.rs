@@ -90,11 +90,11 @@ fn the_lnd_timeout_shares_the_transaction_among_all_tries(
 fn a_refused_value_says_why_and_changes_nothing(
     #[case] param: Param,
     #[case] value: i64,
-    #[case] told: &str,
+    #[case] rendered: &str,
 ) {
     let mut params = Profile::V2_17.defaults();
     let before = params.clone();
-    assert_eq!(params.set(param, value).unwrap_err().to_string(), told);
+    assert_eq!(params.set(param, value).unwrap_err().to_string(), rendered);
     assert_eq!(params, before);
 }
 

@@ -25,18 +25,16 @@ fn way(
     };
     let id = lnet.send(request).unwrap();
     let happened = lnet.advance(lnet.now() + SimTime::from_ms(10));
-    happened
-        .into_iter()
-        .find_map(|happening| match happening.what {
-            What::Sent {
-                message,
-                by,
-                to,
-                attempt: 1,
-                ..
-            } if message == id => Some((by.to_string(), to.to_string())),
-            _ => None,
-        })
+    happened.into_iter().find_map(|entry| match entry.what {
+        What::Sent {
+            message,
+            by,
+            to,
+            attempt: 1,
+            ..
+        } if message == id => Some((by.to_string(), to.to_string())),
+        _ => None,
+    })
 }
 
 fn two_nets(profile: Profile) -> Lnet {
@@ -76,7 +74,7 @@ fn a_net_with_a_healthier_interface_of_ours_is_taken() {
 fn a_net_where_all_of_ours_are_fatal_comes_last() {
     let mut lnet = two_nets(Profile::V2_17);
     let port = stage::port("A", "a1");
-    lnet.tell(Notice::Port {
+    lnet.notify(Notice::Port {
         port,
         event: PortEvent::Error,
     })
@@ -122,7 +120,7 @@ fn a_given_source_that_is_fatal_is_used_save_by_the_design(
 ) {
     let mut lnet = stage::lnet(stage::specs("mr", profile));
     let port = stage::port("A", "a1");
-    lnet.tell(Notice::Port {
+    lnet.notify(Notice::Port {
         port,
         event: PortEvent::Error,
     })
@@ -138,7 +136,7 @@ fn when_all_are_fatal_only_the_design_sends_nothing(#[case] profile: Profile, #[
     let mut lnet = stage::lnet(stage::specs("mr", profile));
     for rail in ["a1", "a2"] {
         let port = stage::port("A", rail);
-        lnet.tell(Notice::Port {
+        lnet.notify(Notice::Port {
             port,
             event: PortEvent::Error,
         })
@@ -213,8 +211,8 @@ fn a_far_net_is_reached_through_the_gateway_and_answered_back() {
     };
     lnet.send(get).unwrap();
     let happened = lnet.advance(lnet.now() + SimTime::from_ms(10));
-    let answered = happened.iter().any(|happening| {
-        happening.node.as_str() == "A" && matches!(happening.what, What::Told { last: true, .. })
+    let answered = happened.iter().any(|entry| {
+        entry.node.as_str() == "A" && matches!(entry.what, What::Told { last: true, .. })
     });
     assert!(answered);
     let router = lnet.node(&stage::name("R")).unwrap().statistics();
@@ -225,7 +223,7 @@ fn a_far_net_is_reached_through_the_gateway_and_answered_back() {
 #[test]
 fn without_a_route_that_is_up_nothing_is_sent() {
     let mut lnet = stage::lnet(stage::specs("routed", Profile::V2_17));
-    lnet.tell(Notice::Node {
+    lnet.notify(Notice::Node {
         node: stage::name("R"),
         loaded: false,
     })
@@ -301,7 +299,7 @@ fn what_is_asked_of_nobody_is_refused_with_the_reason() {
             nid
         })
     );
-    lnet.tell(Notice::Node {
+    lnet.notify(Notice::Node {
         node: a.clone(),
         loaded: false,
     })
@@ -311,7 +309,7 @@ fn what_is_asked_of_nobody_is_refused_with_the_reason() {
         Err(LnetError::NotLoaded(a))
     );
     assert_eq!(
-        lnet.tell(Notice::Node {
+        lnet.notify(Notice::Node {
             node: z.clone(),
             loaded: true
         }),

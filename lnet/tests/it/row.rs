@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lnet::{
-    Deed, Errand, Happening, Lnet, MessageKind, Nid, Notice, Pace, Param, PortEvent, Request,
-    RuleSpec, Side, UlpResult, Verb, What,
+    Errand, FaultEffect, FaultRule, Lnet, MessageKind, Nid, Notice, Pace, Param, PortEvent,
+    Request, Side, UlpResult, Verb, What, WorkloadEvent,
 };
 use platforms::PortRef;
 use serde::Deserialize;
@@ -179,7 +179,7 @@ struct Scene {
     lnet: Lnet,
     /// Interfaces by their short names: node, name, port.
     known: BTreeMap<String, (String, Nid, PortRef)>,
-    all: Vec<Happening>,
+    all: Vec<WorkloadEvent>,
     mark: usize,
     refusal: String,
 }
@@ -222,9 +222,9 @@ impl Scene {
     }
 
     fn act(&mut self, step: &Step) {
-        let mut deeds = 0;
+        let mut effects = 0;
         if let Some(step) = &step.set {
-            deeds += 1;
+            effects += 1;
             let param: Param = step.param.parse().unwrap();
             self.refusal = match self.lnet.set(&stage::name(&step.node), param, step.value) {
                 Ok(()) => "none".to_owned(),
@@ -237,7 +237,7 @@ impl Scene {
             };
         }
         if let Some(step) = &step.health {
-            deeds += 1;
+            effects += 1;
             let (owner, nid, _) = self.ni(&step.nid).clone();
             let side = if owner == step.node {
                 Side::Local
@@ -250,23 +250,23 @@ impl Scene {
                 .unwrap();
         }
         if let Some(step) = &step.priority {
-            deeds += 1;
+            effects += 1;
             let (_, nid, _) = self.ni(&step.nid).clone();
             self.lnet
                 .set_priority(&stage::name(&step.node), &nid, step.value)
                 .unwrap();
         }
         if let Some(step) = &step.rule {
-            deeds += 1;
+            effects += 1;
             let spec = self.rule(step);
             self.lnet.add_rule(&stage::name(&step.node), spec).unwrap();
         }
         if let Some(node) = &step.clear_rules {
-            deeds += 1;
+            effects += 1;
             self.lnet.clear_rules(&stage::name(node)).unwrap();
         }
         if let Some(step) = &step.port {
-            deeds += 1;
+            effects += 1;
             let event = match step.event.as_str() {
                 "active" => PortEvent::Active,
                 "error" => PortEvent::Error,
@@ -275,13 +275,13 @@ impl Scene {
                 other => panic!("`{other}` is no event of a port"),
             };
             let (_, _, port) = self.ni(&step.nid).clone();
-            self.lnet.tell(Notice::Port { port, event }).unwrap();
+            self.lnet.notify(Notice::Port { port, event }).unwrap();
         }
         for (node, loaded) in [(&step.unload, false), (&step.load, true)] {
             if let Some(node) = node {
-                deeds += 1;
+                effects += 1;
                 self.lnet
-                    .tell(Notice::Node {
+                    .notify(Notice::Node {
                         node: stage::name(node),
                         loaded,
                     })
@@ -289,29 +289,29 @@ impl Scene {
             }
         }
         if let Some(step) = &step.send {
-            deeds += 1;
+            effects += 1;
             for _ in 0..step.count {
                 let request = self.request(step);
                 self.lnet.send(request).unwrap();
             }
         }
         if let Some(ms) = step.wait_ms {
-            deeds += 1;
+            effects += 1;
             let to = self.lnet.now() + SimTime::from_ms(ms);
             let happened = self.lnet.advance(to);
             self.all.extend(happened);
         }
         if step.mark == Some(true) {
-            deeds += 1;
+            effects += 1;
             let now = self.lnet.now();
             let happened = self.lnet.advance(now);
             self.all.extend(happened);
             self.mark = self.all.len();
         }
-        assert_eq!(deeds, 1, "a step does one thing");
+        assert_eq!(effects, 1, "a step does one thing");
     }
 
-    fn rule(&self, step: &RuleStep) -> RuleSpec {
+    fn rule(&self, step: &RuleStep) -> FaultRule {
         let pattern = |short: &Option<String>| match short.as_deref() {
             None => "*".parse().unwrap(),
             Some(short) => lnet::NidPattern::One(self.ni(short).1.clone()),
@@ -321,20 +321,20 @@ impl Scene {
             .filter(|kind| step.kind.as_deref() == Some(kind.name()));
         let kinds: BTreeSet<MessageKind> = kinds.collect();
         assert_eq!(kinds.is_empty(), step.kind.is_none(), "a kind of message");
-        let deed = match (&step.status, step.delay_s) {
-            (Some(status), None) => Deed::Simulate(vec![status.parse().unwrap()]),
-            (None, Some(delay_s)) => Deed::Delay(SimTime::from_secs(delay_s)),
-            (None, None) => Deed::Drop,
+        let effect = match (&step.status, step.delay_s) {
+            (Some(status), None) => FaultEffect::Simulate(vec![status.parse().unwrap()]),
+            (None, Some(delay_s)) => FaultEffect::Delay(SimTime::from_secs(delay_s)),
+            (None, None) => FaultEffect::Drop,
             (Some(_), Some(_)) => panic!("a rule does one thing"),
         };
-        RuleSpec {
+        FaultRule {
             source: pattern(&step.source),
             destination: pattern(&step.destination),
             kinds,
             portal: None,
             via: None,
             pace: step.one_in.map_or(Pace::Every, Pace::OneIn),
-            deed,
+            effect,
         }
     }
 
@@ -413,7 +413,7 @@ impl Scene {
             ["sends", a] => self.sends(|by, _| by == &self.ni(a).1),
             ["sends", "to", b] => self.sends(|_, to| to == &self.ni(b).1),
             ["told", what] => {
-                let told = self.marked().filter(|happening| match &happening.what {
+                let rendered = self.marked().filter(|entry| match &entry.what {
                     What::Told {
                         result, last: true, ..
                     } => match result {
@@ -424,13 +424,11 @@ impl Scene {
                     },
                     _ => false,
                 });
-                told.count().to_string()
+                rendered.count().to_string()
             }
             ["arrived", n] => {
-                let here = self
-                    .marked()
-                    .filter(|happening| happening.node.as_str() == *n);
-                here.filter(|happening| matches!(happening.what, What::Arrived { .. }))
+                let here = self.marked().filter(|entry| entry.node.as_str() == *n);
+                here.filter(|entry| matches!(entry.what, What::Arrived { .. }))
                     .count()
                     .to_string()
             }
@@ -455,12 +453,12 @@ impl Scene {
         }
     }
 
-    fn marked(&self) -> impl Iterator<Item = &Happening> {
+    fn marked(&self) -> impl Iterator<Item = &WorkloadEvent> {
         self.all[self.mark..].iter()
     }
 
     fn sends(&self, fits: impl Fn(&Nid, &Nid) -> bool) -> String {
-        let sends = self.marked().filter(|happening| match &happening.what {
+        let sends = self.marked().filter(|entry| match &entry.what {
             What::Sent {
                 errand: Errand::Ulp,
                 by,
@@ -474,13 +472,13 @@ impl Scene {
 
     fn pings(&self, node: &str, short: &str) -> String {
         let nid = &self.ni(short).1;
-        let times = self.marked().filter_map(|happening| match &happening.what {
+        let times = self.marked().filter_map(|entry| match &entry.what {
             What::Sent {
                 errand: Errand::RecoverLocal | Errand::RecoverPeer,
                 to,
                 ..
-            } if to == nid && happening.node.as_str() == node => {
-                Some((happening.at.as_ms() / 1000).to_string())
+            } if to == nid && entry.node.as_str() == node => {
+                Some((entry.at.as_ms() / 1000).to_string())
             }
             _ => None,
         });
@@ -489,8 +487,8 @@ impl Scene {
 
     fn values(&self, node: &str, short: &str) -> String {
         let nid = &self.ni(short).1;
-        let values = self.marked().filter_map(|happening| match &happening.what {
-            What::Health { ni, after, .. } if ni == nid && happening.node.as_str() == node => {
+        let values = self.marked().filter_map(|entry| match &entry.what {
+            What::Health { ni, after, .. } if ni == nid && entry.node.as_str() == node => {
                 Some(after.to_string())
             }
             _ => None,

@@ -1,8 +1,8 @@
 //! Drop and delay rules: which messages they hit, and what they refuse to be.
 
 use lnet::{
-    Deed, Lnet, LnetError, MessageKind, MsgStatus, NidPattern, Pace, Profile, Request, RuleError,
-    RuleSpec, Verb, What,
+    FaultEffect, FaultRule, Lnet, LnetError, MessageKind, MsgStatus, NidPattern, Pace, Profile,
+    Request, RuleError, Verb, What,
 };
 use rstest::rstest;
 use simfs::SimTime;
@@ -22,7 +22,7 @@ fn put(lnet: &mut Lnet, portal: u32, source: &str) {
 }
 
 /// Which of `count` PUTs, sent `gap_ms` apart, B drops under `spec`.
-fn check(spec: RuleSpec, count: u64, gap_ms: u64) -> Vec<u64> {
+fn check(spec: FaultRule, count: u64, gap_ms: u64) -> Vec<u64> {
     let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
     lnet.add_rule(&stage::name("B"), spec).unwrap();
     let mut dropped = Vec::new();
@@ -31,7 +31,7 @@ fn check(spec: RuleSpec, count: u64, gap_ms: u64) -> Vec<u64> {
         let happened = lnet.advance(lnet.now() + SimTime::from_ms(gap_ms));
         if happened
             .iter()
-            .any(|happening| matches!(happening.what, What::Dropped { .. }))
+            .any(|entry| matches!(entry.what, What::Dropped { .. }))
         {
             dropped.push(number);
         }
@@ -42,7 +42,7 @@ fn check(spec: RuleSpec, count: u64, gap_ms: u64) -> Vec<u64> {
 #[test]
 fn every_message_that_fits_is_dropped_and_counted() {
     let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
-    lnet.add_rule(&stage::name("B"), rule(Pace::Every, Deed::Drop))
+    lnet.add_rule(&stage::name("B"), rule(Pace::Every, FaultEffect::Drop))
         .unwrap();
     for _ in 0..3 {
         put(&mut lnet, 12, "a1");
@@ -71,7 +71,7 @@ fn every_message_that_fits_is_dropped_and_counted() {
 #[case(7)]
 fn one_in_so_many_hits_once_in_each_window(#[case] window: u32) {
     let dropped = check(
-        rule(Pace::OneIn(window), Deed::Drop),
+        rule(Pace::OneIn(window), FaultEffect::Drop),
         u64::from(window) * 20,
         5,
     );
@@ -89,20 +89,24 @@ fn one_in_so_many_hits_once_in_each_window(#[case] window: u32) {
 
 #[test]
 fn one_in_two_hits_the_first_of_each_two() {
-    let dropped = check(rule(Pace::OneIn(2), Deed::Drop), 8, 5);
+    let dropped = check(rule(Pace::OneIn(2), FaultEffect::Drop), 8, 5);
     assert_eq!(dropped, [0, 2, 4, 6]);
 }
 
 #[test]
 fn once_in_so_many_seconds_hits_the_first_of_each_span() {
     // One PUT each half second: spans of 2 s begin with the numbers 0, 4, 8.
-    let dropped = check(rule(Pace::EverySecs(2), Deed::Drop), 12, 500);
+    let dropped = check(rule(Pace::EverySecs(2), FaultEffect::Drop), 12, 500);
     assert_eq!(dropped, [0, 4, 8]);
 }
 
 #[test]
 fn a_random_moment_in_each_span_hits_one_message_of_it() {
-    let dropped = check(rule(Pace::RandomlyEverySecs(4), Deed::Drop), 160, 250);
+    let dropped = check(
+        rule(Pace::RandomlyEverySecs(4), FaultEffect::Drop),
+        160,
+        250,
+    );
     let spans: Vec<u64> = dropped.iter().map(|number| number / 16).collect();
     assert_eq!(spans, (0..10).collect::<Vec<_>>());
     assert!(dropped.iter().any(|number| number % 16 != 0), "{dropped:?}");
@@ -112,15 +116,15 @@ fn a_random_moment_in_each_span_hits_one_message_of_it() {
 #[case("a1", vec![0, 2])]
 #[case("a2", vec![1, 3])]
 fn a_rule_for_a_source_spares_the_others(#[case] source: &str, #[case] expected: Vec<u64>) {
-    let mut spec = rule(Pace::Every, Deed::Drop);
+    let mut spec = rule(Pace::Every, FaultEffect::Drop);
     spec.source = NidPattern::One(stage::nid(source, "o2ib"));
     assert_eq!(check(spec, 4, 5), expected);
 }
 
 #[test]
 fn kind_portal_net_and_arriving_interface_are_asked_too() {
-    let fits = |change: fn(&mut RuleSpec)| {
-        let mut spec = rule(Pace::Every, Deed::Drop);
+    let fits = |change: fn(&mut FaultRule)| {
+        let mut spec = rule(Pace::Every, FaultEffect::Drop);
         change(&mut spec);
         check(spec, 1, 5).len()
     };
@@ -145,7 +149,7 @@ fn several_statuses_are_drawn_from_the_list() {
     let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
     lnet.add_rule(
         &stage::name("A"),
-        rule(Pace::Every, Deed::Simulate(list.clone())),
+        rule(Pace::Every, FaultEffect::Simulate(list.clone())),
     )
     .unwrap();
     for _ in 0..60 {
@@ -162,36 +166,38 @@ fn several_statuses_are_drawn_from_the_list() {
 fn the_first_rule_that_hits_decides() {
     let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
     let b = stage::name("B");
-    lnet.add_rule(&b, rule(Pace::Every, Deed::Delay(SimTime::from_secs(3))))
+    lnet.add_rule(
+        &b,
+        rule(Pace::Every, FaultEffect::Delay(SimTime::from_secs(3))),
+    )
+    .unwrap();
+    lnet.add_rule(&b, rule(Pace::Every, FaultEffect::Drop))
         .unwrap();
-    lnet.add_rule(&b, rule(Pace::Every, Deed::Drop)).unwrap();
     put(&mut lnet, 12, "a1");
     let arrived = lnet
         .advance(SimTime::from_secs(5))
         .into_iter()
-        .find_map(|happening| {
-            matches!(happening.what, What::Arrived { .. }).then_some(happening.at)
-        });
+        .find_map(|entry| matches!(entry.what, What::Arrived { .. }).then_some(entry.at));
     assert_eq!(arrived, Some(SimTime::from_ms(3001)));
     lnet.clear_rules(&b).unwrap();
     assert!(lnet.node(&b).unwrap().rules().is_empty());
 }
 
 #[rstest]
-#[case(Pace::OneIn(0), Deed::Drop, RuleError::NoPace)]
-#[case(Pace::EverySecs(0), Deed::Drop, RuleError::NoPace)]
-#[case(Pace::RandomlyEverySecs(0), Deed::Drop, RuleError::NoPace)]
-#[case(Pace::Every, Deed::Simulate(vec![]), RuleError::NoStatus)]
-#[case(Pace::Every, Deed::Simulate(vec![MsgStatus::Ok]), RuleError::NoStatus)]
-#[case(Pace::Every, Deed::Delay(SimTime::ZERO), RuleError::NoDelay)]
+#[case(Pace::OneIn(0), FaultEffect::Drop, RuleError::NoPace)]
+#[case(Pace::EverySecs(0), FaultEffect::Drop, RuleError::NoPace)]
+#[case(Pace::RandomlyEverySecs(0), FaultEffect::Drop, RuleError::NoPace)]
+#[case(Pace::Every, FaultEffect::Simulate(vec![]), RuleError::NoStatus)]
+#[case(Pace::Every, FaultEffect::Simulate(vec![MsgStatus::Ok]), RuleError::NoStatus)]
+#[case(Pace::Every, FaultEffect::Delay(SimTime::ZERO), RuleError::NoDelay)]
 fn a_rule_that_means_nothing_is_refused(
     #[case] pace: Pace,
-    #[case] deed: Deed,
+    #[case] effect: FaultEffect,
     #[case] why: RuleError,
 ) {
     let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
     let refused = lnet
-        .add_rule(&stage::name("A"), rule(pace, deed))
+        .add_rule(&stage::name("A"), rule(pace, effect))
         .unwrap_err();
     assert_eq!(refused, LnetError::Rule(why));
 }

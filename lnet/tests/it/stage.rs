@@ -1,7 +1,8 @@
 //! The worlds that cases are played in, by name.
 
 use lnet::{
-    Deed, Lnet, NiSpec, Nid, NidPattern, NodeSpec, Pace, Profile, RouteSpec, RuleSpec, Timing,
+    FaultEffect, FaultRule, Lnet, NiSpec, Nid, NidPattern, NodeSpec, Pace, Profile, RouteSpec,
+    Timing,
 };
 use platforms::{DeviceName, NodeName, PortNumber, PortRef};
 
@@ -96,19 +97,19 @@ pub(crate) fn lnet(specs: Vec<NodeSpec>) -> Lnet {
 }
 
 /// A rule for every message.
-pub(crate) fn rule(pace: Pace, deed: Deed) -> RuleSpec {
-    RuleSpec {
+pub(crate) fn rule(pace: Pace, effect: FaultEffect) -> FaultRule {
+    FaultRule {
         source: NidPattern::Any,
         destination: NidPattern::Any,
         kinds: [].into(),
         portal: None,
         via: None,
         pace,
-        deed,
+        effect,
     }
 }
 
 /// A rule that gives messages this status.
-pub(crate) fn simulate(pace: Pace, status: &str) -> RuleSpec {
-    rule(pace, Deed::Simulate(vec![status.parse().unwrap()]))
+pub(crate) fn simulate(pace: Pace, status: &str) -> FaultRule {
+    rule(pace, FaultEffect::Simulate(vec![status.parse().unwrap()]))
 }

@@ -15,17 +15,17 @@ fn check(world: &str, ports: &[&str], from_ms: u64, for_ms: Option<u64>) -> (Sto
     let (a, b) = (stage::name("A"), stage::name("B"));
     let mut storage = Storage::new(&lnet, &a, &b, Patience::default()).unwrap();
     storage.advance(&mut lnet, SimTime::from_ms(from_ms));
-    let tell = |lnet: &mut Lnet, event| {
+    let notify = |lnet: &mut Lnet, event| {
         for port in ports {
             let owner = if port.starts_with('a') { "A" } else { "B" };
             let port = stage::port(owner, port);
-            lnet.tell(Notice::Port { port, event }).unwrap();
+            lnet.notify(Notice::Port { port, event }).unwrap();
         }
     };
-    tell(&mut lnet, PortEvent::Error);
+    notify(&mut lnet, PortEvent::Error);
     if let Some(for_ms) = for_ms {
         storage.advance(&mut lnet, SimTime::from_ms(from_ms + for_ms));
-        tell(&mut lnet, PortEvent::Active);
+        notify(&mut lnet, PortEvent::Active);
     }
     storage.advance(&mut lnet, SimTime::from_secs(400));
     (*storage.report(), lnet)
@@ -112,13 +112,13 @@ fn a_black_hole_on_one_of_two_rails_is_not_the_end() {
     for far in ["b1", "b2"] {
         let (from, to) = (stage::port("A", "a1"), stage::port("B", far));
         let wire = Wire::Fails(Trouble::StillSending);
-        lnet.tell(Notice::Wire {
+        lnet.notify(Notice::Wire {
             from: from.clone(),
             to: to.clone(),
             wire,
         })
         .unwrap();
-        lnet.tell(Notice::Wire {
+        lnet.notify(Notice::Wire {
             from: to,
             to: from,
             wire,
@@ -141,13 +141,13 @@ fn a_client_that_is_gone_for_a_minute_reconnects_and_one_gone_for_three_is_evict
         let (a, b) = (stage::name("A"), stage::name("B"));
         let mut storage = Storage::new(&lnet, &a, &b, Patience::default()).unwrap();
         storage.advance(&mut lnet, SimTime::from_ms(10_500));
-        lnet.tell(Notice::Node {
+        lnet.notify(Notice::Node {
             node: a.clone(),
             loaded: false,
         })
         .unwrap();
         storage.advance(&mut lnet, SimTime::from_ms(10_500 + 1000 * away_s));
-        lnet.tell(Notice::Node {
+        lnet.notify(Notice::Node {
             node: a.clone(),
             loaded: true,
         })
@@ -174,7 +174,7 @@ fn two_clients_of_one_server_fare_each_for_itself() {
     let mut both = [client("A"), client("C")];
     Storage::advance_all(&mut both, &mut lnet, SimTime::from_ms(10_500));
     let port = stage::port("C", "c1");
-    lnet.tell(Notice::Port {
+    lnet.notify(Notice::Port {
         port,
         event: PortEvent::Error,
     })

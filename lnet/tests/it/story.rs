@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use lnet::{
-    Deed, Happening, Lnet, MessageId, MsgStatus, Nid, Notice, Pace, Param, PortEvent, Profile,
-    Request, Trouble, Verb, Wire,
+    FaultEffect, Lnet, MessageId, MsgStatus, Nid, Notice, Pace, Param, PortEvent, Profile, Request,
+    Trouble, Verb, Wire, WorkloadEvent,
 };
 use platforms::NodeName;
 use proptest::{collection::vec, prelude::*};
@@ -41,7 +41,7 @@ pub(crate) enum Act {
     Rule {
         node: usize,
         pace: Pace,
-        deed: Deed,
+        effect: FaultEffect,
     },
     ClearRules {
         node: usize,
@@ -120,11 +120,11 @@ fn pace() -> impl Strategy<Value = Pace> {
     ]
 }
 
-fn deed() -> impl Strategy<Value = Deed> {
+fn effect() -> impl Strategy<Value = FaultEffect> {
     prop_oneof![
-        4 => vec(failing(), 1..=3).prop_map(Deed::Simulate),
-        1 => Just(Deed::Drop),
-        1 => (1..=90_u64).prop_map(|s| Deed::Delay(SimTime::from_secs(s))),
+        4 => vec(failing(), 1..=3).prop_map(FaultEffect::Simulate),
+        1 => Just(FaultEffect::Drop),
+        1 => (1..=90_u64).prop_map(|s| FaultEffect::Delay(SimTime::from_secs(s))),
     ]
 }
 
@@ -187,8 +187,11 @@ fn act(with: With) -> BoxedStrategy<Act> {
         to,
         wire,
     });
-    let rule =
-        (any.clone(), pace(), deed()).prop_map(|(node, pace, deed)| Act::Rule { node, pace, deed });
+    let rule = (any.clone(), pace(), effect()).prop_map(|(node, pace, effect)| Act::Rule {
+        node,
+        pace,
+        effect,
+    });
     let clear = any.clone().prop_map(|node| Act::ClearRules { node });
     let health = (any.clone(), 0..=1000_u16).prop_map(|(ni, value)| Act::Health { ni, value });
     let load = (any, prop::bool::ANY).prop_map(|(node, loaded)| Act::Load { node, loaded });
@@ -364,7 +367,7 @@ impl Playing {
             Act::Port { ni, event } => {
                 let port = self.port(*ni);
                 self.lnet
-                    .tell(Notice::Port {
+                    .notify(Notice::Port {
                         port,
                         event: *event,
                     })
@@ -373,7 +376,7 @@ impl Playing {
             Act::Wire { from, to, wire } => {
                 let (from, to) = (self.port(*from), self.port(*to));
                 self.lnet
-                    .tell(Notice::Wire {
+                    .notify(Notice::Wire {
                         from,
                         to,
                         wire: *wire,
@@ -383,9 +386,9 @@ impl Playing {
             Act::Rule {
                 node: at,
                 pace,
-                deed,
+                effect,
             } => {
-                let spec = stage::rule(*pace, deed.clone());
+                let spec = stage::rule(*pace, effect.clone());
                 // Refused only where the node is not loaded.
                 let _ = self.lnet.add_rule(&node(*at), spec);
             }
@@ -401,7 +404,7 @@ impl Playing {
                 let name = node(*at);
                 let was = self.lnet.node(&name).unwrap().is_loaded();
                 self.lnet
-                    .tell(Notice::Node {
+                    .notify(Notice::Node {
                         node: name.clone(),
                         loaded: *loaded,
                     })
@@ -416,13 +419,13 @@ impl Playing {
 }
 
 /// What looks on while a story is played.
-type Watch<'a> = dyn FnMut(&Playing, &[Happening]) -> Result<(), TestCaseError> + 'a;
+type Watch<'a> = dyn FnMut(&Playing, &[WorkloadEvent]) -> Result<(), TestCaseError> + 'a;
 
 /// Plays a story, and stops at every whole second and after every act to let `watch` look.
 pub(crate) fn play(
     story: &Story,
     tail_s: u64,
-    mut watch: impl FnMut(&Playing, &[Happening]) -> Result<(), TestCaseError>,
+    mut watch: impl FnMut(&Playing, &[WorkloadEvent]) -> Result<(), TestCaseError>,
 ) -> Result<Playing, TestCaseError> {
     let mut playing = story.begin();
     let mut at = SimTime::ZERO;

@@ -86,15 +86,15 @@ fn a_failing_interface_is_shown_with_its_failures_and_its_next_ping() {
 fn a_fatal_interface_is_shown_down_with_its_health_untouched() {
     let mut lnet = stage::lnet(stage::specs("mr", Profile::V2_17));
     let port = stage::port("A", "a2");
-    lnet.tell(Notice::Port {
+    lnet.notify(Notice::Port {
         port,
         event: PortEvent::Error,
     })
     .unwrap();
     let text = check(&mut lnet, "A", lnet::Node::net_show);
     let second = text.split("- nid: ").nth(2).unwrap();
-    let told: Vec<&str> = second.lines().map(str::trim).take(2).collect();
-    assert_eq!(told, ["a2@o2ib", "status: down"]);
+    let rendered: Vec<&str> = second.lines().map(str::trim).take(2).collect();
+    assert_eq!(rendered, ["a2@o2ib", "status: down"]);
     assert!(
         second.contains("fatal_error: 1\n              health value: 1000"),
         "{second}"

@@ -23,11 +23,11 @@ fn put(lnet: &mut Lnet, node: &str, to: (&str, &str)) {
 fn check(lnet: &Lnet, node: &str, view: View, keys: &[&str]) -> Vec<String> {
     let text = lnet.show(&stage::name(node), view).unwrap();
     let lines = text.lines().map(str::trim);
-    let told = lines.filter(|line| {
+    let rendered = lines.filter(|line| {
         let key = line.trim_start_matches("- ").split(':').next();
         keys.contains(&key.unwrap())
     });
-    told.map(str::to_owned).collect()
+    rendered.map(str::to_owned).collect()
 }
 
 #[rstest]
@@ -80,7 +80,7 @@ fn of_no_node_and_of_one_without_lnet_there_is_no_view() {
     let none = lnet.show(&z, View::Net);
     assert_eq!(none, Err(LnetError::NoNode(z)));
     let (node, loaded) = (a.clone(), false);
-    lnet.tell(Notice::Node { node, loaded }).unwrap();
+    lnet.notify(Notice::Node { node, loaded }).unwrap();
     let none = lnet.show(&a, View::Stats);
     assert_eq!(none, Err(LnetError::NotLoaded(a)));
 }
@@ -89,7 +89,7 @@ fn of_no_node_and_of_one_without_lnet_there_is_no_view() {
 fn interfaces_stand_under_their_net_and_nets_in_the_order_of_their_first() {
     let nis = [("a1", "o2ib"), ("a2", "tcp"), ("a3", "o2ib")];
     let lnet = stage::lnet(vec![stage::node("A", Profile::V2_17, &nis)]);
-    let told = check(&lnet, "A", View::Net, &["net type", "nid", "0"]);
+    let rendered = check(&lnet, "A", View::Net, &["net type", "nid", "0"]);
     let expected = [
         "- net type: o2ib",
         "- nid: a1@o2ib",
@@ -100,7 +100,7 @@ fn interfaces_stand_under_their_net_and_nets_in_the_order_of_their_first() {
         "- nid: a2@tcp",
         "0: eth0",
     ];
-    assert_eq!(told, expected);
+    assert_eq!(rendered, expected);
 }
 
 /// Nobody asks whether a peer is alive unless one of the two routes.
@@ -144,7 +144,7 @@ fn only_routers_are_called_up_or_down_and_only_who_discovers_is_multi_rail() {
 #[test]
 fn what_is_under_way_is_missing_from_the_credits_and_shown_in_bytes() {
     let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
-    lnet.tell(Notice::Wire {
+    lnet.notify(Notice::Wire {
         from: stage::port("A", "a1"),
         to: stage::port("B", "b1"),
         wire: Wire::Fails(Trouble::AwaitingResponse),

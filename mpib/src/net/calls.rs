@@ -168,7 +168,7 @@ impl Net {
 
     pub(super) fn clear_is_signaled(&self, id: ConnectionId) -> bool {
         let connection = self.connection(id);
-        let parameters = &self.seat(connection.receive.host).parameters;
+        let parameters = &self.host_state(connection.receive.host).parameters;
         let interval = parameters.as_ref().map_or(1, |has| has.cts_signal_interval);
         connection.clears.is_multiple_of(u64::from(interval))
     }
@@ -224,9 +224,9 @@ impl Net {
             (ShareSource::Cached(share), _) => Some(share),
             (ShareSource::Agent, None) => unreachable!("an end that reads hints has a slot"),
             (ShareSource::Agent, Some(slot)) => {
-                let seat = self.seat_mut(host);
-                seat.hint_reads += 1;
-                seat.host.agent.read(slot)
+                let host_state = self.host_state_mut(host);
+                host_state.hint_reads += 1;
+                host_state.host.agent.read(slot)
             }
         }
     }

@@ -1,6 +1,6 @@
 //! How plugins start and connections are made.
 
-use super::{Net, Seat, Transport};
+use super::{HostState, Net, Transport};
 use crate::connection::{ConnectError, Connection, ConnectionId, End};
 use crate::log::{self, Speaker};
 use crate::{
@@ -16,11 +16,11 @@ impl Net {
     ///
     /// The plugin is refused. It has written nothing then.
     pub fn init(&mut self, host: HostId) -> Result<(), Refusal> {
-        let seat = self.seat(host);
-        let parameters = Parameters::read(&seat.host.environment)?;
+        let host_state = self.host_state(host);
+        let parameters = Parameters::read(&host_state.host.environment)?;
         let mut speed_mbps: u32 = 0;
         for rail in Rail::BOTH {
-            let nic = &seat.host.nics[rail];
+            let nic = &host_state.host.nics[rail];
             let device = match rail {
                 Rail::Sout => parameters.hca_sout.clone(),
                 Rail::Sup => parameters.hca_sup.clone(),
@@ -33,12 +33,12 @@ impl Net {
             }
             speed_mbps = speed_mbps.saturating_add(nic.speed_mbps);
         }
-        match seat.host.agent.map() {
+        match host_state.host.agent.map() {
             None => return Err(Refusal::NoHints),
             Some(memory) => memory?,
         };
         self.log(host, Speaker::Init, log::using(&parameters, speed_mbps));
-        self.seat_mut(host).parameters = Some(parameters);
+        self.host_state_mut(host).parameters = Some(parameters);
         Ok(())
     }
 
@@ -88,7 +88,7 @@ impl Net {
     }
 
     fn loaded(&self, host: HostId) -> Result<&Parameters, ConnectError> {
-        let parameters = self.seat(host).parameters.as_ref();
+        let parameters = self.host_state(host).parameters.as_ref();
         parameters.ok_or(ConnectError::NotLoaded { host })
     }
 
@@ -96,7 +96,7 @@ impl Net {
     /// the control connection.
     fn classified_by(&self, local: HostId, remote: HostId) -> (u32, u32) {
         let address = |host| {
-            let Seat { host, .. } = self.seat(host);
+            let HostState { host, .. } = self.host_state(host);
             match self.settings.profile {
                 Profile::Spec | Profile::G1 => host.nics.sout.gid.ipv4_bits(),
                 Profile::G2 => host.oob.to_bits(),
@@ -107,7 +107,7 @@ impl Net {
 
     fn require_rails(&self, host: HostId, path: &Path) -> Result<(), ConnectError> {
         for rail in Rail::BOTH {
-            if path.queue_pairs()[rail] > 0 && self.seat(host).rails[rail] != RailState::Up {
+            if path.queue_pairs()[rail] > 0 && self.host_state(host).rails[rail] != RailState::Up {
                 return Err(ConnectError::RailNotUp { host, rail });
             }
         }
@@ -121,10 +121,10 @@ impl Net {
         path: Path,
         speaker: Speaker,
     ) -> Result<End, ConnectError> {
-        let seat = self.seat_mut(local);
-        seat.flows = seat.flows.wrapping_add(1);
+        let host_state = self.host_state_mut(local);
+        host_state.flows = host_state.flows.wrapping_add(1);
         // One rank a host: the process bears the host's number, counted from 1.
-        let flow = FlowId::new(local.number().wrapping_add(1), seat.flows);
+        let flow = FlowId::new(local.number().wrapping_add(1), host_state.flows);
         let Some(class) = path.class() else {
             return Ok(End::new(local, flow, None, path));
         };
@@ -146,7 +146,7 @@ impl Net {
         class: PathClass,
         speaker: Speaker,
     ) {
-        let Some(parameters) = self.seat(local).parameters.clone() else {
+        let Some(parameters) = self.host_state(local).parameters.clone() else {
             return;
         };
         let profile = self.settings.profile;

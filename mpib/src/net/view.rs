@@ -33,7 +33,7 @@ impl Net {
 
     /// The hosts' numbers.
     pub fn hosts(&self) -> impl Iterator<Item = HostId> + use<> {
-        let count = u16::try_from(self.seats.len()).expect("a net has at most 65535 hosts");
+        let count = u16::try_from(self.host_states.len()).expect("a net has at most 65535 hosts");
         (0..count).map(HostId::new)
     }
 
@@ -51,7 +51,7 @@ impl Net {
     /// If the net has no such host.
     #[must_use]
     pub fn host(&self, host: HostId) -> &Host {
-        &self.seat(host).host
+        &self.host_state(host).host
     }
 
     /// A host's agent.
@@ -60,7 +60,7 @@ impl Net {
     ///
     /// If the net has no such host.
     pub fn agent_mut(&mut self, host: HostId) -> &mut Agent {
-        &mut self.seat_mut(host).host.agent
+        &mut self.host_state_mut(host).host.agent
     }
 
     /// The byte counters of a NIC.
@@ -70,7 +70,7 @@ impl Net {
     /// If the net has no such host.
     #[must_use]
     pub fn nic(&self, host: HostId, rail: Rail) -> NicBytes {
-        self.seat(host).nics[rail]
+        self.host_state(host).nics[rail]
     }
 
     /// How often a host's plugin has read its shared memory for a send.
@@ -80,7 +80,7 @@ impl Net {
     /// If the net has no such host.
     #[must_use]
     pub fn hint_reads(&self, host: HostId) -> u64 {
-        self.seat(host).hint_reads
+        self.host_state(host).hint_reads
     }
 
     /// The instant and the cause of a connection's death.

@@ -152,11 +152,11 @@ fn every_case_has_a_row_and_no_other() {
     let joint = [1, 2, 14, 22].map(|number| format!("J-{number:02}"));
     let listed: BTreeSet<String> = mpib.into_iter().chain(joint).collect();
     let cases = read();
-    let told: BTreeSet<String> = cases
+    let rendered: BTreeSet<String> = cases
         .iter()
         .map(|(name, value)| row(name, value).case)
         .collect();
-    assert_eq!(told, listed);
+    assert_eq!(rendered, listed);
     assert!(
         cases
             .iter()

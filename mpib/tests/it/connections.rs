@@ -9,7 +9,7 @@ use mpib::{
 };
 use rstest::rstest;
 
-use crate::bench::{buffer, connect, done, eight, net_of, send, tell, vm};
+use crate::rig::{buffer, connect, done, eight, net_of, notify, send, vm};
 
 const MIB: u64 = 1 << 20;
 
@@ -219,7 +219,7 @@ fn the_257th_open_send_is_refused() {
     for _ in 0..33 {
         net.irecv(connection, &[receive; 8]).expect("alive");
     }
-    tell(&mut net, 1, 5, Rail::Sout, RailState::Down);
+    notify(&mut net, 1, 5, Rail::Sout, RailState::Down);
     for _ in 0..256 {
         let sent = net
             .isend(connection, Tag(1), Bytes::new(128))
@@ -343,14 +343,14 @@ fn without_a_plugin_at_both_ends_nothing_is_connected() {
 #[test]
 fn a_rail_that_is_not_up_cannot_be_connected() {
     let mut net = eight(Profile::G1);
-    tell(&mut net, 1, 5, Rail::Sup, RailState::Down);
+    notify(&mut net, 1, 5, Rail::Sup, RailState::Down);
     let (host, rail) = (vm(5), Rail::Sup);
     assert_eq!(
         net.connect(vm(1), vm(5)),
         Err(ConnectError::RailNotUp { host, rail })
     );
     let mut net = eight(Profile::G2);
-    tell(&mut net, 1, 5, Rail::Sup, RailState::Down);
+    notify(&mut net, 1, 5, Rail::Sup, RailState::Down);
     assert!(
         net.connect(vm(1), vm(5)).is_ok(),
         "it makes no queue pairs there"

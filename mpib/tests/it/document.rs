@@ -11,7 +11,7 @@ use mpib::{
 };
 use rstest::rstest;
 
-use crate::bench::{connect, eight, send, vm};
+use crate::rig::{connect, eight, send, vm};
 
 #[test]
 fn section_2_1_has_two_islands_of_four() {

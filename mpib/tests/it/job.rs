@@ -9,7 +9,7 @@ use rstest::rstest;
 use simfs::SimTime;
 use workloads::WorkloadOutcome;
 
-use crate::bench::vm;
+use crate::rig::vm;
 
 const TRY_NS: u64 = 4_294_967_296;
 
@@ -41,8 +41,8 @@ fn cut(retries: Retries, cut_ms: u64, outage_ms: u64) -> Job {
         ..Settings::new(Profile::G1)
     };
     let mut job = ring_of_7_3(settings);
-    job.tell(at(cut_ms, 1, Rail::Sup, RailState::Down));
-    job.tell(at(cut_ms + outage_ms, 1, Rail::Sup, RailState::Up));
+    job.notify(at(cut_ms, 1, Rail::Sup, RailState::Down));
+    job.notify(at(cut_ms + outage_ms, 1, Rail::Sup, RailState::Up));
     job.advance(SimTime::from_secs(120));
     job
 }
@@ -117,7 +117,7 @@ fn a_dead_job_sends_no_more() {
 #[test]
 fn a_device_that_goes_fails_the_job_at_once() {
     let mut job = ring_of_7_3(Settings::new(Profile::G1));
-    job.tell(at(10_030, 5, Rail::Sout, RailState::Gone));
+    job.notify(at(10_030, 5, Rail::Sout, RailState::Gone));
     let failure = job.failure().expect("it is dead");
     assert_eq!(failure.at, SimTime::from_ms(10_030));
     let (host, rail) = (vm(5), Rail::Sout);
@@ -130,7 +130,7 @@ fn a_device_that_goes_fails_the_job_at_once() {
 #[test]
 fn a_message_of_this_instant_has_not_waited_yet() {
     let mut job = ring_of_7_3(Settings::new(Profile::G1));
-    job.tell(at(10_000, 1, Rail::Sup, RailState::Down));
+    job.notify(at(10_000, 1, Rail::Sup, RailState::Down));
     job.advance(SimTime::from_secs(10));
     assert_eq!(
         (job.stalls().count(), job.outcome()),
@@ -146,11 +146,11 @@ fn a_message_of_this_instant_has_not_waited_yet() {
 #[test]
 fn a_failed_job_waits_for_nothing() {
     let mut job = ring_of_7_3(Settings::new(Profile::G1));
-    job.tell(at(10_000, 1, Rail::Sup, RailState::Down));
+    job.notify(at(10_000, 1, Rail::Sup, RailState::Down));
     job.advance(SimTime::from_ms(10_030));
     let next_try = SimTime::from_secs(10) + SimTime::from_ns(TRY_NS);
     assert_eq!(job.net().next_at(), Some(next_try));
-    job.tell(at(10_030, 5, Rail::Sout, RailState::Gone));
+    job.notify(at(10_030, 5, Rail::Sout, RailState::Gone));
     assert_eq!(job.outcome(), WorkloadOutcome::Failed);
     assert_eq!(job.next_at(), None);
     let stalls: Vec<_> = job.stalls().map(|stall| (stall.from, stall.to)).collect();
@@ -186,7 +186,7 @@ fn a_lost_rank_fails_the_job_at_once() {
 #[test]
 fn a_port_that_is_down_at_the_start_fails_the_connection() {
     let mut net = Net::new(eight_vms(), Settings::new(Profile::G1));
-    net.tell(at(1, 2, Rail::Sup, RailState::Down));
+    net.notify(at(1, 2, Rail::Sup, RailState::Down));
     let job = Job::start(net, &ring(&[vm(1), vm(2)]), Traffic::steady());
     let failure = job.failure().expect("it never started");
     assert!(matches!(failure.cause, FailureCause::Connect(_)));
@@ -233,14 +233,14 @@ fn a_refused_plugin_leaves_the_job_to_the_internal_transport() {
     assert!(job.net().posts().iter().all(|post| post.rail == Rail::Sout));
     let (_, connection, _) = job.edges().next().expect("it is connected");
     assert_eq!(job.net().path(connection, Side::Send).class(), None);
-    job.tell(at(20_000, 1, Rail::Sup, RailState::Down));
+    job.notify(at(20_000, 1, Rail::Sup, RailState::Down));
     job.advance(SimTime::from_secs(80));
     assert_eq!(
         job.outcome(),
         WorkloadOutcome::Survived,
         "it has no use for SUP"
     );
-    job.tell(at(80_010, 1, Rail::Sout, RailState::Down));
+    job.notify(at(80_010, 1, Rail::Sout, RailState::Down));
     job.advance(SimTime::from_secs(200));
     assert_eq!(
         job.failure().map(|failure| failure.at),

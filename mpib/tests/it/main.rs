@@ -1,6 +1,6 @@
 //! The facts about MPIB, told through the public door only.
 
-mod bench;
+mod rig;
 mod worlds;
 
 mod cases;

@@ -7,7 +7,7 @@ use mpib::{
 use rstest::rstest;
 use simfs::SimTime;
 
-use crate::bench::{buffer, connect, done, eight, send, tell, vm};
+use crate::rig::{buffer, connect, done, eight, notify, send, vm};
 
 const MIB: u64 = 1 << 20;
 const TRY_NS: u64 = 4_294_967_296;
@@ -44,10 +44,10 @@ fn check(retries: Retries, outage_ms: u64) -> Result<SimTime, (SimTime, Death)> 
     let connection = connect(&mut net, 1, 2);
     let receive = buffer(MIB);
     let received = net.irecv(connection, &[receive]).expect("alive");
-    tell(&mut net, 1_000, 2, Rail::Sup, RailState::Down);
+    notify(&mut net, 1_000, 2, Rail::Sup, RailState::Down);
     net.isend(connection, Tag(1), Bytes::new(MIB))
         .expect("alive");
-    tell(&mut net, 1_000 + outage_ms, 2, Rail::Sup, RailState::Up);
+    notify(&mut net, 1_000 + outage_ms, 2, Rail::Sup, RailState::Up);
     net.advance(SimTime::from_secs(100));
     match net.death(connection) {
         Some(death) => {
@@ -91,7 +91,7 @@ fn an_outage_of_40_seconds_kills_after_the_last_try(#[case] retries: Retries, #[
 fn a_write_posted_behind_a_lost_one_waits_with_it() {
     let mut hosts = eight_vms();
     hosts[0].environment = mpib::Environment::baseline().with("MPIB_SUP_QP", "1");
-    let mut net = crate::bench::net_of(Profile::G1, hosts);
+    let mut net = crate::rig::net_of(Profile::G1, hosts);
     let connection = connect(&mut net, 1, 2);
     let receive = buffer(MIB);
     let received = [(); 3].map(|()| net.irecv(connection, &[receive]).expect("alive"));
@@ -99,11 +99,11 @@ fn a_write_posted_behind_a_lost_one_waits_with_it() {
         net.isend(connection, Tag(1), Bytes::new(MIB))
             .expect("alive");
     };
-    tell(&mut net, 1_000, 1, Rail::Sup, RailState::Down);
+    notify(&mut net, 1_000, 1, Rail::Sup, RailState::Down);
     post(&mut net);
     net.advance(SimTime::from_secs(2));
     post(&mut net);
-    tell(&mut net, 3_000, 1, Rail::Sup, RailState::Up);
+    notify(&mut net, 3_000, 1, Rail::Sup, RailState::Up);
     post(&mut net);
     net.advance(SimTime::from_secs(4));
     assert_eq!(received.map(|id| done(&mut net, id)), [None; 3]);
@@ -124,7 +124,7 @@ fn writes_lost_in_one_instant_each_have_their_own_tries() {
         let receive = buffer(MIB);
         net.irecv(connection, &[receive]).expect("alive");
     }
-    tell(&mut net, 1_000, 1, Rail::Sup, RailState::Down);
+    notify(&mut net, 1_000, 1, Rail::Sup, RailState::Down);
     for connection in connections {
         net.isend(connection, Tag(1), Bytes::new(MIB))
             .expect("alive");
@@ -139,7 +139,7 @@ fn writes_lost_in_one_instant_each_have_their_own_tries() {
 fn clear_to_send_follows_the_same_rule_on_its_own_rail() {
     let mut net = eight(Profile::G1);
     let connection = connect(&mut net, 1, 2);
-    tell(&mut net, 1_000, 1, Rail::Sup, RailState::Down);
+    notify(&mut net, 1_000, 1, Rail::Sup, RailState::Down);
     let receive = buffer(MIB);
     net.irecv(connection, &[receive]).expect("alive");
     net.advance(SimTime::from_secs(60));
@@ -155,8 +155,8 @@ fn clear_to_send_follows_the_same_rule_on_its_own_rail() {
 fn a_rail_with_nothing_posted_feels_nothing() {
     let mut net = eight(Profile::G1);
     let connection = connect(&mut net, 1, 2);
-    tell(&mut net, 1_000, 1, Rail::Sup, RailState::Down);
-    tell(&mut net, 60_000, 1, Rail::Sup, RailState::Up);
+    notify(&mut net, 1_000, 1, Rail::Sup, RailState::Down);
+    notify(&mut net, 60_000, 1, Rail::Sup, RailState::Up);
     let (_, sent, received) = send(&mut net, connection, MIB);
     assert_eq!(done(&mut net, sent), Some(SimTime::from_secs(60)));
     assert_eq!(done(&mut net, received), Some(SimTime::from_secs(60)));
@@ -169,13 +169,13 @@ fn a_device_that_goes_takes_its_connections_at_once() {
     let inside = connect(&mut net, 1, 2);
     let between = connect(&mut net, 1, 5);
     let elsewhere = connect(&mut net, 3, 4);
-    tell(&mut net, 1_000, 1, Rail::Sup, RailState::Gone);
+    notify(&mut net, 1_000, 1, Rail::Sup, RailState::Gone);
     let (host, rail) = (vm(1), Rail::Sup);
     let death = Some((SimTime::from_secs(1), Death::DeviceGone { host, rail }));
     assert_eq!(net.death(inside), death);
     assert_eq!(net.death(between), None, "it has no queue pairs on SUP");
     assert_eq!(net.death(elsewhere), None);
-    tell(&mut net, 2_000, 1, Rail::Sup, RailState::Up);
+    notify(&mut net, 2_000, 1, Rail::Sup, RailState::Up);
     assert_eq!(net.death(inside), death, "a queue pair does not come back");
     assert_eq!(
         net.isend(inside, Tag(1), Bytes::new(1)),
@@ -188,10 +188,10 @@ fn a_device_that_goes_takes_its_connections_at_once() {
 fn a_rail_that_is_up_at_the_instant_of_a_try_takes_it() {
     let mut net = eight(Profile::G1);
     let connection = connect(&mut net, 1, 5);
-    tell(&mut net, 0, 1, Rail::Sout, RailState::Down);
+    notify(&mut net, 0, 1, Rail::Sout, RailState::Down);
     let receive = buffer(MIB);
     net.irecv(connection, &[receive]).expect("alive");
-    net.tell(mpib::RailChange {
+    net.notify(mpib::RailChange {
         at: SimTime::from_ns(TRY_NS),
         host: vm(1),
         rail: Rail::Sout,

@@ -12,7 +12,7 @@ use proptest::test_runner::TestRunner;
 use simfs::SimTime;
 use workloads::WorkloadOutcome;
 
-use crate::bench::{connect, done, eight, tell, vm};
+use crate::rig::{connect, done, eight, notify, vm};
 use crate::worlds::{END, Fault, Kinds, Script, World, act, story, world};
 
 const ALL: &[Profile] = &[Profile::Spec, Profile::G1, Profile::G2];
@@ -34,7 +34,7 @@ fn class(job: &Job, post: &Post) -> Option<PathClass> {
 }
 
 /// Everything of a run that can be compared.
-fn told(job: &Job) -> String {
+fn rendered(job: &Job) -> String {
     let stalls: Vec<_> = job.stalls().collect();
     let edges: Vec<_> = job.edges().collect();
     format!(
@@ -127,7 +127,7 @@ proptest! {
         let receive = Receive { tag: Tag(1), size_max: Bytes::from_mib(1) };
         let received = net.irecv(connection, &[receive]).expect("alive");
         for rail in Rail::BOTH {
-            tell(&mut net, 1_000, 2, rail, RailState::Down);
+            notify(&mut net, 1_000, 2, rail, RailState::Down);
         }
         net.isend(connection, Tag(1), Bytes::from_mib(1)).expect("alive");
         let rails = [(Rail::Sout, &sout_ms), (Rail::Sup, &sup_ms)];
@@ -140,7 +140,7 @@ proptest! {
         }
         changes.sort_by_key(|(ms, rail, _)| (*ms, *rail));
         for (ms, rail, state) in changes {
-            tell(&mut net, ms, 2, rail, state);
+            notify(&mut net, ms, 2, rail, state);
         }
         net.advance(END);
         let parts = rails.map(|(_, at_ms)| through(&at_ms.iter().copied().collect::<Vec<_>>()));
@@ -209,7 +209,7 @@ proptest! {
         }
         script.sort_by_key(|(at, _)| *at);
         prop_assume!(!script.is_empty());
-        prop_assert_eq!(told(&world.play(&script)), told(&calm));
+        prop_assert_eq!(rendered(&world.play(&script)), rendered(&calm));
     }
 
     #[test]
@@ -222,8 +222,8 @@ proptest! {
     ) {
         let (host, rail) = port(&world, index, is_sup);
         let [one, other] = lengths_ms;
-        let fate = |length_ms| outage(&world, host, rail, at_ms, length_ms).outcome();
-        prop_assert!(fate(one.min(other)) <= fate(one.max(other)));
+        let outcome = |length_ms| outage(&world, host, rail, at_ms, length_ms).outcome();
+        prop_assert!(outcome(one.min(other)) <= outcome(one.max(other)));
     }
 
     /// The margins within which the model may be relied on, for either number of tries.
@@ -252,7 +252,7 @@ proptest! {
 
     #[test]
     fn the_same_story_is_told_the_same_way((world, script) in story(ALL, Kinds::All)) {
-        prop_assert_eq!(told(&world.play(&script)), told(&world.play(&script)));
+        prop_assert_eq!(rendered(&world.play(&script)), rendered(&world.play(&script)));
     }
 
     /// However time is cut, the same things happen in it.
@@ -274,7 +274,7 @@ proptest! {
             job.advance(cut);
         }
         job.advance(END);
-        prop_assert_eq!(told(&job), told(&world.play(&script)));
+        prop_assert_eq!(rendered(&job), rendered(&world.play(&script)));
     }
 
     /// A dead connection, and nothing else, ends a job within its time limit; then every rank has failed.

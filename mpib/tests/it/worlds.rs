@@ -89,7 +89,7 @@ impl World {
 /// Does one thing to a job.
 pub(crate) fn act(job: &mut Job, at: SimTime, fault: Fault) {
     if let Fault::Port(host, rail, state) = fault {
-        job.tell(RailChange {
+        job.notify(RailChange {
             at,
             host,
             rail,

@@ -13,7 +13,7 @@ use reports::ExitCode;
 use super::{Stop, platform};
 use crate::{
     arguments::{CaptureArguments, Color, NewArguments},
-    terminal::{Terminal, talk},
+    terminal::{Terminal, log},
 };
 
 /// A copy of another platform's file, under a new name.
@@ -62,7 +62,7 @@ pub(crate) fn platform_capture(arguments: &CaptureArguments) -> Result<ExitCode,
     };
     let captured = captured.map_err(Stop::input)?;
     for note in &captured.notes {
-        talk(&format!("note: {note}"));
+        log(&format!("note: {note}"));
     }
     put(&captured.yaml, name, arguments.out.as_deref())
 }
@@ -87,7 +87,7 @@ fn put(text: &str, name: &str, out: Option<&Path>) -> Result<ExitCode, Stop> {
     } else {
         format!("./{shown}")
     };
-    talk(&format!(
+    log(&format!(
         "{name} is written; `nicdrill platform check {path}` says what it has"
     ));
     Ok(ExitCode::Success)

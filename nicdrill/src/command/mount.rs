@@ -19,14 +19,14 @@ use super::Stop;
 use crate::{
     arguments::{Color, MountArguments},
     pages::platform as platform_pages,
-    terminal::{Terminal, talk},
+    terminal::{Terminal, log},
 };
 
 /// How often time passes in the sandbox while nobody says anything. Chosen: a tenth of a poll.
 const BEAT: Duration = Duration::from_millis(100);
 
 /// What comes from outside.
-enum News {
+enum MountEvent {
     Line(String),
     /// No more lines come, or a signal did.
     End,
@@ -40,7 +40,7 @@ pub(crate) fn mount(arguments: &MountArguments) -> Result<ExitCode, Stop> {
         code: ExitCode::StageNotSet,
         text: error.to_string(),
     };
-    let (teller, news) = mpsc::channel();
+    let (sender, event) = mpsc::channel();
     let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(|error| stage_failed(&error))?;
     let made = !arguments.dir.exists();
     if made {
@@ -60,40 +60,40 @@ pub(crate) fn mount(arguments: &MountArguments) -> Result<ExitCode, Stop> {
         arguments.dir.display()
     ));
     if io::stdin().is_terminal() {
-        talk("commands are lines of `do:`, such as `cut: mlx5_3`, and `heal`; Ctrl-D ends");
+        log("commands are lines of `do:`, such as `cut: mlx5_3`, and `heal`; Ctrl-D ends");
     }
-    let on_signal = teller.clone();
+    let on_signal = sender.clone();
     let handle = signals.handle();
     thread::spawn(move || {
         if signals.forever().next().is_some() {
-            drop(on_signal.send(News::End));
+            drop(on_signal.send(MountEvent::End));
         }
     });
     thread::spawn(move || {
         let lines = io::stdin().lock().lines().map_while(Result::ok);
         for line in lines {
-            if teller.send(News::Line(line)).is_err() {
+            if sender.send(MountEvent::Line(line)).is_err() {
                 return;
             }
         }
-        drop(teller.send(News::End));
+        drop(sender.send(MountEvent::End));
     });
     let began = Instant::now();
     loop {
-        let news = news.recv_timeout(BEAT);
+        let event = event.recv_timeout(BEAT);
         sandbox.advance(began.elapsed());
-        match news {
-            Ok(News::Line(line)) => {
+        match event {
+            Ok(MountEvent::Line(line)) => {
                 let line = line.trim();
                 if line.is_empty() || line.starts_with('#') {
                     continue;
                 }
                 match sandbox.command(line) {
                     Ok(()) => terminal.out(&format!("done: {line}\n")),
-                    Err(error) => talk(&format!("error: {error}")),
+                    Err(error) => log(&format!("error: {error}")),
                 }
             }
-            Ok(News::End) | Err(RecvTimeoutError::Disconnected) => break,
+            Ok(MountEvent::End) | Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {}
         }
     }

@@ -10,7 +10,7 @@ use crate::{
     arguments::{Color, OnePlatform, PlatformFolders},
     pages::{platform as platform_pages, platform_check},
     settings::Settings,
-    terminal::{Terminal, talk},
+    terminal::{Terminal, log},
 };
 
 /// Every platform and variant, one a line.
@@ -48,7 +48,7 @@ fn topo_metadata(file: &str) -> Result<ExitCode, Stop> {
     let (json, unnamed) = platform_pages::metadata(&text)
         .map_err(|error| Stop::input(format_args!("{name}: {error}")))?;
     if !unnamed.is_empty() {
-        talk(&format!(
+        log(&format!(
             "{name}: no legend names {}: they go by their labels, which no monitor knows",
             unnamed.join(", ")
         ));

@@ -21,7 +21,7 @@ use signal_hook::{
 
 use super::{Stop, platform, select::is_path};
 use crate::{
-    arguments::RecordArguments, draft::draft, pages::platform as platform_pages, terminal::talk,
+    arguments::RecordArguments, draft::draft, pages::platform as platform_pages, terminal::log,
 };
 
 /// The pause between two looks where a drill's clock tells the time: its gate paces.
@@ -68,13 +68,13 @@ pub(crate) fn record(arguments: &RecordArguments) -> Result<ExitCode, Stop> {
         match incident.take(at, &seen) {
             Ok(()) => {}
             Err(IncidentError::Rebooted) => {
-                talk("the node was rebooted: the story ends before that");
+                log("the node was rebooted: the story ends before that");
                 break;
             }
             Err(error) => return Err(Stop::input(error)),
         }
         let yaml = incident.yaml();
-        if deeds(&yaml) != deeds(&written) {
+        if actions(&yaml) != actions(&written) {
             put(out, &yaml)?;
             written = yaml;
         }
@@ -93,15 +93,15 @@ pub(crate) fn record(arguments: &RecordArguments) -> Result<ExitCode, Stop> {
     let drafted = draft(&incident).map_err(Stop::input)?;
     put(out, &drafted.yaml)?;
     for unsaid in incident.unsaid() {
-        talk(&format!("not in the story: {unsaid}"));
+        log(&format!("not in the story: {unsaid}"));
     }
     for unexpected in &drafted.unexpected {
-        talk(&format!("not expected in the story: {unexpected}"));
+        log(&format!("not expected in the story: {unexpected}"));
     }
     if incident.is_quiet() {
-        talk("nothing happened");
+        log("nothing happened");
     }
-    talk(&format!(
+    log(&format!(
         "{shown} is written; `nicdrill run` tells it again"
     ));
     Ok(ExitCode::Success)
@@ -109,11 +109,11 @@ pub(crate) fn record(arguments: &RecordArguments) -> Result<ExitCode, Stop> {
 
 /// Comes true when a signal asks to end.
 fn end() -> std::io::Result<mpsc::Receiver<()>> {
-    let (teller, ended) = mpsc::channel();
+    let (sender, ended) = mpsc::channel();
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     thread::spawn(move || {
         for _ in signals.forever() {
-            if teller.send(()).is_err() {
+            if sender.send(()).is_err() {
                 return;
             }
         }
@@ -122,7 +122,7 @@ fn end() -> std::io::Result<mpsc::Receiver<()>> {
 }
 
 /// What the file says but its end, which moves with every look.
-fn deeds(yaml: &str) -> &str {
+fn actions(yaml: &str) -> &str {
     yaml.rsplit_once("until: ").map_or(yaml, |(above, _)| above)
 }
 

@@ -21,13 +21,13 @@ use super::{
     stored::{self, Storing},
 };
 use crate::{
-    arguments::{Required, RunArguments, ToldArguments},
-    terminal::{Terminal, talk},
+    arguments::{ReportArguments, Required, RunArguments},
+    terminal::{Terminal, log},
 };
 
 /// Runs drills and tells them.
 pub(crate) fn run(arguments: &RunArguments) -> Result<process::ExitCode, Stop> {
-    let reports = reports_asked_for(&arguments.told)?;
+    let reports = reports_asked_for(&arguments.rendered)?;
     let store = stored::asked_for(arguments)?;
     may_bless(arguments)?;
     let choice = choose(&arguments.select, arguments.how.seed)?;
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<process::ExitCode, Stop> {
         return Err(Stop::usage("`--repeat` is at least 1"));
     }
     if choice.selected.drills.is_empty() {
-        talk(&format!(
+        log(&format!(
             "nothing was selected; {} pairs do not fit\nhint: `nicdrill list` tells why",
             choice.selected.not_applicable.len()
         ));
@@ -117,31 +117,31 @@ fn played(
         require_process: arguments.how.require == Some(Required::Process),
         allow_skips: arguments.how.allow_skips,
         keep: arguments.how.keep,
-        bless: arguments.told.bless,
-        coverage: arguments.told.coverage.then_some(choice.covering),
+        bless: arguments.rendered.bless,
+        coverage: arguments.rendered.coverage.then_some(choice.covering),
         species: None,
         asked: asked.clone(),
         again: choice.again.clone(),
         process: wanted.then(arm),
         interrupted: here.interrupted(),
     };
-    let mut terminal = Terminal::new(arguments.told.color);
+    let mut terminal = Terminal::new(arguments.rendered.color);
     terminal.begin(selected.drills.len());
     let storing = reached.map(|reached| Storing::begin(reached, folder.path(), arguments, asked));
-    let mut told = Told {
+    let mut rendered = RunOutput {
         terminal,
         folder,
         repeat: None,
         storing,
         unwritten: None,
     };
-    let report = suite::run(library, descriptor, selected, &how, &mut told);
-    let Told {
+    let report = suite::run(library, descriptor, selected, &how, &mut rendered);
+    let RunOutput {
         mut terminal,
         storing,
         mut unwritten,
         ..
-    } = told;
+    } = rendered;
     terminal.end();
     let kept = storing.map_or(Ok(()), |storing| storing.finish(&mut terminal));
     for (form, path) in &files.reports {
@@ -159,19 +159,19 @@ fn played(
     terminal.out(&line);
     let mut code = report.exit_code.unwrap_or(ExitCode::InternalFault);
     for error in [unwritten, kept.err()].into_iter().flatten() {
-        talk(&format!("error: {error}"));
+        log(&format!("error: {error}"));
         code = code.or(ExitCode::ReportNotWritten);
     }
     if let Some(coverage) = &report.coverage
         && coverage.exit_code() != ExitCode::Success
     {
         let uncovered = coverage.count.uncovered;
-        talk(&format!(
+        log(&format!(
             "{uncovered} clauses are uncovered, and nothing narrowed the run down"
         ));
     }
     if code != ExitCode::Success {
-        talk(&format!("exit code {code}: {}", code.meaning()));
+        log(&format!("exit code {code}: {}", code.meaning()));
     }
     Ok(code.into())
 }
@@ -200,7 +200,7 @@ impl Form {
     }
 }
 
-fn reports_asked_for(told: &ToldArguments) -> Result<Vec<(Form, PathBuf)>, Stop> {
+fn reports_asked_for(rendered: &ReportArguments) -> Result<Vec<(Form, PathBuf)>, Stop> {
     let form = |asked: &String| match asked.split_once('=') {
         Some(("junit", path)) if !path.is_empty() => Ok((Form::JUnit, PathBuf::from(path))),
         Some(("json", path)) if !path.is_empty() => Ok((Form::Json, PathBuf::from(path))),
@@ -209,12 +209,12 @@ fn reports_asked_for(told: &ToldArguments) -> Result<Vec<(Form, PathBuf)>, Stop>
             "`--report {asked}` cannot be read\nhint: write `junit=FILE`, `json=FILE`, or both with a comma"
         ))),
     };
-    told.report.iter().map(form).collect()
+    rendered.report.iter().map(form).collect()
 }
 
 /// A golden trace is renewed by a person, on files of theirs, and never by a machine.
 fn may_bless(arguments: &RunArguments) -> Result<(), Stop> {
-    if !arguments.told.bless {
+    if !arguments.rendered.bless {
         return Ok(());
     }
     if env::var_os("CI").is_some() {
@@ -229,7 +229,7 @@ fn may_bless(arguments: &RunArguments) -> Result<(), Stop> {
 }
 
 /// The terminal and the run folder, as they hear of a run.
-struct Told {
+struct RunOutput {
     terminal: Terminal,
     folder: RunFolder,
     repeat: Option<RunFolder>,
@@ -238,7 +238,7 @@ struct Told {
     unwritten: Option<String>,
 }
 
-impl Told {
+impl RunOutput {
     fn write(&mut self, write: impl FnOnce(&mut RunFolder) -> Result<(), RunFolderError>) {
         let folder = self.repeat.as_mut().unwrap_or(&mut self.folder);
         if let Err(error) = write(folder) {
@@ -247,7 +247,7 @@ impl Told {
     }
 }
 
-impl Audience for Told {
+impl Audience for RunOutput {
     fn hear(&mut self, event: &RunEvent) {
         if let Some(text) = event_line(event, self.terminal.style()) {
             self.terminal.out(&text);

@@ -18,7 +18,7 @@ use super::Stop;
 use crate::{
     arguments::{Arm, OneDrill, SelectArguments},
     settings::Settings,
-    terminal::talk,
+    terminal::log,
 };
 
 /// What a command is about.
@@ -103,7 +103,7 @@ pub(crate) fn choose(arguments: &SelectArguments, seed: u64) -> Result<Choice, S
         descriptor,
         selected,
         covering: if narrowed {
-            Covering::Told
+            Covering::SuiteScenario
         } else {
             Covering::Demanded
         },
@@ -148,7 +148,7 @@ impl Choice {
         let first = self.selected.drills.first();
         if first.is_none() {
             for pair in &self.selected.not_applicable {
-                talk(&format!("{}: not applicable: {}", pair.drill, pair.reason));
+                log(&format!("{}: not applicable: {}", pair.drill, pair.reason));
             }
         }
         first

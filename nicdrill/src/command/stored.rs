@@ -11,19 +11,19 @@ use store::{Ending, Limits, Reached, Run, Store, StoreUrl};
 use super::Stop;
 use crate::{
     arguments::RunArguments,
-    terminal::{Terminal, talk},
+    terminal::{Terminal, log},
 };
 
 /// The store that the command line names.
 pub(crate) fn asked_for(arguments: &RunArguments) -> Result<Option<StoreUrl>, Stop> {
     let read = |text: &String| text.parse().map_err(Stop::input);
-    arguments.told.store.as_ref().map(read).transpose()
+    arguments.rendered.store.as_ref().map(read).transpose()
 }
 
 /// The words of the command line as they may be shown: the store's address may hold a password.
 pub(crate) fn asked(arguments: &RunArguments, store: Option<&StoreUrl>) -> Vec<String> {
     let words = env::args().skip(1);
-    let (Some(url), Some(store)) = (&arguments.told.store, store) else {
+    let (Some(url), Some(store)) = (&arguments.rendered.store, store) else {
         return words.collect();
     };
     let shown = store.to_string();
@@ -65,7 +65,7 @@ impl Storing {
         asked: Vec<String>,
     ) -> Self {
         Self {
-            store: reached.keep(folder, Limits::default(), talk),
+            store: reached.keep(folder, Limits::default(), log),
             seed: arguments.how.seed,
             asked,
         }

@@ -11,7 +11,7 @@ mod page;
 
 use std::process;
 
-use crate::wrong_monitors::{Animal, animals};
+use crate::wrong_monitors::{Mutant, mutants};
 use reports::ExitCode;
 
 use self::hunt::Hunt;
@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     arguments::{Arm, Color, ZooArguments},
-    terminal::{Terminal, talk},
+    terminal::{Terminal, log},
 };
 
 /// Hunts every wrong monitor, or lists them.
@@ -49,19 +49,19 @@ pub(crate) fn zoo(arguments: &ZooArguments) -> Result<process::ExitCode, Stop> {
     };
     let hunt = Hunt::new(&choice, &here, arguments.jobs, arguments.select.full);
     if hunt.is_empty() {
-        talk("nothing was selected that can be played in memory");
+        log("nothing was selected that can be played in memory");
         return Ok(ExitCode::NothingSelected.into());
     }
     let mut terminal = Terminal::new(Color::Never);
     let control = hunt.control();
     let caught: Vec<_> = asked
         .iter()
-        .map(|animal| hunt.one(&control, *animal, in_process))
+        .map(|mutant| hunt.one(&control, *mutant, in_process))
         .collect();
     terminal.out(&page::table(&caught, control.right()));
     let lives = caught.iter().filter(|one| one.lives()).count();
     // A scenario is idle only in the face of all of them.
-    let idle = if asked.len() == animals().len() {
+    let idle = if asked.len() == mutants().len() {
         hunt.idle(&control, &caught)
     } else {
         Vec::new()
@@ -69,7 +69,7 @@ pub(crate) fn zoo(arguments: &ZooArguments) -> Result<process::ExitCode, Stop> {
     terminal.out(&page::idle(&idle));
     terminal.out(&page::sum(&caught, &idle));
     if control.wrong() > 0 {
-        talk(&format!(
+        log(&format!(
             "the right monitor fails {} of {} drills; they catch nobody",
             control.wrong(),
             control.right() + control.wrong()
@@ -78,7 +78,7 @@ pub(crate) fn zoo(arguments: &ZooArguments) -> Result<process::ExitCode, Stop> {
     if lives + idle.len() == 0 {
         return Ok(ExitCode::Success.into());
     }
-    talk(&format!(
+    log(&format!(
         "exit code 100: {}",
         ExitCode::JudgedWrongly.meaning()
     ));
@@ -86,9 +86,9 @@ pub(crate) fn zoo(arguments: &ZooArguments) -> Result<process::ExitCode, Stop> {
 }
 
 /// The species that are asked for: all, unless some are named.
-fn asked(arguments: &ZooArguments) -> Result<Vec<Animal>, Stop> {
-    let all = animals();
-    let known: Vec<&str> = all.iter().map(|animal| animal.name).collect();
+fn asked(arguments: &ZooArguments) -> Result<Vec<Mutant>, Stop> {
+    let all = mutants();
+    let known: Vec<&str> = all.iter().map(|mutant| mutant.name).collect();
     let is_known = |name: &&String| !known.contains(&name.as_str());
     if let Some(unknown) = arguments.species.iter().find(is_known) {
         return Err(Stop::usage(format!(
@@ -98,8 +98,8 @@ fn asked(arguments: &ZooArguments) -> Result<Vec<Animal>, Stop> {
     }
     Ok(all
         .into_iter()
-        .filter(|animal| {
-            arguments.species.is_empty() || arguments.species.iter().any(|name| name == animal.name)
+        .filter(|mutant| {
+            arguments.species.is_empty() || arguments.species.iter().any(|name| name == mutant.name)
         })
         .collect())
 }

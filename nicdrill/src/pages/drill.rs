@@ -89,13 +89,13 @@ fn reads(recording: &Recording) -> String {
         let now: Vec<String> = tick
             .monitors
             .iter()
-            .flat_map(|(node, chair)| {
+            .flat_map(|(node, instance)| {
                 let on = if tick.monitors.len() > 1 {
                     format!("{node}: ")
                 } else {
                     String::new()
                 };
-                chair
+                instance
                     .reads
                     .iter()
                     .map(move |read| format!("{on}{read}"))
@@ -140,13 +140,13 @@ mod tests {
 
     fn tick(reads: &[&str]) -> Tick {
         let reads: Vec<_> = reads.iter().map(|read| (*read).into()).collect();
-        let chair = MonitorTick {
+        let instance = MonitorTick {
             polls: 1,
             reads: reads.into(),
             ..MonitorTick::default()
         };
         Tick {
-            monitors: std::sync::Arc::new(std::iter::once(("n".into(), chair.into())).collect()),
+            monitors: std::sync::Arc::new(std::iter::once(("n".into(), instance.into())).collect()),
             ..Tick::default()
         }
     }
@@ -183,13 +183,13 @@ mod tests {
         let played = memory::play_in_memory(&story, &reference, None, &mut trees);
         let page = drill_page(&story, &played.recording);
         let (_, rest) = page.split_once("\nConsequences\n").expect("they are told");
-        let (told, _) = rest.split_once("\nReads\n").expect("the reads follow");
+        let (rendered, _) = rest.split_once("\nReads\n").expect("the reads follow");
         let wanted = [
             "       5s  condition  node-a EthernetStateCheck stands",
             "       5s  cordon     node-a by NIC health monitor",
             "       5s  condition  node-a EthernetDegradationCheck stands",
             "      10s  condition  node-a EthernetStateCheck is cleared",
         ];
-        assert_eq!(told.lines().take(4).collect::<Vec<_>>(), wanted);
+        assert_eq!(rendered.lines().take(4).collect::<Vec<_>>(), wanted);
     }
 }

@@ -30,7 +30,7 @@ pub(crate) fn faults() -> String {
     let mut page = String::from(
         "What a step can do. Each word stands in `do:` of a step, or in `given:` before the monitor starts.\n",
     );
-    for kind in [WordKind::Deed, WordKind::DeedQualifier] {
+    for kind in [WordKind::StepAction, WordKind::ActionQualifier] {
         write!(page, "\n{}\n", capital(kind.heading())).expect(WRITES);
         for word in vocabulary().iter().filter(|word| word.kind == kind) {
             page += &entry(word);
@@ -104,7 +104,7 @@ mod tests {
                 "{}",
                 word.word
             );
-            if word.kind == WordKind::Deed {
+            if word.kind == WordKind::StepAction {
                 assert!(
                     faults.contains(&format!("\n  {}", word.word)),
                     "{}",

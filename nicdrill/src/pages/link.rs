@@ -52,7 +52,7 @@ pub(crate) fn link_page(
     let fabric = director.fabric();
     let slots = match port {
         Some(asked) => vec![named(story, fabric, asked)?],
-        None => telling(story, fabric),
+        None => affected(story, fabric),
     };
     let mut page = format!("{} at {}\n", story.name, fabric.now());
     if slots.is_empty() {
@@ -126,8 +126,8 @@ fn named(story: &Story, fabric: &Fabric, asked: &str) -> Result<SlotRef, LinkPag
 }
 
 /// The ports of which either end has anything to tell.
-fn telling(story: &Story, fabric: &Fabric) -> Vec<SlotRef> {
-    let tells = |slot: &SlotRef| {
+fn affected(story: &Story, fabric: &Fabric) -> Vec<SlotRef> {
+    let reports = |slot: &SlotRef| {
         Side::BOTH.iter().any(|side| {
             fabric.end(slot, *side).is_some_and(|end| {
                 let pair = end.record.map(|record| record.shown());
@@ -137,5 +137,5 @@ fn telling(story: &Story, fabric: &Fabric) -> Vec<SlotRef> {
     };
     let slots = story.nodes.iter();
     let slots = slots.flat_map(|(node, _)| fabric.slots_of(node));
-    slots.filter(tells).collect()
+    slots.filter(reports).collect()
 }

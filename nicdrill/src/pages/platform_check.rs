@@ -66,7 +66,7 @@ pub(crate) fn check(library: &Library, names: &[String]) -> Result<Checked, Chec
         if is_sound {
             problems.extend(unlike_declared(platform, &found));
         }
-        let said = if problems.is_empty() && is_sound {
+        let reported = if problems.is_empty() && is_sound {
             "as declared"
         } else {
             "NOT as declared"
@@ -74,7 +74,7 @@ pub(crate) fn check(library: &Library, names: &[String]) -> Result<Checked, Chec
         let ports = platform.ports().len();
         add(
             &mut checked.text,
-            format_args!("{name}: {ports} ports, {said}"),
+            format_args!("{name}: {ports} ports, {reported}"),
         );
         for line in problems.iter().flat_map(|problem| problem.lines()) {
             add(&mut checked.text, format_args!("  {line}"));
@@ -102,7 +102,7 @@ fn unlike_declared(platform: &Platform, found: &Result<Found, String>) -> Vec<St
 fn roles(platform: &Platform, found: &Result<Found, String>, text: &mut String) {
     let mut declared: BTreeMap<String, String> = BTreeMap::new();
     for port in platform.ports() {
-        declared.insert(port.device.to_string(), told(&port));
+        declared.insert(port.device.to_string(), rendered(&port));
     }
     match found {
         Err(line) => add(text, format_args!("  the monitor refuses to start: {line}")),
@@ -137,14 +137,14 @@ fn fits(library: &Library, name: &str, text: &mut String) -> Result<(), SelectEr
     let reference = shipped("reference").expect("the reference monitor ships");
     let selected = select(library, &reference, &ask)?;
     let is_this = |world: &str| world == name;
-    let told = selected.drills.iter().filter(|it| is_this(&it.drill.world));
+    let rendered = selected.drills.iter().filter(|it| is_this(&it.drill.world));
     // The others have a world of their own.
     let scenarios = library.scenarios.iter();
-    let on_platforms = scenarios.filter(|told| told.scenario.world().is_none());
-    let (told, all) = (told.count(), on_platforms.count());
+    let on_platforms = scenarios.filter(|rendered| rendered.scenario.world().is_none());
+    let (rendered, all) = (rendered.count(), on_platforms.count());
     add(
         text,
-        format_args!("  {told} of {all} scenarios are told on it"),
+        format_args!("  {rendered} of {all} scenarios are told on it"),
     );
     let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for pair in selected
@@ -166,7 +166,7 @@ fn fits(library: &Library, name: &str, text: &mut String) -> Result<(), SelectEr
 }
 
 /// What a port's device is declared to be.
-fn told(port: &PortFacts) -> String {
+fn rendered(port: &PortFacts) -> String {
     if port.is_vf {
         "virtual".to_owned()
     } else {
@@ -188,10 +188,10 @@ fn unlike(platform: &Platform, found: &Found) -> Vec<String> {
             Role::Storage => Some(Role::Storage),
             Role::Management => None,
         };
-        let told = told(port);
+        let rendered = rendered(port);
         match (wanted, found.get(device)) {
             (_, None) => problems.push(format!(
-                "`{device}` is declared {told}, and is not in the tree"
+                "`{device}` is declared {rendered}, and is not in the tree"
             )),
             (None, Some(Err(_))) => {}
             (None, Some(Ok(watched))) if watched.role == Role::Management => {}
@@ -199,11 +199,11 @@ fn unlike(platform: &Platform, found: &Found) -> Vec<String> {
             (_, Some(Ok(watched))) => {
                 let role = watched.role;
                 problems.push(format!(
-                    "`{device}` is declared {told}, the monitor finds {role}"
+                    "`{device}` is declared {rendered}, the monitor finds {role}"
                 ));
             }
             (Some(_), Some(Err(reason))) => problems.push(format!(
-                "`{device}` is declared {told}, the monitor does not watch it: {reason}"
+                "`{device}` is declared {rendered}, the monitor does not watch it: {reason}"
             )),
         }
     }
@@ -262,19 +262,19 @@ mod tests {
         ] {
             assert!(checked.text.contains(part), "{part}: {}", checked.text);
         }
-        let told = checked
+        let rendered = checked
             .text
             .lines()
             .filter(|line| line.starts_with("      "));
-        let others: usize = told.map(|line| line.split(", ").count()).sum();
+        let others: usize = rendered.map(|line| line.split(", ").count()).sum();
         let line = checked
             .text
             .lines()
             .find(|line| line.ends_with("told on it"));
-        let (told, all) = line.unwrap().trim_start().split_once(" of ").unwrap();
+        let (rendered, all) = line.unwrap().trim_start().split_once(" of ").unwrap();
         let all = all.split_once(' ').unwrap().0.parse::<usize>().unwrap();
         assert_eq!(
-            told.parse::<usize>().unwrap() + others,
+            rendered.parse::<usize>().unwrap() + others,
             all,
             "{}",
             checked.text

@@ -6,7 +6,7 @@
 
 use rstest::rstest;
 
-use crate::desk::{Desk, can_play_processes, example};
+use crate::scratch::{Scratch, can_play_processes, example};
 
 /// What it can be held to: it keeps no state file and knows no flag of ours.
 const DRILLS: [&str; 9] = [
@@ -55,9 +55,9 @@ fn a_monitor_of_another_make_passes_under_its_descriptor() {
     if !can_play_processes() {
         return;
     }
-    let desk = Desk::new();
-    desk.file("another.yaml", &descriptor(""));
-    let ran = desk.run(
+    let scratch = Scratch::new();
+    scratch.file("another.yaml", &descriptor(""));
+    let ran = scratch.run(
         &[
             &["run", "--monitor", "another.yaml", "--require", "process"],
             &DRILLS[..],
@@ -66,8 +66,8 @@ fn a_monitor_of_another_make_passes_under_its_descriptor() {
     );
     assert_eq!(ran.code, 0, "{ran}");
     let all = DRILLS.len();
-    desk.file("own/device/away.yaml", AWAY_FOR_TWO_POLLS);
-    let own = desk.run(&[
+    scratch.file("own/device/away.yaml", AWAY_FOR_TWO_POLLS);
+    let own = scratch.run(&[
         "run",
         "./own",
         "device/away@h100-oci",
@@ -92,17 +92,17 @@ fn without_one_of_its_virtues_it_fails_by_name(#[case] without: &str, #[case] dr
     if !can_play_processes() {
         return;
     }
-    let desk = Desk::new();
-    desk.file("another.yaml", &descriptor(without));
-    desk.file("own/device/away.yaml", AWAY_FOR_TWO_POLLS);
+    let scratch = Scratch::new();
+    scratch.file("another.yaml", &descriptor(without));
+    scratch.file("own/device/away.yaml", AWAY_FOR_TWO_POLLS);
     let mut words = vec!["run", "--monitor", "another.yaml", drill];
     if without == "debounce" {
         words.push("./own");
     }
-    let ran = desk.run(&words);
+    let ran = scratch.run(&words);
     assert_eq!(ran.code, 100, "{ran}");
     assert_eq!(
-        desk.text("nicdrill.out/failed.txt"),
+        scratch.text("nicdrill.out/failed.txt"),
         format!("{drill}\n"),
         "{ran}"
     );

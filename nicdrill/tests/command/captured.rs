@@ -11,7 +11,7 @@ use std::{
 use harness::sandbox::Sandbox;
 use platforms::{Platform, Platforms};
 
-use crate::desk::{Desk, can_play_processes};
+use crate::scratch::{Scratch, can_play_processes};
 
 /// What stands at a path: its kind and mode; where it leads, or what it reads.
 #[derive(Debug, PartialEq, Eq)]
@@ -86,8 +86,8 @@ fn the_capture_of_a_mounted_platform_is_the_same_tree() {
     if !can_play_processes() {
         return;
     }
-    let desk = Desk::new();
-    let root = desk.path("root");
+    let scratch = Scratch::new();
+    let root = scratch.path("root");
     fs::create_dir(&root).expect("a folder");
     let words = ["platform", "capture", "--root", "root", "--counters"];
     let words: Vec<&str> = words
@@ -97,7 +97,7 @@ fn the_capture_of_a_mounted_platform_is_the_same_tree() {
     let shipped = Platforms::shipped();
     assert!(shipped.iter().count() > 25, "all that ship");
     for (name, platform) in shipped.iter() {
-        let (before, made) = mounted(platform, &root, |_| (tree(&root), desk.run(&words)));
+        let (before, made) = mounted(platform, &root, |_| (tree(&root), scratch.run(&words)));
         assert_eq!(made.code, 0, "{name}: {made}");
         let again = Platforms::read(&[("captured.yaml", &made.out)]).expect(name);
         let again = again.get("captured").expect("its name");
@@ -146,8 +146,8 @@ fn a_capture_opens_what_the_document_lists_and_nothing_else() {
     if !can_play_processes() {
         return;
     }
-    let desk = Desk::new();
-    let root = desk.path("root");
+    let scratch = Scratch::new();
+    let root = scratch.path("root");
     fs::create_dir(&root).expect("a folder");
     let shipped = Platforms::shipped();
     let platform = shipped.get("l40s-onprem").expect("it is shipped");
@@ -159,7 +159,7 @@ fn a_capture_opens_what_the_document_lists_and_nothing_else() {
         .collect();
     let (made, opened, there) = mounted(platform, &root, |sandbox| {
         drop(sandbox.files_read());
-        let made = desk.run(&["platform", "capture", "--root", "root", "--out", "-"]);
+        let made = scratch.run(&["platform", "capture", "--root", "root", "--out", "-"]);
         let opened = sandbox.files_read();
         (made, opened, tree(&root))
     });

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rstest::rstest;
 
-use crate::desk::Desk;
+use crate::scratch::Scratch;
 
 /// Every flag of the main job.
 const RUN_FLAGS: [&str; 23] = [
@@ -49,7 +49,7 @@ fn listed(page: &str) -> BTreeSet<&str> {
 }
 
 fn help(words: &[&str]) -> String {
-    let ran = Desk::new().run(words);
+    let ran = Scratch::new().run(words);
     assert_eq!(ran.code, 0, "{ran}");
     ran.out
 }
@@ -106,30 +106,30 @@ fn every_exit_code_is_explained_by_rising_rank() {
 #[case(&["lnet", "show", "lnet/second-interface-carries"], "# lnetctl stats show on server, workload storage, at 61s")]
 #[case(&["monitor", "--help"], "--state-polling-interval")]
 fn a_page_is_printed(#[case] words: &[&str], #[case] part: &str) {
-    let ran = Desk::new().run(words);
+    let ran = Scratch::new().run(words);
     assert_eq!(ran.code, 0, "{ran}");
     assert!(ran.out.contains(part), "{ran}");
 }
 
 #[test]
 fn a_matrix_becomes_metadata_and_a_damaged_one_is_refused_with_its_place() {
-    let desk = Desk::new();
-    let matrix = desk.run(&["platform", "topo", "h100-oci"]);
+    let scratch = Scratch::new();
+    let matrix = scratch.run(&["platform", "topo", "h100-oci"]);
     assert_eq!(matrix.code, 0, "{matrix}");
-    desk.file("matrix.txt", &matrix.out);
-    let read = desk.run(&["platform", "topo", "matrix.txt"]);
+    scratch.file("matrix.txt", &matrix.out);
+    let read = scratch.run(&["platform", "topo", "matrix.txt"]);
     assert_eq!(read.code, 0, "{read}");
     let metadata: serde_json::Value = serde_json::from_str(&read.out).unwrap();
     let nics = metadata["nic_topology"].as_object().unwrap();
     assert_eq!(nics.len(), 18);
     let levels = nics["mlx5_0"].as_array().unwrap();
     assert_eq!(levels.len(), 8);
-    let piped = desk.shell("$NICDRILL platform topo - < matrix.txt");
+    let piped = scratch.shell("$NICDRILL platform topo - < matrix.txt");
     assert_eq!(piped.out, read.out);
 
     let cut: Vec<&str> = matrix.out.lines().take(4).collect();
-    desk.file("cut.txt", &cut.join("\n"));
-    let refused = desk.run(&["platform", "topo", "cut.txt"]);
+    scratch.file("cut.txt", &cut.join("\n"));
+    let refused = scratch.run(&["platform", "topo", "cut.txt"]);
     assert_eq!(refused.code, 2, "{refused}");
     assert!(refused.err.contains("cut.txt: line "), "{refused}");
     assert!(refused.err.contains("hint: "), "{refused}");

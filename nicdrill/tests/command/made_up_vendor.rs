@@ -4,21 +4,21 @@
 //! The program is the example `acme_monitor` (`tests/vendor/monitor.rs`), which cargo builds before it
 //! runs these tests.
 
-use crate::desk::{Desk, can_play_processes, example};
+use crate::scratch::{Scratch, can_play_processes, example};
 
 /// What the share is taken of.
 const FAMILIES: [&str; 5] = ["port", "device", "read", "restart", "connector"];
 
 /// A desk with the vendor's files, and its monitor's descriptor with these lines beside.
-fn desk(more: &str) -> Desk {
-    let desk = Desk::new();
-    desk.file("acme/acme-ib.yaml", include_str!("../vendor/acme-ib.yaml"));
-    desk.file(
+fn scratch(more: &str) -> Scratch {
+    let scratch = Scratch::new();
+    scratch.file("acme/acme-ib.yaml", include_str!("../vendor/acme-ib.yaml"));
+    scratch.file(
         "acme/acme-eth.yaml",
         include_str!("../vendor/acme-eth.yaml"),
     );
-    desk.file("acme/acme0.yaml", include_str!("../vendor/acme0.yaml"));
-    desk.file(
+    scratch.file("acme/acme0.yaml", include_str!("../vendor/acme0.yaml"));
+    scratch.file(
         "acme-monitor.yaml",
         &format!(
             "descriptor_version: 1\n\
@@ -30,7 +30,7 @@ fn desk(more: &str) -> Desk {
             example("acme_monitor").display()
         ),
     );
-    desk
+    scratch
 }
 
 #[test]
@@ -38,8 +38,8 @@ fn a_made_up_vendor_is_drilled_by_data_alone() {
     if !can_play_processes() {
         return;
     }
-    let desk = desk("vendors: [0x0acb]\n");
-    let checked = desk.run(&["platform", "show", "acme0", "--platforms", "acme"]);
+    let scratch = scratch("vendors: [0x0acb]\n");
+    let checked = scratch.run(&["platform", "show", "acme0", "--platforms", "acme"]);
     assert_eq!(checked.code, 0, "{checked}");
     let words = [
         "run",
@@ -50,8 +50,8 @@ fn a_made_up_vendor_is_drilled_by_data_alone() {
         "--require",
         "process",
     ];
-    let ran = desk.run(&[&words[..], &FAMILIES[..]].concat());
-    let passed = desk.text("nicdrill.out/passed.txt");
+    let ran = scratch.run(&[&words[..], &FAMILIES[..]].concat());
+    let passed = scratch.text("nicdrill.out/passed.txt");
     let passed = passed
         .lines()
         .filter(|drill| drill.ends_with("@acme0"))
@@ -70,7 +70,7 @@ fn a_made_up_vendor_is_drilled_by_data_alone() {
 /// The vendor's cards count other things than the story is about.
 #[test]
 fn a_story_about_a_counter_that_a_card_lacks_does_not_apply() {
-    let desk = desk("vendors: [0x0acb]\n");
+    let scratch = scratch("vendors: [0x0acb]\n");
     let drill = "port/counters-say-nothing-to-a-state-check@acme0";
     let words = [
         "list",
@@ -80,7 +80,7 @@ fn a_story_about_a_counter_that_a_card_lacks_does_not_apply() {
         "--platform",
         "./acme",
     ];
-    let listed = desk.run(&words);
+    let listed = scratch.run(&words);
     assert_eq!(listed.code, 4, "{listed}");
     let reason = format!("{drill}  not applicable: `acme0` has no counter `symbol_error`");
     assert!(listed.out.contains(&reason), "{listed}");
@@ -88,8 +88,8 @@ fn a_story_about_a_counter_that_a_card_lacks_does_not_apply() {
 
 #[test]
 fn without_its_vendor_a_monitor_has_nothing_to_watch_there() {
-    let desk = desk("");
-    let listed = desk.run(&[
+    let scratch = scratch("");
+    let listed = scratch.run(&[
         "list",
         "port",
         "--monitor",

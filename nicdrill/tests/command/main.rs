@@ -2,7 +2,6 @@
 
 mod another_make;
 mod captured;
-mod desk;
 mod help;
 mod made_up_vendor;
 mod postgres;
@@ -10,6 +9,7 @@ mod processes;
 mod record;
 mod replay;
 mod schema;
+mod scratch;
 mod store;
 mod store_server;
 mod vendor;

@@ -56,8 +56,8 @@ impl Server {
             .args(["--locale=C", "--no-sync"])
             .output()
             .unwrap();
-        let said = String::from_utf8_lossy(&made.stderr);
-        assert!(made.status.success(), "initdb: {said}");
+        let reported = String::from_utf8_lossy(&made.stderr);
+        assert!(made.status.success(), "initdb: {reported}");
         server.start_again();
         Some(server)
     }
@@ -72,8 +72,9 @@ impl Server {
                     return;
                 }
                 // The killed one's children end when they notice; until then its memory is theirs.
-                Err(said) if said.contains("still in use") || said.contains("lock file") => {}
-                Err(said) => panic!("the server does not start:\n{said}"),
+                Err(reported)
+                    if reported.contains("still in use") || reported.contains("lock file") => {}
+                Err(reported) => panic!("the server does not start:\n{reported}"),
             }
         }
         panic!("the killed server's processes do not end");
@@ -92,11 +93,11 @@ impl Server {
             .spawn()
             .unwrap();
         let mut log = BufReader::new(child.stderr.take().unwrap());
-        let mut said = String::new();
-        while !said.contains("ready to accept connections") {
-            if log.read_line(&mut said).unwrap() == 0 {
+        let mut reported = String::new();
+        while !reported.contains("ready to accept connections") {
+            if log.read_line(&mut reported).unwrap() == 0 {
                 child.wait().unwrap();
-                return Err(said);
+                return Err(reported);
             }
         }
         // Or it would wait for a reader of its log.

@@ -8,15 +8,15 @@ use std::{fs, os::unix::fs::PermissionsExt as _, process::Command};
 use rstest::rstest;
 use serde_json::Value;
 
-use crate::desk::{Desk, NICDRILL, can_play_processes};
+use crate::scratch::{NICDRILL, Scratch, can_play_processes};
 
 #[test]
 fn one_story_is_told_alike_in_both_arms() {
     if !can_play_processes() {
         return;
     }
-    let desk = Desk::new();
-    let ran = desk.run(&[
+    let scratch = Scratch::new();
+    let ran = scratch.run(&[
         "run",
         "port/cable-pulled@h100-oci",
         "start/baseline@h100-oci",
@@ -38,7 +38,7 @@ fn a_platform_with_nothing_to_watch_is_drilled_too() {
         return;
     }
     let story = "link/omni-path-is-nobodys-to-watch@opa-cn5000";
-    let ran = Desk::new().run(&["run", story, "--require", "process"]);
+    let ran = Scratch::new().run(&["run", story, "--require", "process"]);
     assert_eq!(ran.code, 0, "{ran}");
     assert!(ran.out.contains("process arm: 1 of 1 run"), "{ran}");
 }
@@ -59,9 +59,13 @@ fn a_monitor_that_cannot_be_drilled_ends_the_run_and_says_why(
     if !can_play_processes() {
         return;
     }
-    let desk = Desk::new();
-    desk.file("monitor.sh", program);
-    fs::set_permissions(desk.path("monitor.sh"), fs::Permissions::from_mode(0o755)).unwrap();
+    let scratch = Scratch::new();
+    scratch.file("monitor.sh", program);
+    fs::set_permissions(
+        scratch.path("monitor.sh"),
+        fs::Permissions::from_mode(0o755),
+    )
+    .unwrap();
     let words = [
         "run",
         "start/baseline",
@@ -70,11 +74,11 @@ fn a_monitor_that_cannot_be_drilled_ends_the_run_and_says_why(
         "--report",
         "junit=run.xml",
     ];
-    let ran = desk.run(&words);
+    let ran = scratch.run(&words);
     assert_eq!(ran.code, code, "{ran}");
     assert!(ran.out.contains(why), "{ran}");
     assert!(
-        desk.text("run.xml").contains("<error"),
+        scratch.text("run.xml").contains("<error"),
         "a report without a failure looks green"
     );
 }
@@ -83,13 +87,13 @@ fn a_monitor_that_cannot_be_drilled_ends_the_run_and_says_why(
 /// says so; another monitor's run is no run.
 #[test]
 fn without_fuse_the_run_says_what_was_skipped() {
-    let desk = Desk::new();
+    let scratch = Scratch::new();
     let is_root =
         fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
     // Nobody may read our target folder, perhaps.
-    let program = desk.path("nicdrill");
+    let program = scratch.path("nicdrill");
     fs::copy(NICDRILL, &program).unwrap();
-    fs::set_permissions(desk.path("."), fs::Permissions::from_mode(0o777)).unwrap();
+    fs::set_permissions(scratch.path("."), fs::Permissions::from_mode(0o777)).unwrap();
     let run = |words: &[&str]| {
         let mut command = match is_root {
             true => {
@@ -103,7 +107,7 @@ fn without_fuse_the_run_says_what_was_skipped() {
         };
         command
             .args(words)
-            .current_dir(desk.path("."))
+            .current_dir(scratch.path("."))
             .env_remove("CI");
         let output = command.output().expect("the command starts");
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -133,11 +137,12 @@ fn without_fuse_the_run_says_what_was_skipped() {
     assert!(last.contains("process arm: 0 of "), "{out}");
     assert!(out.contains("the process arm is skipped: "), "{out}");
     assert!(
-        desk.text("run.xml")
+        scratch
+            .text("run.xml")
             .contains("name=\"process arm\" value=\"0 of "),
         "{out}"
     );
-    let json: Value = serde_json::from_str(&desk.text("run.json")).unwrap();
+    let json: Value = serde_json::from_str(&scratch.text("run.json")).unwrap();
     assert_eq!(json["summary"]["process"]["run"], 0);
 
     let (code, out, err) = run(&["run", "start/baseline@h100-oci", "--monitor", "/bin/true"]);
@@ -159,8 +164,8 @@ fn a_sandbox_takes_commands_and_leaves_no_mount() {
     if !can_play_processes() {
         return;
     }
-    let desk = Desk::new();
-    let ran = desk.shell(
+    let scratch = Scratch::new();
+    let ran = scratch.shell(
         "state=tree/sys/class/infiniband/mlx5_0/ports/1/state\n\
          mkfifo commands; \"$NICDRILL\" mount h100-oci tree <commands >said & \n\
          exec 3>commands\n\
@@ -188,11 +193,11 @@ fn a_sandbox_takes_commands_and_leaves_no_mount() {
     assert!(ran.err.contains("needs a monitor in its chair"), "{ran}");
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
     assert!(
-        !mounts.contains(&desk.path("tree").display().to_string()),
+        !mounts.contains(&scratch.path("tree").display().to_string()),
         "{mounts}"
     );
     assert!(
-        !desk.path("tree").exists(),
+        !scratch.path("tree").exists(),
         "a folder that was made is taken away"
     );
 }

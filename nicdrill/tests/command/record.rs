@@ -22,7 +22,7 @@ use scenarios::Story;
 
 use crate::{
     captured::gone,
-    desk::{Desk, NICDRILL, Ran, can_play_processes},
+    scratch::{NICDRILL, Ran, Scratch, can_play_processes},
 };
 
 /// The node's name does not matter to a story of one node, but to events.
@@ -31,13 +31,13 @@ const NODE: &str = "node-a";
 fn story(text: &str, platform: &Platform) -> Story {
     let scenario = scenarios::read("recorded/story.yaml", text);
     let scenario = scenario.unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let told = scenario.in_world(&NodeName::from(NODE), platform);
-    told.unwrap_or_else(|error| panic!("{error:?}\n{text}"))
+    let rendered = scenario.in_world(&NodeName::from(NODE), platform);
+    rendered.unwrap_or_else(|error| panic!("{error:?}\n{text}"))
 }
 
 /// Plays a story with the recorder in the chair; the file that it wrote.
-fn recorded(story: &Story, platform: &str, desk: &Desk) -> String {
-    let out = desk.path("incident.yaml");
+fn recorded(story: &Story, platform: &str, scratch: &Scratch) -> String {
+    let out = scratch.path("incident.yaml");
     let text = format!(
         "descriptor_version: 1\nname: recorder\nclock: file\n\
          command: [{NICDRILL}, record, --root, '{{root}}', --platform, '{platform}', --clock-path, '{{root}}/nicdrill/clock', --out, '{}']\n",
@@ -65,7 +65,7 @@ fn log(played: &Played) -> String {
     let ticks = played.recording.ticks.iter();
     let lines = ticks
         .flat_map(|tick| tick.monitors.values())
-        .flat_map(|chair| chair.log.clone());
+        .flat_map(|instance| instance.log.clone());
     lines.collect::<Vec<_>>().join("\n")
 }
 
@@ -79,7 +79,7 @@ fn stream(story: &Story, ticks: usize) -> Vec<String> {
     let ticks = played.recording.ticks.iter().take(healing.min(ticks));
     let mut lines = Vec::new();
     for tick in ticks {
-        for call in tick.monitors.values().flat_map(|chair| &chair.calls) {
+        for call in tick.monitors.values().flat_map(|instance| &instance.calls) {
             lines.extend(
                 platform_connector::batch(call)
                     .events
@@ -131,7 +131,7 @@ fn stream(story: &Story, ticks: usize) -> Vec<String> {
 #[case::nothing("l40-onprem", "", "10s")]
 fn what_was_recorded_tells_the_same_again(
     #[case] on: &str,
-    #[case] deeds: &str,
+    #[case] actions: &str,
     #[case] until: &str,
 ) {
     if !can_play_processes() {
@@ -139,11 +139,11 @@ fn what_was_recorded_tells_the_same_again(
     }
     let mut text = "scenario: a test\nwhy: a test\nplatforms: all\nchecks: all\nheal: never\nbecause: it is recorded\nlet: { victim: { role: compute, nth: 2 } }\ntimeline:\n  - at: 0s\n    expect: [ baseline ]\n".to_owned();
     // Each deed at a time of its own, between polls.
-    let deeds = deeds.split("}, ").filter(|deed| !deed.is_empty());
-    for (nth, deed) in deeds.enumerate() {
-        let deed = deed.trim_end_matches(" }");
+    let actions = actions.split("}, ").filter(|action| !action.is_empty());
+    for (nth, action) in actions.enumerate() {
+        let action = action.trim_end_matches(" }");
         text += &format!(
-            "  - at: {}ms\n    do: [ {deed} }} ]\n",
+            "  - at: {}ms\n    do: [ {action} }} ]\n",
             4_400 + 10_300 * nth
         );
     }
@@ -151,8 +151,8 @@ fn what_was_recorded_tells_the_same_again(
     let platforms = Platforms::shipped();
     let platform = platforms.get(on).expect("it ships");
     let before = story(&text, platform);
-    let desk = Desk::new();
-    let incident = recorded(&before, on, &desk);
+    let scratch = Scratch::new();
+    let incident = recorded(&before, on, &scratch);
     let again = story(&incident, platform);
     // The last poll may end with the recorder in the middle of its look.
     let ticks = usize::try_from(again.until.as_ns() / 1_000_000_000).expect("few ticks");
@@ -168,14 +168,14 @@ fn what_was_recorded_tells_the_same_again(
     assert!(!before.is_empty());
     assert_eq!(before, after, "\n{incident}");
     assert!(!incident.contains("Not in this story"), "{incident}");
-    desk.file("recorded/incident.yaml", &incident);
-    let ran = desk.run(&["run", "./recorded", "--arm", "memory"]);
+    scratch.file("recorded/incident.yaml", &incident);
+    let ran = scratch.run(&["run", "./recorded", "--arm", "memory"]);
     assert_eq!(ran.code, 0, "{ran}\n{incident}");
 }
 
 /// A folder that stands for a live node of this platform.
-fn live(desk: &Desk, platform: &str) -> (Sandbox, PathBuf) {
-    let root = desk.path("root");
+fn live(scratch: &Scratch, platform: &str) -> (Sandbox, PathBuf) {
+    let root = scratch.path("root");
     fs::create_dir(&root).expect("a folder");
     let platforms = Platforms::shipped();
     let platform = platforms.get(platform).expect("it ships");
@@ -183,21 +183,21 @@ fn live(desk: &Desk, platform: &str) -> (Sandbox, PathBuf) {
 }
 
 /// Records the live node for three looks, as one of this platform.
-fn record(desk: &Desk, platform: &str) -> Ran {
+fn record(scratch: &Scratch, platform: &str) -> Ran {
     let how = ["--for", "300ms", "--every", "100ms"];
     let whom = ["record", "--root", "root", "--platform", platform];
-    desk.run(&[whom.as_slice(), &how].concat())
+    scratch.run(&[whom.as_slice(), &how].concat())
 }
 
 /// A node that is not the one it is taken for is refused, by what differs.
 #[test]
-fn what_no_deed_can_say_is_told() {
+fn what_no_action_can_state_is_reported() {
     if !can_play_processes() {
         return;
     }
-    let desk = Desk::new();
-    let (sandbox, root) = live(&desk, "h100-oci:vfs");
-    let ran = record(&desk, "h100-oci");
+    let scratch = Scratch::new();
+    let (sandbox, root) = live(&scratch, "h100-oci:vfs");
+    let ran = record(&scratch, "h100-oci");
     gone(sandbox, &root);
     assert_eq!(ran.code, 2, "{ran}");
     assert!(
@@ -205,7 +205,7 @@ fn what_no_deed_can_say_is_told() {
             .contains("the node is no `h100-oci`: `mlx5_18` is at "),
         "{ran}"
     );
-    assert!(!Path::new(&desk.path("incident.yaml")).exists());
+    assert!(!Path::new(&scratch.path("incident.yaml")).exists());
 }
 
 #[test]
@@ -213,14 +213,14 @@ fn a_live_node_is_recorded_by_the_clock() {
     if !can_play_processes() {
         return;
     }
-    let desk = Desk::new();
-    let (mut sandbox, root) = live(&desk, "l40-onprem");
+    let scratch = Scratch::new();
+    let (mut sandbox, root) = live(&scratch, "l40-onprem");
     sandbox.command("disable: mlx5_0").expect("it is done");
-    let ran = record(&desk, "l40-onprem");
+    let ran = record(&scratch, "l40-onprem");
     assert_eq!(ran.code, 0, "{ran}");
-    let again = record(&desk, "l40-onprem");
+    let again = record(&scratch, "l40-onprem");
     gone(sandbox, &root);
-    let incident = desk.text("incident.yaml");
+    let incident = scratch.text("incident.yaml");
     let seen = "  - { set: mlx5_0, state: DOWN, phys_state: \"Disabled\" }\n";
     assert!(incident.contains(seen), "{incident}");
     // Whole polls: more than one if the machine was busy.

@@ -2,7 +2,7 @@
 
 use rstest::rstest;
 
-use crate::desk::Desk;
+use crate::scratch::Scratch;
 
 /// An event as a store exports it, at this second of 2025-03-01.
 fn stored(at: &str, check: &str, kind: &str, message: &str) -> String {
@@ -25,7 +25,7 @@ fn up(at: &str) -> String {
 /// "NIC Health Monitor: Link State Detection", 6.4, and what follows.
 #[test]
 fn the_flap_diagram_is_told_to_the_second() {
-    let desk = Desk::new();
+    let scratch = Scratch::new();
     let lines = [
         down("01:30"),
         up("01:45"),
@@ -33,8 +33,8 @@ fn the_flap_diagram_is_told_to_the_second() {
         up("04:35"),
         down("07:10"),
     ];
-    desk.file("events.jsonl", &lines.concat());
-    let ran = desk.run(&["replay", "events.jsonl", "--rules", "lsd"]);
+    scratch.file("events.jsonl", &lines.concat());
+    let ran = scratch.run(&["replay", "events.jsonl", "--rules", "lsd"]);
     assert_eq!(ran.code, 0, "{ran}");
     let expected = "\
 `FabricWideFault` cannot be evaluated: it needs to know which switch stands behind which port
@@ -61,17 +61,17 @@ events: 5 in 5 calls, nodes: 1, from 2025-03-01T00:01:30Z to 2025-03-01T00:07:10
 
 #[test]
 fn silence_fires_between_two_lines_and_after_the_last() {
-    let desk = Desk::new();
+    let scratch = Scratch::new();
     let later = stored("05:00", "InfiniBandDegradationCheck", "warning", "slow");
-    desk.file("between.jsonl", &[down("00:30"), later].concat());
-    let ran = desk.run(&["replay", "between.jsonl", "--rules", "lsd"]);
+    scratch.file("between.jsonl", &[down("00:30"), later].concat());
+    let ran = scratch.run(&["replay", "between.jsonl", "--rules", "lsd"]);
     assert!(
         ran.out
             .contains("\n2025-03-01T00:04:30Z  rule       NICPortDrop "),
         "{ran}"
     );
-    desk.file("after.jsonl", &down("00:30"));
-    let ran = desk.run(&["replay", "after.jsonl", "--rules", "lsd"]);
+    scratch.file("after.jsonl", &down("00:30"));
+    let ran = scratch.run(&["replay", "after.jsonl", "--rules", "lsd"]);
     let (_, later) = ran.out.split_once("if nothing more comes:\n").unwrap();
     assert!(
         later.starts_with("2025-03-01T00:04:30Z  rule       NICPortDrop "),
@@ -101,17 +101,17 @@ const IN_A_WORLD: [&str; 6] = [
 
 #[test]
 fn rules_of_ones_own_see_the_world_that_is_given() {
-    let desk = Desk::new();
-    desk.file("events.jsonl", &down("00:30"));
-    desk.file("rules.toml", FEW);
-    desk.file(
+    let scratch = Scratch::new();
+    scratch.file("events.jsonl", &down("00:30"));
+    scratch.file("rules.toml", FEW);
+    scratch.file(
         "world.toml",
         "world_version = 1\n[switches]\nleaf-3 = [\"node-1/mlx5_0/1\"]\n",
     );
-    let blind = desk.run(&["replay", "events.jsonl", "--rules", "rules.toml"]);
+    let blind = scratch.run(&["replay", "events.jsonl", "--rules", "rules.toml"]);
     assert!(blind.out.contains("`Two` cannot be evaluated"), "{blind}");
     assert!(blind.out.contains("rules fired: 0"), "{blind}");
-    let ran = desk.run(&IN_A_WORLD);
+    let ran = scratch.run(&IN_A_WORLD);
     assert_eq!(ran.code, 0, "{ran}");
     assert!(
         ran.out
@@ -123,19 +123,19 @@ fn rules_of_ones_own_see_the_world_that_is_given() {
 /// The cables of a world say what a file of a cabling says.
 #[test]
 fn a_world_of_drills_says_what_hangs_on_a_switch() {
-    let desk = Desk::new();
-    desk.file("events.jsonl", &down("00:30"));
-    desk.file("rules.toml", FEW);
+    let scratch = Scratch::new();
+    scratch.file("events.jsonl", &down("00:30"));
+    scratch.file("rules.toml", FEW);
     let world = "world: two\nwhy: two nodes on one leaf\nnodes:\n  - { name: node-1..node-2, platform: dgx-a100 }\n\
                  switches: [ leaf-3 ]\ncables:\n  - { device: mlx5_0, to: leaf-3 }\n";
-    desk.file("world.yaml", world);
+    scratch.file("world.yaml", world);
     let words = ["replay", "events.jsonl", "--rules", "rules.toml", "--world"];
-    let ran = desk.run(&[&words, ["world.yaml"].as_slice()].concat());
+    let ran = scratch.run(&[&words, ["world.yaml"].as_slice()].concat());
     assert_eq!(ran.code, 0, "{ran}");
     let fired = "00:00:30Z  rule       Two leaf-3 x1: a switch";
     assert!(ran.out.contains(fired), "{ran}");
-    desk.file("world.yaml", &world.replace("dgx-a100", "dgx-a10"));
-    let ran = desk.run(&[&words, ["world.yaml"].as_slice()].concat());
+    scratch.file("world.yaml", &world.replace("dgx-a100", "dgx-a10"));
+    let ran = scratch.run(&[&words, ["world.yaml"].as_slice()].concat());
     assert_eq!(ran.code, 2, "{ran}");
     assert!(ran.err.contains("world.yaml:4:"), "{ran}");
 }
@@ -166,17 +166,17 @@ fn a_world_of_drills_says_what_hangs_on_a_switch() {
 fn a_wrong_file_is_refused_with_its_place(
     #[case] file: &str,
     #[case] text: &str,
-    #[case] said: &str,
+    #[case] reported: &str,
 ) {
-    let desk = Desk::new();
-    desk.file("events.jsonl", &down("00:30"));
-    desk.file("rules.toml", FEW);
-    desk.file("world.toml", "world_version = 1\n[switches]\n");
-    desk.file(file, text);
-    let ran = desk.run(&IN_A_WORLD);
+    let scratch = Scratch::new();
+    scratch.file("events.jsonl", &down("00:30"));
+    scratch.file("rules.toml", FEW);
+    scratch.file("world.toml", "world_version = 1\n[switches]\n");
+    scratch.file(file, text);
+    let ran = scratch.run(&IN_A_WORLD);
     assert_eq!(ran.code, 2, "{ran}");
     assert!(
-        ran.err.contains(said) && ran.err.contains("hint: "),
+        ran.err.contains(reported) && ran.err.contains("hint: "),
         "{ran}"
     );
 }
@@ -186,22 +186,22 @@ fn a_wrong_file_is_refused_with_its_place(
 #[case(&["replay", "events.jsonl", "--rules", "none.toml"], "`none.toml` cannot be read")]
 #[case(&["replay", "events.jsonl", "--rules", "ldd"], "there are no rules `ldd`")]
 #[case(&["replay", "events.jsonl"], "--rules <FILE>")]
-fn what_is_not_there_is_refused_by_name(#[case] words: &[&str], #[case] said: &str) {
-    let desk = Desk::new();
-    desk.file("events.jsonl", &down("00:30"));
-    let ran = desk.run(words);
+fn what_is_not_there_is_refused_by_name(#[case] words: &[&str], #[case] reported: &str) {
+    let scratch = Scratch::new();
+    scratch.file("events.jsonl", &down("00:30"));
+    let ran = scratch.run(words);
     assert_eq!(ran.code, 2, "{ran}");
-    assert!(ran.err.contains(said), "{ran}");
+    assert!(ran.err.contains(reported), "{ran}");
 }
 
 #[test]
 fn a_drills_own_stream_can_be_replayed() {
-    let desk = Desk::new();
+    let scratch = Scratch::new();
     let drill = "link/cable-pulled@h100-oci";
-    let ran = desk.run(&["run", drill, "--arm", "memory", "--keep"]);
+    let ran = scratch.run(&["run", drill, "--arm", "memory", "--keep"]);
     assert_eq!(ran.code, 0, "{ran}");
     let events = format!("nicdrill.out/drills/{drill}/memory-health-events.jsonl");
-    let ran = desk.run(&["replay", &events, "--rules", "lsd"]);
+    let ran = scratch.run(&["replay", &events, "--rules", "lsd"]);
     assert_eq!(ran.code, 0, "{ran}");
     assert!(ran.out.contains("  cordon     "), "{ran}");
     assert!(

@@ -3,10 +3,10 @@
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::desk::Desk;
+use crate::scratch::Scratch;
 
 fn form(of: &str) -> Value {
-    let ran = Desk::new().run(&["schema", of]);
+    let ran = Scratch::new().run(&["schema", of]);
     assert_eq!(ran.code, 0, "{ran}");
     let form: Value = serde_json::from_str(&ran.out).expect("JSON");
     assert_eq!(
@@ -20,21 +20,24 @@ fn form(of: &str) -> Value {
 /// keyword that it does not know is an error of its own.
 fn faults(root: &Value, form: &Value, document: &Value) -> Vec<String> {
     let mut faults = Vec::new();
-    for (keyword, said) in form.as_object().expect("a form is a map") {
+    for (keyword, reported) in form.as_object().expect("a form is a map") {
         let fault = |what: String| vec![format!("{keyword}: {what:.200}")];
         faults.extend(match keyword.as_str() {
             "$schema" | "$defs" | "title" | "description" | "format" | "examples" | "default" => {
                 Vec::new()
             }
             "$ref" => {
-                let path = said
+                let path = reported
                     .as_str()
                     .and_then(|it| it.strip_prefix('#'))
                     .expect("a place");
                 faults_of_all([root.pointer(path).expect("it is there")], root, document)
             }
             "type" => {
-                let kinds = said.as_array().cloned().unwrap_or(vec![said.clone()]);
+                let kinds = reported
+                    .as_array()
+                    .cloned()
+                    .unwrap_or(vec![reported.clone()]);
                 let is = |kind: &Value| match kind.as_str().expect("a word") {
                     "object" => document.is_object(),
                     "array" => document.is_array(),
@@ -48,26 +51,26 @@ fn faults(root: &Value, form: &Value, document: &Value) -> Vec<String> {
                 if kinds.iter().any(is) {
                     Vec::new()
                 } else {
-                    fault(format!("{document} is no {said}"))
+                    fault(format!("{document} is no {reported}"))
                 }
             }
-            "enum" => match said.as_array().expect("a list").contains(document) {
+            "enum" => match reported.as_array().expect("a list").contains(document) {
                 true => Vec::new(),
-                false => fault(format!("{document} is none of {said}")),
+                false => fault(format!("{document} is none of {reported}")),
             },
-            "const" if said == document => Vec::new(),
-            "const" => fault(format!("{document} is not {said}")),
-            "minimum" => match document.as_f64() < said.as_f64() && document.is_number() {
-                true => fault(format!("{document} is below {said}")),
+            "const" if reported == document => Vec::new(),
+            "const" => fault(format!("{document} is not {reported}")),
+            "minimum" => match document.as_f64() < reported.as_f64() && document.is_number() {
+                true => fault(format!("{document} is below {reported}")),
                 false => Vec::new(),
             },
-            "maximum" => match document.as_f64() > said.as_f64() && document.is_number() {
-                true => fault(format!("{document} is above {said}")),
+            "maximum" => match document.as_f64() > reported.as_f64() && document.is_number() {
+                true => fault(format!("{document} is above {reported}")),
                 false => Vec::new(),
             },
             "minItems" | "maxItems" => {
                 let count = document.as_array().map(|items| items.len() as u64);
-                let bound = said.as_u64().expect("a number");
+                let bound = reported.as_u64().expect("a number");
                 match count {
                     Some(count) if keyword == "minItems" && count < bound => {
                         fault(format!("{count} items, at least {bound}"))
@@ -79,7 +82,7 @@ fn faults(root: &Value, form: &Value, document: &Value) -> Vec<String> {
                 }
             }
             "anyOf" | "oneOf" => {
-                let forms = said.as_array().expect("a list").iter();
+                let forms = reported.as_array().expect("a list").iter();
                 let fitting = forms.filter(|form| self::faults(root, form, document).is_empty());
                 match (fitting.count(), keyword.as_str()) {
                     (0, _) => fault(format!("{document} fits no form")),
@@ -90,11 +93,11 @@ fn faults(root: &Value, form: &Value, document: &Value) -> Vec<String> {
             "items" => {
                 let items = document.as_array().into_iter().flatten();
                 items
-                    .flat_map(|item| self::faults(root, said, item))
+                    .flat_map(|item| self::faults(root, reported, item))
                     .collect()
             }
             "required" => {
-                let keys = said
+                let keys = reported
                     .as_array()
                     .expect("a list")
                     .iter()
@@ -106,7 +109,7 @@ fn faults(root: &Value, form: &Value, document: &Value) -> Vec<String> {
                     .collect()
             }
             "properties" => {
-                let forms = said.as_object().expect("a map").iter();
+                let forms = reported.as_object().expect("a map").iter();
                 let there = forms.filter_map(|(key, form)| Some((form, document.get(key)?)));
                 there
                     .flat_map(|(form, value)| self::faults(root, form, value))
@@ -118,7 +121,7 @@ fn faults(root: &Value, form: &Value, document: &Value) -> Vec<String> {
                     form["properties"].get(key).is_none() && !is_patterned(form, key)
                 });
                 others
-                    .flat_map(|(key, value)| match said {
+                    .flat_map(|(key, value)| match reported {
                         Value::Bool(false) => fault(format!("`{key}` is unknown")),
                         form => self::faults(root, form, value),
                     })
@@ -127,7 +130,7 @@ fn faults(root: &Value, form: &Value, document: &Value) -> Vec<String> {
             "patternProperties" => {
                 let entries = document.as_object().into_iter().flatten();
                 let entries = entries.filter(|(key, _)| is_patterned(form, key));
-                let value_form = said.get(WHOLE_NUMBER).expect("the one pattern");
+                let value_form = reported.get(WHOLE_NUMBER).expect("the one pattern");
                 entries
                     .flat_map(|(_, value)| self::faults(root, value_form, value))
                     .collect()
@@ -135,7 +138,7 @@ fn faults(root: &Value, form: &Value, document: &Value) -> Vec<String> {
             "propertyNames" => {
                 let names = document.as_object().into_iter().flatten();
                 names
-                    .flat_map(|(key, _)| self::faults(root, said, &json!(key)))
+                    .flat_map(|(key, _)| self::faults(root, reported, &json!(key)))
                     .collect()
             }
             other => panic!("the keyword `{other}` is unknown here"),
@@ -246,19 +249,19 @@ fn a_misspelt_key_is_refused(#[case] of: &str, #[case] keys: &[&str]) {
 #[case::unknown_word(json!({ "stick": "victim", "in": "ini" }))]
 #[case::number_out_of_range(json!({ "create_vfs": "victim", "count": 0 }))]
 #[case::unknown_reason(json!({ "take_down": "victim", "why": "fm_bonce" }))]
-#[case::reason_that_does_not_hold(json!({ "let_up": "victim", "why": "fm_bounce" }))]
+#[case::reason_that_does_not_hold(json!({ "release": "victim", "why": "fm_bounce" }))]
 #[case::two_ways(json!({ "counter": "victim", "name": "symbol_error", "add": 1, "fails": "EIO" }))]
 #[case::no_way(json!({ "read": "victim/state", "for": "3s" }))]
-fn a_deed_that_the_parser_refuses_is_refused(#[case] deed: Value) {
+fn an_action_that_the_parser_refuses_is_refused(#[case] action: Value) {
     let form = form("scenario");
-    let with = |deed: &Value| {
+    let with = |action: &Value| {
         json!({
             "scenario": "a test", "why": "a test",
-            "timeline": [{ "at": "1s", "do": [deed], "expect": ["baseline"] }],
+            "timeline": [{ "at": "1s", "do": [action], "expect": ["baseline"] }],
         })
     };
     check(&form, "good", &with(&json!({ "cut": "victim" })));
-    assert!(!is_valid(&form, &with(&deed)), "{deed}");
+    assert!(!is_valid(&form, &with(&action)), "{action}");
 }
 
 /// Every key that a form names, with its form.

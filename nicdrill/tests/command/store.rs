@@ -6,32 +6,32 @@ use rstest::rstest;
 use rusqlite::Connection;
 use serde_json::Value;
 
-use crate::desk::{Desk, can_play_processes};
+use crate::scratch::{Scratch, can_play_processes};
 
 const STORY: &str = "port/cable-pulled@h100-oci";
 const QUIET: &str = "start/baseline@h100-oci";
 
-fn open(desk: &Desk) -> Connection {
-    Connection::open(desk.path("events.db")).unwrap()
+fn open(scratch: &Scratch) -> Connection {
+    Connection::open(scratch.path("events.db")).unwrap()
 }
 
 /// The texts of one column.
-fn texts(desk: &Desk, question: &str) -> Vec<String> {
-    let connection = open(desk);
+fn texts(scratch: &Scratch, question: &str) -> Vec<String> {
+    let connection = open(scratch);
     let mut asked = connection.prepare(question).unwrap();
     let rows = asked.query_map([], |row| row.get(0)).unwrap();
     rows.map(Result::unwrap).collect()
 }
 
-fn number(desk: &Desk, question: &str) -> i64 {
-    open(desk)
+fn number(scratch: &Scratch, question: &str) -> i64 {
+    open(scratch)
         .query_row(question, [], |row| row.get(0))
         .unwrap()
 }
 
 /// The accepted events that the run folder keeps of a drill, as JSON.
-fn kept(desk: &Desk, drill: &str, arm: &str) -> Vec<Value> {
-    let text = desk.text(&format!(
+fn kept(scratch: &Scratch, drill: &str, arm: &str) -> Vec<Value> {
+    let text = scratch.text(&format!(
         "nicdrill.out/drills/{drill}/{arm}-health-events.jsonl"
     ));
     let calls = text
@@ -45,7 +45,7 @@ fn kept(desk: &Desk, drill: &str, arm: &str) -> Vec<Value> {
 
 #[test]
 fn every_event_of_every_drill_in_every_arm_is_in_the_file() {
-    let desk = Desk::new();
+    let scratch = Scratch::new();
     let arms: &[&str] = if can_play_processes() {
         &["memory", "process"]
     } else {
@@ -62,16 +62,16 @@ fn every_event_of_every_drill_in_every_arm_is_in_the_file() {
         "--store",
         "sqlite:events.db",
     ];
-    let ran = desk.run(&words);
+    let ran = scratch.run(&words);
     assert_eq!(ran.code, 0, "{ran}");
     let mut total = 0;
     for drill in [STORY, QUIET] {
         for arm in arms {
-            let kept = kept(&desk, drill, arm);
+            let kept = kept(&scratch, drill, arm);
             assert!(!kept.is_empty(), "{drill} says something in the {arm} arm");
             total += kept.len();
             let stored = texts(
-                &desk,
+                &scratch,
                 &format!(
                     "SELECT json_object('check', event_type, 'class', severity, \
                      'action', recommended_action, 'node', node_name, \
@@ -104,17 +104,17 @@ fn every_event_of_every_drill_in_every_arm_is_in_the_file() {
     }
     let line = format!("store: {total} events of 2 drills in sqlite:events.db\n");
     assert!(ran.out.contains(&line), "{ran}");
-    assert!(!desk.path("nicdrill.out/unstored.jsonl").exists());
-    let asked = texts(&desk, "SELECT asked FROM nicdrill_runs");
-    let told: Vec<String> = serde_json::from_str(&asked[0]).unwrap();
-    assert_eq!(told, words);
+    assert!(!scratch.path("nicdrill.out/unstored.jsonl").exists());
+    let asked = texts(&scratch, "SELECT asked FROM nicdrill_runs");
+    let rendered: Vec<String> = serde_json::from_str(&asked[0]).unwrap();
+    assert_eq!(rendered, words);
 }
 
 /// What follows from the stored rows follows from the stream: only calls are no longer told apart.
 #[test]
 fn exported_rows_are_replayed_as_the_stream_that_they_were() {
-    let desk = Desk::new();
-    let ran = desk.run(&[
+    let scratch = Scratch::new();
+    let ran = scratch.run(&[
         "run",
         STORY,
         "--arm",
@@ -125,14 +125,14 @@ fn exported_rows_are_replayed_as_the_stream_that_they_were() {
     ]);
     assert_eq!(ran.code, 0, "{ran}");
     let rows = texts(
-        &desk,
+        &scratch,
         "SELECT json_object('id', id, 'document', json(document)) FROM health_events \
          JOIN nicdrill_events ON event_id = id ORDER BY place",
     );
-    desk.file("rows.jsonl", &(rows.join("\n") + "\n"));
+    scratch.file("rows.jsonl", &(rows.join("\n") + "\n"));
     let stream = format!("nicdrill.out/drills/{STORY}/memory-health-events.jsonl");
     let [rows, stream] = ["rows.jsonl", &stream].map(|file| {
-        let replayed = desk.run(&["replay", "--rules", "lsd", file]);
+        let replayed = scratch.run(&["replay", "--rules", "lsd", file]);
         assert_eq!(replayed.code, 0, "{replayed}");
         let lines = replayed
             .out
@@ -149,8 +149,8 @@ fn exported_rows_are_replayed_as_the_stream_that_they_were() {
 
 #[test]
 fn each_repeat_is_a_run_of_its_own_with_the_same_rows() {
-    let desk = Desk::new();
-    let ran = desk.run(&[
+    let scratch = Scratch::new();
+    let ran = scratch.run(&[
         "run",
         STORY,
         "--arm",
@@ -161,23 +161,23 @@ fn each_repeat_is_a_run_of_its_own_with_the_same_rows() {
         "sqlite:events.db",
     ]);
     assert_eq!(ran.code, 0, "{ran}");
-    assert_eq!(number(&desk, "SELECT count(*) FROM nicdrill_runs"), 2);
+    assert_eq!(number(&scratch, "SELECT count(*) FROM nicdrill_runs"), 2);
     let rows = texts(
-        &desk,
+        &scratch,
         "SELECT group_concat(created_at || document, x'0a') FROM (SELECT * FROM nicdrill_events \
          JOIN health_events ON event_id = health_events.id ORDER BY run, place) GROUP BY run",
     );
     assert_eq!(rows.len(), 2);
     assert_eq!(rows[0], rows[1]);
-    let events = number(&desk, "SELECT count(*) FROM health_events");
+    let events = number(&scratch, "SELECT count(*) FROM health_events");
     let line = format!("store: {events} events of 2 drills in sqlite:events.db\n");
     assert!(ran.out.contains(&line), "{ran}");
 }
 
 #[test]
 fn without_the_flag_nothing_of_a_store_is_told() {
-    let desk = Desk::new();
-    let ran = desk.run(&["run", QUIET, "--arm", "memory"]);
+    let scratch = Scratch::new();
+    let ran = scratch.run(&["run", QUIET, "--arm", "memory"]);
     assert_eq!(ran.code, 0, "{ran}");
     assert!(!ran.out.contains("store"), "{ran}");
 }
@@ -194,17 +194,20 @@ fn without_the_flag_nothing_of_a_store_is_told() {
     "postgres://ann:secret@127.0.0.1:1/d",
     "`postgres://ann@127.0.0.1:1/d` cannot be used"
 )]
-fn a_store_that_is_not_there_ends_the_run_before_it_begins(#[case] url: &str, #[case] said: &str) {
-    let desk = Desk::new();
-    let ran = desk.run(&["run", QUIET, "--arm", "memory", "--store", url]);
+fn a_store_that_is_not_there_ends_the_run_before_it_begins(
+    #[case] url: &str,
+    #[case] reported: &str,
+) {
+    let scratch = Scratch::new();
+    let ran = scratch.run(&["run", QUIET, "--arm", "memory", "--store", url]);
     assert_eq!(ran.code, 2, "{ran}");
     assert!(
-        ran.err.contains(said) && ran.err.contains("\nhint: "),
+        ran.err.contains(reported) && ran.err.contains("\nhint: "),
         "{ran}"
     );
     assert!(!ran.err.contains("secret"), "{ran}");
     assert!(
-        !desk.path("nicdrill.out").exists(),
+        !scratch.path("nicdrill.out").exists(),
         "a run that never began left a folder"
     );
 }
@@ -212,7 +215,7 @@ fn a_store_that_is_not_there_ends_the_run_before_it_begins(#[case] url: &str, #[
 /// The store turns to refusing while the run goes on.
 #[test]
 fn events_that_are_not_stored_lie_in_the_run_folder_and_the_run_ends_with_110() {
-    let desk = Desk::new();
+    let scratch = Scratch::new();
     let words = [
         "run",
         STORY,
@@ -221,29 +224,29 @@ fn events_that_are_not_stored_lie_in_the_run_folder_and_the_run_ends_with_110() 
         "--store",
         "sqlite:events.db",
     ];
-    let whole = desk.run(&words);
+    let whole = scratch.run(&words);
     assert_eq!(whole.code, 0, "{whole}");
-    let events = number(&desk, "SELECT count(*) FROM health_events");
-    open(&desk)
+    let events = number(&scratch, "SELECT count(*) FROM health_events");
+    open(&scratch)
         .execute_batch(
             "DELETE FROM health_events; DELETE FROM nicdrill_events; \
              CREATE TRIGGER choosy BEFORE INSERT ON nicdrill_events WHEN NEW.place >= 1 \
              BEGIN SELECT RAISE(ABORT, 'no more'); END",
         )
         .unwrap();
-    let ran = desk.run(&words);
+    let ran = scratch.run(&words);
     assert_eq!(ran.code, 110, "{ran}");
     let left = events - 1;
-    let told = format!(
+    let rendered = format!(
         "error: {left} events were not stored (no more); they lie in `nicdrill.out/unstored.jsonl`"
     );
-    assert!(ran.err.contains(&told), "{ran}");
+    assert!(ran.err.contains(&rendered), "{ran}");
     assert!(
         ran.out
             .contains("store: 1 event of 1 drill in sqlite:events.db\n"),
         "{ran}"
     );
-    let unstored = fs::read_to_string(desk.path("nicdrill.out/unstored.jsonl")).unwrap();
+    let unstored = fs::read_to_string(scratch.path("nicdrill.out/unstored.jsonl")).unwrap();
     let places: Vec<i64> = unstored
         .lines()
         .map(|line| {
@@ -253,7 +256,7 @@ fn events_that_are_not_stored_lie_in_the_run_folder_and_the_run_ends_with_110() 
         })
         .collect();
     assert_eq!(places, (1..events).collect::<Vec<_>>());
-    let replayed = desk.run(&["replay", "--rules", "lsd", "nicdrill.out/unstored.jsonl"]);
+    let replayed = scratch.run(&["replay", "--rules", "lsd", "nicdrill.out/unstored.jsonl"]);
     assert_eq!(replayed.code, 0, "{replayed}");
     assert!(
         replayed.out.contains(&format!("events: {left} in ")),

@@ -17,8 +17,8 @@ use serde_json::Value;
 use store::{Ending, Limits, Run, Store};
 
 use crate::{
-    desk::{Desk, NICDRILL, Ran},
     postgres::{Server, signal},
+    scratch::{NICDRILL, Ran, Scratch},
 };
 
 /// Drills that take a while.
@@ -36,7 +36,7 @@ fn rows(client: &mut Client) -> BTreeSet<String> {
     let rows = rows.iter().map(|row| {
         let document: String = row.get(2);
         let document = serde_json::from_str(&document).unwrap();
-        told(&(row.get(0), row.get(1), document))
+        rendered(&(row.get(0), row.get(1), document))
     });
     let rows: BTreeSet<String> = rows.collect();
     assert_eq!(rows.len(), count, "a row is there twice");
@@ -45,10 +45,10 @@ fn rows(client: &mut Client) -> BTreeSet<String> {
 
 /// The same drills' rows, by way of a file.
 fn expected() -> BTreeSet<String> {
-    let desk = Desk::new();
-    let ran = desk.run(&[&MANY[..], &["--store", "sqlite:events.db"]].concat());
+    let scratch = Scratch::new();
+    let ran = scratch.run(&[&MANY[..], &["--store", "sqlite:events.db"]].concat());
     assert_eq!(ran.code, 0, "{ran}");
-    let connection = Connection::open(desk.path("events.db")).unwrap();
+    let connection = Connection::open(scratch.path("events.db")).unwrap();
     let mut asked = connection
         .prepare(
             "SELECT drill || ' ' || arm, place, document FROM nicdrill_events \
@@ -58,19 +58,19 @@ fn expected() -> BTreeSet<String> {
     let rows = asked.query_map([], |row| {
         let document: String = row.get(2)?;
         let document = serde_json::from_str(&document).unwrap();
-        Ok(told(&(row.get(0)?, row.get(1)?, document)))
+        Ok(rendered(&(row.get(0)?, row.get(1)?, document)))
     });
     rows.unwrap().map(Result::unwrap).collect()
 }
 
 /// The rows in the file of those that were not stored.
-fn unstored(desk: &Desk) -> BTreeSet<String> {
-    let text = desk.text("nicdrill.out/unstored.jsonl");
+fn unstored(scratch: &Scratch) -> BTreeSet<String> {
+    let text = scratch.text("nicdrill.out/unstored.jsonl");
     let rows = text.lines().map(|line| {
         let row: Value = serde_json::from_str(line).unwrap();
         let of = |name: &str| row[name].as_str().unwrap().to_owned();
         let place = row["place"].as_i64().unwrap();
-        told(&(
+        rendered(&(
             of("drill") + " " + &of("arm"),
             place,
             row["document"].clone(),
@@ -79,18 +79,18 @@ fn unstored(desk: &Desk) -> BTreeSet<String> {
     rows.collect()
 }
 
-fn told((drill, place, document): &Row) -> String {
+fn rendered((drill, place, document): &Row) -> String {
     format!("{drill} {place} {document}")
 }
 
 /// A run that goes on, and a server that is killed when the first of its events is there.
-fn killed_in_the_middle(server: &mut Server, desk: &Desk) -> Child {
+fn killed_in_the_middle(server: &mut Server, scratch: &Scratch) -> Child {
     let mut listener = server.client();
     listener.batch_execute("LISTEN nvsentinel_changes").unwrap();
     let running = Command::new(NICDRILL)
         .args(MANY)
         .args(["--store", &server.url()])
-        .current_dir(desk.path(""))
+        .current_dir(scratch.path(""))
         .env_remove("CI")
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -107,8 +107,8 @@ fn a_server_that_is_killed_and_comes_back_has_every_event_once() {
     let Some(mut server) = Server::start() else {
         return;
     };
-    let desk = Desk::new();
-    let running = killed_in_the_middle(&mut server, &desk);
+    let scratch = Scratch::new();
+    let running = killed_in_the_middle(&mut server, &scratch);
     server.start_again();
     let ran = Ran::of(&running.wait_with_output().unwrap());
     assert_eq!(ran.code, 0, "{ran}");
@@ -118,7 +118,7 @@ fn a_server_that_is_killed_and_comes_back_has_every_event_once() {
     assert!(rows(&mut server.client()) == expected, "rows differ");
     let line = format!("store: {} events of ", expected.len());
     assert!(ran.out.contains(&line), "{ran}");
-    assert!(!desk.path("nicdrill.out/unstored.jsonl").exists());
+    assert!(!scratch.path("nicdrill.out/unstored.jsonl").exists());
 }
 
 #[test]
@@ -126,13 +126,13 @@ fn a_server_that_never_comes_back_loses_nothing_and_the_run_ends_with_110() {
     let Some(mut server) = Server::start() else {
         return;
     };
-    let desk = Desk::new();
-    let running = killed_in_the_middle(&mut server, &desk);
+    let scratch = Scratch::new();
+    let running = killed_in_the_middle(&mut server, &scratch);
     let ran = Ran::of(&running.wait_with_output().unwrap());
     assert_eq!(ran.code, 110, "{ran}");
-    let unstored = unstored(&desk);
-    let told = format!("error: {} events were not stored (", unstored.len());
-    assert!(ran.err.contains(&told), "{ran}");
+    let unstored = unstored(&scratch);
+    let rendered = format!("error: {} events were not stored (", unstored.len());
+    assert!(ran.err.contains(&rendered), "{ran}");
     assert!(
         ran.err
             .contains("they lie in `nicdrill.out/unstored.jsonl`"),
@@ -154,7 +154,7 @@ fn a_listener_hears_of_every_event_and_finds_it() {
     };
     let mut listener = server.client();
     listener.batch_execute("LISTEN nvsentinel_changes").unwrap();
-    let ran = Desk::new().run(&[
+    let ran = Scratch::new().run(&[
         "run",
         "port/cable-pulled@h100-oci",
         "--arm",
@@ -195,20 +195,20 @@ fn a_password_is_told_nowhere() {
     let Some(server) = Server::start() else {
         return;
     };
-    let desk = Desk::new();
+    let scratch = Scratch::new();
     let url = server.url().replace("postgres@", "postgres:mellon@");
     let drill = "start/baseline@h100-oci";
-    let ran = desk.run(&["run", drill, "--arm", "memory", "--store", &url]);
+    let ran = scratch.run(&["run", drill, "--arm", "memory", "--store", &url]);
     assert_eq!(ran.code, 0, "{ran}");
     let again = format!("--store={url}");
-    let ran_again = desk.run(&["run", drill, "--arm", "memory", &again]);
+    let ran_again = scratch.run(&["run", drill, "--arm", "memory", &again]);
     assert_eq!(ran_again.code, 0, "{ran_again}");
     let asked = "SELECT string_agg(asked::text, ' ') FROM nicdrill_runs";
     let asked: String = server.client().query_one(asked, &[]).unwrap().get(0);
     let mut texts = vec![ran.to_string(), ran_again.to_string(), asked];
     for folder in ["nicdrill.out", "nicdrill.out.old"] {
         for name in ["run.json", "events.jsonl"] {
-            texts.push(desk.text(&format!("{folder}/{name}")));
+            texts.push(scratch.text(&format!("{folder}/{name}")));
         }
     }
     for text in texts {
@@ -240,7 +240,7 @@ fn a_table_has_the_connectors_layout(#[case] table: &str, #[case] columns: &str)
         return;
     };
     store(&server, Limits::default(), &[]);
-    let told: String = server
+    let rendered: String = server
         .client()
         .query_one(
             "SELECT string_agg(column_name || ' ' || data_type, ', ' ORDER BY ordinal_position) \
@@ -249,7 +249,7 @@ fn a_table_has_the_connectors_layout(#[case] table: &str, #[case] columns: &str)
         )
         .unwrap()
         .get(0);
-    assert_eq!(told, columns);
+    assert_eq!(rendered, columns);
 }
 
 /// PostgreSQL has no place for a NUL, in a text or in JSON ("PostgreSQL documentation, JSON Types").

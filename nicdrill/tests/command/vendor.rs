@@ -1,22 +1,22 @@
 //! A vendor's first hour: a platform begun, captured, checked and drilled, without code.
 
-use crate::desk::Desk;
+use crate::scratch::Scratch;
 
 #[test]
 fn a_platform_is_begun_as_a_copy_and_is_sound_at_once() {
-    let desk = Desk::new();
-    let made = desk.run(&["platform", "new", "mine", "--from", "l40-onprem"]);
+    let scratch = Scratch::new();
+    let made = scratch.run(&["platform", "new", "mine", "--from", "l40-onprem"]);
     assert_eq!(made.code, 0, "{made}");
     assert!(
         made.err.contains("nicdrill platform check ./mine.yaml"),
         "{made}"
     );
-    let text = desk.text("mine.yaml");
+    let text = scratch.text("mine.yaml");
     assert!(
         text.contains("\n# One line for each network function."),
         "{text}"
     );
-    let checked = desk.run(&["platform", "check", "./mine.yaml"]);
+    let checked = scratch.run(&["platform", "check", "./mine.yaml"]);
     assert_eq!(checked.code, 0, "{checked}");
     for part in [
         "mine: 4 ports, as declared\n",
@@ -25,7 +25,7 @@ fn a_platform_is_begun_as_a_copy_and_is_sound_at_once() {
     ] {
         assert!(checked.out.contains(part), "{part}: {checked}");
     }
-    let again = desk.run(&["platform", "new", "mine"]);
+    let again = scratch.run(&["platform", "new", "mine"]);
     assert_eq!(again.code, 2, "{again}");
     assert!(
         again.err.contains("`mine.yaml` is there already"),
@@ -35,11 +35,11 @@ fn a_platform_is_begun_as_a_copy_and_is_sound_at_once() {
 
 #[test]
 fn a_slip_in_a_platform_is_flagged_with_its_line_and_a_hint() {
-    let desk = Desk::new();
-    desk.run(&["platform", "new", "mine", "--from", "l40-onprem"]);
-    let text = desk.text("mine.yaml");
-    desk.file("mine.yaml", &text.replacen("numa: 0", "numa: 5", 1));
-    let checked = desk.run(&["platform", "check", "./mine.yaml"]);
+    let scratch = Scratch::new();
+    scratch.run(&["platform", "new", "mine", "--from", "l40-onprem"]);
+    let text = scratch.text("mine.yaml");
+    scratch.file("mine.yaml", &text.replacen("numa: 0", "numa: 5", 1));
+    let checked = scratch.run(&["platform", "check", "./mine.yaml"]);
     assert_eq!(checked.code, 2, "{checked}");
     for part in [
         "mine: 4 ports, NOT as declared\n  ./mine.yaml:",
@@ -53,7 +53,7 @@ fn a_slip_in_a_platform_is_flagged_with_its_line_and_a_hint() {
 /// Eight InfiniBand ports of a real H100 node as one line a file, and the matrix of such a node.
 #[test]
 fn a_mailed_dump_becomes_a_platform_that_is_drilled() {
-    let desk = Desk::new();
+    let scratch = Scratch::new();
     let mut dump = String::new();
     for number in 0..8 {
         for (file, text) in [
@@ -68,10 +68,10 @@ fn a_mailed_dump_becomes_a_platform_that_is_drilled() {
             dump += &format!("mlx5_{number}/{file} = {text}\n");
         }
     }
-    desk.file("dump.txt", &dump);
-    let matrix = desk.run(&["platform", "topo", "azure-ndv5"]);
-    desk.file("matrix.txt", &matrix.out.replace("mlx5_ib", "mlx5_"));
-    let made = desk.run(&[
+    scratch.file("dump.txt", &dump);
+    let matrix = scratch.run(&["platform", "topo", "azure-ndv5"]);
+    scratch.file("matrix.txt", &matrix.out.replace("mlx5_ib", "mlx5_"));
+    let made = scratch.run(&[
         "platform",
         "capture",
         "--from-dump",
@@ -83,9 +83,9 @@ fn a_mailed_dump_becomes_a_platform_that_is_drilled() {
     ]);
     assert_eq!(made.code, 0, "{made}");
     assert!(made.err.contains("sysfs lacks: mlx5_an0"), "{made}");
-    let checked = desk.run(&["platform", "check", "./mailed.yaml"]);
+    let checked = scratch.run(&["platform", "check", "./mailed.yaml"]);
     assert_eq!(checked.code, 0, "{checked}");
-    let ran = desk.run(&[
+    let ran = scratch.run(&[
         "run",
         "port/cable-pulled",
         "--platform",
@@ -95,7 +95,8 @@ fn a_mailed_dump_becomes_a_platform_that_is_drilled() {
     ]);
     assert_eq!(ran.code, 0, "{ran}");
     assert!(
-        desk.text("nicdrill.out/passed.txt")
+        scratch
+            .text("nicdrill.out/passed.txt")
             .contains("port/cable-pulled@mailed\n")
     );
 }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::desk::{Desk, can_play_processes};
+use crate::scratch::{Scratch, can_play_processes};
 
 /// The suite in the repository, golden traces beside it.
 fn suite() -> String {
@@ -13,7 +13,7 @@ fn suite() -> String {
 
 #[test]
 fn the_suite_holds_in_memory_and_tells_what_its_golden_traces_tell() {
-    let ran = Desk::new().run(&["run", &suite(), "--arm", "memory"]);
+    let ran = Scratch::new().run(&["run", &suite(), "--arm", "memory"]);
     assert_eq!(ran.code, 0, "{ran}");
 }
 
@@ -22,7 +22,7 @@ fn the_suite_holds_in_the_process_arm_and_both_arms_tell_the_same() {
     if !can_play_processes() {
         return;
     }
-    let ran = Desk::new().run(&["run", "--require", "process"]);
+    let ran = Scratch::new().run(&["run", "--require", "process"]);
     assert_eq!(ran.code, 0, "{ran}");
     let last = ran.out.trim_end().lines().last().unwrap_or_default();
     assert!(!last.contains("process arm: 0 of"), "{last}");
@@ -30,7 +30,7 @@ fn the_suite_holds_in_the_process_arm_and_both_arms_tell_the_same() {
 
 #[test]
 fn every_wrong_monitor_is_caught() {
-    let ran = Desk::new().run(&["zoo"]);
+    let ran = Scratch::new().run(&["zoo"]);
     assert_eq!(ran.code, 0, "{ran}");
     assert!(!ran.out.contains("not caught"), "{ran}");
 }

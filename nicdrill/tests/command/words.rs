@@ -6,7 +6,7 @@ use std::fs;
 use rstest::rstest;
 use serde_json::Value;
 
-use crate::desk::Desk;
+use crate::scratch::Scratch;
 
 /// The shortest scenario that can be drilled, with its timeline to be filled in.
 fn scenario(rest: &str) -> String {
@@ -53,23 +53,23 @@ fn bad_input_is_refused_with_its_place(
     #[case] names: &str,
     #[case] hint: &str,
 ) {
-    let desk = Desk::new();
-    desk.file("port/bad.yaml", &scenario(rest));
-    let ran = desk.run(&["run", "port/bad.yaml"]);
+    let scratch = Scratch::new();
+    scratch.file("port/bad.yaml", &scenario(rest));
+    let ran = scratch.run(&["run", "port/bad.yaml"]);
     assert_eq!(ran.code, 2, "{ran}");
     assert!(ran.err.contains(&format!("port/bad.yaml:{place}")), "{ran}");
     assert!(ran.err.contains(names) && ran.err.contains(hint), "{ran}");
     assert!(
-        !desk.path("nicdrill.out").exists(),
+        !scratch.path("nicdrill.out").exists(),
         "a run that never began left a folder"
     );
 }
 
 #[test]
 fn a_file_over_the_limit_is_refused_unread() {
-    let desk = Desk::new();
-    desk.file("port/big.yaml", &format!("# {}\n", "x".repeat(1024 * 1024)));
-    let ran = desk.run(&["run", "port/big.yaml"]);
+    let scratch = Scratch::new();
+    scratch.file("port/big.yaml", &format!("# {}\n", "x".repeat(1024 * 1024)));
+    let ran = scratch.run(&["run", "port/big.yaml"]);
     assert_eq!(ran.code, 2, "{ran}");
     assert!(ran.err.contains("1048579 bytes, at most 1048576"), "{ran}");
 }
@@ -81,25 +81,25 @@ fn an_alias_bomb_is_refused() {
         let below = vec![format!("*a{}", level - 1); 8].join(", ");
         bomb += &format!("a{level}: &a{level} [{below}]\n");
     }
-    let desk = Desk::new();
-    desk.file("port/bomb.yaml", &bomb);
-    let ran = desk.run(&["run", "port/bomb.yaml"]);
+    let scratch = Scratch::new();
+    scratch.file("port/bomb.yaml", &bomb);
+    let ran = scratch.run(&["run", "port/bomb.yaml"]);
     assert_eq!(ran.code, 2, "{ran}");
     assert!(ran.err.contains("port/bomb.yaml"), "{ran}");
 }
 
 #[test]
 fn a_story_that_fits_nowhere_is_not_applicable_and_counted() {
-    let desk = Desk::new();
+    let scratch = Scratch::new();
     let text = scenario(QUIET).replace(
         "platforms: all",
         "platforms: { with: { compute_cards: \">= 99\" } }",
     );
-    desk.file("port/nowhere.yaml", &text);
-    let ran = desk.run(&["run", "port/nowhere.yaml"]);
+    scratch.file("port/nowhere.yaml", &text);
+    let ran = scratch.run(&["run", "port/nowhere.yaml"]);
     assert_eq!(ran.code, 4, "{ran}");
     assert!(ran.err.contains("pairs do not fit"), "{ran}");
-    let listed = desk.run(&["list", "port/nowhere.yaml"]);
+    let listed = scratch.run(&["list", "port/nowhere.yaml"]);
     assert_eq!(listed.code, 4, "{listed}");
     assert!(
         listed
@@ -140,25 +140,25 @@ fn a_story_that_fits_nowhere_is_not_applicable_and_counted() {
 #[case(&["platform", "show", "h100-oic"], "did you mean `h100-oci`")]
 #[case(&["help", "weather"], "there is no help about `weather`")]
 #[case(&["zoo", "--species", "unicorn"], "there is no wrong monitor `unicorn`")]
-fn a_wrong_word_is_refused_by_name(#[case] words: &[&str], #[case] said: &str) {
-    let ran = Desk::new().run(words);
+fn a_wrong_word_is_refused_by_name(#[case] words: &[&str], #[case] reported: &str) {
+    let ran = Scratch::new().run(words);
     assert_eq!(ran.code, 2, "{ran}");
-    assert!(ran.err.contains(said), "{ran}");
+    assert!(ran.err.contains(reported), "{ran}");
 }
 
 #[test]
 fn golden_traces_are_not_renewed_by_a_machine() {
-    let desk = Desk::new();
-    desk.file("port/quiet.yaml", &scenario(QUIET));
-    let ran = desk.run_with(&["run", "./port", "--bless"], &[("CI", "true")]);
+    let scratch = Scratch::new();
+    scratch.file("port/quiet.yaml", &scenario(QUIET));
+    let ran = scratch.run_with(&["run", "./port", "--bless"], &[("CI", "true")]);
     assert_eq!(ran.code, 2, "{ran}");
     assert!(ran.err.contains("refused while CI is set"), "{ran}");
 }
 
 #[test]
 fn a_run_ends_with_0_and_leaves_its_folder() {
-    let desk = Desk::new();
-    let ran = desk.run(&["run", "start/baseline@h100-oci", "--arm", "memory"]);
+    let scratch = Scratch::new();
+    let ran = scratch.run(&["run", "start/baseline@h100-oci", "--arm", "memory"]);
     assert_eq!(ran.code, 0, "{ran}");
     assert!(
         ran.out
@@ -166,13 +166,13 @@ fn a_run_ends_with_0_and_leaves_its_folder() {
         "{ran}"
     );
     assert_eq!(
-        desk.text("nicdrill.out/passed.txt"),
+        scratch.text("nicdrill.out/passed.txt"),
         "start/baseline@h100-oci\n"
     );
-    assert_eq!(desk.text("nicdrill.out/.gitignore"), "*\n");
-    let plan: Value = serde_json::from_str(&desk.text("nicdrill.out/run.json")).unwrap();
+    assert_eq!(scratch.text("nicdrill.out/.gitignore"), "*\n");
+    let plan: Value = serde_json::from_str(&scratch.text("nicdrill.out/run.json")).unwrap();
     assert_eq!(plan["drills"][0]["drill"], "start/baseline@h100-oci");
-    let events = desk.text("nicdrill.out/events.jsonl");
+    let events = scratch.text("nicdrill.out/events.jsonl");
     let kinds: Vec<Value> = events
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap()["event"].clone())
@@ -185,7 +185,7 @@ fn a_run_ends_with_0_and_leaves_its_folder() {
 
 #[test]
 fn nothing_selected_ends_with_4() {
-    let ran = Desk::new().run(&["run", "--filter", "family(nothing)"]);
+    let ran = Scratch::new().run(&["run", "--filter", "family(nothing)"]);
     assert_eq!(ran.code, 4, "{ran}");
 }
 
@@ -198,11 +198,11 @@ fn unfair() -> String {
 
 #[test]
 fn a_wrong_judgement_ends_with_100_and_can_be_repeated_by_one_command() {
-    let desk = Desk::new();
-    desk.file("port/unfair.yaml", &unfair());
-    desk.file("port/quiet.yaml", &scenario(QUIET));
+    let scratch = Scratch::new();
+    scratch.file("port/unfair.yaml", &unfair());
+    scratch.file("port/quiet.yaml", &scenario(QUIET));
     let words = ["run", "./port", "--platform", "h100-oci", "--arm", "memory"];
-    let ran = desk.run(&words);
+    let ran = scratch.run(&words);
     assert_eq!(ran.code, 100, "{ran}");
     let repeat = ran
         .out
@@ -216,7 +216,7 @@ fn a_wrong_judgement_ends_with_100_and_can_be_repeated_by_one_command() {
         repeat,
         ["run", "./port", "port/unfair@h100-oci", "--arm", "memory"]
     );
-    let again = desk.run(&repeat);
+    let again = scratch.run(&repeat);
     assert_eq!(again.code, 100, "{again}");
     let folder = "nicdrill.out/drills/port/unfair@h100-oci";
     for file in [
@@ -227,10 +227,10 @@ fn a_wrong_judgement_ends_with_100_and_can_be_repeated_by_one_command() {
         "memory-log.txt",
         "memory-state.json",
     ] {
-        assert!(desk.path(&format!("{folder}/{file}")).exists(), "{file}");
+        assert!(scratch.path(&format!("{folder}/{file}")).exists(), "{file}");
     }
-    assert!(desk.path("nicdrill.out.old/run.json").exists());
-    let failed = desk.run(&["run", "./port", "--failed", "--arm", "memory"]);
+    assert!(scratch.path("nicdrill.out.old/run.json").exists());
+    let failed = scratch.run(&["run", "./port", "--failed", "--arm", "memory"]);
     assert_eq!(failed.code, 100, "{failed}");
     assert!(
         failed.out.contains("1 drill: 0 passed, 1 failed"),
@@ -240,9 +240,9 @@ fn a_wrong_judgement_ends_with_100_and_can_be_repeated_by_one_command() {
 
 #[test]
 fn fail_fast_ends_at_the_first_failure_and_says_what_was_not_reached() {
-    let desk = Desk::new();
-    desk.file("port/unfair.yaml", &unfair());
-    let ran = desk.run(&[
+    let scratch = Scratch::new();
+    scratch.file("port/unfair.yaml", &unfair());
+    let ran = scratch.run(&[
         "run",
         "./port",
         "--arm",
@@ -258,7 +258,7 @@ fn fail_fast_ends_at_the_first_failure_and_says_what_was_not_reached() {
 
 #[test]
 fn a_report_that_cannot_be_written_ends_with_110() {
-    let desk = Desk::new();
+    let scratch = Scratch::new();
     let words = [
         "run",
         "start/baseline@h100-oci",
@@ -267,7 +267,7 @@ fn a_report_that_cannot_be_written_ends_with_110() {
         "--report",
         "json=/dev/null/x",
     ];
-    let ran = desk.run(&words);
+    let ran = scratch.run(&words);
     assert_eq!(ran.code, 110, "{ran}");
     assert!(ran.err.contains("`/dev/null`"), "{ran}");
     let words = [
@@ -278,22 +278,22 @@ fn a_report_that_cannot_be_written_ends_with_110() {
         "--out",
         "/dev/null/x",
     ];
-    assert_eq!(desk.run(&words).code, 110);
+    assert_eq!(scratch.run(&words).code, 110);
 }
 
 #[test]
 fn a_folder_that_holds_no_run_is_never_moved_away() {
-    let desk = Desk::new();
-    desk.file("nicdrill.out/thesis.txt", "dear");
-    let ran = desk.run(&["run", "start/baseline@h100-oci", "--arm", "memory"]);
+    let scratch = Scratch::new();
+    scratch.file("nicdrill.out/thesis.txt", "dear");
+    let ran = scratch.run(&["run", "start/baseline@h100-oci", "--arm", "memory"]);
     assert_eq!(ran.code, 2, "{ran}");
-    assert_eq!(desk.text("nicdrill.out/thesis.txt"), "dear");
+    assert_eq!(scratch.text("nicdrill.out/thesis.txt"), "dear");
 }
 
 #[test]
 fn both_reports_are_written_and_agree() {
-    let desk = Desk::new();
-    desk.file("port/unfair.yaml", &unfair());
+    let scratch = Scratch::new();
+    scratch.file("port/unfair.yaml", &unfair());
     let words = [
         "run",
         "./port",
@@ -304,9 +304,9 @@ fn both_reports_are_written_and_agree() {
         "--report",
         "json=r/run.json,junit=r/run.xml",
     ];
-    assert_eq!(desk.run(&words).code, 100);
-    let json: Value = serde_json::from_str(&desk.text("r/run.json")).unwrap();
-    let xml = desk.text("r/run.xml");
+    assert_eq!(scratch.run(&words).code, 100);
+    let json: Value = serde_json::from_str(&scratch.text("r/run.json")).unwrap();
+    let xml = scratch.text("r/run.xml");
     assert_eq!(json["results_version"], 2);
     let failed = json["summary"]["failed"].as_u64().unwrap();
     assert!(failed > 0);
@@ -328,7 +328,7 @@ fn repeats_have_a_folder_each_and_are_equal_outside_wall() {
             _ => {}
         }
     }
-    let desk = Desk::new();
+    let scratch = Scratch::new();
     let words = [
         "run",
         "start/baseline",
@@ -341,10 +341,10 @@ fn repeats_have_a_folder_each_and_are_equal_outside_wall() {
         "2",
         "--keep",
     ];
-    let ran = desk.run(&words);
+    let ran = scratch.run(&words);
     assert_eq!(ran.code, 0, "{ran}");
-    let told = |number: u32| {
-        let text = desk.text(&format!("nicdrill.out/repeat-{number:02}/events.jsonl"));
+    let rendered = |number: u32| {
+        let text = scratch.text(&format!("nicdrill.out/repeat-{number:02}/events.jsonl"));
         let lines = text.lines().map(|line| {
             let mut event: Value = serde_json::from_str(line).unwrap();
             without_wall(&mut event);
@@ -352,10 +352,10 @@ fn repeats_have_a_folder_each_and_are_equal_outside_wall() {
         });
         lines.collect::<Vec<_>>()
     };
-    assert_eq!(told(1), told(2));
-    assert_eq!(told(1), told(3));
+    assert_eq!(rendered(1), rendered(2));
+    assert_eq!(rendered(1), rendered(3));
     let events = |number: u32| {
-        desk.text(&format!(
+        scratch.text(&format!(
             "nicdrill.out/repeat-{number:02}/drills/start/baseline@h100-oci/memory-events.txt"
         ))
     };
@@ -364,9 +364,9 @@ fn repeats_have_a_folder_each_and_are_equal_outside_wall() {
 
 #[test]
 fn shards_share_the_run() {
-    let desk = Desk::new();
+    let scratch = Scratch::new();
     let list = |words: &[&str]| {
-        let ran = desk.run(&[&["list", "start"], words].concat());
+        let ran = scratch.run(&[&["list", "start"], words].concat());
         let mut drills: Vec<String> = ran
             .out
             .lines()
@@ -386,10 +386,10 @@ fn shards_share_the_run() {
 
 #[test]
 fn a_coverage_names_every_clause_and_fails_where_nothing_narrows_the_run_down() {
-    let desk = Desk::new();
-    desk.file("port/fair.yaml", &scenario(QUIET));
+    let scratch = Scratch::new();
+    scratch.file("port/fair.yaml", &scenario(QUIET));
     let words = ["run", "./port", "--arm", "memory", "--coverage"];
-    let ran = desk.run(&words);
+    let ran = scratch.run(&words);
     assert_eq!(ran.code, 100, "{ran}");
     assert!(
         ran.out.contains("UNCOVERED: lsd/3.2/down-is-fatal: "),
@@ -401,24 +401,25 @@ fn a_coverage_names_every_clause_and_fails_where_nothing_narrows_the_run_down() 
         &["--platform", "h100-oci", "--report", "json=run.json"],
     ]
     .concat();
-    let ran = desk.run(&narrow);
+    let ran = scratch.run(&narrow);
     assert_eq!(ran.code, 0, "{ran}");
-    let json: Value = serde_json::from_str(&desk.text("run.json")).unwrap();
+    let json: Value = serde_json::from_str(&scratch.text("run.json")).unwrap();
     let count = &json["coverage"]["count"];
     assert!(count["uncovered"].as_u64().unwrap() > 0, "{count}");
     assert!(count["clauses"].as_u64().unwrap() > 400, "{count}");
     assert!(
-        desk.text("nicdrill.out/events.jsonl")
+        scratch
+            .text("nicdrill.out/events.jsonl")
             .contains("\"event\":\"coverage\"")
     );
 }
 
 #[test]
 fn a_clause_that_does_not_exist_is_refused_with_the_nearest() {
-    let desk = Desk::new();
+    let scratch = Scratch::new();
     let covers = scenario(QUIET).replacen("why:", "covers: [ lsd/3.2/down-is-fatl ]\nwhy:", 1);
-    desk.file("port/misspelt.yaml", &covers);
-    let ran = desk.run(&["run", "./port"]);
+    scratch.file("port/misspelt.yaml", &covers);
+    let ran = scratch.run(&["run", "./port"]);
     assert_eq!(ran.code, 2, "{ran}");
     assert!(
         ran.err
@@ -433,42 +434,43 @@ fn a_clause_that_does_not_exist_is_refused_with_the_nearest() {
 
 #[test]
 fn a_foreign_repository_needs_only_its_settings() {
-    let desk = Desk::new();
-    desk.file(
+    let scratch = Scratch::new();
+    scratch.file(
         "nicdrill.toml",
         "scenarios = [\"stories\"]\nout = \"out\"\n",
     );
-    desk.file("stories/port/quiet.yaml", &scenario(QUIET));
-    let ran = desk.run(&["run", "--arm", "memory", "--platform", "h100-oci"]);
+    scratch.file("stories/port/quiet.yaml", &scenario(QUIET));
+    let ran = scratch.run(&["run", "--arm", "memory", "--platform", "h100-oci"]);
     assert_eq!(ran.code, 0, "{ran}");
     assert!(
-        desk.text("out/passed.txt")
+        scratch
+            .text("out/passed.txt")
             .contains("port/quiet@h100-oci\n")
     );
-    desk.file("nicdrill.toml", "scenarois = []\n");
-    let ran = desk.run(&["run"]);
+    scratch.file("nicdrill.toml", "scenarois = []\n");
+    let ran = scratch.run(&["run"]);
     assert_eq!(ran.code, 2, "{ran}");
     assert!(ran.err.contains("nicdrill.toml:1:1"), "{ran}");
 }
 
 #[test]
 fn a_vendors_ninth_platform_needs_no_code() {
-    let desk = Desk::new();
+    let scratch = Scratch::new();
     let shipped = fs::read_to_string(concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../platforms/profiles/h100-oci.yaml"
     ));
-    desk.file(
+    scratch.file(
         "mine/ninth.yaml",
         &shipped.unwrap().replace("name: h100-oci", "name: ninth"),
     );
-    let checked = desk.run(&["platform", "check", "./mine"]);
+    let checked = scratch.run(&["platform", "check", "./mine"]);
     assert_eq!(checked.code, 0, "{checked}");
     assert!(
         checked.out.starts_with("ninth: 18 ports, as declared\n"),
         "{checked}"
     );
-    let ran = desk.run(&[
+    let ran = scratch.run(&[
         "run",
         "start/baseline",
         "--platform",
@@ -478,21 +480,22 @@ fn a_vendors_ninth_platform_needs_no_code() {
     ]);
     assert_eq!(ran.code, 0, "{ran}");
     assert!(
-        desk.text("nicdrill.out/passed.txt")
+        scratch
+            .text("nicdrill.out/passed.txt")
             .contains("start/baseline@ninth\n")
     );
-    let broken = desk
+    let broken = scratch
         .text("mine/ninth.yaml")
         .replacen("role: compute", "role: storage", 1);
-    desk.file("mine/ninth.yaml", &broken);
-    let checked = desk.run(&["platform", "check", "./mine"]);
+    scratch.file("mine/ninth.yaml", &broken);
+    let checked = scratch.run(&["platform", "check", "./mine"]);
     assert_eq!(checked.code, 2, "{checked}");
     assert!(checked.out.contains("NOT as declared"), "{checked}");
 }
 
 #[test]
 fn a_drill_is_shown_with_its_timeline_events_consequences_and_reads() {
-    let ran = Desk::new().run(&["show", "port/cable-pulled@h100-oci"]);
+    let ran = Scratch::new().run(&["show", "port/cable-pulled@h100-oci"]);
     assert_eq!(ran.code, 0, "{ran}");
     for part in [
         "Timeline",
@@ -512,14 +515,14 @@ fn a_drill_is_shown_with_its_timeline_events_consequences_and_reads() {
 
 #[test]
 fn a_reader_that_goes_away_is_a_quiet_end() {
-    let ran = Desk::new().shell("\"$NICDRILL\" help scenario | head -n 1");
+    let ran = Scratch::new().shell("\"$NICDRILL\" help scenario | head -n 1");
     assert_eq!(ran.err, "", "{ran}");
 }
 
 #[test]
 fn a_zoo_without_the_scenarios_that_catch_is_red() {
-    let desk = Desk::new();
-    let ran = desk.run(&["zoo", "start/baseline", "--arm", "memory"]);
+    let scratch = Scratch::new();
+    let ran = scratch.run(&["zoo", "start/baseline", "--arm", "memory"]);
     assert_eq!(ran.code, 100, "{ran}");
     assert!(ran.out.contains("NOBODY: it lives"), "{ran}");
 }
@@ -533,7 +536,7 @@ fn a_zoo_without_the_scenarios_that_catch_is_red() {
 )]
 #[case("patience-starts-anew", "restart/keeps-the-patience")]
 fn a_zoo_without_the_only_catcher_is_red(#[case] species: &str, #[case] catcher: &str) {
-    let desk = Desk::new();
+    let scratch = Scratch::new();
     let words = [
         "zoo",
         "--arm=memory",
@@ -541,32 +544,32 @@ fn a_zoo_without_the_only_catcher_is_red(#[case] species: &str, #[case] catcher:
         "--species",
         species,
     ];
-    let whole = desk.run(&words);
+    let whole = scratch.run(&words);
     assert_eq!(whole.code, 0, "{whole}");
     assert!(whole.out.contains(catcher), "{whole}");
     let without = format!("not {catcher}");
-    let ran = desk.run(&[&words[..], &["--filter", &without]].concat());
+    let ran = scratch.run(&[&words[..], &["--filter", &without]].concat());
     assert_eq!(ran.code, 100, "{ran}");
     assert!(ran.out.contains("NOBODY: it lives"), "{ran}");
 }
 
 #[test]
 fn a_scenario_that_is_of_no_use_is_a_finding_of_the_zoo() {
-    let desk = Desk::new();
-    desk.file(
+    let scratch = Scratch::new();
+    scratch.file(
         "mine/idle.yaml",
         "scenario: nothing happens\nwhy: it is of no use\nplatforms: { names: [ dgx-h100 ] }\n\
          timeline: [ { at: 0s, expect: [ { this_poll: baseline } ] } ]\nuntil: 2s\n",
     );
-    let ran = desk.run(&["zoo", "./mine", "--arm", "memory"]);
+    let ran = scratch.run(&["zoo", "./mine", "--arm", "memory"]);
     assert_eq!(ran.code, 100, "{ran}");
-    let told = "idle catches nobody and states no row of a table";
-    assert!(ran.out.contains(told), "{ran}");
+    let rendered = "idle catches nobody and states no row of a table";
+    assert!(ran.out.contains(rendered), "{ran}");
 }
 
 #[test]
 fn a_wrong_monitor_is_listed_with_the_story_in_which_it_is_right_at_first() {
-    let ran = Desk::new().run(&["zoo", "--list", "--species", "tie-goes-up"]);
+    let ran = Scratch::new().run(&["zoo", "--list", "--species", "tie-goes-up"]);
     assert_eq!(ran.code, 0, "{ran}");
     for part in ["models", "right   for 20 polls when", "  | timeline:"] {
         assert!(ran.out.contains(part), "{part}: {ran}");

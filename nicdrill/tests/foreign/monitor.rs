@@ -70,7 +70,7 @@ struct Nothing {}
 
 /// What was last said of something: nothing yet, that it is well, or how ill it is.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
-enum Said {
+enum Spoken {
     Nothing,
     Well,
     Ill,
@@ -80,7 +80,7 @@ enum Said {
 #[derive(Default)]
 struct Card {
     check: &'static str,
-    ports: BTreeMap<String, (Said, bool)>,
+    ports: BTreeMap<String, (Spoken, bool)>,
     absent: u32,
     gone: bool,
 }
@@ -106,7 +106,7 @@ impl Watch {
     /// Looks once; what there is to say.
     fn poll(&mut self) -> Vec<Event> {
         let listed = self.listing();
-        let mut said = Vec::new();
+        let mut reported = Vec::new();
         for name in &listed {
             if !self.cards.contains_key(name) && !self.ignored.contains(name) {
                 if self.is_ours(name) {
@@ -123,21 +123,21 @@ impl Watch {
                 let patience = if self.without == "debounce" { 1 } else { 3 };
                 if card.absent == patience {
                     card.gone = true;
-                    said.push(self.event(card.check, name, "", Said::Dead, "left the bus"));
+                    reported.push(self.event(card.check, name, "", Spoken::Dead, "left the bus"));
                 }
                 continue;
             }
             card.absent = 0;
-            self.ports(name, card, &mut said);
+            self.ports(name, card, &mut reported);
         }
         self.cards = cards;
         self.polls += 1;
         // A second look: what has come meanwhile is met in the next poll.
         let _ = self.listing();
-        said
+        reported
     }
 
-    fn ports(&self, name: &str, card: &mut Card, said: &mut Vec<Event>) {
+    fn ports(&self, name: &str, card: &mut Card, reported: &mut Vec<Event>) {
         let folder = self.class().join(name).join("ports");
         let mut well = BTreeMap::new();
         for port in names(&folder) {
@@ -154,22 +154,22 @@ impl Watch {
                 "InfiniBandStateCheck"
             };
             let now = match (state.trim(), phys.trim()) {
-                ("4: ACTIVE", "5: LinkUp") => Said::Well,
-                ("1: DOWN", _) => Said::Dead,
-                (_, "3: Disabled") if !ethernet => Said::Dead,
-                _ if ethernet => Said::Nothing,
-                _ => Said::Ill,
+                ("4: ACTIVE", "5: LinkUp") => Spoken::Well,
+                ("1: DOWN", _) => Spoken::Dead,
+                (_, "3: Disabled") if !ethernet => Spoken::Dead,
+                _ if ethernet => Spoken::Nothing,
+                _ => Spoken::Ill,
             };
             well.insert(port, now);
         }
         if card.gone {
-            if self.without == "return" || !well.values().all(|now| *now == Said::Well) {
+            if self.without == "return" || !well.values().all(|now| *now == Spoken::Well) {
                 return;
             }
             card.gone = false;
-            said.push(self.event(card.check, name, "", Said::Well, "is back on the bus"));
+            reported.push(self.event(card.check, name, "", Spoken::Well, "is back on the bus"));
             for before in card.ports.values_mut() {
-                *before = (Said::Nothing, true);
+                *before = (Spoken::Nothing, true);
             }
         }
         for (port, now) in well {
@@ -177,21 +177,21 @@ impl Watch {
             let (before, owes) = card
                 .ports
                 .entry(port.clone())
-                .or_insert((Said::Nothing, first));
+                .or_insert((Spoken::Nothing, first));
             let text = match now {
-                Said::Well if *before > Said::Well || *owes || *before == Said::Nothing => {
+                Spoken::Well if *before > Spoken::Well || *owes || *before == Spoken::Nothing => {
                     "carries traffic"
                 }
-                Said::Ill | Said::Dead if *before != Said::Nothing && now > *before => {
+                Spoken::Ill | Spoken::Dead if *before != Spoken::Nothing && now > *before => {
                     "carries no traffic"
                 }
                 _ => continue,
             };
-            if now == Said::Well && self.without == "recovery" && *before > Said::Well {
+            if now == Spoken::Well && self.without == "recovery" && *before > Spoken::Well {
                 continue;
             }
             (*before, *owes) = (now, false);
-            said.push(self.event(card.check, name, &port, now, text));
+            reported.push(self.event(card.check, name, &port, now, text));
         }
     }
 
@@ -218,7 +218,7 @@ impl Watch {
             && (!is_door || self.without == "front-door")
     }
 
-    fn event(&self, check: &str, name: &str, port: &str, said: Said, text: &str) -> Event {
+    fn event(&self, check: &str, name: &str, port: &str, reported: Spoken, text: &str) -> Event {
         let entity = |kind: &str, value: &str| Entity {
             kind: kind.into(),
             value: value.into(),
@@ -232,10 +232,10 @@ impl Watch {
             agent: "nic-health-monitor".into(),
             component_class: "NIC".into(),
             check: check.into(),
-            fatal: said == Said::Dead,
-            healthy: said == Said::Well,
+            fatal: reported == Spoken::Dead,
+            healthy: reported == Spoken::Well,
             message: format!("{name} {port} {text}"),
-            action: if said == Said::Dead { 25 } else { 0 },
+            action: if reported == Spoken::Dead { 25 } else { 0 },
             entities,
             at: None,
             node: self.node.clone(),
@@ -328,9 +328,9 @@ fn main() {
         polls: 0,
     };
     let (socket, without) = (after("--socket"), after("--without"));
-    let (teller, polls) = mpsc::channel();
+    let (sender, polls) = mpsc::channel();
     thread::spawn(move || publish(&socket, &without, &polls));
-    while teller.send(watch.poll()).is_ok() {
+    while sender.send(watch.poll()).is_ok() {
         thread::sleep(Duration::from_millis(2));
     }
 }

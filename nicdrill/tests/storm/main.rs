@@ -192,7 +192,7 @@ fn two_hundred_kills_lose_nothing_and_repeat_nothing() {
     let (played, _) = play(weather);
     lawful(&weather, &played);
     let ticks = played.recording.ticks.iter();
-    let exits = ticks.flat_map(|tick| tick.monitors.values().flat_map(|chair| &chair.exits));
+    let exits = ticks.flat_map(|tick| tick.monitors.values().flat_map(|instance| &instance.exits));
     let kills = exits.filter(|exit| **exit == Exit::Signal(9)).count();
     println!("{kills} kills");
     assert!(kills >= 200, "{kills} kills came to their moment");

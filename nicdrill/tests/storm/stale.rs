@@ -12,7 +12,7 @@ use observe::Descriptor;
 use platforms::{NodeName, Platforms};
 use reports::FailureKind;
 use scenarios::{
-    Arm, Deed, FileOp, FileRef, Place, RuleDeed, RuleEffect, RuleLasting, Step, Story,
+    Arm, FileOp, FileRef, Place, RuleAction, RuleEffect, RuleLasting, Step, StepAction, Story,
 };
 use simfs::SimTime;
 
@@ -28,8 +28,8 @@ impl Player for Stale {
 
     fn play(&mut self, story: &Story, descriptor: &Descriptor) -> Played {
         let mut stale = story.clone();
-        let cut = story.deeds().find_map(|deed| match deed {
-            Deed::World(Action::Port(slot, _)) => Some(slot.clone()),
+        let cut = story.actions().find_map(|action| match action {
+            StepAction::World(Action::Port(slot, _)) => Some(slot.clone()),
             _ => None,
         });
         let state = FileRef::Port(cut.expect("the story cuts a port"), "state".to_owned());
@@ -38,7 +38,7 @@ impl Player for Stale {
             place: Place::default(),
             text: "states are stale".to_owned(),
             moment: None,
-            deeds: vec![Deed::Rule(RuleDeed {
+            actions: vec![StepAction::Rule(RuleAction {
                 node: NodeName::from("node-a"),
                 file: state,
                 ops: vec![FileOp::Read],

@@ -29,7 +29,7 @@ const ATTEMPTS: u32 = 5;
 
 /// What was last said of something.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
-enum Said {
+enum Spoken {
     #[default]
     Nothing,
     Well,
@@ -39,7 +39,7 @@ enum Said {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Port {
-    said: Said,
+    reported: Spoken,
     /// Boot time since when it has been neither well nor dead.
     ill_since: Option<u64>,
     /// Boot time since when it cannot be read.
@@ -63,10 +63,10 @@ struct Memory {
 }
 
 /// Something to say, and what is remembered once it was taken.
-struct News {
+struct Change {
     device: String,
     port: Option<String>,
-    said: Said,
+    reported: Spoken,
     text: String,
 }
 
@@ -98,7 +98,7 @@ impl Watch {
     }
 
     /// Looks once; what there is to say. Nothing where the devices cannot be listed.
-    fn poll(&mut self) -> Vec<News> {
+    fn poll(&mut self) -> Vec<Change> {
         let listed = names(&self.class());
         let (wall, boot) = self.clock;
         let text = fs::read_to_string(self.root.join("nicdrill/clock")).unwrap_or_default();
@@ -122,17 +122,17 @@ impl Watch {
                 }
             }
         }
-        let mut news = Vec::new();
+        let mut change = Vec::new();
         let mut devices = std::mem::take(&mut self.memory.devices);
         let mut waits = false;
         for (name, device) in &mut devices {
             if listed.contains(name) {
-                waits |= self.look(name, device, &mut news);
+                waits |= self.look(name, device, &mut change);
             } else if !device.gone {
-                news.push(News {
+                change.push(Change {
                     device: name.clone(),
                     port: None,
-                    said: Said::Dead,
+                    reported: Spoken::Dead,
                     text: format!("{name} is no longer there"),
                 });
             }
@@ -143,15 +143,15 @@ impl Watch {
             return Vec::new();
         }
         self.memory.has_begun = true;
-        news
+        change
     }
 
     /// One device that is there; whether a port of it cannot be read.
-    fn look(&self, name: &str, device: &mut Device, news: &mut Vec<News>) -> bool {
+    fn look(&self, name: &str, device: &mut Device, change: &mut Vec<Change>) -> bool {
         let (_, now) = self.clock;
         let folder = self.class().join(name).join("ports");
         let ports = names(&folder).unwrap_or_default();
-        let mut said = Vec::new();
+        let mut reported = Vec::new();
         let mut unread = false;
         let mut all_well = !ports.is_empty();
         for number in ports {
@@ -166,13 +166,14 @@ impl Watch {
             let seen = seen(&folder.join(&number), is_ethernet);
             let before = device.ports.get(&number).cloned().unwrap_or_default();
             let port = device.ports.entry(number.clone()).or_default();
-            all_well &= matches!(seen, Seen::Well) || before.said == Said::Nothing && !device.gone;
-            let mut tell = |it: Said, text: String| {
+            all_well &=
+                matches!(seen, Seen::Well) || before.reported == Spoken::Nothing && !device.gone;
+            let mut report = |it: Spoken, text: String| {
                 let (device, port) = (name.to_owned(), Some(number.clone()));
-                said.push(News {
+                reported.push(Change {
                     device,
                     port,
-                    said: it,
+                    reported: it,
                     text,
                 });
             };
@@ -183,28 +184,28 @@ impl Watch {
                 port.ill_since = None;
             }
             match seen {
-                Seen::Well if before.said != Said::Well => {
-                    tell(Said::Well, "carries traffic".into())
+                Seen::Well if before.reported != Spoken::Well => {
+                    report(Spoken::Well, "carries traffic".into())
                 }
                 Seen::Well | Seen::Idle => {}
-                Seen::Dead(text) if matches!(before.said, Said::Well | Said::Ill) => {
-                    tell(Said::Dead, text)
+                Seen::Dead(text) if matches!(before.reported, Spoken::Well | Spoken::Ill) => {
+                    report(Spoken::Dead, text)
                 }
                 Seen::Dead(_) => {}
                 Seen::Ill(text) => {
                     let since = *port.ill_since.get_or_insert(now);
                     let is_late = now.saturating_sub(since) > PATIENCE_NS;
-                    match before.said {
-                        Said::Well => tell(Said::Ill, text),
-                        Said::Ill if is_late => tell(Said::Dead, text),
+                    match before.reported {
+                        Spoken::Well => report(Spoken::Ill, text),
+                        Spoken::Ill if is_late => report(Spoken::Dead, text),
                         _ => {}
                     }
                 }
                 Seen::Unread(text) => {
                     unread = true;
                     let since = *port.unread_since.get_or_insert(now);
-                    if now.saturating_sub(since) > PATIENCE_NS && before.said == Said::Well {
-                        tell(Said::Ill, text);
+                    if now.saturating_sub(since) > PATIENCE_NS && before.reported == Spoken::Well {
+                        report(Spoken::Ill, text);
                     }
                 }
             }
@@ -216,14 +217,14 @@ impl Watch {
             }
             let (device, port) = (name.to_owned(), None);
             let text = format!("{name} is back");
-            news.push(News {
+            change.push(Change {
                 device,
                 port,
-                said: Said::Well,
+                reported: Spoken::Well,
                 text,
             });
         }
-        news.extend(said);
+        change.extend(reported);
         unread
     }
 
@@ -247,12 +248,12 @@ impl Watch {
     }
 
     /// What was said and taken is remembered.
-    fn remember(&mut self, news: &News) {
-        let Some(device) = self.memory.devices.get_mut(&news.device) else {
+    fn remember(&mut self, change: &Change) {
+        let Some(device) = self.memory.devices.get_mut(&change.device) else {
             return;
         };
-        match &news.port {
-            None if news.said == Said::Dead => {
+        match &change.port {
+            None if change.reported == Spoken::Dead => {
                 device.gone = true;
                 device
                     .ports
@@ -260,19 +261,21 @@ impl Watch {
                     .for_each(|port| *port = Port::default());
             }
             None => device.gone = false,
-            Some(number) => device.ports.entry(number.clone()).or_default().said = news.said,
+            Some(number) => {
+                device.ports.entry(number.clone()).or_default().reported = change.reported
+            }
         }
     }
 
-    fn event(&mut self, news: &News) -> HealthEvent {
+    fn event(&mut self, change: &Change) -> HealthEvent {
         self.stamp = self.clock.0.max(self.stamp + 1);
         let entity = |kind: &str, value: &str| Entity {
             entity_type: kind.to_owned(),
             entity_value: value.to_owned(),
         };
-        let mut entities = vec![entity("NIC", &news.device)];
-        entities.extend(news.port.iter().map(|port| entity("NICPort", port)));
-        let dead = news.said == Said::Dead;
+        let mut entities = vec![entity("NIC", &change.device)];
+        entities.extend(change.port.iter().map(|port| entity("NICPort", port)));
+        let dead = change.reported == Spoken::Dead;
         let action = if dead {
             RecommendedAction::ReplaceVm
         } else {
@@ -282,10 +285,10 @@ impl Watch {
             version: proto::VERSION,
             agent: "nic-health-monitor".to_owned(),
             component_class: "NIC".to_owned(),
-            check_name: self.memory.devices[&news.device].check.clone(),
+            check_name: self.memory.devices[&change.device].check.clone(),
             is_fatal: dead,
-            is_healthy: news.said == Said::Well,
-            message: news.text.clone(),
+            is_healthy: change.reported == Spoken::Well,
+            message: change.text.clone(),
             recommended_action: action.into(),
             entities_impacted: entities,
             generated_timestamp: Some(proto::timestamp_from_ns(self.stamp)),
@@ -410,15 +413,15 @@ fn main() -> io::Result<()> {
     let socket = after("--socket");
     loop {
         let before = watch.memory.clone();
-        let news = watch.poll();
+        let change = watch.poll();
         for check in ["InfiniBandStateCheck", "EthernetStateCheck"] {
-            let own = news
+            let own = change
                 .iter()
-                .filter(|news| watch.memory.devices[&news.device].check == check);
-            let own: Vec<&News> = own.collect();
-            let events: Vec<HealthEvent> = own.iter().map(|news| watch.event(news)).collect();
+                .filter(|change| watch.memory.devices[&change.device].check == check);
+            let own: Vec<&Change> = own.collect();
+            let events: Vec<HealthEvent> = own.iter().map(|change| watch.event(change)).collect();
             if !events.is_empty() && send(&runtime, &socket, events) {
-                own.into_iter().for_each(|news| watch.remember(news));
+                own.into_iter().for_each(|change| watch.remember(change));
             }
         }
         if watch.memory != before {

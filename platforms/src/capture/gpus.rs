@@ -70,8 +70,8 @@ pub(super) fn gpus(
     let numa = |(number, pci): (usize, &PciAddress)| {
         let read = snapshot.number(&format!("pci/{pci}/numa_node"));
         let read = read.and_then(|node| i32::try_from(node).ok());
-        let told = topology.and_then(|topology| Some(topology.gpus().get(number)?.numa_node()));
-        read.or(told).unwrap_or(-1)
+        let rendered = topology.and_then(|topology| Some(topology.gpus().get(number)?.numa_node()));
+        read.or(rendered).unwrap_or(-1)
     };
     let numa: Vec<i32> = on_bus.iter().enumerate().map(numa).collect();
     let first = on_bus.first();
@@ -121,7 +121,7 @@ impl Found {
     }
 
     /// `8 NVIDIA H100 80GB HBM3`.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn rendered(&self) -> String {
         match self.profile.pci.len() {
             0 => "no GPU".to_owned(),
             many => format!("{many} {}", self.profile.model),

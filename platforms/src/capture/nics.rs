@@ -26,7 +26,7 @@ impl Found {
     }
 
     /// `18 RDMA devices`.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn rendered(&self) -> String {
         format!("{} RDMA devices", self.devices.len())
     }
 }

@@ -61,10 +61,10 @@ impl Check<'_> {
         {
             wrong("link_layer_text", "link layer", text, &layers);
         }
-        for (condition, face) in &driver.faces {
-            if !OPERSTATES.contains(&face.operstate.as_str()) {
+        for (condition, view) in &driver.views {
+            if !OPERSTATES.contains(&view.operstate.as_str()) {
                 let path = format!("faces.{}.operstate", condition.key());
-                wrong(&path, "operational state", &face.operstate, OPERSTATES);
+                wrong(&path, "operational state", &view.operstate, OPERSTATES);
             }
         }
         self.counters_twice(driver);

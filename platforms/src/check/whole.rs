@@ -55,9 +55,9 @@ impl Check<'_> {
             storage: count(Role::Storage),
         };
         if are != profile.roles {
-            let said = profile.roles.to_string();
+            let reported = profile.roles.to_string();
             let are = are.to_string();
-            self.flag("roles", Problem::Roles { said, are });
+            self.flag("roles", Problem::Roles { reported, are });
         }
     }
 

@@ -4,7 +4,7 @@ use super::event::WHOM;
 use super::qualifier::TIMES;
 use crate::bound::RANGE;
 use crate::cluster::{ConditionOf, Stands};
-use crate::expect::{ConditionSaid, ExpectSaid, RuleSaid};
+use crate::expect::{ConditionSpec, ExpectationSpec, FiringSpec};
 use crate::keys::{Literal, Maybe, maybe, or};
 use crate::kind::{Choices, Only, Parsed, Placed, Text, Words, count};
 use crate::row::{Line, Row, word};
@@ -12,7 +12,7 @@ use crate::story::Times;
 use crate::values::TRUTH;
 
 /// Expectations about the cluster.
-pub(crate) const CLUSTER: &[&dyn Row<ExpectSaid>] = &[
+pub(crate) const CLUSTER: &[&dyn Row<ExpectationSpec>] = &[
     &word(
         "condition",
         Placed(Text("`state`, `counters`, or the name of a check or rule")),
@@ -38,7 +38,7 @@ pub(crate) const CLUSTER: &[&dyn Row<ExpectSaid>] = &[
             THROUGHOUT,
         ),
         |_, (name, place), (of, counter, is, throughout)| {
-            Ok(ExpectSaid::Condition(ConditionSaid {
+            Ok(ExpectationSpec::Condition(ConditionSpec {
                 condition: match name.as_str() {
                     "state" => ConditionOf::State,
                     "counters" => ConditionOf::Counters,
@@ -57,7 +57,7 @@ pub(crate) const CLUSTER: &[&dyn Row<ExpectSaid>] = &[
         "Whether the node is cordoned at the end of one of the polls meant.",
         "{ cordoned: true, from: 10s, to: 20s, throughout: true }",
         THROUGHOUT,
-        |_, is, throughout| Ok(ExpectSaid::Cordoned(stands(is, throughout))),
+        |_, is, throughout| Ok(ExpectationSpec::Cordoned(stands(is, throughout))),
     ),
     &word(
         "uncordoned",
@@ -65,7 +65,7 @@ pub(crate) const CLUSTER: &[&dyn Row<ExpectSaid>] = &[
         "Whether the node is released in one of the polls meant, having been cordoned.",
         "{ uncordoned: true, within: 3 polls }",
         (),
-        |_, is, ()| Ok(ExpectSaid::Uncordoned(is)),
+        |_, is, ()| Ok(ExpectationSpec::Uncordoned(is)),
     ),
     &word(
         "rule",
@@ -107,7 +107,7 @@ pub(crate) const CLUSTER: &[&dyn Row<ExpectSaid>] = &[
             ),
         ),
         |line, (rule, place), (of, switch, counted, cleared, silent, times, events_this_tick)| {
-            Ok(ExpectSaid::Rule(Box::new(RuleSaid {
+            Ok(ExpectationSpec::Rule(Box::new(FiringSpec {
                 rule,
                 place,
                 of,
@@ -128,7 +128,7 @@ pub(crate) const CLUSTER: &[&dyn Row<ExpectSaid>] = &[
         "No rule speaks in any of the polls meant.",
         "{ rules: silent, from: 31s, to: 4m29s }",
         (),
-        |_, (), ()| Ok(ExpectSaid::RulesSilent),
+        |_, (), ()| Ok(ExpectationSpec::RulesSilent),
     ),
 ];
 

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::parse;
 use super::qualifier::{of_event, tally};
-use crate::expect::{EventSaid, ExpectLine, ExpectSaid};
+use crate::expect::{EventSpec, ExpectLine, ExpectationSpec};
 use crate::keys::{Keys, Literal, Needed, maybe, need, or};
 use crate::kind::{List, Many, NoValue, Number, OrNull, Parsed, Plain, count, plain};
 use crate::row::{Line, Row, word};
@@ -15,26 +15,26 @@ use crate::values::{Of, POLLS};
 pub(crate) const WHOM: Of = Of("whom");
 
 /// Expectations about events.
-pub(crate) const EVENTS: &[&dyn Row<ExpectSaid>] = &[
+pub(crate) const EVENTS: &[&dyn Row<ExpectationSpec>] = &[
     &event(
         ("fatal", "{ fatal: victim, within: 2 polls }"),
         "An event that says: dead, replace the machine.",
-        Told::Fresh(Tone::Fatal),
+        Renamed::Fresh(Tone::Fatal),
     ),
     &event(
         ("nonfatal", "{ nonfatal: victim }"),
         "An event that says: unhealthy, no action.",
-        Told::Fresh(Tone::NonFatal),
+        Renamed::Fresh(Tone::NonFatal),
     ),
     &event(
         ("healthy", "{ healthy: device of victim }"),
         "An event that says: healthy.",
-        Told::Fresh(Tone::Healthy),
+        Renamed::Fresh(Tone::Healthy),
     ),
     &event(
         ("cleared", "{ cleared: { name: mlx5_3, port: 1 } }"),
         "An event that says healthy of what was reported before, under the name it was reported by.",
-        Told::Cleared,
+        Renamed::Cleared,
     ),
     &word(
         "baseline",
@@ -43,7 +43,7 @@ pub(crate) const EVENTS: &[&dyn Row<ExpectSaid>] = &[
         "baseline",
         maybe("except", WHOM, "Not these ports."),
         |_, (), except| {
-            Ok(ExpectSaid::Baseline {
+            Ok(ExpectationSpec::Baseline {
                 fresh: true,
                 except,
             })
@@ -56,7 +56,7 @@ pub(crate) const EVENTS: &[&dyn Row<ExpectSaid>] = &[
         "reboot_baseline",
         maybe("except", WHOM, "Not these ports."),
         |_, (), except| {
-            Ok(ExpectSaid::Baseline {
+            Ok(ExpectationSpec::Baseline {
                 fresh: false,
                 except,
             })
@@ -68,20 +68,20 @@ pub(crate) const EVENTS: &[&dyn Row<ExpectSaid>] = &[
         "No event that no other line expects, about these or about anything.",
         "{ nothing: device of victim, from: 10s, to: 20s }",
         (),
-        |_, of, ()| Ok(ExpectSaid::Nothing(of)),
+        |_, of, ()| Ok(ExpectationSpec::Nothing(of)),
     ),
     EACH,
 ];
 
 /// Expectations around others.
-pub(crate) const AROUND: &[&dyn Row<ExpectSaid>] = &[
+pub(crate) const AROUND: &[&dyn Row<ExpectationSpec>] = &[
     &word(
         "said",
         EXPECTATION,
         "An attempt is enough: a call carrying it was received, accepted or not.",
         "{ said: { fatal: victim } }",
         (),
-        |_, line, ()| Ok(ExpectSaid::Said(Box::new(line))),
+        |_, line, ()| Ok(ExpectationSpec::Spec(Box::new(line))),
     ),
     &word(
         "accepted",
@@ -89,7 +89,7 @@ pub(crate) const AROUND: &[&dyn Row<ExpectSaid>] = &[
         "It was accepted; what every line means unless it says `said`.",
         "{ accepted: nothing }",
         (),
-        |_, line, ()| Ok(ExpectSaid::Group(vec![line])),
+        |_, line, ()| Ok(ExpectationSpec::Group(vec![line])),
     ),
     &word(
         "say",
@@ -97,7 +97,7 @@ pub(crate) const AROUND: &[&dyn Row<ExpectSaid>] = &[
         "These; for qualifiers that belong to all of them, or to a word that takes none.",
         "{ say: nothing, from: 20s, to: 25s }",
         (),
-        |_, lines, ()| Ok(ExpectSaid::Group(lines)),
+        |_, lines, ()| Ok(ExpectationSpec::Group(lines)),
     ),
     &word(
         "this_poll",
@@ -105,7 +105,7 @@ pub(crate) const AROUND: &[&dyn Row<ExpectSaid>] = &[
         "In the step's own poll.",
         "{ this_poll: nothing }",
         (),
-        |_, lines, ()| Ok(ExpectSaid::Group(lines)),
+        |_, lines, ()| Ok(ExpectationSpec::Group(lines)),
     ),
     &word(
         "next_poll",
@@ -113,7 +113,7 @@ pub(crate) const AROUND: &[&dyn Row<ExpectSaid>] = &[
         "In the poll after the step's own.",
         "{ next_poll: [ { fatal: device of victim } ] }",
         (),
-        |_, lines, ()| Ok(ExpectSaid::Group(lines)),
+        |_, lines, ()| Ok(ExpectationSpec::Group(lines)),
     ),
     &word(
         "in_order",
@@ -136,7 +136,7 @@ const EXPECTATIONS: Many<Plain<ExpectLine>> = Many("expectations", EXPECTATION);
 
 /// What an event tells: something new, or that what was said under the name at rest is over.
 #[derive(Clone, Copy, Debug)]
-enum Told {
+enum Renamed {
     Fresh(Tone),
     Cleared,
 }
@@ -144,16 +144,16 @@ enum Told {
 const fn event(
     (name, example): (&'static str, &'static str),
     text: &'static str,
-    told: Told,
-) -> impl Row<ExpectSaid> {
+    resolved_lines: Renamed,
+) -> impl Row<ExpectationSpec> {
     word(name, WHOM, text, example, (), move |line, of, ()| {
         let beside = of_event().parse(line.context, &line.fields)?;
-        Ok(ExpectSaid::Event(Box::new(EventSaid {
-            tone: match told {
-                Told::Fresh(tone) => tone,
-                Told::Cleared => Tone::Healthy,
+        Ok(ExpectationSpec::Event(Box::new(EventSpec {
+            tone: match resolved_lines {
+                Renamed::Fresh(tone) => tone,
+                Renamed::Cleared => Tone::Healthy,
             },
-            clears: matches!(told, Told::Cleared),
+            clears: matches!(resolved_lines, Renamed::Cleared),
             of,
             tally: beside.tally,
             times: beside.times,
@@ -170,7 +170,7 @@ const fn event(
 
 /// `each` with `say`: events at the edges of each port. Another line beside `each` is
 /// [`super::parse`]'s.
-pub(crate) const EACH: &dyn Row<ExpectSaid> = &word(
+pub(crate) const EACH: &dyn Row<ExpectationSpec> = &word(
     "each",
     Of("ports, named `it` in the line"),
     "The same for each port: another expectation beside it, or `say`.",
@@ -188,15 +188,15 @@ pub(crate) const EACH: &dyn Row<ExpectSaid> = &word(
             "With `say`: so many polls after the edge at most.",
         ),
     ),
-    |line, of, (said, within_polls)| {
+    |line, of, (spec, within_polls)| {
         let (mut down, mut up) = (None, None);
-        for (is_up, event, place) in said {
+        for (is_up, event, place) in spec {
             let edge = if is_up { &mut up } else { &mut down };
             if edge.replace(event).is_some() {
                 return Err(line.source().wrong(place, "two events for the same edge"));
             }
         }
-        Ok(ExpectSaid::Edges {
+        Ok(ExpectationSpec::Edges {
             of,
             times: TIMES_OF_EACH.parse(line.context, &line.fields)?,
             tally: tally().parse(line.context, &line.fields)?,
@@ -210,7 +210,7 @@ pub(crate) const EACH: &dyn Row<ExpectSaid> = &word(
 
 const TIMES_OF_EACH: Needed<Number<u32>> = need("times", count(1), "How often each edge happens.");
 
-type EdgeLine = (bool, Box<EventSaid>, platforms::yaml::Place);
+type EdgeLine = (bool, Box<EventSpec>, platforms::yaml::Place);
 
 /// An event at an edge; whether it is the way up.
 const EDGE: Plain<EdgeLine> = plain(
@@ -220,7 +220,7 @@ const EDGE: Plain<EdgeLine> = plain(
         let line = parse(&context.with_it(), node)?;
         let plain = line.window.is_none() && line.nodes.is_empty() && line.only.is_none();
         match line.what {
-            ExpectSaid::Event(event) if plain && event.times.is_none() && !event.clears => {
+            ExpectationSpec::Event(event) if plain && event.times.is_none() && !event.clears => {
                 Ok((event.tone == Tone::Healthy, event, node.place))
             }
             _ => Err(context
@@ -231,16 +231,16 @@ const EDGE: Plain<EdgeLine> = plain(
     },
 );
 
-fn in_order(line: &Line<'_, '_>, lines: Vec<ExpectLine>) -> Parsed<ExpectSaid> {
+fn in_order(line: &Line<'_, '_>, lines: Vec<ExpectLine>) -> Parsed<ExpectationSpec> {
     let ordered = |line: &&ExpectLine| {
         line.window.is_none()
             && matches!(
                 line.what,
-                ExpectSaid::Event(_) | ExpectSaid::Baseline { .. } | ExpectSaid::Each { .. }
+                ExpectationSpec::Event(_) | ExpectationSpec::Baseline { .. } | ExpectationSpec::Each { .. }
             )
     };
     match lines.iter().find(|line| !ordered(line)) {
-        None => Ok(ExpectSaid::InOrder(lines)),
+        None => Ok(ExpectationSpec::InOrder(lines)),
         Some(other) => Err(line
             .source()
             .wrong(other.place, "only expected events can stand in an order")

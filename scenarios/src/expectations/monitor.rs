@@ -8,7 +8,7 @@ use serde_json::json;
 use super::qualifier::TIMES;
 use crate::bound::{BOUND, bound_form};
 use crate::context::Context;
-use crate::expect::ExpectSaid;
+use crate::expect::ExpectationSpec;
 use crate::keys::{maybe, need, together};
 use crate::kind::{
     Checked, Choices, Kind, NoValue, Parsed, Plain, Text, any_of, count, number, plain,
@@ -20,14 +20,14 @@ use crate::story::{MetricIs, StateFileIs, Times};
 use crate::values::FileOf;
 
 /// Expectations about the monitor.
-pub(crate) const MONITOR: &[&dyn Row<ExpectSaid>] = &[
+pub(crate) const MONITOR: &[&dyn Row<ExpectationSpec>] = &[
     &word(
         "exit",
         number(0, 255),
         "The monitor ends with this code.",
         "{ exit: 0, within: 1s }",
         (),
-        |_, code: u8, ()| Ok(ExpectSaid::Exit(code.into())),
+        |_, code: u8, ()| Ok(ExpectationSpec::Exit(code.into())),
     ),
     &word(
         "log",
@@ -35,7 +35,7 @@ pub(crate) const MONITOR: &[&dyn Row<ExpectSaid>] = &[
         "A line of its log contains this; `…` stands for anything.",
         "{ log: \"state file …: fresh start\" }",
         (),
-        |_, text, ()| Ok(ExpectSaid::Log(text)),
+        |_, text, ()| Ok(ExpectationSpec::Log(text)),
     ),
     &word(
         "no_log",
@@ -43,7 +43,7 @@ pub(crate) const MONITOR: &[&dyn Row<ExpectSaid>] = &[
         "No line does.",
         "{ no_log: \"panicked\" }",
         (),
-        |_, text, ()| Ok(ExpectSaid::NoLog(text)),
+        |_, text, ()| Ok(ExpectationSpec::NoLog(text)),
     ),
     &word(
         "polls",
@@ -51,7 +51,7 @@ pub(crate) const MONITOR: &[&dyn Row<ExpectSaid>] = &[
         "So many polls happen.",
         "{ polls: 0, from: 20s, to: 110s }",
         (),
-        |_, polls, ()| Ok(ExpectSaid::Polls(polls)),
+        |_, polls, ()| Ok(ExpectationSpec::Polls(polls)),
     ),
     &word(
         "calls",
@@ -59,7 +59,7 @@ pub(crate) const MONITOR: &[&dyn Row<ExpectSaid>] = &[
         "So many calls are received.",
         "{ calls: 1 }",
         (),
-        |_, calls, ()| Ok(ExpectSaid::Calls(calls)),
+        |_, calls, ()| Ok(ExpectationSpec::Calls(calls)),
     ),
     &word(
         "reads",
@@ -68,7 +68,7 @@ pub(crate) const MONITOR: &[&dyn Row<ExpectSaid>] = &[
         "{ reads: victim/state, times: 1 }",
         maybe("times", TIMES, "How often; once unless said."),
         |_, file, times| {
-            Ok(ExpectSaid::Reads {
+            Ok(ExpectationSpec::Reads {
                 file,
                 times: times.unwrap_or(Times::ONCE),
             })
@@ -101,7 +101,7 @@ pub(crate) const MONITOR: &[&dyn Row<ExpectSaid>] = &[
         "What the state file is at the end of the polls meant.",
         "{ state_file: { member: version, equals: \"2\" } }",
         (),
-        |_, is, ()| Ok(ExpectSaid::StateFile(is)),
+        |_, is, ()| Ok(ExpectationSpec::StateFile(is)),
     ),
     &word(
         "metric",
@@ -121,7 +121,7 @@ pub(crate) const MONITOR: &[&dyn Row<ExpectSaid>] = &[
             ),
         ),
         |_, name, (labels, is)| {
-            Ok(ExpectSaid::Metric {
+            Ok(ExpectationSpec::Metric {
                 name,
                 labels: labels.unwrap_or_default(),
                 is,
@@ -134,7 +134,7 @@ pub(crate) const MONITOR: &[&dyn Row<ExpectSaid>] = &[
         "The status of the monitor's answer to `/healthz` at the end of the last poll meant, or of a tick in which it does not poll. It is asked again until it is this, for some seconds of real time. Needs `arms: [ process ]`.",
         "{ healthz: 503 }",
         (),
-        |_, status, ()| Ok(ExpectSaid::Healthz(status)),
+        |_, status, ()| Ok(ExpectationSpec::Healthz(status)),
     ),
     &word(
         "stuck_in_kernel",
@@ -142,7 +142,7 @@ pub(crate) const MONITOR: &[&dyn Row<ExpectSaid>] = &[
         "The monitor cannot be killed at the end.",
         "stuck_in_kernel",
         (),
-        |_, (), ()| Ok(ExpectSaid::StuckInKernel),
+        |_, (), ()| Ok(ExpectationSpec::StuckInKernel),
     ),
 ];
 

@@ -9,7 +9,7 @@ use simfs::SimTime;
 
 use crate::context::Context;
 use crate::duration;
-use crate::expect::{Distinct, Tally, WindowSaid};
+use crate::expect::{Distinct, Tally, WindowSpec};
 use crate::keys::{Keys, maybe, together};
 use crate::kind::{
     Checked, Kind, List, Parsed, Placed, Plain, Text, Two, Words, any_of, count, plain, string_form,
@@ -64,7 +64,7 @@ pub(crate) fn qualifiers() -> impl Keys<Value = Qualifiers> {
 pub(crate) struct Qualifiers {
     pub(crate) nodes: NodeNames,
     pub(crate) only: Option<LinkLayer>,
-    pub(crate) window: Option<WindowSaid>,
+    pub(crate) window: Option<WindowSpec>,
 }
 
 type Span = (SimTime, SimTime);
@@ -74,14 +74,14 @@ fn window(
     context: &Context<'_>,
     fields: &Fields<'_>,
     (within, from_to, between, at): (
-        Option<WindowSaid>,
+        Option<WindowSpec>,
         Option<Span>,
         Option<Span>,
         Option<SimTime>,
     ),
-) -> Parsed<Option<WindowSaid>> {
+) -> Parsed<Option<WindowSpec>> {
     let source = &context.source;
-    let said: Vec<&str> = [
+    let spec: Vec<&str> = [
         "within",
         "from",
         "between",
@@ -95,34 +95,34 @@ fn window(
     if let (Some(_), None) = (fields.get("to"), fields.get("from")) {
         return Err(source.wrong(fields.place_of("to"), "`to` without `from`"));
     }
-    if let [first, second, ..] = said[..] {
+    if let [first, second, ..] = spec[..] {
         return Err(source.wrong(
             fields.place_of(second),
             format!("`{first}` and `{second}` in one line"),
         ));
     }
-    Ok(match said.first().copied() {
-        Some("this_poll") => Some(WindowSaid::ThisPoll),
-        Some("next_poll") => Some(WindowSaid::NextPoll),
+    Ok(match spec.first().copied() {
+        Some("this_poll") => Some(WindowSpec::ThisPoll),
+        Some("next_poll") => Some(WindowSpec::NextPoll),
         Some("from") => {
             let (from, to) = from_to.ok_or_else(|| fields.missing(source, "to"))?;
             if to <= from {
                 return Err(source.wrong(fields.place_of("to"), "`to` is not after `from`"));
             }
-            Some(WindowSaid::FromTo(from, to))
+            Some(WindowSpec::FromTo(from, to))
         }
         _ => within
-            .or(between.map(|(from, to)| WindowSaid::Between(from, to)))
-            .or(at.map(WindowSaid::ExactlyAt)),
+            .or(between.map(|(from, to)| WindowSpec::Between(from, to)))
+            .or(at.map(WindowSpec::ExactlyAt)),
     })
 }
 
-const WITHIN: Plain<WindowSaid> = plain("`N polls` or a time", string_form, |context, node| {
+const WITHIN: Plain<WindowSpec> = plain("`N polls` or a time", string_form, |context, node| {
     let text = context.source.text(node, "`N polls` or a time")?;
     if let Some(polls) = counted(&text, &["poll", "polls"]) {
-        return Ok(WindowSaid::Polls(polls));
+        return Ok(WindowSpec::Polls(polls));
     }
-    duration::parse(&text).map(WindowSaid::Span).ok_or_else(|| {
+    duration::parse(&text).map(WindowSpec::Span).ok_or_else(|| {
         context
             .source
             .wrong(

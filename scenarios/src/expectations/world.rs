@@ -8,7 +8,7 @@ use workloads::{Cause, WorkloadOutcome};
 use super::qualifier::BETWEEN;
 use crate::bound::RANGE;
 use crate::context::Context;
-use crate::expect::{ExpectSaid, LnetSaid};
+use crate::expect::{ExpectationSpec, LnetSpec};
 use crate::keys::{maybe, together};
 use crate::kind::{Checked, Kind, List, Parsed, Plain, Text, Two, Words, any_of, plain};
 use crate::map::{Alternative, MapOf, OneOf, OrMap, alt};
@@ -18,7 +18,7 @@ use crate::subject::Subjects;
 use crate::values::{Of, REASON, Reason, SignedTime};
 
 /// Expectations about the world.
-pub(crate) const WORLD: &[&dyn Row<ExpectSaid>] = &[
+pub(crate) const WORLD: &[&dyn Row<ExpectationSpec>] = &[
     &word(
         "link",
         Of("ports"),
@@ -40,7 +40,7 @@ pub(crate) const WORLD: &[&dyn Row<ExpectSaid>] = &[
                     .wrong(line.fields.place, "`link` expects nothing of either end")
                     .hint("write `here: [ 36, 0 ]`, `there: unavailable`, or both"));
             }
-            Ok(ExpectSaid::Link { of, here, there })
+            Ok(ExpectationSpec::Link { of, here, there })
         },
     ),
     &word(
@@ -78,7 +78,7 @@ pub(crate) const WORLD: &[&dyn Row<ExpectSaid>] = &[
                     .wrong(line.fields.place, "`lnet` expects nothing of the interface")
                     .hint("write `status`, `fatal_error`, `health`, or several of them"));
             }
-            Ok(ExpectSaid::Lnet(LnetSaid {
+            Ok(ExpectationSpec::Lnet(LnetSpec {
                 workload,
                 of,
                 peers,
@@ -94,7 +94,7 @@ pub(crate) const WORLD: &[&dyn Row<ExpectSaid>] = &[
         "What became of it at the end of the last poll meant. `between` is about the instant of its failure, to the nanosecond.",
         "{ workload: job, fate: failed, cause: WC 12, between: [ 40s, 50s ] }",
         (
-            maybe("fate", FATE, "What became of it."),
+            maybe("fate", OUTCOME, "What became of it."),
             maybe(
                 "cause",
                 CAUSE,
@@ -116,23 +116,23 @@ pub(crate) const WORLD: &[&dyn Row<ExpectSaid>] = &[
                 "Of `lnet`: writes that were answered; of `mpib`: messages that got through.",
             ),
         ),
-        |line, workload, (fate, cause, errors, retries, done)| {
+        |line, workload, (outcome, cause, errors, retries, done)| {
             let (source, fields) = (line.source(), &line.fields);
             let failed = fields.maybe("between", |node| BETWEEN.parse(line.context, node))?;
-            if (cause.is_some() || failed.is_some()) && fate != Some(WorkloadOutcome::Failed) {
+            if (cause.is_some() || failed.is_some()) && outcome != Some(WorkloadOutcome::Failed) {
                 return Err(source
                     .wrong(fields.place, "only what failed has a cause and an instant")
                     .hint("write `fate: failed`"));
             }
             let figures = [&errors, &retries, &done];
-            if fate.is_none() && figures.iter().all(|figure| figure.is_none()) {
+            if outcome.is_none() && figures.iter().all(|figure| figure.is_none()) {
                 return Err(source
                     .wrong(fields.place, "`workload` expects nothing of it")
                     .hint("write `fate: survived`, or `ulp_errors: 0`"));
             }
-            Ok(ExpectSaid::Workload(WorkloadIs {
+            Ok(ExpectationSpec::Workload(WorkloadIs {
                 workload,
-                fate,
+                outcome,
                 cause,
                 failed,
                 errors,
@@ -160,7 +160,7 @@ pub(crate) const WORLD: &[&dyn Row<ExpectSaid>] = &[
                     "only a fatal word about a workload that failed came before or after its failure",
                 ));
             }
-            Ok(ExpectSaid::Verdict { of, lead })
+            Ok(ExpectationSpec::Verdict { of, lead })
         },
     ),
 ];
@@ -278,11 +278,11 @@ const FATAL_ERROR: Plain<bool> = plain(
     |context, node| Ok(context.source.number(node, 0, 1)? == 1),
 );
 
-const FATE: Plain<WorkloadOutcome> = plain(
+const OUTCOME: Plain<WorkloadOutcome> = plain(
     "`survived`, `degraded` or `failed`",
-    || json!({ "enum": WorkloadOutcome::ALL.map(|fate| fate.word()) }),
+    || json!({ "enum": WorkloadOutcome::ALL.map(|outcome| outcome.word()) }),
     |context, node| {
-        let words = WorkloadOutcome::ALL.map(|fate| (fate.word(), fate));
+        let words = WorkloadOutcome::ALL.map(|outcome| (outcome.word(), outcome));
         context.source.choice(node, "fate", &words)
     },
 );

@@ -29,7 +29,7 @@ pub struct WorkloadIs {
     /// The workload.
     pub workload: String,
     /// What became of it.
-    pub fate: Option<WorkloadOutcome>,
+    pub outcome: Option<WorkloadOutcome>,
     /// What it failed of.
     pub cause: Option<Cause>,
     /// Between which instants, both included.

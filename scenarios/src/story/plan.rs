@@ -1,6 +1,6 @@
 //! The workloads that a story starts, and what it does to them.
 
-use lnet::{RuleSpec, StoragePlan};
+use lnet::{FaultRule, StoragePlan};
 use mpib::{AgentAction, JobPlan};
 use platforms::NodeName;
 
@@ -23,7 +23,7 @@ pub enum WorkloadAction {
         /// On which node.
         node: NodeName,
         /// Which fault.
-        rule: Box<RuleSpec>,
+        rule: Box<FaultRule>,
     },
     /// An end to such faults on a node.
     NoRules {

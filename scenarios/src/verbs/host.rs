@@ -58,9 +58,9 @@ pub(crate) const HOST: &[&dyn Row<VerbSpec>] = &[
                         "Whether the boot id changes.",
                     ),
                 ),
-                |_, _, said| {
+                |_, _, spec| {
                     let (takes, mend, remove, restore, replace, names, keep, announced, same) =
-                        said;
+                        spec;
                     Ok(RebootSpec {
                         takes,
                         mend,

@@ -44,7 +44,7 @@ pub(crate) const LINKS: &[&dyn Row<VerbSpec>] = &[
     ),
     &port(
         "take_down",
-        "An end of the link takes it down. For a reason that holds, such as `switch_mgmt` or `power_policy`, it stays down until `let_up` or `mend`; for others, such as `fm_bounce`, it trains again at once.",
+        "An end of the link takes it down. For a reason that holds, such as `switch_mgmt` or `power_policy`, it stays down until `release` or `mend`; for others, such as `fm_bounce`, it trains again at once.",
         "{ take_down: victim, why: fm_bounce, end: there }",
         (
             need(
@@ -95,9 +95,9 @@ pub(crate) const LINKS: &[&dyn Row<VerbSpec>] = &[
         },
     ),
     &port(
-        "let_up",
+        "release",
         "A reason no longer holds an end down.",
-        "{ let_up: victim, why: switch_mgmt, end: there }",
+        "{ release: victim, why: switch_mgmt, end: there }",
         (
             need(
                 "why",
@@ -106,7 +106,7 @@ pub(crate) const LINKS: &[&dyn Row<VerbSpec>] = &[
             ),
             END,
         ),
-        |(reason, side)| PortAction::LetUp { side, reason },
+        |(reason, side)| PortAction::Release { side, reason },
     ),
     &port(
         "packet_error",

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use lnet::{Deed, MsgStatus, NidPattern, Pace, RuleSpec};
+use lnet::{StepAction, MsgStatus, NidPattern, Pace, FaultRule};
 use mpib::SupBandwidth;
 use platforms::yaml::{Node, Value};
 use serde_json::json;
@@ -39,15 +39,15 @@ pub(crate) const LOADS: &[&dyn Row<VerbSpec>] = &[
                 "Instead: the first message of each such span.",
             ),
         ),
-        |line, workload, (deed, one_in, every)| {
-            let rule = RuleSpec {
+        |line, workload, (action, one_in, every)| {
+            let rule = FaultRule {
                 source: NidPattern::Any,
                 destination: NidPattern::Any,
                 kinds: BTreeSet::new(),
                 portal: None,
                 via: None,
                 pace: pace(line, one_in, every)?,
-                deed,
+                action,
             };
             Ok(VerbSpec::LnetFault {
                 workload,
@@ -107,12 +107,12 @@ pub(crate) const LOADS: &[&dyn Row<VerbSpec>] = &[
     ),
 ];
 
-const FAULTS: &[&dyn Alternative<Deed>] = &[
+const FAULTS: &[&dyn Alternative<StepAction>] = &[
     &alt(
         "simulate",
         Many("message statuses", MESSAGE_STATUS),
         "What is sent ends so, such as `local_dropped`; of several, a random one.",
-        |statuses| Deed::Simulate(statuses.into_iter().collect()),
+        |statuses| StepAction::Simulate(statuses.into_iter().collect()),
     ),
     &alt(
         "drop",
@@ -122,9 +122,9 @@ const FAULTS: &[&dyn Alternative<Deed>] = &[
             hint: None,
         },
         "What arrives is lost.",
-        |()| Deed::Drop,
+        |()| StepAction::Drop,
     ),
-    &alt("delay", SPAN, "What arrives does so later.", Deed::Delay),
+    &alt("delay", SPAN, "What arrives does so later.", StepAction::Delay),
 ];
 
 fn statuses() -> impl Iterator<Item = MsgStatus> {

@@ -11,8 +11,8 @@ use crate::kind::{AnyText, Choices, Many, Parsed, Plain, Words, count, plain};
 use crate::map::{Alternative, AtMostOne, WordOr, alt};
 use crate::row::{Line, Row, word};
 use crate::story::{
-    ConnectorBehaviour, ConnectorDeed, ConnectorLasting, FileOp, RuleEffect, RuleLasting, Signal,
-    StateFileDeed,
+    ConnectorBehaviour, ConnectorAction, ConnectorLasting, FileOp, RuleEffect, RuleLasting, Signal,
+    StateFileAction,
 };
 use crate::subject::FileSpec;
 use crate::values::{FLAG, SPAN, TIME};
@@ -32,7 +32,7 @@ pub(crate) const MONITOR: &[&dyn Row<VerbSpec>] = &[
         "{ connector: { code: INTERNAL }, calls: 2 }",
         AtMostOne(CONNECTOR_LASTING),
         |_, behaviour, lasting| {
-            Ok(VerbSpec::Connector(ConnectorDeed {
+            Ok(VerbSpec::Connector(ConnectorAction {
                 behaviour,
                 lasting: lasting.unwrap_or(ConnectorLasting::Always),
             }))
@@ -127,8 +127,8 @@ pub(crate) const MONITOR: &[&dyn Row<VerbSpec>] = &[
                 lasting: RuleLasting::Always,
             };
             Ok(match state_file {
-                StateFile::Delete => VerbSpec::StateFile(StateFileDeed::Delete),
-                StateFile::Corrupt => VerbSpec::StateFile(StateFileDeed::Write(CORRUPT.to_vec())),
+                StateFile::Delete => VerbSpec::StateFile(StateFileAction::Delete),
+                StateFile::Corrupt => VerbSpec::StateFile(StateFileAction::Write(CORRUPT.to_vec())),
                 StateFile::Fails(errno) => every_write(errno),
                 StateFile::Writable => VerbSpec::NoRule(Some(FileSpec::StateFile)),
                 StateFile::Changed(change) => VerbSpec::StateFile(change),
@@ -260,7 +260,7 @@ enum StateFile {
     Corrupt,
     Fails(Errno),
     Writable,
-    Changed(StateFileDeed),
+    Changed(StateFileAction),
 }
 
 /// What `state_file: corrupt` leaves.
@@ -295,19 +295,19 @@ const STATE_FILE_OF: &[&dyn Alternative<StateFile>] = &[
         "truncate",
         count(0),
         "`{ truncate: 10 }`: cut to so many bytes",
-        |bytes| StateFile::Changed(StateFileDeed::Truncate(bytes)),
+        |bytes| StateFile::Changed(StateFileAction::Truncate(bytes)),
     ),
     &alt(
         "write",
         AnyText("a text"),
         "`{ write: \"text\" }`: holds this",
-        |text| StateFile::Changed(StateFileDeed::Write(text.into_bytes())),
+        |text| StateFile::Changed(StateFileAction::Write(text.into_bytes())),
     ),
     &alt(
         "version",
         VERSION,
         "`{ version: 3 }`: its JSON member `version` becomes this",
-        |version| StateFile::Changed(StateFileDeed::Version(version)),
+        |version| StateFile::Changed(StateFileAction::Version(version)),
     ),
 ];
 

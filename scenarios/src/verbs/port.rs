@@ -51,11 +51,11 @@ pub(crate) const PORTS: &[&dyn Row<VerbSpec>] = &[
                     "Physical state, such as `Polling`; unchanged unless said.",
                 ),
             ),
-            |context, fields, said| match said {
+            |context, fields, spec| match spec {
                 (None, None) => Err(context
                     .source
                     .wrong(fields.place, "`set` needs `state`, `phys_state` or both")),
-                said => Ok(said),
+                spec => Ok(spec),
             },
         ),
         |(state, phys_state)| PortAction::Set { state, phys_state },

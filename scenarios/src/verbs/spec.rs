@@ -1,10 +1,10 @@
 //! What a line of `do:` or `given:` says, before anybody knows in which world.
 //!
-//! The rows of [`crate::verbs`] make it of a line; [`crate::doing`] finds its ports and devices in a
+//! The rows of [`crate::verbs`] make it of a line; [`crate::resolver`] finds its ports and devices in a
 //! world.
 
 use fabric::{Action, DeviceAction, PortAction, PortsAction};
-use lnet::RuleSpec;
+use lnet::FaultRule;
 use mpib::SupBandwidth;
 use platforms::LinkLayer;
 use platforms::yaml::Place;
@@ -12,7 +12,7 @@ use simfs::SimTime;
 
 use crate::keys::Keys;
 use crate::row::{Row, word};
-use crate::story::{ConnectorDeed, FileOp, RuleEffect, RuleLasting, Signal, StateFileDeed};
+use crate::story::{ConnectorAction, FileOp, RuleEffect, RuleLasting, Signal, StateFileAction};
 use crate::subject::{FileSpec, NodeNames, Subjects};
 use crate::values::{DEVICES, NamesSpec, PORTS};
 
@@ -44,7 +44,7 @@ pub(crate) enum VerbSpec {
     /// A fault that LNet makes itself.
     LnetFault {
         workload: String,
-        rule: Box<RuleSpec>,
+        rule: Box<FaultRule>,
     },
     /// An end to such faults.
     NoLnetFault { workload: String },
@@ -68,11 +68,11 @@ pub(crate) enum VerbSpec {
     /// An end to rules; to all of them if `None`.
     NoRule(Option<FileSpec>),
     /// To the connector.
-    Connector(ConnectorDeed),
+    Connector(ConnectorAction),
     /// To the monitor.
     Monitor(MonitorSpec),
     /// To the state file.
-    StateFile(StateFileDeed),
+    StateFile(StateFileAction),
 }
 
 /// What an agent does; the other node of a pair is not found yet.

@@ -268,7 +268,7 @@ fn openable(fs: &mut Fs, path: &str) -> Result<(), i32> {
     }
 }
 
-fn tell(fs: &mut Fs, step: &Step) {
+fn notify(fs: &mut Fs, step: &Step) {
     match step {
         Step::Edit(edits) => fs.apply(edits),
         Step::Arm(rule) => fs.arm(rule.clone()),
@@ -296,10 +296,10 @@ proptest! {
         for (at, step) in steps.iter().enumerate() {
             let now = SimTime::from_secs(at as u64);
             memory.set_now(now);
-            tell(&mut memory, step);
+            notify(&mut memory, step);
             stage.server.with_fs(|fs| {
                 fs.set_now(now);
-                tell(fs, step);
+                notify(fs, step);
             });
             prop_assert_eq!(on_mount(stage.server.mountpoint(), step), by_function(&mut memory, step), "step {}", at);
         }

@@ -7,7 +7,7 @@ use std::{
 
 use simfs::{Errno, Op, Rule, RuleId, Verdict, When};
 
-use crate::support::{LIMIT, Process, Setting, Stage, Told, file, fuse_or_skip, read, two_devices};
+use crate::support::{LIMIT, Process, Seen, Setting, Stage, file, fuse_or_skip, read, two_devices};
 
 fn hanging(killable: bool) -> Option<Stage> {
     let mut fs = two_devices();
@@ -33,13 +33,13 @@ fn a_killed_process_leaves_a_killable_hang_at_once() {
     let Some(stage) = hanging(true) else { return };
     let mut cat = Process::cat(&stage.path("class/a/state"));
     let pid = cat.0.id();
-    let hold = match stage.told() {
-        Told::Hung(hold, told, RuleId(3), path) if told == pid && path == "class/a/state" => hold,
+    let hold = match stage.seen() {
+        Seen::Hung(hold, seen, RuleId(3), path) if seen == pid && path == "class/a/state" => hold,
         other => panic!("expected the hang of {pid}, was told {other:?}"),
     };
     cat.kill();
     let took = cat.ends_within(LIMIT);
-    assert_eq!(stage.told(), Told::Killed(hold));
+    assert_eq!(stage.seen(), Seen::Killed(hold));
     assert!(took < Duration::from_millis(500), "it took {took:?}");
     assert_eq!(stage.server.holds(), []);
     assert_eq!(stage.trace(), ["read class/a/state: hangs"]);
@@ -52,7 +52,7 @@ fn a_killed_process_stays_in_a_hang_that_is_not_killable_until_released() {
     let hold = stage.hung();
     cat.kill();
     // Said only once the watcher has seen the signal pending.
-    assert_eq!(stage.told(), Told::Stuck(hold));
+    assert_eq!(stage.seen(), Seen::Stuck(hold));
     assert!(!cat.ended());
     assert_eq!(state(cat.0.id()), 'D');
     assert!(stage.server.release(hold));

@@ -18,7 +18,7 @@ use crate::support::{
 
 /// Lists a folder with getdents buffers for a few names, telling each name with the number of its
 /// chunk; how many chunks there were.
-pub(crate) fn in_small_buffers(path: &Path, mut tell: impl FnMut(usize, &str)) -> usize {
+pub(crate) fn in_small_buffers(path: &Path, mut notify: impl FnMut(usize, &str)) -> usize {
     let folder = File::open(path).unwrap();
     let mut buffer = [MaybeUninit::uninit(); 100];
     let mut names = RawDir::new(&folder, &mut buffer);
@@ -26,7 +26,7 @@ pub(crate) fn in_small_buffers(path: &Path, mut tell: impl FnMut(usize, &str)) -
     while let Some(entry) = names.next() {
         let name = entry.unwrap().file_name().to_str().unwrap().to_owned();
         if name != "." && name != ".." {
-            tell(chunk, &name);
+            notify(chunk, &name);
         }
         chunk += usize::from(names.is_buffer_empty());
     }

@@ -18,7 +18,7 @@ pub(crate) const LIMIT: Duration = Duration::from_secs(10);
 
 /// What the observer was told.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum Seen {
     Gate(HoldId, u32),
     Hung(HoldId, u32, RuleId, String),
     Moment(MomentId),
@@ -29,43 +29,43 @@ pub(crate) enum Told {
 type OnMoment = Box<dyn FnMut(&mut Fs, MomentId) -> MomentAnswer + Send>;
 
 struct Witness {
-    told: mpsc::Sender<Told>,
+    seen: mpsc::Sender<Seen>,
     on_moment: Mutex<OnMoment>,
 }
 
 impl Witness {
-    fn say(&self, told: Told) {
-        let _ = self.told.send(told);
+    fn say(&self, seen: Seen) {
+        let _ = self.seen.send(seen);
     }
 }
 
 impl Observer for Witness {
     fn gate(&self, hold: HoldId, pid: u32) {
-        self.say(Told::Gate(hold, pid));
+        self.say(Seen::Gate(hold, pid));
     }
 
     fn hung(&self, hold: HoldId, pid: u32, rule: RuleId, path: &str) {
-        self.say(Told::Hung(hold, pid, rule, path.to_owned()));
+        self.say(Seen::Hung(hold, pid, rule, path.to_owned()));
     }
 
     fn moment(&self, fs: &mut Fs, moment: MomentId, _: u32) -> MomentAnswer {
-        self.say(Told::Moment(moment));
+        self.say(Seen::Moment(moment));
         (self.on_moment.lock().unwrap())(fs, moment)
     }
 
     fn stuck(&self, hold: HoldId, _: u32) {
-        self.say(Told::Stuck(hold));
+        self.say(Seen::Stuck(hold));
     }
 
     fn killed(&self, hold: HoldId, _: u32) {
-        self.say(Told::Killed(hold));
+        self.say(Seen::Killed(hold));
     }
 }
 
 /// A mounted tree, unmounted when dropped, also by a panic.
 pub(crate) struct Stage {
     pub(crate) server: Server,
-    told: mpsc::Receiver<Told>,
+    seen: mpsc::Receiver<Seen>,
     _folder: tempfile::TempDir,
 }
 
@@ -78,23 +78,23 @@ impl Stage {
         self.server.edit(SimTime::ZERO, edits);
     }
 
-    pub(crate) fn told(&self) -> Told {
-        self.told
+    pub(crate) fn seen(&self) -> Seen {
+        self.seen
             .recv_timeout(LIMIT)
             .expect("the observer must be told in time")
     }
 
     /// Lets every listing of the anchor through that waits now or comes until `work` is done.
     pub(crate) fn gate(&self) -> HoldId {
-        match self.told() {
-            Told::Gate(hold, _) => hold,
+        match self.seen() {
+            Seen::Gate(hold, _) => hold,
             other => panic!("expected a gate, was told {other:?}"),
         }
     }
 
     pub(crate) fn hung(&self) -> HoldId {
-        match self.told() {
-            Told::Hung(hold, ..) => hold,
+        match self.seen() {
+            Seen::Hung(hold, ..) => hold,
             other => panic!("expected a hang, was told {other:?}"),
         }
     }
@@ -126,9 +126,9 @@ impl Default for Setting {
 /// Mounts a file system, or says why this machine cannot and returns `None`.
 pub(crate) fn fuse_or_skip(fs: Fs, setting: Setting) -> Option<Stage> {
     let folder = tempfile::tempdir().unwrap();
-    let (tell, told) = mpsc::channel();
+    let (notify, seen) = mpsc::channel();
     let witness = Arc::new(Witness {
-        told: tell,
+        seen: notify,
         on_moment: Mutex::new(setting.on_moment),
     });
     match Server::mount(
@@ -139,7 +139,7 @@ pub(crate) fn fuse_or_skip(fs: Fs, setting: Setting) -> Option<Stage> {
     ) {
         Ok(server) => Some(Stage {
             server,
-            told,
+            seen,
             _folder: folder,
         }),
         Err(MountError::Refused { source, .. })

@@ -14,7 +14,7 @@ use simfs::{
 use simfs_fuse::MomentAnswer;
 
 use crate::support::{
-    LIMIT, Process, Setting, Told, file, fuse_or_skip, in_memory, list, read, remove, two_devices,
+    LIMIT, Process, Seen, Setting, file, fuse_or_skip, in_memory, list, read, remove, two_devices,
 };
 
 const STATE: &str = "var/state/state.json";
@@ -286,10 +286,10 @@ fn killed_at(turn: Turn) -> Option<String> {
         .spawn()
         .unwrap();
     let mut shell = Process(shell);
-    assert_eq!(stage.told(), Told::Moment(MomentId(1)));
+    assert_eq!(stage.seen(), Seen::Moment(MomentId(1)));
     shell.kill();
     shell.ends_within(LIMIT);
-    assert!(matches!(stage.told(), Told::Killed(_)));
+    assert!(matches!(stage.seen(), Seen::Killed(_)));
     Some(read(&stage.path(STATE)).unwrap())
 }
 

@@ -4,34 +4,34 @@ use std::{fs, slice};
 
 use store::Limits;
 
-use crate::support::{LIMITS, Rig, drill, falling, said};
+use crate::support::{LIMITS, Rig, drill, falling, reported};
 
 #[test]
 fn a_store_that_comes_back_has_everything_once_and_in_order() {
     let rig = Rig::new();
-    let (mut store, said_of_it) = rig.open(LIMITS);
+    let (mut store, reported_of_it) = rig.open(LIMITS);
     let story = falling(5);
     // Another program holds the file for itself.
     let holder = rig.connect();
     holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
     store.take(&drill(), slice::from_ref(&story));
-    let away = said_of_it.recv().unwrap();
+    let away = reported_of_it.recv().unwrap();
     assert!(
         away.contains("went away, and its events wait: database is locked"),
         "{away}"
     );
     holder.execute_batch("ROLLBACK").unwrap();
-    let back = said_of_it.recv().unwrap();
+    let back = reported_of_it.recv().unwrap();
     assert!(back.ends_with("is there again"), "{back}");
     let ending = store.finish();
     assert_eq!((ending.stored, ending.unstored), (5, 0));
-    assert_eq!(rig.events(), said(&story));
+    assert_eq!(rig.events(), reported(&story));
 }
 
 #[test]
 fn what_a_lost_store_did_not_take_lies_in_the_run_folder() {
     let rig = Rig::new();
-    let (mut store, _said) = rig.open(LIMITS);
+    let (mut store, _reported) = rig.open(LIMITS);
     let holder = rig.connect();
     holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
     let story = falling(5);
@@ -42,7 +42,7 @@ fn what_a_lost_store_did_not_take_lies_in_the_run_folder() {
     assert_eq!(ending.broken, None);
     let cause = ending.cause.unwrap();
     assert!(cause.contains("locked"), "{cause}");
-    assert_eq!(rig.unstored(), said(&story));
+    assert_eq!(rig.unstored(), reported(&story));
     let text = fs::read_to_string(rig.path("unstored.jsonl")).unwrap();
     let first: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
     assert_eq!(first["run"]["id"], rig.run.id.to_string());
@@ -58,18 +58,18 @@ fn rows_that_memory_is_not_to_hold_wait_in_a_file_and_keep_their_order() {
         memory_rows_max: 3,
         ..LIMITS
     };
-    let (mut store, said_of_it) = rig.open(limits);
+    let (mut store, reported_of_it) = rig.open(limits);
     let holder = rig.connect();
     holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
     let story = falling(11);
     store.take(&drill(), slice::from_ref(&story));
     let waiting = fs::read_to_string(rig.path("waiting.jsonl")).unwrap();
     assert_eq!(waiting.lines().count(), 8);
-    said_of_it.recv().unwrap();
+    reported_of_it.recv().unwrap();
     holder.execute_batch("ROLLBACK").unwrap();
     let ending = store.finish();
     assert_eq!((ending.stored, ending.unstored), (11, 0));
-    assert_eq!(rig.events(), said(&story));
+    assert_eq!(rig.events(), reported(&story));
     assert!(!rig.path("waiting.jsonl").exists());
 }
 
@@ -80,21 +80,21 @@ fn rows_that_waited_in_a_file_are_unstored_in_their_order() {
         memory_rows_max: 3,
         ..LIMITS
     };
-    let (mut store, _said) = rig.open(limits);
+    let (mut store, _reported) = rig.open(limits);
     let holder = rig.connect();
     holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
     let story = falling(11);
     store.take(&drill(), slice::from_ref(&story));
     let ending = store.finish();
     assert_eq!((ending.stored, ending.unstored), (0, 11));
-    assert_eq!(rig.unstored(), said(&story));
+    assert_eq!(rig.unstored(), reported(&story));
     assert!(!rig.path("waiting.jsonl").exists());
 }
 
 #[test]
 fn an_event_that_the_store_refuses_keeps_no_other_from_it() {
     let rig = Rig::new();
-    let (mut store, said_of_it) = rig.open(LIMITS);
+    let (mut store, reported_of_it) = rig.open(LIMITS);
     rig.connect()
         .execute_batch(
             "CREATE TRIGGER choosy BEFORE INSERT ON nicdrill_events WHEN NEW.place = 1 \
@@ -106,13 +106,13 @@ fn an_event_that_the_store_refuses_keeps_no_other_from_it() {
     let ending = store.finish();
     assert_eq!((ending.stored, ending.unstored), (3, 1));
     assert!(ending.cause.unwrap().contains("not this one"));
-    let told: Vec<String> = said_of_it.iter().collect();
-    assert_eq!(told.len(), 1, "{told:?}");
+    let rendered: Vec<String> = reported_of_it.iter().collect();
+    assert_eq!(rendered.len(), 1, "{rendered:?}");
     assert!(
-        told[0].contains("refuses an event of port/made-up@h100-oci"),
-        "{told:?}"
+        rendered[0].contains("refuses an event of port/made-up@h100-oci"),
+        "{rendered:?}"
     );
-    let mut kept = said(&story);
+    let mut kept = reported(&story);
     assert_eq!(rig.unstored(), [kept.remove(1)]);
     assert_eq!(rig.events(), kept);
 }
@@ -121,20 +121,20 @@ fn an_event_that_the_store_refuses_keeps_no_other_from_it() {
 #[test]
 fn a_file_that_was_taken_away_is_not_made_anew() {
     let rig = Rig::new();
-    let (mut store, _said) = rig.open(LIMITS);
+    let (mut store, _reported) = rig.open(LIMITS);
     fs::remove_file(rig.path("events.db")).unwrap();
     let story = falling(3);
     store.take(&drill(), slice::from_ref(&story));
     let ending = store.finish();
     assert_eq!((ending.stored, ending.unstored), (0, 3));
-    assert_eq!(rig.unstored(), said(&story));
+    assert_eq!(rig.unstored(), reported(&story));
     assert!(!rig.path("events.db").exists());
 }
 
 #[test]
 fn another_store_in_its_place_is_not_written_to() {
     let rig = Rig::new();
-    let (mut store, _said) = rig.open(LIMITS);
+    let (mut store, _reported) = rig.open(LIMITS);
     fs::remove_file(rig.path("events.db")).unwrap();
     let another = Rig::new();
     another.store(LIMITS, &[falling(1)]);

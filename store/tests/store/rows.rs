@@ -5,7 +5,7 @@ use proto::HealthEvent;
 use reports::ArmName;
 use store::StoreError;
 
-use crate::support::{LIMITS, Rig, accepted, falling, fatal, healthy, recording, said};
+use crate::support::{LIMITS, Rig, accepted, falling, fatal, healthy, recording, reported};
 
 // covers: lsd/2.1/database-holds-the-history
 #[test]
@@ -29,7 +29,7 @@ fn every_accepted_event_is_a_row_in_the_order_in_which_it_was_accepted() {
     let ending = rig.store(LIMITS, std::slice::from_ref(&story));
     assert_eq!((ending.drills, ending.stored, ending.unstored), (1, 4, 0));
     assert_eq!(ending.store, rig.url().to_string());
-    assert_eq!(rig.events(), said(&story));
+    assert_eq!(rig.events(), reported(&story));
     let of = rig.texts(
         "SELECT drill || ' ' || arm || ' ' || poll || ' ' || place || ' ' || node_name \
          FROM nicdrill_events JOIN health_events ON event_id = id ORDER BY place",
@@ -78,8 +78,8 @@ fn the_columns_are_the_connectors_and_the_instants_the_drills() {
         "quarantine_finish_timestamp",
         "drain_finish_timestamp",
     ] {
-        let told = rig.texts(&format!("SELECT DISTINCT {unset} FROM health_events"));
-        assert_eq!(told, ["NULL"], "{unset}");
+        let rendered = rig.texts(&format!("SELECT DISTINCT {unset} FROM health_events"));
+        assert_eq!(rendered, ["NULL"], "{unset}");
     }
     // What is false is absent.
     let keys = "SELECT group_concat(key) FROM health_events, json_each(document, '$.healthevent') \
@@ -111,10 +111,13 @@ fn an_analyzer_finds_events_by_node_entity_and_window() {
 fn a_run_is_known_by_when_it_began_its_seed_and_its_words() {
     let rig = Rig::new();
     rig.store(LIMITS, &[falling(1)]);
-    let told =
+    let rendered =
         rig.texts("SELECT id || ' ' || started || ' ' || seed || ' ' || asked FROM nicdrill_runs");
     let run = &rig.run;
-    assert_eq!(told, [format!("{} {} 7 [\"run\"]", run.id, run.started)]);
+    assert_eq!(
+        rendered,
+        [format!("{} {} 7 [\"run\"]", run.id, run.started)]
+    );
 }
 
 #[test]

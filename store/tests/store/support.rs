@@ -81,18 +81,18 @@ pub(crate) fn accepted(events: &[HealthEvent]) -> Call {
 
 /// A recording: the calls of each node in each poll, a second apart.
 pub(crate) fn recording(arm: ArmName, polls: &[&[(&str, &[Call])]]) -> (ArmName, Recording) {
-    let ticks = (0..).zip(polls).map(|(second, chairs)| {
-        let chairs = chairs.iter().map(|(node, calls)| {
-            let chair = MonitorTick {
+    let ticks = (0..).zip(polls).map(|(second, instances)| {
+        let instances = instances.iter().map(|(node, calls)| {
+            let instance = MonitorTick {
                 polls: 1,
                 calls: calls.to_vec(),
                 ..MonitorTick::default()
             };
-            ((*node).into(), chair.into())
+            ((*node).into(), instance.into())
         });
         Tick {
             at_ns: second * 1_000_000_000,
-            monitors: Arc::new(chairs.collect()),
+            monitors: Arc::new(instances.collect()),
         }
     });
     let recording = Recording {
@@ -144,13 +144,13 @@ impl Rig {
 
     /// Opens the store; what it says of itself can be waited for.
     pub(crate) fn open(&self, limits: Limits) -> (Store, Receiver<String>) {
-        let (says, said) = channel();
+        let (says, reported) = channel();
         let reached = self.url().reach(self.run.clone()).unwrap();
         let store = reached.keep(self.folder.path(), limits, move |text| {
             // A test that has heard enough listens no more.
             let _ = says.send(text.to_owned());
         });
-        (store, said)
+        (store, reported)
     }
 
     pub(crate) fn refusal(&self) -> StoreError {
@@ -159,7 +159,7 @@ impl Rig {
 
     /// Stores this one drill.
     pub(crate) fn store(&self, limits: Limits, recordings: &[(ArmName, Recording)]) -> Ending {
-        let (mut store, _said) = self.open(limits);
+        let (mut store, _reported) = self.open(limits);
         store.take(&drill(), recordings);
         store.finish()
     }
@@ -215,12 +215,12 @@ fn read(line: &str) -> HealthEvent {
 }
 
 /// The events of a recording that were accepted.
-pub(crate) fn said((_, recording): &(ArmName, Recording)) -> Vec<HealthEvent> {
-    let chairs = recording
+pub(crate) fn reported((_, recording): &(ArmName, Recording)) -> Vec<HealthEvent> {
+    let instances = recording
         .ticks
         .iter()
         .flat_map(|tick| tick.monitors.values());
-    let calls = chairs.flat_map(|chair| &chair.calls);
+    let calls = instances.flat_map(|instance| &instance.calls);
     let accepted = calls.filter(|call| call.accepted);
     accepted
         .flat_map(|call| platform_connector::batch(call).events)

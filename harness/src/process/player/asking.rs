@@ -21,44 +21,44 @@ impl Player<'_> {
     /// Asks every monitor what the story's expectations want to know of this tick.
     pub(super) fn ask(&mut self) -> Play<()> {
         let (tick, descriptor) = (self.tick(), self.descriptor);
-        let nodes: Vec<NodeName> = self.stations.keys().cloned().collect();
+        let nodes: Vec<NodeName> = self.node_runtimes.keys().cloned().collect();
         for node in nodes {
             let wanted = metrics_query(self.story, &node, tick);
             let mut answers = Answers::default();
-            let mut seats = self.stations[&node].seats.values();
-            let rests = seats.all(|seat| seat.granted.is_none());
+            let mut instances = self.node_runtimes[&node].instances.values();
+            let rests = instances.all(|instance| instance.granted.is_none());
             if let (true, Some(path)) = (wanted.metrics && rests, &descriptor.metrics) {
-                let told = self.get(&node, path);
-                answers.metrics = told
+                let rendered = self.get(&node, path);
+                answers.metrics = rendered
                     .filter(|(status, _)| *status == 200)
                     .and_then(|(_, text)| series(&text));
                 // What was read for the answer is no part of a poll.
-                self.station(&node).forget_reads();
+                self.node_runtime(&node).forget_reads();
             }
             if let (Some(status), Some(path)) = (wanted.healthz, &descriptor.healthz) {
                 let begun = Instant::now();
                 loop {
                     answers.healthz = self.get(&node, path).map(|(status, _)| status);
-                    let is_empty = self.stations[&node].seats.is_empty();
+                    let is_empty = self.node_runtimes[&node].instances.is_empty();
                     if answers.healthz == Some(status)
                         || is_empty
                         || begun.elapsed() >= HEALTH_LIMIT
                     {
                         break;
                     }
-                    if let Some(happening) = self.next(PAUSE) {
-                        self.react(happening)?;
+                    if let Some(event) = self.next(PAUSE) {
+                        self.react(event)?;
                     }
                 }
             }
-            self.station(&node).tick.answers = answers;
+            self.node_runtime(&node).tick.answers = answers;
         }
         Ok(())
     }
 
     /// The answer of the monitor that sits longest on a node.
     fn get(&self, node: &NodeName, path: &str) -> Option<(u16, String)> {
-        let seat = self.stations[node].seats.values().next()?;
-        http::get(&self.arm.runtime, seat.chair.pid(), seat.metrics_port, path).ok()
+        let instance = self.node_runtimes[node].instances.values().next()?;
+        http::get(&self.arm.runtime, instance.program.pid(), instance.metrics_port, path).ok()
     }
 }

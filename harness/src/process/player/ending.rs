@@ -19,16 +19,16 @@ const WRAP_GRACE: Duration = Duration::from_secs(3);
 impl Player<'_> {
     /// Ends a monitor and waits until it has gone.
     pub(super) fn end(&mut self, node: &NodeName, monitor: MonitorId, signal: Signal) -> Play<()> {
-        let Some(seat) = self.station(node).seats.get_mut(&monitor) else {
+        let Some(instance) = self.node_runtime(node).instances.get_mut(&monitor) else {
             return Ok(());
         };
-        seat.ending = true;
-        seat.chair.signal(signal);
+        instance.ending = true;
+        instance.program.signal(signal);
         let begun = Instant::now();
         if signal == Signal::Kill {
             self.interrupt(node, monitor);
         }
-        while self.station(node).seats.contains_key(&monitor) {
+        while self.node_runtime(node).instances.contains_key(&monitor) {
             if begun.elapsed() > self.arm.options.limit {
                 return Err(Broken::Hung {
                     tick: self.tick(),
@@ -36,7 +36,7 @@ impl Player<'_> {
                 });
             }
             match self.next(TERM_GRACE) {
-                Some(happening) => self.react(happening)?,
+                Some(event) => self.react(event)?,
                 None if begun.elapsed() >= TERM_GRACE => self.interrupt(node, monitor),
                 None => {}
             }
@@ -46,12 +46,12 @@ impl Player<'_> {
 
     /// Ends a monitor's listings at the gate, as a signal ends a slow system call.
     pub(super) fn interrupt(&mut self, node: &NodeName, monitor: MonitorId) {
-        let station = self.station(node);
-        let Some(seat) = station.seats.get_mut(&monitor) else {
+        let node_runtime = self.node_runtime(node);
+        let Some(instance) = node_runtime.instances.get_mut(&monitor) else {
             return;
         };
-        let gate = std::mem::take(&mut seat.gate);
-        if let Some(server) = &station.server {
+        let gate = std::mem::take(&mut instance.gate);
+        if let Some(server) = &node_runtime.server {
             for hold in gate {
                 server.answer(hold, Errno::EINTR);
             }
@@ -61,10 +61,10 @@ impl Player<'_> {
     /// Ends what still runs, and takes socket and mount away.
     pub(super) fn clear(&mut self) -> Play<()> {
         let mut cleared = Ok(());
-        for node in self.stations.keys().cloned().collect::<Vec<_>>() {
-            let monitors: Vec<_> = self.stations[&node].seats.keys().copied().collect();
+        for node in self.node_runtimes.keys().cloned().collect::<Vec<_>>() {
+            let monitors: Vec<_> = self.node_runtimes[&node].instances.keys().copied().collect();
             for monitor in monitors {
-                if self.stations[&node].seats[&monitor].chair.ends_gently() {
+                if self.node_runtimes[&node].instances[&monitor].program.ends_gently() {
                     self.end_gently(&node, monitor);
                 }
                 self.free(&node, monitor);
@@ -76,8 +76,8 @@ impl Player<'_> {
         let closed = transport.close(runtime);
         cleared = cleared.and(closed.map_err(|error| stage(&error)));
         let turn = &self.arm.turn;
-        for station in self.stations.values_mut() {
-            if let Some(server) = station.server.take() {
+        for node_runtime in self.node_runtimes.values_mut() {
+            if let Some(server) = node_runtime.server.take() {
                 // Whatever is still held is let go first, so that whoever cannot be killed can end.
                 // The kernel takes milliseconds over it, for which nobody has anything to do.
                 let unmounted = turn
@@ -92,27 +92,27 @@ impl Player<'_> {
     /// Kills a monitor and lets go what a rule holds of it, so that also one that cannot be killed
     /// ends.
     pub(super) fn free(&mut self, node: &NodeName, monitor: MonitorId) {
-        let station = self.station(node);
-        let Some(seat) = station.seats.get_mut(&monitor) else {
+        let node_runtime = self.node_runtime(node);
+        let Some(instance) = node_runtime.instances.get_mut(&monitor) else {
             return;
         };
-        seat.ending = true;
-        seat.chair.signal(Signal::Kill);
-        for (hold, _) in std::mem::take(&mut station.hangs) {
-            station.release(hold);
+        instance.ending = true;
+        instance.program.signal(Signal::Kill);
+        for (hold, _) in std::mem::take(&mut node_runtime.hangs) {
+            node_runtime.release(hold);
         }
     }
 
     /// A wrapper may write something when it ends, such as what it measured.
     pub(super) fn end_gently(&mut self, node: &NodeName, monitor: MonitorId) {
         let begun = Instant::now();
-        let seat = self.seat(node, monitor);
-        seat.ending = true;
-        seat.chair.signal(Signal::Term);
-        while self.station(node).seats.contains_key(&monitor) && begun.elapsed() < WRAP_GRACE {
+        let instance = self.instance(node, monitor);
+        instance.ending = true;
+        instance.program.signal(Signal::Term);
+        while self.node_runtime(node).instances.contains_key(&monitor) && begun.elapsed() < WRAP_GRACE {
             match self.next(LOOK) {
                 // What is said now is no part of the drill, nor is a failure.
-                Some(happening) => drop(self.react(happening)),
+                Some(event) => drop(self.react(event)),
                 None => self.interrupt(node, monitor),
             }
         }

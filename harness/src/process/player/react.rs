@@ -12,28 +12,28 @@ use director::{MomentDo, MonitorId, Reaction};
 use observe::{Broken, Delivery};
 
 use crate::process::{
-    inbox::{Happening, News},
-    station::Hang,
+    inbox::{NodeEvent, RuntimeEvent},
+    node_runtime::Hang,
 };
 
 impl Player<'_> {
-    pub(super) fn react(&mut self, happening: Happening) -> Play<()> {
-        let Happening { node, what } = happening;
+    pub(super) fn react(&mut self, event: NodeEvent) -> Play<()> {
+        let NodeEvent { node, what } = event;
         match what {
-            News::Gate { hold, pid } => self.gate(&node, hold, pid),
-            News::Hung { hold, pid, rule } => self.hung(&node, hold, pid, rule),
-            News::Moment { hold, pid, moment } => self.moment(&node, hold, pid, moment)?,
-            News::Stuck => return Err(Broken::StuckInKernel { tick: self.tick() }),
-            News::Killed { hold } => {
-                let station = self.station(&node);
-                station.hangs.remove(&hold);
-                station
-                    .seats
+            RuntimeEvent::Gate { hold, pid } => self.gate(&node, hold, pid),
+            RuntimeEvent::Hung { hold, pid, rule } => self.hung(&node, hold, pid, rule),
+            RuntimeEvent::Moment { hold, pid, moment } => self.moment(&node, hold, pid, moment)?,
+            RuntimeEvent::Stuck => return Err(Broken::StuckInKernel { tick: self.tick() }),
+            RuntimeEvent::Killed { hold } => {
+                let node_runtime = self.node_runtime(&node);
+                node_runtime.hangs.remove(&hold);
+                node_runtime
+                    .instances
                     .values_mut()
-                    .for_each(|seat| seat.gate.retain(|held| *held != hold));
+                    .for_each(|instance| instance.gate.retain(|held| *held != hold));
             }
-            News::Call { said, pid, answer } => self.call(&node, said, pid, answer)?,
-            News::Ended { monitor } => self.ended(&node, monitor)?,
+            RuntimeEvent::Call { reported, pid, answer } => self.call(&node, reported, pid, answer)?,
+            RuntimeEvent::Ended { monitor } => self.ended(&node, monitor)?,
         }
         Ok(())
     }
@@ -41,53 +41,53 @@ impl Player<'_> {
     /// A further listing within a poll goes on at once.
     fn gate(&mut self, node: &NodeName, hold: HoldId, pid: u32) {
         let all = self.listings;
-        let station = self.station(node);
-        let Some(monitor) = station.whose(pid) else {
-            return station.release(hold);
+        let node_runtime = self.node_runtime(node);
+        let Some(monitor) = node_runtime.whose(pid) else {
+            return node_runtime.release(hold);
         };
-        let Some(seat) = station.seats.get_mut(&monitor) else {
+        let Some(instance) = node_runtime.instances.get_mut(&monitor) else {
             return;
         };
-        match &mut seat.granted {
+        match &mut instance.granted {
             Some(granted) if *granted < all => {
                 *granted += 1;
-                station.release(hold);
+                node_runtime.release(hold);
             }
-            _ => seat.gate.push_back(hold),
+            _ => instance.gate.push_back(hold),
         }
     }
 
     fn hung(&mut self, node: &NodeName, hold: HoldId, pid: u32, rule: RuleId) {
         let tick = self.tick();
         let end = self.director.hang_end(node, rule);
-        let station = self.station(node);
-        station.hangs.insert(hold, Hang { rule, pid });
+        let node_runtime = self.node_runtime(node);
+        node_runtime.hangs.insert(hold, Hang { rule, pid });
         if let Some(HangEnd::Ticks(ticks)) = end
-            && let Some(monitor) = station.whose(pid)
-            && let Some(seat) = station.seats.get_mut(&monitor)
+            && let Some(monitor) = node_runtime.whose(pid)
+            && let Some(instance) = node_runtime.instances.get_mut(&monitor)
         {
-            seat.held = Some((hold, tick + u64::from(ticks)));
+            instance.held = Some((hold, tick + u64::from(ticks)));
         }
     }
 
     fn moment(&mut self, node: &NodeName, hold: HoldId, pid: u32, moment: MomentId) -> Play<()> {
-        let station = self
-            .stations
+        let node_runtime = self
+            .node_runtimes
             .get_mut(node)
             .expect("news come from nodes of the story");
-        let Some(by) = station.whose(pid) else {
-            station.release(hold);
+        let Some(by) = node_runtime.whose(pid) else {
+            node_runtime.release(hold);
             return Ok(());
         };
         let director = &mut self.director;
-        let done = station
+        let done = node_runtime
             .change(|fs| director.moment(node, moment, by, fs))
             .map_err(|error| stage(&error))?;
         match done {
-            MomentDo::Go => station.release(hold),
+            MomentDo::Go => node_runtime.release(hold),
             MomentDo::Kill => {
                 self.strike(node, by);
-                if let Some(server) = &self.station(node).server {
+                if let Some(server) = &self.node_runtime(node).server {
                     server.answer(hold, Errno::EINTR);
                 }
             }
@@ -97,11 +97,11 @@ impl Player<'_> {
 
     /// Kills a monitor in mid-poll: the poll ends here, and what was accepted stands.
     fn strike(&mut self, node: &NodeName, monitor: MonitorId) {
-        let station = self.station(node);
-        station.polled = true;
-        if let Some(seat) = station.seats.get_mut(&monitor) {
-            seat.ending = true;
-            seat.chair.signal(Signal::Kill);
+        let node_runtime = self.node_runtime(node);
+        node_runtime.polled = true;
+        if let Some(instance) = node_runtime.instances.get_mut(&monitor) {
+            instance.ending = true;
+            instance.program.signal(Signal::Kill);
         }
         self.interrupt(node, monitor);
     }
@@ -109,21 +109,21 @@ impl Player<'_> {
     fn call(
         &mut self,
         node: &NodeName,
-        said: Delivery,
+        reported: Delivery,
         pid: u32,
         answer: oneshot::Sender<Reaction>,
     ) -> Play<()> {
-        let station = self
-            .stations
+        let node_runtime = self
+            .node_runtimes
             .get_mut(node)
             .expect("news come from nodes of the story");
-        let by = station.whose(pid).unwrap_or_default();
+        let by = node_runtime.whose(pid).unwrap_or_default();
         let director = &mut self.director;
-        let done = station
+        let done = node_runtime
             .change(|fs| director.call(node, by, fs))
             .map_err(|error| stage(&error))?;
-        let (accepted, told) = (done.reaction.accepted(), done.reaction.answer());
-        station.tick.calls.push(said.answered(accepted, told));
+        let (accepted, rendered) = (done.reaction.accepted(), done.reaction.answer());
+        node_runtime.tick.calls.push(reported.answered(accepted, rendered));
         if done.kill {
             self.strike(node, by);
         }
@@ -134,25 +134,25 @@ impl Player<'_> {
 
     /// A monitor has ended. Unless somebody ended it or the story expects it, that breaks the drill.
     fn ended(&mut self, node: &NodeName, monitor: MonitorId) -> Play<()> {
-        let Some(seat) = self.station(node).seats.get_mut(&monitor) else {
+        let Some(instance) = self.node_runtime(node).instances.get_mut(&monitor) else {
             return Ok(());
         };
-        let ending = seat.ending;
-        let polling = seat.granted.is_some();
-        let exit = seat.chair.reap().map_err(|error| stage(&error))?;
+        let ending = instance.ending;
+        let polling = instance.granted.is_some();
+        let exit = instance.program.reap().map_err(|error| stage(&error))?;
         self.hear(node, monitor, true);
         let tick = self.tick();
         let expected = ending || self.director.expects_exit(node);
-        let station = self.station(node);
-        station.seats.remove(&monitor);
+        let node_runtime = self.node_runtime(node);
+        node_runtime.instances.remove(&monitor);
         if polling {
-            station.polled = true;
-            station.note_reads();
+            node_runtime.polled = true;
+            node_runtime.note_reads();
         } else {
-            station.forget_reads();
+            node_runtime.forget_reads();
         }
-        station.tick.exits.push(exit);
-        let last_words = station
+        node_runtime.tick.exits.push(exit);
+        let last_words = node_runtime
             .tick
             .log
             .iter()

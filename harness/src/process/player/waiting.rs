@@ -11,7 +11,7 @@ use super::{Play, Player};
 use director::MonitorId;
 use observe::Broken;
 
-use crate::process::{ProcessArm, inbox::Happening, quiet, station::Seat};
+use crate::process::{ProcessArm, inbox::NodeEvent, quiet, node_runtime::MonitorInstance};
 
 /// How often a wait looks whether the run is to end.
 pub(super) const LOOK: Duration = Duration::from_millis(100);
@@ -43,28 +43,28 @@ impl Player<'_> {
             node,
             monitor,
             "its next listing of `{root}/sys/class/infiniband`",
-            |seat, loops| seat.gate.len() >= loops,
+            |instance, loops| instance.gate.len() >= loops,
         )
     }
 
     /// Waits until a monitor that publishes behind its polls has said everything.
     pub(super) fn rest(&mut self, node: &NodeName, monitor: MonitorId) -> Play<Waited> {
-        let mut said = Instant::now();
+        let mut reported = Instant::now();
         let mut ran = (Instant::now(), quiet::Stir::default());
         loop {
-            let Some(seat) = self.station(node).seats.get(&monitor) else {
+            let Some(instance) = self.node_runtime(node).instances.get(&monitor) else {
                 return Ok(Waited::Gone);
             };
-            let stir = quiet::stir(seat.chair.pid());
+            let stir = quiet::stir(instance.program.pid());
             if stir != ran.1 || stir.runs {
                 ran = (Instant::now(), stir);
             }
-            if ran.0.elapsed() >= QUIET || (said.elapsed() >= SILENT && !stir.runs) {
+            if ran.0.elapsed() >= QUIET || (reported.elapsed() >= SILENT && !stir.runs) {
                 return Ok(Waited::Done);
             }
-            if let Some(happening) = self.next(Duration::from_millis(2)) {
-                self.react(happening)?;
-                said = Instant::now();
+            if let Some(event) = self.next(Duration::from_millis(2)) {
+                self.react(event)?;
+                reported = Instant::now();
             }
         }
     }
@@ -75,18 +75,18 @@ impl Player<'_> {
         node: &NodeName,
         monitor: MonitorId,
         what: &str,
-        done: impl Fn(&Seat, usize) -> bool,
+        done: impl Fn(&MonitorInstance, usize) -> bool,
     ) -> Play<Waited> {
         let loops = self.loops();
         let mut progress = Instant::now();
         loop {
-            let Some(seat) = self.station(node).seats.get(&monitor) else {
+            let Some(instance) = self.node_runtime(node).instances.get(&monitor) else {
                 return Ok(Waited::Gone);
             };
-            if done(seat, loops) {
+            if done(instance, loops) {
                 return Ok(Waited::Done);
             }
-            if seat.held.is_some() {
+            if instance.held.is_some() {
                 return Ok(Waited::Held);
             }
             if self.arm.interrupted.load(Ordering::Relaxed) {
@@ -95,8 +95,8 @@ impl Player<'_> {
                 });
             }
             match self.next(LOOK) {
-                Some(happening) => {
-                    self.react(happening)?;
+                Some(event) => {
+                    self.react(event)?;
                     progress = Instant::now();
                 }
                 None if progress.elapsed() >= self.arm.options.limit => {
@@ -111,7 +111,7 @@ impl Player<'_> {
     }
 
     /// What happens next, if anything does in this time.
-    pub(super) fn next(&mut self, limit: Duration) -> Option<Happening> {
+    pub(super) fn next(&mut self, limit: Duration) -> Option<NodeEvent> {
         let ProcessArm {
             runtime,
             inbox,
@@ -129,7 +129,7 @@ impl Player<'_> {
         let soon = limit.min(IDLE);
         match within(soon) {
             None if limit > soon => turn.aside(|| within(limit - soon)),
-            happening => happening,
+            event => event,
         }
     }
 }

@@ -43,7 +43,7 @@ impl Stage {
                 let (host, source, destination) = self.flow(from, to);
                 json!(self.net().host(host).agent.users(source, destination))
             }),
-            "calls" => json!(self.calls.iter().map(told).collect::<Vec<_>>()),
+            "calls" => json!(self.calls.iter().map(rendered).collect::<Vec<_>>()),
             "masks" => {
                 let masks = self.calls.iter().filter_map(mask);
                 json!(masks.map(|mask| mask.bits()).collect::<Vec<_>>())
@@ -137,14 +137,14 @@ impl Stage {
             .logs()
             .iter()
             .filter(|line| line.speaker != Speaker::Init);
-        let told = about.map(|line| {
+        let rendered = about.map(|line| {
             let end = match line.speaker {
                 Speaker::Accept => "accept",
                 _ => "connect",
             };
             format!("{} {end}: {}", self.name(line.host), line.text)
         });
-        told.collect()
+        rendered.collect()
     }
 
     fn warnings(&self, host: &str) -> usize {
@@ -179,11 +179,11 @@ impl Stage {
     }
 
     fn hazards(&self) -> Vec<String> {
-        let told = self.net().hazards().iter().map(|hazard| match hazard {
+        let rendered = self.net().hazards().iter().map(|hazard| match hazard {
             Hazard::NothingPosted { rail, .. } => format!("nothing posted on {rail}"),
             Hazard::SpinsOnHint { .. } => "spins on a hint".to_owned(),
         });
-        told.collect()
+        rendered.collect()
     }
 
     fn stall(&self, stall: &Stall) -> Value {
@@ -206,7 +206,7 @@ fn without_hint(error: &impl std::fmt::Display) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-fn told(called: &Isend) -> &'static str {
+fn rendered(called: &Isend) -> &'static str {
     match called {
         Isend::Request(..) => "request",
         Isend::CallAgain => "call again",

@@ -111,15 +111,15 @@ impl Stage {
                 host,
                 rail,
                 state,
-            } => self.tell(*at_ms, host, rail, state),
+            } => self.notify(*at_ms, host, rail, state),
             Step::Outage {
                 at_ms,
                 host,
                 rail,
                 length_ms,
             } => {
-                self.tell(*at_ms, host, rail, "down");
-                self.tell(at_ms + length_ms, host, rail, "up");
+                self.notify(*at_ms, host, rail, "down");
+                self.notify(at_ms + length_ms, host, rail, "up");
             }
             Step::UntilMs(ms) => match &mut self.under {
                 Under::Net(net) => net.advance(SimTime::from_ms(*ms)),
@@ -222,7 +222,7 @@ impl Stage {
         ];
         for (kind, requests) in requests {
             for request in requests {
-                let told = match self
+                let rendered = match self
                     .net_mut()
                     .test(request)
                     .expect("it was not asked when done")
@@ -230,7 +230,7 @@ impl Stage {
                     Pending => format!("{kind} pending"),
                     Done(at) => format!("{kind} done at {} ms", at.as_ms()),
                 };
-                self.tests.push(told);
+                self.tests.push(rendered);
             }
         }
     }
@@ -262,7 +262,7 @@ impl Stage {
         self.under = Under::Job(job);
     }
 
-    fn tell(&mut self, at_ms: u64, host: &str, rail: &str, state: &str) {
+    fn notify(&mut self, at_ms: u64, host: &str, rail: &str, state: &str) {
         let change = RailChange {
             at: SimTime::from_ms(at_ms),
             host: self.host(host),
@@ -275,8 +275,8 @@ impl Stage {
             },
         };
         match &mut self.under {
-            Under::Net(net) => net.tell(change),
-            Under::Job(job) => job.tell(change),
+            Under::Net(net) => net.notify(change),
+            Under::Job(job) => job.notify(change),
         }
     }
 }

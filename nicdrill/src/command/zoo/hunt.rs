@@ -13,7 +13,7 @@ use reports::{
 };
 
 use crate::command::{select::Choice, stage::Here};
-use crate::wrong_monitors::Animal;
+use crate::wrong_monitors::Mutant;
 
 /// Sections whose clauses are the rows of a table: streams and cordons, counters, severities, platforms, topologies, cards,
 /// disappearance, virtual functions, types of GIDs, keys and flags, the list of faults; the faults
@@ -85,7 +85,7 @@ pub(super) enum AsProcess {
 /// A wrong monitor, and who caught it.
 #[derive(Clone, Debug)]
 pub(super) struct Caught {
-    pub(super) animal: Animal,
+    pub(super) mutant: Mutant,
     /// The drills that catch it, the soonest first, each with the poll in which something is wrong.
     pub(super) by: Vec<(DrillName, Option<u64>)>,
     pub(super) as_process: AsProcess,
@@ -151,12 +151,12 @@ impl<'c> Hunt<'c> {
     }
 
     /// Hunts one.
-    pub(super) fn one(&self, control: &Control, animal: Animal, in_process: bool) -> Caught {
+    pub(super) fn one(&self, control: &Control, mutant: Mutant, in_process: bool) -> Caught {
         let is_long = |planned: &PlannedDrill| control.long.contains(&planned.drill);
         let (long, short): (Vec<_>, Vec<_>) = self.near.iter().cloned().partition(is_long);
-        let mut by = self.caught(&short, animal, |drill| control.right.contains(drill));
+        let mut by = self.caught(&short, mutant, |drill| control.right.contains(drill));
         if by.is_empty() {
-            by = self.caught(&[long, self.far.clone()].concat(), animal, |_| true);
+            by = self.caught(&[long, self.far.clone()].concat(), mutant, |_| true);
             let drills = by
                 .iter()
                 .map(|(drill, _)| self.plan(drill, ArmName::Memory));
@@ -168,12 +168,12 @@ impl<'c> Hunt<'c> {
             });
         }
         let as_process = if in_process {
-            self.process_too(&by, animal)
+            self.process_too(&by, mutant)
         } else {
             AsProcess::NotPlayed("in memory".to_owned())
         };
         Caught {
-            animal,
+            mutant,
             by,
             as_process,
         }
@@ -188,8 +188,10 @@ impl<'c> Hunt<'c> {
             .map(|(drill, _)| drill.scenario.as_str())
             .collect();
         let states_a_row = |scenario: &str| {
-            let told = self.choice.library.scenario(scenario);
-            let mut covers = told.into_iter().flat_map(|told| told.scenario.covers());
+            let rendered = self.choice.library.scenario(scenario);
+            let mut covers = rendered
+                .into_iter()
+                .flat_map(|rendered| rendered.scenario.covers());
             covers.any(|id| TABLES.iter().any(|table| id.starts_with(table)))
         };
         let right = self.near.iter().map(|planned| &planned.drill);
@@ -204,10 +206,10 @@ impl<'c> Hunt<'c> {
     fn caught(
         &self,
         drills: &[PlannedDrill],
-        animal: Animal,
+        mutant: Mutant,
         counts: impl Fn(&DrillName) -> bool,
     ) -> Vec<(DrillName, Option<u64>)> {
-        let report = self.play(drills, Some(animal), None);
+        let report = self.play(drills, Some(mutant), None);
         let failed = report
             .drills
             .iter()
@@ -230,7 +232,7 @@ impl<'c> Hunt<'c> {
     }
 
     /// Plays as a process the first drill that catches it in memory and can be played so.
-    fn process_too(&self, by: &[(DrillName, Option<u64>)], animal: Animal) -> AsProcess {
+    fn process_too(&self, by: &[(DrillName, Option<u64>)], mutant: Mutant) -> AsProcess {
         let stage = match &self.here.stage {
             Ok(stage) => stage,
             Err(reason) => return AsProcess::NotPlayed(reason.clone()),
@@ -242,7 +244,7 @@ impl<'c> Hunt<'c> {
         };
         let starting = Starting {
             pin: true,
-            species: Some(animal.name.to_owned()),
+            species: Some(mutant.name.to_owned()),
             ..Starting::default()
         };
         let probe = || ProbeOutcome::Ready;
@@ -251,7 +253,7 @@ impl<'c> Hunt<'c> {
             probe: &probe,
             players: &players,
         };
-        let report = self.play(std::slice::from_ref(&planned), Some(animal), Some(arm));
+        let report = self.play(std::slice::from_ref(&planned), Some(mutant), Some(arm));
         match report.drills.first().map(|drill| drill.outcome) {
             Some(Outcome::Failed) => AsProcess::Caught,
             _ => AsProcess::Passes(planned.drill),
@@ -261,7 +263,7 @@ impl<'c> Hunt<'c> {
     fn play(
         &self,
         drills: &[PlannedDrill],
-        animal: Option<Animal>,
+        mutant: Option<Mutant>,
         process: Option<ProcessArm<'_>>,
     ) -> RunReport {
         let selected = Selected {
@@ -270,7 +272,7 @@ impl<'c> Hunt<'c> {
         };
         let how = How {
             jobs: self.jobs,
-            species: animal.map(|animal| animal.name.to_owned()),
+            species: mutant.map(|mutant| mutant.name.to_owned()),
             process: process.map(Ok),
             interrupted: self.here.interrupted(),
             ..How::default()

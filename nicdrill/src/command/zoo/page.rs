@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::wrong_monitors::{Animal, RIGHT_POLLS};
+use crate::wrong_monitors::{Mutant, RIGHT_POLLS};
 
 use super::hunt::{AsProcess, Caught};
 
@@ -15,12 +15,12 @@ const NAMED: usize = 3;
 const FEW: usize = 2;
 
 /// What each is modelled on, and the story in which it is right at first; in full, as YAML too.
-pub(super) fn list(animals: &[Animal], in_full: bool) -> String {
+pub(super) fn list(mutants: &[Mutant], in_full: bool) -> String {
     let mut page = String::new();
-    for animal in animals {
-        writeln!(page, "{}", animal.name).expect(WRITES);
-        writeln!(page, "  models  {}", animal.models).expect(WRITES);
-        let story = animal.scenario();
+    for mutant in mutants {
+        writeln!(page, "{}", mutant.name).expect(WRITES);
+        writeln!(page, "  models  {}", mutant.models).expect(WRITES);
+        let story = mutant.scenario();
         let (title, why) = story
             .as_ref()
             .map_or(("", ""), |story| (story.title(), story.why()));
@@ -30,7 +30,7 @@ pub(super) fn list(animals: &[Animal], in_full: bool) -> String {
         )
         .expect(WRITES);
         if in_full {
-            for line in animal.story.trim().lines() {
+            for line in mutant.story.trim().lines() {
                 writeln!(page, "  | {line}").expect(WRITES);
             }
         }
@@ -40,14 +40,14 @@ pub(super) fn list(animals: &[Animal], in_full: bool) -> String {
 
 /// Who was caught, by how many of the drills, how soon, and by which.
 pub(super) fn table(caught: &[Caught], drills: usize) -> String {
-    let wide = caught.iter().map(|one| one.animal.name.len()).max();
+    let wide = caught.iter().map(|one| one.mutant.name.len()).max();
     let wide = wide.unwrap_or(0).max("wrong monitor".len());
     let mut page = format!(
         "{:<wide$}  {:>3} of {drills:<4} {:<9} by\n",
         "wrong monitor", "", "soonest"
     );
     for one in caught {
-        let name = one.animal.name;
+        let name = one.mutant.name;
         let Some((_, soonest)) = one.by.first() else {
             writeln!(
                 page,
@@ -68,13 +68,13 @@ pub(super) fn table(caught: &[Caught], drills: usize) -> String {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        let told = match &one.as_process {
+        let rendered = match &one.as_process {
             AsProcess::Caught | AsProcess::NotPlayed(_) => String::new(),
             AsProcess::Passes(drill) => format!("; NOT AS A PROCESS: {drill} passes"),
         };
         writeln!(
             page,
-            "{name:<wide$}  {:>3}         {poll:<9} {}{more}{told}",
+            "{name:<wide$}  {:>3}         {poll:<9} {}{more}{rendered}",
             one.by.len(),
             named.join(", ")
         )

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use fabric::FunctionRef;
 
-use super::{Ground, GroundPort};
+use super::{ResolvedWorld, ResolvedPort};
 use crate::bound::Bound;
 use crate::error::Unfit;
 use crate::handle::{Filter, Handle};
 use crate::pick::{HowMany, Pick};
 use crate::subject::Subjects;
 
-impl Ground {
+impl ResolvedWorld {
     pub(super) fn chosen(&self, handle: &Handle) -> Result<Vec<usize>, Unfit> {
         let fitting: Vec<usize> = (0..self.ports.len())
             .filter(|port| self.fits(&handle.filter, *port))
@@ -36,7 +36,7 @@ impl Ground {
                 .ok_or_else(|| few(&ports(1))),
             Pick::Count(many) => match many.of(fitting.len()) {
                 Some(number) => Ok(fitting[..number].to_vec()),
-                None => Err(few(&told(many, "port"))),
+                None => Err(few(&resolved_lines(many, "port"))),
             },
             Pick::Cards(cards, each) => {
                 let mut by_card: Vec<Vec<usize>> = Vec::new();
@@ -51,7 +51,7 @@ impl Ground {
                 }
                 by_card.retain(|ports| each.of(ports.len()).is_some());
                 let number = cards.of(by_card.len()).ok_or_else(|| {
-                    let needed = format!("{} with {}", told(cards, "card"), told(each, "port"));
+                    let needed = format!("{} with {}", resolved_lines(cards, "card"), resolved_lines(each, "port"));
                     Unfit::lacks(format!(
                         "handle `{}` ({}) needs {needed}, `{}` has {}",
                         handle.name,
@@ -94,8 +94,8 @@ impl Ground {
         let keeps = |bound: Option<Bound>, number: &dyn Fn() -> usize| {
             bound.is_none_or(|bound| bound.holds(number()))
         };
-        let same_node = |other: &GroundPort| other.node == port.node;
-        let same_card = |other: &&GroundPort| same_node(other) && other.facts.card == facts.card;
+        let same_node = |other: &ResolvedPort| other.node == port.node;
+        let same_card = |other: &&ResolvedPort| same_node(other) && other.facts.card == facts.card;
         asked(&filter.role, &facts.role)
             && filter
                 .node
@@ -167,7 +167,7 @@ impl Ground {
                     .count()
             })
             && keeps(filter.device_ports, &|| {
-                let of_device = |other: &&GroundPort| other.facts.pci == facts.pci;
+                let of_device = |other: &&ResolvedPort| other.facts.pci == facts.pci;
                 self.ports
                     .iter()
                     .filter(|other| same_node(other) && of_device(other))
@@ -177,10 +177,10 @@ impl Ground {
 }
 
 fn ports(number: usize) -> String {
-    told(HowMany::Number(number), "port")
+    resolved_lines(HowMany::Number(number), "port")
 }
 
-fn told(many: HowMany, what: &str) -> String {
+fn resolved_lines(many: HowMany, what: &str) -> String {
     match many {
         HowMany::Number(1) => format!("1 {what}"),
         HowMany::Number(number) => format!("{number} {what}s"),

@@ -2,42 +2,42 @@
 
 use std::collections::BTreeMap;
 
-use super::{Around, Expecting};
+use super::{Around, ExpectationResolver};
 use crate::error::Unfit;
-use crate::expect::{EventSaid, ExpectLine};
-use crate::ground::Subject;
+use crate::expect::{EventSpec, ExpectLine};
+use crate::resolved::Subject;
 use crate::message::{self, Part};
 use crate::story::{EventPattern, Times, What};
 
-impl Expecting<'_> {
+impl ExpectationResolver<'_> {
     pub(super) fn event(
         &mut self,
         line: &ExpectLine,
-        event: &EventSaid,
+        event: &EventSpec,
         around: &Around<'_>,
     ) -> Result<(), Unfit> {
         let subjects = self.subjects(&event.of, around);
         self.tallied(&subjects, event.tally)?;
         let default = Times {
             at_least: 1,
-            at_most: if around.said { u32::MAX } else { 1 },
+            at_most: if around.spec { u32::MAX } else { 1 },
         };
         for subject in subjects {
             let what = What::Say {
                 event: self.pattern(event, &subject, around.it)?,
                 times: event.times.unwrap_or(default),
-                said: around.said,
+                spec: around.spec,
                 in_order: self.order(around),
             };
-            let node = self.ground.node_of_subject(&subject);
+            let node = self.resolved.node_of_subject(&subject);
             self.push_of(line, around, what, node)?;
         }
         Ok(())
     }
 
     /// The event at an edge of a port: about the port, or what is named through `it`.
-    pub(super) fn edge(&self, event: &EventSaid, port: usize) -> Result<EventPattern, Unfit> {
-        match &self.ground.find(&event.of, Some(port))[..] {
+    pub(super) fn edge(&self, event: &EventSpec, port: usize) -> Result<EventPattern, Unfit> {
+        match &self.resolved.find(&event.of, Some(port))[..] {
             [subject] => self.pattern(event, subject, Some(port)),
             _ => Err(self
                 .source
@@ -49,14 +49,14 @@ impl Expecting<'_> {
 
     fn pattern(
         &self,
-        event: &EventSaid,
+        event: &EventSpec,
         subject: &Subject,
         it: Option<usize>,
     ) -> Result<EventPattern, Unfit> {
         let about = if event.clears {
-            self.ground.about_at_rest(subject)
+            self.resolved.about_at_rest(subject)
         } else {
-            self.ground.about(subject)
+            self.resolved.about(subject)
         };
         let mut message = BTreeMap::new();
         for (layer, (text, _)) in &event.message {
@@ -76,25 +76,25 @@ impl Expecting<'_> {
 
     /// A message with the placeholders of handles filled in.
     pub(super) fn message(&self, text: &str, it: Option<usize>) -> String {
-        let mut told = String::new();
+        let mut resolved_lines = String::new();
         for part in message::parts(text) {
             match part {
-                Part::Text(text) => told += text,
-                Part::Own(field) => told += &format!("{{{field}}}"),
+                Part::Text(text) => resolved_lines += text,
+                Part::Own(field) => resolved_lines += &format!("{{{field}}}"),
                 Part::Of("it", field) => {
-                    told += &it
-                        .map(|port| self.ground.ports[port].told(field))
+                    resolved_lines += &it
+                        .map(|port| self.resolved.ports[port].resolved_lines(field))
                         .unwrap_or_default();
                 }
                 Part::Of(handle, field) => {
-                    told += &self
-                        .ground
+                    resolved_lines += &self
+                        .resolved
                         .first_of(handle)
-                        .map(|port| port.told(field))
+                        .map(|port| port.resolved_lines(field))
                         .unwrap_or_default();
                 }
             }
         }
-        told
+        resolved_lines
     }
 }

@@ -7,7 +7,7 @@ use super::{health::Health, message::MessageId, nid::Nid, stats::MessageKind, st
 
 /// Something that happened on a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Happening {
+pub struct WorkloadEvent {
     /// When.
     pub at: SimTime,
     /// Where.
@@ -151,7 +151,7 @@ pub enum Cause {
     /// A response did not come in time.
     ResponseTimeout,
     /// The peer says that the interface is down.
-    SaidDown,
+    ReportedDown,
     /// Somebody set it.
     Set,
 }
@@ -186,12 +186,12 @@ pub enum UlpResult {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log {
     pub(crate) now: SimTime,
-    pub(crate) said: Vec<Happening>,
+    pub(crate) reported: Vec<WorkloadEvent>,
 }
 
 impl Log {
     pub(crate) fn say(&mut self, node: &NodeName, what: What) {
-        self.said.push(Happening {
+        self.reported.push(WorkloadEvent {
             at: self.now,
             node: node.clone(),
             what,

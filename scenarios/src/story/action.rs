@@ -1,5 +1,5 @@
 //! What a story does: to the world, to the way files answer, to the connector, to the monitor. Start at
-//! [`Deed`].
+//! [`StepAction`].
 
 use fabric::{Action, RebootPlan};
 use platforms::NodeName;
@@ -9,19 +9,19 @@ use super::{FileOp, FileRef, WorkloadAction};
 
 /// Something done.
 #[derive(Clone, Debug)]
-pub enum Deed {
+pub enum StepAction {
     /// To the world.
     World(Action),
     /// To the way files answer.
-    Rule(RuleDeed),
+    Rule(RuleAction),
     /// An end to the rules on a file, or to all.
     Unrule(Option<FileRef>),
     /// To the connector.
-    Connector(NodeName, ConnectorDeed),
+    Connector(NodeName, ConnectorAction),
     /// To the monitor in a node's chair.
-    Monitor(NodeName, MonitorDeed),
+    Monitor(NodeName, MonitorAction),
     /// To the monitor's state file.
-    StateFile(NodeName, StateFileDeed),
+    StateFile(NodeName, StateFileAction),
     /// To a workload.
     Load(WorkloadAction),
     /// The node goes down with its monitor, and both are back when the plan says so.
@@ -35,7 +35,7 @@ pub enum Deed {
 
 /// A rule between tree and reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RuleDeed {
+pub struct RuleAction {
     /// The node whose files.
     pub node: NodeName,
     /// Which files.
@@ -96,7 +96,7 @@ pub enum RuleLasting {
 
 /// How the connector behaves from now on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConnectorDeed {
+pub struct ConnectorAction {
     /// How.
     pub behaviour: ConnectorBehaviour,
     /// How long; for ever (until healed or told otherwise) if neither is given.
@@ -148,7 +148,7 @@ pub enum Signal {
 
 /// What is done to the monitor.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MonitorDeed {
+pub enum MonitorAction {
     /// End it and start it again.
     Restart {
         /// With which signal.
@@ -180,7 +180,7 @@ pub enum MonitorDeed {
 
 /// What is done to the state file, while the monitor is away or between polls.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StateFileDeed {
+pub enum StateFileAction {
     /// Remove it.
     Delete,
     /// Cut it to so many bytes.

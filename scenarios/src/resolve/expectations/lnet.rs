@@ -2,30 +2,30 @@
 
 use platforms::NodeName;
 
-use super::{Around, Expecting};
+use super::{Around, ExpectationResolver};
 use crate::error::Unfit;
-use crate::expect::{ExpectLine, LnetSaid};
+use crate::expect::{ExpectLine, LnetSpec};
 use crate::story::LnetIs;
-use crate::telling::known_workload;
+use crate::resolver::known_workload;
 
-impl Expecting<'_> {
+impl ExpectationResolver<'_> {
     /// An interface, in the eyes of the node that is named, or of its own.
     pub(super) fn lnet(
         &self,
-        said: &LnetSaid,
+        spec: &LnetSpec,
         line: &ExpectLine,
         around: &Around<'_>,
     ) -> Result<LnetIs, Unfit> {
-        known_workload(&self.source, self.workloads, &said.workload, line.place)?;
-        let ports = self.ground.find_ports(&said.of, around.it);
+        known_workload(&self.source, self.workloads, &spec.workload, line.place)?;
+        let ports = self.resolved.find_ports(&spec.of, around.it);
         let [port] = ports[..] else {
             let what = format!("one port is meant here, this names {}", ports.len());
-            return Err(self.source.wrong(said.of.place, what).into());
+            return Err(self.source.wrong(spec.of.place, what).into());
         };
-        let own = self.ground.node_of(port);
+        let own = self.resolved.node_of(port);
         let named: Vec<&str> = around.named.iter().map(|(name, _)| name.as_str()).collect();
         let seen_from = match named[..] {
-            [] if !said.peers => own.clone(),
+            [] if !spec.peers => own.clone(),
             [node] => NodeName::from(node),
             _ => {
                 return Err(self
@@ -35,7 +35,7 @@ impl Expecting<'_> {
                     .into());
             }
         };
-        if (seen_from != *own) != said.peers {
+        if (seen_from != *own) != spec.peers {
             return Err(self
                 .source
                 .wrong(
@@ -46,12 +46,12 @@ impl Expecting<'_> {
                 .into());
         }
         Ok(LnetIs {
-            workload: said.workload.clone(),
+            workload: spec.workload.clone(),
             seen_from,
-            slot: self.ground.slot(port),
-            up: said.up,
-            fatal: said.fatal,
-            health: said.health.clone(),
+            slot: self.resolved.slot(port),
+            up: spec.up,
+            fatal: spec.fatal,
+            health: spec.health.clone(),
         })
     }
 }

@@ -11,11 +11,11 @@ use std::{
 pub(crate) const NICDRILL: &str = env!("CARGO_BIN_EXE_nicdrill");
 
 /// An empty folder of its own, taken away at the end.
-pub(crate) struct Desk {
+pub(crate) struct Scratch {
     folder: tempfile::TempDir,
 }
 
-impl Desk {
+impl Scratch {
     /// A fresh one.
     pub(crate) fn new() -> Self {
         Self {

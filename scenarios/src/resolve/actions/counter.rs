@@ -3,11 +3,11 @@
 use fabric::CounterChange;
 use platforms::CounterValue;
 
-use super::Doing;
+use super::ActionResolver;
 use crate::error::Unfit;
-use crate::ground::GroundNode;
+use crate::resolved::ResolvedNode;
 
-impl Doing<'_> {
+impl ActionResolver<'_> {
     /// Whether a port can do this with a counter: its driver has it, and one that is to grow does not
     /// stand at its field's maximum at rest. A counter that no driver at all has is left to the stage,
     /// which says what there is.
@@ -17,10 +17,10 @@ impl Doing<'_> {
         name: &str,
         change: &CounterChange,
     ) -> Result<(), Unfit> {
-        let port = &self.ground.ports[port];
-        let GroundNode {
+        let port = &self.resolved.ports[port];
+        let ResolvedNode {
             platform, machine, ..
-        } = &self.ground.nodes[port.node];
+        } = &self.resolved.nodes[port.node];
         let device = &port.facts.device;
         let own = platform.driver(&port.facts.driver_file);
         let Some(file) = own.and_then(|driver| driver.counter(name)) else {

@@ -6,7 +6,7 @@ use scenarios::Story;
 
 /// One event that reached the connector.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Said<'a> {
+pub(crate) struct ReportedEvent<'a> {
     /// The node whose monitor said it.
     pub(crate) node: &'a NodeName,
     /// The tick in which it was received.
@@ -23,7 +23,7 @@ pub(crate) struct Said<'a> {
     pub(crate) answer: &'a str,
 }
 
-impl Said<'_> {
+impl ReportedEvent<'_> {
     /// When it was said, for comparing two events of one node.
     pub(crate) fn position(&self) -> (u64, usize, usize) {
         (self.tick, self.call, self.place)
@@ -41,18 +41,18 @@ impl Said<'_> {
 }
 
 /// Everything that was said, in order of tick, node, call and place.
-pub(crate) fn all_said<'a>(story: &'a Story, recording: &'a Recording) -> Vec<Said<'a>> {
-    let nodes = story.chairs_by_name();
-    let mut said = Vec::new();
-    for (tick, chairs) in (0..).zip(&recording.ticks) {
-        for (name, chair) in chairs.monitors.iter() {
+pub(crate) fn all_reported<'a>(story: &'a Story, recording: &'a Recording) -> Vec<ReportedEvent<'a>> {
+    let nodes = story.monitors_by_name();
+    let mut reported = Vec::new();
+    for (tick, instances) in (0..).zip(&recording.ticks) {
+        for (name, instance) in instances.monitors.iter() {
             let Some(&node) = nodes.get(&**name) else {
                 continue;
             };
-            for (call, heard) in chair.calls.iter().enumerate() {
+            for (call, heard) in instance.calls.iter().enumerate() {
                 for (place, event) in heard.observations.iter().enumerate() {
                     let (accepted, answer) = (heard.accepted, heard.answer.as_str());
-                    said.push(Said {
+                    reported.push(ReportedEvent {
                         node,
                         tick,
                         call,
@@ -65,5 +65,5 @@ pub(crate) fn all_said<'a>(story: &'a Story, recording: &'a Recording) -> Vec<Sa
             }
         }
     }
-    said
+    reported
 }

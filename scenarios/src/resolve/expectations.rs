@@ -10,89 +10,89 @@ use platforms::{LinkLayer, NodeName};
 
 use crate::cluster::RuleProfile;
 use crate::error::Unfit;
-use crate::expect::{EventSaid, ExpectLine, ExpectSaid, Tally, WindowSaid};
-use crate::ground::Ground;
+use crate::expect::{EventSpec, ExpectLine, ExpectationSpec, Tally, WindowSpec};
+use crate::resolved::ResolvedWorld;
 use crate::polls::Polls;
 use crate::reader::Source;
-use crate::step::{StepSaid, When};
+use crate::step::{StepSpec, When};
 use crate::story::{Expectation, FileRef, What};
-use crate::telling::{known_node, known_workload};
-use crate::workload::WorkloadSaid;
+use crate::resolver::{known_node, known_workload};
+use crate::workload::WorkloadSpec;
 
 /// The expectations of a story in the making.
 #[derive(Debug)]
-pub(crate) struct Expecting<'a> {
+pub(crate) struct ExpectationResolver<'a> {
     source: Source<'a>,
-    ground: &'a Ground,
-    workloads: &'a [WorkloadSaid],
+    resolved: &'a ResolvedWorld,
+    workloads: &'a [WorkloadSpec],
     rules: RuleProfile,
     polls: &'a Polls,
-    told: Vec<Expectation>,
+    resolved_lines: Vec<Expectation>,
     groups: u32,
 }
 
 /// What a line has from the lines around it.
 #[derive(Clone, Debug)]
 struct Around<'a> {
-    step: &'a StepSaid,
+    step: &'a StepSpec,
     /// The nodes that the innermost of them names.
     named: &'a [(String, Place)],
-    window: Option<WindowSaid>,
+    window: Option<WindowSpec>,
     only: Option<LinkLayer>,
-    said: bool,
+    spec: bool,
     it: Option<usize>,
     group: Option<u32>,
     /// The text that a failure shows: the outermost line's.
     text: &'a str,
 }
 
-impl<'a> Expecting<'a> {
+impl<'a> ExpectationResolver<'a> {
     /// Nothing expected yet.
     pub(crate) fn new(
         source: Source<'a>,
-        ground: &'a Ground,
-        workloads: &'a [WorkloadSaid],
+        resolved: &'a ResolvedWorld,
+        workloads: &'a [WorkloadSpec],
         rules: RuleProfile,
         polls: &'a Polls,
     ) -> Self {
         Self {
             source,
-            ground,
+            resolved,
             workloads,
             rules,
             polls,
-            told: Vec::new(),
+            resolved_lines: Vec::new(),
             groups: 0,
         }
     }
 
     /// What a line of a step expects.
-    pub(crate) fn line(&mut self, line: &ExpectLine, step: &StepSaid) -> Result<(), Unfit> {
+    pub(crate) fn line(&mut self, line: &ExpectLine, step: &StepSpec) -> Result<(), Unfit> {
         let window = match step.when {
             When::At(_) => None,
-            When::FromTo(from, to) => Some(WindowSaid::FromTo(from, to)),
+            When::FromTo(from, to) => Some(WindowSpec::FromTo(from, to)),
         };
         let around = Around {
             step,
             named: &step.nodes,
             window,
             only: None,
-            said: false,
+            spec: false,
             it: None,
             group: None,
             text: &line.text,
         };
-        self.tell(line, &around)
+        self.resolve(line, &around)
     }
 
     /// Everything told, in order.
     pub(crate) fn finish(self) -> Vec<Expectation> {
-        self.told
+        self.resolved_lines
     }
 
-    fn tell(&mut self, line: &ExpectLine, around: &Around<'_>) -> Result<(), Unfit> {
+    fn resolve(&mut self, line: &ExpectLine, around: &Around<'_>) -> Result<(), Unfit> {
         for (name, place) in &line.nodes {
-            known_node(&self.source, self.ground, name, *place)?;
+            known_node(&self.source, self.resolved, name, *place)?;
         }
         let around = Around {
             window: line.window.or(around.window),
@@ -105,26 +105,26 @@ impl<'a> Expecting<'a> {
             ..around.clone()
         };
         match &line.what {
-            ExpectSaid::Said(inner) => self.tell(
+            ExpectationSpec::Spec(inner) => self.resolve(
                 inner,
                 &Around {
-                    said: true,
+                    spec: true,
                     ..around
                 },
             ),
-            ExpectSaid::Group(lines) => lines.iter().try_for_each(|line| self.tell(line, &around)),
-            ExpectSaid::InOrder(lines) => {
+            ExpectationSpec::Group(lines) => lines.iter().try_for_each(|line| self.resolve(line, &around)),
+            ExpectationSpec::InOrder(lines) => {
                 self.groups += 1;
                 let around = Around {
                     group: Some(self.groups),
                     ..around
                 };
-                lines.iter().try_for_each(|line| self.tell(line, &around))
+                lines.iter().try_for_each(|line| self.resolve(line, &around))
             }
-            ExpectSaid::Each { of, tally, line } => {
+            ExpectationSpec::Each { of, tally, line } => {
                 let ports = self.members(of, *tally, &around)?;
                 ports.into_iter().try_for_each(|port| {
-                    self.tell(
+                    self.resolve(
                         line,
                         &Around {
                             it: Some(port),
@@ -133,8 +133,8 @@ impl<'a> Expecting<'a> {
                     )
                 })
             }
-            ExpectSaid::Event(event) => self.event(line, event, &around),
-            ExpectSaid::Edges {
+            ExpectationSpec::Event(event) => self.event(line, event, &around),
+            ExpectationSpec::Edges {
                 of,
                 tally,
                 down,
@@ -143,25 +143,25 @@ impl<'a> Expecting<'a> {
                 within_polls,
             } => {
                 for port in self.members(of, *tally, &around)? {
-                    let pattern = |event: &Option<Box<EventSaid>>| {
+                    let pattern = |event: &Option<Box<EventSpec>>| {
                         event
                             .as_ref()
                             .map(|event| self.edge(event, port).map(Box::new))
                             .transpose()
                     };
                     let what = What::FollowEdges {
-                        slot: self.ground.slot(port),
+                        slot: self.resolved.slot(port),
                         times: *times,
                         within_polls: *within_polls,
                         down: pattern(down)?,
                         up: pattern(up)?,
                     };
-                    let node = self.ground.node_of(port).clone();
+                    let node = self.resolved.node_of(port).clone();
                     self.push_of(line, &around, what, Some(node))?;
                 }
                 Ok(())
             }
-            ExpectSaid::Nothing(about) => {
+            ExpectationSpec::Nothing(about) => {
                 let about = match about {
                     None => Vec::new(),
                     Some(about) => {
@@ -171,7 +171,7 @@ impl<'a> Expecting<'a> {
                         }
                         subjects
                             .iter()
-                            .map(|subject| self.ground.about(subject))
+                            .map(|subject| self.resolved.about(subject))
                             .collect()
                     }
                 };
@@ -180,18 +180,18 @@ impl<'a> Expecting<'a> {
                     &around,
                     What::Nothing {
                         about,
-                        said: around.said,
+                        spec: around.spec,
                     },
                 )
             }
-            ExpectSaid::Baseline { fresh, except } => {
+            ExpectationSpec::Baseline { fresh, except } => {
                 let except = except
                     .as_ref()
-                    .map(|of| self.ground.find_ports(of, around.it));
+                    .map(|of| self.resolved.find_ports(of, around.it));
                 let except = except.unwrap_or_default();
                 let except = except
                     .into_iter()
-                    .map(|port| self.ground.slot(port))
+                    .map(|port| self.resolved.slot(port))
                     .collect();
                 let in_order = self.order(&around);
                 self.push(
@@ -204,7 +204,7 @@ impl<'a> Expecting<'a> {
                     },
                 )
             }
-            ExpectSaid::Reads { file, times } => {
+            ExpectationSpec::Reads { file, times } => {
                 for file in self.files(file, &around)? {
                     let node = match &file {
                         FileRef::Port(slot, _) => Some(slot.node.clone()),
@@ -216,25 +216,25 @@ impl<'a> Expecting<'a> {
                 }
                 Ok(())
             }
-            ExpectSaid::Exit(code) => self.push(line, &around, What::Exit { code: *code }),
-            ExpectSaid::Log(text) => self.push(
+            ExpectationSpec::Exit(code) => self.push(line, &around, What::Exit { code: *code }),
+            ExpectationSpec::Log(text) => self.push(
                 line,
                 &around,
                 What::Log {
                     contains: text.clone(),
                 },
             ),
-            ExpectSaid::NoLog(text) => self.push(
+            ExpectationSpec::NoLog(text) => self.push(
                 line,
                 &around,
                 What::NoLog {
                     contains: text.clone(),
                 },
             ),
-            ExpectSaid::Polls(count) => self.push(line, &around, What::Polls(*count)),
-            ExpectSaid::Calls(count) => self.push(line, &around, What::Calls { count: *count }),
-            ExpectSaid::StateFile(is) => self.push(line, &around, What::StateFile(is.clone())),
-            ExpectSaid::Metric { name, labels, is } => {
+            ExpectationSpec::Polls(count) => self.push(line, &around, What::Polls(*count)),
+            ExpectationSpec::Calls(count) => self.push(line, &around, What::Calls { count: *count }),
+            ExpectationSpec::StateFile(is) => self.push(line, &around, What::StateFile(is.clone())),
+            ExpectationSpec::Metric { name, labels, is } => {
                 let filled = labels
                     .iter()
                     .map(|(name, text)| (name.clone(), self.message(text, around.it)));
@@ -245,37 +245,37 @@ impl<'a> Expecting<'a> {
                 };
                 self.push(line, &around, what)
             }
-            ExpectSaid::Healthz(status) => {
+            ExpectationSpec::Healthz(status) => {
                 self.push(line, &around, What::Healthz { status: *status })
             }
-            ExpectSaid::Link { of, here, there } => {
+            ExpectationSpec::Link { of, here, there } => {
                 for port in self.members(of, Tally::default(), &around)? {
                     let what = What::Link {
-                        slot: self.ground.slot(port),
+                        slot: self.resolved.slot(port),
                         here: here.clone(),
                         there: there.clone(),
                     };
-                    let node = self.ground.node_of(port).clone();
+                    let node = self.resolved.node_of(port).clone();
                     self.push_of(line, &around, what, Some(node))?;
                 }
                 Ok(())
             }
-            ExpectSaid::Lnet(said) => {
-                let what = What::Lnet(self.lnet(said, line, &around)?);
+            ExpectationSpec::Lnet(spec) => {
+                let what = What::Lnet(self.lnet(spec, line, &around)?);
                 self.push_of(line, &around, what, None)
             }
-            ExpectSaid::Workload(is) => {
+            ExpectationSpec::Workload(is) => {
                 known_workload(&self.source, self.workloads, &is.workload, line.place)?;
                 // Its instants are the workload's own; it is looked at in the first poll after them.
                 let looked = |(_, to)| self.polls.at(self.polls.tick_at(to));
-                let window = is.failed.map(looked).map(WindowSaid::ExactlyAt);
+                let window = is.failed.map(looked).map(WindowSpec::ExactlyAt);
                 let around = Around {
                     window: window.or(around.window),
                     ..around
                 };
                 self.push(line, &around, What::Workload(is.clone()))
             }
-            ExpectSaid::Verdict { of, lead } => {
+            ExpectationSpec::Verdict { of, lead } => {
                 for (workload, place, verdict) in of {
                     known_workload(&self.source, self.workloads, workload, *place)?;
                     let what = What::Verdict {
@@ -287,19 +287,19 @@ impl<'a> Expecting<'a> {
                 }
                 Ok(())
             }
-            ExpectSaid::Condition(said) => self.condition(said, line, &around),
-            ExpectSaid::Cordoned(stands) => self.push(line, &around, What::Cordoned(*stands)),
-            ExpectSaid::Uncordoned(is) => self.push(line, &around, What::Uncordoned(*is)),
-            ExpectSaid::Rule(said) => self.rule(said, line, &around),
-            ExpectSaid::RulesSilent => self.push(line, &around, What::RulesSilent),
-            ExpectSaid::StuckInKernel => self.push(line, &around, What::StuckInKernel),
+            ExpectationSpec::Condition(spec) => self.condition(spec, line, &around),
+            ExpectationSpec::Cordoned(stands) => self.push(line, &around, What::Cordoned(*stands)),
+            ExpectationSpec::Uncordoned(is) => self.push(line, &around, What::Uncordoned(*is)),
+            ExpectationSpec::Rule(spec) => self.rule(spec, line, &around),
+            ExpectationSpec::RulesSilent => self.push(line, &around, What::RulesSilent),
+            ExpectationSpec::StuckInKernel => self.push(line, &around, What::StuckInKernel),
         }
     }
 
     /// The next place in the order at hand.
     fn order(&self, around: &Around<'_>) -> Option<(u32, u32)> {
         let group = around.group?;
-        let before = self.told.iter().filter(|told| match &told.what {
+        let before = self.resolved_lines.iter().filter(|resolved_lines| match &resolved_lines.what {
             What::Say { in_order, .. } | What::Baseline { in_order, .. } => {
                 in_order.is_some_and(|(other, _)| other == group)
             }
@@ -323,13 +323,13 @@ impl<'a> Expecting<'a> {
     ) -> Result<(), Unfit> {
         let named = || around.named.iter().map(|(name, _)| name.as_str());
         let nodes: Vec<Option<NodeName>> = match about {
-            Some(_) if around.named.is_empty() && self.ground.sole().is_some() => vec![None],
+            Some(_) if around.named.is_empty() && self.resolved.sole().is_some() => vec![None],
             Some(node) => vec![Some(node)],
             None if around.named.is_empty() => vec![None],
             None => named().map(|name| Some(NodeName::from(name))).collect(),
         };
         let silent = |node: &NodeName| {
-            self.ground
+            self.resolved
                 .node(node.as_str())
                 .is_some_and(|node| !node.monitored)
         };
@@ -342,14 +342,14 @@ impl<'a> Expecting<'a> {
                 .hint("`chairs` and the world's file say where one does; nobody else can say or do this")
                 .into());
         }
-        let said_at = around.step.first();
-        let window = self.polls.window(around.window, said_at).ok_or_else(|| {
+        let stated_at = around.step.first();
+        let window = self.polls.window(around.window, stated_at).ok_or_else(|| {
             self.source
                 .wrong(line.place, "no poll is in this window")
                 .hint("a poll happens at each whole tick")
         })?;
         for node in nodes {
-            self.told.push(Expectation {
+            self.resolved_lines.push(Expectation {
                 place: self.source.place(line.place),
                 text: around.text.to_owned(),
                 node,

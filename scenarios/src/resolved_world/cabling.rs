@@ -6,12 +6,12 @@ use std::net::Ipv4Addr;
 use platforms::yaml::Place;
 use platforms::{DeviceName, NodeName, Platform, PortNumber, PortRef};
 
-use super::Ground;
+use super::ResolvedWorld;
 use crate::cluster::Cable;
 use crate::error::ScenarioError;
 use crate::world::World;
 
-impl Ground {
+impl ResolvedWorld {
     /// A world at rest; `platform` finds a platform by its name.
     ///
     /// # Errors
@@ -22,7 +22,7 @@ impl Ground {
         known: &[&str],
     ) -> Result<Self, ScenarioError> {
         let source = world.source();
-        let mut ground = Self {
+        let mut resolved = Self {
             world: world.name.clone(),
             is_platform: false,
             nodes: Vec::new(),
@@ -34,18 +34,18 @@ impl Ground {
                 .collect(),
             handles: BTreeMap::new(),
         };
-        for said in &world.nodes {
-            let (name, place) = &said.platform;
+        for spec in &world.nodes {
+            let (name, place) = &spec.platform;
             let found = platform(name)
                 .ok_or_else(|| source.unknown(*place, "platform", name, known.iter().copied()))?;
-            for (nth, name) in (0..).zip(&said.names) {
-                ground.add(&NodeName::from(name.as_str()), found, said.monitored);
-                for rail in &said.rails {
+            for (nth, name) in (0..).zip(&spec.names) {
+                resolved.add(&NodeName::from(name.as_str()), found, spec.monitored);
+                for rail in &spec.rails {
                     let (device, place) = &rail.device;
-                    let port = ground.port_on(world, name, device, PortNumber(1), *place)?;
+                    let port = resolved.port_on(world, name, device, PortNumber(1), *place)?;
                     let address =
                         Ipv4Addr::from_bits(rail.of.address.to_bits().saturating_add(nth));
-                    ground.ports[port].rail = Some((rail.of.rail, address));
+                    resolved.ports[port].rail = Some((rail.of.rail, address));
                 }
             }
         }
@@ -61,8 +61,8 @@ impl Ground {
             };
             for name in named {
                 for (device, place) in &cable.devices {
-                    let port = ground.port_on(world, &name, device, cable.port, *place)?;
-                    let at_rest = &mut ground.ports[port];
+                    let port = resolved.port_on(world, &name, device, cable.port, *place)?;
+                    let at_rest = &mut resolved.ports[port];
                     if !at_rest.facts.cabled {
                         let what = format!("`{device}` of `{name}` has no cable at rest");
                         return Err(source
@@ -77,7 +77,7 @@ impl Ground {
                 }
             }
         }
-        Ok(ground)
+        Ok(resolved)
     }
 
     /// Every port with a cable to a switch, by the name that its device bears at rest: a file of a

@@ -2,7 +2,7 @@
 //!
 //! It leads a process group of its own, so that a wrapper and what it wraps end together and a
 //! terminal's Ctrl-C does not reach it. What it writes is collected without ever blocking it. Start
-//! at [`Chair::start`].
+//! at [`MonitorProcess::start`].
 
 use std::{
     io,
@@ -26,7 +26,7 @@ use scenarios::Signal;
 use tokio::{net::unix::pipe::Receiver, runtime::Runtime, task::JoinHandle};
 
 use super::{
-    inbox::{News, Teller},
+    inbox::{RuntimeEvent, EventSender},
     stage::{LARGE_BLOCKS, MARK},
 };
 use director::MonitorId;
@@ -49,7 +49,7 @@ pub(super) struct Order {
 }
 
 /// A running monitor. Dropped, it is killed.
-pub(super) struct Chair {
+pub(super) struct MonitorProcess {
     child: Child,
     group: Pid,
     wrapped: bool,
@@ -58,12 +58,12 @@ pub(super) struct Chair {
     reaped: bool,
 }
 
-impl Chair {
-    /// Starts a monitor; its end will be told to `teller`.
+impl MonitorProcess {
+    /// Starts a monitor; its end will be told to `sender`.
     pub(super) fn start(
         runtime: &Runtime,
         order: &Order,
-        teller: Teller,
+        sender: EventSender,
         monitor: MonitorId,
     ) -> io::Result<Self> {
         let (program, arguments) = order
@@ -82,7 +82,7 @@ impl Chair {
             .spawn()?;
         let group = Pid::from_raw(i32::try_from(child.id()).expect("a pid is a positive i32"));
         let pipes = (child.stdout.take(), child.stderr.take());
-        let seat = || -> io::Result<(Tap, Tap)> {
+        let instance = || -> io::Result<(Tap, Tap)> {
             let _inside = runtime.enter();
             let (Some(out), Some(err)) = pipes else {
                 return Err(io::ErrorKind::BrokenPipe.into());
@@ -91,7 +91,7 @@ impl Chair {
                 // The child stays a zombie until it is reaped, so its number is nobody else's. An
                 // error means that it was reaped already.
                 let _ = waitid(Id::Pid(group), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT);
-                teller.tell(News::Ended { monitor });
+                sender.report(RuntimeEvent::Ended { monitor });
             };
             thread::Builder::new()
                 .name("chair".to_owned())
@@ -102,7 +102,7 @@ impl Chair {
                 Tap::new(runtime, err.into())?,
             ))
         };
-        match seat() {
+        match instance() {
             Ok((out, err)) => Ok(Self {
                 child,
                 group,
@@ -166,7 +166,7 @@ impl Chair {
     }
 }
 
-impl Drop for Chair {
+impl Drop for MonitorProcess {
     fn drop(&mut self) {
         if !self.reaped {
             // A child that cannot be reaped is not ours any more.

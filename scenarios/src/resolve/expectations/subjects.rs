@@ -2,24 +2,24 @@
 
 use std::collections::BTreeSet;
 
-use super::{Around, Expecting};
+use super::{Around, ExpectationResolver};
 use crate::error::Unfit;
 use crate::expect::{Distinct, Tally};
-use crate::ground::Subject;
+use crate::resolved::Subject;
 use crate::story::FileRef;
 use crate::subject::{FileSpec, Subjects};
 
-impl Expecting<'_> {
+impl ExpectationResolver<'_> {
     pub(super) fn subjects(&self, of: &Subjects, around: &Around<'_>) -> Vec<Subject> {
-        let mut subjects = self.ground.find(of, around.it);
+        let mut subjects = self.resolved.find(of, around.it);
         subjects.retain(|subject| {
             around
                 .only
-                .is_none_or(|only| self.ground.layer_of(subject) == Some(only))
+                .is_none_or(|only| self.resolved.layer_of(subject) == Some(only))
         });
         if !around.named.is_empty() {
             subjects.retain(|subject| {
-                let node = self.ground.node_of_subject(subject);
+                let node = self.resolved.node_of_subject(subject);
                 node.is_none_or(|node| around.named.iter().any(|(name, _)| name == node.as_str()))
             });
         }
@@ -37,7 +37,7 @@ impl Expecting<'_> {
         self.tallied(&subjects, tally)?;
         let mut ports = Vec::new();
         for subject in subjects {
-            ports.extend(self.ground.ports_of(&subject));
+            ports.extend(self.resolved.ports_of(&subject));
         }
         Ok(ports)
     }
@@ -49,7 +49,7 @@ impl Expecting<'_> {
             let what = format!(
                 "`count: {count}`, and {} are meant on `{}`",
                 subjects.len(),
-                self.ground.world
+                self.resolved.world
             );
             return Err(self.source.wrong(place, what).into());
         }
@@ -58,10 +58,10 @@ impl Expecting<'_> {
         };
         let ports = subjects
             .iter()
-            .filter_map(|subject| self.ground.ports_of(subject).first().copied());
+            .filter_map(|subject| self.resolved.ports_of(subject).first().copied());
         let keys: BTreeSet<String> = ports
             .map(|port| match distinct {
-                Distinct::Node => self.ground.node_of(port).to_string(),
+                Distinct::Node => self.resolved.node_of(port).to_string(),
                 Distinct::Card => self.of_node(port, "card"),
                 Distinct::Device => self.of_node(port, "device"),
             })
@@ -78,10 +78,10 @@ impl Expecting<'_> {
 
     pub(super) fn files(
         &self,
-        said: &FileSpec,
+        spec: &FileSpec,
         around: &Around<'_>,
     ) -> Result<Vec<FileRef>, Unfit> {
-        let (place, of, rest) = match said {
+        let (place, of, rest) = match spec {
             FileSpec::Path(path) => return Ok(vec![FileRef::Path(path.clone())]),
             FileSpec::StateFile => return Ok(vec![FileRef::StateFile]),
             FileSpec::Of(place, of, rest) => (*place, of, rest),
@@ -93,7 +93,7 @@ impl Expecting<'_> {
         self.subjects(&of, around)
             .into_iter()
             .map(|subject| match subject {
-                Subject::Port(port) => Ok(FileRef::Port(self.ground.slot(port), rest.clone())),
+                Subject::Port(port) => Ok(FileRef::Port(self.resolved.slot(port), rest.clone())),
                 Subject::Device(device) => {
                     Ok(FileRef::Device(device.node, device.pci, rest.clone()))
                 }
@@ -106,7 +106,7 @@ impl Expecting<'_> {
     }
 
     fn of_node(&self, port: usize, field: &str) -> String {
-        let told = self.ground.ports[port].told(field);
-        format!("{}/{told}", self.ground.node_of(port))
+        let resolved_lines = self.resolved.ports[port].resolved_lines(field);
+        format!("{}/{resolved_lines}", self.resolved.node_of(port))
     }
 }

@@ -1,6 +1,6 @@
 //! Telling a scenario in a world: every handle becomes a slot, every time a tick.
 //!
-//! [`tell`] puts the parts together; [`crate::doing`] tells the deeds, [`crate::expecting`] the
+//! [`resolve`] puts the parts together; [`crate::resolver`] tells the deeds, [`crate::expectations`] the
 //! expectations.
 
 use std::collections::BTreeMap;
@@ -9,70 +9,70 @@ use platforms::yaml::Place;
 use simfs::SimTime;
 
 use crate::cluster::ClusterPlan;
-use crate::doing::Doing;
+use crate::resolver::ActionResolver;
 use crate::error::{ScenarioError, Unfit};
-use crate::expecting::Expecting;
-use crate::ground::Ground;
+use crate::expectations::ExpectationResolver;
+use crate::resolved::ResolvedWorld;
 use crate::polls::Polls;
 use crate::reader::Source;
 use crate::scenario::Scenario;
-use crate::step::StepSaid;
+use crate::step::StepSpec;
 use crate::story::{Expectation, Step, Story, What, Window};
-use crate::workload::WorkloadSaid;
+use crate::workload::WorkloadSpec;
 
 /// Polls that a story goes on after its last line, unless it says `until`.
 const AFTERMATH: u64 = 2;
 
 /// The story of a scenario on this ground.
-pub(crate) fn tell(scenario: &Scenario, ground: &Ground) -> Result<Story, Unfit> {
+pub(crate) fn resolve(scenario: &Scenario, resolved: &ResolvedWorld) -> Result<Story, Unfit> {
     let source = scenario.source();
     let frame = &scenario.frame;
     let polls = Polls::new(frame.tick, &scenario.steps);
     let mut workloads = BTreeMap::new();
-    for said in &frame.workloads {
-        workloads.insert(said.name.clone(), said.plan(&source, ground)?);
+    for spec in &frame.workloads {
+        workloads.insert(spec.name.clone(), spec.plan(&source, resolved)?);
     }
-    let doing = Doing {
+    let resolver = ActionResolver {
         source,
-        ground,
+        resolved,
         workloads: &frame.workloads,
         polls: &polls,
     };
     let mut given = Vec::new();
-    for said in &scenario.given {
-        let deeds = doing.deeds(&said.deed, &[])?;
+    for spec in &scenario.given {
+        let actions = resolver.actions(&spec.action, &[])?;
         given.push(Step {
             at: SimTime::ZERO,
-            place: source.place(said.deed.place),
-            text: said.deed.text.clone(),
+            place: source.place(spec.action.place),
+            text: spec.action.text.clone(),
             moment: None,
-            deeds,
+            actions,
         });
     }
     let mut steps = Vec::new();
-    let mut expecting = Expecting::new(
+    let mut expectations = ExpectationResolver::new(
         source,
-        ground,
+        resolved,
         &frame.workloads,
         frame.cluster.rules,
         &polls,
     );
-    for said in &scenario.steps {
-        for (name, place) in &said.nodes {
-            known_node(&source, ground, name, *place)?;
+    for spec in &scenario.steps {
+        for (name, place) in &spec.nodes {
+            known_node(&source, resolved, name, *place)?;
         }
-        if let Some(step) = step(&doing, said)? {
+        if let Some(step) = step(&resolver, spec)? {
             steps.push(step);
         }
-        for line in &said.expect {
-            expecting.line(line, said)?;
+        for line in &spec.expect {
+            expectations.line(line, spec)?;
         }
     }
-    let mut expectations = expecting.finish();
+    let mut expectations = expectations.finish();
     if let Some(baseline) = usual_baseline(scenario, &expectations) {
         expectations.insert(0, baseline);
     }
-    let last_said = scenario
+    let last_stated = scenario
         .steps
         .iter()
         .map(|step| polls.tick_at(step.last()))
@@ -83,7 +83,7 @@ pub(crate) fn tell(scenario: &Scenario, ground: &Ground) -> Result<Story, Unfit>
         .map(|expected| expected.window.to)
         .max()
         .unwrap_or(0);
-    let last = last_said.max(last_meant);
+    let last = last_stated.max(last_meant);
     let until = match frame.until {
         Some(until) => until.max(polls.at(last_meant)),
         None => polls.at(last + AFTERMATH),
@@ -93,13 +93,13 @@ pub(crate) fn tell(scenario: &Scenario, ground: &Ground) -> Result<Story, Unfit>
         title: frame.title.clone(),
         why: frame.why.clone(),
         covers: scenario.covers.clone(),
-        world: ground.world.clone(),
-        nodes: ground
+        world: resolved.world.clone(),
+        nodes: resolved
             .nodes
             .iter()
             .map(|node| (node.name.clone(), node.platform.clone()))
             .collect(),
-        chairs: ground
+        monitors: resolved
             .nodes
             .iter()
             .filter(|node| node.monitored)
@@ -107,7 +107,7 @@ pub(crate) fn tell(scenario: &Scenario, ground: &Ground) -> Result<Story, Unfit>
             .collect(),
         workloads,
         cluster: ClusterPlan {
-            cables: ground.cables(),
+            cables: resolved.cables(),
             ..frame.cluster.clone()
         },
         tick: frame.tick,
@@ -126,15 +126,15 @@ pub(crate) fn tell(scenario: &Scenario, ground: &Ground) -> Result<Story, Unfit>
 
 /// The baseline of the first poll: expected of every story that gives nothing and does not speak of
 /// the first poll itself. What follows from its events says nothing of them.
-fn usual_baseline(scenario: &Scenario, told: &[Expectation]) -> Option<Expectation> {
+fn usual_baseline(scenario: &Scenario, resolved_lines: &[Expectation]) -> Option<Expectation> {
     let first = Window { from: 0, to: 0 };
-    let speaks = told
+    let speaks = resolved_lines
         .iter()
         .any(|expected| expected.window.from == 0 && !expected.what.is_a_consequence());
     let does = scenario
         .steps
         .iter()
-        .any(|step| step.first() == SimTime::ZERO && !step.deeds.is_empty());
+        .any(|step| step.first() == SimTime::ZERO && !step.actions.is_empty());
     let usual = scenario.given.is_empty() && !speaks && !does;
     usual.then(|| Expectation {
         place: scenario.source().place(scenario.timeline),
@@ -152,18 +152,18 @@ fn usual_baseline(scenario: &Scenario, told: &[Expectation]) -> Option<Expectati
 /// Refuses a node that is not there.
 pub(crate) fn known_node(
     source: &Source<'_>,
-    ground: &Ground,
+    resolved: &ResolvedWorld,
     name: &str,
     place: Place,
 ) -> Result<(), ScenarioError> {
-    if ground.node(name).is_some() {
+    if resolved.node(name).is_some() {
         return Ok(());
     }
     let wrong = source.wrong(place, format!("no node `{name}` in this world"));
-    Err(match ground.sole() {
+    Err(match resolved.sole() {
         Some(node) => wrong.hint(format!("its one node is `{}`; leave `node` out", node.name)),
         None => {
-            let known = ground.nodes.iter().map(|node| node.name.as_str());
+            let known = resolved.nodes.iter().map(|node| node.name.as_str());
             source.unknown(place, "node", name, known)
         }
     })
@@ -172,11 +172,11 @@ pub(crate) fn known_node(
 /// Refuses a workload that the scenario does not name.
 pub(crate) fn known_workload(
     source: &Source<'_>,
-    workloads: &[WorkloadSaid],
+    workloads: &[WorkloadSpec],
     name: &str,
     place: Place,
 ) -> Result<(), ScenarioError> {
-    let mut known = workloads.iter().map(|said| said.name.as_str());
+    let mut known = workloads.iter().map(|spec| spec.name.as_str());
     if known.clone().any(|known| known == name) {
         return Ok(());
     }
@@ -185,28 +185,28 @@ pub(crate) fn known_workload(
             .wrong(place, format!("no workload `{name}` runs"))
             .hint("name it, as in `workloads: { job: { mpib: { ring: [ vm1, vm2 ] } } }`"));
     }
-    let known = workloads.iter().map(|said| said.name.as_str());
+    let known = workloads.iter().map(|spec| spec.name.as_str());
     Err(source.unknown(place, "workload", name, known))
 }
 
-fn step(doing: &Doing<'_>, said: &StepSaid) -> Result<Option<Step>, Unfit> {
-    let mut deeds = Vec::new();
-    for line in &said.deeds {
-        deeds.extend(doing.deeds(line, &said.nodes)?);
+fn step(resolver: &ActionResolver<'_>, spec: &StepSpec) -> Result<Option<Step>, Unfit> {
+    let mut actions = Vec::new();
+    for line in &spec.actions {
+        actions.extend(resolver.actions(line, &spec.nodes)?);
     }
-    if deeds.is_empty() {
+    if actions.is_empty() {
         return Ok(None);
     }
-    let lines: Vec<&str> = said.deeds.iter().map(|line| line.text.as_str()).collect();
+    let lines: Vec<&str> = spec.actions.iter().map(|line| line.text.as_str()).collect();
     Ok(Some(Step {
-        at: said.first(),
-        place: doing.source.place(said.place),
+        at: spec.first(),
+        place: resolver.source.place(spec.place),
         text: lines.join("; "),
-        moment: said
+        moment: spec
             .moment
             .as_ref()
-            .map(|moment| doing.moment(moment))
+            .map(|moment| resolver.moment(moment))
             .transpose()?,
-        deeds,
+        actions,
     }))
 }

@@ -11,76 +11,76 @@ use platforms::yaml::Place;
 use platforms::{DeviceName, LinkLayer, NodeName, PciAddress, SlotRef};
 
 use crate::error::Unfit;
-use crate::ground::{Ground, GroundNode, Subject};
+use crate::resolved::{ResolvedWorld, ResolvedNode, Subject};
 use crate::polls::Polls;
 use crate::reader::Source;
-use crate::step::{FileMomentSaid, MomentSaid};
-use crate::story::{CallMoment, Deed, FileMoment, FileRef, Moment, RuleDeed, WorkloadAction};
+use crate::step::{FileMomentSpec, MomentSpec};
+use crate::story::{CallMoment, StepAction, FileMoment, FileRef, Moment, RuleAction, WorkloadAction};
 use crate::subject::{FileSpec, Named, Subjects};
-use crate::telling::{known_node, known_workload};
+use crate::resolver::{known_node, known_workload};
 use crate::values::NamesSpec;
 use crate::verbs::spec::{ActionSpec, AgentSpec, VerbLine, VerbSpec};
-use crate::workload::WorkloadSaid;
+use crate::workload::WorkloadSpec;
 
 /// What telling a deed needs to know.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Doing<'a> {
+pub(crate) struct ActionResolver<'a> {
     pub(crate) source: Source<'a>,
-    pub(crate) ground: &'a Ground,
-    pub(crate) workloads: &'a [WorkloadSaid],
+    pub(crate) resolved: &'a ResolvedWorld,
+    pub(crate) workloads: &'a [WorkloadSpec],
     pub(crate) polls: &'a Polls,
 }
 
-impl Doing<'_> {
+impl ActionResolver<'_> {
     /// The deeds of a line; none if `only` leaves nobody.
-    pub(crate) fn deeds(
+    pub(crate) fn actions(
         &self,
         line: &VerbLine,
         step_nodes: &[(String, Place)],
-    ) -> Result<Vec<Deed>, Unfit> {
+    ) -> Result<Vec<StepAction>, Unfit> {
         let named = if line.nodes.is_empty() {
             step_nodes
         } else {
             &line.nodes
         };
         for (name, place) in named {
-            known_node(&self.source, self.ground, name, *place)?;
+            known_node(&self.source, self.resolved, name, *place)?;
         }
-        let doing = DoingLine {
-            doing: *self,
+        let resolver = LineResolver {
+            resolver: *self,
             line,
             named,
         };
-        doing.deeds()
+        resolver.actions()
     }
 }
 
 /// A line in telling.
 #[derive(Clone, Copy, Debug)]
-struct DoingLine<'a> {
-    doing: Doing<'a>,
+struct LineResolver<'a> {
+    resolver: ActionResolver<'a>,
     line: &'a VerbLine,
     /// The nodes that it names, or its step; everywhere if there are none.
     named: &'a [(String, Place)],
 }
 
-impl<'a> std::ops::Deref for DoingLine<'a> {
-    type Target = Doing<'a>;
+impl<'a> std::ops::Deref for LineResolver<'a> {
+    type Target = ActionResolver<'a>;
 
-    fn deref(&self) -> &Doing<'a> {
-        &self.doing
+    fn deref(&self) -> &ActionResolver<'a> {
+        &self.resolver
     }
 }
 
-impl DoingLine<'_> {
+impl LineResolver<'_> {
     /// The nodes of a deed that is done to nodes.
-    fn nodes(&self) -> Result<Vec<&GroundNode>, Unfit> {
-        if let Some(node) = self.ground.sole() {
+    fn nodes(&self) -> Result<Vec<&ResolvedNode>, Unfit> {
+        if let Some(node) = self.resolved.sole() {
             return Ok(vec![node]);
         }
         if self.named.is_empty() {
             let names: Vec<String> = self
-                .ground
+                .resolved
                 .nodes
                 .iter()
                 .map(|node| format!("`{}`", node.name))
@@ -91,15 +91,15 @@ impl DoingLine<'_> {
                 .hint(format!("write `node: …`: {}", names.join(", ")))
                 .into());
         }
-        let node = |(name, _): &(String, Place)| self.ground.node(name);
+        let node = |(name, _): &(String, Place)| self.resolved.node(name);
         Ok(self.named.iter().filter_map(node).collect())
     }
 
-    fn each_node<T>(&self, deed: impl Fn(NodeName) -> T) -> Result<Vec<T>, Unfit> {
+    fn each_node<T>(&self, action: impl Fn(NodeName) -> T) -> Result<Vec<T>, Unfit> {
         let nodes = self.nodes()?;
         Ok(nodes
             .into_iter()
-            .map(|node| deed(node.name.clone()))
+            .map(|node| action(node.name.clone()))
             .collect())
     }
 
@@ -107,23 +107,23 @@ impl DoingLine<'_> {
         self.named.is_empty() || self.named.iter().any(|(name, _)| name == node.as_str())
     }
 
-    fn deeds(&self) -> Result<Vec<Deed>, Unfit> {
+    fn actions(&self) -> Result<Vec<StepAction>, Unfit> {
         let line = self.line;
-        let world = |actions: Vec<Action>| actions.into_iter().map(Deed::World).collect();
+        let world = |actions: Vec<Action>| actions.into_iter().map(StepAction::World).collect();
         Ok(match &line.spec {
             VerbSpec::World(action) => world(self.actions(action)?),
             VerbSpec::SwitchPower {
                 switch: (name, place),
                 on,
             } => {
-                if !self.ground.switches.contains(name) {
-                    let known = self.ground.switches.iter().map(String::as_str);
+                if !self.resolved.switches.contains(name) {
+                    let known = self.resolved.switches.iter().map(String::as_str);
                     return Err(self.source.unknown(*place, "switch", name, known).into());
                 }
-                let ports = 0..self.ground.ports.len();
+                let ports = 0..self.resolved.ports.len();
                 let slots = ports
-                    .filter(|port| self.ground.ports[*port].switch.as_ref() == Some(name))
-                    .map(|port| self.ground.slot(port));
+                    .filter(|port| self.resolved.ports[*port].switch.as_ref() == Some(name))
+                    .map(|port| self.resolved.slot(port));
                 world(vec![
                     PortsAction::SwitchPower { on: *on }.on(slots.collect()),
                 ])
@@ -131,7 +131,7 @@ impl DoingLine<'_> {
             VerbSpec::LnetFault { workload, rule } => {
                 self.known_workload(workload)?;
                 self.each_node(|node| {
-                    Deed::Load(WorkloadAction::Rule {
+                    StepAction::Load(WorkloadAction::Rule {
                         workload: workload.clone(),
                         node,
                         rule: rule.clone(),
@@ -141,7 +141,7 @@ impl DoingLine<'_> {
             VerbSpec::NoLnetFault { workload } => {
                 self.known_workload(workload)?;
                 self.each_node(|node| {
-                    Deed::Load(WorkloadAction::NoRules {
+                    StepAction::Load(WorkloadAction::NoRules {
                         workload: workload.clone(),
                         node,
                     })
@@ -151,7 +151,7 @@ impl DoingLine<'_> {
                 self.known_workload(workload)?;
                 let action = self.agent(agent)?;
                 self.each_node(|node| {
-                    Deed::Load(WorkloadAction::Agent {
+                    StepAction::Load(WorkloadAction::Agent {
                         workload: workload.clone(),
                         node,
                         action: action.clone(),
@@ -165,22 +165,22 @@ impl DoingLine<'_> {
             }
             VerbSpec::Reboot(reboot) => {
                 let plan = self.plan(reboot)?;
-                self.each_node(|node| Deed::Reboot {
+                self.each_node(|node| StepAction::Reboot {
                     node,
                     plan: plan.clone(),
                 })?
             }
-            VerbSpec::Metadata(said) => {
-                let file = |node: &GroundNode| {
-                    let file = self.metadata(said, node);
+            VerbSpec::Metadata(spec) => {
+                let file = |node: &ResolvedNode| {
+                    let file = self.metadata(spec, node);
                     NodeAction::Metadata { file }.on(node.name.clone())
                 };
                 world(self.nodes()?.into_iter().map(file).collect())
             }
-            VerbSpec::Routes(said) => {
+            VerbSpec::Routes(spec) => {
                 let mut actions = Vec::new();
                 for node in self.nodes()? {
-                    let routes = self.routes(said, node)?;
+                    let routes = self.routes(spec, node)?;
                     actions.push(NodeAction::Routes { routes }.on(node.name.clone()));
                 }
                 world(actions)
@@ -191,15 +191,15 @@ impl DoingLine<'_> {
                 effect,
                 lasting,
             } => {
-                let mut deeds = Vec::new();
+                let mut actions = Vec::new();
                 for file in self.files(file, line.only)? {
                     let nodes = match &file {
                         FileRef::Port(slot, _) => vec![slot.node.clone()],
                         FileRef::Device(node, ..) => vec![node.clone()],
                         FileRef::Path(_) | FileRef::StateFile => self.each_node(|node| node)?,
                     };
-                    deeds.extend(nodes.into_iter().map(|node| {
-                        Deed::Rule(RuleDeed {
+                    actions.extend(nodes.into_iter().map(|node| {
+                        StepAction::Rule(RuleAction {
                             node,
                             file: file.clone(),
                             ops: ops.clone(),
@@ -208,22 +208,22 @@ impl DoingLine<'_> {
                         })
                     }));
                 }
-                deeds
+                actions
             }
-            VerbSpec::NoRule(None) => vec![Deed::Unrule(None)],
+            VerbSpec::NoRule(None) => vec![StepAction::Unrule(None)],
             VerbSpec::NoRule(Some(file)) => self
                 .files(file, line.only)?
                 .into_iter()
-                .map(|file| Deed::Unrule(Some(file)))
+                .map(|file| StepAction::Unrule(Some(file)))
                 .collect(),
-            VerbSpec::Connector(deed) => {
-                self.each_node(|node| Deed::Connector(node, deed.clone()))?
+            VerbSpec::Connector(action) => {
+                self.each_node(|node| StepAction::Connector(node, action.clone()))?
             }
-            VerbSpec::Monitor(said) => {
-                self.each_node(|node| Deed::Monitor(node, self.monitor(said)))?
+            VerbSpec::Monitor(spec) => {
+                self.each_node(|node| StepAction::Monitor(node, self.monitor(spec)))?
             }
-            VerbSpec::StateFile(deed) => {
-                self.each_node(|node| Deed::StateFile(node, deed.clone()))?
+            VerbSpec::StateFile(action) => {
+                self.each_node(|node| StepAction::StateFile(node, action.clone()))?
             }
         })
     }
@@ -238,7 +238,7 @@ impl DoingLine<'_> {
                         .iter()
                         .try_for_each(|port| self.can_count(*port, name, change))?;
                 }
-                let done = |port| action.clone().on(self.ground.slot(port));
+                let done = |port| action.clone().on(self.resolved.slot(port));
                 ports.into_iter().map(done).collect()
             }
             Action::Ports(of, action) => {
@@ -282,12 +282,12 @@ impl DoingLine<'_> {
         )?)
     }
 
-    fn agent(&self, said: &AgentSpec) -> Result<AgentAction, Unfit> {
+    fn agent(&self, spec: &AgentSpec) -> Result<AgentAction, Unfit> {
         let node = |(name, place): &(String, Place)| {
-            known_node(&self.source, self.ground, name, *place)?;
+            known_node(&self.source, self.resolved, name, *place)?;
             Ok::<_, Unfit>(NodeName::from(name.as_str()))
         };
-        Ok(match said {
+        Ok(match spec {
             AgentSpec::Hint { pair, share } => AgentAction::Hint {
                 to: node(pair)?,
                 share: *share,
@@ -300,36 +300,36 @@ impl DoingLine<'_> {
     }
 
     fn ports(&self, of: &Subjects) -> Vec<usize> {
-        let mut ports = self.doing.ports(of, self.line.only);
-        ports.retain(|port| self.is_meant(self.ground.node_of(*port)));
+        let mut ports = self.resolver.ports(of, self.line.only);
+        ports.retain(|port| self.is_meant(self.resolved.node_of(*port)));
         ports
     }
 
     fn slots(&self, of: &Subjects) -> Vec<SlotRef> {
         let ports = self.ports(of).into_iter();
-        ports.map(|port| self.ground.slot(port)).collect()
+        ports.map(|port| self.resolved.slot(port)).collect()
     }
 
     fn functions(&self, of: &Subjects) -> Vec<FunctionRef> {
-        let mut functions = self.doing.functions(of, self.line.only);
+        let mut functions = self.resolver.functions(of, self.line.only);
         functions.retain(|function| self.is_meant(&function.node));
         functions
     }
 }
 
-impl Doing<'_> {
+impl ActionResolver<'_> {
     /// A moment within a poll.
-    pub(crate) fn moment(&self, said: &MomentSaid) -> Result<Moment, Unfit> {
-        let file = |said: &Option<FileMomentSaid>| {
-            said.as_ref().map(|said| self.file_moment(said)).transpose()
+    pub(crate) fn moment(&self, spec: &MomentSpec) -> Result<Moment, Unfit> {
+        let file = |spec: &Option<FileMomentSpec>| {
+            spec.as_ref().map(|spec| self.file_moment(spec)).transpose()
         };
-        Ok(match said {
-            MomentSaid::Files { after, before } => Moment {
+        Ok(match spec {
+            MomentSpec::Files { after, before } => Moment {
                 after: file(after)?,
                 before: file(before)?,
                 call: None,
             },
-            MomentSaid::Call { nth, accepted } => {
+            MomentSpec::Call { nth, accepted } => {
                 let call = if *accepted {
                     CallMoment::Accepted(*nth)
                 } else {
@@ -347,17 +347,17 @@ impl Doing<'_> {
     /// The files meant, one for each port or device; none if `only` leaves nobody.
     pub(crate) fn files(
         &self,
-        said: &FileSpec,
+        spec: &FileSpec,
         only: Option<LinkLayer>,
     ) -> Result<Vec<FileRef>, Unfit> {
-        let (place, of, rest) = match said {
+        let (place, of, rest) = match spec {
             FileSpec::Path(path) => return Ok(vec![FileRef::Path(path.clone())]),
             FileSpec::StateFile => return Ok(vec![FileRef::StateFile]),
             FileSpec::Of(place, of, rest) => (*place, of, rest),
         };
         let mut files = Vec::new();
-        for subject in self.ground.find_one(of, None) {
-            if only.is_some_and(|only| self.ground.layer_of(&subject) != Some(only)) {
+        for subject in self.resolved.find_one(of, None) {
+            if only.is_some_and(|only| self.resolved.layer_of(&subject) != Some(only)) {
                 continue;
             }
             files.push(self.file_of(place, &subject, rest)?);
@@ -373,7 +373,7 @@ impl Doing<'_> {
         rest: &str,
     ) -> Result<FileRef, Unfit> {
         match subject {
-            Subject::Port(port) => Ok(FileRef::Port(self.ground.slot(*port), rest.to_owned())),
+            Subject::Port(port) => Ok(FileRef::Port(self.resolved.slot(*port), rest.to_owned())),
             Subject::Device(device) => Ok(FileRef::Device(
                 device.node.clone(),
                 device.pci,
@@ -386,10 +386,10 @@ impl Doing<'_> {
         }
     }
 
-    fn file_moment(&self, said: &FileMomentSaid) -> Result<FileMoment, Unfit> {
-        let files = self.files(&said.file, None)?;
+    fn file_moment(&self, spec: &FileMomentSpec) -> Result<FileMoment, Unfit> {
+        let files = self.files(&spec.file, None)?;
         let [file] = &files[..] else {
-            let place = match &said.file {
+            let place = match &spec.file {
                 FileSpec::Of(place, ..) => *place,
                 FileSpec::Path(_) | FileSpec::StateFile => Place::default(),
             };
@@ -397,27 +397,27 @@ impl Doing<'_> {
             return Err(self.source.wrong(place, what).into());
         };
         Ok(FileMoment {
-            op: said.op,
+            op: spec.op,
             file: file.clone(),
-            nth: said.nth,
+            nth: spec.nth,
         })
     }
 
     fn ports(&self, of: &Subjects, only: Option<LinkLayer>) -> Vec<usize> {
-        let mut ports = self.ground.find_ports(of, None);
-        ports.retain(|port| only.is_none_or(|only| self.ground.ports[*port].facts.layer == only));
+        let mut ports = self.resolved.find_ports(of, None);
+        ports.retain(|port| only.is_none_or(|only| self.resolved.ports[*port].facts.layer == only));
         ports
     }
 
     fn functions(&self, of: &Subjects, only: Option<LinkLayer>) -> Vec<FunctionRef> {
-        let layer = |device: &FunctionRef| self.ground.layer_of(&Subject::Device(device.clone()));
-        let mut functions = self.ground.find_functions(of, None);
+        let layer = |device: &FunctionRef| self.resolved.layer_of(&Subject::Device(device.clone()));
+        let mut functions = self.resolved.find_functions(of, None);
         functions.retain(|device| only.is_none_or(|only| layer(device) == Some(only)));
         functions
     }
 
     fn one_function(&self, of: &Subjects) -> Result<FunctionRef, Unfit> {
-        match &self.ground.find_functions(of, None)[..] {
+        match &self.resolved.find_functions(of, None)[..] {
             [device] => Ok(device.clone()),
             many => {
                 let what = format!("one device is meant here, this names {}", many.len());
@@ -426,12 +426,12 @@ impl Doing<'_> {
         }
     }
 
-    fn names(&self, said: &NamesSpec) -> Result<BTreeMap<PciAddress, DeviceName>, Unfit> {
+    fn names(&self, spec: &NamesSpec) -> Result<BTreeMap<PciAddress, DeviceName>, Unfit> {
         let mut names = BTreeMap::new();
-        for (place, said, name) in said.values() {
+        for (place, spec, name) in spec.values() {
             let of = Subjects {
                 place: *place,
-                items: vec![Named::clone(said)],
+                items: vec![Named::clone(spec)],
             };
             names.insert(self.one_function(&of)?.pci, name.clone());
         }

@@ -59,8 +59,8 @@ pub(crate) fn done(net: &mut Net, request: RequestId) -> Option<SimTime> {
     }
 }
 
-pub(crate) fn tell(net: &mut Net, at_ms: u64, host: u16, rail: Rail, state: RailState) {
-    net.tell(RailChange {
+pub(crate) fn notify(net: &mut Net, at_ms: u64, host: u16, rail: Rail, state: RailState) {
+    net.notify(RailChange {
         at: SimTime::from_ms(at_ms),
         host: vm(host),
         rail,

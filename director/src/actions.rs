@@ -3,7 +3,8 @@
 use fabric::{Action, DeviceAction, NodeAction, PortAction};
 use platforms::NodeName;
 use scenarios::{
-    CallMoment, Deed, FileRef, MonitorDeed, RuleDeed, RuleEffect, RuleLasting, Signal, Step,
+    CallMoment, FileRef, MonitorAction, RuleAction, RuleEffect, RuleLasting, Signal, Step,
+    StepAction,
 };
 use simfs::{Fs, MomentId, RuleId, SimTime};
 
@@ -12,7 +13,10 @@ use super::{ArmedRule, Change, Director, MomentDo, MonitorId, Sequel, StageError
 impl<'s> Director<'s> {
     pub(super) fn step(&mut self, step: &'s Step) -> Result<(), StageError> {
         let Some(moment) = &step.moment else {
-            return step.deeds.iter().try_for_each(|deed| self.deed(deed, step));
+            return step
+                .actions
+                .iter()
+                .try_for_each(|action| self.action(action, step));
         };
         let node = self.node_of(step);
         if let Some(call) = moment.call {
@@ -21,7 +25,7 @@ impl<'s> Director<'s> {
         }
         let id = MomentId(self.id());
         let Some(awaited) = files::moment(&self.fabric, id, moment) else {
-            return Err(StageError::deed(
+            return Err(StageError::action(
                 step,
                 "a moment names an operation before or after which it lies",
             ));
@@ -35,55 +39,59 @@ impl<'s> Director<'s> {
     /// The node whose poll a step with a moment waits for: the one its deeds are about, else the
     /// first with a chair.
     fn node_of(&self, step: &Step) -> NodeName {
-        let named = step.deeds.iter().find_map(|deed| match deed {
-            Deed::Rule(rule) => Some(&rule.node),
-            Deed::Connector(node, _) | Deed::Monitor(node, _) | Deed::StateFile(node, _) => {
-                Some(node)
-            }
-            Deed::Reboot { node, .. } => Some(node),
-            Deed::World(_) | Deed::Unrule(_) | Deed::Load(_) => None,
+        let named = step.actions.iter().find_map(|action| match action {
+            StepAction::Rule(rule) => Some(&rule.node),
+            StepAction::Connector(node, _)
+            | StepAction::Monitor(node, _)
+            | StepAction::StateFile(node, _) => Some(node),
+            StepAction::Reboot { node, .. } => Some(node),
+            StepAction::World(_) | StepAction::Unrule(_) | StepAction::Load(_) => None,
         });
         let first = named
-            .or(self.story.chairs.first())
+            .or(self.story.instances.first())
             .or(self.nodes.keys().next());
         first.expect("a story has at least one node").clone()
     }
 
-    pub(super) fn deed(&mut self, deed: &'s Deed, step: &'s Step) -> Result<(), StageError> {
-        match deed {
-            Deed::World(action) => self.act(action, step),
-            Deed::Rule(rule) => self.rule(rule, step),
-            Deed::Unrule(file) => {
+    pub(super) fn action(
+        &mut self,
+        action: &'s StepAction,
+        step: &'s Step,
+    ) -> Result<(), StageError> {
+        match action {
+            StepAction::World(action) => self.act(action, step),
+            StepAction::Rule(rule) => self.rule(rule, step),
+            StepAction::Unrule(file) => {
                 self.unrule(file.as_ref());
                 Ok(())
             }
-            Deed::Connector(node, deed) => {
+            StepAction::Connector(node, action) => {
                 let now = self.fabric.now();
-                self.scene(node)?.connector.set(now, deed);
+                self.scene(node)?.connector.set(now, action);
                 Ok(())
             }
-            Deed::Monitor(node, deed) => self.monitor(node, deed, step),
-            Deed::StateFile(node, deed) => {
-                self.scene(node)?.changes.push(Change::Disk(deed, step));
+            StepAction::Monitor(node, action) => self.monitor(node, action, step),
+            StepAction::StateFile(node, action) => {
+                self.scene(node)?.changes.push(Change::Disk(action, step));
                 Ok(())
             }
-            Deed::Load(deed) => {
-                let done = self.workloads.act(deed, &self.fabric);
+            StepAction::Load(action) => {
+                let done = self.workloads.act(action, &self.fabric);
                 done.map_err(|cause| StageError::Workload {
                     place: step.place.clone(),
                     line: step.text.clone(),
                     cause: Box::new(cause),
                 })
             }
-            Deed::Reboot { node, plan } => {
+            StepAction::Reboot { node, plan } => {
                 self.workloads.node_goes(node, &self.fabric);
                 let back = self.fabric.now() + plan.takes;
                 let plan = plan.clone();
                 self.act(&NodeAction::Reboot { plan }.on(node.clone()), step)?;
                 let tick = back.div_ceil(self.story.tick);
-                if let Some(chair) = &mut self.scene(node)?.chair {
-                    chair.end_all(Signal::Kill);
-                    chair.start_in(tick);
+                if let Some(instances) = &mut self.scene(node)?.instances {
+                    instances.end_all(Signal::Kill);
+                    instances.start_in(tick);
                 }
                 self.reboots.push((back, node));
                 Ok(())
@@ -99,29 +107,29 @@ impl<'s> Director<'s> {
         })
     }
 
-    fn rule(&mut self, deed: &'s RuleDeed, step: &'s Step) -> Result<(), StageError> {
+    fn rule(&mut self, action: &'s RuleAction, step: &'s Step) -> Result<(), StageError> {
         let (now, id) = (self.fabric.now(), self.id());
-        let Some(rule) = files::rule(&self.fabric, RuleId(id), deed, now) else {
-            let awaited = files::vanishing(&self.fabric, MomentId(id), deed);
-            let scene = self.scene(&deed.node)?;
+        let Some(rule) = files::rule(&self.fabric, RuleId(id), action, now) else {
+            let awaited = files::vanishing(&self.fabric, MomentId(id), action);
+            let scene = self.scene(&action.node)?;
             scene
                 .moments
-                .insert(MomentId(id), Sequel::Vanish(deed, step));
+                .insert(MomentId(id), Sequel::Vanish(action, step));
             scene.changes.push(Change::Await(awaited));
             return Ok(());
         };
-        let torn = match &deed.effect {
+        let torn = match &action.effect {
             RuleEffect::Torn(rest) => Some(rest.as_slice()),
             _ => None,
         };
-        let scene = self.scene(&deed.node)?;
-        let until = match deed.lasting {
+        let scene = self.scene(&action.node)?;
+        let until = match action.lasting {
             RuleLasting::For(span) => now + span,
             RuleLasting::Always | RuleLasting::Nth(_) | RuleLasting::First(_) => SimTime::MAX,
         };
         scene.rules.push(ArmedRule {
             id: RuleId(id),
-            deed,
+            action,
             until,
         });
         scene.changes.push(Change::Arm { rule, torn });
@@ -129,13 +137,13 @@ impl<'s> Director<'s> {
     }
 
     fn unrule(&mut self, file: Option<&'s FileRef>) {
-        let meant = |deed: &RuleDeed| file.is_none_or(|file| *file == deed.file);
+        let meant = |action: &RuleAction| file.is_none_or(|file| *file == action.file);
         for scene in self.nodes.values_mut() {
-            for armed in scene.rules.extract_if(.., |armed| meant(armed.deed)) {
+            for armed in scene.rules.extract_if(.., |armed| meant(armed.action)) {
                 scene.changes.push(Change::Disarm(armed.id));
             }
             let vanishing =
-                |sequel: &Sequel<'_>| matches!(sequel, Sequel::Vanish(deed, _) if meant(deed));
+                |sequel: &Sequel<'_>| matches!(sequel, Sequel::Vanish(action, _) if meant(action));
             for (id, _) in scene.moments.extract_if(.., |_, sequel| vanishing(sequel)) {
                 scene.changes.push(Change::Forget(id));
             }
@@ -146,29 +154,29 @@ impl<'s> Director<'s> {
     fn monitor(
         &mut self,
         node: &NodeName,
-        deed: &MonitorDeed,
+        action: &MonitorAction,
         step: &Step,
     ) -> Result<(), StageError> {
         let tick = self.fabric.now().div_ceil(self.story.tick);
-        let Some(chair) = &mut self.scene(node)?.chair else {
-            return Err(StageError::deed(step, "no monitor sits on this node"));
+        let Some(instances) = &mut self.scene(node)?.instances else {
+            return Err(StageError::action(step, "no monitor sits on this node"));
         };
-        match deed {
-            MonitorDeed::Restart {
+        match action {
+            MonitorAction::Restart {
                 signal,
                 away_ticks,
                 flags,
                 config,
             } => {
-                chair.end_oldest(*signal);
-                chair.equip(flags, config.as_ref());
-                chair.start_in(tick + u64::from(*away_ticks));
+                instances.end_oldest(*signal);
+                instances.equip(flags, config.as_ref());
+                instances.start_in(tick + u64::from(*away_ticks));
             }
-            MonitorDeed::Stop { signal } => {
-                chair.end_oldest(*signal);
+            MonitorAction::Stop { signal } => {
+                instances.end_oldest(*signal);
             }
-            MonitorDeed::Start { flags } => chair.start_with(tick, flags),
-            MonitorDeed::Pause { ticks } => chair.pause_until(tick + u64::from(*ticks)),
+            MonitorAction::Start { flags } => instances.start_with(tick, flags),
+            MonitorAction::Pause { ticks } => instances.pause_until(tick + u64::from(*ticks)),
         }
         Ok(())
     }
@@ -181,11 +189,11 @@ impl<'s> Director<'s> {
         by: MonitorId,
     ) -> Result<MomentDo, StageError> {
         let mut end = MomentDo::Go;
-        for deed in &step.deeds {
-            if self.kills(deed, node, by)? {
+        for action in &step.actions {
+            if self.kills(action, node, by)? {
                 end = MomentDo::Kill;
             } else {
-                self.deed(deed, step)?;
+                self.action(action, step)?;
             }
         }
         Ok(end)
@@ -221,40 +229,49 @@ impl<'s> Director<'s> {
     /// return arranged.
     fn kills(
         &mut self,
-        deed: &'s Deed,
+        action: &'s StepAction,
         node: &NodeName,
         by: MonitorId,
     ) -> Result<bool, StageError> {
         let next = self.tick + 1;
-        let Deed::Monitor(named, deed) = deed else {
+        let StepAction::Monitor(named, action) = action else {
             return Ok(false);
         };
-        let Some(chair) = self.scene(named)?.chair.as_mut().filter(|_| named == node) else {
+        let Some(instances) = self
+            .scene(named)?
+            .instances
+            .as_mut()
+            .filter(|_| named == node)
+        else {
             return Ok(false);
         };
-        match deed {
-            MonitorDeed::Restart {
+        match action {
+            MonitorAction::Restart {
                 away_ticks,
                 flags,
                 config,
                 ..
             } => {
-                chair.left(by);
-                chair.equip(flags, config.as_ref());
-                chair.start_in(next + u64::from(*away_ticks));
+                instances.left(by);
+                instances.equip(flags, config.as_ref());
+                instances.start_in(next + u64::from(*away_ticks));
                 Ok(true)
             }
-            MonitorDeed::Stop { .. } => {
-                chair.left(by);
+            MonitorAction::Stop { .. } => {
+                instances.left(by);
                 Ok(true)
             }
-            MonitorDeed::Start { .. } | MonitorDeed::Pause { .. } => Ok(false),
+            MonitorAction::Start { .. } | MonitorAction::Pause { .. } => Ok(false),
         }
     }
 
     /// A device goes off the bus, a port off its device; any other file goes from the tree alone.
-    pub(super) fn vanish(&mut self, deed: &'s RuleDeed, step: &'s Step) -> Result<(), StageError> {
-        match &deed.file {
+    pub(super) fn vanish(
+        &mut self,
+        action: &'s RuleAction,
+        step: &'s Step,
+    ) -> Result<(), StageError> {
+        match &action.file {
             FileRef::Device(node, pci, below) if below.is_empty() => {
                 let function = fabric::FunctionRef {
                     node: node.clone(),
@@ -267,9 +284,9 @@ impl<'s> Director<'s> {
             }
             file => {
                 let path = files::path_of(&self.fabric, file);
-                self.scene(&deed.node)?
+                self.scene(&action.node)?
                     .changes
-                    .push(Change::Vanish(deed, path));
+                    .push(Change::Vanish(action, path));
                 Ok(())
             }
         }
@@ -277,22 +294,22 @@ impl<'s> Director<'s> {
 }
 
 /// Whether a deed has a meaning in mid-poll.
-pub(super) fn sense_in_moment(deed: &Deed) -> Result<(), &'static str> {
-    match deed {
-        Deed::Monitor(
+pub(super) fn sense_in_moment(action: &StepAction) -> Result<(), &'static str> {
+    match action {
+        StepAction::Monitor(
             _,
-            MonitorDeed::Restart {
+            MonitorAction::Restart {
                 signal: Signal::Term,
                 ..
             }
-            | MonitorDeed::Stop {
+            | MonitorAction::Stop {
                 signal: Signal::Term,
             },
         ) => Err(
             "SIGTERM ends a monitor some time later, not at a moment\nhint: use `signal: KILL`, or leave out `in_poll`",
         ),
-        Deed::Monitor(_, MonitorDeed::Start { .. } | MonitorDeed::Pause { .. })
-        | Deed::Reboot { .. } => {
+        StepAction::Monitor(_, MonitorAction::Start { .. } | MonitorAction::Pause { .. })
+        | StepAction::Reboot { .. } => {
             Err("this cannot happen at a moment within a poll\nhint: leave out `in_poll`")
         }
         _ => Ok(()),

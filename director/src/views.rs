@@ -5,20 +5,20 @@ use std::{collections::BTreeMap, sync::Arc};
 use fabric::Fabric;
 use platforms::{CounterValue, Function, NodeName, PciAddress, Role, Shared};
 
-use crate::{Faces, FunctionFace, PortFace};
+use crate::{FunctionView, NodeView, PortView};
 
 /// The faces of a node, and what they were read from.
 #[derive(Debug, Default)]
 pub(super) struct Mirror {
-    faces: Arc<Faces>,
+    views: Arc<NodeView>,
     functions: BTreeMap<PciAddress, Shared<Function>>,
     class_present: bool,
 }
 
 impl Mirror {
     /// The faces as they were last read.
-    pub(super) fn faces(&self) -> Arc<Faces> {
-        Arc::clone(&self.faces)
+    pub(super) fn views(&self) -> Arc<NodeView> {
+        Arc::clone(&self.views)
     }
 
     /// Brings the faces up to date. A function that is what it was keeps its face.
@@ -26,7 +26,7 @@ impl Mirror {
         let Some(machine) = fabric.machine(node) else {
             return;
         };
-        let all = self.class_present != machine.class_present || self.faces.0.is_empty();
+        let all = self.class_present != machine.class_present || self.views.0.is_empty();
         if !all && self.functions == machine.functions {
             return;
         }
@@ -38,9 +38,9 @@ impl Mirror {
             .into_iter()
             .filter_map(|port| Some((port.slot.pci, port.role?)));
         let roles: BTreeMap<PciAddress, Role> = declared.collect();
-        let mut now = Faces(self.faces.0.clone());
-        for (pci, face) in &mut now.0 {
-            face.listed &= machine.functions.contains_key(pci);
+        let mut now = NodeView(self.views.0.clone());
+        for (pci, view) in &mut now.0 {
+            view.listed &= machine.functions.contains_key(pci);
         }
         for (pci, function) in &machine.functions {
             if !all && self.functions.get(pci) == Some(function) {
@@ -53,14 +53,14 @@ impl Mirror {
             let role = roles
                 .get(pci)
                 .copied()
-                .or(before.as_ref().map(|face| face.role));
+                .or(before.as_ref().map(|view| view.role));
             let of_vendor = is_of_vendor(&function.vendor);
-            if let Some(face) = face(function, role, machine.class_present, of_vendor).or(before) {
-                now.0.insert(*pci, face);
+            if let Some(view) = view(function, role, machine.class_present, of_vendor).or(before) {
+                now.0.insert(*pci, view);
             }
         }
-        if now != *self.faces {
-            self.faces = Arc::new(now);
+        if now != *self.views {
+            self.views = Arc::new(now);
         }
         self.functions.clone_from(&machine.functions);
         self.class_present = machine.class_present;
@@ -69,21 +69,21 @@ impl Mirror {
 
 /// The face of a function that has an RDMA device. One whose role nobody declared (it was added
 /// later) counts as one that is not watched.
-fn face(
+fn view(
     function: &Function,
     role: Option<Role>,
     class_present: bool,
     is_of_vendor: bool,
-) -> Option<FunctionFace> {
+) -> Option<FunctionView> {
     let rdma = function.rdma.as_ref()?;
     let ports = rdma.ports.iter().map(|(number, port)| {
-        let face = PortFace {
+        let view = PortView {
             layer: port.layer,
             state: port.state,
             phys_state: port.phys_state,
             listed: port.query_error.is_none(),
         };
-        (*number, face)
+        (*number, view)
     });
     let unreadable = rdma.ports.iter().flat_map(|(number, port)| {
         let counters = port.counters.iter().chain(port.hw_counters.iter());
@@ -91,7 +91,7 @@ fn face(
         dumb.map(|(name, _)| (*number, name.to_string()))
     });
     let role = role.unwrap_or(Role::Management);
-    Some(FunctionFace {
+    Some(FunctionView {
         name: rdma.name.clone(),
         listed: class_present && !function.in_other_namespace,
         role,

@@ -10,7 +10,7 @@ use super::{Stop, select::story_of_one};
 use crate::{
     arguments::{Color, LinkArguments, LnetArguments, OneDrill},
     pages::{LnetAsked, link_page, lnet_page},
-    terminal::{Terminal, talk},
+    terminal::{Terminal, log},
 };
 
 /// Plays a story's world up to an instant and prints its links.
@@ -40,7 +40,7 @@ fn show<E: fmt::Display>(
     };
     let (page, left_out) = page(&story).map_err(Stop::input)?;
     for line in left_out {
-        talk(&format!("left out, since nobody polls here: {line}"));
+        log(&format!("left out, since nobody polls here: {line}"));
     }
     Terminal::new(Color::Never).out(&page);
     Ok(ExitCode::Success)

@@ -3,66 +3,66 @@
 use fabric::RebootPlan;
 use platforms::{DeviceName, Metadata, MetadataFile, Route, Routes};
 
-use super::Doing;
+use super::ActionResolver;
 use crate::error::Unfit;
-use crate::ground::GroundNode;
-use crate::story::MonitorDeed;
+use crate::resolved::ResolvedNode;
+use crate::story::MonitorAction;
 use crate::subject::Subjects;
 use crate::verbs::spec::{MetadataSpec, MonitorSpec, RebootSpec, RoutesSpec};
 
-impl Doing<'_> {
-    pub(super) fn plan(&self, said: &RebootSpec) -> Result<RebootPlan, Unfit> {
+impl ActionResolver<'_> {
+    pub(super) fn plan(&self, spec: &RebootSpec) -> Result<RebootPlan, Unfit> {
         let slots = |of: &Option<Subjects>| {
-            let ports = of.as_ref().map(|of| self.ground.find_ports(of, None));
+            let ports = of.as_ref().map(|of| self.resolved.find_ports(of, None));
             let ports = ports.unwrap_or_default().into_iter();
-            ports.map(|port| self.ground.slot(port)).collect()
+            ports.map(|port| self.resolved.slot(port)).collect()
         };
         let functions = |of: &Option<Subjects>| {
             of.as_ref()
-                .map(|of| self.ground.find_functions(of, None))
+                .map(|of| self.resolved.find_functions(of, None))
                 .unwrap_or_default()
                 .into_iter()
                 .map(|function| function.pci)
                 .collect()
         };
         Ok(RebootPlan {
-            takes: said.takes,
-            loses_power: !said.announced,
-            mend: slots(&said.mend),
-            remove: functions(&said.remove),
-            restore: functions(&said.restore),
-            replace: functions(&said.replace),
-            names: self.names(&said.names)?,
-            keep_counters: said.keep_counters,
-            same_boot_id: said.same_boot_id,
+            takes: spec.takes,
+            loses_power: !spec.announced,
+            mend: slots(&spec.mend),
+            remove: functions(&spec.remove),
+            restore: functions(&spec.restore),
+            replace: functions(&spec.replace),
+            names: self.names(&spec.names)?,
+            keep_counters: spec.keep_counters,
+            same_boot_id: spec.same_boot_id,
         })
     }
 
-    pub(super) fn monitor(&self, said: &MonitorSpec) -> MonitorDeed {
+    pub(super) fn monitor(&self, spec: &MonitorSpec) -> MonitorAction {
         let ticks = |span| u32::try_from(self.polls.ticks(span)).unwrap_or(u32::MAX);
-        match said {
+        match spec {
             MonitorSpec::Restart {
                 signal,
                 away,
                 flags,
                 config,
-            } => MonitorDeed::Restart {
+            } => MonitorAction::Restart {
                 signal: *signal,
                 away_ticks: ticks(*away),
                 flags: flags.clone(),
                 config: config.clone(),
             },
-            MonitorSpec::Stop(signal) => MonitorDeed::Stop { signal: *signal },
-            MonitorSpec::Start { flags } => MonitorDeed::Start {
+            MonitorSpec::Stop(signal) => MonitorAction::Stop { signal: *signal },
+            MonitorSpec::Start { flags } => MonitorAction::Start {
                 flags: flags.clone(),
             },
-            MonitorSpec::Pause(span) => MonitorDeed::Pause {
+            MonitorSpec::Pause(span) => MonitorAction::Pause {
                 ticks: ticks(*span),
             },
         }
     }
 
-    pub(super) fn metadata(&self, said: &MetadataSpec, node: &GroundNode) -> MetadataFile {
+    pub(super) fn metadata(&self, spec: &MetadataSpec, node: &ResolvedNode) -> MetadataFile {
         let at_rest = || node.platform.collect(&node.machine);
         let changed = |change: &dyn Fn(&mut Metadata)| {
             let mut metadata = at_rest();
@@ -70,14 +70,14 @@ impl Doing<'_> {
             MetadataFile::Written(metadata.into())
         };
         let rows = |of: &Subjects| -> Vec<DeviceName> {
-            let functions = self.ground.find_functions(of, None);
+            let functions = self.resolved.find_functions(of, None);
             functions
                 .iter()
                 .filter(|function| function.node == node.name)
-                .filter_map(|function| self.ground.name_at_rest(function))
+                .filter_map(|function| self.resolved.name_at_rest(function))
                 .collect()
         };
-        match said {
+        match spec {
             MetadataSpec::Missing => MetadataFile::Missing,
             MetadataSpec::Malformed => MetadataFile::Text("{ \"gpus\": [".to_owned()),
             MetadataSpec::Text(text) => MetadataFile::Text(text.clone()),
@@ -102,7 +102,7 @@ impl Doing<'_> {
         }
     }
 
-    pub(super) fn routes(&self, said: &RoutesSpec, node: &GroundNode) -> Result<Routes, Unfit> {
+    pub(super) fn routes(&self, spec: &RoutesSpec, node: &ResolvedNode) -> Result<Routes, Unfit> {
         let over = |interface: &str| {
             let row = |destination, gateway, prefix| Route {
                 interface: interface.to_owned(),
@@ -116,7 +116,7 @@ impl Doing<'_> {
                 row([10, 10, 0, 0], [0; 4], 16),
             ])
         };
-        Ok(match said {
+        Ok(match spec {
             RoutesSpec::Missing => Routes::Missing,
             RoutesSpec::NoDefault => match &node.machine.routes {
                 Routes::Rows(rows) => {
@@ -127,8 +127,8 @@ impl Doing<'_> {
             RoutesSpec::AtRest => node.machine.routes.clone(),
             RoutesSpec::Over(interface) => over(interface),
             RoutesSpec::OverPort(of) => {
-                let port = match self.ground.find_ports(of, None)[..] {
-                    [port] => &self.ground.ports[port],
+                let port = match self.resolved.find_ports(of, None)[..] {
+                    [port] => &self.resolved.ports[port],
                     ref many => {
                         let what = format!("a route goes over one port, this names {}", many.len());
                         return Err(self.source.wrong(of.place, what).into());

@@ -77,16 +77,16 @@ impl Node {
 
     fn show_port(&mut self, pci: PciAddress, number: PortNumber) {
         let jack = self.jack_mut(pci, number);
-        let face = jack.driver.face(jack.link.condition());
-        let rate = if face.rate {
+        let view = jack.driver.view(jack.link.condition());
+        let rate = if view.rate {
             jack.rate
         } else {
             Rate::WITHOUT_SPEED
         };
         let wanted = (
             jack.driver.layer,
-            jack.mask.state.unwrap_or(face.state),
-            jack.mask.phys_state.unwrap_or(face.phys_state),
+            jack.mask.state.unwrap_or(view.state),
+            jack.mask.phys_state.unwrap_or(view.phys_state),
             jack.mask.rate.unwrap_or(rate),
         );
         let shown = self
@@ -105,13 +105,13 @@ impl Node {
         };
         let (admin_up, had_carrier) = (netdev.admin_up, netdev.carrier);
         let jack = self.jack_mut(pci, number);
-        let face = jack.driver.face(jack.link.condition());
-        let carrier = face.carrier && admin_up;
+        let view = jack.driver.view(jack.link.condition());
+        let carrier = view.carrier && admin_up;
         let speed = i64::from(jack.mask.rate.unwrap_or(jack.rate).gbps()) * 1000;
         let speed = Some(if carrier { speed } else { SPEED_UNKNOWN });
         let operstate = match &jack.mask.operstate {
             Some(text) => text.clone(),
-            None if admin_up => face.operstate.clone(),
+            None if admin_up => view.operstate.clone(),
             None => "down".to_owned(),
         };
         let netdev = self

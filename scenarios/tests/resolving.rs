@@ -3,8 +3,8 @@
 use platforms::{LinkLayer, NodeName, Platform, Platforms, SlotRef};
 use rstest::rstest;
 use scenarios::{
-    About, Deed, Expectation, FileOp, FileRef, Fit, MonitorDeed, RuleEffect, StateFileIs, Story,
-    Times, Tone, Unfit, What, Window, read, read_deed,
+    About, Expectation, FileOp, FileRef, Fit, MonitorAction, RuleEffect, StateFileIs, StepAction,
+    Story, Times, Tone, Unfit, What, Window, read, read_actions,
 };
 
 fn platform(name: &str) -> Platform {
@@ -19,14 +19,14 @@ fn node() -> NodeName {
 }
 
 /// Tells a story of these handles and this timeline.
-fn tell(name: &str, handles: &str, timeline: &str) -> Result<Story, Unfit> {
+fn resolve(name: &str, handles: &str, timeline: &str) -> Result<Story, Unfit> {
     let text = format!("scenario: a\nwhy: b\nlet: {{ {handles} }}\ntimeline: {timeline}\n");
     let scenario = read("port/try.yaml", &text).unwrap_or_else(|error| panic!("{error}"));
     scenario.in_world(&node(), &platform(name))
 }
 
-fn told(handles: &str, timeline: &str) -> Story {
-    tell("h100-oci", handles, timeline).unwrap_or_else(|error| panic!("{error}"))
+fn resolved_lines(handles: &str, timeline: &str) -> Story {
+    resolve("h100-oci", handles, timeline).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// `mlx5_3` or `mlx5_3/2`: the name at rest of a slot, and its port if it is not the first.
@@ -45,10 +45,10 @@ fn named(platform: &Platform, slot: &SlotRef) -> String {
 /// The ports that a handle means on a platform; the reason if it means none.
 fn chosen(name: &str, handles: &str) -> String {
     let timeline = "[ { at: 1s, do: [ { cut: it_is } ], expect: [ nothing ] } ]";
-    match tell(name, handles, timeline) {
+    match resolve(name, handles, timeline) {
         Ok(story) => {
-            let slots = story.steps[0].deeds.iter().map(|deed| match deed {
-                Deed::World(fabric::Action::Port(slot, fabric::PortAction::Cut)) => {
+            let slots = story.steps[0].actions.iter().map(|action| match action {
+                StepAction::World(fabric::Action::Port(slot, fabric::PortAction::Cut)) => {
                     named(&platform(name), slot)
                 }
                 other => panic!("{other:?}"),
@@ -154,7 +154,7 @@ fn a_counter_at_its_maximum_cannot_grow(
 ) {
     let line = format!("counter: it_is, name: excessive_buffer_overrun_errors, {change}");
     let timeline = format!("[ {{ at: 1s, do: [ {{ {line} }} ], expect: [ nothing ] }} ]");
-    let found = match tell(name, "it_is: {}", &timeline) {
+    let found = match resolve(name, "it_is: {}", &timeline) {
         Ok(_) => None,
         Err(Unfit::NotApplicable { reason }) => Some(reason),
         Err(error) => panic!("{error}"),
@@ -208,7 +208,7 @@ fn a_scenario_fits_a_platform_with_what_it_asks_for(#[case] with: &str, #[case] 
 
 /// The expectations of a story without the usual baseline.
 fn expected(handles: &str, timeline: &str) -> Vec<Expectation> {
-    let mut expectations = told(handles, timeline).expectations;
+    let mut expectations = resolved_lines(handles, timeline).expectations;
     expectations.retain(|expected| !matches!(expected.what, What::Baseline { .. }));
     expectations
 }
@@ -236,8 +236,9 @@ fn a_window_is_ticks(#[case] qualifier: &str, #[case] window: (u64, u64)) {
 #[case("monitor: restart, away: 5s", (10, 16))]
 #[case("monitor: pause, for: 3s", (10, 14))]
 #[case("reboot: { takes: 90s }", (10, 101))]
-fn a_window_counts_polls_that_happen(#[case] deed: &str, #[case] (from, to): (u64, u64)) {
-    let timeline = format!("[ {{ at: 10s, do: [ {{ {deed} }} ], expect: [ {{ healthy: v }} ] }} ]");
+fn a_window_counts_polls_that_happen(#[case] action: &str, #[case] (from, to): (u64, u64)) {
+    let timeline =
+        format!("[ {{ at: 10s, do: [ {{ {action} }} ], expect: [ {{ healthy: v }} ] }} ]");
     assert_eq!(expected("v: {}", &timeline)[0].window, Window { from, to });
 }
 
@@ -296,7 +297,7 @@ fn a_set_is_each_of_its_ports_and_an_event_is_expected_once() {
         let What::Say {
             event,
             times,
-            said: false,
+            spec: false,
             in_order: None,
         } = &event.what
         else {
@@ -330,11 +331,11 @@ fn an_attempt_is_enough_where_it_is_said_and_may_be_repeated() {
         "v: {}",
         "[ { at: 10s, expect: [ { said: { fatal: v } } ] } ]",
     );
-    let What::Say { times, said, .. } = &events[0].what else {
+    let What::Say { times, spec, .. } = &events[0].what else {
         panic!("{events:?}")
     };
     assert_eq!(
-        (*said, *times),
+        (*spec, *times),
         (
             true,
             Times {
@@ -367,7 +368,7 @@ fn edges_are_followed_port_by_port() {
 #[test]
 fn order_counts_within_its_group() {
     let timeline = "[ { at: 10s, expect: [ { in_order: [ { cleared: v }, { fatal: w } ] }, { in_order: [ { healthy: v }, reboot_baseline ] } ] } ]";
-    let story = told("v: {}, w: { nth: 2 }", timeline);
+    let story = resolved_lines("v: {}, w: { nth: 2 }", timeline);
     let orders: Vec<_> = story
         .expectations
         .iter()
@@ -415,10 +416,10 @@ fn a_message_has_handles_filled_in_and_subjects_left() {
 #[test]
 fn only_a_layer_leaves_the_other_out_of_the_line() {
     let timeline = "[ { at: 10s, do: [ { cut: v, only: infiniband }, { disable: v, only: ethernet } ], expect: [ { fatal: v, only: ethernet }, { nothing: v, only: infiniband } ] } ]";
-    let story = told("v: {}", timeline);
+    let story = resolved_lines("v: {}", timeline);
     assert!(matches!(
-        story.steps[0].deeds[..],
-        [Deed::World(fabric::Action::Port(
+        story.steps[0].actions[..],
+        [StepAction::World(fabric::Action::Port(
             _,
             fabric::PortAction::Disable
         ))]
@@ -428,11 +429,11 @@ fn only_a_layer_leaves_the_other_out_of_the_line() {
 
 #[test]
 fn a_full_disk_is_a_rule_on_every_write_of_the_state_file() {
-    let story = told(
+    let story = resolved_lines(
         "v: {}",
         "[ { at: 10s, do: [ { state_file: disk_full } ], expect: [ { state_file: { member: a.b, equals: true } } ] } ]",
     );
-    let [Deed::Rule(rule)] = &story.steps[0].deeds[..] else {
+    let [StepAction::Rule(rule)] = &story.steps[0].actions[..] else {
         panic!("{:?}", story.steps)
     };
     assert_eq!(rule.file, FileRef::StateFile);
@@ -458,8 +459,8 @@ fn times_become_ticks_of_the_story() {
         .in_world(&node(), &platform("h100-oci"))
         .expect("a story");
     assert!(matches!(
-        story.steps[0].deeds[..],
-        [Deed::Monitor(_, MonitorDeed::Pause { ticks: 3 })]
+        story.steps[0].actions[..],
+        [StepAction::Monitor(_, MonitorAction::Pause { ticks: 3 })]
     ));
     let window = story.expectations.last().expect("an expectation").window;
     assert_eq!(window, Window { from: 20, to: 24 });
@@ -483,23 +484,24 @@ fn a_line_knows_its_place_and_its_text() {
 }
 
 #[test]
-fn a_single_deed_is_said_to_a_machine() {
-    let deeds = read_deed("cut: mlx5_3", &node(), &platform("h100-oci")).expect("a deed");
-    let [Deed::World(fabric::Action::Port(slot, fabric::PortAction::Cut))] = &deeds[..] else {
-        panic!("{deeds:?}")
+fn a_single_action_applies_to_a_machine() {
+    let actions = read_actions("cut: mlx5_3", &node(), &platform("h100-oci")).expect("a deed");
+    let [StepAction::World(fabric::Action::Port(slot, fabric::PortAction::Cut))] = &actions[..]
+    else {
+        panic!("{actions:?}")
     };
     assert_eq!(named(&platform("h100-oci"), slot), "mlx5_3");
     let error =
-        read_deed("cut: mlx5_99", &node(), &platform("h100-oci")).expect_err("no such device");
+        read_actions("cut: mlx5_99", &node(), &platform("h100-oci")).expect_err("no such device");
     assert!(
         error
             .to_string()
             .starts_with("deed:1:6: unknown handle `mlx5_99`"),
         "{error}"
     );
-    let deeds = read_deed("monitor: kill", &node(), &platform("h100-oci")).expect("a deed");
+    let actions = read_actions("monitor: kill", &node(), &platform("h100-oci")).expect("a deed");
     assert!(
-        matches!(deeds[..], [Deed::Monitor(..)]),
+        matches!(actions[..], [StepAction::Monitor(..)]),
         "who has no monitor refuses it"
     );
 }

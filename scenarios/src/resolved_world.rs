@@ -26,15 +26,15 @@ use crate::subject::{Named, Subjects};
 
 /// A world at rest, with the handles found in it.
 #[derive(Clone, Debug)]
-pub(crate) struct Ground {
+pub(crate) struct ResolvedWorld {
     /// The world's name; the platform's for a world of one node.
     pub(crate) world: String,
     /// Whether it was built of one platform.
     pub(crate) is_platform: bool,
     /// Its nodes, in the world's order.
-    pub(crate) nodes: Vec<GroundNode>,
+    pub(crate) nodes: Vec<ResolvedNode>,
     /// Their ports, in the order of nodes, device names and port numbers.
-    pub(crate) ports: Vec<GroundPort>,
+    pub(crate) ports: Vec<ResolvedPort>,
     /// The names of the switches.
     pub(crate) switches: BTreeSet<String>,
     handles: BTreeMap<String, Vec<usize>>,
@@ -42,7 +42,7 @@ pub(crate) struct Ground {
 
 /// A node at rest.
 #[derive(Clone, Debug)]
-pub(crate) struct GroundNode {
+pub(crate) struct ResolvedNode {
     /// Its name.
     pub(crate) name: NodeName,
     /// What it is made of.
@@ -55,8 +55,8 @@ pub(crate) struct GroundNode {
 
 /// A port at rest, with what a handle can ask of it.
 #[derive(Clone, Debug)]
-pub(crate) struct GroundPort {
-    /// Its node's place in [`Ground::nodes`].
+pub(crate) struct ResolvedPort {
+    /// Its node's place in [`ResolvedWorld::nodes`].
     pub(crate) node: usize,
     /// The switch that it has a cable to, if the world says so.
     pub(crate) switch: Option<String>,
@@ -76,7 +76,7 @@ pub(crate) struct GroundPort {
 /// Whom a line is about, found.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Subject {
-    /// A port at rest, by its place in [`Ground::ports`].
+    /// A port at rest, by its place in [`ResolvedWorld::ports`].
     Port(usize),
     /// A device.
     Device(FunctionRef),
@@ -86,10 +86,10 @@ pub(crate) enum Subject {
     Named(About),
 }
 
-impl Ground {
+impl ResolvedWorld {
     /// A world of one node of this platform at rest.
     pub(crate) fn new(node: &NodeName, platform: &Platform) -> Self {
-        let mut ground = Self {
+        let mut resolved = Self {
             world: platform.name(),
             is_platform: true,
             nodes: Vec::new(),
@@ -97,15 +97,15 @@ impl Ground {
             switches: BTreeSet::new(),
             handles: BTreeMap::new(),
         };
-        ground.add(node, platform, true);
-        ground
+        resolved.add(node, platform, true);
+        resolved
     }
 
     /// Adds a node.
     fn add(&mut self, name: &NodeName, platform: &Platform, monitored: bool) {
         let machine = platform.machine(name);
         let route = default_route(&machine.routes);
-        let mut ports: Vec<GroundPort> = Vec::new();
+        let mut ports: Vec<ResolvedPort> = Vec::new();
         for facts in platform.ports() {
             let Some(function) = machine.functions.get(&facts.pci) else {
                 continue;
@@ -117,7 +117,7 @@ impl Ground {
             let on_card = machine.functions.values().filter(|other| {
                 other.rdma.is_some() && other.card() == facts.card && other.pci <= facts.pci
             });
-            ports.push(GroundPort {
+            ports.push(ResolvedPort {
                 node: self.nodes.len(),
                 switch: None,
                 rail: None,
@@ -131,7 +131,7 @@ impl Ground {
         }
         ports.sort_by_cached_key(|port| (natural(port.facts.device.as_str()), port.facts.port));
         self.ports.extend(ports);
-        self.nodes.push(GroundNode {
+        self.nodes.push(ResolvedNode {
             name: name.clone(),
             platform: platform.clone(),
             machine,
@@ -140,12 +140,12 @@ impl Ground {
     }
 
     /// The node of this name.
-    pub(crate) fn node(&self, name: &str) -> Option<&GroundNode> {
+    pub(crate) fn node(&self, name: &str) -> Option<&ResolvedNode> {
         self.nodes.iter().find(|node| node.name.as_str() == name)
     }
 
     /// The one node of a world of one.
-    pub(crate) fn sole(&self) -> Option<&GroundNode> {
+    pub(crate) fn sole(&self) -> Option<&ResolvedNode> {
         match &self.nodes[..] {
             [node] => Some(node),
             _ => None,
@@ -191,7 +191,7 @@ impl Ground {
     }
 
     /// The first port of a handle.
-    pub(crate) fn first_of(&self, handle: &str) -> Option<&GroundPort> {
+    pub(crate) fn first_of(&self, handle: &str) -> Option<&ResolvedPort> {
         self.handles
             .get(handle)?
             .first()
@@ -201,8 +201,8 @@ impl Ground {
     /// What is meant, each once, in order; `it` is the port at hand of an `each`.
     pub(crate) fn find(&self, subjects: &Subjects, it: Option<usize>) -> Vec<Subject> {
         let mut found = Vec::new();
-        for said in &subjects.items {
-            for subject in self.find_one(said, it) {
+        for spec in &subjects.items {
+            for subject in self.find_one(spec, it) {
                 if !found.contains(&subject) {
                     found.push(subject);
                 }
@@ -241,8 +241,8 @@ impl Ground {
     }
 
     /// What one subject means.
-    pub(crate) fn find_one(&self, said: &Named, it: Option<usize>) -> Vec<Subject> {
-        match said {
+    pub(crate) fn find_one(&self, spec: &Named, it: Option<usize>) -> Vec<Subject> {
+        match spec {
             Named::Handle(name) => {
                 let ports = self
                     .handles
@@ -298,12 +298,12 @@ impl Ground {
 
     /// The ports that belong to a subject at rest.
     pub(crate) fn ports_of(&self, subject: &Subject) -> Vec<usize> {
-        let of = |fits: &dyn Fn(&GroundPort) -> bool| {
+        let of = |fits: &dyn Fn(&ResolvedPort) -> bool| {
             (0..self.ports.len())
                 .filter(|port| fits(&self.ports[*port]))
                 .collect()
         };
-        let on = |port: &GroundPort, node: &NodeName| self.nodes[port.node].name == *node;
+        let on = |port: &ResolvedPort, node: &NodeName| self.nodes[port.node].name == *node;
         match subject {
             Subject::Port(port) => vec![*port],
             Subject::Device(device) => {
@@ -370,7 +370,7 @@ impl Ground {
     }
 
     /// Cards of a role and layer with a monitored port that is healthy at rest.
-    pub(crate) fn cards(&self, fits: impl Fn(&GroundPort) -> bool) -> usize {
+    pub(crate) fn cards(&self, fits: impl Fn(&ResolvedPort) -> bool) -> usize {
         let cards: BTreeSet<(usize, &str)> = self
             .ports
             .iter()
@@ -400,7 +400,7 @@ pub(crate) fn default_route(routes: &Routes) -> Option<&str> {
     }
 }
 
-impl GroundPort {
+impl ResolvedPort {
     /// Whether stories choose it unless they say otherwise.
     pub(crate) fn is_usual(&self) -> bool {
         self.healthy && self.facts.is_monitored()
@@ -412,7 +412,7 @@ impl GroundPort {
     }
 
     /// What a message's placeholder stands for at rest.
-    pub(crate) fn told(&self, field: &str) -> String {
+    pub(crate) fn resolved_lines(&self, field: &str) -> String {
         let facts = &self.facts;
         match field {
             "device" => facts.device.to_string(),

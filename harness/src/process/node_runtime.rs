@@ -12,16 +12,16 @@ use observe::MonitorTick;
 use simfs::{Fs, RuleId};
 use simfs_fuse::{HoldId, Server};
 
-use super::chair::Chair;
+use super::program::MonitorProcess;
 
 /// One node. The mount goes before the monitors, so that none of them is held for ever.
-pub(super) struct Station {
+pub(super) struct NodeRuntime {
     /// `None` for a node without a chair: nobody reads its files.
     pub(super) server: Option<Server>,
     pub(super) fs: Arc<Mutex<Fs>>,
     pub(super) root: PathBuf,
     pub(super) socket: PathBuf,
-    pub(super) seats: BTreeMap<MonitorId, Seat>,
+    pub(super) instances: BTreeMap<MonitorId, MonitorInstance>,
     /// Requests that a rule holds.
     pub(super) hangs: BTreeMap<HoldId, Hang>,
     /// What the chair has done in the present tick.
@@ -39,8 +39,8 @@ pub(super) struct Hang {
 }
 
 /// A monitor that runs.
-pub(super) struct Seat {
-    pub(super) chair: Chair,
+pub(super) struct MonitorInstance {
+    pub(super) program: MonitorProcess,
     /// Where it answers.
     pub(super) metrics_port: u16,
     /// Listings of the anchor that are held, oldest first.
@@ -53,10 +53,10 @@ pub(super) struct Seat {
     pub(super) ending: bool,
 }
 
-impl Seat {
-    pub(super) fn new(chair: Chair, metrics_port: u16) -> Self {
+impl MonitorInstance {
+    pub(super) fn new(program: MonitorProcess, metrics_port: u16) -> Self {
         Self {
-            chair,
+            program,
             metrics_port,
             gate: VecDeque::new(),
             granted: None,
@@ -66,7 +66,7 @@ impl Seat {
     }
 }
 
-impl Station {
+impl NodeRuntime {
     pub(super) fn fs(&self) -> MutexGuard<'_, Fs> {
         self.fs.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -89,13 +89,13 @@ impl Station {
 
     /// Whose thread this is. With one monitor in the chair there is no doubt.
     pub(super) fn whose(&self, tid: u32) -> Option<MonitorId> {
-        let mut seats = self.seats.iter();
-        match (seats.next(), seats.next()) {
+        let mut instances = self.instances.iter();
+        match (instances.next(), instances.next()) {
             (Some((only, _)), None) => Some(*only),
             _ => self
-                .seats
+                .instances
                 .iter()
-                .find(|(_, seat)| seat.chair.is(tid))
+                .find(|(_, instance)| instance.program.is(tid))
                 .map(|(monitor, _)| *monitor),
         }
     }

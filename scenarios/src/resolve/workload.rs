@@ -6,58 +6,58 @@ use platforms::yaml::Place;
 use platforms::{NodeName, PortRef};
 use simfs::SimTime;
 
-use super::{EdgesSaid, KindSaid, LnetSaid, MpibSaid, Name, WorkloadSaid};
+use super::{EdgesSpec, KindSpec, LnetSpec, MpibSpec, Name, WorkloadSpec};
 use crate::error::Unfit;
-use crate::ground::Ground;
+use crate::resolved::ResolvedWorld;
 use crate::reader::Source;
 use crate::story::Plan;
-use crate::telling::known_node;
+use crate::resolver::known_node;
 
 /// What telling a workload needs to know.
-struct Telling<'a> {
+struct WorkloadResolver<'a> {
     source: &'a Source<'a>,
-    ground: &'a Ground,
+    resolved: &'a ResolvedWorld,
     place: Place,
 }
 
-impl WorkloadSaid {
+impl WorkloadSpec {
     /// What is to run in this world.
-    pub(crate) fn plan(&self, source: &Source<'_>, ground: &Ground) -> Result<Plan, Unfit> {
-        let telling = Telling {
+    pub(crate) fn plan(&self, source: &Source<'_>, resolved: &ResolvedWorld) -> Result<Plan, Unfit> {
+        let resolver = WorkloadResolver {
             source,
-            ground,
+            resolved,
             place: self.place,
         };
         Ok(match &self.kind {
-            KindSaid::Lnet(said) => Plan::Storage(telling.storage(said)?),
-            KindSaid::Mpib(said) => Plan::Job(telling.job(said)?),
+            KindSpec::Lnet(spec) => Plan::Storage(resolver.storage(spec)?),
+            KindSpec::Mpib(spec) => Plan::Job(resolver.job(spec)?),
         })
     }
 }
 
-impl Telling<'_> {
+impl WorkloadResolver<'_> {
     fn node(&self, (name, place): &Name) -> Result<NodeName, Unfit> {
-        known_node(self.source, self.ground, name, *place)?;
+        known_node(self.source, self.resolved, name, *place)?;
         Ok(NodeName::from(name.as_str()))
     }
 
-    fn storage(&self, said: &LnetSaid) -> Result<StoragePlan, Unfit> {
-        let clients = said.clients.iter().map(|name| self.node(name));
+    fn storage(&self, spec: &LnetSpec) -> Result<StoragePlan, Unfit> {
+        let clients = spec.clients.iter().map(|name| self.node(name));
         let clients: Vec<NodeName> = clients.collect::<Result<_, _>>()?;
-        let server = self.node(&said.server)?;
+        let server = self.node(&spec.server)?;
         if clients.contains(&server) {
             let what = format!("`{server}` cannot be its own client");
-            return Err(self.source.wrong(said.server.1, what).into());
+            return Err(self.source.wrong(spec.server.1, what).into());
         }
         let nodes = clients.iter().chain([&server]).enumerate();
-        let nodes = nodes.map(|(number, node)| self.lnet_node(number, node, said));
+        let nodes = nodes.map(|(number, node)| self.lnet_node(number, node, spec));
         Ok(StoragePlan {
-            profile: said.profile,
+            profile: spec.profile,
             nodes: nodes.collect::<Result<_, _>>()?,
             clients,
             server,
             patience: Patience {
-                write_interval: said.write_interval,
+                write_interval: spec.write_interval,
                 ..Patience::default()
             },
         })
@@ -68,28 +68,28 @@ impl Telling<'_> {
         &self,
         number: usize,
         node: &NodeName,
-        said: &LnetSaid,
+        spec: &LnetSpec,
     ) -> Result<NodePlan, Unfit> {
-        let ports = (0..self.ground.ports.len()).filter(|port| {
-            self.ground.node_of(*port) == node && self.ground.ports[*port].has(said.role)
+        let ports = (0..self.resolved.ports.len()).filter(|port| {
+            self.resolved.node_of(*port) == node && self.resolved.ports[*port].has(spec.role)
         });
-        let ports: Vec<usize> = ports.take(said.nis as usize).collect();
-        if ports.len() < said.nis as usize {
+        let ports: Vec<usize> = ports.take(spec.nis as usize).collect();
+        if ports.len() < spec.nis as usize {
             return Err(Unfit::lacks(format!(
                 "`nis: {}` is asked for, `{node}` has {} healthy ports of the role",
-                said.nis,
+                spec.nis,
                 ports.len()
             )));
         }
         // Chosen: 250 nodes fill an octet, and an interface is the last one.
         let (high, low) = (1 + number / 250, 1 + number % 250);
         let ni = |(nth, port): (usize, usize)| NiPlan {
-            slot: self.ground.slot(port),
+            slot: self.resolved.slot(port),
             port: self.port_ref(port),
             nid: format!("10.{high}.{low}.{}@o2ib", nth + 1)
                 .parse()
                 .expect("a dotted address and a net are a NID"),
-            interface: self.ground.ports[port].told("netdev"),
+            interface: self.resolved.ports[port].resolved_lines("netdev"),
         };
         Ok(NodePlan {
             name: node.clone(),
@@ -97,41 +97,41 @@ impl Telling<'_> {
         })
     }
 
-    fn job(&self, said: &MpibSaid) -> Result<JobPlan, Unfit> {
-        let named: Vec<&Name> = match &said.edges {
-            EdgesSaid::Ring(names) | EdgesSaid::Mesh(names) => names.iter().collect(),
-            EdgesSaid::Pairs(pairs) => pairs.iter().flat_map(|(from, to)| [from, to]).collect(),
+    fn job(&self, spec: &MpibSpec) -> Result<JobPlan, Unfit> {
+        let named: Vec<&Name> = match &spec.edges {
+            EdgesSpec::Ring(names) | EdgesSpec::Mesh(names) => names.iter().collect(),
+            EdgesSpec::Pairs(pairs) => pairs.iter().flat_map(|(from, to)| [from, to]).collect(),
         };
         let mut hosts: Vec<HostPlan> = Vec::new();
         for name in named {
             if !hosts.iter().any(|host| host.name.as_str() == name.0) {
-                hosts.push(self.host(name, said.agents)?);
+                hosts.push(self.host(name, spec.agents)?);
             }
         }
         let place = |name: &str| hosts.iter().position(|host| host.name.as_str() == name);
         let place = |name: &Name| place(&name.0).expect("every name became a host");
         let count = hosts.len();
-        let edges = match &said.edges {
-            EdgesSaid::Ring(_) => (0..count).map(|at| (at, (at + 1) % count)).collect(),
-            EdgesSaid::Mesh(_) => (0..count)
+        let edges = match &spec.edges {
+            EdgesSpec::Ring(_) => (0..count).map(|at| (at, (at + 1) % count)).collect(),
+            EdgesSpec::Mesh(_) => (0..count)
                 .flat_map(|from| (from + 1..count).map(move |to| (from, to)))
                 .collect(),
-            EdgesSaid::Pairs(pairs) => pairs
+            EdgesSpec::Pairs(pairs) => pairs
                 .iter()
                 .map(|(from, to)| (place(from), place(to)))
                 .collect(),
         };
         let pause = |(from, to): (SimTime, SimTime)| Pause { from, to };
         Ok(JobPlan {
-            profile: said.profile,
+            profile: spec.profile,
             edges,
             traffic: Traffic {
-                size: said.message,
-                period: said.every,
-                pauses: said.pause.map(pause).into_iter().collect(),
+                size: spec.message,
+                period: spec.every,
+                pauses: spec.pause.map(pause).into_iter().collect(),
                 ..Traffic::steady()
             },
-            retries: said.retries,
+            retries: spec.retries,
             hosts,
         })
     }
@@ -149,15 +149,15 @@ impl Telling<'_> {
     }
 
     fn rail(&self, node: &NodeName, rail: Rail) -> Result<RailPlan, Unfit> {
-        let ports = self.ground.ports.iter().enumerate();
+        let ports = self.resolved.ports.iter().enumerate();
         let mut rails = ports.filter_map(|(at, port)| {
             let (its, address) = port.rail?;
-            (its == rail && self.ground.node_of(at) == node).then_some((at, address))
+            (its == rail && self.resolved.node_of(at) == node).then_some((at, address))
         });
         let Some((port, address)) = rails.next() else {
             let what = format!(
                 "`{node}` has no rail {rail} in the world `{}`",
-                self.ground.world
+                self.resolved.world
             );
             return Err(self
                 .source
@@ -165,15 +165,15 @@ impl Telling<'_> {
                 .hint("the world's file says `rails: { sout: …, sup: … }`")
                 .into());
         };
-        let facts = &self.ground.ports[port].facts;
-        let machine = &self.ground.nodes[self.ground.ports[port].node].machine;
+        let facts = &self.resolved.ports[port].facts;
+        let machine = &self.resolved.nodes[self.resolved.ports[port].node].machine;
         let rate = machine.functions[&facts.pci]
             .rdma
             .as_ref()
             .and_then(|rdma| rdma.ports.get(&facts.port))
             .map_or(0, |port| port.rate.gbps());
         Ok(RailPlan {
-            slot: self.ground.slot(port),
+            slot: self.resolved.slot(port),
             port: self.port_ref(port),
             address,
             layer: facts.layer,
@@ -182,9 +182,9 @@ impl Telling<'_> {
     }
 
     fn port_ref(&self, port: usize) -> PortRef {
-        let facts = &self.ground.ports[port].facts;
+        let facts = &self.resolved.ports[port].facts;
         PortRef {
-            node: self.ground.node_of(port).clone(),
+            node: self.resolved.node_of(port).clone(),
             device: facts.device.clone(),
             port: facts.port,
         }

@@ -10,7 +10,7 @@ pub struct MonitorId(pub u32);
 
 /// Something a player does to a chair before the poll of a tick.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ChairAct {
+pub enum InstanceAct {
     /// End this monitor.
     End {
         /// Which.
@@ -31,30 +31,30 @@ pub enum ChairAct {
 
 /// What happens in a chair in one tick.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ChairPlan {
+pub struct InstancePlan {
     /// Done first, in order.
-    pub acts: Vec<ChairAct>,
+    pub acts: Vec<InstanceAct>,
     /// The monitors that poll, one after the other. One that is still held in an earlier poll
     /// stays held.
     pub polls: Vec<MonitorId>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Chair {
-    seats: Vec<MonitorId>,
+pub(super) struct MonitorInstances {
+    running: Vec<MonitorId>,
     next: u32,
     starts: Vec<(u64, Vec<String>, String)>,
     paused_until: u64,
     flags: Vec<String>,
     config: String,
-    acts: Vec<ChairAct>,
+    acts: Vec<InstanceAct>,
 }
 
-impl Chair {
+impl MonitorInstances {
     /// A chair whose first monitor starts in tick 0.
     pub(super) fn new(flags: &[String], config: &str) -> Self {
         Self {
-            seats: Vec::new(),
+            running: Vec::new(),
             next: 0,
             starts: vec![(0, flags.to_vec(), config.to_owned())],
             paused_until: 0,
@@ -66,11 +66,11 @@ impl Chair {
 
     /// Ends the monitor that sits longest; the one that was ended.
     pub(super) fn end_oldest(&mut self, signal: Signal) -> Option<MonitorId> {
-        if self.seats.is_empty() {
+        if self.running.is_empty() {
             return None;
         }
-        let monitor = self.seats.remove(0);
-        self.acts.push(ChairAct::End { monitor, signal });
+        let monitor = self.running.remove(0);
+        self.acts.push(InstanceAct::End { monitor, signal });
         Some(monitor)
     }
 
@@ -82,9 +82,9 @@ impl Chair {
 
     /// A monitor has left its seat; `true` if it sat there.
     pub(super) fn left(&mut self, monitor: MonitorId) -> bool {
-        let before = self.seats.len();
-        self.seats.retain(|seated| *seated != monitor);
-        self.seats.len() < before
+        let before = self.running.len();
+        self.running.retain(|seated| *seated != monitor);
+        self.running.len() < before
     }
 
     /// From now on these flags come behind the others, and these lines are its configuration.
@@ -119,19 +119,19 @@ impl Chair {
         for start in &mut self.starts {
             start.0 = tick;
         }
-        if self.seats.is_empty() && self.starts.is_empty() {
+        if self.running.is_empty() && self.starts.is_empty() {
             self.starts.push((tick, flags.to_vec(), config.to_owned()));
         }
     }
 
     /// What happens in this tick.
-    pub(super) fn plan(&mut self, tick: u64) -> ChairPlan {
+    pub(super) fn plan(&mut self, tick: u64) -> InstancePlan {
         let due: Vec<_> = self.starts.extract_if(.., |(at, ..)| *at <= tick).collect();
         for (_, flags, config) in due {
             let monitor = MonitorId(self.next);
             self.next += 1;
-            self.seats.push(monitor);
-            self.acts.push(ChairAct::Start {
+            self.running.push(monitor);
+            self.acts.push(InstanceAct::Start {
                 monitor,
                 flags,
                 config,
@@ -140,9 +140,9 @@ impl Chair {
         let polls = if tick < self.paused_until {
             Vec::new()
         } else {
-            self.seats.clone()
+            self.running.clone()
         };
-        ChairPlan {
+        InstancePlan {
             acts: std::mem::take(&mut self.acts),
             polls,
         }
@@ -155,40 +155,40 @@ mod tests {
 
     #[test]
     fn a_restarted_monitor_polls_once_it_is_back() {
-        let mut chair = Chair::new(&[], "");
-        assert_eq!(chair.plan(0).polls, [MonitorId(0)]);
-        chair.end_oldest(Signal::Term);
-        chair.start_in(3);
+        let mut instances = MonitorInstances::new(&[], "");
+        assert_eq!(instances.plan(0).polls, [MonitorId(0)]);
+        instances.end_oldest(Signal::Term);
+        instances.start_in(3);
         assert_eq!(
-            chair.plan(1),
-            ChairPlan {
-                acts: vec![ChairAct::End {
+            instances.plan(1),
+            InstancePlan {
+                acts: vec![InstanceAct::End {
                     monitor: MonitorId(0),
                     signal: Signal::Term
                 }],
                 polls: vec![],
             }
         );
-        assert_eq!(chair.plan(2).polls, []);
-        assert_eq!(chair.plan(3).polls, [MonitorId(1)]);
+        assert_eq!(instances.plan(2).polls, []);
+        assert_eq!(instances.plan(3).polls, [MonitorId(1)]);
     }
 
     #[test]
     fn the_older_of_two_is_ended_first() {
-        let mut chair = Chair::new(&[], "");
-        chair.plan(0);
-        chair.start_with(1, &["--x".to_owned()]);
-        assert_eq!(chair.plan(1).polls, [MonitorId(0), MonitorId(1)]);
-        chair.end_oldest(Signal::Term);
-        assert_eq!(chair.plan(2).polls, [MonitorId(1)]);
+        let mut instances = MonitorInstances::new(&[], "");
+        instances.plan(0);
+        instances.start_with(1, &["--x".to_owned()]);
+        assert_eq!(instances.plan(1).polls, [MonitorId(0), MonitorId(1)]);
+        instances.end_oldest(Signal::Term);
+        assert_eq!(instances.plan(2).polls, [MonitorId(1)]);
     }
 
     #[test]
-    fn a_pause_keeps_the_seat() {
-        let mut chair = Chair::new(&[], "");
-        chair.plan(0);
-        chair.pause_until(3);
-        assert_eq!(chair.plan(2).polls, []);
-        assert_eq!(chair.plan(3).polls, [MonitorId(0)]);
+    fn a_pause_keeps_the_instance() {
+        let mut instances = MonitorInstances::new(&[], "");
+        instances.plan(0);
+        instances.pause_until(3);
+        assert_eq!(instances.plan(2).polls, []);
+        assert_eq!(instances.plan(3).polls, [MonitorId(0)]);
     }
 }
