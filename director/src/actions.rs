@@ -48,7 +48,7 @@ impl<'s> Director<'s> {
             StepAction::World(_) | StepAction::Unrule(_) | StepAction::Load(_) => None,
         });
         let first = named
-            .or(self.story.instances.first())
+            .or(self.story.monitors.first())
             .or(self.nodes.keys().next());
         first.expect("a story has at least one node").clone()
     }

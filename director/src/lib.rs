@@ -103,7 +103,7 @@ impl<'s> Director<'s> {
                 .ok_or_else(|| StageError::NoSuchNode(name.clone()))?
                 .clone();
             let instances = story
-                .instances
+                .monitors
                 .contains(name)
                 .then(|| MonitorInstances::new(&story.flags, &story.config));
             nodes.insert(name.clone(), Scene::new(shown, instances));

@@ -28,7 +28,7 @@ impl<'s> Stage<'s> {
     pub fn set(story: &'s Story, trees: &mut Trees) -> Result<Self, StageError> {
         let mut director = Director::new(story, trees)?;
         let mut files = BTreeMap::new();
-        for node in &story.instances {
+        for node in &story.monitors {
             files.insert(node.clone(), director.build_tree(node, trees)?);
         }
         trees.drop_large();

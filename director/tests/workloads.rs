@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use director::{RunningWorkloads, WorkloadError};
 use fabric::{Action, DeviceAction, Fabric, FunctionRef, PortAction, Timing};
 use lnet::{
-    FaultRule, MsgStatus, NiPlan, NidPattern, NodePlan, Pace, Patience, Profile, StepAction,
+    FaultEffect, FaultRule, MsgStatus, NiPlan, NidPattern, NodePlan, Pace, Patience, Profile,
     StoragePlan,
 };
 use mpib::{AgentAction, HostPlan, JobPlan, PerRail, RailPlan, Retries, SupBandwidth, Traffic};
@@ -303,7 +303,7 @@ fn rule(workload: &str, node: &str) -> WorkloadAction {
             portal: None,
             via: None,
             pace: Pace::Every,
-            action: StepAction::Simulate(vec![MsgStatus::LocalDropped]),
+            effect: FaultEffect::Simulate(vec![MsgStatus::LocalDropped]),
         }),
     }
 }

@@ -11,9 +11,9 @@ use simfs::SimTime;
 use crate::{
     ActionError, CounterChange, Fabric,
     device::{Growth, Jack, Traffic},
-    view::CARRIER_CHANGES,
     link::Stage,
     node::Node,
+    port_view::CARRIER_CHANGES,
 };
 
 /// How often the carrier came (`net/core/net-sysfs.c`).
@@ -114,7 +114,9 @@ impl Node {
             }
             CounterChange::Set(shown_value) => {
                 let count = self.count_of(pci, number, name);
-                self.jack_mut(pci, number).overridden.insert(name.into(), count);
+                self.jack_mut(pci, number)
+                    .overridden
+                    .insert(name.into(), count);
                 if let Some(value) = self.counter_mut(pci, number, name) {
                     *value = shown_value.clone();
                 }

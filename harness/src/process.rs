@@ -22,17 +22,17 @@ use nix::{
 use scenarios::{Arm, Story};
 use tokio::{runtime::Runtime, sync::mpsc};
 
-mod program;
 mod connector;
 mod http;
 mod inbox;
 mod line;
+mod monitor_process;
 mod network;
+mod node_runtime;
 mod player;
 mod probe;
 mod quiet;
 mod stage;
-mod node_runtime;
 mod transport;
 
 pub use probe::ProbeFailure;

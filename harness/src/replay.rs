@@ -12,7 +12,7 @@ use std::{
 };
 
 use cluster::{
-    Clearing, Cluster, Consequence, StepAction, Quarantine, Rulesets, Stamp,
+    Clearing, Cluster, Consequence, ConsequenceKind, Quarantine, Rulesets, Stamp,
     recorded::{LINE_MAX_BYTES, RecordError, read_line},
     rules::{Analyzer, Cabling, FiringKind, Rule, RuleError, SHIPPED, read, read_cabling, shipped},
 };
@@ -205,8 +205,10 @@ impl Replay {
         for consequence in rendered {
             match &consequence.what {
                 // Further sightings of one Kubernetes event only raise its count.
-                StepAction::KubeEvent { count, .. } if *count > 1 => continue,
-                StepAction::Rule(firing) if firing.kind == FiringKind::Fired => self.sum.fired += 1,
+                ConsequenceKind::KubeEvent { count, .. } if *count > 1 => continue,
+                ConsequenceKind::Rule(firing) if firing.kind == FiringKind::Fired => {
+                    self.sum.fired += 1
+                }
                 _ => {}
             }
             report(&consequence.to_string());

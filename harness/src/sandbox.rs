@@ -13,7 +13,7 @@ use std::{
 
 use fabric::{ActionError, Kmsg, NodeAction};
 use platforms::Platform;
-use scenarios::{StepAction, RuleAction, RuleEffect, ScenarioError, Unfit};
+use scenarios::{RuleAction, RuleEffect, ScenarioError, StepAction, Unfit};
 use simfs::{Fs, MomentId, Op, RuleId, SimTime};
 use simfs_fuse::{HoldId, MomentAnswer, MountError, Observer, Options, Server};
 

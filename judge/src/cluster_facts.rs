@@ -7,7 +7,7 @@
 //! grew too long, of which nobody can know any more whom it named. Start at [`left`].
 
 use cluster::{
-    StepAction,
+    ConsequenceKind,
     message::is_torn,
     rules::{Firing, FiringKind},
 };
@@ -42,7 +42,7 @@ pub(crate) fn left(story: &Story, recording: &Recording, made: &Consequences) ->
     };
     let tick = (made.ticks.len() as u64).saturating_sub(1);
     let mut left = Vec::new();
-    for node in &story.instances {
+    for node in &story.monitors {
         let own = |check: &String| Check::parse(check).is_some();
         let conditions = last.conditions.get(node.as_str()).into_iter().flatten();
         for (check, entries) in conditions.filter(|(check, _)| own(check)) {
@@ -81,7 +81,7 @@ pub(crate) fn undecided(made: &Consequences) -> Vec<Left> {
     let rendered = (0..).zip(&made.ticks).flat_map(|(tick, made)| {
         let rendered = made.rendered.iter();
         rendered.filter_map(move |rendered| match &rendered.what {
-            StepAction::OrderDecides { node, check } => Some((tick, node, check)),
+            ConsequenceKind::OrderDecides { node, check } => Some((tick, node, check)),
             _ => None,
         })
     });
@@ -166,13 +166,21 @@ pub(super) fn uncordoned(
     made: &Consequences,
 ) -> Outcome {
     let of_cordons = |tick: u64, tick_made: &TickMade| -> Vec<(bool, String)> {
-        let rendered = tick_made.rendered.iter().filter_map(|rendered| match &rendered.what {
-            StepAction::Uncordoned { node: of } if of == node.as_str() => Some((true, &rendered.what)),
-            StepAction::Cordoned { node: of, .. } if of == node.as_str() => Some((false, &rendered.what)),
-            _ => None,
-        });
+        let rendered = tick_made
+            .rendered
+            .iter()
+            .filter_map(|rendered| match &rendered.what {
+                ConsequenceKind::Uncordoned { node: of } if of == node.as_str() => {
+                    Some((true, &rendered.what))
+                }
+                ConsequenceKind::Cordoned { node: of, .. } if of == node.as_str() => {
+                    Some((false, &rendered.what))
+                }
+                _ => None,
+            });
         let at = at(tick, tick_made);
-        rendered.map(|(released, what)| (released, format!("{at}: {what}")))
+        rendered
+            .map(|(released, what)| (released, format!("{at}: {what}")))
             .collect()
     };
     let in_window = made.between(window.from, window.to);
@@ -353,7 +361,7 @@ fn rendered(is: &RuleIs, window: Window, context: &JudgeContext<'_>) -> String {
         let node = match about {
             About::Port(slot) => Some(&slot.node),
             About::Device(node, _) | About::Card(node, _) => Some(node),
-            _ => context.story.instances.first(),
+            _ => context.story.monitors.first(),
         };
         let rendered = node.map(|node| context.rendered(about, node, window.from));
         format!(" for {}", rendered.unwrap_or_default())

@@ -235,7 +235,10 @@ mod tests {
 
     #[test]
     fn every_other_word_is_a_difference() {
-        check(|instance| instance.polls = 2, Some("the number of polls differs"));
+        check(
+            |instance| instance.polls = 2,
+            Some("the number of polls differs"),
+        );
         check(
             |instance| instance.calls[0].answer = "no answer".to_owned(),
             Some("the calls differ"),

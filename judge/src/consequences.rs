@@ -8,7 +8,7 @@
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use cluster::{
-    Breaker, Clearing, Cluster, Consequence, StepAction, Quarantine, Ruleset, Rulesets, Stamp,
+    Breaker, Clearing, Cluster, Consequence, ConsequenceKind, Quarantine, Ruleset, Rulesets, Stamp,
     quarantine::FaultKey,
     rules::{ANALYZER, Analyzer, CabledPort, Cabling, Firing, shipped},
 };
@@ -97,10 +97,13 @@ impl Consequences {
     /// What rules said in these ticks, each with its tick.
     pub fn firings(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, &Firing)> {
         self.between(from, to).flat_map(|(at, tick)| {
-            let reported = tick.rendered.iter().filter_map(|rendered| match &rendered.what {
-                StepAction::Rule(firing) => Some(&**firing),
-                _ => None,
-            });
+            let reported = tick
+                .rendered
+                .iter()
+                .filter_map(|rendered| match &rendered.what {
+                    ConsequenceKind::Rule(firing) => Some(&**firing),
+                    _ => None,
+                });
             reported.map(move |firing| (at, firing))
         })
     }
@@ -117,9 +120,9 @@ impl TickMade {
     /// event are left out: they only raise its count.
     pub fn lines(&self) -> impl Iterator<Item = String> {
         let rendered = self.rendered.iter();
-        let is_told =
-            |rendered: &&Consequence| !matches!(rendered.what, StepAction::KubeEvent { count, .. } if count > 1);
-        rendered.filter(is_told)
+        let is_told = |rendered: &&Consequence| !matches!(rendered.what, ConsequenceKind::KubeEvent { count, .. } if count > 1);
+        rendered
+            .filter(is_told)
             .map(|rendered| format!("{:>9}  {}", self.at.to_string(), rendered.what))
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use observe::{ClockKind, Contract, Observation, Recording};
 use platforms::NodeName;
-use scenarios::{StepAction, MonitorAction, Story};
+use scenarios::{MonitorAction, StepAction, Story};
 
 use crate::fits::{BATCH_SPREAD, JudgeContext};
 
@@ -74,9 +74,10 @@ fn strategies(story: &Story) -> Vec<&str> {
         flags.find_map(|flag| flag.strip_prefix(STRATEGY_FLAG))
     }
     let later = story.actions().filter_map(|action| match action {
-        StepAction::Monitor(_, MonitorAction::Restart { flags, .. } | MonitorAction::Start { flags }) => {
-            named(flags)
-        }
+        StepAction::Monitor(
+            _,
+            MonitorAction::Restart { flags, .. } | MonitorAction::Start { flags },
+        ) => named(flags),
         _ => None,
     });
     let first = named(&story.flags).unwrap_or(DEFAULT_STRATEGY);

@@ -6,7 +6,7 @@
 //! [`baseline`].
 
 use platforms::{LinkLayer, NodeName, PciAddress, SlotRef};
-use scenarios::{ChecksRun, StepAction, MonitorAction, Story};
+use scenarios::{ChecksRun, MonitorAction, StepAction, Story};
 
 use director::FunctionView;
 

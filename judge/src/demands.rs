@@ -58,7 +58,7 @@ pub(crate) fn demands<'a>(
     let (mut demands, mut mismatches) = (Vec::new(), Vec::new());
     for expectation in &story.expectations {
         let nodes = story
-            .instances
+            .monitors
             .iter()
             .filter(|node| is_meant(expectation, node));
         for node in nodes {
@@ -200,8 +200,8 @@ fn follow<'a>(
     let group = EDGE_GROUPS + u32::try_from(demands.len()).unwrap_or(0);
     let (mut falls, mut edges, mut healthy) = (0, 0, true);
     for tick in polled(recording, &slot.node) {
-        let now =
-            views(context, &slot.node, tick).is_some_and(|views| views.healthy(slot.pci, slot.port));
+        let now = views(context, &slot.node, tick)
+            .is_some_and(|views| views.healthy(slot.pci, slot.port));
         let was = std::mem::replace(&mut healthy, now);
         if was == now || tick < expectation.window.from {
             continue;

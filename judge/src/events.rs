@@ -9,7 +9,7 @@ use super::assign::{self, Assignment, Bounds};
 use super::demands::{self, Demand};
 use super::order::put_in_order;
 use super::outstanding;
-use super::reported::{self, ReportedEvent};
+use super::reported_event::{self, ReportedEvent};
 use super::{Judging, place};
 use crate::consequences::Consequences;
 
@@ -19,8 +19,12 @@ const NEAREST_MAX: usize = 6;
 impl<'a> Judging<'a> {
     pub(super) fn events(&mut self) {
         let (context, recording) = (self.context, self.recording);
-        let reported = reported::all_reported(self.story, recording);
-        let accepted: Vec<ReportedEvent<'a>> = reported.iter().filter(|reported| reported.accepted).copied().collect();
+        let reported = reported_event::all_reported(self.story, recording);
+        let accepted: Vec<ReportedEvent<'a>> = reported
+            .iter()
+            .filter(|reported| reported.accepted)
+            .copied()
+            .collect();
         let (demands, mismatches) = demands::demands(self.story, &context, recording);
         for mismatch in mismatches {
             let expectation = mismatch.expectation;
@@ -33,7 +37,12 @@ impl<'a> Judging<'a> {
         let answers = |demand: &Demand<'_>, reported: &ReportedEvent<'_>| {
             demand.node == *reported.node
                 && (demand.window.from..=demand.window.to).contains(&reported.tick)
-                && context.fits(&demand.pattern, reported.node, reported.tick, reported.event)
+                && context.fits(
+                    &demand.pattern,
+                    reported.node,
+                    reported.tick,
+                    reported.event,
+                )
         };
         let fits: Vec<Vec<usize>> = accepted
             .iter()
@@ -92,7 +101,10 @@ impl<'a> Judging<'a> {
             let attempts = if demand.attempts == 0 {
                 0
             } else {
-                reported.iter().filter(|reported| answers(demand, reported)).count()
+                reported
+                    .iter()
+                    .filter(|reported| answers(demand, reported))
+                    .count()
             };
             if claimed.len() >= demand.bounds.at_least && attempts >= demand.attempts {
                 continue;
@@ -104,7 +116,8 @@ impl<'a> Judging<'a> {
             );
             place(&mut failure, demand.expectation);
             failure.expected.push(demand.line(&self.context));
-            let claimed: Vec<&ReportedEvent<'_>> = claimed.iter().map(|at| &accepted[*at]).collect();
+            let claimed: Vec<&ReportedEvent<'_>> =
+                claimed.iter().map(|at| &accepted[*at]).collect();
             failure.came = self.nearest(demand, reported, &claimed);
             let names = subject_names(&failure.expected[0]);
             failure.reads = self.reads(Some(&demand.node), demand.window.from, &names);
@@ -122,9 +135,12 @@ impl<'a> Judging<'a> {
         let mut lines: Vec<String> = claimed.iter().map(|reported| reported.line()).collect();
         let about = |reported: &&ReportedEvent<'_>| {
             *reported.node == demand.node
-                && self
-                    .context
-                    .names_subject(&demand.pattern.about, reported.node, reported.tick, reported.event)
+                && self.context.names_subject(
+                    &demand.pattern.about,
+                    reported.node,
+                    reported.tick,
+                    reported.event,
+                )
         };
         let mut others: Vec<&ReportedEvent<'_>> = reported.iter().filter(about).collect();
         let distance = |reported: &ReportedEvent<'_>| {
@@ -141,7 +157,11 @@ impl<'a> Judging<'a> {
     }
 
     fn unexpected(&mut self, reported: &ReportedEvent<'_>) {
-        let mut failure = self.failure(FailureKind::Unexpected, Some(reported.node), Some(reported.tick));
+        let mut failure = self.failure(
+            FailureKind::Unexpected,
+            Some(reported.node),
+            Some(reported.tick),
+        );
         let silence = self.story.expectations.iter().find(|expectation| {
             let What::Nothing { about, .. } = &expectation.what else {
                 return false;
@@ -149,8 +169,12 @@ impl<'a> Judging<'a> {
             (expectation.window.from..=expectation.window.to).contains(&reported.tick)
                 && (about.is_empty()
                     || about.iter().any(|about| {
-                        self.context
-                            .names_subject(about, reported.node, reported.tick, reported.event)
+                        self.context.names_subject(
+                            about,
+                            reported.node,
+                            reported.tick,
+                            reported.event,
+                        )
                     }))
         });
         match silence {

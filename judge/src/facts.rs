@@ -14,7 +14,7 @@ use crate::{
     demands::is_meant,
     fits::{JudgeContext, like},
     links, loads,
-    reported::ReportedEvent,
+    reported_event::ReportedEvent,
 };
 
 /// How an expectation stands.
@@ -97,7 +97,9 @@ pub(crate) fn standing(
             )
         }
         What::Polls(count) => {
-            let polls: u64 = instances().map(|(_, instance)| u64::from(instance.polls)).sum();
+            let polls: u64 = instances()
+                .map(|(_, instance)| u64::from(instance.polls))
+                .sum();
             check(
                 polls == *count,
                 || format!("{count} polls"),
@@ -132,14 +134,24 @@ pub(crate) fn standing(
             )
         }
         What::Healthz { status } => {
-            let rendered = answers(node, window.to, recording).and_then(|rendered| rendered.healthz);
+            let rendered =
+                answers(node, window.to, recording).and_then(|rendered| rendered.healthz);
             check(
                 rendered == Some(*status),
                 || format!("{status} from `/healthz`"),
-                || vec![rendered.map_or_else(|| "no answer".to_owned(), |rendered| rendered.to_string())],
+                || {
+                    vec![
+                        rendered.map_or_else(
+                            || "no answer".to_owned(),
+                            |rendered| rendered.to_string(),
+                        ),
+                    ]
+                },
             )
         }
-        What::Link { slot, here, there } => links::standing(slot, here, there, window, context.truth),
+        What::Link { slot, here, there } => {
+            links::standing(slot, here, there, window, context.truth)
+        }
         What::Lnet(is) => loads::lnet(is, window, context.truth),
         What::Workload(is) => loads::workload(is, window, context.truth),
         What::Verdict {
@@ -338,7 +350,10 @@ fn metric(
         .collect();
     let sum: f64 = values.iter().sum();
     let (holds, expected) = match is {
-        MetricIs::Absent => (rendered.is_some() && values.is_empty(), "no value".to_owned()),
+        MetricIs::Absent => (
+            rendered.is_some() && values.is_empty(),
+            "no value".to_owned(),
+        ),
         MetricIs::Within { least, most } => {
             let is_least = sum >= least as f64;
             let is_most = most == u64::MAX || sum <= most as f64;
@@ -360,7 +375,8 @@ fn metric(
         || match rendered {
             None => vec!["no answer from `/metrics`".to_owned()],
             Some(rendered) => {
-                let near: Vec<String> = rendered.iter().filter(has_name).map(Series::line).collect();
+                let near: Vec<String> =
+                    rendered.iter().filter(has_name).map(Series::line).collect();
                 if near.is_empty() {
                     vec![format!("no value of {name}")]
                 } else {
@@ -411,7 +427,12 @@ fn reads<'a>(
 }
 
 /// The names that a file has in a tick's trace.
-fn patterns(file: &FileRef, context: &JudgeContext<'_>, node: &NodeName, tick: u64) -> Vec<simfs::Pattern> {
+fn patterns(
+    file: &FileRef,
+    context: &JudgeContext<'_>,
+    node: &NodeName,
+    tick: u64,
+) -> Vec<simfs::Pattern> {
     use platforms::CLASS_INFINIBAND;
     let truth = usize::try_from(tick)
         .ok()

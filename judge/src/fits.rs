@@ -9,7 +9,7 @@ use proto::{Check, Layer};
 use scenarios::{About, EventPattern, Story, Tone};
 use simfs::SimTime;
 
-use director::{NodeView, FunctionView, PortView, Truth};
+use director::{FunctionView, NodeView, PortView, Truth};
 use observe::{ClockKind, Descriptor, Observation, Severity, Subject, Vocabulary};
 
 /// The truth and the monitor that an event is held against.

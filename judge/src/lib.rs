@@ -28,7 +28,7 @@ mod links;
 mod loads;
 mod order;
 mod outstanding;
-mod reported;
+mod reported_event;
 mod trace;
 
 pub use compare::{Difference, compare};
@@ -40,7 +40,7 @@ use director::Truth;
 use facts::Outcome;
 use fits::JudgeContext;
 use observe::{Broken, ClockKind, Descriptor, Exit, Recording, Vocabulary};
-use reported::ReportedEvent;
+use reported_event::ReportedEvent;
 
 /// The most failures that are told of one drill; a monitor that is wrong in everything need not
 /// fill a disk. Chosen.
@@ -227,7 +227,14 @@ impl<'a> Judging<'a> {
     fn facts(&mut self, reported: &[(ReportedEvent<'_>, bool)], made: &Consequences) {
         for expectation in &self.story.expectations {
             for node in whom(expectation, self.story) {
-                match facts::standing(expectation, node, &self.context, self.recording, reported, made) {
+                match facts::standing(
+                    expectation,
+                    node,
+                    &self.context,
+                    self.recording,
+                    reported,
+                    made,
+                ) {
                     None | Some(Outcome::Holds) => {}
                     Some(Outcome::NotJudged) => self.not_judged += 1,
                     Some(Outcome::Fails { expected, came, at }) => {
@@ -266,8 +273,11 @@ impl<'a> Judging<'a> {
     fn reads(&self, node: Option<&NodeName>, tick: u64, names: &[String]) -> Vec<Read> {
         let near = |at: &u64| at.abs_diff(tick) <= 1;
         let ticks = (0..).zip(&self.recording.ticks).filter(|(at, _)| near(at));
-        let instances = ticks
-            .flat_map(|(at, tick)| tick.monitors.iter().map(move |(of, instance)| (at, of, instance)));
+        let instances = ticks.flat_map(|(at, tick)| {
+            tick.monitors
+                .iter()
+                .map(move |(of, instance)| (at, of, instance))
+        });
         let lines = instances
             .filter(|(_, of, _)| node.is_none_or(|node| *node.as_str() == ***of))
             .flat_map(|(at, _, instance)| instance.reads.iter().map(move |line| (at, line)));
@@ -305,9 +315,9 @@ fn whom<'s>(expectation: &'s Expectation, story: &'s Story) -> Vec<&'s NodeName>
         story.nodes.first().map(|(name, _)| name)
     } else if expectation.what.is_of_the_rules() {
         // There is one analyzer for all of them.
-        story.instances.first()
+        story.monitors.first()
     } else {
-        return story.instances.iter().collect();
+        return story.monitors.iter().collect();
     };
     expectation.node.as_ref().or(first).into_iter().collect()
 }

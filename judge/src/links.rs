@@ -85,7 +85,13 @@ fn wanted(end: &EndIs) -> String {
 fn shown(end: &EndTruth) -> String {
     let record = end.record.map_or_else(
         || "unavailable".to_owned(),
-        |record| format!("{}, offline: {}", rendered(record.shown()), record.offline()),
+        |record| {
+            format!(
+                "{}, offline: {}",
+                rendered(record.shown()),
+                record.offline()
+            )
+        },
     );
     format!("{record}, {}", logs(&logged(end)))
 }

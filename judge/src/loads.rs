@@ -16,7 +16,7 @@ use observe::{Recording, Severity};
 
 use crate::{
     facts::{Outcome, check},
-    reported::all_reported,
+    reported_event::all_reported,
 };
 
 /// How the monitor's word stands to a workload's end.
@@ -44,7 +44,10 @@ pub fn verdict_on(
     let reported = all_reported(story, recording);
     let word = reported.iter().find(|reported| {
         let meant = node.is_none_or(|node| node == reported.node);
-        meant && reported.accepted && reported.event.severity == Severity::Fatal && reported.tick <= last
+        meant
+            && reported.accepted
+            && reported.event.severity == Severity::Fatal
+            && reported.tick <= last
     });
     let word = word.and_then(|reported| Some(at(reported.tick, truth)?.as_ns()));
     let signed = |ns: u64| i64::try_from(ns).unwrap_or(i64::MAX);

@@ -6,7 +6,7 @@ use reports::FailureKind;
 
 use super::assign::Assignment;
 use super::demands::Demand;
-use super::reported::ReportedEvent;
+use super::reported_event::ReportedEvent;
 use super::{Judging, place};
 
 impl Judging<'_> {

@@ -7,7 +7,7 @@ use platforms::NodeName;
 use director::Truth;
 use observe::{Severity, Subject};
 
-use crate::reported::ReportedEvent;
+use crate::reported_event::ReportedEvent;
 
 /// What became of the reported faults.
 #[derive(Debug, Default)]

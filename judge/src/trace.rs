@@ -27,7 +27,7 @@ pub fn trace(story: &Story, recording: &Recording) -> String {
     let mut text = format!("# {}\n# {}, in {}\n", story.title, story.name, story.world);
     let mut quiet: Option<(u64, u64)> = None;
     let mut state: Vec<(usize, bool)> = Vec::new();
-    let several = story.instances.len() > 1;
+    let several = story.monitors.len() > 1;
     for (number, tick) in (0..).zip(&recording.ticks) {
         let mut lines = String::new();
         if recording.healing_from == Some(number) {

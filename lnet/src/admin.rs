@@ -4,13 +4,13 @@ use platforms::NodeName;
 
 use super::{
     error::LnetError,
-    entry::{Cause, Side},
     health::Health,
     network::Lnet,
     ni::whole_secs,
     nid::Nid,
     params::Param,
-    rule::{Rule, FaultRule},
+    rule::{FaultRule, Rule},
+    workload_event::{Cause, Side},
 };
 
 impl Lnet {

@@ -4,13 +4,13 @@ use platforms::NodeName;
 
 use super::{
     flight::passing,
-    entry::{Cause, UlpEvent, UlpResult, What},
     message::{Heard, Leg, Message, NiWord, Purpose},
     network::{Event, Lnet},
     node::Node,
     params::Param,
     rule::FaultEffect,
     stats::MessageKind,
+    workload_event::{Cause, UlpEvent, UlpResult, What},
 };
 
 impl Lnet {
@@ -29,8 +29,12 @@ impl Lnet {
                 continue;
             }
             match rule.spec.effect {
-                FaultEffect::Delay(more) => return self.plan(now + more, Event::Admit(Box::new(message))),
-                FaultEffect::Drop | FaultEffect::Simulate(_) => return self.discard(&message, &leg),
+                FaultEffect::Delay(more) => {
+                    return self.plan(now + more, Event::Admit(Box::new(message)));
+                }
+                FaultEffect::Drop | FaultEffect::Simulate(_) => {
+                    return self.discard(&message, &leg);
+                }
             }
         }
         self.admit(message);

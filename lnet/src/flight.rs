@@ -6,7 +6,6 @@ use platforms::NodeName;
 use simfs::SimTime;
 
 use super::{
-    entry::{Ending, UlpEvent, UlpResult, What},
     judge::Verdict,
     message::{Leg, Message, MessageId, Purpose},
     network::{Event, Lnet},
@@ -18,6 +17,7 @@ use super::{
     stats::MessageKind,
     status::MsgStatus,
     wire::{Noticed, Trouble, Wire},
+    workload_event::{Ending, UlpEvent, UlpResult, What},
 };
 
 /// What a try will come to, as the path stands.

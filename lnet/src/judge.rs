@@ -4,7 +4,6 @@
 //! `lnet_handle_remote_failure`.
 
 use super::{
-    entry::{Cause, Ending, Log, Side, What},
     health::Health,
     message::Message,
     ni::whole_secs,
@@ -12,6 +11,7 @@ use super::{
     node::Node,
     params::Param,
     status::{MsgStatus, Resend},
+    workload_event::{Cause, Ending, Log, Side, What},
 };
 
 /// What follows from the end of a try.

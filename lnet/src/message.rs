@@ -5,7 +5,7 @@ use std::fmt;
 use platforms::NodeName;
 use simfs::SimTime;
 
-use super::{entry::Errand, nid::Nid, stats::MessageKind};
+use super::{nid::Nid, stats::MessageKind, workload_event::Errand};
 
 /// A message on one hop. A request is known by its first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -7,13 +7,13 @@
 use platforms::NodeName;
 
 use super::{
-    entry::{Cause, UlpEvent, UlpResult, What},
     message::{NiWord, Purpose},
     network::Lnet,
     ni::whole_secs,
     nid::Nid,
     node::ROUTER_CHECK_INTERVAL_S,
     stats::MessageKind,
+    workload_event::{Cause, UlpEvent, UlpResult, What},
 };
 
 /// Seconds between two lines about recovery; chosen, "lnet/lnet/lib-move.c" has a minute.

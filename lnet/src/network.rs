@@ -10,7 +10,6 @@ use simfs::SimTime;
 
 use super::{
     error::LnetError,
-    entry::{WorkloadEvent, Log, What},
     message::{Message, MessageId, Purpose, Request, Verb},
     ni::whole_secs,
     nid::Nid,
@@ -19,6 +18,7 @@ use super::{
     stats::MessageKind,
     status::MsgStatus,
     wire::{Notice, PortEvent, Timing, Wire},
+    workload_event::{Log, What, WorkloadEvent},
 };
 
 /// What is due at a moment.

@@ -1,12 +1,12 @@
 //! The two recovery queues: who is on them, when each is pinged, when one has aged out.
 
 use super::{
-    entry::{Cause, Log},
     health::Health,
     ni::{Recovery, whole_secs},
     nid::Nid,
     node::Node,
     params::{Param, Params},
+    workload_event::{Cause, Log},
 };
 
 impl Recovery {

@@ -7,13 +7,13 @@
 use std::cmp::Reverse;
 
 use super::{
-    entry::Errand,
     health::Health,
     message::{Leg, Message},
     nid::{NetName, Nid},
     node::Node,
     params::Param,
     status::MsgStatus,
+    workload_event::Errand,
 };
 
 /// Why a message found no way; it is not sent, judged or tried again.

@@ -14,11 +14,11 @@ use simfs::SimTime;
 
 use super::{
     error::LnetError,
-    entry::{WorkloadEvent, UlpResult, What},
     message::{MessageId, Request, Verb},
     network::Lnet,
     nid::Nid,
     stats::MessageKind,
+    workload_event::{UlpResult, What, WorkloadEvent},
 };
 use workloads::WorkloadOutcome;
 

@@ -6,7 +6,6 @@
 //! loopback net is left out.
 
 use super::{
-    entry::Side,
     ni::{LocalNi, PEER_CREDITS, Recovery},
     nid::NetName,
     node::Node,
@@ -14,6 +13,7 @@ use super::{
     peer::{Peer, PeerNi},
     stats::{KindCounts, MessageKind, NiStats},
     status::MsgStatus,
+    workload_event::Side,
 };
 
 /// Lines of YAML, each with its indent.

@@ -6,7 +6,7 @@ use std::{fmt, str::FromStr};
 
 use platforms::NodeName;
 
-use super::{error::LnetError, entry::Side, network::Lnet, node::Node};
+use super::{error::LnetError, network::Lnet, node::Node, workload_event::Side};
 
 /// A view of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -14,7 +14,7 @@ impl Cast<'_, '_> {
     /// Asks each agent what the story's expectations want to know of this tick.
     pub(super) fn ask(&self) {
         let tick = (self.world.borrow().ticks.len() as u64).saturating_sub(1);
-        for node in &self.story.instances {
+        for node in &self.story.monitors {
             if !metrics_query(self.story, node, tick).metrics {
                 continue;
             }

@@ -64,7 +64,7 @@ pub struct Driver {
     /// Files in an interface's `statistics/`.
     pub statistics: Vec<CounterFile>,
     /// What each condition of a link looks like.
-    #[schemars(schema_with = "each_of::<LinkCondition, Face>")]
+    #[schemars(schema_with = "each_of::<LinkCondition, LinkView>")]
     pub views: BTreeMap<LinkCondition, LinkView>,
     /// Whether an interface that is administratively down takes its port with it.
     pub interface_down_takes_port: bool,

@@ -6,12 +6,12 @@ use serde_json::json;
 
 use crate::bound::{BOUND, Bound};
 use crate::context::Context;
-use crate::resolved::{ResolvedWorld, ResolvedPort, default_route};
 use crate::handle::DEVICE_NAMES;
 use crate::keys::{Keys, MapForm, maybe, together};
 use crate::kind::{Kind, Many, Parsed, Plain, Text, Words, any_of, plain, string_form};
 use crate::map::MapOf;
 use crate::reader::Fields;
+use crate::resolved_world::{ResolvedPort, ResolvedWorld, default_route};
 use crate::values::LAYER;
 
 /// Whether a scenario is told on a platform.
@@ -322,7 +322,9 @@ const PROPERTIES: &[Property] = &[
     property("vfs", "Virtual functions.", |resolved| {
         count(resolved, |port| port.facts.is_vf)
     }),
-    property("gpus", "GPUs.", |resolved| resolved.nodes[0].machine.gpus.len()),
+    property("gpus", "GPUs.", |resolved| {
+        resolved.nodes[0].machine.gpus.len()
+    }),
     property(
         "cards_with_two_ports",
         "Cards with two or more monitored ports, by functions or by port numbers.",

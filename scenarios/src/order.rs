@@ -7,12 +7,12 @@ use platforms::{NodeName, Platform};
 use simfs::SimTime;
 
 use crate::context::Context;
-use crate::resolver::ActionResolver;
 use crate::error::Unfit;
-use crate::resolved::ResolvedWorld;
 use crate::handle::Handle;
 use crate::polls::Polls;
 use crate::reader::Source;
+use crate::resolve::actions::ActionResolver;
+use crate::resolved_world::ResolvedWorld;
 use crate::story::StepAction;
 use crate::verbs;
 
@@ -22,7 +22,11 @@ use crate::verbs;
 /// # Errors
 /// [`Unfit::Wrong`] for whatever is wrong with the line, [`Unfit::NotApplicable`] for what the
 /// platform lacks. Whether there is a monitor or a connector to do it to is the caller's to say.
-pub fn read_actions(line: &str, node: &NodeName, platform: &Platform) -> Result<Vec<StepAction>, Unfit> {
+pub fn read_actions(
+    line: &str,
+    node: &NodeName,
+    platform: &Platform,
+) -> Result<Vec<StepAction>, Unfit> {
     let source = Source {
         file: "deed",
         text: line,

@@ -3,18 +3,21 @@
 //! [`resolve`] puts the parts together; [`crate::resolver`] tells the deeds, [`crate::expectations`] the
 //! expectations.
 
+pub(crate) mod actions;
+pub(crate) mod expectations;
+
 use std::collections::BTreeMap;
 
 use platforms::yaml::Place;
 use simfs::SimTime;
 
 use crate::cluster::ClusterPlan;
-use crate::resolver::ActionResolver;
 use crate::error::{ScenarioError, Unfit};
-use crate::expectations::ExpectationResolver;
-use crate::resolved::ResolvedWorld;
 use crate::polls::Polls;
 use crate::reader::Source;
+use crate::resolve::actions::ActionResolver;
+use crate::resolve::expectations::ExpectationResolver;
+use crate::resolved_world::ResolvedWorld;
 use crate::scenario::Scenario;
 use crate::step::StepSpec;
 use crate::story::{Expectation, Step, Story, What, Window};

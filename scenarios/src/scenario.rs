@@ -13,13 +13,13 @@ use crate::error::{ScenarioError, Unfit};
 use crate::expect::ExpectLine;
 use crate::fitness::Fit;
 use crate::frame::{Frame, frame, keys};
-use crate::resolved::ResolvedWorld;
 use crate::keys::Keys;
 use crate::plot::plot;
 use crate::reader::Source;
+use crate::resolve;
+use crate::resolved_world::ResolvedWorld;
 use crate::step::{GivenSpec, StepSpec};
 use crate::story::{Arm, Story};
-use crate::resolver;
 use crate::world::World;
 
 /// A scenario as its file says it.
@@ -222,7 +222,7 @@ impl Scenario {
         let source = self.source();
         for handle in &self.frame.handles {
             if let Some((name, place)) = &handle.node {
-                resolver::known_node(&source, &resolved, name, *place)?;
+                resolve::known_node(&source, &resolved, name, *place)?;
             }
             if let Some((name, place)) = &handle.switch
                 && !resolved.switches.contains(name)
@@ -232,7 +232,7 @@ impl Scenario {
             }
         }
         for (name, place) in &self.frame.monitors {
-            resolver::known_node(&source, &resolved, name, *place)?;
+            resolve::known_node(&source, &resolved, name, *place)?;
         }
         if !self.frame.monitors.is_empty() {
             for node in &mut resolved.nodes {
@@ -244,7 +244,7 @@ impl Scenario {
             }
         }
         resolved.choose(&self.frame.handles)?;
-        resolver::resolve(self, &resolved)
+        resolve::resolve(self, &resolved)
     }
 
     pub(crate) fn source(&self) -> Source<'_> {

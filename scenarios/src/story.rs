@@ -19,8 +19,8 @@ mod moment;
 mod plan;
 
 pub use action::{
-    ConnectorBehaviour, ConnectorAction, ConnectorLasting, StepAction, HangEnd, MonitorAction, RuleAction,
-    RuleEffect, RuleLasting, Signal, StateFileAction,
+    ConnectorAction, ConnectorBehaviour, ConnectorLasting, HangEnd, MonitorAction, RuleAction,
+    RuleEffect, RuleLasting, Signal, StateFileAction, StepAction,
 };
 pub use event::{About, EventPattern, Times, Tone};
 pub use expectation::{EndIs, Expectation, MetricIs, PairIs, StateFileIs, What, Window};

@@ -2,7 +2,7 @@
 //!
 //! What they become in a world is told in `workload/telling.rs`; how they behave is not here.
 
-mod resolver;
+mod resolve;
 
 use mpib::{Bytes, Retries};
 use platforms::Role;

@@ -297,7 +297,7 @@ fn a_set_is_each_of_its_ports_and_an_event_is_expected_once() {
         let What::Say {
             event,
             times,
-            spec: false,
+            reported: false,
             in_order: None,
         } = &event.what
         else {
@@ -331,11 +331,14 @@ fn an_attempt_is_enough_where_it_is_said_and_may_be_repeated() {
         "v: {}",
         "[ { at: 10s, expect: [ { said: { fatal: v } } ] } ]",
     );
-    let What::Say { times, spec, .. } = &events[0].what else {
+    let What::Say {
+        times, reported, ..
+    } = &events[0].what
+    else {
         panic!("{events:?}")
     };
     assert_eq!(
-        (*spec, *times),
+        (*reported, *times),
         (
             true,
             Times {

@@ -228,7 +228,10 @@ impl Record {
 /// With nobody's initiative it is a cable's: both ends see it, unexplained.
 pub fn fall(ends: [&mut Record; 2], by: [Option<Initiative>; 2]) {
     let reported = by.map(|own| own.and_then(|own| own.message));
-    for (end, (own, heard)) in ends.into_iter().zip([(by[0], reported[1]), (by[1], reported[0])]) {
+    for (end, (own, heard)) in ends
+        .into_iter()
+        .zip([(by[0], reported[1]), (by[1], reported[0])])
+    {
         end.went_down(own, heard);
     }
 }

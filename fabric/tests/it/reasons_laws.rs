@@ -17,7 +17,7 @@ use simfs::SimTime;
 
 use crate::{
     laws::{HONEST_KINDS, Line, PLATFORMS, SETTLING_MS, script, slots},
-    reasons_world::{KINDS, Look, action, ends, initiators, link_script, pair, play},
+    reasons_world::{KINDS, Look, ends, initiators, link_action, link_script, pair, play},
     room::{count, node, port, world},
 };
 
@@ -322,7 +322,7 @@ proptest! {
             let to = one.now() + SimTime::from_ms(line.after_ms);
             one.advance(to);
             other.advance(to);
-            let here = action(&one, line);
+            let here = link_action(&one, line);
             let Some(there) = swapped(here.clone()) else { continue };
             prop_assert_eq!(one.act(&here).is_ok(), other.act(&there).is_ok(), "{:?}", here);
             for ((slot, side), truth) in ends(&one) {
@@ -375,7 +375,7 @@ proptest! {
         let mut straight = world(PLATFORMS[platform]);
         for line in &lines {
             straight.advance(straight.now() + SimTime::from_ms(line.after_ms));
-            let _ = straight.act(&action(&straight, line));
+            let _ = straight.act(&link_action(&straight, line));
         }
         prop_assert_eq!(ends(&watched), ends(&straight));
         prop_assert_eq!(watched.machine(&node()), straight.machine(&node()));
@@ -397,7 +397,7 @@ fn every_kind_of_a_script_is_a_verb_of_its_own() {
             port: 0,
             number: 1,
         };
-        format!("{:?}", action(&world, &line))
+        format!("{:?}", link_action(&world, &line))
     };
     let kinds: BTreeSet<String> = (HONEST_KINDS..KINDS).map(named).collect();
     assert_eq!(kinds.len(), KINDS - HONEST_KINDS - 1, "one stands twice");

@@ -40,7 +40,7 @@ pub(crate) fn link_script() -> impl Strategy<Value = (usize, Vec<Line>)> {
     })
 }
 
-pub(crate) fn action(world: &Fabric, line: &Line) -> Action {
+pub(crate) fn link_action(world: &Fabric, line: &Line) -> Action {
     if line.kind < HONEST_KINDS {
         return action(world, line);
     }
@@ -193,7 +193,7 @@ pub(crate) fn play(platform: usize, lines: &[Line], mut look: impl FnMut(&Look<'
             }
         }
         let before = world.clone();
-        let action = action(&world, line);
+        let action = link_action(&world, line);
         let done = world.act(&action).is_ok();
         if !done {
             assert_eq!(ends(&before), ends(&world), "refused, and yet: {line:?}");

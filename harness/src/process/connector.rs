@@ -30,7 +30,7 @@ use director::{Reaction, Socket};
 use observe::platform_connector;
 
 use super::{
-    inbox::{RuntimeEvent, EventSender},
+    inbox::{EventSender, RuntimeEvent},
     line::{Line, LineTag},
     transport::Transport,
 };

@@ -26,7 +26,7 @@ use scenarios::Signal;
 use tokio::{net::unix::pipe::Receiver, runtime::Runtime, task::JoinHandle};
 
 use super::{
-    inbox::{RuntimeEvent, EventSender},
+    inbox::{EventSender, RuntimeEvent},
     stage::{LARGE_BLOCKS, MARK},
 };
 use director::MonitorId;

@@ -12,7 +12,7 @@ use observe::MonitorTick;
 use simfs::{Fs, RuleId};
 use simfs_fuse::{HoldId, Server};
 
-use super::program::MonitorProcess;
+use super::monitor_process::MonitorProcess;
 
 /// One node. The mount goes before the monitors, so that none of them is held for ever.
 pub(super) struct NodeRuntime {

@@ -16,7 +16,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use director::{InstanceAct, InstancePlan, Director, MonitorId, STATE_FILE, Stage, Truth};
+use director::{Director, InstanceAct, InstancePlan, MonitorId, STATE_FILE, Stage, Truth};
 use memory::{Played, TraceLog};
 use observe::{Broken, Descriptor, Drains, Filling, MonitorTick, Recording, Tick};
 use platforms::{NodeName, WORLD_START_WALL_NS};
@@ -26,10 +26,10 @@ use simfs_fuse::{MountError, Options, Server};
 
 use super::{
     ProcessArm,
-    program::{MonitorProcess, Order},
     inbox::EventSender,
-    quiet,
+    monitor_process::{MonitorProcess, Order},
     node_runtime::{MonitorInstance, NodeRuntime},
+    quiet,
 };
 mod asking;
 mod ending;
@@ -87,7 +87,7 @@ impl<'a> Player<'a> {
             .arm
             .settle(self.descriptor)
             .map_err(|error| stage(&error))?;
-        for (at, node) in self.story.instances.iter().enumerate() {
+        for (at, node) in self.story.monitors.iter().enumerate() {
             let fs = files.remove(node).expect("every monitored node has files");
             let fs = Arc::new(Mutex::new(fs));
             let root = self.arm.folder.join(at.to_string());
@@ -105,7 +105,12 @@ impl<'a> Player<'a> {
             };
             let sender = EventSender::new(node.clone(), self.arm.report.clone());
             let (transport, _) = self.arm.transport(self.descriptor.speaks);
-            transport.open(node, &node_runtime.socket, &node_runtime.root, sender.clone());
+            transport.open(
+                node,
+                &node_runtime.socket,
+                &node_runtime.root,
+                sender.clone(),
+            );
             fs::create_dir_all(&node_runtime.root).map_err(|error| stage(&error))?;
             let options = Options { cpu, gate: true };
             let server = Server::mount(
@@ -143,7 +148,10 @@ impl<'a> Player<'a> {
         for (node, node_runtime) in &mut self.node_runtimes {
             node_runtime.polled = false;
             let director = &mut self.director;
-            let held = node_runtime.instances.values().any(|instance| instance.held.is_some());
+            let held = node_runtime
+                .instances
+                .values()
+                .any(|instance| instance.held.is_some());
             let shown = node_runtime.change(|fs| {
                 if held {
                     director.show_held(node, fs)
@@ -229,11 +237,12 @@ impl<'a> Player<'a> {
             .order(node, monitor, flags, config)
             .map_err(|error| stage(&error))?;
         let sender = EventSender::new(node.clone(), self.arm.report.clone());
-        let program = MonitorProcess::start(&self.arm.runtime, &order, sender, monitor).map_err(|error| {
-            Broken::Stage {
-                cause: format!("`{}` cannot be started: {error}", order.words.join(" ")),
-            }
-        })?;
+        let program =
+            MonitorProcess::start(&self.arm.runtime, &order, sender, monitor).map_err(|error| {
+                Broken::Stage {
+                    cause: format!("`{}` cannot be started: {error}", order.words.join(" ")),
+                }
+            })?;
         self.node_runtime(node)
             .instances
             .insert(monitor, MonitorInstance::new(program, order.metrics_port));
@@ -337,9 +346,15 @@ impl<'a> Player<'a> {
                 .for_each(|hold| self.node_runtime(node).release(hold));
         }
         let all = self.listings;
-        let waited = self.wait(node, monitor, "the end of its poll", move |instance, loops| {
-            instance.granted.is_some_and(|granted| granted >= all) && instance.gate.len() >= loops
-        })?;
+        let waited = self.wait(
+            node,
+            monitor,
+            "the end of its poll",
+            move |instance, loops| {
+                instance.granted.is_some_and(|granted| granted >= all)
+                    && instance.gate.len() >= loops
+            },
+        )?;
         if waited == Waited::Done {
             if self.descriptor.drains == Drains::Quiet && self.rest(node, monitor)? != Waited::Done
             {
@@ -356,10 +371,17 @@ impl<'a> Player<'a> {
 
     fn end_tick(&mut self) {
         let node_runtimes = &self.node_runtimes;
-        self.director
-            .end_tick(|node| node_runtimes.get(node).is_some_and(|node_runtime| node_runtime.polled));
+        self.director.end_tick(|node| {
+            node_runtimes
+                .get(node)
+                .is_some_and(|node_runtime| node_runtime.polled)
+        });
         for node in self.node_runtimes.keys().cloned().collect::<Vec<_>>() {
-            let monitors: Vec<_> = self.node_runtimes[&node].instances.keys().copied().collect();
+            let monitors: Vec<_> = self.node_runtimes[&node]
+                .instances
+                .keys()
+                .copied()
+                .collect();
             for monitor in monitors {
                 self.hear(&node, monitor, false);
             }
@@ -386,7 +408,10 @@ impl<'a> Player<'a> {
         let reported = text.lines().filter_map(|line| transport.line(node, line));
         let reported = reported.map(|reported| reported.answered(true, "written".to_owned()));
         node_runtime.tick.calls.extend(reported);
-        node_runtime.tick.log.extend(text.lines().map(str::to_owned));
+        node_runtime
+            .tick
+            .log
+            .extend(text.lines().map(str::to_owned));
     }
 
     fn rendered(self, broken: Option<Broken>) -> Played {

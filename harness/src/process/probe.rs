@@ -8,7 +8,7 @@ use std::fmt;
 
 use fabric::PortAction;
 use platforms::{NodeName, Platform, SlotRef};
-use scenarios::{Arm, ChecksRun, ClusterPlan, StepAction, Heal, Place, Step, Story};
+use scenarios::{Arm, ChecksRun, ClusterPlan, Heal, Place, Step, StepAction, Story};
 use simfs::SimTime;
 
 use super::ProcessArm;
@@ -140,7 +140,7 @@ fn story(platform: &Platform) -> Story {
         nodes: vec![(node.clone(), platform.clone())],
         workloads: BTreeMap::new(),
         cluster: ClusterPlan::default(),
-        instances: vec![node],
+        monitors: vec![node],
         tick: SimTime::from_secs(1),
         until: SimTime::from_secs(LAST_TICK),
         heal: Heal::Never {

@@ -156,7 +156,7 @@ impl Ports {
 
     /// What a story costs to play: its polls of a port.
     fn work(&mut self, story: &Story) -> u64 {
-        let is_watched = |node| story.instances.contains(node);
+        let is_watched = |node| story.monitors.contains(node);
         let watched = story.nodes.iter().filter(|(node, _)| is_watched(node));
         let ports: u64 = watched.map(|(_, platform)| self.of(platform)).sum();
         story.until.as_ns() / story.tick.as_ns() * ports

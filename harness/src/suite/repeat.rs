@@ -99,7 +99,9 @@ mod tests {
         let plain = of(recording(|_| ()));
         assert_eq!(
             plain,
-            of(recording(|program| program.log.push("at 12:01:07".to_owned())))
+            of(recording(|program| program
+                .log
+                .push("at 12:01:07".to_owned())))
         );
         assert_ne!(plain, of(recording(|program| program.polls = 2)));
         assert_ne!(
@@ -108,11 +110,15 @@ mod tests {
         );
         assert_ne!(
             plain,
-            of(recording(|program| program.reads = vec!["list x".into()].into()))
+            of(recording(
+                |program| program.reads = vec!["list x".into()].into()
+            ))
         );
         assert_ne!(
             plain,
-            of(recording(|program| program.state_file = Some((*b"{}").into())))
+            of(recording(
+                |program| program.state_file = Some((*b"{}").into())
+            ))
         );
     }
 }

@@ -518,7 +518,10 @@ impl Show<'_> {
     }
 
     fn fallen(&self, planned: &PlannedDrill, panic: Panicked) -> Drilled {
-        self.not_played(planned, Failure::rendered(FailureKind::Fault, None, panic.0))
+        self.not_played(
+            planned,
+            Failure::rendered(FailureKind::Fault, None, panic.0),
+        )
     }
 
     fn not_played(&self, planned: &PlannedDrill, failure: Failure) -> Drilled {

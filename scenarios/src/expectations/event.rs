@@ -236,7 +236,9 @@ fn in_order(line: &Line<'_, '_>, lines: Vec<ExpectLine>) -> Parsed<ExpectationSp
         line.window.is_none()
             && matches!(
                 line.what,
-                ExpectationSpec::Event(_) | ExpectationSpec::Baseline { .. } | ExpectationSpec::Each { .. }
+                ExpectationSpec::Event(_)
+                    | ExpectationSpec::Baseline { .. }
+                    | ExpectationSpec::Each { .. }
             )
     };
     match lines.iter().find(|line| !ordered(line)) {

@@ -11,13 +11,15 @@ use platforms::yaml::Place;
 use platforms::{DeviceName, LinkLayer, NodeName, PciAddress, SlotRef};
 
 use crate::error::Unfit;
-use crate::resolved::{ResolvedWorld, ResolvedNode, Subject};
 use crate::polls::Polls;
 use crate::reader::Source;
+use crate::resolve::{known_node, known_workload};
+use crate::resolved_world::{ResolvedNode, ResolvedWorld, Subject};
 use crate::step::{FileMomentSpec, MomentSpec};
-use crate::story::{CallMoment, StepAction, FileMoment, FileRef, Moment, RuleAction, WorkloadAction};
+use crate::story::{
+    CallMoment, FileMoment, FileRef, Moment, RuleAction, StepAction, WorkloadAction,
+};
 use crate::subject::{FileSpec, Named, Subjects};
-use crate::resolver::{known_node, known_workload};
 use crate::values::NamesSpec;
 use crate::verbs::spec::{ActionSpec, AgentSpec, VerbLine, VerbSpec};
 use crate::workload::WorkloadSpec;
@@ -111,7 +113,7 @@ impl LineResolver<'_> {
         let line = self.line;
         let world = |actions: Vec<Action>| actions.into_iter().map(StepAction::World).collect();
         Ok(match &line.spec {
-            VerbSpec::World(action) => world(self.actions(action)?),
+            VerbSpec::World(action) => world(self.world_actions(action)?),
             VerbSpec::SwitchPower {
                 switch: (name, place),
                 on,
@@ -229,7 +231,7 @@ impl LineResolver<'_> {
     }
 
     /// What is done to each port, device or node that is meant.
-    fn actions(&self, action: &ActionSpec) -> Result<Vec<Action>, Unfit> {
+    fn world_actions(&self, action: &ActionSpec) -> Result<Vec<Action>, Unfit> {
         Ok(match action {
             Action::Port(of, action) => {
                 let ports = self.ports(of);

@@ -11,12 +11,12 @@ use platforms::{LinkLayer, NodeName};
 use crate::cluster::RuleProfile;
 use crate::error::Unfit;
 use crate::expect::{EventSpec, ExpectLine, ExpectationSpec, Tally, WindowSpec};
-use crate::resolved::ResolvedWorld;
 use crate::polls::Polls;
 use crate::reader::Source;
+use crate::resolve::{known_node, known_workload};
+use crate::resolved_world::ResolvedWorld;
 use crate::step::{StepSpec, When};
 use crate::story::{Expectation, FileRef, What};
-use crate::resolver::{known_node, known_workload};
 use crate::workload::WorkloadSpec;
 
 /// The expectations of a story in the making.
@@ -39,7 +39,7 @@ struct Around<'a> {
     named: &'a [(String, Place)],
     window: Option<WindowSpec>,
     only: Option<LinkLayer>,
-    spec: bool,
+    reported: bool,
     it: Option<usize>,
     group: Option<u32>,
     /// The text that a failure shows: the outermost line's.
@@ -77,7 +77,7 @@ impl<'a> ExpectationResolver<'a> {
             named: &step.nodes,
             window,
             only: None,
-            spec: false,
+            reported: false,
             it: None,
             group: None,
             text: &line.text,
@@ -108,18 +108,22 @@ impl<'a> ExpectationResolver<'a> {
             ExpectationSpec::Spec(inner) => self.resolve(
                 inner,
                 &Around {
-                    spec: true,
+                    reported: true,
                     ..around
                 },
             ),
-            ExpectationSpec::Group(lines) => lines.iter().try_for_each(|line| self.resolve(line, &around)),
+            ExpectationSpec::Group(lines) => lines
+                .iter()
+                .try_for_each(|line| self.resolve(line, &around)),
             ExpectationSpec::InOrder(lines) => {
                 self.groups += 1;
                 let around = Around {
                     group: Some(self.groups),
                     ..around
                 };
-                lines.iter().try_for_each(|line| self.resolve(line, &around))
+                lines
+                    .iter()
+                    .try_for_each(|line| self.resolve(line, &around))
             }
             ExpectationSpec::Each { of, tally, line } => {
                 let ports = self.members(of, *tally, &around)?;
@@ -180,7 +184,7 @@ impl<'a> ExpectationResolver<'a> {
                     &around,
                     What::Nothing {
                         about,
-                        spec: around.spec,
+                        reported: around.reported,
                     },
                 )
             }
@@ -232,7 +236,9 @@ impl<'a> ExpectationResolver<'a> {
                 },
             ),
             ExpectationSpec::Polls(count) => self.push(line, &around, What::Polls(*count)),
-            ExpectationSpec::Calls(count) => self.push(line, &around, What::Calls { count: *count }),
+            ExpectationSpec::Calls(count) => {
+                self.push(line, &around, What::Calls { count: *count })
+            }
             ExpectationSpec::StateFile(is) => self.push(line, &around, What::StateFile(is.clone())),
             ExpectationSpec::Metric { name, labels, is } => {
                 let filled = labels
@@ -299,12 +305,15 @@ impl<'a> ExpectationResolver<'a> {
     /// The next place in the order at hand.
     fn order(&self, around: &Around<'_>) -> Option<(u32, u32)> {
         let group = around.group?;
-        let before = self.resolved_lines.iter().filter(|resolved_lines| match &resolved_lines.what {
-            What::Say { in_order, .. } | What::Baseline { in_order, .. } => {
-                in_order.is_some_and(|(other, _)| other == group)
-            }
-            _ => false,
-        });
+        let before =
+            self.resolved_lines
+                .iter()
+                .filter(|resolved_lines| match &resolved_lines.what {
+                    What::Say { in_order, .. } | What::Baseline { in_order, .. } => {
+                        in_order.is_some_and(|(other, _)| other == group)
+                    }
+                    _ => false,
+                });
         Some((group, u32::try_from(before.count()).unwrap_or(u32::MAX)))
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use fabric::FunctionRef;
 
-use super::{ResolvedWorld, ResolvedPort};
+use super::{ResolvedPort, ResolvedWorld};
 use crate::bound::Bound;
 use crate::error::Unfit;
 use crate::handle::{Filter, Handle};
@@ -51,7 +51,11 @@ impl ResolvedWorld {
                 }
                 by_card.retain(|ports| each.of(ports.len()).is_some());
                 let number = cards.of(by_card.len()).ok_or_else(|| {
-                    let needed = format!("{} with {}", resolved_lines(cards, "card"), resolved_lines(each, "port"));
+                    let needed = format!(
+                        "{} with {}",
+                        resolved_lines(cards, "card"),
+                        resolved_lines(each, "port")
+                    );
                     Unfit::lacks(format!(
                         "handle `{}` ({}) needs {needed}, `{}` has {}",
                         handle.name,

@@ -41,8 +41,8 @@ pub enum What {
         event: EventPattern,
         /// How often.
         times: Times,
-        /// Whether an attempt is enough (`spec`), or it must have been accepted.
-        spec: bool,
+        /// Whether an attempt is enough (`said`), or it must have been accepted.
+        reported: bool,
         /// Events of one ordered group must come in the group's order: (group, place in it).
         in_order: Option<(u32, u32)>,
     },
@@ -60,12 +60,12 @@ pub enum What {
         /// The event for a rising edge; none if silent.
         up: Option<Box<EventPattern>>,
     },
-    /// No event in the window that no other expectation names; with `spec`, not even an attempt.
+    /// No event in the window that no other expectation names; with `said`, not even an attempt.
     Nothing {
         /// About these only; about anything if empty.
         about: Vec<About>,
         /// Whether attempts count.
-        spec: bool,
+        reported: bool,
     },
     /// The healthy events of a first poll: one for each healthy monitored port; with `fresh`, also
     /// one for each device whose ports are all healthy and for each compared card that meets its peers.

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use lnet::{StepAction, MsgStatus, NidPattern, Pace, FaultRule};
+use lnet::{FaultEffect, FaultRule, MsgStatus, NidPattern, Pace};
 use mpib::SupBandwidth;
 use platforms::yaml::{Node, Value};
 use serde_json::json;
@@ -39,7 +39,7 @@ pub(crate) const LOADS: &[&dyn Row<VerbSpec>] = &[
                 "Instead: the first message of each such span.",
             ),
         ),
-        |line, workload, (action, one_in, every)| {
+        |line, workload, (effect, one_in, every)| {
             let rule = FaultRule {
                 source: NidPattern::Any,
                 destination: NidPattern::Any,
@@ -47,7 +47,7 @@ pub(crate) const LOADS: &[&dyn Row<VerbSpec>] = &[
                 portal: None,
                 via: None,
                 pace: pace(line, one_in, every)?,
-                action,
+                effect,
             };
             Ok(VerbSpec::LnetFault {
                 workload,
@@ -107,12 +107,12 @@ pub(crate) const LOADS: &[&dyn Row<VerbSpec>] = &[
     ),
 ];
 
-const FAULTS: &[&dyn Alternative<StepAction>] = &[
+const FAULTS: &[&dyn Alternative<FaultEffect>] = &[
     &alt(
         "simulate",
         Many("message statuses", MESSAGE_STATUS),
         "What is sent ends so, such as `local_dropped`; of several, a random one.",
-        |statuses| StepAction::Simulate(statuses.into_iter().collect()),
+        |statuses| FaultEffect::Simulate(statuses.into_iter().collect()),
     ),
     &alt(
         "drop",
@@ -122,9 +122,14 @@ const FAULTS: &[&dyn Alternative<StepAction>] = &[
             hint: None,
         },
         "What arrives is lost.",
-        |()| StepAction::Drop,
+        |()| FaultEffect::Drop,
     ),
-    &alt("delay", SPAN, "What arrives does so later.", StepAction::Delay),
+    &alt(
+        "delay",
+        SPAN,
+        "What arrives does so later.",
+        FaultEffect::Delay,
+    ),
 ];
 
 fn statuses() -> impl Iterator<Item = MsgStatus> {

@@ -11,7 +11,7 @@ use crate::kind::{AnyText, Choices, Many, Parsed, Plain, Words, count, plain};
 use crate::map::{Alternative, AtMostOne, WordOr, alt};
 use crate::row::{Line, Row, word};
 use crate::story::{
-    ConnectorBehaviour, ConnectorAction, ConnectorLasting, FileOp, RuleEffect, RuleLasting, Signal,
+    ConnectorAction, ConnectorBehaviour, ConnectorLasting, FileOp, RuleEffect, RuleLasting, Signal,
     StateFileAction,
 };
 use crate::subject::FileSpec;

@@ -59,6 +59,12 @@ impl Player<'_> {
     /// The answer of the monitor that sits longest on a node.
     fn get(&self, node: &NodeName, path: &str) -> Option<(u16, String)> {
         let instance = self.node_runtimes[node].instances.values().next()?;
-        http::get(&self.arm.runtime, instance.program.pid(), instance.metrics_port, path).ok()
+        http::get(
+            &self.arm.runtime,
+            instance.program.pid(),
+            instance.metrics_port,
+            path,
+        )
+        .ok()
     }
 }

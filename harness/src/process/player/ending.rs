@@ -62,9 +62,16 @@ impl Player<'_> {
     pub(super) fn clear(&mut self) -> Play<()> {
         let mut cleared = Ok(());
         for node in self.node_runtimes.keys().cloned().collect::<Vec<_>>() {
-            let monitors: Vec<_> = self.node_runtimes[&node].instances.keys().copied().collect();
+            let monitors: Vec<_> = self.node_runtimes[&node]
+                .instances
+                .keys()
+                .copied()
+                .collect();
             for monitor in monitors {
-                if self.node_runtimes[&node].instances[&monitor].program.ends_gently() {
+                if self.node_runtimes[&node].instances[&monitor]
+                    .program
+                    .ends_gently()
+                {
                     self.end_gently(&node, monitor);
                 }
                 self.free(&node, monitor);
@@ -109,7 +116,9 @@ impl Player<'_> {
         let instance = self.instance(node, monitor);
         instance.ending = true;
         instance.program.signal(Signal::Term);
-        while self.node_runtime(node).instances.contains_key(&monitor) && begun.elapsed() < WRAP_GRACE {
+        while self.node_runtime(node).instances.contains_key(&monitor)
+            && begun.elapsed() < WRAP_GRACE
+        {
             match self.next(LOOK) {
                 // What is said now is no part of the drill, nor is a failure.
                 Some(event) => drop(self.react(event)),

@@ -32,7 +32,11 @@ impl Player<'_> {
                     .values_mut()
                     .for_each(|instance| instance.gate.retain(|held| *held != hold));
             }
-            RuntimeEvent::Call { reported, pid, answer } => self.call(&node, reported, pid, answer)?,
+            RuntimeEvent::Call {
+                reported,
+                pid,
+                answer,
+            } => self.call(&node, reported, pid, answer)?,
             RuntimeEvent::Ended { monitor } => self.ended(&node, monitor)?,
         }
         Ok(())
@@ -123,7 +127,10 @@ impl Player<'_> {
             .change(|fs| director.call(node, by, fs))
             .map_err(|error| stage(&error))?;
         let (accepted, rendered) = (done.reaction.accepted(), done.reaction.answer());
-        node_runtime.tick.calls.push(reported.answered(accepted, rendered));
+        node_runtime
+            .tick
+            .calls
+            .push(reported.answered(accepted, rendered));
         if done.kill {
             self.strike(node, by);
         }

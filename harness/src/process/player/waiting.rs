@@ -11,7 +11,7 @@ use super::{Play, Player};
 use director::MonitorId;
 use observe::Broken;
 
-use crate::process::{ProcessArm, inbox::NodeEvent, quiet, node_runtime::MonitorInstance};
+use crate::process::{ProcessArm, inbox::NodeEvent, node_runtime::MonitorInstance, quiet};
 
 /// How often a wait looks whether the run is to end.
 pub(super) const LOOK: Duration = Duration::from_millis(100);

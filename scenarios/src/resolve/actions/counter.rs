@@ -5,7 +5,7 @@ use platforms::CounterValue;
 
 use super::ActionResolver;
 use crate::error::Unfit;
-use crate::resolved::ResolvedNode;
+use crate::resolved_world::ResolvedNode;
 
 impl ActionResolver<'_> {
     /// Whether a port can do this with a counter: its driver has it, and one that is to grow does not

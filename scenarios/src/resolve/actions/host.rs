@@ -5,7 +5,7 @@ use platforms::{DeviceName, Metadata, MetadataFile, Route, Routes};
 
 use super::ActionResolver;
 use crate::error::Unfit;
-use crate::resolved::ResolvedNode;
+use crate::resolved_world::ResolvedNode;
 use crate::story::MonitorAction;
 use crate::subject::Subjects;
 use crate::verbs::spec::{MetadataSpec, MonitorSpec, RebootSpec, RoutesSpec};

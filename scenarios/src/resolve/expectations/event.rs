@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::{Around, ExpectationResolver};
 use crate::error::Unfit;
 use crate::expect::{EventSpec, ExpectLine};
-use crate::resolved::Subject;
 use crate::message::{self, Part};
+use crate::resolved_world::Subject;
 use crate::story::{EventPattern, Times, What};
 
 impl ExpectationResolver<'_> {
@@ -20,13 +20,13 @@ impl ExpectationResolver<'_> {
         self.tallied(&subjects, event.tally)?;
         let default = Times {
             at_least: 1,
-            at_most: if around.spec { u32::MAX } else { 1 },
+            at_most: if around.reported { u32::MAX } else { 1 },
         };
         for subject in subjects {
             let what = What::Say {
                 event: self.pattern(event, &subject, around.it)?,
                 times: event.times.unwrap_or(default),
-                spec: around.spec,
+                reported: around.reported,
                 in_order: self.order(around),
             };
             let node = self.resolved.node_of_subject(&subject);

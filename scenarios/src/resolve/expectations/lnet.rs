@@ -5,8 +5,8 @@ use platforms::NodeName;
 use super::{Around, ExpectationResolver};
 use crate::error::Unfit;
 use crate::expect::{ExpectLine, LnetSpec};
+use crate::resolve::known_workload;
 use crate::story::LnetIs;
-use crate::resolver::known_workload;
 
 impl ExpectationResolver<'_> {
     /// An interface, in the eyes of the node that is named, or of its own.

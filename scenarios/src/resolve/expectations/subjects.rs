@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Around, ExpectationResolver};
 use crate::error::Unfit;
 use crate::expect::{Distinct, Tally};
-use crate::resolved::Subject;
+use crate::resolved_world::Subject;
 use crate::story::FileRef;
 use crate::subject::{FileSpec, Subjects};
 

@@ -8,10 +8,10 @@ use simfs::SimTime;
 
 use super::{EdgesSpec, KindSpec, LnetSpec, MpibSpec, Name, WorkloadSpec};
 use crate::error::Unfit;
-use crate::resolved::ResolvedWorld;
 use crate::reader::Source;
+use crate::resolve::known_node;
+use crate::resolved_world::ResolvedWorld;
 use crate::story::Plan;
-use crate::resolver::known_node;
 
 /// What telling a workload needs to know.
 struct WorkloadResolver<'a> {
@@ -22,7 +22,11 @@ struct WorkloadResolver<'a> {
 
 impl WorkloadSpec {
     /// What is to run in this world.
-    pub(crate) fn plan(&self, source: &Source<'_>, resolved: &ResolvedWorld) -> Result<Plan, Unfit> {
+    pub(crate) fn plan(
+        &self,
+        source: &Source<'_>,
+        resolved: &ResolvedWorld,
+    ) -> Result<Plan, Unfit> {
         let resolver = WorkloadResolver {
             source,
             resolved,
