@@ -159,7 +159,7 @@ impl<'s> Director<'s> {
     ) -> Result<(), StageError> {
         let tick = self.fabric.now().div_ceil(self.story.tick);
         let Some(instances) = &mut self.scene(node)?.instances else {
-            return Err(StageError::action(step, "no monitor sits on this node"));
+            return Err(StageError::action(step, "no monitor runs on this node"));
         };
         match action {
             MonitorAction::Restart {

@@ -41,7 +41,7 @@ pub enum SandboxError {
     #[error(transparent)]
     World(#[from] ActionError),
     /// A deed that needs a drill.
-    #[error("`{0}` needs a monitor in its chair\nhint: write a scenario, and `nicdrill run` it")]
+    #[error("`{0}` needs a monitor under test\nhint: write a scenario, and `nicdrill run` it")]
     NeedsDrill(&'static str),
 }
 

@@ -45,11 +45,11 @@ pub fn compare(one: &Recording, other: &Recording) -> Option<Difference> {
         for node in nodes {
             let (Some(left), Some(right)) = (left.monitors.get(node), right.monitors.get(node))
             else {
-                let count = |instances: usize| format!("{instances} chairs");
+                let count = |instances: usize| format!("{instances} monitors");
                 return Some(Difference {
                     tick: Some(tick),
                     node: Some(node.to_string()),
-                    what: "the chairs are not the same",
+                    what: "the monitors are not the same",
                     one: count(left.monitors.len()),
                     other: count(right.monitors.len()),
                 });

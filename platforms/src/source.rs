@@ -11,7 +11,7 @@ pub struct PlatformError(#[from] YamlError);
 impl PlatformError {
     /// The error with its place.
     #[must_use]
-    pub fn rendered(&self) -> &YamlError {
+    pub fn located(&self) -> &YamlError {
         &self.0
     }
 }

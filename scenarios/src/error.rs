@@ -16,7 +16,7 @@ pub enum ScenarioError {
 impl ScenarioError {
     /// What is wrong and where.
     #[must_use]
-    pub fn resolved_lines(&self) -> &YamlError {
+    pub fn located(&self) -> &YamlError {
         match self {
             Self::Wrong(error) | Self::NotBuilt(error) => error,
         }

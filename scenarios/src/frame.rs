@@ -196,9 +196,9 @@ type Monitors = (
 fn monitors() -> impl Keys<Value = Monitors> {
     (
         maybe(
-            "chairs",
+            "monitors",
             NODES,
-            "The nodes with a monitor in their chair; every one that the world's file does not except, unless said.",
+            "The nodes that a monitor runs on; every node that the world's file does not except, unless said.",
         ),
         or(
             "checks",

@@ -50,7 +50,7 @@ pub(crate) struct KeyRow {
 
 impl KeyRow {
     /// What it means, and whether it is needed or what stands for it.
-    pub(crate) fn resolved_lines(&self) -> String {
+    pub(crate) fn described(&self) -> String {
         match self.default {
             _ if self.needed => format!("{} Needed.", self.text),
             Some(default) => format!("{} `{default}` unless said.", self.text),

@@ -113,14 +113,14 @@ impl Polls {
 
     /// The nth poll that happens at or after a tick, from 0.
     fn nth_from(&self, tick: u64, nth: u32) -> u64 {
-        let mut tick = self.moment_of(tick);
+        let mut tick = self.poll_from(tick);
         for _ in 0..nth {
-            tick = self.moment_of(tick + 1);
+            tick = self.poll_from(tick + 1);
         }
         tick
     }
 
-    fn moment_of(&self, mut tick: u64) -> u64 {
+    fn poll_from(&self, mut tick: u64) -> u64 {
         while let Some((_, to)) = self
             .missing
             .iter()

@@ -8,6 +8,13 @@ use simfs::{Errno, SimTime};
 use crate::duration;
 use crate::error::ScenarioError;
 
+/// Keys and words that had another name, with the name that they have now.
+const RENAMED: [(&str, &str); 3] = [
+    ("chairs", "monitors"),
+    ("let_up", "release"),
+    ("fate", "outcome"),
+];
+
 type Read<T> = Result<T, ScenarioError>;
 
 /// A scenario's text and the name of its file: what an error needs to show the place it is about.
@@ -51,9 +58,13 @@ impl<'a> Source<'a> {
         let mut allowed: Vec<&str> = allowed.into_iter().collect();
         allowed.sort_unstable();
         allowed.dedup();
-        let near = nearest(name, allowed.iter().copied())
-            .map(|near| format!("did you mean `{near}`? "))
-            .unwrap_or_default();
+        let renamed = RENAMED.iter().find(|(old, _)| *old == name);
+        let near = match renamed.filter(|(_, new)| allowed.contains(new)) {
+            Some((_, new)) => format!("it is called `{new}` now; "),
+            None => nearest(name, allowed.iter().copied())
+                .map(|near| format!("did you mean `{near}`? "))
+                .unwrap_or_default(),
+        };
         let list: Vec<String> = allowed.iter().map(|word| format!("`{word}`")).collect();
         self.wrong(place, format!("unknown {what} `{name}`"))
             .hint(format!("{near}allowed: {}", list.join(", ")))

@@ -129,9 +129,9 @@ pub(crate) fn resolve(scenario: &Scenario, resolved: &ResolvedWorld) -> Result<S
 
 /// The baseline of the first poll: expected of every story that gives nothing and does not speak of
 /// the first poll itself. What follows from its events says nothing of them.
-fn usual_baseline(scenario: &Scenario, resolved_lines: &[Expectation]) -> Option<Expectation> {
+fn usual_baseline(scenario: &Scenario, expectations: &[Expectation]) -> Option<Expectation> {
     let first = Window { from: 0, to: 0 };
-    let speaks = resolved_lines
+    let speaks = expectations
         .iter()
         .any(|expected| expected.window.from == 0 && !expected.what.is_a_consequence());
     let does = scenario

@@ -412,7 +412,7 @@ impl ResolvedPort {
     }
 
     /// What a message's placeholder stands for at rest.
-    pub(crate) fn resolved_lines(&self, field: &str) -> String {
+    pub(crate) fn field_text(&self, field: &str) -> String {
         let facts = &self.facts;
         match field {
             "device" => facts.device.to_string(),

@@ -167,7 +167,7 @@ impl Word {
         Self {
             word: row.name,
             kind,
-            text: row.resolved_lines(),
+            text: row.described(),
             takes: row.takes,
             choices: row.choices,
             keys: Vec::new(),
@@ -198,7 +198,7 @@ impl KeyWord {
     fn of(row: KeyRow) -> Self {
         Self {
             word: row.name,
-            text: row.resolved_lines(),
+            text: row.described(),
             takes: row.takes.unwrap_or_else(|| "nothing".to_owned()),
         }
     }

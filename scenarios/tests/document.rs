@@ -97,7 +97,7 @@ fn the_eight_stories_are_told() {
             AtRest::of_world(&world, &platforms).expect("a shipped world")
         })
         .collect();
-    let mut resolved_lines = Vec::new();
+    let mut titles = Vec::new();
     let mut refused = Vec::new();
     for story in stories() {
         let scenario = match read("docs/story.yaml", &story) {
@@ -120,12 +120,12 @@ fn the_eight_stories_are_told() {
             }
         }
         assert!(somewhere, "{} is told nowhere", scenario.title());
-        resolved_lines.push(scenario.title().to_owned());
+        titles.push(scenario.title().to_owned());
     }
     assert_eq!(
-        resolved_lines.len(),
+        titles.len(),
         10,
-        "the first example, the example of a workload and eight stories are told: {resolved_lines:?}"
+        "the first example, the example of a workload and eight stories are told: {titles:?}"
     );
     assert_eq!(refused, [""; 0]);
 }

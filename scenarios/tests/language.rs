@@ -38,7 +38,7 @@ fn h100() -> Platform {
         .clone()
 }
 
-fn resolved_lines(scenario: &Scenario) -> Result<Story, Unfit> {
+fn resolved(scenario: &Scenario) -> Result<Story, Unfit> {
     match scenario.world() {
         None => scenario.in_world(&NodeName::from("node-a"), &h100()),
         Some(name) => scenario.at_rest(&world(name)),
@@ -110,7 +110,7 @@ fn every_example_of_the_vocabulary_is_read_and_told() {
             _ => around("{ cut: victim }", example),
         };
         let scenario = read("port/try.yaml", &text).unwrap_or_else(|error| panic!("{error}"));
-        resolved_lines(&scenario).unwrap_or_else(|error| panic!("{example}: {error}"));
+        resolved(&scenario).unwrap_or_else(|error| panic!("{example}: {error}"));
         count += 1;
     }
     let verbs = words(WordKind::StepAction).len() + words(WordKind::Expectation).len();
@@ -307,8 +307,8 @@ fn a_wrong_world_is_refused_at_its_place(#[case] marked: &str, #[case] says: &[&
 #[case::a_condition_of_a_rule_that_does_not_listen("{ cut: victim }", "{ condition: RepeatedNICDegradation, stands: false }", &["unknown condition `RepeatedNICDegradation`", "`NICPortDrop`"])]
 #[case::a_rule_that_does_not_listen("{ cut: victim }", "{ rule: ib_port_drop, fires: false }", &["unknown rule of `lsd` `ib_port_drop`", "`NICPortDrop`"])]
 #[case::a_rule_about_no_switch("{ cut: victim }", "{ rule: FabricWideFault, switch: islnd-a }", &["unknown switch `islnd-a`", "did you mean `island-a`"])]
-#[case::a_condition_of_nobodys_node("{ cut: victim }", "{ condition: state, of: far }", &["no monitor sits on `vm2`", "`chairs`"])]
-#[case::nobody_sits_there("{ cut: victim }", "{ fatal: far }", &["no monitor sits on `vm2`", "`chairs`"])]
+#[case::a_condition_of_nobodys_node("{ cut: victim }", "{ condition: state, of: far }", &["no monitor runs on `vm2`", "`monitors`"])]
+#[case::nobody_sits_there("{ cut: victim }", "{ fatal: far }", &["no monitor runs on `vm2`", "`monitors`"])]
 fn a_wrong_line_in_a_world_is_refused(
     #[case] action: &str,
     #[case] expectation: &str,
@@ -320,7 +320,7 @@ fn a_wrong_line_in_a_world_is_refused(
          timeline: [ {{ at: 1s, do: [ {action} ], expect: [ {expectation} ] }} ]\n"
     );
     let scenario = read("port/try.yaml", &text).unwrap_or_else(|error| panic!("{error}"));
-    let error = resolved_lines(&scenario)
+    let error = resolved(&scenario)
         .expect_err("a wrong line")
         .to_string();
     assert!(error.starts_with("port/try.yaml:7:"), "{error}");
@@ -534,7 +534,7 @@ fn an_impossible_selection_is_not_applicable_with_its_reason() {
     let text = around("{ cut: victim }", "nothing")
         .replace("{ cards: 2 }", "{ role: compute, cards: 400 }");
     let scenario = read("port/try.yaml", &text).expect("a scenario");
-    let Err(Unfit::NotApplicable { reason }) = resolved_lines(&scenario) else {
+    let Err(Unfit::NotApplicable { reason }) = resolved(&scenario) else {
         panic!("it was told")
     };
     assert!(
@@ -547,7 +547,7 @@ fn an_impossible_selection_is_not_applicable_with_its_reason() {
 fn a_port_that_does_not_exist_is_not_applicable_with_its_reason() {
     let text = around("{ cut: victim }", "nothing").replace("{ cards: 2 }", "{ device: mlx5_99 }");
     let scenario = read("port/try.yaml", &text).expect("a scenario");
-    let Err(Unfit::NotApplicable { reason }) = resolved_lines(&scenario) else {
+    let Err(Unfit::NotApplicable { reason }) = resolved(&scenario) else {
         panic!("it was told")
     };
     assert!(
@@ -560,7 +560,7 @@ fn a_port_that_does_not_exist_is_not_applicable_with_its_reason() {
 fn a_count_that_a_handle_cannot_have_is_wrong_at_its_place() {
     let text = around("{ cut: victim }", "{ fatal: storm, count: 77 }");
     let scenario = read("port/try.yaml", &text).expect("a scenario");
-    let Err(Unfit::Wrong(error)) = resolved_lines(&scenario) else {
+    let Err(Unfit::Wrong(error)) = resolved(&scenario) else {
         panic!("it was told")
     };
     assert!(
@@ -645,7 +645,7 @@ proptest! {
     #[test]
     fn no_action_and_no_expectation_makes_the_resolver_panic(action in any_yaml(), expectation in any_yaml()) {
         if let Ok(scenario) = read("any.yaml", &around(&action, &expectation)) {
-            drop(resolved_lines(&scenario));
+            drop(resolved(&scenario));
         }
     }
 
@@ -659,7 +659,7 @@ proptest! {
             _ => around("{ cut: victim }", &line),
         };
         if let Ok(scenario) = read("any.yaml", &text) {
-            drop(resolved_lines(&scenario));
+            drop(resolved(&scenario));
         }
     }
 
@@ -667,7 +667,7 @@ proptest! {
     fn no_frame_makes_the_resolver_panic(key in any_word(), value in any_yaml(), handle in any_yaml()) {
         let text = around("{ cut: victim }", "nothing").replace("{ nth: 2 }", &handle);
         if let Ok(scenario) = read("any.yaml", &format!("{key}: {value}\n{text}")) {
-            drop(resolved_lines(&scenario));
+            drop(resolved(&scenario));
         }
     }
 }

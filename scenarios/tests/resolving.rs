@@ -25,7 +25,7 @@ fn resolve(name: &str, handles: &str, timeline: &str) -> Result<Story, Unfit> {
     scenario.in_world(&node(), &platform(name))
 }
 
-fn resolved_lines(handles: &str, timeline: &str) -> Story {
+fn resolved(handles: &str, timeline: &str) -> Story {
     resolve("h100-oci", handles, timeline).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -208,7 +208,7 @@ fn a_scenario_fits_a_platform_with_what_it_asks_for(#[case] with: &str, #[case] 
 
 /// The expectations of a story without the usual baseline.
 fn expected(handles: &str, timeline: &str) -> Vec<Expectation> {
-    let mut expectations = resolved_lines(handles, timeline).expectations;
+    let mut expectations = resolved(handles, timeline).expectations;
     expectations.retain(|expected| !matches!(expected.what, What::Baseline { .. }));
     expectations
 }
@@ -371,7 +371,7 @@ fn edges_are_followed_port_by_port() {
 #[test]
 fn order_counts_within_its_group() {
     let timeline = "[ { at: 10s, expect: [ { in_order: [ { cleared: v }, { fatal: w } ] }, { in_order: [ { healthy: v }, reboot_baseline ] } ] } ]";
-    let story = resolved_lines("v: {}, w: { nth: 2 }", timeline);
+    let story = resolved("v: {}, w: { nth: 2 }", timeline);
     let orders: Vec<_> = story
         .expectations
         .iter()
@@ -419,7 +419,7 @@ fn a_message_has_handles_filled_in_and_subjects_left() {
 #[test]
 fn only_a_layer_leaves_the_other_out_of_the_line() {
     let timeline = "[ { at: 10s, do: [ { cut: v, only: infiniband }, { disable: v, only: ethernet } ], expect: [ { fatal: v, only: ethernet }, { nothing: v, only: infiniband } ] } ]";
-    let story = resolved_lines("v: {}", timeline);
+    let story = resolved("v: {}", timeline);
     assert!(matches!(
         story.steps[0].actions[..],
         [StepAction::World(fabric::Action::Port(
@@ -432,7 +432,7 @@ fn only_a_layer_leaves_the_other_out_of_the_line() {
 
 #[test]
 fn a_full_disk_is_a_rule_on_every_write_of_the_state_file() {
-    let story = resolved_lines(
+    let story = resolved(
         "v: {}",
         "[ { at: 10s, do: [ { state_file: disk_full } ], expect: [ { state_file: { member: a.b, equals: true } } ] } ]",
     );

@@ -94,7 +94,7 @@ impl MonitorProcess {
                 sender.report(RuntimeEvent::Ended { monitor });
             };
             thread::Builder::new()
-                .name("chair".to_owned())
+                .name("monitor".to_owned())
                 .stack_size(WATCH_STACK)
                 .spawn(watch)?;
             Ok((

@@ -19,22 +19,22 @@ pub(crate) const EVENTS: &[&dyn Row<ExpectationSpec>] = &[
     &event(
         ("fatal", "{ fatal: victim, within: 2 polls }"),
         "An event that says: dead, replace the machine.",
-        Renamed::Fresh(Tone::Fatal),
+        Statement::Fresh(Tone::Fatal),
     ),
     &event(
         ("nonfatal", "{ nonfatal: victim }"),
         "An event that says: unhealthy, no action.",
-        Renamed::Fresh(Tone::NonFatal),
+        Statement::Fresh(Tone::NonFatal),
     ),
     &event(
         ("healthy", "{ healthy: device of victim }"),
         "An event that says: healthy.",
-        Renamed::Fresh(Tone::Healthy),
+        Statement::Fresh(Tone::Healthy),
     ),
     &event(
         ("cleared", "{ cleared: { name: mlx5_3, port: 1 } }"),
         "An event that says healthy of what was reported before, under the name it was reported by.",
-        Renamed::Cleared,
+        Statement::Cleared,
     ),
     &word(
         "baseline",
@@ -136,7 +136,7 @@ const EXPECTATIONS: Many<Plain<ExpectLine>> = Many("expectations", EXPECTATION);
 
 /// What an event tells: something new, or that what was said under the name at rest is over.
 #[derive(Clone, Copy, Debug)]
-enum Renamed {
+enum Statement {
     Fresh(Tone),
     Cleared,
 }
@@ -144,16 +144,16 @@ enum Renamed {
 const fn event(
     (name, example): (&'static str, &'static str),
     text: &'static str,
-    resolved_lines: Renamed,
+    statement: Statement,
 ) -> impl Row<ExpectationSpec> {
     word(name, WHOM, text, example, (), move |line, of, ()| {
         let beside = of_event().parse(line.context, &line.fields)?;
         Ok(ExpectationSpec::Event(Box::new(EventSpec {
-            tone: match resolved_lines {
-                Renamed::Fresh(tone) => tone,
-                Renamed::Cleared => Tone::Healthy,
+            tone: match statement {
+                Statement::Fresh(tone) => tone,
+                Statement::Cleared => Tone::Healthy,
             },
-            clears: matches!(resolved_lines, Renamed::Cleared),
+            clears: matches!(statement, Statement::Cleared),
             of,
             tally: beside.tally,
             times: beside.times,

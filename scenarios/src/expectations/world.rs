@@ -92,9 +92,9 @@ pub(crate) const WORLD: &[&dyn Row<ExpectationSpec>] = &[
         "workload",
         Text("a workload"),
         "What became of it at the end of the last poll meant. `between` is about the instant of its failure, to the nanosecond.",
-        "{ workload: job, fate: failed, cause: WC 12, between: [ 40s, 50s ] }",
+        "{ workload: job, outcome: failed, cause: WC 12, between: [ 40s, 50s ] }",
         (
-            maybe("fate", OUTCOME, "What became of it."),
+            maybe("outcome", OUTCOME, "What became of it."),
             maybe(
                 "cause",
                 CAUSE,
@@ -122,13 +122,13 @@ pub(crate) const WORLD: &[&dyn Row<ExpectationSpec>] = &[
             if (cause.is_some() || failed.is_some()) && outcome != Some(WorkloadOutcome::Failed) {
                 return Err(source
                     .wrong(fields.place, "only what failed has a cause and an instant")
-                    .hint("write `fate: failed`"));
+                    .hint("write `outcome: failed`"));
             }
             let figures = [&errors, &retries, &done];
             if outcome.is_none() && figures.iter().all(|figure| figure.is_none()) {
                 return Err(source
                     .wrong(fields.place, "`workload` expects nothing of it")
-                    .hint("write `fate: survived`, or `ulp_errors: 0`"));
+                    .hint("write `outcome: survived`, or `ulp_errors: 0`"));
             }
             Ok(ExpectationSpec::Workload(WorkloadIs {
                 workload,
@@ -283,7 +283,7 @@ const OUTCOME: Plain<WorkloadOutcome> = plain(
     || json!({ "enum": WorkloadOutcome::ALL.map(|outcome| outcome.word()) }),
     |context, node| {
         let words = WorkloadOutcome::ALL.map(|outcome| (outcome.word(), outcome));
-        context.source.choice(node, "fate", &words)
+        context.source.choice(node, "outcome", &words)
     },
 );
 

@@ -27,7 +27,7 @@ pub(crate) struct ExpectationResolver<'a> {
     workloads: &'a [WorkloadSpec],
     rules: RuleProfile,
     polls: &'a Polls,
-    resolved_lines: Vec<Expectation>,
+    done: Vec<Expectation>,
     groups: u32,
 }
 
@@ -61,7 +61,7 @@ impl<'a> ExpectationResolver<'a> {
             workloads,
             rules,
             polls,
-            resolved_lines: Vec::new(),
+            done: Vec::new(),
             groups: 0,
         }
     }
@@ -87,7 +87,7 @@ impl<'a> ExpectationResolver<'a> {
 
     /// Everything told, in order.
     pub(crate) fn finish(self) -> Vec<Expectation> {
-        self.resolved_lines
+        self.done
     }
 
     fn resolve(&mut self, line: &ExpectLine, around: &Around<'_>) -> Result<(), Unfit> {
@@ -306,9 +306,9 @@ impl<'a> ExpectationResolver<'a> {
     fn order(&self, around: &Around<'_>) -> Option<(u32, u32)> {
         let group = around.group?;
         let before =
-            self.resolved_lines
+            self.done
                 .iter()
-                .filter(|resolved_lines| match &resolved_lines.what {
+                .filter(|expectation| match &expectation.what {
                     What::Say { in_order, .. } | What::Baseline { in_order, .. } => {
                         in_order.is_some_and(|(other, _)| other == group)
                     }
@@ -347,8 +347,8 @@ impl<'a> ExpectationResolver<'a> {
         {
             return Err(self
                 .source
-                .wrong(line.place, format!("no monitor sits on `{node}`"))
-                .hint("`chairs` and the world's file say where one does; nobody else can say or do this")
+                .wrong(line.place, format!("no monitor runs on `{node}`"))
+                .hint("`monitors` and the world's file name the nodes that a monitor runs on")
                 .into());
         }
         let stated_at = around.step.first();
@@ -358,7 +358,7 @@ impl<'a> ExpectationResolver<'a> {
                 .hint("a poll happens at each whole tick")
         })?;
         for node in nodes {
-            self.resolved_lines.push(Expectation {
+            self.done.push(Expectation {
                 place: self.source.place(line.place),
                 text: around.text.to_owned(),
                 node,

@@ -36,7 +36,7 @@ impl ResolvedWorld {
                 .ok_or_else(|| few(&ports(1))),
             Pick::Count(many) => match many.of(fitting.len()) {
                 Some(number) => Ok(fitting[..number].to_vec()),
-                None => Err(few(&resolved_lines(many, "port"))),
+                None => Err(few(&counted(many, "port"))),
             },
             Pick::Cards(cards, each) => {
                 let mut by_card: Vec<Vec<usize>> = Vec::new();
@@ -53,8 +53,8 @@ impl ResolvedWorld {
                 let number = cards.of(by_card.len()).ok_or_else(|| {
                     let needed = format!(
                         "{} with {}",
-                        resolved_lines(cards, "card"),
-                        resolved_lines(each, "port")
+                        counted(cards, "card"),
+                        counted(each, "port")
                     );
                     Unfit::lacks(format!(
                         "handle `{}` ({}) needs {needed}, `{}` has {}",
@@ -181,10 +181,10 @@ impl ResolvedWorld {
 }
 
 fn ports(number: usize) -> String {
-    resolved_lines(HowMany::Number(number), "port")
+    counted(HowMany::Number(number), "port")
 }
 
-fn resolved_lines(many: HowMany, what: &str) -> String {
+fn counted(many: HowMany, what: &str) -> String {
     match many {
         HowMany::Number(1) => format!("1 {what}"),
         HowMany::Number(number) => format!("{number} {what}s"),

@@ -55,11 +55,11 @@ pub(crate) const MONITOR: &[&dyn Row<VerbSpec>] = &[
                 (
                     "upgrade",
                     Order::Upgrade,
-                    "another binary takes the chair (not built yet)",
+                    "another binary takes the monitor's place (not built yet)",
                 ),
             ],
         ),
-        "What is done to the monitor in the chair.",
+        "What is done to the monitor under test.",
         "{ monitor: restart, signal: KILL, away: 5s }",
         (
             or(

@@ -93,7 +93,7 @@ impl WorkloadResolver<'_> {
             nid: format!("10.{high}.{low}.{}@o2ib", nth + 1)
                 .parse()
                 .expect("a dotted address and a net are a NID"),
-            interface: self.resolved.ports[port].resolved_lines("netdev"),
+            interface: self.resolved.ports[port].field_text("netdev"),
         };
         Ok(NodePlan {
             name: node.clone(),

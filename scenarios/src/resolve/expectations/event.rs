@@ -76,25 +76,25 @@ impl ExpectationResolver<'_> {
 
     /// A message with the placeholders of handles filled in.
     pub(super) fn message(&self, text: &str, it: Option<usize>) -> String {
-        let mut resolved_lines = String::new();
+        let mut filled = String::new();
         for part in message::parts(text) {
             match part {
-                Part::Text(text) => resolved_lines += text,
-                Part::Own(field) => resolved_lines += &format!("{{{field}}}"),
+                Part::Text(text) => filled += text,
+                Part::Own(field) => filled += &format!("{{{field}}}"),
                 Part::Of("it", field) => {
-                    resolved_lines += &it
-                        .map(|port| self.resolved.ports[port].resolved_lines(field))
+                    filled += &it
+                        .map(|port| self.resolved.ports[port].field_text(field))
                         .unwrap_or_default();
                 }
                 Part::Of(handle, field) => {
-                    resolved_lines += &self
+                    filled += &self
                         .resolved
                         .first_of(handle)
-                        .map(|port| port.resolved_lines(field))
+                        .map(|port| port.field_text(field))
                         .unwrap_or_default();
                 }
             }
         }
-        resolved_lines
+        filled
     }
 }

@@ -106,7 +106,7 @@ impl ExpectationResolver<'_> {
     }
 
     fn of_node(&self, port: usize, field: &str) -> String {
-        let resolved_lines = self.resolved.ports[port].resolved_lines(field);
-        format!("{}/{resolved_lines}", self.resolved.node_of(port))
+        let value = self.resolved.ports[port].field_text(field);
+        format!("{}/{value}", self.resolved.node_of(port))
     }
 }
