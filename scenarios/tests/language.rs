@@ -390,6 +390,7 @@ fn what_is_planned_is_refused_by_name() {
 }
 
 #[rstest]
+#[case::a_renamed_key("§chairs: [ here ]\n", &["unknown key in a scenario `chairs`", "it is called `monitors` now"])]
 #[case::an_unknown_key("§wy: x\n", &["unknown key in a scenario `wy`", "did you mean `why`"])]
 #[case::a_duplicate_key("scenario: a\n§scenario: b\n", &["key `scenario` is there twice"])]
 #[case::no_map("§- 1\n", &["found a list"])]
@@ -450,6 +451,7 @@ fn a_wrong_frame_is_refused_at_its_place(#[case] text: &str, #[case] says: &[&st
 #[case::a_reason_of_nobody("{ take_down: victim, why: §64 }", &["out of range"])]
 #[case::an_unknown_end("{ take_down: victim, why: 39, end: §far }", &["unknown end of a link `far`", "`there`"])]
 #[case::a_reason_that_does_not_hold("{ release: victim, why: §fm_bounce }", &["`fm_bounce` is no reason that holds", "`switch_mgmt`"])]
+#[case::a_renamed_action("{ §let_up: victim, why: switch_mgmt }", &["unknown action `let_up`", "it is called `release` now"])]
 #[case::no_packet_error("{ packet_error: victim, why: §sma_disabled }", &["`sma_disabled` is no error", "`bad_sc`"])]
 #[case::an_action_for_no_error("{ error_action: victim, to: [ bad_sc, §reboot ] }", &["`reboot` is no error"])]
 #[case::an_unknown_set_of_errors("{ error_action: victim, to: §most }", &["unknown set of errors `most`", "`everything`"])]
