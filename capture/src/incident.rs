@@ -14,6 +14,7 @@ mod shadow;
 mod write;
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, BTreeSet},
     time::Duration,
 };
@@ -37,9 +38,7 @@ pub fn span(text: &str) -> Option<Duration> {
 #[derive(Debug, thiserror::Error)]
 pub enum IncidentError {
     /// The node is another machine than the platform says.
-    #[error(
-        "the node is no `{platform}`: {what}\nhint: `nicdrill platform capture` makes a platform of the node"
-    )]
+    #[error("the node is no `{platform}`: {what}\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     OtherMachine {
         /// The platform.
         platform: String,
@@ -47,8 +46,21 @@ pub enum IncidentError {
         what: String,
     },
     /// The node was rebooted while it was watched.
-    #[error("the node was rebooted\nhint: what comes after it is another recording")]
+    #[error("the node was rebooted\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     Rebooted,
+}
+
+impl IncidentError {
+    /// What helps; `None` where the text says it all.
+    #[must_use]
+    pub fn hint(&self) -> Option<Cow<'static, str>> {
+        Some(match self {
+            Self::OtherMachine { .. } => {
+                "`nicdrill platform capture` makes a platform of the node".into()
+            }
+            Self::Rebooted => "what comes after it is another recording".into(),
+        })
+    }
 }
 
 /// A story in the making.

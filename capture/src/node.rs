@@ -8,7 +8,7 @@ mod asked;
 mod live;
 mod reader;
 
-use std::{collections::BTreeMap, path::Path, time::Duration};
+use std::{borrow::Cow, collections::BTreeMap, path::Path, time::Duration};
 
 use platforms::{
     Platform, PlatformError, Platforms, Role,
@@ -45,13 +45,22 @@ pub enum Failed {
     #[error("the matrix cannot be read: {0}")]
     Topo(#[from] TopoError),
     /// The dump is none.
-    #[error(
-        "the dump cannot be read: {0}\nhint: one line a file, `mlx5_0/ports/1/state = 4: ACTIVE`, or a JSON map of paths and texts"
-    )]
+    #[error("the dump cannot be read: {0}\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     Dump(String),
     /// What was made cannot be read again: a fault of ours.
     #[error("the platform that was made cannot be read: {0}")]
     Made(#[from] PlatformError),
+}
+
+impl Failed {
+    /// What helps; `None` where the text says it all.
+    #[must_use]
+    pub fn hint(&self) -> Option<Cow<'static, str>> {
+        Some(match self {
+            Self::Dump(..) => "one line a file, `mlx5_0/ports/1/state = 4: ACTIVE`, or a JSON map of paths and texts".into(),
+            _ => return None,
+        })
+    }
 }
 
 /// Reads a node through `guest` and makes a platform of this name.

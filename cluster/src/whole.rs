@@ -191,57 +191,57 @@ impl Cluster {
     /// [`Refused`] where the connector refuses the whole call; nothing of it has happened then.
     pub fn receive(&mut self, call: &HealthEvents) -> Result<Vec<Consequence>, Refused> {
         let events = received(call)?;
-        let mut rendered = self.write(&events);
+        let mut consequences = self.write(&events);
         for event in &events {
-            self.judge(event, &mut rendered);
+            self.judge(event, &mut consequences);
             let firings = self.analyzer.take(event);
-            self.publish(firings, &mut rendered);
+            self.publish(firings, &mut consequences);
         }
-        Ok(rendered)
+        Ok(consequences)
     }
 
     /// It is `now`; see [`Analyzer::tick`].
     pub fn tick(&mut self, now: Stamp) -> Vec<Consequence> {
-        let mut rendered = Vec::new();
+        let mut consequences = Vec::new();
         let firings = self.analyzer.tick(now);
-        self.publish(firings, &mut rendered);
-        rendered
+        self.publish(firings, &mut consequences);
+        consequences
     }
 
     /// Ticks through every instant before `until` at which a rule is due.
     pub fn run_until(&mut self, until: Stamp) -> Vec<Consequence> {
-        let mut rendered = Vec::new();
+        let mut consequences = Vec::new();
         while let Some(due) = self.analyzer.next_due().filter(|due| *due < until) {
-            rendered.extend(self.tick(due));
+            consequences.extend(self.tick(due));
         }
-        rendered
+        consequences
     }
 
-    fn publish(&mut self, firings: Vec<Firing>, rendered: &mut Vec<Consequence>) {
+    fn publish(&mut self, firings: Vec<Firing>, consequences: &mut Vec<Consequence>) {
         for firing in firings {
             let event = firing.event.clone();
-            rendered.push(Consequence {
+            consequences.push(Consequence {
                 at: firing.at,
                 what: ConsequenceKind::Rule(Box::new(firing)),
             });
-            rendered.extend(self.write(std::slice::from_ref(&event)));
-            self.judge(&event, rendered);
+            consequences.extend(self.write(std::slice::from_ref(&event)));
+            self.judge(&event, consequences);
         }
     }
 
     /// Writes one batch to the conditions and Kubernetes events of its nodes.
     fn write(&mut self, events: &[HealthEvent]) -> Vec<Consequence> {
-        let mut rendered = Vec::new();
+        let mut consequences = Vec::new();
         for (node, sorted) in by_node(events) {
             let conditions = self.conditions.entry(node.to_owned()).or_default();
             let latest = sorted.last().map_or(Stamp::default(), |event| stamp(event));
             for check in order_decides(conditions, self.clearing, &sorted) {
                 let node = node.to_owned();
                 let what = ConsequenceKind::OrderDecides { node, check };
-                rendered.push(Consequence { at: latest, what });
+                consequences.push(Consequence { at: latest, what });
             }
             for change in conditions.apply(self.clearing, sorted.iter().copied()) {
-                rendered.extend(consequences_of(node, latest, change));
+                consequences.extend(consequences_of(node, latest, change));
             }
             for event in &sorted {
                 let seen = self
@@ -249,7 +249,7 @@ impl Cluster {
                     .entry(node.to_owned())
                     .or_default()
                     .take(event);
-                rendered.extend(seen.map(|(key, count)| Consequence {
+                consequences.extend(seen.map(|(key, count)| Consequence {
                     at: stamp(event),
                     what: ConsequenceKind::KubeEvent {
                         node: node.to_owned(),
@@ -259,10 +259,10 @@ impl Cluster {
                 }));
             }
         }
-        rendered
+        consequences
     }
 
-    fn judge(&mut self, event: &HealthEvent, rendered: &mut Vec<Consequence>) {
+    fn judge(&mut self, event: &HealthEvent, consequences: &mut Vec<Consequence>) {
         let (at, node) = (stamp(event), event.node_name.clone());
         let was_halted = self.quarantine.is_halted();
         match self.quarantine.take(event) {
@@ -271,17 +271,17 @@ impl Cluster {
                     node: node.clone(),
                     by,
                 };
-                rendered.push(Consequence { at, what });
+                consequences.push(Consequence { at, what });
             }
             Verdict::Uncordoned => {
                 let what = ConsequenceKind::Uncordoned { node: node.clone() };
-                rendered.push(Consequence { at, what });
+                consequences.push(Consequence { at, what });
             }
             Verdict::Ignored | Verdict::AlreadyQuarantined { .. } | Verdict::Halted => {}
         }
         if !was_halted && self.quarantine.is_halted() {
             let what = ConsequenceKind::BreakerOpened { node };
-            rendered.push(Consequence { at, what });
+            consequences.push(Consequence { at, what });
         }
     }
 }

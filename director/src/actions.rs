@@ -28,6 +28,7 @@ impl<'s> Director<'s> {
             return Err(StageError::action(
                 step,
                 "a moment names an operation before or after which it lies",
+                None,
             ));
         };
         let scene = self.scene(&node)?;
@@ -159,7 +160,11 @@ impl<'s> Director<'s> {
     ) -> Result<(), StageError> {
         let tick = self.fabric.now().div_ceil(self.story.tick);
         let Some(instances) = &mut self.scene(node)?.instances else {
-            return Err(StageError::action(step, "no monitor runs on this node"));
+            return Err(StageError::action(
+                step,
+                "no monitor runs on this node",
+                None,
+            ));
         };
         match action {
             MonitorAction::Restart {
@@ -294,7 +299,7 @@ impl<'s> Director<'s> {
 }
 
 /// Whether a deed has a meaning in mid-poll.
-pub(super) fn sense_in_moment(action: &StepAction) -> Result<(), &'static str> {
+pub(super) fn sense_in_moment(action: &StepAction) -> Result<(), (&'static str, &'static str)> {
     match action {
         StepAction::Monitor(
             _,
@@ -305,13 +310,15 @@ pub(super) fn sense_in_moment(action: &StepAction) -> Result<(), &'static str> {
             | MonitorAction::Stop {
                 signal: Signal::Term,
             },
-        ) => Err(
-            "SIGTERM ends a monitor some time later, not at a moment\nhint: use `signal: KILL`, or leave out `in_poll`",
-        ),
+        ) => Err((
+            "SIGTERM ends a monitor some time later, not at a moment",
+            "use `signal: KILL`, or leave out `in_poll`",
+        )),
         StepAction::Monitor(_, MonitorAction::Start { .. } | MonitorAction::Pause { .. })
-        | StepAction::Reboot { .. } => {
-            Err("this cannot happen at a moment within a poll\nhint: leave out `in_poll`")
-        }
+        | StepAction::Reboot { .. } => Err((
+            "this cannot happen at a moment within a poll",
+            "leave out `in_poll`",
+        )),
         _ => Ok(()),
     }
 }

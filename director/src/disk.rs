@@ -3,6 +3,7 @@
 use platforms::{CLASS_INFINIBAND, Machine};
 use scenarios::StateFileAction;
 use simfs::{Disk, Edit, Fs, TreePath};
+use std::borrow::Cow;
 
 use crate::WRITABLE;
 
@@ -13,11 +14,22 @@ const STATE_FILE: &str = "state.json";
 #[derive(Debug, thiserror::Error)]
 pub enum DiskError {
     /// It is not there.
-    #[error("there is no state file yet\nhint: let the monitor save one first, or write one")]
+    #[error("there is no state file yet\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     Absent,
     /// It is no JSON object, so it has no version to change.
     #[error("the state file is no JSON object, so it has no `version`")]
     NoObject,
+}
+
+impl DiskError {
+    /// What helps; `None` where the text says it all.
+    #[must_use]
+    pub fn hint(&self) -> Option<Cow<'static, str>> {
+        Some(match self {
+            Self::Absent => "let the monitor save one first, or write one".into(),
+            _ => return None,
+        })
+    }
 }
 
 /// Changes the state file.

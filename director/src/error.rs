@@ -43,7 +43,7 @@ pub enum StageError {
     #[error(transparent)]
     Start(Box<WorkloadError>),
     /// A deed that has no meaning where it stands.
-    #[error("{place}: `{line}`: {what}")]
+    #[error("{place}: `{line}`: {what}{}", hint.map(|hint| format!("\nhint: {hint}")).unwrap_or_default())]
     StepAction {
         /// Where the story says so.
         place: Place,
@@ -51,6 +51,8 @@ pub enum StageError {
         line: String,
         /// What is wrong.
         what: &'static str,
+        /// What helps.
+        hint: Option<&'static str>,
     },
     /// A node that the world does not have.
     #[error("the world has no node `{0}`")]
@@ -68,11 +70,12 @@ impl From<WorkloadError> for StageError {
 
 impl StageError {
     /// A deed that has no meaning where it stands.
-    pub(super) fn action(step: &Step, what: &'static str) -> Self {
+    pub(super) fn action(step: &Step, what: &'static str, hint: Option<&'static str>) -> Self {
         Self::StepAction {
             place: step.place.clone(),
             line: step.text.clone(),
             what,
+            hint,
         }
     }
 }

@@ -4,6 +4,7 @@
 
 use scenarios::{Story, parse_time};
 use simfs::SimTime;
+use std::borrow::Cow;
 
 use crate::{Director, StageError, Trees};
 
@@ -14,8 +15,19 @@ pub enum FreezeError {
     #[error(transparent)]
     Stage(#[from] StageError),
     /// What was said is no time.
-    #[error("`{0}` is no time\nhint: write a number and a unit, as in `400ms`, `3s`, `4m29s`")]
+    #[error("invalid duration `{0}`\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NoTime(String),
+}
+
+impl FreezeError {
+    /// What helps; `None` where the text says it all.
+    #[must_use]
+    pub fn hint(&self) -> Option<Cow<'static, str>> {
+        Some(match self {
+            Self::NoTime(..) => "write a number and a unit, as in `400ms`, `3s`, `4m29s`".into(),
+            _ => return None,
+        })
+    }
 }
 
 /// The world at an instant, and the lines of the story that were left out.

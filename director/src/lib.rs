@@ -126,7 +126,8 @@ impl<'s> Director<'s> {
         };
         for step in story.steps.iter().filter(|step| step.moment.is_some()) {
             for action in &step.actions {
-                actions::sense_in_moment(action).map_err(|what| StageError::action(step, what))?;
+                actions::sense_in_moment(action)
+                    .map_err(|(what, hint)| StageError::action(step, what, Some(hint)))?;
             }
         }
         let is_load = |action: &&StepAction| matches!(action, StepAction::Load(_));

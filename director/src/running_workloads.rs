@@ -24,16 +24,16 @@ pub enum WorkloadError {
     #[error(transparent)]
     Lnet(#[from] LnetError),
     /// Nothing of this name runs.
-    #[error("no workload `{0}` is under way\nhint: {NO_WORKLOAD_HINT}")]
+    #[error("no workload `{0}` is under way\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NoWorkload(String),
     /// What is to be done is of another kind of workload.
-    #[error("`{0}` is no {1}\nhint: {OTHER_KIND_HINT}")]
+    #[error("`{0}` is no {1}\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     OtherKind(String, &'static str),
     /// The workload does not use this node.
-    #[error("`{0}` does not use the node `{1}`\nhint: {NO_SUCH_NODE_HINT}")]
+    #[error("`{0}` does not use the node `{1}`\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NoSuchNode(String, NodeName),
     /// The agent is dead, or knows no such pair.
-    #[error("the agent of `{0}` on `{1}` gives no hint for this pair\nhint: {NO_HINT_HINT}")]
+    #[error("the agent of `{0}` on `{1}` gives no hint for this pair\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NoHint(String, NodeName),
 }
 

@@ -1,5 +1,7 @@
 //! Why an action is impossible.
 
+use std::borrow::Cow;
+
 use platforms::{CharDevice, DeviceName, LinkLayer, NodeName, PciAddress, SlotRef};
 
 use crate::{FunctionRef, opa::LinkDownReason};
@@ -8,33 +10,31 @@ use crate::{FunctionRef, opa::LinkDownReason};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ActionError {
     /// The world has no such node.
-    #[error("there is no node `{0}` in this world\nhint: its nodes are {1}")]
+    #[error("there is no node `{0}` in this world\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NoSuchNode(NodeName, String),
     /// No function ever sat there.
-    #[error("node `{}` has no network function at `{}`\nhint: a function that was never there appears by a hot-add", .0.node, .0.pci)]
+    #[error("node `{}` has no network function at `{}`\nhint: {hint}", .0.node, .0.pci, hint = self.hint().unwrap_or_default())]
     NoSuchFunction(FunctionRef),
     /// The function has no port of that number.
-    #[error("`{0}` does not exist\nhint: the function has {1}")]
+    #[error("`{0}` does not exist\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NoSuchPort(SlotRef, String),
     /// The function is not on the bus, or its driver is not attached.
-    #[error("`{}` on node `{}` has no RDMA device now: {}\nhint: restore it first", .0.pci, .0.node, .1)]
+    #[error("`{}` on node `{}` has no RDMA device now: {}\nhint: {hint}", .0.pci, .0.node, .1, hint = self.hint().unwrap_or_default())]
     Absent(FunctionRef, &'static str),
     /// The function is out already.
     #[error("`{}` on node `{}` is off the bus already", .0.pci, .0.node)]
     AlreadyRemoved(FunctionRef),
     /// The function is not out.
-    #[error("`{}` on node `{}` cannot be restored: it is on the bus\nhint: restore ends a remove, a reset or a PCI error ends by itself", .0.pci, .0.node)]
+    #[error("`{}` on node `{}` cannot be restored: it is on the bus\nhint: {hint}", .0.pci, .0.node, hint = self.hint().unwrap_or_default())]
     NotRemoved(FunctionRef),
     /// The physical function of a virtual one is out.
-    #[error("virtual function `{}` on node `{}` cannot be back before its physical function `{}`\nhint: restore the physical function first", .0.pci, .0.node, .1)]
+    #[error("virtual function `{}` on node `{}` cannot be back before its physical function `{}`\nhint: {hint}", .0.pci, .0.node, .1, hint = self.hint().unwrap_or_default())]
     ParentAbsent(FunctionRef, PciAddress),
     /// The port is listed.
-    #[error(
-        "`{0}` cannot be listed again: it is listed\nhint: this verb ends the removal of a port from a device that stays"
-    )]
+    #[error("`{0}` cannot be listed again: it is listed\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     PortListed(SlotRef),
     /// The port is not listed.
-    #[error("`{0}` is not listed now\nhint: restore the port first")]
+    #[error("`{0}` is not listed now\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     PortNotListed(SlotRef),
     /// A function was to be copied that has no ports.
     #[error("`{}` on node `{}` has no ports, so it is no make to copy", .0.pci, .0.node)]
@@ -43,31 +43,25 @@ pub enum ActionError {
     #[error("`{0}` speaks {1} already")]
     LayerAlready(SlotRef, LinkLayer),
     /// A virtual function's port speaks what its physical one's does.
-    #[error(
-        "`{0}` cannot change its layer: it is a virtual function's\nhint: its physical function is `{1}`"
-    )]
+    #[error("`{0}` cannot change its layer: it is a virtual function's\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     LayerOfVf(SlotRef, PciAddress),
     /// No driver of the function's kernel module speaks that layer.
     #[error("`{0}` cannot speak {1}: its platform has no driver for that")]
     NoDriver(SlotRef, LinkLayer),
     /// A virtual function's port has no link of its own.
-    #[error(
-        "`{0}` has no link of its own: it is a virtual function's\nhint: its physical function is `{1}`"
-    )]
+    #[error("`{0}` has no link of its own: it is a virtual function's\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     LinkOfVf(SlotRef, PciAddress),
     /// There is no reason to take the link down.
-    #[error("the link of `{0}` does not go down for no reason\nhint: cut it")]
+    #[error("the link of `{0}` does not go down for no reason\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NoReason(SlotRef),
     /// Both ends go at once for reasons that pass.
-    #[error(
-        "`{1}` does not take both ends of `{0}` down at once\nhint: give reasons that pass, such as 35 or 39; one that holds is an end's own"
-    )]
+    #[error("`{1}` does not take both ends of `{0}` down at once\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NoPassingReason(SlotRef, LinkDownReason),
     /// The reason does not keep the end down.
     #[error("no end of `{0}` that was named is down for `{1}`")]
     NotHeld(SlotRef, LinkDownReason),
     /// The reason is no error that a port can find.
-    #[error("`{0}` is no packet error\nhint: packet errors are the reasons 1 to 32")]
+    #[error("`{0}` is no packet error\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NotAnError(LinkDownReason),
     /// The module is where it was asked to be.
     #[error("the module of `{0}` is {1} already")]
@@ -89,9 +83,7 @@ pub enum ActionError {
     #[error("`{0}` has no network interface")]
     NoInterface(SlotRef),
     /// Two devices would bear one name.
-    #[error(
-        "node `{node}`: the name `{name}` would be borne by `{one}` and by `{other}`\nhint: name both, as in a swap"
-    )]
+    #[error("node `{node}`: the name `{name}` would be borne by `{one}` and by `{other}`\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NameTaken {
         /// The node.
         node: NodeName,
@@ -103,7 +95,7 @@ pub enum ActionError {
         other: PciAddress,
     },
     /// Something is there already.
-    #[error("node `{}` has a function at `{}` already\nhint: choose a free address", .0.node, .0.pci)]
+    #[error("node `{}` has a function at `{}` already\nhint: {hint}", .0.node, .0.pci, hint = self.hint().unwrap_or_default())]
     AddressTaken(FunctionRef),
     /// The node is rebooting.
     #[error("node `{0}` is down: it is rebooting already")]
@@ -115,22 +107,22 @@ pub enum ActionError {
     #[error("`{}` on node `{}` is {} already", .0.pci, .0.node, .1)]
     NamespaceAlready(FunctionRef, &'static str),
     /// A virtual function was asked for virtual functions.
-    #[error("`{}` on node `{}` is a virtual function and has none of its own\nhint: ask its physical function `{}`", .0.pci, .0.node, .1)]
+    #[error("`{}` on node `{}` is a virtual function and has none of its own\nhint: {hint}", .0.pci, .0.node, hint = self.hint().unwrap_or_default())]
     VfOfVf(FunctionRef, PciAddress),
     /// A physical function was given away or taken back.
-    #[error("`{}` on node `{}` is no virtual function\nhint: only virtual functions are assigned and released", .0.pci, .0.node)]
+    #[error("`{}` on node `{}` is no virtual function\nhint: {hint}", .0.pci, .0.node, hint = self.hint().unwrap_or_default())]
     NotVirtual(FunctionRef),
     /// The virtual function is in the state that was asked for.
     #[error("virtual function `{}` on node `{}` is {} already", .0.pci, .0.node, .1)]
     AssignedAlready(FunctionRef, &'static str),
     /// What was asked for is only possible without virtual functions, such as to create some.
-    #[error("`{}` on node `{}` has {} virtual functions already\nhint: destroy them first, as the kernel demands too (`sriov_numvfs_store`)", .0.pci, .0.node, .1)]
+    #[error("`{}` on node `{}` has {} virtual functions already\nhint: {hint}", .0.pci, .0.node, .1, hint = self.hint().unwrap_or_default())]
     HasVfs(FunctionRef, usize),
     /// There are none to destroy.
     #[error("`{}` on node `{}` has no virtual functions", .0.pci, .0.node)]
     NoVfs(FunctionRef),
     /// More than the card can have, or no room for them on the bus.
-    #[error("`{}` on node `{}` cannot have {asked} virtual functions\nhint: {limit}", .function.node, .function.pci)]
+    #[error("`{}` on node `{}` cannot have {asked} virtual functions\nhint: {hint}", .function.node, .function.pci, hint = self.hint().unwrap_or_default())]
     TooManyVfs {
         /// The physical function.
         function: FunctionRef,
@@ -140,7 +132,7 @@ pub enum ActionError {
         limit: String,
     },
     /// The port has no such counter.
-    #[error("`{slot}` has no counter `{name}`\nhint: it has {known}")]
+    #[error("`{slot}` has no counter `{name}`\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NoSuchCounter {
         /// The port.
         slot: SlotRef,
@@ -150,15 +142,13 @@ pub enum ActionError {
         known: String,
     },
     /// A port of this layer has no such character device, or no such port is listed.
-    #[error("`{}` on node `{}` has no {} to take away\nhint: `issm` is an InfiniBand port's; `umad` and `uverbs` every RDMA device has", .0.pci, .0.node, .1)]
+    #[error("`{}` on node `{}` has no {} to take away\nhint: {hint}", .0.pci, .0.node, .1, hint = self.hint().unwrap_or_default())]
     NoCharDevice(FunctionRef, CharDevice),
     /// The character device is as it was asked to be.
     #[error("{} of `{}` on node `{}` is {} already", .1, .0.pci, .0.node, .2)]
     CharDeviceAlready(FunctionRef, CharDevice, &'static str),
     /// The two ways of counting carrier edges hold numbers only.
-    #[error(
-        "`{name}` of `{slot}` is always a number\nhint: files can be made unreadable by a read rule"
-    )]
+    #[error("`{name}` of `{slot}` is always a number\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     AlwaysNumber {
         /// The port.
         slot: SlotRef,
@@ -166,9 +156,7 @@ pub enum ActionError {
         name: String,
     },
     /// A flap needs at least one turn, each with a length.
-    #[error(
-        "a flap of {times} turns, {down} down and {up} up, is no flap\nhint: give at least one turn, and both times above 0"
-    )]
+    #[error("a flap of {times} turns, {down} down and {up} up, is no flap\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     EmptyFlap {
         /// Turns.
         times: u32,
@@ -177,4 +165,49 @@ pub enum ActionError {
         /// From `ACTIVE` to the next leaving.
         up: simfs::SimTime,
     },
+}
+
+impl ActionError {
+    /// What helps; `None` where the text says it all.
+    #[must_use]
+    pub fn hint(&self) -> Option<Cow<'static, str>> {
+        Some(match self {
+            Self::NoSuchNode(_, f1) => format!("its nodes are {f1}").into(),
+            Self::NoSuchFunction(..) => {
+                "a function that was never there appears by a hot-add".into()
+            }
+            Self::NoSuchPort(_, f1) => format!("the function has {f1}").into(),
+            Self::Absent(..) => "restore it first".into(),
+            Self::NotRemoved(..) => {
+                "restore ends a remove, a reset or a PCI error ends by itself".into()
+            }
+            Self::ParentAbsent(..) => "restore the physical function first".into(),
+            Self::PortListed(..) => {
+                "this verb ends the removal of a port from a device that stays".into()
+            }
+            Self::PortNotListed(..) => "restore the port first".into(),
+            Self::LayerOfVf(_, f1) => format!("its physical function is `{f1}`").into(),
+            Self::LinkOfVf(_, f1) => format!("its physical function is `{f1}`").into(),
+            Self::NoReason(..) => "cut it".into(),
+            Self::NoPassingReason(..) => {
+                "give reasons that pass, such as 35 or 39; one that holds is an end's own".into()
+            }
+            Self::NotAnError(..) => "packet errors are the reasons 1 to 32".into(),
+            Self::NameTaken { .. } => "name both, as in a swap".into(),
+            Self::AddressTaken(..) => "choose a free address".into(),
+            Self::VfOfVf(_, f1) => format!("ask its physical function `{}`", f1).into(),
+            Self::NotVirtual(..) => "only virtual functions are assigned and released".into(),
+            Self::HasVfs(..) => {
+                "destroy them first, as the kernel demands too (`sriov_numvfs_store`)".into()
+            }
+            Self::TooManyVfs { limit, .. } => limit.to_string().into(),
+            Self::NoSuchCounter { known, .. } => format!("it has {known}").into(),
+            Self::NoCharDevice(..) => {
+                "`issm` is an InfiniBand port's; `umad` and `uverbs` every RDMA device has".into()
+            }
+            Self::AlwaysNumber { .. } => "files can be made unreadable by a read rule".into(),
+            Self::EmptyFlap { .. } => "give at least one turn, and both times above 0".into(),
+            _ => return None,
+        })
+    }
 }

@@ -149,7 +149,7 @@ pub fn arm_name(arm: Arm) -> ArmName {
 fn differences(one: &Played, other: &Played) -> Option<Failure> {
     let difference = compare(&one.recording, &other.recording)?;
     let name = |played: &Played| arm_name(played.arm);
-    let mut failure = Failure::rendered(
+    let mut failure = Failure::plain(
         FailureKind::ArmsDiffer,
         None,
         format!("arms differ {difference}"),

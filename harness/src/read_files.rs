@@ -5,6 +5,7 @@
 //! same suite everywhere. Start at [`Library`].
 
 use std::{
+    borrow::Cow,
     collections::BTreeMap,
     env, fs,
     io::{self, Read as _},
@@ -39,9 +40,7 @@ pub enum ReadError {
         cause: io::Error,
     },
     /// It is too large.
-    #[error(
-        "`{path}` has {bytes} bytes, at most {MAX_BYTES} are read\nhint: split it, or give a smaller file"
-    )]
+    #[error("`{path}` has {bytes} bytes, at most {MAX_BYTES} are read\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     TooLarge {
         /// The file.
         path: String,
@@ -57,7 +56,7 @@ pub enum ReadError {
         line: usize,
     },
     /// A folder holds nothing of what was looked for.
-    #[error("`{path}` holds no {wanted}\nhint: {wanted}s are files that end in `.yaml`")]
+    #[error("`{path}` holds no {wanted}\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     Empty {
         /// The folder.
         path: String,
@@ -65,9 +64,7 @@ pub enum ReadError {
         wanted: &'static str,
     },
     /// Two files tell scenarios of one name.
-    #[error(
-        "`{name}` is told twice: in `{first}` and in `{second}`\nhint: give one of them another name"
-    )]
+    #[error("`{name}` is told twice: in `{first}` and in `{second}`\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     Twice {
         /// The name.
         name: String,
@@ -77,9 +74,7 @@ pub enum ReadError {
         second: String,
     },
     /// Two worlds, or a world and a platform, of one name.
-    #[error(
-        "two worlds are called `{name}`, one of them in `{file}`\nhint: give it a name that no world and no platform has"
-    )]
+    #[error("two worlds are called `{name}`, one of them in `{file}`\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     WorldTwice {
         /// The name.
         name: String,
@@ -103,6 +98,20 @@ pub enum ReadError {
         /// What helps.
         hint: String,
     },
+}
+
+impl ReadError {
+    /// What helps; `None` where the text says it all.
+    #[must_use]
+    pub fn hint(&self) -> Option<Cow<'static, str>> {
+        Some(match self {
+            Self::TooLarge { .. } => "split it, or give a smaller file".into(),
+            Self::Empty { wanted, .. } => format!("{wanted}s are files that end in `.yaml`").into(),
+            Self::Twice { .. } => "give one of them another name".into(),
+            Self::WorldTwice { .. } => "give it a name that no world and no platform has".into(),
+            _ => return None,
+        })
+    }
 }
 
 /// A scenario with the text that it was read from.
@@ -160,10 +169,10 @@ impl Library {
     /// # Errors
     /// The first file that cannot be used, with its place.
     pub fn read(scenarios: &[PathBuf], platforms: &[PathBuf]) -> Result<Self, ReadError> {
-        let mut rendered = Vec::new();
+        let mut found = Vec::new();
         if scenarios.is_empty() {
             for (file, text) in suite::scenarios() {
-                rendered.push(SuiteScenario::read(file, text, None)?);
+                found.push(SuiteScenario::read(file, text, None)?);
             }
         }
         let mut worlds = Vec::new();
@@ -178,16 +187,16 @@ impl Library {
                     worlds.push(World::read(&name, &text)?);
                     continue;
                 }
-                rendered.push(SuiteScenario::read(&name, &text, golden_beside(path))?);
+                found.push(SuiteScenario::read(&name, &text, golden_beside(path))?);
             }
         }
         let clauses =
             Clauses::read(suite::clauses()).expect("the clause files that ship can be read");
-        for rendered in &rendered {
-            clauses.check(&rendered.scenario)?;
+        for scenario in &found {
+            clauses.check(&scenario.scenario)?;
         }
-        rendered.sort_by(|one, other| one.name.cmp(&other.name));
-        for pair in rendered.windows(2) {
+        found.sort_by(|one, other| one.name.cmp(&other.name));
+        for pair in found.windows(2) {
             if pair[0].name == pair[1].name {
                 return Err(ReadError::Twice {
                     name: pair[0].name.clone(),
@@ -212,17 +221,17 @@ impl Library {
                 });
             }
         }
-        for rendered in &rendered {
-            if let Some(world) = rendered.scenario.world()
+        for scenario in &found {
+            if let Some(world) = scenario.scenario.world()
                 && !worlds.iter().any(|known| known.name() == world)
             {
                 let known = worlds.iter().map(World::name);
-                return Err(rendered.scenario.unknown_world(known).into());
+                return Err(scenario.scenario.unknown_world(known).into());
             }
         }
         let own_scenarios = !scenarios.is_empty();
         Ok(Self {
-            scenarios: rendered,
+            scenarios: found,
             clauses,
             worlds,
             platforms,
@@ -279,7 +288,7 @@ impl Library {
     /// The scenario of this name.
     #[must_use]
     pub fn scenario(&self, name: &str) -> Option<&SuiteScenario> {
-        self.scenarios.iter().find(|rendered| rendered.name == name)
+        self.scenarios.iter().find(|scenario| scenario.name == name)
     }
 
     /// The golden trace of this drill's scenario, where its suite keeps them.

@@ -5,6 +5,7 @@
 //! [`replay`].
 
 use std::{
+    borrow::Cow,
     collections::BTreeSet,
     fs::File,
     io::{self, BufRead as _, BufReader, Read as _},
@@ -44,9 +45,7 @@ pub enum ReplayError {
         cause: RecordError,
     },
     /// A line of the stream is no text.
-    #[error(
-        "{file}:{line}: the line is not text in UTF-8, or has more than {LINE_MAX_BYTES} bytes\nhint: one line of JSON tells of one call or one event"
-    )]
+    #[error("{file}:{line}: the line is not text in UTF-8, or has more than {LINE_MAX_BYTES} bytes\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NotText {
         /// The file.
         file: String,
@@ -54,17 +53,13 @@ pub enum ReplayError {
         line: usize,
     },
     /// The stream holds nothing.
-    #[error(
-        "`{file}` holds no health event\nhint: one line of JSON tells of one call or one event; see `docs/rules.md`"
-    )]
+    #[error("`{file}` holds no health event\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     Empty {
         /// The file.
         file: String,
     },
     /// There are no such rules.
-    #[error(
-        "there are no rules `{asked}`\nhint: give a file that ends in `.toml`, or one of {known}"
-    )]
+    #[error("there are no rules `{asked}`\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NoSuchRules {
         /// What was asked for.
         asked: String,
@@ -80,6 +75,23 @@ pub enum ReplayError {
     /// The world is wrong.
     #[error(transparent)]
     World(#[from] ScenarioError),
+}
+
+impl ReplayError {
+    /// What helps; `None` where the text says it all.
+    #[must_use]
+    pub fn hint(&self) -> Option<Cow<'static, str>> {
+        Some(match self {
+            Self::NotText { .. } => "one line of JSON tells of one call or one event".into(),
+            Self::Empty { .. } => {
+                "one line of JSON tells of one call or one event; see `docs/rules.md`".into()
+            }
+            Self::NoSuchRules { known, .. } => {
+                format!("give a file that ends in `.toml`, or one of {known}").into()
+            }
+            _ => return None,
+        })
+    }
 }
 
 /// The rules that `asked` means: a shipped profile's name, or a file.
@@ -190,9 +202,9 @@ impl Replay {
         self.sum.take(call);
         let clock = self.sum.span.map_or(Stamp::default(), |(_, latest)| latest);
         let due = self.cluster.run_until(clock);
-        self.rendered(&due, report);
+        self.print(&due, report);
         match self.cluster.receive(call) {
-            Ok(rendered) => self.rendered(&rendered, report),
+            Ok(consequences) => self.print(&consequences, report),
             Err(refused) => {
                 let text = refused.to_string();
                 let cause = text.lines().next().unwrap_or(&text);
@@ -201,8 +213,8 @@ impl Replay {
         }
     }
 
-    fn rendered(&mut self, rendered: &[Consequence], report: &mut impl FnMut(&str)) {
-        for consequence in rendered {
+    fn print(&mut self, consequences: &[Consequence], report: &mut impl FnMut(&str)) {
+        for consequence in consequences {
             match &consequence.what {
                 // Further sightings of one Kubernetes event only raise its count.
                 ConsequenceKind::KubeEvent { count, .. } if *count > 1 => continue,
@@ -231,7 +243,7 @@ impl Replay {
         let later = self.cluster.run_until(Stamp::from_ns(i64::MAX));
         if !later.is_empty() {
             report("if nothing more comes:");
-            self.rendered(&later, report);
+            self.print(&later, report);
         }
     }
 

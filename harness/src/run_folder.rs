@@ -12,6 +12,7 @@
 //! texts say is `reports`' work; which artifacts a drill leaves is [`super::suite`]'s.
 
 use std::{
+    borrow::Cow,
     fs::{self, File, OpenOptions},
     io::{self, Write as _},
     path::{Path, PathBuf},
@@ -35,20 +36,13 @@ pub enum RunFolderError {
         cause: io::Error,
     },
     /// A folder that is not ours would have been moved away.
-    #[error(
-        "`{}` is not empty and holds no earlier run\nhint: name another folder with `--out`",
-        path.display()
-    )]
+    #[error("`{}` is not empty and holds no earlier run\nhint: {hint}", path.display(), hint = self.hint().unwrap_or_default())]
     NotOurs {
         /// The folder.
         path: PathBuf,
     },
     /// The list of an earlier run's failures cannot be read.
-    #[error(
-        "`{}` cannot be read: {cause}\nhint: `--failed` repeats what failed in the run before, so \
-         there must have been one",
-        path.display()
-    )]
+    #[error("`{}` cannot be read: {cause}\nhint: {hint}", path.display(), hint = self.hint().unwrap_or_default())]
     NoFailures {
         /// The list.
         path: PathBuf,
@@ -65,6 +59,21 @@ pub enum RunFolderError {
         /// Why.
         cause: reports::DrillNameError,
     },
+}
+
+impl RunFolderError {
+    /// What helps; `None` where the text says it all.
+    #[must_use]
+    pub fn hint(&self) -> Option<Cow<'static, str>> {
+        Some(match self {
+            Self::NotOurs { .. } => "name another folder with `--out`".into(),
+            Self::NoFailures { .. } => {
+                "`--failed` repeats what failed in the run before, so there must have been one"
+                    .into()
+            }
+            _ => return None,
+        })
+    }
 }
 
 /// A file that a drill leaves.

@@ -5,6 +5,7 @@
 //! about those are refused by name.
 
 use std::{
+    borrow::Cow,
     collections::BTreeSet,
     path::Path,
     sync::{Arc, Mutex},
@@ -41,8 +42,19 @@ pub enum SandboxError {
     #[error(transparent)]
     World(#[from] ActionError),
     /// A deed that needs a drill.
-    #[error("`{0}` needs a monitor under test\nhint: write a scenario, and `nicdrill run` it")]
+    #[error("`{0}` needs a monitor under test\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NeedsDrill(&'static str),
+}
+
+impl SandboxError {
+    /// What helps; `None` where the text says it all.
+    #[must_use]
+    pub fn hint(&self) -> Option<Cow<'static, str>> {
+        Some(match self {
+            Self::NeedsDrill(..) => "write a scenario, and `nicdrill run` it".into(),
+            _ => return None,
+        })
+    }
 }
 
 fn cause_of(error: &MountError) -> String {

@@ -78,14 +78,14 @@ pub(crate) fn left(story: &Story, recording: &Recording, made: &Consequences) ->
 
 /// Calls whose meaning hangs on an order that nobody promises.
 pub(crate) fn undecided(made: &Consequences) -> Vec<Left> {
-    let rendered = (0..).zip(&made.ticks).flat_map(|(tick, made)| {
-        let rendered = made.rendered.iter();
-        rendered.filter_map(move |rendered| match &rendered.what {
+    let consequence = (0..).zip(&made.ticks).flat_map(|(tick, made)| {
+        let consequence = made.consequences.iter();
+        consequence.filter_map(move |consequence| match &consequence.what {
             ConsequenceKind::OrderDecides { node, check } => Some((tick, node, check)),
             _ => None,
         })
     });
-    rendered.map(|(tick, node, check)| Left {
+    consequence.map(|(tick, node, check)| Left {
         node: NodeName::from(node.as_str()),
         tick,
         expected: "events whose stamps say which comes first".to_owned(),
@@ -132,7 +132,7 @@ pub(super) fn condition(
             "does not stand"
         };
         let of = is.about.as_ref().map_or_else(String::new, |about| {
-            format!(" for {}", context.rendered(about, node, window.from))
+            format!(" for {}", context.describe(about, node, window.from))
         });
         let code = is.counter.as_ref().map(|code| format!(" [{code}]"));
         format!("{name} {stands}{of}{}", code.unwrap_or_default())
@@ -166,20 +166,21 @@ pub(super) fn uncordoned(
     made: &Consequences,
 ) -> Outcome {
     let of_cordons = |tick: u64, tick_made: &TickMade| -> Vec<(bool, String)> {
-        let rendered = tick_made
-            .rendered
-            .iter()
-            .filter_map(|rendered| match &rendered.what {
-                ConsequenceKind::Uncordoned { node: of } if of == node.as_str() => {
-                    Some((true, &rendered.what))
-                }
-                ConsequenceKind::Cordoned { node: of, .. } if of == node.as_str() => {
-                    Some((false, &rendered.what))
-                }
-                _ => None,
-            });
+        let consequence =
+            tick_made
+                .consequences
+                .iter()
+                .filter_map(|consequence| match &consequence.what {
+                    ConsequenceKind::Uncordoned { node: of } if of == node.as_str() => {
+                        Some((true, &consequence.what))
+                    }
+                    ConsequenceKind::Cordoned { node: of, .. } if of == node.as_str() => {
+                        Some((false, &consequence.what))
+                    }
+                    _ => None,
+                });
         let at = at(tick, tick_made);
-        rendered
+        consequence
             .map(|(released, what)| (released, format!("{at}: {what}")))
             .collect()
     };
@@ -244,7 +245,7 @@ pub(super) fn rule(
     };
     check(
         in_number && found.iter().all(wanted_events),
-        || rendered(is, window, context),
+        || describe(is, window, context),
         || {
             let all = made.firings(0, u64::MAX);
             let mut of_rule: Vec<(u64, &Firing)> =
@@ -345,7 +346,7 @@ fn checks<'n>(
     layers.into_iter().map(by_layer).collect()
 }
 
-fn rendered(is: &RuleIs, window: Window, context: &JudgeContext<'_>) -> String {
+fn describe(is: &RuleIs, window: Window, context: &JudgeContext<'_>) -> String {
     let times = match is.times {
         Times { at_most: 0, .. } => return format!("{} is silent {}", is.rule, within(window)),
         Times::ONCE => "once".to_owned(),
@@ -363,7 +364,7 @@ fn rendered(is: &RuleIs, window: Window, context: &JudgeContext<'_>) -> String {
             About::Device(node, _) | About::Card(node, _) => Some(node),
             _ => context.story.monitors.first(),
         };
-        let rendered = node.map(|node| context.rendered(about, node, window.from));
+        let rendered = node.map(|node| context.describe(about, node, window.from));
         format!(" for {}", rendered.unwrap_or_default())
     });
     let switch = is.switch.as_ref().map(|switch| format!(" for `{switch}`"));

@@ -30,7 +30,7 @@ pub struct TickMade {
     /// The tick's simulated time.
     pub at: SimTime,
     /// What the cluster did.
-    pub rendered: Vec<Consequence>,
+    pub consequences: Vec<Consequence>,
     /// Events that connectors accepted.
     pub events: u64,
     /// What stands at the tick's end; ticks in which nothing changed share it.
@@ -72,13 +72,14 @@ impl Consequences {
         let mut cluster = cluster(story);
         let mut standing = Arc::new(Standing::default());
         let ticks = recording.ticks.iter().map(|tick| {
-            let (events, rendered) = hear(&mut cluster, story, recording.protocol.adapter(), tick);
-            if events > 0 || !rendered.is_empty() {
+            let (events, consequence) =
+                hear(&mut cluster, story, recording.protocol.adapter(), tick);
+            if events > 0 || !consequence.is_empty() {
                 standing = Arc::new(stands(&cluster));
             }
             TickMade {
                 at: SimTime::from_ns(tick.at_ns),
-                rendered,
+                consequences: consequence,
                 events,
                 standing: Arc::clone(&standing),
             }
@@ -97,13 +98,13 @@ impl Consequences {
     /// What rules said in these ticks, each with its tick.
     pub fn firings(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, &Firing)> {
         self.between(from, to).flat_map(|(at, tick)| {
-            let reported = tick
-                .rendered
-                .iter()
-                .filter_map(|rendered| match &rendered.what {
-                    ConsequenceKind::Rule(firing) => Some(&**firing),
-                    _ => None,
-                });
+            let reported =
+                tick.consequences
+                    .iter()
+                    .filter_map(|consequence| match &consequence.what {
+                        ConsequenceKind::Rule(firing) => Some(&**firing),
+                        _ => None,
+                    });
             reported.map(move |firing| (at, firing))
         })
     }
@@ -119,11 +120,11 @@ impl TickMade {
     /// What the cluster did in it, a line each, on the drill's clock. Further sightings of one Kubernetes
     /// event are left out: they only raise its count.
     pub fn lines(&self) -> impl Iterator<Item = String> {
-        let rendered = self.rendered.iter();
-        let is_told = |rendered: &&Consequence| !matches!(rendered.what, ConsequenceKind::KubeEvent { count, .. } if count > 1);
-        rendered
+        let consequence = self.consequences.iter();
+        let is_told = |consequence: &&Consequence| !matches!(consequence.what, ConsequenceKind::KubeEvent { count, .. } if count > 1);
+        consequence
             .filter(is_told)
-            .map(|rendered| format!("{:>9}  {}", self.at.to_string(), rendered.what))
+            .map(|consequence| format!("{:>9}  {}", self.at.to_string(), consequence.what))
     }
 }
 
@@ -134,14 +135,14 @@ fn hear(
     adapter: &dyn Adapter,
     tick: &Tick,
 ) -> (u64, Vec<Consequence>) {
-    let (mut events, mut rendered) = (0, Vec::new());
+    let (mut events, mut consequence) = (0, Vec::new());
     let calls = tick.monitors.values().flat_map(|instance| &instance.calls);
     for call in calls.filter(|call| call.accepted) {
         events += call.observations.len() as u64;
         // A call that upstream's connector would refuse as a whole breaks the contract of the wire, and
         // is told as that.
         if let Some(events) = adapter.health_events(call) {
-            rendered.extend(cluster.receive(&events).unwrap_or_default());
+            consequence.extend(cluster.receive(&events).unwrap_or_default());
         }
     }
     let at = SimTime::from_ns(tick.at_ns);
@@ -149,9 +150,9 @@ fn hear(
     let mut now = stamp(at);
     while let Some(due) = cluster.analyzer().next_due().filter(|due| *due < next) {
         now = now.max(due);
-        rendered.extend(cluster.tick(now));
+        consequence.extend(cluster.tick(now));
     }
-    (events, rendered)
+    (events, consequence)
 }
 
 fn stands(cluster: &Cluster) -> Standing {
@@ -263,8 +264,8 @@ mod tests {
 
     #[test]
     fn the_profiles_of_the_language_are_those_that_ship() {
-        let rendered = RuleProfile::ALL.map(RuleProfile::name);
-        assert_eq!(rendered, cluster::rules::SHIPPED.map(|file| file.name));
+        let consequence = RuleProfile::ALL.map(RuleProfile::name);
+        assert_eq!(consequence, cluster::rules::SHIPPED.map(|file| file.name));
         for profile in RuleProfile::ALL {
             let rules = shipped(profile.name()).unwrap_or_default();
             let names: Vec<&str> = rules.iter().map(|rule| rule.name.as_str()).collect();

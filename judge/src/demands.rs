@@ -399,7 +399,7 @@ impl Demand<'_> {
             Tone::Healthy => "healthy",
         };
         let mut line = format!("{tone} ");
-        line.push_str(&context.rendered(&pattern.about, &self.node, self.window.from));
+        line.push_str(&context.describe(&pattern.about, &self.node, self.window.from));
         if let Some(check) = &pattern.check {
             line.push_str(&format!(" {check}"));
         }

@@ -125,25 +125,25 @@ pub(crate) fn standing(
         What::Metric { .. } if context.descriptor.metrics.is_none() => Outcome::NotJudged,
         What::Healthz { .. } if context.descriptor.healthz.is_none() => Outcome::NotJudged,
         What::Metric { name, labels, is } => {
-            let rendered = answers(node, window.to, recording);
+            let answered = answers(node, window.to, recording);
             metric(
                 name,
                 labels,
                 *is,
-                rendered.and_then(|rendered| rendered.metrics.as_deref()),
+                answered.and_then(|answered| answered.metrics.as_deref()),
             )
         }
         What::Healthz { status } => {
-            let rendered =
-                answers(node, window.to, recording).and_then(|rendered| rendered.healthz);
+            let answered =
+                answers(node, window.to, recording).and_then(|answered| answered.healthz);
             check(
-                rendered == Some(*status),
+                answered == Some(*status),
                 || format!("{status} from `/healthz`"),
                 || {
                     vec![
-                        rendered.map_or_else(
+                        answered.map_or_else(
                             || "no answer".to_owned(),
-                            |rendered| rendered.to_string(),
+                            |answered| answered.to_string(),
                         ),
                     ]
                 },
@@ -334,14 +334,14 @@ fn metric(
     name: &str,
     labels: &BTreeMap<String, String>,
     is: MetricIs,
-    rendered: Option<&[Series]>,
+    found: Option<&[Series]>,
 ) -> Outcome {
     let has_name = |series: &&Series| series.name == name;
     let has_labels = |series: &&Series| {
         let mut wanted = labels.iter();
         wanted.all(|(name, text)| series.labels.get(name) == Some(text))
     };
-    let values: Vec<f64> = rendered
+    let values: Vec<f64> = found
         .into_iter()
         .flatten()
         .filter(has_name)
@@ -350,10 +350,7 @@ fn metric(
         .collect();
     let sum: f64 = values.iter().sum();
     let (holds, expected) = match is {
-        MetricIs::Absent => (
-            rendered.is_some() && values.is_empty(),
-            "no value".to_owned(),
-        ),
+        MetricIs::Absent => (found.is_some() && values.is_empty(), "no value".to_owned()),
         MetricIs::Within { least, most } => {
             let is_least = sum >= least as f64;
             let is_most = most == u64::MAX || sum <= most as f64;
@@ -372,11 +369,10 @@ fn metric(
     check(
         holds,
         || format!("{name}{{{}}}: {expected}", wanted.join(",")),
-        || match rendered {
+        || match found {
             None => vec!["no answer from `/metrics`".to_owned()],
-            Some(rendered) => {
-                let near: Vec<String> =
-                    rendered.iter().filter(has_name).map(Series::line).collect();
+            Some(found) => {
+                let near: Vec<String> = found.iter().filter(has_name).map(Series::line).collect();
                 if near.is_empty() {
                     vec![format!("no value of {name}")]
                 } else {

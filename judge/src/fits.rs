@@ -130,7 +130,7 @@ impl<'a> JudgeContext<'a> {
     }
 
     /// A subject as its events name it in a tick.
-    pub(crate) fn rendered(&self, about: &About, node: &NodeName, tick: u64) -> String {
+    pub(crate) fn describe(&self, about: &About, node: &NodeName, tick: u64) -> String {
         let name = |pci: PciAddress| {
             let name = self.names(node, pci, tick).next();
             name.map_or_else(|| pci.to_string(), ToString::to_string)

@@ -134,7 +134,7 @@ pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) how: HowArguments,
     #[command(flatten)]
-    pub(crate) rendered: ReportArguments,
+    pub(crate) reporting: ReportArguments,
 }
 
 /// How they are run.

@@ -45,15 +45,31 @@ use crate::terminal::log;
 pub(crate) struct Stop {
     /// What the command ends with.
     pub(crate) code: ExitCode,
-    /// What a person is told.
+    /// The error, as it is printed.
     pub(crate) text: String,
+    /// What helps.
+    pub(crate) hint: Option<String>,
 }
 
 impl Stop {
-    pub(crate) fn usage(text: impl Into<String>) -> Self {
+    /// The command ends with this code and error.
+    pub(crate) fn with(code: ExitCode, text: impl Into<String>) -> Self {
         Self {
-            code: ExitCode::Usage,
+            code,
             text: text.into(),
+            hint: None,
+        }
+    }
+
+    pub(crate) fn usage(text: impl Into<String>) -> Self {
+        Self::with(ExitCode::Usage, text)
+    }
+
+    /// The same with a hint.
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        Self {
+            hint: Some(hint.into()),
+            ..self
         }
     }
 
@@ -66,9 +82,12 @@ impl Stop {
         Self::usage(format!("`{what}` is planned and not built yet"))
     }
 
-    /// Tells it.
+    /// Prints it to stderr.
     pub(crate) fn report(self) -> ExitCode {
         log(&format!("error: {}", self.text));
+        if let Some(hint) = self.hint {
+            log(&format!("hint: {hint}"));
+        }
         self.code
     }
 }

@@ -51,24 +51,46 @@ fn no_identifier_has_a_retired_segment() {
                 .map(|identifier| (file.clone(), identifier)),
         );
     }
-    assert!(found.is_empty(), "docs/glossary.md has the terms: {found:#?}");
+    assert!(
+        found.is_empty(),
+        "docs/glossary.md has the terms: {found:#?}"
+    );
 }
 
 #[test]
 fn no_file_name_has_a_retired_segment() {
     let found: Vec<PathBuf> = sources()
         .into_iter()
-        .filter(|file| file.file_stem().is_some_and(|stem| is_retired(&stem.to_string_lossy())))
+        .filter(|file| {
+            file.file_stem()
+                .is_some_and(|stem| is_retired(&stem.to_string_lossy()))
+        })
         .collect();
-    assert!(found.is_empty(), "docs/glossary.md has the terms: {found:#?}");
+    assert!(
+        found.is_empty(),
+        "docs/glossary.md has the terms: {found:#?}"
+    );
 }
 
 #[test]
 fn a_retired_word_counts_as_a_whole_segment_alone() {
-    for retired in ["deed", "two_deeds", "MonitorDeed", "a_port_is_let_up_again", "EventSaid"] {
+    for retired in [
+        "deed",
+        "two_deeds",
+        "MonitorDeed",
+        "a_port_is_let_up_again",
+        "EventSaid",
+    ] {
         assert!(is_retired(retired), "{retired}");
     }
-    for lawful in ["indeed", "seated", "outlet_upper", "said", "stationary", "appears"] {
+    for lawful in [
+        "indeed",
+        "seated",
+        "outlet_upper",
+        "said",
+        "stationary",
+        "appears",
+    ] {
         assert!(!is_retired(lawful), "{lawful}");
     }
 }

@@ -23,12 +23,12 @@ pub struct Finding {
     /// What is wrong.
     pub problem: Problem,
     /// The same with its place, its line and its hint.
-    pub rendered: YamlError,
+    pub error: YamlError,
 }
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.rendered.fmt(f)
+        self.error.fmt(f)
     }
 }
 
@@ -72,14 +72,14 @@ impl Check<'_> {
     }
 
     fn flag_in(&mut self, source: &Source, path: &str, problem: Problem) {
-        let rendered = match &problem {
+        let error = match &problem {
             Problem::Unclear(error) => error.clone(),
             other => {
-                let mut rendered = source.wrong(path, other.to_string());
-                rendered.hint = other.hint().map(Into::into);
-                rendered
+                let mut error = source.wrong(path, other.to_string());
+                error.hint = other.hint().map(Into::into);
+                error
             }
         };
-        self.found.push(Finding { problem, rendered });
+        self.found.push(Finding { problem, error });
     }
 }

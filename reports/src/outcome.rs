@@ -242,9 +242,9 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure without a story's line: told by its kind and what came.
+    /// A failure that no line of a story expects: its kind and what came.
     #[must_use]
-    pub fn rendered(kind: FailureKind, arm: Option<ArmName>, came: impl Into<String>) -> Self {
+    pub fn plain(kind: FailureKind, arm: Option<ArmName>, came: impl Into<String>) -> Self {
         Self {
             kind,
             arm,
@@ -361,7 +361,7 @@ mod tests {
             DrillReport::outcome_of(&[passed.clone(), skipped], &[]),
             Outcome::Passed
         );
-        let wrong = Failure::rendered(FailureKind::Unexpected, None, "fatal mlx5_0");
+        let wrong = Failure::plain(FailureKind::Unexpected, None, "fatal mlx5_0");
         assert_eq!(
             DrillReport::outcome_of(&[passed], &[wrong]),
             Outcome::Failed

@@ -106,7 +106,7 @@ fn events() -> Vec<RunEvent> {
     );
     let differ = Failure {
         tick: Some(7),
-        ..Failure::rendered(
+        ..Failure::plain(
             FailureKind::ArmsDiffer,
             None,
             "arms differ at poll 7: reads",

@@ -158,7 +158,7 @@ impl<'a> Source<'a> {
         const HINT: &str = "write a number and a unit, as in `400ms`, `3s`, `4m29s`, `1h`";
         match &node.value {
             Value::Text(text) => duration::parse(text).ok_or_else(|| {
-                self.wrong(node.place, format!("`{text}` is no time"))
+                self.wrong(node.place, format!("invalid duration `{text}`"))
                     .hint(HINT)
             }),
             Value::Whole(number) => Err(self

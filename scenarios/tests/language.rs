@@ -320,9 +320,7 @@ fn a_wrong_line_in_a_world_is_refused(
          timeline: [ {{ at: 1s, do: [ {action} ], expect: [ {expectation} ] }} ]\n"
     );
     let scenario = read("port/try.yaml", &text).unwrap_or_else(|error| panic!("{error}"));
-    let error = resolved(&scenario)
-        .expect_err("a wrong line")
-        .to_string();
+    let error = resolved(&scenario).expect_err("a wrong line").to_string();
     assert!(error.starts_with("port/try.yaml:7:"), "{error}");
     for part in says {
         assert!(error.contains(part), "does not say `{part}`:\n{error}");

@@ -1,5 +1,6 @@
 //! Whoever keeps rows: an open SQLite file or a connection to PostgreSQL.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use uuid::Uuid;
@@ -31,10 +32,7 @@ pub(super) enum Trouble {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     /// It cannot be reached or not be written.
-    #[error(
-        "the store `{store}` cannot be used: {cause}\nhint: a run begins only if its store is there; \
-         without `--store` events are kept in memory"
-    )]
+    #[error("the store `{store}` cannot be used: {cause}\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     Unreachable {
         /// The store.
         store: String,
@@ -42,10 +40,7 @@ pub enum StoreError {
         cause: String,
     },
     /// A table of the name that is needed is another one.
-    #[error(
-        "the table `{table}` of the store `{store}` has no column `{column}`\nhint: name another \
-         database, or move that table away"
-    )]
+    #[error("the table `{table}` of the store `{store}` has no column `{column}`\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     AnotherTable {
         /// The store.
         store: String,
@@ -54,6 +49,17 @@ pub enum StoreError {
         /// What it lacks.
         column: &'static str,
     },
+}
+
+impl StoreError {
+    /// What helps; `None` where the text says it all.
+    #[must_use]
+    pub fn hint(&self) -> Option<Cow<'static, str>> {
+        Some(match self {
+            Self::Unreachable { .. } => "a run begins only if its store is there; without `--store` events are kept in memory".into(),
+            Self::AnotherTable { .. } => "name another database, or move that table away".into(),
+        })
+    }
 }
 
 /// Why a store could not be opened for the first time.

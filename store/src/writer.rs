@@ -77,13 +77,13 @@ pub struct Reached {
 }
 
 impl Reached {
-    /// Begins to write. What cannot be written comes to lie in this folder; `rendered` hears of a store that
+    /// Begins to write. What cannot be written comes to lie in this folder; `warn` hears of a store that
     /// goes away and comes back.
     pub fn keep(
         self,
         folder: &Path,
         limits: Limits,
-        rendered: impl Fn(&str) + Send + 'static,
+        warn: impl Fn(&str) + Send + 'static,
     ) -> Store {
         let shared = Arc::new(Shared {
             state: Mutex::new(State {
@@ -101,7 +101,7 @@ impl Reached {
             url: self.url.clone(),
             run: Arc::clone(&self.run),
             limits,
-            rendered: Box::new(rendered),
+            warn: Box::new(warn),
         };
         thread::spawn(move || {
             // Also where it panics: then what is left is unstored.
@@ -252,7 +252,7 @@ struct Writer {
     url: StoreUrl,
     run: Arc<Run>,
     limits: Limits,
-    rendered: Box<dyn Fn(&str) + Send>,
+    warn: Box<dyn Fn(&str) + Send>,
 }
 
 impl Writer {
@@ -317,7 +317,7 @@ impl Writer {
             drop(state);
             self.shared.changed.notify_all();
             if let Some(says) = says {
-                (self.rendered)(&format!("the store `{}` {says}", self.url));
+                (self.warn)(&format!("the store `{}` {says}", self.url));
             }
             if tries_left == 0 {
                 return;

@@ -191,11 +191,11 @@ fn unread<T>(answer: Result<T, simfs::Refused>) -> Option<Result<T, Unread>> {
     match answer {
         Err(simfs::Refused::Errno(Errno::ENOENT)) => None,
         Err(simfs::Refused::Errno(errno)) => Some(Err(Unread {
-            rendered: errno.to_string(),
+            cause: errno.to_string(),
             errno: Some(errno),
         })),
         Err(refused) => Some(Err(Unread {
-            rendered: format!("{refused:?}"),
+            cause: format!("{refused:?}"),
             errno: None,
         })),
         Ok(answer) => Some(Ok(answer)),

@@ -101,7 +101,7 @@ fn answered<T>(answer: io::Result<T>) -> Option<Result<T, Unread>> {
         Ok(answer) => Some(Ok(answer)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => Some(Err(Unread {
-            rendered: error.to_string(),
+            cause: error.to_string(),
             errno: error.raw_os_error().map(simfs::Errno),
         })),
     }

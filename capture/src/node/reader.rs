@@ -21,7 +21,7 @@ pub trait Guest {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unread {
     /// In words.
-    pub rendered: String,
+    pub cause: String,
     /// The error number; `None` if no answer came.
     pub errno: Option<Errno>,
 }
@@ -168,7 +168,7 @@ impl Reading<'_> {
         match self.guest.read(path) {
             None => {}
             Some(Ok(text)) => self.snapshot.file(place, text),
-            Some(Err(unread)) => self.snapshot.unreadable(place, unread.rendered),
+            Some(Err(unread)) => self.snapshot.unreadable(place, unread.cause),
         }
     }
 }

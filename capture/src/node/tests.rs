@@ -46,7 +46,7 @@ impl Guest for Tree {
                 self.opened.insert(pattern(file));
                 let text = other.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
                 Some(text.map_err(|refused| Unread {
-                    rendered: format!("{refused:?}"),
+                    cause: format!("{refused:?}"),
                     errno: None,
                 }))
             }

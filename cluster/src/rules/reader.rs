@@ -230,7 +230,7 @@ impl Place<'_> {
             Some(span) if !span.is_zero() => Ok(span),
             found => {
                 let cause = match found {
-                    Some(_) => format!("`{key}` is no time at all: 1ms to 30d"),
+                    Some(_) => format!("`{key}` is zero: 1ms to 30d is allowed"),
                     None => format!("the rule lacks `{key}`"),
                 };
                 let at = reported.map_or(rule, Spanned::span);

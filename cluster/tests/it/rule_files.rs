@@ -104,7 +104,7 @@ fn a_key_of_a_counting_rule_is_refused(
 #[case::empty_window(
     "match = [{ fatal = true }]\ncount = 3\nwindow = \"0s\"",
     "8:10",
-    "`window` is no time at all"
+    "`window` is zero"
 )]
 #[case::long_window(
     "match = [{ fatal = true }]\ncount = 3\nwindow = \"31d\"",

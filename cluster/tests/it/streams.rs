@@ -17,15 +17,15 @@ fn cluster(clearing: Clearing, rulesets: Rulesets, rules: &str) -> Cluster {
 
 /// Plays calls, each of one or more lines joined by ` + `, with the clock running between them.
 fn play(cluster: &mut Cluster, calls: &[&str]) -> Vec<Consequence> {
-    let mut rendered = Vec::new();
+    let mut consequence = Vec::new();
     for call in calls {
         let lines: Vec<&str> = call.split(" + ").collect();
         let call = batch(&lines);
         let first = Stamp::of(call.events[0].generated_timestamp.as_ref());
-        rendered.extend(cluster.run_until(first));
-        rendered.extend(cluster.receive(&call).unwrap());
+        consequence.extend(cluster.run_until(first));
+        consequence.extend(cluster.receive(&call).unwrap());
     }
-    rendered
+    consequence
 }
 
 /// Which conditions stand and whether the node is cordoned, after these calls.
@@ -213,21 +213,23 @@ fn the_flap_diagram_to_the_second() {
     ];
     let calls: Vec<&str> = calls.iter().map(String::as_str).collect();
     let mut cluster = cluster(Clearing::ALL, Rulesets::shipped(), "lsd");
-    let rendered: Vec<String> = play(&mut cluster, &calls)
+    let consequence: Vec<String> = play(&mut cluster, &calls)
         .iter()
         .map(ToString::to_string)
         .collect();
-    insta::assert_snapshot!(rendered.join("\n"));
+    insta::assert_snapshot!(consequence.join("\n"));
 }
 
 #[test]
 fn four_minutes_of_silence_make_and_unmake_a_condition() {
     let mut cluster = cluster(Clearing::ALL, Rulesets::shipped(), "lsd");
     let down = "fatal state NIC:a NICPort:1 @30 -- Port a port 1: state DOWN, phys_state Polling";
-    let rendered = play(&mut cluster, &[down, "healthy state NIC:a NICPort:1 @300"]);
+    let consequence = play(&mut cluster, &[down, "healthy state NIC:a NICPort:1 @300"]);
     let seconds = |wanted: fn(&ConsequenceKind) -> bool| {
-        let found = rendered.iter().filter(|rendered| wanted(&rendered.what));
-        let s = found.map(|rendered| (rendered.at.as_ns() - START.as_ns()) / 1_000_000_000);
+        let found = consequence
+            .iter()
+            .filter(|consequence| wanted(&consequence.what));
+        let s = found.map(|consequence| (consequence.at.as_ns() - START.as_ns()) / 1_000_000_000);
         s.collect::<Vec<_>>()
     };
     let drop = |kind: &ConsequenceKind| matches!(kind, ConsequenceKind::ConditionStands { check, .. } if check == "NICPortDrop");
@@ -239,11 +241,11 @@ fn four_minutes_of_silence_make_and_unmake_a_condition() {
 #[test]
 fn a_call_whose_order_decides_is_told() {
     let mut cluster = now();
-    let rendered = play(&mut cluster, &["healthy state @1 + fatal state NIC:a @1"]);
-    let found = rendered
+    let consequence = play(&mut cluster, &["healthy state @1 + fatal state NIC:a @1"]);
+    let found = consequence
         .iter()
-        .any(|rendered| matches!(&rendered.what, ConsequenceKind::OrderDecides { check, .. } if check == STATE));
-    assert!(found, "{rendered:#?}");
+        .any(|consequence| matches!(&consequence.what, ConsequenceKind::OrderDecides { check, .. } if check == STATE));
+    assert!(found, "{consequence:#?}");
 }
 
 #[test]
@@ -262,10 +264,10 @@ fn what_is_lost_of_a_message_is_told() {
     call.events = (0..40)
         .map(|n| reported(&format!("fatal state NIC:mlx5_{n} NICPort:1 -- gone")))
         .collect();
-    let rendered = cluster.receive(&call).unwrap();
-    let lost = rendered
+    let consequence = cluster.receive(&call).unwrap();
+    let lost = consequence
         .iter()
-        .find(|rendered| matches!(rendered.what, ConsequenceKind::EntriesLost { .. }));
+        .find(|consequence| matches!(consequence.what, ConsequenceKind::EntriesLost { .. }));
     assert!(
         lost.unwrap()
             .to_string()

@@ -51,13 +51,13 @@ impl Notice {
     /// A port without any reason is not mentioned.
     #[must_use]
     pub fn detail(&self) -> String {
-        let local = self.local.rendered();
+        let local = self.local.printed();
         let mut text = "NodeType: hfi ".to_owned();
         if local.is_some() {
             text += &rendered(self.local);
         }
         if let Some(linked) = self.linked {
-            let other = linked.rendered();
+            let other = linked.printed();
             let says_more = other.is_some() && other != LinkDownReason::NEIGHBOR_UNKNOWN;
             if says_more && other != local {
                 text += "LINKED:";
@@ -75,7 +75,7 @@ fn rendered(pair: Pair) -> String {
     } else {
         "NeighborLinkDownReason"
     };
-    let reason = pair.rendered();
+    let reason = pair.printed();
     format!("{name}: {reason} [{}] ", reason.code())
 }
 

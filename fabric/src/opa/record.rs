@@ -53,7 +53,7 @@ impl Pair {
     /// The one reason that a tool prints beside a port that is down: the port's own if it has one,
     /// else its neighbour's (`IbPrint/stl_sma.c`).
     #[must_use]
-    pub fn rendered(self) -> LinkDownReason {
+    pub fn printed(self) -> LinkDownReason {
         if self.local.is_some() {
             self.local
         } else {

@@ -65,7 +65,7 @@ fn body(info: &PortInfo) -> String {
 /// in Init.
 #[must_use]
 pub fn state_text(info: &PortInfo) -> String {
-    let rendered = info.pair.rendered();
+    let rendered = info.pair.printed();
     match info.logical {
         Logical::Down if rendered.is_some() => format!("{} ({rendered})", info.logical),
         Logical::Init if info.init.code() != 0 => format!("{} ({})", info.logical, info.init),

@@ -76,7 +76,7 @@ impl<'a> Player<'a> {
         };
         let result = player.mount(files).and_then(|()| player.ticks());
         let cleared = player.clear();
-        player.rendered(result.and(cleared).err())
+        player.into_played(result.and(cleared).err())
     }
 
     /// Mounts the files of every node that has a chair and opens its socket; whom nobody watches has no
@@ -414,7 +414,7 @@ impl<'a> Player<'a> {
             .extend(text.lines().map(str::to_owned));
     }
 
-    fn rendered(self, broken: Option<Broken>) -> Played {
+    fn into_played(self, broken: Option<Broken>) -> Played {
         let missed = self.director.missed().iter();
         let recording = Recording {
             protocol: self.descriptor.speaks,

@@ -67,10 +67,20 @@ impl fmt::Display for ProbeFailure {
             Self::Broken(Broken::Stage { cause }) => write!(f, "the stage cannot be set: {cause}"),
             Self::NeverCalled { polls } => write!(
                 f,
-                "the monitor polled {polls} times and never called the connector, although every cable was pulled\n\
-                 hint: is it told the socket? see `command` and `env` of its descriptor"
+                "the monitor polled {polls} times and never called the connector, although every cable was pulled"
             ),
-        }
+        }?;
+        self.hint()
+            .map_or(Ok(()), |hint| write!(f, "\nhint: {hint}"))
+    }
+}
+
+impl ProbeFailure {
+    /// What helps; `None` where the text says it all.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        matches!(self, Self::NeverCalled { .. })
+            .then_some("does it get the socket's path? see `command` and `env` of its descriptor")
     }
 }
 

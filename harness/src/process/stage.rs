@@ -9,6 +9,7 @@
 //! [`enter`].
 
 use std::{
+    borrow::Cow,
     env,
     fs::{self, File},
     io,
@@ -61,13 +62,13 @@ pub enum Entered {
 #[derive(Debug, thiserror::Error)]
 pub enum NoStage {
     /// `/dev/fuse` is missing, or this user may not open it.
-    #[error("`/dev/fuse` cannot be opened: {0}\nhint: `modprobe fuse`, or run as root")]
+    #[error("`/dev/fuse` cannot be opened: {0}\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     Fuse(io::Error),
     /// The kernel gives no private namespaces.
-    #[error("private namespaces are refused: {0}\nhint: run as root, or allow user namespaces")]
+    #[error("private namespaces are refused: {0}\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     Namespaces(Errno),
     /// A file system cannot be mounted in them.
-    #[error("`{what}` cannot be mounted: {errno}\nhint: run as root")]
+    #[error("`{what}` cannot be mounted: {errno}\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     Mount {
         /// Where.
         what: String,
@@ -77,6 +78,19 @@ pub enum NoStage {
     /// A file or folder that the stage needs.
     #[error("the stage cannot be built: {0}")]
     Files(#[from] io::Error),
+}
+
+impl NoStage {
+    /// What helps; `None` where the text says it all.
+    #[must_use]
+    pub fn hint(&self) -> Option<Cow<'static, str>> {
+        Some(match self {
+            Self::Fuse(..) => "`modprobe fuse`, or run as root".into(),
+            Self::Namespaces(..) => "run as root, or allow user namespaces".into(),
+            Self::Mount { .. } => "run as root".into(),
+            _ => return None,
+        })
+    }
 }
 
 /// Where drills are played as processes.

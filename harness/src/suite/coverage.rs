@@ -34,7 +34,7 @@ pub fn coverage(
 ) -> Coverage {
     let went = went(planned, drills, not_applicable);
     let by_clause = by_clause(scenarios, &went);
-    let rendered = |clause: &Clause| {
+    let scenario = |clause: &Clause| {
         ClauseCoverage {
             id: clause.id.clone(),
             says: clause.says.clone(),
@@ -56,7 +56,7 @@ pub fn coverage(
             .sections
             .iter()
             .flat_map(|section| &section.clauses)
-            .map(rendered)
+            .map(scenario)
             .collect(),
     });
     Coverage::of(sources.collect(), covering == Covering::Demanded)
@@ -98,11 +98,11 @@ fn by_clause<'s>(
     went: &BTreeMap<String, ScenarioCoverage>,
 ) -> BTreeMap<&'s str, Vec<ScenarioCoverage>> {
     let mut by_clause: BTreeMap<&str, Vec<ScenarioCoverage>> = BTreeMap::new();
-    for rendered in scenarios {
-        let counts = went.get(&rendered.name).cloned().unwrap_or_default();
-        for id in rendered.scenario.covers() {
+    for scenario in scenarios {
+        let counts = went.get(&scenario.name).cloned().unwrap_or_default();
+        for id in scenario.scenario.covers() {
             by_clause.entry(id).or_default().push(ScenarioCoverage {
-                scenario: rendered.name.clone(),
+                scenario: scenario.name.clone(),
                 ..counts.clone()
             });
         }

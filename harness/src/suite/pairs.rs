@@ -90,9 +90,9 @@ pub enum SelectError {
 /// # Errors
 /// If the two do not fit, or the scenario is wrong.
 pub fn story(library: &Library, drill: &DrillName) -> Option<Result<Story, Unfit>> {
-    let rendered = library.scenario(&drill.scenario)?;
+    let scenario = library.scenario(&drill.scenario)?;
     Some(match library.at_rest(&drill.world)? {
-        Ok(rest) => rendered.scenario.at_rest(&rest),
+        Ok(rest) => scenario.scenario.at_rest(&rest),
         Err(error) => Err(error.into()),
     })
 }
@@ -110,17 +110,17 @@ pub fn select(
     let mut fitting = Vec::new();
     let mut not_applicable = Vec::new();
     let mut ports = Ports::default();
-    for rendered in &library.scenarios {
-        for name in library.worlds_of(&rendered.scenario) {
+    for scenario in &library.scenarios {
+        for name in library.worlds_of(&scenario.scenario) {
             let drill = DrillName {
-                scenario: rendered.name.clone(),
+                scenario: scenario.name.clone(),
                 world: name.to_owned(),
             };
-            if !is_asked_for(ask, rendered, &drill) {
+            if !is_asked_for(ask, scenario, &drill) {
                 continue;
             }
             let rest = library.at_rest(name).expect("it was just listed")?;
-            let fits = match rendered.scenario.at_rest(&rest) {
+            let fits = match scenario.scenario.at_rest(&rest) {
                 Ok(story) => arms(&story, descriptor, ask).map(|arms| (arms, ports.work(&story))),
                 Err(Unfit::NotApplicable { reason }) => Err(reason),
                 Err(Unfit::Wrong(error)) => return Err(error.into()),
@@ -163,7 +163,7 @@ impl Ports {
     }
 }
 
-fn is_asked_for(ask: &Ask, rendered: &SuiteScenario, drill: &DrillName) -> bool {
+fn is_asked_for(ask: &Ask, scenario: &SuiteScenario, drill: &DrillName) -> bool {
     let full_name = drill.to_string();
     let named = |name: &String| {
         let glob = Glob::new(name);
@@ -172,7 +172,7 @@ fn is_asked_for(ask: &Ask, rendered: &SuiteScenario, drill: &DrillName) -> bool 
     let seen = Seen {
         scenario: &drill.scenario,
         platform: &drill.world,
-        covers: rendered.scenario.covers(),
+        covers: scenario.scenario.covers(),
     };
     (ask.names.is_empty() || ask.names.iter().any(named))
         && (ask.platforms.is_empty() || ask.platforms.iter().any(|name| on(name, &drill.world)))
@@ -250,7 +250,7 @@ fn every_name_means_something(library: &Library, ask: &Ask) -> Result<(), Select
     let scenarios: Vec<&str> = library
         .scenarios
         .iter()
-        .map(|rendered| rendered.name.as_str())
+        .map(|scenario| scenario.name.as_str())
         .collect();
     let worlds = library.worlds.iter().map(scenarios::World::name);
     let platforms: Vec<&str> = library
@@ -350,7 +350,7 @@ mod tests {
             ask.full = true;
             ask.platforms.clear();
         });
-        let worlds = |rendered: &SuiteScenario| library.worlds_of(&rendered.scenario).len();
+        let worlds = |scenario: &SuiteScenario| library.worlds_of(&scenario.scenario).len();
         let pairs: usize = library.scenarios.iter().map(worlds).sum();
         assert_eq!(all.drills.len() + all.not_applicable.len(), pairs);
         assert!(
@@ -383,8 +383,8 @@ mod tests {
             ("mi300x", "the metadata has no NIC topology"),
             ("h100-vm", "no GPU has a known NUMA node"),
         ] {
-            let rendered = selected(|ask| ask.platforms = vec![platform.to_owned()]);
-            let drills = names(&rendered);
+            let scenario = selected(|ask| ask.platforms = vec![platform.to_owned()]);
+            let drills = names(&scenario);
             assert!(
                 drills.contains(&format!("start/metadata-missing@{platform}")),
                 "{drills:?}"
@@ -393,7 +393,7 @@ mod tests {
                 !drills.contains(&format!("start/metadata-without-numa@{platform}")),
                 "{drills:?}"
             );
-            let baseline = rendered
+            let baseline = scenario
                 .not_applicable
                 .iter()
                 .find(|pair| pair.drill.scenario == "start/baseline")

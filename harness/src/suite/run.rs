@@ -426,9 +426,9 @@ impl Show<'_> {
     }
 
     fn artifacts(&self, drilled: &Drilled) -> Vec<Artifact> {
-        let rendered = self.library.scenario(&drilled.report.drill.scenario);
+        let scenario = self.library.scenario(&drilled.report.drill.scenario);
         artifacts::artifacts(
-            rendered.map_or("", |rendered| rendered.text.as_str()),
+            scenario.map_or("", |scenario| scenario.text.as_str()),
             &drilled.recordings,
         )
     }
@@ -462,7 +462,7 @@ impl Show<'_> {
         }
         let now = trace(story, &first.recording);
         let failure = |came: String| {
-            Some(Failure::rendered(
+            Some(Failure::plain(
                 FailureKind::GoldenDiffers,
                 Some(ArmName::Memory),
                 came,
@@ -514,14 +514,11 @@ impl Show<'_> {
     }
 
     fn stage_failure(&self, planned: &PlannedDrill, cause: &str) -> Drilled {
-        self.not_played(planned, Failure::rendered(FailureKind::Stage, None, cause))
+        self.not_played(planned, Failure::plain(FailureKind::Stage, None, cause))
     }
 
     fn fallen(&self, planned: &PlannedDrill, panic: Panicked) -> Drilled {
-        self.not_played(
-            planned,
-            Failure::rendered(FailureKind::Fault, None, panic.0),
-        )
+        self.not_played(planned, Failure::plain(FailureKind::Fault, None, panic.0))
     }
 
     fn not_played(&self, planned: &PlannedDrill, failure: Failure) -> Drilled {
@@ -561,7 +558,7 @@ fn compare(drilled: &mut Drilled, number: u32, first: &mut BTreeMap<DrillName, V
                  (events, reads, calls, exits and state files are compared, logs are not)"
             );
             let arm = drilled.report.arms.get(arm).map(|arm| arm.arm);
-            let failure = Failure::rendered(FailureKind::RepeatsDiffer, arm, came);
+            let failure = Failure::plain(FailureKind::RepeatsDiffer, arm, came);
             drilled.report.failures.push(failure);
             drilled.report.outcome = Outcome::Failed;
         }

@@ -28,9 +28,14 @@ impl fmt::Display for Shard {
 
 /// A text that is no shard.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no shard\nhint: a shard is written K/N with 1 <= K <= N, such as 2/4")]
+#[error("invalid shard `{text}`\nhint: {hint}", hint = Self::HINT)]
 pub struct ShardError {
     text: String,
+}
+
+impl ShardError {
+    /// What helps.
+    pub const HINT: &str = "a shard is written K/N with 1 <= K <= N, such as 2/4";
 }
 
 impl FromStr for Shard {

@@ -21,9 +21,8 @@ pub(crate) fn platform_new(arguments: &NewArguments) -> Result<ExitCode, Stop> {
     let (platforms, _) = platform::read(&arguments.folders.platforms)?;
     let name = &arguments.name;
     if platforms.get(name).is_some() {
-        return Err(Stop::usage(format!(
-            "there is a platform `{name}` already\nhint: give it another name"
-        )));
+        return Err(Stop::usage(format!("there is a platform `{name}` already"))
+            .hint("give it another name"));
     }
     let text = platforms
         .template(name, &arguments.from)
@@ -36,9 +35,8 @@ pub(crate) fn platform_capture(arguments: &CaptureArguments) -> Result<ExitCode,
     let (known, _) = platform::read(&arguments.folders.platforms)?;
     let name = arguments.name.as_str();
     if known.get(name).is_some() {
-        return Err(Stop::usage(format!(
-            "there is a platform `{name}` already\nhint: give another by `--name`"
-        )));
+        return Err(Stop::usage(format!("there is a platform `{name}` already"))
+            .hint("give another by `--name`"));
     }
     let text_of = |file: &Path| read_files::text_of(file).map_err(Stop::input);
     let matrix = match &arguments.topo {
@@ -77,9 +75,9 @@ fn put(text: &str, name: &str, out: Option<&Path>) -> Result<ExitCode, Stop> {
     let shown = file.display();
     let written = fs::File::create_new(&file).and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => Stop::usage(format!(
-            "`{shown}` is there already\nhint: give another file by `--out`"
-        )),
+        io::ErrorKind::AlreadyExists => {
+            Stop::usage(format!("`{shown}` is there already")).hint("give another file by `--out`")
+        }
         _ => Stop::usage(format!("`{shown}` cannot be written: {error}")),
     })?;
     let path = if file.is_absolute() || file.starts_with(".") || file.starts_with("..") {

@@ -25,9 +25,8 @@ pub(crate) fn help(topic: Option<&str>) -> Result<ExitCode, Stop> {
         Some(name) => match Arguments::command().find_subcommand_mut(name) {
             Some(command) => command.render_long_help().to_string(),
             None => {
-                return Err(Stop::usage(format!(
-                    "there is no help about `{name}`\nhint: topics are {TOPICS}, and every command"
-                )));
+                return Err(Stop::usage(format!("there is no help about `{name}`"))
+                    .hint(format!("topics are {TOPICS}, and every command")));
             }
         },
     };

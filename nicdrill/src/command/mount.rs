@@ -36,10 +36,8 @@ enum MountEvent {
 pub(crate) fn mount(arguments: &MountArguments) -> Result<ExitCode, Stop> {
     let (platforms, _) = super::platform::read(&arguments.folders.platforms)?;
     let platform = platform_pages::find(&platforms, &arguments.platform).map_err(Stop::input)?;
-    let stage_failed = |error: &dyn std::fmt::Display| Stop {
-        code: ExitCode::StageNotSet,
-        text: error.to_string(),
-    };
+    let stage_failed =
+        |error: &dyn std::fmt::Display| Stop::with(ExitCode::StageNotSet, error.to_string());
     let (sender, event) = mpsc::channel();
     let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(|error| stage_failed(&error))?;
     let made = !arguments.dir.exists();

@@ -46,9 +46,9 @@ pub(crate) fn record(arguments: &RecordArguments) -> Result<ExitCode, Stop> {
     let out = arguments.out.as_path();
     let shown = out.display();
     if out.exists() {
-        return Err(Stop::usage(format!(
-            "`{shown}` is there already\nhint: give another file by `--out`"
-        )));
+        return Err(
+            Stop::usage(format!("`{shown}` is there already")).hint("give another file by `--out`")
+        );
     }
     let ended = end().map_err(|error| Stop::usage(format!("signals cannot be heard: {error}")))?;
     let mut root = LiveRoot::new(&arguments.root, READ_LIMIT);
@@ -134,9 +134,8 @@ fn put(out: &Path, yaml: &str) -> Result<(), Stop> {
 fn time(text: &str) -> Result<Duration, Stop> {
     let time = span(text).filter(|time| !time.is_zero());
     time.ok_or_else(|| {
-        Stop::usage(format!(
-            "`{text}` is no time\nhint: write a number and a unit, as in `1s` or `1h`"
-        ))
+        Stop::usage(format!("invalid duration `{text}`"))
+            .hint("write a number and a unit, as in `1s` or `1h`")
     })
 }
 

@@ -27,7 +27,7 @@ use crate::{
 
 /// Runs drills and tells them.
 pub(crate) fn run(arguments: &RunArguments) -> Result<process::ExitCode, Stop> {
-    let reports = reports_asked_for(&arguments.rendered)?;
+    let reports = reports_asked_for(&arguments.reporting)?;
     let store = stored::asked_for(arguments)?;
     may_bless(arguments)?;
     let choice = choose(&arguments.select, arguments.how.seed)?;
@@ -38,10 +38,9 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<process::ExitCode, Stop> {
         return Err(Stop::usage("`--repeat` is at least 1"));
     }
     if choice.selected.drills.is_empty() {
-        log(&format!(
-            "nothing was selected; {} pairs do not fit\nhint: `nicdrill list` tells why",
-            choice.selected.not_applicable.len()
-        ));
+        let unfit = choice.selected.not_applicable.len();
+        log(&format!("nothing was selected; {unfit} pairs do not fit"));
+        log("hint: `nicdrill list` prints why");
         return Ok(ExitCode::NothingSelected.into());
     }
     let as_process = |planned: &reports::PlannedDrill| planned.arms.contains(&ArmName::Process);
@@ -74,10 +73,7 @@ fn played(
     let reached = stored::reach(files.store.as_ref(), arguments, &asked)?;
     let folder = RunFolder::create(&choice.out).map_err(|error| match error {
         RunFolderError::NotOurs { .. } => Stop::input(error),
-        other => Stop {
-            code: ExitCode::ReportNotWritten,
-            text: other.to_string(),
-        },
+        other => Stop::with(ExitCode::ReportNotWritten, other.to_string()),
     })?;
     let starting = Starting {
         pin: !arguments.how.no_pin,
@@ -117,31 +113,31 @@ fn played(
         require_process: arguments.how.require == Some(Required::Process),
         allow_skips: arguments.how.allow_skips,
         keep: arguments.how.keep,
-        bless: arguments.rendered.bless,
-        coverage: arguments.rendered.coverage.then_some(choice.covering),
+        bless: arguments.reporting.bless,
+        coverage: arguments.reporting.coverage.then_some(choice.covering),
         species: None,
         asked: asked.clone(),
         again: choice.again.clone(),
         process: wanted.then(arm),
         interrupted: here.interrupted(),
     };
-    let mut terminal = Terminal::new(arguments.rendered.color);
+    let mut terminal = Terminal::new(arguments.reporting.color);
     terminal.begin(selected.drills.len());
     let storing = reached.map(|reached| Storing::begin(reached, folder.path(), arguments, asked));
-    let mut rendered = RunOutput {
+    let mut output = RunOutput {
         terminal,
         folder,
         repeat: None,
         storing,
         unwritten: None,
     };
-    let report = suite::run(library, descriptor, selected, &how, &mut rendered);
+    let report = suite::run(library, descriptor, selected, &how, &mut output);
     let RunOutput {
         mut terminal,
         storing,
         mut unwritten,
         ..
-    } = rendered;
+    } = output;
     terminal.end();
     let kept = storing.map_or(Ok(()), |storing| storing.finish(&mut terminal));
     for (form, path) in &files.reports {
@@ -200,30 +196,28 @@ impl Form {
     }
 }
 
-fn reports_asked_for(rendered: &ReportArguments) -> Result<Vec<(Form, PathBuf)>, Stop> {
+fn reports_asked_for(reporting: &ReportArguments) -> Result<Vec<(Form, PathBuf)>, Stop> {
     let form = |asked: &String| match asked.split_once('=') {
         Some(("junit", path)) if !path.is_empty() => Ok((Form::JUnit, PathBuf::from(path))),
         Some(("json", path)) if !path.is_empty() => Ok((Form::Json, PathBuf::from(path))),
         Some(("html", _)) => Err(Stop::not_built("--report html")),
-        _ => Err(Stop::usage(format!(
-            "`--report {asked}` cannot be read\nhint: write `junit=FILE`, `json=FILE`, or both with a comma"
-        ))),
+        _ => Err(Stop::usage(format!("`--report {asked}` cannot be read"))
+            .hint("write `junit=FILE`, `json=FILE`, or both with a comma")),
     };
-    rendered.report.iter().map(form).collect()
+    reporting.report.iter().map(form).collect()
 }
 
 /// A golden trace is renewed by a person, on files of theirs, and never by a machine.
 fn may_bless(arguments: &RunArguments) -> Result<(), Stop> {
-    if !arguments.rendered.bless {
+    if !arguments.reporting.bless {
         return Ok(());
     }
     if env::var_os("CI").is_some() {
         return Err(Stop::usage("`--bless` is refused while CI is set"));
     }
     if !arguments.select.what.iter().any(|what| is_path(what)) {
-        return Err(Stop::usage(
-            "`--bless` needs a suite given by path\nhint: `nicdrill run ./suite/scenarios --bless`",
-        ));
+        return Err(Stop::usage("`--bless` needs a suite given by path")
+            .hint("`nicdrill run ./suite/scenarios --bless`"));
     }
     Ok(())
 }

@@ -166,9 +166,10 @@ fn arms(asked: Option<Arm>, descriptor: &Descriptor) -> Result<BTreeSet<ArmName>
     match asked {
         Some(Arm::Realtime) => Err(Stop::not_built("--arm realtime")),
         Some(Arm::Memory | Arm::Both) if !descriptor.memory => Err(Stop::usage(format!(
-            "`{}` cannot be played in memory\nhint: leave `--arm` out, or write `--arm process`",
+            "`{}` cannot be played in memory",
             descriptor.name
-        ))),
+        ))
+        .hint("leave `--arm` out, or write `--arm process`")),
         Some(Arm::Memory) => Ok([ArmName::Memory].into()),
         Some(Arm::Process) => Ok([ArmName::Process].into()),
         Some(Arm::Both) | None => Ok(both()),

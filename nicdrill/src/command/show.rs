@@ -25,9 +25,9 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<process::ExitCode, Stop>
         Arm::Memory => ArmName::Memory,
         Arm::Process => ArmName::Process,
         Arm::Both | Arm::Realtime => {
-            return Err(Stop::usage(
-                "`show` plays in one arm\nhint: `--arm memory` or `--arm process`",
-            ));
+            return Err(
+                Stop::usage("`show` plays in one arm").hint("`--arm memory` or `--arm process`")
+            );
         }
     };
     let choice = choose_one(&arguments.which, arguments.arm, arguments.monitor.clone())?;
@@ -45,15 +45,9 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<process::ExitCode, Stop>
             ..Starting::default()
         }
         .player(stage, 0)
-        .map_err(|text| Stop {
-            code: ExitCode::StageNotSet,
-            text,
-        })?,
+        .map_err(|text| Stop::with(ExitCode::StageNotSet, text))?,
         (ArmName::Process, Err(reason)) => {
-            return Err(Stop {
-                code: ExitCode::StageNotSet,
-                text: reason.clone(),
-            });
+            return Err(Stop::with(ExitCode::StageNotSet, reason.clone()));
         }
     };
     let story = suite::story(&choice.library, &planned.drill)

@@ -17,13 +17,13 @@ use crate::{
 /// The store that the command line names.
 pub(crate) fn asked_for(arguments: &RunArguments) -> Result<Option<StoreUrl>, Stop> {
     let read = |text: &String| text.parse().map_err(Stop::input);
-    arguments.rendered.store.as_ref().map(read).transpose()
+    arguments.reporting.store.as_ref().map(read).transpose()
 }
 
 /// The words of the command line as they may be shown: the store's address may hold a password.
 pub(crate) fn asked(arguments: &RunArguments, store: Option<&StoreUrl>) -> Vec<String> {
     let words = env::args().skip(1);
-    let (Some(url), Some(store)) = (&arguments.rendered.store, store) else {
+    let (Some(url), Some(store)) = (&arguments.reporting.store, store) else {
         return words.collect();
     };
     let shown = store.to_string();
@@ -110,7 +110,7 @@ fn unstored(ending: &Ending) -> Result<(), String> {
         Some(broken) => format!("not all of them lie in the run folder: {broken}"),
     };
     Err(format!(
-        "{events} {verb} not stored ({cause}); {place}\nhint: a line is a row, and `nicdrill replay` reads it"
+        "{events} {verb} not stored ({cause}); {place}, a row a line, as `nicdrill replay` reads them"
     ))
 }
 

@@ -38,9 +38,10 @@ pub(crate) fn zoo(arguments: &ZooArguments) -> Result<process::ExitCode, Stop> {
     let choice = choose(&select, 0)?;
     if !choice.descriptor.memory {
         return Err(Stop::usage(format!(
-            "`{}` has no wrong siblings\nhint: the zoo is the reference monitor's",
+            "`{}` has no wrong siblings",
             choice.descriptor.name
-        )));
+        ))
+        .hint("the zoo is the reference monitor's"));
     }
     let in_process = arguments.select.arm != Some(Arm::Memory);
     let here = match stage::set(in_process) {
@@ -91,10 +92,10 @@ fn asked(arguments: &ZooArguments) -> Result<Vec<Mutant>, Stop> {
     let known: Vec<&str> = all.iter().map(|mutant| mutant.name).collect();
     let is_known = |name: &&String| !known.contains(&name.as_str());
     if let Some(unknown) = arguments.species.iter().find(is_known) {
-        return Err(Stop::usage(format!(
-            "there is no wrong monitor `{unknown}`\nhint: known are {}",
-            known.join(", ")
-        )));
+        return Err(
+            Stop::usage(format!("there is no wrong monitor `{unknown}`"))
+                .hint(format!("known are {}", known.join(", "))),
+        );
     }
     Ok(all
         .into_iter()

@@ -4,6 +4,7 @@
 //! node's own end reads as `opaportinfo`, its partner as `opasaquery -o portinfo -vvv`. Start at
 //! [`link_page`].
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use fabric::{
@@ -23,7 +24,7 @@ pub(crate) enum LinkPageError {
     #[error(transparent)]
     Still(#[from] FreezeError),
     /// No port is called so.
-    #[error("no port `{asked}` on {world} at {at}\nhint: the ports are {known}")]
+    #[error("no port `{asked}` on {world} at {at}\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NoSuchPort {
         /// What was asked for.
         asked: String,
@@ -34,6 +35,16 @@ pub(crate) enum LinkPageError {
         /// The ports that there are.
         known: String,
     },
+}
+
+impl LinkPageError {
+    /// What helps; `None` where the text says it all.
+    pub(crate) fn hint(&self) -> Option<Cow<'static, str>> {
+        Some(match self {
+            Self::NoSuchPort { known, .. } => format!("the ports are {known}").into(),
+            _ => return None,
+        })
+    }
 }
 
 /// The page, and the lines of the story that were left out.

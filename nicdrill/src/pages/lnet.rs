@@ -5,6 +5,7 @@
 use lnet::{Lnet, View};
 use platforms::NodeName;
 use scenarios::Story;
+use std::borrow::Cow;
 
 use director::{FreezeError, freeze_at};
 
@@ -18,10 +19,10 @@ pub(crate) enum LnetPageError {
     #[error(transparent)]
     Still(#[from] FreezeError),
     /// The story has no workload on LNet.
-    #[error("`{0}` has no workload on LNet\nhint: `workloads: {{ storage: {{ lnet: … }} }}`")]
+    #[error("`{0}` has no workload on LNet\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NoLnet(String),
     /// Nothing on LNet is called so.
-    #[error("no {what} `{asked}` in this story\nhint: there are {known}")]
+    #[error("no {what} `{asked}` in this story\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     Unknown {
         /// What was looked for.
         what: &'static str,
@@ -33,6 +34,17 @@ pub(crate) enum LnetPageError {
     /// What was said is no view.
     #[error(transparent)]
     View(#[from] lnet::ViewError),
+}
+
+impl LnetPageError {
+    /// What helps; `None` where the text says it all.
+    pub(crate) fn hint(&self) -> Option<Cow<'static, str>> {
+        Some(match self {
+            Self::NoLnet(..) => "`workloads: { storage: { lnet: … } }`".into(),
+            Self::Unknown { known, .. } => format!("there are {known}").into(),
+            _ => return None,
+        })
+    }
 }
 
 /// What a page shows; everything where nothing is said.

@@ -130,7 +130,7 @@ pub(crate) enum NoMatrix {
     NoSuchPlatform(#[from] NoSuchPlatform),
     /// Its GPUs are of another make.
     #[error(
-        "`{0}` has no `nvidia-smi`: its GPUs are of another make\nhint: there is no matrix of GPUs and NICs on it"
+        "there is no matrix of GPUs and NICs of `{0}`: its GPUs are not NVIDIA's, so it has no `nvidia-smi`"
     )]
     OtherMake(String),
 }

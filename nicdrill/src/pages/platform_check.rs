@@ -137,14 +137,14 @@ fn fits(library: &Library, name: &str, text: &mut String) -> Result<(), SelectEr
     let reference = shipped("reference").expect("the reference monitor ships");
     let selected = select(library, &reference, &ask)?;
     let is_this = |world: &str| world == name;
-    let rendered = selected.drills.iter().filter(|it| is_this(&it.drill.world));
+    let resolved = selected.drills.iter().filter(|it| is_this(&it.drill.world));
     // The others have a world of their own.
     let scenarios = library.scenarios.iter();
-    let on_platforms = scenarios.filter(|rendered| rendered.scenario.world().is_none());
-    let (rendered, all) = (rendered.count(), on_platforms.count());
+    let on_platforms = scenarios.filter(|resolved| resolved.scenario.world().is_none());
+    let (resolved, all) = (resolved.count(), on_platforms.count());
     add(
         text,
-        format_args!("  {rendered} of {all} scenarios are told on it"),
+        format_args!("  {resolved} of {all} scenarios are told on it"),
     );
     let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for pair in selected
@@ -262,19 +262,19 @@ mod tests {
         ] {
             assert!(checked.text.contains(part), "{part}: {}", checked.text);
         }
-        let rendered = checked
+        let resolved = checked
             .text
             .lines()
             .filter(|line| line.starts_with("      "));
-        let others: usize = rendered.map(|line| line.split(", ").count()).sum();
+        let others: usize = resolved.map(|line| line.split(", ").count()).sum();
         let line = checked
             .text
             .lines()
             .find(|line| line.ends_with("told on it"));
-        let (rendered, all) = line.unwrap().trim_start().split_once(" of ").unwrap();
+        let (resolved, all) = line.unwrap().trim_start().split_once(" of ").unwrap();
         let all = all.split_once(' ').unwrap().0.parse::<usize>().unwrap();
         assert_eq!(
-            rendered.parse::<usize>().unwrap() + others,
+            resolved.parse::<usize>().unwrap() + others,
             all,
             "{}",
             checked.text

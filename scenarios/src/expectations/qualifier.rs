@@ -345,7 +345,7 @@ fn stamped(context: &Context<'_>, node: &Node) -> Parsed<Stamped> {
     );
     let time = duration::parse(time).ok_or_else(|| {
         source
-            .wrong(node.place, format!("`{text}` is no time"))
+            .wrong(node.place, format!("invalid duration `{text}`"))
             .hint(HINT)
     })?;
     match sign.trim() {

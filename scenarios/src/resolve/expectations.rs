@@ -305,15 +305,15 @@ impl<'a> ExpectationResolver<'a> {
     /// The next place in the order at hand.
     fn order(&self, around: &Around<'_>) -> Option<(u32, u32)> {
         let group = around.group?;
-        let before =
-            self.done
-                .iter()
-                .filter(|expectation| match &expectation.what {
-                    What::Say { in_order, .. } | What::Baseline { in_order, .. } => {
-                        in_order.is_some_and(|(other, _)| other == group)
-                    }
-                    _ => false,
-                });
+        let before = self
+            .done
+            .iter()
+            .filter(|expectation| match &expectation.what {
+                What::Say { in_order, .. } | What::Baseline { in_order, .. } => {
+                    in_order.is_some_and(|(other, _)| other == group)
+                }
+                _ => false,
+            });
         Some((group, u32::try_from(before.count()).unwrap_or(u32::MAX)))
     }
 

@@ -51,11 +51,8 @@ impl ResolvedWorld {
                 }
                 by_card.retain(|ports| each.of(ports.len()).is_some());
                 let number = cards.of(by_card.len()).ok_or_else(|| {
-                    let needed = format!(
-                        "{} with {}",
-                        counted(cards, "card"),
-                        counted(each, "port")
-                    );
+                    let needed =
+                        format!("{} with {}", counted(cards, "card"), counted(each, "port"));
                     Unfit::lacks(format!(
                         "handle `{}` ({}) needs {needed}, `{}` has {}",
                         handle.name,

@@ -188,10 +188,10 @@ impl<'c> Hunt<'c> {
             .map(|(drill, _)| drill.scenario.as_str())
             .collect();
         let states_a_row = |scenario: &str| {
-            let rendered = self.choice.library.scenario(scenario);
-            let mut covers = rendered
+            let scenario = self.choice.library.scenario(scenario);
+            let mut covers = scenario
                 .into_iter()
-                .flat_map(|rendered| rendered.scenario.covers());
+                .flat_map(|scenario| scenario.scenario.covers());
             covers.any(|id| TABLES.iter().any(|table| id.starts_with(table)))
         };
         let right = self.near.iter().map(|planned| &planned.drill);
