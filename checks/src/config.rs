@@ -235,7 +235,6 @@ mod tests {
             .map_err(|refusal| refusal.to_string())
     }
 
-    // covers: lsd/12.1/sysfs-paths
     #[test]
     fn a_missing_file_means_defaults() {
         let mut notes = Vec::new();
@@ -248,7 +247,6 @@ mod tests {
         assert!(Config::read("/c", Err(ReadError::EIO), &mut notes).is_err());
     }
 
-    // covers: decision/14/invalid-refuses-to-start
     #[rstest]
     #[case("a = ", "line 1, column 5")]
     #[case("nicExclusionRegex = '['", "`[`")]
@@ -294,7 +292,6 @@ mod tests {
         assert!(!line.contains('\n'), "{line}");
     }
 
-    // covers: decision/14/unknown-key-is-a-warning
     #[test]
     fn an_unknown_key_is_a_warning_with_the_nearest_known_one() {
         let text = "nicExclusionRegexp = ''\n[counterDetection]\nenable = true\nzzzzzzzzzzz = 1";
@@ -305,7 +302,6 @@ mod tests {
         assert!(notes[2].ends_with("key=counterDetection.zzzzzzzzzzz"));
     }
 
-    // covers: decision/14/retired-keys-are-ignored
     #[test]
     fn the_four_retired_keys_of_a_counter_are_ignored_with_a_warning() {
         let text = "[[counterDetection.counters]]\nname = 'link_downed'\nenabled = true\n\

@@ -436,7 +436,6 @@ mod tests {
         assert_eq!(notes, []);
     }
 
-    // covers: lsd/12.1/no-node-name-refuses-to-start
     #[rstest]
     #[case(&["--state-polling-interval", "soon"], "--state-polling-interval")]
     #[case(&["--state-polling-interval", "0s"], "longer than 0s")]

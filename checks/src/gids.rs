@@ -199,8 +199,6 @@ mod tests {
             .collect()
     }
 
-    // covers: lsd/9.1/gid-count, lsd/9.1/gid-types, lsd/9.1/net-device
-    // covers: decision/16/gid-helpers-explain
     #[test]
     fn valid_entries_are_counted_by_type_and_owner() {
         let files = Files(vec![

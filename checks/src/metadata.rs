@@ -139,7 +139,6 @@ mod tests {
         Metadata::read("/m.json", Ok(text.as_bytes()))
     }
 
-    // covers: lsd/12.2/numa-node-of-gpus, lsd/4.1.2/no-gpu-node-refuses-to-start
     #[rstest]
     #[case("", "parse gpu metadata at /m.json")]
     #[case("[]", "empty gpus[]")]
@@ -158,9 +157,6 @@ mod tests {
         assert!(cause.contains(part), "{cause}");
     }
 
-    // covers: lsd/4.2.2/pix-is-compute, lsd/4.2.2/pxb-is-compute, lsd/12.2/topology-of-nics
-    // covers: lsd/12.2/levels, lsd/12.2/interpretation-is-the-monitors
-    // covers: decision/12/missing-row-is-all-sys
     #[test]
     fn the_nearest_gpu_decides_and_a_short_row_is_all_sys() {
         let metadata = read(

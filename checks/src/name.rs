@@ -310,7 +310,6 @@ mod tests {
         assert_eq!(got.as_ref().map(PciFunction::as_str), want);
     }
 
-    // covers: lsd/5.2/pci-address-from-uevent
     #[test]
     fn the_function_is_read_from_uevent() {
         let text = "DRIVER=mlx5_core\nPCI_ID=15B3:101B\nPCI_SLOT_NAME=0008:3b:00.1\n";
@@ -320,7 +319,6 @@ mod tests {
         assert_eq!(PciFunction::from_uevent("PCI_SLOT_NAME=\n"), None);
     }
 
-    // covers: lsd/5.3/name-tells-mellanox
     #[rstest]
     #[case("mlx5_0", true)]
     #[case("mlx5_17", true)]

@@ -219,9 +219,6 @@ mod tests {
         "7: Phy Test\n",
     ];
 
-    // covers: decision/1/infiniband-down-is-fatal, decision/1/disabled-is-fatal
-    // covers: decision/1/infiniband-others-are-non-fatal, decision/1/ethernet-down-is-fatal
-    // covers: decision/1/ethernet-others-are-silent
     /// One line per state in the order of `STATE_TEXTS`, one letter per phy in the order of
     /// `PHYS_TEXTS`: `F`atal, `n`on-fatal, `.` healthy or silent.
     #[rstest]

@@ -152,9 +152,6 @@ mod tests {
         Metadata::read("/m", Ok(text.as_bytes())).unwrap()
     }
 
-    // covers: lsd/4.1.2/gpu-numa-set, lsd/4.2.2/phb-is-storage, lsd/4.2.2/sys-falls-through
-    // covers: lsd/4.2.4/bluefield-types, lsd/4.2.4/unknown-hca-is-storage
-    // covers: decision/12/bluefield-by-hca-type
     #[rstest]
     #[case::a100_oci_management("sys", 6, "MT4123", LinkLayer::Ethernet, "management")]
     #[case::a100_oci_compute("pxb", 1, "MT4123", LinkLayer::Ethernet, "compute")]

@@ -122,7 +122,6 @@ mod tests {
         check(&alive, start, 4, true);
     }
 
-    // covers: decision/15/retries-are-life
     #[test]
     fn retries_are_life_for_a_minute() {
         let start = Instant::now();

@@ -273,7 +273,6 @@ mod tests {
         assert_eq!(names, ["link", "state"]);
     }
 
-    // covers: decision/15/one-outstanding-read-per-path
     /// A FIFO without a writer hangs in `open`, as a file of a dying device hangs in `read`.
     #[test]
     fn a_path_that_hangs_is_asked_once_until_it_answers() {

@@ -125,7 +125,6 @@ fn every_source_file_opens_by_saying_what_it_is() {
     }
 }
 
-// covers: lsd/4/never-runs-nvidia-smi
 /// It reads files and talks to a socket; the topology is the collector's to ask for.
 #[test]
 fn the_monitor_starts_no_program() {

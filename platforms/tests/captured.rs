@@ -77,7 +77,6 @@ fn map(json: &Json) -> impl Iterator<Item = (&str, &Json)> {
         .map(|(key, value)| (key.as_str(), value))
 }
 
-// covers: lsd/3.3/texts-of-the-kernel
 #[test]
 fn states_are_spelt_as_the_kernel_spells_them() {
     let Some(facts) = captured_json("kernel/ib-sysfs-strings.json") else {

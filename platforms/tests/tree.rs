@@ -262,7 +262,6 @@ fn the_default_route_is_a_row_as_the_kernel_prints_it() {
     assert_eq!(none.lines().count(), 1);
 }
 
-// covers: lsd/12.2/pci-address-of-gpus
 #[test]
 fn the_metadata_is_the_collectors() {
     let text = Model::of(&machine("l40-onprem")).text("var/lib/nvsentinel/gpu_metadata.json");

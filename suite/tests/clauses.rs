@@ -1,8 +1,7 @@
-//! Every clause is covered: by a scenario that ships, or by a test of this house, which names it in a
-//! line `// covers: <id>, <id>` above itself. The data names those tests, so that the command knows
-//! them; here it is compared with the sources.
+//! Every clause is covered: by a scenario that ships, or by a test that the clause names as `crate::test`.
+//! That those tests exist is checked by `.ci/clauses`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use scenarios::{Clauses, read};
@@ -17,76 +16,6 @@ fn root() -> PathBuf {
 )]
 fn text(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-/// The Rust sources of each room, with the room's name.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the test reads the repository's own files"
-)]
-fn sources() -> Vec<(String, PathBuf)> {
-    let mut sources = Vec::new();
-    for entry in std::fs::read_dir(root()).expect("the repository is there") {
-        let room = entry.expect("a readable folder").path();
-        if !room.join("Cargo.toml").is_file() {
-            continue;
-        }
-        let name = room.file_name().expect("a name").display().to_string();
-        let mut folders = vec![room.join("src"), room.join("tests")];
-        while let Some(folder) = folders.pop() {
-            let Ok(entries) = std::fs::read_dir(&folder) else {
-                continue;
-            };
-            for entry in entries {
-                let path = entry.expect("a readable folder").path();
-                if path.is_dir() {
-                    folders.push(path);
-                } else if path.extension().is_some_and(|end| end == "rs") {
-                    sources.push((name.clone(), path));
-                }
-            }
-        }
-    }
-    sources.sort();
-    sources
-}
-
-/// The tests that name each clause, as `room::name`, by the lines above them.
-fn named_in_sources() -> BTreeMap<String, BTreeSet<String>> {
-    let mut named: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (room, path) in sources() {
-        let mut pending: Vec<String> = Vec::new();
-        let mut is_test = false;
-        for line in text(&path).lines().map(str::trim) {
-            if let Some(ids) = line.strip_prefix("// covers: ") {
-                pending.extend(ids.split(", ").map(str::to_owned));
-                continue;
-            }
-            if pending.is_empty() {
-                continue;
-            }
-            is_test |= line == "#[test]" || line == "#[rstest]";
-            let name = line
-                .strip_prefix("fn ")
-                .and_then(|rest| rest.split('(').next());
-            if let Some(name) = name {
-                assert!(is_test, "{}: `{name}` is no test", path.display());
-                for id in pending.drain(..) {
-                    named
-                        .entry(id)
-                        .or_default()
-                        .insert(format!("{room}::{name}"));
-                }
-                is_test = false;
-            }
-        }
-        assert!(
-            pending.is_empty(),
-            "{}: {pending:?} stands above no test",
-            path.display()
-        );
-    }
-    named
 }
 
 fn clauses() -> Clauses {
@@ -105,31 +34,6 @@ fn named_in_scenarios() -> BTreeSet<String> {
         named.extend(scenario.covers().iter().cloned());
     }
     named
-}
-
-#[test]
-fn the_tests_that_the_clauses_name_are_those_that_name_the_clauses() {
-    let mut named = named_in_sources();
-    let clauses = clauses();
-    let mut wrong = Vec::new();
-    for clause in clauses.iter() {
-        let sources: Vec<String> = named.remove(&clause.id).into_iter().flatten().collect();
-        if sources != clause.tests {
-            wrong.push(format!(
-                "{}: the sources say\n    tests: [ {} ]",
-                clause.id,
-                sources.join(", ")
-            ));
-        }
-    }
-    named.retain(|id, _| clauses.owns(id));
-    for (id, tests) in named {
-        let near = clauses.nearest(&id).unwrap_or_default();
-        wrong.push(format!(
-            "{tests:?}: no clause `{id}`; the nearest is `{near}`"
-        ));
-    }
-    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
 }
 
 #[test]

@@ -26,8 +26,6 @@ mod tests {
 
     use super::*;
 
-    // covers: decision/4/a-group-of-one-is-no-evidence, decision/4/a-tie-is-no-evidence
-    // covers: decision/4/a-mode-of-zero-is-no-evidence
     #[rstest]
     #[case(&[], None)]
     #[case(&[1], None)]

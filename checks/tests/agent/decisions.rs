@@ -169,7 +169,6 @@ fn a_port_under_the_other_layer_has_moved() {
     assert_eq!(checks, ["EthernetStateCheck", "InfiniBandStateCheck"]);
 }
 
-// covers: decision/batch/timestamps-rise
 #[test]
 fn events_of_a_batch_are_a_nanosecond_apart_from_the_polls_wall_time() {
     let mut rig = Rig::started(&nics(3));

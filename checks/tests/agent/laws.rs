@@ -250,7 +250,6 @@ fn script(kinds: &'static [u8]) -> impl Strategy<Value = Vec<Vec<Act>>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
-    // covers: decision/laws/every-fault-is-cleared
     #[test]
     fn every_fault_is_cleared_once_the_world_is_healed(
         nics in nics(), script in script(b"sdbnemclrw"),
@@ -264,7 +263,6 @@ proptest! {
         prop_assert_eq!(play.rig.agent.as_ref().unwrap().standing(), vec![]);
     }
 
-    // covers: decision/laws/no-boundary-twice
     #[test]
     fn no_fault_is_said_twice_in_one_boot(nics in nics(), script in script(b"sdbnemcw")) {
         let play = play(&nics, &script, false);
@@ -285,7 +283,6 @@ proptest! {
         prop_assert_eq!(known, play.ledger);
     }
 
-    // covers: decision/laws/no-event-without-a-cause
     #[test]
     fn a_world_that_stands_still_grows_silent(nics in nics(), script in script(b"sdbnemrw")) {
         let mut play = play(&nics, &script, false);
@@ -296,7 +293,6 @@ proptest! {
         prop_assert_eq!(said, Vec::<String>::new());
     }
 
-    // covers: decision/laws/unreadable-is-never-fatal
     #[test]
     fn an_unreadable_path_never_produces_a_fatal(nics in nics(), script in script(b"emw")) {
         let play = play(&nics, &script, false);
@@ -304,7 +300,6 @@ proptest! {
         prop_assert_eq!(fatal, Vec::<&String>::new());
     }
 
-    // covers: decision/laws/out-of-scope-is-never-named
     #[test]
     fn virtual_and_management_devices_never_appear(
         nics in nics(), script in script(b"sdbemcrw"),
@@ -314,7 +309,6 @@ proptest! {
         prop_assert_eq!(spoken, None);
     }
 
-    // covers: decision/laws/a-restart-changes-nothing
     #[test]
     fn a_restart_between_any_two_polls_changes_nothing_that_is_said(
         nics in nics(), script in script(b"sdbnmcw"),
@@ -324,7 +318,6 @@ proptest! {
         prop_assert_eq!(without.said, with.said);
     }
 
-    // covers: decision/laws/same-bytes-same-words
     #[test]
     fn the_same_bytes_say_the_same(nics in nics(), script in script(b"sdbnemcrw")) {
         let one = play(&nics, &script, false);

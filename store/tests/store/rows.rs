@@ -7,7 +7,6 @@ use store::StoreError;
 
 use crate::support::{LIMITS, Rig, accepted, falling, fatal, healthy, recording, reported};
 
-// covers: lsd/2.1/database-holds-the-history
 #[test]
 fn every_accepted_event_is_a_row_in_the_order_in_which_it_was_accepted() {
     let refused = Call {

@@ -61,7 +61,6 @@ fn disappearance_polls_debounce() {
     assert!(rig.polls(3).is_empty());
 }
 
-// covers: decision/5/an-uncabled-port-does-not-hold-its-device
 #[test]
 fn an_uncabled_port_does_not_hold_its_device_down() {
     let mut rig = half_cabled();

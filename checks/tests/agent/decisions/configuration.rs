@@ -4,9 +4,6 @@ use checks::Flags;
 use checks::flags::FLAGS;
 use proto::Check;
 
-// covers: lsd/12.1/checks-flag, lsd/12.1/config-flag, lsd/12.1/metadata-path-flag
-// covers: lsd/12.1/state-polling-interval-flag, lsd/12.1/metrics-port-flag
-// covers: lsd/12.1/counter-cadence-is-its-own, decision/flags/counter-polling-interval
 /// The defaults of the document's table of flags, and of the two folders in the file beside it.
 #[test]
 fn every_flag_of_the_document_has_its_default() {

@@ -47,7 +47,6 @@ fn what_nobody_accepted_is_said_again_with_a_fresh_time() {
     );
 }
 
-// covers: decision/7/retryable-codes
 #[rstest]
 #[case(14, 5)]
 #[case(4, 5)]
@@ -123,7 +122,6 @@ fn the_file_changes_when_the_connector_has_spoken() {
     assert_eq!(brief(&rig.poll()), ["F mlx5_1/1"]);
 }
 
-// covers: lsd/2.3/saves-after-each-poll, decision/8/written-when-something-changed
 #[test]
 fn a_steady_poll_writes_nothing() {
     let mut rig = Rig::started(&nics(3));
@@ -213,8 +211,6 @@ fn the_other_monitors_file_is_read(#[case] version: &str) {
     assert_eq!(brief(&rig.poll()), ["h mlx5_1/1"]);
 }
 
-// covers: lsd/2.4/state-file-holds-the-boot-id, lsd/11.1/states-are-kept-as-read
-// covers: decision/8/the-schema-of-the-file
 #[test]
 fn the_file_has_the_other_monitors_keys() {
     let mut rig = Rig::started(&nics(3));

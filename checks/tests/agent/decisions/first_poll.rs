@@ -183,7 +183,6 @@ fn a_device_first_seen_later_is_judged_as_on_a_first_poll() {
     );
 }
 
-// covers: decision/4/clears-at-the-mode-or-what-was-expected
 #[test]
 fn a_card_fault_is_cleared_without_evidence_by_what_was_expected() {
     let mut rig = Rig::new(&nics(3));

@@ -58,7 +58,6 @@ fn a_device_off_the_bus_and_then_a_reboot_is_said_again() {
     assert_eq!(brief(&rig.poll()), ["h mlx5_1", "h mlx5_1/1"]);
 }
 
-// covers: decision/9/absent-is-cleared-when-enough-are-present
 #[test]
 fn a_device_replaced_over_the_reboot_clears_the_fault_of_the_old_one() {
     let mut rig = Rig::started(&nics(3));
@@ -109,7 +108,6 @@ fn names_dealt_anew_by_a_reboot_are_cleared_first() {
     assert!(rig.polls(3).is_empty());
 }
 
-// covers: decision/9/only-the-absent-wait-for-the-unreadable
 #[test]
 fn absent_faults_wait_for_unreadable_devices_at_most_the_patience() {
     let mut rig = Rig::started(&nics(3));
@@ -129,7 +127,6 @@ fn absent_faults_wait_for_unreadable_devices_at_most_the_patience() {
     assert!(brief(&said).contains(&"F mlx5_1"), "{said:?}");
 }
 
-// covers: decision/9/the-debt-is-on-disk
 #[test]
 fn an_absent_fault_is_owed_across_a_restart_too() {
     let mut rig = Rig::started(&nics(3));

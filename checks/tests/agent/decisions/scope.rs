@@ -33,7 +33,6 @@ fn vfs_management_and_foreign_vendors_are_never_spoken_of() {
     assert!(rig.polls(40).is_empty());
 }
 
-// covers: lsd/5.3/driver-link-names-mellanox, decision/11/by-name-driver-or-vendor
 #[test]
 fn a_name_of_another_kind_is_ours_by_driver_or_by_vendor() {
     let mut rig = Rig::new(&[
@@ -53,7 +52,6 @@ fn a_name_of_another_kind_is_ours_by_driver_or_by_vendor() {
     );
 }
 
-// covers: lsd/10.1/no-efa, lsd/10/mellanox-only, decision/11/others-are-not
 #[test]
 fn hardware_of_later_work_is_not_monitored() {
     let others = [
@@ -128,7 +126,6 @@ fn a_vanished_device_filtered_out_is_cleared() {
     assert_eq!(brief(&rig.poll()), ["h mlx5_2"]);
 }
 
-// covers: decision/10/a-check-taken-out-clears
 #[test]
 fn a_check_taken_out_clears_its_faults_under_its_own_name() {
     let mut rig = Rig::started(&[nic(0), nic(1).ethernet()]);
@@ -162,7 +159,6 @@ fn a_device_that_becomes_management_is_cleared() {
     );
 }
 
-// covers: decision/10/pinned-devices
 #[test]
 fn pinned_devices_have_no_gate_no_peers_and_no_suppression() {
     let mut rig = Rig::new(&[nic(0), nic(1).numa(9), nic(2).vf()]);
@@ -206,7 +202,6 @@ fn a_device_on_the_default_route_is_not_monitored_and_a_bond_excludes_nobody() {
     assert_eq!(rig.notes_with("interface bond0 has no RDMA device"), 1);
 }
 
-// covers: lsd/5.1/reads-what-a-device-is, decision/17/explain
 #[test]
 fn explain_tells_every_signal_of_every_device() {
     let mut rig = Rig::started(&[nic(0), nic(1).vf(), nic(2).numa(4)]);

@@ -67,7 +67,6 @@ fn a_garbled_text_is_unreadable_and_a_number_without_a_name_is_a_value() {
     );
 }
 
-// covers: decision/6/a-race-says-nothing, decision/6/missing-again-is-unreadable
 #[rstest]
 fn an_entry_that_goes_after_the_listing_is_a_race_once(
     #[values(ReadError::ENOENT, ReadError::ENODEV)] error: ReadError,
@@ -86,7 +85,6 @@ fn an_entry_that_goes_after_the_listing_is_a_race_once(
     assert_eq!(rig.notes_with("cannot be read"), 1, "twice is unreadable");
 }
 
-// covers: decision/6/first-poll-waits, decision/6/poll-four-goes-on
 #[test]
 fn a_very_first_poll_waits_three_polls_for_an_unreadable_device() {
     let mut rig = Rig::new(&nics(3));
@@ -167,7 +165,6 @@ fn a_boot_id_that_reads_late_is_the_same_boot() {
     assert_eq!(brief(&rig.poll()), ["h mlx5_1/1"]);
 }
 
-// covers: decision/12/unreadable-route-is-tried-again
 #[test]
 fn a_route_table_that_reads_late_leaves_the_devices_unreadable_until_then() {
     let mut rig = Rig::new(&[nic(0), nic(1).interface("eth0"), nic(2)]);
@@ -184,7 +181,6 @@ fn a_route_table_that_reads_late_leaves_the_devices_unreadable_until_then() {
     assert!(said.iter().all(|line| !line.contains("mlx5_1")), "{said:?}");
 }
 
-// covers: decision/12/only-minus-one-is-unknown
 #[test]
 fn a_known_device_keeps_its_role_while_a_signal_cannot_be_read() {
     let mut rig = Rig::started(&nics(3));
