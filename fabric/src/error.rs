@@ -1,16 +1,16 @@
-//! Why an action is impossible.
+//! Errors of actions.
 
 use platforms::{CharDevice, DeviceName, LinkLayer, NodeName, PciAddress, SlotRef};
 
 use crate::{FunctionRef, opa::LinkDownReason};
 
-/// Why an action is impossible. Nothing has changed when one is returned.
+/// Why an action is impossible. When one is returned, nothing has changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ActionError {
     /// The world has no such node.
     #[error("there is no node `{0}` in this world\nhint: its nodes are {1}")]
     NoSuchNode(NodeName, String),
-    /// No function ever sat there.
+    /// There never was a function at this address.
     #[error("node `{}` has no network function at `{}`\nhint: a function that was never there appears by a hot-add", .0.node, .0.pci)]
     NoSuchFunction(FunctionRef),
     /// The function has no port of that number.
@@ -19,16 +19,16 @@ pub enum ActionError {
     /// The function is not on the bus, or its driver is not attached.
     #[error("`{}` on node `{}` has no RDMA device now: {}\nhint: restore it first", .0.pci, .0.node, .1)]
     Absent(FunctionRef, &'static str),
-    /// The function is out already.
+    /// The function is off the bus already.
     #[error("`{}` on node `{}` is off the bus already", .0.pci, .0.node)]
     AlreadyRemoved(FunctionRef),
-    /// The function is not out.
+    /// The function is not off the bus.
     #[error("`{}` on node `{}` cannot be restored: it is on the bus\nhint: restore ends a remove, a reset or a PCI error ends by itself", .0.pci, .0.node)]
     NotRemoved(FunctionRef),
-    /// The physical function of a virtual one is out.
+    /// The physical function of a virtual one is off the bus.
     #[error("virtual function `{}` on node `{}` cannot be back before its physical function `{}`\nhint: restore the physical function first", .0.pci, .0.node, .1)]
     ParentAbsent(FunctionRef, PciAddress),
-    /// The port is listed.
+    /// The port is listed already.
     #[error(
         "`{0}` cannot be listed again: it is listed\nhint: this verb ends the removal of a port from a device that stays"
     )]
@@ -36,18 +36,18 @@ pub enum ActionError {
     /// The port is not listed.
     #[error("`{0}` is not listed now\nhint: restore the port first")]
     PortNotListed(SlotRef),
-    /// A function was to be copied that has no ports.
+    /// A function without ports cannot be copied.
     #[error("`{}` on node `{}` has no ports, so it is no make to copy", .0.pci, .0.node)]
     NoPorts(FunctionRef),
-    /// The port speaks the layer that was asked for.
+    /// The port has that link layer already.
     #[error("`{0}` speaks {1} already")]
     LayerAlready(SlotRef, LinkLayer),
-    /// A virtual function's port speaks what its physical one's does.
+    /// A virtual function's port has the layer of its physical function.
     #[error(
         "`{0}` cannot change its layer: it is a virtual function's\nhint: its physical function is `{1}`"
     )]
     LayerOfVf(SlotRef, PciAddress),
-    /// No driver of the function's kernel module speaks that layer.
+    /// No driver of the function's kernel module supports that layer.
     #[error("`{0}` cannot speak {1}: its platform has no driver for that")]
     NoDriver(SlotRef, LinkLayer),
     /// A virtual function's port has no link of its own.
@@ -55,40 +55,40 @@ pub enum ActionError {
         "`{0}` has no link of its own: it is a virtual function's\nhint: its physical function is `{1}`"
     )]
     LinkOfVf(SlotRef, PciAddress),
-    /// There is no reason to take the link down.
+    /// `none` is not a reason to take a link down.
     #[error("the link of `{0}` does not go down for no reason\nhint: cut it")]
     NoReason(SlotRef),
-    /// Both ends go at once for reasons that pass.
+    /// Both ends can only go down at once for reasons that do not hold.
     #[error(
         "`{1}` does not take both ends of `{0}` down at once\nhint: give reasons that pass, such as 35 or 39; one that holds is an end's own"
     )]
     NoPassingReason(SlotRef, LinkDownReason),
-    /// The reason does not keep the end down.
+    /// The reason does not hold the end down.
     #[error("no end of `{0}` that was named is down for `{1}`")]
     NotHeld(SlotRef, LinkDownReason),
-    /// The reason is no error that a port can find.
-    #[error("`{0}` is no packet error\nhint: packet errors are the reasons 1 to 32")]
+    /// The reason is not an error that a port can detect.
+    #[error("invalid packet error `{0}`\nhint: packet errors are the reasons 1 to 32")]
     NotAnError(LinkDownReason),
-    /// The module is where it was asked to be.
+    /// The module is already in or out, as requested.
     #[error("the module of `{0}` is {1} already")]
     ModuleAlready(SlotRef, &'static str),
     /// The end is off the bus or without power.
     #[error("nobody answers for that end of `{0}`: it is off")]
     NoAnswer(SlotRef),
-    /// The end refuses a Set(PortInfo).
+    /// The end rejects a Set(PortInfo).
     #[error("`{slot}` refuses to go from {from} to {to}")]
     Refused {
         /// The port.
         slot: SlotRef,
-        /// The state of that end.
+        /// The present state of the end.
         from: String,
-        /// The state asked for.
+        /// The requested state.
         to: String,
     },
     /// The port has no network interface.
     #[error("`{0}` has no network interface")]
     NoInterface(SlotRef),
-    /// Two devices would bear one name.
+    /// Two devices would have the same name.
     #[error(
         "node `{node}`: the name `{name}` would be borne by `{one}` and by `{other}`\nhint: name both, as in a swap"
     )]
@@ -97,46 +97,46 @@ pub enum ActionError {
         node: NodeName,
         /// The name.
         name: DeviceName,
-        /// One function that would bear it.
+        /// One function that would have it.
         one: PciAddress,
-        /// The other.
+        /// The other function.
         other: PciAddress,
     },
-    /// Something is there already.
+    /// The address is in use.
     #[error("node `{}` has a function at `{}` already\nhint: choose a free address", .0.node, .0.pci)]
     AddressTaken(FunctionRef),
     /// The node is rebooting.
     #[error("node `{0}` is down: it is rebooting already")]
     NodeDown(NodeName),
-    /// The driver is in the state that was asked for.
+    /// The driver is already in the requested state.
     #[error("the RDMA driver of node `{0}` is {1} already")]
     DriverAlready(NodeName, &'static str),
-    /// The devices are in the namespace that was asked for.
+    /// The devices are already in the requested namespace.
     #[error("`{}` on node `{}` is {} already", .0.pci, .0.node, .1)]
     NamespaceAlready(FunctionRef, &'static str),
-    /// A virtual function was asked for virtual functions.
+    /// A virtual function cannot have virtual functions.
     #[error("`{}` on node `{}` is a virtual function and has none of its own\nhint: ask its physical function `{}`", .0.pci, .0.node, .1)]
     VfOfVf(FunctionRef, PciAddress),
-    /// A physical function was given away or taken back.
-    #[error("`{}` on node `{}` is no virtual function\nhint: only virtual functions are assigned and released", .0.pci, .0.node)]
+    /// A physical function cannot be assigned or released.
+    #[error("`{}` on node `{}` is not a virtual function\nhint: only virtual functions are assigned and released", .0.pci, .0.node)]
     NotVirtual(FunctionRef),
-    /// The virtual function is in the state that was asked for.
+    /// The virtual function is already in the requested state.
     #[error("virtual function `{}` on node `{}` is {} already", .0.pci, .0.node, .1)]
     AssignedAlready(FunctionRef, &'static str),
-    /// What was asked for is only possible without virtual functions, such as to create some.
+    /// The action requires that the function has no virtual functions.
     #[error("`{}` on node `{}` has {} virtual functions already\nhint: destroy them first, as the kernel demands too (`sriov_numvfs_store`)", .0.pci, .0.node, .1)]
     HasVfs(FunctionRef, usize),
-    /// There are none to destroy.
+    /// The function has no virtual functions.
     #[error("`{}` on node `{}` has no virtual functions", .0.pci, .0.node)]
     NoVfs(FunctionRef),
-    /// More than the card can have, or no room for them on the bus.
+    /// More virtual functions than the card or the bus has room for.
     #[error("`{}` on node `{}` cannot have {asked} virtual functions\nhint: {limit}", .function.node, .function.pci)]
     TooManyVfs {
         /// The physical function.
         function: FunctionRef,
-        /// How many were asked for.
+        /// The requested number.
         asked: u16,
-        /// What the limit is.
+        /// The limit.
         limit: String,
     },
     /// The port has no such counter.
@@ -144,18 +144,18 @@ pub enum ActionError {
     NoSuchCounter {
         /// The port.
         slot: SlotRef,
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// Those it has.
+        /// The counters of the port.
         known: String,
     },
-    /// A port of this layer has no such character device, or no such port is listed.
+    /// A port of this layer has no such character device, or the port is not listed.
     #[error("`{}` on node `{}` has no {} to take away\nhint: `issm` is an InfiniBand port's; `umad` and `uverbs` every RDMA device has", .0.pci, .0.node, .1)]
     NoCharDevice(FunctionRef, CharDevice),
-    /// The character device is as it was asked to be.
+    /// The character device is already present or absent, as requested.
     #[error("{} of `{}` on node `{}` is {} already", .1, .0.pci, .0.node, .2)]
     CharDeviceAlready(FunctionRef, CharDevice, &'static str),
-    /// The two ways of counting carrier edges hold numbers only.
+    /// The carrier counters always hold numbers.
     #[error(
         "`{name}` of `{slot}` is always a number\nhint: files can be made unreadable by a read rule"
     )]
@@ -165,16 +165,16 @@ pub enum ActionError {
         /// The counter.
         name: String,
     },
-    /// A flap needs at least one turn, each with a length.
+    /// A flap needs at least one cycle, with both times above zero.
     #[error(
         "a flap of {times} turns, {down} down and {up} up, is no flap\nhint: give at least one turn, and both times above 0"
     )]
     EmptyFlap {
-        /// Turns.
+        /// Number of cycles.
         times: u32,
-        /// From leaving `ACTIVE` to `ACTIVE` again.
+        /// Time from leaving `ACTIVE` to `ACTIVE` again.
         down: simfs::SimTime,
-        /// From `ACTIVE` to the next leaving.
+        /// Time from `ACTIVE` to the next down.
         up: simfs::SimTime,
     },
 }

@@ -1,7 +1,7 @@
-//! Telling a scenario in a world: every handle becomes a slot, every time a tick.
+//! Resolves a scenario in a world: every handle becomes a slot, every time a tick.
 //!
-//! [`resolve`] puts the parts together; [`crate::resolver`] tells the deeds, [`crate::expectations`] the
-//! expectations.
+//! [`resolve`] combines the parts; [`crate::resolver`] resolves the lines of `do:`, [`crate::expectations`]
+//! those of `expect:`.
 
 use std::collections::BTreeMap;
 
@@ -20,10 +20,10 @@ use crate::step::StepSpec;
 use crate::story::{Expectation, Step, Story, What, Window};
 use crate::workload::WorkloadSpec;
 
-/// Polls that a story goes on after its last line, unless it says `until`.
+/// Polls that a story goes on after its last line, without `until`.
 const AFTERMATH: u64 = 2;
 
-/// The story of a scenario on this ground.
+/// Resolves a scenario in this world.
 pub(crate) fn resolve(scenario: &Scenario, resolved: &ResolvedWorld) -> Result<Story, Unfit> {
     let source = scenario.source();
     let frame = &scenario.frame;
@@ -124,8 +124,9 @@ pub(crate) fn resolve(scenario: &Scenario, resolved: &ResolvedWorld) -> Result<S
     })
 }
 
-/// The baseline of the first poll: expected of every story that gives nothing and does not speak of
-/// the first poll itself. What follows from its events says nothing of them.
+/// The baseline of the first poll. It is expected of every story without `given`, without a step at
+/// time zero, and without an expectation that starts at the first poll (expectations on the cluster
+/// aside).
 fn usual_baseline(scenario: &Scenario, resolved_lines: &[Expectation]) -> Option<Expectation> {
     let first = Window { from: 0, to: 0 };
     let speaks = resolved_lines
@@ -149,7 +150,7 @@ fn usual_baseline(scenario: &Scenario, resolved_lines: &[Expectation]) -> Option
     })
 }
 
-/// Refuses a node that is not there.
+/// Rejects an unknown node.
 pub(crate) fn known_node(
     source: &Source<'_>,
     resolved: &ResolvedWorld,
@@ -169,7 +170,7 @@ pub(crate) fn known_node(
     })
 }
 
-/// Refuses a workload that the scenario does not name.
+/// Rejects a workload that the scenario does not declare.
 pub(crate) fn known_workload(
     source: &Source<'_>,
     workloads: &[WorkloadSpec],

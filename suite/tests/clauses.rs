@@ -70,7 +70,7 @@ fn named_in_sources() -> BTreeMap<String, BTreeSet<String>> {
                 .strip_prefix("fn ")
                 .and_then(|rest| rest.split('(').next());
             if let Some(name) = name {
-                assert!(is_test, "{}: `{name}` is no test", path.display());
+                assert!(is_test, "{}: `{name}` is not a test", path.display());
                 for id in pending.drain(..) {
                     named
                         .entry(id)

@@ -20,7 +20,7 @@ const QUIET: &str = "let: { victim: { nth: 1 } }\ntimeline:\n  - at: 0s\n    exp
 #[case::duplicate_key(
     "until: 3s\nuntil: 4s\ntimeline: []\n",
     "5:1",
-    "`until` is there twice",
+    "duplicate key `until`",
     "keep one"
 )]
 #[case::misspelt_verb(
@@ -33,7 +33,7 @@ const QUIET: &str = "let: { victim: { nth: 1 } }\ntimeline:\n  - at: 0s\n    exp
     "let: { victim: { nth: 1 } }\ntimeline:\n  - at: 5s\n    do: [ { cut: victim } ]\n  - at: 3s\n    do: [ { mend: victim } ]\n",
     "8:5",
     "3s comes after 5s",
-    "in the order of their times"
+    "sort the steps by time"
 )]
 #[case::unknown_port(
     "timeline:\n  - at: 1s\n    do: [ { cut: nobody } ]\n",
@@ -111,7 +111,7 @@ fn a_story_that_fits_nowhere_is_not_applicable_and_counted() {
 
 #[rstest]
 #[case(&["run", "--filter", "family(port"], "`)` is missing")]
-#[case(&["run", "--shard", "3/2"], "`3/2` is no shard")]
+#[case(&["run", "--shard", "3/2"], "invalid shard `3/2`")]
 #[case(&["run", "--platform", "h100-oic"], "did you mean `h100-oci`")]
 #[case(&["run", "start/baselin"], "did you mean `start/baseline`")]
 #[case(&["run", "--monitor", "refrence"], "there is no monitor `refrence`")]
@@ -122,14 +122,14 @@ fn a_story_that_fits_nowhere_is_not_applicable_and_counted() {
 #[case(&["run", "--store", "postgres:///x"], "the store's address names no host")]
 #[case(&["run", "--report", "html=x"], "`--report html` is planned and not built yet")]
 #[case(&["run", "--arm", "realtime"], "`--arm realtime` is planned and not built yet")]
-#[case(&["link", "show", "link/cable-pulled", "--at", "noon"], "`noon` is no time")]
+#[case(&["link", "show", "link/cable-pulled", "--at", "noon"], "invalid duration `noon`")]
 #[case(&["link", "show", "link/cable-pulled@dgx-a100", "mlx5_77"], "no port `mlx5_77` on dgx-a100")]
 #[case(&["link", "show", "link/cable-puled"], "did you mean `link/cable-pulled`")]
 #[case(&["lnet", "show", "lnet/second-interface-carries", "clinet"], "no node on LNet `clinet`")]
 #[case(&["lnet", "show", "lnet/second-interface-carries", "--view", "nett"], "`nett` is not a view of LNet")]
 #[case(&["lnet", "show", "port/cable-pulled@h100-oci"], "has no workload on LNet")]
 #[case(&["record", "--platform", "h100-oic"], "did you mean `h100-oci`")]
-#[case(&["record", "--platform", "h100-oci", "--for", "1"], "`1` is no time")]
+#[case(&["record", "--platform", "h100-oci", "--for", "1"], "invalid duration `1`")]
 #[case(&["record", "--platform", "h100-oci", "--root", "."], "none of its NICs is on the bus")]
 #[case(&["schema", "weather"], "invalid value 'weather'")]
 #[case(&["platform", "new", "mine", "--from", "h100-oic"], "did you mean `h100-oci`")]
