@@ -86,7 +86,7 @@ impl fmt::Display for Stamp {
 
 /// A text that is no instant.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no instant\nhint: {hint}", hint = Self::HINT)]
+#[error("invalid timestamp `{0}`\nhint: {hint}", hint = Self::HINT)]
 pub struct StampError(pub String);
 
 impl StampError {

@@ -1,4 +1,4 @@
-//! Doing the story's deeds: to the world, to the files, to the connector, to the monitor.
+//! Executes a story's steps on the world, the files, the connector and the monitor.
 
 use fabric::{Action, DeviceAction, NodeAction, PortAction};
 use platforms::NodeName;
@@ -37,8 +37,8 @@ impl<'s> Director<'s> {
         Ok(())
     }
 
-    /// The node whose poll a step with a moment waits for: the one its deeds are about, else the
-    /// first with a chair.
+    /// The node whose poll a step with a moment waits for: the node that its actions are about,
+    /// otherwise the first monitored one.
     fn node_of(&self, step: &Step) -> NodeName {
         let named = step.actions.iter().find_map(|action| match action {
             StepAction::Rule(rule) => Some(&rule.node),
@@ -186,7 +186,7 @@ impl<'s> Director<'s> {
         Ok(())
     }
 
-    /// Does a step at its moment.
+    /// Executes a step at its moment.
     pub(super) fn sequel(
         &mut self,
         step: &'s Step,
@@ -204,7 +204,7 @@ impl<'s> Director<'s> {
         Ok(end)
     }
 
-    /// Does the steps that wait for this moment of a call.
+    /// Executes the steps that wait for this moment of a call.
     pub(super) fn call_moment(
         &mut self,
         moment: CallMoment,
@@ -230,8 +230,8 @@ impl<'s> Director<'s> {
         Ok(end)
     }
 
-    /// Whether a deed at a moment kills the monitor that asked; if so, its seat is empty and its
-    /// return arranged.
+    /// Whether an action at a moment kills the monitor that caused the moment; if so, removes it
+    /// and plans its restart.
     fn kills(
         &mut self,
         action: &'s StepAction,
@@ -270,7 +270,8 @@ impl<'s> Director<'s> {
         }
     }
 
-    /// A device goes off the bus, a port off its device; any other file goes from the tree alone.
+    /// A device goes off the bus, a port disappears from its device; any other file is removed from
+    /// the tree only.
     pub(super) fn vanish(
         &mut self,
         action: &'s RuleAction,
@@ -298,7 +299,7 @@ impl<'s> Director<'s> {
     }
 }
 
-/// Whether a deed has a meaning in mid-poll.
+/// Checks that an action is possible in mid-poll.
 pub(super) fn sense_in_moment(action: &StepAction) -> Result<(), (&'static str, &'static str)> {
     match action {
         StepAction::Monitor(

@@ -1,4 +1,4 @@
-//! What of the world a story asks about: what nobody asks is not kept.
+//! The parts of the world that a story's expectations are about; only these are recorded.
 
 use std::collections::BTreeSet;
 
@@ -7,12 +7,12 @@ use scenarios::{Story, What};
 
 use super::Interface;
 
-/// The ports and interfaces that a story asks about.
+/// The ports and interfaces that a story's expectations are about.
 #[derive(Debug, Default)]
 pub(super) struct Asked {
-    /// The ports whose links.
+    /// Ports whose link state is expected.
     pub(super) links: BTreeSet<SlotRef>,
-    /// The LNet interfaces.
+    /// LNet interfaces whose state is expected.
     pub(super) interfaces: BTreeSet<Interface>,
 }
 

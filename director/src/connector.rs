@@ -1,37 +1,36 @@
-//! The connector's script: what the platform connector does with a call, and whether anybody
-//! listens at all.
+//! The connector's script: how the platform connector reacts to calls, and whether it listens.
 //!
-//! It is pure and the same in both arms: the process arm acts it out on a socket, the memory arm
-//! answers by it. It knows nothing of what a call carries. Start at [`ConnectorScript`].
+//! It is pure and the same in both arms: the process arm applies it to a socket, the memory arm to
+//! simulated calls. It does not look at the content of a call. Start at [`ConnectorScript`].
 
 use scenarios::{ConnectorAction, ConnectorBehaviour, ConnectorLasting};
 use simfs::SimTime;
 
-/// What stands at the socket's path.
+/// The state of the socket path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Socket {
-    /// Nothing.
+    /// No file.
     Absent,
-    /// A socket's file with nobody behind it: connections are refused.
+    /// A socket file without a server: connections are refused.
     Refusing,
-    /// A server.
+    /// A listening server.
     Listening,
 }
 
-/// What becomes of one call that was received.
+/// The reaction to a received call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reaction {
     /// It is accepted and answered.
     Accept,
-    /// It is answered with this gRPC code and not accepted.
+    /// It is answered with this gRPC code, and not accepted.
     Status(i32),
     /// It is accepted, and answered after this much real time.
     Slow(SimTime),
-    /// It is never answered and not accepted; the caller's timeout ends it.
+    /// It is neither answered nor accepted; the caller's timeout ends it.
     Hang,
-    /// It is accepted, and the connection is cut before the answer.
+    /// It is accepted, and the connection is closed before the answer.
     LoseReply,
-    /// The connection is cut; it is not accepted.
+    /// The connection is closed; it is not accepted.
     Disconnect,
 }
 
@@ -59,13 +58,13 @@ const CODES: [&str; 17] = [
 ];
 
 impl Reaction {
-    /// Whether the connector took what the call carried, whether or not the answer arrived.
+    /// Whether the connector accepted the call, whether or not the answer arrived.
     #[must_use]
     pub fn accepted(self) -> bool {
         matches!(self, Self::Accept | Self::Slow(_) | Self::LoseReply)
     }
 
-    /// The answer in words, as a recording keeps it.
+    /// The answer as text, as a recording has it.
     #[must_use]
     pub fn answer(self) -> String {
         match self {
@@ -79,14 +78,14 @@ impl Reaction {
     }
 }
 
-/// The word of a gRPC code, such as `UNAVAILABLE`.
+/// The name of a gRPC code, such as `UNAVAILABLE`.
 #[must_use]
 pub fn code_word(code: i32) -> String {
     let word = usize::try_from(code).ok().and_then(|code| CODES.get(code));
     word.map_or_else(|| format!("code {code}"), |word| (*word).to_owned())
 }
 
-/// How a connector behaves as a story goes on.
+/// The behaviour of a connector over the time of a story.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConnectorScript {
     behaviour: ConnectorBehaviour,
@@ -105,8 +104,8 @@ impl Default for ConnectorScript {
 }
 
 impl ConnectorScript {
-    /// Behaves so from `now` on. A number of calls counts the calls that are received, so it never
-    /// ends an absent or a refusing socket.
+    /// Sets the behaviour from `now` on. A limit in calls counts received calls, so it never ends
+    /// an absent or refusing socket.
     pub fn set(&mut self, now: SimTime, action: &ConnectorAction) {
         self.behaviour = action.behaviour.clone();
         (self.until, self.calls_left) = match action.lasting {
@@ -116,19 +115,19 @@ impl ConnectorScript {
         };
     }
 
-    /// Time has come to `now`: what was to last until then is over.
+    /// Advances to `now`, and ends behaviours whose time is over.
     pub fn advance(&mut self, now: SimTime) {
         if self.until <= now {
             self.heal();
         }
     }
 
-    /// Accepts again.
+    /// Resets to accepting.
     pub fn heal(&mut self) {
         *self = Self::default();
     }
 
-    /// What stands at the socket's path now.
+    /// The state of the socket path now.
     #[must_use]
     pub fn socket(&self) -> Socket {
         match self.behaviour {
@@ -138,7 +137,7 @@ impl ConnectorScript {
         }
     }
 
-    /// A call was received: what becomes of it. Where nobody listens none is, and one that comes
+    /// The reaction to a received call. If nothing listens, no call is received; one that arrives
     /// all the same is answered as if the server had just gone.
     pub fn call(&mut self) -> Reaction {
         if self.calls_left == Some(0) {

@@ -1,4 +1,4 @@
-//! What a story does to files behind the kernel's back: the state file, and files that vanish.
+//! Changes of a story to files apart from the kernel's: the state file, and files that vanish.
 
 use platforms::{CLASS_INFINIBAND, Machine};
 use scenarios::StateFileAction;
@@ -7,16 +7,16 @@ use std::borrow::Cow;
 
 use crate::WRITABLE;
 
-/// The state file's name in the writable folder.
+/// The name of the state file in the writable folder.
 const STATE_FILE: &str = "state.json";
 
-/// Why the state file cannot be changed so.
+/// Why the state file cannot be changed.
 #[derive(Debug, thiserror::Error)]
 pub enum DiskError {
-    /// It is not there.
+    /// It does not exist.
     #[error("there is no state file yet\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     Absent,
-    /// It is no JSON object, so it has no version to change.
+    /// It is not a JSON object, so it has no version to change.
     #[error("the state file is no JSON object, so it has no `version`")]
     NoObject,
 }
@@ -63,14 +63,14 @@ pub(super) fn change(action: &StateFileAction, fs: &mut Fs) -> Result<(), DiskEr
     Ok(())
 }
 
-/// Takes a file out of the tree; the path at which it stood.
+/// Removes a file from the tree; returns the path at which it was.
 pub(super) fn vanish(path: &str, fs: &mut Fs) -> String {
     let canonical = canonical(path, fs);
     fs.apply(&[Edit::Remove(TreePath::new(&canonical))]);
     canonical
 }
 
-/// Puts files back that had vanished, as the machine has them now.
+/// Restores vanished files with the machine's present content.
 pub(super) fn reappear(vanished: &[String], machine: &Machine, fs: &mut Fs) {
     if vanished.is_empty() {
         return;
@@ -90,7 +90,7 @@ pub(super) fn reappear(vanished: &[String], machine: &Machine, fs: &mut Fs) {
     fs.apply(&edits);
 }
 
-/// A path below a class folder's link, told by what the link leads to.
+/// Resolves the class folder's symlink in a path.
 fn canonical(path: &str, fs: &Fs) -> String {
     let Some(rest) = path
         .strip_prefix(CLASS_INFINIBAND)
@@ -109,7 +109,7 @@ fn canonical(path: &str, fs: &Fs) -> String {
     }
 }
 
-/// The state file's bytes; `None` if it is not there.
+/// The state file's content; `None` if it does not exist.
 pub fn state_file(fs: &mut Fs) -> Option<&[u8]> {
     fs.peek(&format!("{WRITABLE}/{STATE_FILE}")).ok()
 }

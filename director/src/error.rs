@@ -1,4 +1,4 @@
-//! Why a drill could not be played to its end, for reasons that are not the monitor's.
+//! Why a drill could not be played to its end, for causes other than the monitor.
 
 use fabric::ActionError;
 use platforms::NodeName;
@@ -6,50 +6,50 @@ use scenarios::{Place, Step};
 
 use crate::{disk::DiskError, running_workloads::WorkloadError};
 
-/// Why a story cannot be put on stage: a fault of the story or of ours, never of a monitor.
+/// Why a story cannot be played: an error in the story or in nicdrill, never in a monitor.
 #[derive(Debug, thiserror::Error)]
 pub enum StageError {
-    /// The world cannot do it.
+    /// The world cannot perform an action.
     #[error("{place}: `{line}`: {cause}")]
     Action {
-        /// Where the story says so.
+        /// The place in the story.
         place: Place,
         /// The line.
         line: String,
-        /// Why not.
+        /// The cause.
         cause: Box<ActionError>,
     },
-    /// The state file cannot be changed so.
+    /// The state file cannot be changed.
     #[error("{place}: `{line}`: {cause}")]
     Disk {
-        /// Where the story says so.
+        /// The place in the story.
         place: Place,
         /// The line.
         line: String,
-        /// Why not.
+        /// The cause.
         cause: DiskError,
     },
-    /// A workload cannot have this done to it.
+    /// A workload cannot perform an action.
     #[error("{place}: `{line}`: {cause}")]
     Workload {
-        /// Where the story says so.
+        /// The place in the story.
         place: Place,
         /// The line.
         line: String,
-        /// Why not.
+        /// The cause.
         cause: Box<WorkloadError>,
     },
-    /// A workload cannot be begun.
+    /// A workload cannot be started.
     #[error(transparent)]
     Start(Box<WorkloadError>),
-    /// A deed that has no meaning where it stands.
+    /// A step that is not possible where it is written.
     #[error("{place}: `{line}`: {what}{}", hint.map(|hint| format!("\nhint: {hint}")).unwrap_or_default())]
     StepAction {
-        /// Where the story says so.
+        /// The place in the story.
         place: Place,
         /// The line.
         line: String,
-        /// What is wrong.
+        /// The cause.
         what: &'static str,
         /// What helps.
         hint: Option<&'static str>,
@@ -57,7 +57,7 @@ pub enum StageError {
     /// A node that the world does not have.
     #[error("the world has no node `{0}`")]
     NoSuchNode(NodeName),
-    /// The healed world does not come to rest.
+    /// The world does not settle after healing.
     #[error("the world is not at rest {0} ticks after it was healed")]
     NeverSettles(u64),
 }
@@ -69,7 +69,7 @@ impl From<WorkloadError> for StageError {
 }
 
 impl StageError {
-    /// A deed that has no meaning where it stands.
+    /// An error for a step that is not possible where it is written.
     pub(super) fn action(step: &Step, what: &'static str, hint: Option<&'static str>) -> Self {
         Self::StepAction {
             place: step.place.clone(),

@@ -1,4 +1,4 @@
-//! Files as a story names them, turned into paths, rules and moments of a served tree.
+//! Resolves a story's files to paths, rules and moments of a served tree.
 
 use fabric::{Fabric, FunctionRef};
 use platforms::{CLASS_INFINIBAND, NodeName, PciAddress};
@@ -7,14 +7,14 @@ use simfs::{
     MomentId, Op, OpSet, Pattern, Rule, RuleId, SimTime, Spot, Turn, Verdict, When, Within,
 };
 
-/// Where the reference monitor's state file lies below the mount root.
+/// The path of the reference monitor's state file below the mount root.
 pub const STATE_FILE: &str = "var/run/nic_health_monitor/state.json";
 
-/// The folder where the monitor may write.
+/// The folder in which the monitor may write.
 pub const WRITABLE: &str = "var/run/nic_health_monitor";
 
-/// The path of a file in the served tree, by the name that its device bears now or bore last.
-/// A device that never had a name is found on the PCI bus.
+/// The path of a file in the served tree, by its device's present or last name. A device that never
+/// had a name is addressed by its PCI address.
 pub(super) fn path_of(fabric: &Fabric, file: &FileRef) -> String {
     match file {
         FileRef::Path(path) => path.trim_start_matches('/').to_owned(),
@@ -66,8 +66,8 @@ fn all_ops(ops: &[FileOp]) -> OpSet {
     OpSet::of(&simple)
 }
 
-/// The rule that a deed puts in force; `None` for a vanishing, which is a moment. A torn value is
-/// mixed with the present one by whoever arms the rule (`torn`).
+/// The rule of a step; `None` for `vanish`, which is a moment. The caller that arms the rule mixes
+/// a torn value with the present one (`torn`).
 #[must_use]
 pub fn rule(fabric: &Fabric, id: RuleId, action: &RuleAction, now: SimTime) -> Option<Rule> {
     let verdict = match &action.effect {
@@ -97,14 +97,14 @@ pub fn rule(fabric: &Fabric, id: RuleId, action: &RuleAction, now: SimTime) -> O
     })
 }
 
-/// What a read gives that meets a change in its middle: the first half of the old value, and from
-/// there on the new one.
+/// The result of a read that overlaps a change: the first half of the old value, and the new value
+/// from there on.
 pub(super) fn torn(old: &[u8], new: &[u8]) -> Vec<u8> {
     let half = old.len() / 2;
     [&old[..half], new.get(half..).unwrap_or_default()].concat()
 }
 
-/// The moment at which a vanishing takes place.
+/// The moment at which a file vanishes.
 pub(super) fn vanishing(fabric: &Fabric, id: MomentId, action: &RuleAction) -> simfs::Moment {
     let spot = Spot {
         ops: all_ops(&action.ops),
@@ -122,7 +122,7 @@ pub(super) fn vanishing(fabric: &Fabric, id: MomentId, action: &RuleAction) -> s
     }
 }
 
-/// A story's moment in the served tree; `None` if it names no operation at all.
+/// A story's moment in the served tree; `None` if it names no operation.
 pub(super) fn moment(fabric: &Fabric, id: MomentId, moment: &Moment) -> Option<simfs::Moment> {
     let spot = |at: &FileMoment| Spot {
         ops: ops_of(at.op),

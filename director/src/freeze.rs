@@ -1,6 +1,6 @@
-//! A story's world stopped at an instant, with nobody polling.
+//! Plays a story's world up to an instant, without a monitor.
 //!
-//! What a story does at a moment of a poll is left out, and told. Start at [`freeze_at`].
+//! Steps at a moment of a poll are left out and returned. Start at [`freeze_at`].
 
 use scenarios::{Story, parse_time};
 use simfs::SimTime;
@@ -8,13 +8,13 @@ use std::borrow::Cow;
 
 use crate::{Director, StageError, Trees};
 
-/// Why there is no such world.
+/// Why a world cannot be played.
 #[derive(Debug, thiserror::Error)]
 pub enum FreezeError {
-    /// The world cannot do what the story says.
+    /// The world cannot perform a step of the story.
     #[error(transparent)]
     Stage(#[from] StageError),
-    /// What was said is no time.
+    /// The time is not a duration.
     #[error("invalid duration `{0}`\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NoTime(String),
 }
@@ -32,7 +32,7 @@ impl FreezeError {
 
 /// The world at an instant, and the lines of the story that were left out.
 ///
-/// `at` is cut down to a whole tick and to the story's end; the end unless given.
+/// `at` is rounded down to a whole tick and limited to the story's end, which is its default.
 ///
 /// # Errors
 /// [`FreezeError`], by cause.

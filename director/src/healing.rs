@@ -1,12 +1,12 @@
-//! The end of a drill: the story is over, the world heals and comes to rest.
+//! The end of a drill: after the story, the world heals and settles.
 
 use scenarios::{Heal, Story};
 
 use super::scene::Change;
 use super::{Director, StageError};
 
-/// How long healing may take, in ticks, before the world counts as one that cannot be healed.
-/// Chosen: an hour of polls; the slowest walk of a link takes some ten seconds.
+/// How many ticks healing may take before it counts as failed. Chosen: an hour of polls; the
+/// slowest walk of a link takes some ten seconds.
 const HEALING_TICKS_MAX: u64 = 3600;
 
 impl Director<'_> {
@@ -27,13 +27,13 @@ impl Director<'_> {
         self.healing_from
     }
 
-    /// The tick in which the healed world came to rest, if it did.
+    /// The tick in which the healed world settled, if it did.
     #[must_use]
     pub fn settled_at(&self) -> Option<u64> {
         self.settled_at
     }
 
-    /// Healing, once the story is over.
+    /// Heals the world once the story is over.
     pub(super) fn heal(&mut self, tick: u64) -> Result<(), StageError> {
         if matches!(self.story.heal, Heal::Never { .. }) || tick <= self.last_story_tick {
             return Ok(());

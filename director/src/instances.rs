@@ -1,40 +1,40 @@
-//! Who sits in a node's chair: monitors that run, are to be started, or stand still.
+//! The monitor instances of a node: running, to be started, or paused.
 //!
-//! It decides when a monitor is started, ended and asked to poll; a player carries that out.
+//! This file decides when a monitor is started, stopped and asked to poll; a player carries it out.
 
 use scenarios::Signal;
 
-/// One start of a monitor in one chair, from 0. A restart is another one.
+/// The number of a monitor instance on a node, from 0. A restart gets a new number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MonitorId(pub u32);
 
-/// Something a player does to a chair before the poll of a tick.
+/// An operation on a node's monitor before the poll of a tick.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InstanceAct {
-    /// End this monitor.
+    /// Stop this monitor.
     End {
-        /// Which.
+        /// The monitor.
         monitor: MonitorId,
-        /// How.
+        /// The signal.
         signal: Signal,
     },
     /// Start a monitor.
     Start {
-        /// The number it has from now on.
+        /// The number of the new instance.
         monitor: MonitorId,
-        /// Flags beyond the descriptor's.
+        /// Flags in addition to the descriptor's.
         flags: Vec<String>,
         /// The story's lines of its configuration.
         config: String,
     },
 }
 
-/// What happens in a chair in one tick.
+/// The operations and polls of one node in one tick.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InstancePlan {
-    /// Done first, in order.
+    /// Operations, in order, before the polls.
     pub acts: Vec<InstanceAct>,
-    /// The monitors that poll, one after the other. One that is still held in an earlier poll
+    /// The monitors that poll, one after another. A monitor that is still held in an earlier poll
     /// stays held.
     pub polls: Vec<MonitorId>,
 }
@@ -51,7 +51,7 @@ pub(super) struct MonitorInstances {
 }
 
 impl MonitorInstances {
-    /// A chair whose first monitor starts in tick 0.
+    /// A node whose first monitor starts in tick 0.
     pub(super) fn new(flags: &[String], config: &str) -> Self {
         Self {
             running: Vec::new(),
@@ -64,7 +64,7 @@ impl MonitorInstances {
         }
     }
 
-    /// Ends the monitor that sits longest; the one that was ended.
+    /// Stops the monitor that has run longest, and returns it.
     pub(super) fn end_oldest(&mut self, signal: Signal) -> Option<MonitorId> {
         if self.running.is_empty() {
             return None;
@@ -74,20 +74,20 @@ impl MonitorInstances {
         Some(monitor)
     }
 
-    /// Ends everybody, and forgets who was to be started.
+    /// Stops every monitor, and cancels planned starts.
     pub(super) fn end_all(&mut self, signal: Signal) {
         while self.end_oldest(signal).is_some() {}
         self.starts.clear();
     }
 
-    /// A monitor has left its seat; `true` if it sat there.
+    /// Removes a monitor that has ended; returns whether it was running.
     pub(super) fn left(&mut self, monitor: MonitorId) -> bool {
         let before = self.running.len();
         self.running.retain(|seated| *seated != monitor);
         self.running.len() < before
     }
 
-    /// From now on these flags come behind the others, and these lines are its configuration.
+    /// Appends flags and replaces the configuration lines, from now on.
     pub(super) fn equip(&mut self, flags: &[String], config: Option<&String>) {
         self.flags.extend(flags.iter().cloned());
         if let Some(config) = config {
@@ -95,25 +95,25 @@ impl MonitorInstances {
         }
     }
 
-    /// A monitor is to be started in this tick.
+    /// Plans the start of a monitor in this tick.
     pub(super) fn start_in(&mut self, tick: u64) {
         self.starts
             .push((tick, self.flags.clone(), self.config.clone()));
     }
 
-    /// A monitor is to be started in this tick with these flags more, for this start only.
+    /// Plans the start of a monitor in this tick, with additional flags for this start only.
     pub(super) fn start_with(&mut self, tick: u64, flags: &[String]) {
         let flags = [&self.flags, flags].concat();
         self.starts.push((tick, flags, self.config.clone()));
     }
 
-    /// Nobody polls before this tick.
+    /// Suspends polls until this tick.
     pub(super) fn pause_until(&mut self, tick: u64) {
         self.paused_until = tick;
     }
 
-    /// Healing: whoever is to come comes now, nobody stands still, and an empty chair is filled as
-    /// at the story's start.
+    /// Healing: planned starts happen now, pauses end, and a node without a monitor gets one as at
+    /// the story's start.
     pub(super) fn heal(&mut self, tick: u64, flags: &[String], config: &str) {
         self.paused_until = 0;
         for start in &mut self.starts {
@@ -124,7 +124,7 @@ impl MonitorInstances {
         }
     }
 
-    /// What happens in this tick.
+    /// The plan of this tick.
     pub(super) fn plan(&mut self, tick: u64) -> InstancePlan {
         let due: Vec<_> = self.starts.extract_if(.., |(at, ..)| *at <= tick).collect();
         for (_, flags, config) in due {

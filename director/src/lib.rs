@@ -1,14 +1,14 @@
-//! The director: the world of one drill in motion, the same code in both arms.
+//! The director: simulates the world of one drill, with the same code in both arms.
 //!
-//! It does the story's deeds when they are due, lets the fabric advance, and tells a player what to
-//! show to the monitor, whom to start and end, and who polls. It plays nothing itself and never
-//! sees what a monitor says. Within a tick a player calls, in this order: [`Director::tick`], for
-//! each node [`Director::show`], then the acts and polls of the plan (and [`Director::moment`] when
-//! one comes), then [`Director::end_tick`].
+//! It executes the story's steps when they are due, advances the fabric, and returns to a player what to show to the
+//! monitor, which monitors to start and stop, and which poll. It plays nothing itself and does not see what a monitor
+//! emits. In each tick a player calls, in this order: [`Director::tick`], for each node [`Director::show`], then the
+//! operations and polls of the plan (and [`Director::moment`] when one comes), then [`Director::end_tick`].
 //!
-//! Start at [`Director`]; a node on stage is `scene.rs`, who sits in a chair `instances.rs`; how deeds are
-//! done is `actions.rs`, files are `files.rs` and `disk.rs`, what runs on the links is `running_workloads.rs`, what is done within a read or a call is
-//! `moments.rs`, the end `healing.rs`; what becomes visible is `show.rs`, what was so `truth.rs`.
+//! Start at [`Director`]. Files: `scene.rs` has the state of a node, `instances.rs` its monitor instances; `actions.rs`
+//! executes steps, `files.rs` and `disk.rs` those on files, `running_workloads.rs` those on workloads, `moments.rs`
+//! those within a read or call; `healing.rs` ends the drill; `show.rs` updates the trees, `truth.rs` records the true
+//! state.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -60,16 +60,16 @@ use healing::last_story_tick;
 use instances::MonitorInstances;
 use scene::{ArmedRule, Change, Scene, Sequel};
 
-/// What a player does in a tick.
+/// The plan of a tick for a player.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TickPlan {
-    /// The tick's simulated time.
+    /// The simulated time of the tick.
     pub at: SimTime,
-    /// The chairs.
+    /// The operations and polls by node.
     pub instances: BTreeMap<NodeName, InstancePlan>,
 }
 
-/// The world of one drill in motion.
+/// The world of one drill.
 #[derive(Debug)]
 pub struct Director<'s> {
     story: &'s Story,
@@ -84,16 +84,16 @@ pub struct Director<'s> {
     settled_at: Option<u64>,
     next_id: u64,
     truth: Truth,
-    /// What of the world the story asks about.
+    /// The parts of the world that the story's expectations are about.
     asked: Asked,
     missed: Vec<(Place, String)>,
 }
 
 impl<'s> Director<'s> {
-    /// The world of a story at its start, with what was given done.
+    /// The world of a story at its start, after the `given` steps.
     ///
     /// # Errors
-    /// [`StageError`] if the world cannot do what is given, or a deed stands where it has no meaning.
+    /// [`StageError`] if the world cannot perform a `given` step, or a step is not possible where it is written.
     pub(crate) fn new(story: &'s Story, trees: &mut Trees) -> Result<Self, StageError> {
         let fabric = trees.fabric(&story.nodes);
         let mut nodes = BTreeMap::new();
@@ -145,10 +145,10 @@ impl<'s> Director<'s> {
         Ok(director)
     }
 
-    /// A node's tree in full, with its names, its anchor and its writable folder.
+    /// Builds a node's complete tree, with its names, its anchor folder and its writable folder.
     ///
     /// # Errors
-    /// [`StageError`] if the world has no such node or the state file cannot be as given.
+    /// [`StageError`] if the world has no such node, or its state file cannot be created as given.
     pub(crate) fn build_tree(
         &mut self,
         node: &NodeName,
@@ -172,19 +172,18 @@ impl<'s> Director<'s> {
         Ok(fs)
     }
 
-    /// Lets the world come to the next tick (0 at first): deeds that are due act to the
-    /// millisecond and in order, the fabric advances, and after the story's end healing begins.
-    /// Nothing is visible before [`Director::show`].
+    /// Advances the world to the next tick (0 at first): steps that are due are executed in order, to the millisecond;
+    /// the fabric advances; after the story's end, healing begins. Nothing is visible before [`Director::show`].
     ///
     /// # Errors
-    /// [`StageError`] if the world cannot do what the story says.
+    /// [`StageError`] if the world cannot perform a step.
     pub fn tick(&mut self) -> Result<TickPlan, StageError> {
         let tick = self.truth.ticks.len() as u64;
         self.tick = tick;
         let at = self.story.tick.times(tick);
         self.act_until(at)?;
         self.fabric.advance(at);
-        // The workloads' story ends with the story: what healing does to them nobody asks.
+        // Workloads end with the story; the effect of healing on them is not simulated.
         if tick <= self.last_story_tick {
             self.workloads.follow(&self.fabric);
         }
@@ -209,7 +208,7 @@ impl<'s> Director<'s> {
         })
     }
 
-    /// Makes what happened on a node visible in its tree, all at once, and lets a poll begin.
+    /// Applies everything that happened on a node to its tree at once, and starts a poll.
     ///
     /// # Errors
     /// [`StageError`] if the state file cannot be changed as the story says.
@@ -221,7 +220,7 @@ impl<'s> Director<'s> {
         self.change(node, fs)
     }
 
-    /// As [`Director::show`], while a poll that was begun in an earlier tick is held by a rule.
+    /// As [`Director::show`], while a rule holds a poll that was started in an earlier tick.
     ///
     /// # Errors
     /// As [`Director::show`].
@@ -231,8 +230,8 @@ impl<'s> Director<'s> {
         self.change(node, fs)
     }
 
-    /// The tick is over; `polled` says on which nodes a poll was begun or struck in it. Moments
-    /// that did not come in it are missed.
+    /// Ends the tick; `polled` returns the nodes on which a poll was started or interrupted in it. Moments that did not
+    /// come in it are missed.
     pub fn end_tick(&mut self, polled: impl Fn(&NodeName) -> bool) {
         let Some(truth) = self.truth.ticks.last_mut() else {
             return;
@@ -263,7 +262,7 @@ impl<'s> Director<'s> {
         }
     }
 
-    /// How a node's connector behaves.
+    /// The connector script of a node.
     ///
     /// # Panics
     /// If the story has no such node.
@@ -274,8 +273,7 @@ impl<'s> Director<'s> {
             .connector
     }
 
-    /// When a read that this rule holds ends; `None` once the rule is gone or its time is over, and
-    /// the read is let go.
+    /// When a read held by this rule ends; `None` once the rule is gone or its time is over, and the read is released.
     #[must_use]
     pub fn hang_end(&self, node: &NodeName, rule: RuleId) -> Option<HangEnd> {
         let armed = self
@@ -290,8 +288,7 @@ impl<'s> Director<'s> {
         }
     }
 
-    /// Whether the story expects an exit on this node in the present tick, so that an end which
-    /// nobody caused is no crash.
+    /// Whether the story expects the monitor to exit on this node in the present tick.
     #[must_use]
     pub fn expects_exit(&self, node: &NodeName) -> bool {
         self.story.expectations.iter().any(|expectation| {
@@ -301,7 +298,7 @@ impl<'s> Director<'s> {
         })
     }
 
-    /// A monitor has ended by itself: its seat is empty.
+    /// Removes a monitor that ended by itself.
     pub fn left(&mut self, node: &NodeName, monitor: MonitorId) {
         if let Some(instances) = self
             .nodes
@@ -312,7 +309,7 @@ impl<'s> Director<'s> {
         }
     }
 
-    /// The clocks of a node, as a monitor that reads them now sees them.
+    /// The clocks of a node as its monitor would read them now.
     ///
     /// # Panics
     /// If the story has no such node.
@@ -330,25 +327,25 @@ impl<'s> Director<'s> {
         &self.missed
     }
 
-    /// The world as it is now.
+    /// The present state of the world.
     #[must_use]
     pub fn fabric(&self) -> &Fabric {
         &self.fabric
     }
 
-    /// What runs on its links.
+    /// The workloads.
     #[must_use]
     pub fn workloads(&self) -> &RunningWorkloads {
         &self.workloads
     }
 
-    /// What was so, tick by tick.
+    /// The true state, tick by tick.
     #[must_use]
     pub fn truth(&self) -> &Truth {
         &self.truth
     }
 
-    /// What was so, when the drill is over.
+    /// The true state, at the end of the drill.
     #[must_use]
     pub fn into_truth(self) -> Truth {
         self.truth
@@ -360,7 +357,7 @@ impl<'s> Director<'s> {
             .ok_or_else(|| StageError::NoSuchNode(node.clone()))
     }
 
-    /// Does everything that is due up to and including `at`.
+    /// Executes everything that is due up to and including `at`.
     fn act_until(&mut self, at: SimTime) -> Result<(), StageError> {
         loop {
             let step = self

@@ -1,4 +1,4 @@
-//! Moments: what the story does within an operation or a call of the monitor.
+//! Moments: steps of the story within a file operation or a call of the monitor.
 
 use platforms::NodeName;
 use scenarios::CallMoment;
@@ -8,30 +8,31 @@ use super::scene::Sequel;
 use super::{Director, MonitorId, StageError};
 use crate::connector::Reaction;
 
-/// What follows from a moment.
+/// The result of a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MomentDo {
-    /// The operation goes on, against the tree as it is now.
+    /// The operation continues, against the present tree.
     Go,
-    /// The monitor that asked is killed (SIGKILL) at this very moment; it has left its seat.
+    /// The monitor that requested it is killed (SIGKILL) at this moment, and is removed.
     Kill,
 }
 
-/// What becomes of a call to the connector.
+/// The handling of a call to the connector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallDo {
-    /// What the connector does with it.
+    /// The connector's reaction.
     pub reaction: Reaction,
-    /// The monitor that called is killed (SIGKILL) instead of hearing of it; it has left its seat.
+    /// Whether the calling monitor is killed (SIGKILL) instead of getting the answer; it is
+    /// removed.
     pub kill: bool,
 }
 
 impl Director<'_> {
-    /// A moment has come, on the thread that serves the operation; `by` asked for it. What the
-    /// story says is done, and is visible when this returns.
+    /// Executes the steps of a moment, on the thread that serves the operation; `by` requested it.
+    /// Their effects are visible when this returns.
     ///
     /// # Errors
-    /// [`StageError`] if the world cannot do what the story says.
+    /// [`StageError`] if the world cannot perform a step.
     pub fn moment(
         &mut self,
         node: &NodeName,
@@ -53,11 +54,11 @@ impl Director<'_> {
         Ok(end)
     }
 
-    /// A call from `by` was received: what becomes of it, once the moments of calls have had their
-    /// say. What the story says is done, and is visible when this returns.
+    /// Handles a received call from `by`, after executing the steps at its moments. Their effects
+    /// are visible when this returns.
     ///
     /// # Errors
-    /// [`StageError`] if the world cannot do what the story says.
+    /// [`StageError`] if the world cannot perform a step.
     pub fn call(
         &mut self,
         node: &NodeName,

@@ -1,20 +1,20 @@
-//! What a monitor is asked beside its events, and in which ticks: a story's expectations say so.
+//! The queries to a monitor beside its events, by tick, as the story's expectations require.
 //!
-//! Both arms ask at the tick's end, when its poll is over. Start at [`metrics_query`].
+//! Both arms send them at the tick's end, after the poll. Start at [`metrics_query`].
 
 use platforms::NodeName;
 use scenarios::{Story, What};
 
-/// What is asked at the end of one tick.
+/// The queries at the end of one tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MetricsQuery {
-    /// Its metrics.
+    /// Whether metrics are queried.
     pub metrics: bool,
-    /// Its health, which is asked for until it has this status.
+    /// The expected health status; health is queried until it has this value.
     pub healthz: Option<u16>,
 }
 
-/// What a monitor on this node is asked at the end of this tick.
+/// The queries to a monitor on this node at the end of this tick.
 #[must_use]
 pub fn metrics_query(story: &Story, node: &NodeName, tick: u64) -> MetricsQuery {
     let mut query = MetricsQuery::default();

@@ -1,7 +1,8 @@
-//! The workloads of a drill: storage over LNet and jobs over MPIB, run on the fabric's ports.
+//! The workloads of a drill: storage over LNet and jobs over MPIB, on the fabric's ports.
 //!
-//! How each behaves is in `lnet` and `mpib`, what it hears of its ports in `workloads`. A node that is away (it reboots) is
-//! said by [`RunningWorkloads::node_goes`] and [`RunningWorkloads::node_returns`]. Start at [`RunningWorkloads::start`].
+//! `lnet` and `mpib` implement their behaviour, `workloads` the port changes that they receive.
+//! [`RunningWorkloads::node_goes`] and [`RunningWorkloads::node_returns`] report a rebooting node. Start at
+//! [`RunningWorkloads::start`].
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -17,28 +18,28 @@ const OTHER_KIND_HINT: &str = "rules are for `lnet`, agents and hints for `mpib`
 const NO_SUCH_NODE_HINT: &str = "name one of its nodes";
 const NO_HINT_HINT: &str = "hints are for pairs that are connected, and a dead agent writes none";
 
-/// Why a workload cannot be begun, or cannot have something done to it.
+/// Why a workload cannot be started or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkloadError {
-    /// LNet refuses.
+    /// LNet rejects it.
     #[error(transparent)]
     Lnet(#[from] LnetError),
-    /// Nothing of this name runs.
+    /// There is no workload of this name.
     #[error("no workload `{0}` is under way\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NoWorkload(String),
-    /// What is to be done is of another kind of workload.
+    /// The action is for another kind of workload.
     #[error("`{0}` is no {1}\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     OtherKind(String, &'static str),
     /// The workload does not use this node.
     #[error("`{0}` does not use the node `{1}`\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NoSuchNode(String, NodeName),
-    /// The agent is dead, or knows no such pair.
+    /// The agent is dead, or has no such pair.
     #[error("the agent of `{0}` on `{1}` gives no hint for this pair\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NoHint(String, NodeName),
 }
 
 impl WorkloadError {
-    /// What helps; `None` where the error says it all.
+    /// A hint; `None` if the error needs none.
     #[must_use]
     pub fn hint(&self) -> Option<Cow<'static, str>> {
         match self {
@@ -51,7 +52,7 @@ impl WorkloadError {
     }
 }
 
-/// What runs in a world, by name.
+/// The workloads of a world, by name.
 #[derive(Clone, Debug, Default)]
 pub struct RunningWorkloads {
     storage: Running<StorageWorkload>,
@@ -59,10 +60,10 @@ pub struct RunningWorkloads {
 }
 
 impl RunningWorkloads {
-    /// Begins these at the fabric's present time.
+    /// Starts these workloads at the fabric's present time.
     ///
     /// # Errors
-    /// [`WorkloadError::Lnet`] for a network that LNet refuses.
+    /// [`WorkloadError::Lnet`] for a network that LNet rejects.
     pub fn start(plans: &BTreeMap<String, Plan>, fabric: &Fabric) -> Result<Self, WorkloadError> {
         let (mut storage, mut jobs) = (BTreeMap::new(), BTreeMap::new());
         for (name, plan) in plans {
@@ -82,7 +83,7 @@ impl RunningWorkloads {
         })
     }
 
-    /// Takes every workload to the fabric's present time.
+    /// Advances every workload to the fabric's present time.
     pub fn follow(&mut self, fabric: &Fabric) {
         self.storage.follow(fabric);
         self.jobs.follow(fabric);
@@ -94,13 +95,13 @@ impl RunningWorkloads {
         self.jobs.node_goes(node, fabric);
     }
 
-    /// It is back, with nothing remembered.
+    /// A node is back, with no state kept.
     pub fn node_returns(&mut self, node: &NodeName, fabric: &Fabric) {
         self.storage.node_returns(node, fabric);
         self.jobs.node_returns(node, fabric);
     }
 
-    /// Does something to a workload, at the fabric's present time.
+    /// Performs an action on a workload, at the fabric's present time.
     ///
     /// # Errors
     /// [`WorkloadError`] if it is impossible; then nothing has changed.
@@ -128,21 +129,21 @@ impl RunningWorkloads {
         }
     }
 
-    /// How a workload fares; `None` if nothing of this name runs.
+    /// The statistics of a workload; `None` if there is none of this name.
     #[must_use]
     pub fn stats(&self, name: &str) -> Option<WorkloadStats> {
         let storage = self.storage.get(name).map(Workload::stats);
         storage.or_else(|| self.jobs.get(name).map(Workload::stats))
     }
 
-    /// The interface on a port, as its own node sees it, or as `seen_from` sees it of its peer. `None` if the workload is
-    /// no storage, or does not use the port.
+    /// The interface on a port as its own node sees it, or as the peer `seen_from` sees it. `None` if the workload is
+    /// not storage, or does not use the port.
     #[must_use]
     pub fn ni(&self, name: &str, seen_from: &NodeName, slot: &SlotRef) -> Option<NiView> {
         self.storage.get(name)?.ni(seen_from, slot)
     }
 
-    /// The LNet under a storage workload.
+    /// The LNet of a storage workload.
     #[must_use]
     pub fn lnet(&self, name: &str) -> Option<&Lnet> {
         Some(self.storage.get(name)?.lnet())
@@ -167,7 +168,7 @@ impl RunningWorkloads {
         }
     }
 
-    /// Why there is no workload of this kind under this name.
+    /// The error for a workload that does not exist or is of another kind.
     fn no_such(&self, name: &str, kind: &'static str) -> WorkloadError {
         if self.stats(name).is_some() {
             WorkloadError::OtherKind(name.to_owned(), kind)

@@ -1,4 +1,4 @@
-//! One node on stage.
+//! The state of one node in a drill.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::MonitorInstances;
 use super::views::Mirror;
 use crate::connector::ConnectorScript;
 
-/// One node on stage.
+/// The state of one node in a drill.
 #[derive(Debug)]
 pub(super) struct Scene<'s> {
     pub(super) shown: Machine,
@@ -29,7 +29,7 @@ pub(super) struct Scene<'s> {
 }
 
 impl Scene<'_> {
-    /// A node as it is at the start, with or without a monitor.
+    /// A node at the start, with or without a monitor.
     pub(super) fn new(shown: Machine, instances: Option<MonitorInstances>) -> Self {
         Self {
             shown,
@@ -55,14 +55,14 @@ pub(super) struct ArmedRule<'s> {
     pub(super) until: SimTime,
 }
 
-/// What follows when a moment comes.
+/// What to execute when a moment comes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Sequel<'s> {
     Step(&'s Step),
     Vanish(&'s RuleAction, &'s Step),
 }
 
-/// Something to be done to a served tree beside the machine's edits.
+/// A change to a served tree that is not an edit of the machine.
 #[derive(Debug)]
 pub(super) enum Change<'s> {
     Arm {

@@ -1,4 +1,4 @@
-//! Showing: what happened to a node, made visible in its tree.
+//! Applies what happened to a node to its tree.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -12,14 +12,14 @@ use super::{
 };
 
 impl Director<'_> {
-    /// Makes visible in mid-poll what was just done.
+    /// Applies changes in mid-poll.
     pub(super) fn refresh(&mut self, node: &NodeName, fs: &mut Fs) -> Result<(), StageError> {
         self.fabric.advance(self.fabric.now());
         self.edit(node, fs)?;
         self.change(node, fs)
     }
 
-    /// Notes what a poll of this tick can see.
+    /// Records what a poll of this tick can see.
     pub(super) fn look(&mut self, at: SimTime) {
         let mut nodes = Shared::<BTreeMap<_, _>>::default();
         let watched = self.nodes.iter_mut();
@@ -65,7 +65,7 @@ impl Director<'_> {
         self.truth.ticks.push(truth);
     }
 
-    /// Shows what changed on a node's machine since it was last shown.
+    /// Applies what changed on a node's machine since the last call.
     pub(super) fn edit(&mut self, node: &NodeName, fs: &mut Fs) -> Result<(), StageError> {
         let machine = self
             .fabric
@@ -87,7 +87,7 @@ impl Director<'_> {
         Ok(())
     }
 
-    /// Does to a node's tree what is to be done beside the machine's edits.
+    /// Applies the changes to a node's tree that are not edits of the machine.
     pub(super) fn change(&mut self, node: &NodeName, fs: &mut Fs) -> Result<(), StageError> {
         let scene = self
             .nodes

@@ -1,6 +1,6 @@
 //! The stage of a drill: its director, and the files of every monitored node before the first poll.
 //!
-//! Both arms begin with one. Where the files are served is left to the arm. Start at [`Stage::set`].
+//! Both arms start with one; each serves the files in its own way. Start at [`Stage::set`].
 
 use std::collections::BTreeMap;
 
@@ -13,18 +13,19 @@ use crate::{Director, StageError, Trees};
 /// A drill before its first tick.
 #[derive(Debug)]
 pub struct Stage<'s> {
-    /// The world in motion.
+    /// The director.
     pub director: Director<'s>,
-    /// The files of each node that has a monitor. Others have none that anybody could see.
+    /// The files of each node that runs a monitor; other nodes need none.
     pub files: BTreeMap<NodeName, Fs>,
 }
 
 impl<'s> Stage<'s> {
-    /// The world of a story at its start, with what was given done. `trees` remembers worlds at
-    /// rest for further drills.
+    /// The world of a story at its start, after the `given` steps. `trees` caches worlds at rest for
+    /// further drills.
     ///
     /// # Errors
-    /// [`StageError`] if the world cannot do what is given, or a step stands where it has no meaning.
+    /// [`StageError`] if the world cannot perform a `given` step, or a step is not possible where it
+    /// is written.
     pub fn set(story: &'s Story, trees: &mut Trees) -> Result<Self, StageError> {
         let mut director = Director::new(story, trees)?;
         let mut files = BTreeMap::new();

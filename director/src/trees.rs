@@ -1,7 +1,7 @@
-//! Worlds at rest and their trees, made once and cloned for every drill that begins with one.
+//! A cache of worlds at rest and their trees, which drills clone.
 //!
-//! A clone shares what it is made of with the original until something in it changes. Left out: what
-//! a story adds before the first poll (`show.rs`). Start at [`Trees`].
+//! A clone shares its parts with the original until they change. `show.rs` applies what a story
+//! changes before the first poll. Start at [`Trees`].
 
 use std::{collections::BTreeMap, fmt};
 
@@ -11,18 +11,18 @@ use simfs::Fs;
 
 use crate::WRITABLE;
 
-/// How many worlds are kept. Chosen: more than there are platforms and variants.
+/// The number of cached worlds. Chosen: more than there are platforms and variants.
 const WORLDS_MAX: usize = 64;
 
-/// A world of more nodes is not kept when its drill has begun: at rest it would stand beside itself in
-/// motion. Chosen: more than the worlds of the suite have.
+/// A world with more nodes is dropped once its drill has started, to save memory. Chosen: more nodes
+/// than the suite's worlds have.
 const NODES_KEPT_MAX: usize = 16;
 
-/// The worlds that were met so far.
+/// The cached worlds.
 #[derive(Clone, Default)]
 pub struct Trees(Vec<World>);
 
-/// A world at rest, and its trees as far as they were asked for.
+/// A world at rest, and the trees that were built so far.
 #[derive(Clone)]
 struct World {
     nodes: Vec<(NodeName, Platform)>,
@@ -31,13 +31,13 @@ struct World {
 }
 
 impl Trees {
-    /// The world of these nodes at rest.
+    /// The fabric of these nodes at rest.
     pub(crate) fn fabric(&mut self, nodes: &[(NodeName, Platform)]) -> Fabric {
         world(&mut self.0, nodes).fabric.clone()
     }
 
-    /// The machine of one of these nodes at rest, and its tree in full with its names, its anchor and
-    /// its writable folder; `None` if there is no such node.
+    /// The machine of one of these nodes at rest, and its complete tree with its names, its anchor
+    /// folder and its writable folder; `None` if there is no such node.
     pub(crate) fn of(
         &mut self,
         nodes: &[(NodeName, Platform)],
@@ -58,14 +58,14 @@ impl Trees {
         Some((machine, fs))
     }
 
-    /// The nodes of a drill have their trees: what is too large to be kept for another one goes.
+    /// Drops worlds that are too large to be cached, once a drill has its trees.
     pub(crate) fn drop_large(&mut self) {
         self.0.retain(|world| world.nodes.len() <= NODES_KEPT_MAX);
     }
 }
 
-/// The world of these nodes. What was asked for last stands last, so that it is found first and goes
-/// last.
+/// The world of these nodes. The most recently used world is last in the list, so that it is found
+/// first and dropped last.
 fn world<'k>(known: &'k mut Vec<World>, nodes: &[(NodeName, Platform)]) -> &'k mut World {
     match known.iter().rposition(|world| world.is_of(nodes)) {
         Some(place) => known[place..].rotate_left(1),
@@ -84,7 +84,8 @@ fn world<'k>(known: &'k mut Vec<World>, nodes: &[(NodeName, Platform)]) -> &'k m
 }
 
 impl World {
-    /// The tree of this node made of another's of the same make, of which it shares all that is equal.
+    /// The tree of this node, cloned from another node with the same platform and edited where it
+    /// differs.
     fn like(&self, node: &NodeName, machine: &Machine) -> Option<Fs> {
         let (_, platform) = self.nodes.iter().find(|(name, _)| name == node)?;
         let mut twins = self

@@ -1,7 +1,7 @@
-//! What was so, tick by tick: names, layers, roles and the faces of ports, for the judge.
+//! The true state of a drill's world, tick by tick: names, layers, roles and port views, for the judge.
 //!
-//! It is read from the fabric's machines and from what the platforms declare, never from anything
-//! a monitor said. Start at [`Truth`].
+//! It is read from the fabric's machines and from the platforms' declarations, independently of the
+//! monitor. Start at [`Truth`].
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,30 +18,30 @@ use scenarios::LnetIs;
 use simfs::SimTime;
 use workloads::WorkloadStats;
 
-/// What was so in one drill.
+/// The true state over one drill.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Truth {
-    /// One entry a tick, from tick 0.
+    /// One entry per tick, from tick 0.
     pub ticks: Vec<TickTruth>,
 }
 
-/// What was so in one tick.
+/// The true state in one tick.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TickTruth {
-    /// The tick's simulated time.
+    /// The simulated time of the tick.
     pub at: SimTime,
-    /// The nodes; shared with the tick before if nothing was different.
+    /// The nodes; shared with the previous tick if nothing changed.
     pub nodes: Shared<BTreeMap<NodeName, NodeTruth>>,
-    /// The links that the story asks about.
+    /// The links that the story's expectations are about.
     pub links: BTreeMap<SlotRef, LinkTruth>,
-    /// How the workloads fare.
+    /// The statistics of the workloads.
     pub workloads: BTreeMap<String, WorkloadStats>,
-    /// The LNet interfaces that the story asks about.
+    /// The LNet interfaces that the story's expectations are about.
     pub interfaces: BTreeMap<Interface, NiView>,
 }
 
 impl TickTruth {
-    /// What the wall clock of a node read at the tick's start, nanoseconds since 1970-01-01T00:00:00Z.
+    /// A node's wall clock at the tick's start, in nanoseconds since 1970-01-01T00:00:00Z.
     #[must_use]
     pub fn wall_ns(&self, node: &NodeName) -> Option<u64> {
         let node = self.nodes.get(node)?;
@@ -49,19 +49,19 @@ impl TickTruth {
     }
 }
 
-/// An LNet interface, in the eyes of a node.
+/// An LNet interface in the view of a node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Interface {
-    /// The workload whose LNet it is on.
+    /// The workload that it belongs to.
     pub workload: String,
-    /// In whose eyes.
+    /// The node whose view it is.
     pub seen_from: NodeName,
-    /// The port that it is on.
+    /// Its port.
     pub slot: SlotRef,
 }
 
 impl Interface {
-    /// The one that an expectation is about.
+    /// The interface of an expectation.
     #[must_use]
     pub fn of(is: &LnetIs) -> Self {
         Self {
@@ -81,11 +81,11 @@ pub struct LinkTruth {
     pub there: EndTruth,
 }
 
-/// What was so on one node in one tick.
+/// The true state of one node in one tick.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeTruth {
-    /// Its wall clock less the drill's time, nanoseconds since 1970-01-01T00:00:00Z: the same until the
-    /// clock is stepped. Wrapping, so that no step is too far.
+    /// Its wall clock minus the drill's time, in nanoseconds since 1970-01-01T00:00:00Z; it changes
+    /// only when the clock is stepped. The subtraction wraps, so that no step overflows.
     pub wall_at_start_ns: u64,
     /// What a poll at the tick's start could see.
     pub views: Arc<NodeView>,
@@ -93,31 +93,31 @@ pub struct NodeTruth {
     pub after: Arc<NodeView>,
 }
 
-/// The faces of a node's functions, by PCI address. A function that has gone keeps the entry of its
-/// last sight, marked as not listed.
+/// The views of a node's functions, by PCI address. A function that has disappeared keeps its last
+/// entry, marked as not listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeView(pub BTreeMap<PciAddress, FunctionView>);
 
-/// One function.
+/// The view of one function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionView {
-    /// The name of its RDMA device, or the last one it bore.
+    /// The present or last name of its RDMA device.
     pub name: DeviceName,
     /// Whether the class folder lists it.
     pub listed: bool,
-    /// What it is for, as declared.
+    /// Its declared role.
     pub role: Role,
-    /// Whether a monitor is to watch it: not management, not virtual, a vendor that is monitored.
+    /// Whether a monitor must monitor it: not management, not virtual, and of a monitored vendor.
     pub monitored: bool,
     /// Its first network interface.
     pub netdev: Option<String>,
     /// Its ports.
     pub ports: BTreeMap<PortNumber, PortView>,
-    /// Counters of its ports that cannot be read as numbers now.
+    /// Counters of its ports that cannot be read as numbers at present.
     pub unreadable: BTreeSet<(PortNumber, String)>,
 }
 
-/// One port.
+/// The view of one port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortView {
     /// Its link layer.
@@ -126,19 +126,19 @@ pub struct PortView {
     pub state: PortState,
     /// Its physical state.
     pub phys_state: PhysState,
-    /// Whether it can be read at all.
+    /// Whether its folder is listed.
     pub listed: bool,
 }
 
 impl PortView {
-    /// `ACTIVE` with `LinkUp`, and listed.
+    /// Whether it is listed and shows `ACTIVE` and `LinkUp`.
     #[must_use]
     pub fn healthy(&self) -> bool {
         self.listed && self.state == PortState::ACTIVE && self.phys_state == PhysState::LINK_UP
     }
 }
 
-/// A card that is compared with its peers.
+/// A card that takes part in the comparison of peers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComparedCard {
     /// One of its functions.
@@ -147,12 +147,12 @@ pub struct ComparedCard {
     pub role: Role,
     /// Its link layer.
     pub layer: LinkLayer,
-    /// Its healthy ports.
+    /// The number of its healthy ports.
     pub active: usize,
 }
 
 impl NodeView {
-    /// Whether a port is healthy; one that is not there is not.
+    /// Whether a port is healthy; a missing one is not.
     #[must_use]
     pub fn healthy(&self, pci: PciAddress, port: PortNumber) -> bool {
         self.0.get(&pci).is_some_and(|function| {
@@ -160,7 +160,7 @@ impl NodeView {
         })
     }
 
-    /// The functions that a monitor is to watch and can see.
+    /// The functions that a monitor must monitor and that are listed.
     pub fn watched(&self) -> impl Iterator<Item = (PciAddress, &FunctionView)> {
         let watched = |function: &FunctionView| function.listed && function.monitored;
         self.0
@@ -169,8 +169,8 @@ impl NodeView {
             .map(|(pci, function)| (*pci, function))
     }
 
-    /// Whether a port of this card may be on its way up: dark and looking for a partner, training, or
-    /// waiting for the subnet manager. A first poll waits for such a card.
+    /// Whether a port of this card may be on its way up: polling, training, or waiting for the subnet
+    /// manager. A first poll waits for such a card.
     #[must_use]
     pub fn is_card_waiting(&self, card: &str) -> bool {
         let ports = self
@@ -186,7 +186,7 @@ impl NodeView {
         })
     }
 
-    /// Whether a device is there and all its ports are healthy.
+    /// Whether a device is listed and all its ports are healthy.
     #[must_use]
     pub fn is_whole(&self, pci: PciAddress) -> bool {
         self.0.get(&pci).is_some_and(|view| {
@@ -194,8 +194,8 @@ impl NodeView {
         })
     }
 
-    /// The cards that are compared with others (`lsd 4.3`), by role and layer. A card that shares
-    /// its board with a management function is none of them.
+    /// The compared cards (`lsd 4.3`), by role and layer. A card that shares its board with a
+    /// management function is not compared.
     #[must_use]
     pub fn cards(&self) -> Vec<ComparedCard> {
         let mut management: Vec<String> = Vec::new();
@@ -224,8 +224,8 @@ impl NodeView {
         cards.into_iter().map(card).collect()
     }
 
-    /// Whether a card has as many healthy ports as its peers: as the mode of its group, which is of
-    /// two cards and more, and whose mode is one number and not zero.
+    /// Whether a card has at least as many healthy ports as the mode of its group. There must be two
+    /// cards or more, and the mode must be unique and above zero.
     #[must_use]
     pub fn meets_peers(&self, card: &ComparedCard) -> bool {
         let cards = self.cards();

@@ -1,4 +1,5 @@
-//! The faces of a node's functions, read from its machine: only what changed is read again.
+//! The function and port views of a node, read from its machine; only changed functions are read
+//! again.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -7,7 +8,7 @@ use platforms::{CounterValue, Function, NodeName, PciAddress, Role, Shared};
 
 use crate::{FunctionView, NodeView, PortView};
 
-/// The faces of a node, and what they were read from.
+/// The views of a node, and the machine state from which they were read.
 #[derive(Debug, Default)]
 pub(super) struct Mirror {
     views: Arc<NodeView>,
@@ -16,12 +17,12 @@ pub(super) struct Mirror {
 }
 
 impl Mirror {
-    /// The faces as they were last read.
+    /// The latest views.
     pub(super) fn views(&self) -> Arc<NodeView> {
         Arc::clone(&self.views)
     }
 
-    /// Brings the faces up to date. A function that is what it was keeps its face.
+    /// Updates the views. An unchanged function keeps its view.
     pub(super) fn refresh(&mut self, fabric: &Fabric, node: &NodeName) {
         let Some(machine) = fabric.machine(node) else {
             return;
@@ -67,8 +68,8 @@ impl Mirror {
     }
 }
 
-/// The face of a function that has an RDMA device. One whose role nobody declared (it was added
-/// later) counts as one that is not watched.
+/// The view of a function that has an RDMA device. A function without a declared role (one added
+/// later) counts as not monitored.
 fn view(
     function: &Function,
     role: Option<Role>,

@@ -1,8 +1,9 @@
-//! The way in for every action, and what the plain ones about ports do.
+//! [`Fabric::act`], the entry point for every action, and the simple port actions.
 //!
-//! An action first finds what it names and refuses what is impossible; only then does anything
-//! change. Reasons are `reasons.rs`'s, flaps `flap.rs`'s, counters `counters.rs`'s, devices `bus.rs`'s,
-//! virtual functions `virtual_function.rs`'s, names `naming.rs`'s, reboots `reboot.rs`'s.
+//! An action first looks up its targets and rejects what is impossible; only then does it change
+//! anything. Actions with more behaviour are in other files: reasons in `reasons.rs`, flaps in
+//! `flap.rs`, counters in `counters.rs`, devices in `bus.rs`, virtual functions in
+//! `virtual_function.rs`, names in `naming.rs`, reboots in `reboot.rs`.
 
 use platforms::{CharDevice, LinkEvent, LinkLayer, NodeName, SlotRef};
 use simfs::SimTime;
@@ -16,12 +17,12 @@ use crate::{
 };
 
 impl Fabric {
-    /// Does something to the world, now. What it does at once is done on return; the rest happens
-    /// as time passes.
+    /// Performs an action now. Its immediate effects are complete on return; delayed ones follow in
+    /// [`Fabric::advance`].
     ///
     /// # Errors
     ///
-    /// The action is impossible in the world as it is; then nothing has changed.
+    /// If the action is impossible in the present state; then nothing has changed.
     pub fn act(&mut self, action: &Action) -> Result<(), ActionError> {
         match action {
             Action::Port(slot, action) => self.act_on_port(slot, action),
@@ -114,7 +115,7 @@ impl Fabric {
         }
     }
 
-    /// Whether a port exists, seen or not.
+    /// Checks that a port exists, visible or not.
     pub(crate) fn find(&self, slot: &SlotRef) -> Result<(), ActionError> {
         self.node(&slot.node)?.jack(slot).map(drop)
     }
@@ -147,8 +148,8 @@ impl Fabric {
         Ok(())
     }
 
-    /// Ends whatever was done to a port's link, and plugs a cable in where one was cut, or never
-    /// was if `plug`.
+    /// Removes every fault of a port's link, and plugs in a cable if it was cut, or if it never had one
+    /// and `plug` is set.
     pub(crate) fn end_trouble(&mut self, slot: &SlotRef, plug: bool) {
         let now = self.now;
         self.stop_flap(slot);
@@ -183,7 +184,7 @@ impl Fabric {
         self.settle(slot);
     }
 
-    /// Calls a slow next stage off, so that it is arranged anew.
+    /// Cancels a slowed next stage, so that it is scheduled again at the natural pace.
     pub(crate) fn hurry(&mut self, slot: &SlotRef) {
         let link = &mut self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).link;
         if let Some((key, _)) = link.next.take() {
@@ -251,7 +252,7 @@ impl Fabric {
         let jack = node.jack_mut(slot.pci, slot.port);
         let takes_port = jack.driver.interface_down_takes_port;
         jack.link.here.set(Hold::Interface, !up && takes_port);
-        // No reason is made for this one; it is on purpose.
+        // An administrator disables the port on purpose; no other reason fits.
         self.blame(slot, Side::Here, LinkDownReason::UNKNOWN);
         self.settle(slot);
         Ok(())
@@ -278,7 +279,7 @@ impl Fabric {
         }
     }
 
-    /// Lists a port again; `false` if it is listed.
+    /// Lists a port again; `false` if it is listed already.
     pub(crate) fn list_port(&mut self, slot: &SlotRef) -> bool {
         let node = self.node_mut(&slot.node);
         let Some(port) = node.jack_mut(slot.pci, slot.port).unlisted.take() else {
@@ -312,7 +313,7 @@ impl Fabric {
             return Err(ActionError::NoDriver(slot.clone(), layer));
         };
         self.hurry(slot);
-        // A port that changes its layer is set up anew.
+        // A port that changes its layer is initialised again.
         self.blame(slot, Side::Here, LinkDownReason::REBOOT);
         self.fall_dark(slot);
         self.node_mut(&slot.node).speak(slot, layer, driver);

@@ -1,10 +1,10 @@
-//! What can be done to a world: one variant for each verb about ports, links, devices, virtual
-//! functions, counters and the host.
+//! The actions on a world: one variant for each verb about ports, links, devices, virtual functions,
+//! counters and the host.
 //!
-//! An action names hardware by slot (PCI function and port), so it finds it under whatever name
-//! the kernel gives it. Who has not chosen the hardware yet names it in his own way: [`Action`] is
-//! generic over its targets, and what is done to them is the same type. Actions about files, the
-//! connector or the monitor are not here: they do not touch a link.
+//! An action names hardware by slot (PCI function and port), independently of the name that the kernel
+//! gives it. [`Action`] is generic over its targets, so that a parsed scenario can use the same type
+//! before its targets are resolved. Actions on files, the connector or the monitor are not here,
+//! because they do not affect a link.
 
 use std::collections::BTreeMap;
 
@@ -13,84 +13,85 @@ use simfs::SimTime;
 
 use crate::{FunctionRef, PortAction, RebootPlan};
 
-/// One thing done to a world at one instant.
+/// An action on a world.
 ///
-/// The parameters are how it names a port, several ports, a function and a node.
+/// The type parameters are the ways to name a port, several ports, a function and a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action<P = SlotRef, S = Vec<SlotRef>, F = FunctionRef, N = NodeName> {
-    /// To a port and its link.
+    /// On a port and its link.
     Port(P, PortAction),
-    /// To several ports, together.
+    /// On several ports together.
     Ports(S, PortsAction),
-    /// To a PCI function and its devices.
+    /// On a PCI function and its devices.
     Device(F, DeviceAction),
-    /// To a node.
+    /// On a node.
     Node(N, NodeAction),
-    /// Stop or start the subnet manager; ports that are `ACTIVE` stay so, others wait in `INIT`.
+    /// Stops or starts the subnet manager; `ACTIVE` ports stay `ACTIVE`, others wait in `INIT`.
     SubnetManager {
-        /// Whether it runs.
+        /// Whether it runs from now on.
         running: bool,
-        /// Whether its end also takes every InfiniBand port to `INIT` (a standby re-initialises).
+        /// Whether stopping it also takes every InfiniBand port to `INIT` (a standby re-initialises).
         reinitialise: bool,
-        /// Whether one that starts finds what it had written of links that went down.
+        /// Whether it still has its logs of links that went down when it starts.
         keeps_logs: bool,
     },
 }
 
-/// What is done to several ports together.
+/// An action on several ports together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PortsAction {
-    /// Leave `ACTIVE` and return to it, several times.
+    /// They leave `ACTIVE` and return to it, several times.
     Flap {
         /// How many times each goes down.
         times: u32,
-        /// From leaving `ACTIVE` to `ACTIVE` again.
+        /// Time from leaving `ACTIVE` to `ACTIVE` again.
         down: SimTime,
-        /// From `ACTIVE` to the next leaving.
+        /// Time from `ACTIVE` to the next down.
         up: SimTime,
         /// The nth port starts n times this later.
         stagger: SimTime,
     },
-    /// The switch that ports hang on loses power, or has it again.
+    /// The switch of these ports loses power, or has it again.
     SwitchPower {
         /// Whether it has power from now on.
         on: bool,
     },
 }
 
-/// What is done to a PCI function and its devices.
+/// An action on a PCI function and its devices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeviceAction {
     /// The function falls off the bus.
     Remove,
-    /// The function is back: PCI first, then net and RDMA, then its ports train.
+    /// The function returns: its PCI function first, then net and RDMA device, then its ports train.
     Restore,
-    /// The RDMA device gets another name, at once.
+    /// The RDMA device gets another name at once.
     Rename {
-        /// The new name; a device that bears it takes the old one (a swap).
+        /// The new name; a device that already has it takes the old one (a swap).
         to: DeviceName,
     },
-    /// New hardware in the slot: new GUIDs and firmware, same place. Of a function that is on the
-    /// bus, the new one is found at once; of one that is not, when it is restored. The other
-    /// functions of a card stay the old ones.
+    /// New hardware in the same slot, with new GUIDs and firmware. If the function is on the bus, the
+    /// new one is probed at once; otherwise when it is restored. The card's other functions are not
+    /// replaced.
     Replace,
-    /// All functions of the card vanish together, and come back.
+    /// All functions of the card disappear together and return.
     FirmwareReset {
-        /// From vanishing to being back.
+        /// Time from disappearing to returning.
         takes: SimTime,
     },
-    /// A PCI error: the driver detaches and, after this long, recovers.
+    /// A PCI error: the driver detaches and recovers after `takes`.
     PciError {
-        /// From detaching to being back.
+        /// Time from detaching to recovery.
         takes: SimTime,
     },
-    /// The RDMA and net devices move to another namespace: the class entries go, PCI stays.
+    /// The RDMA and net devices move to another namespace: their class entries disappear, the PCI
+    /// function stays.
     LeaveNamespace,
-    /// They come back.
+    /// The devices return to the host's namespace.
     ReturnToNamespace,
-    /// A card of this function's make that was never there appears.
+    /// A new card of the same model as this function's appears.
     HotAdd {
-        /// Where it appears.
+        /// Its address.
         at: PciAddress,
         /// Its name.
         name: DeviceName,
@@ -102,51 +103,51 @@ pub enum DeviceAction {
         /// How many.
         count: u16,
     },
-    /// Give a virtual function to a guest or container: its port comes up.
+    /// Assigns a virtual function to a guest or container: its port comes up.
     AssignVf,
-    /// Take it back: its port goes down.
+    /// Takes a virtual function back: its port goes down.
     ReleaseVf,
     /// Remove all virtual functions of a physical one.
     DestroyVfs,
 }
 
-/// What is done to a node.
+/// An action on a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NodeAction {
-    /// Detach the RDMA driver from every function of the node: the class folder goes.
+    /// Detaches the RDMA driver from every function of the node: the class folder disappears.
     DriverUnload,
-    /// Attach it again.
+    /// Attaches it again.
     DriverLoad {
-        /// Names that changed.
+        /// New names, by function.
         names: BTreeMap<PciAddress, DeviceName>,
     },
-    /// The node goes down, and is up again when its plan says so. Its links are down from the first
-    /// moment and as far up as they can be at the end. Faults of links, functions off the bus, files
-    /// and routes outlast it; what only the running kernel knew (an unloaded driver, other namespaces,
-    /// virtual functions, a reset under way) does not.
+    /// The node goes down, and is up again after the plan's time. Its links are down from the start,
+    /// and at the end as far up as they can be. Faults of links, functions off the bus, files and
+    /// routes persist; the state of the running kernel (an unloaded driver, other namespaces, virtual
+    /// functions, a pending reset) does not.
     Reboot {
-        /// How, and what changes on the way.
+        /// How it reboots, and what changes meanwhile.
         plan: RebootPlan,
     },
-    /// The wall clock jumps; boot time does not.
+    /// Steps the wall clock; the boot clock does not change.
     ClockStep {
-        /// By how much, nanoseconds.
+        /// The step, in nanoseconds.
         by_ns: i64,
     },
-    /// The metadata collector's file becomes this.
+    /// Replaces the metadata collector's file.
     Metadata {
-        /// The file.
+        /// The new file.
         file: MetadataFile,
     },
-    /// The route table becomes this.
+    /// Replaces the route table.
     Routes {
-        /// The table.
+        /// The new table.
         routes: Routes,
     },
 }
 
 impl PortsAction {
-    /// Done to these ports.
+    /// The action on these ports.
     #[must_use]
     pub fn on(self, slots: Vec<SlotRef>) -> Action {
         Action::Ports(slots, self)
@@ -154,7 +155,7 @@ impl PortsAction {
 }
 
 impl DeviceAction {
-    /// Done to this function.
+    /// The action on this function.
     #[must_use]
     pub fn on(self, function: FunctionRef) -> Action {
         Action::Device(function, self)
@@ -162,7 +163,7 @@ impl DeviceAction {
 }
 
 impl NodeAction {
-    /// Done to this node.
+    /// The action on this node.
     #[must_use]
     pub fn on(self, node: NodeName) -> Action {
         Action::Node(node, self)

@@ -1,7 +1,7 @@
-//! What is going to happen, in the order in which it will.
+//! The agenda: scheduled steps, in the order in which they will happen.
 //!
-//! At equal times the rank decides, then the order of scheduling. Whoever schedules keeps the key,
-//! and with it can call the thing off.
+//! Steps due at the same time are ordered by rank, then by the order of scheduling. Scheduling
+//! returns a key that can cancel the step.
 
 use std::collections::BTreeMap;
 
@@ -10,27 +10,27 @@ use simfs::SimTime;
 
 use crate::link::Stage;
 
-/// What comes first of things due at one instant.
+/// The order of steps that are due at the same instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rank {
-    /// A physical fault, such as the next turn of a flap.
+    /// A physical fault, such as the next cycle of a flap.
     Fault,
     /// The link machine.
     Link,
-    /// Devices that come and go.
+    /// Devices that disappear and return.
     Kernel,
     /// The subnet manager.
     SubnetManager,
-    /// A host that is up again, its links as far up as they are by then.
+    /// A host that is up again, with its links as far up as they are by then.
     Boot,
 }
 
-/// One thing that is going to happen.
+/// A scheduled step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// The far end of a flapping port goes dark.
+    /// The far end of a flapping port stops signalling.
     GoDark(SlotRef),
-    /// It signals again.
+    /// The far end signals again.
     Signal(SlotRef),
     /// A link reaches a stage.
     Reach(SlotRef, Stage),
@@ -38,17 +38,17 @@ pub(crate) enum Step {
     BackOnBus(NodeName, PciAddress),
     /// A function's driver has attached: its net and RDMA devices appear.
     Attached(NodeName, PciAddress),
-    /// The ports of a node that reboots begin to train.
+    /// The ports of a rebooting node start to train.
     Boot(NodeName),
     /// The node is up again.
     Booted(NodeName),
-    /// The host at the other end of a link is back from its reboot.
+    /// The host at the other end of a link has finished its reboot.
     NeighbourBack(SlotRef),
-    /// The subnet manager comes round to both ends of a link; nobody waits for it.
+    /// The subnet manager reads both ends of a link. [`Agenda::is_empty`] ignores it.
     Read(SlotRef),
 }
 
-/// When, and in which order, a step happens.
+/// The time and order of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
     at: SimTime,
@@ -57,13 +57,13 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// When.
+    /// The time.
     pub(crate) fn at(self) -> SimTime {
         self.at
     }
 }
 
-/// All that is going to happen.
+/// All scheduled steps.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Agenda {
     steps: BTreeMap<Key, Step>,
@@ -71,7 +71,7 @@ pub(crate) struct Agenda {
 }
 
 impl Agenda {
-    /// Schedules a step; the key calls it off.
+    /// Schedules a step; the key can cancel it.
     pub(crate) fn schedule(&mut self, at: SimTime, rank: Rank, step: Step) -> Key {
         self.scheduled += 1;
         let key = Key {
@@ -83,18 +83,18 @@ impl Agenda {
         key
     }
 
-    /// Calls a step off; nothing happens if it has happened.
+    /// Cancels a step; does nothing if it has happened.
     pub(crate) fn cancel(&mut self, key: Key) {
         self.steps.remove(&key);
     }
 
-    /// Takes the first step due at `to` or before.
+    /// Removes and returns the first step due at `to` or before.
     pub(crate) fn due(&mut self, to: SimTime) -> Option<(Key, Step)> {
         let first = self.steps.first_entry()?;
         (first.key().at <= to).then(|| first.remove_entry())
     }
 
-    /// Whether nothing is scheduled that anyone waits for.
+    /// Whether nothing is scheduled, apart from reads of the subnet manager.
     pub(crate) fn is_empty(&self) -> bool {
         let mut steps = self.steps.values();
         steps.all(|step| matches!(step, Step::Read(_)))

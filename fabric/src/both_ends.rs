@@ -1,8 +1,9 @@
-//! What both ends of a world's link remember, and what the subnet manager keeps of it.
+//! What both ends of a link remember of its going down, and what the subnet manager logs of it.
 //!
-//! How the link moves is `link.rs`'s and the fabric's; this follows. Ports behave by "Link Down
-//! Reason", Cornelis, whatever their drivers show, but for a node's own that remembers as `hfi1` does.
-//! A virtual function's port has no link of its own, and so no ends. Start at [`BothEnds`].
+//! `link.rs` and `walk.rs` move the link; this file records. Ports behave as "Link Down Reason",
+//! Cornelis, specifies, whatever their drivers show, except a node's own port whose driver remembers
+//! like `hfi1`. A virtual function's port has no link of its own, and so no ends. Start at
+//! [`BothEnds`].
 
 use platforms::LinkReasons;
 use simfs::SimTime;
@@ -12,7 +13,7 @@ use crate::opa::{
     OfflineDisabledReason, PortErrorAction, Profile, Record, START_S, fall,
 };
 
-/// One of a link's two ends.
+/// An end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Side {
     /// The node's own port.
@@ -42,29 +43,31 @@ impl Side {
     }
 }
 
-/// What there is to know of one end.
+/// The state of one end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndTruth {
-    /// What the port remembers; `None` while nobody can ask it: it is off the bus or without power.
+    /// What the port remembers; `None` while it cannot be queried, because it is off the bus or
+    /// without power.
     pub record: Option<Record>,
-    /// What the subnet manager keeps of the port.
+    /// The subnet manager's log of the port.
     pub log: LinkDownErrorLog,
 }
 
-/// Whose doing it is that a link goes down.
+/// Which end caused a link to go down.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Blame {
-    /// Nobody's who could tell: a cable's, or that of an end that is gone.
+    /// Neither end, or none that could report it: a cable, or an end that is gone.
     #[default]
     Nobody,
-    /// An end's, for this reason, and whether it can say so.
+    /// This end, for this reason; the flag states whether it can send a message to the other.
     End(Side, LinkDownReason, bool),
-    /// An end's, which says this to the other and remembers nothing of it.
+    /// This end, which sends this message to the other and records no reason itself.
     Message(Side, LinkDownReason),
-    /// Both ends' at the same instant: the node's own first, each with whether it can say so.
+    /// Both ends at the same instant, the node's own first; the flags state whether each can send a
+    /// message.
     Both([(LinkDownReason, bool); 2]),
-    /// The link trains anew; nobody takes it down and nobody records it ("Link Down Reason" is of
-    /// links that went down).
+    /// The link only retrains: neither end takes it down, and nothing is recorded ("Link Down Reason"
+    /// covers links that went down).
     Training,
 }
 
@@ -73,15 +76,15 @@ pub(crate) enum Blame {
 pub(crate) struct EndState {
     /// What the port remembers.
     pub(crate) record: Record,
-    /// What the subnet manager keeps of it.
+    /// The subnet manager's log of it.
     pub(crate) log: LinkDownErrorLog,
     /// Which errors take its link down.
     pub(crate) action: PortErrorAction,
-    /// Why it is in Init, or was last.
+    /// Its LinkInitReason, now or when it was last in Init.
     pub(crate) init: LinkInitReason,
-    /// Why the fabric manager leaves it in Init.
+    /// The reason for which the fabric manager keeps it in Init, if it does.
     pub(crate) quarantine: Option<LinkInitReason>,
-    /// The logical state to which a Set(PortInfo) took it ahead of its link; `Down` if none did.
+    /// The logical state set by a Set(PortInfo) ahead of its link; `Down` if there was none.
     pub(crate) ahead: Logical,
 }
 
@@ -97,14 +100,14 @@ impl EndState {
         }
     }
 
-    /// It is offline or disabled for this reason, among others.
+    /// The end is offline or disabled for one more reason.
     pub(crate) fn goes_offline(&mut self, reason: LinkDownReason) {
         if let Some(offline) = OfflineDisabledReason::of(reason) {
             self.record.goes_offline(offline);
         }
     }
 
-    /// It is let up: it says what still holds it, if anything does.
+    /// A reason was released: the end shows one that still holds it, if there is any.
     pub(crate) fn held_by(&mut self, reasons: impl Iterator<Item = LinkDownReason>) {
         self.record.polls();
         for reason in reasons {
@@ -113,17 +116,17 @@ impl EndState {
     }
 }
 
-/// Both ends.
+/// Both ends of a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BothEnds {
     ends: [EndState; 2],
-    /// Whether the subnet manager found the node there when it last came round.
+    /// Whether the subnet manager found the node there in its last sweep.
     pub(crate) found: bool,
 }
 
 impl BothEnds {
-    /// Those of a link that never went down; `own` says by whose word the node's own end behaves.
-    /// Its partner is a switch, and those behave by the specification.
+    /// The ends of a link that never went down; `own` is the behaviour of the node's own end. Its
+    /// partner is a switch port, which behaves as specified.
     pub(crate) fn new(own: LinkReasons) -> Self {
         let own = match own {
             LinkReasons::Spec => Profile::Spec,
@@ -143,34 +146,34 @@ impl BothEnds {
         &mut self.ends[side.index()]
     }
 
-    /// Whether the node's own end behaves as an hfi1 does.
+    /// Whether the node's own end behaves like an hfi1.
     pub(crate) fn is_hfi1(&self) -> bool {
         self.of(Side::Here).record.profile() == Profile::Hfi1
     }
 
-    /// Whether either end has anything that a subnet manager would log.
+    /// Whether either end has a reason that a subnet manager would log.
     pub(crate) fn have_reason_to_send(&self) -> bool {
         self.ends.iter().any(|end| !end.record.shown().is_clear())
     }
 
-    /// Whether the fabric manager leaves the link in Init.
+    /// Whether the fabric manager keeps the link in Init.
     pub(crate) fn are_quarantined(&self) -> bool {
         self.ends.iter().any(|end| end.quarantine.is_some())
     }
 
-    /// Whether a Set(PortInfo) armed both.
+    /// Whether a Set(PortInfo) armed both ends.
     pub(crate) fn are_armed_by_hand(&self) -> bool {
         self.ends.iter().all(|end| end.ahead >= Logical::Armed)
     }
 
-    /// No Set(PortInfo) is ahead of the link any more.
+    /// Resets the states that a Set(PortInfo) set ahead of the link.
     pub(crate) fn follow_the_link(&mut self) {
         for end in &mut self.ends {
             end.ahead = Logical::Down;
         }
     }
 
-    /// The ports are Offline for a moment, and those by the document say so.
+    /// The ports are Offline for a moment; those that follow the specification show it.
     pub(crate) fn are_quiet(&mut self) {
         for end in &mut self.ends {
             if end.record.profile() == Profile::Spec {
@@ -186,7 +189,7 @@ impl BothEnds {
         }
     }
 
-    /// What either end does of its own.
+    /// What each end does to take the link down.
     fn initiatives(&self, blame: Blame) -> [Option<Initiative>; 2] {
         let own = |side: Side, (reason, says)| self.of(side).record.initiative(reason, says);
         let mut by = [None, None];
@@ -201,8 +204,8 @@ impl BothEnds {
         by
     }
 
-    /// The link, which was up, went down. What an hfi1's firmware at the node's own end says of it;
-    /// nothing if that end took it down.
+    /// Records that a link which was up went down. Returns what an hfi1's firmware at the node's own
+    /// end reports of it; `None` if that end took it down.
     pub(crate) fn fall(&mut self, blame: Blame) -> Option<FirmwareReport> {
         let by = self.initiatives(blame);
         let [here, there] = &mut self.ends;
@@ -213,7 +216,8 @@ impl BothEnds {
         Some(report).filter(|_| here.is_none())
     }
 
-    /// The link broke before it was up. Whether the node's own end only saw it break.
+    /// Records that the link broke before it was up. Returns whether the node's own end only observed
+    /// it.
     pub(crate) fn break_training(&mut self, blame: Blame) -> bool {
         let by = self.initiatives(blame);
         for (end, _) in self
@@ -227,7 +231,7 @@ impl BothEnds {
         by[0].is_none()
     }
 
-    /// Both ends are armed, and so are cleared.
+    /// Both ends are armed, which clears their records.
     pub(crate) fn arm(&mut self) {
         for end in &mut self.ends {
             end.log.armed();

@@ -1,8 +1,8 @@
-//! Actions about functions: they leave the bus or their driver, and come back.
+//! Actions on functions: they leave the bus or their driver, and return.
 //!
-//! What goes, goes in the kernel's order and in one instant: RDMA and net devices before the PCI
-//! function. What comes back takes time: the function first, its RDMA and net devices when the
-//! driver has probed it, and then its ports train.
+//! Removal happens in the kernel's order within one instant: RDMA and net devices before the PCI
+//! function. Returning takes time: the function first, its RDMA and net devices after the driver has
+//! probed it, then its ports train.
 
 use std::collections::BTreeMap;
 
@@ -49,7 +49,7 @@ impl Fabric {
         Ok(())
     }
 
-    /// Puts a function on the bus; its driver attaches when it has probed it.
+    /// Puts a function on the bus; its driver attaches after the probe time.
     pub(crate) fn probe(&mut self, function: &FunctionRef) {
         let at = self.now + self.timing.probe;
         let key = self.schedule_attached(function, at);
@@ -67,7 +67,7 @@ impl Fabric {
         )
     }
 
-    /// Calls off whatever is going to bring the function or its driver back; both count as back.
+    /// Cancels the steps that would bring the function or its driver back; both count as back.
     pub(crate) fn call_off(&mut self, function: &FunctionRef) {
         let device = self.node_mut(&function.node).device_mut(function.pci);
         let attachment = std::mem::replace(&mut device.attachment, Attachment::Attached);
@@ -80,7 +80,7 @@ impl Fabric {
         }
     }
 
-    /// New hardware: it is another function, found anew if it was on the bus.
+    /// Replaces a function by new hardware, which is probed again if it was on the bus.
     pub(crate) fn replace(&mut self, function: &FunctionRef) -> Result<(), ActionError> {
         self.node(&function.node)?.device(function.pci)?;
         let node = self.node_mut(&function.node);
@@ -131,7 +131,7 @@ impl Fabric {
         Ok(())
     }
 
-    /// All functions of the card go, and are back after `takes`.
+    /// All functions of the card disappear, and are back after `takes`.
     pub(crate) fn reset_firmware(
         &mut self,
         function: &FunctionRef,
@@ -140,7 +140,7 @@ impl Fabric {
         let node = self.node(&function.node)?;
         node.require_on_bus(function.pci)?;
         let card = node.card_mates(function.pci);
-        // The driver attaches at `takes`; the function is on the bus as long before as a probe takes.
+        // The driver attaches at `takes`; the function returns to the bus one probe time earlier.
         let back = self.now + takes.since(self.timing.probe);
         let attached = self.now + takes;
         for pci in card {
@@ -188,7 +188,7 @@ impl Fabric {
         Ok(())
     }
 
-    /// The driver has probed a function, or recovered it.
+    /// The driver has probed or recovered a function.
     pub(crate) fn attach(&mut self, function: &FunctionRef) {
         let now = self.now;
         let node = self.node_mut(&function.node);
@@ -227,7 +227,7 @@ impl Fabric {
         Ok(())
     }
 
-    /// A function that was never there appears, of the make of `like`.
+    /// A new function of the same model as `like` appears.
     pub(crate) fn hot_add(
         &mut self,
         function: &FunctionRef,

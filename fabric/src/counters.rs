@@ -1,7 +1,7 @@
-//! Counters: how they move, stop at their maximum, and start anew.
+//! Counters: how they grow, saturate at their maximum, and restart.
 //!
-//! A counter has one name over all of a port: files in `counters/` and `hw_counters/`, in its net
-//! device's `statistics/`, and the net device's carrier counts. Start at [`Fabric::counter`].
+//! A counter name is unique over all files of a port: `counters/`, `hw_counters/`, its net device's
+//! `statistics/`, and the net device's carrier counts. Start at [`Fabric::counter`].
 
 use std::sync::Arc;
 
@@ -16,13 +16,13 @@ use crate::{
     port_view::CARRIER_CHANGES,
 };
 
-/// How often the carrier came (`net/core/net-sysfs.c`).
+/// Number of times the carrier came up (`net/core/net-sysfs.c`).
 const CARRIER_UP: &str = "carrier_up_count";
-/// How often the carrier went (`net/core/net-sysfs.c`).
+/// Number of times the carrier went down (`net/core/net-sysfs.c`).
 const CARRIER_DOWN: &str = "carrier_down_count";
 
 impl Fabric {
-    /// Changes a counter.
+    /// Performs a counter change.
     pub(crate) fn counter(
         &mut self,
         slot: &SlotRef,
@@ -37,7 +37,7 @@ impl Fabric {
         Ok(())
     }
 
-    /// Lets data move over a port, or no more.
+    /// Starts or stops data traffic over a port.
     pub(crate) fn traffic(
         &mut self,
         slot: &SlotRef,
@@ -53,7 +53,7 @@ impl Fabric {
         Ok(())
     }
 
-    /// Notes whether a port has counters that grow by themselves.
+    /// Records whether a port has counters that grow by themselves.
     fn watch_growth(&mut self, slot: &SlotRef) {
         let jack = self.node_mut(&slot.node).jack_mut(slot.pci, slot.port);
         if jack.growing.is_empty() && jack.traffic.is_none() {
@@ -65,7 +65,7 @@ impl Fabric {
 }
 
 impl Node {
-    /// Counts what the driver says an event does to a port's counters.
+    /// Applies to a port's counters what the driver counts for an event.
     pub(crate) fn count(&mut self, pci: PciAddress, number: PortNumber, event: LinkEvent) {
         let moves = self.jack_mut(pci, number).driver.moves.get(&event).cloned();
         for (name, by) in moves.into_iter().flatten() {
@@ -73,7 +73,7 @@ impl Node {
         }
     }
 
-    /// Changes a counter as an action asks.
+    /// Changes a counter.
     pub(crate) fn change(
         &mut self,
         slot: &SlotRef,
@@ -130,7 +130,7 @@ impl Node {
         Ok(())
     }
 
-    /// Counts what grew by itself until `now`.
+    /// Adds what grew by itself until `now`.
     pub(crate) fn grow(&mut self, slot: &SlotRef, now: SimTime) {
         let (pci, number) = (slot.pci, slot.port);
         let growing = &mut self.jack_mut(pci, number).growing;
@@ -147,7 +147,7 @@ impl Node {
         }
     }
 
-    /// Sets every counter that moved back to zero, as an operator would.
+    /// Resets every counter that moved to zero, like an operator.
     pub(crate) fn reset_moved(&mut self, slot: &SlotRef) {
         let moved = std::mem::take(&mut self.jack_mut(slot.pci, slot.port).moved);
         for name in moved {
@@ -169,7 +169,7 @@ impl Node {
         }
     }
 
-    /// Starts a port's RDMA counters anew, as far as this restart does not keep them.
+    /// Restarts a port's RDMA counters, except those that the driver keeps over this restart.
     pub(crate) fn restart_counters(
         &mut self,
         pci: PciAddress,
@@ -182,13 +182,13 @@ impl Node {
         self.begin_counters(pci, number, !counters, !hw_counters);
     }
 
-    /// Starts every count of a port anew, as on new hardware.
+    /// Restarts every counter of a port, as on new hardware.
     pub(crate) fn new_counters(&mut self, pci: PciAddress, number: PortNumber) {
         self.begin_counters(pci, number, true, true);
         self.restart_netdev(pci, number);
     }
 
-    /// Starts the counts in `counters/`, and those in `hw_counters/`, behind a veil or before it.
+    /// Restarts the counters in `counters/` and `hw_counters/`, including values hidden by an override.
     fn begin_counters(
         &mut self,
         pci: PciAddress,
@@ -209,8 +209,7 @@ impl Node {
         }
     }
 
-    /// Starts a port's net device anew: it has just been registered, has no carrier yet and has counted
-    /// nothing.
+    /// Resets a port's net device as newly registered: no carrier yet, counters at zero.
     pub(crate) fn restart_netdev(&mut self, pci: PciAddress, number: PortNumber) {
         let Some(netdev) = self.netdev_mut(pci, number) else {
             return;
@@ -223,7 +222,7 @@ impl Node {
         }
     }
 
-    /// Lets a count begin at this number, behind a veil or before it.
+    /// Sets a counter to its initial value, including a value hidden by an override.
     fn begin(&mut self, pci: PciAddress, number: PortNumber, name: &str, initial: u64) {
         if let Some(count) = self.jack_mut(pci, number).overridden.get_mut(name) {
             *count = initial;
@@ -313,8 +312,8 @@ impl Node {
 }
 
 impl Jack {
-    /// What the data that moved over the link until `now` adds to which counters. Nothing moves
-    /// over a link that is not up; what was to move meanwhile is not made up for.
+    /// What the data that moved over the link until `now` adds to which counters. No data moves over a
+    /// link that is not up, and it is not made up for later.
     fn carried(&mut self, now: SimTime) -> Vec<(Arc<str>, u64)> {
         let Some(traffic) = &mut self.traffic else {
             return Vec::new();
@@ -347,8 +346,8 @@ fn carrier_count(netdev: &NetDev, name: &str) -> u64 {
     }
 }
 
-/// Sets a carrier count; of a sum, the half that came takes the odd one, as for a carrier that is
-/// there.
+/// Sets a carrier count. If a sum of both is odd, the up count gets the larger half, as for a carrier
+/// that is present.
 fn set_carrier_count(netdev: &mut NetDev, name: &str, count: u64) {
     match name {
         CARRIER_UP => netdev.carrier_up_count = count,

@@ -1,8 +1,7 @@
-//! The hardware behind a function: what keeps it from being seen, what is put aside meanwhile, and
-//! its ports.
+//! The hardware behind a function: why it is not visible, its hidden parts, and its ports.
 //!
-//! What can be seen of it is in the node's machine; what cannot is parked here, and goes back when
-//! it can be seen again. Moving it is `node.rs`'s. Start at [`Device`].
+//! The node's machine has the visible parts; the hidden ones are parked here until they become
+//! visible again. `presence.rs` moves them. Start at [`Device`].
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -26,13 +25,14 @@ use crate::{
 pub(crate) enum Attachment {
     /// It does.
     Attached,
-    /// It is still probing it, until the step of this key.
+    /// It is probing the function until the step of this key.
     Detached(Key),
-    /// It has suspended it after a PCI error: the RDMA device is gone, the net device stays.
+    /// It is suspended after a PCI error until the step of this key: the RDMA device is gone, the
+    /// net device stays.
     Suspended(Key),
 }
 
-/// What cannot be seen at the moment.
+/// The parts that are not visible at present.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Parked {
     /// The function, while it is off the bus.
@@ -41,34 +41,34 @@ pub(crate) struct Parked {
     pub(crate) rdma: Option<Rdma>,
     /// Its network interfaces, while they are not registered.
     pub(crate) netdevs: Vec<NetDev>,
-    /// What made them go, and so decides what they keep.
+    /// What caused them to disappear, which decides what they keep.
     pub(crate) restart: Option<Restart>,
 }
 
 /// The hardware behind one function.
 #[derive(Clone, Debug)]
 pub(crate) struct Device {
-    /// Its role as the platform declares it; `None` if the platform does not know it.
+    /// Its role in the platform; `None` if the platform does not describe it.
     pub(crate) role: Option<Role>,
-    /// The physical function, if this is a virtual one.
+    /// The physical function, for a virtual one.
     pub(crate) parent: Option<PciAddress>,
-    /// Off the bus until restored.
+    /// Whether it is off the bus until restored.
     pub(crate) removed: bool,
-    /// Off the bus until the step of this key.
+    /// Set while it is off the bus until the step of this key.
     pub(crate) resetting: Option<Key>,
-    /// Whether the driver runs it.
+    /// Whether the driver runs the function.
     pub(crate) attachment: Attachment,
     /// How often it was replaced by new hardware.
     pub(crate) replaced: u32,
-    /// What cannot be seen at the moment.
+    /// The parts that are not visible at present.
     pub(crate) parked: Parked,
-    /// Its ports; boxed, for a map of one keeps room for eleven.
+    /// Its ports; boxed because the nodes of a map have room for eleven.
     pub(crate) jacks: BTreeMap<PortNumber, Box<Jack>>,
 }
 
 impl Device {
-    /// The hardware of a function as it is, its driver attached; `cabled` says which of its ports
-    /// have a cable (for a virtual function: its physical one's).
+    /// The hardware of a function at rest with its driver attached; `cabled` states which ports
+    /// have a cable (for a virtual function: its physical function's).
     pub(crate) fn of(
         function: &Function,
         role: Option<Role>,
@@ -104,7 +104,7 @@ impl Device {
         }
     }
 
-    /// What its driver keeps over a restart: is this kept? The first port's driver speaks for all.
+    /// Whether its driver keeps something over a restart. The first port's driver decides.
     pub(crate) fn keeps(&self, restart: Restart, what: impl Fn(&platforms::Keeps) -> bool) -> bool {
         let jack = self.jacks.values().next();
         jack.and_then(|jack| jack.driver.keeps.get(&restart))
@@ -112,7 +112,7 @@ impl Device {
     }
 }
 
-/// A port as hardware: its link, what a story makes it show, and its past.
+/// A port as hardware: its link, its overrides, and its history.
 #[derive(Clone, Debug)]
 pub(crate) struct Jack {
     /// Its link.
@@ -121,36 +121,36 @@ pub(crate) struct Jack {
     pub(crate) driver: Arc<Driver>,
     /// The rate of its link when it is up.
     pub(crate) rate: Rate,
-    /// The port, while its device does not list it.
+    /// The port, while it is not listed by its device.
     pub(crate) unlisted: Option<Shared<Port>>,
-    /// What is shown in place of the link's face.
+    /// Values shown in place of the link's.
     pub(crate) mask: Mask,
-    /// The flap it is in.
+    /// The flap in progress.
     pub(crate) flap: Option<Flap>,
     /// The counters that grow by themselves.
     pub(crate) growing: BTreeMap<Arc<str>, Growth>,
     /// The data that moves over it.
     pub(crate) traffic: Option<Traffic>,
-    /// The counts behind counters that cannot be read as numbers.
+    /// Values of counters that are hidden because they cannot be read as numbers.
     pub(crate) overridden: BTreeMap<Arc<str>, u64>,
-    /// The counters that moved since the start or the last reset.
+    /// The counters that changed since the start or the last reset.
     pub(crate) moved: BTreeSet<Arc<str>>,
-    /// Whether it was healthy when last looked at.
+    /// Whether it was healthy at the last check.
     pub(crate) healthy: bool,
-    /// When that changed.
+    /// The changes of its health.
     pub(crate) edges: Vec<Edge>,
-    /// What both ends of its link showed.
+    /// The history of both ends' states.
     pub(crate) walk: Vec<LinkStep>,
-    /// What the kernel told its users.
+    /// The events that the kernel delivered to its users.
     pub(crate) events: Vec<PortEvent>,
-    /// What it carried when last looked at.
+    /// What it carried at the last check.
     pub(crate) carriage: Carriage,
-    /// When that changed.
+    /// The changes of what it carried.
     pub(crate) carriages: Vec<CarriageChange>,
 }
 
 impl Jack {
-    /// A port without trouble.
+    /// A port without faults.
     pub(crate) fn new(link: Link, driver: Arc<Driver>, rate: Rate, healthy: bool) -> Self {
         let carriage = if link.stage == Stage::Active {
             Carriage::Data
@@ -177,7 +177,7 @@ impl Jack {
         }
     }
 
-    /// Notes what both ends of its link show, if that changed.
+    /// Records both ends' states, if they changed.
     pub(crate) fn note(&mut self, now: SimTime) {
         let shown = self.link.shown(now);
         let same =
@@ -188,7 +188,7 @@ impl Jack {
     }
 }
 
-/// Values shown whatever the link does.
+/// Values that are shown independently of the link.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Mask {
     pub(crate) state: Option<PortState>,
@@ -197,14 +197,14 @@ pub(crate) struct Mask {
     pub(crate) operstate: Option<String>,
 }
 
-/// A flap that goes on.
+/// A flap in progress.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flap {
-    /// Turns that are still to begin.
+    /// Cycles that have not begun.
     pub(crate) left: u32,
-    /// From leaving `ACTIVE` to `ACTIVE` again.
+    /// Time from leaving `ACTIVE` to `ACTIVE` again.
     pub(crate) down: SimTime,
-    /// From `ACTIVE` to the next leaving.
+    /// Time from `ACTIVE` to the next down.
     pub(crate) up: SimTime,
     /// Its next step.
     pub(crate) next: Key,
@@ -213,25 +213,26 @@ pub(crate) struct Flap {
 /// A counter that grows by itself.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Growth {
-    /// By how much a second.
+    /// Increase per second.
     pub(crate) per_second: u64,
-    /// Since when.
+    /// Start of the growth.
     pub(crate) since: SimTime,
-    /// How much of it has been counted.
+    /// The part that has been added to the counter.
     pub(crate) counted: u64,
 }
 
 /// Data that moves over a port in both directions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Traffic {
-    /// In words of 4 bytes, as `port_xmit_data` counts.
+    /// Words of 4 bytes, the unit of `port_xmit_data`.
     pub(crate) words: Growth,
-    /// In packets.
+    /// Packets.
     pub(crate) packets: Growth,
 }
 
 impl Traffic {
-    /// So many bytes a second each way, in packets of this size, from now on.
+    /// Traffic of this many bytes per second in each direction, in packets of this size, from `now`
+    /// on.
     pub(crate) fn new(bytes_per_second: u64, packet_bytes: u32, now: SimTime) -> Self {
         let growth = |per_second| Growth {
             per_second,
@@ -246,7 +247,7 @@ impl Traffic {
 }
 
 impl Growth {
-    /// What has to be counted at `now`, which then has been.
+    /// The amount to be added at `now`; marks it as added.
     pub(crate) fn due(&mut self, now: SimTime) -> u64 {
         let elapsed = u128::from(now.since(self.since).as_ns());
         let total = elapsed * u128::from(self.per_second) / 1_000_000_000;

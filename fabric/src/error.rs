@@ -1,4 +1,4 @@
-//! Why an action is impossible.
+//! Errors of actions.
 
 use std::borrow::Cow;
 
@@ -6,13 +6,13 @@ use platforms::{CharDevice, DeviceName, LinkLayer, NodeName, PciAddress, SlotRef
 
 use crate::{FunctionRef, opa::LinkDownReason};
 
-/// Why an action is impossible. Nothing has changed when one is returned.
+/// Why an action is impossible. When one is returned, nothing has changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ActionError {
     /// The world has no such node.
     #[error("there is no node `{0}` in this world\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NoSuchNode(NodeName, String),
-    /// No function ever sat there.
+    /// There never was a function at this address.
     #[error("node `{}` has no network function at `{}`\nhint: {hint}", .0.node, .0.pci, hint = self.hint().unwrap_or_default())]
     NoSuchFunction(FunctionRef),
     /// The function has no port of that number.
@@ -21,114 +21,114 @@ pub enum ActionError {
     /// The function is not on the bus, or its driver is not attached.
     #[error("`{}` on node `{}` has no RDMA device now: {}\nhint: {hint}", .0.pci, .0.node, .1, hint = self.hint().unwrap_or_default())]
     Absent(FunctionRef, &'static str),
-    /// The function is out already.
+    /// The function is off the bus already.
     #[error("`{}` on node `{}` is off the bus already", .0.pci, .0.node)]
     AlreadyRemoved(FunctionRef),
-    /// The function is not out.
+    /// The function is not off the bus.
     #[error("`{}` on node `{}` cannot be restored: it is on the bus\nhint: {hint}", .0.pci, .0.node, hint = self.hint().unwrap_or_default())]
     NotRemoved(FunctionRef),
-    /// The physical function of a virtual one is out.
+    /// The physical function of a virtual one is off the bus.
     #[error("virtual function `{}` on node `{}` cannot be back before its physical function `{}`\nhint: {hint}", .0.pci, .0.node, .1, hint = self.hint().unwrap_or_default())]
     ParentAbsent(FunctionRef, PciAddress),
-    /// The port is listed.
+    /// The port is listed already.
     #[error("`{0}` cannot be listed again: it is listed\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     PortListed(SlotRef),
     /// The port is not listed.
     #[error("`{0}` is not listed now\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     PortNotListed(SlotRef),
-    /// A function was to be copied that has no ports.
+    /// A function without ports cannot be copied.
     #[error("`{}` on node `{}` has no ports, so it is no make to copy", .0.pci, .0.node)]
     NoPorts(FunctionRef),
-    /// The port speaks the layer that was asked for.
+    /// The port has that link layer already.
     #[error("`{0}` speaks {1} already")]
     LayerAlready(SlotRef, LinkLayer),
-    /// A virtual function's port speaks what its physical one's does.
+    /// A virtual function's port has the layer of its physical function.
     #[error("`{0}` cannot change its layer: it is a virtual function's\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     LayerOfVf(SlotRef, PciAddress),
-    /// No driver of the function's kernel module speaks that layer.
+    /// No driver of the function's kernel module supports that layer.
     #[error("`{0}` cannot speak {1}: its platform has no driver for that")]
     NoDriver(SlotRef, LinkLayer),
     /// A virtual function's port has no link of its own.
     #[error("`{0}` has no link of its own: it is a virtual function's\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     LinkOfVf(SlotRef, PciAddress),
-    /// There is no reason to take the link down.
+    /// `none` is not a reason to take a link down.
     #[error("the link of `{0}` does not go down for no reason\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NoReason(SlotRef),
-    /// Both ends go at once for reasons that pass.
+    /// Both ends can only go down at once for reasons that do not hold.
     #[error("`{1}` does not take both ends of `{0}` down at once\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NoPassingReason(SlotRef, LinkDownReason),
-    /// The reason does not keep the end down.
+    /// The reason does not hold the end down.
     #[error("no end of `{0}` that was named is down for `{1}`")]
     NotHeld(SlotRef, LinkDownReason),
-    /// The reason is no error that a port can find.
+    /// The reason is not an error that a port can detect.
     #[error("`{0}` is no packet error\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NotAnError(LinkDownReason),
-    /// The module is where it was asked to be.
+    /// The module is already in or out, as requested.
     #[error("the module of `{0}` is {1} already")]
     ModuleAlready(SlotRef, &'static str),
     /// The end is off the bus or without power.
     #[error("nobody answers for that end of `{0}`: it is off")]
     NoAnswer(SlotRef),
-    /// The end refuses a Set(PortInfo).
+    /// The end rejects a Set(PortInfo).
     #[error("`{slot}` refuses to go from {from} to {to}")]
     Refused {
         /// The port.
         slot: SlotRef,
-        /// The state of that end.
+        /// The present state of the end.
         from: String,
-        /// The state asked for.
+        /// The requested state.
         to: String,
     },
     /// The port has no network interface.
     #[error("`{0}` has no network interface")]
     NoInterface(SlotRef),
-    /// Two devices would bear one name.
+    /// Two devices would have the same name.
     #[error("node `{node}`: the name `{name}` would be borne by `{one}` and by `{other}`\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NameTaken {
         /// The node.
         node: NodeName,
         /// The name.
         name: DeviceName,
-        /// One function that would bear it.
+        /// One function that would have it.
         one: PciAddress,
-        /// The other.
+        /// The other function.
         other: PciAddress,
     },
-    /// Something is there already.
+    /// The address is in use.
     #[error("node `{}` has a function at `{}` already\nhint: {hint}", .0.node, .0.pci, hint = self.hint().unwrap_or_default())]
     AddressTaken(FunctionRef),
     /// The node is rebooting.
     #[error("node `{0}` is down: it is rebooting already")]
     NodeDown(NodeName),
-    /// The driver is in the state that was asked for.
+    /// The driver is already in the requested state.
     #[error("the RDMA driver of node `{0}` is {1} already")]
     DriverAlready(NodeName, &'static str),
-    /// The devices are in the namespace that was asked for.
+    /// The devices are already in the requested namespace.
     #[error("`{}` on node `{}` is {} already", .0.pci, .0.node, .1)]
     NamespaceAlready(FunctionRef, &'static str),
-    /// A virtual function was asked for virtual functions.
+    /// A virtual function cannot have virtual functions.
     #[error("`{}` on node `{}` is a virtual function and has none of its own\nhint: {hint}", .0.pci, .0.node, hint = self.hint().unwrap_or_default())]
     VfOfVf(FunctionRef, PciAddress),
-    /// A physical function was given away or taken back.
+    /// A physical function cannot be assigned or released.
     #[error("`{}` on node `{}` is no virtual function\nhint: {hint}", .0.pci, .0.node, hint = self.hint().unwrap_or_default())]
     NotVirtual(FunctionRef),
-    /// The virtual function is in the state that was asked for.
+    /// The virtual function is already in the requested state.
     #[error("virtual function `{}` on node `{}` is {} already", .0.pci, .0.node, .1)]
     AssignedAlready(FunctionRef, &'static str),
-    /// What was asked for is only possible without virtual functions, such as to create some.
+    /// The action requires that the function has no virtual functions.
     #[error("`{}` on node `{}` has {} virtual functions already\nhint: {hint}", .0.pci, .0.node, .1, hint = self.hint().unwrap_or_default())]
     HasVfs(FunctionRef, usize),
-    /// There are none to destroy.
+    /// The function has no virtual functions.
     #[error("`{}` on node `{}` has no virtual functions", .0.pci, .0.node)]
     NoVfs(FunctionRef),
-    /// More than the card can have, or no room for them on the bus.
+    /// More virtual functions than the card or the bus has room for.
     #[error("`{}` on node `{}` cannot have {asked} virtual functions\nhint: {hint}", .function.node, .function.pci, hint = self.hint().unwrap_or_default())]
     TooManyVfs {
         /// The physical function.
         function: FunctionRef,
-        /// How many were asked for.
+        /// The requested number.
         asked: u16,
-        /// What the limit is.
+        /// The limit.
         limit: String,
     },
     /// The port has no such counter.
@@ -136,18 +136,18 @@ pub enum ActionError {
     NoSuchCounter {
         /// The port.
         slot: SlotRef,
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// Those it has.
+        /// The counters of the port.
         known: String,
     },
-    /// A port of this layer has no such character device, or no such port is listed.
+    /// A port of this layer has no such character device, or the port is not listed.
     #[error("`{}` on node `{}` has no {} to take away\nhint: {hint}", .0.pci, .0.node, .1, hint = self.hint().unwrap_or_default())]
     NoCharDevice(FunctionRef, CharDevice),
-    /// The character device is as it was asked to be.
+    /// The character device is already present or absent, as requested.
     #[error("{} of `{}` on node `{}` is {} already", .1, .0.pci, .0.node, .2)]
     CharDeviceAlready(FunctionRef, CharDevice, &'static str),
-    /// The two ways of counting carrier edges hold numbers only.
+    /// The carrier counters always hold numbers.
     #[error("`{name}` of `{slot}` is always a number\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     AlwaysNumber {
         /// The port.
@@ -155,14 +155,14 @@ pub enum ActionError {
         /// The counter.
         name: String,
     },
-    /// A flap needs at least one turn, each with a length.
+    /// A flap needs at least one cycle, with both times above zero.
     #[error("a flap of {times} turns, {down} down and {up} up, is no flap\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     EmptyFlap {
-        /// Turns.
+        /// Number of cycles.
         times: u32,
-        /// From leaving `ACTIVE` to `ACTIVE` again.
+        /// Time from leaving `ACTIVE` to `ACTIVE` again.
         down: simfs::SimTime,
-        /// From `ACTIVE` to the next leaving.
+        /// Time from `ACTIVE` to the next down.
         up: simfs::SimTime,
     },
 }

@@ -1,7 +1,7 @@
-//! The world in motion: nodes, their links, and what is going to happen to them.
+//! A world over time: its nodes, their links, and the scheduled steps.
 //!
-//! Time passes in [`Fabric::advance`] only. How a link moves is `walk.rs`'s, what an action does
-//! `act.rs`'s and its modules'.
+//! Time passes only in [`Fabric::advance`]. `walk.rs` moves links; `act.rs` and the files it lists
+//! perform actions.
 
 use std::collections::BTreeSet;
 
@@ -32,16 +32,16 @@ pub struct Fabric {
     pub(crate) growing: BTreeSet<SlotRef>,
 }
 
-/// The truth about a port of a function that is there.
+/// The true state of a port of a function that is present.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortTruth {
     /// Which port.
     pub slot: SlotRef,
-    /// Its device's name now.
+    /// Its device's present name.
     pub device: DeviceName,
-    /// Its role as the platform declares it; `None` for a function that the platform does not know.
+    /// Its role in the platform; `None` for a function that the platform does not describe.
     pub role: Option<Role>,
-    /// Whether it has a cable and is in use, so that it should be up when nothing is wrong.
+    /// Whether it has a cable and is in use, so that it is up unless there is a fault.
     pub should_be_up: bool,
     /// Whether it is `ACTIVE` with `LinkUp`.
     pub healthy: bool,
@@ -50,10 +50,10 @@ pub struct PortTruth {
 impl Fabric {
     /// A world at rest at time zero: every port that has a cable is up.
     ///
-    /// The names of the nodes are distinct; of two with the same name only the first is ever found.
+    /// Node names must be distinct; of two nodes with the same name only the first is ever found.
     #[must_use]
     pub fn new(nodes: Vec<(NodeName, Platform)>, timing: Timing) -> Self {
-        // What a capture kept of one machine would stand in each of several.
+        // Values captured from one machine would otherwise be repeated on several.
         let is_one = nodes.len() == 1;
         let nodes = nodes.into_iter().map(|(name, platform)| {
             let platform = if is_one {
@@ -80,10 +80,11 @@ impl Fabric {
         self.now
     }
 
-    /// Lets time pass until `to`; an earlier time than now changes nothing.
+    /// Advances time to `to`; does nothing if `to` is in the past.
     ///
-    /// Everything due up to and including `to` happens, in order of time, then physical faults
-    /// before links before devices before the subnet manager, then in the order of scheduling.
+    /// Everything due up to and including `to` happens, in order of time; at one instant, physical
+    /// faults come before links, links before devices, devices before the subnet manager, then steps
+    /// follow in the order of scheduling.
     pub fn advance(&mut self, to: SimTime) {
         let before = self.now;
         while let Some((key, step)) = self.agenda.due(to) {
@@ -113,70 +114,72 @@ impl Fabric {
         self.node(node).ok().map(|node| &node.machine)
     }
 
-    /// What a node is made of.
+    /// The platform of a node.
     #[must_use]
     pub fn platform(&self, node: &NodeName) -> Option<&Platform> {
         self.node(node).ok().map(|node| &node.platform)
     }
 
-    /// The name of a function's RDMA device: the present one, or the last one borne if it is gone.
+    /// The name of a function's RDMA device: the present one, or its last one if the device is gone.
     /// `None` if it never had one.
     #[must_use]
     pub fn name_of(&self, function: &FunctionRef) -> Option<&DeviceName> {
         Some(&self.node(&function.node).ok()?.rdma(function.pci)?.name)
     }
 
-    /// The function whose RDMA device bears this name; if it is gone, the one that bore it last.
+    /// The function whose RDMA device has this name; if the device is gone, the function that had it
+    /// last.
     #[must_use]
     pub fn function_named(&self, node: &NodeName, name: &DeviceName) -> Option<FunctionRef> {
         let node = self.node(node).ok()?;
         node.bearer(name).map(|pci| node.function_ref(pci))
     }
 
-    /// When a port left or returned to health since the start; empty for a port that does not exist.
+    /// When a port became unhealthy or healthy since the start; empty for an unknown port.
     #[must_use]
     pub fn edges(&self, slot: &SlotRef) -> &[Edge] {
         let jack = self.node(&slot.node).and_then(|node| node.jack(slot));
         jack.map_or(&[], |jack| &jack.edges)
     }
 
-    /// What a port began to carry since the start, and when: at first every port whose link is active
-    /// carries data. Empty for a port that does not exist.
+    /// What a port carried since the start, and when that changed: at first every port whose link is
+    /// active carries data. Empty for an unknown port.
     #[must_use]
     pub fn carriages(&self, slot: &SlotRef) -> &[CarriageChange] {
         let jack = self.node(&slot.node).and_then(|node| node.jack(slot));
         jack.map_or(&[], |jack| &jack.carriages)
     }
 
-    /// What a port carries now; `None` for one that does not exist.
+    /// What a port carries now; `None` for an unknown port.
     #[must_use]
     pub fn carriage(&self, slot: &SlotRef) -> Option<Carriage> {
         let jack = self.node(&slot.node).and_then(|node| node.jack(slot));
         jack.ok().map(|jack| jack.carriage)
     }
 
-    /// How far up a port's link was since the start, as both its ends show it, each from when it was so.
-    /// Empty for a port that does not exist.
+    /// The states of both ends of a port's link since the start, each with the time from which it
+    /// applies. Empty for an unknown port.
     #[must_use]
     pub fn walk(&self, slot: &SlotRef) -> &[LinkStep] {
         let jack = self.node(&slot.node).and_then(|node| node.jack(slot));
         jack.map_or(&[], |jack| &jack.walk)
     }
 
-    /// What the kernel told the users of a port since the start; empty for a port that does not exist.
+    /// The events that the kernel delivered to a port's users since the start; empty for an unknown
+    /// port.
     #[must_use]
     pub fn port_events(&self, slot: &SlotRef) -> &[PortEvent] {
         let jack = self.node(&slot.node).and_then(|node| node.jack(slot));
         jack.map_or(&[], |jack| &jack.events)
     }
 
-    /// The kernel's log of a node's present boot, oldest line first; empty for an unknown node.
+    /// The kernel log of a node's present boot, oldest line first; empty for an unknown node.
     #[must_use]
     pub fn kernel_log(&self, node: &NodeName) -> &[KernelLine] {
         self.node(node).map_or(&[], |node| &node.log)
     }
 
-    /// The truth about every port that can be seen on a node, by function and number.
+    /// The true state of every visible port of a node, by function and number.
     #[must_use]
     pub fn ports(&self, node: &NodeName) -> Vec<PortTruth> {
         let Ok(node) = self.node(node) else {
@@ -203,7 +206,7 @@ impl Fabric {
             .collect()
     }
 
-    /// Whether nothing is on its way and every port that should be up is.
+    /// Whether nothing is scheduled and every port that should be up is up.
     #[must_use]
     pub fn settled(&self) -> bool {
         self.agenda.is_empty() && self.nodes.iter().all(Node::is_well)
@@ -224,13 +227,13 @@ impl Fabric {
             })
     }
 
-    /// The node of this name, to change; the name was looked up before.
+    /// The node of this name, which was looked up before.
     pub(crate) fn node_mut(&mut self, name: &NodeName) -> &mut Node {
         let node = self.nodes.iter_mut().find(|node| node.name() == name);
         node.expect("a node that an action or a step names was looked up before")
     }
 
-    /// The link of a port that was looked up before, to change.
+    /// The link of a port that was looked up before.
     pub(crate) fn link(&mut self, slot: &SlotRef) -> &mut Link {
         &mut self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).link
     }
@@ -262,7 +265,7 @@ impl Fabric {
         }
     }
 
-    /// Counts what grew by itself until now.
+    /// Adds what counters grew by themselves until now.
     fn grow(&mut self) {
         let now = self.now;
         for slot in self.growing.clone() {
@@ -270,14 +273,14 @@ impl Fabric {
         }
     }
 
-    /// Every port of a node, also of functions that cannot be seen, in the order of the bus; empty for
-    /// an unknown node.
+    /// Every port of a node, including those of hidden functions, in the order of the bus; empty for an
+    /// unknown node.
     #[must_use]
     pub fn slots_of(&self, node: &NodeName) -> Vec<SlotRef> {
         self.node(node).map_or_else(|_| Vec::new(), Node::slots)
     }
 
-    /// Every port of the world, also of functions that cannot be seen.
+    /// Every port of the world, including those of hidden functions.
     pub(crate) fn slots(&self) -> Vec<SlotRef> {
         self.nodes.iter().flat_map(Node::slots).collect()
     }

@@ -1,6 +1,7 @@
-//! A flap: the far end of a link goes dark and signals again, by turns.
+//! A flap: the far end of a link stops signalling and signals again, in cycles.
 //!
-//! A turn's dark part leaves as much time as the link needs to train. Start at [`Fabric::flap`].
+//! The dark part of a cycle leaves as much time as the link needs to train. Start at
+//! [`Fabric::flap`].
 
 use platforms::SlotRef;
 use simfs::SimTime;
@@ -14,7 +15,7 @@ use crate::{
 };
 
 impl Fabric {
-    /// Lets ports leave `ACTIVE` and return to it, several times.
+    /// Starts a flap of these ports.
     pub(crate) fn flap(
         &mut self,
         slots: &[SlotRef],
@@ -48,7 +49,7 @@ impl Fabric {
         Ok(())
     }
 
-    /// Ends the flap of a port, if it is in one.
+    /// Ends the flap of a port, if there is one.
     pub(crate) fn stop_flap(&mut self, slot: &SlotRef) {
         let jack = self.node_mut(&slot.node).jack_mut(slot.pci, slot.port);
         jack.link.there.set(Hold::Flap, false);
@@ -57,7 +58,7 @@ impl Fabric {
         }
     }
 
-    /// Begins the next turn of a flap: the far end goes dark, for as long as leaves time to train.
+    /// Begins the next cycle of a flap: the far end stops signalling, leaving enough time to train.
     pub(crate) fn go_dark(&mut self, slot: &SlotRef) {
         let (now, timing) = (self.now, self.timing);
         let jack = self.node_mut(&slot.node).jack_mut(slot.pci, slot.port);
@@ -74,7 +75,7 @@ impl Fabric {
         self.settle(slot);
     }
 
-    /// Ends the dark part of a turn, and arranges the next turn if there is one.
+    /// Ends the dark part of a cycle, and schedules the next cycle if there is one.
     pub(crate) fn signal(&mut self, slot: &SlotRef) {
         let now = self.now;
         let jack = self.node_mut(&slot.node).jack_mut(slot.pci, slot.port);

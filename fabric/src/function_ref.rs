@@ -1,4 +1,4 @@
-//! How a PCI function of a world is named.
+//! A reference to a PCI function of a world.
 
 use platforms::{NodeName, PciAddress};
 
@@ -7,6 +7,6 @@ use platforms::{NodeName, PciAddress};
 pub struct FunctionRef {
     /// The node.
     pub node: NodeName,
-    /// The function's address on that node.
+    /// The address of the function on that node.
     pub pci: PciAddress,
 }

@@ -1,6 +1,7 @@
-//! New hardware: in the place of old, or where there was none.
+//! New hardware, in place of old or in an empty slot.
 //!
-//! Everything that shows a serial number gets a new one; the make stays. Start at [`Node::renew`].
+//! Everything with a serial number gets a new one; the model stays the same. Start at
+//! [`Node::renew`].
 
 use std::sync::Arc;
 
@@ -15,8 +16,8 @@ use crate::{device::Device, node::Node};
 const ARP_INFINIBAND: u16 = 32;
 
 impl Node {
-    /// Exchanges a function, which is off the bus, for another of its make: other GUIDs and
-    /// addresses, the next firmware, nothing counted yet.
+    /// Replaces a function that is off the bus by another of the same model, with other GUIDs and
+    /// addresses, the next firmware version, and counters at zero.
     pub(crate) fn renew(&mut self, pci: PciAddress) {
         let device = self.device_mut(pci);
         device.replaced += 1;
@@ -32,7 +33,7 @@ impl Node {
         }
     }
 
-    /// Adds a function like another, off its driver and with its ports down; the caller has looked
+    /// Adds a copy of a function, without driver and with its ports down; the caller has looked
     /// both up.
     pub(crate) fn add_like(
         &mut self,
@@ -109,8 +110,8 @@ impl Node {
         driver.cloned().map(Arc::new)
     }
 
-    /// Makes a port, whose link is down, speak another layer: everything that its driver decides
-    /// changes, and its net device is registered anew under its name.
+    /// Makes a port whose link is down use another layer: everything that depends on its driver
+    /// changes, and its net device is registered again under its name.
     pub(crate) fn speak(&mut self, slot: &SlotRef, layer: LinkLayer, driver: Arc<Driver>) {
         let (pci, number) = (slot.pci, slot.port);
         let ids = Ids::of(
@@ -148,7 +149,7 @@ impl Node {
         self.number_ports(pci, &ids);
     }
 
-    /// A local identifier that no port of the node has, nor the subnet manager.
+    /// A local identifier that neither a port of the node nor the subnet manager has.
     fn free_lid(&self) -> u16 {
         let ports = self
             .devices
@@ -160,7 +161,7 @@ impl Node {
         lids.fold(SUBNET_MANAGER_LID, u16::max).saturating_add(1)
     }
 
-    /// Writes these numbers into everything of a function that shows one.
+    /// Writes these identifiers into all parts of a function.
     fn number(&mut self, pci: PciAddress, ids: &Ids) {
         self.number_ports(pci, ids);
         if let Some(rdma) = self.rdma_mut(pci) {
@@ -169,7 +170,7 @@ impl Node {
         }
     }
 
-    /// The same for its ports and interfaces only.
+    /// Writes these identifiers into a function's ports and interfaces only.
     fn number_ports(&mut self, pci: PciAddress, ids: &Ids) {
         for number in self.port_numbers(pci) {
             if let Some(netdev) = self.netdev_mut(pci, number) {
@@ -184,10 +185,10 @@ impl Node {
     }
 }
 
-/// The subnet manager's own local identifier; the first it gives, as platforms at rest have it.
+/// The subnet manager's local identifier: the first one, as on platforms at rest.
 const SUBNET_MANAGER_LID: u16 = 1;
 
-/// The firmware version after this one: its last number plus one.
+/// The next firmware version: the last number plus one.
 fn next_firmware(version: &str) -> String {
     let digits = version.len()
         - version
@@ -198,7 +199,7 @@ fn next_firmware(version: &str) -> String {
     format!("{front}{next:0digits$}")
 }
 
-/// The name that systemd gives an interface by its path (`net_id`): numbers are decimal.
+/// systemd's path-based name of an interface (`net_id`), in which numbers are decimal.
 fn netdev_name(pci: PciAddress, arp_type: u16, port: PortNumber) -> String {
     let prefix = if arp_type == ARP_INFINIBAND {
         "ib"

@@ -1,17 +1,18 @@
-//! The end of all trouble.
+//! Healing: removes all faults.
 
 use platforms::{MetadataFile, Rdma};
 
 use crate::{Fabric, FunctionRef, device::Attachment};
 
 impl Fabric {
-    /// Ends every trouble, as an operator would: ports are mended, flaps stop, devices are restored
-    /// and their driver loaded, they return to the host's namespace, the subnet manager runs, the
-    /// collector has written its file anew, routes are those of the start, character devices are there.
+    /// Removes all faults, like an operator: ports are mended, flaps stop, devices are restored and
+    /// returned to the host's namespace, the driver is loaded, the subnet manager runs, the metadata
+    /// file and the routes are those of the start, and character devices are present.
     ///
-    /// What takes time takes it: [`Fabric::settled`] says when it is over. Names, replaced hardware,
-    /// virtual functions, link layers and clocks stay as they are; so do counters, which
-    /// [`Fabric::reset_counters`] sets back, but all can be read again and none grows by itself.
+    /// Some of this takes time; [`Fabric::settled`] reports when it is complete. Names, replaced
+    /// hardware, virtual functions, link layers and clocks keep their state. So do counter values,
+    /// which [`Fabric::reset_counters`] resets; but every counter can be read again and none grows by
+    /// itself.
     pub fn heal(&mut self) {
         let names: Vec<_> = self.nodes().cloned().collect();
         for name in names {
@@ -50,7 +51,7 @@ impl Fabric {
         self.advance(self.now);
     }
 
-    /// Brings a function back that is out, resetting or suspended.
+    /// Brings back a function that is removed, resetting or suspended.
     fn bring_back(&mut self, function: &FunctionRef) {
         let node = self.node_mut(&function.node);
         if node.has_rdma(function.pci) {
@@ -70,7 +71,7 @@ impl Fabric {
         self.probe(function);
     }
 
-    /// Sets every counter that moved since the start, or since the last reset, back to zero.
+    /// Resets every counter that changed since the start, or since the last reset, to zero.
     pub fn reset_counters(&mut self) {
         for slot in self.slots() {
             self.node_mut(&slot.node).reset_moved(&slot);

@@ -1,43 +1,42 @@
-//! What is remembered of the past: when ports were healthy, what they carried, and the kernel's log.
+//! The recorded history: health of ports, what they carried, and the kernel log.
 
 use simfs::SimTime;
 
 use crate::opa::{Logical, Physical};
 
-/// A port's leaving or return to `ACTIVE` with `LinkUp`, as sysfs shows it; a port that is not
-/// there is not healthy.
+/// A change of a port's health (`ACTIVE` with `LinkUp` in sysfs); a missing port is not healthy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
     /// When.
     pub at: SimTime,
-    /// Healthy from then on, or not.
+    /// Whether it is healthy from then on.
     pub healthy: bool,
 }
 
-/// Whether a port carries data, whatever its face shows.
+/// Whether a port carries data, independently of its view in sysfs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Carriage {
     /// Its link is active.
     Data,
-    /// It is not.
+    /// Its link is not active.
     Nothing,
     /// Its device is off the bus, or no driver runs it.
     Gone,
 }
 
-/// A port's beginning to carry something else.
+/// A change of what a port carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CarriageChange {
     /// When.
     pub at: SimTime,
-    /// From then on.
+    /// What it carries from then on.
     pub carriage: Carriage,
 }
 
-/// What both ends of a link show from an instant on, the node's own port first.
+/// The states of both ends of a link from an instant on, the node's own port first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkStep {
-    /// From when; the first is from the start.
+    /// The time from which they apply; the first step applies from the start.
     pub at: SimTime,
     /// Their logical states.
     pub logical: [Logical; 2],
@@ -45,17 +44,17 @@ pub struct LinkStep {
     pub physical: [Physical; 2],
 }
 
-/// Something that a kernel tells the users of a port.
+/// An event that a kernel delivers to the users of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortEvent {
     /// When.
     pub at: SimTime,
-    /// What.
+    /// Its kind.
     pub kind: PortEventKind,
 }
 
-/// What a kernel tells (`include/rdma/ib_verbs.h`, `ib_event_type`). Of a device that is gone nobody
-/// tells anything.
+/// Kinds of events (`include/rdma/ib_verbs.h`, `ib_event_type`). A device that is gone delivers
+/// none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PortEventKind {
     /// `IB_EVENT_PORT_ERR`: the link went down.
@@ -71,6 +70,6 @@ pub enum PortEventKind {
 pub struct KernelLine {
     /// When.
     pub at: SimTime,
-    /// The line, without time stamp and new line.
+    /// The line, without timestamp and newline.
     pub text: String,
 }

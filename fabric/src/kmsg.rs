@@ -1,8 +1,8 @@
-//! A node's kernel log as the stream `dev/kmsg`: one record a line, from the boot on.
+//! A node's kernel log as the stream `dev/kmsg`: one record per line, from the boot on.
 //!
 //! A record is `<level>,<number>,<microseconds since boot>,-;<text>` ("Documentation/ABI/testing/dev-kmsg").
-//! Every line of a driver is of level 6, information, for its data tell no levels; numbers begin at 0
-//! with each boot. A reader that comes to the end finds no more, where the kernel's would wait. Start at
+//! Driver lines have level 6 (information), because their data state no level; numbers start at 0 with each
+//! boot. At the end a reader gets end of file, where the kernel's stream would block. Start at
 //! [`Kmsg::edits`].
 
 use platforms::NodeName;
@@ -10,27 +10,27 @@ use simfs::{Edit, SimTime, TreePath};
 
 use crate::{Fabric, node::Node};
 
-/// Where it stands below the root.
+/// The path below the root.
 const PATH: &str = "dev/kmsg";
 
 /// How much of a node's log a tree has.
 #[derive(Clone, Debug, Default)]
 pub struct Kmsg {
-    /// The boot whose log it has; none before the first edits.
+    /// The boot whose log it has; `None` before the first edits.
     boot: Option<(SimTime, u64)>,
-    /// The records of it.
+    /// The number of records written.
     records: usize,
 }
 
 impl Kmsg {
-    /// A log in which nothing stands yet: the first edits make it too, if it is not there.
+    /// An empty log. It is optional: the first edits create the file if it does not exist.
     #[must_use]
     pub fn empty() -> Edit {
         Edit::Stream(TreePath::new(PATH))
     }
 
-    /// What to do to a tree that was edited so far by this one, so that it has the whole log; nothing
-    /// for an unknown node.
+    /// The edits that complete the log in a tree that was edited only by this value; empty for an unknown
+    /// node.
     #[must_use]
     pub fn edits(&mut self, fabric: &Fabric, node: &NodeName) -> Vec<Edit> {
         let Ok(node) = fabric.node(node) else {
@@ -39,7 +39,7 @@ impl Kmsg {
         let path = || TreePath::new(PATH);
         let mut edits = Vec::new();
         if self.boot != Some(node.booted) {
-            // The log of another boot is another stream.
+            // After a reboot the stream starts anew.
             if self.boot.replace(node.booted).is_some() {
                 edits.push(Edit::Remove(path()));
             }

@@ -1,14 +1,15 @@
-//! links in motion: ports, cables, switches, counters, kernel log.
+//! Simulates links over time: ports, cables, switches, counters, kernel log.
 //!
-//! A [`Fabric`] is one or more nodes whose links come up, go down and count as time passes. What is
-//! done to it is an [`Action`]; what its kernels show is a [`platforms::Machine`] each. The same
-//! actions at the same times give the same machines, byte for byte.
+//! A [`Fabric`] is one or more nodes whose links come up, go down and count as time passes. An
+//! [`Action`] changes it; each node's kernel view is a [`platforms::Machine`]. The same actions at the
+//! same times give the same machines, byte for byte.
 //!
-//! Why a link went down is known at both its ends: [`Fabric::end`] tells it, and [`opa`] has the codes,
-//! records and texts.
+//! Both ends of a link remember why it went down: [`Fabric::end`] returns that, and [`opa`] has the
+//! codes, records and texts.
 //!
-//! It leaves out what a file is (`platforms` renders machines), when a story acts (`scenarios`) and
-//! what a workload feels. Start at [`Fabric::new`], [`Fabric::act`] and [`Fabric::advance`].
+//! This crate does not render files (`platforms` renders machines), schedule a story's actions
+//! (`scenarios`, `director`) or model workloads. Start at [`Fabric::new`], [`Fabric::act`] and
+//! [`Fabric::advance`].
 
 mod act;
 mod action;

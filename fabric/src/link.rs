@@ -1,8 +1,8 @@
-//! A link: a cable with two ends, and how far up it is.
+//! A link: a cable with two ends, and its stage.
 //!
-//! The local end carries the port that the node's sysfs shows; the other is its partner, a switch
-//! port or another node's. What a face shows of a link is `view.rs`'s; when a link takes its next
-//! stage is the fabric's. Start at [`Link::holds`].
+//! The local end is the port in the node's sysfs; its partner is a port of a switch or of another
+//! node. `view.rs` computes the port view, `walk.rs` schedules the next stage. Start at
+//! [`Link::held_back`].
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ use crate::{
     timing::{Pace, Timing},
 };
 
-/// Where a port stays although its link could go on.
+/// A stage at which a port stays although its link could go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StickAt {
     /// Physically down and looking for a partner: `DOWN`, `Polling`.
@@ -33,12 +33,12 @@ pub enum StickAt {
     Recovery,
 }
 
-/// How far up a link is.
+/// The stage of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Stage {
-    /// Gone down a moment ago; no end signals yet.
+    /// It went down a moment ago; neither end signals yet.
     Quiet,
-    /// No signal from the partner; an end that may, polls.
+    /// No signal from the partner; an end that may signal polls.
     Down,
     /// The ends agree on width and speed.
     Training,
@@ -58,7 +58,7 @@ impl Stage {
         self >= Self::Init
     }
 
-    /// The logical state of a port whose link is so far.
+    /// The logical state of a port at this stage.
     pub(crate) fn logical(self) -> Logical {
         match self {
             Self::Quiet | Self::Down | Self::Training => Logical::Down,
@@ -72,17 +72,17 @@ impl Stage {
 /// What keeps an end from signalling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Hold {
-    /// Its net device was taken down, and the port went with it.
+    /// Its net device was set down, and the port with it.
     Interface,
-    /// No driver runs it, or the function is off the bus.
+    /// No driver runs the port, or the function is off the bus.
     Unpowered,
-    /// A virtual function that nobody was given.
+    /// It belongs to a virtual function that is not assigned.
     Unassigned,
-    /// Dark for a turn of a flap.
+    /// It is in the dark part of a flap's cycle.
     Flap,
-    /// Of a virtual function: the physical function's own link is down.
+    /// It belongs to a virtual function whose physical function's link is down.
     Uplink,
-    /// It is a host's, which reboots.
+    /// Its host reboots.
     Rebooting,
     /// It is in a test.
     Testing,
@@ -97,7 +97,7 @@ pub(crate) struct End {
 }
 
 impl End {
-    /// Begins or ends one hold.
+    /// Adds or removes a hold.
     pub(crate) fn set(&mut self, hold: Hold, holds: bool) {
         if holds {
             self.holds.insert(hold);
@@ -106,12 +106,12 @@ impl End {
         }
     }
 
-    /// Whether this hold holds it.
+    /// Whether it has this hold.
     pub(crate) fn has(&self, hold: Hold) -> bool {
         self.holds.contains(&hold)
     }
 
-    /// Ends every hold of this kind that a person or a program put on it.
+    /// Removes every hold that a person or a program can set.
     pub(crate) fn let_go(&mut self) {
         self.holds.retain(|hold| {
             !matches!(
@@ -134,18 +134,18 @@ impl End {
         })
     }
 
-    /// Whether nothing keeps it from signalling.
+    /// Whether it has no hold.
     pub(crate) fn signals(&self) -> bool {
         self.holds.is_empty()
     }
 }
 
-/// What lies between the ends.
+/// The cable between the ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cable {
     /// There never was one.
     Absent,
-    /// Whole and plugged at both ends.
+    /// Intact and plugged at both ends.
     Whole,
     /// Pulled or broken.
     Cut,
@@ -154,34 +154,34 @@ pub(crate) enum Cable {
 /// A link.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
-    /// The layer both ends speak.
+    /// The layer of both ends.
     pub(crate) layer: LinkLayer,
     /// The node's own port.
     pub(crate) here: End,
     /// Its partner.
     pub(crate) there: End,
-    /// What lies between them.
+    /// The cable between them.
     pub(crate) cable: Cable,
-    /// How far up it is.
+    /// Its stage.
     pub(crate) stage: Stage,
-    /// Where it stays although it could go on.
+    /// The stage at which it stays, if it is stuck.
     pub(crate) stuck: Option<StickAt>,
-    /// The pace of the walk that it is on or will begin next, where that is not the natural one.
+    /// The pace of its present or next walk, if that is not the natural one.
     pub(crate) pace: Option<Pace>,
-    /// Its next stage, on the agenda.
+    /// Its scheduled next stage.
     pub(crate) next: Option<(Key, Stage)>,
-    /// What both its ends remember; a virtual function's has none.
+    /// What both ends remember; `None` for a virtual function's link.
     pub(crate) ends: Option<BothEnds>,
-    /// Whose doing it is if it goes down now.
+    /// The cause that is recorded if it goes down now.
     pub(crate) blame: Blame,
-    /// When the subnet manager reads it next.
+    /// The scheduled next read by the subnet manager.
     pub(crate) read: Option<Key>,
-    /// When the partner, a host that reboots, is back.
+    /// The scheduled return of the partner, if that is a rebooting host.
     pub(crate) neighbour_back: Option<Key>,
 }
 
 impl Link {
-    /// A link that is down; one of a virtual function has no ends of its own.
+    /// A link that is down; a virtual function's link has no ends of its own.
     pub(crate) fn new(driver: &Driver, layer: LinkLayer, cabled: bool, is_virtual: bool) -> Self {
         let cable = if cabled { Cable::Whole } else { Cable::Absent };
         let (here, there) = (End::default(), End::default());
@@ -209,7 +209,7 @@ impl Link {
         }
     }
 
-    /// The logical state of an end: its link's, unless a Set(PortInfo) took it further.
+    /// The logical state of an end: its link's, unless a Set(PortInfo) set a higher one.
     pub(crate) fn logical(&self, side: Side) -> Logical {
         let ahead = self.ends.as_ref().map(|ends| ends.of(side).ahead);
         self.stage.logical().max(ahead.unwrap_or(Logical::Down))
@@ -232,7 +232,7 @@ impl Link {
         }
     }
 
-    /// What both ends show.
+    /// The states of both ends.
     pub(crate) fn shown(&self, at: SimTime) -> LinkStep {
         LinkStep {
             at,
@@ -241,18 +241,18 @@ impl Link {
         }
     }
 
-    /// The pace of a walk that nothing slows.
+    /// The pace of a walk that no action slows.
     pub(crate) fn natural_pace(&self, timing: &Timing) -> Pace {
         Pace::natural(timing, self.is_managed())
     }
 
-    /// Whether a subnet manager has a part in bringing it up.
+    /// Whether a subnet manager takes part in bringing it up.
     pub(crate) fn is_managed(&self) -> bool {
         self.layer == LinkLayer::InfiniBand
     }
 
-    /// Whether what the driver counts as the link is up: the physical link where there is a subnet
-    /// manager, all of it where there is none.
+    /// Whether the driver counts this stage as link up: the physical link with a subnet manager,
+    /// the whole link without one.
     pub(crate) fn is_linked(&self, stage: Stage) -> bool {
         if self.is_managed() {
             stage.is_up()
@@ -261,13 +261,13 @@ impl Link {
         }
     }
 
-    /// Whether both ends signal over a whole cable.
+    /// Whether both ends signal over an intact cable.
     pub(crate) fn has_signal(&self) -> bool {
         self.cable == Cable::Whole && self.here.signals() && self.there.signals()
     }
 
-    /// Where the link is now, if what changed lets it be no further: without a signal it is down,
-    /// and a stuck one falls back to where it sticks.
+    /// The present stage after a change that may lower it: without a signal the link is down, and a
+    /// stuck one falls back to the stage at which it is stuck.
     pub(crate) fn held_back(&self) -> Stage {
         if !self.has_signal() {
             return self.stage.min(Stage::Down);
@@ -279,8 +279,8 @@ impl Link {
         }
     }
 
-    /// The stage that follows and when, seen from `now` at which the present one began or was
-    /// freed; `None` if it stays where it is.
+    /// The next stage and its time, if the present one began or was released at `now`; `None` if
+    /// the link stays.
     pub(crate) fn following(
         &self,
         now: SimTime,
@@ -311,7 +311,7 @@ impl Link {
     }
 }
 
-/// The furthest stage of a link that sticks.
+/// The furthest stage of a stuck link.
 fn limit(stuck: StickAt) -> Stage {
     match stuck {
         StickAt::Polling => Stage::Down,

@@ -1,6 +1,6 @@
-//! Names of RDMA devices: who bears one, and how several change at once.
+//! Names of RDMA devices: which device has a name, and changes of several names at once.
 //!
-//! A device that is gone keeps the name it bore last; if another bears it when it comes back, it
+//! A device that is gone keeps its last name. If another device has that name when it returns, it
 //! gets the lowest free one, as the kernel would number it.
 
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use platforms::{DeviceName, PciAddress};
 use crate::{ActionError, Fabric, FunctionRef, node::Node};
 
 impl Node {
-    /// The function whose RDMA device bears this name; if there is none, one that bore it last.
+    /// The function whose RDMA device has this name; if there is none, one that had it last.
     pub(crate) fn bearer(&self, name: &DeviceName) -> Option<PciAddress> {
         let bears = |pci: &PciAddress| self.rdma(*pci).is_some_and(|rdma| rdma.name == *name);
         let mut present = self
@@ -23,8 +23,7 @@ impl Node {
             .or_else(|| self.devices.keys().copied().find(bears))
     }
 
-    /// Whether these names could be given, all at once, to a node with only those functions that
-    /// are `here`.
+    /// Checks that these names can be given at once on a node with only the functions in `here`.
     pub(crate) fn check_names(
         &self,
         names: &BTreeMap<PciAddress, DeviceName>,
@@ -55,7 +54,7 @@ impl Node {
         Ok(())
     }
 
-    /// Gives these names, which were checked.
+    /// Gives these names, which must have been checked.
     pub(crate) fn give_names(&mut self, names: &BTreeMap<PciAddress, DeviceName>) {
         for (pci, name) in names {
             if let Some(rdma) = self.rdma_mut(*pci) {
@@ -64,7 +63,7 @@ impl Node {
         }
     }
 
-    /// The lowest `mlx5_<n>` that no device bears or bore last.
+    /// The lowest `mlx5_<n>` that no device has or had last.
     pub(crate) fn free_name(&self) -> DeviceName {
         let mut names = (0_u32..).map(|number| DeviceName(format!("mlx5_{number}")));
         let free = names.find(|name| self.bearer(name).is_none());
@@ -73,7 +72,7 @@ impl Node {
 }
 
 impl Fabric {
-    /// Renames a device; one that bears the name takes the old one.
+    /// Renames a device; a device that has the new name takes the old one.
     pub(crate) fn rename(
         &mut self,
         function: &FunctionRef,

@@ -1,8 +1,7 @@
 //! A node: the machine that its kernel shows, and the hardware behind it.
 //!
-//! What the kernel can see lies in the machine, the rest is parked in its device; here either is
-//! found, and `presence.rs` moves things between the two. Nothing here knows of time to come. Start
-//! at [`Node`].
+//! The machine has the visible parts, each [`Device`] its hidden ones. This file finds parts in
+//! either; `presence.rs` moves them. It schedules nothing. Start at [`Node`].
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -23,25 +22,25 @@ use crate::{
 /// A node.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
-    /// What it is made of.
+    /// Its platform.
     pub(crate) platform: Platform,
     /// What its kernel shows.
     pub(crate) machine: Machine,
-    /// What its kernel showed at the start, without trouble.
+    /// What its kernel showed at the start, without faults.
     pub(crate) rest: Machine,
-    /// The hardware behind each function, also of those that cannot be seen.
+    /// The hardware behind each function, including hidden ones.
     pub(crate) devices: BTreeMap<PciAddress, Device>,
-    /// How often it was booted before.
+    /// How often it was rebooted.
     pub(crate) boots: u32,
-    /// When it was booted, and what its boot clock read then.
+    /// When it was booted, and its boot clock's value then.
     pub(crate) booted: (SimTime, u64),
-    /// By how much its wall clock was stepped, nanoseconds.
+    /// The sum of its wall clock steps, in nanoseconds.
     pub(crate) stepped_ns: i64,
-    /// The reboot that it is in; its kernel runs while there is none.
+    /// The reboot in progress; the kernel runs while there is none.
     pub(crate) reboot: Option<Reboot>,
-    /// The kernel's log of this boot.
+    /// The kernel log of this boot.
     pub(crate) log: Vec<KernelLine>,
-    /// How many virtual functions were ever created.
+    /// How many times virtual functions were created.
     pub(crate) generations: u32,
     next_ifindex: u32,
 }
@@ -118,21 +117,21 @@ impl Node {
         }
     }
 
-    /// The hardware of a function, also of one that cannot be seen.
+    /// The hardware of a function, visible or not.
     pub(crate) fn device(&self, pci: PciAddress) -> Result<&Device, ActionError> {
         self.devices
             .get(&pci)
             .ok_or_else(|| ActionError::NoSuchFunction(self.function_ref(pci)))
     }
 
-    /// The same, to change.
+    /// As [`Self::device`], mutable; the function was looked up before.
     pub(crate) fn device_mut(&mut self, pci: PciAddress) -> &mut Device {
         self.devices
             .get_mut(&pci)
             .expect("a function that an action or a step names was looked up before")
     }
 
-    /// A port's hardware.
+    /// The hardware of a port.
     pub(crate) fn jack(&self, slot: &SlotRef) -> Result<&Jack, ActionError> {
         let device = self.device(slot.pci)?;
         let jack = device.jacks.get(&slot.port);
@@ -151,13 +150,13 @@ impl Node {
         })
     }
 
-    /// The same, to change.
+    /// As [`Self::jack`], mutable; the port was looked up before.
     pub(crate) fn jack_mut(&mut self, pci: PciAddress, port: PortNumber) -> &mut Jack {
         let jack = self.device_mut(pci).jacks.get_mut(&port);
         jack.expect("a port that an action or a step names was looked up before")
     }
 
-    /// The function, seen or parked.
+    /// The function, visible or parked.
     pub(crate) fn function(&self, pci: PciAddress) -> Option<&Shared<Function>> {
         self.machine
             .functions
@@ -165,7 +164,7 @@ impl Node {
             .or_else(|| self.devices.get(&pci)?.parked.function.as_ref())
     }
 
-    /// The same, to change.
+    /// As [`Self::function`], mutable.
     pub(crate) fn function_mut(&mut self, pci: PciAddress) -> &mut Function {
         let parked = self
             .devices
@@ -175,7 +174,7 @@ impl Node {
         function.expect("the function of every device is either seen or parked")
     }
 
-    /// The RDMA device, seen or parked.
+    /// The RDMA device, visible or parked.
     pub(crate) fn rdma(&self, pci: PciAddress) -> Option<&Rdma> {
         let seen = self
             .machine
@@ -185,7 +184,7 @@ impl Node {
         seen.or_else(|| self.devices.get(&pci)?.parked.rdma.as_ref())
     }
 
-    /// The same, to change.
+    /// As [`Self::rdma`], mutable.
     pub(crate) fn rdma_mut(&mut self, pci: PciAddress) -> Option<&mut Rdma> {
         if self.devices.get(&pci)?.parked.rdma.is_some() {
             return self.devices.get_mut(&pci)?.parked.rdma.as_mut();
@@ -193,7 +192,7 @@ impl Node {
         self.machine.functions.get_mut(&pci)?.rdma.as_mut()
     }
 
-    /// A port, listed or not, seen or parked.
+    /// A port, listed or not, visible or parked; mutable.
     pub(crate) fn port_mut(&mut self, pci: PciAddress, number: PortNumber) -> Option<&mut Port> {
         if self
             .devices
@@ -211,7 +210,7 @@ impl Node {
             .map(|port| &mut **port)
     }
 
-    /// The same, to look at.
+    /// As [`Self::port_mut`], shared.
     pub(crate) fn port(&self, pci: PciAddress, number: PortNumber) -> Option<&Port> {
         let unlisted = self
             .devices
@@ -223,7 +222,7 @@ impl Node {
         unlisted.or_else(|| self.rdma(pci)?.ports.get(&number).map(|port| &**port))
     }
 
-    /// The network interface of a port, seen or parked.
+    /// The network interface of a port, visible or parked; mutable.
     pub(crate) fn netdev_mut(
         &mut self,
         pci: PciAddress,
@@ -242,7 +241,7 @@ impl Node {
         netdevs.iter_mut().find(|netdev| stands_for(netdev, number))
     }
 
-    /// The same, to look at.
+    /// As [`Self::netdev_mut`], shared.
     pub(crate) fn netdev(&self, pci: PciAddress, number: PortNumber) -> Option<&NetDev> {
         let seen = self
             .machine
@@ -258,7 +257,7 @@ impl Node {
         seen.chain(parked).find(|netdev| stands_for(netdev, number))
     }
 
-    /// A port as the monitor's side could see it; `None` if it could not.
+    /// A port that is visible in sysfs; `None` if it is not.
     pub(crate) fn seen_port(&self, pci: PciAddress, number: PortNumber) -> Option<&Port> {
         let function = self.machine.functions.get(&pci)?;
         let seen = self.machine.class_present && !function.in_other_namespace;
@@ -266,18 +265,18 @@ impl Node {
         rdma.ports.get(&number).map(|port| &**port)
     }
 
-    /// Every function that there is, seen or not, in the order of the bus.
+    /// Every function, visible or not, in the order of the bus.
     pub(crate) fn functions(&self) -> Vec<PciAddress> {
         self.devices.keys().copied().collect()
     }
 
-    /// A function and its virtual ones, the physical one first.
+    /// A function and its virtual functions, the physical one first.
     pub(crate) fn family(&self, pci: PciAddress) -> Vec<PciAddress> {
         std::iter::once(pci).chain(self.children(pci)).collect()
     }
 
-    /// The physical functions on the bus that share the card of this one, or of the physical one
-    /// behind it.
+    /// The physical functions on the bus that share this function's card, or the card of its
+    /// physical function.
     pub(crate) fn card_mates(&self, pci: PciAddress) -> Vec<PciAddress> {
         let owner = self
             .devices
@@ -301,7 +300,7 @@ impl Node {
             .map_or(Vec::new(), |device| device.jacks.keys().copied().collect())
     }
 
-    /// Every port that there is, seen or not.
+    /// Every port, visible or not.
     pub(crate) fn slots(&self) -> Vec<SlotRef> {
         let slots = self
             .devices
@@ -310,7 +309,8 @@ impl Node {
         slots.map(|(pci, port)| self.slot_ref(pci, port)).collect()
     }
 
-    /// Whether a port has a cable and is in use; a virtual function's hangs on its physical one's.
+    /// Whether a port has a cable and is in use; a virtual function's port uses its physical
+    /// function's cable.
     pub(crate) fn should_be_up(&self, pci: PciAddress, port: PortNumber) -> bool {
         let Some(device) = self.devices.get(&pci) else {
             return false;
@@ -335,21 +335,21 @@ impl Node {
             .all(|(pci, (port, jack))| jack.healthy || !self.should_be_up(pci, *port))
     }
 
-    /// Something happens to a function, and so to each of its ports.
+    /// Applies an event to each port of a function.
     pub(crate) fn happen_to_all(&mut self, pci: PciAddress, event: LinkEvent, now: SimTime) {
         for port in self.port_numbers(pci) {
             self.happen(pci, port, event, now);
         }
     }
 
-    /// The number of the next interface to be registered.
+    /// The number of the next interface to be registered; increments it.
     pub(crate) fn take_ifindex(&mut self) -> u32 {
         self.next_ifindex = self.next_ifindex.max(self.machine.next_ifindex()) + 1;
         self.next_ifindex - 1
     }
 }
 
-/// Whether a net device stands for the port of this number.
+/// Whether a net device belongs to the port of this number.
 fn stands_for(netdev: &NetDev, number: PortNumber) -> bool {
     netdev.dev_port + 1 == u16::from(number.0)
 }

@@ -1,13 +1,14 @@
-//! Omni-Path's codes, records and texts: why a link went down, as either end and the subnet manager
-//! know it.
+//! Omni-Path codes, records and texts: why a link went down, as remembered by its ends and by the
+//! subnet manager.
 //!
-//! A port that takes its link down remembers why (LinkDownReason) and may tell its neighbour, which
-//! remembers what it heard (NeighborLinkDownReason). The subnet manager clears both when it arms the
-//! port, and keeps a log of what it read before. The facts are those of "Link Down Reason",
-//! Cornelis, and of the Omni-Path header `include/rdma/opa_port_info.h`; where the document and the
-//! driver `hfi1` part, a [`Profile`] says which is played.
+//! A port that takes its link down remembers why (LinkDownReason) and may send its neighbour a
+//! message, which the neighbour remembers (NeighborLinkDownReason). The subnet manager clears both
+//! when it arms the port, and keeps a log of what it read before. Sources: "Link Down Reason",
+//! Cornelis, and the Omni-Path header `include/rdma/opa_port_info.h`; where the document and the
+//! driver `hfi1` differ, a [`Profile`] selects the behaviour.
 //!
-//! It leaves out time and links (the fabric's) and what a kernel shows of a port (`platforms` has the
+//! Time and links are in the rest of the crate; what a kernel shows of a port is in the drivers of
+//! `platforms`. Start at [`LinkDownReason`], then [`Record`] for one end and [`fall`] for both.
 //! drivers). Start at [`LinkDownReason`], then [`Record`] for one end and [`fall`] for both.
 
 mod hfi1;

@@ -1,7 +1,7 @@
-//! What can be done to a port and its link: one variant for each verb, and what it does.
+//! Actions on a port and its link: one variant for each verb, with its dispatch.
 //!
-//! Longer work stands where its subject does: reasons in `reasons.rs`, counters in `counters.rs`, the
-//! states of a link in `act.rs`. Start at [`PortAction`].
+//! The longer implementations are elsewhere: reasons in `reasons.rs`, counters in `counters.rs`, link states
+//! in `act.rs`. Start at [`PortAction`].
 
 use platforms::{CounterValue, LinkLayer, PhysState, PortState, Rate, SlotRef};
 use simfs::SimTime;
@@ -11,178 +11,177 @@ use crate::{
     opa::{ErrorInfo, LinkDownReason, LinkInitReason, PortErrorAction},
 };
 
-/// What is done to a port and its link.
+/// An action on a port and its link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PortAction {
-    /// Pull the cable of a port.
+    /// Pulls the cable of a port.
     Cut,
-    /// End whatever was done to a port's link; it trains and comes up as its driver does. A port
-    /// that never had a cable gets one.
+    /// Removes every fault of a port's link; it trains and comes up in its driver's way. A port that never had
+    /// a cable gets one.
     Mend,
-    /// Disable a port administratively: `DOWN`, `Disabled`.
+    /// Disables a port administratively: `DOWN`, `Disabled`.
     Disable,
-    /// Show these two values whatever the link does, until mended.
+    /// Shows these values independently of the link, until mended.
     Set {
         /// Logical state; unchanged if `None`.
         state: Option<PortState>,
         /// Physical state; unchanged if `None`.
         phys_state: Option<PhysState>,
     },
-    /// Retrain, slowly: `ACTIVE` again only after this long. One that is dark does so when it has a
-    /// signal again.
+    /// Retrains slowly: `ACTIVE` again only after `takes`. A dark link does so when it has a signal again.
     TrainSlowly {
-        /// From leaving `ACTIVE` to `ACTIVE` again.
+        /// Time from leaving `ACTIVE` to `ACTIVE` again.
         takes: SimTime,
     },
-    /// Stay at one point of the way up until mended.
+    /// Stays at one stage of the way up until mended.
     Stick {
-        /// Where.
+        /// The stage.
         at: StickAt,
     },
-    /// Show another speed (a degraded link stays `ACTIVE`).
+    /// Shows another rate (a degraded link stays `ACTIVE`).
     Speed {
         /// The rate shown.
         rate: Rate,
     },
     /// `ip link set <netdev> down` (or up): IPoIB keeps its port, RoCE loses it.
     Interface {
-        /// Up or down.
+        /// Whether it is set up.
         up: bool,
     },
-    /// Show another operstate, until mended.
+    /// Shows another operstate until mended.
     Operstate {
-        /// Such as `lowerlayerdown`.
+        /// The operstate, such as `lowerlayerdown`.
         text: String,
     },
-    /// An end takes its link down, for one of these reasons, among others: the fabric manager
-    /// bounces it (39), its speed or width is outside the policy (40, 41), it reboots (35); and for
-    /// good, until [`PortAction::Release`] or [`PortAction::Mend`]: the switch's own management or the subnet
-    /// management agent disables it (60, 61), the chassis does (52), power, speed or width can never
-    /// be met (56, 57, 58), there is no partner to be had (49, 51, 54).
+    /// An end takes its link down for a reason. For a reason that does not hold, the link trains again: the
+    /// fabric manager bounces it (39), its speed or width is outside the policy (40, 41), it reboots (35). For
+    /// a reason that holds, it stays down until [`PortAction::Release`] or [`PortAction::Mend`]: the switch's
+    /// own management or the subnet management agent disables it (60, 61), the chassis does (52), power, speed
+    /// or width can never be met (56, 57, 58), there is no partner (49, 51, 54).
     TakeDown {
-        /// Which end of its link.
+        /// The end.
         side: Side,
-        /// Why.
+        /// The reason.
         reason: LinkDownReason,
-        /// Whether the message reaches the other end.
+        /// Whether its message reaches the other end.
         says: bool,
     },
-    /// Both ends take the link down at the same instant, each for a reason that does not hold (as 35
-    /// or 39, not as 60), and each with whether its message reaches the other.
+    /// Both ends take the link down at the same instant, each for a reason that does not hold (such as 35 or
+    /// 39, not 60), each with a flag whether its message reaches the other end.
     BothTakeDown {
-        /// Why the node's own end does.
+        /// The node's own end.
         here: (LinkDownReason, bool),
-        /// Why its partner does.
+        /// Its partner.
         there: (LinkDownReason, bool),
     },
-    /// A message of the other end's arrives: the link is about to go, for this reason, or for none. The
-    /// other end remembers nothing of it.
+    /// A message from the other end arrives that the link is about to go down, for this reason or for none.
+    /// The other end records nothing.
     Hear {
-        /// Which end of its link hears it.
+        /// The end that receives it.
         side: Side,
-        /// What it says.
+        /// The reason in the message.
         message: LinkDownReason,
     },
-    /// A reason no longer keeps an end down.
+    /// Releases a reason that holds an end down.
     Release {
-        /// Which end of its link.
+        /// The end.
         side: Side,
-        /// Which reason.
+        /// The reason.
         reason: LinkDownReason,
     },
-    /// An end finds an error in what it receives (reasons 1 to 32); the link bounces if the end's
-    /// PortErrorAction names it.
+    /// An end detects an error in what it receives (reasons 1 to 32); the link bounces if the end's
+    /// PortErrorAction includes the error.
     PacketError {
-        /// Which end of its link.
+        /// The end.
         side: Side,
         /// The error.
         reason: LinkDownReason,
     },
-    /// The error registers of the node's own port hold this; the link bounces as by any other error.
+    /// The error registers of the node's own port hold this error; the link bounces as with any other error.
     ErrorRegisters {
-        /// What they hold.
+        /// The content of the registers.
         info: ErrorInfo,
     },
-    /// An end's receive buffer overruns: `excessive_buffer_overrun_errors` grows if it is the
-    /// node's own port, and the link bounces as by any other error.
+    /// An end's receive buffer overruns: `excessive_buffer_overrun_errors` grows if it is the node's own port,
+    /// and the link bounces as with any other error.
     BufferOverrun {
-        /// Which end of its link.
+        /// The end.
         side: Side,
     },
-    /// An end is told which errors take its link down; at the start all do.
+    /// Sets the errors that take an end's link down; at the start all do.
     ErrorAction {
-        /// Which end of its link.
+        /// The end.
         side: Side,
-        /// Which errors.
+        /// The errors.
         action: PortErrorAction,
     },
-    /// The fabric manager leaves an end in Init from now on, for this reason, or no longer.
+    /// The fabric manager keeps an end in Init from now on, for this reason, or stops doing so.
     Quarantine {
-        /// Which end of its link.
+        /// The end.
         side: Side,
-        /// Why; none ends it.
+        /// The reason; `None` stops it.
         reason: Option<LinkInitReason>,
     },
-    /// The module is taken out of an end, or put in again.
+    /// The module of an end is removed or inserted.
     Module {
-        /// Which end of its link.
+        /// The end.
         side: Side,
-        /// Whether it is in from now on.
+        /// Whether it is inserted from now on.
         there: bool,
     },
-    /// The host at the other end reboots, in good order.
+    /// The host at the other end reboots in an orderly way.
     NeighbourReboot {
-        /// From going to its port's signalling again.
+        /// Time from going down until its port signals again.
         takes: SimTime,
     },
-    /// A port of a device that stays is no longer listed in `ports/`.
+    /// A port is no longer listed in `ports/`; its device stays.
     RemovePort,
-    /// That port is listed again.
+    /// The port is listed again.
     RestorePort,
     /// The port comes up under the other link layer.
     ChangeLayer {
         /// The new layer.
         layer: LinkLayer,
     },
-    /// Change a counter.
+    /// Changes a counter.
     Counter {
         /// Name of a file in `counters/`, `hw_counters/`, the net device's `statistics/` or `carrier_changes`.
         name: String,
-        /// How.
+        /// The change.
         change: CounterChange,
     },
-    /// Data moves over a port in both directions, as long as its link is up.
+    /// Data moves over a port in both directions while its link is up.
     Traffic {
-        /// Bytes a second each way; 0 ends it.
+        /// Bytes per second in each direction; 0 ends it.
         bytes_per_second: u64,
-        /// Bytes in a packet, at least 1.
+        /// Bytes per packet, at least 1.
         packet_bytes: u32,
     },
-    /// One of the port's character devices goes or comes back; the device and its ports stay.
+    /// A character device of the port disappears or returns; the device and its ports stay.
     CharDevice {
-        /// Which.
+        /// Which character device.
         kind: CharDeviceKind,
-        /// Whether it is there from now on.
+        /// Whether it is present from now on.
         there: bool,
     },
 }
 
-/// How a counter is changed.
+/// A change of a counter.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CounterChange {
-    /// Grow by this much, at most to the field's maximum.
+    /// Adds this much, at most up to the field's maximum.
     Add(u64),
-    /// Grow by this much each second from now on; 0 stops it.
+    /// Grows by this much per second from now on; 0 stops it.
     RatePerSecond(u64),
-    /// Show exactly this.
+    /// Shows exactly this value.
     Set(CounterValue),
-    /// Start again at zero, as after an operator's reset.
+    /// Restarts at zero, as after an operator's reset.
     Reset,
-    /// Stand at the field's maximum.
+    /// Is set to the field's maximum.
     Saturate,
 }
 
-/// A character device of a port, or of the device whose port it is.
+/// A character device of a port, or of its device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CharDeviceKind {
     /// The port's `issm`.
@@ -194,7 +193,7 @@ pub enum CharDeviceKind {
 }
 
 impl PortAction {
-    /// Done to this port.
+    /// The action on this port.
     #[must_use]
     pub fn on(self, slot: SlotRef) -> Action {
         Action::Port(slot, self)

@@ -1,4 +1,5 @@
-//! What the kernel shows of a port: the driver's face of its link, and what a story puts over it.
+//! The port view: what the kernel shows of a port, from its link through its driver, with overrides
+//! applied.
 //!
 //! Start at [`Node::show`].
 
@@ -18,7 +19,7 @@ use crate::{
 const SPEED_UNKNOWN: i64 = -1;
 
 impl Link {
-    /// What the link is in, as a driver's faces name it.
+    /// The condition of the link, by which a driver's table of port views is indexed.
     pub(crate) fn condition(&self) -> LinkCondition {
         if self.stage == Stage::Recovering {
             return LinkCondition::Recovery;
@@ -30,7 +31,7 @@ impl Link {
             (Logical::Init, _) => LinkCondition::Init,
             (_, Physical::Training) => LinkCondition::Training,
             (_, Physical::Test) => LinkCondition::PhyTest,
-            // Only an Omni-Path port tells Offline from Polling; it sleeps under that number.
+            // Only Omni-Path distinguishes Offline from Polling; `phys_state` shows it as Sleep.
             (_, Physical::Offline) if is_hfi1 => LinkCondition::Sleep,
             (_, Physical::Disabled) if is_hfi1 => LinkCondition::Disabled,
             _ if self.here.is_disabled() => LinkCondition::Disabled,
@@ -40,12 +41,12 @@ impl Link {
 }
 
 impl Node {
-    /// Writes a port's face into the machine, and notes the port's leaving or returning to health.
+    /// Writes a port's view into the machine, and records changes of its health.
     ///
-    /// What already reads so is not touched, so that an unchanged part of the machine stays shared.
+    /// Unchanged values are not written, so that unchanged parts of the machine stay shared.
     pub(crate) fn show(&mut self, slot: &SlotRef, now: SimTime) {
         let (pci, number) = (slot.pci, slot.port);
-        // A kernel that does not run shows nothing, and counts nothing.
+        // A kernel that does not run shows and counts nothing.
         if self.reboot.is_none() {
             self.show_port(pci, number);
             self.show_netdev(pci, number);
@@ -64,7 +65,7 @@ impl Node {
         }
     }
 
-    /// What the port carries, whatever a story puts over its face.
+    /// What the port carries, regardless of overrides.
     fn carriage(&mut self, pci: PciAddress, number: PortNumber) -> Carriage {
         if !self.has_rdma(pci) {
             Carriage::Gone
@@ -137,14 +138,14 @@ impl Node {
         }
     }
 
-    /// Whether the port can be seen and is `ACTIVE` with `LinkUp`.
+    /// Whether the port is visible and `ACTIVE` with `LinkUp`.
     fn is_healthy(&self, pci: PciAddress, number: PortNumber) -> bool {
         self.seen_port(pci, number)
             .is_some_and(|port| port.query_error.is_none() && port.is_up())
     }
 
-    /// Something happens to a port: its counters move as its driver says, and the kernel's log gets
-    /// the driver's lines if there is still a driver to write them.
+    /// Applies an event to a port: its counters change as the driver's data state, and the kernel
+    /// log gets the driver's lines if a driver runs.
     pub(crate) fn happen(
         &mut self,
         pci: PciAddress,
@@ -181,5 +182,5 @@ impl Node {
     }
 }
 
-/// The file that counts the carrier's edges, both ways (`net/core/net-sysfs.c`).
+/// The file that counts changes of the carrier, in both directions (`net/core/net-sysfs.c`).
 pub(crate) const CARRIER_CHANGES: &str = "carrier_changes";

@@ -1,8 +1,7 @@
-//! What of a function its kernel shows, and what is out of sight.
+//! Which parts of a function its kernel shows, and which are hidden.
 //!
-//! Functions, net devices and RDMA devices are moved between the machine and what their device has
-//! parked. Why one is gone is its device's; when it comes back is the fabric's. Start at
-//! [`Node::place`].
+//! This file moves functions, net devices and RDMA devices between the machine and the parked parts
+//! of their [`Device`](crate::device::Device), which also has the cause. Start at [`Node::place`].
 
 use std::collections::BTreeSet;
 
@@ -34,8 +33,8 @@ impl Node {
         self.is_attached(pci) && self.machine.class_present
     }
 
-    /// Whether the function's net devices are registered. A suspended driver leaves them; the RDMA
-    /// driver takes them along unless it says that it keeps them.
+    /// Whether the function's net devices are registered. A suspended driver keeps them; an
+    /// unloaded RDMA driver removes them unless its data state that it keeps them.
     fn has_netdevs(&self, pci: PciAddress) -> bool {
         let Some(device) = self.devices.get(&pci) else {
             return false;
@@ -47,8 +46,8 @@ impl Node {
                 || device.keeps(Restart::DriverReload, |keeps| keeps.netdev))
     }
 
-    /// Whether a driver runs this port's side of the link: the net driver where the port follows
-    /// its net device, else the RDMA driver. While the node boots it is the card's firmware.
+    /// Whether a driver runs this port's side of the link: the net driver if the port follows its
+    /// net device, otherwise the RDMA driver. While the node boots it is the card's firmware.
     pub(crate) fn is_powered(&self, pci: PciAddress, port: PortNumber) -> bool {
         let jack = self
             .devices
@@ -63,8 +62,8 @@ impl Node {
         self.is_attached(pci) && (self.has_rdma(pci) || !managed && self.has_netdevs(pci))
     }
 
-    /// Moves what belongs to a function to where it must be: first what goes, RDMA and net devices
-    /// before the function, then what comes, in the opposite order.
+    /// Moves the parts of a function to where they must be: first removals, with RDMA and net
+    /// devices before the function, then additions in the opposite order.
     pub(crate) fn place(&mut self, pci: PciAddress) {
         let (on_bus, rdma, netdevs) = (
             self.is_on_bus(pci),
@@ -138,7 +137,7 @@ impl Node {
         }
     }
 
-    /// Gives a device that comes back other `uverbs` and `umad` numbers, if they are taken by now.
+    /// Gives a returning device other `uverbs` and `umad` numbers if its own are taken.
     fn number_apart(&self, rdma: &mut Rdma) {
         let registered = self.machine.functions.values();
         let others: Vec<&Rdma> = registered
@@ -164,14 +163,14 @@ impl Node {
             .is_some_and(|function| function.rdma.is_some())
     }
 
-    /// Notes what makes a function and its virtual ones go, for when they come back.
+    /// Records why a function and its virtual functions disappear, for their return.
     pub(crate) fn leave_by(&mut self, pci: PciAddress, restart: Restart) {
         for pci in self.family(pci) {
             self.device_mut(pci).parked.restart = Some(restart);
         }
     }
 
-    /// Refuses a function that is not on the bus.
+    /// Rejects a function that is not on the bus.
     pub(crate) fn require_on_bus(&self, pci: PciAddress) -> Result<(), ActionError> {
         self.device(pci)?;
         if self.is_on_bus(pci) {
@@ -184,7 +183,7 @@ impl Node {
         }
     }
 
-    /// Refuses a function whose RDMA device is not registered.
+    /// Rejects a function whose RDMA device is not registered.
     pub(crate) fn require_rdma(&self, pci: PciAddress) -> Result<(), ActionError> {
         self.require_on_bus(pci)?;
         if self.has_rdma(pci) {
@@ -196,7 +195,7 @@ impl Node {
         ))
     }
 
-    /// The machine as it would be with nothing out of sight.
+    /// The machine as it would be with nothing hidden.
     pub(crate) fn complete(&self) -> Machine {
         let mut machine = self.machine.clone();
         machine.class_present = true;

@@ -1,8 +1,8 @@
-//! What can be asked of both ends of a port's link.
+//! Queries about both ends of a port's link.
 //!
-//! A node's own port is read as its own tools do; its partner as the subnet administration does, which
-//! reaches the node's own port through its link only. What either looks like in print is `opa`'s.
-//! Start at [`Fabric::end`] and [`Fabric::port_info`].
+//! A node's own port is read as its local tools do; its partner as the subnet administration does,
+//! which reaches the node's own port only through its link. `opa` formats the output. Start at
+//! [`Fabric::end`] and [`Fabric::port_info`].
 
 use platforms::SlotRef;
 
@@ -14,8 +14,8 @@ use crate::{
 };
 
 impl Fabric {
-    /// What an end of a port's link remembers of its going down; `None` for a port that does not
-    /// exist or is a virtual function's, whose link is its physical one's.
+    /// What an end of a port's link remembers of its going down; `None` for an unknown port, and for a
+    /// virtual function's port, which uses its physical function's link.
     #[must_use]
     pub fn end(&self, slot: &SlotRef, side: Side) -> Option<EndTruth> {
         let node = self.node(&slot.node).ok()?;
@@ -35,10 +35,10 @@ impl Fabric {
         })
     }
 
-    /// The PortInfo of an end of a port's link; `None` if nobody can ask it (see [`Fabric::end`]).
+    /// The PortInfo of an end of a port's link; `None` if it cannot be queried (see [`Fabric::end`]).
     ///
-    /// The partner's identifiers are nobody's: no world says which switch a port is cabled to. Its port
-    /// numbers are chosen as if the node's ports hung on one switch in their order, from 1 to 255.
+    /// The partner has no identifiers, because no world states the switch port of a cable. Its port
+    /// numbers are chosen as if the node's ports were cabled to one switch in order, from 1 to 255.
     #[must_use]
     pub fn port_info(&self, slot: &SlotRef, side: Side) -> Option<PortInfo> {
         let record = self.end(slot, side)?.record?;
@@ -79,8 +79,9 @@ impl Fabric {
         })
     }
 
-    /// What the subnet administration says of an end, with the log that the subnet manager keeps;
-    /// `None` if the manager does not run or cannot reach the port: a host's whose link is down.
+    /// The subnet administration's PortInfo of an end, with the subnet manager's log of it; `None` if
+    /// the manager does not run or cannot reach the port, which is so for a host's port whose link is
+    /// down.
     #[must_use]
     pub fn query(&self, slot: &SlotRef, side: Side) -> Option<(PortInfo, LinkDownErrorLog)> {
         let link = &self.node(&slot.node).ok()?.jack(slot).ok()?.link;
@@ -97,8 +98,8 @@ impl Fabric {
 }
 
 impl Link {
-    /// Whether the subnet manager reaches an end: the node's own port through its link only, a
-    /// switch's always.
+    /// Whether the subnet manager reaches an end: the node's own port only through its link, a switch
+    /// port always.
     pub(crate) fn is_reached(&self, side: Side) -> bool {
         match side {
             Side::Here => self.stage.is_up(),

@@ -1,7 +1,7 @@
-//! Actions that take a link down for a reason, at either end, and what both remember of it.
+//! Actions that take a link down for a reason, at either end, and what both ends record.
 //!
-//! An end at fault is blamed before the link goes down; a link that goes down without anyone to blame
-//! is unexplained at both ends. When the subnet manager reads them is `sweep.rs`'s. Start at
+//! The end at fault is set as the cause before the link goes down; without a cause, both ends record
+//! the link's going down as unexplained. `sweep.rs` implements the subnet manager's reads. Start at
 //! [`Fabric::take_down`].
 
 use platforms::{LinkEvent, NodeName, PciAddress, SlotRef};
@@ -15,11 +15,11 @@ use crate::{
     opa::{ErrorInfo, LinkDownReason, PortErrorAction, Profile, state_line},
 };
 
-/// Counts what a receive buffer could not take (IBTA 16.1.3.5, ExcessiveBufferOverrunErrors).
+/// The counter of receive buffer overruns (IBTA 16.1.3.5, ExcessiveBufferOverrunErrors).
 const OVERRUNS: &str = "excessive_buffer_overrun_errors";
 
 impl Fabric {
-    /// Refuses a port that has no link of its own.
+    /// Rejects a port that has no link of its own.
     pub(crate) fn find_link(&self, slot: &SlotRef) -> Result<(), ActionError> {
         self.find(slot)?;
         let parent = self.node(&slot.node)?.device(slot.pci)?.parent;
@@ -28,8 +28,8 @@ impl Fabric {
         })
     }
 
-    /// What both ends remember of the link's having left a stage for the present one, and what an
-    /// hfi1's driver writes of it.
+    /// Records at both ends that the link changed from stage `before` to its present one, and writes
+    /// the hfi1 driver's log lines.
     pub(crate) fn remember(&mut self, slot: &SlotRef, before: Stage) {
         let runs = self.manager.runs();
         let link = self.link(slot);
@@ -69,7 +69,7 @@ impl Fabric {
         }
     }
 
-    /// An hfi1's driver writes a line about the node's own port, if it runs it.
+    /// Writes a log line of an hfi1's driver about the node's own port, if it runs the port.
     pub(crate) fn log(&mut self, slot: &SlotRef, text: &str) {
         let at = self.now;
         let node = self.node_mut(&slot.node);
@@ -81,7 +81,7 @@ impl Fabric {
         }
     }
 
-    /// Names who takes the link down, if it goes down now.
+    /// Sets the end and reason that are recorded if the link goes down now.
     pub(crate) fn blame(&mut self, slot: &SlotRef, side: Side, reason: LinkDownReason) {
         self.link(slot).blame = Blame::End(side, reason, true);
     }
@@ -93,12 +93,12 @@ impl Fabric {
         }
     }
 
-    /// The link trains anew: nobody takes it down.
+    /// The link only retrains: no end takes it down.
     pub(crate) fn retrains(&mut self, slot: &SlotRef) {
         self.link(slot).blame = Blame::Training;
     }
 
-    /// An end takes its link down; for a reason that holds it stays so, for others it trains again.
+    /// An end takes its link down; for a reason that holds it stays down, for others it trains again.
     pub(crate) fn take_down(
         &mut self,
         slot: &SlotRef,
@@ -150,7 +150,7 @@ impl Fabric {
         Ok(())
     }
 
-    /// A message arrives that the link is about to go; whose it is remembers nothing.
+    /// A message arrives that the link is about to go down; its sender records nothing.
     pub(crate) fn hear(
         &mut self,
         slot: &SlotRef,
@@ -165,8 +165,8 @@ impl Fabric {
         Ok(())
     }
 
-    /// A reason no longer holds an end. One by the document says at once what still does, an hfi1 says
-    /// nothing new until it polls.
+    /// Releases a reason of an end. An end that follows the specification shows at once what still
+    /// holds it; an hfi1 shows nothing new until it polls.
     pub(crate) fn release(
         &mut self,
         slot: &SlotRef,
@@ -190,7 +190,7 @@ impl Fabric {
         Ok(())
     }
 
-    /// An end finds an error; whether that takes the link down its PortErrorAction says.
+    /// An end detects an error; its PortErrorAction decides whether the link goes down.
     pub(crate) fn packet_error(
         &mut self,
         slot: &SlotRef,
@@ -212,8 +212,8 @@ impl Fabric {
         Ok(())
     }
 
-    /// The error registers of the node's own port hold something: the driver writes it down, and the
-    /// link bounces if the port's PortErrorAction says so.
+    /// The error registers of the node's own port hold an error: the driver logs it, and the link
+    /// bounces if the port's PortErrorAction includes it.
     pub(crate) fn error_registers(
         &mut self,
         slot: &SlotRef,
@@ -228,7 +228,7 @@ impl Fabric {
         bounce.map_or(Ok(()), |reason| self.packet_error(slot, Side::Here, reason))
     }
 
-    /// An end's receive buffer overruns: that is counted, if it is the node's own, and is an error.
+    /// An end's receive buffer overruns, which is an error and is counted if it is the node's own end.
     pub(crate) fn overrun(&mut self, slot: &SlotRef, side: Side) -> Result<(), ActionError> {
         self.find_link(slot)?;
         let now = self.now;
@@ -252,8 +252,8 @@ impl Fabric {
         Ok(())
     }
 
-    /// A module goes or comes. The port takes nothing down: the link is gone like a cable's, and
-    /// the port says why it is offline.
+    /// A module is removed or inserted. The port does not take the link down: it is lost as with a
+    /// cable, and the port shows why it is offline.
     pub(crate) fn module(
         &mut self,
         slot: &SlotRef,
@@ -294,7 +294,7 @@ impl Fabric {
         Ok(())
     }
 
-    /// The partner is a host's, which announces that it goes, and is back after `takes`.
+    /// The partner is a host, which announces that it goes down and is back after `takes`.
     pub(crate) fn neighbour_reboots(
         &mut self,
         slot: &SlotRef,
@@ -332,7 +332,7 @@ impl Fabric {
         }
     }
 
-    /// The switch that these ports hang on loses power, or has it again.
+    /// The switch of these ports loses power, or has it again.
     pub(crate) fn switch_power(&mut self, slots: &[SlotRef], on: bool) -> Result<(), ActionError> {
         for slot in slots {
             self.find_link(slot)?;
@@ -347,8 +347,8 @@ impl Fabric {
         Ok(())
     }
 
-    /// What an end remembers follows its link: a port that polls is not offline, a device or driver
-    /// that is gone without a word leaves nothing, and one that is back starts anew.
+    /// Adapts what an end remembers to its link: a polling port is not offline; a device or driver
+    /// that disappears without notice leaves no record, and one that returns starts with a new one.
     pub(crate) fn follow(&mut self, slot: &SlotRef, was_powered: bool, powered: bool) {
         let gone = !self.node_mut(&slot.node).is_on_bus(slot.pci);
         let link = self.link(slot);
@@ -369,8 +369,8 @@ impl Fabric {
         }
     }
 
-    /// A function's driver takes its links down in good order, if they go down now. By the mask of
-    /// its reason an hfi1 then counts as not installed (`chip.c`, `hfi1_quiet_serdes`).
+    /// A function's driver takes its links down in an orderly way, if they go down now. Through the
+    /// mask of its reason an hfi1 then shows "Not installed" (`chip.c`, `hfi1_quiet_serdes`).
     pub(crate) fn announce(&mut self, node: &NodeName, pci: PciAddress) {
         for port in self.node_mut(node).port_numbers(pci) {
             let node = node.clone();

@@ -1,8 +1,8 @@
-//! A reboot: a host goes, its ports train while it boots, and its kernel finds everything anew.
+//! A reboot: a host goes down, its ports train while it boots, and its kernel probes everything
+//! again.
 //!
-//! While it is down nothing of it can be seen, and nothing that happens to it is counted. Its
-//! partners see its links go, and train with it when its firmware runs again. Start at
-//! [`Fabric::reboot`].
+//! While it is down none of it is visible, and nothing that happens to it is counted. Its partners
+//! see their links go down, and train with it once its firmware runs. Start at [`Fabric::reboot`].
 
 use platforms::{MetadataFile, NodeName, PciAddress, Restart};
 use simfs::SimTime;
@@ -15,21 +15,21 @@ use crate::{
     timing::Pace,
 };
 
-/// A reboot under way.
+/// A reboot in progress.
 #[derive(Clone, Debug)]
 pub(crate) struct Reboot {
     plan: RebootPlan,
     /// When the node is up again.
     ends: SimTime,
-    /// How long its ports train, once the firmware of its cards runs.
+    /// How long its ports train, once its cards' firmware runs.
     pub(crate) training: Option<SimTime>,
     /// Its next step.
     next: Key,
 }
 
 impl Fabric {
-    /// Takes a node down, and up again when the plan says so. Ports train in the last part of that
-    /// time, as long as a link takes from dark to active, and in less if there is less.
+    /// Takes a node down, and up again after the plan's time. Ports train in the last part of that
+    /// time, as long as a link needs from dark to active, or less if there is less time.
     pub(crate) fn reboot(&mut self, name: &NodeName, plan: &RebootPlan) -> Result<(), ActionError> {
         let node = self.node(name)?;
         if node.reboot.is_some() {
@@ -59,8 +59,9 @@ impl Fabric {
         Ok(())
     }
 
-    /// The firmware runs on the hardware that is there by now: ports that have a signal train, and
-    /// are as far up as they can be when the node is. What was cut, disabled, stuck or dark stays so.
+    /// The firmware runs on the hardware that is present by now: ports with a signal train, and are
+    /// as far up as they can be when the node is. Cut, disabled, stuck and dark ports stay as they
+    /// are.
     pub(crate) fn boot(&mut self, name: &NodeName) {
         let now = self.now;
         let Some(mut reboot) = self.node_mut(name).reboot.take() else {
@@ -92,7 +93,7 @@ impl Fabric {
             self.settle(&slot);
             let timing = self.timing;
             let link = &mut self.node_mut(name).jack_mut(slot.pci, slot.port).link;
-            // A walk that a story slows takes as long as the story says.
+            // A walk that an action slows takes as long as that action states.
             if link.has_signal() && link.pace.is_none() {
                 link.pace = Some(link.natural_pace(&timing).filling(training));
                 self.hurry(&slot);
@@ -101,7 +102,7 @@ impl Fabric {
         }
     }
 
-    /// Ends what only a running kernel knew of a function.
+    /// Resets what only a running kernel knew of a function.
     fn forget_kernel(&mut self, name: &NodeName, pci: PciAddress, keep_counters: bool) {
         self.call_off(&FunctionRef {
             node: name.clone(),
@@ -139,7 +140,7 @@ impl Fabric {
         for slot in self.node_mut(name).slots() {
             let timing = self.timing;
             let link = &mut self.node_mut(name).jack_mut(slot.pci, slot.port).link;
-            // Whoever waits now, waits as any link does.
+            // From now on, a port that waits does so at the natural pace.
             let pace = link.natural_pace(&timing);
             if link.pace == reboot.training.map(|training| pace.filling(training)) {
                 link.pace = None;
@@ -153,7 +154,7 @@ impl Fabric {
         }
     }
 
-    /// Brings a node up at once that is rebooting.
+    /// Ends a reboot at once.
     pub(crate) fn end_reboot(&mut self, name: &NodeName) {
         let now = self.now;
         let Some(reboot) = &mut self.node_mut(name).reboot else {

@@ -1,29 +1,30 @@
-//! How a node reboots, as whoever wants it says.
+//! Parameters of a reboot.
 
 use std::collections::BTreeMap;
 
 use platforms::{DeviceName, PciAddress, SlotRef};
 use simfs::SimTime;
 
-/// How a node reboots, and what changes on the way; by default in good order, in no time, nothing.
+/// How a node reboots, and what changes meanwhile. The default is an orderly reboot in no time that
+/// changes nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RebootPlan {
-    /// From going down to being up again; its ports train in the last part of it.
+    /// Time from going down to being up again; its ports train in the last part of it.
     pub takes: SimTime,
-    /// It lost power or crashed, so that its ports announce nothing.
+    /// Whether it loses power or crashes, so that its ports announce nothing.
     pub loses_power: bool,
-    /// Ports whose trouble ends while the node is down.
+    /// Ports whose faults end while the node is down.
     pub mend: Vec<SlotRef>,
-    /// Functions that are not there afterwards.
+    /// Functions that are missing afterwards.
     pub remove: Vec<PciAddress>,
-    /// Functions that were out before and are back afterwards.
+    /// Functions that were missing before and are present afterwards.
     pub restore: Vec<PciAddress>,
-    /// Functions exchanged for new hardware (new GUIDs and firmware).
+    /// Functions replaced by new hardware (new GUIDs and firmware).
     pub replace: Vec<PciAddress>,
-    /// Names after the reboot, where they change.
+    /// New names after the reboot.
     pub names: BTreeMap<PciAddress, DeviceName>,
-    /// Counters survive (`true`) or start at zero (`false`).
+    /// Whether counters keep their values (`true`) or restart at zero (`false`).
     pub keep_counters: bool,
-    /// The boot id stays unreadable or the same only if a story says so; by default it changes.
+    /// Whether the boot id stays the same; by default it changes.
     pub same_boot_id: bool,
 }

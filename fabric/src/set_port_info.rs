@@ -1,6 +1,6 @@
-//! What a Set(PortInfo) does to an end of a link.
+//! The effect of a Set(PortInfo) on an end of a link.
 //!
-//! Whether it may is `opa`'s. Start at [`Fabric::set_port_info`].
+//! `opa` decides whether a change is allowed. Start at [`Fabric::set_port_info`].
 
 use platforms::SlotRef;
 
@@ -11,11 +11,12 @@ use crate::{
 };
 
 impl Fabric {
-    /// Asks an end for other states, and to forget its reasons, now.
+    /// Asks an end for other states, and to clear its reasons, now.
     ///
     /// # Errors
     ///
-    /// There is no such end, nobody answers for it, or it refuses; then nothing has changed.
+    /// If there is no such end, it does not answer, or it rejects the request; then nothing has
+    /// changed.
     pub fn set_port_info(
         &mut self,
         slot: &SlotRef,
@@ -57,7 +58,7 @@ impl Fabric {
                 Some(Physical::Disabled) => {
                     link.end(side).set(Hold::Testing, false);
                     self.take_down(slot, side, LinkDownReason::SMA_DISABLED, true)?;
-                    // The request had come to a host through that very port.
+                    // The request reached a host through that very port.
                     if side == Side::Here {
                         reply = Reply::Silent;
                     }
@@ -65,7 +66,7 @@ impl Fabric {
                 Some(Physical::Polling) if physical == Physical::LinkUp => {
                     self.take_down(slot, side, LinkDownReason::FM_BOUNCE, true)?;
                 }
-                // Whom its switch's own management disabled no request lets up.
+                // A request cannot bring up a port that was disabled by its switch's own management.
                 Some(Physical::Polling) if link.end(side).is_disabled() => {
                     self.release(slot, side, LinkDownReason::SMA_DISABLED)?;
                 }
@@ -80,8 +81,8 @@ impl Fabric {
         Ok(reply)
     }
 
-    /// A logical state that was asked for and may be taken: `Armed` from `Init` alone. A port becomes
-    /// active only beside an armed neighbour, and the link is where both its ends are.
+    /// Applies a requested logical state: only `Armed`, and only from `Init`. A port becomes active
+    /// only beside an armed neighbour, and the link's stage is that of both ends.
     fn walk_up(&mut self, slot: &SlotRef, side: Side, asked: Option<Logical>) {
         let link = self.link(slot);
         let neighbour = link.logical(side.other());

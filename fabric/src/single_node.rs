@@ -1,26 +1,26 @@
-//! A world of one node without a story: its fabric, and what of its machine was shown last.
+//! A world of one node without a story: its fabric, and the state of its machine that was rendered
+//! last.
 //!
-//! Where the tree of that machine lies, on a mount or in memory, is its owner's. Start at
-//! [`SingleNode::at_rest`].
+//! The owner keeps the machine's tree, on a mount or in memory. Start at [`SingleNode::at_rest`].
 
 use platforms::{Machine, NodeName, Platform};
 use simfs::{Edit, SimTime};
 
 use crate::{Fabric, Timing};
 
-/// The name of the node of a world of one. Chosen.
+/// The name of the node in a world of one node. Chosen.
 pub const NODE: &str = "node-a";
 
-/// One node, alone in its world.
+/// The only node of its world.
 pub struct SingleNode {
-    /// What is so.
+    /// Its fabric.
     pub fabric: Fabric,
     name: NodeName,
     shown: Machine,
 }
 
 impl SingleNode {
-    /// A platform at rest, and the edits that show it in an empty tree.
+    /// A platform at rest, and the edits that render it into an empty tree.
     pub fn at_rest(platform: &Platform) -> (Self, Vec<Edit>) {
         let name = NodeName::from(NODE);
         let fabric = Fabric::new(vec![(name.clone(), platform.clone())], Timing::default());
@@ -39,14 +39,14 @@ impl SingleNode {
         &self.name
     }
 
-    /// Lets the world come to this time, unless it is there already.
+    /// Advances the world to this time; does nothing if the time is in the past.
     pub fn advance(&mut self, to: SimTime) {
         if to > self.fabric.now() {
             self.fabric.advance(to);
         }
     }
 
-    /// The edits that show what has changed since this was asked before.
+    /// The edits that render what has changed since the previous call.
     pub fn unshown(&mut self) -> Vec<Edit> {
         let machine = machine(&self.fabric, &self.name);
         let edits = platforms::diff(&self.shown, machine);

@@ -1,4 +1,4 @@
-//! The subnet manager of the world's InfiniBand fabric: whether it runs, and when it comes round.
+//! The subnet manager of the world's InfiniBand fabric: whether it runs, and when it sweeps.
 
 use simfs::SimTime;
 
@@ -11,7 +11,7 @@ pub(crate) struct SubnetManager {
 }
 
 impl SubnetManager {
-    /// One that runs since the world's start.
+    /// A subnet manager that runs since the world's start.
     pub(crate) fn running() -> Self {
         Self {
             running_since: Some(SimTime::ZERO),
@@ -23,7 +23,7 @@ impl SubnetManager {
         self.running_since.is_some()
     }
 
-    /// Starts or stops it; one that runs already goes on with its sweeps.
+    /// Starts or stops it; starting a running one does not change its sweeps.
     pub(crate) fn set(&mut self, running: bool, now: SimTime) {
         self.running_since = match (running, self.running_since) {
             (false, _) => None,
@@ -31,13 +31,13 @@ impl SubnetManager {
         };
     }
 
-    /// When it arms a port that waits for it from `now` on: at the port's trap or in its own next
-    /// sweep, whichever is earlier.
+    /// When it arms a port that waits since `now`: after the port's trap or in its next own sweep,
+    /// whichever is earlier.
     pub(crate) fn arms(self, now: SimTime, timing: &Timing) -> SimTime {
         (now + timing.trap_to_sweep).min(self.next_sweep(now, timing))
     }
 
-    /// When it comes round by itself next after `now`.
+    /// The time of its next own sweep after `now`.
     pub(crate) fn next_sweep(self, now: SimTime, timing: &Timing) -> SimTime {
         let since = self.running_since.unwrap_or(now);
         let period = timing.sweep.as_ns().max(1);

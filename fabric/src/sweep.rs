@@ -1,8 +1,8 @@
-//! What the subnet manager does in its sweeps: it reads both ends of a link, logs, notices who came
-//! and went, and leaves in Init what is quarantined.
+//! The sweeps of the subnet manager: it reads both ends of a link, logs their reasons, notices hosts
+//! that come and go, and keeps quarantined ports in Init.
 //!
-//! A trap brings it round soon, and it comes by itself every so often while an end that is not armed
-//! has anything to tell. When it arms a port is `link.rs`'s. Start at [`Fabric::read`].
+//! A trap causes a sweep soon after; while an end that is not armed has a reason to log, periodic
+//! sweeps follow. `link.rs` computes when a port is armed. Start at [`Fabric::read`].
 
 use platforms::SlotRef;
 use simfs::SimTime;
@@ -16,7 +16,7 @@ use crate::{
 
 impl Fabric {
     /// Starts or stops the subnet manager; `reinitialise` also takes every port that it has
-    /// configured back to `INIT`. One that starts without `keeps_logs` has lost what it had written.
+    /// configured back to `INIT`. Without `keeps_logs`, a starting one has lost its logs.
     pub(crate) fn manage(&mut self, running: bool, reinitialise: bool, keeps_logs: bool) {
         let forgets = running && !self.manager.runs() && !keeps_logs;
         self.manager.set(running, self.now);
@@ -37,7 +37,7 @@ impl Fabric {
         }
     }
 
-    /// The fabric manager leaves a port in Init for this reason, or no longer.
+    /// The fabric manager keeps a port in Init for this reason, or stops doing so.
     pub(crate) fn quarantine(
         &mut self,
         slot: &SlotRef,
@@ -58,7 +58,8 @@ impl Fabric {
         Ok(())
     }
 
-    /// A port's trap brings the subnet manager round, if there is one and anything is news to it.
+    /// A port's trap causes a read of its link, if the subnet manager runs and either end has
+    /// something new.
     pub(crate) fn trap(&mut self, slot: &SlotRef) {
         let link = self.link(slot);
         let up = link.stage.is_up();
@@ -69,7 +70,7 @@ impl Fabric {
         }
     }
 
-    /// The subnet manager reads a link then, unless it does so before.
+    /// Schedules a read of a link at this time, unless an earlier one is scheduled.
     fn come_round(&mut self, slot: &SlotRef, at: SimTime) {
         let before = self.link(slot).read;
         if before.is_some_and(|key| key.at() <= at) {
@@ -82,8 +83,8 @@ impl Fabric {
         self.link(slot).read = Some(self.agenda.schedule(at, Rank::SubnetManager, read));
     }
 
-    /// The subnet manager reads both ends, as far as it reaches them, and will again while they wait
-    /// to be armed.
+    /// The subnet manager reads both ends, as far as it reaches them, and schedules another read
+    /// while they wait to be armed.
     pub(crate) fn read(&mut self, slot: &SlotRef) {
         let (now, timing, manager) = (self.now, self.timing, self.manager);
         let link = self.link(slot);

@@ -1,25 +1,25 @@
-//! How long things take: the timing of a world and the pace of one walk of a link.
+//! Durations of a world's processes, and the pace of a link's walk from dark to active.
 //!
-//! Start at [`Timing`]; the defaults fit every driver shipped so far.
+//! Start at [`Timing`]; its defaults fit every shipped driver.
 
 use simfs::SimTime;
 
-/// How long the parts of a world take.
+/// Durations of a world's processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// From both ends signalling to `LinkUp`. The first third is spent in `Polling`.
+    /// Time from both ends signalling to `LinkUp`. The first third is spent in `Polling`.
     pub training: SimTime,
-    /// From a link's going down to its ports' looking for each other again: they are Offline. None at
-    /// all unless said; real ones take up to seconds (hfi1 `chip.c`, `goto_offline`).
+    /// Time from a link's going down until its ports search for each other again; they are Offline
+    /// meanwhile. Zero by default; on hardware it is up to seconds (hfi1 `chip.c`, `goto_offline`).
     pub quiet: SimTime,
-    /// From a port's trap to the subnet manager's arming it.
+    /// Time from a port's trap until the subnet manager arms it.
     pub trap_to_sweep: SimTime,
-    /// From one sweep that the subnet manager makes on its own to the next; a port whose trap it
-    /// has not followed yet is armed then.
+    /// Interval of the subnet manager's own sweeps; they arm a port whose trap it has not handled
+    /// yet.
     pub sweep: SimTime,
-    /// From `ARMED` to `ACTIVE`.
+    /// Time from `ARMED` to `ACTIVE`.
     pub arming: SimTime,
-    /// From a PCI function's appearance to its net and RDMA devices'. Chosen; a real probe takes
+    /// Time from a PCI function's appearance to its net and RDMA devices'. Chosen; a real probe takes
     /// seconds, and any value above 0 shows the order.
     pub probe: SimTime,
 }
@@ -37,7 +37,7 @@ impl Default for Timing {
     }
 }
 
-/// How fast one walk from dark to `ACTIVE` goes, stage by stage.
+/// Durations of the stages of one walk from dark to `ACTIVE`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pace {
     /// In `Polling`.
@@ -51,8 +51,8 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// The pace of a link that nothing slows and whose subnet manager waits for the trap.
-    /// `managed` says whether a subnet manager has a part in it (InfiniBand).
+    /// The pace of a link that no action slows, whose subnet manager waits for the trap. `managed`
+    /// states whether a subnet manager takes part (InfiniBand).
     pub(crate) fn natural(timing: &Timing, managed: bool) -> Self {
         let polling = SimTime::from_ns(timing.training.as_ns() / 3);
         let part = |span| if managed { span } else { SimTime::ZERO };
@@ -64,13 +64,13 @@ impl Pace {
         }
     }
 
-    /// From the first signal to `ACTIVE`.
+    /// Time from the first signal to `ACTIVE`.
     pub(crate) fn total(self) -> SimTime {
         self.polling + self.training + self.waiting + self.arming
     }
 
-    /// This walk within `length`: where there is more time, the dark before it grows (returned
-    /// first); where there is less, every stage shrinks in proportion.
+    /// Fits this walk into `length`: if there is more time, the dark time before it grows (returned
+    /// first); if there is less, every stage shrinks in proportion.
     pub(crate) fn within(self, length: SimTime) -> (SimTime, Self) {
         let total = self.total();
         if total <= length {
@@ -100,7 +100,7 @@ impl Pace {
         )
     }
 
-    /// This walk in exactly `length`, polling for what it does not need.
+    /// This walk in exactly `length`, with the extra time spent polling.
     pub(crate) fn filling(self, length: SimTime) -> Self {
         let (dark, pace) = self.within(length);
         Self {
@@ -109,7 +109,7 @@ impl Pace {
         }
     }
 
-    /// This walk stretched to `length` by training all the while.
+    /// This walk stretched to `length`, with the extra time spent training.
     pub(crate) fn stretched(self, length: SimTime) -> Self {
         let (dark, pace) = self.within(length);
         Self {

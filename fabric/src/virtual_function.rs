@@ -1,4 +1,4 @@
-//! Actions about virtual functions: they are created unassigned, given to guests, taken back,
+//! Actions on virtual functions: they are created unassigned, assigned to guests, released,
 //! destroyed (`lsd 8.3`).
 
 use std::sync::Arc;
@@ -69,7 +69,7 @@ impl Fabric {
         Ok(())
     }
 
-    /// Removes the virtual functions of a physical one, and everything that was to happen to them.
+    /// Removes the virtual functions of a physical one, and their scheduled steps.
     pub(crate) fn discard_vfs(&mut self, function: &FunctionRef) {
         for pci in self.node_mut(&function.node).children(function.pci) {
             let child = FunctionRef {
@@ -114,15 +114,15 @@ impl Fabric {
 }
 
 impl Jack {
-    /// Whether somebody was given this port; a physical function's is always in use.
+    /// Whether this port is in use: always for a physical function, if assigned for a virtual one.
     pub(crate) fn is_assigned(&self) -> bool {
         !self.link.here.has(Hold::Unassigned)
     }
 }
 
 impl Node {
-    /// Whether the link of the physical function, on which this port lives, is up; `true` for a
-    /// port of a physical function.
+    /// Whether the physical function's link, on which this port depends, is up; `true` for a port of
+    /// a physical function.
     pub(crate) fn has_uplink(&self, pci: PciAddress, port: PortNumber) -> bool {
         let device = self.devices.get(&pci);
         let parent = device
@@ -132,7 +132,7 @@ impl Node {
         uplink.is_none_or(|uplink| uplink.link.is_linked(uplink.link.stage))
     }
 
-    /// Whether a virtual function's port does not know yet what became of its uplink.
+    /// Whether a virtual function's port has not followed a change of its uplink yet.
     pub(crate) fn uplink_changed(&self, pci: PciAddress, port: PortNumber) -> bool {
         let jack = self
             .devices
@@ -150,8 +150,8 @@ impl Node {
         children.map(|(child, _)| *child).collect()
     }
 
-    /// Adds one virtual function to a physical one that is seen; `None`, and nothing has changed, if
-    /// the platform cannot say what it would be.
+    /// Adds a virtual function to a visible physical one; `None`, and nothing has changed, if the
+    /// platform does not describe it.
     pub(crate) fn add_vf(&mut self, parent: PciAddress, number: u16) -> Option<()> {
         let name = self.free_name();
         let owner = self.devices.get(&parent)?;

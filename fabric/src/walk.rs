@@ -1,7 +1,7 @@
-//! How links move: everything that changes one ends in [`Fabric::settle`], which takes it to where it
-//! now must be and arranges its next stage.
+//! Moves links: every change calls [`Fabric::settle`], which takes a link to the stage that it must
+//! have now and schedules its next one.
 //!
-//! What both ends remember of a stage is `reasons.rs`'s, what a kernel shows of it `view.rs`'s.
+//! `reasons.rs` records what both ends remember, `view.rs` computes what the kernel shows.
 
 use platforms::{LinkEvent, NodeName, PciAddress, SlotRef};
 use simfs::SimTime;
@@ -13,7 +13,7 @@ use crate::{
 };
 
 impl Fabric {
-    /// Puts a function and its virtual ones where they must be, and settles their ports.
+    /// Moves a function and its virtual functions to where they must be, and settles their ports.
     pub(crate) fn place(&mut self, name: &NodeName, pci: PciAddress) {
         for pci in self.node_mut(name).family(pci) {
             let node = self.node_mut(name);
@@ -28,8 +28,8 @@ impl Fabric {
         }
     }
 
-    /// Takes a link to where it now must be, puts its next stage on the agenda, shows its face, and
-    /// does the same for the virtual functions that live on it.
+    /// Takes a link to the stage that it must have now, schedules its next stage, updates its port
+    /// view, and does the same for the virtual functions that depend on it.
     pub(crate) fn settle(&mut self, slot: &SlotRef) {
         let node = self.node_mut(&slot.node);
         let powered = node.is_powered(slot.pci, slot.port);
@@ -59,7 +59,7 @@ impl Fabric {
         }
     }
 
-    /// Puts the link's next stage on the agenda; one that is there already stays.
+    /// Schedules the link's next stage; one that is scheduled already stays.
     fn arrange(&mut self, slot: &SlotRef) {
         let (now, timing, manager) = (self.now, self.timing, self.manager);
         let link = &mut self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).link;
@@ -87,7 +87,7 @@ impl Fabric {
         }
     }
 
-    /// Takes a link to a stage and counts what that means.
+    /// Takes a link to a stage, and counts and records the change.
     pub(crate) fn enter(&mut self, slot: &SlotRef, stage: Stage) {
         let (now, quiet) = (self.now, self.timing.quiet);
         let node = self.node_mut(&slot.node);
@@ -141,12 +141,12 @@ impl Fabric {
         }
     }
 
-    /// Lets a link lose its signal for no time: it walks all the way again.
+    /// The link loses its signal for an instant and walks the whole way again.
     pub(crate) fn fall_dark(&mut self, slot: &SlotRef) {
         self.enter(slot, Stage::Down);
     }
 
-    /// Takes a configured link back to where it waits for the subnet manager.
+    /// Takes a configured link back to Init, where it waits for the subnet manager.
     pub(crate) fn uninitialise(&mut self, slot: &SlotRef) {
         let link = &self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).link;
         if link.is_managed() && link.stage > Stage::Init {

@@ -1,16 +1,16 @@
-//! Descriptors as files: those that ship, and a user's.
+//! Descriptor files: the shipped ones and a user's.
 //!
-//! What a descriptor says is [`Descriptor`]'s; whether a story can be played with its monitor is
-//! [`cannot_play`]'s. Start at [`read`].
+//! The content of a descriptor is defined by [`Descriptor`]; [`cannot_play`] checks whether its
+//! monitor can play a story. Start at [`read`].
 
 use observe::{Descriptor, SHIPPED, Vocabulary};
 use platforms::yaml::{self, YamlError};
 use scenarios::{StepAction, Story};
 
-/// Reads a descriptor; `file` is the name that errors carry.
+/// Reads a descriptor. `file` is the name that errors carry.
 ///
 /// # Errors
-/// Whatever is no descriptor of version 1, with its place.
+/// If the text is not a descriptor of version 1, with the place of the mistake.
 pub fn read(file: &str, text: &str) -> Result<Descriptor, YamlError> {
     let descriptor: Descriptor = yaml::read(file, text)?;
     let Some(problem) = descriptor.problem() else {
@@ -37,7 +37,7 @@ pub fn shipped(name: &str) -> Option<Descriptor> {
         .find(|descriptor| descriptor.name == name)
 }
 
-/// Why this monitor cannot be drilled with this story; `None` if it can.
+/// Why this monitor cannot play this story; `None` if it can.
 #[must_use]
 pub fn cannot_play(descriptor: &Descriptor, story: &Story) -> Option<String> {
     let name = &descriptor.name;

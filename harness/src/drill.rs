@@ -1,7 +1,6 @@
-//! One drill: a story played in each of the arms it is given, each judged, and all compared.
+//! One drill: a story played in each of its arms, each recording judged, and the arms compared.
 //!
-//! It chooses nothing (which drills, which arms: `suite`) and tells nothing (`reports`). Start at
-//! [`play`].
+//! [`crate::suite`] selects drills and arms; `reports` formats the results. Start at [`play`].
 
 use reports::{ArmName, ArmReport, ArmStatus, Failure, FailureKind, VerdictReport, VerdictWord};
 use scenarios::{Arm, Story, Verdict};
@@ -12,24 +11,25 @@ use observe::Descriptor;
 
 use crate::{SharedTrees, turn::Turn};
 
-/// Whoever can play a story with a monitor in its chairs.
+/// Plays stories in one arm.
 pub trait Player {
-    /// Where it plays.
+    /// The arm that it plays in.
     fn arm(&self) -> Arm;
 
-    /// Plays a story to its end, or as far as it goes.
+    /// Plays a story to its end, or until it cannot go on.
     fn play(&mut self, story: &Story, descriptor: &Descriptor) -> Played;
 
-    /// Whose turns it takes. Whoever never waits has no use for them.
+    /// Sets the job's [`Turn`], which a player yields while it only waits. A player that never
+    /// waits ignores it.
     fn takes(&mut self, _turn: &Turn) {}
 }
 
-/// Plays in memory.
+/// The player of the memory arm.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryPlayer {
-    /// The wrong monitor to play, by its name; the descriptor's own if there is none.
+    /// The wrong monitor to play, by name; the descriptor's own if `None`.
     pub species: Option<String>,
-    /// The trees that drills begin with.
+    /// The trees that drills start with, shared.
     pub trees: SharedTrees,
 }
 
@@ -48,22 +48,23 @@ impl Player for MemoryPlayer {
     }
 }
 
-/// A drill, played and judged.
+/// The result of a drill.
 #[derive(Clone, Debug, Default)]
 pub struct DrillResult {
-    /// As it was played, one for each arm, in order.
+    /// The recordings, one for each arm, in order.
     pub played: Vec<Played>,
-    /// How it went in each arm.
+    /// The report of each arm.
     pub arms: Vec<ArmReport>,
-    /// What was wrong, arm by arm and in order of time.
+    /// The failures, by arm and in order of time.
     pub failures: Vec<Failure>,
-    /// What the monitor's word was worth to the workloads, as the first arm has it.
+    /// Whether the monitor's report was right for each workload, from the first arm.
     pub verdicts: Vec<VerdictReport>,
-    /// Expectations, or parts of them, that do not apply to this monitor; of the arm with the most.
+    /// Expectations, or parts of them, that do not apply to this monitor; the largest count of any
+    /// arm.
     pub not_judged: u32,
 }
 
-/// Plays a story in every arm that it allows, judges each recording, and compares them.
+/// Plays a story in each of the given arms, judges each recording, and compares them.
 #[must_use]
 pub fn play(
     story: &Story,
@@ -100,7 +101,7 @@ pub fn play(
     result
 }
 
-/// What any monitor's word was worth to each workload.
+/// The verdict for each workload, over all monitors.
 fn verdicts(story: &Story, played: &Played) -> Vec<VerdictReport> {
     let report = |workload: &String| {
         let found = verdict_on(workload, None, story, &played.truth, &played.recording)?;
@@ -136,7 +137,7 @@ fn report(arm: Arm, status: ArmStatus, played: &Played) -> ArmReport {
     }
 }
 
-/// An arm by the name that reports give it.
+/// The name of an arm in reports.
 #[must_use]
 pub fn arm_name(arm: Arm) -> ArmName {
     match arm {
@@ -145,7 +146,7 @@ pub fn arm_name(arm: Arm) -> ArmName {
     }
 }
 
-/// A failure if two arms did not tell the same.
+/// A failure if the recordings of two arms differ.
 fn differences(one: &Played, other: &Played) -> Option<Failure> {
     let difference = compare(&one.recording, &other.recording)?;
     let name = |played: &Played| arm_name(played.arm);

@@ -1,6 +1,6 @@
-//! Golden traces as files: one for one platform of each scenario, beside the suite.
+//! Golden traces as files: one per scenario, for one platform, in `suite/golden`.
 //!
-//! What a trace says is [`judge::trace`]'s. Start at [`golden_file`].
+//! [`judge::trace`] formats a trace. Start at [`golden_file`].
 
 use std::{
     fs, io,
@@ -9,16 +9,16 @@ use std::{
 
 use scenarios::Story;
 
-/// The file of a scenario's golden trace in a folder: `<folder>/<family>/<name>.txt`.
+/// The path of a scenario's golden trace: `<folder>/<family>/<name>.txt`.
 #[must_use]
 pub fn golden_file(folder: &Path, story: &Story) -> PathBuf {
     folder.join(format!("{}.txt", story.name))
 }
 
-/// Keeps a trace as the golden one; whether the file changed.
+/// Writes a trace as the golden one; returns whether the file changed.
 ///
 /// # Errors
-/// Whatever keeps the file from being written.
+/// If the file cannot be read or written.
 pub fn bless(file: &Path, trace: &str) -> io::Result<bool> {
     if fs::read_to_string(file).is_ok_and(|kept| kept == trace) {
         return Ok(false);

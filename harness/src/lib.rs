@@ -1,7 +1,7 @@
 //! The process arm and the runner: mounts, processes, sockets, many drills, the run folder.
 //!
-//! A drill is played by a [`Player`], in memory or as a process, and judged ([`play`]); a run is
-//! many of them ([`suite`]). No monitor is known by name here: each is a [`observe::Descriptor`].
+//! A [`Player`] plays a drill in memory or with a process, and [`play`] judges it; a run is many
+//! drills ([`suite`]). This crate knows no monitor by name: each is a [`observe::Descriptor`].
 //! Start at [`play`] and [`suite::run`].
 
 mod drill;

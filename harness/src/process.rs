@@ -1,9 +1,9 @@
-//! The process arm: a real program, started as its descriptor says, on a real mount and over a real
-//! gRPC socket, led through a story in lockstep.
+//! The process arm: runs a monitor as a process, started by its descriptor, on a FUSE mount with a
+//! gRPC socket, and plays a story in lockstep with it.
 //!
-//! One [`ProcessArm`] belongs to one job and stays on the thread that made it: everything that a
-//! drill needs runs there or next to it, on one CPU. What a run needs first is a [`Stage`]. The
-//! lockstep itself is `player.rs`; what is said of the outcome is the judge's work.
+//! Each job has one [`ProcessArm`], which stays on the thread that created it; monitor and server
+//! share its CPU. A run first creates a [`Stage`]. `player.rs` implements the lockstep; the crate
+//! `judge` judges the recording.
 //!
 //! Start at [`enter`], then [`ProcessArm::new`].
 
@@ -48,23 +48,23 @@ use observe::{Descriptor, Protocol};
 
 use crate::{SharedTrees, drill, turn::Turn};
 
-/// How drills are played as processes.
+/// Options of the process arm.
 #[derive(Clone, Debug)]
 pub struct ProcessOptions {
-    /// How long a monitor may make no progress.
+    /// How long a monitor may make no progress before the drill fails.
     pub limit: Duration,
-    /// Whether a job stays on one CPU together with its monitor, if the monitor's descriptor lets it.
+    /// Whether a job stays on one CPU together with its monitor, if the descriptor allows it.
     pub pin: bool,
     /// Words put before the monitor's command.
     pub wrap: Vec<String>,
-    /// The wrong monitor to play, by its name; the descriptor's own if there is none.
+    /// The wrong monitor to play, by name; the descriptor's own if `None`.
     pub species: Option<String>,
-    /// The trees that drills begin with.
+    /// The trees that drills start with, shared.
     pub trees: SharedTrees,
 }
 
 impl Default for ProcessOptions {
-    /// Ten seconds, pinned, not wrapped, the descriptor's own monitor.
+    /// Limit of ten seconds, pinned, not wrapped, the descriptor's own monitor.
     fn default() -> Self {
         let limit = Duration::from_secs(10);
         Self {
@@ -77,7 +77,7 @@ impl Default for ProcessOptions {
     }
 }
 
-/// What one job needs to play drills as processes, one after the other.
+/// Plays drills as processes, one after another, for one job.
 pub struct ProcessArm {
     folder: PathBuf,
     interrupted: Arc<AtomicBool>,
@@ -86,18 +86,18 @@ pub struct ProcessArm {
     cpus: CpuSet,
     cpu: Option<usize>,
     network: Network,
-    /// One for each protocol that was spoken so far.
+    /// One transport for each protocol used so far.
     transports: BTreeMap<Protocol, Box<dyn Transport>>,
     inbox: mpsc::UnboundedReceiver<NodeEvent>,
     report: mpsc::UnboundedSender<NodeEvent>,
     runtime: Runtime,
-    /// A drill that waits lets another of its job go on.
+    /// Yielded while a drill only waits, so that another drill of the job can run.
     turn: Turn,
 }
 
 impl ProcessArm {
-    /// The arm of one job, counted from 0. It is used by the calling thread alone, which from now
-    /// on has a network of its own where the kernel allows that.
+    /// Creates the arm of one job, counted from 0. Only the calling thread uses it, and from now on
+    /// has a network namespace of its own if the kernel allows that.
     ///
     /// # Errors
     /// If the kernel refuses a folder, a thread's affinity or a reactor.
@@ -137,7 +137,7 @@ impl ProcessArm {
         })
     }
 
-    /// What brings the words of monitors that speak this protocol.
+    /// The transport for this protocol, created on first use.
     fn transport(&mut self, protocol: Protocol) -> (&mut dyn Transport, &Runtime) {
         let runtime = &self.runtime;
         let transports = &mut self.transports;
@@ -147,7 +147,7 @@ impl ProcessArm {
         (transport.as_mut(), runtime)
     }
 
-    /// The CPU on which a monitor and the server of its files run; `None` for any.
+    /// Pins the thread; returns the CPU for the monitor and its file server, `None` for any.
     fn settle(&self, descriptor: &Descriptor) -> io::Result<Option<usize>> {
         let cpu = self.cpu.filter(|_| descriptor.pin);
         let set = match cpu {

@@ -1,8 +1,8 @@
-//! A user's files: scenarios, platforms and descriptors, found and read within limits.
+//! Reads a user's files: scenarios, platforms and descriptors, within size limits.
 //!
-//! Rooms that read a language are pure and take texts; here the texts come from. A file is refused
-//! by its size before it is read. Folders are walked in order of name, so the same folder is the
-//! same suite everywhere. Start at [`Library`].
+//! The crates that parse them are pure and take texts; this file reads the texts from disk. A file
+//! above the limit is rejected before it is read. Folders are listed in order of name, so that the
+//! same folder gives the same suite everywhere. Start at [`Library`].
 
 use std::{
     borrow::Cow,
@@ -22,10 +22,11 @@ use observe::{Descriptor, SHIPPED};
 
 use crate::descriptors;
 
-/// The most that is read of a file, in bytes.
+/// The largest accepted size of a file, in bytes.
 const MAX_FILE_BYTES: u64 = MAX_BYTES as u64;
 
-/// How deep folders are walked. Chosen: a suite is `folder/family/name.yaml`; a loop of links ends.
+/// The depth to which folders are listed. Chosen: a suite is `folder/family/name.yaml`; the limit
+/// ends a loop of links.
 const DEPTH_MAX: usize = 8;
 
 /// A file that cannot be used.
@@ -36,10 +37,10 @@ pub enum ReadError {
     Io {
         /// The file.
         path: String,
-        /// Why.
+        /// The cause.
         cause: io::Error,
     },
-    /// It is too large.
+    /// It is larger than the limit.
     #[error("`{path}` has {bytes} bytes, at most {MAX_BYTES} are read\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     TooLarge {
         /// The file.
@@ -47,33 +48,33 @@ pub enum ReadError {
         /// Its size.
         bytes: u64,
     },
-    /// It holds bytes that are no text.
+    /// It is not UTF-8 text.
     #[error("{path}:{line}: the file is not text in UTF-8")]
     NotText {
         /// The file.
         path: String,
-        /// The line of the first byte that is none, from 1.
+        /// The line of the first invalid byte, from 1.
         line: usize,
     },
-    /// A folder holds nothing of what was looked for.
+    /// A folder contains no file of the wanted kind.
     #[error("`{path}` holds no {wanted}\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     Empty {
         /// The folder.
         path: String,
-        /// What was looked for.
+        /// The wanted kind.
         wanted: &'static str,
     },
-    /// Two files tell scenarios of one name.
+    /// Two files have scenarios of the same name.
     #[error("`{name}` is told twice: in `{first}` and in `{second}`\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     Twice {
         /// The name.
         name: String,
-        /// The one file.
+        /// The file that was read first.
         first: String,
-        /// The other.
+        /// The file that was read second.
         second: String,
     },
-    /// Two worlds, or a world and a platform, of one name.
+    /// Two worlds, or a world and a platform, have the same name.
     #[error("two worlds are called `{name}`, one of them in `{file}`\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     WorldTwice {
         /// The name.
@@ -81,21 +82,21 @@ pub enum ReadError {
         /// One of the files.
         file: String,
     },
-    /// A scenario is wrong.
+    /// A scenario is invalid.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
-    /// A platform is wrong.
+    /// A platform is invalid.
     #[error(transparent)]
     Platform(#[from] platforms::PlatformError),
-    /// A descriptor is wrong.
+    /// A descriptor is invalid.
     #[error(transparent)]
     Descriptor(#[from] YamlError),
-    /// There is no such monitor.
+    /// There is no monitor of this name.
     #[error("there is no monitor `{asked}`\nhint: {hint}")]
     NoSuchMonitor {
-        /// What was asked for.
+        /// The name.
         asked: String,
-        /// What helps.
+        /// The hint.
         hint: String,
     },
 }
@@ -121,11 +122,12 @@ pub struct SuiteScenario {
     pub name: String,
     /// The scenario.
     pub scenario: Scenario,
-    /// Its file, as errors name it.
+    /// Its file name in errors.
     pub file: String,
-    /// Its text.
+    /// Its source text.
     pub text: String,
-    /// Where its golden traces lie; `None` in the shipped suite, which is compared by path.
+    /// The folder of its golden traces; `None` in the shipped suite, whose traces are compared by
+    /// path.
     pub golden: Option<PathBuf>,
 }
 
@@ -143,28 +145,28 @@ impl SuiteScenario {
     }
 }
 
-/// Everything that can be drilled: scenarios and platforms.
+/// All scenarios, worlds and platforms that a run can use.
 #[derive(Clone, Debug)]
 pub struct Library {
-    /// In order of name.
+    /// The scenarios, by name.
     pub scenarios: Vec<SuiteScenario>,
-    /// The clauses that scenarios may name.
+    /// The known clauses.
     pub clauses: Clauses,
-    /// The worlds of several nodes, in order of name: the shipped ones and a user's own.
+    /// The worlds of several nodes, by name: the shipped ones and a user's.
     pub worlds: Vec<World>,
-    /// The shipped ones and a vendor's own.
+    /// The platforms: the shipped ones and a user's.
     pub platforms: Platforms,
-    /// The names of the platforms that came from a user's files, variants included.
+    /// The names of the platforms from a user's files, variants included.
     pub own_platforms: Vec<String>,
-    /// Whether the scenarios came from a user's files.
+    /// Whether the scenarios come from a user's files.
     pub own_scenarios: bool,
-    /// The platforms that were asked for at rest, by name.
+    /// Worlds at rest that were used so far, by name.
     at_rest: Arc<Mutex<BTreeMap<String, Arc<AtRest>>>>,
 }
 
 impl Library {
     /// Reads the scenarios in these files and folders (the shipped suite if there are none) and the
-    /// platforms in those, beside the shipped ones.
+    /// platforms in those, in addition to the shipped ones.
     ///
     /// # Errors
     /// The first file that cannot be used, with its place.
@@ -241,11 +243,12 @@ impl Library {
         })
     }
 
-    /// A world at rest, by the name of a platform (one node of it) or of a world of several nodes;
-    /// made once, for hundreds of scenarios are told in it. `None` if there is neither.
+    /// A world at rest, by the name of a platform (a world of one node) or of a world of several
+    /// nodes. It is built once and shared, because hundreds of scenarios use it. `None` if there is
+    /// neither.
     ///
     /// # Errors
-    /// What a world names and no platform has.
+    /// A name in a world's file that no platform has.
     pub fn at_rest(&self, world: &str) -> Option<Result<Arc<AtRest>, ScenarioError>> {
         let mut made = self.at_rest.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(rest) = made.get(world) {
@@ -266,7 +269,7 @@ impl Library {
         Some(Ok(rest))
     }
 
-    /// The same for a monitor that speaks for the cards of other PCI vendors.
+    /// The same library for a monitor that also monitors cards of other PCI vendors.
     #[must_use]
     pub fn watched_by(self, descriptor: &Descriptor) -> Self {
         Self {
@@ -276,7 +279,7 @@ impl Library {
         }
     }
 
-    /// The names of the worlds in which a scenario may be told: its own, or every platform.
+    /// The names of the worlds that a scenario can be played in: its own world, or every platform.
     #[must_use]
     pub fn worlds_of<'l>(&'l self, scenario: &'l Scenario) -> Vec<&'l str> {
         match scenario.world() {
@@ -291,7 +294,7 @@ impl Library {
         self.scenarios.iter().find(|scenario| scenario.name == name)
     }
 
-    /// The golden trace of this drill's scenario, where its suite keeps them.
+    /// The golden trace of this drill's scenario, if its suite has a folder for them.
     #[must_use]
     pub fn golden(&self, drill: &DrillName) -> Option<PathBuf> {
         let folder = self.scenario(&drill.scenario)?.golden.as_ref()?;
@@ -299,7 +302,8 @@ impl Library {
     }
 }
 
-/// The shipped platforms and those in these files and folders, and the names of the latter.
+/// Reads the shipped platforms and those in these files and folders; also returns the names of the
+/// latter.
 ///
 /// # Errors
 /// The first file that cannot be used, with its place.
@@ -324,7 +328,7 @@ pub fn read_platforms(paths: &[PathBuf]) -> Result<(Platforms, Vec<String>), Rea
     Ok((all, own))
 }
 
-/// The monitor that `asked` means: a shipped descriptor's name, a descriptor's file, or a program.
+/// The monitor named by `asked`: a shipped descriptor's name, a descriptor file, or a program.
 ///
 /// # Errors
 /// If it is none of these.
@@ -337,7 +341,7 @@ pub fn read_monitor(asked: &str) -> Result<Descriptor, ReadError> {
         .any(|ending| asked.ends_with(ending))
     {
         let mut descriptor = descriptors::read(asked, &text_of(Path::new(asked))?)?;
-        // A program beside its descriptor is named from there.
+        // A relative program path is relative to the descriptor's folder.
         if descriptor.command[0].starts_with("./") || descriptor.command[0].starts_with("../") {
             let folder = Path::new(asked).parent().unwrap_or(Path::new(""));
             let folder = fs::canonicalize(if folder.as_os_str().is_empty() {
@@ -371,16 +375,16 @@ pub fn read_monitor(asked: &str) -> Result<Descriptor, ReadError> {
     }
 }
 
-/// Whether a file tells a world: it lies in a folder of that name.
+/// Whether a file is a world: it is in a folder `worlds`.
 fn is_world(file: &Path) -> bool {
     let folder = file.parent().and_then(Path::file_name);
     folder.is_some_and(|folder| folder == "worlds")
 }
 
-/// A text from a file, within the limit.
+/// Reads a text file, within the size limit.
 ///
 /// # Errors
-/// If it cannot be read, is too large, or no text.
+/// If it cannot be read, is too large, or is not text.
 pub fn text_of(path: &Path) -> Result<String, ReadError> {
     let name = path.display().to_string();
     let io = |cause| ReadError::Io {
@@ -394,10 +398,10 @@ pub fn text_of(path: &Path) -> Result<String, ReadError> {
     text(name.clone(), fs::read(path).map_err(io)?)
 }
 
-/// A text from standard input, within the limit.
+/// Reads a text from standard input, within the size limit.
 ///
 /// # Errors
-/// If it cannot be read, is too large, or no text.
+/// If it cannot be read, is too large, or is not text.
 pub fn text_in() -> Result<String, ReadError> {
     let path = "standard input".to_owned();
     let mut bytes = Vec::new();
@@ -466,7 +470,7 @@ fn golden_beside(suite: &Path) -> Option<PathBuf> {
     Some(suite.parent()?.join("golden"))
 }
 
-/// Where a program is: a path, or a name in `PATH`.
+/// The path of a program given by path, or by a name in `PATH`.
 fn program(asked: &str) -> Option<PathBuf> {
     if asked.contains('/') {
         return fs::canonicalize(asked).ok().filter(|path| path.is_file());

@@ -1,8 +1,8 @@
-//! A recorded stream through rules, conditions and quarantine: what would have happened, and when.
+//! Replays a recorded event stream through rules, conditions and quarantine, and prints what the cluster
+//! would have done, and when.
 //!
-//! The files are opened here and judged in `cluster`. The clock is the latest stamp that was read: it
-//! runs through every instant at which a rule is due before the next line is taken. Start at
-//! [`replay`].
+//! This file reads the files; `cluster` evaluates them. The clock is the latest timestamp read so far:
+//! before a line is processed, every rule that is due by then runs at its time. Start at [`replay`].
 
 use std::{
     borrow::Cow,
@@ -23,7 +23,7 @@ use scenarios::{AtRest, ScenarioError, World};
 
 use crate::read_files::{ReadError, text_of};
 
-/// Why nothing is replayed, or nothing further.
+/// Why a replay cannot start or go on.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
     /// The stream cannot be read.
@@ -31,20 +31,20 @@ pub enum ReplayError {
     Io {
         /// The file.
         file: String,
-        /// Why.
+        /// The cause.
         cause: io::Error,
     },
-    /// A line of the stream cannot be used.
+    /// A line of the stream is invalid.
     #[error("{file}:{line}: {cause}")]
     Line {
         /// The file.
         file: String,
         /// The line, from 1.
         line: usize,
-        /// Why.
+        /// The cause.
         cause: RecordError,
     },
-    /// A line of the stream is no text.
+    /// A line of the stream is not text.
     #[error("{file}:{line}: the line is not text in UTF-8, or has more than {LINE_MAX_BYTES} bytes\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NotText {
         /// The file.
@@ -52,27 +52,27 @@ pub enum ReplayError {
         /// The line, from 1.
         line: usize,
     },
-    /// The stream holds nothing.
+    /// The stream contains no event.
     #[error("`{file}` holds no health event\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     Empty {
         /// The file.
         file: String,
     },
-    /// There are no such rules.
+    /// There is no rule profile of this name.
     #[error("there are no rules `{asked}`\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NoSuchRules {
-        /// What was asked for.
+        /// The name.
         asked: String,
-        /// What there is.
+        /// The known profiles.
         known: String,
     },
-    /// A file beside the stream cannot be read.
+    /// Another file cannot be read.
     #[error(transparent)]
     File(#[from] ReadError),
-    /// Rules, or the file of a cabling, are wrong.
+    /// A rule file or cabling file is invalid.
     #[error(transparent)]
     Rules(#[from] RuleError),
-    /// The world is wrong.
+    /// The world is invalid.
     #[error(transparent)]
     World(#[from] ScenarioError),
 }
@@ -112,7 +112,7 @@ fn rules(asked: &str) -> Result<Vec<Rule>, ReplayError> {
     Ok(read(asked, &text_of(Path::new(asked))?)?)
 }
 
-/// Which switch stands behind which port: from a world of drills, or from a file that says nothing else.
+/// Which switch each port is cabled to: from a world's file, or from a file with a cabling only.
 fn cabling(path: &Path, platforms: &Platforms) -> Result<Cabling, ReplayError> {
     let (file, text) = (path.display().to_string(), text_of(path)?);
     if !matches!(path.extension(), Some(kind) if kind == "yaml" || kind == "yml") {
@@ -122,10 +122,10 @@ fn cabling(path: &Path, platforms: &Platforms) -> Result<Cabling, ReplayError> {
     Ok(judge::cabling(&world.cables()))
 }
 
-/// Replays a stream; `report` is handed one line after the other. A world may be of these platforms.
+/// Replays a stream; `report` receives the output line by line. A world may use these platforms.
 ///
 /// # Errors
-/// [`ReplayError`], by cause; what was told before stands.
+/// [`ReplayError`]; lines passed to `report` before remain valid.
 pub fn replay(
     events: &Path,
     rules_asked: &str,
@@ -187,7 +187,7 @@ struct Replay {
     sum: Sum,
 }
 
-/// What is counted.
+/// Totals of a replay.
 #[derive(Default)]
 struct Sum {
     calls: usize,
@@ -216,7 +216,7 @@ impl Replay {
     fn print(&mut self, consequences: &[Consequence], report: &mut impl FnMut(&str)) {
         for consequence in consequences {
             match &consequence.what {
-                // Further sightings of one Kubernetes event only raise its count.
+                // Repeated sightings of one Kubernetes event only raise its count.
                 ConsequenceKind::KubeEvent { count, .. } if *count > 1 => continue,
                 ConsequenceKind::Rule(firing) if firing.kind == FiringKind::Fired => {
                     self.sum.fired += 1

@@ -3,13 +3,13 @@
 //! ```text
 //! run.json       what the run is going to do, complete before the first drill
 //! events.jsonl   what happened, one event a line, in drill order
-//! passed.txt failed.txt skipped.txt    drills by what became of them, one a line
+//! passed.txt failed.txt skipped.txt    drills by result, one a line
 //! drills/<family>/<scenario>@<platform>/    of a failed drill: story, reads, events, log, state file
 //! unstored.jsonl    with `--store`: events that the store did not take
 //! repeat-01/ …   with `--repeat`: all this for each repeat
 //! ```
-//! The previous run is kept once, as `<folder>.old`. The folder ignores itself in git. What the
-//! texts say is `reports`' work; which artifacts a drill leaves is [`super::suite`]'s.
+//! The previous run is kept once, as `<folder>.old`. The folder ignores itself in git. `reports`
+//! formats the texts; [`super::suite`] decides which artifacts a drill leaves.
 
 use std::{
     borrow::Cow,
@@ -21,10 +21,10 @@ use std::{
 use reports::{DrillName, RunEvent};
 use serde::Serialize;
 
-/// The name of the folder where none is asked for.
+/// The default name of the folder.
 pub const DEFAULT: &str = "nicdrill.out";
 
-/// A file or folder of the run that could not be written or read.
+/// A file or folder of a run that cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum RunFolderError {
     /// A file could not be written.
@@ -32,10 +32,10 @@ pub enum RunFolderError {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         cause: io::Error,
     },
-    /// A folder that is not ours would have been moved away.
+    /// The folder exists and is not the folder of an earlier run.
     #[error("`{}` is not empty and holds no earlier run\nhint: {hint}", path.display(), hint = self.hint().unwrap_or_default())]
     NotOurs {
         /// The folder.
@@ -46,17 +46,17 @@ pub enum RunFolderError {
     NoFailures {
         /// The list.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         cause: io::Error,
     },
-    /// A line of such a list names no drill.
+    /// A line of such a list is not a drill name.
     #[error("{}:{line}: {cause}", path.display())]
     BadName {
         /// The list.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// Why.
+        /// The cause.
         cause: reports::DrillNameError,
     },
 }
@@ -79,13 +79,13 @@ impl RunFolderError {
 /// A file that a drill leaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Artifact {
-    /// Its name within the drill's folder.
+    /// Its name in the drill's folder.
     pub name: String,
-    /// What it holds.
+    /// Its content.
     pub bytes: Vec<u8>,
 }
 
-/// The folder of a run that is going on.
+/// The folder of a run in progress.
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
@@ -96,16 +96,16 @@ pub struct RunFolder {
 }
 
 impl RunFolder {
-    /// Makes the folder; an earlier run there is kept once, as `<path>.old`.
+    /// Creates the folder; an earlier run there is kept once, as `<path>.old`.
     ///
     /// # Errors
-    /// If the folder holds something else than an earlier run, or cannot be written.
+    /// If the folder contains something other than an earlier run, or cannot be written.
     pub fn create(path: &Path) -> Result<Self, RunFolderError> {
         put_aside(path)?;
         Self::fresh(path)
     }
 
-    /// The folder of one repeat, counted from 1, within this one.
+    /// Creates the folder of one repeat, counted from 1, within this one.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -113,13 +113,13 @@ impl RunFolder {
         Self::fresh(&self.path.join(format!("repeat-{number:02}")))
     }
 
-    /// Where it is.
+    /// Its path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Takes in one event, at once.
+    /// Writes one event to the files at once.
     ///
     /// # Errors
     /// If a file cannot be written.
@@ -141,7 +141,7 @@ impl RunFolder {
         add(file, &self.path.join(list), &drill.drill.to_string())
     }
 
-    /// Writes what a drill leaves.
+    /// Writes the artifacts of a drill.
     ///
     /// # Errors
     /// If a file cannot be written.
@@ -196,7 +196,7 @@ impl RunFolder {
     }
 }
 
-/// Writes a text that the user asked for, such as a report, with the folders above it.
+/// Writes a text that the user asked for, such as a report; creates its parent folders.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -210,7 +210,7 @@ pub fn write_report(path: &Path, text: &str) -> Result<(), RunFolderError> {
     write_whole(path, text.as_bytes())
 }
 
-/// Moves an earlier run out of the way; what was kept before goes.
+/// Renames an earlier run to `<path>.old`; an older one there is removed.
 fn put_aside(path: &Path) -> Result<(), RunFolderError> {
     let failed = |cause| RunFolderError::Write {
         path: path.to_owned(),
@@ -224,7 +224,7 @@ fn put_aside(path: &Path) -> Result<(), RunFolderError> {
     if entries.next().is_none() {
         return Ok(());
     }
-    // `events.jsonl` is made before anything else that a run writes, but the file for git.
+    // `events.jsonl` is the first file that a run writes, apart from `.gitignore`.
     if !path.join("events.jsonl").exists() {
         return Err(RunFolderError::NotOurs {
             path: path.to_owned(),
@@ -254,7 +254,7 @@ fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), RunFolderError> {
 }
 
 fn add(file: &mut File, path: &Path, line: &str) -> Result<(), RunFolderError> {
-    // One write a line, so that a reader never sees half of one.
+    // One write per line, so that a reader never sees a partial line.
     file.write_all(format!("{line}\n").as_bytes())
         .map_err(|cause| RunFolderError::Write {
             path: path.to_owned(),

@@ -1,8 +1,8 @@
-//! A sandbox: one platform's tree on a real mount, for a person to look at and to break.
+//! A sandbox: one platform's tree on a FUSE mount, for manual inspection and faults.
 //!
 //! Commands are lines of `do:` in the scenario language, such as `cut: mlx5_3`; a device's name is
-//! its handle. Time passes with the wall clock. There is no monitor and no story here: commands
-//! about those are refused by name.
+//! its handle. Time passes with the wall clock. There is no monitor and no story; commands about
+//! those are rejected by name.
 
 use std::{
     borrow::Cow,
@@ -22,26 +22,26 @@ use director::{WRITABLE, rule_of};
 use fabric::SingleNode;
 use platforms::CLASS_INFINIBAND;
 
-/// Why there is no sandbox, or why a command is not done.
+/// Why a sandbox cannot be mounted, or a command fails.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
     /// The tree cannot be mounted.
     #[error("{error}{}", cause_of(.error))]
     Mount {
-        /// Why.
+        /// The cause.
         #[from]
         error: MountError,
     },
-    /// The line is no deed.
+    /// The line is not a valid command.
     #[error(transparent)]
     Line(#[from] ScenarioError),
-    /// The platform lacks what the line names.
+    /// The platform lacks something that the line names.
     #[error("{0}")]
     Lacks(String),
-    /// The world cannot do it.
+    /// The fabric cannot perform the action.
     #[error(transparent)]
     World(#[from] ActionError),
-    /// A deed that needs a drill.
+    /// A command that needs a drill.
     #[error("`{0}` needs a monitor under test\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NeedsDrill(&'static str),
 }
@@ -103,17 +103,17 @@ impl Sandbox {
         })
     }
 
-    /// Lets the world come to this time after the mount.
+    /// Advances the world to this time after the mount.
     pub fn advance(&mut self, since_mount: Duration) {
         let to = SimTime::from_ns(u64::try_from(since_mount.as_nanos()).unwrap_or(u64::MAX));
         self.node.advance(to);
         self.show();
     }
 
-    /// Does a command now.
+    /// Executes a command now.
     ///
     /// # Errors
-    /// If it is no command, or cannot be done.
+    /// If the line is not a command, or the command cannot be done.
     pub fn command(&mut self, line: &str) -> Result<(), SandboxError> {
         if line == "heal" {
             self.node.fabric.heal();
@@ -138,7 +138,7 @@ impl Sandbox {
         Ok(())
     }
 
-    /// The files that were read since this was asked before, by their paths below the mount.
+    /// The files that were read since the previous call, by path below the mount.
     #[must_use]
     pub fn files_read(&self) -> BTreeSet<String> {
         let trace = self.server.with_fs(Fs::take_trace);
@@ -147,10 +147,10 @@ impl Sandbox {
         paths.collect()
     }
 
-    /// The mount goes.
+    /// Unmounts the tree.
     ///
     /// # Errors
-    /// If somebody still holds it.
+    /// If a process still uses the mount.
     pub fn unmount(self) -> Result<(), SandboxError> {
         Ok(self.server.unmount()?)
     }
@@ -191,7 +191,7 @@ impl Sandbox {
         Ok(())
     }
 
-    /// Makes visible what has changed.
+    /// Applies the changes since the last call to the mounted tree.
     fn show(&mut self) {
         let mut edits = self.node.unshown();
         let fabric = &self.node.fabric;
@@ -202,7 +202,7 @@ impl Sandbox {
     }
 }
 
-/// Nobody plays a story here: nothing is gated, and what hangs, hangs until it is healed.
+/// The observer of a mount without a story: nothing is gated, and a hang lasts until it is healed.
 struct Onlooker;
 
 impl Observer for Onlooker {

@@ -1,8 +1,7 @@
-//! Many drills: which they are, where each is played, and how the run is told.
+//! Runs many drills: selection, distribution to jobs, and reporting of results.
 //!
-//! [`select`] makes drills of what was asked for, [`run`] plays them and tells an [`Audience`]. How
-//! one drill is played and judged is not known here: that is [`crate::play`]. Files are written by
-//! the audience.
+//! [`select`] computes the drills of a run, [`run`] plays them and reports to an [`Audience`],
+//! which writes files. One drill is played and judged by [`crate::play`].
 
 mod artifacts;
 mod cover;

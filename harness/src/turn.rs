@@ -1,24 +1,24 @@
-//! Whose turn it is: of the drills of one job, one is at work, and one that only waits makes room.
+//! Turns of the drills of one job: one drill works, and a drill that only waits lets another start.
 //!
-//! A drill in which a read or a call hangs waits for a real timeout, with nothing to do. Meanwhile
-//! the job's next drill begins. One that goes on after it waited does not stand back for the other:
-//! a monitor that came back must not be kept waiting, so for a while two are at work.
+//! A drill in which a read or a call hangs waits for a real timeout and has nothing to do.
+//! Meanwhile the job's next drill starts. A drill whose wait is over continues at once, because its
+//! monitor must not be kept waiting; for a while, two drills of the job are at work.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// The turns of one job. Its clones are the same turns.
+/// The turns of one job; clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct Turn(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// Drills at work.
+    /// Number of drills at work.
     at_work: Mutex<usize>,
     changed: Condvar,
 }
 
 impl Turn {
-    /// Waits until no drill of the job is at work, and is then the one that is.
+    /// Waits until no drill of the job is at work, and marks the caller as at work.
     pub fn enter(&self) {
         let mut at_work = self.at_work();
         while *at_work > 0 {
@@ -31,7 +31,7 @@ impl Turn {
         *at_work += 1;
     }
 
-    /// Ends the drill, which was at work.
+    /// Marks the caller as finished.
     pub fn leave(&self) {
         let mut at_work = self.at_work();
         *at_work = at_work.saturating_sub(1);
@@ -39,7 +39,7 @@ impl Turn {
         self.0.changed.notify_one();
     }
 
-    /// Does something in which the drill has nothing to do but wait.
+    /// Runs `wait`, in which the drill only waits, while another drill of the job may work.
     pub fn aside<T>(&self, wait: impl FnOnce() -> T) -> T {
         self.leave();
         let done = wait();

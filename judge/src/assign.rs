@@ -1,22 +1,22 @@
-//! Which event answers which demand: an assignment that satisfies all, if there is one.
+//! Assigns events to demands such that all are satisfied, if that is possible.
 //!
-//! An event may fit several demands, so a greedy choice could call a right monitor wrong. The
-//! assignment is a maximum matching with multiplicities, by augmenting paths, in two rounds: first
-//! every demand takes what it needs at least, then every event still free finds a demand with
-//! room. A path of the second round never takes an event from a demand without giving it another,
-//! so what the first round reached stays; by the theorem of Mendelsohn and Dulmage both rounds
-//! succeed together whenever each could alone.
+//! An event may fit several demands, so a greedy assignment could report a correct monitor as
+//! wrong. This is a maximum matching with multiplicities, by augmenting paths, in two rounds: first
+//! every demand takes its minimum, then every unassigned event is given to a demand with room. A
+//! path of the second round never takes an event from a demand without giving it another one, so
+//! the minima stay satisfied; by the theorem of Mendelsohn and Dulmage both rounds succeed together
+//! whenever each could alone.
 
-/// How often something is demanded.
+/// The number of events that a demand takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bounds {
-    /// At least.
+    /// Minimum.
     pub(crate) at_least: usize,
-    /// At most.
+    /// Maximum.
     pub(crate) at_most: usize,
 }
 
-/// Who answers whom.
+/// A matching of events and demands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Assignment {
     /// For each event its demand.
@@ -25,7 +25,7 @@ pub(crate) struct Assignment {
     pub(crate) of_demand: Vec<Vec<usize>>,
 }
 
-/// Assigns events to demands; `fits[event]` names the demands that an event could answer.
+/// Assigns events to demands; `fits[event]` lists the demands that an event could satisfy.
 pub(crate) fn assign(fits: &[Vec<usize>], demands: &[Bounds]) -> Assignment {
     let mut candidates = vec![Vec::new(); demands.len()];
     for (event, fitting) in fits.iter().enumerate() {
@@ -74,7 +74,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// The demand gets one event more, the others keep as many as they have.
+    /// Gives the demand one more event, while the others keep their number.
     fn take_one(&mut self, demand: usize) -> bool {
         for at in 0..self.candidates[demand].len() {
             let event = self.candidates[demand][at];
@@ -93,7 +93,7 @@ impl Search<'_> {
         false
     }
 
-    /// The event gets a demand; no demand has fewer events afterwards.
+    /// Gives the event a demand; no demand has fewer events afterwards.
     fn find_place(&mut self, event: usize) -> bool {
         for at in 0..self.fits[event].len() {
             let demand = self.fits[event][at];
@@ -133,7 +133,7 @@ mod tests {
         at_most: 1,
     };
 
-    /// Whether any assignment gives every event a demand and every demand its number.
+    /// Whether some assignment gives every event a demand and every demand its number.
     fn possible(fits: &[Vec<usize>], demands: &[Bounds], event: usize, held: &mut [usize]) -> bool {
         let Some(fitting) = fits.get(event) else {
             return held

@@ -1,8 +1,9 @@
-//! What the cluster made of a drill's stream, against what a story expects of it; and what no drill may
-//! leave behind, whether its story asks or not.
+//! Checks the cluster's state against a story's expectations, and against rules that hold for every drill.
 //!
-//! After healing and its deadline no condition of the monitor's own checks stands, and nothing of theirs
-//! holds the node. What the analyzer says is never taken back, so what it leaves is nobody's finding; no
+//! After healing and its deadline, no condition of the monitor's own checks may be present and no fault of
+//! theirs may hold a node. Exceptions: the analyzer's events, which are never cleared; a cordon kept by an
+//! open circuit breaker; and an entry that the connector truncated because its message grew too long,
+//! whose entities are no longer known. Start at [`left`].
 //! more is a cordon that an open circuit breaker keeps, or an entry that the connector tore when a message
 //! grew too long, of which nobody can know any more whom it named. Start at [`left`].
 
@@ -23,10 +24,10 @@ use crate::{
     fits::{JudgeContext, counter_check, state_check},
 };
 
-/// How many firings are shown where another was expected. Chosen.
+/// How many firings a failure shows. Chosen.
 const FIRINGS_MAX: usize = 6;
 
-/// Something that is wrong with what followed, whether a story asks or not.
+/// A violation of the rules that hold for every drill.
 pub(crate) struct Left {
     pub(crate) node: NodeName,
     pub(crate) tick: u64,
@@ -34,8 +35,8 @@ pub(crate) struct Left {
     pub(crate) came: Vec<String>,
 }
 
-/// What stands after healing and its deadline, and may not. A drill whose world was not healed and came
-/// to rest leaves what it leaves.
+/// Conditions and faults that remain after healing and its deadline although they must not. Empty for a
+/// drill whose world was not healed and settled.
 pub(crate) fn left(story: &Story, recording: &Recording, made: &Consequences) -> Vec<Left> {
     let (Some(settled), Some(last)) = (recording.settled_at, made.last()) else {
         return Vec::new();
@@ -76,7 +77,7 @@ pub(crate) fn left(story: &Story, recording: &Recording, made: &Consequences) ->
     left
 }
 
-/// Calls whose meaning hangs on an order that nobody promises.
+/// Calls whose effect depends on an order of events that the contract does not define.
 pub(crate) fn undecided(made: &Consequences) -> Vec<Left> {
     let consequence = (0..).zip(&made.ticks).flat_map(|(tick, made)| {
         let consequence = made.consequences.iter();
@@ -96,7 +97,7 @@ pub(crate) fn undecided(made: &Consequences) -> Vec<Left> {
     .collect()
 }
 
-/// How an expectation of a node condition stands.
+/// Checks an expectation of a node condition.
 pub(super) fn condition(
     is: &ConditionIs,
     node: &NodeName,
@@ -140,7 +141,7 @@ pub(super) fn condition(
     standing(is.stands, window, made, wanted, entries)
 }
 
-/// How an expectation of a cordon stands.
+/// Checks an expectation of a cordon.
 pub(super) fn cordoned(
     is: Stands,
     node: &NodeName,
@@ -158,7 +159,7 @@ pub(super) fn cordoned(
     standing(is, window, made, wanted, faults)
 }
 
-/// How an expectation of a release stands.
+/// Checks an expectation of a release.
 pub(super) fn uncordoned(
     is: bool,
     node: &NodeName,
@@ -200,7 +201,7 @@ pub(super) fn uncordoned(
     )
 }
 
-/// How an expectation of a rule stands.
+/// Checks an expectation of a rule.
 pub(super) fn rule(
     is: &RuleIs,
     named: Option<&NodeName>,
@@ -265,7 +266,7 @@ pub(super) fn rule(
     .wrong_in(found.get(at_most as usize).copied())
 }
 
-/// How an expectation of silent rules stands.
+/// Checks an expectation that no rule fires.
 pub(super) fn rules_silent(window: Window, made: &Consequences) -> Outcome {
     let first = made.firings(window.from, window.to).next();
     let firings = made.firings(window.from, window.to);
@@ -281,7 +282,7 @@ pub(super) fn rules_silent(window: Window, made: &Consequences) -> Outcome {
     .wrong_in(first.map(|(tick, _)| tick))
 }
 
-/// Whether something stands in one of the window's ticks, or in each; `what` is of it.
+/// Checks that something is present in one of the window's ticks, or in each; `what` names it.
 fn standing(
     is: Stands,
     window: Window,
@@ -327,7 +328,7 @@ fn standing(
     .wrong_in(wrong.filter(|_| is.throughout))
 }
 
-/// The checks whose condition is meant.
+/// The checks whose condition is expected.
 fn checks<'n>(
     of: &'n ConditionOf,
     about: Option<&About>,

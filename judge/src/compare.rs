@@ -1,9 +1,9 @@
-//! Whether two recordings of one story tell the same, tick by tick.
+//! Compares two recordings of one story, tick by tick.
 //!
-//! Both arms, and every repeat, must say the same events with the same stamps, in the same calls and
-//! order, get the same answers, poll and read the same, end the same, and leave the same state file
-//! behind. Left out are log lines (a process adorns them) and what is read before the first poll.
-//! The mount root, which a recording writes `{root}`, is nothing in memory. Start at [`compare`].
+//! Both arms, and every repeat, must have the same events with the same timestamps, in the same
+//! calls and order, the same answers, polls and reads, the same end and the same state file. Log
+//! lines (which differ between arms) and reads before the first poll are not compared. The mount
+//! root, which a recording writes as `{root}`, is empty in memory. Start at [`compare`].
 
 use std::fmt;
 
@@ -12,15 +12,15 @@ use observe::{Call, MonitorTick, Recording};
 /// The first difference between two recordings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// In which tick; `None` if it is about the drill as a whole.
+    /// The tick; `None` if the difference is about the whole drill.
     pub tick: Option<u64>,
-    /// On which node; `None` if it is about all.
+    /// The node; `None` if it is about all nodes.
     pub node: Option<String>,
-    /// What is not the same.
+    /// What differs.
     pub what: &'static str,
-    /// What the first recording has there.
+    /// The first recording's value.
     pub one: String,
-    /// What the second has.
+    /// The second recording's value.
     pub other: String,
 }
 
@@ -33,8 +33,8 @@ impl fmt::Display for Difference {
     }
 }
 
-/// The first difference between two recordings of one story; `None` if they tell the same. Where
-/// one of them is broken off nothing is compared: the judge tells that.
+/// The first difference between two recordings of one story; `None` if there is none. Recordings
+/// that broke off are not compared, because the judge reports those.
 #[must_use]
 pub fn compare(one: &Recording, other: &Recording) -> Option<Difference> {
     if one.broken.is_some() || other.broken.is_some() {
@@ -154,7 +154,7 @@ fn calls(one: &[Call], other: &[Call]) -> Option<Unlike> {
     (one != other).then(|| lists("the calls differ", &one, &other))
 }
 
-/// A call with every field of its events, one line each.
+/// A call with every field of its events, one per line.
 fn call_lines(call: &Call) -> Vec<String> {
     let observations = call.observations.iter().map(|reported| {
         let stamp = reported.stamped_ns.map(|ns| format!(" at {ns} ns"));
@@ -166,7 +166,7 @@ fn call_lines(call: &Call) -> Vec<String> {
     std::iter::once(call).chain(observations).collect()
 }
 
-/// A text without the mount root.
+/// The text without the mount root.
 fn plain(text: &str) -> String {
     text.replace("{root}", "")
 }

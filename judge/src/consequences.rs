@@ -1,9 +1,9 @@
-//! What a cluster makes of a drill's stream: the calls that connectors accepted, poll by poll, through
-//! conditions, quarantine and rules, on the drill's simulated clock.
+//! The consequences of a drill's event stream: the calls that connectors accepted, poll by poll,
+//! processed by conditions, quarantine and rules, on the drill's simulated clock.
 //!
-//! It follows from the stream and the drill's times alone, so it is the same in both arms. The rules
-//! listen only where a story asks what they say: nothing else hangs on them. Left out: what was expected
-//! of it all, which is the judge's. Start at [`Consequences::of`].
+//! They depend only on the stream and the drill's times, so they are the same in both arms. Rules run
+//! only if a story's expectations need them. [`crate::judge`] compares the result with the expectations.
+//! Start at [`Consequences::of`].
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -17,30 +17,31 @@ use platforms::WORLD_START_WALL_NS;
 use scenarios::{Cable, ClearingProfile, ConditionOf, RulesetsProfile, Story, What};
 use simfs::SimTime;
 
-/// What followed from a drill's stream.
+/// The consequences of a drill's event stream.
 #[derive(Clone, Debug, Default)]
 pub struct Consequences {
-    /// One entry a tick, as in the recording.
+    /// One entry per tick, as in the recording.
     pub ticks: Vec<TickMade>,
 }
 
-/// What followed in one tick: from the calls of its poll, and then from the clock alone until the next.
+/// The consequences of one tick: of the calls of its poll, and then of the passing of time until the
+/// next.
 #[derive(Clone, Debug)]
 pub struct TickMade {
-    /// The tick's simulated time.
+    /// The simulated time of the tick.
     pub at: SimTime,
-    /// What the cluster did.
+    /// The cluster's actions.
     pub consequences: Vec<Consequence>,
-    /// Events that connectors accepted.
+    /// The number of events that connectors accepted.
     pub events: u64,
-    /// What stands at the tick's end; ticks in which nothing changed share it.
+    /// The state at the tick's end; shared by ticks without a change.
     pub standing: Arc<Standing>,
 }
 
-/// What stands at an instant.
+/// The state of the cluster at an instant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
-    /// The entries of the conditions that stand, by node and check.
+    /// The entries of the present conditions, by node and check.
     pub conditions: BTreeMap<String, BTreeMap<String, Vec<String>>>,
     /// The cordoned nodes, each with the faults that hold it.
     pub cordoned: BTreeMap<String, Vec<Fault>>,
@@ -48,14 +49,14 @@ pub struct Standing {
     pub is_halted: bool,
 }
 
-/// A fault that holds a node, as the quarantine remembers it.
+/// A fault that holds a node, as the quarantine records it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Whose.
+    /// The agent of its event.
     pub agent: String,
-    /// Of which check.
+    /// The check of its event.
     pub check: String,
-    /// Its entities and codes, as a person reads them.
+    /// Its entities and codes as text.
     pub text: String,
 }
 
@@ -66,7 +67,7 @@ impl fmt::Display for Fault {
 }
 
 impl Consequences {
-    /// Lets the cluster of a story hear what its connectors accepted.
+    /// Runs the cluster of a story on the events that its connectors accepted.
     #[must_use]
     pub fn of(story: &Story, recording: &Recording) -> Self {
         let mut cluster = cluster(story);
@@ -89,13 +90,13 @@ impl Consequences {
         }
     }
 
-    /// What stands at the end of the drill.
+    /// The state at the end of the drill.
     #[must_use]
     pub fn last(&self) -> Option<&Standing> {
         self.ticks.last().map(|tick| &*tick.standing)
     }
 
-    /// What rules said in these ticks, each with its tick.
+    /// The events of rules in these ticks, each with its tick.
     pub fn firings(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, &Firing)> {
         self.between(from, to).flat_map(|(at, tick)| {
             let reported =
@@ -109,7 +110,7 @@ impl Consequences {
         })
     }
 
-    /// These ticks, both included.
+    /// The entries of these ticks, inclusive.
     pub fn between(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, &TickMade)> {
         let ticks = (0..).zip(&self.ticks);
         ticks.filter(move |(at, _)| (from..=to).contains(at))
@@ -117,8 +118,8 @@ impl Consequences {
 }
 
 impl TickMade {
-    /// What the cluster did in it, a line each, on the drill's clock. Further sightings of one Kubernetes
-    /// event are left out: they only raise its count.
+    /// The cluster's actions in this tick, one per line, with the drill's time. Repeated sightings of one
+    /// Kubernetes event are left out: they only raise its count.
     pub fn lines(&self) -> impl Iterator<Item = String> {
         let consequence = self.consequences.iter();
         let is_told = |consequence: &&Consequence| !matches!(consequence.what, ConsequenceKind::KubeEvent { count, .. } if count > 1);
@@ -128,7 +129,7 @@ impl TickMade {
     }
 }
 
-/// One tick: its calls in the order of nodes, then whatever the clock brings before the next tick.
+/// Processes one tick: its calls in the order of nodes, then what is due before the next tick.
 fn hear(
     cluster: &mut Cluster,
     story: &Story,
@@ -139,8 +140,8 @@ fn hear(
     let calls = tick.monitors.values().flat_map(|instance| &instance.calls);
     for call in calls.filter(|call| call.accepted) {
         events += call.observations.len() as u64;
-        // A call that upstream's connector would refuse as a whole breaks the contract of the wire, and
-        // is told as that.
+        // A call that the real connector would reject as a whole violates the wire contract, and is
+        // reported as such.
         if let Some(events) = adapter.health_events(call) {
             consequence.extend(cluster.receive(&events).unwrap_or_default());
         }
@@ -191,7 +192,7 @@ fn key(key: &FaultKey) -> String {
     entity.unwrap_or_default() + &code.unwrap_or_default()
 }
 
-/// The cluster of a story, in which all is well.
+/// The cluster of a story in its initial state.
 fn cluster(story: &Story) -> Cluster {
     let plan = &story.cluster;
     let clearing = match plan.clearing {
@@ -220,7 +221,7 @@ fn cluster(story: &Story) -> Cluster {
     Cluster::new(clearing, quarantine, analyzer)
 }
 
-/// Whether anything that is asked hangs on what rules say.
+/// Whether a story has an expectation that depends on rules.
 fn hears_rules(story: &Story) -> bool {
     let asks = |what: &What| match what {
         What::Rule(_) | What::RulesSilent => true,
@@ -235,7 +236,7 @@ fn hears_rules(story: &Story) -> bool {
         || expectations.any(|expectation| asks(&expectation.what))
 }
 
-/// Which switch is behind which port, for rules.
+/// Which switch each port is cabled to, for rules.
 #[must_use]
 pub fn cabling(cables: &[Cable]) -> Cabling {
     let mut cabling = Cabling::default();
@@ -250,7 +251,7 @@ pub fn cabling(cables: &[Cable]) -> Cabling {
     cabling
 }
 
-/// The instant of the world's clock, which a step of a node's clock leaves alone.
+/// The world's clock at this time, which is not affected by steps of a node's clock.
 fn stamp(at: SimTime) -> Stamp {
     let ns = WORLD_START_WALL_NS.saturating_add(at.as_ns());
     Stamp::from_ns(i64::try_from(ns).unwrap_or(i64::MAX))

@@ -1,5 +1,5 @@
-//! The contract of the wire, held against every call of a drill: what a story and its clocks make of
-//! it. What the protocol itself fixes is its adapter's, in [`observe`].
+//! Checks every call of a drill against the wire contract, as far as it depends on the story and its
+//! clocks. The part that only depends on the protocol is in its adapter, in [`observe`].
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ use crate::fits::{BATCH_SPREAD, JudgeContext};
 /// The flag of the reference monitor that names its processing strategy.
 const STRATEGY_FLAG: &str = "--processing-strategy=";
 
-/// The strategy that a monitor states unless it is told otherwise (`lsd 12.1`).
+/// The strategy of a monitor without that flag (`lsd 12.1`).
 const DEFAULT_STRATEGY: &str = "EXECUTE_REMEDIATION";
 
-/// Something that breaks the contract: in which tick, what is wrong, and of which observation.
+/// A violation of the contract: its tick, a description, and the observation.
 pub(crate) struct Breach<'r> {
     pub(crate) node: NodeName,
     pub(crate) tick: u64,
@@ -23,7 +23,7 @@ pub(crate) struct Breach<'r> {
     pub(crate) observation: Option<&'r Observation>,
 }
 
-/// Everything that breaks the contract, in order.
+/// All violations of the contract, in order.
 pub(crate) fn breaches<'r>(
     story: &Story,
     context: &JudgeContext<'_>,
@@ -67,7 +67,7 @@ pub(crate) fn breaches<'r>(
     breaches
 }
 
-/// The strategies that a story's flags set, at its start or later.
+/// The strategies set by a story's flags, at its start or later.
 fn strategies(story: &Story) -> Vec<&str> {
     fn named(flags: &[String]) -> Option<&str> {
         let mut flags = flags.iter().rev();
@@ -84,8 +84,9 @@ fn strategies(story: &Story) -> Vec<&str> {
     std::iter::once(first).chain(later).collect()
 }
 
-/// A stamp is the time of the poll that found it: of this tick, or of an earlier one while no poll
-/// has ended since. A monitor with its own clock is only asked for a stamp.
+/// Checks a timestamp: it must be the time of the poll that found the change, which is the present
+/// tick, or an earlier one if no poll has ended since. For a monitor with its own clock, any
+/// timestamp is right.
 fn wrong_stamp(
     context: &JudgeContext<'_>,
     node: &NodeName,

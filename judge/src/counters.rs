@@ -1,8 +1,8 @@
-//! What a first poll says of counters: a healthy event for each that is watched and can be read.
+//! Counters in a first poll: a healthy event for each that is monitored and can be read.
 //!
-//! The names are written here a second time, apart from the monitor's, so that a counter which the
-//! monitor forgot is missed. Source: NVSentinel, chart of the nic-health-monitor (the twelve) and
-//! `pkg/config/config.go` (the others). What a counter says later is the story's. Start at
+//! The names are repeated here, independently of the monitor, so that a counter missing in the
+//! monitor is found. Source: NVSentinel, chart of the nic-health-monitor (the twelve) and
+//! `pkg/config/config.go` (the others). Later events are stated by the story. Start at
 //! [`baseline`].
 
 use platforms::{LinkLayer, NodeName, PciAddress, SlotRef};
@@ -33,7 +33,7 @@ const OF_PORT: [&str; 19] = [
     "symbol_error_fatal",
 ];
 
-/// Counters of the interface, which are watched on Ethernet.
+/// Counters of the interface, which are monitored on Ethernet.
 const OF_NET: [&str; 6] = [
     "carrier_changes",
     "rx_crc_errors",
@@ -43,7 +43,7 @@ const OF_NET: [&str; 6] = [
     "tx_errors",
 ];
 
-/// Those that are watched only where a configuration names them.
+/// Counters that are monitored only if a configuration names them.
 const OTHERS: [&str; 13] = [
     "implied_nak_seq_err",
     "out_of_sequence",
@@ -60,11 +60,11 @@ const OTHERS: [&str; 13] = [
     "tx_errors",
 ];
 
-/// A counter's file, where its name is not the file's: two counters read one file.
+/// A counter that reads another counter's file: its name and the file's.
 const SYMBOL_ERROR_FATAL: (&str, &str) = ("symbol_error_fatal", "symbol_error");
 
-/// The counters of a function that a first poll may call healthy: each port's that can be read and
-/// is watched.
+/// The counters of a function for which a first poll may emit a healthy event: those of each port
+/// that can be read and are monitored.
 pub(super) fn baseline(
     story: &Story,
     node: &NodeName,
@@ -84,7 +84,7 @@ pub(super) fn baseline(
     let listed = function.ports.iter().filter(|(_, view)| view.listed);
     let mut rendered = Vec::new();
     for (nth, (port, view)) in listed.enumerate() {
-        // The interface's counters are told of the device's first port.
+        // The interface's counters are reported for the device's first port.
         let net = view.layer == LinkLayer::Ethernet && function.netdev.is_some() && nth == 0;
         let of_net = OF_NET.into_iter().filter(|_| net);
         for counter in OF_PORT.into_iter().chain(of_net).filter(is_watched) {
@@ -104,13 +104,13 @@ pub(super) fn baseline(
     rendered
 }
 
-/// Whether the operator's configuration says which counters are watched; then the story says which
-/// of them must be healthy at first.
+/// Whether the configuration lists the monitored counters; then the story states which of them must
+/// be healthy at first.
 pub(super) fn are_chosen(story: &Story) -> bool {
     chosen(story).is_some()
 }
 
-/// The operator's configurations, at the start and later, if one of them speaks of counters.
+/// The configurations, at the start and later, if one of them lists counters.
 fn chosen(story: &Story) -> Option<Vec<&str>> {
     let steps = story.given.iter().chain(&story.steps);
     let later = steps

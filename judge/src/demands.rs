@@ -1,5 +1,5 @@
-//! What a story demands to be said, as single demands for events: baselines spelt out port by port,
-//! edges followed one by one, windows as wide as the monitor under test is known to need.
+//! Expands a story's expectations to single demands for events: baselines port by port, edges one
+//! by one, windows widened to what the monitor under test is known to need.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -21,29 +21,29 @@ use crate::{
 /// A demand for an event.
 #[derive(Clone, Debug)]
 pub(crate) struct Demand<'a> {
-    /// The expectation that it comes from.
+    /// The expectation that it belongs to.
     pub(crate) expectation: &'a Expectation,
     /// On which node.
     pub(crate) node: NodeName,
     /// In which ticks.
     pub(crate) window: Window,
-    /// What it is like.
+    /// The expected event.
     pub(crate) pattern: Cow<'a, EventPattern>,
-    /// How many accepted events it claims.
+    /// How many accepted events it takes.
     pub(crate) bounds: Bounds,
-    /// How many attempts it wants, accepted or not.
+    /// How many attempts it needs, accepted or not.
     pub(crate) attempts: usize,
-    /// Its ordered group and its place in it.
+    /// Its ordered group and its position in it.
     pub(crate) in_order: Option<(u32, u32)>,
 }
 
-/// Ordered groups that follow edges have numbers from here on; a story's own are far below.
+/// Numbers of ordered groups for edges start here; a story's own are far below.
 const EDGE_GROUPS: u32 = 1 << 24;
 
-/// The patience where no flag says otherwise (`--escalate-after`).
+/// The default patience (`--escalate-after`).
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Something about a story that cannot be demanded, because the world did not do it.
+/// An expectation that cannot be expanded, because the world did not do what it assumes.
 pub(crate) struct Mismatch<'a> {
     pub(crate) expectation: &'a Expectation,
     pub(crate) what: String,
@@ -130,8 +130,8 @@ pub(crate) fn demands<'a>(
     (demands, mismatches)
 }
 
-/// Whether an expectation is about a node: the one it names, else the one that its subject is on,
-/// else every one.
+/// Whether an expectation is about a node: the one it names, otherwise the node of its subject,
+/// otherwise every node.
 pub(crate) fn is_meant(expectation: &Expectation, node: &NodeName) -> bool {
     if let Some(named) = &expectation.node {
         return named == node;
@@ -185,7 +185,7 @@ fn say<'a>(
     }
 }
 
-/// One demand for each edge that a poll can see; how many of them were falling.
+/// One demand for each edge that a poll can see; returns how many of them were falling.
 #[expect(clippy::too_many_arguments, reason = "the parts of one expectation")]
 fn follow<'a>(
     expectation: &'a Expectation,
@@ -253,7 +253,8 @@ fn baseline<'a>(
         return;
     };
     let window = expectation.window;
-    // What is not healthy yet is told once it is: nobody knows what an earlier life left faulty.
+    // What is not healthy yet is reported once it is, because an earlier process may have reported
+    // it as faulty.
     let first_time = |holds: &dyn Fn(&NodeView) -> bool| {
         let mut later = polled(recording, node).filter(|later| *later >= tick);
         later.find(|later| self::views(context, node, *later).is_some_and(holds))
@@ -329,7 +330,7 @@ fn baseline<'a>(
         if at_once && views.meets_peers(&card) {
             demand(about, check, 1, window);
         } else if let Some(from) = first_time(&|views: &NodeView| views.meets_peers(&card)) {
-            // Its ports wait out the patience, and the card with them; undisturbed, no longer.
+            // Its ports are given the patience, and the card with them; without changes, no longer.
             let late = tick + patience_ticks(story) + 1;
             let disturbed = excepted
                 || story
@@ -343,7 +344,7 @@ fn baseline<'a>(
     }
 }
 
-/// The event that says of somebody that it is healthy.
+/// The pattern of a healthy event.
 fn is_healthy(about: About, check: Option<&str>) -> EventPattern {
     EventPattern {
         tone: Tone::Healthy,
@@ -390,7 +391,7 @@ fn views<'a>(context: &JudgeContext<'a>, node: &NodeName, tick: u64) -> Option<&
 }
 
 impl Demand<'_> {
-    /// The demand in one readable line.
+    /// The demand as one line of text.
     pub(crate) fn line(&self, context: &JudgeContext<'_>) -> String {
         let pattern = &self.pattern;
         let tone = match pattern.tone {

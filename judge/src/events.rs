@@ -1,4 +1,5 @@
-//! Events against what was demanded: what is missing, what nobody asked for, what stayed outstanding.
+//! Compares events with demands: what is missing, what no expectation matches, what stays
+//! outstanding.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +14,7 @@ use super::reported_event::{self, ReportedEvent};
 use super::{Judging, place};
 use crate::consequences::Consequences;
 
-/// How many events are shown as the nearest to one that did not come. Chosen.
+/// How many events a failure shows as the nearest to a missing one. Chosen.
 const NEAREST_MAX: usize = 6;
 
 impl<'a> Judging<'a> {
@@ -88,7 +89,7 @@ impl<'a> Judging<'a> {
         self.count_not_judged();
     }
 
-    /// Demands that were not met.
+    /// Reports demands that were not met.
     fn demanded(
         &mut self,
         demands: &[Demand<'_>],
@@ -125,7 +126,7 @@ impl<'a> Judging<'a> {
         }
     }
 
-    /// The events nearest to a demand: those that it did claim, then those about the same subject.
+    /// The events nearest to a demand: those assigned to it, then those about the same subject.
     fn nearest(
         &self,
         demand: &Demand<'_>,
@@ -206,7 +207,7 @@ impl<'a> Judging<'a> {
     }
 }
 
-/// The device that a text with `NIC=…` is about, as it stands in paths.
+/// The device names in a text with `NIC=…`, as they appear in paths.
 fn subject_names(text: &str) -> Vec<String> {
     let nic = text.split(' ').find_map(|word| word.strip_prefix("NIC="));
     nic.map(|name| format!("/{}/", name.trim_end_matches(',')))

@@ -1,4 +1,5 @@
-//! Expectations that are not about one event: exits, log lines, numbers, the state file, silence.
+//! Checks expectations that are not about one event: exits, log lines, numbers, the state file,
+//! silence.
 
 use std::collections::BTreeMap;
 
@@ -17,22 +18,23 @@ use crate::{
     reported_event::ReportedEvent,
 };
 
-/// How an expectation stands.
+/// The result of an expectation.
 pub(crate) enum Outcome {
     /// It holds.
     Holds,
-    /// It does not: what was expected, what came, and in which tick it went wrong, if it was one.
+    /// It does not hold: what was expected, what came, and the tick in which it went wrong, if
+    /// there is one.
     Fails {
         expected: String,
         came: Vec<String>,
         at: Option<u64>,
     },
-    /// This monitor's descriptor says that it does not apply.
+    /// The monitor's descriptor states that it does not apply.
     NotJudged,
 }
 
 impl Outcome {
-    /// The same, wrong in this tick.
+    /// The same result, with the tick in which it went wrong.
     pub(super) fn wrong_in(self, tick: Option<u64>) -> Self {
         match self {
             Self::Fails { expected, came, .. } => Self::Fails {
@@ -45,7 +47,7 @@ impl Outcome {
     }
 }
 
-/// How an expectation that is not about one event stands on a node; `None` if it is about events.
+/// Checks an expectation that is not about one event, on a node; `None` if it is about events.
 pub(crate) fn standing(
     expectation: &Expectation,
     node: &NodeName,
@@ -66,7 +68,7 @@ pub(crate) fn standing(
     let instances =
         || ticks().filter_map(|(tick, all)| Some((tick, &**all.monitors.get(node.as_str())?)));
     let own_texts = context.descriptor.texts == Vocabulary::Own;
-    // Rules look at texts and at the distances of stamps.
+    // Rules depend on texts and on differences of timestamps.
     let own_words = own_texts || context.descriptor.clock == ClockKind::Own;
     let own_state = context.descriptor.state_file == Vocabulary::Own;
     Some(match &expectation.what {
@@ -201,8 +203,9 @@ pub(super) fn check(
     }
 }
 
-/// Silence: nothing unclaimed in the window that is about these. Without attempts the rule that
-/// every accepted event is claimed says the same; with them, refused calls count too.
+/// Silence: no attempt about these subjects in the window, other than those claimed by
+/// expectations. Accepted events are checked elsewhere, because each must be claimed; this checks
+/// refused calls.
 fn nothing(
     about: &[About],
     attempts: bool,
@@ -255,7 +258,7 @@ fn lines<'a>(
     instances.flat_map(|(_, instance)| instance.log.iter().map(String::as_str))
 }
 
-/// Whether a line contains a text in which `…` stands for anything.
+/// Whether a line contains a text, in which `…` matches anything.
 fn holds(contains: &str, line: &str) -> bool {
     like(&format!("…{contains}…"), line)
 }
@@ -323,13 +326,13 @@ fn state_file(
     }
 }
 
-/// What a monitor answered at the end of a tick.
+/// The monitor's answers at the end of a tick.
 fn answers<'a>(node: &NodeName, tick: u64, recording: &'a Recording) -> Option<&'a Answers> {
     let tick = recording.ticks.get(usize::try_from(tick).ok()?)?;
     Some(&tick.monitors.get(node.as_str())?.answers)
 }
 
-/// A metric: the sum of its values that have these labels, or that there is none.
+/// Checks a metric: the sum of its values with these labels, or that there is none.
 fn metric(
     name: &str,
     labels: &BTreeMap<String, String>,
@@ -383,7 +386,7 @@ fn metric(
     )
 }
 
-/// A member by its dotted path; numbers index lists.
+/// A member of a JSON value by its dotted path; numbers index lists.
 fn member_of<'a>(json: &'a serde_json::Value, path: &str) -> Option<&'a serde_json::Value> {
     path.split('.').try_fold(json, |at, part| match at {
         serde_json::Value::Array(items) => items.get(part.parse::<usize>().ok()?),
@@ -422,13 +425,8 @@ fn reads<'a>(
     )
 }
 
-/// The names that a file has in a tick's trace.
-fn patterns(
-    file: &FileRef,
-    context: &JudgeContext<'_>,
-    node: &NodeName,
-    tick: u64,
-) -> Vec<simfs::Pattern> {
+/// The paths that a file has in a tick's trace.
+fn patterns(file: &FileRef, context: &JudgeContext<'_>, node: &NodeName, tick: u64) -> Vec<simfs::Pattern> {
     use platforms::CLASS_INFINIBAND;
     let truth = usize::try_from(tick)
         .ok()

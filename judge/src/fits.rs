@@ -1,4 +1,4 @@
-//! Whether an event is the one that a pattern describes.
+//! Matches events against patterns.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use simfs::SimTime;
 use director::{FunctionView, NodeView, PortView, Truth};
 use observe::{ClockKind, Descriptor, Observation, Severity, Subject, Vocabulary};
 
-/// The truth and the monitor that an event is held against.
+/// The true state and the monitor's descriptor, for matching events.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JudgeContext<'a> {
     pub(crate) story: &'a Story,
@@ -30,7 +30,7 @@ pub(crate) fn counter_check(layer: LinkLayer) -> &'static str {
     Check::degradation(table_layer(layer)).name()
 }
 
-/// The link layer that a check is about; `None` for a check that is not in the table.
+/// The link layer of a check; `None` for a check that is not in the table.
 pub(crate) fn layer_of_check(check: &str) -> Option<LinkLayer> {
     Some(match Check::parse(check)?.layer() {
         Layer::InfiniBand => LinkLayer::InfiniBand,
@@ -38,7 +38,7 @@ pub(crate) fn layer_of_check(check: &str) -> Option<LinkLayer> {
     })
 }
 
-/// A link layer as the table of checks has it.
+/// A link layer in the type of the table of checks.
 fn table_layer(layer: LinkLayer) -> Layer {
     match layer {
         LinkLayer::InfiniBand => Layer::InfiniBand,
@@ -47,7 +47,7 @@ fn table_layer(layer: LinkLayer) -> Layer {
 }
 
 impl<'a> JudgeContext<'a> {
-    /// Whether the event, received in this tick on this node, is the one described.
+    /// Whether an event received in this tick on this node matches a pattern.
     pub(crate) fn fits(
         &self,
         pattern: &EventPattern,
@@ -55,7 +55,7 @@ impl<'a> JudgeContext<'a> {
         tick: u64,
         event: &Observation,
     ) -> bool {
-        // What is told without the truth comes first.
+        // Fields that do not depend on the true state are compared first.
         pattern
             .error_codes
             .as_ref()
@@ -71,7 +71,7 @@ impl<'a> JudgeContext<'a> {
             && self.is_stamped(pattern, event)
     }
 
-    /// Whether the event's entities are the subject's.
+    /// Whether the event's entities are those of the subject.
     pub(crate) fn names_subject(
         &self,
         about: &About,
@@ -104,7 +104,7 @@ impl<'a> JudgeContext<'a> {
         }
     }
 
-    /// Whether an entry of a node condition names the subject, and nothing more of it.
+    /// Whether an entry of a node condition names exactly the subject.
     pub(crate) fn names_entry(
         &self,
         about: &About,
@@ -152,7 +152,7 @@ impl<'a> JudgeContext<'a> {
         tick: u64,
         event: &Observation,
     ) -> bool {
-        // A protocol that names no check leaves open which one speaks.
+        // In a protocol without check names, any check may have emitted it.
         let Some(named) = &event.check else {
             return true;
         };
@@ -164,7 +164,7 @@ impl<'a> JudgeContext<'a> {
             None => state_check,
         };
         let layers = self.layers(&pattern.about, node, tick);
-        // A name that no device ever bore, such as a card's, may be of either layer.
+        // A name that no device ever had, such as a card's, may be of either layer.
         let is_by_name = matches!(
             pattern.about,
             About::Check | About::NamedPort(..) | About::NamedDevice(_)
@@ -186,7 +186,7 @@ impl<'a> JudgeContext<'a> {
         event.severity == severity_of(tone)
     }
 
-    /// Whether this monitor says non-fatal where the reference monitor says fatal.
+    /// Whether this monitor reports non-fatal where the reference monitor reports fatal.
     fn is_milder(&self, about: &About, node: &NodeName, tick: u64) -> bool {
         use platforms::PhysState;
         let About::Port(slot) = about else {
@@ -246,13 +246,13 @@ impl<'a> JudgeContext<'a> {
         else {
             return pattern.stamped_from.is_none() && pattern.stamped_to.is_none();
         };
-        // A batch counts its events in nanoseconds from the poll's time on.
+        // The events of a batch have timestamps one nanosecond apart, from the poll's time on.
         let at = SimTime::from_ns(at);
         pattern.stamped_from.is_none_or(|from| from <= at)
             && pattern.stamped_to.is_none_or(|to| at <= to + BATCH_SPREAD)
     }
 
-    /// The names that a function bears in a tick: at its start and at its end.
+    /// The names of a function in a tick: at its start and at its end.
     fn names(
         &self,
         node: &NodeName,
@@ -265,7 +265,7 @@ impl<'a> JudgeContext<'a> {
             .filter_map(move |views| Some(&views.0.get(&pci)?.name))
     }
 
-    /// What could be seen at a tick's start and at its end.
+    /// The views at a tick's start and at its end.
     fn views(&self, node: &NodeName, tick: u64) -> Option<[&'a NodeView; 2]> {
         let truth = usize::try_from(tick)
             .ok()
@@ -274,7 +274,7 @@ impl<'a> JudgeContext<'a> {
         Some([&*truth.views, &*truth.after])
     }
 
-    /// What can be seen in a tick or could be seen before it, the latest first, each once.
+    /// The views in a tick and before it, the latest first, without repetitions.
     fn past(&self, node: &NodeName, tick: u64) -> impl Iterator<Item = &'a NodeView> + use<'a> {
         let until = usize::try_from(tick).map_or(usize::MAX, |tick| tick.saturating_add(1));
         let ticks = &self.truth.ticks[..until.min(self.truth.ticks.len())];
@@ -290,13 +290,13 @@ impl<'a> JudgeContext<'a> {
             })
     }
 
-    /// A port as it was last seen up to this tick.
+    /// The view of a port when it was last visible up to this tick.
     fn port(&self, slot: &SlotRef, tick: u64) -> Option<PortView> {
         self.past(&slot.node, tick)
             .find_map(|views| views.0.get(&slot.pci)?.ports.get(&slot.port).copied())
     }
 
-    /// The function that a subject belongs to, as it was last seen up to this tick.
+    /// The view of the function of a subject when it was last visible up to this tick.
     fn subject(
         &self,
         about: &About,
@@ -315,7 +315,7 @@ impl<'a> JudgeContext<'a> {
         found.map(|(pci, view)| (*pci, view))
     }
 
-    /// The link layers that a subject has, or had when it was last seen.
+    /// The link layers of a subject when it was last visible.
     pub(crate) fn layers(&self, about: &About, node: &NodeName, tick: u64) -> BTreeSet<LinkLayer> {
         let of_function = |view: &FunctionView| {
             view.ports
@@ -355,10 +355,10 @@ impl<'a> JudgeContext<'a> {
     }
 }
 
-/// How far the stamps of one poll's events reach beyond the poll's time: one nanosecond an event.
+/// The largest distance of a timestamp from its poll's time: one nanosecond per event.
 pub(crate) const BATCH_SPREAD: SimTime = SimTime::from_ns(100_000);
 
-/// The severity that a story means.
+/// The severity of a pattern.
 fn severity_of(tone: Tone) -> Severity {
     match tone {
         Tone::Fatal => Severity::Fatal,
@@ -367,7 +367,7 @@ fn severity_of(tone: Tone) -> Severity {
     }
 }
 
-/// Whether `text` is like `pattern`, in which `…` stands for anything.
+/// Whether `text` matches `pattern`, in which `…` matches anything.
 pub(crate) fn like(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('…');
     let first = parts.next().unwrap_or_default();

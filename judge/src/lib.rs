@@ -1,12 +1,12 @@
-//! The judge: whether a monitor said exactly what it had to, in time, and nothing else.
+//! The judge: checks that a monitor emitted exactly the expected events, in time, and no others.
 //!
 //! Every accepted event must be claimed by exactly one expectation, and every expectation must be
-//! satisfied in its window (`events.rs`); where an event fits several, an assignment that satisfies
-//! all is found if there is one (`assign.rs`). Events while the world heals may clear what is
-//! outstanding without being asked, and nothing may be outstanding at the end (`outstanding.rs`),
-//! nor may what the cluster makes of the stream (`consequences.rs`) leave anything standing. Every
-//! event, accepted or not, must keep the wire's contract (`contract.rs`). A failure is data for a
-//! report, never a panic. The judge reads recordings and the truth; it plays nothing.
+//! satisfied in its window (`events.rs`); if an event fits several expectations, an assignment that
+//! satisfies all is found if there is one (`assign.rs`). While the world heals, unexpected events
+//! may clear outstanding faults; at the end none may be outstanding (`outstanding.rs`), and the
+//! cluster's state may not have any left (`consequences.rs`, `cluster_facts.rs`). Every event,
+//! accepted or not, must keep the wire contract (`contract.rs`). A failure is data for a report,
+//! never a panic. The judge reads recordings and the true state; it plays nothing.
 //!
 //! Start at [`judge`].
 
@@ -42,23 +42,23 @@ use fits::JudgeContext;
 use observe::{Broken, ClockKind, Descriptor, Exit, Recording, Vocabulary};
 use reported_event::ReportedEvent;
 
-/// The most failures that are told of one drill; a monitor that is wrong in everything need not
-/// fill a disk. Chosen.
+/// The largest number of failures that are reported for one drill, to limit the size of the report.
+/// Chosen.
 const FAILURES_MAX: usize = 100;
 
-/// The most reads that are shown with one failure. Chosen: a screenful.
+/// The largest number of reads that are shown with one failure. Chosen: a screenful.
 const READS_MAX: usize = 40;
 
-/// What the judge found.
+/// The result of judging a recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Judgement {
-    /// What was wrong, in order of time.
+    /// The failures, in order of time.
     pub failures: Vec<Failure>,
     /// Expectations, or parts of them, that do not apply to this monitor.
     pub not_judged: u32,
 }
 
-/// Judges one recording of a story. Which arm it is of the caller knows: a failure's is left open.
+/// Judges one recording of a story. The arm of its failures is left open for the caller to fill in.
 #[must_use]
 pub fn judge(
     story: &Story,
@@ -109,7 +109,7 @@ struct Judging<'a> {
 }
 
 impl<'a> Judging<'a> {
-    /// An unfinished failure with all that is known by its time alone.
+    /// A failure with the data that follow from its time.
     fn failure(&self, kind: FailureKind, node: Option<&NodeName>, tick: Option<u64>) -> Failure {
         let several = self.story.nodes.len() > 1;
         Failure {
@@ -139,7 +139,7 @@ impl<'a> Judging<'a> {
         }
     }
 
-    /// Whether the story wants the drill to end in this way.
+    /// Whether the story expects the drill to end in this way.
     fn expects_breaking(&self, broken: &Broken) -> bool {
         let wants = |what: &What| matches!(what, What::StuckInKernel);
         matches!(broken, Broken::StuckInKernel { .. })
@@ -206,7 +206,7 @@ impl<'a> Judging<'a> {
         }
     }
 
-    /// What followed from the stream and may not, whatever the story asks.
+    /// Reports consequences that are wrong in every drill.
     fn consequences(&mut self, made: &Consequences) {
         let left = cluster_facts::left(self.story, self.recording, made);
         let left = left
@@ -254,7 +254,7 @@ impl<'a> Judging<'a> {
         }
     }
 
-    /// Parts of expected events that do not apply to this monitor.
+    /// Counts parts of expected events that do not apply to this monitor.
     fn count_not_judged(&mut self) {
         let descriptor = self.context.descriptor;
         for expectation in &self.story.expectations {
@@ -268,8 +268,8 @@ impl<'a> Judging<'a> {
         }
     }
 
-    /// The reads of a tick and its neighbours that are about these devices, with the listing of
-    /// the class folder and all that did not go well.
+    /// The reads about these devices in a tick and its neighbours, with the listings of the class
+    /// folder and all failed reads.
     fn reads(&self, node: Option<&NodeName>, tick: u64, names: &[String]) -> Vec<Read> {
         let near = |at: &u64| at.abs_diff(tick) <= 1;
         let ticks = (0..).zip(&self.recording.ticks).filter(|(at, _)| near(at));
@@ -300,7 +300,7 @@ impl<'a> Judging<'a> {
     }
 }
 
-/// Says which line of the story a failure is about.
+/// Sets the line of the story that a failure is about.
 fn place(failure: &mut Failure, expectation: &Expectation) {
     failure.line = Some(StoryLine {
         place: expectation.place.to_string(),
@@ -308,13 +308,13 @@ fn place(failure: &mut Failure, expectation: &Expectation) {
     });
 }
 
-/// The nodes of which an expectation that is not about one event is judged: of the world's facts the
-/// one that is named, else any one; of a monitor's every chair.
+/// The nodes for which an expectation that is not about one event is checked: for expectations about
+/// the world the named node or any one, for those about a monitor every monitored node.
 fn whom<'s>(expectation: &'s Expectation, story: &'s Story) -> Vec<&'s NodeName> {
     let first = if expectation.what.is_of_the_world() {
         story.nodes.first().map(|(name, _)| name)
     } else if expectation.what.is_of_the_rules() {
-        // There is one analyzer for all of them.
+        // There is one analyzer for all nodes.
         story.monitors.first()
     } else {
         return story.monitors.iter().collect();

@@ -1,6 +1,6 @@
-//! What both ends of a link remember, against what a story expects of them.
+//! Checks expectations about both ends of a link.
 //!
-//! It is about the world alone: no monitor can make it fail.
+//! They are about the world only, independently of the monitor.
 
 use fabric::{EndTruth, opa::Pair};
 use platforms::SlotRef;
@@ -10,7 +10,7 @@ use director::Truth;
 
 use crate::facts::{Outcome, check};
 
-/// How an expectation of a link stands: it holds if both ends are as expected in one tick of the
+/// Checks an expectation of a link: it holds if both ends are as expected in one tick of the
 /// window.
 pub(super) fn standing(
     slot: &SlotRef,
@@ -60,7 +60,7 @@ fn is(expected: &EndIs, end: &EndTruth) -> bool {
     pair && offline && log
 }
 
-/// The entries of an end's log, oldest first.
+/// The reasons in an end's log, oldest first.
 fn logged(end: &EndTruth) -> Vec<Pair> {
     let mut entries: Vec<_> = end.log.printed().collect();
     entries.sort_by_key(|entry| entry.at_s);

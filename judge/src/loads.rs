@@ -1,9 +1,9 @@
-//! What workloads felt, against what a story expects of them, and whether the monitor was right.
+//! Checks expectations about workloads, and whether the monitor's report about them was right.
 //!
-//! What they felt is the world's; the monitor has a part in the verdict only. Its word is the first
-//! event with `isFatal` that a connector accepted while the story lasted: whatever is said of a port,
-//! its device or its card that nothing befell fails the drill by itself. A non-fatal word counts as
-//! silence. Start at [`verdict_on`].
+//! The outcome of a workload depends on the world only; the monitor matters for the verdict only. Its
+//! report is the first event with `isFatal` that a connector accepted during the story: an event about
+//! a port, device or card without a fault fails the drill anyway. A monitor with non-fatal events only
+//! counts as silent. Start at [`verdict_on`].
 
 use lnet::NiView;
 use platforms::NodeName;
@@ -19,18 +19,18 @@ use crate::{
     reported_event::all_reported,
 };
 
-/// How the monitor's word stands to a workload's end.
+/// The verdict on the monitor's report, given a workload's outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkloadVerdict {
-    /// Whether it was right.
+    /// The verdict.
     pub verdict: Verdict,
-    /// How long before the failure the word came, nanoseconds; negative: after it. `None` if there was
-    /// no word or no failure.
+    /// Time from the report to the failure, in nanoseconds; negative if the report came after. `None`
+    /// without a report or without a failure.
     pub lead_ns: Option<i64>,
 }
 
-/// The verdict about a workload at the story's end: by the word of this node's monitor, or of any.
-/// `None` if nothing of this name runs.
+/// The verdict for a workload at the story's end, on the monitor of this node or on any monitor.
+/// `None` if there is no workload of this name.
 #[must_use]
 pub fn verdict_on(
     workload: &str,
@@ -100,7 +100,7 @@ pub(super) fn verdict(
     )
 }
 
-/// How an expectation of a workload stands: at the window's end.
+/// Checks an expectation of a workload at the window's end.
 pub(super) fn workload(is: &WorkloadIs, window: Window, truth: &Truth) -> Outcome {
     let found = stats(&is.workload, window.to, truth);
     let within = |bound: &Option<std::ops::RangeInclusive<u64>>, number: u64| {
@@ -146,7 +146,7 @@ pub(super) fn workload(is: &WorkloadIs, window: Window, truth: &Truth) -> Outcom
     )
 }
 
-/// How an expectation of an LNet interface stands: it holds if it does in one tick of the window.
+/// Checks an expectation of an LNet interface: it holds if it does in one tick of the window.
 pub(super) fn lnet(is: &LnetIs, window: Window, truth: &Truth) -> Outcome {
     let interface = Interface::of(is);
     let ticks = (0_u64..).zip(&truth.ticks);
@@ -202,7 +202,7 @@ pub(super) fn lnet(is: &LnetIs, window: Window, truth: &Truth) -> Outcome {
     )
 }
 
-/// How a workload fared at the end of a tick, or of the last one if that never came.
+/// The statistics of a workload at the end of a tick, or of the last tick if that never came.
 fn stats(workload: &str, tick: u64, truth: &Truth) -> Option<WorkloadStats> {
     let tick = usize::try_from(tick).unwrap_or(usize::MAX);
     let tick = truth.ticks.get(tick).or(truth.ticks.last())?;
@@ -241,7 +241,7 @@ fn bounds(bound: &std::ops::RangeInclusive<u64>) -> String {
     }
 }
 
-/// Nanoseconds with a sign as seconds to the millisecond.
+/// A signed time in seconds, with three decimals.
 fn secs(ns: i64) -> String {
     let sign = if ns < 0 { "-" } else { "" };
     let ms = ns.unsigned_abs() / 1_000_000;

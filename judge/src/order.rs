@@ -1,4 +1,4 @@
-//! Ordered groups: whether their events came in the order in which they stand.
+//! Ordered groups: checks that their events came in the stated order.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::reported_event::ReportedEvent;
 use super::{Judging, place};
 
 impl Judging<'_> {
-    /// Events of an ordered group that came in another order.
+    /// Reports events of an ordered group that came in another order.
     pub(super) fn order(
         &mut self,
         demands: &[Demand<'_>],
@@ -33,7 +33,7 @@ impl Judging<'_> {
                         .map(|event| (place, demand, *event)),
                 );
             }
-            // Events of one place have no order among themselves.
+            // Events of one position have no order among themselves.
             let wrong = events.iter().enumerate().find_map(|(at, later)| {
                 let earlier = events[..at].iter().filter(|earlier| earlier.0 < later.0);
                 earlier
@@ -73,8 +73,8 @@ impl Judging<'_> {
     }
 }
 
-/// Where two events of an ordered group could each answer the other's demand, the earlier event
-/// answers the earlier demand.
+/// Swaps assigned events of an ordered group where each could satisfy the other's demand, so that
+/// the earlier event satisfies the earlier demand.
 pub(super) fn put_in_order(
     assignment: &mut Assignment,
     fits: &[Vec<usize>],
@@ -90,7 +90,7 @@ pub(super) fn put_in_order(
         }
     }
     members.sort_unstable();
-    // As a bubble sort: each round puts one event of each group where it belongs.
+    // As in bubble sort, each round puts one event of each group in its place.
     for _ in 0..members.len() {
         let mut swapped = false;
         for pair in members.windows(2) {

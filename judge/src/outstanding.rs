@@ -1,4 +1,5 @@
-//! Faults that were reported and not yet cleared, and what a monitor may say while the world heals.
+//! Faults that were reported and not yet cleared, and the events that a monitor may emit while the
+//! world heals.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,26 +10,25 @@ use observe::{Severity, Subject};
 
 use crate::reported_event::ReportedEvent;
 
-/// What became of the reported faults.
+/// The result of going through the accepted events.
 #[derive(Debug, Default)]
 pub(crate) struct Reckoning {
-    /// Events of healing that nobody had to expect, by their place among the accepted ones.
+    /// Unexpected events that are allowed during healing, by index among the accepted events.
     pub(crate) allowed: BTreeSet<usize>,
-    /// Reports that nothing cleared, by their place among the accepted ones.
+    /// Reports that were not cleared, by index among the accepted events.
     pub(crate) outstanding: Vec<usize>,
 }
 
-/// A node, and a subject of it as events name it.
+/// A node and a subject of its events.
 type Of = (NodeName, String);
 
-/// A fault that stands: of whom, by which check, with which error codes. A port may have several
-/// counters in breach, and each is cleared by itself.
+/// A reported fault: subject, check and error codes. A port may have several counters in breach,
+/// and each is cleared by itself.
 type Pending<'a> = (Of, Option<&'a str>, &'a [String]);
 
-/// Goes through the accepted events in order. From `healing_from` on, an event that no expectation
-/// claimed is allowed if it clears a fault that is outstanding, or is the first healthy word about
-/// somebody of whom nothing was said yet, or about a port or device that healing brought back;
-/// each once.
+/// Goes through the accepted events in order. From `healing_from` on, a healthy event that no
+/// expectation claimed is allowed if it clears an outstanding fault, is the first event about its
+/// subject, or is about a port or device that healing brought back; each once.
 pub(crate) fn reckon(
     accepted: &[ReportedEvent<'_>],
     claimed: impl Fn(usize) -> bool,
@@ -67,7 +67,7 @@ pub(crate) fn reckon(
     reckoning
 }
 
-/// Ports and devices that were not healthy when healing began, under the names they bore and bear.
+/// Ports and devices that were not healthy when healing began, under their present and later names.
 fn returning(truth: &Truth, from: u64) -> BTreeSet<Of> {
     let mut subjects = BTreeSet::new();
     let from = usize::try_from(from).unwrap_or(usize::MAX);

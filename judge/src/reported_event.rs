@@ -1,35 +1,35 @@
-//! What was said, one event after the other, with when and how.
+//! The events of a recording in order, each with its tick and call.
 
 use observe::{Observation, Recording};
 use platforms::NodeName;
 use scenarios::Story;
 
-/// One event that reached the connector.
+/// An event that reached the connector.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReportedEvent<'a> {
-    /// The node whose monitor said it.
+    /// The node of the monitor that emitted it.
     pub(crate) node: &'a NodeName,
     /// The tick in which it was received.
     pub(crate) tick: u64,
-    /// The call within the tick, from 0.
+    /// Index of the call within the tick, from 0.
     pub(crate) call: usize,
-    /// The event within the call, from 0.
+    /// Index of the event within the call, from 0.
     pub(crate) place: usize,
     /// The event.
     pub(crate) event: &'a Observation,
-    /// Whether the connector took it.
+    /// Whether the connector accepted it.
     pub(crate) accepted: bool,
-    /// What the connector answered.
+    /// The connector's answer.
     pub(crate) answer: &'a str,
 }
 
 impl ReportedEvent<'_> {
-    /// When it was said, for comparing two events of one node.
+    /// Position for comparing two events of one node.
     pub(crate) fn position(&self) -> (u64, usize, usize) {
         (self.tick, self.call, self.place)
     }
 
-    /// The event in one readable line.
+    /// The event as one line of text.
     pub(crate) fn line(&self) -> String {
         let answer = if self.accepted {
             String::new()
@@ -40,11 +40,8 @@ impl ReportedEvent<'_> {
     }
 }
 
-/// Everything that was said, in order of tick, node, call and place.
-pub(crate) fn all_reported<'a>(
-    story: &'a Story,
-    recording: &'a Recording,
-) -> Vec<ReportedEvent<'a>> {
+/// All events, ordered by tick, node, call and index.
+pub(crate) fn all_reported<'a>(story: &'a Story, recording: &'a Recording) -> Vec<ReportedEvent<'a>> {
     let nodes = story.monitors_by_name();
     let mut reported = Vec::new();
     for (tick, instances) in (0..).zip(&recording.ticks) {

@@ -1,8 +1,8 @@
-//! Golden traces: every event of a drill, texts included, as a file that a person can read.
+//! Golden traces: every event of a drill, with its texts, as a readable file.
 //!
-//! One is kept for one platform of each scenario. It says what was said, not what should be said:
-//! that is the scenario's `expect`, which no command writes. Equal drills give equal bytes. Start
-//! at [`trace`].
+//! There is one for one platform of each scenario. It shows what was emitted; what should be
+//! emitted is the scenario's `expect`, which no command writes. Equal drills give equal bytes.
+//! Start at [`trace`].
 
 use std::fmt::Write as _;
 
@@ -13,15 +13,15 @@ use simfs::SimTime;
 /// Where a golden trace differs from a new one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GoldenDifference {
-    /// The first line that is not the same, from 1.
+    /// The number of the first differing line, from 1.
     pub line: usize,
-    /// What was kept there.
+    /// The golden line.
     pub kept: String,
-    /// What is there now.
+    /// The present line.
     pub now: String,
 }
 
-/// A drill as a text: one line an event, quiet polls folded.
+/// The trace of a drill: one line per event, quiet polls folded.
 #[must_use]
 pub fn trace(story: &Story, recording: &Recording) -> String {
     let mut text = format!("# {}\n# {}, in {}\n", story.title, story.name, story.world);
@@ -96,7 +96,7 @@ fn instance_lines(instance: &MonitorTick, lines: &mut String) {
     }
 }
 
-/// Where `now` differs from the trace that was kept; `None` if it does not.
+/// The first difference of `now` from the golden trace; `None` if there is none.
 #[must_use]
 pub fn golden_difference(kept: &str, now: &str) -> Option<GoldenDifference> {
     if kept == now {

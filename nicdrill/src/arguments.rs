@@ -1,7 +1,7 @@
-//! The words of the command line.
+//! The arguments of the command line.
 //!
-//! What a word does stands in [`mod@crate::command`]; flags that are planned and not built yet are
-//! listed here too, so that they are refused by name and not as typing errors.
+//! [`mod@crate::command`] implements the commands. Planned flags that are not built yet are listed here too, so that
+//! they are refused by name and not as typing errors.
 
 use std::{ffi::OsString, path::PathBuf};
 
@@ -20,9 +20,9 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Run drills; without a path or name, the built-in suite
     Run(RunArguments),
-    /// Say what would run, what would not, and why
+    /// List what would run, what would not, and why
     List(SelectArguments),
-    /// Tell one drill in full: timeline, events, reads
+    /// Show one drill in full: timeline, events, reads
     Show(ShowArguments),
     /// Platforms: list, show, check, topo, new, capture
     Platform {
@@ -39,7 +39,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: LnetCommand,
     },
-    /// Recorded health events through rules, conditions and quarantine
+    /// Replay recorded health events through rules, conditions and quarantine
     Replay(ReplayArguments),
     /// A sandbox: the fake tree of a platform, and faults by command while it is mounted
     Mount(MountArguments),
@@ -54,17 +54,17 @@ pub(crate) enum Command {
         /// A command, or one of: scenario, platform, faults, exit-codes
         topic: Option<String>,
     },
-    /// The form of a file as JSON Schema, for an editor: profile, driver, scenario or world
+    /// The JSON Schema of a file, for an editor: profile, driver, scenario or world
     Schema {
-        /// Of which file
+        /// The kind of file
         #[arg(value_name = "profile|driver|scenario|world")]
         of: SchemaOf,
     },
-    /// What happens to a node's NICs, as a scenario that can be told again
+    /// Record what happens to a node's NICs as a scenario that can be replayed
     Record(RecordArguments),
 }
 
-/// A file that has a form.
+/// A kind of file with a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SchemaOf {
     Profile,
@@ -76,14 +76,14 @@ pub(crate) enum SchemaOf {
     World,
 }
 
-/// Whatever follows.
+/// All remaining arguments.
 #[derive(Debug, Args)]
 pub(crate) struct Rest {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub(crate) rest: Vec<OsString>,
 }
 
-/// Which drills are meant.
+/// Arguments that select drills.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Which drills")]
 pub(crate) struct SelectArguments {
@@ -91,17 +91,16 @@ pub(crate) struct SelectArguments {
     /// drill (`port/cable-pulled@h100-oci`); `*` and `?` are wildcards
     #[arg(value_name = "PATH|NAME")]
     pub(crate) what: Vec<String>,
-    /// Where to play [default: both for a monitor that can be played in memory, else process]
+    /// The arm to play in [default: both for a monitor that can be played in memory, else process]
     #[arg(long, value_name = "memory|process|both|realtime")]
     pub(crate) arm: Option<Arm>,
-    /// Only what failed in the run before (`failed.txt` in the run folder)
+    /// Only what failed in the previous run (`failed.txt` in the run folder)
     #[arg(long)]
     pub(crate) failed: bool,
-    /// Only drills that this expression means: names, `platform(x)`, `family(x)`, `covers(x)`,
-    /// and/or/not
+    /// Only drills that match this expression: names, `platform(x)`, `family(x)`, `covers(x)`, and/or/not
     #[arg(long, value_name = "EXPR")]
     pub(crate) filter: Option<String>,
-    /// Every fitting pair in both arms, instead of a cover in the process arm
+    /// Every applicable pair in both arms, instead of a selection in the process arm
     #[arg(long)]
     pub(crate) full: bool,
     /// The monitor: a descriptor's name or file, or a program [default: reference]
@@ -137,20 +136,20 @@ pub(crate) struct RunArguments {
     pub(crate) reporting: ReportArguments,
 }
 
-/// How they are run.
+/// Arguments that control a run.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "How they are run")]
 pub(crate) struct HowArguments {
-    /// Be content although every drill of what was asked for was skipped
+    /// Succeed although every selected drill was skipped
     #[arg(long)]
     pub(crate) allow_skips: bool,
-    /// End at the first failure
+    /// Stop at the first failure
     #[arg(long)]
     pub(crate) fail_fast: bool,
     /// Drills at once [default: one for each allowed CPU]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<usize>,
-    /// Keep what every drill leaves (story, reads, events, log, state file), not only a failed one
+    /// Keep the artifacts of every drill (story, reads, events, log, state file), not only of a failed one
     #[arg(long)]
     pub(crate) keep: bool,
     /// Do not pin jobs to CPUs
@@ -159,10 +158,10 @@ pub(crate) struct HowArguments {
     /// Run everything N times and compare the repeats
     #[arg(long, value_name = "N")]
     pub(crate) repeat: Option<u32>,
-    /// Fail if this arm is not to be had
+    /// Fail if this arm is not available
     #[arg(long, value_name = "process")]
     pub(crate) require: Option<Required>,
-    /// The order of the drills: 0 as listed, else shuffled by this number
+    /// The order of the drills: 0 as listed, otherwise shuffled with this seed
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub(crate) seed: u64,
     /// Start the monitor under this command, such as `strace -f`
@@ -175,15 +174,15 @@ pub(crate) enum Required {
     Process,
 }
 
-/// How it is told.
+/// Arguments that control how a run is reported.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "How it is told")]
 pub(crate) struct ReportArguments {
-    /// Renew the golden traces; only on a suite given by path, never when CI is set
+    /// Rewrite the golden traces; only for a suite given by path, never when CI is set
     #[arg(long)]
     pub(crate) bless: bool,
-    /// Tell which clauses of the documents are covered, and by what; where nothing narrows the suite
-    /// down, an uncovered one is exit code 100
+    /// Report which clauses of the documents are covered, and by what; without a filter, an uncovered one is exit code
+    /// 100
     #[arg(long)]
     pub(crate) coverage: bool,
     /// Colours
@@ -206,7 +205,7 @@ pub(crate) enum Color {
     Never,
 }
 
-/// One drill, and where to find it.
+/// Arguments that select one drill.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct OneDrill {
     /// The drill, as `scenario@platform`; a scenario alone is shown on its first platform
@@ -222,7 +221,7 @@ pub(crate) struct OneDrill {
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ShowArguments {
-    /// Where to play it
+    /// The arm to play in
     #[arg(long, value_name = "memory|process", default_value = "memory")]
     pub(crate) arm: Arm,
     /// The monitor: a descriptor's name or file, or a program [default: reference]
@@ -244,7 +243,7 @@ pub(crate) struct LinkArguments {
     /// A port, as `mlx5_0` or `mlx5_0/2`, in a world of several nodes `vm1/mlx5_0` [default: every port whose link has anything to tell]
     #[arg(value_name = "PORT", index = 2)]
     pub(crate) port: Option<String>,
-    /// When, such as `10s` [default: the story's end]
+    /// The time, such as `10s` [default: the story's end]
     #[arg(long, value_name = "TIME")]
     pub(crate) at: Option<String>,
     #[command(flatten)]
@@ -269,7 +268,7 @@ pub(crate) struct LnetArguments {
     /// A workload on LNet [default: every one]
     #[arg(long, value_name = "NAME")]
     pub(crate) workload: Option<String>,
-    /// When, such as `10s` [default: the story's end]
+    /// The time, such as `10s` [default: the story's end]
     #[arg(long, value_name = "TIME")]
     pub(crate) at: Option<String>,
     #[command(flatten)]
@@ -282,18 +281,18 @@ pub(crate) enum PlatformCommand {
     List(PlatformFolders),
     /// One platform: its devices, roles and cables
     Show(OnePlatform),
-    /// Parse, render and classify: what a monitor would find, against what is declared
+    /// Parse, render and classify: compare what a monitor would find with the declarations
     Check {
         /// Platform files or folders; without any, the shipped platforms
         #[arg(value_name = "PATH|NAME")]
         what: Vec<String>,
     },
-    /// What `nvidia-smi topo -m` prints on a platform; or, of a file with such a text (`-` for standard
-    /// input), its `gpu_metadata.json`
+    /// What `nvidia-smi topo -m` prints on a platform; or, for a file with such a text (`-` for standard input), its
+    /// `gpu_metadata.json`
     Topo(OnePlatform),
-    /// A platform's file to begin with: a copy of another, with a word on each key
+    /// Start a platform's file: a copy of another one, with a comment on each key
     New(NewArguments),
-    /// A platform's file made of a live node, or of a dump of its sysfs
+    /// Write a platform's file from a live node, or from a dump of its sysfs
     Capture(CaptureArguments),
 }
 
@@ -330,7 +329,7 @@ pub(crate) struct CaptureArguments {
     /// What `nvidia-smi topo -m` printed on the node [default: ask the program, where the root is `/`]
     #[arg(long, value_name = "FILE")]
     pub(crate) topo: Option<PathBuf>,
-    /// Read counters too: each is a question to the card's firmware
+    /// Read counters too; each read is a query to the card's firmware
     #[arg(long)]
     pub(crate) counters: bool,
     /// Keep GUIDs, hardware addresses, serial numbers and the host's name as they are: the file is
@@ -363,7 +362,7 @@ pub(crate) struct OnePlatform {
 pub(crate) struct MountArguments {
     /// `name` or `name:variant`
     pub(crate) platform: String,
-    /// Where; the folder is made if it is not there
+    /// The folder to mount on; it is created if it does not exist
     pub(crate) dir: PathBuf,
     #[command(flatten)]
     pub(crate) folders: PlatformFolders,
@@ -371,16 +370,16 @@ pub(crate) struct MountArguments {
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct RecordArguments {
-    /// The platform that the node is: a name, or a file such as `platform capture` writes
+    /// The node's platform: a name, or a file such as `platform capture` writes
     #[arg(long, value_name = "PLATFORM|FILE")]
     pub(crate) platform: String,
     /// The node's root folder
     #[arg(long, value_name = "DIR", default_value = "/")]
     pub(crate) root: PathBuf,
-    /// How long, such as `1h` [default: until it is ended by SIGINT or SIGTERM]
+    /// How long to record, such as `1h` [default: until SIGINT or SIGTERM]
     #[arg(long = "for", value_name = "TIME")]
     pub(crate) length: Option<String>,
-    /// How often it looks: a poll of the story
+    /// The interval between snapshots: a poll of the story
     #[arg(long, value_name = "TIME", default_value = "1s")]
     pub(crate) every: String,
     /// The file to write
@@ -401,7 +400,7 @@ pub(crate) struct ReplayArguments {
     /// The rules: a file that ends in `.toml`, or lsd, lsd-text, nvsentinel, gpud
     #[arg(long, value_name = "FILE")]
     pub(crate) rules: String,
-    /// Which switch stands behind which port, for rules across nodes
+    /// A file with the cabling of switches and ports, for rules across nodes
     #[arg(long, value_name = "FILE")]
     pub(crate) world: Option<PathBuf>,
 }

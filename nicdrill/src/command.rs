@@ -1,7 +1,7 @@
-//! What the words of the command line do: one file each.
+//! The commands, one file each.
 //!
-//! A command ends with an exit code, or with a [`Stop`]: a text for stderr and the code to go with
-//! it. Nothing here plays or judges; that is `harness`.
+//! A command ends with an exit code, or with a [`Stop`]: a text for stderr and an exit code. Drills
+//! are played in `harness` and judged in `judge`.
 
 mod capture;
 mod freeze_at;
@@ -43,9 +43,9 @@ use crate::terminal::log;
 /// Why a command ended before its work began.
 #[derive(Debug)]
 pub(crate) struct Stop {
-    /// What the command ends with.
+    /// The exit code.
     pub(crate) code: ExitCode,
-    /// The error, as it is printed.
+    /// The text for stderr.
     pub(crate) text: String,
     /// What helps.
     pub(crate) hint: Option<String>,
@@ -73,7 +73,7 @@ impl Stop {
         }
     }
 
-    /// A file, name or expression of the user's that cannot be used.
+    /// An error in a file, name or expression of the user's.
     pub(crate) fn input(error: impl fmt::Display) -> Self {
         Self::usage(error.to_string())
     }
@@ -82,7 +82,7 @@ impl Stop {
         Self::usage(format!("`{what}` is planned and not built yet"))
     }
 
-    /// Prints it to stderr.
+    /// Prints the text and returns the exit code.
     pub(crate) fn report(self) -> ExitCode {
         log(&format!("error: {}", self.text));
         if let Some(hint) = self.hint {

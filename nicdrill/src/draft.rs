@@ -1,7 +1,7 @@
-//! What a story expects to begin with: what the reference monitor says of it, in memory.
+//! Drafts a story's expectations from what the reference monitor emits in memory.
 //!
-//! It is a draft as the roles of a captured platform are: a person decides whether the monitor was
-//! right. What it said and no line can say is counted and told.
+//! Like the roles of a captured platform they are a draft: a person decides whether the monitor was
+//! right. Events that no line can express are counted and reported.
 
 use std::collections::BTreeMap;
 
@@ -22,23 +22,23 @@ use simfs::SimTime;
 pub(crate) struct Drafted {
     /// The file.
     pub(crate) yaml: String,
-    /// What the reference monitor does with the story that the file does not expect: nothing, unless
-    /// the language has no words for it.
+    /// What the reference monitor does with the story that the file does not expect; empty unless the
+    /// language cannot express it.
     pub(crate) unexpected: Vec<String>,
 }
 
-/// Why what was recorded cannot be played: a fault of ours.
+/// Why a recorded story cannot be played: an error in nicdrill.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DraftError {
-    /// What was written cannot be read again.
+    /// The written file cannot be parsed.
     #[error("the story that was made cannot be read: {0}")]
     Story(#[from] Box<ScenarioError>),
-    /// What was written does not fit its platform.
+    /// The written file does not apply to its platform.
     #[error("the story that was made does not fit its platform: {0}")]
     Unfit(Box<Unfit>),
 }
 
-/// The incident with what the reference monitor says of it.
+/// The incident as a story with the reference monitor's events as expectations.
 pub(crate) fn draft(incident: &Incident) -> Result<Drafted, DraftError> {
     let reference = shipped("reference").expect("it ships");
     let bare = story(incident, &incident.yaml())?;
@@ -65,8 +65,8 @@ fn story(incident: &Incident, yaml: &str) -> Result<Story, DraftError> {
     rendered.map_err(|unfit| DraftError::Unfit(Box::new(unfit)))
 }
 
-/// What the monitor said before healing began, as lines of `expect`. What it says of a first poll that
-/// is well is `baseline`, which the file has.
+/// The monitor's events before healing, as lines of `expect`. The healthy events of the first poll are
+/// covered by the file's `baseline`.
 fn expected(incident: &Incident, recording: &Recording) -> Expected {
     let mut expected = Expected::default();
     let healing = recording.healing_from.unwrap_or(u64::MAX);

@@ -1,8 +1,8 @@
-//! The command: it reads the command line, hands the work to the rooms that do it, and ends with an
-//! exit code that a script can act on.
+//! The command: parses the command line, calls the crates that do the work, and ends with an exit
+//! code that a script can act on.
 //!
-//! Start at [`arguments`], then [`mod@command`]. Results go to stdout; progress and talk to stderr; a
-//! broken pipe is a quiet end.
+//! Start at [`arguments`], then [`mod@command`]. Results go to stdout, progress and messages to
+//! stderr; a broken pipe ends the command quietly.
 
 mod arguments;
 mod command;
@@ -28,7 +28,7 @@ use command::Stop;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> process::ExitCode {
-    // The monitor is started many times in a run, so it does not wait for the rest of the command.
+    // The monitor is started many times in a run, so this skips the parsing of the command line.
     if env::args_os().nth(1).as_deref() == Some(OsStr::new("monitor")) {
         return monitor::run(env::args_os().skip(1));
     }

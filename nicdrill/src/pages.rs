@@ -1,6 +1,6 @@
 //! The pages that the command prints: one drill, links, LNet, platforms, help.
 //!
-//! Each takes what is to be shown and returns its text; none opens a file or a terminal.
+//! Each takes data and returns text; none opens a file or a terminal.
 
 mod drill;
 pub(crate) mod help;

@@ -1,4 +1,4 @@
-//! `nicdrill.toml`: what a foreign repository says once, so that `nicdrill run` is enough there.
+//! `nicdrill.toml`: the defaults of a repository, so that `nicdrill run` needs no arguments there.
 //!
 //! ```toml
 //! monitor = "monitor.yaml"        # a descriptor's name or file, or a program
@@ -6,7 +6,7 @@
 //! scenarios = ["scenarios"]       # scenario files or folders, instead of the built-in suite
 //! out = "nicdrill.out"            # the run folder
 //! ```
-//! It is read from the current folder; what the command line says wins.
+//! It is read from the current folder; the command line takes precedence.
 
 use std::{fs, io, path::PathBuf};
 
@@ -17,7 +17,7 @@ use crate::command::Stop;
 /// The file's name.
 pub(crate) const FILE: &str = "nicdrill.toml";
 
-/// What it says.
+/// The content of the file.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Settings {
@@ -32,7 +32,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Reads the file in the current folder; without one, nothing is said.
+    /// Reads the file in the current folder; without one, all settings are empty.
     pub(crate) fn read() -> Result<Self, Stop> {
         match fs::read_to_string(FILE) {
             Ok(text) => Self::of(&text),

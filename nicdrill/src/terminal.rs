@@ -1,6 +1,6 @@
-//! The terminal: where texts go, whether they are coloured, and a bar of progress for long runs.
+//! The terminal: where texts go, whether they are coloured, and a progress bar for long runs.
 //!
-//! The only place that writes to stdout and stderr and that meets `indicatif`.
+//! This is the only file that writes to stdout and stderr and that uses `indicatif`.
 
 use std::{
     env,
@@ -13,15 +13,15 @@ use reports::Style;
 
 use crate::arguments::Color;
 
-/// How long a run may take before it shows a bar. Chosen: what is over sooner needs none.
+/// How long a run takes before it shows a bar. Chosen.
 const PROGRESS_AFTER: Duration = Duration::from_secs(2);
 
-/// Where results go.
+/// Writes results to stdout.
 #[derive(Debug)]
 pub(crate) struct Terminal {
     style: Style,
     progress: Option<Progress>,
-    /// Nobody reads stdout any more; what is left goes nowhere.
+    /// Whether stdout is closed; further output is dropped.
     deaf: bool,
 }
 
@@ -45,12 +45,12 @@ impl Terminal {
         }
     }
 
-    /// The way texts are dressed.
+    /// The style for texts.
     pub(crate) fn style(&self) -> Style {
         self.style
     }
 
-    /// Writes to stdout; a reader that went away is no error.
+    /// Writes to stdout; a closed pipe is not an error.
     pub(crate) fn out(&mut self, text: &str) {
         if self.deaf {
             return;
@@ -68,7 +68,7 @@ impl Terminal {
         self.deaf = written.is_err();
     }
 
-    /// Begins a bar on stderr, if that is a terminal; it is seen once the run takes long.
+    /// Starts a bar on stderr, if that is a terminal; it is shown once the run takes long.
     pub(crate) fn begin(&mut self, drills: usize) {
         if !io::stderr().is_terminal() {
             return;
@@ -86,7 +86,7 @@ impl Terminal {
         });
     }
 
-    /// One drill more.
+    /// Advances the bar by one drill.
     pub(crate) fn step(&mut self) {
         if let Some(progress) = &self.progress {
             if progress.bar.is_hidden() && progress.began.elapsed() >= PROGRESS_AFTER {
@@ -96,7 +96,7 @@ impl Terminal {
         }
     }
 
-    /// The bar goes.
+    /// Removes the bar.
     pub(crate) fn end(&mut self) {
         if let Some(progress) = self.progress.take() {
             progress.bar.finish_and_clear();
@@ -104,8 +104,8 @@ impl Terminal {
     }
 }
 
-/// Talk, to stderr.
+/// Writes a message to stderr.
 pub(crate) fn log(text: &str) {
-    // Where stderr cannot be written nobody can be told so.
+    // If stderr cannot be written, the error cannot be reported either.
     drop(writeln!(io::stderr().lock(), "{text}"));
 }

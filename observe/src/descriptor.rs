@@ -1,9 +1,8 @@
-//! A monitor under test, described as data: how it is started, how it polls, and where it is known
-//! to differ from the reference monitor.
+//! The descriptor of a monitor under test: how it is started, how it polls, and how it is known to
+//! differ from the reference monitor.
 //!
-//! A descriptor is a YAML file; two ship with the harness, and a user may write a third for a
-//! monitor of another make. Nothing else in the harness knows any monitor by name. What it leaves
-//! out: starting the program (`process`) and finding a user's file. Start at [`Descriptor`].
+//! A descriptor is a YAML file; two are shipped, and users can write their own. No other code knows a
+//! monitor by name. `harness` starts the program and finds a user's file. Start at [`Descriptor`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +14,7 @@ use crate::{Filling, Protocol};
 /// The PCI vendor of NVIDIA's network cards (PCI ID Repository, `15b3 Mellanox Technologies`).
 const NVIDIA_NETWORKING: u16 = 0x15b3;
 
-/// The descriptors that ship, as file name and text.
+/// The shipped descriptors, as file name and text.
 pub const SHIPPED: &[(&str, &str)] = &[
     (
         "reference.yaml",
@@ -32,73 +31,72 @@ pub const SHIPPED: &[(&str, &str)] = &[
 #[serde(deny_unknown_fields)]
 #[schemars(title = "A descriptor of a monitor for nicdrill")]
 pub struct Descriptor {
-    /// The version of this form: 1.
+    /// The version of this format: 1.
     pub descriptor_version: u32,
-    /// The name it goes by, such as on the command line.
+    /// Its name, such as on the command line.
     pub name: String,
-    /// What it is, in a line.
+    /// A one-line description.
     pub title: Option<String>,
-    /// What it speaks.
+    /// The protocol that it speaks.
     #[serde(default)]
     pub speaks: Protocol,
-    /// Program and arguments, with `{self} {root} {socket} {config} {node} {state_file}
-    /// {metrics_port} {checks}` to be filled in.
+    /// Program and arguments. `{self} {root} {socket} {config} {node} {state_file} {metrics_port}
+    /// {checks}` are replaced.
     pub command: Vec<String>,
-    /// Arguments added in drills that hold a read or a call for good.
+    /// Arguments added in drills that hold a read or a call until the monitor gives up.
     #[serde(default)]
     pub impatient: Vec<String>,
-    /// Variables added to its environment, filled in likewise.
+    /// Variables added to its environment, with the same replacements.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// The text of its configuration file, filled in likewise; a story's lines follow it. Without it
-    /// no file is written.
+    /// The text of its configuration file, with the same replacements; a story's lines follow it.
+    /// Without it no file is written.
     pub config: Option<String>,
-    /// Listings of the anchor in one poll unit, at least 1.
+    /// Number of listings of the anchor folder in one poll unit, at least 1.
     #[serde(default = "one")]
     pub listings_per_poll: u32,
     /// What a poll unit is.
     #[serde(default)]
     pub poll_unit: PollUnit,
-    /// Whether it polls from several loops at once; then a tick's calls have no order.
+    /// Whether it polls in several concurrent loops; then the calls of a tick have no order.
     #[serde(default)]
     pub concurrent: bool,
-    /// How it is known that a poll's events have all been sent.
+    /// How the end of a poll's events is detected.
     #[serde(default)]
     pub drains: Drains,
-    /// Which clock it reads.
+    /// The clock that it reads.
     #[serde(default)]
     pub clock: ClockKind,
     /// Whether it shares a CPU with the server of its files (faster; see `docs/output.md`).
     #[serde(default = "yes")]
     pub pin: bool,
-    /// Whether the socket must be there before it starts.
+    /// Whether the socket must exist before it starts.
     #[serde(default)]
     pub needs_socket: bool,
-    /// Whose flags it understands.
+    /// Whose flags it accepts.
     #[serde(default)]
     pub flags: Vocabulary,
-    /// Whose messages and log lines it speaks.
+    /// Whose messages and log lines it emits.
     #[serde(default)]
     pub texts: Vocabulary,
-    /// Whose state file it keeps.
+    /// Whose state file format it uses.
     #[serde(default)]
     pub state_file: Vocabulary,
-    /// The path below its `{metrics_port}` where it tells metrics by the reference monitor's names;
-    /// without it, what a story says of metrics does not apply.
+    /// The path at its `{metrics_port}` that serves metrics with the reference monitor's names; without
+    /// it, expectations on metrics do not apply.
     #[serde(default)]
     pub metrics: Option<String>,
-    /// The path where it tells whether it is alive; without it, what a story says of that does not
-    /// apply.
+    /// The path that serves its health; without it, expectations on health do not apply.
     #[serde(default)]
     pub healthz: Option<String>,
-    /// PCI vendors whose cards it speaks for: NVIDIA's unless told. Ports of other cards are nobody's to
-    /// watch, whatever their role.
+    /// PCI vendors whose cards it monitors; NVIDIA's by default. Ports of other cards are not monitored,
+    /// whatever their role.
     #[serde(default = "nvidia")]
     pub vendors: BTreeSet<u16>,
-    /// Whether it can also be played in memory, by the agent in `checks`.
+    /// Whether it can also be played in memory, by the logic in `checks`.
     #[serde(default)]
     pub memory: bool,
-    /// The argument that makes it a deliberately wrong monitor, with `{species}` to be filled in.
+    /// The argument that makes it a wrong monitor, with `{species}` replaced.
     #[serde(default)]
     pub zoo: Option<String>,
     /// Where it differs from the reference monitor.
@@ -106,63 +104,63 @@ pub struct Descriptor {
     pub differences: Differences,
 }
 
-/// What one round of a monitor's loop is.
+/// The extent of one round of a monitor's loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PollUnit {
-    /// All checks share one discovery.
+    /// All checks share one listing.
     #[default]
     Whole,
-    /// Each check lists for itself, and publishes before the next one lists.
+    /// Each check lists for itself and publishes before the next one lists.
     Check,
 }
 
-/// How it is known that a poll's events have all been sent.
+/// How the end of a poll's events is detected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Drains {
     /// It publishes before it comes to the gate again.
     #[default]
     Gate,
-    /// It publishes on its own; it has ended when nothing was received for a while.
+    /// It publishes in the background; the end is assumed once nothing was received for a while.
     Quiet,
 }
 
-/// Which clock a monitor reads.
+/// The clock that a monitor reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ClockKind {
-    /// The system's.
+    /// The system's clock.
     #[default]
     Own,
     /// The file that the mount serves.
     File,
 }
 
-/// Whose words a monitor uses.
+/// Whose vocabulary a monitor uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Vocabulary {
     /// The reference monitor's.
     Reference,
-    /// Its own; what a story says about them does not apply.
+    /// Its own; expectations about it do not apply.
     #[default]
     Own,
 }
 
-/// Where a monitor differs from the reference monitor, as an expectation has to know it.
+/// Differences from the reference monitor that the judge has to know.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Differences {
-    /// Polls in a row that must miss a device before it is reported.
+    /// Number of consecutive polls that must miss a device before it is reported.
     pub disappearance_polls: u32,
     /// An InfiniBand port that is `DOWN` and `Polling` is not fatal.
     pub infiniband_polling_nonfatal: bool,
-    /// A baseline begins with one healthy event without entities for each check.
+    /// A baseline starts with one healthy event without entities for each check.
     pub baseline_clear: bool,
-    /// A fresh baseline tells devices.
+    /// A fresh baseline has events for devices.
     pub baseline_devices: bool,
-    /// A fresh baseline tells cards.
+    /// A fresh baseline has events for cards.
     pub baseline_cards: bool,
 }
 
@@ -190,19 +188,19 @@ fn yes() -> bool {
     true
 }
 
-/// Something that a descriptor may not say.
+/// An invalid value in a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The key that says it.
+    /// The key.
     pub key: &'static str,
-    /// What is wrong.
+    /// The problem.
     pub what: &'static str,
-    /// What would be right.
+    /// The hint.
     pub hint: &'static str,
 }
 
 impl Descriptor {
-    /// What no descriptor of version 1 may say, if this one says it.
+    /// The first invalid value of this descriptor, if there is one.
     #[must_use]
     pub fn problem(&self) -> Option<Problem> {
         let problem = |key, what, hint| Some(Problem { key, what, hint });
@@ -244,8 +242,8 @@ impl Descriptor {
         None
     }
 
-    /// A descriptor for a program about which nothing is known: it is started without arguments and
-    /// finds its way by the environment.
+    /// A descriptor for an unknown program: it is started without arguments and configured by
+    /// environment variables.
     #[must_use]
     pub fn of_program(program: &str) -> Self {
         let env = [
@@ -286,7 +284,7 @@ impl Descriptor {
         }
     }
 
-    /// Listings of the anchor in one poll in which this many checks run.
+    /// The number of listings of the anchor folder in one poll with this many checks.
     #[must_use]
     pub fn listings(&self, checks: usize) -> u32 {
         let units = match self.poll_unit {
@@ -296,9 +294,8 @@ impl Descriptor {
         self.listings_per_poll * units
     }
 
-    /// Program and arguments of a start, with `flags` after the descriptor's own. `held` says that
-    /// the drill holds a read or a call until the monitor gives up; `species` makes it a
-    /// deliberately wrong monitor.
+    /// Program and arguments of a start, with `flags` after the descriptor's own. `held` states that the
+    /// drill holds a read or a call until the monitor gives up; `species` selects a wrong monitor.
     #[must_use]
     pub fn arguments(
         &self,
@@ -321,7 +318,7 @@ impl Descriptor {
         arguments
     }
 
-    /// The text of its configuration file with the story's lines; `None` where it has no such file.
+    /// The text of its configuration file with the story's lines; `None` if it has no such file.
     #[must_use]
     pub fn config_text(&self, story_lines: &str, filling: &Filling<'_>) -> Option<String> {
         let config = self.config.as_ref()?;

@@ -1,4 +1,4 @@
-//! What is filled into a descriptor's `{...}`.
+//! The values that replace a descriptor's `{...}`.
 
 /// The values of one start of a monitor.
 #[derive(Clone, Debug, Default)]
@@ -22,7 +22,7 @@ pub struct Filling<'a> {
 }
 
 impl Filling<'_> {
-    /// `text` with everything filled in.
+    /// The text with everything replaced.
     #[must_use]
     pub fn fill(&self, text: &str) -> String {
         if !text.contains('{') {

@@ -1,12 +1,12 @@
-//! What a monitor said, whatever protocol it speaks, and what is known of a monitor before it runs.
+//! What monitors under test emit, independent of the protocol, and their descriptors.
 //!
-//! A drill's [`Recording`] is all that came from the monitors under test: polls, reads, calls, log
-//! lines, exits, state files. A [`Descriptor`] describes a monitor as data. Left out: what was so
-//! in the simulated world, and what ought to have been said.
+//! A drill's [`Recording`] has everything that came from the monitors: polls, reads, calls, log
+//! lines, exits, state files. A [`Descriptor`] describes a monitor as data. The true state of the
+//! simulated world and the expectations are in other crates.
 //!
-//! What a monitor says is an [`Observation`], made by the adapter of the protocol that the monitor
-//! speaks, with the contract of that protocol's wire beside it ([`platform_connector`]). Start at
-//! [`Recording`] and [`Observation`].
+//! An [`Observation`] is one statement of a monitor, created by the adapter of its protocol; the
+//! adapter also checks the wire contract ([`platform_connector`]). Start at [`Recording`] and
+//! [`Observation`].
 
 mod answers;
 mod descriptor;

@@ -1,38 +1,37 @@
-//! One thing that a monitor said, whatever protocol carried it.
+//! An observation: one statement of a monitor, independent of the protocol.
 
 use std::fmt;
 
-/// One thing that a monitor said.
+/// One statement of a monitor.
 ///
-/// An adapter makes it of what came over the wire; the judge, pages, recorder and the comparison of
-/// arms read nothing else.
+/// An adapter creates it from what it received; the judge, pages, recorder and the comparison of
+/// arms read only observations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Observation {
-    /// The node that it names; `None` if the protocol names none.
+    /// The node in the statement; `None` if the protocol has none.
     pub node: Option<String>,
-    /// The time that it states, in nanoseconds since 1970; `None` if it states none, or one that
-    /// cannot be.
+    /// The timestamp, in nanoseconds since 1970; `None` if there is none or it is invalid.
     pub stamped_ns: Option<u64>,
-    /// The check that it names; `None` if it names none.
+    /// The check; `None` if there is none.
     pub check: Option<String>,
-    /// What it is about.
+    /// The subject.
     pub subject: Subject,
-    /// How it says its subject is.
+    /// The severity.
     pub severity: Severity,
-    /// Codes that tell several faults of one subject apart, such as a counter's name.
+    /// Codes that distinguish several faults of one subject, such as a counter's name.
     pub codes: Vec<String>,
-    /// Its text, for people.
+    /// The message for people.
     pub text: String,
-    /// Everything else that it says, as name and value, in a fixed order.
+    /// All other fields, as name and value, in a fixed order.
     pub fields: Vec<(String, String)>,
-    /// The bytes that came, unopened.
+    /// The received bytes, not decoded.
     pub raw: Vec<u8>,
 }
 
-/// What an observation is about, as the monitor names it.
+/// The subject of an observation, as the monitor names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
-    /// The node as a whole, or everything that the named check watches.
+    /// The node as a whole, or everything that the check monitors.
     #[default]
     Node,
     /// A device, such as `mlx5_3`.
@@ -41,17 +40,17 @@ pub enum Subject {
     Port {
         /// The device.
         device: String,
-        /// The port's number, as it was written.
+        /// The port's number, as received.
         port: String,
     },
     /// A card, by its PCI address without the function, such as `0000:19:00`.
     Card(String),
-    /// Something that the adapter does not know, in the monitor's words.
+    /// A subject that the adapter does not know, as received.
     Other(String),
 }
 
 impl Subject {
-    /// The device or card that it names.
+    /// The device or card.
     #[must_use]
     pub fn nic(&self) -> Option<&str> {
         match self {
@@ -60,7 +59,7 @@ impl Subject {
         }
     }
 
-    /// The number of the port that it names.
+    /// The number of the port.
     #[must_use]
     pub fn port(&self) -> Option<&str> {
         match self {
@@ -70,7 +69,7 @@ impl Subject {
     }
 }
 
-/// `NIC=mlx5_0 NICPort=1`; nothing for a whole node.
+/// `NIC=mlx5_0 NICPort=1`; empty for a whole node.
 impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -82,16 +81,16 @@ impl fmt::Display for Subject {
     }
 }
 
-/// How a monitor says that a subject is.
+/// The severity of an observation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Nothing is wrong with it, or no longer.
+    /// It is healthy, or healthy again.
     Healthy,
-    /// Something is wrong, and work goes on.
+    /// It has a fault, and work continues.
     NonFatal,
-    /// Work that uses it fails.
+    /// It has a fault, and work that uses it fails.
     Fatal,
-    /// It cannot be told: the monitor says so, or contradicts itself.
+    /// Unknown: the monitor states so, or contradicts itself.
     #[default]
     Unknown,
 }
@@ -107,7 +106,7 @@ impl fmt::Display for Severity {
     }
 }
 
-/// One readable line: severity, subject, check, text, and codes.
+/// One line of text: severity, subject, check, message, and codes.
 impl fmt::Display for Observation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.severity)?;

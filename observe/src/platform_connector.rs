@@ -1,6 +1,6 @@
-//! The adapter of the platform connector: calls of health events become observations.
+//! The adapter of the platform connector: converts calls with health events to observations.
 //!
-//! What the protocol asks of every call is in `contract.rs`. Source: NVSentinel,
+//! `contract.rs` checks what the protocol requires of every call. Source: NVSentinel,
 //! `data-models/protobufs/health_event.proto`. Start at [`received`].
 
 use proto::{Entity, HealthEvent, HealthEvents, Message as _, RecommendedAction};
@@ -12,7 +12,7 @@ use crate::{
 
 mod contract;
 
-/// The adapter itself.
+/// The adapter.
 #[derive(Clone, Copy, Debug)]
 pub struct PlatformConnector;
 
@@ -26,10 +26,10 @@ impl Adapter for PlatformConnector {
     }
 }
 
-/// The field of a call that holds its version.
+/// The name of the field with a call's version.
 const VERSION: &str = "version";
 
-/// A call as it was received; what becomes of it is not known yet.
+/// A call as received, before it is answered.
 #[must_use]
 pub fn received(batch: &HealthEvents) -> Delivery {
     Delivery {
@@ -38,7 +38,7 @@ pub fn received(batch: &HealthEvents) -> Delivery {
     }
 }
 
-/// The health events of a call, with their batch, for whoever reads events themselves.
+/// Decodes the health events of a call.
 #[must_use]
 pub fn batch(call: &Call) -> HealthEvents {
     HealthEvents {
@@ -47,16 +47,16 @@ pub fn batch(call: &Call) -> HealthEvents {
     }
 }
 
-/// The health event of an observation that this adapter made.
+/// Decodes the health event of an observation that this adapter created.
 ///
 /// # Panics
-/// If another adapter made it.
+/// If another adapter created it.
 #[must_use]
 pub fn event(observation: &Observation) -> HealthEvent {
     HealthEvent::decode(observation.raw.as_slice()).expect("the adapter wrote these bytes")
 }
 
-/// A health event as an observation.
+/// Converts a health event to an observation.
 #[must_use]
 pub fn observation(event: &HealthEvent) -> Observation {
     let named = |text: &str| (!text.is_empty()).then(|| text.to_owned());
@@ -86,7 +86,7 @@ fn version(call: &Call) -> u32 {
         .unwrap_or_default()
 }
 
-/// Nanoseconds since 1970; `None` without a time, or with one that cannot be.
+/// Nanoseconds since 1970; `None` if the timestamp is missing or invalid.
 fn stamped_ns(event: &HealthEvent) -> Option<u64> {
     let stamp = event.generated_timestamp.as_ref()?;
     let nanos = u64::try_from(stamp.nanos)
@@ -98,7 +98,7 @@ fn stamped_ns(event: &HealthEvent) -> Option<u64> {
         .checked_add(nanos)
 }
 
-/// A card is named by the PCI address that its functions share; no device's name has a colon.
+/// A card is named by the PCI address that its functions share; device names contain no colon.
 fn subject(entities: &[Entity]) -> Subject {
     let is = |entity: &Entity, kind: &str| entity.entity_type == kind;
     match entities {
@@ -120,7 +120,7 @@ fn named(entities: &[Entity]) -> Vec<String> {
     entities.iter().map(named).collect()
 }
 
-/// All fields that an observation has no member for; those that are empty are left out.
+/// All fields that an observation has no member for, without empty ones.
 fn fields(event: &HealthEvent) -> Vec<(String, String)> {
     let action = RecommendedAction::try_from(event.recommended_action).map_or_else(
         |_| event.recommended_action.to_string(),

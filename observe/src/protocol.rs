@@ -1,5 +1,5 @@
-//! The protocols that a monitor may speak. A further one is an adapter in a file of its own, a variant
-//! and a row here; how it reaches the harness is the harness's.
+//! The protocols that a monitor may speak. A further one is an adapter in a file of its own, with a
+//! variant and a row here, and a transport in `harness`.
 //!
 //! Start at [`Adapter`].
 
@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::{Call, Observation, platform_connector::PlatformConnector};
 
-/// What a monitor speaks.
+/// A protocol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Protocol {
@@ -19,7 +19,7 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// What knows the protocol's own form.
+    /// The adapter of the protocol.
     #[must_use]
     pub fn adapter(self) -> &'static dyn Adapter {
         match self {
@@ -28,32 +28,32 @@ impl Protocol {
     }
 }
 
-/// What is known of a call of one protocol beyond its observations.
+/// Operations on the calls of one protocol.
 pub trait Adapter {
-    /// Everything in a call that breaks the contract of the protocol's wire, in order.
+    /// Everything in a call that violates the wire contract, in order.
     fn breaches<'c>(&self, call: &'c Call, contract: &Contract<'_>) -> Vec<Breach<'c>>;
 
-    /// The health events of a call, for a cluster and a store that take nothing else; `None` where
-    /// the protocol has none, and what follows from them does not apply.
+    /// The health events of a call, for the cluster and the store; `None` if the protocol has none, so
+    /// that expectations on the cluster do not apply.
     fn health_events(&self, call: &Call) -> Option<HealthEvents>;
 }
 
-/// What the calls of a monitor are held against.
+/// The contract that a monitor's calls are checked against.
 #[derive(Clone, Copy, Debug)]
 pub struct Contract<'a> {
-    /// The node that the monitor watches.
+    /// The node of the monitor.
     pub node: &'a str,
     /// The names of the checks that run.
     pub checks: &'a [&'a str],
-    /// The processing strategies that it may state, by their names on the wire.
+    /// The processing strategies that are allowed, by their names on the wire.
     pub strategies: &'a [&'a str],
 }
 
-/// Something that breaks the contract.
+/// A violation of the contract.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Breach<'c> {
-    /// What is wrong.
+    /// The description.
     pub what: String,
-    /// The observation that it is wrong of; `None` for the call as a whole.
+    /// The observation that violates it; `None` for the call as a whole.
     pub observation: Option<&'c Observation>,
 }

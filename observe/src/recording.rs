@@ -1,43 +1,43 @@
-//! What happened in one drill, as one arm saw it: the word between playing and judging.
+//! A recording: everything that was observed in one drill in one arm, as input of the judge.
 //!
-//! Both arms make a recording of the same form, so that one judge reads both and the two can be
-//! compared line by line. Nothing here is a wall-clock time, a process id or a path of the host.
+//! Both arms create recordings of the same form, so that one judge reads both and the two can be
+//! compared line by line. A recording contains no wall-clock time, pid or path of the host.
 
 use std::{collections::BTreeMap, ops::Deref, sync::Arc};
 
 use crate::{Answers, Observation, Protocol};
 
-/// One drill in one arm.
+/// The recording of one drill in one arm.
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
-    /// What its monitors speak.
+    /// The protocol of its monitors.
     pub protocol: Protocol,
     /// The world's wall clock when the drill began, in nanoseconds since 1970.
     pub start_wall_ns: u64,
-    /// One entry a tick, from tick 0, healing ticks included.
+    /// One entry per tick, from tick 0, healing included.
     pub ticks: Vec<Tick>,
     /// The tick in which healing began, if it did.
     pub healing_from: Option<u64>,
     /// The tick in which every port that should be up was ACTIVE again after healing began.
     pub settled_at: Option<u64>,
-    /// How the drill ended, if not by playing to its end.
+    /// Why the drill did not play to its end, if so.
     pub broken: Option<Broken>,
     /// Moments that never came: the text of the step and its place.
     pub missed_moments: Vec<String>,
 }
 
-/// One tick.
+/// The recording of one tick.
 #[derive(Clone, Debug, Default)]
 pub struct Tick {
-    /// The tick's simulated time, in nanoseconds since the drill began.
+    /// The simulated time, in nanoseconds since the drill began.
     pub at_ns: u64,
-    /// What the monitor of each node did, by the node's name; shared with the tick before if it did
-    /// the same, all of it if all did.
+    /// The recordings of the nodes' monitors, by node name; shared with the previous tick where
+    /// equal.
     pub monitors: Arc<BTreeMap<Arc<str>, Arc<MonitorTick>>>,
 }
 
 impl Tick {
-    /// The last of these ticks is complete: what equals the one before is shared with it.
+    /// Shares parts of the last, complete tick with the previous one where they are equal.
     pub fn share_last(ticks: &mut [Self]) {
         let same = |one: &Self, other: &Self| {
             let pairs = one.monitors.iter().zip(other.monitors.iter());
@@ -53,7 +53,7 @@ impl Tick {
         }
     }
 
-    /// Records what the monitor of a node did in this tick.
+    /// Adds what a node's monitor did in this tick.
     pub fn insert(&mut self, node: Arc<str>, monitor: Arc<MonitorTick>) {
         Arc::make_mut(&mut self.monitors).insert(node, monitor);
     }
@@ -62,29 +62,29 @@ impl Tick {
 /// What one monitor did in one tick.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MonitorTick {
-    /// Polls that ended in this tick: 1, or 0 in ticks without a poll.
+    /// Number of polls that ended in this tick: 1, or 0 in ticks without a poll.
     pub polls: u32,
     /// The logical reads of the poll, as `op path: outcome`.
     pub reads: Reads,
     /// Calls received in this tick, in order.
     pub calls: Vec<Call>,
-    /// Lines of log that the monitor wrote (process arm: stderr, then stdout; memory arm: its notes).
+    /// Log lines of the monitor (process arm: stderr, then stdout; memory arm: its log records).
     pub log: Vec<String>,
-    /// What the monitor answered when it was asked, at the tick's end.
+    /// The monitor's answers to queries at the tick's end.
     pub answers: Answers,
     /// Exits in this tick.
     pub exits: Vec<Exit>,
-    /// The state file at the tick's end; `None`: absent.
+    /// The state file at the tick's end; `None` if it does not exist.
     pub state_file: Option<Arc<[u8]>>,
 }
 
-/// The reads of one poll, shared by all polls that read the same: most do. Polls that differ in some
-/// lines share the others.
+/// The reads of one poll, shared by all polls with the same reads. Polls that differ in some lines
+/// share the others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reads(Arc<[Arc<str>]>);
 
 impl Reads {
-    /// As lines of their own.
+    /// The reads as lines of text.
     #[must_use]
     pub fn to_lines(&self) -> Vec<String> {
         self.iter().map(|line| line.to_string()).collect()
@@ -105,17 +105,17 @@ impl From<Vec<Arc<str>>> for Reads {
     }
 }
 
-/// What came in one call, before it is known what becomes of it.
+/// A received call, before it is answered.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Delivery {
-    /// What it said, in order.
+    /// Its observations, in order.
     pub observations: Vec<Observation>,
-    /// What the call as a whole carried, as name and value.
+    /// Fields of the call as a whole, as name and value.
     pub fields: Vec<(String, String)>,
 }
 
 impl Delivery {
-    /// The call that it is once it was answered.
+    /// The call, once it is answered.
     #[must_use]
     pub fn answered(self, accepted: bool, answer: String) -> Call {
         Call {
@@ -127,16 +127,16 @@ impl Delivery {
     }
 }
 
-/// One call that reached whoever the monitor reports to.
+/// A call that reached the connector.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
-    /// What it said, in order.
+    /// Its observations, in order.
     pub observations: Vec<Observation>,
-    /// What the call as a whole carried, as name and value.
+    /// Fields of the call as a whole, as name and value.
     pub fields: Vec<(String, String)>,
-    /// Whether it was taken (whether or not the reply arrived).
+    /// Whether it was accepted (whether or not the reply arrived).
     pub accepted: bool,
-    /// What was answered, in words: `accepted`, `UNAVAILABLE`, `no reply`, …
+    /// The answer as text: `accepted`, `UNAVAILABLE`, `no reply`, …
     pub answer: String,
 }
 
@@ -154,26 +154,26 @@ pub enum Exit {
 pub enum Broken {
     /// The monitor made no progress within the limit.
     Hung {
-        /// In which tick.
+        /// The tick.
         tick: u64,
         /// What was waited for.
         waiting_for: String,
     },
-    /// The monitor ended although nobody ended it.
+    /// The monitor ended by itself.
     Crashed {
-        /// In which tick.
+        /// The tick.
         tick: u64,
-        /// How.
+        /// How it ended.
         exit: Exit,
-        /// Its last words.
+        /// The last lines of its log.
         last_words: Vec<String>,
     },
     /// The monitor cannot be killed: it waits in the kernel.
     StuckInKernel {
-        /// In which tick.
+        /// The tick.
         tick: u64,
     },
-    /// The stage could not be set: not the monitor's fault.
+    /// The stage could not be set, which is not the monitor's fault.
     Stage {
         /// What failed.
         cause: String,

@@ -1,6 +1,6 @@
-//! How a platform becomes a machine: every field that the profile and the drivers do not say is
-//! derived here from the node's name and the place on the bus, so that the same platform on the
-//! same node is the same machine, byte for byte.
+//! Builds a machine from a platform. Every field that profile and drivers do not state is derived
+//! from the node's name and the position on the bus, so that the same platform on the same node
+//! always gives the same machine, byte for byte.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,14 +13,14 @@ use crate::{
     PortState, Rate, Rdma, Route, Routes,
 };
 
-/// Wall time at which every world begins: 2025-03-01T00:00:00Z, nanoseconds since 1970.
+/// Wall time at which every world begins: 2025-03-01T00:00:00Z, in nanoseconds since 1970.
 pub const WORLD_START_WALL_NS: u64 = 1_740_787_200 * 1_000_000_000;
 
-/// How long a machine at rest has been up: ten minutes, nanoseconds. Chosen.
+/// Uptime of a machine at rest: ten minutes, in nanoseconds. Chosen.
 pub const UPTIME_AT_REST_NS: u64 = 600 * 1_000_000_000;
 
 impl Platform {
-    /// The machine at rest: cabled ports up, the others down as their driver shows it.
+    /// The machine at rest: cabled ports are up, the others are down in their driver's way.
     #[must_use]
     pub fn machine(&self, node: &NodeName) -> Machine {
         let profile = &self.profile;
@@ -83,7 +83,7 @@ impl Platform {
 
     /// Adds the virtual function of this number (from 0) to a physical one, unassigned, under the
     /// lowest free name; returns its address. `None` if there is no such physical function, or it
-    /// can have no such virtual one.
+    /// cannot have this virtual function.
     pub fn add_vf(&self, machine: &mut Machine, pf: PciAddress, number: u16) -> Option<PciAddress> {
         let owner = machine.functions.get(&pf)?;
         if owner.sriov_totalvfs.is_none_or(|total| number >= total) {
@@ -162,7 +162,7 @@ impl Platform {
     }
 }
 
-/// A function in the making.
+/// A function that is being built.
 struct Making<'a> {
     platform: &'a Platform,
     machine: &'a Machine,
@@ -170,7 +170,7 @@ struct Making<'a> {
     driver: &'a Driver,
     counters: &'a CountersAtRest,
     model: &'a Model,
-    /// The physical function, if a virtual one is made.
+    /// The physical function, if a virtual one is built.
     owner: Option<&'a Function>,
     ids: Ids,
 }
@@ -278,7 +278,7 @@ impl<'a> Making<'a> {
         (1..=self.device.ports).map(PortNumber)
     }
 
-    /// Virtual functions follow the last physical one of their card, those of the first before
+    /// Virtual functions follow the last physical function of their card, those of the first before
     /// those of the second.
     fn vf_offset(&self) -> u16 {
         let card = self.device.pci.card();
@@ -298,7 +298,7 @@ impl<'a> Making<'a> {
         small(siblings.len()).saturating_add(before)
     }
 
-    /// What the port shows at rest. An unassigned virtual function's port is kept down.
+    /// The port view and rate at rest. An unassigned virtual function's port is down.
     fn at_rest(&self, port: PortNumber) -> (&'a LinkView, Rate) {
         let condition = match self.device.cabled.contains(&port.0) {
             _ if self.owner.is_some() => LinkCondition::Disabled,
@@ -379,7 +379,7 @@ impl<'a> Making<'a> {
     }
 }
 
-/// The default partition, with full membership, in a table of this length.
+/// A table of this length with the default partition, full membership.
 fn partition_keys(length: u16) -> Vec<u16> {
     (0..length)
         .map(|index| if index == 0 { 0xffff } else { 0 })

@@ -1,10 +1,9 @@
-//! A platform made of what was read of a node.
+//! Builds a platform from what was read of a node.
 //!
-//! Nothing is read here: a [`Snapshot`] brings the texts, of a live node or of a dump. What was not
-//! read is chosen and marked plausible; what a profile cannot carry is told in a note. Identities
-//! (GUIDs, hardware addresses, serial numbers, the host's name) are not carried unless asked for: a
-//! machine that is made of the platform draws its own, alike where the real ones are alike. Start at
-//! [`capture`].
+//! It reads nothing itself: a [`Snapshot`] has the texts, of a live node or of a dump. Missing
+//! values are chosen and marked plausible; what a profile cannot express is listed in a note.
+//! Identifiers (GUIDs, hardware addresses, serial numbers, the host's name) are left out by default:
+//! machines built from the platform generate their own. Start at [`capture`].
 
 mod dump;
 mod gpus;
@@ -23,34 +22,34 @@ use crate::provenance::Entry;
 use crate::topo::Topology;
 use crate::{Identifiers, Platforms, Role};
 
-/// Why no platform could be made.
+/// Why no platform can be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CaptureError {
     /// There is no RDMA device.
     #[error("there are no NICs of interest: no RDMA device was found\nhint: {hint}", hint = self.hint())]
     NoNics,
-    /// No driver file says what this device's ports show.
+    /// No driver file describes this device's ports.
     #[error("no driver file is about `{driver}` with link layer `{layer}` (device `{device}`)\nhint: {hint}", hint = self.hint())]
     NoDriver {
         /// The device.
         device: String,
-        /// Its kernel driver, as far as it is known.
+        /// Its kernel driver, if known.
         driver: String,
         /// Its link layer.
         layer: String,
     },
-    /// A port's rate has no spelling that is known.
+    /// A port's rate has an unknown spelling.
     #[error("device `{device}` has rate `{rate}`\nhint: {hint}", hint = self.hint())]
     Rate {
         /// The device.
         device: String,
-        /// What was read.
+        /// The text that was read.
         rate: String,
     },
 }
 
 impl CaptureError {
-    /// What helps.
+    /// The hint.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
@@ -65,17 +64,18 @@ impl CaptureError {
     }
 }
 
-/// A profile in the making, and what its reader ought to know.
+/// A captured profile, and notes about it.
 #[derive(Clone, Debug)]
 pub struct Captured {
     profile: Profile,
 }
 
-/// Makes a platform of this name out of what was read of a node. `topology` is what `nvidia-smi topo
-/// -m` printed there; without it, what the metadata collector wrote counts. `known` has the drivers.
+/// Builds a platform of this name from what was read of a node. `topology` is the output of
+/// `nvidia-smi topo -m` on the node; without it, the metadata collector's file is used. `known` has
+/// the drivers.
 ///
 /// # Errors
-/// If there are no NICs, or some that no driver file is about.
+/// If there are no NICs, or a NIC has no driver file.
 pub fn capture(
     snapshot: &Snapshot,
     topology: Option<&Topology>,
@@ -114,7 +114,7 @@ pub fn capture(
 }
 
 impl Captured {
-    /// The same with these roles, by device; the others keep theirs, which is compute at first.
+    /// Sets these roles, by device; other devices keep theirs, which is compute at first.
     #[must_use]
     pub fn with_roles(mut self, roles: &BTreeMap<String, Role>) -> Self {
         for device in &mut self.profile.devices {
@@ -132,7 +132,7 @@ impl Captured {
         self
     }
 
-    /// The same with the identities of the node, as far as they were read.
+    /// Adds the identifiers of the node, as far as they were read.
     #[must_use]
     pub fn with_identifiers(mut self, snapshot: &Snapshot) -> Self {
         self.profile.identifiers = identifiers::identifiers(snapshot, &self.profile);
@@ -144,20 +144,20 @@ impl Captured {
         self
     }
 
-    /// The platform's file.
+    /// The text of the platform's file.
     #[must_use]
     pub fn yaml(&self) -> String {
         write::yaml(&self.profile)
     }
 
-    /// What a reader ought to know.
+    /// Notes for the reader.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.profile.notes
     }
 }
 
-/// The CPUs beside each NUMA node that a function is on.
+/// The CPUs of each NUMA node that a function is on.
 fn cpus(
     snapshot: &Snapshot,
     gpus: &[crate::PciAddress],
@@ -176,7 +176,7 @@ fn cpus(
     cpus
 }
 
-/// The interface of the default route: of several, that of the lowest metric.
+/// The interface of the default route; the one with the lowest metric if there are several.
 fn default_route(table: &str) -> Option<String> {
     let rows = table.lines().skip(1).filter_map(|line| {
         let columns: Vec<&str> = line.split_whitespace().collect();
@@ -188,7 +188,7 @@ fn default_route(table: &str) -> Option<String> {
     rows.into_iter().min().map(|(_, name)| name)
 }
 
-/// Interfaces that come and go with containers and virtual machines: a machine at rest has none.
+/// Prefixes of interfaces of containers and virtual machines, which a machine at rest does not have.
 const PASSING: &[&str] = &[
     "br-",
     "cali",
@@ -211,7 +211,7 @@ const PASSING: &[&str] = &[
     "vxlan",
 ];
 
-/// The interfaces behind which there is no RDMA device, in the order of their numbers.
+/// The interfaces that do not belong to an RDMA device, in the order of their indexes.
 fn interfaces(
     snapshot: &Snapshot,
     of_nics: &BTreeSet<String>,
@@ -247,7 +247,7 @@ fn interfaces(
     found.into_iter().map(|(_, interface)| interface).collect()
 }
 
-/// Where the values come from: the node, unless they were chosen.
+/// The provenance of the values: read on the node, or chosen.
 fn provenance(chosen: &BTreeSet<String>, gpus_are_chosen: bool) -> Vec<Entry> {
     let entry = |of: &[&str]| Entry {
         of: of.iter().map(|path| (*path).to_owned()).collect(),

@@ -1,6 +1,6 @@
-//! The catalogue: every platform and variant, shipped ones and a vendor's own.
+//! The catalogue: every platform and variant, the shipped ones and a vendor's.
 //!
-//! Reading is all that happens here; a platform that was read can make machines without failing.
+//! It reads and checks the files; a platform in the catalogue can build machines without errors.
 //! Start at [`Platforms::shipped`] and [`Platforms::get`].
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,8 +18,7 @@ pub struct Platforms {
     all: BTreeMap<String, Platform>,
 }
 
-/// The PCI vendor of NVIDIA's network cards: whose cards a monitor watches unless it says otherwise
-/// (`lsd 5.3`).
+/// The PCI vendor of NVIDIA's network cards, which monitors watch by default (`lsd 5.3`).
 pub const NVIDIA_NETWORKING: u16 = 0x15b3;
 
 /// The files that ship: name and text.
@@ -113,31 +112,31 @@ const SHIPPED: &[(&str, &str)] = &[
 ];
 
 impl Platforms {
-    /// The platforms that ship with nicdrill.
+    /// The shipped platforms.
     ///
     /// # Panics
-    /// If a shipped file is broken, which a test rules out.
+    /// If a shipped file is invalid, which a test excludes.
     #[must_use]
     pub fn shipped() -> Self {
         Self::of_texts(SHIPPED).expect("the shipped platforms are read by a test")
     }
 
     /// The shipped platforms and those in `texts`: file name and text of each file of a vendor's
-    /// folder. A file is a driver if it has the key `driver_version`, else a platform.
+    /// folder. A file with the key `driver_version` is a driver, any other a platform.
     ///
     /// # Errors
-    /// The first file that cannot be read or does not fit the others.
+    /// The first file that is invalid or does not fit the others.
     pub fn read(texts: &[(&str, &str)]) -> Result<Self, PlatformError> {
         let all: Vec<(&str, &str)> = SHIPPED.iter().chain(texts).copied().collect();
         Self::of_texts(&all)
     }
 
-    /// The texts of the shipped files, by file name: a vendor's starting point.
+    /// The texts of the shipped files, by file name, as starting points for new ones.
     pub fn shipped_texts() -> impl Iterator<Item = (&'static str, &'static str)> {
         SHIPPED.iter().copied()
     }
 
-    /// The texts that do not ship, by file name: a vendor's own.
+    /// The texts that are not shipped, by file name.
     pub fn own_texts(&self) -> impl Iterator<Item = (&str, &str)> {
         let profiles = self.all.values().map(|platform| &platform.source);
         let drivers = self.all.values().next().into_iter();
@@ -163,7 +162,7 @@ impl Platforms {
         self.all.get(name)
     }
 
-    /// The same for a monitor that speaks for the cards of these PCI vendors.
+    /// The same platforms for a monitor that watches the cards of these PCI vendors.
     #[must_use]
     pub fn for_vendors(mut self, vendors: &BTreeSet<u16>) -> Self {
         let vendors = Arc::new(vendors.clone());

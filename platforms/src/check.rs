@@ -1,8 +1,8 @@
-//! What is wrong with a platform although it could be read: `nicdrill platform check`.
+//! Checks a platform that was read: `nicdrill platform check`.
 //!
 //! Each finding has its place in the file, its reason and a hint. Whether a monitor finds what is
-//! declared is not asked here; that needs a monitor. Start at [`Platform::check`]; what is looked
-//! at stands in `check/`, what is said of it in `problem.rs`.
+//! declared is checked elsewhere, because it needs a monitor. Start at [`Platform::check`]; the
+//! checks are in `check/`, their texts in `problem.rs`.
 
 mod devices;
 mod drivers;
@@ -17,12 +17,12 @@ use crate::source::Source;
 use crate::yaml::YamlError;
 use crate::{Platform, Problem};
 
-/// Something wrong with a platform, and where.
+/// A problem of a platform, and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What is wrong.
+    /// The problem.
     pub problem: Problem,
-    /// The same with its place, its line and its hint.
+    /// The problem as an error with place, line and hint.
     pub error: YamlError,
 }
 
@@ -33,7 +33,7 @@ impl fmt::Display for Finding {
 }
 
 impl Platform {
-    /// What is wrong with it and with the drivers it uses; empty if nothing is.
+    /// The problems of the platform and of the drivers it uses; empty if there are none.
     #[must_use]
     pub fn check(&self) -> Vec<Finding> {
         let mut check = Check {
@@ -50,21 +50,21 @@ impl Platform {
     }
 }
 
-/// A check in the making.
+/// A check in progress.
 struct Check<'a> {
     platform: &'a Platform,
     found: Vec<Finding>,
 }
 
 impl Check<'_> {
-    /// Something about the value at `path` of the platform's file.
+    /// Adds a problem of the value at `path` of the platform's file.
     fn flag(&mut self, path: &str, problem: Problem) {
         let source = Arc::clone(&self.platform.source);
         let path = self.platform.path_of(path);
         self.flag_in(&source, &path, problem);
     }
 
-    /// Something about a device's key.
+    /// Adds a problem of a device's key.
     fn flag_device(&mut self, number: usize, key: &str, problem: Problem) {
         let source = Arc::clone(&self.platform.source);
         let path = self.platform.path_of_device(number, key);

@@ -1,7 +1,7 @@
-//! What a kernel driver shows of a port: files and their widths, faces of a link, log lines,
-//! what survives what. Data, read from `drivers/*.yaml`; `fabric` plays it.
+//! A kernel driver as data, read from `drivers/*.yaml`: its files and their widths, its views of a
+//! link, its log lines, and what survives which restart.
 //!
-//! It leaves out when anything happens: time is `fabric`'s. Start at [`Driver`].
+//! `fabric` applies it over time. Start at [`Driver`].
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,38 +14,39 @@ use crate::schema::{each_of, some_of};
 use crate::source::Source;
 use crate::{LinkLayer, PhysState, PlatformError, PortState};
 
-/// A kernel driver as its files show it.
+/// A kernel driver as seen in sysfs and the kernel log.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "A driver file of nicdrill")]
 pub struct Driver {
-    /// Version of this form; 1.
+    /// Version of this format; 1.
     pub driver_version: u32,
-    /// Its name here, such as `mlx5-ib`.
+    /// Its name in nicdrill, such as `mlx5-ib`.
     pub name: String,
-    /// What it is, in a sentence.
+    /// A one-sentence description.
     pub about: String,
     /// The kernel module behind a function's `driver` link, such as `mlx5_core`.
     pub kernel_driver: String,
-    /// The layer its ports speak.
+    /// The link layer of its ports.
     pub layer: LinkLayer,
-    /// What `link_layer` reads, where that is not the layer's name: `Unknown` of a fabric of its own.
+    /// The text of `link_layer`, if that is not the layer's name: `Unknown` for a fabric of its own
+    /// kind.
     pub link_layer_text: Option<String>,
-    /// How its ports remember why a link went down; as the specification says unless told.
+    /// How its ports remember why a link went down; by default as specified.
     #[serde(default)]
     pub link_reasons: LinkReasons,
-    /// Files of its devices that no other driver has, with what they read.
+    /// Files of its devices that no other driver has, with their content.
     #[serde(default)]
     pub device_files: BTreeMap<String, String>,
-    /// Whether its devices have network interfaces beside the RDMA device; yes unless told.
+    /// Whether its devices have network interfaces beside the RDMA device; `true` by default.
     #[serde(default = "yes")]
     pub has_interfaces: bool,
-    /// Whether its ports take management datagrams, by a `umad` device; yes unless told.
+    /// Whether its ports accept management datagrams, through a `umad` device; `true` by default.
     #[serde(default = "yes")]
     pub has_umad: bool,
     /// PCI class of its functions, 24 bits.
     pub pci_class: u32,
-    /// What `node_type` reads.
+    /// The content of `node_type`.
     pub node_type: String,
     /// Length of a port's GID table.
     pub gid_table: u16,
@@ -55,7 +56,7 @@ pub struct Driver {
     pub cap_mask: u32,
     /// ARP hardware type of its interfaces: 1 or 32.
     pub arp_type: u16,
-    /// The interfaces' largest packet, bytes.
+    /// The interfaces' largest packet, in bytes.
     pub mtu: u32,
     /// Files in `counters/`.
     pub counters: Vec<CounterFile>,
@@ -63,28 +64,28 @@ pub struct Driver {
     pub hw_counters: Vec<CounterFile>,
     /// Files in an interface's `statistics/`.
     pub statistics: Vec<CounterFile>,
-    /// What each condition of a link looks like.
+    /// The view of each condition of a link.
     #[schemars(schema_with = "each_of::<LinkCondition, LinkView>")]
     pub views: BTreeMap<LinkCondition, LinkView>,
-    /// Whether an interface that is administratively down takes its port with it.
+    /// Whether setting an interface down takes its port down.
     pub interface_down_takes_port: bool,
-    /// Which counters count the data that a port carries; none unless said.
+    /// The counters that count the data that a port carries; none by default.
     #[serde(default)]
     pub traffic: Traffic,
-    /// How counters move when something happens to a link.
+    /// How counters change on each event of a link.
     #[schemars(schema_with = "some_of::<LinkEvent, BTreeMap<String, u64>>")]
     pub moves: BTreeMap<LinkEvent, BTreeMap<String, u64>>,
-    /// What the kernel log says when something happens; `{pci}`, `{device}`, `{netdev}` and
-    /// `{fw_ver}` stand for what the function has.
+    /// The lines of the kernel log for each event; `{pci}`, `{device}`, `{netdev}` and `{fw_ver}` are
+    /// replaced by the function's values.
     #[schemars(schema_with = "some_of::<LinkEvent, Vec<String>>")]
     pub log: BTreeMap<LinkEvent, Vec<String>>,
-    /// How long things take, in milliseconds.
+    /// Durations, in milliseconds.
     #[schemars(schema_with = "each_of::<Duration, u64>")]
     pub timings_ms: BTreeMap<Duration, u64>,
-    /// What survives what.
+    /// What survives each kind of restart.
     #[schemars(schema_with = "each_of::<Restart, Keeps>")]
     pub keeps: BTreeMap<Restart, Keeps>,
-    /// Where the values come from.
+    /// The provenance of the values.
     pub provenance: Vec<Entry>,
     /// The file it was read from.
     #[serde(skip)]
@@ -99,10 +100,10 @@ const fn yes() -> bool {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkReasons {
-    /// By "Link Down Reason", Cornelis.
+    /// As specified in "Link Down Reason", Cornelis.
     #[default]
     Spec,
-    /// As the kernel driver `hfi1` does (`chip.c`, `set_link_down_reason`).
+    /// As implemented by the kernel driver `hfi1` (`chip.c`, `set_link_down_reason`).
     Hfi1,
 }
 
@@ -112,15 +113,15 @@ pub enum LinkReasons {
 pub struct CounterFile {
     /// The file's name.
     pub name: String,
-    /// Width of the field behind it, bits, 1 to 64; it stops at its maximum.
+    /// Width of its field in bits, 1 to 64; it saturates at its maximum.
     pub bits: u8,
-    /// What it shows at rest.
+    /// Its value at rest.
     #[serde(default)]
     pub initial: u64,
 }
 
 impl CounterFile {
-    /// The largest number the field holds. IBTA counters stop there (IBTA 16.1.3.5).
+    /// The largest value of the field. IBTA counters saturate there (IBTA 16.1.3.5).
     #[must_use]
     pub fn max(&self) -> u64 {
         1_u64
@@ -129,7 +130,7 @@ impl CounterFile {
     }
 }
 
-/// Which counters in `counters/` count the data that a port carries, both ways.
+/// The counters in `counters/` that count the data that a port carries, in both directions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Traffic {
@@ -139,13 +140,13 @@ pub struct Traffic {
     pub packets: Vec<String>,
 }
 
-/// What a link is in, whatever a driver shows of it.
+/// The condition of a link, independently of a driver's view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkCondition {
     /// Carrying traffic.
     Active,
-    /// Carrying traffic no more, mending itself.
+    /// Not carrying traffic, in error recovery.
     Recovery,
     /// Configured by the subnet manager, not yet active.
     Armed,
@@ -153,9 +154,9 @@ pub enum LinkCondition {
     Init,
     /// Physically training with its partner.
     Training,
-    /// Looking for a partner: no cable, or a dead one.
+    /// Searching for a partner: the cable is missing or dead.
     Polling,
-    /// Switched off by an operator or by the subnet manager.
+    /// Disabled by an operator or by the subnet manager.
     Disabled,
     /// Asleep.
     Sleep,
@@ -194,7 +195,7 @@ impl LinkCondition {
     }
 }
 
-/// What a port and its interface show in a condition.
+/// The view of a port and its interface in a condition.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkView {
@@ -206,17 +207,17 @@ pub struct LinkView {
     pub operstate: String,
     /// The interface's carrier.
     pub carrier: bool,
-    /// Whether the rate is still shown; otherwise it falls back to `40 Gb/sec (4X QDR)`.
+    /// Whether the rate is still shown; otherwise it is `40 Gb/sec (4X QDR)`.
     pub rate: bool,
 }
 
-/// Something that happens to a link and leaves marks.
+/// An event of a link that changes counters or is logged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkEvent {
     /// It left `Active`.
     Down,
-    /// It came to `Active`.
+    /// It reached `Active`.
     Up,
     /// The cable was pulled.
     CablePulled,
@@ -228,21 +229,21 @@ pub enum LinkEvent {
     Removed,
     /// The function was probed.
     Probed,
-    /// A PCI error was found.
+    /// A PCI error was detected.
     PciError,
     /// The driver recovered from it.
     PciRecovered,
 }
 
-/// Something that takes time.
+/// A process that takes time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Duration {
     /// From a partner's signal to a link that is physically up.
     Training,
-    /// From a port's coming up to the subnet manager's sweep that it asked for.
+    /// From a port's coming up to the sweep of the subnet manager that it requested.
     TrapToSweep,
-    /// Between the subnet manager's own sweeps.
+    /// The interval of the subnet manager's own sweeps.
     Sweep,
     /// From `ARMED` to `ACTIVE`.
     Arming,
@@ -264,7 +265,7 @@ impl Duration {
     ];
 }
 
-/// Something that starts a device anew.
+/// A restart of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Restart {
@@ -272,7 +273,7 @@ pub enum Restart {
     DriverReload,
     /// The card's firmware is reset.
     FirmwareReset,
-    /// The function is taken off the bus and found again.
+    /// The function is removed from the bus and probed again.
     Rescan,
     /// The host reboots.
     Reboot,
@@ -314,7 +315,7 @@ impl Driver {
         files.into_iter().find(|file| file.name == name)
     }
 
-    /// What a link in this condition looks like.
+    /// The view of a link in this condition.
     #[must_use]
     pub fn view(&self, condition: LinkCondition) -> &LinkView {
         self.views
@@ -322,7 +323,7 @@ impl Driver {
             .expect("a driver that was read has a face for every condition")
     }
 
-    /// Whether everything that is asked of a driver is there.
+    /// Checks that all required entries are present.
     pub(crate) fn complete(&self) -> Result<(), PlatformError> {
         let view = LinkCondition::ALL
             .iter()

@@ -1,4 +1,4 @@
-//! GIDs: entries of a port's table, and the lower half that an interface lends to a link-local one.
+//! GIDs: entries of a port's table, and the interface identifier of a link-local one.
 
 use crate::PortNumber;
 
@@ -12,7 +12,7 @@ pub struct Gid {
     pub bytes: [u8; 16],
     /// Its type.
     pub kind: GidKind,
-    /// The interface it came from, by its place among the function's `netdevs`.
+    /// The interface it belongs to, by index among the function's `netdevs`.
     pub netdev: Option<u8>,
 }
 
@@ -28,7 +28,7 @@ pub enum GidKind {
 }
 
 impl Gid {
-    /// The link-local address with this lower half.
+    /// The link-local address with this interface identifier.
     pub(crate) fn link_local(interface_id: [u8; 8], kind: GidKind, netdev: Option<u8>) -> Self {
         let mut bytes = [0; 16];
         bytes[..2].copy_from_slice(&LINK_LOCAL);
@@ -46,7 +46,7 @@ impl Gid {
         self.bytes.starts_with(&LINK_LOCAL)
     }
 
-    /// Gives a link-local address another lower half; any other stays as it is.
+    /// Sets the interface identifier of a link-local address; any other stays the same.
     pub fn lend(&mut self, interface_id: [u8; 8]) {
         if self.is_link_local() {
             self.bytes[8..].copy_from_slice(&interface_id);

@@ -1,9 +1,9 @@
-//! Numbers and names that one machine bears and no other: GUIDs, hardware addresses, serial numbers,
-//! the host's name. A platform has none, and its machines draw their own (`ids.rs`), unless somebody
-//! asked a capture to keep those of the node.
+//! Identifiers of a single machine: GUIDs, hardware addresses, serial numbers, the host's name. A
+//! platform has none by default, and its machines generate their own (`ids.rs`); a capture keeps
+//! those of the node on request.
 //!
-//! It leaves out local identifiers and IP addresses, which a network gives and takes, and whatever a
-//! device gets when it is replaced. Start at [`Identifiers`].
+//! Local identifiers and IP addresses, which a network assigns, are not included, nor are those of
+//! replaced devices. Start at [`Identifiers`].
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,39 +15,39 @@ use crate::gid::{eui64, port_guid};
 use crate::yaml::Refused;
 use crate::{Function, LinkLayer, Machine, NetDev, NodeName, PortNumber};
 
-/// What a machine made of a platform bears instead of what it would draw.
+/// Identifiers that a machine has instead of generated ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Identifiers {
     /// The host's name, as the metadata collector wrote it.
     pub host: Option<String>,
-    /// Of RDMA devices, by their names at rest; virtual functions' too.
+    /// Identifiers of RDMA devices, by their names at rest; virtual functions included.
     #[serde(default)]
     pub devices: BTreeMap<String, DeviceIdentifiers>,
-    /// Of GPUs, in the order of their numbers.
+    /// Identifiers of GPUs, in the order of their numbers.
     #[serde(default)]
     pub gpus: Vec<GpuIdentifiers>,
-    /// Addresses of interfaces behind which there is no RDMA device, by name.
+    /// Addresses of interfaces that do not belong to an RDMA device, by name.
     #[serde(default)]
     pub interfaces: BTreeMap<String, HardwareAddress>,
 }
 
-/// Of an RDMA device and its interfaces.
+/// Identifiers of an RDMA device and its interfaces.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeviceIdentifiers {
-    /// What `node_desc` reads.
+    /// The content of `node_desc`.
     pub node_desc: Option<String>,
-    /// What `node_guid` reads.
+    /// The content of `node_guid`.
     pub node_guid: Option<Guid>,
-    /// What `sys_image_guid` reads: one for all functions of a card.
+    /// The content of `sys_image_guid`, which all functions of a card share.
     pub sys_image_guid: Option<Guid>,
     /// Addresses of its interfaces, in the order of their ports.
     #[serde(default)]
     pub addresses: Vec<HardwareAddress>,
 }
 
-/// Of a GPU.
+/// Identifiers of a GPU.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GpuIdentifiers {
@@ -57,12 +57,12 @@ pub struct GpuIdentifiers {
     pub serial: String,
 }
 
-/// A GUID as the kernel groups it: `a088:c203:00e3:142a`.
+/// A GUID in the kernel's notation: `a088:c203:00e3:142a`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guid(pub u64);
 
 impl Guid {
-    /// Of its text; `None` if it is none.
+    /// Parses its text; `None` if it is invalid.
     #[must_use]
     pub fn by_text(text: &str) -> Option<Self> {
         let groups: Vec<&str> = text.split(':').collect();
@@ -96,7 +96,7 @@ impl<'de> Deserialize<'de> for Guid {
 pub struct HardwareAddress(pub Vec<u8>);
 
 impl HardwareAddress {
-    /// Of its text; `None` if it is none.
+    /// Parses its text; `None` if it is invalid.
     #[must_use]
     pub fn by_text(text: &str) -> Option<Self> {
         let byte = |pair: &str| {
@@ -121,7 +121,7 @@ impl<'de> Deserialize<'de> for HardwareAddress {
         let text = String::deserialize(deserializer)?;
         Self::by_text(&text).ok_or_else(|| {
             serde::de::Error::custom(Refused {
-                what: format!("`{text}` is no hardware address"),
+                what: format!("invalid hardware address `{text}`"),
                 hint: "write 6 bytes (20 for IP over InfiniBand), as in `94:6d:ae:01:02:03`",
             })
         })
@@ -129,19 +129,19 @@ impl<'de> Deserialize<'de> for HardwareAddress {
 }
 
 impl Identifiers {
-    /// Whether nothing is kept.
+    /// Whether there are no identifiers.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The name that the metadata collector knows the node by.
+    /// The name of the node in the metadata collector's file.
     pub(crate) fn host_or(&self, node: &NodeName) -> NodeName {
         let host = self.host.as_ref();
         host.map_or_else(|| node.clone(), |host| host.clone().into())
     }
 
-    /// Writes what is kept over what a machine at rest has drawn.
+    /// Replaces the generated identifiers of a machine at rest by these.
     pub(crate) fn keep(&self, machine: &mut Machine) {
         let mut gpus = machine.gpus.to_vec();
         for (gpu, kept) in gpus.iter_mut().zip(&self.gpus) {
@@ -188,9 +188,10 @@ impl DeviceIdentifiers {
         }
     }
 
-    /// The lower half of a port's link-local GIDs: the modified EUI-64 of its interface's address
-    /// (RFC 4291, appendix A); on InfiniBand the port's GUID, which is in the interface's address and
-    /// follows from the node's where there is no interface. `None` where nothing is kept of it.
+    /// The interface identifier of a port's link-local GIDs: the modified EUI-64 of its interface's
+    /// address (RFC 4291, appendix A); on InfiniBand the port's GUID, which is part of the
+    /// interface's address, or without an interface follows from the node's GUID. `None` if none of
+    /// these is given.
     fn interface_id(
         &self,
         layer: LinkLayer,
@@ -210,14 +211,14 @@ impl DeviceIdentifiers {
     }
 }
 
-/// Bytes as the kernel writes them: so many in a group, with colons between.
+/// Bytes in the kernel's notation: groups of `size` bytes, separated by colons.
 pub(crate) fn grouped(bytes: &[u8], size: usize) -> String {
     let groups = bytes.chunks(size);
     let groups = groups.map(|group| group.iter().map(|byte| format!("{byte:02x}")).collect());
     groups.collect::<Vec<String>>().join(":")
 }
 
-/// A number's text may have a sign, an identifier's not.
+/// Whether a text has hexadecimal digits only, without a sign.
 fn is_hex(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

@@ -1,22 +1,23 @@
-//! Numbers that are burnt in or drawn: GUIDs, hardware addresses, boot ids. Each is a function of
-//! names and places, never of chance.
+//! Generated identifiers: GUIDs, hardware addresses, boot ids. Each is a function of names and
+//! positions, without randomness.
 
 use std::collections::BTreeMap;
 
 use crate::gid::{eui64, port_guid};
 use crate::{Gid, GidKind, LinkLayer, NodeName, PciAddress, PortNumber};
 
-/// The numbers burnt into a piece of hardware.
+/// The identifiers of a piece of hardware.
 #[derive(Clone, Copy, Debug)]
 pub struct Ids {
     /// The card's number, 24 bits, the lowest three bits zero.
     card: u32,
-    /// Which function of the card, 0 to 7.
+    /// The function of the card, 0 to 7.
     function: u32,
 }
 
 impl Ids {
-    /// Of the function at `pci` on `node`; another `generation` is other hardware in that place.
+    /// The identifiers of the function at `pci` on `node`; another `generation` is other hardware
+    /// in that slot.
     #[must_use]
     pub fn of(node: &NodeName, pci: &PciAddress, generation: u32) -> Self {
         let card = hash(&[node.as_str(), &pci.card(), &generation.to_string()]);
@@ -60,7 +61,8 @@ impl Ids {
         port_guid(self.node_guid(), port)
     }
 
-    /// The lower half of a port's link-local GIDs: of its GUID, or of its interface's address.
+    /// The interface identifier of a port's link-local GIDs: from its GUID, or from its interface's
+    /// address.
     #[must_use]
     pub fn interface_id(&self, layer: LinkLayer, port: PortNumber) -> [u8; 8] {
         match layer {
@@ -74,7 +76,7 @@ impl Ids {
         [0x94, 0x6d, 0xae ^ (port.0 - 1), high, middle, low]
     }
 
-    /// The local identifier that a subnet manager gives: 1 to 0xbfff.
+    /// The local identifier that a subnet manager assigns: 1 to 0xbfff.
     pub(crate) fn lid(&self, port: PortNumber) -> u16 {
         let id = hash(&[&self.node_guid().to_string(), &port.to_string()]);
         u16::try_from(2 + id % 0xb000).expect("below 0xbfff")
@@ -132,12 +134,12 @@ pub(crate) fn uuid(high: u64, salt: u64) -> String {
     )
 }
 
-/// FNV-1a over the texts, each closed by a byte that no text has.
+/// FNV-1a over the texts, each terminated by a byte that does not occur in text.
 pub(crate) fn hash(texts: &[&str]) -> u64 {
     let bytes = texts.iter().flat_map(|text| text.bytes().chain([0xff]));
     let fnv = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     });
-    // FNV's low bits mix badly for texts that differ in the last letter only.
+    // FNV's low bits are poorly mixed for texts that differ in the last letter only.
     (fnv ^ fnv >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) ^ fnv >> 32
 }

@@ -1,15 +1,16 @@
-//! GPU machines at rest: profiles and drivers as data, their reading, rendering to a tree.
+//! GPU machines at rest: profiles and drivers as data, their parsing, and rendering to a tree.
 //!
-//! A *platform* describes a machine; a variant of it differs in a few points. A [`Machine`] is what
-//! a platform makes for one node, as its kernel would show it, and [`render`] turns it into the
-//! files, folders and links below one mount root. What shows what is in the data: `profiles/` says
-//! what is where, `drivers/` what a port looks like; both say where every value comes from.
+//! A *platform* describes a machine; a variant of it differs in a few points. A platform builds a
+//! [`Machine`] for one node, which has the state that its kernel would show, and [`render`]
+//! converts it to the files, folders and links below one mount root. The content is data:
+//! `profiles/` has the hardware of each platform, `drivers/` the files and values of each driver;
+//! both state the provenance of every value.
 //!
-//! No time passes here and nothing breaks: that is `fabric`'s. No file is opened: what ships is
-//! embedded, a vendor's files come in as texts.
+//! Time and faults are in `fabric`. This crate opens no file: shipped files are embedded, a
+//! vendor's files are passed in as texts.
 //!
-//! Start at [`Platforms::shipped`], [`Platform::machine`] and [`render`]; [`yaml`] reads YAML for
-//! every room, [`topo`] prints and reads `nvidia-smi topo -m`.
+//! Start at [`Platforms::shipped`], [`Platform::machine`] and [`render`]; [`yaml`] parses YAML for
+//! all crates, [`topo`] prints and parses `nvidia-smi topo -m`.
 
 pub mod capture;
 pub mod profile;

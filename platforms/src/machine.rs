@@ -1,8 +1,7 @@
-//! A machine at one instant, as its kernel would show it: what [`crate::render`] turns into a tree.
+//! A machine at one instant, as its kernel would show it; [`crate::render`] converts it to a tree.
 //!
-//! Plain data, nothing moves here: `fabric` changes the fields as time passes. What costs much to
-//! copy sits in a [`Shared`], so that a copy of a machine is cheap and an untouched part is
-//! recognised at once. Start at [`Machine`].
+//! This is plain data, which `fabric` changes over time. Large parts are in a [`Shared`], so that
+//! copying a machine is cheap and unchanged parts are recognised at once. Start at [`Machine`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -16,21 +15,21 @@ use crate::{
     Rate, TopoLevel,
 };
 
-/// A value that is shared until it is changed.
+/// A value that is copied on write.
 ///
-/// Reading goes through as if it were the value; the first change of a shared one copies it.
-/// Comparing two that are still the same copy costs nothing.
+/// Reading works as on the value itself; the first change of a shared value copies it. Comparing two
+/// values that are the same copy costs nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Shared<T>(Arc<T>);
 
 impl<T> Shared<T> {
-    /// A value that nobody shares yet.
+    /// A value that is not shared yet.
     #[must_use]
     pub fn new(value: T) -> Self {
         Self(Arc::new(value))
     }
 
-    /// Whether the two are the same copy. `false` says nothing about their being equal.
+    /// Whether the two are the same copy. If `false`, they may still be equal.
     #[must_use]
     pub fn is_same_copy(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -38,7 +37,7 @@ impl<T> Shared<T> {
 }
 
 impl<T: PartialEq> Shared<T> {
-    /// Becomes a copy of another, if the two are equal: what is equal is then kept once.
+    /// Becomes the same copy as another, if the two are equal.
     pub fn share_with(&mut self, other: &Self) {
         if self == other {
             self.0 = Arc::clone(&other.0);
@@ -85,20 +84,20 @@ impl<T: Eq> Eq for Shared<T> {}
 pub struct Machine {
     /// Its name.
     pub node: NodeName,
-    /// What `boot_id` reads.
+    /// The content of `boot_id`.
     pub boot_id: String,
     /// The GPUs, in the order of their numbers.
     pub gpus: Shared<Vec<Gpu>>,
-    /// The network functions on the bus now.
+    /// The network functions that are on the bus.
     pub functions: BTreeMap<PciAddress, Shared<Function>>,
-    /// Network interfaces that belong to no function here: `lo`, `bond0`, `eno1`.
+    /// Network interfaces that belong to no such function: `lo`, `bond0`, `eno1`.
     pub interfaces: BTreeMap<String, Shared<NetDev>>,
-    /// Whether the RDMA classes are there; they go with the last of their modules (`ib_core`), and
-    /// every RDMA device with them.
+    /// Whether the RDMA classes exist; they disappear with the last of their modules (`ib_core`),
+    /// together with every RDMA device.
     pub class_present: bool,
     /// The route table.
     pub routes: Routes,
-    /// What the metadata collector left.
+    /// The metadata collector's file.
     pub metadata: MetadataFile,
     /// The two clocks.
     pub clock: Clock,
@@ -113,10 +112,10 @@ pub struct Clock {
     pub boot_ns: u64,
 }
 
-/// A GPU: neighbour of NICs, nothing more here.
+/// A GPU, as far as NICs are concerned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gpu {
-    /// Where it sits.
+    /// Its address.
     pub pci: PciAddress,
     /// Its NUMA node; -1 if unknown.
     pub numa: i32,
@@ -124,7 +123,7 @@ pub struct Gpu {
     pub vendor: u16,
     /// Its PCI device id.
     pub device: u16,
-    /// The kernel driver that holds it.
+    /// The kernel driver bound to it.
     pub driver: Option<String>,
     /// Its product name.
     pub model: String,
@@ -139,9 +138,10 @@ pub struct Gpu {
 /// A network function on the PCI bus.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
-    /// Where it sits.
+    /// Its address.
     pub pci: PciAddress,
-    /// How often this slot was filled before: it tells a function that returned from one that stayed.
+    /// How often this slot was filled before, which distinguishes a function that returned from one
+    /// that stayed.
     pub incarnation: u32,
     /// PCI vendor id.
     pub vendor: u16,
@@ -163,27 +163,28 @@ pub struct Function {
     pub pcie_speed: String,
     /// Lanes of its PCIe link.
     pub pcie_width: u8,
-    /// The kernel driver that holds it.
+    /// The kernel driver bound to it.
     pub driver: Option<String>,
-    /// The driver file that says what its ports show, such as `mlx5-eth`.
+    /// The driver file of its ports, such as `mlx5-eth`.
     pub driver_file: Arc<str>,
-    /// How many virtual functions it can have; `None` for a virtual function and for a card without.
+    /// How many virtual functions it can have; `None` for a virtual function and for a card without
+    /// SR-IOV.
     pub sriov_totalvfs: Option<u16>,
-    /// How far its first virtual function is behind it, in routing ids.
+    /// The offset of its first virtual function, in routing ids.
     pub sriov_offset: u16,
     /// PCI device id of its virtual functions; 0 if it has none.
     pub sriov_vf_device: u16,
     /// The virtual functions it has, in order.
     pub virtfns: Vec<PciAddress>,
-    /// For a virtual function: the physical one. A guest does not see it.
+    /// For a virtual function: the physical one, which a guest does not see.
     pub physfn: Option<PciAddress>,
-    /// How near it is to each GPU, in the order of the GPUs; empty if `topo -m` does not list it.
+    /// Its level to each GPU, in the order of the GPUs; empty if `topo -m` does not list it.
     pub topo: Vec<TopoLevel>,
     /// Its RDMA device.
     pub rdma: Option<Rdma>,
     /// Its network interfaces.
     pub netdevs: Vec<NetDev>,
-    /// Whether its RDMA device and interfaces are in another network namespace, unseen from here.
+    /// Whether its RDMA device and interfaces are in another network namespace, invisible here.
     pub in_other_namespace: bool,
 }
 
@@ -198,37 +199,37 @@ impl Function {
 /// An RDMA device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rdma {
-    /// Its name now.
+    /// Its present name.
     pub name: DeviceName,
-    /// How often a device was registered here before: after a driver reload it is another one.
+    /// How often a device was registered here before; after a driver reload it is a new device.
     pub incarnation: u32,
-    /// What `hca_type` reads; `None` where the driver has no such file.
+    /// The content of `hca_type`; `None` if the driver has no such file.
     pub hca_type: Option<String>,
     /// Firmware version.
     pub fw_ver: String,
-    /// What `board_id` reads; `None` where the driver has no such file.
+    /// The content of `board_id`; `None` if the driver has no such file.
     pub board_id: Option<String>,
-    /// What `hw_rev` reads; `None` where the driver has no such file.
+    /// The content of `hw_rev`; `None` if the driver has no such file.
     pub hw_rev: Option<String>,
     /// Node description.
     pub node_desc: String,
     /// Node GUID.
     pub node_guid: u64,
-    /// System image GUID: one for all functions of a card.
+    /// System image GUID, which all functions of a card share.
     pub sys_image_guid: u64,
     /// Node type, such as `1: CA`.
     pub node_type: String,
-    /// Files that only its driver has, with what they read.
+    /// Files that only its driver has, with their content.
     pub files: BTreeMap<String, String>,
     /// Number of its `uverbs` device.
     pub uverbs: u32,
-    /// Its character devices that ought to be there and are not.
+    /// Its character devices that are missing.
     pub missing: BTreeSet<CharDevice>,
-    /// Its ports that are listed now.
+    /// Its ports that are listed.
     pub ports: BTreeMap<PortNumber, Shared<Port>>,
 }
 
-/// A character device by which programs reach an RDMA device.
+/// A character device through which programs use an RDMA device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CharDevice {
     /// `issm`: a subnet manager's claim on an InfiniBand port (`class/infiniband_mad`).
@@ -255,7 +256,7 @@ impl fmt::Display for CharDevice {
 pub struct Port {
     /// Its link layer.
     pub layer: LinkLayer,
-    /// What `link_layer` reads instead of the layer's name.
+    /// The content of `link_layer`, if that is not the layer's name.
     pub layer_text: Option<Arc<str>>,
     /// Its logical state.
     pub state: PortState,
@@ -273,19 +274,20 @@ pub struct Port {
     pub sm_sl: u8,
     /// Capability mask.
     pub cap_mask: u32,
-    /// The GID table's entries that are in use.
+    /// The used entries of the GID table.
     pub gids: BTreeMap<u16, Gid>,
     /// Length of the GID table.
     pub gid_table: u16,
     /// The partition key table.
     pub pkeys: Vec<u16>,
-    /// Number of its `umad` device; `None` where it has none.
+    /// Number of its `umad` device; `None` if it has none.
     pub umad: Option<u32>,
     /// Files in `counters/`.
     pub counters: Counters,
     /// Files in `hw_counters/`.
     pub hw_counters: Counters,
-    /// If asking the port fails (`ib_query_port`): state, rate, lids and capability mask end with it.
+    /// The error of querying the port (`ib_query_port`), if that fails: reads of state, rate, lids
+    /// and capability mask then return it.
     pub query_error: Option<Errno>,
 }
 
@@ -297,10 +299,10 @@ impl Port {
     }
 }
 
-/// What the counters of a folder give, by the names of their files.
+/// The values of a folder's counters, by file name.
 pub type Counters = Shared<BTreeMap<Arc<str>, CounterValue>>;
 
-/// What a counter's file gives.
+/// The value of a counter's file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CounterValue {
     /// A number.
@@ -316,42 +318,43 @@ pub enum CounterValue {
 pub struct NetDev {
     /// Its name.
     pub name: String,
-    /// Its index; a new one each time an interface is registered, so it tells a return from a stay.
+    /// Its index; each registration gets a new one, which distinguishes an interface that returned
+    /// from one that stayed.
     pub ifindex: u32,
     /// ARP hardware type: 1 Ethernet, 32 IP over InfiniBand, 772 loopback.
     pub arp_type: u16,
     /// Hardware address: 6 bytes, 20 for IP over InfiniBand.
     pub address: Vec<u8>,
-    /// Largest packet, bytes.
+    /// Largest packet, in bytes.
     pub mtu: u32,
-    /// Whether the operator has it up (`IFF_UP`).
+    /// Whether it is administratively up (`IFF_UP`).
     pub admin_up: bool,
-    /// What `operstate` reads, such as `up`, `down`, `lowerlayerdown`.
+    /// The content of `operstate`, such as `up`, `down`, `lowerlayerdown`.
     pub operstate: String,
     /// Whether it has a carrier; unreadable while the interface is administratively down.
     pub carrier: bool,
-    /// Speed in Mb/s; `None` is read as an error. -1 is what some drivers say without a link.
+    /// Speed in Mb/s; reading `None` is an error. Some drivers show -1 without a link.
     pub speed_mbps: Option<i64>,
-    /// How often the carrier came.
+    /// How often the carrier came up.
     pub carrier_up_count: u64,
-    /// How often the carrier went.
+    /// How often the carrier went down.
     pub carrier_down_count: u64,
-    /// Which port of its function it stands for, from 0.
+    /// The port of its function that it belongs to, from 0.
     pub dev_port: u16,
     /// Files in `statistics/`.
     pub statistics: Counters,
-    /// Interfaces below it: of a bond its members, of a VLAN the one it rides on.
+    /// Interfaces below it: a bond's members, or a VLAN's parent.
     pub lowers: Vec<String>,
 }
 
-/// What `/proc/net/route` holds.
+/// The content of `/proc/net/route`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Routes {
     /// These rows.
     Rows(Vec<Route>),
-    /// This text, as it is.
+    /// This text, unchanged.
     Text(String),
-    /// The file is not there.
+    /// The file does not exist.
     Missing,
 }
 
@@ -360,9 +363,9 @@ pub enum Routes {
 pub struct Route {
     /// The interface.
     pub interface: String,
-    /// Where to: an IPv4 address.
+    /// The destination: an IPv4 address.
     pub destination: [u8; 4],
-    /// By way of: an IPv4 address; zero if directly.
+    /// The gateway: an IPv4 address; zero for a direct route.
     pub gateway: [u8; 4],
     /// Length of the destination's prefix, 0 to 32; 0 is the default route.
     pub prefix: u8,
@@ -370,13 +373,13 @@ pub struct Route {
     pub metric: u32,
 }
 
-/// What is at `/var/lib/nvsentinel/gpu_metadata.json`.
+/// The content of `/var/lib/nvsentinel/gpu_metadata.json`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MetadataFile {
-    /// What the collector wrote, with the names of that moment.
+    /// What the collector wrote, with the names at that time.
     Written(Shared<Metadata>),
-    /// This text, as it is.
+    /// This text, unchanged.
     Text(String),
-    /// Nothing.
+    /// The file does not exist.
     Missing,
 }

@@ -1,7 +1,7 @@
-//! What the metadata collector knows of a node: GPUs, and how near each NIC is to each of them.
+//! The metadata collector's result for a node: its GPUs, and the level of each NIC to each GPU.
 //!
-//! The file's format is NVSentinel's (`data-models/pkg/model/gpu_metadata.go`, `lsd 12.2`). The
-//! names in it are those of the moment of collecting; a later rename leaves them stale.
+//! The file's format is NVSentinel's (`data-models/pkg/model/gpu_metadata.go`, `lsd 12.2`). Names
+//! are those at the time of collection; a later rename makes them stale.
 
 use std::collections::BTreeMap;
 
@@ -9,22 +9,22 @@ use serde::Serialize;
 
 use crate::{DeviceName, Machine, NodeName, TopoLevel};
 
-/// A collector's result.
+/// The collector's result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metadata {
     /// The node.
     pub node: NodeName,
-    /// When it was collected, in the form of RFC 3339.
+    /// The time of collection, in the format of RFC 3339.
     pub timestamp: String,
     /// The GPU driver's version.
     pub driver_version: String,
     /// The GPUs.
     pub gpus: Vec<MetadataGpu>,
-    /// For each NIC that was there, a level for each GPU.
+    /// For each NIC, its level to each GPU.
     pub nic_topology: BTreeMap<DeviceName, Vec<TopoLevel>>,
 }
 
-/// A GPU as the collector tells it.
+/// A GPU in the collector's result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MetadataGpu {
     /// Its number, from 0.
@@ -42,7 +42,7 @@ pub struct MetadataGpu {
 }
 
 impl Metadata {
-    /// What a collector that runs now would find on this machine.
+    /// The result of a collector that runs now on this machine.
     ///
     /// A device is in the topology if `topo -m` lists it: virtual functions, and functions without
     /// an RDMA device here, are not.
@@ -73,7 +73,7 @@ impl Metadata {
         }
     }
 
-    /// The file's text: JSON, indented by two, as the collector writes it.
+    /// The text of the file: JSON, indented by two spaces, as the collector writes it.
     #[must_use]
     pub fn to_json(&self) -> String {
         #[derive(Serialize)]

@@ -8,12 +8,13 @@ use serde::{Deserialize, Serialize};
 use crate::PciAddress;
 use crate::yaml::Refused;
 
-/// The name of a node, such as `node-1`. Its clones share one text: a world tells it in every tick.
+/// The name of a node, such as `node-1`. Clones share the text, because recordings repeat it in
+/// every tick.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 #[serde(from = "String", into = "String")]
 pub struct NodeName(Arc<str>);
 
-/// The name of an RDMA device, such as `mlx5_3`. It belongs to whoever bears it at the moment.
+/// The name of an RDMA device, such as `mlx5_3`. After a rename it may belong to another device.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 #[serde(transparent)]
 pub struct DeviceName(pub String);
@@ -73,10 +74,10 @@ impl fmt::Display for PortNumber {
     }
 }
 
-/// A port by the name that its device bears now.
+/// A port by its device's present name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PortRef {
-    /// The node it is in.
+    /// The node.
     pub node: NodeName,
     /// Its device's present name.
     pub device: DeviceName,
@@ -90,12 +91,12 @@ impl fmt::Display for PortRef {
     }
 }
 
-/// A port by its place in the machine: it follows the hardware through renames.
+/// A slot: a port by its position in the machine, which does not change with renames.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SlotRef {
-    /// The node it is in.
+    /// The node.
     pub node: NodeName,
-    /// The PCI function that carries the port.
+    /// The PCI function of the port.
     pub pci: PciAddress,
     /// The port's number.
     pub port: PortNumber,
@@ -107,7 +108,7 @@ impl fmt::Display for SlotRef {
     }
 }
 
-/// What a function is for, as the platform declares it (`lsd 4.2.3`).
+/// The role of a function, as the platform declares it (`lsd 4.2.3`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -129,7 +130,7 @@ impl fmt::Display for Role {
     }
 }
 
-/// How near a NIC is to a GPU: a cell of `nvidia-smi topo -m`.
+/// The level between a NIC and a GPU: a cell of `nvidia-smi topo -m`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TopoLevel {
     /// The same device.
@@ -144,7 +145,7 @@ pub enum TopoLevel {
     NODE,
     /// Two NUMA nodes.
     SYS,
-    /// So many NVLinks.
+    /// This many NVLinks.
     NV(u8),
 }
 
@@ -183,7 +184,7 @@ impl<'de> Deserialize<'de> for TopoLevel {
         let word = String::deserialize(deserializer)?;
         Self::by_word(&word).ok_or_else(|| {
             serde::de::Error::custom(Refused {
-                what: format!("`{word}` is no topology level"),
+                what: format!("invalid topology level `{word}`"),
                 hint: "allowed: X, PIX, PXB, PHB, NODE, SYS, NV<n>",
             })
         })

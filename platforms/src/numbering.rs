@@ -1,9 +1,9 @@
-//! The numbers and names that a kernel hands out next.
+//! The numbers and names that a kernel assigns next.
 
 use crate::{DeviceName, Machine, Rdma};
 
 impl Machine {
-    /// The number the next interface gets.
+    /// The index of the next interface.
     #[must_use]
     pub fn next_ifindex(&self) -> u32 {
         let own = self
@@ -27,7 +27,7 @@ impl Machine {
         lowest_free(&taken)
     }
 
-    /// The lowest number from which on no `umad` device has one.
+    /// The lowest number such that no `umad` device has it or a higher one.
     #[must_use]
     pub fn free_umad(&self) -> u32 {
         let ports = self.rdma().flat_map(|rdma| rdma.ports.values());
@@ -37,7 +37,7 @@ impl Machine {
             .map_or(0, |last| last + 1)
     }
 
-    /// The lowest `mlx5_<n>` that no device bears.
+    /// The lowest `mlx5_<n>` that no device has.
     #[must_use]
     pub fn free_device_name(&self) -> DeviceName {
         let taken: Vec<u32> = self

@@ -1,4 +1,4 @@
-//! Where a function sits on the PCI bus.
+//! PCI addresses.
 
 use std::{fmt, str};
 
@@ -24,7 +24,7 @@ impl PciAddress {
         format!("{:04x}:{:02x}:{:02x}", self.domain, self.bus, self.device)
     }
 
-    /// The address of a virtual function: `offset` routing ids behind this one, on the same domain
+    /// The address of a virtual function: this one plus `offset` routing ids, in the same domain
     /// (SR-IOV: First VF Offset, VF Stride).
     #[must_use]
     pub fn routed(&self, offset: u16) -> Self {
@@ -51,13 +51,13 @@ impl fmt::Display for PciAddress {
     }
 }
 
-/// A text that is no PCI address.
+/// A text that is not a PCI address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no PCI address\nhint: {hint}", hint = Self::HINT)]
 pub struct PciAddressError(String);
 
 impl PciAddressError {
-    /// What helps.
+    /// The hint.
     pub const HINT: &str = "write domain, bus, device and function, as in `0000:0c:00.1`";
 }
 

@@ -1,8 +1,8 @@
-//! Where each value of a platform's or driver's file stands, by its path.
+//! The places of the values in a platform's or driver's file, by path.
 //!
 //! Paths are those of [`crate::provenance`]: keys joined by `.`; a list's element is named by its
-//! `name`, else by its number, from 0. The text is read once more, as it stands; what it means is
-//! not known here. Start at [`Places::of`] and [`Places::find`].
+//! `name`, otherwise by its number from 0. The text is parsed a second time, without interpreting
+//! it. Start at [`Places::of`] and [`Places::find`].
 
 use crate::yaml::{self, Key, Node, Place, Value, YamlError};
 
@@ -11,7 +11,7 @@ use crate::yaml::{self, Key, Node, Place, Value, YamlError};
 pub(crate) struct Places(Node);
 
 impl Places {
-    /// Of this text.
+    /// The places in this text.
     pub(crate) fn of(file: &str, text: &str) -> Result<Self, YamlError> {
         yaml::read(file, text).map(Self)
     }
@@ -21,7 +21,7 @@ impl Places {
         self.at(path).map(|node| node.place)
     }
 
-    /// Whether the value at `path` is this text, or a list that has it.
+    /// Whether the value at `path` is this text, or a list that contains it.
     pub(crate) fn says(&self, path: &str, text: &str) -> bool {
         self.at(path).is_some_and(|node| match &node.value {
             Value::List(list) => list.iter().any(|element| is_text(element, text)),

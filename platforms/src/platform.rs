@@ -1,7 +1,7 @@
-//! A platform: a profile with one of its variants applied, and what it declares.
+//! A platform: a profile with one of its variants applied, and its declarations.
 //!
-//! Stories choose ports by what is declared here, whatever a monitor makes of it. How it becomes a
-//! machine is told in `assembly.rs`. Start at [`Platform::ports`] and [`Platform::machine`].
+//! Stories select ports by these declarations, independently of a monitor. `assembly.rs` builds machines.
+//! Start at [`Platform::ports`] and [`Platform::machine`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,30 +12,30 @@ use crate::rest::CountersAtRest;
 use crate::source::Source;
 use crate::{DeviceName, Driver, Identifiers, LinkLayer, NodeName, PciAddress, PortNumber, Role};
 
-/// A machine's description, ready to make machines of.
+/// A platform, which can build machines.
 #[derive(Clone, Debug)]
 pub struct Platform {
     pub(crate) profile: Arc<Profile>,
     pub(crate) variant: Option<String>,
     pub(crate) drivers: Arc<BTreeMap<String, Driver>>,
-    /// What the counters of each driver show at rest.
+    /// The counters of each driver at rest.
     pub(crate) counters: Arc<BTreeMap<String, CountersAtRest>>,
-    /// PCI vendors whose cards the monitor at hand speaks for.
+    /// PCI vendors whose cards the monitor under test watches.
     pub(crate) vendors: Arc<BTreeSet<u16>>,
     /// The file it was read from.
     pub(crate) source: Arc<Source>,
 }
 
-/// A port as the platform declares it, by which stories choose.
+/// A port as the platform declares it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortFacts {
-    /// The function it belongs to.
+    /// The function of the port.
     pub pci: PciAddress,
     /// The device's name at rest.
     pub device: DeviceName,
     /// Its number.
     pub port: PortNumber,
-    /// What it is declared to be for.
+    /// Its declared role.
     pub role: Role,
     /// Its link layer.
     pub layer: LinkLayer,
@@ -43,44 +43,44 @@ pub struct PortFacts {
     pub cabled: bool,
     /// Its card: the address without the function.
     pub card: String,
-    /// Its place among the cabled ports of its role, from 0; `None` without a cable.
+    /// Its index among the cabled ports of its role, from 0; `None` without a cable.
     pub rail: Option<usize>,
     /// The driver file, such as `mlx5-eth`.
     pub driver_file: String,
     /// Its interface at rest.
     pub netdev: Option<String>,
-    /// Whether it is a virtual function's.
+    /// Whether it belongs to a virtual function.
     pub is_vf: bool,
-    /// Whether its card is of a vendor that the monitor at hand speaks for: NVIDIA unless told; others
-    /// are nobody's to watch (`lsd 5.3`).
+    /// Whether its card's vendor is one that the monitor under test watches (NVIDIA by default, `lsd
+    /// 5.3`).
     pub is_of_vendor: bool,
-    /// Whether its machine tells what NICs are for; where it does not, a monitor refuses to start.
+    /// Whether its machine has the data to classify NICs; otherwise a monitor refuses to start.
     pub is_told_apart: bool,
 }
 
 impl PortFacts {
-    /// Whether a monitor is to watch it: of its vendors, and neither management nor virtual, on a machine
-    /// on which it starts.
+    /// Whether a monitor must monitor it: its vendor is watched, it is neither management nor virtual,
+    /// and a monitor starts on its machine.
     #[must_use]
     pub fn is_monitored(&self) -> bool {
         self.is_told_apart && self.is_of_vendor && self.role != Role::Management && !self.is_vf
     }
 }
 
-/// Why a monitor must refuse to start on a machine: it could not tell a management NIC from one that
-/// matters (`lsd 4.1.2`, `lsd 12.2`).
+/// Why a monitor must refuse to start on a machine: it could not distinguish a management NIC from others
+/// (`lsd 4.1.2`, `lsd 12.2`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// There is no matrix of GPUs and NICs, as on GPUs that `nvidia-smi` does not know.
+    /// There is no matrix of GPUs and NICs, as with GPUs that `nvidia-smi` does not support.
     #[error("the metadata has no NIC topology")]
     NoTopology,
-    /// The NUMA node of no GPU is known, as in many virtual machines.
+    /// No GPU has a known NUMA node, as in many virtual machines.
     #[error("no GPU has a known NUMA node")]
     NoGpuNuma,
 }
 
 impl Platform {
-    /// Whether the two are copies of one platform. `false` says nothing about their being equal.
+    /// Whether the two are copies of one platform. If `false`, they may still be equal.
     #[must_use]
     pub fn is_same_copy(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.profile, &other.profile)
@@ -89,13 +89,13 @@ impl Platform {
             && self.vendors == other.vendors
     }
 
-    /// The PCI vendors whose cards the monitor at hand speaks for.
+    /// The PCI vendors whose cards the monitor under test watches.
     #[must_use]
     pub fn vendors(&self) -> &BTreeSet<u16> {
         &self.vendors
     }
 
-    /// Why a monitor must refuse to start here; `None` where it must not.
+    /// Why a monitor must refuse to start here; `None` if it must start.
     #[must_use]
     pub fn refusal(&self) -> Option<Refusal> {
         let Profile { gpus, devices, .. } = &*self.profile;
@@ -108,8 +108,8 @@ impl Platform {
         }
     }
 
-    /// The same without what is kept of the one machine it was made of: what a world of several
-    /// such machines is built of.
+    /// The same platform without the identifiers of a captured machine, for worlds of several such
+    /// machines.
     #[must_use]
     pub fn anonymous(&self) -> Self {
         if self.profile.identifiers.is_empty() {
@@ -125,7 +125,7 @@ impl Platform {
         }
     }
 
-    /// What a reader ought to know about it.
+    /// Notes for the reader.
     pub fn notes(&self) -> impl Iterator<Item = &str> {
         self.profile.notes.iter().map(String::as_str)
     }
@@ -139,7 +139,7 @@ impl Platform {
         }
     }
 
-    /// What machine it is, in a sentence.
+    /// A one-sentence description.
     #[must_use]
     pub fn about(&self) -> &str {
         &self.profile.about
@@ -157,12 +157,12 @@ impl Platform {
         self.drivers.get(file)
     }
 
-    /// Every driver that this platform could use, by file name.
+    /// Every driver in the catalogue, by file name.
     pub fn drivers(&self) -> impl Iterator<Item = &Driver> {
         self.drivers.values()
     }
 
-    /// How many functions are declared to have each role.
+    /// The declared number of functions with each role.
     #[must_use]
     pub fn roles(&self) -> Roles {
         self.profile.roles
@@ -215,7 +215,7 @@ impl Platform {
         ports
     }
 
-    /// Where the value at `path` of the profile comes from: the mark and its text. Paths are as in
+    /// The provenance of the value at `path` of the profile: the mark and its text. Paths are as in
     /// [`crate::provenance`]; `None` if no entry covers it.
     #[must_use]
     pub fn provenance(&self, path: &str) -> Option<(Mark, &str)> {

@@ -1,79 +1,79 @@
-//! What can be wrong with a platform although it could be read, in words.
+//! The problems that a platform can have although it could be read, and their texts.
 //!
-//! What finds it stands in `check/`.
+//! The checks are in `check/`.
 
 use std::borrow::Cow;
 
 use crate::yaml::YamlError;
 use crate::{PciAddress, Role};
 
-/// Something in a platform that no machine can be, or that says two things.
+/// Something in a platform that is impossible or contradictory.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
-    /// Two devices, interfaces or functions share what only one can have.
-    #[error("{what} `{value}` is there twice")]
+    /// Two devices, interfaces or functions have the same value where it must be unique.
+    #[error("duplicate {what} `{value}`")]
     Twice {
-        /// Device name, interface name, address or GUID.
+        /// The kind of value: device name, interface name, address or GUID.
         what: &'static str,
         /// The shared value.
         value: String,
     },
-    /// A row of the topology has not one level for each GPU.
+    /// A row of the topology does not have one level for each GPU.
     #[error("device `{device}` has {levels} topology levels for {gpus} GPUs")]
     TopoLength {
         /// The device.
         device: String,
-        /// How many levels its row has.
+        /// The number of levels in its row.
         levels: usize,
-        /// How many GPUs there are.
+        /// The number of GPUs.
         gpus: usize,
     },
-    /// GPU addresses and NUMA nodes do not pair up.
+    /// The numbers of GPU addresses and NUMA nodes differ.
     #[error("there are {pci} GPU addresses and {numa} GPU NUMA nodes")]
     GpuCount {
-        /// Addresses.
+        /// Number of addresses.
         pci: usize,
-        /// NUMA nodes.
+        /// Number of NUMA nodes.
         numa: usize,
     },
-    /// The roles of the devices do not add up to what `roles` says.
+    /// The roles of the devices do not match `roles`.
     #[error("`roles` says {reported}, the devices are {are} (management/compute/storage)")]
     Roles {
         /// The declared counts.
         reported: String,
-        /// The counts over the devices.
+        /// The counts of the devices.
         are: String,
     },
-    /// A port has a cable and is not there.
+    /// A cabled port does not exist.
     #[error("device `{device}` has a cable in port {port}, but {ports} ports")]
     NoSuchPort {
         /// The device.
         device: String,
         /// The port's number.
         port: u8,
-        /// How many ports the device has.
+        /// The number of ports of the device.
         ports: u8,
     },
-    /// A port has no interface.
+    /// A device has too few or too many interfaces.
     #[error("device `{device}` has {ports} ports and {netdevs} interfaces")]
     Interfaces {
         /// The device.
         device: String,
-        /// How many ports it has.
+        /// The number of its ports.
         ports: u8,
-        /// How many interfaces it has.
+        /// The number of its interfaces.
         netdevs: usize,
-        /// How many it ought to have.
+        /// The expected number.
         asked: u8,
     },
-    /// A device has no port, or more than devices have.
+    /// A device has no port, or too many.
     #[error("device `{device}` has {ports} ports")]
     PortCount {
         /// The device.
         device: String,
-        /// How many it has.
+        /// The number of its ports.
         ports: u8,
-        /// The most that a device has.
+        /// The maximum.
         most: u8,
     },
     /// A port is listed twice.
@@ -84,13 +84,13 @@ pub enum Problem {
         /// The port's number.
         port: u8,
     },
-    /// `X` between two devices.
+    /// `X` between two different devices.
     #[error("{cell} are one and the same, says `X`")]
     SelfInCell {
-        /// Which two.
+        /// The two devices.
         cell: String,
     },
-    /// NVLink to a NIC.
+    /// An NVLink level for a NIC.
     #[error("device `{device}` is on NVLink, says its row")]
     NvLinkToNic {
         /// The device.
@@ -103,12 +103,12 @@ pub enum Problem {
         device: String,
         /// The port's rate, Gb/s.
         port_gbps: u32,
-        /// The slot.
+        /// The slot's PCIe link.
         slot: String,
-        /// What the slot carries one way, Gb/s.
+        /// The slot's rate in one direction, Gb/s.
         slot_gbps: u32,
     },
-    /// A NIC that is declared to matter sits where no GPU is.
+    /// A NIC with another role than management is on a NUMA node without a GPU.
     #[error("device `{device}` is {role} on NUMA node {node}, which no GPU has")]
     NumaWithoutGpu {
         /// The device.
@@ -118,12 +118,12 @@ pub enum Problem {
         /// Its NUMA node.
         node: i32,
     },
-    /// A NUMA node that nothing is on.
+    /// A NUMA node without a GPU and without a NIC.
     #[error("`{key}` names NUMA node {node}, on which nothing is")]
     StrayNuma {
-        /// Where it is named.
+        /// The key that names it.
         key: &'static str,
-        /// The node.
+        /// The NUMA node.
         node: i32,
     },
     /// A card without its function 0.
@@ -131,13 +131,13 @@ pub enum Problem {
     NoFirstFunction {
         /// The function.
         pci: PciAddress,
-        /// The card's first.
+        /// The address of function 0.
         first: PciAddress,
     },
-    /// A make that no device is of.
+    /// A model that no device uses.
     #[error("no device is of model `{0}`")]
     UnusedModel(String),
-    /// An interface is said to ride on one that is not there.
+    /// An interface has a lower interface that does not exist.
     #[error("interface `{interface}` is above `{lower}`, which is not there")]
     DanglingLower {
         /// The upper interface.
@@ -145,18 +145,18 @@ pub enum Problem {
         /// The missing one.
         lower: String,
     },
-    /// Virtual functions fall on addresses that are taken.
+    /// Virtual functions would have addresses that are in use.
     #[error("the {asked} virtual functions fall on addresses that others have")]
     VfsCollide {
-        /// How many there are to be.
+        /// The number of virtual functions.
         asked: usize,
     },
-    /// A counter starts beyond its field.
+    /// A counter's initial value is above its maximum.
     #[error("counter `{name}` starts at {value} and stops at {max}")]
     CounterTooLarge {
         /// The counter.
         name: String,
-        /// Where it starts.
+        /// Its initial value.
         value: u64,
         /// Its largest value.
         max: u64,
@@ -166,23 +166,23 @@ pub enum Problem {
     NoFileName {
         /// The name.
         name: String,
-        /// The longest, bytes.
+        /// The longest allowed length, in bytes.
         longest: usize,
     },
-    /// A name of a platform or variant that cannot be asked for.
+    /// A name of a platform or variant that the command line cannot express.
     #[error("`{0}` cannot be a platform's name")]
     PlatformName(String),
-    /// A text that the kernel spells in another way.
+    /// A text in a spelling that the kernel does not use.
     #[error("`{text}` is no {what}")]
     Spelling {
-        /// What it ought to be.
+        /// The kind of text.
         what: &'static str,
-        /// What it is.
+        /// The text.
         text: String,
-        /// What helps.
+        /// The hint.
         hint: String,
     },
-    /// The default route leads through an interface that is not there.
+    /// The interface of the default route does not exist.
     #[error("`default_route` names interface `{0}`, which is not there")]
     NoSuchInterface(String),
     /// A counter that no driver of the platform has.
@@ -193,18 +193,18 @@ pub enum Problem {
     TooManyVfs {
         /// The physical function's device.
         device: String,
-        /// How many it is to have.
+        /// The requested number.
         asked: u16,
-        /// How many it can have.
+        /// The largest number.
         total: u16,
     },
-    /// Nothing says where a value comes from.
+    /// A value without provenance.
     #[error("nothing says where `{0}` comes from")]
     NoProvenance(String),
-    /// A value has no form of its own, such as an infinite number where a text stands.
+    /// A value of a kind that is not allowed there, such as an infinite number in place of a text.
     #[error(transparent)]
     Unclear(YamlError),
-    /// An entry under `provenance` has not exactly one mark.
+    /// An entry of `provenance` does not have exactly one mark.
     #[error(
         "the provenance of `{0}` has not exactly one of `sourced`, `captured`, `inferred`, `plausible`"
     )]
@@ -212,7 +212,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// What helps; `None` where the problem says it all.
+    /// A hint; `None` if the problem needs none.
     #[must_use]
     pub fn hint(&self) -> Option<Cow<'_, str>> {
         Some(match self {

@@ -1,6 +1,6 @@
-//! A platform's file, as it is written: base and variants.
+//! A platform's file: base and variants.
 //!
-//! Only the form is here; `platform.rs` makes machines of it. Start at [`Profile`].
+//! This file defines the format only; `platform.rs` builds platforms. Start at [`Profile`].
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,43 +17,44 @@ use crate::{Identifiers, PciAddress, Rate, Role, TopoLevel};
 #[serde(deny_unknown_fields)]
 #[schemars(title = "A platform of nicdrill")]
 pub struct Profile {
-    /// Version of this form; 1.
+    /// Version of this format; 1.
     pub platform_version: u32,
     /// Its name, such as `h100-oci`.
     pub name: String,
-    /// What machine it is, in a sentence.
+    /// A one-sentence description of the machine.
     pub about: String,
     /// Its GPUs.
     pub gpus: Gpus,
     /// CPUs of each NUMA node, as `topo -m` prints them.
     #[serde(default)]
     pub cpus: BTreeMap<i32, String>,
-    /// The makes of its network cards.
+    /// The models of its network cards.
     pub models: BTreeMap<String, Model>,
     /// Its network functions.
     pub devices: Vec<Device>,
     /// The interface of the default route; none if absent.
     pub default_route: Option<String>,
-    /// Interfaces of other makes, which no RDMA device stands behind.
+    /// Interfaces that do not belong to an RDMA device.
     #[serde(default)]
     pub interfaces: Vec<Interface>,
     /// How many functions have each role.
     pub roles: Roles,
-    /// Counters that do not start at what the driver says.
+    /// Counters with another initial value than the driver's.
     #[serde(default)]
     pub counters: BTreeMap<String, u64>,
-    /// Virtual functions that are there at rest.
+    /// Virtual functions that exist at rest.
     pub vfs: Option<Vfs>,
-    /// Numbers and names of the one machine it was made of; machines draw their own unless given.
+    /// Identifiers of the machine that it was captured from; without them, machines generate their
+    /// own.
     #[serde(default)]
     pub identifiers: Identifiers,
     /// Machines that differ from this one in a few points.
     #[serde(default)]
     pub variants: BTreeMap<String, Variant>,
-    /// What a reader ought to know: where the rules give a doubtful answer, where sources differ.
+    /// Notes for the reader, such as where the rules are ambiguous or sources differ.
     #[serde(default)]
     pub notes: Vec<String>,
-    /// Where the values come from.
+    /// The provenance of the values.
     pub provenance: Vec<Entry>,
 }
 
@@ -63,12 +64,12 @@ pub struct Profile {
 pub struct Gpus {
     /// Product name.
     pub model: String,
-    /// PCI vendor id; NVIDIA's unless given.
+    /// PCI vendor id; NVIDIA's by default.
     #[serde(default = "nvidia")]
     pub vendor: u16,
     /// PCI device id.
     pub device: u16,
-    /// The kernel driver that holds them; `nvidia` unless given.
+    /// The kernel driver bound to them; `nvidia` by default.
     #[serde(default = "nvidia_driver")]
     pub kernel_driver: String,
     /// Version of the GPU driver.
@@ -77,22 +78,23 @@ pub struct Gpus {
     pub pci: Vec<PciAddress>,
     /// NUMA node of each; -1 if unknown.
     pub numa: Vec<i32>,
-    /// What `topo -m` prints between two GPUs; without it, `NODE` on one NUMA node and `SYS` across.
+    /// What `topo -m` prints between two GPUs; by default `NODE` within a NUMA node and `SYS`
+    /// across.
     pub between: Option<TopoLevel>,
-    /// What `topo -m` prints as the affinity of a NUMA node, where that is not its number.
+    /// What `topo -m` prints as the affinity of a NUMA node, if that is not its number.
     #[serde(default)]
     pub numa_texts: BTreeMap<i32, String>,
 }
 
 impl Gpus {
-    /// Whether `nvidia-smi` knows them, and prints a matrix of them and the NICs.
+    /// Whether `nvidia-smi` supports them and prints a matrix of them and the NICs.
     #[must_use]
     pub fn have_matrix(&self) -> bool {
         self.vendor == nvidia()
     }
 }
 
-/// NVIDIA's PCI vendor id, as its GPUs bear it.
+/// NVIDIA's PCI vendor id, which its GPUs have.
 const fn nvidia() -> u16 {
     0x10de
 }
@@ -101,7 +103,7 @@ fn nvidia_driver() -> String {
     "nvidia".to_owned()
 }
 
-/// A make of network card.
+/// A model of network card.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Model {
@@ -118,17 +120,17 @@ pub struct Model {
     /// PCI revision.
     #[serde(default)]
     pub revision: u8,
-    /// What `hca_type` reads.
+    /// The content of `hca_type`.
     pub hca_type: Option<String>,
-    /// What `hca_type` reads for its virtual functions.
+    /// The content of `hca_type` for its virtual functions.
     pub vf_hca_type: Option<String>,
     /// Firmware version.
     pub fw_ver: String,
-    /// What `board_id` reads; without it the driver has no such file.
+    /// The content of `board_id`; without it the driver has no such file.
     pub board_id: Option<String>,
-    /// What `hw_rev` reads; without it the driver has no such file.
+    /// The content of `hw_rev`; without it the driver has no such file.
     pub hw_rev: Option<String>,
-    /// How many virtual functions a physical one can have.
+    /// How many virtual functions a physical function can have.
     pub sriov_totalvfs: Option<u16>,
     /// Speed of its PCIe link, as in `32.0 GT/s PCIe`.
     pub pcie_speed: String,
@@ -142,11 +144,11 @@ pub struct Model {
 pub struct Device {
     /// The RDMA device's name.
     pub name: String,
-    /// Where it sits.
+    /// Its address.
     pub pci: PciAddress,
-    /// Its make.
+    /// Its model.
     pub model: String,
-    /// The driver's file, such as `mlx5-eth`.
+    /// The driver file, such as `mlx5-eth`.
     pub driver: String,
     /// Its NUMA node; -1 if unknown.
     pub numa: i32,
@@ -154,16 +156,16 @@ pub struct Device {
     pub netdevs: Vec<String>,
     /// Its rate.
     pub rate: Rate,
-    /// What it is for.
+    /// Its role.
     pub role: Role,
-    /// How near it is to each GPU: levels in the order of the GPUs, `NODE*4` for four alike. Left
-    /// out where the GPUs have no matrix.
+    /// Its levels to the GPUs, in the order of the GPUs; `NODE*4` is four equal levels. Left out if
+    /// the GPUs have no matrix.
     #[serde(default)]
     pub topo: TopoRow,
     /// Numbers of the ports that have a cable.
     #[serde(default = "first_port")]
     pub cabled: Vec<u8>,
-    /// How many ports it has.
+    /// The number of its ports.
     #[serde(default = "one")]
     pub ports: u8,
 }
@@ -193,7 +195,7 @@ impl<'de> Deserialize<'de> for TopoRow {
                 .filter(|times| (1..=64).contains(times));
             let (Some(level), Some(times)) = (level, times) else {
                 return Err(serde::de::Error::custom(Refused {
-                    what: format!("`{word}` is no topology level"),
+                    what: format!("invalid topology level `{word}`"),
                     hint: "write levels with blanks between, as in `PXB NODE*3 SYS*4`",
                 }));
             };
@@ -203,13 +205,13 @@ impl<'de> Deserialize<'de> for TopoRow {
     }
 }
 
-/// An interface that no RDMA device stands behind.
+/// An interface that does not belong to an RDMA device.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Interface {
     /// Its name.
     pub name: String,
-    /// Interfaces below it: members of a bond, the one below a VLAN.
+    /// Interfaces below it: a bond's members, or a VLAN's parent.
     #[serde(default)]
     pub lowers: Vec<String>,
     /// Speed in Mb/s.
@@ -239,41 +241,41 @@ impl fmt::Display for Roles {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Vfs {
-    /// How many on each of these functions.
+    /// The number on each of these functions.
     pub each: u16,
     /// The physical functions, by name.
     pub of: Vec<String>,
 }
 
-/// What a variant changes. Whatever is absent stays as in the base.
+/// The changes of a variant. What is absent stays as in the base.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Variant {
-    /// What differs, in a sentence.
+    /// The difference, in one sentence.
     pub about: String,
-    /// The interface of the default route; `none` for none.
+    /// The interface of the default route; `none` for no default route.
     pub default_route: Option<String>,
-    /// Devices that change, by name.
+    /// Changed devices, by name.
     #[serde(default)]
     pub change: Vec<Change>,
-    /// Devices that are not there.
+    /// Removed devices.
     #[serde(default)]
     pub drop: Vec<String>,
-    /// Devices that are there besides.
+    /// Added devices.
     #[serde(default)]
     pub add: Vec<Device>,
     /// Further interfaces.
     #[serde(default)]
     pub interfaces: Vec<Interface>,
-    /// Another NUMA node for each GPU.
+    /// Another list of the GPUs' NUMA nodes.
     pub gpu_numa: Option<Vec<i32>>,
-    /// Virtual functions that are there at rest.
+    /// Virtual functions that exist at rest.
     pub vfs: Option<Vfs>,
     /// How many functions have each role; as in the base if absent.
     pub roles: Option<Roles>,
 }
 
-/// What a variant changes of the devices that it names.
+/// The changes of a variant to some devices.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
@@ -281,7 +283,7 @@ pub struct Change {
     pub devices: Vec<String>,
     /// Another name (one device only).
     pub name: Option<String>,
-    /// Another make.
+    /// Another model.
     pub model: Option<String>,
     /// Another driver file.
     pub driver: Option<String>,

@@ -1,9 +1,9 @@
-//! Where a value of a profile or driver comes from, and how sure that is.
+//! The provenance of the values of a profile or driver, and their certainty.
 //!
 //! A file ends with a list of entries; each names paths and one of four marks with its source. A
-//! path is made of keys joined by `.`; a list's element is named by its `name`, else by its number;
-//! `*` stands for one key, at the end for all below. The entry with the most keys spelt out wins,
-//! so a general mark and its exceptions stand side by side.
+//! path consists of keys joined by `.`; a list's element is named by its `name`, otherwise by its
+//! number; `*` stands for one key, or at the end for all keys below. The entry with the most
+//! literal keys applies, so that a general mark and its exceptions can be combined.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -14,17 +14,17 @@ use serde::Deserialize;
 pub struct Entry {
     /// The paths it is about.
     pub of: Vec<String>,
-    /// Read in this source.
+    /// The source in which the values were read.
     pub sourced: Option<String>,
     /// Read on a node, by `nicdrill platform capture`.
     pub captured: Option<String>,
-    /// Concluded from sourced facts, as said here.
+    /// How the values follow from sourced facts.
     pub inferred: Option<String>,
-    /// Likely, not found anywhere; why it was chosen.
+    /// Why the values were chosen, if no source has them.
     pub plausible: Option<String>,
 }
 
-/// How sure a value is.
+/// The certainty of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mark {
     /// Read in a source.
@@ -33,12 +33,12 @@ pub enum Mark {
     Captured,
     /// Concluded from sourced facts.
     Inferred,
-    /// Likely, not found anywhere.
+    /// Likely, without a source.
     Plausible,
 }
 
 impl Mark {
-    /// As files spell it.
+    /// The spelling in files.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -68,7 +68,7 @@ impl Entry {
     }
 }
 
-/// The entry that tells where the value at `path` comes from; `None` if no entry does.
+/// The entry for the value at `path`; `None` if there is none.
 #[must_use]
 pub fn of_path<'a>(entries: &'a [Entry], path: &str) -> Option<&'a Entry> {
     let pairs = entries
@@ -80,7 +80,8 @@ pub fn of_path<'a>(entries: &'a [Entry], path: &str) -> Option<&'a Entry> {
         .map(|(_, entry)| entry)
 }
 
-/// How many keys the pattern spells out, if it fits; then how many it stands for.
+/// The number of literal keys of a matching pattern, then the number of keys that wildcards match;
+/// `None` if it does not match.
 fn weight(pattern: &str, path: &str) -> Option<(usize, usize)> {
     let (mut literal, mut wild) = (0, 0);
     let mut keys = path.split('.');

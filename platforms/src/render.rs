@@ -1,12 +1,12 @@
-//! A machine as the tree its kernel would show, below one mount root.
+//! Renders a machine as the tree that its kernel would show, below one mount root.
 //!
-//! The tree is made of *parts*: a PCI function's own files, an RDMA device, a port, its counters, an
-//! interface. Each part knows how to tell that nothing in it changed, so [`diff`] costs little
-//! where little happened. A part that is there twice with different incarnations was taken out
-//! and put in again: its nodes are new ones.
+//! The tree consists of *parts*: a PCI function's own files, an RDMA device, a port, its counters,
+//! an interface. Unchanged parts are recognised cheaply, so that [`diff`] costs little for small
+//! changes. If a part has another incarnation than before, it was removed and added again: its nodes
+//! are new ones.
 //!
-//! Functions hang directly below their host bridge (`sys/devices/pci0000:0c/0000:0c:00.0`); the
-//! bridges between are left out. Where to start: [`render`]; which files: `render/*.rs`.
+//! Functions are directly below their host bridge (`sys/devices/pci0000:0c/0000:0c:00.0`); PCI
+//! bridges between are left out. Start at [`render`]; the files are in `render/*.rs`.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,10 +21,11 @@ mod net;
 mod pci;
 mod rdma;
 
-/// The folder whose links name RDMA devices, below the mount root: the anchor of every poll.
+/// The folder with the links to RDMA devices, below the mount root: the anchor folder, which every
+/// poll lists.
 pub const CLASS_INFINIBAND: &str = "sys/class/infiniband";
 
-/// Every edit that makes an empty tree show `machine`.
+/// The edits that make an empty tree show `machine`.
 #[must_use]
 pub fn render(machine: &Machine) -> Vec<Edit> {
     let mut edits = Vec::new();
@@ -39,8 +40,8 @@ pub fn render(machine: &Machine) -> Vec<Edit> {
     edits
 }
 
-/// Every edit that makes a tree which shows `old` show `new`: removals first, then what is new or
-/// changed. What is in both keeps its node; what was taken out and put in again does not.
+/// The edits that make a tree which shows `old` show `new`: removals first, then additions and
+/// changes. What is in both keeps its node; what was removed and added again gets a new one.
 #[must_use]
 pub fn diff(old: &Machine, new: &Machine) -> Vec<Edit> {
     let touched = touched(old, new);
@@ -91,7 +92,7 @@ fn pair<'p, 'a>(
     pairs.into_values().collect()
 }
 
-/// The functions that are not the same in both, or are in one only.
+/// The functions that differ between the machines, or are in one of them only.
 fn touched(old: &Machine, new: &Machine) -> BTreeSet<PciAddress> {
     let all = old.class_present != new.class_present;
     let changed = old
@@ -105,7 +106,7 @@ fn touched(old: &Machine, new: &Machine) -> BTreeSet<PciAddress> {
     changed.map(|(pci, _)| *pci).chain(came.copied()).collect()
 }
 
-/// What stands at a path.
+/// The node at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Node {
     Folder,
@@ -150,9 +151,9 @@ impl Nodes {
     }
 }
 
-/// A part of a machine's tree that changes as one.
+/// A part of a machine's tree that changes as a unit.
 pub(crate) struct Part<'a> {
-    /// Its folder: removing it removes every node of the part that does not begin with `/`.
+    /// Its folder; removing it removes every node of the part whose name does not begin with `/`.
     root: String,
     of: Of<'a>,
 }
@@ -165,12 +166,12 @@ enum Of<'a> {
 }
 
 impl Part<'_> {
-    /// What two parts share that are one and the same, at different times.
+    /// The key of a part, which two versions of it share.
     fn key(&self) -> (&str, &'static str, (u32, u32)) {
         (&self.root, self.kind(), self.incarnation())
     }
 
-    /// Tells apart the parts that share a folder.
+    /// Distinguishes parts that share a folder.
     fn kind(&self) -> &'static str {
         match &self.of {
             Of::Host(part) => part.kind(),
@@ -189,7 +190,7 @@ impl Part<'_> {
         }
     }
 
-    /// Whether it surely shows the same; `false` where that is not known without rendering.
+    /// Whether it certainly shows the same; `false` if that is not known without rendering.
     fn is_same(&self, other: &Self) -> bool {
         match (&self.of, &other.of) {
             (Of::Host(a), Of::Host(b)) => a.is_same(b),
@@ -227,7 +228,7 @@ impl Part<'_> {
         }
     }
 
-    /// The whole part goes.
+    /// Removes the whole part.
     fn forget(&self, gone: &mut Removals) {
         for (name, _) in self.nodes().0 {
             gone.add(self.path(&name));
@@ -235,7 +236,7 @@ impl Part<'_> {
     }
 }
 
-/// Paths that go, without those that go with a folder above them.
+/// Paths to be removed, without those below another removed path.
 #[derive(Default)]
 struct Removals(BTreeSet<String>);
 
@@ -330,7 +331,7 @@ fn compare(
     }
 }
 
-/// The parts of a machine; with another machine given, only of what is not the same in that one.
+/// The parts of a machine; with another machine given, only those that differ from it.
 fn parts<'a>(
     machine: &'a Machine,
     other: Option<(&Machine, &BTreeSet<PciAddress>)>,

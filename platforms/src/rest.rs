@@ -1,7 +1,7 @@
-//! What counters show on a machine at rest.
+//! Counter values on a machine at rest.
 //!
-//! Equal folders of counters are one copy, for every port and every machine that is made of a platform; a
-//! port whose counter moves has its own from then on. Start at [`CountersAtRest`].
+//! Equal folders of counters are one copy for every port and every machine of a platform; a port whose
+//! counter changes gets its own copy. Start at [`CountersAtRest`].
 
 use std::collections::BTreeMap;
 
@@ -19,8 +19,7 @@ pub(crate) struct CountersAtRest {
 }
 
 impl CountersAtRest {
-    /// Those of each driver, by its name. What a capture read of a port's counter stands before what the
-    /// driver shows.
+    /// The counters of each driver, by name. A captured value of a port's counter overrides the driver's.
     pub(crate) fn of(
         drivers: &BTreeMap<String, Driver>,
         captured: &BTreeMap<String, u64>,

@@ -1,8 +1,8 @@
-//! The forms of a platform's and of a driver's file as JSON Schema (draft 2020-12), for editors.
+//! JSON Schema (draft 2020-12) of a platform's and of a driver's file, for editors.
 //!
-//! `schemars` derives them from the types that read the files: keys, which of them must be there, and
-//! what each means, from the same doc comments. They leave out what only reading tells: whether names
-//! lead somewhere, whether a machine can be so (`check.rs`). Start at [`profile_schema`].
+//! `schemars` derives it from the types that parse the files; the descriptions are their doc
+//! comments. It does not cover what only the check finds, such as unknown names or impossible
+//! machines (`check.rs`). Start at [`profile_schema`].
 
 use std::borrow::Cow;
 
@@ -15,22 +15,22 @@ use crate::identifiers::{Guid, HardwareAddress};
 use crate::profile::{Profile, TopoRow};
 use crate::{Driver, PciAddress, PhysState, PortState, Rate, TopoLevel};
 
-/// What `$schema` names: JSON Schema, draft 2020-12.
+/// The value of `$schema`: JSON Schema, draft 2020-12.
 pub const DIALECT: &str = schemars::consts::meta_schemas::DRAFT2020_12;
 
-/// The form of a platform's file.
+/// The JSON Schema of a platform's file.
 #[must_use]
 pub fn profile_schema() -> Value {
     schema_of::<Profile>()
 }
 
-/// The form of a driver's file.
+/// The JSON Schema of a driver's file.
 #[must_use]
 pub fn driver_schema() -> Value {
     schema_of::<Driver>()
 }
 
-/// The form of a YAML file that is read as a `T`.
+/// The JSON Schema of a YAML file that parses to a `T`.
 #[must_use]
 pub fn schema_of<T: JsonSchema>() -> Value {
     SchemaSettings::draft2020_12()
@@ -40,7 +40,7 @@ pub fn schema_of<T: JsonSchema>() -> Value {
         .to_value()
 }
 
-/// In YAML, what reads as a number is a text where one is asked for.
+/// Allows numbers where a text is expected, as the YAML parser does.
 fn take_numbers_for_texts(schema: &mut Schema) {
     let is_word = schema.get("enum").is_some() || schema.get("const").is_some();
     let kinds = match schema.get("type") {
@@ -54,7 +54,7 @@ fn take_numbers_for_texts(schema: &mut Schema) {
     }
 }
 
-/// A map with a key for each word of `K`, none of which must be there.
+/// A map with an optional key for each word of `K`.
 pub(crate) fn some_of<K: JsonSchema, V: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     let words = K::json_schema(generator);
     let value = generator.subschema_for::<V>();
@@ -69,7 +69,7 @@ pub(crate) fn some_of<K: JsonSchema, V: JsonSchema>(generator: &mut SchemaGenera
     json_schema!({ "type": "object", "additionalProperties": false, "properties": keys })
 }
 
-/// A map with a key for each word of `K`, all of which must be there.
+/// A map with a required key for each word of `K`.
 pub(crate) fn each_of<K: JsonSchema, V: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     let mut schema = some_of::<K, V>(generator);
     let keys = schema.get("properties").and_then(Value::as_object);
@@ -79,7 +79,7 @@ pub(crate) fn each_of<K: JsonSchema, V: JsonSchema>(generator: &mut SchemaGenera
     schema
 }
 
-/// Types that a file writes as a text of their own form.
+/// Types that a file writes as a text.
 macro_rules! written_as_text {
     ($($type:ident: $keyword:literal = $reported:expr;)*) => {$(
         impl JsonSchema for $type {

@@ -1,9 +1,9 @@
-//! The file that a platform or driver was read from, and errors that point into it.
+//! The file that a platform or driver was read from, for errors with a place.
 
 use crate::places::Places;
 use crate::yaml::{Place, YamlError};
 
-/// Why a platform could not be read: where, what, and what helps.
+/// Why a platform could not be read, with its place and a hint.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(transparent)]
 pub struct PlatformError(#[from] YamlError);
@@ -19,7 +19,7 @@ impl PlatformError {
 /// A file's name and text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Source {
-    /// The file's name, as the caller knows it.
+    /// The file's name as given by the caller.
     pub(crate) file: String,
     /// Its text.
     pub(crate) text: String,
@@ -33,13 +33,13 @@ impl Source {
         }
     }
 
-    /// An error about the value at `path`, or the nearest value around it that is there.
+    /// An error about the value at `path`, or about the nearest existing value around it.
     pub(crate) fn wrong(&self, path: &str, what: impl Into<String>) -> YamlError {
         let place = self.place(path).unwrap_or_default();
         YamlError::at(&self.file, &self.text, place, what)
     }
 
-    /// The place of the value at `path`, or of the nearest around it.
+    /// The place of the value at `path`, or of the nearest existing one around it.
     fn place(&self, path: &str) -> Option<Place> {
         let places = self.places()?;
         let mut path = path;
@@ -51,7 +51,7 @@ impl Source {
         }
     }
 
-    /// What stands where, if the text can be read.
+    /// The places of the values, if the text can be parsed.
     pub(crate) fn places(&self) -> Option<Places> {
         Places::of(&self.file, &self.text).ok()
     }

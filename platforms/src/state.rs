@@ -1,8 +1,8 @@
-//! What a port is in, in the kernel's spelling.
+//! The states of a port, in the kernel's spelling.
 //!
-//! The spelling is the kernel's own (`drivers/infiniband/core/sysfs.c`: `state_show`,
-//! `phys_state_show`, `rate_show`, `link_layer_show`). The monitor's side spells it a second time,
-//! on purpose: a slip in one of the two cannot hide behind the other.
+//! The spelling is the kernel's (`drivers/infiniband/core/sysfs.c`: `state_show`,
+//! `phys_state_show`, `rate_show`, `link_layer_show`). The monitor's side repeats it on purpose, so
+//! that a mistake on one side is found by the other.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use crate::yaml::Refused;
 
-/// A port's logical state by its number; any number can be shown, as the kernel shows any.
+/// A port's logical state by number; like the kernel, it can hold any number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PortState(pub u8);
 
@@ -51,13 +51,13 @@ impl PortState {
 }
 
 impl fmt::Display for PortState {
-    /// As `state` reads, without the new line: `4: ACTIVE`.
+    /// The content of `state`, without newline: `4: ACTIVE`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.0, self.word())
     }
 }
 
-/// A port's physical state by its number; any number can be shown, as the kernel shows any.
+/// A port's physical state by number; like the kernel, it can hold any number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PhysState(pub u8);
 
@@ -105,7 +105,7 @@ impl PhysState {
 }
 
 impl fmt::Display for PhysState {
-    /// As `phys_state` reads, without the new line: `5: LinkUp`.
+    /// The content of `phys_state`, without newline: `5: LinkUp`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.0, self.word())
     }
@@ -116,7 +116,7 @@ impl<'de> Deserialize<'de> for PortState {
         let word = String::deserialize(deserializer)?;
         Self::by_word(&word).ok_or_else(|| {
             serde::de::Error::custom(Refused {
-                what: format!("`{word}` is no port state of the kernel"),
+                what: format!("invalid port state `{word}`"),
                 hint: "write one such as `ACTIVE` or `DOWN`",
             })
         })
@@ -134,14 +134,14 @@ impl<'de> Deserialize<'de> for PhysState {
         };
         Self::by_word(&word).or_else(nameless).ok_or_else(|| {
             serde::de::Error::custom(Refused {
- what: format!("`{word}` is no physical state of the kernel"),
+ what: format!("invalid physical state `{word}`"),
  hint: "write one such as `LinkUp` or `Polling`, or the number of one that the kernel has no word for, such as `9`",
  })
         })
     }
 }
 
-/// The layer a port speaks, in the kernel's spelling (`link_layer_show`).
+/// The link layer of a port, in the kernel's spelling (`link_layer_show`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, JsonSchema)]
 pub enum LinkLayer {
     /// `InfiniBand`.
@@ -159,7 +159,7 @@ impl fmt::Display for LinkLayer {
     }
 }
 
-/// The speed of one lane, as `rate` names it.
+/// The speed of one lane, as in `rate`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 pub enum LaneSpeed {
     /// 2.5 Gb/s.
@@ -168,7 +168,7 @@ pub enum LaneSpeed {
     DDR,
     /// 10 Gb/s.
     QDR,
-    /// 10 Gb/s, with the better coding.
+    /// 10 Gb/s, with a more efficient encoding.
     FDR10,
     /// 14 Gb/s.
     FDR,
@@ -212,14 +212,14 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// What mlx5 shows for an Ethernet port without a speed (`translate_eth_proto_oper` leaves its
+    /// The rate of an mlx5 Ethernet port without a speed (`translate_eth_proto_oper` keeps its
     /// default, `mlx5_query_port_roce`): `40 Gb/sec (4X QDR)`.
     pub const WITHOUT_SPEED: Self = Self {
         width: 4,
         speed: LaneSpeed::QDR,
     };
 
-    /// From lanes and speed as in `4X NDR`.
+    /// Parses lanes and speed, as in `4X NDR`.
     #[must_use]
     pub fn by_words(words: &str) -> Option<Self> {
         let (width, suffix) = words.split_once("X ")?;
@@ -236,7 +236,7 @@ impl Rate {
         })
     }
 
-    /// Gigabits a second, rounded down, as `ethtool` and `speed` count.
+    /// Gigabits per second, rounded down, as in `ethtool` and `speed`.
     #[must_use]
     pub fn gbps(self) -> u32 {
         u32::from(self.width) * self.speed.row().1 / 10
@@ -244,7 +244,7 @@ impl Rate {
 }
 
 impl fmt::Display for Rate {
-    /// As `rate` reads, without the new line: `400 Gb/sec (4X NDR)`, `2.5 Gb/sec (1X SDR)`.
+    /// The content of `rate`, without newline: `400 Gb/sec (4X NDR)`, `2.5 Gb/sec (1X SDR)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (suffix, deci) = self.speed.row();
         let deci = u32::from(self.width) * deci;
@@ -258,7 +258,7 @@ impl<'de> Deserialize<'de> for Rate {
         let words = String::deserialize(deserializer)?;
         Self::by_words(&words).ok_or_else(|| {
             serde::de::Error::custom(Refused {
-                what: format!("`{words}` is no rate"),
+                what: format!("invalid rate `{words}`"),
                 hint: "write lanes and speed, as in `4X NDR` or `2X HDR`",
             })
         })

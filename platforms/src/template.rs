@@ -1,9 +1,10 @@
-//! A platform's file to begin with: another's, under a new name, with a word on each key.
+//! A template for a platform's file: a copy of another one under a new name, with a comment on each
+//! key.
 
 use crate::yaml::nearest;
 use crate::{Platform, Platforms};
 
-/// What stands above a key of the file.
+/// The comments on the keys.
 const WORDS: &[(&str, &str)] = &[
     ("platform_version:", "The version of this form."),
     (
@@ -59,7 +60,7 @@ const WORDS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Why there is no such template.
+/// Why there is no template.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no platform `{name}` to begin with\nhint: {hint}")]
 pub struct NoTemplate {
@@ -68,10 +69,10 @@ pub struct NoTemplate {
 }
 
 impl Platforms {
-    /// The file of platform `from`, as that of a platform `name`, with a word above each key.
+    /// The file of platform `from` as a file of platform `name`, with a comment on each key.
     ///
     /// # Errors
-    /// If there is no platform `from`. A variant stands in its base's file and is none.
+    /// If there is no platform `from`. A variant is in its base's file and cannot be copied.
     pub fn template(&self, name: &str, from: &str) -> Result<String, NoTemplate> {
         let bases = || self.iter().filter(|(name, _)| !name.contains(':'));
         let Some((_, base)) = bases().find(|(name, _)| *name == from) else {

@@ -1,15 +1,15 @@
-//! `nvidia-smi topo -m`: the matrix of GPUs and NICs, as a value, as text, and read back.
+//! `nvidia-smi topo -m`: the matrix of GPUs and NICs as a value, and its text.
 //!
-//! A [`Topology`] says how near every device of the matrix is to every other, and what the tool
-//! prints beside the GPUs. [`parse`] reads one from text that went through terminals and hands; its
-//! rule is *never silently wrong*: what has two readings is refused with its place. Printing one
-//! gives the tool's text, and [`parse`] of that gives the same value. A machine's own is
-//! [`Platform::topology`](crate::Platform::topology).
+//! A [`Topology`] has the level between every two devices of the matrix, and what the tool prints
+//! beside the GPUs. [`parse`] accepts texts that were copied from terminals or edited, but never
+//! guesses: an ambiguous text is rejected with its place. Displaying a topology gives the tool's
+//! text, and [`parse`] of that gives the same value.
+//! [`Platform::topology`](crate::Platform::topology) computes a machine's own.
 //!
-//! What is known only from elsewhere (addresses, UUIDs, serial numbers) is not in the matrix;
-//! [`Topology::metadata`] leaves it empty. Nothing here judges what a NIC is for.
+//! The matrix has no addresses, UUIDs and serial numbers; [`Topology::metadata`] leaves them empty.
+//! Roles of NICs are not derived here.
 //!
-//! Start at [`parse`]; `sheet.rs` finds the lines, `affinity.rs` reads what stands beside a GPU.
+//! Start at [`parse`]; `sheet.rs` finds the lines, `affinity.rs` reads the fields beside a GPU.
 
 mod affinity;
 mod error;
@@ -30,17 +30,18 @@ use crate::{DeviceName, TopoLevel};
 pub struct Topology {
     gpus: Vec<TopoGpu>,
     nics: Vec<TopoNic>,
-    /// Row by row over the GPUs, then the NICs; symmetric, `X` on the diagonal and nowhere else.
+    /// Rows of the GPUs, then of the NICs; symmetric, with `X` on the diagonal only.
     levels: Vec<Vec<TopoLevel>>,
 }
 
 /// What the tool prints beside a GPU.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TopoGpu {
-    /// `CPU Affinity`, as printed; the tool cuts long lists. `None` if nothing or `N/A` is printed.
+    /// `CPU Affinity`, as printed; the tool truncates long lists. `None` if nothing or `N/A` is
+    /// printed.
     pub cpus: Option<String>,
-    /// `NUMA Affinity`, as printed: a node, or a list of nodes such as `0-1` or `0,2-17`. `None`
-    /// if it is `N/A`, empty, or a driver has no such column.
+    /// `NUMA Affinity`, as printed: a node, or a list of nodes such as `0-1` or `0,2-17`. `None` if
+    /// it is `N/A` or empty, or if the driver has no such column.
     pub numa: Option<String>,
     /// `GPU NUMA ID`: the node of the GPU's own memory. `None` if it is `N/A` or not a column.
     pub numa_id: Option<u32>,
@@ -49,8 +50,8 @@ pub struct TopoGpu {
 impl TopoGpu {
     /// The NUMA node for the metadata: the first of the printed list, -1 if unknown.
     ///
-    /// On Grace the list is the CPU's node and then those of the GPU's memory, so the first is the
-    /// node to which NICs belong.
+    /// On Grace the list is the CPU's node followed by those of the GPU's memory, so the first is
+    /// the node of the NICs.
     #[must_use]
     pub fn numa_node(&self) -> i32 {
         let first = self
@@ -64,9 +65,9 @@ impl TopoGpu {
 /// A NIC of the matrix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TopoNic {
-    /// How its row and its column are named: `NIC3`; older drivers print the device's name.
+    /// The label of its row and column: `NIC3`; older drivers print the device's name.
     pub label: String,
-    /// The RDMA device; `None` if it is labelled `NIC3` and no legend says which that is.
+    /// The RDMA device; `None` if the label is such as `NIC3` and no legend resolves it.
     pub name: Option<DeviceName>,
 }
 
@@ -80,8 +81,8 @@ impl TopoNic {
 }
 
 impl Topology {
-    /// The matrix of these devices. `between` gives the level of each pair, the GPUs being the
-    /// first numbers and the NICs the next; it is asked once for each pair, the lower number first.
+    /// The matrix of these devices. `between` returns the level of a pair, with the GPUs numbered
+    /// first and the NICs after them; it is called once for each pair, with the lower number first.
     #[must_use]
     pub fn new(
         gpus: Vec<TopoGpu>,
@@ -124,7 +125,7 @@ impl Topology {
         self.nics.iter().zip(rows.map(move |row| &row[..gpus]))
     }
 
-    /// The NICs that no legend names: a monitor that reads the metadata will not know them.
+    /// The NICs without a legend entry, which a monitor that reads the metadata does not know.
     pub fn unnamed(&self) -> impl Iterator<Item = &TopoNic> {
         self.nics.iter().filter(|nic| nic.name.is_none())
     }

@@ -1,4 +1,4 @@
-//! How a variant is laid over its base, and whether every name in the result leads somewhere.
+//! Applies a variant to its base, and checks that every name in the result exists.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use crate::profile::{Change, Device, Profile, Variant};
 use crate::{Platform, PlatformError, yaml};
 
 impl Platform {
-    /// This platform, as its base, then each of its variants.
+    /// This platform as its base, then each of its variants.
     pub(crate) fn with_variants(self) -> Result<Vec<Self>, PlatformError> {
         let base = Arc::clone(&self.profile);
         let mut all = vec![self];
@@ -21,7 +21,7 @@ impl Platform {
         Ok(all)
     }
 
-    /// Whether every name leads somewhere, so that making a machine cannot fail.
+    /// Checks that every name exists, so that building a machine cannot fail.
     pub(crate) fn resolve(&self) -> Result<(), PlatformError> {
         let profile = &self.profile;
         for (number, device) in profile.devices.iter().enumerate() {
@@ -41,7 +41,7 @@ impl Platform {
         Ok(())
     }
 
-    /// The profile with the variant laid over it.
+    /// The profile with the variant applied.
     fn with(&self, variant: &Variant) -> Result<Profile, PlatformError> {
         let mut profile = (*self.profile).clone();
         let below = |key: String| {
@@ -115,7 +115,7 @@ impl Platform {
         self.source.wrong(path, what).hint(hint).into()
     }
 
-    /// The path of what is at `path` in the file: in the variant if the variant says it.
+    /// The path in the file of the value at `path`: in the variant if that states it.
     pub(crate) fn path_of(&self, path: &str) -> String {
         let Some(variant) = &self.variant else {
             return path.to_owned();
@@ -134,7 +134,7 @@ impl Platform {
         }
     }
 
-    /// The path of a device's key in the file: where the variant adds or changes it, if it does.
+    /// The path of a device's key in the file: in the variant if that adds or changes it.
     pub(crate) fn path_of_device(&self, number: usize, key: &str) -> String {
         let Some(variant) = &self.variant else {
             return format!("devices.{number}.{key}");

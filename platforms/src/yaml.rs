@@ -1,10 +1,10 @@
-//! Reading YAML within a budget, for every room that reads any.
+//! Reads YAML within limits, for every crate.
 //!
-//! One call, [`read`], turns a text into a value and an error into something a person can act on:
-//! file, line, column, the line itself, what is allowed there, and the nearest known key. Unknown
-//! keys are refused by the types (`deny_unknown_fields`), duplicate keys, alias bombs, deep nests
-//! and texts above [`MAX_BYTES`] here. A text whose values must be told of one by one is read as a
-//! [`Node`]. It opens no file: the caller brings the text.
+//! [`read`] parses a text to a value. Its errors have file, line, column, the source line, what is
+//! allowed there, and the nearest known key. The types reject unknown keys (`deny_unknown_fields`);
+//! duplicate keys, alias bombs, deep nesting and texts above [`MAX_BYTES`] are rejected here. To report
+//! errors about single values, a text is read as a [`Node`]. No file is opened: the caller passes the
+//! text.
 
 mod node;
 mod refused;
@@ -20,19 +20,20 @@ use serde_saphyr::{
 pub use self::node::{Key, Node, Value};
 pub(crate) use self::refused::Refused;
 
-/// The longest text that is read, in bytes (1 MiB). Chosen: hundreds of times the longest shipped file.
+/// The longest accepted text, in bytes (1 MiB). Chosen: hundreds of times the longest shipped file.
 pub const MAX_BYTES: usize = 1024 * 1024;
 
-/// The deepest nest of lists and maps. Chosen: the deepest shipped file has nine levels.
+/// The deepest accepted nesting of lists and maps. Chosen: the deepest shipped file has nine levels.
 pub const MAX_DEPTH: usize = 32;
 
-/// The most lists, maps and scalars in one text. Chosen: a platform with 34 devices has about 3,000.
+/// The largest accepted number of lists, maps and scalars in one text. Chosen: a platform with 34
+/// devices has about 3,000.
 pub const MAX_NODES: usize = 100_000;
 
-/// The most uses of an anchor in one text. Chosen.
+/// The largest accepted number of uses of anchors in one text. Chosen.
 pub const MAX_ALIASES: usize = 256;
 
-/// The place of a value in a text: line and column, counted from 1; 0 where the place is unknown.
+/// The place of a value in a text: line and column, from 1; 0 if unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
     /// Line, from 1.
@@ -57,24 +58,24 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why a text could not be read: where, what, the line it stands on, and what helps.
+/// Why a text could not be read: place, problem, source line and hint.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.rendered())]
 pub struct YamlError {
-    /// The file's name, as the caller knows it.
+    /// The file's name as given by the caller.
     pub file: String,
-    /// The place; `None` where the whole text is meant.
+    /// The place; `None` for the whole text.
     pub place: Option<Place>,
-    /// What is wrong: lower-case, names in backticks.
+    /// The problem: lower case, names in backticks.
     pub what: String,
-    /// The line that is meant, if it has any text.
+    /// The source line, if it is not empty.
     pub line: Option<String>,
-    /// What helps, if anything does.
+    /// The hint, if there is one.
     pub hint: Option<String>,
 }
 
 impl YamlError {
-    /// An error of a caller's own about a place in `text`, told in the same form.
+    /// An error about a place in `text`.
     #[must_use]
     pub fn at(file: &str, text: &str, place: Place, what: impl Into<String>) -> Self {
         let number = usize::try_from(place.line).unwrap_or(usize::MAX);
@@ -122,17 +123,17 @@ impl YamlError {
     }
 }
 
-/// Reads one YAML document out of `text`; `file` is the name that errors carry.
+/// Reads one YAML document; `file` is the name that errors carry.
 ///
 /// # Errors
-/// A [`YamlError`] for whatever is not YAML, not a `T`, twice there, or beyond the budget.
+/// A [`YamlError`] if the text is not YAML, is not a `T`, has a duplicate key, or exceeds a limit.
 pub fn read<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, YamlError> {
     within_size(file, text)?;
     serde_saphyr::from_str_with_options(text, options())
         .map_err(|error| rendered(file, text, &error))
 }
 
-/// The candidate that a misspelt `word` most likely means; `None` if none is near.
+/// The candidate that a misspelt `word` most likely stands for; `None` if none is similar.
 #[must_use]
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     candidates
@@ -199,7 +200,7 @@ fn rendered(file: &str, text: &str, error: &Error) -> YamlError {
         } => at(format!("unknown word `{variant}`")).hint(choice(variant, expected)),
         Error::SerdeMissingField { field, .. } => at(format!("key `{field}` is missing")),
         Error::DuplicateMappingKey { key: Some(key), .. } => {
-            at(format!("key `{key}` is there twice")).hint("keep one of the two")
+            at(format!("duplicate key `{key}`")).hint("keep one of the two")
         }
         Error::SerdeInvalidType {
             unexpected,
@@ -244,7 +245,7 @@ fn allowed(expected: &[&'static str]) -> String {
     }
 }
 
-/// A type by a word that is no Rust.
+/// The name of a Rust type for people.
 fn kind(ty: &str) -> &str {
     match ty {
         "bool" => "`true` or `false`",
@@ -255,7 +256,7 @@ fn kind(ty: &str) -> &str {
     }
 }
 
-/// The first line of the library's text, without the place, which is told once, by us.
+/// The first line of the library's message, without the place, which is added here.
 fn first_line(text: &str, place: Place) -> String {
     let line = text.lines().next().unwrap_or_default();
     let line = line.strip_prefix("error: ").unwrap_or(line);
@@ -263,7 +264,7 @@ fn first_line(text: &str, place: Place) -> String {
     line.strip_suffix(&behind).unwrap_or(line).to_owned()
 }
 
-/// Optimal string alignment: insertions, deletions, changes and swaps of neighbours.
+/// Optimal string alignment: insertions, deletions, substitutions and swaps of neighbours.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) =
         (a.chars().take(64).collect(), b.chars().take(64).collect());
@@ -318,7 +319,7 @@ mod tests {
     fn a_duplicate_key_is_refused() {
         check(
             "role: x\nrole: y\n",
-            "sample.yaml:2:1: key `role` is there twice\n   |\n 2 | role: y\n   | ^\nhint: keep one of the two",
+            "sample.yaml:2:1: duplicate key `role`\n   |\n 2 | role: y\n   | ^\nhint: keep one of the two",
         );
     }
 

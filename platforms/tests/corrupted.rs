@@ -95,11 +95,15 @@ fn the_good_ones_are_good() {
 #[case::misspelt_device_key("netdevs: [rdma0]", "§netdev: [rdma0]", "did you mean `netdevs`?")]
 #[case::misspelt_model_key("fw_ver: 28", "§fw_version: 28", "unknown key `fw_version`")]
 #[case::misspelt_role("role: compute", "role: §compute_node", "unknown word")]
-#[case::key_twice("name: mine", "name: mine\n§name: mine", "key `name` is there twice")]
-#[case::misspelt_level("topo: PXB NODE*3", "topo: §PXP NODE*3", "`PXP` is no topology level")]
+#[case::key_twice("name: mine", "name: mine\n§name: mine", "duplicate key `name`")]
+#[case::misspelt_level(
+    "topo: PXB NODE*3",
+    "topo: §PXP NODE*3",
+    "invalid topology level `PXP`"
+)]
 #[case::too_many_times("topo: PXB NODE*3", "topo: §PXB NODE*65", "no topology level")]
-#[case::misspelt_rate("rate: 4X HDR", "rate: §4X HRD", "`4X HRD` is no rate")]
-#[case::three_lanes("rate: 4X HDR", "rate: §3X HDR", "`3X HDR` is no rate")]
+#[case::misspelt_rate("rate: 4X HDR", "rate: §4X HRD", "invalid rate `4X HRD`")]
+#[case::three_lanes("rate: 4X HDR", "rate: §3X HDR", "invalid rate `3X HDR`")]
 #[case::short_address("\"0000:0c:00.0\"", "§\"0c:00.0\"", "is no PCI address")]
 #[case::function_of_nine("\"0000:0c:00.1\"", "§\"0000:0c:00.9\"", "is no PCI address")]
 #[case::no_number(
@@ -114,27 +118,23 @@ fn the_good_ones_are_good() {
 #[case::broken_yaml("gpus:\n", "gpus: §[\n", "expected mapping start")]
 #[case::vendor_too_large("vendor: 0x15b3", "vendor: §0x115b3", "whole number")]
 // Flagged: it can be read, and no machine is like that, or it says two things.
-#[case::device_twice("name: mlx5_1,", "name: §mlx5_0,", "device `mlx5_0` is there twice")]
+#[case::device_twice("name: mlx5_1,", "name: §mlx5_0,", "duplicate device `mlx5_0`")]
 #[case::address_twice(
     "\"0000:0c:00.1\"",
     "§\"0000:0c:00.0\"",
-    "address `0000:0c:00.0` is there twice"
+    "duplicate address `0000:0c:00.0`"
 )]
 #[case::address_of_a_gpu(
     "\"0000:1f:00.0\"",
     "§\"0000:0f:00.0\"",
-    "address `0000:0f:00.0` is there twice"
+    "duplicate address `0000:0f:00.0`"
 )]
 #[case::gpu_twice(
     "\"0000:2d:00.0\"",
     "§\"0000:0f:00.0\"",
-    "address `0000:0f:00.0` is there twice"
+    "duplicate address `0000:0f:00.0`"
 )]
-#[case::interface_twice(
-    "netdevs: [rdma1]",
-    "netdevs: [§rdma0]",
-    "interface `rdma0` is there twice"
-)]
+#[case::interface_twice("netdevs: [rdma1]", "netdevs: [§rdma0]", "duplicate interface `rdma0`")]
 #[case::route_to_nowhere(
     "default_route: eth0",
     "default_route: §eth9",
@@ -148,7 +148,7 @@ fn the_good_ones_are_good() {
 #[case::lo_twice(
     "default_route: eth0",
     "interfaces: [{ name: §eth0 }]\ndefault_route: eth0",
-    "interface `eth0` is there twice"
+    "duplicate interface `eth0`"
 )]
 #[case::short_row(
     "topo: PXB NODE*3 SYS*4",
@@ -287,11 +287,11 @@ fn a_spoilt_profile_is_refused_or_flagged_where_it_was_spoilt(
 #[case::version("driver_version: 1", "driver_version: §2", "version 2 is not known")]
 #[case::name_of_another("name: own-eth", "name: §mlx5-ib", "`mlx5-ib` is described twice")]
 #[case::no_view("  sleep: {", "  §slep: {", "did you mean `sleep`?")]
-#[case::state("state: ACTIVE,", "state: §ACTIV,", "`ACTIV` is no port state")]
+#[case::state("state: ACTIVE,", "state: §ACTIV,", "invalid port state `ACTIV`")]
 #[case::phys_state(
     "phys_state: LinkUp,",
     "phys_state: §Linkup,",
-    "`Linkup` is no physical state"
+    "invalid physical state `Linkup`"
 )]
 #[case::layer("layer: Ethernet", "layer: §ethernet", "did you mean `Ethernet`?")]
 #[case::wide_counter(
@@ -313,7 +313,7 @@ fn a_spoilt_profile_is_refused_or_flagged_where_it_was_spoilt(
 #[case::counter_twice(
     "{ name: excessive_buffer_overrun_errors,",
     "{ name: §VL15_dropped,",
-    "counter `VL15_dropped` is there twice"
+    "duplicate counter `VL15_dropped`"
 )]
 #[case::no_provenance(
     "  - of: [arp_type]",

@@ -319,11 +319,7 @@ fn a_platform_that_leads_nowhere_is_refused(
     "numa: [0, 1] }",
     "there are 1 GPU addresses and 2 GPU NUMA nodes"
 )]
-#[case(
-    "0000:02:00.0",
-    "0000:01:00.0",
-    "address `0000:01:00.0` is there twice"
-)]
+#[case("0000:02:00.0", "0000:01:00.0", "duplicate address `0000:01:00.0`")]
 #[case(
     "topo: PIX }",
     "topo: PIX, cabled: [2] }",
@@ -394,13 +390,13 @@ fn names_of_platforms_are_their_keys() {
 #[case(
     "topo: PIX",
     "topo: PIG",
-    "ninth.yaml:9:129: `PIG` is no topology level\n",
+    "ninth.yaml:9:129: invalid topology level `PIG`\n",
     "\nhint: write levels"
 )]
 #[case(
     "rate: 4X NDR",
     "rate: 4X NRD",
-    "ninth.yaml:9:100: `4X NRD` is no rate\n",
+    "ninth.yaml:9:100: invalid rate `4X NRD`\n",
     "\nhint: write lanes"
 )]
 #[case(
@@ -424,7 +420,7 @@ fn names_of_platforms_are_their_keys() {
 #[case(
     "name: ninth",
     "name: ninth\nname: tenth",
-    "ninth.yaml:4:1: key `name` is there twice",
+    "ninth.yaml:4:1: duplicate key `name`",
     "^"
 )]
 fn an_error_has_its_place_and_a_hint(

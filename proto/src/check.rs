@@ -1,8 +1,8 @@
 //! The table of checks: every check of a NIC health monitor with its name, link layer, kind and default.
 //!
-//! This is the one place where the name of a check is written; everybody else looks it up here and
-//! infers nothing from its spelling. What a check reads and says is the business of the monitor.
-//! Start with [`Check`]; a further check is a variant and a row.
+//! The name of a check is written only here; other code looks it up and derives nothing from its
+//! spelling. What a check reads and emits is up to the monitor. Start with [`Check`]; a further check is
+//! a variant and a row.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ pub enum Check {
     InfiniBandCharDevice,
 }
 
-/// The link layer of the ports that a check watches.
+/// The link layer of the ports that a check monitors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Layer {
     /// InfiniBand.
@@ -33,12 +33,12 @@ pub enum Layer {
 /// What a check looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CheckKind {
-    /// States of ports, presence of devices and ports, and cards against their peers. Its events carry
-    /// no error code.
+    /// States of ports, presence of devices and ports, and cards against their peers. Its events have no
+    /// error code.
     State,
-    /// Counters of ports. Its events carry the counter's name as their one error code.
+    /// Counters of ports. The only error code of its events is the counter's name.
     Degradation,
-    /// Character devices. Its events carry the kind of the device as their one error code.
+    /// Character devices. The only error code of its events is the kind of the device.
     CharDevice,
 }
 
@@ -46,11 +46,11 @@ pub enum CheckKind {
 #[derive(Debug)]
 struct Row {
     check: Check,
-    /// `checkName` in events, the type of the node condition, and the word of `--checks`.
+    /// `checkName` in events, the type of the node condition, and the value for `--checks`.
     name: &'static str,
     layer: Layer,
     kind: CheckKind,
-    /// Whether it runs where `--checks` is not given.
+    /// Whether it runs without `--checks`.
     by_default: bool,
 }
 
@@ -117,26 +117,26 @@ impl Check {
         names
     };
 
-    /// The names of the checks that run by default, with a comma between two: the default of `--checks`.
+    /// The names of the checks that run by default, separated by commas: the default of `--checks`.
     pub const DEFAULT_NAMES: &'static str = match std::str::from_utf8(&DEFAULTS.0) {
         Ok(text) => text.split_at(DEFAULTS.1).0,
         Err(_) => panic!("names are text"),
     };
 
-    /// The check of that name; `None` for a name that is not in the table.
+    /// The check with this name; `None` for a name that is not in the table.
     #[must_use]
     pub fn parse(name: &str) -> Option<Check> {
         let row = TABLE.iter().find(|row| row.name == name);
         row.map(|row| row.check)
     }
 
-    /// The check that watches the states of ports of a link layer.
+    /// The check for the states of a link layer's ports.
     #[must_use]
     pub fn state(layer: Layer) -> Check {
         Check::only(layer, CheckKind::State)
     }
 
-    /// The check that watches the counters of ports of a link layer.
+    /// The check for the counters of a link layer's ports.
     #[must_use]
     pub fn degradation(layer: Layer) -> Check {
         Check::only(layer, CheckKind::Degradation)
@@ -150,13 +150,13 @@ impl Check {
         row.expect("each link layer has such a check").check
     }
 
-    /// The name in events, as a node condition and in `--checks`.
+    /// The name in events, node conditions and `--checks`.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.row().name
     }
 
-    /// The link layer of the ports that it watches.
+    /// The link layer of the ports that it monitors.
     #[must_use]
     pub fn layer(self) -> Layer {
         self.row().layer
@@ -168,7 +168,7 @@ impl Check {
         self.row().kind
     }
 
-    /// Whether it runs where `--checks` is not given.
+    /// Whether it runs without `--checks`.
     #[must_use]
     pub fn is_default(self) -> bool {
         self.row().by_default
@@ -185,7 +185,7 @@ impl fmt::Display for Check {
     }
 }
 
-/// The text of [`Check::DEFAULT_NAMES`] with room behind it, and its length in bytes.
+/// The bytes of [`Check::DEFAULT_NAMES`] in a buffer that is large enough, and their number.
 const DEFAULTS: ([u8; 64 * TABLE.len()], usize) = {
     let mut text = [0; 64 * TABLE.len()];
     let (mut length, mut at) = (0, 0);

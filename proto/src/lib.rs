@@ -1,9 +1,9 @@
-//! The wire of the platform connector, and the table of checks: messages always, client and server
-//! stubs behind the feature `rpc`.
+//! The wire format of the platform connector, and the table of checks. Messages are always
+//! available, client and server stubs with the feature `rpc`.
 //!
-//! The contract is `proto/health_event.proto`, written field for field after NVSentinel's
+//! The contract is `proto/health_event.proto`, copied field for field from NVSentinel's
 //! `data-models/protobufs/health_event.proto`. Nothing here opens a socket. Start with
-//! [`HealthEvent`]; of a NIC only the table of checks knows ([`Check`]).
+//! [`HealthEvent`] and [`Check`].
 
 pub use prost::Message;
 pub use prost_types::Timestamp;
@@ -26,16 +26,16 @@ mod generated {
 pub use check::{Check, CheckKind, Layer};
 pub use generated::*;
 
-/// The full path of the one method, as it stands in an HTTP/2 request.
+/// The path of the only method in an HTTP/2 request.
 pub const METHOD_PATH: &str = "/datamodels.PlatformConnector/HealthEventOccurredV1";
 
-/// The version that both [`HealthEvents`] and [`HealthEvent`] carry.
+/// The version in both [`HealthEvents`] and [`HealthEvent`].
 pub const VERSION: u32 = 1;
 
-/// Nanoseconds since the epoch as the timestamp of the wire.
+/// Converts nanoseconds since the epoch to the timestamp of the wire format.
 ///
 /// # Panics
-/// Never: the second count of 64-bit nanoseconds fits a signed 64-bit integer.
+/// Never: the number of seconds in 64-bit nanoseconds fits a signed 64-bit integer.
 #[must_use]
 pub fn timestamp_from_ns(wall_ns: u64) -> Timestamp {
     const NS_PER_S: u64 = 1_000_000_000;

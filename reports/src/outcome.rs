@@ -46,7 +46,7 @@ impl Serialize for DrillName {
 
 /// A text that is no drill's name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no drill\nhint: {hint}")]
+#[error("invalid drill name `{text}`\nhint: {hint}")]
 pub struct DrillNameError {
     /// The text.
     pub text: String,

@@ -8,31 +8,31 @@ use serde_json::{Value as Json, json};
 use crate::context::Context;
 use crate::kind::{Checked, Parsed, Plain, any_of, plain, string_form};
 
-/// A bound on a number.
+/// An inclusive range of numbers, written as one number or a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bound {
-    /// At least.
+    /// Lower end, inclusive.
     pub(crate) least: u64,
-    /// At most.
+    /// Upper end, inclusive.
     pub(crate) most: u64,
 }
 
 impl Bound {
-    /// Whether a number keeps it.
+    /// Whether this number is in the range.
     pub(crate) fn holds(self, number: usize) -> bool {
         (self.least..=self.most).contains(&(number as u64))
     }
 }
 
-/// A bound.
+/// The kind of a bound.
 pub(crate) const BOUND: Plain<Bound> =
     plain("a number such as `1` or `\">= 1\"`", bound_form, parse);
 
-/// A bound, as a range.
+/// The kind of a bound that parses to a range.
 pub(crate) const RANGE: Checked<Plain<Bound>, RangeInclusive<u64>> =
     Checked(BOUND, |_, _, bound| Ok(bound.least..=bound.most));
 
-/// The form of a bound.
+/// The JSON Schema of a bound.
 pub(crate) fn bound_form() -> Json {
     any_of([json!({ "type": "integer", "minimum": 0 }), string_form()])
 }
@@ -55,7 +55,7 @@ fn parse(context: &Context<'_>, node: &Node) -> Parsed<Bound> {
         .filter(|number| *number <= 1_000_000)
         .ok_or_else(|| {
             source
-                .wrong(node.place, format!("`{text}` is no bound"))
+                .wrong(node.place, format!("invalid bound `{text}`"))
                 .hint("write a number such as `5`, `\">= 5\"` or `\"< 3\"`")
         })?;
     match sign.trim() {

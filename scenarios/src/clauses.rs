@@ -1,8 +1,9 @@
-//! The clauses of the sources: every statement that a monitor is drilled for, with an id and a paraphrase.
+//! Clauses: the single statements of the source documents that drills cover, each with an id and a
+//! paraphrase.
 //!
-//! A scenario names the ids that it covers. A prefix that a clause file owns is checked; any other is
-//! a user's own. It leaves out what covers what: [`Clauses::check`] only says whether an id exists.
-//! Start at [`Clauses::read`].
+//! A scenario lists the ids that it covers. An id whose prefix belongs to a clause file must exist there;
+//! other prefixes are the user's own. This module does not track which clauses are covered:
+//! [`Clauses::check`] only reports ids that do not exist. Start at [`Clauses::read`].
 
 use std::collections::BTreeSet;
 
@@ -12,62 +13,63 @@ use serde::Deserialize;
 use crate::error::ScenarioError;
 use crate::scenario::Scenario;
 
-/// One statement of a source.
+/// One statement of a source document.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Clause {
     /// Its id, `prefix/section/what-it-says`, such as `lsd/3.4/healthy-to-unhealthy-is-fatal`.
     pub id: String,
-    /// What it says, in our own words, one line.
+    /// Paraphrase of the statement, one line.
     pub says: String,
-    /// The ids of the decisions that settle it otherwise or more precisely.
+    /// Ids of the `decision/` clauses that override or refine it.
     #[serde(default)]
     pub decided: Vec<String>,
-    /// What it belongs to, if that is not drilled here; such a clause is not counted as uncovered.
+    /// The feature it belongs to, if nicdrill does not drill that feature; such a clause is not counted as
+    /// uncovered.
     #[serde(default)]
     pub deferred: Option<String>,
-    /// The tests that cover it, as `room::name`.
+    /// The tests that cover it, as `crate::name`.
     #[serde(default)]
     pub tests: Vec<String>,
 }
 
-/// A section of a source.
+/// A section of a source document.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Section {
-    /// Its number as the source gives it, such as `3.4` or `A`, if it gives any.
+    /// Section number as in the source, such as `3.4` or `A`; `None` if the source has none.
     #[serde(default)]
     pub section: Option<String>,
-    /// Its title.
+    /// Section title.
     pub title: String,
     /// Its clauses, in the order of the source.
     pub clauses: Vec<Clause>,
 }
 
-/// A source with its clauses.
+/// A source document with its clauses.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClauseFile {
-    /// What its ids begin with, such as `lsd`.
+    /// The prefix of its ids, such as `lsd`.
     pub prefix: String,
     /// The source's title.
     pub source: String,
-    /// Its sections, in order.
+    /// Its sections, in the order of the source.
     pub sections: Vec<Section>,
 }
 
-/// All clauses that are known.
+/// All known clauses, by id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Clauses {
     files: Vec<ClauseFile>,
 }
 
 impl Clauses {
-    /// Reads clause files: names for errors, and texts.
+    /// Reads clause files, given as pairs of file name (for errors) and text.
     ///
     /// # Errors
-    /// The first file that is no clause file, or in which an id is there twice or in a section that
-    /// is not its own.
+    /// The first file that is not a clause file, that repeats an id, or that has an id outside its
+    /// section.
     pub fn read(texts: &[(&str, &str)]) -> Result<Self, YamlError> {
         let mut files: Vec<ClauseFile> = Vec::new();
         let mut seen = BTreeSet::new();
@@ -87,10 +89,10 @@ impl Clauses {
                     if !is_slug(rest) {
                         let what = format!("`{}` does not begin with `{begins}`", clause.id);
                         return Err(wrong(what)
-                            .hint("behind the section stand lower-case letters, digits and `-`"));
+                            .hint("write lower-case letters, digits and `-` after the section"));
                     }
                     if !seen.insert(clause.id.clone()) {
-                        return Err(wrong(format!("`{}` is there twice", clause.id)));
+                        return Err(wrong(format!("duplicate id `{}`", clause.id)));
                     }
                 }
             }
@@ -99,7 +101,7 @@ impl Clauses {
         Ok(Self { files })
     }
 
-    /// The sources, in order.
+    /// The source documents, in order.
     #[must_use]
     pub fn files(&self) -> &[ClauseFile] {
         &self.files
@@ -117,14 +119,14 @@ impl Clauses {
         self.iter().find(|clause| clause.id == id)
     }
 
-    /// Whether a file that is known owns the prefix of this id.
+    /// Whether a known clause file has the prefix of this id.
     #[must_use]
     pub fn owns(&self, id: &str) -> bool {
         let prefix = id.split_once('/').map_or(id, |(prefix, _)| prefix);
         self.files.iter().any(|file| file.prefix == prefix)
     }
 
-    /// The known id that is nearest to this one, of the same section if there is one.
+    /// The known id most similar to this one, from the same section if that has any.
     #[must_use]
     pub fn nearest(&self, id: &str) -> Option<&str> {
         let ids = || self.iter().map(|clause| clause.id.as_str());
@@ -136,16 +138,15 @@ impl Clauses {
             .or_else(|| shares_most_words(id, ids()))
     }
 
-    /// Whether every clause that the scenario says it covers exists, where a known file owns its
-    /// prefix.
+    /// Checks that every clause id in the scenario's `covers` exists, for prefixes of known clause files.
     ///
     /// # Errors
-    /// The first id that does not, with its place and the nearest that does.
+    /// The first unknown id, with its place and the nearest known id.
     pub fn check(&self, scenario: &Scenario) -> Result<(), ScenarioError> {
         for (id, place) in scenario.covers.iter().zip(&scenario.cover_places) {
             if self.owns(id) && self.get(id).is_none() {
                 let near = self.nearest(id).map_or_else(
-                    || "the clauses stand in `suite/clauses/`".to_owned(),
+                    || "the clauses are in `suite/clauses/`".to_owned(),
                     |near| format!("did you mean `{near}`?"),
                 );
                 return Err(scenario
@@ -163,8 +164,8 @@ fn is_slug(text: &str) -> bool {
     !text.is_empty() && text.chars().all(plain)
 }
 
-/// The candidate whose last part shares the largest part of its words with `id`'s, if it shares any;
-/// the first of equals.
+/// The candidate whose last part has the largest share of words in common with `id`'s last part; the first
+/// one on a tie, `None` if no word matches.
 fn shares_most_words<'a>(id: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     fn words(id: &str) -> Vec<&str> {
         id.rsplit('/').next().unwrap_or(id).split('-').collect()
@@ -188,7 +189,7 @@ mod tests {
 
     const FILE: &str = "prefix: a\nsource: A\nsections:\n- section: '1'\n  title: One\n  clauses:\n  - id: a/1/down-is-fatal\n    says: x\n";
 
-    /// What is wrong with a clause file.
+    /// Asserts that reading this clause file fails with this text.
     fn check(text: &str, expected: &str) {
         let error = Clauses::read(&[("a.yaml", text)]).expect_err(text);
         assert!(error.to_string().contains(expected), "{error}");
@@ -205,7 +206,7 @@ mod tests {
         );
         check(
             &format!("{FILE}  - id: a/1/down-is-fatal\n    says: y\n"),
-            "`a/1/down-is-fatal` is there twice",
+            "duplicate id `a/1/down-is-fatal`",
         );
         check(
             &FILE.replace("a/1/d", "a/2/d"),

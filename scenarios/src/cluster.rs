@@ -1,8 +1,8 @@
-//! What a story says of the cluster that hears its monitors: how conditions clear, for what a node is
-//! cordoned, which rules listen; and what can be expected of all that.
+//! The cluster that receives the monitors' events, as a scenario states it: how conditions clear,
+//! which events cordon a node, which correlation rules run; and what can be expected of these.
 //!
-//! These are words only. What a cluster does with events is decided elsewhere, and the names of rules
-//! stand here a second time, so that a misspelt one is refused before anything is played.
+//! These types are data. The crate `cluster` implements the behaviour; the names of its rules are
+//! repeated here so that a misspelt one is rejected before a drill starts.
 
 use std::ops::RangeInclusive;
 
@@ -15,13 +15,14 @@ use crate::story::{About, Times};
 pub struct ClusterPlan {
     /// How node conditions clear.
     pub clearing: ClearingProfile,
-    /// For whose events a node is cordoned.
+    /// Which fatal events cordon a node.
     pub rulesets: RulesetsProfile,
-    /// How many nodes the circuit breaker counts by; `None`: there is none.
+    /// Number of nodes from which the circuit breaker computes its limit; `None` disables the
+    /// breaker.
     pub breaker_fleet: Option<u32>,
     /// The correlation rules.
     pub rules: RuleProfile,
-    /// Which ports hang on which switch, as the world's file says it.
+    /// Cables between ports and switches, from the world's file.
     pub cables: Vec<Cable>,
 }
 
@@ -34,7 +35,7 @@ pub struct Cable {
     pub port: PortRef,
 }
 
-/// Which entities and codes of a healthy event a condition's entry must hold to be cleared.
+/// Which entities and codes a healthy event must have to clear an entry of a condition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClearingProfile {
     /// All its entities, and one of its codes.
@@ -46,34 +47,34 @@ pub enum ClearingProfile {
     Any,
 }
 
-/// For whose fatal events a node is cordoned.
+/// Which fatal events cordon a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RulesetsProfile {
-    /// The NIC monitor's and the kernel-log monitor's.
+    /// Those of the NIC monitor and the kernel-log monitor.
     #[default]
     Shipped,
-    /// No NIC monitor's.
+    /// The shipped set without the NIC monitor.
     WithoutNics,
-    /// Those that ship, and one of the operator's own for the analyzer's.
+    /// The shipped set, and an operator's rule for events of the analyzer.
     WithAnalyzer,
 }
 
-/// The correlation rules that listen.
+/// The set of correlation rules that runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RuleProfile {
-    /// Those of "NIC Health Monitor: Link State Detection", with what it leaves open decided.
+    /// Those of "NIC Health Monitor: Link State Detection", with the values it leaves open decided.
     #[default]
     Lsd,
-    /// The one query that it prints, as it prints it.
+    /// The one query printed in that document, verbatim.
     LsdText,
     /// The two that NVSentinel deploys.
     Nvsentinel,
-    /// What gpud calls a drop and a flap.
+    /// gpud's definitions of a drop and a flap.
     Gpud,
 }
 
 impl RuleProfile {
-    /// All.
+    /// All profiles.
     pub const ALL: [Self; 4] = [Self::Lsd, Self::LsdText, Self::Nvsentinel, Self::Gpud];
 
     /// Its name.
@@ -87,7 +88,7 @@ impl RuleProfile {
         }
     }
 
-    /// Its rules, in their order.
+    /// The names of its rules, in order.
     #[must_use]
     pub const fn rules(self) -> &'static [&'static str] {
         match self {
@@ -104,54 +105,54 @@ impl RuleProfile {
     }
 }
 
-/// Whether something that can stand does: in one of the polls meant, or in each.
+/// Whether something is present at the end of one of the polls of the window, or of each of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stands {
-    /// Whether it does.
+    /// Whether it must be present.
     pub is: bool,
-    /// At the end of every poll meant, not of one of them.
+    /// Whether this must hold at the end of every poll of the window instead of at least one.
     pub throughout: bool,
 }
 
-/// What can be expected of a node condition.
+/// An expectation on a node condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConditionIs {
-    /// Which.
+    /// Which condition.
     pub of: ConditionOf,
-    /// Only its entries about this one; all of it if `None`.
+    /// Only entries about this entity; all entries if `None`.
     pub about: Option<About>,
     /// Only its entries with this error code.
     pub counter: Option<String>,
-    /// Whether there is such an entry.
+    /// Whether such an entry must be present.
     pub stands: Stands,
 }
 
-/// Which condition.
+/// Which condition, by check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConditionOf {
-    /// A state check's: of the link layer of whom it is about, else of either.
+    /// The state check of the subject's link layer; of either layer without a subject.
     State,
-    /// A counter check's, likewise.
+    /// The counter check, likewise.
     Counters,
-    /// The one of this check or rule.
+    /// The condition of this check or rule.
     Named(String),
 }
 
-/// What can be expected of a correlation rule.
+/// An expectation on a correlation rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleIs {
     /// The rule.
     pub rule: String,
-    /// About whom it speaks; about anybody if `None`.
+    /// The entity of the rule's event; any if `None`.
     pub about: Option<About>,
-    /// About which switch.
+    /// The switch of the rule's event.
     pub switch: Option<String>,
-    /// What it counted.
+    /// The number that the rule counted.
     pub counted: Option<RangeInclusive<u64>>,
-    /// Whether it says that something is over, not that it happened.
+    /// Whether the event reports that the problem is over instead of that it happened.
     pub cleared: bool,
-    /// How often; none at all: it is silent.
+    /// How often; an upper limit of zero means that the rule does not fire.
     pub times: Times,
-    /// How many events connectors accept in the poll in which it speaks.
+    /// How many events connectors accept in the poll in which it fires.
     pub events_this_tick: Option<u64>,
 }

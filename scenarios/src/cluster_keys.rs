@@ -1,11 +1,11 @@
-//! The keys of the cluster that hears a scenario's monitors.
+//! The keys of the cluster that receives the monitors' events.
 
 use crate::cluster::{ClearingProfile, ClusterPlan, RuleProfile, RulesetsProfile};
 use crate::keys::{Keys, Literal, maybe, need, or, together};
 use crate::kind::{Choices, Words, count};
 use crate::map::MapOf;
 
-/// The cluster: the rules that listen, and what is not as deployed at present.
+/// The keys `rules` and `cluster` of a scenario's file.
 pub(crate) fn cluster() -> impl Keys<Value = ClusterPlan> {
     together(
         (
@@ -13,12 +13,12 @@ pub(crate) fn cluster() -> impl Keys<Value = ClusterPlan> {
                 "rules",
                 Literal::Text("lsd"),
                 Choices("profile of rules", RULES),
-                "The correlation rules that listen to what connectors accept.",
+                "The correlation rules that process the events that connectors accept.",
             ),
             maybe(
                 "cluster",
                 MapOf("a cluster", cluster_keys()),
-                "The cluster that hears the monitors, where it is not as deployed at present.",
+                "The cluster that receives the monitors' events, where it differs from today's deployment.",
             ),
         ),
         |_, _, (rules, cluster)| {
@@ -39,7 +39,7 @@ const RULES: &[(&str, RuleProfile, &str)] = &[
     (
         RuleProfile::LsdText.name(),
         RuleProfile::LsdText,
-        "the query for `RepeatedNICLinkFlap` that it prints, to the letter",
+        "the query for `RepeatedNICLinkFlap` printed there, verbatim",
     ),
     (
         RuleProfile::Nvsentinel.name(),
@@ -68,7 +68,7 @@ pub(crate) fn cluster_keys() -> impl Keys<Value = ClusterPlan> {
                         ("any", ClearingProfile::Any),
                     ],
                 ),
-                "Which entries of a node condition a healthy event clears: those with all its entities and one of its codes, with any and one of its codes (from 2026-05-12 to 2026-07-08), with any whatever the codes (before).",
+                "Which entries of a node condition a healthy event clears: those with all its entities and one of its codes; those with any of its entities and one of its codes (NVSentinel from 2026-05-12 to 2026-07-08); those with any of its entities, whatever the codes (before that).",
             ),
             or(
                 "rulesets",
@@ -81,15 +81,15 @@ pub(crate) fn cluster_keys() -> impl Keys<Value = ClusterPlan> {
                         ("with_analyzer", RulesetsProfile::WithAnalyzer),
                     ],
                 ),
-                "For whose fatal events a node is cordoned: the NIC monitor's among others, no NIC monitor's (before 2026-05-18), the analyzer's too.",
+                "Which monitors' fatal events cordon a node: the shipped set, which includes the NIC monitor; the set without the NIC monitor (before 2026-05-18); the shipped set and the analyzer.",
             ),
             maybe(
                 "breaker",
                 MapOf(
                     "a circuit breaker",
-                    need("fleet", count(1), "How many nodes the cluster has."),
+                    need("fleet", count(1), "Number of nodes of the cluster."),
                 ),
-                "A circuit breaker of a cluster of so many nodes: when half of them are cordoned within five minutes, nothing is cordoned or released any more. There is none unless said.",
+                "The circuit breaker of a cluster of `fleet` nodes: once half of them are cordoned within five minutes, no node is cordoned or released any more. Without this key there is no breaker.",
             ),
         ),
         |_, _, (clearing, rulesets, breaker_fleet)| {

@@ -1,8 +1,8 @@
-//! Times as they are written: `400ms`, `3s`, `4m29s`, `1h`.
+//! Durations as scenarios write them: `400ms`, `3s`, `4m29s`, `1h`.
 
 use simfs::SimTime;
 
-/// Units, the longest first, with their nanoseconds.
+/// Units, longest first, with their length in nanoseconds.
 const UNITS: [(&str, u64); 6] = [
     ("h", 3_600_000_000_000),
     ("m", 60_000_000_000),
@@ -12,10 +12,10 @@ const UNITS: [(&str, u64); 6] = [
     ("ns", 1),
 ];
 
-/// The longest time that can be written (a year), so that no sum of times overflows.
+/// The longest duration that can be written (a year), so that no sum of durations overflows.
 const MOST: u64 = 365 * 24 * 3_600_000_000_000;
 
-/// A time as scenarios write it, such as `400ms`, `3s` or `4m29s`; `None` if the text is none. Units fall
+/// Parses a duration such as `400ms`, `3s` or `4m29s`; `None` if the text is not one. Units must decrease
 /// from left to right, each at most once; a number may have a decimal part.
 #[must_use]
 pub fn parse(text: &str) -> Option<SimTime> {
@@ -40,7 +40,7 @@ pub fn parse(text: &str) -> Option<SimTime> {
     (total <= MOST).then(|| SimTime::from_ns(total))
 }
 
-/// A time with a sign, in nanoseconds.
+/// Parses a duration with an optional minus sign, in nanoseconds.
 pub(crate) fn parse_signed(text: &str) -> Option<i64> {
     let text = text.trim();
     let (sign, rest) = match text.strip_prefix('-') {

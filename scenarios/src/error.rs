@@ -1,20 +1,20 @@
-//! Why a scenario cannot be read, or cannot be told in a world.
+//! Errors of reading a scenario and of resolving it in a world.
 
 use platforms::yaml::YamlError;
 
-/// Why a scenario cannot be read or resolved: each with its place, the line, and what helps.
+/// Why a scenario cannot be read or resolved. Each error has its place, the source line and a hint.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScenarioError {
     /// The text is wrong.
     #[error(transparent)]
     Wrong(#[from] YamlError),
-    /// The text asks for something that the language knows and this build does not do.
+    /// The text uses a word of the language that this version does not implement.
     #[error(transparent)]
     NotBuilt(YamlError),
 }
 
 impl ScenarioError {
-    /// What is wrong and where.
+    /// The error with its place.
     #[must_use]
     pub fn located(&self) -> &YamlError {
         match self {
@@ -32,13 +32,14 @@ impl ScenarioError {
     }
 }
 
-/// Why a scenario does not become a story in a world.
+/// Why a scenario cannot be resolved in a world.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unfit {
-    /// The world lacks what the story is about. The pair is listed with this reason and counted.
+    /// The world lacks something that the scenario needs. The pair is reported with this reason and
+    /// counted.
     #[error("not applicable: {reason}")]
     NotApplicable {
-        /// What it lacks.
+        /// What the world lacks.
         reason: String,
     },
     /// The scenario is wrong in every world.

@@ -1,6 +1,6 @@
-//! A line of `expect:` as said, before anybody knows in which world.
+//! A line of `expect:` as parsed, before it is resolved in a world.
 //!
-//! [`crate::expectations`] makes it of a line, [`crate::expectations`] finds whom it is about.
+//! [`crate::expectations`] parses it, [`crate::expectations`] resolves it.
 
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
@@ -15,32 +15,32 @@ use crate::subject::{FileSpec, NodeNames, Subjects};
 /// A line that expects something.
 #[derive(Clone, Debug)]
 pub(crate) struct ExpectLine {
-    /// Where it stands.
+    /// Where it is in the file.
     pub(crate) place: Place,
-    /// As a person reads it.
+    /// The line as shown to people.
     pub(crate) text: String,
-    /// The nodes it names.
+    /// The nodes that it names.
     pub(crate) nodes: NodeNames,
-    /// The only layer it is about.
+    /// The link layer that it is restricted to.
     pub(crate) only: Option<LinkLayer>,
-    /// In which polls, if it says so.
+    /// The polls, if the line states them.
     pub(crate) window: Option<WindowSpec>,
     /// What it expects.
     pub(crate) what: ExpectationSpec,
 }
 
-/// In which polls.
+/// The polls in which a line must come true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WindowSpec {
-    /// The step's own poll or one of so many after it.
+    /// The step's own poll, or one of this many after it.
     Polls(u32),
-    /// The polls until so long after the step.
+    /// The polls until this long after the step.
     Span(SimTime),
     /// The step's own poll.
     ThisPoll,
     /// The poll after it.
     NextPoll,
-    /// From the first until just before the second.
+    /// From the first time until just before the second.
     FromTo(SimTime, SimTime),
     /// Between the two, both included.
     Between(SimTime, SimTime),
@@ -51,16 +51,16 @@ pub(crate) enum WindowSpec {
 /// What a line expects.
 #[derive(Clone, Debug)]
 pub(crate) enum ExpectationSpec {
-    /// An event about each of these.
+    /// An event about each of these subjects.
     Event(Box<EventSpec>),
-    /// A first poll's healthy events.
+    /// The healthy events of the first poll.
     Baseline {
         fresh: bool,
         except: Option<Subjects>,
     },
-    /// No event that nobody else expects.
+    /// No event that no other line expects.
     Nothing(Option<Subjects>),
-    /// Events at the edges of each port.
+    /// Events at the up and down edges of each port.
     Edges {
         of: Subjects,
         tally: Tally,
@@ -69,13 +69,13 @@ pub(crate) enum ExpectationSpec {
         times: u32,
         within_polls: u32,
     },
-    /// The line for each port in turn.
+    /// One line, repeated for each port.
     Each {
         of: Subjects,
         tally: Tally,
         line: Box<ExpectLine>,
     },
-    /// An attempt is enough.
+    /// A line for which an attempt is enough.
     Spec(Box<ExpectLine>),
     /// Several lines that share qualifiers.
     Group(Vec<ExpectLine>),
@@ -93,7 +93,7 @@ pub(crate) enum ExpectationSpec {
     StateFile(StateFileIs),
     Metric {
         name: String,
-        /// With handles' placeholders in the texts.
+        /// Label values, with placeholders of handles.
         labels: BTreeMap<String, String>,
         is: MetricIs,
     },
@@ -117,25 +117,25 @@ pub(crate) enum ExpectationSpec {
     StuckInKernel,
 }
 
-/// How a node condition is expected to stand.
+/// A node condition.
 #[derive(Clone, Debug)]
 pub(crate) struct ConditionSpec {
     pub(crate) condition: ConditionOf,
-    /// Where it is named.
+    /// Where the condition is named.
     pub(crate) place: Place,
-    /// Whom its entries name.
+    /// The subjects of its entries.
     pub(crate) of: Option<Subjects>,
     pub(crate) counter: Option<String>,
     pub(crate) stands: Stands,
 }
 
-/// What a rule is expected to say.
+/// A correlation rule.
 #[derive(Clone, Debug)]
 pub(crate) struct FiringSpec {
     pub(crate) rule: String,
-    /// Where it is named.
+    /// Where the rule is named.
     pub(crate) place: Place,
-    /// About whom.
+    /// The subjects of its event.
     pub(crate) of: Option<Subjects>,
     pub(crate) switch: Option<(String, Place)>,
     pub(crate) counted: Option<RangeInclusive<u64>>,
@@ -144,13 +144,13 @@ pub(crate) struct FiringSpec {
     pub(crate) events_this_tick: Option<u64>,
 }
 
-/// How an LNet interface is expected to stand.
+/// The state of an LNet interface.
 #[derive(Clone, Debug)]
 pub(crate) struct LnetSpec {
     pub(crate) workload: String,
     /// The port of the interface.
     pub(crate) of: Subjects,
-    /// Whether it is another node's than the one in whose eyes.
+    /// Whether the interface belongs to another node than the one whose view is checked.
     pub(crate) peers: bool,
     pub(crate) up: Option<bool>,
     pub(crate) fatal: Option<bool>,
@@ -158,7 +158,7 @@ pub(crate) struct LnetSpec {
 }
 
 impl ExpectLine {
-    /// The first line, this one or one within it, that needs a process to answer.
+    /// The first line, this one or one nested in it, that only the process arm can answer.
     pub(crate) fn process_only(&self) -> Option<&ExpectLine> {
         match &self.what {
             ExpectationSpec::Healthz(_) => Some(self),
@@ -171,16 +171,16 @@ impl ExpectLine {
     }
 }
 
-/// How many subjects there must be.
+/// Constraints on the subjects of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
-    /// So many.
+    /// Their exact number.
     pub(crate) count: Option<(u32, Place)>,
-    /// No two share one of these.
+    /// What they must not share.
     pub(crate) distinct: Option<Distinct>,
 }
 
-/// What no two subjects share.
+/// What no two subjects may share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Distinct {
     Node,
@@ -188,21 +188,21 @@ pub(crate) enum Distinct {
     Device,
 }
 
-/// An event as said.
+/// An event as parsed.
 #[derive(Clone, Debug)]
 pub(crate) struct EventSpec {
     pub(crate) tone: Tone,
-    /// Whether it clears what was said under the name at rest.
+    /// Whether it is a healthy event that clears what was reported under the device's name at rest.
     pub(crate) clears: bool,
     pub(crate) of: Subjects,
     pub(crate) tally: Tally,
     /// How often; the line's default if `None`.
     pub(crate) times: Option<Times>,
-    /// By layer, with handles' placeholders in it.
+    /// By layer, with placeholders.
     pub(crate) message: BTreeMap<LinkLayer, (String, Place)>,
     pub(crate) check: Option<String>,
     pub(crate) codes: Option<Vec<String>>,
-    /// The counter that it is about.
+    /// The counter that the event is about.
     pub(crate) counter: Option<String>,
     pub(crate) stamped_from: Option<SimTime>,
     pub(crate) stamped_to: Option<SimTime>,

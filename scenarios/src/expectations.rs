@@ -1,7 +1,7 @@
-//! The words of `expect:`: one row each, in the tables below this file.
+//! The words of `expect:`, one row each, in the tables of the submodules.
 //!
-//! A row holds a word's name, what it takes, its keys, what it means, an example, and what it becomes.
-//! Start at [`expectations`] and [`parse`].
+//! A row holds a word's name, its value's kind, its keys, its meaning, an example, and what it parses
+//! to. Start at [`expectations`] and [`parse`].
 
 mod cluster;
 mod event;
@@ -20,7 +20,7 @@ use crate::row::{Line, Row, find};
 pub(crate) use event::{EACH, EXPECTATION};
 pub(crate) use qualifier::{of_event, qualifiers, tally};
 
-/// Every word of `expect:`, in the order in which the language is told.
+/// Every word of `expect:`, in the order in which the reference lists them.
 pub(crate) fn expectations() -> Vec<&'static dyn Row<ExpectationSpec>> {
     [
         event::EVENTS,
@@ -32,7 +32,7 @@ pub(crate) fn expectations() -> Vec<&'static dyn Row<ExpectationSpec>> {
     .concat()
 }
 
-/// Parses one line: a map, or a word that needs nothing more.
+/// Parses one line: a map, or a word that needs no value.
 pub(crate) fn parse(context: &Context<'_>, node: &Node) -> Parsed<ExpectLine> {
     let source = &context.source;
     let Value::Text(word) = &node.value else {
@@ -43,7 +43,7 @@ pub(crate) fn parse(context: &Context<'_>, node: &Node) -> Parsed<ExpectLine> {
     if !known.is_some_and(|row| row.alone()) {
         return Err(match known {
             Some(_) => source
-                .wrong(node.place, format!("`{word}` alone says too little"))
+                .wrong(node.place, format!("`{word}` needs a value"))
                 .hint(format!("write `{{ {word}: … }}`")),
             None => {
                 let alone = rows.iter().filter(|row| row.alone());
@@ -72,7 +72,7 @@ fn parse_fields(context: &Context<'_>, node: &Node, fields: Fields<'_>) -> Parse
     let source = &context.source;
     let (row, value) = match (fields.get("each"), fields.get("say")) {
         (Some(of), None) => return each(context, node, &fields, of),
-        // Beside `each`, `say` is what is said at the edges.
+        // With `each`, the key `say` holds the events of the edges.
         (Some(of), Some(_)) => (EACH, of),
         (None, _) => find(source, &fields, "expectation", &expectations())?,
     };
@@ -128,7 +128,7 @@ fn each(context: &Context<'_>, node: &Node, fields: &Fields<'_>, of: &Node) -> P
     })
 }
 
-/// The keys of a line beside `each`.
+/// The keys of a line with `each`.
 pub(crate) fn of_each(line: MapForm) -> MapForm {
     let each = EACH.line_form().rows.swap_remove(0);
     let own: Vec<&str> = line.names().collect();

@@ -1,4 +1,4 @@
-//! On which platforms a scenario is told: `platforms:`.
+//! `platforms:`, which states the platforms that a scenario applies to.
 
 use platforms::yaml::Value;
 use platforms::{DeviceName, LinkLayer, Machine, Role, Routes};
@@ -14,19 +14,19 @@ use crate::reader::Fields;
 use crate::resolved_world::{ResolvedPort, ResolvedWorld, default_route};
 use crate::values::LAYER;
 
-/// Whether a scenario is told on a platform.
+/// Whether a scenario applies to a platform.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fit {
-    /// It is.
+    /// It applies.
     Yes,
-    /// It is not.
+    /// It does not.
     No {
         /// What the platform lacks.
         reason: String,
     },
 }
 
-/// What `platforms:` says.
+/// The parsed value of `platforms:`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fitness {
     names: Option<Vec<String>>,
@@ -51,7 +51,7 @@ enum RouteAsked {
     None,
 }
 
-/// The value of `platforms:`.
+/// The kind of the value of `platforms:`.
 pub(crate) const PLATFORMS: Plain<Fitness> = plain(
     "`all`, a list of names, or `{ with, not, names }`",
     || {
@@ -87,17 +87,17 @@ pub(crate) fn keys() -> impl Keys<Value = Fitness> {
             maybe(
                 "with",
                 MapOf("`with`", with()),
-                "Only platforms that have all of these.",
+                "Only platforms with all of these properties.",
             ),
             maybe(
                 "not",
                 NAMES,
-                "None of these; a base name stands for its variants too.",
+                "Not these platforms; a base name includes its variants.",
             ),
             maybe(
                 "names",
                 NAMES,
-                "Only these; a base name stands for its base only.",
+                "Only these platforms; a base name does not include its variants.",
             ),
         ),
         |_, _, (with, not, names)| {
@@ -125,10 +125,14 @@ pub(crate) fn with() -> impl Keys<Value = Fitness> {
                         ("both", LayerAsked::Both),
                     ],
                 ),
-                "The layers of the monitored ports that are healthy at rest: at least this one; `both`: each.",
+                "At least one monitored port that is healthy at rest has this link layer; `both`: each layer has one.",
             ),
-            maybe("only_layer", LAYER, "The same, and no other."),
-            maybe("devices", DEVICE_NAMES, "These devices are there at rest."),
+            maybe(
+                "only_layer",
+                LAYER,
+                "All monitored ports that are healthy at rest have this link layer.",
+            ),
+            maybe("devices", DEVICE_NAMES, "These devices exist at rest."),
             maybe(
                 "default_route",
                 Words(
@@ -139,7 +143,7 @@ pub(crate) fn with() -> impl Keys<Value = Fitness> {
                         ("none", RouteAsked::None),
                     ],
                 ),
-                "What carries the default route: a net device of an RDMA function, another, nothing.",
+                "The interface of the default route: a net device of an RDMA function, another one, none.",
             ),
         ),
         |context, fields, (numbers, has, only, devices, default_route)| {
@@ -160,7 +164,7 @@ pub(crate) fn with() -> impl Keys<Value = Fitness> {
     )
 }
 
-/// The properties that are numbers of ports or cards.
+/// The keys of the numeric properties.
 struct Numbers;
 
 impl Keys for Numbers {
@@ -184,7 +188,7 @@ impl Keys for Numbers {
 }
 
 impl Fitness {
-    /// Whether it holds on this ground of one platform.
+    /// Whether the platform of this world fits.
     pub(crate) fn of(&self, resolved: &ResolvedWorld) -> Fit {
         match self.lacking(resolved) {
             None => Fit::Yes,
@@ -267,7 +271,7 @@ fn carrier(resolved: &ResolvedWorld, machine: &Machine) -> RouteAsked {
     }
 }
 
-/// A property of a platform that is a number.
+/// A numeric property of a platform.
 #[derive(Debug)]
 struct Property {
     name: &'static str,
@@ -286,28 +290,32 @@ const fn property(
 const PROPERTIES: &[Property] = &[
     property(
         "compute_cards",
-        "Cards with a monitored Compute port that is healthy at rest.",
+        "Number of cards with a monitored Compute port that is healthy at rest.",
         |resolved| resolved.cards(|port| port.has(Role::Compute)),
     ),
-    property("storage_cards", "The same for Storage.", |resolved| {
-        resolved.cards(|port| port.has(Role::Storage))
-    }),
+    property(
+        "storage_cards",
+        "Number of cards with a monitored Storage port that is healthy at rest.",
+        |resolved| resolved.cards(|port| port.has(Role::Storage)),
+    ),
     property(
         "management_cards",
-        "Cards with a Management function.",
+        "Number of cards with a Management function.",
         |resolved| resolved.cards(|port| port.facts.role == Role::Management),
     ),
     property(
         "compute_ports",
-        "Monitored Compute ports that are healthy at rest.",
+        "Number of monitored Compute ports that are healthy at rest.",
         |resolved| count(resolved, |port| port.has(Role::Compute)),
     ),
-    property("storage_ports", "The same for Storage.", |resolved| {
-        count(resolved, |port| port.has(Role::Storage))
-    }),
+    property(
+        "storage_ports",
+        "Number of monitored Storage ports that are healthy at rest.",
+        |resolved| count(resolved, |port| port.has(Role::Storage)),
+    ),
     property(
         "uncabled_ports",
-        "Monitored ports that have no cable at rest.",
+        "Number of monitored ports that have no cable at rest.",
         |resolved| {
             count(resolved, |port| {
                 port.facts.is_monitored() && !port.facts.cabled
@@ -316,10 +324,10 @@ const PROPERTIES: &[Property] = &[
     ),
     property(
         "monitored_ports",
-        "Monitored ports, healthy or not.",
+        "Number of monitored ports, healthy or not.",
         |resolved| count(resolved, |port| port.facts.is_monitored()),
     ),
-    property("vfs", "Virtual functions.", |resolved| {
+    property("vfs", "Number of virtual functions.", |resolved| {
         count(resolved, |port| port.facts.is_vf)
     }),
     property("gpus", "GPUs.", |resolved| {
@@ -327,7 +335,7 @@ const PROPERTIES: &[Property] = &[
     }),
     property(
         "cards_with_two_ports",
-        "Cards with two or more monitored ports, by functions or by port numbers.",
+        "Number of cards with two or more monitored ports, on several functions or on one.",
         |resolved| {
             resolved.cards(|port| {
                 let same = |other: &ResolvedPort| {
@@ -339,7 +347,7 @@ const PROPERTIES: &[Property] = &[
     ),
     property(
         "devices_with_two_ports",
-        "Devices with port numbers 1 and 2.",
+        "Number of devices with ports 1 and 2.",
         |resolved| {
             count(resolved, |port| {
                 port.facts.is_monitored() && port.facts.port.0 == 2
@@ -348,7 +356,7 @@ const PROPERTIES: &[Property] = &[
     ),
     property(
         "cards_with_two_functions",
-        "Cards with two or more RDMA functions.",
+        "Number of cards with two or more RDMA functions.",
         |resolved| {
             resolved.cards(|port| {
                 resolved.ports.iter().any(|other| {

@@ -1,6 +1,8 @@
-//! The keys of a scenario's file: its title, where it is told, what runs, its handles and its plot.
+//! The keys of a scenario's file: its title, where it applies, what runs, its handles and its
+//! timeline.
 //!
-//! [`frame`] is all that is parsed before the handles are known, [`crate::plot`] what names them.
+//! [`frame`] parses the keys that can be parsed before the handles are known, [`crate::plot`] those
+//! that name handles.
 
 use platforms::yaml::Place;
 use serde_json::json;
@@ -21,7 +23,7 @@ use crate::subject::NodeNames;
 use crate::values::{FLAG, NODES, POLLS, SPAN, TIME};
 use crate::workload::{WORKLOADS, WorkloadSpec};
 
-/// All that a file says before its handles are known.
+/// The keys of a file that do not depend on handles, parsed.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
     pub(crate) title: String,
@@ -60,7 +62,7 @@ pub(crate) fn frame() -> impl Keys<Value = Frame> {
             maybe(
                 "let",
                 HANDLES,
-                "Names for ports, chosen by what they are. A handle is a slot: it follows the hardware through renames.",
+                "Handles: names for ports, selected by their properties. A handle is bound to a slot and follows the hardware through renames.",
             ),
         ),
         |_, _, (about, place, cluster, monitors, course, handles)| {
@@ -95,12 +97,8 @@ type About = (String, String, (), Option<Vec<(String, Place)>>);
 
 fn about() -> impl Keys<Value = About> {
     (
-        need(
-            "scenario",
-            Text("a title"),
-            "The title: the story in one line.",
-        ),
-        need("why", Text("a text"), "What the scenario is for."),
+        need("scenario", Text("a title"), "The title, one line."),
+        need("why", Text("a text"), "The purpose of the scenario."),
         or(
             "scenario_version",
             Literal::Whole(1),
@@ -110,7 +108,7 @@ fn about() -> impl Keys<Value = About> {
         maybe(
             "covers",
             List("a list of clause ids", CLAUSE),
-            "The clauses of the sources that it covers, such as `lsd/3.2/down-is-fatal`. An id whose prefix nicdrill knows (`lsd/`, `lcd/`, `decision/`, `field/`, `cluster/`) must exist; any other prefix is your own.",
+            "Ids of the clauses that it covers, such as `lsd/3.2/down-is-fatal`. An id with a prefix that nicdrill knows (`lsd/`, `lcd/`, `decision/`, `field/`, `cluster/`) must exist; other prefixes are free.",
         ),
     )
 }
@@ -139,7 +137,7 @@ const CLAUSE: Plain<(String, Place)> = plain("a clause id", string_form, |contex
         true => Ok((id, node.place)),
         false => Err(context
             .source
-            .wrong(node.place, format!("`{id}` is no clause id"))
+            .wrong(node.place, format!("invalid clause id `{id}`"))
             .hint("write the source's prefix, the section and what it says, such as `lsd/3.2/down-is-fatal`")),
     }
 });
@@ -150,24 +148,24 @@ type Where = (
     Option<Vec<WorkloadSpec>>,
 );
 
-/// Where it is told, and what runs there.
+/// The keys that state where a scenario applies and what runs there.
 fn place() -> impl Keys<Value = Where> {
     together(
         (
             maybe(
                 "platforms",
                 PLATFORMS,
-                "Where it is told, `all` unless said. On a platform that lacks what a handle asks for it is not applicable.",
+                "The platforms that it applies to; `all` by default. It is not applicable to a platform that lacks a port for one of its handles.",
             ),
             maybe(
                 "world",
                 Placed(Text("a name")),
-                "The world of several nodes in which it is told, instead of on platforms.",
+                "The world of several nodes that it applies to, instead of platforms.",
             ),
             maybe(
                 "workloads",
                 WORKLOADS,
-                "What runs on the world's links, from the story's start.",
+                "The workloads that run from the start of the story.",
             ),
         ),
         |context, fields, (platforms, world, workloads)| {
@@ -213,7 +211,7 @@ fn monitors() -> impl Keys<Value = Monitors> {
                         ChecksRun::CharDevices,
                         "the check of character devices alone",
                     ),
-                    ("all", ChecksRun::All, "every one"),
+                    ("all", ChecksRun::All, "all checks"),
                 ],
             ),
             "Which of the monitor's checks run.",
@@ -226,12 +224,16 @@ fn monitors() -> impl Keys<Value = Monitors> {
                     Choices(
                         "arm",
                         &[
-                            ("memory", Arm::Memory, "pure code, simulated hands"),
-                            ("process", Arm::Process, "a real process on a real mount"),
+                            (
+                                "memory",
+                                Arm::Memory,
+                                "the reference monitor's logic with simulated I/O",
+                            ),
+                            ("process", Arm::Process, "a process on a FUSE mount"),
                         ],
                     ),
                 ),
-                "Where it can be played: both unless said.",
+                "The arms in which it can be played; both by default.",
             ),
             |_, _, arms| {
                 let mut arms = arms.unwrap_or(vec![Arm::Memory, Arm::Process]);
@@ -243,29 +245,29 @@ fn monitors() -> impl Keys<Value = Monitors> {
         maybe(
             "flags",
             Many("flags", FLAG),
-            "Flags for the monitor beyond the descriptor's.",
+            "Flags for the monitor, in addition to the descriptor's.",
         ),
         maybe(
             "config",
             AnyText("lines of TOML"),
-            "Lines for the monitor's `config.toml`.",
+            "Lines of the monitor's `config.toml`.",
         ),
     )
 }
 
-/// How time passes and how the story ends.
+/// The keys that state how time passes and how the story ends.
 fn course() -> impl Keys<Value = (SimTime, Option<SimTime>, Heal, bool)> {
     (
         or(
             "tick",
             Literal::Text("1s"),
             TICK,
-            "The length of one poll. Poll k happens at k ticks, after everything done until then.",
+            "The length of one poll. Poll k happens at k ticks, after everything that is due by then.",
         ),
         maybe(
             "until",
             TIME,
-            "The story's last instant; two polls after the last line unless said. Healing comes after.",
+            "The story's last instant; by default two polls after the last line. Healing follows.",
         ),
         heal(),
         or(
@@ -275,7 +277,7 @@ fn course() -> impl Keys<Value = (SimTime, Option<SimTime>, Heal, bool)> {
                 "word",
                 &[("fold", true, "one line"), ("full", false, "a line each")],
             ),
-            "Whether minutes of nothing cost one line in a trace.",
+            "Whether a trace folds quiet minutes into one line.",
         ),
     )
 }
@@ -288,7 +290,7 @@ const TICK: Checked<Plain<SimTime>, SimTime> = Checked(SPAN, |context, node, tic
     Ok(tick)
 });
 
-/// The deadline after healing unless a scenario says otherwise, in polls.
+/// The default deadline after healing, in polls.
 const HEALED_WITHIN: u32 = 3;
 
 fn heal() -> impl Keys<Value = Heal> {
@@ -301,27 +303,27 @@ fn heal() -> impl Keys<Value = Heal> {
                     NEVER,
                     MapOf("`heal`", WITHIN),
                 )),
-                "How it ends. Everything is healed, and within 3 polls nothing may be outstanding, unless said.",
+                "How it ends. By default every fault is mended at the end, and 3 polls later nothing may be outstanding.",
             ),
             maybe(
                 "because",
                 Text("a text"),
-                "Why a story may end in trouble; goes with `heal: never`.",
+                "The reason for `heal: never`; required with it.",
             ),
         ),
         |context, fields, spec| match spec {
             (Some((None, _)), Some(because)) => Ok(Heal::Never { because }),
             (Some((None, place)), None) => Err(context
                 .source
-                .wrong(place, "`heal: never` says no reason")
-                .hint("write `because: …`: why the story may end in trouble")),
+                .wrong(place, "`heal: never` needs a reason")
+                .hint("write `because: …` with the reason why the story may end with faults")),
             (_, Some(_)) => Err(context
                 .source
                 .wrong(
                     fields.place_of("because"),
                     "`because` without `heal: never`",
                 )
-                .hint("what the story is for stands in `why`")),
+                .hint("the purpose of the story belongs in `why`")),
             (Some((Some(polls), _)), None) => Ok(Heal::Within { polls }),
             (None, None) => Ok(Heal::Within {
                 polls: HEALED_WITHIN,
@@ -330,10 +332,10 @@ fn heal() -> impl Keys<Value = Heal> {
     )
 }
 
-/// Healed never: no deadline.
+/// `heal: never`, which has no deadline.
 const NEVER: Words<Option<u32>> = Words("word", &[("never", None)]);
 
-/// Healed within so many polls.
+/// The deadline after healing, in polls.
 const WITHIN: Needed<Checked<Plain<u32>, Option<u32>>> = need(
     "within",
     Checked(POLLS, |_, _, polls| Ok(Some(polls))),

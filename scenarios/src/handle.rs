@@ -1,6 +1,6 @@
-//! A handle as it is declared in `let:`: which ports, chosen by what they are.
+//! A handle as declared in `let:`: a name for ports, selected by their properties.
 //!
-//! The choosing itself needs a machine and is in [`crate::resolved`].
+//! The selection itself needs a machine and is in [`crate::resolved`].
 
 use mpib::Rail;
 use platforms::yaml::{Node, Place, Value};
@@ -20,19 +20,19 @@ use crate::values::{DEVICE_NAME, NODE_NAME, Of, PCI, PORTS, RAIL, TRUTH};
 pub(crate) struct Handle {
     /// Its name.
     pub(crate) name: String,
-    /// What its ports must be.
+    /// The properties that its ports must have.
     pub(crate) filter: Filter,
-    /// How many of them.
+    /// How many of the matching ports it takes.
     pub(crate) pick: Pick,
-    /// The declaration as a person reads it.
+    /// The declaration as shown to people.
     pub(crate) text: String,
-    /// The node it is on, if said.
+    /// The node that its ports are on, if stated.
     pub(crate) node: Option<NameAt>,
-    /// The switch that its ports are cabled to, if said.
+    /// The switch that its ports are cabled to, if stated.
     pub(crate) switch: Option<NameAt>,
 }
 
-/// What ports must be to be chosen. `None` means that anything goes.
+/// Properties that select ports. `None` matches everything.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Filter {
     pub(crate) role: Option<Role>,
@@ -64,7 +64,7 @@ pub(crate) struct Filter {
 }
 
 impl Handle {
-    /// All ports of the device that bears this name at rest.
+    /// Selects all ports of the device that has this name at rest.
     pub(crate) fn of_device(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -79,7 +79,7 @@ impl Handle {
         }
     }
 
-    /// Parses one handle; the handles of the context are those before it.
+    /// Parses one handle; the context's handles are those declared before it.
     pub(crate) fn parse(context: &Context<'_>, name: &str, node: &Node) -> Parsed<Self> {
         let fields = context.source.open_map(node, "a handle")?;
         fields.known(&context.source, keys().form().names())?;
@@ -91,7 +91,7 @@ impl Handle {
                 cabled_to: switch.as_ref().map(|(name, _)| name.clone()),
                 ..filter
             },
-            // Who names a switch means what hangs on it.
+            // A handle with a switch takes every port cabled to it.
             pick: pick.unwrap_or(match switch {
                 Some(_) => Pick::Count(HowMany::All),
                 None => Pick::Nth(1),
@@ -103,7 +103,7 @@ impl Handle {
     }
 }
 
-/// A name, and where it stands.
+/// A name and its place.
 type NameAt = (String, Place);
 
 /// The keys of a handle.
@@ -111,11 +111,11 @@ pub(crate) fn keys() -> impl Keys<Value = (Filter, Option<Pick>, Option<NameAt>,
     (
         filter(),
         pick(),
-        maybe("node", Placed(NODE_NAME), "On this node."),
+        maybe("node", Placed(NODE_NAME), "The node that the ports are on."),
         maybe(
             "cabled_to",
             Placed(Text("a switch")),
-            "Ports with a cable to it; all of them unless a number is said.",
+            "Ports that are cabled to this switch; all of them unless `nth`, `count` or `cards` is given.",
         ),
     )
 }
@@ -150,43 +150,47 @@ fn filter() -> impl Keys<Value = Filter> {
                 maybe(
                     "device",
                     DEVICE_NAMES,
-                    "The devices that bear these names at rest.",
+                    "Ports of the devices that have these names at rest.",
                 ),
                 maybe(
                     "netdev",
                     Text("an interface's name"),
-                    "The port whose net device this is at rest.",
+                    "The port that has this net device at rest.",
                 ),
-                maybe("pci", PCI, "The function at `0000:0c:00.0`."),
+                maybe(
+                    "pci",
+                    PCI,
+                    "Ports of the function at this PCI address, such as `0000:0c:00.0`.",
+                ),
                 maybe("port", number(1, 255), "Ports of this number only."),
                 maybe(
                     "function",
                     number(1, 256),
                     "The card's nth RDMA function, from 1.",
                 ),
-                maybe("numa", NUMA, "Functions on this NUMA node."),
+                maybe("numa", NUMA, "Ports of functions on this NUMA node."),
                 maybe("rail", RAIL, "The port of this rail of a node."),
             ),
             (
                 maybe(
                     "device_of",
                     PORTS,
-                    "Ports of the same devices as these, these included.",
+                    "Ports of the same devices as these ports, these included.",
                 ),
                 maybe(
                     "card_of",
                     PORTS,
-                    "Ports on the same cards as these, these included.",
+                    "Ports on the same cards as these ports, these included.",
                 ),
                 maybe(
                     "sibling_of",
                     PORTS,
-                    "Other ports on the same cards as these.",
+                    "Ports on the same cards as these ports, without these.",
                 ),
                 maybe(
                     "peer_of",
                     PORTS,
-                    "Ports on other cards of the same role and layer as these.",
+                    "Ports on other cards, of the same role and layer as these ports.",
                 ),
                 maybe(
                     "vf_of",
@@ -196,21 +200,25 @@ fn filter() -> impl Keys<Value = Filter> {
                 maybe(
                     "not",
                     Of("ports or a list of them"),
-                    "Not these, nor other ports on their cards.",
+                    "Excludes these ports and all other ports on their cards.",
                 ),
             ),
             (
-                maybe("vf", TRUTH, "Virtual functions, or not; not unless said."),
-                maybe("cabled", TRUTH, "With a cable at rest, or without."),
+                maybe(
+                    "vf",
+                    TRUTH,
+                    "Whether the ports are those of virtual functions; `false` by default.",
+                ),
+                maybe("cabled", TRUTH, "Whether the ports have a cable at rest."),
                 maybe(
                     "healthy",
                     OR_ANY,
-                    "Healthy at rest; `true` unless said, `any` where `cabled`, `vf` or `vf_of` is said.",
+                    "Whether the ports are healthy at rest; `true` by default, `any` with `cabled`, `vf` or `vf_of`.",
                 ),
                 maybe(
                     "monitored",
                     OR_ANY,
-                    "In the monitor's scope; `true` unless said, `any` where the role is management, or `vf`, `vf_of`, `device`, `netdev`, `pci` or `default_route` is said.",
+                    "Whether the ports are in the monitor's scope; `true` by default, `any` with the role `management` and with `vf`, `vf_of`, `device`, `netdev`, `pci` or `default_route`.",
                 ),
                 maybe(
                     "default_route",
@@ -226,29 +234,29 @@ fn filter() -> impl Keys<Value = Filter> {
                 maybe(
                     "group_cards",
                     BOUND,
-                    "Ports whose group of compared cards (same role, same layer) has so many cards.",
+                    "Ports whose peer group (the compared cards of the same role and layer) has this many cards.",
                 ),
                 maybe(
                     "card_functions",
                     BOUND,
-                    "Ports on cards with so many RDMA functions.",
+                    "Ports on cards with this many RDMA functions.",
                 ),
                 maybe(
                     "card_ports",
                     BOUND,
-                    "Ports on cards with so many monitored ports, healthy or not.",
+                    "Ports on cards with this many monitored ports, healthy or not.",
                 ),
                 maybe(
                     "device_ports",
                     BOUND,
-                    "Ports of devices with so many ports.",
+                    "Ports of devices with this many ports.",
                 ),
             ),
         ),
         |_, fields, (is, beside, state, bounds)| {
             let (role, layer, devices, netdev, pci, port, function, numa, rail) = is;
             let (device_of, card_of, sibling_of, peer_of, vf_of, not) = beside;
-            // Of these two, `None` says nothing and `Some(None)` any.
+            // For these two, `None` means not stated and `Some(None)` means `any`.
             let (vf, cabled, healthy, monitored, default_route) = state;
             let (group_cards, card_functions, card_ports, device_ports) = bounds;
             let of_vfs: bool = vf == Some(true) || vf_of.is_some();

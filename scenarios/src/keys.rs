@@ -1,7 +1,8 @@
-//! Keys of a map: each with its kind, whether it must be there, and what stands for it if it does not.
+//! Keys of a map: each with its kind, whether it is required, and its default.
 //!
-//! [`Keys`] is one key, or several that are parsed together. What they say of themselves ([`KeyRow`]) is
-//! what the schema and the reference pages print. Maps of keys, as values, are in [`crate::map`].
+//! [`Keys`] is one key, or several that are parsed together. Their descriptions ([`KeyRow`]) are the
+//! source of the JSON Schema and the reference pages. Values that are maps of keys are in
+//! [`crate::map`].
 
 use platforms::yaml::{Node, Value};
 use serde_json::{Map, Value as Json, json};
@@ -12,16 +13,16 @@ use crate::reader::Fields;
 
 /// Keys that are parsed together.
 pub(crate) trait Keys {
-    /// What they become.
+    /// What they parse to.
     type Value;
 
-    /// Says what they are.
+    /// Adds their descriptions to a form.
     fn rows(&self, form: &mut MapForm);
 
-    /// Parses what a map has of them.
+    /// Parses these keys from a map.
     fn parse(&self, context: &Context<'_>, fields: &Fields<'_>) -> Parsed<Self::Value>;
 
-    /// What they are.
+    /// Their descriptions.
     fn form(&self) -> MapForm {
         let mut form = MapForm::default();
         self.rows(&mut form);
@@ -29,36 +30,36 @@ pub(crate) trait Keys {
     }
 }
 
-/// What a key says of itself.
+/// The description of a key.
 #[derive(Clone, Debug)]
 pub(crate) struct KeyRow {
     /// The key.
     pub(crate) name: &'static str,
-    /// What it takes.
+    /// The kind of its value, such as `a duration`.
     pub(crate) takes: Option<String>,
-    /// The words it takes, where each has a meaning of its own.
+    /// The words that it accepts, if each has its own meaning.
     pub(crate) choices: Meanings,
-    /// Its form in JSON Schema.
+    /// Its value as JSON Schema.
     pub(crate) schema: Json,
     /// What it means.
     pub(crate) text: &'static str,
-    /// Whether it must be there.
+    /// Whether it is required.
     pub(crate) needed: bool,
-    /// What stands for it if it is not.
+    /// Its default, if it has one.
     pub(crate) default: Option<Literal>,
 }
 
 impl KeyRow {
-    /// What it means, and whether it is needed or what stands for it.
+    /// What it means, and whether it is required or what its default is.
     pub(crate) fn described(&self) -> String {
         match self.default {
-            _ if self.needed => format!("{} Needed.", self.text),
-            Some(default) => format!("{} `{default}` unless said.", self.text),
+            _ if self.needed => format!("{} Required.", self.text),
+            Some(default) => format!("{} Default: `{default}`.", self.text),
             None => self.text.to_owned(),
         }
     }
 
-    /// Its form, with its meaning.
+    /// Its JSON Schema, with its meaning as the description.
     pub(crate) fn property(&self) -> Json {
         let mut form = self.schema.clone();
         form["description"] = json!(self.text);
@@ -69,12 +70,12 @@ impl KeyRow {
     }
 }
 
-/// The keys of a map.
+/// The descriptions of a map's keys.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MapForm {
     /// The keys.
     pub(crate) rows: Vec<KeyRow>,
-    /// Of these exactly one is there; a map has one such set at most.
+    /// Keys of which exactly one must be present; a map has at most one such set.
     pub(crate) exactly_one: Vec<&'static str>,
 }
 
@@ -84,19 +85,19 @@ impl MapForm {
         self.rows.iter().map(|row| row.name)
     }
 
-    /// This key first, then these.
+    /// Prepends this key.
     pub(crate) fn after(mut self, row: KeyRow) -> Self {
         self.rows.insert(0, row);
         self
     }
 
-    /// These keys and those.
+    /// Appends these keys.
     pub(crate) fn and(mut self, keys: &impl Keys) -> Self {
         keys.rows(&mut self);
         self
     }
 
-    /// A map of these keys and no others.
+    /// The JSON Schema of a map that has these keys and no others.
     pub(crate) fn schema(&self) -> Json {
         let properties: Map<String, Json> = self
             .rows
@@ -126,7 +127,7 @@ impl MapForm {
     }
 }
 
-/// A value as a scenario would write it.
+/// A literal value as a scenario writes it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Literal {
     /// A text.
@@ -165,33 +166,33 @@ impl Literal {
     }
 }
 
-/// A key with a kind of value.
+/// A key with the kind of its value.
 pub(crate) struct Key<K> {
     pub(crate) name: &'static str,
     pub(crate) kind: K,
     pub(crate) text: &'static str,
 }
 
-/// A key that must be there.
+/// A required key.
 pub(crate) struct Needed<K>(Key<K>);
 
-/// A key that may be there.
+/// An optional key.
 pub(crate) struct Maybe<K>(Key<K>);
 
-/// A key for which a value stands if it is not there.
+/// A key with a default.
 pub(crate) struct Defaulted<K>(Key<K>, Literal);
 
-/// A key that must be there.
+/// A required key.
 pub(crate) const fn need<K: Kind>(name: &'static str, kind: K, text: &'static str) -> Needed<K> {
     Needed(Key { name, kind, text })
 }
 
-/// A key that may be there.
+/// An optional key.
 pub(crate) const fn maybe<K: Kind>(name: &'static str, kind: K, text: &'static str) -> Maybe<K> {
     Maybe(Key { name, kind, text })
 }
 
-/// A key for which this value stands if it is not there.
+/// A key with this default.
 pub(crate) const fn or<K: Kind>(
     name: &'static str,
     default: Literal,
@@ -202,7 +203,7 @@ pub(crate) const fn or<K: Kind>(
 }
 
 impl<K: Kind> Key<K> {
-    /// What it says of itself, as a key that may be there.
+    /// Its description, as an optional key.
     pub(crate) fn row(&self) -> KeyRow {
         KeyRow {
             name: self.name,
@@ -266,13 +267,13 @@ impl<K: Kind> Keys for Defaulted<K> {
     }
 }
 
-/// Keys, and what they become together.
+/// Keys with a function that converts their values.
 pub(crate) struct Become<F: Keys, T> {
     keys: F,
     becomes: fn(&Context<'_>, &Fields<'_>, F::Value) -> Parsed<T>,
 }
 
-/// Keys, and what they become together.
+/// Keys with a function that converts their values.
 pub(crate) const fn together<F: Keys, T>(
     keys: F,
     becomes: fn(&Context<'_>, &Fields<'_>, F::Value) -> Parsed<T>,

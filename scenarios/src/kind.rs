@@ -1,8 +1,8 @@
-//! Kinds of values: how one is parsed, what a person calls it, and its form in JSON Schema.
+//! Kinds of values: how a value is parsed, what it is called, and its JSON Schema.
 //!
-//! A kind is data in a table of keys, and the only source of what is said of it: the parser, the schema
-//! and the reference pages ask the same kind. Here are the kinds that are made of parameters or of
-//! other kinds; those of this language are in [`crate::values`]. Start at [`Kind`].
+//! Parser, schema and reference pages all use the same kind. This file has the kinds that are built
+//! from parameters or from other kinds; those specific to the language are in [`crate::values`]. Start
+//! at [`Kind`].
 
 use std::marker::PhantomData;
 
@@ -12,45 +12,45 @@ use serde_json::{Value as Json, json};
 use crate::context::Context;
 use crate::error::ScenarioError;
 
-/// What parsing gives.
+/// The result of parsing.
 pub(crate) type Parsed<T> = Result<T, ScenarioError>;
 
-/// Words that may be written, each with its meaning.
+/// Accepted words, each with its meaning.
 pub(crate) type Meanings = Vec<(&'static str, &'static str)>;
 
 /// A kind of value.
 pub(crate) trait Kind {
-    /// What a value of it becomes.
+    /// What a value parses to.
     type Value;
 
-    /// What it takes, such as `a time`; `None` if no value is written.
+    /// What the value is called, such as `a time`; `None` if there is no value.
     fn takes(&self) -> Option<String>;
 
-    /// The words it takes, where each has a meaning of its own.
+    /// The words that it accepts, if each has its own meaning.
     fn choices(&self) -> Meanings {
         Vec::new()
     }
 
-    /// Whether no value need be written.
+    /// Whether the value may be left out.
     fn alone(&self) -> bool {
         false
     }
 
-    /// Its form in JSON Schema.
+    /// Its JSON Schema.
     fn schema(&self) -> Json;
 
     /// Parses a value.
     fn parse(&self, context: &Context<'_>, node: &Node) -> Parsed<Self::Value>;
 }
 
-/// A kind with its own way of parsing.
+/// A kind with its own parse function.
 pub(crate) struct Plain<T> {
     takes: &'static str,
     schema: fn() -> Json,
     parse: fn(&Context<'_>, &Node) -> Parsed<T>,
 }
 
-/// A kind that is called so, has this form, and is parsed so.
+/// A kind with this name, JSON Schema and parse function.
 pub(crate) const fn plain<T>(
     takes: &'static str,
     schema: fn() -> Json,
@@ -79,7 +79,7 @@ impl<T> Kind for Plain<T> {
     }
 }
 
-/// A kind whose values are checked, or become something else.
+/// A kind whose values are checked or converted after parsing.
 pub(crate) struct Checked<K: Kind, T>(
     pub(crate) K,
     pub(crate) fn(&Context<'_>, &Node, K::Value) -> Parsed<T>,
@@ -105,22 +105,22 @@ impl<K: Kind, T> Kind for Checked<K, T> {
     }
 }
 
-/// The form of a text; a number stands for its digits.
+/// The JSON Schema of a text; a number stands for its digits.
 pub(crate) fn text_form() -> Json {
     json!({ "type": ["string", "number"] })
 }
 
-/// The form of a text that no number can stand for.
+/// The JSON Schema of a text that cannot be written as a number.
 pub(crate) fn string_form() -> Json {
     json!({ "type": "string" })
 }
 
-/// The form of one of several.
+/// The JSON Schema of a choice.
 pub(crate) fn any_of(forms: impl IntoIterator<Item = Json>) -> Json {
     json!({ "anyOf": forms.into_iter().collect::<Vec<_>>() })
 }
 
-/// A text that is not empty, called so.
+/// A text that is not empty; its name.
 pub(crate) struct Text(pub(crate) &'static str);
 
 impl Kind for Text {
@@ -139,7 +139,7 @@ impl Kind for Text {
     }
 }
 
-/// A text, also an empty one, called so.
+/// A text that may be empty; its name.
 pub(crate) struct AnyText(pub(crate) &'static str);
 
 impl Kind for AnyText {
@@ -158,14 +158,14 @@ impl Kind for AnyText {
     }
 }
 
-/// A whole number, both ends included.
+/// A whole number in an inclusive range.
 pub(crate) struct Number<T> {
     least: u64,
     most: u64,
     of: PhantomData<fn() -> T>,
 }
 
-/// A whole number of this range.
+/// A whole number in this range.
 pub(crate) const fn number<T>(least: u64, most: u64) -> Number<T> {
     Number {
         least,
@@ -177,7 +177,7 @@ pub(crate) const fn number<T>(least: u64, most: u64) -> Number<T> {
 /// The largest count of anything.
 const COUNT_MAX: u64 = 1_000_000;
 
-/// A whole number from this one on, and not absurdly large.
+/// A whole number from this one to [`COUNT_MAX`].
 pub(crate) const fn count<T>(least: u64) -> Number<T> {
     number(least, COUNT_MAX)
 }
@@ -200,7 +200,7 @@ impl<T: TryFrom<u64>> Kind for Number<T> {
     }
 }
 
-/// One of these words; what an unknown one is called, and what each becomes.
+/// One of these words: the name of the kind for errors, and what each word parses to.
 pub(crate) struct Words<T: 'static>(
     pub(crate) &'static str,
     pub(crate) &'static [(&'static str, T)],
@@ -256,13 +256,13 @@ impl<T: Clone> Kind for Choices<T> {
     }
 }
 
-/// `true` alone, or `false` alone: the other says nothing.
+/// A boolean of which only one value is accepted, because the other is the default.
 pub(crate) struct Only {
-    /// Which.
+    /// The accepted value.
     pub(crate) value: bool,
-    /// What is wrong with the other.
+    /// The error for the other value.
     pub(crate) otherwise: &'static str,
-    /// What helps.
+    /// The hint for the other value.
     pub(crate) hint: Option<&'static str>,
 }
 
@@ -312,7 +312,7 @@ impl<K: Kind> Kind for Placed<K> {
     }
 }
 
-/// One value, or several in a list; what they are called.
+/// One value, or a list of values; the name of the list.
 pub(crate) struct Many<K>(pub(crate) &'static str, pub(crate) K);
 
 impl<K: Kind> Kind for Many<K> {
@@ -343,7 +343,7 @@ impl<K: Kind> Kind for Many<K> {
     }
 }
 
-/// A list; what it is called.
+/// A list; its name.
 pub(crate) struct List<K>(pub(crate) &'static str, pub(crate) K);
 
 impl<K: Kind> Kind for List<K> {
@@ -370,7 +370,7 @@ impl<K: Kind> Kind for List<K> {
     }
 }
 
-/// A list of exactly two; what it is called, and what is wrong with any other.
+/// A list of exactly two; its name, and the error for any other length.
 pub(crate) struct Two<K>(
     pub(crate) &'static str,
     pub(crate) &'static str,
@@ -396,7 +396,7 @@ impl<K: Kind> Kind for Two<K> {
     }
 }
 
-/// A value, or `null`.
+/// A value or `null`; its name.
 pub(crate) struct OrNull<K>(pub(crate) &'static str, pub(crate) K);
 
 impl<K: Kind> Kind for OrNull<K> {
@@ -422,7 +422,7 @@ impl<K: Kind> Kind for OrNull<K> {
     }
 }
 
-/// No value: the word stands alone, or with keys beside it.
+/// No value: the word alone, or with keys beside it.
 pub(crate) struct NoValue(pub(crate) &'static str);
 
 impl Kind for NoValue {

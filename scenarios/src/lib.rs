@@ -1,10 +1,11 @@
-//! The language of stories: its schema, its reading, and what a story becomes in a world.
+//! The scenario language: its schema, its parser, and the resolution of a scenario in a world.
 //!
-//! A scenario says what happens to a world and what a monitor must say of it. It plays nothing and
-//! judges nothing: that is the harness's work.
+//! A scenario states what happens to a world and which events the monitor under test must emit. This crate plays and
+//! judges nothing; `director` and `judge` do.
 //!
-//! [`read`] turns a text into a [`Scenario`], [`Scenario::in_world`] a scenario into a [`Story`];
-//! [`Clauses`] is what scenarios cover, [`vocabulary`] the language itself. The texts that ship are in the crate `suite`.
+//! [`read`] parses a text to a [`Scenario`]; [`Scenario::in_world`] resolves a scenario to a [`Story`]. [`Clauses`] are
+//! the statements that scenarios cover, [`vocabulary`] lists the words of the language. The shipped scenarios are in
+//! the crate `suite`.
 
 mod bound;
 mod clauses;

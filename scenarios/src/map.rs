@@ -1,7 +1,7 @@
-//! Kinds of values that are maps, and sets of keys of which one is said.
+//! Kinds of values that are maps, and sets of keys of which one is given.
 //!
-//! [`MapOf`] is a map of keys; [`OneOf`] and [`AtMostOne`] are the ways of saying one thing, each by a key
-//! of its own; [`WordOr`] and [`OrMap`] are values that are a map or something shorter.
+//! [`MapOf`] is a map of keys; [`OneOf`] and [`AtMostOne`] are alternatives, each with a key of its own;
+//! [`WordOr`] and [`OrMap`] are values that are a map or something shorter.
 
 use platforms::yaml::{Node, Value};
 use serde_json::{Value as Json, json};
@@ -11,7 +11,7 @@ use crate::keys::{Key, KeyRow, Keys, MapForm};
 use crate::kind::{Kind, Meanings, Parsed, any_of};
 use crate::reader::Fields;
 
-/// A map of these keys and no others; what it is called.
+/// A map of these keys and no others; its name.
 pub(crate) struct MapOf<F>(pub(crate) &'static str, pub(crate) F);
 
 impl<F: Keys> Kind for MapOf<F> {
@@ -37,19 +37,19 @@ impl<F: Keys> Kind for MapOf<F> {
     }
 }
 
-/// One way of saying a `T`: a key and its kind.
+/// One way to write a `T`: a key and its kind.
 pub(crate) trait Alternative<T> {
-    /// What the key says of itself.
+    /// The description of the key.
     fn row(&self) -> KeyRow;
 
     /// Parses the key's value.
     fn parse(&self, context: &Context<'_>, node: &Node) -> Parsed<T>;
 }
 
-/// A key, and what its value becomes.
+/// A key with a function that converts its value.
 pub(crate) struct Alt<K: Kind, T>(Key<K>, fn(K::Value) -> T);
 
-/// A key, and what its value becomes.
+/// A key with a function that converts its value.
 pub(crate) const fn alt<K: Kind, T>(
     name: &'static str,
     kind: K,
@@ -117,7 +117,7 @@ impl<T> Keys for AtMostOne<T> {
     }
 }
 
-/// A value of a kind, or a map; what is said of it where it is listed.
+/// A value of a kind, or a map; the name of both together.
 pub(crate) struct OrMap<K, M>(pub(crate) &'static str, pub(crate) K, pub(crate) M);
 
 impl<T, K: Kind<Value = T>, M: Kind<Value = T>> Kind for OrMap<K, M> {
@@ -145,13 +145,13 @@ impl<T, K: Kind<Value = T>, M: Kind<Value = T>> Kind for OrMap<K, M> {
 
 /// A word, or a map of exactly one key.
 pub(crate) struct WordOr<T: 'static> {
-    /// What is said of it where it is listed.
+    /// What the value is called in lists.
     pub(crate) takes: &'static str,
-    /// What an unknown word is called.
+    /// The name of the words, for errors.
     pub(crate) word: &'static str,
-    /// The words, what each becomes, and its meaning.
+    /// The words: what each parses to, and its meaning.
     pub(crate) words: &'static [(&'static str, T, &'static str)],
-    /// What the map is called.
+    /// The name of the map.
     pub(crate) map: &'static str,
     /// Its keys.
     pub(crate) keys: &'static [&'static dyn Alternative<T>],

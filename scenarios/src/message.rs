@@ -1,28 +1,28 @@
-//! The placeholders of a message: `{device}` is the subject's, `{victim.device}` a handle's.
+//! Placeholders in an expected message: `{device}` is the subject's, `{victim.device}` a handle's.
 //!
-//! A handle's are filled in when the story is told in a world; the subject's stay, for whoever
-//! judges an event knows the name its device bears by then.
+//! A handle's placeholders are filled in when the story is resolved in a world. The subject's are
+//! left to the judge, which knows the device's name at the time of the event.
 
 use platforms::yaml::Place;
 
 use crate::context::Context;
 use crate::error::ScenarioError;
 
-/// What can be said of a port.
+/// The properties of a port that a placeholder can name.
 pub(crate) const FIELDS: [&str; 6] = ["device", "port", "card", "role", "netdev", "pci"];
 
-/// The parts of a message.
+/// A part of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part<'a> {
-    /// A text as it is.
+    /// Literal text.
     Text(&'a str),
-    /// `{field}`.
+    /// `{field}`, a property of the subject.
     Own(&'a str),
-    /// `{handle.field}`.
+    /// `{handle.field}`, a property of a handle's port.
     Of(&'a str, &'a str),
 }
 
-/// A message's parts. A brace that closes nothing, or is never closed, is text.
+/// Splits a message into its parts. A brace without its counterpart is literal text.
 pub(crate) fn parts(text: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -46,7 +46,7 @@ pub(crate) fn parts(text: &str) -> Vec<Part<'_>> {
     parts
 }
 
-/// Refuses an unknown placeholder.
+/// Rejects unknown placeholders.
 pub(crate) fn check(context: &Context<'_>, place: Place, text: &str) -> Result<(), ScenarioError> {
     for part in parts(text) {
         let field = match part {

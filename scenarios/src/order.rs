@@ -1,4 +1,4 @@
-//! A single deed, said to a machine at rest instead of in a story.
+//! A single line of `do:`, resolved for a machine at rest instead of within a story.
 
 use std::collections::BTreeSet;
 
@@ -16,17 +16,13 @@ use crate::resolved_world::ResolvedWorld;
 use crate::story::StepAction;
 use crate::verbs;
 
-/// Reads one line of `do:`, such as `cut: mlx5_3`, where each device's name at rest is a handle of
-/// all its ports. Names are those of the platform's rest also after a rename: a handle is a slot.
+/// Reads one line of `do:`, such as `cut: mlx5_3`. Each device's name at rest is a handle for all
+/// its ports, also after a rename.
 ///
 /// # Errors
-/// [`Unfit::Wrong`] for whatever is wrong with the line, [`Unfit::NotApplicable`] for what the
-/// platform lacks. Whether there is a monitor or a connector to do it to is the caller's to say.
-pub fn read_actions(
-    line: &str,
-    node: &NodeName,
-    platform: &Platform,
-) -> Result<Vec<StepAction>, Unfit> {
+/// [`Unfit::Wrong`] if the line is invalid, [`Unfit::NotApplicable`] if the platform lacks
+/// something. The caller checks whether there is a monitor or connector for steps that need one.
+pub fn read_actions(line: &str, node: &NodeName, platform: &Platform) -> Result<Vec<StepAction>, Unfit> {
     let source = Source {
         file: "deed",
         text: line,

@@ -1,4 +1,4 @@
-//! How many of the ports that fit a handle means.
+//! How many of the matching ports a handle takes.
 
 use platforms::yaml::Value;
 use serde_json::json;
@@ -6,23 +6,23 @@ use serde_json::json;
 use crate::keys::{Keys, maybe, together};
 use crate::kind::{Plain, any_of, plain};
 
-/// How many of the ports that fit.
+/// How many of the matching ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pick {
     /// The nth port, from 1.
     Nth(usize),
     /// The last port.
     Last,
-    /// The first so many ports.
+    /// The first ports, this many.
     Count(HowMany),
-    /// Ports on the first so many cards; so many of each card.
+    /// Ports on the first cards: how many cards, and how many ports of each.
     Cards(HowMany, HowMany),
 }
 
 /// A number, or a share of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HowMany {
-    /// So many.
+    /// This many.
     Number(usize),
     /// Half of them, rounded down.
     Half,
@@ -31,7 +31,7 @@ pub(crate) enum HowMany {
 }
 
 impl HowMany {
-    /// How many of so many there are; `None` if there are not enough.
+    /// The count for a total of `all`; `None` if there are not enough.
     pub(crate) fn of(self, all: usize) -> Option<usize> {
         match self {
             Self::Number(number) => (number <= all).then_some(number),
@@ -41,25 +41,25 @@ impl HowMany {
     }
 }
 
-/// The keys of a handle that say how many.
+/// The keys of a handle that state how many ports it takes.
 pub(crate) fn pick() -> impl Keys<Value = Option<Pick>> {
     together(
         (
             maybe(
                 "nth",
                 NTH,
-                "The nth port that fits, in the order of device names; the first unless a number is said.",
+                "The nth matching port, in the order of device names; `1` by default.",
             ),
-            maybe("count", HOW_MANY, "The first so many ports that fit."),
+            maybe("count", HOW_MANY, "The first matching ports, this many."),
             maybe(
                 "cards",
                 HOW_MANY,
-                "The ports that fit on the first so many cards; `half` is rounded down.",
+                "The matching ports on this many cards, the first ones; `half` is rounded down.",
             ),
             maybe(
                 "ports",
                 HOW_MANY,
-                "With `cards`: so many ports of each card; `all` unless said.",
+                "With `cards`: how many ports of each card; `all` by default.",
             ),
         ),
         |context, fields, (nth, count, cards, ports)| {

@@ -17,10 +17,14 @@ pub(crate) fn plot() -> impl Keys<Value = (Option<Vec<GivenSpec>>, Vec<StepSpec>
     (
         maybe(
             "given",
-            List("a list of deeds", GIVEN),
-            "What was done before the monitor started.",
+            List("a list of actions", GIVEN),
+            "Actions before the monitor starts.",
         ),
-        need("timeline", TIMELINE, "What happens and what must be said."),
+        need(
+            "timeline",
+            TIMELINE,
+            "The steps: what happens, and what is expected.",
+        ),
     )
 }
 
@@ -50,7 +54,7 @@ fn handles(context: &Context<'_>, node: &Node) -> Parsed<Vec<Handle>> {
     Ok(handles)
 }
 
-/// A handle's name must not be taken for anything else.
+/// Rejects a handle's name that has another meaning or is malformed.
 fn refuse_taken_name(source: &Source<'_>, name: &str, place: Place) -> Parsed<()> {
     let plain = name.starts_with(|c: char| c.is_ascii_lowercase())
         && name
@@ -91,9 +95,11 @@ fn timeline(context: &Context<'_>, node: &Node, steps: Vec<StepSpec>) -> Parsed<
             return Err(source
                 .wrong(
                     pair[1].place,
-                    format!("{step} comes after {before}: times go backwards"),
+                    format!(
+                        "{step} comes after {before}: steps must be in the order of their times"
+                    ),
                 )
-                .hint("put the steps in the order of their times"));
+                .hint("sort the steps by time"));
         }
     }
     if steps.is_empty() {

@@ -1,8 +1,8 @@
-//! Which polls happen, and in which of them a line is meant to come true.
+//! Which polls happen, and which of them a line refers to.
 //!
-//! Poll k happens at k ticks, after everything done until then, unless the monitor is away: paused,
-//! between a kill and a restart, or down with its node. Hangs are not known here: how long they
-//! last is for the monitor to say.
+//! Poll k happens at k ticks, after everything that is due by then, unless the monitor is paused,
+//! between a kill and a restart, or down with its node. Hangs are not considered: their length
+//! depends on the monitor.
 
 use simfs::SimTime;
 
@@ -15,7 +15,7 @@ use crate::verbs::spec::{MonitorSpec, VerbSpec};
 #[derive(Clone, Debug)]
 pub(crate) struct Polls {
     tick: SimTime,
-    /// Ticks without a poll: from the first until just before the second.
+    /// Ranges of ticks without a poll: first tick, and the tick after the last.
     missing: Vec<(u64, u64)>,
 }
 
@@ -29,7 +29,7 @@ impl Polls {
         let mut gone: Option<u64> = None;
         for step in steps {
             let When::At(at) = step.when else { continue };
-            // What strikes within a poll ends that poll, and the next one is the first to miss.
+            // A kill within a poll ends that poll; the next poll is the first to be missing.
             let from = polls.tick_at(at) + u64::from(step.moment.is_some());
             for line in &step.actions {
                 match &line.spec {
@@ -61,17 +61,17 @@ impl Polls {
         at.div_ceil(self.tick)
     }
 
-    /// So many ticks cover this span.
+    /// The number of ticks that cover this span, rounded up.
     pub(crate) fn ticks(&self, span: SimTime) -> u64 {
         span.div_ceil(self.tick)
     }
 
-    /// The instant of a tick.
+    /// The time of a tick.
     pub(crate) fn at(&self, tick: u64) -> SimTime {
         self.tick.times(tick)
     }
 
-    /// The polls meant by a window that is said at this time; `None` if there is none such.
+    /// The polls of a window stated at this time; `None` if it contains no poll.
     pub(crate) fn window(&self, spec: Option<WindowSpec>, at: SimTime) -> Option<Window> {
         let own = self.tick_at(at);
         let floor = |at: SimTime| at.as_ns() / self.tick.as_ns();
@@ -111,7 +111,7 @@ impl Polls {
         (window.from <= window.to).then_some(window)
     }
 
-    /// The nth poll that happens at or after a tick, from 0.
+    /// The nth poll at or after a tick, counted from 0.
     fn nth_from(&self, tick: u64, nth: u32) -> u64 {
         let mut tick = self.poll_from(tick);
         for _ in 0..nth {

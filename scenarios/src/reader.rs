@@ -1,6 +1,7 @@
-//! Reading values out of a tree: texts, numbers, times, words and maps, each error with its place.
+//! Reads values out of a YAML tree: texts, numbers, durations, words and maps. Each error has its
+//! place.
 //!
-//! It knows kinds of values, not what any word of the language does.
+//! It knows kinds of values only, not the words of the language.
 
 use platforms::yaml::{Key, Node, Place, Value, YamlError, nearest};
 use simfs::{Errno, SimTime};
@@ -17,28 +18,28 @@ const RENAMED: [(&str, &str); 3] = [
 
 type Read<T> = Result<T, ScenarioError>;
 
-/// A scenario's text and the name of its file: what an error needs to show the place it is about.
+/// A scenario's text and file name, which an error needs to show its place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Source<'a> {
-    /// The file, as it was named to the reader.
+    /// The file name as given to the reader.
     pub(crate) file: &'a str,
     /// Its text.
     pub(crate) text: &'a str,
 }
 
 impl<'a> Source<'a> {
-    /// An error at a place.
+    /// An error at this place.
     pub(crate) fn wrong(&self, place: Place, what: impl Into<String>) -> ScenarioError {
         ScenarioError::Wrong(YamlError::at(self.file, self.text, place, what))
     }
 
-    /// A refusal of something planned.
+    /// An error for a word that is planned but not implemented.
     pub(crate) fn not_built(&self, place: Place, what: impl Into<String>) -> ScenarioError {
         let error = YamlError::at(self.file, self.text, place, what);
-        ScenarioError::NotBuilt(error.hint("the language knows it, this build does not do it"))
+        ScenarioError::NotBuilt(error.hint("it is planned, but not implemented"))
     }
 
-    /// A place as a story tells it.
+    /// Converts a place to the form that a story holds.
     pub(crate) fn place(&self, place: Place) -> crate::Place {
         crate::Place {
             file: self.file.to_owned(),
@@ -47,7 +48,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// An unknown word, with what is allowed and what was probably meant.
+    /// An error for an unknown word, with the known words and the nearest of them.
     pub(crate) fn unknown<'b>(
         &self,
         place: Place,
@@ -90,7 +91,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Any text, also an empty one.
+    /// A text that may be empty.
     pub(crate) fn any_text(&self, node: &Node, expected: &str) -> Read<String> {
         match &node.value {
             Value::Text(text) => Ok(text.clone()),
@@ -134,7 +135,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// A whole number of this range, both ends included.
+    /// A whole number in an inclusive range.
     pub(crate) fn number(&self, node: &Node, least: u64, most: u64) -> Read<u64> {
         match node.value {
             Value::Whole(number) => match u64::try_from(number) {
@@ -147,13 +148,13 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// A whole number that fits 32 bits and is at least this.
+    /// A whole number of at least `least` that fits 32 bits.
     pub(crate) fn small(&self, node: &Node, least: u32) -> Read<u32> {
         let number = self.number(node, u64::from(least), 1_000_000)?;
         Ok(u32::try_from(number).expect("a number up to a million fits 32 bits"))
     }
 
-    /// A span of time with its unit.
+    /// A duration with its unit.
     pub(crate) fn time(&self, node: &Node) -> Read<SimTime> {
         const HINT: &str = "write a number and a unit, as in `400ms`, `3s`, `4m29s`, `1h`";
         match &node.value {
@@ -162,13 +163,13 @@ impl<'a> Source<'a> {
                     .hint(HINT)
             }),
             Value::Whole(number) => Err(self
-                .wrong(node.place, format!("`{number}` is a time without a unit"))
+                .wrong(node.place, format!("duration `{number}` without a unit"))
                 .hint(HINT)),
             _ => Err(self.kind(node, "a time").hint(HINT)),
         }
     }
 
-    /// An error number by its name.
+    /// An errno by its name.
     pub(crate) fn errno(&self, node: &Node) -> Read<Errno> {
         let name = self.text(node, "an errno such as `EIO`")?;
         Errno::by_name(&name).ok_or_else(|| {
@@ -185,7 +186,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The items of a list that is not empty, or the one value that stands for a list of one.
+    /// The items of a list that is not empty; a single value stands for a list of one.
     pub(crate) fn one_or_more<'n>(&self, node: &'n Node, expected: &str) -> Read<&'n [Node]> {
         match &node.value {
             Value::List(items) if items.is_empty() => {
@@ -197,7 +198,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The keys and values of a map, before anybody has checked the keys.
+    /// The keys and values of a map whose keys are not checked yet.
     pub(crate) fn open_map<'n>(&self, node: &'n Node, what: &'static str) -> Read<Fields<'n>> {
         match &node.value {
             Value::Map(pairs) => Ok(Fields::new(what, node.place, pairs)),
@@ -206,12 +207,12 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The keys and values of one map.
+/// The keys and values of a map.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields<'n> {
-    /// What the map is, for an error text.
+    /// What the map is, for error texts.
     what: &'static str,
-    /// The verb whose line it is.
+    /// The verb of the line, if it is one.
     verb: Option<&'static str>,
     /// Where it begins.
     pub(crate) place: Place,
@@ -220,7 +221,7 @@ pub(crate) struct Fields<'n> {
 }
 
 impl<'n> Fields<'n> {
-    /// These keys and values; what their map is, and where it begins.
+    /// A map with these keys and values.
     pub(crate) fn new(what: &'static str, place: Place, pairs: &'n [(Key, Node)]) -> Self {
         Self {
             what,
@@ -230,7 +231,7 @@ impl<'n> Fields<'n> {
         }
     }
 
-    /// The same, as a verb's line.
+    /// The same map, marked as the line of a verb.
     pub(crate) fn of(self, verb: &'static str) -> Self {
         Self {
             verb: Some(verb),
@@ -238,7 +239,7 @@ impl<'n> Fields<'n> {
         }
     }
 
-    /// Refuses every key that is not allowed.
+    /// Rejects every key that is not in `allowed`.
     pub(crate) fn known<'b>(
         &self,
         source: &Source<'_>,
@@ -266,12 +267,12 @@ impl<'n> Fields<'n> {
             .map(|(_, node)| node)
     }
 
-    /// The value of a key that must be there.
+    /// The value of a required key.
     pub(crate) fn need(&self, source: &Source<'_>, name: &str) -> Read<&'n Node> {
         self.get(name).ok_or_else(|| self.missing(source, name))
     }
 
-    /// An error: a key that must be there is not.
+    /// The error for a missing key.
     pub(crate) fn missing(&self, source: &Source<'_>, name: &str) -> ScenarioError {
         let what = match self.verb {
             Some(verb) => format!("`{verb}` needs the key `{name}`"),
@@ -280,7 +281,7 @@ impl<'n> Fields<'n> {
         source.wrong(self.place, what)
     }
 
-    /// The value of a key, read, if it is there.
+    /// The value of an optional key, parsed by `read`.
     pub(crate) fn maybe<T>(
         &self,
         name: &str,
@@ -289,7 +290,7 @@ impl<'n> Fields<'n> {
         self.get(name).map(read).transpose()
     }
 
-    /// The one key of these that is there.
+    /// The one key of these that is present; an error for none or several.
     pub(crate) fn exactly_one(
         &self,
         source: &Source<'_>,
@@ -319,7 +320,7 @@ impl<'n> Fields<'n> {
         }
     }
 
-    /// The key's own place, for an error about the key.
+    /// The place of a key, for an error about it.
     pub(crate) fn place_of(&self, name: &str) -> Place {
         self.pairs
             .iter()

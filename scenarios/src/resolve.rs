@@ -1,7 +1,7 @@
-//! Telling a scenario in a world: every handle becomes a slot, every time a tick.
+//! Resolves a scenario in a world: every handle becomes a slot, every time a tick.
 //!
-//! [`resolve`] puts the parts together; [`crate::resolver`] tells the deeds, [`crate::expectations`] the
-//! expectations.
+//! [`resolve`] combines the parts; [`crate::resolver`] resolves the lines of `do:`, [`crate::expectations`]
+//! those of `expect:`.
 
 pub(crate) mod actions;
 pub(crate) mod expectations;
@@ -23,10 +23,10 @@ use crate::step::StepSpec;
 use crate::story::{Expectation, Step, Story, What, Window};
 use crate::workload::WorkloadSpec;
 
-/// Polls that a story goes on after its last line, unless it says `until`.
+/// Polls that a story goes on after its last line, without `until`.
 const AFTERMATH: u64 = 2;
 
-/// The story of a scenario on this ground.
+/// Resolves a scenario in this world.
 pub(crate) fn resolve(scenario: &Scenario, resolved: &ResolvedWorld) -> Result<Story, Unfit> {
     let source = scenario.source();
     let frame = &scenario.frame;
@@ -127,8 +127,9 @@ pub(crate) fn resolve(scenario: &Scenario, resolved: &ResolvedWorld) -> Result<S
     })
 }
 
-/// The baseline of the first poll: expected of every story that gives nothing and does not speak of
-/// the first poll itself. What follows from its events says nothing of them.
+/// The baseline of the first poll. It is expected of every story without `given`, without a step at
+/// time zero, and without an expectation that starts at the first poll (expectations on the cluster
+/// aside).
 fn usual_baseline(scenario: &Scenario, expectations: &[Expectation]) -> Option<Expectation> {
     let first = Window { from: 0, to: 0 };
     let speaks = expectations
@@ -152,7 +153,7 @@ fn usual_baseline(scenario: &Scenario, expectations: &[Expectation]) -> Option<E
     })
 }
 
-/// Refuses a node that is not there.
+/// Rejects an unknown node.
 pub(crate) fn known_node(
     source: &Source<'_>,
     resolved: &ResolvedWorld,
@@ -172,7 +173,7 @@ pub(crate) fn known_node(
     })
 }
 
-/// Refuses a workload that the scenario does not name.
+/// Rejects a workload that the scenario does not declare.
 pub(crate) fn known_workload(
     source: &Source<'_>,
     workloads: &[WorkloadSpec],

@@ -1,7 +1,7 @@
-//! The ground of a story: a world's nodes at rest, and the ports that a scenario's handles choose there.
+//! A world at rest: its nodes, and the ports that a scenario's handles choose.
 //!
-//! It knows what platforms declare, how their machines stand before anything happens, and what is
-//! cabled to what. What a story does to it is not here.
+//! It knows what platforms declare, the state of their machines before the story starts, and the
+//! cabling. It does not change while a story plays.
 
 mod cabling;
 mod choosing;
@@ -24,12 +24,12 @@ use crate::handle::Handle;
 use crate::story::About;
 use crate::subject::{Named, Subjects};
 
-/// A world at rest, with the handles found in it.
+/// A world at rest, with the handles resolved in it.
 #[derive(Clone, Debug)]
 pub(crate) struct ResolvedWorld {
     /// The world's name; the platform's for a world of one node.
     pub(crate) world: String,
-    /// Whether it was built of one platform.
+    /// Whether it was built from one platform.
     pub(crate) is_platform: bool,
     /// Its nodes, in the world's order.
     pub(crate) nodes: Vec<ResolvedNode>,
@@ -49,40 +49,40 @@ pub(crate) struct ResolvedNode {
     pub(crate) platform: Platform,
     /// Its machine.
     pub(crate) machine: Machine,
-    /// Whether a monitor sits in its chair.
+    /// Whether a monitor runs on it.
     pub(crate) monitored: bool,
 }
 
-/// A port at rest, with what a handle can ask of it.
+/// A port at rest, with the properties that a handle can select by.
 #[derive(Clone, Debug)]
 pub(crate) struct ResolvedPort {
-    /// Its node's place in [`ResolvedWorld::nodes`].
+    /// Its node's index in [`ResolvedWorld::nodes`].
     pub(crate) node: usize,
-    /// The switch that it has a cable to, if the world says so.
+    /// The switch that it is cabled to, if the world states it.
     pub(crate) switch: Option<String>,
-    /// The rail that it is, if the world says so, with its address.
+    /// Its rail and the rail's address, if the world states one.
     pub(crate) rail: Option<(Rail, Ipv4Addr)>,
-    /// What the platform declares.
+    /// What the platform declares about it.
     pub(crate) facts: PortFacts,
-    /// Whether it is `ACTIVE` with `LinkUp`.
+    /// Whether it shows `ACTIVE` and `LinkUp`.
     pub(crate) healthy: bool,
     physfn: Option<PciAddress>,
     numa: i32,
-    /// Its function's place among the RDMA functions of its card, from 1.
+    /// Position of its function among the RDMA functions of its card, from 1.
     function: usize,
     default_route: bool,
 }
 
-/// Whom a line is about, found.
+/// A resolved subject of a line.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Subject {
-    /// A port at rest, by its place in [`ResolvedWorld::ports`].
+    /// A port at rest, by its index in [`ResolvedWorld::ports`].
     Port(usize),
     /// A device.
     Device(FunctionRef),
-    /// A card, by one of its functions: the lowest.
+    /// A card, by its lowest function.
     Card(FunctionRef),
-    /// A name.
+    /// A device or port named by text.
     Named(About),
 }
 
@@ -144,7 +144,7 @@ impl ResolvedWorld {
         self.nodes.iter().find(|node| node.name.as_str() == name)
     }
 
-    /// The one node of a world of one.
+    /// The only node of a world of one node.
     pub(crate) fn sole(&self) -> Option<&ResolvedNode> {
         match &self.nodes[..] {
             [node] => Some(node),
@@ -160,7 +160,7 @@ impl ResolvedWorld {
         }
     }
 
-    /// The node that a port is on.
+    /// The node of a port.
     pub(crate) fn node_of(&self, port: usize) -> &NodeName {
         &self.nodes[self.ports[port].node].name
     }
@@ -171,7 +171,7 @@ impl ResolvedWorld {
         one.node == other.node && one.facts.card == other.facts.card
     }
 
-    /// Finds the ports of these handles, in order; a later one may name an earlier one.
+    /// Resolves these handles in order; a later one may refer to an earlier one.
     pub(crate) fn choose(&mut self, handles: &[Handle]) -> Result<(), Unfit> {
         for handle in handles {
             let chosen = self.chosen(handle)?;
@@ -198,7 +198,7 @@ impl ResolvedWorld {
             .map(|port| &self.ports[*port])
     }
 
-    /// What is meant, each once, in order; `it` is the port at hand of an `each`.
+    /// Resolves subjects in order, without duplicates; `it` is the current port of an `each`.
     pub(crate) fn find(&self, subjects: &Subjects, it: Option<usize>) -> Vec<Subject> {
         let mut found = Vec::new();
         for spec in &subjects.items {
@@ -211,7 +211,7 @@ impl ResolvedWorld {
         found
     }
 
-    /// The ports meant, each once.
+    /// The ports of these subjects, without duplicates.
     pub(crate) fn find_ports(&self, subjects: &Subjects, it: Option<usize>) -> Vec<usize> {
         let mut ports = Vec::new();
         for subject in self.find(subjects, it) {
@@ -224,7 +224,8 @@ impl ResolvedWorld {
         ports
     }
 
-    /// The functions meant, each once: of ports their own, of cards all.
+    /// The functions of these subjects, without duplicates: a port's own function, all functions of a
+    /// card.
     pub(crate) fn find_functions(
         &self,
         subjects: &Subjects,
@@ -240,7 +241,7 @@ impl ResolvedWorld {
         functions
     }
 
-    /// What one subject means.
+    /// Resolves one subject.
     pub(crate) fn find_one(&self, spec: &Named, it: Option<usize>) -> Vec<Subject> {
         match spec {
             Named::Handle(name) => {
@@ -320,14 +321,14 @@ impl ResolvedWorld {
         }
     }
 
-    /// The link layer of a subject at rest, where it has one.
+    /// The link layer of a subject's first port at rest; `None` for a name.
     pub(crate) fn layer_of(&self, subject: &Subject) -> Option<LinkLayer> {
         self.ports_of(subject)
             .first()
             .map(|port| self.ports[*port].facts.layer)
     }
 
-    /// The subject as an event names it.
+    /// The subject in the form in which an expected event holds it.
     pub(crate) fn about(&self, subject: &Subject) -> About {
         match subject {
             Subject::Port(port) => About::Port(self.slot(*port)),
@@ -337,7 +338,7 @@ impl ResolvedWorld {
         }
     }
 
-    /// The node that a subject is on; `None` for a name, which anybody can bear.
+    /// The node of a subject; `None` for a name, which may exist on any node.
     pub(crate) fn node_of_subject(&self, subject: &Subject) -> Option<NodeName> {
         match subject {
             Subject::Port(port) => Some(self.node_of(*port).clone()),
@@ -346,7 +347,7 @@ impl ResolvedWorld {
         }
     }
 
-    /// The subject as an event names it that clears what was said under the name at rest.
+    /// The subject of an event that clears what was reported under the name at rest.
     pub(crate) fn about_at_rest(&self, subject: &Subject) -> About {
         match subject {
             Subject::Port(port) => {
@@ -369,7 +370,7 @@ impl ResolvedWorld {
             .map(|port| self.ports[*port].facts.device.clone())
     }
 
-    /// Cards of a role and layer with a monitored port that is healthy at rest.
+    /// The number of cards with a port that `fits`.
     pub(crate) fn cards(&self, fits: impl Fn(&ResolvedPort) -> bool) -> usize {
         let cards: BTreeSet<(usize, &str)> = self
             .ports
@@ -401,17 +402,17 @@ pub(crate) fn default_route(routes: &Routes) -> Option<&str> {
 }
 
 impl ResolvedPort {
-    /// Whether stories choose it unless they say otherwise.
+    /// Whether handles choose it by default.
     pub(crate) fn is_usual(&self) -> bool {
         self.healthy && self.facts.is_monitored()
     }
 
-    /// Whether it is usual and has this role.
+    /// Whether handles choose it by default, and it has this role.
     pub(crate) fn has(&self, role: Role) -> bool {
         self.is_usual() && self.facts.role == role
     }
 
-    /// What a message's placeholder stands for at rest.
+    /// The value of a message's placeholder, at rest.
     pub(crate) fn field_text(&self, field: &str) -> String {
         let facts = &self.facts;
         match field {
@@ -425,7 +426,7 @@ impl ResolvedPort {
     }
 }
 
-/// A name as people order them: `mlx5_9` before `mlx5_10`.
+/// Sort key in natural order: `mlx5_9` before `mlx5_10`.
 fn natural(name: &str) -> Vec<(String, u64)> {
     let mut parts = Vec::new();
     let mut rest = name;

@@ -1,7 +1,8 @@
-//! A word of a line, as one row of a table: its name, what it takes, its keys, its meaning, an example,
-//! and what it becomes.
+//! A word of a line, as one row of a table: its name, its value's kind, its keys, its meaning, an
+//! example, and what it parses to.
 //!
-//! `do:` has lines of [`crate::verbs`], `expect:` of [`crate::expectations`]. Start at [`Row`].
+//! The rows for `do:` are in [`crate::verbs`], those for `expect:` in [`crate::expectations`]. Start at
+//! [`Row`].
 
 use platforms::yaml::Node;
 use serde_json::Value as Json;
@@ -16,28 +17,28 @@ use crate::reader::{Fields, Source};
 pub(crate) struct Entry {
     /// The word.
     pub(crate) name: &'static str,
-    /// What it means, in one sentence or two.
+    /// What it means, in one or two sentences.
     pub(crate) text: &'static str,
-    /// A line that uses it; `None` for a word that is not built yet.
+    /// An example line; `None` for a word that is not implemented yet.
     pub(crate) example: Option<&'static str>,
 }
 
-/// A word that makes a `T` of a line.
+/// A word that parses a line to a `T`.
 pub(crate) trait Row<T> {
     /// Its name, meaning and example.
     fn entry(&self) -> Entry;
 
-    /// What it takes, such as `ports`; `None` if it takes no value.
+    /// The kind of its value, such as `ports`; `None` if it takes no value.
     fn takes(&self) -> Option<String> {
         None
     }
 
-    /// The words it takes, where each has a meaning of its own.
+    /// The words that it accepts, if each has its own meaning.
     fn choices(&self) -> Meanings {
         Vec::new()
     }
 
-    /// The form of its value in JSON Schema; `false` takes none.
+    /// The JSON Schema of its value; `false` accepts none.
     fn schema(&self) -> Json {
         Json::Bool(false)
     }
@@ -47,7 +48,7 @@ pub(crate) trait Row<T> {
         MapForm::default()
     }
 
-    /// Further keys, which it shares with other words.
+    /// Further keys, shared with other words.
     fn shared_keys(&self) -> MapForm {
         MapForm::default()
     }
@@ -60,7 +61,7 @@ pub(crate) trait Row<T> {
     /// Parses a line.
     fn parse(&self, line: &Line<'_, '_>) -> Parsed<T>;
 
-    /// The keys of its line: the word itself, its own keys, and those that it shares.
+    /// All keys of its line: the word itself, its own keys, and the shared ones.
     fn line_form(&self) -> MapForm {
         let entry = self.entry();
         let word = KeyRow {
@@ -78,9 +79,9 @@ pub(crate) trait Row<T> {
     }
 }
 
-/// A line in parsing.
+/// A line that is being parsed.
 pub(crate) struct Line<'a, 'n> {
-    /// The text and its handles.
+    /// The text and the declared handles.
     pub(crate) context: &'a Context<'a>,
     /// The word's value.
     pub(crate) value: &'n Node,
@@ -94,19 +95,19 @@ impl<'a> Line<'a, '_> {
         &self.context.source
     }
 
-    /// The value of a key that this line needs.
+    /// The value of a key that this line requires.
     pub(crate) fn needs<V>(&self, name: &str, value: Option<V>) -> Parsed<V> {
         value.ok_or_else(|| self.fields.missing(self.source(), name))
     }
 
-    /// The first of these keys that is there.
+    /// The first of these keys that is present.
     pub(crate) fn first_of(&self, names: &[&'static str]) -> Option<&'static str> {
         let there = |name: &&&'static str| self.fields.get(name).is_some();
         names.iter().find(there).copied()
     }
 }
 
-/// A word with a kind of value and keys, and what they become.
+/// A word with the kind of its value, its keys, and a function that converts them.
 pub(crate) struct Word<K, F, B> {
     entry: Entry,
     kind: K,
@@ -115,7 +116,7 @@ pub(crate) struct Word<K, F, B> {
     becomes: B,
 }
 
-/// A word with a kind of value and keys, and what they become.
+/// A word with the kind of its value, its keys, and a function that converts them.
 pub(crate) const fn word<K: Kind, F: Keys, T, B>(
     name: &'static str,
     kind: K,
@@ -141,7 +142,7 @@ where
 }
 
 impl<K, F, B> Word<K, F, B> {
-    /// The same word, which shares these keys with others.
+    /// The same word, with keys that it shares with others.
     pub(crate) const fn sharing(mut self, shared: fn() -> MapForm) -> Self {
         self.shared = shared;
         self
@@ -187,7 +188,7 @@ where
     }
 }
 
-/// A word that the language knows and this build does not do.
+/// A word that is reserved but not implemented.
 pub(crate) struct Planned {
     /// The word.
     pub(crate) name: &'static str,
@@ -212,7 +213,7 @@ impl<T> Row<T> for Planned {
     }
 }
 
-/// The one word of a line that a table knows, and its value; `what` is what such a word is called.
+/// Finds the one word of a line that a table knows, and its value; `what` names such words in errors.
 pub(crate) fn find<'n, T>(
     source: &Source<'_>,
     fields: &Fields<'n>,

@@ -1,6 +1,6 @@
-//! A scenario file: what it says, before anybody knows in which world.
+//! A scenario file as parsed, before it is resolved in a world.
 //!
-//! [`read`] is the way in; [`Scenario::in_world`] the way on, to a [`crate::Story`].
+//! [`read`] parses one; [`Scenario::in_world`] resolves it to a [`crate::Story`].
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ use crate::step::{GivenSpec, StepSpec};
 use crate::story::{Arm, Story};
 use crate::world::World;
 
-/// A scenario as its file says it.
+/// A parsed scenario.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     pub(crate) file: String,
@@ -35,14 +35,14 @@ pub struct Scenario {
     pub(crate) steps: Vec<StepSpec>,
 }
 
-/// A world at rest, ready to have scenarios told in it.
+/// A world at rest, in which scenarios can be resolved.
 #[derive(Clone, Debug)]
 pub struct AtRest {
     resolved: ResolvedWorld,
 }
 
 impl AtRest {
-    /// One node of this name, of a platform.
+    /// A world of one node with this name and platform.
     #[must_use]
     pub fn new(node: &NodeName, platform: &Platform) -> Self {
         Self {
@@ -50,10 +50,10 @@ impl AtRest {
         }
     }
 
-    /// A world of several nodes, of these platforms.
+    /// A world of several nodes.
     ///
     /// # Errors
-    /// What the world names and no platform has, with its place.
+    /// A name in the world's file that no platform has, with its place.
     pub fn of_world(world: &World, platforms: &Platforms) -> Result<Self, ScenarioError> {
         let known: Vec<&str> = platforms.iter().map(|(name, _)| name).collect();
         Ok(Self {
@@ -68,11 +68,11 @@ impl AtRest {
     }
 }
 
-/// Reads a scenario; `file` is the name that errors carry, and its last two parts name the scenario.
+/// Reads a scenario. `file` is the name that errors carry; its last two parts name the scenario.
 ///
 /// # Errors
-/// Whatever is wrong with the text wherever it is told, with its place; and what the language knows
-/// but this build does not do.
+/// The first mistake in the text that can be found without a world, or a word that is not
+/// implemented, with its place.
 pub fn read(file: &str, text: &str) -> Result<Scenario, ScenarioError> {
     let root: Node = yaml::read(file, text)?;
     let source = Source { file, text };
@@ -128,7 +128,7 @@ impl Scenario {
         }
     }
 
-    /// The folder it is in, such as `port`; empty if it is in none.
+    /// The folder it is in, such as `port`; empty if there is none.
     #[must_use]
     pub fn family(&self) -> String {
         self.name()
@@ -143,19 +143,19 @@ impl Scenario {
         &self.frame.title
     }
 
-    /// What it is for.
+    /// Its purpose.
     #[must_use]
     pub fn why(&self) -> &str {
         &self.frame.why
     }
 
-    /// The clauses it covers.
+    /// The ids of the clauses it covers.
     #[must_use]
     pub fn covers(&self) -> &[String] {
         &self.covers
     }
 
-    /// Where it can be played.
+    /// The arms in which it can be played.
     #[must_use]
     pub fn arms(&self) -> &[Arm] {
         &self.frame.arms
@@ -167,7 +167,7 @@ impl Scenario {
         &self.file
     }
 
-    /// The world of several nodes in which it is told; `None` for one that is told on platforms.
+    /// The world of several nodes that it needs; `None` for one that applies to platforms.
     #[must_use]
     pub fn world(&self) -> Option<&str> {
         self.frame.world.as_ref().map(|(name, _)| name.as_str())
@@ -180,7 +180,7 @@ impl Scenario {
         self.source().unknown(place, "world", &name, known)
     }
 
-    /// Whether it is told on this platform, and why not.
+    /// Whether it applies to this platform, and why not.
     #[must_use]
     pub fn fits(&self, platform: &Platform) -> Fit {
         match self.in_world(&NodeName::from("node-a"), platform) {
@@ -189,17 +189,17 @@ impl Scenario {
         }
     }
 
-    /// The story on one node of this platform.
+    /// Resolves it on one node of this platform.
     ///
     /// # Errors
-    /// [`Unfit::NotApplicable`] if the platform lacks what the scenario is about; [`Unfit::Wrong`]
-    /// if the scenario turns out to be wrong there, such as a count that a handle cannot have.
+    /// [`Unfit::NotApplicable`] if the platform lacks something that the scenario needs;
+    /// [`Unfit::Wrong`] if the scenario is wrong there, such as a count that a handle cannot have.
     pub fn in_world(&self, node: &NodeName, platform: &Platform) -> Result<Story, Unfit> {
         self.at_rest(&AtRest::new(node, platform))
     }
 
-    /// The story in a world at rest: the same as [`Scenario::in_world`], for whoever tells many
-    /// scenarios on one platform, or has a world of several nodes.
+    /// Resolves it in a world at rest, like [`Scenario::in_world`]. Use it to resolve many scenarios
+    /// on one platform, or for a world of several nodes.
     ///
     /// # Errors
     /// As [`Scenario::in_world`].

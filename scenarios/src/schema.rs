@@ -1,7 +1,8 @@
-//! The form of a scenario's file and of a world's as JSON Schema (draft 2020-12), for editors.
+//! JSON Schema (draft 2020-12) of a scenario's file and of a world's file, for editors.
 //!
-//! It is made of the kinds and keys that the parser goes by. It leaves out what only a parser can say:
-//! whether a handle exists, whether times go backwards. Start at [`scenario_schema`].
+//! It is generated from the kinds and keys that the parser uses. It does not cover what only the
+//! parser can check, such as whether a handle exists or times go backwards. Start at
+//! [`scenario_schema`].
 
 use platforms::SCHEMA_DIALECT;
 use serde_json::{Value, json};
@@ -14,7 +15,7 @@ use crate::row::Row;
 use crate::subject::by_name;
 use crate::{frame, handle, step, verbs, world};
 
-/// The form of a scenario's file.
+/// The JSON Schema of a scenario's file.
 #[must_use]
 pub fn scenario_schema() -> Value {
     let subject = any_of([string_form(), by_name().schema()]);
@@ -30,7 +31,7 @@ pub fn scenario_schema() -> Value {
     schema
 }
 
-/// The form of a world's file.
+/// The JSON Schema of a world's file.
 #[must_use]
 pub fn world_schema() -> Value {
     headed(&world::keys().form(), "A world of nicdrill")
@@ -43,7 +44,7 @@ fn headed(keys: &MapForm, title: &str) -> Value {
     schema
 }
 
-/// A line of `do:` or `given:`: one verb, and what may stand beside it.
+/// A line of `do:` or `given:`: one verb and the keys beside it.
 fn action() -> Value {
     let built = verbs::verbs()
         .into_iter()
@@ -51,7 +52,7 @@ fn action() -> Value {
     any_of(built.map(|verb| verb.line_form().and(&verbs::qualifiers()).schema()))
 }
 
-/// A line of `expect:`: a word alone, or a map; beside `each`, any line about each port.
+/// A line of `expect:`: a word alone, or a map; with `each`, any line about each port.
 fn expectation() -> Value {
     let rows = expectations();
     let alone = rows.iter().filter(|row| row.alone());

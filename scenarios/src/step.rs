@@ -1,4 +1,4 @@
-//! A step of the timeline as said: when, at which moment, what is done, what is expected.
+//! A step of the timeline as parsed: its time, its moment, its actions, its expectations.
 
 use platforms::yaml::{Node, Place};
 use serde_json::json;
@@ -18,9 +18,12 @@ use crate::values::{NODES, TIME};
 use crate::verbs::spec::{MonitorSpec, VerbLine, VerbSpec};
 use crate::verbs::{self, WRITES};
 
-/// A line that does something.
-pub(crate) const VERB: Plain<VerbLine> =
-    plain("a deed", || json!({ "$ref": "#/$defs/deed" }), verbs::parse);
+/// A line of `do:`.
+pub(crate) const VERB: Plain<VerbLine> = plain(
+    "an action",
+    || json!({ "$ref": "#/$defs/deed" }),
+    verbs::parse,
+);
 
 /// A step of the timeline.
 pub(crate) const STEP: Plain<StepSpec> = plain(
@@ -33,7 +36,7 @@ pub(crate) const STEP: Plain<StepSpec> = plain(
     },
 );
 
-/// Something done before the monitor starts.
+/// A line of `given:`.
 #[derive(Clone, Debug)]
 pub(crate) struct GivenSpec {
     pub(crate) action: VerbLine,
@@ -42,33 +45,33 @@ pub(crate) struct GivenSpec {
 /// A step.
 #[derive(Clone, Debug)]
 pub(crate) struct StepSpec {
-    /// Where it stands.
+    /// Where it is in the file.
     pub(crate) place: Place,
     /// When.
     pub(crate) when: When,
-    /// The nodes of lines that name none.
+    /// The default nodes of its lines.
     pub(crate) nodes: NodeNames,
-    /// At which moment within the poll.
+    /// The moment within the poll.
     pub(crate) moment: Option<MomentSpec>,
-    /// What is done.
+    /// Its actions.
     pub(crate) actions: Vec<VerbLine>,
-    /// What is expected.
+    /// Its expectations.
     pub(crate) expect: Vec<ExpectLine>,
 }
 
-/// When a step is.
+/// The time of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum When {
     /// At this time.
     At(SimTime),
-    /// From the first until just before the second.
+    /// From the first time until just before the second.
     FromTo(SimTime, SimTime),
 }
 
 /// A moment within a poll.
 #[derive(Clone, Debug)]
 pub(crate) enum MomentSpec {
-    /// Between two operations on files.
+    /// Between two file operations.
     Files {
         after: Option<FileMomentSpec>,
         before: Option<FileMomentSpec>,
@@ -107,7 +110,7 @@ pub(crate) const GIVEN: Checked<Plain<VerbLine>, GivenSpec> =
         VerbSpec::Monitor(_) => Err(context
             .source
             .wrong(node.place, "`monitor` before the monitor starts")
-            .hint("what is given is so before the monitor starts; write a step of the timeline")),
+            .hint("`given` happens before the monitor starts; write a step of the timeline")),
         _ => Ok(GivenSpec { action }),
     });
 
@@ -118,29 +121,29 @@ pub(crate) fn keys() -> impl Keys<Value = StepSpec> {
             maybe(
                 "at",
                 TIME,
-                "When; times do not go backwards. A step at t belongs to the first poll at or after t.",
+                "The time of the step; times must not decrease. A step at t belongs to the first poll at or after t.",
             ),
             maybe(
                 "from",
                 TIME,
-                "Instead of `at`, with `to`: for expectations about the polls from here …",
+                "With `to`, instead of `at`: expectations are about the polls from this time on …",
             ),
-            maybe("to", TIME, "… until just before here."),
-            maybe("node", NODES, "The nodes of every line of the step."),
+            maybe("to", TIME, "… and before this time."),
+            maybe("node", NODES, "The nodes of the step's lines."),
             maybe(
                 "do",
-                List("a list of deeds", VERB),
-                "What is done, in order.",
+                List("a list of actions", VERB),
+                "The actions, in order.",
             ),
             maybe(
                 "expect",
                 List("a list of expectations", EXPECTATION),
-                "What must be said of it.",
+                "The expectations.",
             ),
             maybe(
                 "in_poll",
                 MOMENT,
-                "The moment within the poll at which the deeds are done, instead of before it.",
+                "The moment within the poll at which the actions happen, instead of before the poll.",
             ),
         ),
         |context, fields, (at, from, to, nodes, actions, expect, moment)| {
@@ -160,19 +163,19 @@ pub(crate) fn keys() -> impl Keys<Value = StepSpec> {
             let (actions, expect) = (actions.unwrap_or_default(), expect.unwrap_or_default());
             if actions.is_empty() && expect.is_empty() {
                 return Err(source
-                    .wrong(fields.place, "a step that does and expects nothing")
+                    .wrong(fields.place, "a step without `do` and `expect`")
                     .hint("write `do: [ … ]` or `expect: [ … ]`"));
             }
             if let (When::FromTo(..), Some(_)) = (when, actions.first()) {
                 return Err(source
                     .wrong(
                         fields.place_of("do"),
-                        "something is done at one time, not from one to another",
+                        "`do` needs `at`, not `from` and `to`",
                     )
                     .hint("write `at: …`"));
             }
             if let (Some(_), true) = (&moment, actions.is_empty()) {
-                return Err(source.wrong(fields.place_of("in_poll"), "`in_poll` without a deed"));
+                return Err(source.wrong(fields.place_of("in_poll"), "`in_poll` without `do`"));
             }
             if moment.is_some() {
                 actions
@@ -191,7 +194,7 @@ pub(crate) fn keys() -> impl Keys<Value = StepSpec> {
     )
 }
 
-/// Refuses what cannot happen at a moment within a poll.
+/// Rejects a verb that cannot act within a poll.
 fn sense_in_poll(source: &Source<'_>, line: &VerbLine) -> Result<(), ScenarioError> {
     let what = match &line.spec {
         VerbSpec::Monitor(
@@ -201,12 +204,12 @@ fn sense_in_poll(source: &Source<'_>, line: &VerbLine) -> Result<(), ScenarioErr
             }
             | MonitorSpec::Stop(Signal::Term),
         ) => {
-            let what = "a monitor that is asked to end does so some time later, not at a moment";
+            let what = "a monitor ends some time after SIGTERM, not at a moment";
             let hint = "write `monitor: kill` or `signal: KILL`, or leave `in_poll` out";
             return Err(source.wrong(line.place, what).hint(hint));
         }
         VerbSpec::Monitor(MonitorSpec::Start { .. }) => "a monitor starts",
-        VerbSpec::Monitor(MonitorSpec::Pause(_)) => "a monitor stands still",
+        VerbSpec::Monitor(MonitorSpec::Pause(_)) => "a monitor is paused",
         VerbSpec::Reboot(_) => "a node reboots",
         _ => return Ok(()),
     };
@@ -232,17 +235,17 @@ pub(crate) fn moment_keys() -> impl Keys<Value = MomentSpec> {
             maybe(
                 "after",
                 FILE_MOMENT,
-                "This was asked before in the same poll.",
+                "This operation was completed before, in the same poll.",
             ),
             maybe(
                 "before",
                 FILE_MOMENT,
-                "This is asked now and not answered yet. Operations are `list`, `read`, `write`, `create`, `fsync`, `rename`, `unlink`.",
+                "This operation was requested and is not answered yet. Operations are `list`, `read`, `write`, `create`, `fsync`, `rename`, `unlink`.",
             ),
             maybe(
                 "nth",
                 count(1),
-                "The how-manieth such operation of the poll, from 1; the first unless said.",
+                "Which of these operations of the poll, from 1; `1` by default.",
             ),
             maybe(
                 "received",
@@ -252,7 +255,7 @@ pub(crate) fn moment_keys() -> impl Keys<Value = MomentSpec> {
             maybe(
                 "accepted",
                 count(1),
-                "The nth call of this poll has been accepted, and the monitor knows it not yet.",
+                "The nth call of this poll has been accepted, but the monitor has no answer yet.",
             ),
         ),
         |context, fields, (after, before, nth, received, accepted)| {
@@ -306,7 +309,7 @@ fn file_moment(context: &Context<'_>, node: &Node) -> Parsed<(FileOp, FileSpec)>
     };
     let Some((word, file)) = text.trim().split_once(' ') else {
         return Err(source
-            .wrong(node.place, format!("`{text}` is no operation on a file"))
+            .wrong(node.place, format!("invalid file operation `{text}`"))
             .hint("write `read victim/state`"));
     };
     let Some((_, op)) = ops().find(|(name, _)| *name == word) else {

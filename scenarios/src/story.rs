@@ -1,7 +1,7 @@
-//! One scenario in one world with everything resolved: what a drill plays and judges.
+//! One scenario in one world with everything resolved: the input of a drill.
 //!
-//! A story holds slots, not selections; times, not texts; and every line of it knows its place in
-//! the file it came from. It is built by [`crate::Scenario::in_world`]; it plays nothing itself.
+//! A story holds slots instead of selections and times instead of texts; every line keeps its place
+//! in the file. [`crate::Scenario::in_world`] builds it.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -31,7 +31,7 @@ pub use plan::{Plan, WorkloadAction};
 /// A place in a scenario file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
-    /// The file, as it was named to the reader.
+    /// The file name as given to the reader.
     pub file: String,
     /// Line, from 1.
     pub line: u32,
@@ -48,9 +48,9 @@ impl fmt::Display for Place {
 /// Where a story can be played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Arm {
-    /// Pure code, simulated hands.
+    /// The reference monitor's logic with simulated I/O.
     Memory,
-    /// A real process on a real mount.
+    /// A process on a FUSE mount.
     Process,
 }
 
@@ -69,7 +69,7 @@ pub enum ChecksRun {
 }
 
 impl ChecksRun {
-    /// The names of the checks that run, those of one link layer after those of the other.
+    /// The names of the checks that run; all of one link layer, then those of the other.
     #[must_use]
     pub fn names(self) -> Vec<&'static str> {
         let runs = |check: &Check| match self {
@@ -87,14 +87,14 @@ impl ChecksRun {
 /// Whether and how the world is healed at the story's end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Heal {
-    /// Everything is mended, and this many polls later nothing may be outstanding.
+    /// Every fault is mended, and this many polls later nothing may be outstanding.
     Within {
         /// The deadline, in polls after the last port that should be up is ACTIVE.
         polls: u32,
     },
-    /// The story ends in trouble.
+    /// The story ends with faults in place.
     Never {
-        /// Why it may.
+        /// The reason given in the file.
         because: String,
     },
 }
@@ -106,74 +106,75 @@ pub struct Story {
     pub name: String,
     /// The scenario's title line.
     pub title: String,
-    /// Why it exists.
+    /// Its purpose.
     pub why: String,
     /// Ids of the clauses it covers, such as `lsd/3.4/healthy-to-unhealthy-is-fatal`.
     pub covers: Vec<String>,
     /// The world's name: the platform's for a world of one node.
     pub world: String,
-    /// The nodes, each with its platform, in order of name.
+    /// The nodes with their platforms, sorted by name.
     pub nodes: Vec<(NodeName, Platform)>,
-    /// Nodes that have a monitor in their chair.
+    /// The nodes that run a monitor.
     pub monitors: Vec<NodeName>,
-    /// What runs on the links, by name, from the start.
+    /// The workloads that run from the start, by name.
     pub workloads: BTreeMap<String, Plan>,
-    /// The cluster that hears its monitors.
+    /// The cluster that receives the monitors' events.
     pub cluster: ClusterPlan,
-    /// One poll's length.
+    /// The length of a poll.
     pub tick: SimTime,
-    /// The last instant of the story; healing comes after.
+    /// The last instant of the story; healing follows.
     pub until: SimTime,
     /// How it ends.
     pub heal: Heal,
     /// Which checks run.
     pub checks: ChecksRun,
-    /// Where it can be played, in order.
+    /// The arms in which it can be played, in order.
     pub arms: Vec<Arm>,
-    /// Flags for the monitor beyond the descriptor's (reference monitor's spelling), in order.
+    /// Flags for the monitor in addition to the descriptor's (in the reference monitor's spelling),
+    /// in order.
     pub flags: Vec<String>,
-    /// Lines put into the monitor's config.toml.
+    /// Lines for the monitor's config.toml.
     pub config: String,
-    /// Done before the monitor starts.
+    /// What is done before the monitor starts.
     pub given: Vec<Step>,
-    /// Done while it runs, in order of time.
+    /// What is done while it runs, in order of time.
     pub steps: Vec<Step>,
     /// What is expected.
     pub expectations: Vec<Expectation>,
-    /// Fold minutes of nothing in a trace.
+    /// Whether quiet minutes are folded in a trace.
     pub fold_quiet: bool,
 }
 
-/// Something done at an instant.
+/// Something that is done at an instant.
 #[derive(Clone, Debug)]
 pub struct Step {
     /// When.
     pub at: SimTime,
-    /// Where in the file.
+    /// Its place in the file.
     pub place: Place,
-    /// The line as a person reads it.
+    /// The line as shown to people.
     pub text: String,
-    /// At which moment within the next poll, instead of before it.
+    /// The moment within the next poll at which it is done, instead of before the poll.
     pub moment: Option<Moment>,
     /// What is done, in order.
     pub actions: Vec<StepAction>,
 }
 
 impl Story {
-    /// The monitored nodes by their names as text, as a recording has them.
+    /// The monitored nodes, by name as a recording has them.
     #[must_use]
     pub fn monitors_by_name(&self) -> BTreeMap<&str, &NodeName> {
         let monitors = self.monitors.iter();
         monitors.map(|node| (node.as_str(), node)).collect()
     }
 
-    /// What is done, before the monitor starts and while it runs.
+    /// Everything that is done, before the monitor starts and while it runs.
     pub fn actions(&self) -> impl Iterator<Item = &StepAction> {
         let steps = self.given.iter().chain(&self.steps);
         steps.flat_map(|step| &step.actions)
     }
 
-    /// Whether a read or a call is held until the monitor gives up, in real time.
+    /// Whether a read or call is held until the monitor's own timeout ends it, in real time.
     #[must_use]
     pub fn holds_for_good(&self) -> bool {
         self.actions().any(|action| match action {

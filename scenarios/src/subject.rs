@@ -1,7 +1,7 @@
-//! How a line names what it is about: `victim`, `device of victim`, `[a, b]`, `{ name: mlx5_3 }`.
+//! The subject of a line: `victim`, `device of victim`, `[a, b]`, `{ name: mlx5_3 }`.
 //!
-//! Read here, checked against the handles that the scenario declares; found in a world by
-//! [`crate::resolved`].
+//! This file parses subjects and checks them against the declared handles; [`crate::resolved`]
+//! resolves them in a world.
 
 use platforms::yaml::{Node, Place, Value};
 use platforms::{DeviceName, PortNumber};
@@ -12,56 +12,60 @@ use crate::keys::{maybe, need, together};
 use crate::kind::{Kind, Text, number};
 use crate::map::MapOf;
 
-/// One or several subjects, as said.
+/// One or several subjects, as parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Subjects {
-    /// Where they are named.
+    /// Where they are in the file.
     pub(crate) place: Place,
-    /// What is named.
+    /// The subjects.
     pub(crate) items: Vec<Named>,
 }
 
-/// One subject, as said.
+/// One subject, as parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Named {
     /// A handle's ports.
     Handle(String),
-    /// The member at hand of an `each`.
+    /// The current port of an `each`.
     It,
-    /// The devices of these.
+    /// The devices of this subject.
     DeviceOf(Box<Named>),
-    /// The cards of these.
+    /// The cards of this subject.
     CardOf(Box<Named>),
     /// All ports of these devices or cards.
     PortsOf(Box<Named>),
-    /// A port of whatever bears this name.
+    /// The port of the device that has this name at the time.
     Port(DeviceName, PortNumber),
-    /// Whatever bears this name.
+    /// The device that has this name at the time.
     Device(DeviceName),
 }
 
-/// A file, as said.
+/// A file, as parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FileSpec {
     /// Below the mount root.
     Path(String),
-    /// Below the folders of these ports or devices; the rest of the path may be empty for devices.
+    /// A path below the folders of these ports or devices; it may be empty for devices.
     Of(Place, Named, String),
     /// The monitor's state file.
     StateFile,
 }
 
-/// NodeNames as said: names with their places.
+/// Node names with their places.
 pub(crate) type NodeNames = Vec<(String, Place)>;
 
-/// A name, and the number of a port.
+/// A device name, with an optional port number.
 pub(crate) fn by_name() -> impl Kind<Value = Named> {
     MapOf(
         "a name",
         together(
             (
-                need("name", Text("a device name"), "Whatever bears this name."),
-                maybe("port", number(1, 255), "Its port of this number."),
+                need(
+                    "name",
+                    Text("a device name"),
+                    "The device that has this name at the time.",
+                ),
+                maybe("port", number(1, 255), "Its port with this number."),
             ),
             |_, _, (name, port)| {
                 let name = DeviceName(name);
@@ -74,11 +78,11 @@ pub(crate) fn by_name() -> impl Kind<Value = Named> {
     )
 }
 
-/// Folders directly below the mount root, and what is written short for one of them.
+/// Folders directly below the mount root, and the abbreviations for `sys/class` and `sys/bus`.
 const ROOTS: [&str; 6] = ["sys/", "proc/", "var/", "nicdrill/", "class/", "bus/"];
 
 impl Context<'_> {
-    /// Reads one subject or a list of them.
+    /// Parses one subject or a list of them.
     pub(crate) fn subjects(&self, node: &Node) -> Result<Subjects, ScenarioError> {
         let nodes = self
             .source
@@ -125,14 +129,14 @@ impl Context<'_> {
             return if self.in_each {
                 Ok(Named::It)
             } else {
-                Err(self.source.wrong(place, "`it` outside of an `each`"))
+                Err(self.source.wrong(place, "`it` without an `each`"))
             };
         }
         self.declared(place, name)?;
         Ok(Named::Handle(name.to_owned()))
     }
 
-    /// Refuses a handle that nobody declared.
+    /// Rejects an undeclared handle.
     pub(crate) fn declared(&self, place: Place, name: &str) -> Result<(), ScenarioError> {
         if self.handles.contains(name) {
             return Ok(());
@@ -151,20 +155,20 @@ impl Context<'_> {
         ))
     }
 
-    /// Reads a node's name or a list of names.
+    /// Parses a node's name or a list of names.
     pub(crate) fn nodes(&self, node: &Node) -> Result<NodeNames, ScenarioError> {
         let nodes = self.source.one_or_more(node, "a node's name")?;
         let name = |node: &Node| Ok((self.source.text(node, "a node's name")?, node.place));
         nodes.iter().map(name).collect()
     }
 
-    /// Reads a file's name.
+    /// Parses a file.
     pub(crate) fn file(&self, node: &Node) -> Result<FileSpec, ScenarioError> {
         let text = self.source.text(node, "a file, such as `victim/state`")?;
         self.file_text(node.place, text.trim())
     }
 
-    /// Reads a file's name out of a text.
+    /// Parses a file from a text.
     pub(crate) fn file_text(&self, place: Place, text: &str) -> Result<FileSpec, ScenarioError> {
         if text == "state_file" {
             return Ok(FileSpec::StateFile);

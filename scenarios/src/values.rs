@@ -1,6 +1,7 @@
-//! The kinds of values of this language: times, reasons, subjects, files, nodes.
+//! The kinds of values specific to the language: durations, reasons, subjects, files, nodes.
 //!
-//! Those that are made of parameters or of other kinds are in [`crate::kind`] and [`crate::keys`].
+//! Kinds that are built from parameters or from other kinds are in [`crate::kind`] and
+//! [`crate::keys`].
 
 use std::collections::BTreeMap;
 
@@ -20,17 +21,17 @@ use crate::kind::{
 use crate::reader::Source;
 use crate::subject::{FileSpec, Named, NodeNames, Subjects};
 
-/// A span of time.
+/// A duration.
 pub(crate) const TIME: Plain<SimTime> = plain("a time", string_form, |context, node| {
     context.source.time(node)
 });
 
-/// A span of time above zero.
+/// A duration above zero.
 pub(crate) const SPAN: Plain<SimTime> = plain("a time", string_form, |context, node| {
     positive(&context.source, node)
 });
 
-/// A span of time, forward or back, in nanoseconds.
+/// A duration with an optional minus sign, in nanoseconds.
 pub(crate) struct SignedTime(pub(crate) &'static str);
 
 impl Kind for SignedTime {
@@ -49,7 +50,7 @@ impl Kind for SignedTime {
         duration::parse_signed(&text).ok_or_else(|| {
             context
                 .source
-                .wrong(node.place, format!("`{text}` is no time"))
+                .wrong(node.place, format!("invalid duration `{text}`"))
                 .hint(self.0)
         })
     }
@@ -62,7 +63,7 @@ pub(crate) const TRUTH: Plain<bool> = plain(
     |context, node| context.source.truth(node),
 );
 
-/// An error number by its name.
+/// An errno by its name.
 pub(crate) const ERRNO: Plain<Errno> = plain(
     "an errno such as `EIO`",
     || json!({ "enum": Errno::NAMED.iter().map(|(_, name)| *name).collect::<Vec<_>>() }),
@@ -93,7 +94,7 @@ pub(crate) const RAIL: Choices<Rail> = Choices(
     ],
 );
 
-/// Power that goes and comes.
+/// Power `lost` or `back`.
 pub(crate) const POWER: Words<bool> = Words("word", &[("lost", false), ("back", true)]);
 
 /// A device's name.
@@ -129,13 +130,13 @@ pub(crate) const NODES: Plain<NodeNames> = plain(
     |context, node| context.nodes(node),
 );
 
-/// A rate by lanes and speed.
+/// A rate: lanes and speed.
 pub(crate) const RATE: Plain<Rate> = plain("lanes and speed", string_form, |context, node| {
     let text = context.source.text(node, "a rate such as `4X EDR`")?;
     Rate::by_words(&text).ok_or_else(|| {
         context
             .source
-            .wrong(node.place, format!("`{text}` is no rate"))
+            .wrong(node.place, format!("invalid rate `{text}`"))
             .hint("write lanes and speed, as in `4X NDR` or `2X HDR`")
     })
 });
@@ -195,14 +196,14 @@ fn code<T>(
     })
 }
 
-/// A LinkDownReason of a kind; which, and what the others are called.
+/// A LinkDownReason for which the predicate holds; what other reasons are called in errors.
 pub(crate) struct Reason(
     pub(crate) fn(LinkDownReason) -> bool,
     pub(crate) &'static str,
 );
 
 /// Any LinkDownReason.
-pub(crate) const REASON: Reason = Reason(|_| true, "no reason");
+pub(crate) const REASON: Reason = Reason(|_| true, "not a reason");
 
 impl Kind for Reason {
     type Value = LinkDownReason;
@@ -263,13 +264,13 @@ fn reason_word(reason: LinkDownReason) -> String {
     reason.symbol().to_ascii_lowercase()
 }
 
-/// Ports, devices or cards, called so.
+/// Ports, devices or cards; their name.
 pub(crate) struct Of(pub(crate) &'static str);
 
-/// The ports that something is done to.
+/// The ports of a verb.
 pub(crate) const PORTS: Of = Of("ports");
 
-/// Devices; ports stand for their devices.
+/// Devices; a port stands for its device.
 pub(crate) const DEVICES: Of = Of("devices");
 
 impl Kind for Of {
@@ -288,7 +289,7 @@ impl Kind for Of {
     }
 }
 
-/// A file or a folder, called so.
+/// A file or folder; its name.
 pub(crate) struct FileOf(pub(crate) &'static str);
 
 impl Kind for FileOf {
@@ -307,7 +308,7 @@ impl Kind for FileOf {
     }
 }
 
-/// Names by handle: which devices, and what they are called.
+/// New device names by handle.
 pub(crate) type NamesSpec = BTreeMap<String, (Place, Named, DeviceName)>;
 
 /// A map of handles and names.
@@ -338,33 +339,33 @@ pub(crate) const FLAG: Plain<String> = plain("a text", string_form, |context, no
         Some(name) if name.starts_with(|c: char| c.is_ascii_alphabetic()) => Ok(flag),
         _ => Err(context
             .source
-            .wrong(node.place, format!("`{flag}` is no flag"))
+            .wrong(node.place, format!("invalid flag `{flag}`"))
             .hint("write `--name=value`")),
     }
 });
 
-/// A number of polls: `3 polls`.
+/// A number of polls, `3 polls`.
 pub(crate) const POLLS: Plain<u32> = plain("`N polls`", string_form, |context, node| {
     let text = context.source.text(node, "`N polls`")?;
     counted(&text, &["poll", "polls"]).ok_or_else(|| {
         context
             .source
-            .wrong(node.place, format!("`{text}` is no number of polls"))
+            .wrong(node.place, format!("invalid number of polls `{text}`"))
             .hint("write `1 poll` or `3 polls`")
     })
 });
 
-/// The number in `3 polls`, if the unit is one of these.
+/// The number in a text such as `3 polls`, if its unit is one of these.
 pub(crate) fn counted(text: &str, units: &[&str]) -> Option<u32> {
     let (number, unit) = text.trim().split_once(' ')?;
     let number: u32 = number.parse().ok()?;
     (units.contains(&unit.trim()) && number <= 1_000_000).then_some(number)
 }
 
-/// A time above zero.
+/// A duration above zero.
 pub(crate) fn positive(source: &Source<'_>, node: &Node) -> Parsed<SimTime> {
     match source.time(node)? {
-        SimTime::ZERO => Err(source.wrong(node.place, "a time of zero says nothing here")),
+        SimTime::ZERO => Err(source.wrong(node.place, "the duration must be above zero")),
         time => Ok(time),
     }
 }

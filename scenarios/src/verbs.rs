@@ -1,8 +1,8 @@
-//! The verbs of `do:` and `given:`: one row each, in the tables below this file.
+//! The verbs of `do:` and `given:`, one row each, in the tables of the submodules.
 //!
-//! A row holds a verb's name, what it is done to, its keys, what it means, an example, and what it
-//! becomes; the parser, the schema and the reference pages are made of the rows. What a verb does to a
-//! world is [`fabric::Action`]'s to say. Start at [`verbs`] and [`parse`].
+//! A row holds a verb's name, its subjects, its keys, its meaning, an example, and what it parses to.
+//! Parser, schema and reference pages use the rows. What a verb does to a world is implemented in
+//! `fabric`, as a [`fabric::Action`]. Start at [`verbs`] and [`parse`].
 
 mod device;
 mod file;
@@ -23,13 +23,13 @@ use crate::values::{LAYER, NODES};
 pub(crate) use file::WRITES;
 use spec::{VerbLine, VerbSpec};
 
-/// Known to the language, and not built yet.
+/// Reserved words that are not implemented.
 const PLANNED: &[&dyn Row<VerbSpec>] = &[&Planned {
     name: "rules",
-    text: "Correlation rules are changed while they listen.",
+    text: "Changes the correlation rules while they run.",
 }];
 
-/// Every verb, in the order in which the language is told.
+/// Every verb, in the order in which the reference lists them.
 pub(crate) fn verbs() -> Vec<&'static dyn Row<VerbSpec>> {
     [
         port::PORTS,
@@ -45,7 +45,7 @@ pub(crate) fn verbs() -> Vec<&'static dyn Row<VerbSpec>> {
     .concat()
 }
 
-/// What every verb takes: the nodes, and the only layer.
+/// The keys that every verb accepts: `node` and `only`.
 pub(crate) fn qualifiers() -> impl Keys<
     Value = (
         Option<crate::subject::NodeNames>,
@@ -53,11 +53,11 @@ pub(crate) fn qualifiers() -> impl Keys<
     ),
 > {
     (
-        maybe("node", NODES, "On these nodes."),
+        maybe("node", NODES, "The nodes."),
         maybe(
             "only",
             LAYER,
-            "To ports of this layer only; others are left alone.",
+            "Restricts the verb to ports of this link layer.",
         ),
     )
 }

@@ -1,12 +1,12 @@
-//! The vocabulary: every word of the language with its meaning, for pages that list them.
+//! Every word of the language with its meaning, for pages that list them.
 //!
-//! It is made of the tables that the parser goes by, so a word exists in both or in neither.
+//! It is generated from the tables that the parser uses.
 
 use crate::keys::{KeyRow, Keys};
 use crate::row::Row;
 use crate::{cluster_keys, expectations, fitness, frame, handle, step, verbs, workload, world};
 
-/// In which part of a scenario, or of a world, a word stands.
+/// The part of a scenario's or a world's file in which a word is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WordKind {
     /// A key of the file.
@@ -48,7 +48,7 @@ pub enum WordKind {
 }
 
 impl WordKind {
-    /// Every kind, in the order in which the language is told.
+    /// Every kind, in the order in which the reference lists them.
     pub const ALL: [Self; 18] = [
         Self::File,
         Self::Platforms,
@@ -84,7 +84,7 @@ impl WordKind {
             Self::Step => "keys of a step",
             Self::Moment => "keys of `in_poll`",
             Self::StepAction => "deeds",
-            Self::ActionQualifier => "qualifiers of every deed",
+            Self::ActionQualifier => "qualifiers of every action",
             Self::Expectation => "expectations",
             Self::ExpectationQualifier => "qualifiers of every expectation",
             Self::EventQualifier => "qualifiers of every expected event",
@@ -126,30 +126,30 @@ impl WordKind {
 pub struct Word {
     /// The word.
     pub word: &'static str,
-    /// Where it stands.
+    /// Where it is used.
     pub kind: WordKind,
-    /// What it takes, such as `ports` or `a time`; `None` if it takes nothing.
+    /// The kind of its value, such as `ports` or `a time`; `None` if it takes none.
     pub takes: Option<String>,
-    /// The words it takes, each with its meaning, where it takes words.
+    /// The words that it accepts, each with its meaning.
     pub choices: Vec<(&'static str, &'static str)>,
     /// The keys that may stand beside it.
     pub keys: Vec<KeyWord>,
-    /// What it means, whether it is needed, and what stands for it if it is not said.
+    /// What it means, whether it is required, and its default.
     pub text: String,
-    /// A line of a scenario that uses it; `None` for plain keys, and for words that are not built.
+    /// An example line; `None` for plain keys and for words that are not implemented.
     pub example: Option<&'static str>,
-    /// Whether this build does it; a planned word is refused by name.
+    /// Whether it is implemented; a planned word is rejected by name.
     pub built: bool,
 }
 
-/// A key that stands beside a word.
+/// A key beside a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyWord {
     /// The key.
     pub word: &'static str,
-    /// What it takes.
+    /// The kind of its value.
     pub takes: String,
-    /// What it means, whether it is needed, and what stands for it if it is not said.
+    /// What it means, whether it is required, and its default.
     pub text: String,
 }
 

@@ -1,6 +1,6 @@
-//! Workloads as a scenario says them: `workloads: { storage: { lnet: … }, job: { mpib: … } }`.
+//! Workloads as a scenario declares them: `workloads: { storage: { lnet: … }, job: { mpib: … } }`.
 //!
-//! What they become in a world is told in `workload/telling.rs`; how they behave is not here.
+//! `workload/telling.rs` resolves them in a world; the crates `lnet` and `mpib` implement them.
 
 mod resolve;
 
@@ -19,10 +19,10 @@ use crate::map::{Alternative, MapOf, OneOf, alt};
 use crate::values::{NODE_NAME, SPAN, TIME};
 use crate::world::range;
 
-/// A node's name, and where it is named.
+/// A node's name and its place.
 type Name = (String, Place);
 
-/// A workload as said.
+/// A workload as parsed.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkloadSpec {
     pub(crate) name: String,
@@ -64,7 +64,7 @@ enum EdgesSpec {
     Pairs(Vec<(Name, Name)>),
 }
 
-/// The value of `workloads:`.
+/// The kind of the value of `workloads:`.
 pub(crate) const WORKLOADS: Plain<Vec<WorkloadSpec>> = plain(
     "a map of names and `{ lnet: … }` or `{ mpib: … }`",
     || json!({ "type": "object", "additionalProperties": WORKLOAD.schema() }),
@@ -107,14 +107,18 @@ pub(crate) fn lnet_keys() -> impl Keys<Value = LnetSpec> {
             need(
                 "client",
                 NAMES,
-                "Who writes; several with `clients`' ranges such as `vm1..vm8`.",
+                "The nodes that write; a range such as `vm1..vm8` is possible.",
             ),
-            need("server", Placed(Text("a name")), "To whom."),
+            need(
+                "server",
+                Placed(Text("a name")),
+                "The node that they write to.",
+            ),
             or(
                 "nis",
                 Literal::Whole(1),
                 count(1),
-                "How many interfaces each node has on LNet: its first so many ports of `role`.",
+                "Number of LNet interfaces of each node, on its first ports of `role`.",
             ),
             or(
                 "role",
@@ -123,7 +127,7 @@ pub(crate) fn lnet_keys() -> impl Keys<Value = LnetSpec> {
                     "role",
                     &[("compute", Role::Compute), ("storage", Role::Storage)],
                 ),
-                "Which ports they are.",
+                "The role of the ports.",
             ),
             or(
                 "rpc",
@@ -135,7 +139,7 @@ pub(crate) fn lnet_keys() -> impl Keys<Value = LnetSpec> {
                 "profile",
                 Literal::Text("2.17"),
                 LNET_PROFILE,
-                "Which LNet.",
+                "The LNet version, or document, whose behaviour is modelled.",
             ),
         ),
         |_, _, (clients, server, nis, role, write_interval, profile)| {
@@ -151,7 +155,7 @@ pub(crate) fn lnet_keys() -> impl Keys<Value = LnetSpec> {
     )
 }
 
-/// `1MiB per 1s`: what is written is fixed, how often is not.
+/// `1MiB per 1s`: the size is fixed, the interval is not.
 const RPC: Plain<SimTime> = plain("`1MiB per TIME`", string_form, |context, node| {
     let text = context.source.text(node, "`1MiB per 1s`")?;
     let every = text
@@ -162,7 +166,7 @@ const RPC: Plain<SimTime> = plain("`1MiB per TIME`", string_form, |context, node
     every.ok_or_else(|| {
         context
             .source
-            .wrong(node.place, format!("`{text}` is no rate of RPCs"))
+            .wrong(node.place, format!("invalid rate of RPCs `{text}`"))
             .hint("write `1MiB per 1s`: every write is of 1 MiB, at most one a millisecond")
     })
 });
@@ -201,12 +205,12 @@ pub(crate) fn mpib_keys() -> impl Keys<Value = MpibSpec> {
                 "every",
                 Literal::Text("100ms"),
                 SPAN,
-                "From one message of an edge to the next.",
+                "The interval between messages of an edge.",
             ),
             maybe(
                 "pause",
                 PAUSE,
-                "Between these nothing is sent, the second not included.",
+                "Nothing is sent from the first time until just before the second.",
             ),
             or(
                 "profile",
@@ -219,19 +223,19 @@ pub(crate) fn mpib_keys() -> impl Keys<Value = MpibSpec> {
                         ("g2", mpib::Profile::G2),
                     ],
                 ),
-                "Whose behaviour.",
+                "The MPIB version, or document, whose behaviour is modelled.",
             ),
             or(
                 "retries",
                 Literal::Whole(8),
                 RETRIES,
-                "Tries of a write before its queue pair dies.",
+                "Retries of a write before its queue pair fails.",
             ),
             or(
                 "agents",
                 Literal::Text("running"),
                 Words("word", &[("running", true), ("missing", false)]),
-                "Whether each host has the agent.",
+                "Whether each host runs the agent.",
             ),
         ),
         |_, _, (edges, message, every, pause, profile, retries, agents)| {
@@ -252,7 +256,7 @@ const EDGES: &[&dyn Alternative<EdgesSpec>] = &[
     &alt(
         "ring",
         SEVERAL,
-        "Each sends to the next, the last to the first. One of `ring`, `mesh` and `pairs` is needed.",
+        "Each node sends to the next, the last to the first. One of `ring`, `mesh` and `pairs` is needed.",
         EdgesSpec::Ring,
     ),
     &alt("mesh", SEVERAL, "One edge for each pair.", EdgesSpec::Mesh),
@@ -341,7 +345,7 @@ const SIZE: Plain<Bytes> = plain("a size", text_form, |context, node| {
     });
     bytes.map(Bytes::new).ok_or_else(|| {
         source
-            .wrong(node.place, format!("`{text}` is no size"))
+            .wrong(node.place, format!("invalid size `{text}`"))
             .hint("write bytes, or `64KiB`, or `1MiB`; at most 1 GiB")
     })
 });

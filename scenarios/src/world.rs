@@ -1,7 +1,7 @@
-//! A world of several nodes: what they are made of, which switches there are, and the cables between.
+//! A world of several nodes: their platforms, the switches, and the cables between them.
 //!
-//! A world is told as data, like a platform; a scenario names one by `world:`. It says how things are
-//! at rest; what happens to it is a scenario's. Start at [`World::read`].
+//! A world is a YAML file, like a platform; a scenario names one by `world:`. It describes the world
+//! at rest. Start at [`World::read`].
 
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
@@ -19,10 +19,10 @@ use crate::map::MapOf;
 use crate::reader::Source;
 use crate::values::{DEVICE_NAME, RAIL, TRUTH};
 
-/// How many nodes a world may have. Chosen: eight times the largest that is measured.
+/// The largest number of nodes of a world. Chosen: eight times the largest that is measured.
 const NODES_MAX: usize = 4096;
 
-/// A world as its file says it.
+/// A world as parsed.
 #[derive(Clone, Debug)]
 pub struct World {
     pub(crate) file: String,
@@ -34,7 +34,7 @@ pub struct World {
     pub(crate) cables: Vec<CableSpec>,
 }
 
-/// Nodes of one make.
+/// One or more nodes of the same platform.
 #[derive(Clone, Debug)]
 pub(crate) struct NodeSpec {
     pub(crate) names: Vec<String>,
@@ -44,24 +44,24 @@ pub(crate) struct NodeSpec {
     pub(crate) rails: Vec<RailSpec>,
 }
 
-/// A rail of each of these nodes; the nth of them has the nth address from the one given.
+/// A rail of each of these nodes; the nth node has the nth address from the given one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RailOf {
     pub(crate) rail: Rail,
     pub(crate) address: Ipv4Addr,
 }
 
-/// A rail with the port that it is.
+/// A rail with its port.
 #[derive(Clone, Debug)]
 pub(crate) struct RailSpec {
     pub(crate) of: RailOf,
     pub(crate) device: (DeviceName, Place),
 }
 
-/// Cables from a port of each of these nodes to a switch.
+/// Cables from one port of each of these nodes to a switch.
 #[derive(Clone, Debug)]
 pub(crate) struct CableSpec {
-    /// The nodes; every node that has such a port if there are none.
+    /// The nodes; if empty, every node that has such a port.
     pub(crate) nodes: Vec<(String, Place)>,
     pub(crate) devices: Vec<(DeviceName, Place)>,
     pub(crate) port: PortNumber,
@@ -69,10 +69,10 @@ pub(crate) struct CableSpec {
 }
 
 impl World {
-    /// Reads a world; `file` is the name that errors carry.
+    /// Reads a world. `file` is the name that errors carry.
     ///
     /// # Errors
-    /// Whatever is wrong with the text on any platform, with its place.
+    /// The first mistake in the text that can be found without the platforms, with its place.
     pub fn read(file: &str, text: &str) -> Result<Self, ScenarioError> {
         let root: Node = yaml::read(file, text)?;
         let source = Source { file, text };
@@ -111,7 +111,7 @@ impl World {
         &self.name
     }
 
-    /// What it is for.
+    /// Its purpose.
     #[must_use]
     pub fn why(&self) -> &str {
         &self.why
@@ -139,7 +139,7 @@ type Keyed = (
     Option<Vec<CableSpec>>,
 );
 
-/// A name, and where it stands.
+/// A name and its place.
 type NameAt = (String, Place);
 
 /// The keys of a world.
@@ -148,13 +148,13 @@ pub(crate) fn keys() -> impl Keys<Value = Keyed> {
         need(
             "world",
             Text("a name"),
-            "Its name, by which scenarios ask for it.",
+            "The name that scenarios use in `world`.",
         ),
-        need("why", Text("a text"), "What the world is for."),
+        need("why", Text("a text"), "The purpose of the world."),
         need(
             "nodes",
             NODES,
-            "The nodes, in the order in which handles choose.",
+            "The nodes, in the order in which handles select ports.",
         ),
         maybe(
             "switches",
@@ -164,7 +164,7 @@ pub(crate) fn keys() -> impl Keys<Value = Keyed> {
         maybe(
             "cables",
             List("a list of cables", CABLE),
-            "From which ports of which nodes to which switch. A port that none names has a partner of its own.",
+            "Cables from ports to switches. A port without one has a link partner of its own.",
         ),
     )
 }
@@ -201,12 +201,12 @@ pub(crate) fn node_keys() -> impl Keys<Value = NodeSpec> {
             need(
                 "name",
                 Placed(Text("a name or a range")),
-                "Its name; `vm1..vm8` is eight nodes of one make.",
+                "Its name; `vm1..vm8` is eight nodes of the same platform.",
             ),
             need(
                 "platform",
                 Placed(Text("a platform's name")),
-                "What it is made of, such as `dgx-h100:ib-storage`.",
+                "Its platform, such as `dgx-h100:ib-storage`.",
             ),
             or(
                 "monitored",
@@ -263,12 +263,12 @@ pub(crate) fn rail_keys() -> impl Keys<Value = ((DeviceName, Place), Ipv4Addr)> 
         need(
             "device",
             Placed(DEVICE_NAME),
-            "The NIC, of which the plugin uses port 1.",
+            "The device; the plugin uses its port 1.",
         ),
         need(
             "address",
             ADDRESS,
-            "Its address; the nth node of a range has the nth from here.",
+            "Its address; the nth node of a range has the nth address from this one.",
         ),
     )
 }
@@ -278,7 +278,7 @@ const ADDRESS: Plain<Ipv4Addr> = plain("an IPv4 address", text_form, |context, n
     text.parse().map_err(|_| {
         context
             .source
-            .wrong(node.place, format!("`{text}` is no IPv4 address"))
+            .wrong(node.place, format!("invalid IPv4 address `{text}`"))
             .hint("write `10.0.1.1`")
     })
 });
@@ -310,20 +310,20 @@ pub(crate) fn cable_keys() -> impl Keys<Value = CableSpec> {
             maybe(
                 "nodes",
                 Many("nodes' names", Placed(Text("a name or a range"))),
-                "Whose port; every node's unless said.",
+                "The nodes; by default every node with such a port.",
             ),
             need(
                 "device",
                 Many("devices' names", Placed(DEVICE_NAME)),
-                "Of which devices.",
+                "The devices.",
             ),
             or(
                 "port",
                 Literal::Whole(1),
                 number(1, 255),
-                "Which port of them.",
+                "The port number.",
             ),
-            need("to", Placed(Text("a switch's name")), "Where it leads."),
+            need("to", Placed(Text("a switch's name")), "The switch."),
         ),
         |context, _, (nodes, devices, port, to)| {
             Ok(CableSpec {
@@ -346,7 +346,7 @@ fn ranges(source: &Source<'_>, texts: Vec<NameAt>) -> Result<Vec<NameAt>, Scenar
     Ok(names)
 }
 
-/// `vm1..vm8`, `node-01..node-64`, or one name.
+/// Expands `vm1..vm8`, `node-01..node-64`, or a single name.
 pub(crate) fn range(
     source: &Source<'_>,
     text: &str,
@@ -362,7 +362,7 @@ pub(crate) fn range(
     };
     let wrong = || {
         source
-            .wrong(place, format!("`{text}` is no range of names"))
+            .wrong(place, format!("invalid range of names `{text}`"))
             .hint("write two names that differ in their last number, as in `vm1..vm8` or `node-01..node-64`")
     };
     let ((stem, from, width), (other, to, _)) = split(first).zip(split(last)).ok_or_else(wrong)?;

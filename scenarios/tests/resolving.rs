@@ -163,7 +163,7 @@ fn a_counter_at_its_maximum_cannot_grow(
 }
 
 const MAXIMUM: &str =
-    "`excessive_buffer_overrun_errors` of `mlx5_0` stands at its field's maximum at rest";
+    "`excessive_buffer_overrun_errors` of `mlx5_0` is at its field's maximum at rest";
 
 fn check_fit(with: &str, name: &str, expected: bool) {
     let text = format!(

@@ -1,11 +1,10 @@
-//! The seam between links and what runs over them: which port changes a workload hears of, and what becomes of it.
+//! The interface between links and workloads: the port changes that a workload receives, and its outcome.
 //!
-//! A [`Workload`] uses ports; [`Running`] tells each what its ports carry, at the instant at which that changed, and of
-//! nodes that go and return. [`WorkloadStats`] says how it fares. A workload names no file, no monitor and no event, and
-//! the same changes at the same times give the same stats.
+//! A [`Workload`] uses ports; [`Running`] passes it the changes of what its ports carry, at the instant of each change,
+//! and the nodes that go down and return. [`WorkloadStats`] are its statistics. A workload knows no file, monitor or
+//! event, and the same changes at the same times give the same statistics.
 //!
-//! It leaves out how a link comes to be down (`fabric`) and how a workload behaves (the crates `lnet` and `mpib`). Start
-//! at [`Running`].
+//! `fabric` decides when a link is down; the crates `lnet` and `mpib` implement workloads. Start at [`Running`].
 
 mod outcome;
 mod running;

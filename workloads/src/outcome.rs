@@ -1,26 +1,26 @@
-//! What becomes of a workload.
+//! The outcome of a workload.
 
 use std::fmt;
 
-/// What became of a workload so far, from good to bad.
+/// The outcome of a workload so far, from good to bad.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WorkloadOutcome {
-    /// Everything got through at once, and nothing was reported.
+    /// Everything was delivered at once, and no error was reported.
     #[default]
     Survived,
-    /// Something was reported, tried again or had to wait; nothing is lost.
+    /// An error was reported, or something was retried or had to wait; nothing was lost.
     Degraded,
-    /// Of storage: the client was evicted, or a write was unanswered for too long. Of a job: a rank
-    /// got an error, was lost, or hung for longer than the time limit, and with one rank the whole
-    /// communicator.
+    /// Storage: the client was evicted, or a write was unanswered for too long. Job: a rank got an
+    /// error, was lost, or hung for longer than the time limit, and with it the whole communicator
+    /// failed.
     Failed,
 }
 
 impl WorkloadOutcome {
-    /// All, from good to bad.
+    /// All outcomes, from good to bad.
     pub const ALL: [Self; 3] = [Self::Survived, Self::Degraded, Self::Failed];
 
-    /// As scenarios and reports spell it.
+    /// The spelling in scenarios and reports.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {

@@ -1,6 +1,6 @@
-//! Workloads that run in a world: each hears of its ports what the links do, as time passes.
+//! Running workloads: passes the changes of a world's links to the workloads that use them.
 //!
-//! It leaves out how a workload behaves ([`Workload`]) and what anyone expects of it. Start at [`Running::start`].
+//! [`Workload`] is implemented elsewhere. Start at [`Running::start`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,24 +10,24 @@ use simfs::SimTime;
 
 use crate::WorkloadStats;
 
-/// What runs over ports.
+/// A user of ports.
 pub trait Workload {
     /// The ports that it uses.
     fn ports(&self) -> impl Iterator<Item = &SlotRef>;
 
-    /// One of its ports began to carry something else. Instants do not decrease.
+    /// What one of its ports carries changed. Calls come in order of time.
     fn port_changed(&mut self, slot: &SlotRef, change: CarriageChange);
 
-    /// Runs to this instant, included.
+    /// Runs up to and including this instant.
     fn advance(&mut self, to: SimTime);
 
-    /// A node goes down, with everything on it. It may be one that the workload does not use.
+    /// A node goes down with everything on it. The workload may not use this node.
     fn node_goes(&mut self, node: &NodeName, at: SimTime);
 
-    /// A node that went is back, with nothing remembered; its ports are as the fabric has them.
+    /// A node that went down is back, without any state; its ports are as the fabric has them.
     fn node_returns(&mut self, node: &NodeName, fabric: &Fabric);
 
-    /// How it fares.
+    /// Its statistics.
     fn stats(&self) -> WorkloadStats;
 }
 
@@ -35,14 +35,14 @@ pub trait Workload {
 #[derive(Clone, Debug)]
 pub struct Running<W> {
     workloads: BTreeMap<String, Hearing<W>>,
-    /// Nodes that went and are not back: their ports are not heard of.
+    /// Nodes that are down: changes of their ports are not passed on.
     away: BTreeSet<NodeName>,
 }
 
 #[derive(Clone, Debug)]
 struct Hearing<W> {
     workload: W,
-    /// Its ports, and how many of their changes it has heard of.
+    /// Its ports, and how many changes of each were passed on.
     heard: BTreeMap<SlotRef, usize>,
 }
 
@@ -56,7 +56,7 @@ impl<W> Default for Running<W> {
 }
 
 impl<W: Workload> Running<W> {
-    /// Workloads that were begun at the fabric's present time.
+    /// Workloads that start at the fabric's present time.
     #[must_use]
     pub fn start(workloads: BTreeMap<String, W>, fabric: &Fabric) -> Self {
         let hearing = |workload: W| {
@@ -76,8 +76,8 @@ impl<W: Workload> Running<W> {
         }
     }
 
-    /// Takes every workload to the fabric's present time. At equal instants a link's change comes before what a workload
-    /// does.
+    /// Advances every workload to the fabric's present time. At equal instants, changes of links come before actions of
+    /// workloads.
     pub fn follow(&mut self, fabric: &Fabric) {
         for hearing in self.workloads.values_mut() {
             hearing.follow(fabric, &self.away);
@@ -93,7 +93,7 @@ impl<W: Workload> Running<W> {
         }
     }
 
-    /// It is back, with nothing remembered, and finds its ports as they are.
+    /// A node is back without any state, and gets the present state of its ports.
     pub fn node_returns(&mut self, node: &NodeName, fabric: &Fabric) {
         self.away.remove(node);
         for hearing in self.workloads.values_mut() {
@@ -108,13 +108,13 @@ impl<W: Workload> Running<W> {
         }
     }
 
-    /// A workload as it last followed the fabric.
+    /// A workload as of the last [`Running::follow`].
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&W> {
         Some(&self.workloads.get(name)?.workload)
     }
 
-    /// A workload at the fabric's present time, to act on.
+    /// A workload, advanced to the fabric's present time.
     pub fn get_mut(&mut self, name: &str, fabric: &Fabric) -> Option<&mut W> {
         let hearing = self.workloads.get_mut(name)?;
         hearing.follow(fabric, &self.away);
@@ -131,7 +131,7 @@ impl<W: Workload> Hearing<W> {
             changes.extend(all[*heard..].iter().map(|change| (*change, slot)));
             *heard = all.len();
         }
-        // A stable sort: changes of one instant in the order of their ports, those of one port in theirs.
+        // The sort is stable: changes of one instant are in the order of their ports, those of one port in their own.
         changes.sort_by_key(|(change, _)| change.at);
         for (change, slot) in changes {
             self.workload.port_changed(slot, change);

@@ -1,4 +1,4 @@
-//! How a workload fares.
+//! The statistics of a workload.
 
 use std::fmt;
 
@@ -6,36 +6,36 @@ use simfs::SimTime;
 
 use crate::WorkloadOutcome;
 
-/// How a workload fares so far.
+/// The statistics of a workload so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkloadStats {
-    /// What became of it.
+    /// Its outcome.
     pub outcome: WorkloadOutcome,
-    /// When it failed.
+    /// When it failed, if it did.
     pub failed_at: Option<SimTime>,
-    /// By what.
+    /// The cause of its failure.
     pub cause: Option<Cause>,
-    /// Errors that the layer on top was told of (`ulp_errors`): of storage by LNet; of a job 1 once it
+    /// Errors reported to the layer above (`ulp_errors`): of storage those of LNet; of a job 1 once it
     /// failed.
     pub errors: u64,
-    /// Of storage: tries beyond the first. Of a job: messages that had to wait.
+    /// Storage: retries. Job: messages that had to wait.
     pub retries: u64,
-    /// Of storage: writes that were answered. Of a job: messages that got through.
+    /// Storage: answered writes. Job: delivered messages.
     pub done: u64,
 }
 
-/// What a workload failed of.
+/// The cause of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cause {
     /// A completion with status 12, `IBV_WC_RETRY_EXC_ERR`.
     RetryExceeded,
-    /// A device with queue pairs went away.
+    /// A device with queue pairs disappeared.
     DeviceGone,
     /// A rank's process ended.
     RankLost,
-    /// No error, and no end.
+    /// It hung without an error.
     Hung,
-    /// A connection was never made.
+    /// A connection could not be made.
     NoConnection,
     /// The server evicted a client.
     Evicted,
@@ -44,7 +44,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// All.
+    /// All causes.
     pub const ALL: [Self; 7] = [
         Self::RetryExceeded,
         Self::DeviceGone,
@@ -55,7 +55,7 @@ impl Cause {
         Self::Unanswered,
     ];
 
-    /// As scenarios and reports spell it.
+    /// The spelling in scenarios and reports.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {

@@ -66,7 +66,7 @@ impl Place<'_> {
         let name = text.name.get_ref();
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if name.is_empty() || name.len() > 63 || !name.chars().all(plain) {
-            let cause = format!("`{name}` is no name: 1 to 63 letters, digits, `-` and `_`");
+            let cause = format!("invalid name `{name}`: 1 to 63 letters, digits, `-` and `_`");
             let hint = "a rule's name becomes the type of a node condition";
             return Err(self.error(text.name.span(), cause, hint));
         }
@@ -92,7 +92,7 @@ impl Place<'_> {
         let known = RecommendedAction::from_str_name(reported.get_ref());
         known.filter(|action| *action != RecommendedAction::Custom).ok_or_else(|| {
             let cause = format!(
-                "`{}` is no action: NONE, COMPONENT_RESET, CONTACT_SUPPORT, RUN_FIELDDIAG, RESTART_VM, \
+                "invalid action `{}`: NONE, COMPONENT_RESET, CONTACT_SUPPORT, RUN_FIELDDIAG, RESTART_VM, \
                  RESTART_BM, REPLACE_VM, RUN_DCGMEUD, UNKNOWN",
                 reported.get_ref()
             );

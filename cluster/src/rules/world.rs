@@ -36,7 +36,7 @@ pub fn read_cabling(file: &str, text: &str) -> Result<Cabling, RuleError> {
     for (switch, ports) in &parsed.switches {
         for reported in ports {
             let port = port(reported.get_ref()).ok_or_else(|| {
-                let cause = format!("`{}` is no port: `node/device/port`", reported.get_ref());
+                let cause = format!("invalid port `{}`: `node/device/port`", reported.get_ref());
                 place.error(reported.span(), cause, "as in `node-1/mlx5_2/1`")
             })?;
             if let Some(other) = cabling.switch(&port) {

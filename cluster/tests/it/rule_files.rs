@@ -57,9 +57,9 @@ fn a_file_is_refused(#[case] text: &str, #[case] place: &str, #[case] reported: 
 #[case::no_action(
     "action = \"REBOOT\"",
     "9:10",
-    "`REBOOT` is no action: NONE, COMPONENT_RESET"
+    "invalid action `REBOOT`: NONE, COMPONENT_RESET"
 )]
-#[case::custom_action("action = \"CUSTOM\"", "9:10", "`CUSTOM` is no action")]
+#[case::custom_action("action = \"CUSTOM\"", "9:10", "invalid action `CUSTOM`")]
 #[case::settle_without_distinct(
     "settle = \"1s\"",
     "9:10",
@@ -190,7 +190,7 @@ fn a_rule_that_could_not_do_what_it_says_is_refused(
 }
 
 #[rstest]
-#[case::a_space("name = \"R\"", "name = \"a b\"", "3:8", "`a b` is no name")]
+#[case::a_space("name = \"R\"", "name = \"a b\"", "3:8", "invalid name `a b`")]
 #[case::no_name("name = \"R\"", "name = \"\"", "3:8", "`` is no name")]
 #[case::no_message("\"m\"", "\"\"", "4:11", "`message` is empty")]
 #[case::no_group("[\"node\"]", "[]", "6:12", "`group_by` is empty")]
@@ -323,7 +323,7 @@ fn every_key_of_a_rule_is_documented() {
 #[case::no_port(
     "world_version = 1\n[switches]\nl = [\"n/m\"]\n",
     "3:6",
-    "`n/m` is no port"
+    "invalid port `n/m`"
 )]
 #[case::too_much(
     "world_version = 1\n[switches]\nl = [\"n/m/1/2\"]\n",

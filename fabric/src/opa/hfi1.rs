@@ -1,20 +1,21 @@
-//! What an hfi1's driver writes to the kernel's log about a link (`chip.c`).
+//! The lines that an hfi1's driver writes to the kernel log about a link (`chip.c`).
 //!
-//! A port that behaves by the document writes nothing. It leaves out when the lines are written (the
-//! fabric's). Start at [`FirmwareReport`].
+//! The rest of the crate decides when they are written. A port that follows the specification writes
+//! none. Start at [`FirmwareReport`].
 
 use std::fmt;
 
 use super::reason::LinkDownReason;
 
-/// What an hfi1's firmware (the 8051) says of a link that went down.
+/// What an hfi1's firmware (the 8051) reports about a link that went down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FirmwareReport {
-    /// Code 0x0a: the link went without a word.
+    /// Code 0x0a: the link went down without notice.
     Unexpected,
-    /// Code 0x0b: the neighbour said why.
+    /// Code 0x0b: the neighbour sent this reason.
     Neighbour(LinkDownReason),
-    /// Code 0x0c: the host asked for it; the driver takes it for a link that went without a word.
+    /// Code 0x0c: the host requested it; the driver treats it as a link that went down without
+    /// notice.
     HostRequested,
     /// Another code, which the driver does not know.
     Other(u8),
@@ -43,12 +44,12 @@ pub(crate) mod state_line {
 
     /// The firmware lost the link.
     pub(crate) const LINK_DOWN: &str = "8051: Link down";
-    /// An error that PortErrorAction names takes the link down.
+    /// An error included in PortErrorAction takes the link down.
     pub(crate) const BOUNCE: &str = "PortErrorAction bounce";
-    /// The module would draw too much.
+    /// The module would draw too much power.
     pub(crate) const POWER: &str = "Port disabled due to system power restrictions";
 
-    /// What is written when a link that was in this state went down: by the port itself, or as its
+    /// The lines for a link in this state that went down: by the port itself (`None`), or as its
     /// firmware reports.
     pub(crate) fn went_down(before: Logical, report: Option<FirmwareReport>) -> Vec<String> {
         let mut lines = Vec::new();
@@ -61,7 +62,7 @@ pub(crate) mod state_line {
         lines
     }
 
-    /// A module was put in, or taken out.
+    /// The line for a module that was inserted or removed.
     pub(crate) fn module(there: bool) -> &'static str {
         if there {
             "QSFP module inserted"
@@ -70,15 +71,15 @@ pub(crate) mod state_line {
         }
     }
 
-    /// The errors in both registers, of flits first.
+    /// The lines for the errors in both registers, flit errors first.
     pub(crate) fn errors(info: ErrorInfo) -> impl Iterator<Item = String> {
         let flit = info.fm_config.map(|number| error("fmconfig", number, 17));
         let packet = info.receive.map(|number| error("PortRcv", number, 1));
         flit.into_iter().chain(packet)
     }
 
-    /// An error in a register; what the driver says of each is not kept here, so the reason's own
-    /// text stands for it, and the number for an error without one.
+    /// The line for an error in a register. The driver's own descriptions are not kept here; it uses
+    /// the reason's text, or the number of an error without a reason.
     fn error(register: &str, info: u8, first: u8) -> String {
         let reason = info.checked_add(first).and_then(LinkDownReason::by_code);
         let text = reason.map_or_else(
@@ -88,7 +89,7 @@ pub(crate) mod state_line {
         format!("DCC Error: {register} error: {text}")
     }
 
-    /// A change that a Set(PortInfo) asked for in vain.
+    /// The line for a rejected change of a Set(PortInfo).
     pub(crate) fn refused(from: &str, to: &str) -> String {
         format!("invalid physical state transition {from} -> {to}")
     }

@@ -1,27 +1,27 @@
-//! Why the fabric manager leaves a link in Init.
+//! Why the fabric manager keeps a link in Init.
 //!
-//! It leaves out that it does so (the subnet manager's) and when. Start at [`LinkInitReason`].
+//! The rest of the crate decides when it does. Start at [`LinkInitReason`].
 
 use std::fmt;
 
 use super::reason::UNDEFINED;
 
-/// Why a link stays in Init: a number of four bits.
+/// LinkInitReason, a number of four bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkInitReason(u8);
 
 impl LinkInitReason {
     /// No reason; the link was never up.
     pub const NONE: Self = Self(0);
-    /// It came up, and nothing is against it.
+    /// The link came up without objection.
     pub const LINK_UP: Self = Self(1);
-    /// It went up and down too often.
+    /// The link went up and down too often.
     pub const FLAPPING: Self = Self(2);
-    /// It is out of policy.
+    /// The link is out of policy.
     pub const OUT_OF_POLICY: Self = Self(8);
-    /// It is in quarantine.
+    /// The link is in quarantine.
     pub const QUARANTINED: Self = Self(9);
-    /// It cannot do what is asked of it.
+    /// The link lacks a required capability.
     pub const INSUFFICIENT_CAPABILITY: Self = Self(10);
 
     /// The reason of this number; `None` above 15.
@@ -36,7 +36,7 @@ impl LinkInitReason {
         self.0
     }
 
-    /// What it is after the link came up again: 2 to 7 persist, all others give way.
+    /// The value after the link came up again: 2 to 7 persist, all others are replaced.
     #[must_use]
     pub fn after_link_up(self) -> Self {
         if (2..=7).contains(&self.0) {
@@ -46,7 +46,7 @@ impl LinkInitReason {
         }
     }
 
-    /// What every fabric tool prints.
+    /// The text of every fabric tool.
     #[must_use]
     pub fn tool_text(self) -> &'static str {
         match self.0 {

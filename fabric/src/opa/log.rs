@@ -1,26 +1,26 @@
 //! The last eight times that a subnet manager found reasons on a port.
 //!
-//! The log is the manager's, not the port's: it is written in a sweep, from what the port shows
-//! then. A time of 0 means an empty entry. It leaves out when sweeps happen (the fabric's) and what
-//! the log looks like in print (`text.rs`). Start at [`LinkDownErrorLog`].
+//! The log belongs to the manager, not to the port: it is written in a sweep, from what the port
+//! shows then. A time of 0 marks an empty entry. The rest of the crate decides when sweeps happen;
+//! `text.rs` formats the log. Start at [`LinkDownErrorLog`].
 
 use super::record::Pair;
 
-/// The world's clock at its start, 2025-03-01T00:00:00Z, in seconds since 1970. Later than 0, for a
-/// time of 0 means an empty entry of a log.
+/// The world's clock at its start, 2025-03-01T00:00:00Z, in seconds since 1970. It is above 0
+/// because a time of 0 marks an empty entry.
 pub const START_S: u64 = 1_740_787_200;
 
 /// An entry: what a port showed when a sweep began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LogEntry {
-    /// The start of the sweep, seconds since 1970; 0 of an empty entry.
+    /// The start of the sweep, in seconds since 1970; 0 marks an empty entry.
     pub at_s: u64,
     /// Both reasons.
     pub pair: Pair,
 }
 
 impl LogEntry {
-    /// Whether nothing was written there.
+    /// Whether the entry is empty.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.at_s == 0
@@ -30,7 +30,7 @@ impl LogEntry {
 /// How many entries a log has.
 const ENTRIES: usize = 8;
 
-/// What a subnet manager keeps of one port ("Link Down Reason", Cornelis; `sm_popo.c` of the fabric
+/// A subnet manager's log of one port ("Link Down Reason", Cornelis; `sm_popo.c` of the fabric
 /// manager).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkDownErrorLog {
@@ -39,8 +39,8 @@ pub struct LinkDownErrorLog {
 }
 
 impl LinkDownErrorLog {
-    /// A sweep that began at `at_s` read this pair. One going down counts once, however many sweeps
-    /// see it, until the port is armed.
+    /// A sweep that began at `at_s` read this pair. Until the port is armed, one going down is
+    /// logged once, however many sweeps see it.
     pub fn read(&mut self, pair: Pair, at_s: u64) {
         if pair.is_clear() || self.written {
             return;
@@ -51,31 +51,31 @@ impl LinkDownErrorLog {
         self.entries[slot] = LogEntry { at_s, pair };
     }
 
-    /// The port was seen armed or active: its next going down is another one.
+    /// The port was seen armed or active: the next time it goes down is logged again.
     pub fn armed(&mut self) {
         self.written = false;
     }
 
-    /// The entries as they are kept.
+    /// The entries in storage order.
     #[must_use]
     pub fn entries(&self) -> &[LogEntry; ENTRIES] {
         &self.entries
     }
 
-    /// How many entries were written and are still there, 0 to 8.
+    /// The number of non-empty entries, 0 to 8.
     #[must_use]
     pub fn len(&self) -> usize {
         let written = self.entries.iter().filter(|entry| !entry.is_empty());
         written.count()
     }
 
-    /// Whether nothing was ever written.
+    /// Whether all entries are empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The entries as the tools print them: from the first one on; but of a full log from the one
+    /// The entries as the tools print them: from the first one on; for a full log, from the one
     /// after the oldest on, so that the oldest comes last (`IbPrint/stl_sa.c`).
     pub fn printed(&self) -> impl Iterator<Item = LogEntry> {
         let first = if self.len() == ENTRIES {
@@ -98,7 +98,7 @@ impl LinkDownErrorLog {
 mod tests {
     use super::*;
 
-    /// Writes one entry at each of these times, and compares the times printed.
+    /// Writes one entry at each of these times, and compares the stored and the printed times.
     fn check(times: &[u64], kept: [u64; 8], printed: &[u64]) {
         let mut log = LinkDownErrorLog::default();
         for at_s in times {

@@ -1,6 +1,6 @@
-//! What the fabric manager writes to the system's log when a host comes or goes.
+//! The fabric manager's messages to the system's log when a host comes or goes.
 //!
-//! It leaves out the frame that every message of it has (time, manager, node). Start at
+//! The common prefix of its messages (time, manager, node) is not modelled. Start at
 //! [`Notice::detail`].
 
 use platforms::SlotRef;
@@ -8,17 +8,17 @@ use simfs::SimTime;
 
 use super::{reason::LinkDownReason, record::Pair};
 
-/// What the fabric manager noticed (`cs_csm_log.c`).
+/// The kind of a message (`cs_csm_log.c`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Condition {
-    /// A node came.
+    /// A node appeared.
     Appearance,
-    /// A node went.
+    /// A node disappeared.
     Disappearance,
 }
 
 impl Condition {
-    /// As the message has it.
+    /// Its text in the message.
     #[must_use]
     pub fn text(self) -> &'static str {
         match self {
@@ -28,27 +28,27 @@ impl Condition {
     }
 }
 
-/// A message of the fabric manager's.
+/// A message of the fabric manager.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
     /// When.
     pub at: SimTime,
     /// The port by which the node came or went; the node is a host.
     pub slot: SlotRef,
-    /// What happened.
+    /// Its kind.
     pub condition: Condition,
-    /// What that port showed; nothing if it could not be asked.
+    /// The reasons that the port showed; clear if it could not be queried.
     pub local: Pair,
-    /// What the port at the other end showed, if it could be asked.
+    /// The reasons of the port at the other end, if it could be queried.
     pub linked: Option<Pair>,
 }
 
 impl Notice {
     /// The details of the message (`sm_topology.c`): that the node is a host; the port's own reason,
-    /// else what it heard; then what the port at the other end has of the same going down, unless that
-    /// says nothing new: no reason, the same one, or that the neighbour is unknown.
+    /// otherwise its neighbour reason; then the reason of the port at the other end, unless that adds
+    /// nothing (no reason, the same reason, or "neighbour unknown").
     ///
-    /// A port without any reason is not mentioned.
+    /// A port without any reason is left out.
     #[must_use]
     pub fn detail(&self) -> String {
         let local = self.local.printed();

@@ -1,18 +1,18 @@
-//! Why a port is offline or disabled: four bits beside the pair of reasons.
+//! OfflineDisabledReason: why a port is offline or disabled, four bits next to the pair of reasons.
 //!
-//! Unlike the pair it is about the present. It leaves out when it changes (`record.rs`). Start at
+//! Unlike the pair, it describes the present state. `record.rs` changes it. Start at
 //! [`OfflineDisabledReason`].
 
 use std::fmt;
 
 use super::reason::{LinkDownReason, UNDEFINED};
 
-/// Why a port is offline or disabled; only the defined numbers exist.
+/// Why a port is offline or disabled; only defined numbers can be represented.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OfflineDisabledReason(u8);
 
-/// Number and what tools print (`StlPortOfflineDisabledReasonToText`). Three texts differ from those
-/// of the link's reasons: `Not installed`, `SMA disabled` and `Width Policy`.
+/// Number and text of the fabric tools (`StlPortOfflineDisabledReasonToText`). Three texts differ
+/// from those of LinkDownReason: `Not installed`, `SMA disabled` and `Width Policy`.
 const ROWS: [(u8, &str); 12] = [
     (0, "None"),
     (1, "Disconnected"),
@@ -28,14 +28,14 @@ const ROWS: [(u8, &str); 12] = [
     (15, "Transient"),
 ];
 
-/// The bits of a link's reason that are kept (`HFI1_ODR_MASK`).
+/// The bits of a LinkDownReason that are kept (`HFI1_ODR_MASK`).
 const MASK: u8 = 0x0f;
 
 impl OfflineDisabledReason {
-    /// The port is neither.
+    /// Neither offline nor disabled.
     pub const NONE: Self = Self(0);
 
-    /// The reason of this number; `None` for one that is not used.
+    /// The reason of this number; `None` for an undefined one.
     #[must_use]
     pub fn by_code(code: u8) -> Option<Self> {
         ROWS.iter()
@@ -43,9 +43,10 @@ impl OfflineDisabledReason {
             .map(|(known, _)| Self(*known))
     }
 
-    /// The low bits of a link's reason, where those are defined.
+    /// The low bits of a LinkDownReason, if they are a defined number.
     ///
-    /// By the mask 35 (a reboot) reads `Not installed`, as on an hfi1 host that was shut down.
+    /// Through the mask, 35 (a reboot) becomes `Not installed`, as on an hfi1 host that was shut
+    /// down.
     #[must_use]
     pub fn of(reason: LinkDownReason) -> Option<Self> {
         Self::by_code(reason.code() & MASK)
@@ -57,7 +58,7 @@ impl OfflineDisabledReason {
         self.0
     }
 
-    /// What stands after another reason came: the smaller one that is not none.
+    /// The value after another reason was added: the smaller one that is not none.
     #[must_use]
     pub fn joined_by(self, other: Self) -> Self {
         match (self, other) {
@@ -67,7 +68,7 @@ impl OfflineDisabledReason {
         }
     }
 
-    /// What every fabric tool prints for a number.
+    /// The text of every fabric tool for a number.
     #[must_use]
     pub fn tool_text(code: u8) -> &'static str {
         ROWS.iter()

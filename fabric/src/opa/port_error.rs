@@ -1,22 +1,22 @@
-//! Errors that a port finds in what it receives, and which of them take the link down.
+//! Errors that a port detects in what it receives, and which of them take the link down.
 //!
-//! A port's PortErrorAction says by one bit each which errors are answered with a bounce; the others
-//! are only logged. The two error registers are those of hfi1 (`chip.c`, `handle_dcc_err`). Start at
+//! Each bit of a port's PortErrorAction states whether an error causes a bounce; other errors are
+//! only logged. The two error registers are those of hfi1 (`chip.c`, `handle_dcc_err`). Start at
 //! [`PortErrorAction`].
 
 use super::reason::{Group, LinkDownReason};
 
-/// Which errors take the link down: bit n stands for LinkDownReason n + 1, of 1 to 32.
+/// The errors that take the link down: bit n is LinkDownReason n + 1, for 1 to 32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortErrorAction(pub u32);
 
 impl PortErrorAction {
-    /// None of them.
+    /// No error.
     pub const NOTHING: Self = Self(0);
-    /// All of them.
+    /// Every error.
     pub const EVERYTHING: Self = Self(u32::MAX);
 
-    /// The bit that stands for a reason; `None` if it is no error of this kind.
+    /// The bit of a reason; `None` if it is not such an error.
     #[must_use]
     pub fn bit_of(reason: LinkDownReason) -> Option<u32> {
         (reason.group() == Group::PortErrorAction).then(|| u32::from(reason.code()) - 1)
@@ -28,7 +28,7 @@ impl PortErrorAction {
         Self::bit_of(reason).is_some_and(|bit| self.has(bit))
     }
 
-    /// These, and this error too; a reason that is no error adds nothing.
+    /// These errors and this one; a reason that is not an error adds nothing.
     #[must_use]
     pub fn and(self, reason: LinkDownReason) -> Self {
         Self(self.0 | Self::bit_of(reason).map_or(0, |bit| 1 << bit))
@@ -39,12 +39,12 @@ impl PortErrorAction {
     }
 }
 
-/// What the two error registers of an hfi1 port hold.
+/// The content of an hfi1 port's two error registers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ErrorInfo {
-    /// The number in the register of flit errors (`DCC_ERR_INFO_FMCONFIG`), if it holds one.
+    /// The number in the register of flit errors (`DCC_ERR_INFO_FMCONFIG`), if there is one.
     pub fm_config: Option<u8>,
-    /// The number in the register of packet errors (`DCC_ERR_INFO_PORTRCV`), if it holds one.
+    /// The number in the register of packet errors (`DCC_ERR_INFO_PORTRCV`), if there is one.
     pub receive: Option<u8>,
 }
 
@@ -52,8 +52,8 @@ pub struct ErrorInfo {
 const FIRST_FLIT_ERROR: (u8, u32) = (17, 16);
 
 impl ErrorInfo {
-    /// The reason for which these errors take the link down, under this action; `None` if none
-    /// does. Where both registers would, the flit error decides.
+    /// The reason for which these errors take the link down, under this action; `None` if they do
+    /// not. If both registers would, the flit error decides.
     #[must_use]
     pub fn bounce(self, action: PortErrorAction) -> Option<LinkDownReason> {
         let flit = self.fm_config.and_then(|info| flit_bounce(info, action));
@@ -61,8 +61,9 @@ impl ErrorInfo {
     }
 }
 
-/// Numbers 0 to 6 follow each other from 17. Number 8 is the unsupported marker by its own bit; with
-/// that bit clear the driver goes on counting and finds 25 (`handle_dcc_err`).
+/// Numbers 0 to 6 map to consecutive reasons from 17. Number 8 is the unsupported VL marker with a
+/// bit of its own; if that bit is clear, the driver goes on counting and finds 25
+/// (`handle_dcc_err`).
 fn flit_bounce(info: u8, action: PortErrorAction) -> Option<LinkDownReason> {
     let (first, bit) = FIRST_FLIT_ERROR;
     let marker = LinkDownReason::UNSUPPORTED_VL_MARKER;
@@ -73,8 +74,8 @@ fn flit_bounce(info: u8, action: PortErrorAction) -> Option<LinkDownReason> {
     }
 }
 
-/// Only the numbers with an error of their own bounce; 9, which the driver calls an illegal RC, has
-/// the reason 10 that every table calls a bad mid tail.
+/// Only numbers with an error of their own bounce; 9, which the driver calls an illegal RC, maps to
+/// reason 10, which every table calls a bad mid tail.
 fn packet_bounce(info: u8, action: PortErrorAction) -> Option<LinkDownReason> {
     let known = matches!(info, 1..=7 | 9 | 11 | 12);
     let reason = LinkDownReason::by_code(info.checked_add(1).filter(|_| known)?)?;

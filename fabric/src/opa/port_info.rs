@@ -1,7 +1,7 @@
-//! A port's PortInfo, and what a Set(PortInfo) asks of it.
+//! A port's PortInfo, and the requests of a Set(PortInfo).
 //!
-//! Only what is about the link is here. What may be asked is `state.rs`'s, what it looks like in print
-//! `text.rs`'s. Start at [`PortInfo`].
+//! Only the fields about the link are here. `state.rs` decides which changes are allowed, `text.rs`
+//! formats the output. Start at [`PortInfo`].
 
 use super::{
     init::LinkInitReason,
@@ -12,10 +12,10 @@ use super::{
 
 /// The prefix of the only subnet; InfiniBand's default.
 pub(crate) const SUBNET_PREFIX: u64 = 0xfe80_0000_0000_0000;
-/// What a local identifier reads that nobody has given.
+/// The value of an unassigned local identifier.
 pub(crate) const NO_LID: u32 = u32::MAX;
 
-/// A port's PortInfo, as far as it is about the link.
+/// The fields of a port's PortInfo that are about the link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortInfo {
     /// The prefix of the subnet.
@@ -32,36 +32,36 @@ pub struct PortInfo {
     pub logical: Logical,
     /// Its physical state.
     pub physical: Physical,
-    /// Why it is offline or disabled.
+    /// Its OfflineDisabledReason.
     pub offline: OfflineDisabledReason,
-    /// Why it stays in Init.
+    /// Its LinkInitReason.
     pub init: LinkInitReason,
     /// Whether the subnet manager has begun to configure it.
     pub configured: bool,
     /// Whether the port at the other end is armed or active.
     pub neighbour_normal: bool,
-    /// Both reasons.
+    /// LinkDownReason and NeighborLinkDownReason.
     pub pair: Pair,
 }
 
-/// What a Set(PortInfo) asks for.
+/// The changes that a Set(PortInfo) requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SetPortInfo {
-    /// The logical state; none asks for no change.
+    /// The logical state; `None` requests no change.
     pub logical: Option<Logical>,
-    /// The physical state; none asks for no change.
+    /// The physical state; `None` requests no change.
     pub physical: Option<Physical>,
     /// Whether LinkDownReason is set to 0.
     pub clear_local: bool,
-    /// Whether NeighborLinkDownReason is.
+    /// Whether NeighborLinkDownReason is set to 0.
     pub clear_neighbour: bool,
 }
 
 /// Whether a Set(PortInfo) was answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// It was.
+    /// It was answered.
     Answered,
-    /// The port went down under the request, which had come through it.
+    /// The request had come through this port, which went down before the answer.
     Silent,
 }

@@ -1,25 +1,25 @@
-//! Why a link went down: the numbers that ports tell each other, and what tools call them.
+//! LinkDownReason: the reason numbers that ports send each other, and their texts in tools.
 //!
-//! The numbers are those of `include/rdma/opa_port_info.h` (`OPA_LINKDOWN_REASON_*`); 12 of them are
-//! missing in the table of "Link Down Reason", Cornelis, and none of that table is missing here. It
-//! leaves out who uses which reason (`record.rs`). Start at [`LinkDownReason`].
+//! The numbers are those of `include/rdma/opa_port_info.h` (`OPA_LINKDOWN_REASON_*`); the table of
+//! "Link Down Reason", Cornelis, lacks 12 of them. `record.rs` decides which reason is used when.
+//! Start at [`LinkDownReason`].
 
 use std::fmt;
 
-/// A reason for a link's being down; only the defined numbers exist.
+/// A reason for a link's going down; only defined numbers can be represented.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkDownReason(u8);
 
-/// What kind of reason it is, by the headings of "Link Down Reason", Cornelis.
+/// The kind of a reason, by the headings of "Link Down Reason", Cornelis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
     /// No reason.
     None,
-    /// A bounce by this port after an error that its PortErrorAction names.
+    /// A bounce by this port after an error that its PortErrorAction includes.
     PortErrorAction,
-    /// A bounce that this port's software or fabric manager wanted.
+    /// A bounce requested by this port's software or fabric manager.
     Intentional,
-    /// Seen, not initiated: the neighbour went without a word.
+    /// Observed, not initiated: the neighbour went away without notice.
     Observed,
     /// The port went to Offline or Disabled; the low four bits are its OfflineDisabledReason.
     OfflineDisabled,
@@ -52,11 +52,11 @@ const fn row(
 
 use Group::{Intentional, Observed, OfflineDisabled, PortErrorAction};
 
-/// All of them. Number; symbol after `OPA_LINKDOWN_REASON_`; what the fabric tools and the fabric
-/// manager print (`StlLinkDownReasonToText`); what hfi1 writes to the kernel's log
-/// (`link_down_reason_strs`); kind.
+/// All reasons. Number; symbol after `OPA_LINKDOWN_REASON_`; text of the fabric tools and the fabric
+/// manager (`StlLinkDownReasonToText`); text of hfi1 in the kernel log (`link_down_reason_strs`);
+/// kind.
 ///
-/// `RCV_ERROR_n` is number n + 1: the named ones up to 24 took the places of errors with a name.
+/// `RCV_ERROR_n` is number n + 1; numbers up to 24 with a name of their own replace such entries.
 #[rustfmt::skip]
 const ROWS: [Row; 50] = [
     row(0, "NONE", "None", "None", Group::None),
@@ -111,23 +111,23 @@ const ROWS: [Row; 50] = [
     row(63, "TRANSIENT", "Transient", "Transient", OfflineDisabled),
 ];
 
-/// What tools print for a number that is not defined (`StlLinkDownReasonToText`).
+/// The tools' text for an undefined number (`StlLinkDownReasonToText`).
 pub(super) const UNDEFINED: &str = " ???? ";
-/// What hfi1 writes for one (`link_down_reason_str`).
+/// The text of hfi1 for an undefined number (`link_down_reason_str`).
 const INVALID: &str = "(invalid)";
 
 impl LinkDownReason {
-    /// None: nothing happened since the subnet manager cleared it.
+    /// No reason: nothing happened since the subnet manager cleared it.
     pub const NONE: Self = Self(0);
     /// A marker for a virtual lane that is not supported.
     pub const UNSUPPORTED_VL_MARKER: Self = Self(21);
     /// The receive buffer overran.
     pub const EXCESSIVE_BUFFER_OVERRUN: Self = Self(32);
-    /// On purpose, but no other reason fits.
+    /// Intentional, without a specific reason.
     pub const UNKNOWN: Self = Self(33);
     /// A reboot, or a reset of the device.
     pub const REBOOT: Self = Self(35);
-    /// Not by this end, and the neighbour said nothing.
+    /// Not taken down by this end, and the neighbour sent no reason.
     pub const NEIGHBOR_UNKNOWN: Self = Self(36);
     /// The fabric manager took the link from LinkUp to Polling.
     pub const FM_BOUNCE: Self = Self(39);
@@ -135,7 +135,7 @@ impl LinkDownReason {
     pub const SPEED_POLICY: Self = Self(40);
     /// The link lost lanes beyond the policy.
     pub const WIDTH_POLICY: Self = Self(41);
-    /// Can never reach LinkUp.
+    /// The link can never reach LinkUp.
     pub const DISCONNECTED: Self = Self(49);
     /// No module in the port's connector.
     pub const LOCAL_MEDIA_NOT_INSTALLED: Self = Self(50);
@@ -145,7 +145,7 @@ impl LinkDownReason {
     pub const CHASSIS_CONFIG: Self = Self(52);
     /// The module finds no partner behind the optics.
     pub const END_TO_END_NOT_INSTALLED: Self = Self(54);
-    /// It would draw too much power.
+    /// The module would draw too much power.
     pub const POWER_POLICY: Self = Self(56);
     /// The enabled speeds cannot be met, for good.
     pub const LINKSPEED_POLICY: Self = Self(57);
@@ -155,7 +155,7 @@ impl LinkDownReason {
     pub const SWITCH_MGMT: Self = Self(60);
     /// Disabled by its user through the subnet management agent.
     pub const SMA_DISABLED: Self = Self(61);
-    /// Went offline a moment ago.
+    /// The port went offline a moment ago.
     pub const TRANSIENT: Self = Self(63);
 
     /// The reason of this number; `None` for a reserved one.
@@ -181,41 +181,41 @@ impl LinkDownReason {
         self.row().symbol
     }
 
-    /// What kind of reason it is.
+    /// Its kind.
     #[must_use]
     pub fn group(self) -> Group {
         self.row().group
     }
 
-    /// Whether there is one.
+    /// Whether it is a reason other than [`Self::NONE`].
     #[must_use]
     pub fn is_some(self) -> bool {
         self != Self::NONE
     }
 
-    /// Whether a neighbour can be told it: all but none at all and the five that "Link Down
+    /// Whether it can be sent to a neighbour: every reason except none and the five that "Link Down
     /// Reason", Cornelis, names as never used for NeighborLinkDownReason.
     #[must_use]
     pub fn may_be_neighbours(self) -> bool {
         ![0, 36, 49, 50, 51, 54].contains(&self.0)
     }
 
-    /// Whether the port stays down by it until someone lets it up: it went to Offline or Disabled,
-    /// and not for a moment only.
+    /// Whether the port stays down until the reason is released: it went to Offline or Disabled, and
+    /// not only for a moment.
     #[must_use]
     pub fn holds(self) -> bool {
         self.group() == OfflineDisabled && self != Self::TRANSIENT
     }
 
-    /// What every fabric tool prints for a number, at most 13 characters.
+    /// The text of every fabric tool for a number, at most 13 characters.
     ///
-    /// Numbers 40 and 57 share one text; 41 and 58 differ in an underscore only.
+    /// Numbers 40 and 57 have the same text; 41 and 58 differ by an underscore only.
     #[must_use]
     pub fn tool_text(code: u8) -> &'static str {
         find(code).map_or(UNDEFINED, |row| row.tool)
     }
 
-    /// What hfi1 writes to the kernel's log for a number.
+    /// The text of hfi1 in the kernel log for a number.
     #[must_use]
     pub fn kernel_text(code: u8) -> &'static str {
         find(code).map_or(INVALID, |row| row.kernel)

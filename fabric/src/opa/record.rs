@@ -1,19 +1,19 @@
 //! What one end of a link remembers of its going down, and how both ends come to remember it.
 //!
-//! A record is clear until the link goes down; the first reason stays until the subnet manager
-//! clears it by arming the port. It leaves out time, and whether a port can be asked (the fabric's).
+//! A record is clear until the link goes down; the first reason stays until the subnet manager clears
+//! it by arming the port. Time, and whether a port can be queried, are in the rest of the crate.
 //! Start at [`fall`].
 
 use super::{offline::OfflineDisabledReason, reason::LinkDownReason};
 
-/// By whose word a port behaves.
+/// Which source defines a port's behaviour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Profile {
-    /// By "Link Down Reason", Cornelis. Switches always do.
+    /// "Link Down Reason", Cornelis. Switch ports always follow it.
     #[default]
     Spec,
-    /// As the driver `hfi1` does: it shows no reason of its own for what it initiated, says nothing
-    /// when it is disabled, and remembers a link that broke in training for itself only.
+    /// The driver `hfi1`: it shows no reason of its own for what it initiated, sends no reason when
+    /// it is disabled, and records a link that broke in training only internally.
     Hfi1,
 }
 
@@ -22,17 +22,17 @@ pub enum Profile {
 pub struct Pair {
     /// LinkDownReason: why this port took the link down.
     pub local: LinkDownReason,
-    /// NeighborLinkDownReason: what the neighbour said why it did.
+    /// NeighborLinkDownReason: the reason that the neighbour sent.
     pub neighbour: LinkDownReason,
 }
 
 impl Pair {
-    /// Neither.
+    /// No reason.
     pub const CLEAR: Self = Self {
         local: LinkDownReason::NONE,
         neighbour: LinkDownReason::NONE,
     };
-    /// The link went, and nobody said a word.
+    /// The link went down, and neither end gave a reason.
     pub const UNEXPLAINED: Self = Self {
         local: LinkDownReason::NEIGHBOR_UNKNOWN,
         neighbour: LinkDownReason::NONE,
@@ -44,14 +44,14 @@ impl Pair {
         (self.local.code(), self.neighbour.code())
     }
 
-    /// Whether there is neither.
+    /// Whether neither reason is set.
     #[must_use]
     pub fn is_clear(self) -> bool {
         self == Self::CLEAR
     }
 
-    /// The one reason that a tool prints beside a port that is down: the port's own if it has one,
-    /// else its neighbour's (`IbPrint/stl_sma.c`).
+    /// The one reason that a tool prints for a port that is down: the port's own if it has one,
+    /// otherwise its neighbour's (`IbPrint/stl_sma.c`).
     #[must_use]
     pub fn printed(self) -> LinkDownReason {
         if self.local.is_some() {
@@ -65,15 +65,15 @@ impl Pair {
 /// What an end does to take its link down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Initiative {
-    /// What it remembers as its own reason.
+    /// The reason that it records as its own.
     pub local: LinkDownReason,
-    /// The number in the message that reaches the neighbour; `None` if none does.
+    /// The reason in the message that reaches the neighbour; `None` if no message does.
     pub message: Option<LinkDownReason>,
 }
 
 impl Initiative {
-    /// It goes for this reason, and says so if it can: reasons that are never a neighbour's are not
-    /// sent.
+    /// The end goes down for this reason, and sends it if it can; reasons that a neighbour never
+    /// shows are not sent.
     #[must_use]
     pub fn of(reason: LinkDownReason, can_say_so: bool) -> Self {
         Self {
@@ -82,7 +82,7 @@ impl Initiative {
         }
     }
 
-    /// It goes without a reason of its own to remember, and says this to its neighbour.
+    /// The end goes down without recording a reason of its own, and sends this one.
     #[must_use]
     pub fn from_message(message: LinkDownReason) -> Self {
         Self {
@@ -103,9 +103,9 @@ pub struct Record {
 
 impl Record {
     /// What a port does when it takes its link down for this reason. An hfi1 that goes offline or is
-    /// disabled has no reason for it, and sends a message without one (`chip.c`,
-    /// `set_link_down_reason` is not called). For a reason that no neighbour is told it does nothing:
-    /// it sees its link go, and its [`OfflineDisabledReason`] says why.
+    /// disabled records no reason, and sends a message without one (`chip.c`, `set_link_down_reason`
+    /// is not called). For a reason that is never sent it does nothing: it sees its link go down, and
+    /// its [`OfflineDisabledReason`] shows why.
     #[must_use]
     pub fn initiative(&self, reason: LinkDownReason, can_say_so: bool) -> Option<Initiative> {
         match self.profile {
@@ -115,7 +115,7 @@ impl Record {
         }
     }
 
-    /// One of a link that never was down.
+    /// The record of a link that never was down.
     #[must_use]
     pub fn new(profile: Profile) -> Self {
         Self {
@@ -124,39 +124,40 @@ impl Record {
         }
     }
 
-    /// By whose word the port behaves.
+    /// Which source defines the port's behaviour.
     #[must_use]
     pub fn profile(&self) -> Profile {
         self.profile
     }
 
-    /// The pair that PortInfo has.
+    /// The pair in PortInfo.
     #[must_use]
     pub fn shown(&self) -> Pair {
         self.shown
     }
 
-    /// The pair that the port found last; of a port by the document it is the one shown.
+    /// The pair that the port recorded last; for a port that follows the specification it is the one
+    /// shown.
     #[must_use]
     pub fn latest(&self) -> Pair {
         self.latest
     }
 
-    /// Why the port is offline or disabled.
+    /// Its OfflineDisabledReason.
     #[must_use]
     pub fn offline(&self) -> OfflineDisabledReason {
         self.offline
     }
 
-    /// The link, which was up, went down: by this end, or by something that this end only saw.
-    /// Only what is the first since the last clearing is kept, and the two reasons are one thing:
-    /// where either is set, nothing more is ("between two arms the pair changes at most once").
+    /// The link, which was up, went down: by this end, or by something that this end only observed.
+    /// Only the first cause since the last clearing is kept, and both reasons count as one: if either
+    /// is set, nothing is added ("between two arms the pair changes at most once").
     fn went_down(&mut self, own: Option<Initiative>, heard: Option<LinkDownReason>) {
         let heard = heard.filter(|code| code.may_be_neighbours());
         let found = match own {
             Some(own) => Pair {
                 local: own.local,
-                // An hfi1 that goes by itself no longer listens.
+                // An hfi1 that takes the link down ignores the neighbour's message.
                 neighbour: heard
                     .filter(|_| self.profile == Profile::Spec)
                     .unwrap_or_default(),
@@ -179,7 +180,7 @@ impl Record {
         }
     }
 
-    /// The link broke before it was up. PortInfo shows nothing of it; an hfi1 notes it for itself.
+    /// The link broke before it was up. PortInfo does not show it; an hfi1 records it internally.
     pub fn broke_in_training(&mut self) {
         if self.profile == Profile::Hfi1 {
             self.find(Pair {
@@ -189,7 +190,7 @@ impl Record {
         }
     }
 
-    /// A Set(PortInfo) wrote 0 to either reason or to both; each byte is cleared on its own.
+    /// A Set(PortInfo) wrote 0 to either reason or to both; each is cleared on its own.
     pub fn clear(&mut self, local: bool, neighbour: bool) {
         for pair in [&mut self.shown, &mut self.latest] {
             if local {
@@ -201,31 +202,31 @@ impl Record {
         }
     }
 
-    /// The port lost power, or its device was reset: it remembers nothing.
+    /// The port lost power, or its device was reset: its record is cleared.
     pub fn forget(&mut self) {
         *self = Self::new(self.profile);
     }
 
-    /// The port is offline or disabled for one more reason; the smaller one stands.
+    /// The port is offline or disabled for one more reason; the smaller number is kept.
     pub fn goes_offline(&mut self, reason: OfflineDisabledReason) {
         self.offline = self.offline.joined_by(reason);
     }
 
-    /// A module was put into the port: whatever was, it is a passing state now.
+    /// A module was inserted: any previous reason becomes transient.
     pub fn module_came(&mut self) {
         self.offline = OfflineDisabledReason::of(LinkDownReason::TRANSIENT).unwrap_or(self.offline);
     }
 
-    /// The port looks for a partner: it is neither offline nor disabled.
+    /// The port searches for a partner: it is neither offline nor disabled.
     pub fn polls(&mut self) {
         self.offline = OfflineDisabledReason::NONE;
     }
 }
 
-/// A link that was up goes down. Each end either takes it down or only sees it go; what an end says
-/// reaches the other.
+/// A link that was up goes down. Each end either takes it down or only observes it; the message of an
+/// end reaches the other.
 ///
-/// With nobody's initiative it is a cable's: both ends see it, unexplained.
+/// Without an initiative of either end, as for a cut cable, both ends record it as unexplained.
 pub fn fall(ends: [&mut Record; 2], by: [Option<Initiative>; 2]) {
     let reported = by.map(|own| own.and_then(|own| own.message));
     for (end, (own, heard)) in ends
@@ -248,7 +249,7 @@ mod tests {
         Some(Initiative::of(reason(code), says))
     }
 
-    /// Lets a fresh link go down so, each time one, and compares what both ends show then.
+    /// Takes a new link down in these ways, one after another, and compares what both ends show.
     fn check(
         profile: Profile,
         falls: &[[Option<Initiative>; 2]],

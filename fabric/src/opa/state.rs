@@ -1,8 +1,8 @@
-//! A port's logical and physical state, and what a Set(PortInfo) may ask of them.
+//! A port's logical and physical state, and which changes a Set(PortInfo) may request.
 //!
-//! The tables are hfi1's (`mad.c`, `logical_transition_allowed` and `physical_transition_allowed`).
-//! It leaves out what a change does to the link (the fabric's). Start at [`Logical`] and
-//! [`Physical`].
+//! The tables are those of hfi1 (`mad.c`, `logical_transition_allowed` and
+//! `physical_transition_allowed`). The effect of a change on the link is in the rest of the crate.
+//! Start at [`Logical`] and [`Physical`].
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ pub enum Logical {
 }
 
 impl Logical {
-    /// As the kernel shows it.
+    /// The state as the kernel shows it.
     #[must_use]
     pub fn shown(self) -> PortState {
         match self {
@@ -39,7 +39,7 @@ impl Logical {
         self.shown().0
     }
 
-    /// What `state` reads; `None` for what such a port never shows.
+    /// The state of a value of `state`; `None` for values that such a port never shows.
     #[must_use]
     pub fn by_shown(shown: PortState) -> Option<Self> {
         let all = [Self::Down, Self::Init, Self::Armed, Self::Active];
@@ -59,18 +59,18 @@ impl fmt::Display for Logical {
     }
 }
 
-/// A port's physical state; two of them are Omni-Path's alone.
+/// A port's physical state; two of them exist in Omni-Path only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Physical {
-    /// Looking for a partner.
+    /// Searching for a partner.
     Polling,
-    /// Switched off by its user.
+    /// Disabled by its user.
     Disabled,
     /// The ends agree on width and speed.
     Training,
     /// Up.
     LinkUp,
-    /// Not looking for a partner, for a reason of its own.
+    /// Not searching for a partner, for a reason of its own.
     Offline,
     /// In a test.
     Test,
@@ -87,7 +87,8 @@ impl Physical {
         Self::Test,
     ];
 
-    /// As the kernel shows it; it has no word for 9 and 11 (`phys_state_to_str` ends at 7).
+    /// The state as the kernel shows it; it has no word for 9 and 11 (`phys_state_to_str` ends at
+    /// 7).
     #[must_use]
     pub fn shown(self) -> PhysState {
         match self {
@@ -106,7 +107,7 @@ impl Physical {
         self.shown().0
     }
 
-    /// What the number of `phys_state` means; `None` for what such a port never shows.
+    /// The state of a value of `phys_state`; `None` for values that such a port never shows.
     #[must_use]
     pub fn by_shown(shown: PhysState) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.shown() == shown)
@@ -127,19 +128,19 @@ impl fmt::Display for Physical {
     }
 }
 
-/// What becomes of a change that a Set(PortInfo) asks for.
+/// The result of a change requested by a Set(PortInfo).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Change {
     /// It is made.
     Allowed,
-    /// It is answered and not made.
+    /// It is answered but not made.
     Ignored,
-    /// It is refused.
+    /// It is rejected.
     Refused,
 }
 
-/// Whether the logical state may change so, by its numbers in PortInfo. A new number of 0 asks for
-/// no change, which is always allowed.
+/// Whether the logical state may change this way, by numbers in PortInfo. A new number of 0
+/// requests no change, which is always allowed.
 #[must_use]
 pub fn logical_change(old: u8, new: u8) -> Change {
     match (old, new) {
@@ -149,8 +150,8 @@ pub fn logical_change(old: u8, new: u8) -> Change {
     }
 }
 
-/// Whether the physical state may change so, by its numbers in PortInfo. A new number of 0 asks for
-/// no change, which is always allowed; old numbers without a rule are refused.
+/// Whether the physical state may change this way, by numbers in PortInfo. A new number of 0
+/// requests no change, which is always allowed; old numbers without a rule are rejected.
 #[must_use]
 pub fn physical_change(old: u8, new: u8) -> Change {
     match (old, new) {
@@ -160,8 +161,8 @@ pub fn physical_change(old: u8, new: u8) -> Change {
     }
 }
 
-/// Whether both may change so together, each as (logical, physical). One refusal refuses both.
-/// Offline to Polling is ignored even where the logical change alone would be made.
+/// Whether both may change together, each as (logical, physical). One rejection rejects both.
+/// Offline to Polling is ignored even if the logical change alone would be made.
 #[must_use]
 pub fn change(old: (u8, u8), new: (u8, u8)) -> Change {
     let logical = logical_change(old.0, new.0);

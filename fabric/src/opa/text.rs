@@ -1,8 +1,7 @@
-//! What the fabric tools print of a port: `opaportinfo`, and `opasaquery -o portinfo`.
+//! The output of the fabric tools for a port: `opaportinfo`, and `opasaquery -o portinfo`.
 //!
-//! The lines are those of the tools' format strings (`IbPrint/stl_sma.c`, `IbPrint/stl_sa.c`); only
-//! lines about the link are here, in the tools' order. Start at [`port_info_text`] and
-//! [`port_record_text`].
+//! The lines follow the tools' format strings (`IbPrint/stl_sma.c`, `IbPrint/stl_sa.c`), in the tools'
+//! order; only lines about the link are here. Start at [`port_info_text`] and [`port_record_text`].
 
 use super::{
     log::LinkDownErrorLog,
@@ -11,7 +10,7 @@ use super::{
     state::Logical,
 };
 
-/// What `opaportinfo` prints.
+/// The output of `opaportinfo`.
 #[must_use]
 pub fn port_info_text(info: &PortInfo) -> String {
     let header = format!(
@@ -22,8 +21,7 @@ pub fn port_info_text(info: &PortInfo) -> String {
     header + &body(info)
 }
 
-/// What `opasaquery -o portinfo` prints of one port, with the log that the subnet manager keeps
-/// (`-vvv`).
+/// The output of `opasaquery -o portinfo` for one port, with the subnet manager's log (`-vvv`).
 #[must_use]
 pub fn port_record_text(info: &PortInfo, log: &LinkDownErrorLog) -> String {
     let head = format!(
@@ -61,8 +59,7 @@ fn body(info: &PortInfo) -> String {
     lines.map(|line| line + "\n").concat()
 }
 
-/// The logical state, and the one reason that belongs to it: why the link is down, or why it stays
-/// in Init.
+/// The logical state, and the reason that belongs to it: why the link is down, or why it stays in Init.
 #[must_use]
 pub fn state_text(info: &PortInfo) -> String {
     let rendered = info.pair.printed();
@@ -73,7 +70,7 @@ pub fn state_text(info: &PortInfo) -> String {
     }
 }
 
-/// The log's part of a record: two lines for each entry, or one line that there is none.
+/// The log's part of a record: two lines for each entry, or one line if it is empty.
 #[must_use]
 pub fn log_text(log: &LinkDownErrorLog) -> String {
     if log.is_empty() {
@@ -87,13 +84,13 @@ pub fn log_text(log: &LinkDownErrorLog) -> String {
             let time = time_text(it.at_s);
             let own = entry("LinkDownErrorLog", it.pair.local, &time);
             let neighbours = entry("NeighborLinkDownErrorLog", it.pair.neighbour, &time);
-            // The first of the two ends in a space.
+            // The first of the two lines ends in a space.
             format!("{own} \n{neighbours}\n")
         })
         .collect()
 }
 
-/// Sixteen digits after `0x`; the C library leaves the `0x` of a zero out and fills up with zeros.
+/// Sixteen digits after `0x`; for zero, the C library leaves out the `0x` and pads with zeros.
 fn long_hex(number: u64) -> String {
     if number == 0 {
         "0".repeat(18)

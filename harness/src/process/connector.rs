@@ -1,7 +1,8 @@
-//! The mock connector: gRPC over a unix socket, acting out a [`ConnectorScript`].
+//! The mock connector: a gRPC server on a unix socket that follows a [`ConnectorScript`].
 //!
-//! It decides nothing: each call goes to the player and waits for what becomes of it, so that the
-//! order of calls is exact. One server lasts as long as a job; sockets come and go with the script.
+//! It decides nothing: it passes each call to the player and waits for the reaction, so that the
+//! order of calls is exact. One server lasts as long as a job; sockets are opened and closed by the
+//! script.
 //!
 //! [`ConnectorScript`]: director::ConnectorScript
 
@@ -35,17 +36,17 @@ use super::{
     transport::Transport,
 };
 
-/// Who is told of calls on a node, and the root of the node's mount.
+/// Where calls of each node are reported, and the root of the node's mount.
 type Subscribers = Arc<Mutex<BTreeMap<NodeName, (EventSender, String)>>>;
 
-/// The connector of every node of a job's drill.
+/// The connectors of all nodes of a job's drill.
 pub(super) struct Connector {
     lines: mpsc::UnboundedSender<io::Result<Line>>,
     subscribers: Subscribers,
     outlets: BTreeMap<NodeName, Outlet>,
 }
 
-/// What stands at one socket's path.
+/// The state of one socket path.
 struct Outlet {
     path: PathBuf,
     stands: Socket,
@@ -62,7 +63,7 @@ impl Connector {
             subscribers: Arc::clone(&subscribers),
         });
         runtime.spawn(async move {
-            // It ends with the runtime; a connection that fails ends alone.
+            // It ends with the runtime; a failed connection ends alone.
             let _ = Server::builder()
                 .serve_with_incoming(service, UnboundedReceiverStream::new(incoming))
                 .await;
@@ -91,7 +92,8 @@ impl Transport for Connector {
         self.outlets.insert(node.clone(), outlet);
     }
 
-    /// Where nobody listens any more, every connection is cut.
+    /// Brings a node's socket into the given state. When nothing listens any more, every connection
+    /// is closed.
     fn stand(&mut self, runtime: &Runtime, node: &NodeName, socket: Socket) -> io::Result<()> {
         let outlet = self
             .outlets
@@ -174,7 +176,7 @@ async fn accept(
     }
 }
 
-/// Where calls arrive.
+/// The gRPC service that receives calls.
 struct Service {
     subscribers: Subscribers,
 }
@@ -224,7 +226,8 @@ impl PlatformConnector for Service {
     }
 }
 
-/// A batch as if the mount were the root of the machine, so that both arms tell the same.
+/// Rewrites paths in a batch as if the mount were the root of the machine, so that both arms record
+/// the same.
 fn below_root(mut batch: HealthEvents, root: &str) -> HealthEvents {
     for event in &mut batch.events {
         if event.message.contains(root) {

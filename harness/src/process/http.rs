@@ -1,4 +1,4 @@
-//! One question to a monitor over HTTP, asked from inside its own network.
+//! An HTTP GET to a monitor, sent from inside its network namespace.
 
 use std::{
     fs::{self, File},
@@ -17,13 +17,13 @@ use nix::{
 };
 use tokio::runtime::Runtime;
 
-/// The longest wait for an answer. Chosen: a monitor that takes longer to be scraped has given none.
+/// The longest wait for an answer. Chosen: a monitor that takes longer counts as not answering.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// Status and text of the answer to `GET path`.
+/// Status and body of the answer to `GET path`.
 ///
 /// # Errors
-/// If nobody listens, or no answer comes within the limit.
+/// If nothing listens, or no answer comes within the limit.
 pub(super) fn get(runtime: &Runtime, pid: Pid, port: u16, path: &str) -> io::Result<(u16, String)> {
     let stream = connect(pid, port)?;
     let exchange = async {
@@ -33,7 +33,7 @@ pub(super) fn get(runtime: &Runtime, pid: Pid, port: u16, path: &str) -> io::Res
             .header(HOST, "localhost")
             .body(Empty::<Bytes>::new())
             .map_err(io::Error::other)?;
-        // The connection carries the exchange, and both end together.
+        // The connection task runs the exchange and ends with it.
         let carrying = tokio::spawn(connection);
         let answer = client
             .send_request(request)
@@ -56,7 +56,7 @@ pub(super) fn get(runtime: &Runtime, pid: Pid, port: u16, path: &str) -> io::Res
     })
 }
 
-/// Connects from a thread that visits the monitor's network, if it is another one than ours.
+/// Connects from a thread in the monitor's network namespace, if that differs from ours.
 fn connect(pid: Pid, port: u16) -> io::Result<TcpStream> {
     let visit = || {
         let theirs = format!("/proc/{pid}/ns/net");

@@ -1,7 +1,7 @@
-//! What a player is told while a monitor runs, in the order in which it happened.
+//! The messages to a player while a monitor runs, in the order in which the events happened.
 //!
-//! The mount tells of listings, holds and moments, the connector of calls, a chair of ends. All of
-//! it comes through one channel to the thread that plays.
+//! The mount reports listings, holds and moments, the connector calls, and a monitor process its
+//! end. All of them go through one channel to the thread that plays.
 
 use observe::Delivery;
 use platforms::NodeName;
@@ -11,17 +11,17 @@ use tokio::sync::{mpsc, oneshot};
 
 use director::{MonitorId, Reaction};
 
-/// Something that happened, on a node.
+/// An event on a node.
 #[derive(Debug)]
 pub(super) struct NodeEvent {
     pub(super) node: NodeName,
     pub(super) what: RuntimeEvent,
 }
 
-/// What happened. A `pid` is that of the thread which made the system call.
+/// The event. A `pid` is that of the thread that made the system call.
 #[derive(Debug)]
 pub(super) enum RuntimeEvent {
-    /// A listing of the anchor is held.
+    /// A listing of the anchor folder is held.
     Gate { hold: HoldId, pid: u32 },
     /// A rule holds a request.
     Hung {
@@ -29,17 +29,17 @@ pub(super) enum RuntimeEvent {
         pid: u32,
         rule: RuleId,
     },
-    /// A moment has come, and its request is held.
+    /// A moment within the poll has come, and its request is held.
     Moment {
         hold: HoldId,
         pid: u32,
         moment: MomentId,
     },
-    /// A killed process cannot die, because a rule holds it.
+    /// A killed process cannot end, because a rule holds its request.
     Stuck,
-    /// A killed process was let go.
+    /// A killed process was released.
     Killed { hold: HoldId },
-    /// A call was received and waits for what becomes of it.
+    /// A call was received and waits for a reaction.
     Call {
         reported: Delivery,
         pid: u32,
@@ -49,7 +49,7 @@ pub(super) enum RuntimeEvent {
     Ended { monitor: MonitorId },
 }
 
-/// Where news are sent. Whoever plays no more has no ear for it, which is fine.
+/// The sending end of the channel. Messages after the player's end are dropped.
 #[derive(Clone, Debug)]
 pub(super) struct EventSender {
     node: NodeName,

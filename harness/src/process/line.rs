@@ -1,5 +1,5 @@
 //! A connection to the connector that can be cut from outside, as a network or a dying server cuts
-//! it: at once, without a word more.
+//! it: at once, without further data.
 
 use std::{
     io,
@@ -24,11 +24,11 @@ pub(super) struct Line {
     tag: LineTag,
 }
 
-/// Whose connection it is, and the knife.
+/// The peer of a connection, and a handle to cut it.
 #[derive(Clone, Debug)]
 pub(super) struct LineTag {
     pub(super) node: NodeName,
-    /// The process at the other end.
+    /// The pid of the process at the other end.
     pub(super) pid: u32,
     knife: Arc<StdStream>,
 }
@@ -57,9 +57,10 @@ impl Line {
 }
 
 impl LineTag {
-    /// Cuts the connection: the other end reads an end of file and nothing that was not sent yet.
+    /// Cuts the connection: the other end reads end of file and none of the data that was not sent
+    /// yet.
     pub(super) fn cut(&self) {
-        // It fails only where the other end has gone already.
+        // It fails only if the other end is closed already.
         let _ = self.knife.shutdown(Shutdown::Both);
     }
 }

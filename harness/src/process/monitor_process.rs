@@ -1,7 +1,8 @@
-//! A monitor in its chair: a child process that is started, heard, ended and always reaped.
+//! A monitor process: a child that is started, whose output is collected, and that is always
+//! reaped.
 //!
-//! It leads a process group of its own, so that a wrapper and what it wraps end together and a
-//! terminal's Ctrl-C does not reach it. What it writes is collected without ever blocking it. Start
+//! It leads a process group of its own, so that a wrapper and the wrapped program end together and
+//! a terminal's Ctrl-C does not reach it. Its output is collected without ever blocking it. Start
 //! at [`MonitorProcess::start`].
 
 use std::{
@@ -32,7 +33,7 @@ use super::{
 use director::MonitorId;
 use observe::Exit;
 
-/// The stack of a thread that only waits, in bytes.
+/// The stack size of a thread that only waits, in bytes.
 const WATCH_STACK: usize = 64 * 1024;
 
 /// What to start.
@@ -40,15 +41,15 @@ const WATCH_STACK: usize = 64 * 1024;
 pub(super) struct Order {
     /// Program and arguments.
     pub(super) words: Vec<String>,
-    /// Variables beside the inherited ones.
+    /// Environment variables in addition to the inherited ones.
     pub(super) env: Vec<(String, String)>,
-    /// The port on which it was told to answer.
+    /// The port on which it serves metrics and health.
     pub(super) metrics_port: u16,
-    /// The program runs under a wrapper, which may write something at its end.
+    /// Whether the program runs under a wrapper, which may write output when it ends.
     pub(super) wrapped: bool,
 }
 
-/// A running monitor. Dropped, it is killed.
+/// A running monitor. Dropping it kills it.
 pub(super) struct MonitorProcess {
     child: Child,
     group: Pid,
@@ -59,7 +60,7 @@ pub(super) struct MonitorProcess {
 }
 
 impl MonitorProcess {
-    /// Starts a monitor; its end will be told to `sender`.
+    /// Starts a monitor; its end is reported to `sender`.
     pub(super) fn start(
         runtime: &Runtime,
         order: &Order,
@@ -88,8 +89,8 @@ impl MonitorProcess {
                 return Err(io::ErrorKind::BrokenPipe.into());
             };
             let watch = move || {
-                // The child stays a zombie until it is reaped, so its number is nobody else's. An
-                // error means that it was reaped already.
+                // The child stays a zombie until it is reaped, so its pid is not reused. An error
+                // means that it was reaped already.
                 let _ = waitid(Id::Pid(group), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT);
                 sender.report(RuntimeEvent::Ended { monitor });
             };
@@ -112,7 +113,7 @@ impl MonitorProcess {
                 reaped: false,
             }),
             Err(error) => {
-                // It cannot be heard, so it must not live.
+                // Its output cannot be read, so it is killed.
                 let _ = child.kill();
                 let _ = child.wait();
                 Err(error)
@@ -120,15 +121,15 @@ impl MonitorProcess {
         }
     }
 
-    /// Whether a thread belongs to this monitor, or to what it started.
+    /// Whether a thread belongs to this monitor or to a process that it started.
     pub(super) fn is(&self, tid: u32) -> bool {
         let tid = i32::try_from(tid).map(Pid::from_raw);
         tid.is_ok_and(|tid| getpgid(Some(tid)).is_ok_and(|group| group == self.group))
     }
 
-    /// Sends a signal: SIGTERM to the program itself, SIGKILL to all that it started.
+    /// Sends a signal: SIGTERM to the program itself, SIGKILL to its whole process group.
     pub(super) fn signal(&self, signal: Signal) {
-        // It may have ended already; it is not reaped yet, so nobody else bears the number.
+        // It may have ended already; it is not reaped yet, so its pid is not reused.
         let _ = match signal {
             Signal::Term if !self.wrapped => kill(self.group, SysSignal::SIGTERM),
             Signal::Term => killpg(self.group, SysSignal::SIGTERM),
@@ -136,7 +137,7 @@ impl MonitorProcess {
         };
     }
 
-    /// How it ended; waits until it has. Whatever it left running ends too.
+    /// Waits for its end and returns how it ended. Other processes of its group are killed.
     pub(super) fn reap(&mut self) -> io::Result<Exit> {
         self.signal(Signal::Kill);
         let status = self.child.wait()?;
@@ -147,20 +148,20 @@ impl MonitorProcess {
         })
     }
 
-    /// Whether somebody has to be given time to write something when it ends.
+    /// Whether it needs time to write output when it ends.
     pub(super) fn ends_gently(&self) -> bool {
         self.wrapped
     }
 
-    /// The whole lines that it wrote since this was last asked, to stderr and then to stdout;
-    /// `at_end` also what follows the last one.
+    /// The complete lines written since the previous call, to stderr and then to stdout; with
+    /// `at_end` also an incomplete last line.
     pub(super) fn heard(&self, at_end: bool) -> Vec<u8> {
         let mut heard = self.err.take(at_end);
         heard.extend(self.out.take(at_end));
         heard
     }
 
-    /// The process, for looking at its threads.
+    /// Its pid.
     pub(super) fn pid(&self) -> Pid {
         self.group
     }
@@ -175,7 +176,7 @@ impl Drop for MonitorProcess {
     }
 }
 
-/// One pipe from a child, emptied as it fills.
+/// One output pipe of a child, read as it fills.
 struct Tap {
     pipe: Arc<Pipe>,
     emptying: JoinHandle<()>,
@@ -218,12 +219,12 @@ impl Drop for Tap {
 }
 
 impl Pipe {
-    /// Reads what the reactor knows of, so that it waits for more; whether nothing more will come.
+    /// Reads until the reactor has to wait for more; returns whether the pipe is at its end.
     fn empty_when_ready(&self) -> bool {
         self.empty_by(|piece| self.fd.try_read(piece))
     }
 
-    /// Reads what there is, known to the reactor or not.
+    /// Reads everything available, whether or not the reactor has noticed it.
     fn empty(&self) {
         self.empty_by(|piece| Ok(rustix::io::read(&self.fd, piece)?));
     }

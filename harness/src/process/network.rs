@@ -1,5 +1,5 @@
-//! The network of a monitor: a private one where the kernel allows it, so that the fixed ports of
-//! two monitors never meet; else a free port.
+//! The network of a monitor: a private namespace if the kernel allows it, so that the fixed ports
+//! of two monitors do not collide; otherwise a free port.
 
 use std::{
     io,
@@ -9,25 +9,25 @@ use std::{
 use nix::sched::{CloneFlags, unshare};
 use rustix::net::{AddressFamily, SendFlags, SocketType, send, socket};
 
-/// The port that a monitor is told to use where it has the network for itself
-/// (NVSentinel, `--metrics-port`).
+/// The port that a monitor uses in a private namespace (NVSentinel, `--metrics-port`).
 const METRICS_PORT: u16 = 2112;
 
-/// The network in which a job's monitors are started: that of the thread.
+/// The network namespace in which a job's monitors are started: that of the thread.
 #[derive(Debug)]
 pub(super) struct Network {
     private: bool,
 }
 
 impl Network {
-    /// A private network for whatever this thread starts from now on, if the kernel allows it.
+    /// Enters a private network namespace, which processes started by this thread inherit, if the
+    /// kernel allows it.
     pub(super) fn enter() -> Self {
         Self {
             private: fresh().is_ok(),
         }
     }
 
-    /// Leaves the present network to those who live in it, and enters another one.
+    /// Enters another network namespace; processes in the present one keep it.
     pub(super) fn leave(&mut self) {
         self.private = self.private && fresh().is_ok();
     }
@@ -47,7 +47,7 @@ fn fresh() -> io::Result<()> {
     loopback_up()
 }
 
-/// Switches the loopback interface on: a new network has it switched off (`rtnetlink(7)`).
+/// Sets the loopback interface up; in a new namespace it is down (`rtnetlink(7)`).
 fn loopback_up() -> io::Result<()> {
     const RTM_NEWLINK: u16 = 16;
     const NLM_F_REQUEST: u16 = 1;

@@ -1,4 +1,4 @@
-//! One node on stage: its mount, its socket's place, and the monitors in its chair.
+//! One node on the stage: its mount, its socket path, and its monitors.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -14,9 +14,10 @@ use simfs_fuse::{HoldId, Server};
 
 use super::monitor_process::MonitorProcess;
 
-/// One node. The mount goes before the monitors, so that none of them is held for ever.
+/// One node. Fields are dropped in order: the mount goes before the monitors, so that no request
+/// holds them.
 pub(super) struct NodeRuntime {
-    /// `None` for a node without a chair: nobody reads its files.
+    /// `None` for a node without a monitor, whose files nothing reads.
     pub(super) server: Option<Server>,
     pub(super) fs: Arc<Mutex<Fs>>,
     pub(super) root: PathBuf,
@@ -24,10 +25,10 @@ pub(super) struct NodeRuntime {
     pub(super) instances: BTreeMap<MonitorId, MonitorInstance>,
     /// Requests that a rule holds.
     pub(super) hangs: BTreeMap<HoldId, Hang>,
-    /// What the chair has done in the present tick.
+    /// What the node's monitor has done in the present tick.
     pub(super) tick: MonitorTick,
     pub(super) trace: TraceLog,
-    /// A poll ended in the present tick, by itself or by a kill.
+    /// Whether a poll ended in the present tick, by itself or by a kill.
     pub(super) polled: bool,
 }
 
@@ -38,18 +39,18 @@ pub(super) struct Hang {
     pub(super) pid: u32,
 }
 
-/// A monitor that runs.
+/// A running monitor.
 pub(super) struct MonitorInstance {
     pub(super) program: MonitorProcess,
-    /// Where it answers.
+    /// The port for metrics and health.
     pub(super) metrics_port: u16,
-    /// Listings of the anchor that are held, oldest first.
+    /// Held listings of the anchor folder, oldest first.
     pub(super) gate: VecDeque<HoldId>,
-    /// How many listings of the present poll were let go; `None` between polls.
+    /// How many listings of the present poll were released; `None` between polls.
     pub(super) granted: Option<u32>,
-    /// The request that is held for a number of ticks, and the tick in which it is let go.
+    /// A request that is held for a number of ticks, and the tick in which it is released.
     pub(super) held: Option<(HoldId, u64)>,
-    /// It was told to end, or killed.
+    /// Whether it was told to end, or killed.
     pub(super) ending: bool,
 }
 
@@ -71,7 +72,7 @@ impl NodeRuntime {
         self.fs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does something to the files; when it returns, no process meets what was before.
+    /// Changes the files; once this returns, no process sees the old state.
     pub(super) fn change<T>(&self, work: impl FnOnce(&mut Fs) -> T) -> T {
         match &self.server {
             Some(server) => server.with_fs(work),
@@ -79,15 +80,15 @@ impl NodeRuntime {
         }
     }
 
-    /// Lets held requests go on.
+    /// Releases a held request.
     pub(super) fn release(&self, hold: HoldId) {
         if let Some(server) = &self.server {
-            // One that is held no more has been ended by a kill.
+            // A request that is not held any more was ended by a kill.
             server.release(hold);
         }
     }
 
-    /// Whose thread this is. With one monitor in the chair there is no doubt.
+    /// The monitor that a thread belongs to. With one monitor on the node it is that one.
     pub(super) fn whose(&self, tid: u32) -> Option<MonitorId> {
         let mut instances = self.instances.iter();
         match (instances.next(), instances.next()) {
@@ -100,18 +101,18 @@ impl NodeRuntime {
         }
     }
 
-    /// What was read and written since this was last asked belongs to the present tick.
+    /// Assigns the file operations since the previous call to the present tick.
     pub(super) fn note_reads(&mut self) {
         let mut fs = self.fs.lock().unwrap_or_else(PoisonError::into_inner);
         self.tick.reads = self.trace.reads(&mut fs, &self.tick.reads);
     }
 
-    /// What was read and written since this was last asked is no part of a poll.
+    /// Discards the file operations since the previous call, which belong to no poll.
     pub(super) fn forget_reads(&self) {
         self.fs().take_trace();
     }
 
-    /// What the chair did in the tick that ends.
+    /// Returns what the node's monitor did in the tick that ends.
     pub(super) fn end_tick(&mut self) -> Arc<MonitorTick> {
         let mut fs = self.fs.lock().unwrap_or_else(PoisonError::into_inner);
         let mut tick = std::mem::take(&mut self.tick);

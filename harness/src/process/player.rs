@@ -1,13 +1,13 @@
-//! The lockstep: one drill, tick by tick.
+//! The lockstep: plays one drill, tick by tick.
 //!
-//! Between polls a monitor stands at the gate, held in its listing of the anchor. A tick makes the
-//! world's changes visible, does what the story does to the monitor, lets the listing go, and waits
-//! until the monitor stands at the gate again: everything it said until then belongs to the tick.
-//! A hang for ticks, a pause and the time between a kill and a restart are ticks without a poll.
+//! Between polls a monitor waits at the gate: the mount holds its listing of the anchor folder. A tick
+//! makes the world's changes visible, performs the story's steps on the monitor, releases the listing,
+//! and waits until the monitor is at the gate again; everything it emits until then belongs to the
+//! tick. During a hang for ticks, a pause, and the time between a kill and a restart, ticks have no
+//! poll.
 //!
-//! The order of things is the director's; this is the hand that carries it out. Start at
-//! [`Player::play`]; how it waits is `waiting.rs`, what it does with the news that come meanwhile
-//! `react.rs`.
+//! The director decides the order; this file carries it out. Start at [`Player::play`]. `waiting.rs`
+//! implements the waits, `react.rs` the reactions to messages that arrive meanwhile.
 
 use std::{
     collections::BTreeMap,
@@ -43,19 +43,19 @@ pub(super) struct Player<'a> {
     arm: &'a mut ProcessArm,
     story: &'a Story,
     descriptor: &'a Descriptor,
-    /// Listings of the anchor in one poll.
+    /// Listings of the anchor folder in one poll.
     listings: u32,
     director: Director<'a>,
     node_runtimes: BTreeMap<NodeName, NodeRuntime>,
     ticks: Vec<Tick>,
 }
 
-/// A drill that cannot be played to its end.
+/// The result of a step of a drill that may fail to go on.
 type Play<T> = Result<T, Broken>;
 
 impl<'a> Player<'a> {
-    /// Plays a drill from beginning to end. The mount, the socket and every child are gone when
-    /// this returns.
+    /// Plays a drill from beginning to end. The mount, the socket and every child are gone when this
+    /// returns.
     pub(super) fn play(
         arm: &'a mut ProcessArm,
         story: &'a Story,
@@ -79,8 +79,8 @@ impl<'a> Player<'a> {
         player.into_played(result.and(cleared).err())
     }
 
-    /// Mounts the files of every node that has a chair and opens its socket; whom nobody watches has no
-    /// files that anybody could see.
+    /// Mounts the files of every monitored node and opens its socket. A node without a monitor needs no
+    /// mount, because nothing reads its files.
     fn mount(&mut self, mut files: BTreeMap<NodeName, Fs>) -> Play<()> {
         while self.arm.inbox.try_recv().is_ok() {}
         let cpu = self
@@ -142,7 +142,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// Makes visible what has changed, and ends the hangs that are over.
+    /// Makes changes visible, and ends the hangs that are over.
     fn show(&mut self) -> Play<()> {
         let tick = self.tick();
         for (node, node_runtime) in &mut self.node_runtimes {
@@ -182,7 +182,7 @@ impl<'a> Player<'a> {
                 if for_ticks.iter().any(|(held, _)| *held == hold) {
                     continue;
                 }
-                // The monitor has to know that the read has ended before its next poll begins.
+                // The monitor must have received the result before its next poll starts.
                 let slept = quiet::sleeps_of(hang.pid);
                 node_runtime.release(hold);
                 if !quiet::await_next_sleep(hang.pid, slept, self.arm.options.limit) {
@@ -196,7 +196,7 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// What the plan wants of the chairs: all acts, then all polls.
+    /// Carries out the plan of a tick for all monitors: first every operation, then every poll.
     fn instances(&mut self, plan: &BTreeMap<NodeName, InstancePlan>) -> Play<()> {
         for (node, program) in plan {
             for act in &program.acts {
@@ -218,7 +218,7 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// Starts a monitor and waits until it stands at the gate.
+    /// Starts a monitor and waits until it is at the gate.
     fn start(
         &mut self,
         node: &NodeName,
@@ -310,7 +310,7 @@ impl<'a> Player<'a> {
         })
     }
 
-    /// Lets a monitor poll once, or go on with the poll in which it is held.
+    /// Lets a monitor poll once, or continue the poll in which it is held.
     fn poll(&mut self, node: &NodeName, monitor: MonitorId) -> Play<()> {
         let (tick, loops) = (self.tick(), self.loops());
         let Some(instance) = self.node_runtime(node).instances.get(&monitor) else {
@@ -323,7 +323,7 @@ impl<'a> Player<'a> {
                 self.node_runtime(node).hangs.remove(&hold);
                 self.node_runtime(node).release(hold);
                 if self.instance(node, monitor).granted.is_none() {
-                    // It was held on its way to its first poll.
+                    // It was held on the way to its first poll.
                     self.come(node, monitor)?;
                 }
             }
@@ -393,7 +393,7 @@ impl<'a> Player<'a> {
         Tick::share_last(&mut self.ticks);
     }
 
-    /// Takes what a monitor has written, line by line; `at_end` also what follows its last line.
+    /// Processes the output of a monitor, line by line; with `at_end` also an incomplete last line.
     fn hear(&mut self, node: &NodeName, monitor: MonitorId, at_end: bool) {
         let node_runtime = self
             .node_runtimes

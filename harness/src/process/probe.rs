@@ -1,7 +1,7 @@
-//! The probe drill: whether a monitor can be drilled at all, before anything is said of it.
+//! The probe drill, which finds out whether a monitor can be drilled at all.
 //!
-//! A machine stands at rest for some polls, then every cable is pulled. A monitor that never comes
-//! to the gate, or never calls the connector, would fail every drill in the same way.
+//! A machine is at rest for some polls, then every cable is pulled. A monitor that never comes to
+//! the gate, or never calls the connector, would fail every drill in the same way.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,23 +19,23 @@ use crate::drill::Player as _;
 /// The tick in which the cables are pulled.
 const CUT_TICK: u64 = 2;
 
-/// The last tick: late enough for a monitor that believes its eyes only after several polls.
+/// The last tick: late enough for a monitor that reports a change only after several polls.
 const LAST_TICK: u64 = 12;
 
 /// Why a monitor cannot be drilled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProbeFailure {
-    /// It ended, or stopped, before it could be judged; or the stage could not be set.
+    /// The monitor ended or stopped before the end of the drill; or the stage could not be set.
     Broken(Broken),
-    /// It polled and never called the connector, although every cable was pulled.
+    /// It polled but never called the connector, although every cable was pulled.
     NeverCalled {
-        /// So many polls were awaited.
+        /// Number of polls that were played.
         polls: u64,
     },
 }
 
 impl ProbeFailure {
-    /// Whether the stage is at fault and not the monitor.
+    /// Whether the cause is the stage and not the monitor.
     #[must_use]
     pub fn is_of_the_stage(&self) -> bool {
         matches!(self, Self::Broken(Broken::Stage { .. }))
@@ -114,7 +114,7 @@ impl ProcessArm {
     }
 }
 
-/// The probe as a story, which nobody judges.
+/// The probe as a story without expectations.
 fn story(platform: &Platform) -> Story {
     let node = NodeName::from("node-a");
     let place = Place {
@@ -144,7 +144,7 @@ fn story(platform: &Platform) -> Story {
     Story {
         name: "probe".to_owned(),
         title: "the probe drill".to_owned(),
-        why: "a monitor that cannot be drilled is told from one that is wrong".to_owned(),
+        why: "distinguishes a monitor that cannot be drilled from one that is wrong".to_owned(),
         covers: Vec::new(),
         world: platform.name(),
         nodes: vec![(node.clone(), platform.clone())],

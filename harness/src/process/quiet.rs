@@ -1,7 +1,7 @@
-//! Whether a process is at rest: what a player looks at where a monitor works behind its polls.
+//! Detects whether a process is at rest, for monitors that publish in the background after a poll.
 //!
-//! The kernel counts for each thread how often it was taken off its CPU. A thread that sleeps and
-//! whose count stands still has not run.
+//! The kernel counts for each thread how often it left its CPU. A sleeping thread whose count does
+//! not change has not run.
 
 use std::{
     fs, thread,
@@ -14,18 +14,18 @@ use nix::unistd::Pid;
 const SLEEPS: &str = "voluntary_ctxt_switches:";
 const PREEMPTIONS: &str = "nonvoluntary_ctxt_switches:";
 
-/// How long to look away from it.
+/// The pause between two looks.
 const LOOK: Duration = Duration::from_micros(50);
 
-/// What the threads of a process have done so far.
+/// Activity of the threads of a process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stir {
     switches: u64,
-    /// A thread runs, or would if it had a CPU.
+    /// Whether a thread runs, or is ready to run.
     pub(super) runs: bool,
 }
 
-/// Looks at every thread of a process.
+/// Reads the state of every thread of a process.
 pub(super) fn stir(pid: Pid) -> Stir {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
         return Stir::default();
@@ -41,13 +41,13 @@ pub(super) fn stir(pid: Pid) -> Stir {
     all
 }
 
-/// How often a thread went to sleep so far; `None` once it has gone.
+/// How often a thread went to sleep so far; `None` if it has ended.
 pub(super) fn sleeps_of(tid: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{tid}/status")).ok()?;
     count(&status, SLEEPS)
 }
 
-/// Waits until a thread that slept at `before` has run and sleeps again, or has gone; `false` if
+/// Waits until a thread that slept at `before` has run and sleeps again, or has ended; `false` if
 /// that takes longer than the limit.
 pub(super) fn await_next_sleep(tid: u32, before: Option<u64>, limit: Duration) -> bool {
     let begun = Instant::now();

@@ -1,11 +1,11 @@
-//! The stage of a run: private namespaces, in which every mount and every child ends with the run.
+//! The stage of a run: private namespaces, so that every mount and every child ends with the run.
 //!
-//! The program starts itself a second time as the first process of a pid namespace, with a mount
-//! namespace of its own, and waits outside. Whichever of the two is killed, the kernel ends every
-//! process inside and with the last of them every mount. As another user than root a user namespace
-//! makes that possible. What is left after SIGKILL of the outer process is one empty folder.
+//! The program starts itself a second time, as the first process of a pid namespace with its own
+//! mount namespace, and the outer process waits. If either is killed, the kernel ends every process
+//! inside, and with the last of them every mount. For users other than root, a user namespace permits
+//! this. After SIGKILL of the outer process one empty folder remains.
 //!
-//! Left out: what is mounted on the stage (`player.rs`) and the network (`network.rs`). Start at
+//! Not here: what is mounted on the stage (`player.rs`) and the network (`network.rs`). Start at
 //! [`enter`].
 
 use std::{
@@ -36,46 +36,46 @@ use signal_hook::{
 };
 use tempfile::TempDir;
 
-/// The variable by which the inner process knows what it is: the outer one's pid, a blank, and the
+/// The environment variable that marks the inner process: the outer process's pid, a blank, and the
 /// folder of the stage.
 pub(super) const MARK: &str = "NICDRILL_STAGE";
 
-/// What the inner process's allocator is told, where it is mimalloc: blocks above so many KiB go back
-/// to the kernel. A mount takes one of 16 MiB for its requests (fuser, `read_buf.rs`) of which it
-/// touches little; one that is kept for the next mount would have to be cleared as a whole.
+/// Environment variable for the inner process's allocator, if it is mimalloc: blocks above this many
+/// KiB are returned to the kernel. A mount allocates 16 MiB for its requests (fuser, `read_buf.rs`)
+/// and touches little of it; a block kept for the next mount would have to be cleared as a whole.
 pub(super) const LARGE_BLOCKS: (&str, &str) = ("MIMALLOC_ARENA_MAX_OBJECT_SIZE", "8192");
 
-/// The exit code of the outer process where the inner one cannot be started or was killed: the
-/// stage could not be set (`reports::ExitCode`).
+/// The exit code of the outer process if the inner one cannot be started or was killed: the stage
+/// could not be set (`reports::ExitCode`).
 const NO_STAGE: u8 = 102;
 
 /// Which of the two processes this is.
 #[derive(Debug)]
 pub enum Entered {
-    /// The inner one: the drills are played here.
+    /// The inner one, which plays the drills.
     Inside(Stage),
-    /// The outer one: all is over, and the program ends with this exit code.
+    /// The outer one: the run is over, and the program ends with this exit code.
     Outside(u8),
 }
 
-/// Why the process arm cannot play here. The program itself can go on.
+/// Why the process arm is not available. The program itself can continue.
 #[derive(Debug, thiserror::Error)]
 pub enum NoStage {
     /// `/dev/fuse` is missing, or this user may not open it.
     #[error("`/dev/fuse` cannot be opened: {0}\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     Fuse(io::Error),
-    /// The kernel gives no private namespaces.
+    /// The kernel grants no private namespaces.
     #[error("private namespaces are refused: {0}\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     Namespaces(Errno),
-    /// A file system cannot be mounted in them.
+    /// A file system cannot be mounted.
     #[error("`{what}` cannot be mounted: {errno}\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     Mount {
         /// Where.
         what: String,
-        /// Why not.
+        /// The cause.
         errno: Errno,
     },
-    /// A file or folder that the stage needs.
+    /// A file or folder that the stage needs is not available.
     #[error("the stage cannot be built: {0}")]
     Files(#[from] io::Error),
 }
@@ -98,16 +98,16 @@ impl NoStage {
 pub struct Stage {
     base: PathBuf,
     interrupted: Arc<AtomicBool>,
-    /// On a stage without namespaces the folder is taken away with it.
+    /// Without namespaces, the folder is removed when this is dropped.
     _folder: Option<TempDir>,
 }
 
 impl Stage {
-    /// A stage without namespaces: mounts are seen by the whole machine and are taken away by
-    /// whoever made them.
+    /// A stage without namespaces: mounts are visible to the whole machine, and their creator
+    /// unmounts them.
     ///
     /// # Errors
-    /// [`NoStage`] if `/dev/fuse` cannot be opened or there is no room for temporary files.
+    /// [`NoStage`] if `/dev/fuse` cannot be opened or a temporary folder cannot be created.
     pub fn here() -> Result<Self, NoStage> {
         open_fuse()?;
         let folder = make_folder()?;
@@ -118,25 +118,25 @@ impl Stage {
         })
     }
 
-    /// The folder in which mounts, sockets and configuration files lie.
+    /// The folder for mounts, sockets and configuration files.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.base
     }
 
-    /// Becomes true when the run is to end early: SIGINT or SIGTERM has come.
+    /// Becomes true when SIGINT or SIGTERM asks for an early end of the run.
     #[must_use]
     pub fn interrupted(&self) -> &Arc<AtomicBool> {
         &self.interrupted
     }
 }
 
-/// Sets the stage. It must be called before the program starts a thread: the outer process can
-/// start none afterwards.
+/// Sets the stage. It must be called before the program starts a thread, because the outer process
+/// cannot start one afterwards.
 ///
 /// # Errors
-/// [`NoStage`]; nothing has changed then but, if the inner process is the one that finds out, the
-/// namespaces.
+/// [`NoStage`]. Nothing has changed then, except the namespaces if the inner process reports the
+/// error.
 pub fn enter() -> Result<Entered, NoStage> {
     match env::var(MARK) {
         Ok(mark) if getpid() == Pid::from_raw(1) => inside(&mark).map(Entered::Inside),
@@ -164,7 +164,7 @@ fn outside() -> Result<Entered, NoStage> {
     Ok(Entered::Outside(code))
 }
 
-/// A private pid namespace for whoever is started next, and a user namespace where one is needed.
+/// Unshares the pid namespace for the next child, and the user namespace if one is needed.
 fn isolate() -> Result<(), NoStage> {
     let (uid, gid) = (geteuid(), getegid());
     if uid.is_root() {
@@ -175,21 +175,21 @@ fn isolate() -> Result<(), NoStage> {
         }
     }
     unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWPID).map_err(NoStage::Namespaces)?;
-    // Without this the kernel lets nobody but root write the next line (`user_namespaces(7)`).
+    // Without this the kernel lets only root write the next line (`user_namespaces(7)`).
     fs::write("/proc/self/setgroups", "deny")?;
     fs::write("/proc/self/uid_map", format!("0 {uid} 1"))?;
     fs::write("/proc/self/gid_map", format!("0 {gid} 1"))?;
     Ok(())
 }
 
-/// Hands signals on until the inner process has ended. A second one ends it at once.
+/// Forwards signals until the inner process has ended. A second signal ends it at once.
 fn watch(mut inner: Child, signals: &mut Signals) -> u8 {
     let pid = i32::try_from(inner.id())
         .map(Pid::from_raw)
         .expect("a pid is a positive i32");
     let mut asked = false;
     loop {
-        // Not only after SIGCHLD: it may have ended before anybody listened.
+        // Checked without SIGCHLD too: it may have ended before the handler was installed.
         if let Ok(Some(status)) = inner.try_wait() {
             let code = status.code().and_then(|code| u8::try_from(code).ok());
             let killed = status
@@ -205,7 +205,7 @@ fn watch(mut inner: Child, signals: &mut Signals) -> u8 {
                 _ => Signal::SIGTERM,
             };
             asked = true;
-            // It may just have ended.
+            // It may have ended meanwhile.
             let _ = kill(pid, signal);
         }
     }
@@ -215,7 +215,7 @@ fn inside(mark: &str) -> Result<Stage, NoStage> {
     let gone = || io::Error::other("the process that started this one has gone");
     let (outer, base) = mark.split_once(' ').ok_or_else(gone)?;
     set_pdeathsig(Signal::SIGKILL).map_err(io::Error::from)?;
-    // It may have ended before that; `/proc` is still the one in which its pid counts.
+    // It may have ended before that; `/proc` is still that of the outer pid namespace.
     if !Path::new("/proc").join(outer).exists() {
         return Err(gone().into());
     }
@@ -263,7 +263,7 @@ fn open_fuse() -> Result<(), NoStage> {
     Ok(())
 }
 
-/// The name is short: a socket's path may have 107 bytes (`unix(7)`).
+/// The name is short because a socket path is limited to 107 bytes (`unix(7)`).
 fn make_folder() -> io::Result<TempDir> {
     tempfile::Builder::new()
         .prefix("nicdrill-")

@@ -1,7 +1,7 @@
-//! How what monitors say reaches a drill: one implementation a protocol.
+//! Transports: how a monitor's output reaches a drill, one implementation per protocol.
 //!
-//! What a call means is its adapter's, in [`observe`]; here is only how it comes. A further protocol is
-//! a file of its own and a row in [`start`].
+//! The adapters in [`observe`] interpret the output; a transport only receives it. A further protocol
+//! is a file of its own and a row in [`start`].
 
 use std::{io, path::Path};
 
@@ -12,31 +12,31 @@ use tokio::runtime::Runtime;
 
 use super::{connector::Connector, inbox::EventSender};
 
-/// What stands between the monitors of a job's drill and the player.
+/// Connects the monitors of a job's drill with the player.
 pub(super) trait Transport {
-    /// A node's monitor will say what it says at this path, where nothing stands yet; `root` is the
-    /// node's mount. What comes is handed to `sender`.
+    /// Prepares a node: its monitor will publish to this path, where nothing exists yet; `root` is the
+    /// node's mount. What is received goes to `sender`.
     fn open(&mut self, node: &NodeName, path: &Path, root: &Path, sender: EventSender);
 
-    /// Brings what stands at a node's path in line with the script.
+    /// Brings a node's socket into the state that the script asks for.
     ///
     /// # Errors
-    /// Whatever the kernel refuses.
+    /// The error of a refused system call.
     fn stand(&mut self, runtime: &Runtime, node: &NodeName, socket: Socket) -> io::Result<()>;
 
-    /// What a line says that a monitor has written; nothing for a protocol that is not of lines.
+    /// The delivery in a line of the monitor's output; `None` for protocols that do not use the output.
     fn line(&mut self, _node: &NodeName, _line: &str) -> Option<Delivery> {
         None
     }
 
-    /// Ends everything that stands.
+    /// Closes all sockets and connections.
     ///
     /// # Errors
-    /// Whatever the kernel refuses.
+    /// The error of a refused system call.
     fn close(&mut self, runtime: &Runtime) -> io::Result<()>;
 }
 
-/// The transport of a protocol.
+/// Starts the transport of a protocol.
 pub(super) fn start(protocol: Protocol, runtime: &Runtime) -> Box<dyn Transport> {
     match protocol {
         Protocol::PlatformConnector => Box::new(Connector::start(runtime)),

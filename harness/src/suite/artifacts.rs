@@ -1,5 +1,5 @@
-//! What a failed drill leaves in the run folder: its story, and from each arm the reads, the trace
-//! of events, the calls as JSON, the monitor's words and its last state file.
+//! The files that a failed drill leaves in the run folder: its story, and from each arm the reads,
+//! the trace of events, the calls as JSON, the monitor's log and its last state file.
 
 use std::fmt::Write as _;
 
@@ -64,8 +64,8 @@ pub(super) fn events(recording: &Recording) -> String {
     })
 }
 
-/// Every call as a line of JSON, for `nicdrill replay` and other programs; none where the monitors
-/// speak a protocol without health events.
+/// Every call as a line of JSON, for `nicdrill replay` and other programs; empty for protocols
+/// without health events.
 fn health_events(recording: &Recording) -> String {
     let adapter = recording.protocol.adapter();
     let monitors = recording
@@ -92,7 +92,7 @@ fn lines(recording: &Recording, of: impl Fn(&MonitorTick) -> Vec<String>) -> Str
     let mut text = String::new();
     for (number, tick) in recording.ticks.iter().enumerate() {
         for (node, program) in tick.monitors.iter() {
-            // A world of one node needs no names.
+            // With one node, names are left out.
             let on = if tick.monitors.len() > 1 {
                 format!(" on {node}")
             } else {

@@ -1,29 +1,30 @@
-//! Which drills the process arm plays when not all are asked for.
+//! Selects the drills that the process arm plays without `--full`.
 //!
-//! Every scenario once, every platform at least ten times and each of its variants once, where that
-//! many fit. Scenarios are dealt so that platforms are read about equally much, not equally often: the
-//! longest first, and a large machine gets fewer. What a scenario costs there weighs more than what is
-//! played there already. The choice is a function of the list alone: the same list, the same cover.
+//! The selection has every scenario once, every platform at least ten times and each of its variants
+//! once, as far as that many apply. Scenarios are assigned so that platforms have about equal work, not
+//! equally many drills: longest scenarios first, and a large machine gets fewer. A scenario's own cost on
+//! a platform weighs more than the work that the platform has already. The selection depends on the list
+//! alone: the same list gives the same selection.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How often each platform is played at least. Chosen: a platform's tree is read by ten different
-/// stories before a release, while a run stays a matter of seconds.
+/// How often each platform is played at least. Chosen: ten different stories read a platform's tree
+/// before a release, while a run still takes seconds.
 pub(super) const PLATFORM_AT_LEAST: usize = 10;
 
-/// How much more a scenario's own cost weighs than what its platform is read already. Chosen: at 1 the
-/// process arm of a run takes a tenth longer.
+/// Weight of a scenario's own cost relative to its platform's assigned work. Chosen: at 1 the process arm
+/// of a run takes a tenth longer.
 const OWN_COST: u64 = 8;
 
-/// A pair that fits and could be played in the process arm, by its names.
+/// An applicable pair that the process arm could play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Candidate<'p> {
     /// The scenario's name.
     pub(super) scenario: &'p str,
     /// The platform's name, as `name` or `name:variant`.
     pub(super) platform: &'p str,
-    /// What it costs to play, in polls of a port.
+    /// The cost of playing it: its number of polls times the number of ports.
     pub(super) work: u64,
 }
 
@@ -33,7 +34,7 @@ impl<'p> Candidate<'p> {
     }
 }
 
-/// The places in `candidates` that the process arm plays.
+/// The indices in `candidates` that the process arm plays.
 #[must_use]
 pub(super) fn cover(candidates: &[Candidate<'_>]) -> BTreeSet<usize> {
     let mut chosen = Chosen::default();
@@ -84,8 +85,8 @@ struct Chosen<'p> {
 }
 
 impl<'p> Chosen<'p> {
-    /// How much its platform is read when this is played too, with its own cost weighed, and how often it
-    /// is played already.
+    /// Work of its platform with this one added and its own cost weighed, and how often the platform is
+    /// played already.
     fn work_with(&self, candidate: Candidate<'p>) -> (u64, usize) {
         let so_far = self.work.get(candidate.base()).copied().unwrap_or(0);
         (
@@ -94,7 +95,7 @@ impl<'p> Chosen<'p> {
         )
     }
 
-    /// How often its scenario and its platform are played already, and what it costs.
+    /// How often its scenario and its platform are played already, and its cost.
     fn plays_and_work(&self, candidate: Candidate<'p>) -> (usize, usize, u64) {
         (
             often(&self.scenarios, candidate.scenario),
@@ -113,8 +114,8 @@ impl<'p> Chosen<'p> {
         }
     }
 
-    /// Takes more of `places`, the scenario least played first and of those the cheapest, until there
-    /// are `at_least`.
+    /// Adds more of `places` until there are `at_least`: the least played scenario first, the cheapest of
+    /// those.
     fn fill(
         &mut self,
         candidates: &[Candidate<'p>],
@@ -145,8 +146,8 @@ mod tests {
 
     use super::*;
 
-    /// Candidates by scenario, platform and whether it is a variant; a platform has four ports more than
-    /// the one before, and a scenario is ten polls longer.
+    /// Candidates by scenario, platform and whether it is a variant; each platform has four more ports
+    /// than the one before, and each scenario ten more polls.
     fn named(pairs: &[(u8, u8, bool)]) -> Vec<(String, String, u64)> {
         let pairs: BTreeSet<_> = pairs.iter().copied().collect();
         let named = |(scenario, platform, is_variant): (u8, u8, bool)| {

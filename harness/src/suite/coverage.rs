@@ -1,7 +1,7 @@
-//! Which clauses a run covered: what its scenarios name, and how their drills went.
+//! Clause coverage of a run: the clauses that its scenarios list, and the results of their drills.
 //!
-//! It judges nothing: a drill's report says how it went, and a test that names a clause is run by
-//! whoever builds nicdrill.
+//! A drill's report states its result. Clauses covered by tests of nicdrill are checked by
+//! nicdrill's own build.
 
 use std::collections::BTreeMap;
 
@@ -13,16 +13,16 @@ use scenarios::{Clause, Clauses};
 
 use crate::read_files::SuiteScenario;
 
-/// What a run is to say of clauses.
+/// What a run reports about clauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Covering {
-    /// What is covered.
+    /// The coverage.
     SuiteScenario,
-    /// The same, and an uncovered clause is a failure: nothing narrowed the run down.
+    /// The coverage, and an uncovered clause is a failure: the run was not narrowed down.
     Demanded,
 }
 
-/// The coverage of these clauses by these scenarios, as far as their drills were played.
+/// The coverage of these clauses by these scenarios, for the drills that were played.
 #[must_use]
 pub fn coverage(
     clauses: &Clauses,
@@ -62,7 +62,7 @@ pub fn coverage(
     Coverage::of(sources.collect(), covering == Covering::Demanded)
 }
 
-/// How the drills of each scenario went.
+/// The results of each scenario's drills.
 fn went(
     planned: &[PlannedDrill],
     drills: &[DrillReport],
@@ -70,7 +70,7 @@ fn went(
 ) -> BTreeMap<String, ScenarioCoverage> {
     let mut went: BTreeMap<String, ScenarioCoverage> = BTreeMap::new();
     for drill in planned {
-        // Whatever was planned is skipped until it was played.
+        // A planned drill counts as skipped until it was played.
         went.entry(drill.drill.scenario.clone())
             .or_default()
             .skipped += 1;
@@ -92,7 +92,7 @@ fn went(
     went
 }
 
-/// The scenarios that name each clause, with how they went.
+/// The scenarios that list each clause, with their results.
 fn by_clause<'s>(
     scenarios: &'s [SuiteScenario],
     went: &BTreeMap<String, ScenarioCoverage>,

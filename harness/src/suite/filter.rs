@@ -24,46 +24,46 @@ pub struct Seen<'d> {
     pub covers: &'d [String],
 }
 
-/// A filter, read.
+/// A parsed filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Filter {
-    /// The scenario's name fits.
+    /// The scenario's name matches.
     Scenario(Glob),
-    /// The drill's name fits.
+    /// The drill's name matches.
     Drill(Glob),
-    /// The platform's name fits, with or without its variant.
+    /// The platform's name matches, with or without its variant.
     Platform(Glob),
-    /// The scenario's family fits.
+    /// The scenario's family matches.
     Family(Glob),
-    /// A clause that the scenario covers fits.
+    /// The id of a covered clause matches.
     Covers(Glob),
-    /// Not this.
+    /// The inner filter does not match.
     Not(Box<Filter>),
-    /// Both.
+    /// Both match.
     And(Box<Filter>, Box<Filter>),
-    /// One or both.
+    /// At least one matches.
     Or(Box<Filter>, Box<Filter>),
 }
 
-/// A text that is no filter.
+/// A filter that cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the filter cannot be read: {what}\n  {text}\n  {}^\nhint: {hint}", " ".repeat(*.column))]
 pub struct FilterError {
     /// The text.
     pub text: String,
-    /// Where in it, in characters from 0.
+    /// Offset of the mistake, in characters from 0.
     pub column: usize,
-    /// What is wrong.
+    /// The mistake.
     pub what: String,
-    /// What helps.
+    /// The hint.
     pub hint: &'static str,
 }
 
 impl Filter {
-    /// Reads a filter.
+    /// Parses a filter.
     ///
     /// # Errors
-    /// A [`FilterError`] that points into the text.
+    /// A [`FilterError`] with the offset of the first mistake.
     pub fn read(text: &str) -> Result<Self, FilterError> {
         let mut reader = Reader {
             text,
@@ -78,7 +78,7 @@ impl Filter {
         }
     }
 
-    /// Whether the drill is meant.
+    /// Whether the drill matches.
     #[must_use]
     pub fn means(&self, drill: Seen<'_>) -> bool {
         match self {
@@ -102,18 +102,18 @@ impl Filter {
 pub struct Glob(Vec<char>);
 
 impl Glob {
-    /// The pattern as it is written.
+    /// Creates a pattern from its text.
     #[must_use]
     pub fn new(pattern: &str) -> Self {
         Self(pattern.chars().collect())
     }
 
-    /// Whether the whole of `text` fits.
+    /// Whether the whole of `text` matches.
     #[must_use]
     pub fn fits(&self, text: &str) -> bool {
         let text: Vec<char> = text.chars().collect();
         let (mut at, mut in_text) = (0, 0);
-        // Where the last star stood, and how much of the text it has taken.
+        // Index of the last star, and how much of the text it has matched.
         let mut star: Option<(usize, usize)> = None;
         while in_text < text.len() {
             match self.0.get(at) {
@@ -148,7 +148,7 @@ impl fmt::Display for Glob {
 const JOINED: &str = "join two filters with `and` or `or`";
 const WANTED: &str = "a name such as `port/*`, `platform(h100-oci)`, `family(read)`, `covers(lsd/3.*)`, `not …` or `(…)`";
 
-/// The deepest nest. Chosen: nobody writes deeper, and the reader calls itself.
+/// The deepest nesting. Chosen: enough for any written filter; the parser is recursive.
 const DEPTH_MAX: usize = 64;
 
 struct Reader<'t> {

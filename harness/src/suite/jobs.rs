@@ -1,9 +1,9 @@
-//! Many drills at once, told one after the other.
+//! Runs many tasks in parallel and delivers their results in order.
 //!
-//! A job does one task after the other. It has some workers, each with a thread of its own, who take
-//! turns: while the task of one only waits, another takes the next. What comes of the tasks is told
-//! on the caller's thread, in the order of the tasks, whoever was faster. A task that panics ends as a
-//! text and leaves the others alone.
+//! A job does one task after another. It has several workers, each with a thread, which take turns:
+//! while the task of one only waits, another starts the next. Results are delivered on the caller's
+//! thread, in the order of the tasks. A panic in a task becomes its result and does not affect the
+//! others.
 
 use std::{
     collections::BTreeMap,
@@ -18,18 +18,18 @@ use std::{
 
 use crate::turn::Turn;
 
-/// The workers of a job: one is at work, and so many others may wait. Chosen.
+/// Workers of a job: one is at work, the others may wait. Chosen.
 const WORKERS: usize = 4;
 
-/// A task that panicked: what the panic said.
+/// A task that panicked, with the panic's message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Panicked(pub(super) String);
 
-/// Does `tasks` tasks in `jobs` jobs and tells each result in order.
+/// Runs `tasks` tasks in `jobs` jobs and delivers each result in order.
 ///
-/// `worker` makes a worker, counted from 0, who belongs to the job of that number modulo `jobs` and
-/// takes its turns; `each` does one task, counted from 0; `emit` takes the results in order and may
-/// break off, after which no further task begins and nothing more is told.
+/// `worker` creates a worker, counted from 0, which belongs to the job of that number modulo `jobs`
+/// and uses the job's turns; `each` runs one task, counted from 0; `emit` receives the results in
+/// order and may break off, after which no further task starts and no further result is delivered.
 pub(super) fn in_order<W, T: Send>(
     jobs: usize,
     tasks: usize,
@@ -59,7 +59,7 @@ pub(super) fn in_order<W, T: Send>(
                     }));
                     turn.leave();
                     let done = done.map_err(|panic| {
-                        // A worker that was left in the middle of a task is not used again.
+                        // A worker whose task panicked is not used again.
                         own = None;
                         Panicked(text_of(panic.as_ref()))
                     });

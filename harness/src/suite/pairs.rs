@@ -1,7 +1,7 @@
-//! Which drills a run plays: scenarios by platforms, what fits, what was asked for, and in which arm.
+//! Selects the drills of a run: scenarios by platforms, filtered, with their arms.
 //!
-//! Every pair that was asked for is either a drill or *not applicable* with its reason; none is
-//! dropped in silence. What the process arm leaves out without `--full` is [`super::cover`]'s.
+//! Every requested pair is either a drill or *not applicable* with its reason; none is dropped
+//! silently. [`super::cover`] selects what the process arm plays without `--full`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,24 +22,24 @@ use crate::{
     read_files::{Library, SuiteScenario},
 };
 
-/// What was asked for.
+/// What the user asked for.
 #[derive(Clone, Debug)]
 pub struct Ask {
-    /// Families, scenarios or drills, wildcards allowed; empty: all.
+    /// Families, scenarios or drills, with wildcards; empty: all.
     pub names: Vec<String>,
-    /// Platforms, wildcards allowed; `name` means its variants too; empty: all.
+    /// Platforms, with wildcards; `name` includes its variants; empty: all.
     pub platforms: Vec<String>,
-    /// Only what this means.
+    /// A filter that drills must match.
     pub filter: Option<Filter>,
-    /// Only these drills, if some are named.
+    /// The only drills allowed, if given.
     pub only: Option<BTreeSet<DrillName>>,
-    /// In these arms.
+    /// The arms.
     pub arms: BTreeSet<ArmName>,
-    /// Every fitting pair in every arm, instead of a cover in the process arm.
+    /// Play every applicable pair in every arm, instead of a selection in the process arm.
     pub full: bool,
-    /// Which part of it all.
+    /// Which shard of the selection.
     pub shard: Shard,
-    /// The order: 0 as listed, else shuffled by this number.
+    /// The seed for the order; 0 keeps the listed order.
     pub seed: u64,
 }
 
@@ -58,26 +58,26 @@ impl Default for Ask {
     }
 }
 
-/// What came of it.
+/// The selection.
 #[derive(Clone, Debug, Default)]
 pub struct Selected {
-    /// The drills, in the order in which they are played and told.
+    /// The drills, in the order in which they are played and reported.
     pub drills: Vec<PlannedDrill>,
-    /// Pairs that were asked for and do not fit.
+    /// Requested pairs that are not applicable.
     pub not_applicable: Vec<NotApplicable>,
 }
 
-/// A selection that cannot be made.
+/// An invalid selection.
 #[derive(Debug, thiserror::Error)]
 pub enum SelectError {
-    /// A name that nothing bears.
+    /// An unknown name.
     #[error("there is no {what} `{name}`\nhint: {hint}")]
     Unknown {
-        /// What was looked for.
+        /// The kind of thing that was named.
         what: &'static str,
         /// The name.
         name: String,
-        /// What helps.
+        /// The hint.
         hint: String,
     },
     /// A scenario that is wrong in every world.
@@ -88,7 +88,7 @@ pub enum SelectError {
 /// The story of a drill; `None` if its scenario or platform is not in the library.
 ///
 /// # Errors
-/// If the two do not fit, or the scenario is wrong.
+/// If the scenario is not applicable to the platform, or wrong.
 pub fn story(library: &Library, drill: &DrillName) -> Option<Result<Story, Unfit>> {
     let scenario = library.scenario(&drill.scenario)?;
     Some(match library.at_rest(&drill.world)? {
@@ -97,10 +97,10 @@ pub fn story(library: &Library, drill: &DrillName) -> Option<Result<Story, Unfit
     })
 }
 
-/// Chooses the drills of a run.
+/// Selects the drills of a run.
 ///
 /// # Errors
-/// If a name means nothing, or a scenario is wrong.
+/// If a name is unknown, or a scenario is wrong.
 pub fn select(
     library: &Library,
     descriptor: &Descriptor,
@@ -144,7 +144,7 @@ pub fn select(
     })
 }
 
-/// How many ports a platform has, by its name.
+/// The number of ports of each platform, by name.
 #[derive(Default)]
 struct Ports(BTreeMap<String, u64>);
 
@@ -154,7 +154,7 @@ impl Ports {
         *known.or_insert_with(|| platform.ports().len() as u64)
     }
 
-    /// What a story costs to play: its polls of a port.
+    /// The cost of playing a story: its polls times its ports.
     fn work(&mut self, story: &Story) -> u64 {
         let is_watched = |node| story.monitors.contains(node);
         let watched = story.nodes.iter().filter(|(node, _)| is_watched(node));
@@ -180,7 +180,8 @@ fn is_asked_for(ask: &Ask, scenario: &SuiteScenario, drill: &DrillName) -> bool 
         && ask.only.as_ref().is_none_or(|only| only.contains(drill))
 }
 
-/// The arms in which a story can be played with this monitor, of those asked for; or why in none.
+/// The requested arms in which a story can be played with this monitor; an error text if there is
+/// none.
 fn arms(story: &Story, descriptor: &Descriptor, ask: &Ask) -> Result<Vec<ArmName>, String> {
     if let Some(reason) = nobody_to_drill(story).or_else(|| cannot_play(descriptor, story)) {
         return Err(reason);
@@ -200,7 +201,7 @@ fn arms(story: &Story, descriptor: &Descriptor, ask: &Ask) -> Result<Vec<ArmName
     }
 }
 
-/// Takes from the process arm what its cover leaves out; a drill left with no arm goes.
+/// Removes the process arm from drills that the cover leaves out, and drills without any arm.
 fn leave_out(drills: &mut Vec<(PlannedDrill, u64)>) {
     let in_process: Vec<usize> = (0..drills.len())
         .filter(|place| drills[*place].0.arms.contains(&ArmName::Process))
@@ -226,7 +227,7 @@ fn leave_out(drills: &mut Vec<(PlannedDrill, u64)>) {
     drills.retain(|(drill, _)| !drill.arms.is_empty());
 }
 
-/// Fisher and Yates's shuffle, with splitmix64 for its numbers: the same seed, the same order.
+/// Fisher-Yates shuffle with splitmix64: the same seed gives the same order.
 fn shuffle<T>(items: &mut [T], seed: u64) {
     if seed == 0 {
         return;

@@ -1,4 +1,4 @@
-//! The process arm as a run needs it: who plays in each job, and whether the monitor can be drilled.
+//! The process arm of a run: the player of each job, and the probe of the monitor.
 
 use platforms::{Platform, PortFacts};
 use reports::{ExitCode, ProbeOutcome};
@@ -12,30 +12,30 @@ use crate::{
     read_files::Library,
 };
 
-/// How monitors are started in a run.
+/// How a run starts monitors.
 #[derive(Clone, Debug, Default)]
 pub struct Starting {
-    /// Each job stays on its own CPU.
+    /// Whether each job stays on its own CPU.
     pub pin: bool,
     /// Words before the monitor's command.
     pub wrap: Vec<String>,
-    /// The monitor is one that is wrong on purpose.
+    /// The wrong monitor to play, if any.
     pub species: Option<String>,
-    /// The trees that drills begin with.
+    /// The trees that drills start with, shared.
     pub trees: SharedTrees,
 }
 
 impl Starting {
-    /// The player of a worker, counted from 0.
+    /// Creates the player of a worker, counted from 0.
     ///
     /// # Errors
-    /// Why the kernel does not let it play.
+    /// The cause, if the kernel refuses something.
     pub fn player(&self, stage: &Stage, job: usize) -> Result<Box<dyn Player>, String> {
         Ok(Box::new(self.arm(stage, job)?))
     }
 
-    /// Tries the monitor once, on the platform of the first drill that gives it something to watch;
-    /// where no drill does, on another that does.
+    /// Probes the monitor on the platform of the first drill on which it has a port to watch; if no
+    /// drill has such a platform, on another one.
     #[must_use]
     pub fn probe(
         &self,
@@ -54,7 +54,7 @@ impl Starting {
         let Some(platform) = asked.chain(others).find(watched) else {
             return ProbeOutcome::Ready;
         };
-        // The probe must not bind the thread that tells the run: it has a thread of its own.
+        // The probe pins its thread, so it does not run on the thread that reports the run.
         let tried = std::thread::scope(|scope| {
             let trying = scope.spawn(|| {
                 let mut arm = self.arm(stage, 0)?;

@@ -1,13 +1,13 @@
-//! What can be told on a machine on which a monitor must refuse to start.
+//! Scenarios on machines on which a monitor must refuse to start.
 //!
-//! Nearly nothing: there is nobody to see a fault. Stories of another refusal are told there too,
-//! unless they change the metadata's values, since what the machine lacks is lacking then as well.
+//! Almost none are applicable, because no monitor runs. Scenarios about another refusal are, unless
+//! they change the metadata's values, because what the machine lacks is then lacking too.
 
 use fabric::{Action, NodeAction};
 use platforms::MetadataFile;
 use scenarios::{StepAction, Story, What};
 
-/// Why the story cannot be told where it is; `None` if it can.
+/// Why the story is not applicable there; `None` if it is.
 pub(super) fn nobody_to_drill(story: &Story) -> Option<String> {
     let mut refusals = story.nodes.iter().filter_map(|(_, platform)| {
         let refusal = platform.refusal()?;
@@ -22,14 +22,14 @@ pub(super) fn nobody_to_drill(story: &Story) -> Option<String> {
     ))
 }
 
-/// Whether the monitor is to end with an error before its first poll.
+/// Whether the monitor is expected to exit with an error before its first poll.
 fn expects_a_refusal(story: &Story) -> bool {
     story.expectations.iter().any(|expectation| {
         expectation.window.from == 0 && matches!(expectation.what, What::Exit { code } if code != 0)
     })
 }
 
-/// Whether the story gives a metadata file made from the platform's own.
+/// Whether the story uses a metadata file derived from the platform's own.
 fn changes_metadata(story: &Story) -> bool {
     let steps = story.given.iter().chain(&story.steps);
     steps.flat_map(|step| &step.actions).any(|action| {

@@ -1,9 +1,9 @@
-//! Whether two plays of one drill told the same.
+//! Compares repeated plays of a drill.
 //!
-//! A recording holds no wall-clock value, no process id and no path of the host, so two plays of a
-//! drill are equal to the last byte, `generatedTimestamp` included, or something is wrong. Only the
-//! monitor's log is left out: it is for people, and may name times and processes. To hold a run of
-//! thousands of drills, a recording is kept as its fingerprint.
+//! A recording contains no wall-clock time, pid or path of the host, so two plays of a drill must be
+//! equal to the last byte, `generatedTimestamp` included. Only the monitor's log is left out, because
+//! it may contain times and pids. A recording is kept as a fingerprint, so that a run of thousands of
+//! drills fits in memory.
 
 use std::{
     fmt::{self, Write as _},
@@ -13,8 +13,8 @@ use std::{
 use observe::Recording;
 use scenarios::Arm;
 
-/// What stands for a recording in a comparison: 64 bits by the standard library's hasher, which needs
-/// to be the same within one run only.
+/// A hash of a recording: 64 bits by the standard library's hasher, which has to be stable within one
+/// run only.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fingerprint(u64);
 
@@ -25,7 +25,7 @@ impl fmt::Debug for Fingerprint {
 }
 
 impl Fingerprint {
-    /// The fingerprint of a recording, its logs left out.
+    /// The fingerprint of a recording without its logs.
     pub(super) fn of(arm: Arm, recording: &Recording) -> Self {
         let mut hash = Hash::default();
         hash.add(&arm);
@@ -49,7 +49,7 @@ impl Fingerprint {
     }
 }
 
-/// A hash of what things say of themselves, and of bytes; both with their lengths.
+/// Hashes values by their debug text, and bytes; both with their lengths.
 #[derive(Default)]
 struct Hash(DefaultHasher);
 

@@ -1,7 +1,7 @@
-//! A run: every drill played once or several times, told in order, and what it comes to.
+//! A run: plays every drill once or several times, reports in order, and computes the result.
 //!
-//! The run itself writes nothing and prints nothing; whoever listens ([`Audience`]) does. A fault of
-//! ours in one drill is told as such and leaves the others alone.
+//! The run itself writes and prints nothing; an [`Audience`] does. An internal error in one drill is
+//! reported as such and does not affect the others.
 
 use std::{
     collections::BTreeMap,
@@ -39,43 +39,43 @@ use crate::{
     run_folder::Artifact,
 };
 
-/// Makes the player that a worker, counted from 0, plays its processes with.
+/// Creates the player of a worker, counted from 0, for the process arm.
 pub type Players<'r> = dyn Fn(usize) -> Result<Box<dyn Player>, String> + Sync + 'r;
 
-/// The process arm, as a run needs it.
+/// The process arm of a run.
 pub struct ProcessArm<'r> {
-    /// Tries the monitor once.
+    /// Probes the monitor.
     pub probe: &'r (dyn Fn() -> ProbeOutcome + Sync),
-    /// Makes players.
+    /// Creates players.
     pub players: &'r Players<'r>,
 }
 
-/// How a run is done.
+/// Options of a run.
 #[derive(Default)]
 pub struct How<'r> {
-    /// Drills at once; one for each allowed CPU if `None`.
+    /// Number of drills at once; the number of allowed CPUs if `None`.
     pub jobs: Option<usize>,
-    /// The run ends at the first failure.
+    /// Whether the run ends at the first failure.
     pub fail_fast: bool,
-    /// Everything so often, and the repeats compared.
+    /// How often everything is played; the repeats are compared.
     pub repeat: Option<u32>,
-    /// The process arm must be to be had.
+    /// Whether the process arm must be available.
     pub require_process: bool,
-    /// A run in which every drill of what was asked for was skipped is no failure.
+    /// Whether a run in which every requested drill was skipped counts as a success.
     pub allow_skips: bool,
-    /// Every drill leaves its artifacts, not only a failed one.
+    /// Whether every drill leaves artifacts, not only a failed one.
     pub keep: bool,
-    /// Golden traces are renewed.
+    /// Whether golden traces are rewritten.
     pub bless: bool,
-    /// Which clauses are covered is told too.
+    /// Whether, and how, clause coverage is reported.
     pub coverage: Option<Covering>,
-    /// The monitor is one that is wrong on purpose.
+    /// The wrong monitor to play, if any.
     pub species: Option<String>,
-    /// The trees that drills begin with.
+    /// The trees that drills start with, shared.
     pub trees: SharedTrees,
     /// The words of the command line.
     pub asked: Vec<String>,
-    /// The words that lead to the same files and monitor again.
+    /// The arguments that select the same files and monitor again.
     pub again: Vec<String>,
     /// The process arm; `None` if no drill needs it.
     pub process: Option<Result<ProcessArm<'r>, String>>,
@@ -83,22 +83,22 @@ pub struct How<'r> {
     pub interrupted: Arc<AtomicBool>,
 }
 
-/// Whoever hears of a run.
+/// Receives the events of a run.
 pub trait Audience {
-    /// Something happened.
+    /// Receives an event.
     fn hear(&mut self, event: &RunEvent);
 
-    /// A drill left these: a failed one, or any if they are all kept.
+    /// Receives a drill's artifacts: of a failed drill, or of every drill if they are kept.
     fn receive(&mut self, drill: &DrillName, artifacts: &[Artifact]);
 
-    /// A drill was played, in each of these arms; none, if it fell before its end. Whoever keeps no
-    /// events has no use for it.
+    /// Receives the recordings of a played drill, by arm; empty if it was not played to its end. The
+    /// default ignores them.
     fn played(&mut self, _drill: &DrillName, _recordings: &[(ArmName, Recording)]) {}
 
-    /// What follows belongs to this repeat, counted from 1.
+    /// Announces that what follows belongs to this repeat, counted from 1.
     fn repeat(&mut self, number: u32);
 
-    /// What follows belongs to the run as a whole.
+    /// Announces that what follows belongs to the run as a whole.
     fn whole(&mut self);
 }
 
@@ -158,7 +158,7 @@ pub fn run(
     whole
 }
 
-/// A later repeat joins the run: its failures are the run's too.
+/// Merges the report of a later repeat into the run's.
 fn join(whole: &mut RunReport, report: RunReport) {
     for (drill, again) in whole.drills.iter_mut().zip(report.drills) {
         if drill.outcome != Outcome::Failed && again.outcome == Outcome::Failed {
@@ -172,7 +172,7 @@ fn join(whole: &mut RunReport, report: RunReport) {
     };
 }
 
-/// What every repeat shares.
+/// State that all repeats share.
 struct Show<'r> {
     library: &'r Library,
     descriptor: &'r Descriptor,
@@ -180,7 +180,7 @@ struct Show<'r> {
     how: &'r How<'r>,
 }
 
-/// What a job makes of one drill.
+/// The result of one drill.
 struct Drilled {
     report: DrillReport,
     recordings: Vec<(ArmName, Recording)>,
@@ -340,7 +340,7 @@ impl Show<'_> {
         self.how.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Tries the monitor as a process, if any drill wants it as one.
+    /// Probes the monitor as a process, if any drill needs the process arm.
     fn probe(&self) -> Option<ProbeOutcome> {
         match self.how.process.as_ref()? {
             Ok(arm) => Some((arm.probe)()),
@@ -433,7 +433,7 @@ impl Show<'_> {
         )
     }
 
-    /// Holds the memory arm's trace against the one that was kept, or keeps it.
+    /// Compares the memory arm's trace with the golden one, or rewrites that.
     fn golden(&self, planned: &PlannedDrill, story: &Story, played: &[Played]) -> Option<Failure> {
         let own_words = self.descriptor.texts == Vocabulary::Reference;
         if !own_words || self.how.species.is_some() {
@@ -502,7 +502,7 @@ impl Show<'_> {
         }
     }
 
-    /// The one command that repeats a drill.
+    /// The command that repeats the drill.
     fn again(&self, planned: &PlannedDrill) -> String {
         let mut words = vec!["nicdrill".to_owned(), "run".to_owned()];
         words.extend(self.how.again.iter().cloned());
@@ -537,14 +537,14 @@ impl Show<'_> {
     }
 }
 
-/// Who plays in a job.
+/// The players of a worker.
 struct JobPlayers {
     memory: MemoryPlayer,
-    /// Or why nobody does.
+    /// The player of the process arm, or why there is none.
     process: Result<Box<dyn Player>, String>,
 }
 
-/// Remembers the first repeat, and holds every other one against it.
+/// Stores the fingerprints of the first repeat, and compares those of later ones with them.
 fn compare(drilled: &mut Drilled, number: u32, first: &mut BTreeMap<DrillName, Vec<Fingerprint>>) {
     let drill = &drilled.report.drill;
     let Some(before) = first.get(drill) else {

@@ -1,8 +1,8 @@
-//! A part of a run: the k-th of n, so that n machines share it and together play all of it.
+//! A shard of a run: the k-th of n, so that n machines together play all of it.
 
 use std::{fmt, str::FromStr};
 
-/// The k-th of n parts, written `K/N`, from 1.
+/// The k-th of n shards, written `K/N`, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     number: usize,
@@ -10,10 +10,10 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// The whole.
+    /// The only shard of an undivided run.
     pub const WHOLE: Self = Self { number: 1, of: 1 };
 
-    /// Whether the drill at this place, counted from 0, is in this part.
+    /// Whether the drill at this index, counted from 0, is in this shard.
     #[must_use]
     pub fn holds(self, place: usize) -> bool {
         place % self.of == self.number - 1
@@ -26,7 +26,7 @@ impl fmt::Display for Shard {
     }
 }
 
-/// A text that is no shard.
+/// An invalid shard.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid shard `{text}`\nhint: {hint}", hint = Self::HINT)]
 pub struct ShardError {

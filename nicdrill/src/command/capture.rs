@@ -1,4 +1,5 @@
-//! `nicdrill platform new` and `capture`: a platform's file from another platform, a node or a dump.
+//! `nicdrill platform new` and `capture`: writes a platform's file from another platform, a node or
+//! a dump.
 
 use std::{
     fs, io,
@@ -16,7 +17,7 @@ use crate::{
     terminal::{Terminal, log},
 };
 
-/// A copy of another platform's file, under a new name.
+/// Copies another platform's file under a new name.
 pub(crate) fn platform_new(arguments: &NewArguments) -> Result<ExitCode, Stop> {
     let (platforms, _) = platform::read(&arguments.folders.platforms)?;
     let name = &arguments.name;
@@ -30,7 +31,7 @@ pub(crate) fn platform_new(arguments: &NewArguments) -> Result<ExitCode, Stop> {
     put(&text, name, arguments.out.as_deref())
 }
 
-/// A platform's file made of what is read of a node, or of a dump.
+/// Writes a platform's file from a node or a dump.
 pub(crate) fn platform_capture(arguments: &CaptureArguments) -> Result<ExitCode, Stop> {
     let (known, _) = platform::read(&arguments.folders.platforms)?;
     let name = arguments.name.as_str();
@@ -65,7 +66,7 @@ pub(crate) fn platform_capture(arguments: &CaptureArguments) -> Result<ExitCode,
     put(&captured.yaml, name, arguments.out.as_deref())
 }
 
-/// Writes a new file, and says what comes next; `-` is standard output.
+/// Writes a new file, and prints what to do next; `-` is standard output.
 fn put(text: &str, name: &str, out: Option<&Path>) -> Result<ExitCode, Stop> {
     if out == Some(Path::new("-")) {
         Terminal::new(Color::Never).out(text);

@@ -1,5 +1,5 @@
-//! `nicdrill link show` and `nicdrill lnet show`: a story's world at an instant, as the tools of its
-//! fabric and of its storage traffic print it.
+//! `nicdrill link show` and `nicdrill lnet show`: a story's world at an instant, in the output
+//! formats of the fabric's tools and of `lnetctl`.
 
 use std::fmt;
 
@@ -30,7 +30,7 @@ pub(crate) fn lnet_show(arguments: &LnetArguments) -> Result<ExitCode, Stop> {
     show(&arguments.which, |story| lnet_page(story, asked))
 }
 
-/// Prints the page of the one story that was chosen, and says what nobody is there to do.
+/// Prints the page of the selected story, and which steps were left out.
 fn show<E: fmt::Display>(
     which: &OneDrill,
     page: impl FnOnce(&Story) -> Result<(String, Vec<String>), E>,

@@ -1,4 +1,4 @@
-//! `nicdrill help`: a command's flags, or a whole topic.
+//! `nicdrill help`: a command's flags, or a topic.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ use crate::{
 
 const TOPICS: &str = "scenario, platform, faults, exit-codes";
 
-/// Explains a command or topic; without one, the whole command.
+/// Prints the help of a command or topic; without one, of the whole command.
 pub(crate) fn help(topic: Option<&str>) -> Result<ExitCode, Stop> {
     let text = match topic {
         None => Arguments::command().render_long_help().to_string(),
@@ -36,7 +36,7 @@ pub(crate) fn help(topic: Option<&str>) -> Result<ExitCode, Stop> {
 
 fn exit_codes() -> String {
     let mut text = String::from(
-        "What nicdrill ends with; when several things happened the last of these decides.\n\n",
+        "The exit codes of nicdrill; if several apply, the last of these is used.\n\n",
     );
     for code in ExitCode::BY_RANK {
         writeln!(text, "{:>4}  {}", code.code(), code.meaning())

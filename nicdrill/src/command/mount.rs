@@ -1,4 +1,4 @@
-//! `nicdrill mount`: a sandbox that a person looks at and breaks by commands.
+//! `nicdrill mount`: an interactive sandbox with fault commands.
 
 use std::{
     fs,
@@ -22,17 +22,17 @@ use crate::{
     terminal::{Terminal, log},
 };
 
-/// How often time passes in the sandbox while nobody says anything. Chosen: a tenth of a poll.
+/// The interval at which time advances without commands. Chosen: a tenth of a poll.
 const BEAT: Duration = Duration::from_millis(100);
 
-/// What comes from outside.
+/// An input.
 enum MountEvent {
     Line(String),
-    /// No more lines come, or a signal did.
+    /// End of input, or a signal.
     End,
 }
 
-/// Mounts a platform and does commands from stdin until it ends or Ctrl-C comes.
+/// Mounts a platform and executes commands from stdin until its end or Ctrl-C.
 pub(crate) fn mount(arguments: &MountArguments) -> Result<ExitCode, Stop> {
     let (platforms, _) = super::platform::read(&arguments.folders.platforms)?;
     let platform = platform_pages::find(&platforms, &arguments.platform).map_err(Stop::input)?;
@@ -98,7 +98,7 @@ pub(crate) fn mount(arguments: &MountArguments) -> Result<ExitCode, Stop> {
     handle.close();
     let ended = sandbox.unmount();
     if made {
-        // The folder was ours; if something stands in it by now it stays.
+        // The folder was created here; it stays if it is not empty.
         drop(fs::remove_dir(&arguments.dir));
     }
     ended.map_err(|error| stage_failed(&error))?;

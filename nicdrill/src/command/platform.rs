@@ -1,4 +1,4 @@
-//! `nicdrill platform`: machines at rest, listed, shown, checked, and as `topo -m` text.
+//! `nicdrill platform`: lists, shows and checks platforms, and prints `topo -m` texts.
 
 use std::path::{Path, PathBuf};
 
@@ -13,19 +13,19 @@ use crate::{
     terminal::{Terminal, log},
 };
 
-/// Every platform and variant, one a line.
+/// Lists every platform and variant, one per line.
 pub(crate) fn platform_list(folders: &PlatformFolders) -> Result<ExitCode, Stop> {
     let (platforms, _) = read(&folders.platforms)?;
     out(&platform_pages::list(&platforms))
 }
 
-/// One platform's devices, roles and cables.
+/// Prints one platform's devices, roles and cables.
 pub(crate) fn platform_show(one: &OnePlatform) -> Result<ExitCode, Stop> {
     let (platforms, _) = read(&one.folders.platforms)?;
     out(&platform_pages::show(&platforms, &one.platform).map_err(Stop::input)?)
 }
 
-/// The `topo -m` text of a platform, or the metadata of such a text.
+/// Prints the `topo -m` text of a platform, or the metadata of such a text.
 pub(crate) fn platform_topo(one: &OnePlatform) -> Result<ExitCode, Stop> {
     let what = one.platform.as_str();
     if what == "-" || is_path(what) || Path::new(what).is_file() {
@@ -56,7 +56,7 @@ fn topo_metadata(file: &str) -> Result<ExitCode, Stop> {
     out(&json)
 }
 
-/// Parses, renders and classifies; what is wrong is listed.
+/// Parses, renders and classifies platforms, and lists problems.
 pub(crate) fn platform_check(what: &[String]) -> Result<ExitCode, Stop> {
     let (paths, names): (Vec<&String>, Vec<&String>) = what.iter().partition(|what| is_path(what));
     let paths: Vec<String> = paths.into_iter().cloned().collect();

@@ -1,8 +1,7 @@
-//! `nicdrill record`: what happens to a node's NICs becomes a story, to be told again.
+//! `nicdrill record`: records what happens to a node's NICs as a scenario that can be replayed.
 //!
-//! It takes a monitor's place: it is given a root and looks at it, and lists the devices first, as a
-//! monitor does, so that it can be paced by a drill's gate. The file is whole after every look at which
-//! something had changed; what is to be expected is added at the end.
+//! It behaves like a monitor: it gets a root and lists the devices first, so that a drill's gate can
+//! pace it. The file is complete after every snapshot with a change; expectations are added at the end.
 
 use std::{
     fs,
@@ -24,10 +23,10 @@ use crate::{
     arguments::RecordArguments, draft::draft, pages::platform as platform_pages, terminal::log,
 };
 
-/// The pause between two looks where a drill's clock tells the time: its gate paces.
+/// The pause between two snapshots with a drill's clock, whose gate sets the pace.
 const GATED_PAUSE: Duration = Duration::from_millis(1);
 
-/// Watches until the time is over, a signal comes or the node reboots.
+/// Records until the time is over, a signal comes or the node reboots.
 pub(crate) fn record(arguments: &RecordArguments) -> Result<ExitCode, Stop> {
     let length = arguments.length.as_deref().map(time).transpose()?;
     let every = time(&arguments.every)?;
@@ -57,7 +56,7 @@ pub(crate) fn record(arguments: &RecordArguments) -> Result<ExitCode, Stop> {
     let mut written = String::new();
     loop {
         let seen = see(&mut root);
-        // A look that a signal ended saw nothing.
+        // A snapshot interrupted by a signal is incomplete.
         if seen.is_interrupted() {
             match ended.recv_timeout(every) {
                 Err(RecvTimeoutError::Timeout) => continue,
@@ -107,7 +106,7 @@ pub(crate) fn record(arguments: &RecordArguments) -> Result<ExitCode, Stop> {
     Ok(ExitCode::Success)
 }
 
-/// Comes true when a signal asks to end.
+/// Returns a channel that gets a message when a signal asks to end.
 fn end() -> std::io::Result<mpsc::Receiver<()>> {
     let (sender, ended) = mpsc::channel();
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
@@ -121,7 +120,7 @@ fn end() -> std::io::Result<mpsc::Receiver<()>> {
     Ok(ended)
 }
 
-/// What the file says but its end, which moves with every look.
+/// The content of the file without its end time, which changes with every snapshot.
 fn actions(yaml: &str) -> &str {
     yaml.rsplit_once("until: ").map_or(yaml, |(above, _)| above)
 }
@@ -139,15 +138,15 @@ fn time(text: &str) -> Result<Duration, Stop> {
     })
 }
 
-/// To the nearest look: a look that comes late is the same look.
+/// Rounds to a multiple of the interval, so that a late snapshot counts as the scheduled one.
 fn rounded(since: Duration, every: Duration) -> Duration {
     let looks = (since + every / 2).as_nanos() / every.as_nanos();
     every * u32::try_from(looks).unwrap_or(u32::MAX)
 }
 
-/// What time it is.
+/// The source of the time.
 enum Clock<'a> {
-    /// The system's, which does not jump.
+    /// The system's monotonic clock.
     System { first: Option<Instant> },
     /// The boot time in a drill's file, `<wall ns> <boot ns>`.
     File { path: &'a Path, first: Option<u64> },
@@ -161,7 +160,7 @@ impl<'a> Clock<'a> {
         }
     }
 
-    /// The time since this was asked first; a file that cannot be read tells no time.
+    /// Time since the first call; zero if the clock file cannot be read.
     fn since_the_first_look(&mut self) -> Duration {
         match self {
             Self::System { first } => first.get_or_insert_with(Instant::now).elapsed(),

@@ -1,4 +1,4 @@
-//! `nicdrill replay`: a recorded stream through rules, conditions and quarantine.
+//! `nicdrill replay`: replays a recorded stream through rules, conditions and quarantine.
 
 use reports::ExitCode;
 
@@ -8,7 +8,7 @@ use crate::{
     terminal::Terminal,
 };
 
-/// Prints what would have happened, and when.
+/// Prints what the cluster would have done, and when.
 pub(crate) fn replay(arguments: &ReplayArguments) -> Result<ExitCode, Stop> {
     let mut terminal = Terminal::new(Color::Never);
     let (events, world) = (arguments.events.as_path(), arguments.world.as_deref());

@@ -1,4 +1,4 @@
-//! `nicdrill run`: the main job.
+//! `nicdrill run`: runs drills.
 
 use std::{env, path::PathBuf, process};
 
@@ -25,7 +25,7 @@ use crate::{
     terminal::{Terminal, log},
 };
 
-/// Runs drills and tells them.
+/// Runs drills and reports the results.
 pub(crate) fn run(arguments: &RunArguments) -> Result<process::ExitCode, Stop> {
     let reports = reports_asked_for(&arguments.reporting)?;
     let store = stored::asked_for(arguments)?;
@@ -54,13 +54,13 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<process::ExitCode, Stop> {
     }
 }
 
-/// Where a run is told, beside the terminal and its folder.
+/// Outputs of a run other than the terminal and its folder.
 struct Files {
     reports: Vec<(Form, PathBuf)>,
     store: Option<StoreUrl>,
 }
 
-/// Plays what was chosen, and tells it.
+/// Plays the selected drills and reports the results.
 fn played(
     arguments: &RunArguments,
     choice: &Choice,
@@ -69,7 +69,7 @@ fn played(
     files: Files,
 ) -> Result<process::ExitCode, Stop> {
     let asked = stored::asked(arguments, files.store.as_ref());
-    // Before anything is written: a run whose store is not there does not begin.
+    // A run whose store is not available does not start.
     let reached = stored::reach(files.store.as_ref(), arguments, &asked)?;
     let folder = RunFolder::create(&choice.out).map_err(|error| match error {
         RunFolderError::NotOurs { .. } => Stop::input(error),
@@ -180,7 +180,7 @@ fn words(command: Option<&str>) -> Vec<String> {
         .collect()
 }
 
-/// A form in which a run can be told.
+/// The format of a report.
 #[derive(Clone, Copy, Debug)]
 enum Form {
     JUnit,
@@ -207,7 +207,7 @@ fn reports_asked_for(reporting: &ReportArguments) -> Result<Vec<(Form, PathBuf)>
     reporting.report.iter().map(form).collect()
 }
 
-/// A golden trace is renewed by a person, on files of theirs, and never by a machine.
+/// Checks that golden traces may be rewritten: only for files given by path, and not in CI.
 fn may_bless(arguments: &RunArguments) -> Result<(), Stop> {
     if !arguments.reporting.bless {
         return Ok(());
@@ -222,13 +222,13 @@ fn may_bless(arguments: &RunArguments) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The terminal and the run folder, as they hear of a run.
+/// Passes the events of a run to the terminal and the run folder.
 struct RunOutput {
     terminal: Terminal,
     folder: RunFolder,
     repeat: Option<RunFolder>,
     storing: Option<Storing>,
-    /// The first thing that could not be written.
+    /// The first error of a write.
     unwritten: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! `nicdrill schema`: the form of a file, for an editor.
+//! `nicdrill schema`: prints the JSON Schema of a file, for an editor.
 
 use crate::schema;
 use reports::ExitCode;
@@ -9,7 +9,7 @@ use crate::{
     terminal::Terminal,
 };
 
-/// Prints the form as JSON Schema.
+/// Prints a JSON Schema.
 pub(crate) fn schema(of: SchemaOf) -> Result<ExitCode, Stop> {
     let form = match of {
         SchemaOf::Profile => schema::profile(),

@@ -1,4 +1,4 @@
-//! From the words of a command line to drills: which files, which monitor, which pairs.
+//! Selects files, monitor and drills from the arguments of a command.
 
 use std::{
     collections::BTreeSet,
@@ -21,24 +21,24 @@ use crate::{
     terminal::log,
 };
 
-/// What a command is about.
+/// The selection of a command.
 #[derive(Debug)]
 pub(crate) struct Choice {
     /// Scenarios and platforms.
     pub(crate) library: Library,
     /// The monitor under test.
     pub(crate) descriptor: Descriptor,
-    /// What came of it.
+    /// The selected drills.
     pub(crate) selected: Selected,
-    /// What a coverage is to say: an uncovered clause is a failure where nothing narrows the suite down.
+    /// How coverage is reported; an uncovered clause is a failure if nothing narrows the suite down.
     pub(crate) covering: Covering,
     /// The run folder.
     pub(crate) out: PathBuf,
-    /// The words of a command line that lead here again, but for the drill's name and the arm.
+    /// The arguments that select the same again, without the drill's name and the arm.
     pub(crate) again: Vec<String>,
 }
 
-/// Reads what is named and chooses the drills.
+/// Reads the named files and selects the drills.
 pub(crate) fn choose(arguments: &SelectArguments, seed: u64) -> Result<Choice, Stop> {
     let settings = Settings::read()?;
     let monitor = arguments.monitor.clone().or(settings.monitor.clone());
@@ -66,7 +66,7 @@ pub(crate) fn choose(arguments: &SelectArguments, seed: u64) -> Result<Choice, S
 
     let mut platforms: Vec<String> = platforms.into_iter().cloned().collect();
     if !own_platforms.is_empty() {
-        // A vendor who names files of their own asks for what stands in them.
+        // If the user names platform files, those platforms are meant.
         platforms.extend(library.own_platforms.iter().cloned());
     }
     let ask = Ask {
@@ -112,7 +112,7 @@ pub(crate) fn choose(arguments: &SelectArguments, seed: u64) -> Result<Choice, S
     })
 }
 
-/// Chooses one drill by its name; where the name means several, [`Choice::first`] is meant.
+/// Selects one drill by its name; if the name matches several, use [`Choice::first`].
 pub(crate) fn choose_one(
     which: &OneDrill,
     arm: Arm,
@@ -131,7 +131,7 @@ pub(crate) fn choose_one(
     choose(&select, 0)
 }
 
-/// The story of the one drill that these words choose; `None` if they choose none, and why is told.
+/// The story of the one selected drill; `None`, after printing why, if there is none.
 pub(crate) fn story_of_one(which: &OneDrill) -> Result<Option<Story>, Stop> {
     let choice = choose_one(which, Arm::Both, None)?;
     let Some(planned) = choice.first() else {
@@ -143,7 +143,7 @@ pub(crate) fn story_of_one(which: &OneDrill) -> Result<Option<Story>, Stop> {
 }
 
 impl Choice {
-    /// The first drill chosen; if there is none, why is told.
+    /// The first selected drill; if there is none, prints why.
     pub(crate) fn first(&self) -> Option<&PlannedDrill> {
         let first = self.selected.drills.first();
         if first.is_none() {
@@ -155,7 +155,7 @@ impl Choice {
     }
 }
 
-/// Whether a word names a file or folder and not a scenario or platform.
+/// Whether an argument names a file or folder instead of a scenario or platform.
 pub(crate) fn is_path(what: &str) -> bool {
     let ends_well = what.ends_with(".yaml") || what.ends_with(".yml") || what.ends_with('/');
     ends_well || what.starts_with(['.', '/']) || Path::new(what).is_dir()

@@ -1,4 +1,4 @@
-//! `nicdrill show`: one drill told in full.
+//! `nicdrill show`: shows one drill in full.
 
 use std::process;
 
@@ -19,7 +19,7 @@ use crate::{
     terminal::Terminal,
 };
 
-/// Plays one drill in one arm and tells all of it.
+/// Plays one drill in one arm and prints all of it.
 pub(crate) fn show(arguments: &ShowArguments) -> Result<process::ExitCode, Stop> {
     let arm = match arguments.arm {
         Arm::Memory => ArmName::Memory,

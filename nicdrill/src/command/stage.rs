@@ -1,24 +1,24 @@
-//! Setting the stage of the process arm, before anything is written and any thread started.
+//! Sets the stage of the process arm, before anything is written and any thread started.
 
 use std::sync::{Arc, atomic::AtomicBool};
 
 use harness::process::{self, Entered, Stage};
 
-/// Where this process stands.
+/// Which process this is.
 pub(crate) enum Standing {
-    /// The drills are played by another process, which has ended with this code.
+    /// The outer process: the drills were played by another one, which ended with this code.
     Outside(u8),
-    /// They are played here.
+    /// The process that plays the drills.
     Here(Here),
 }
 
-/// What there is to play on.
+/// The stage of this process.
 pub(crate) struct Here {
     /// The stage, or why there is none.
     pub(crate) stage: Result<Stage, String>,
 }
 
-/// Sets the stage if some drill is to be played as a process.
+/// Sets the stage if a drill needs the process arm.
 pub(crate) fn set(wanted: bool) -> Standing {
     if !wanted {
         return Standing::Here(Here {
@@ -43,7 +43,7 @@ impl Here {
     }
 }
 
-/// A reason stands in one line of a report; what helps stands in the documentation.
+/// The first line of an error, for one line of a report; hints are in the documentation.
 fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }

@@ -1,6 +1,6 @@
-//! `nicdrill run --store`: the events of a run in a store, beside its folder.
+//! `nicdrill run --store`: writes the events of a run to a database.
 //!
-//! How they come there is `harness`'; here is what the command line says of it and what a person is told.
+//! `store` writes them; this file handles the arguments and the messages.
 
 use std::{env, path::Path};
 
@@ -14,13 +14,13 @@ use crate::{
     terminal::{Terminal, log},
 };
 
-/// The store that the command line names.
+/// The store named on the command line.
 pub(crate) fn asked_for(arguments: &RunArguments) -> Result<Option<StoreUrl>, Stop> {
     let read = |text: &String| text.parse().map_err(Stop::input);
     arguments.reporting.store.as_ref().map(read).transpose()
 }
 
-/// The words of the command line as they may be shown: the store's address may hold a password.
+/// The command line without the password that the store's address may contain.
 pub(crate) fn asked(arguments: &RunArguments, store: Option<&StoreUrl>) -> Vec<String> {
     let words = env::args().skip(1);
     let (Some(url), Some(store)) = (&arguments.reporting.store, store) else {
@@ -38,7 +38,7 @@ pub(crate) fn asked(arguments: &RunArguments, store: Option<&StoreUrl>) -> Vec<S
         .collect()
 }
 
-/// Opens the store: a run begins only if it is there.
+/// Opens the store; a run starts only if that succeeds.
 pub(crate) fn reach(
     store: Option<&StoreUrl>,
     arguments: &RunArguments,
@@ -49,7 +49,7 @@ pub(crate) fn reach(
     reached.transpose()
 }
 
-/// The store of a run that is going on.
+/// The store of a run in progress.
 pub(crate) struct Storing {
     store: Store,
     seed: u64,
@@ -57,7 +57,7 @@ pub(crate) struct Storing {
 }
 
 impl Storing {
-    /// Begins to write; what cannot be written comes to lie in the run folder.
+    /// Starts writing; what cannot be written goes to the run folder.
     pub(crate) fn begin(
         reached: Reached,
         folder: &Path,
@@ -71,19 +71,20 @@ impl Storing {
         }
     }
 
-    /// Takes in a drill that has ended.
+    /// Queues the events of a finished drill.
     pub(crate) fn take(&mut self, drill: &DrillName, recordings: &[(ArmName, Recording)]) {
         self.store.take(drill, recordings);
     }
 
-    /// Every repeat is a run of its own; the first is the one with which the store was opened.
+    /// Starts a new run in the store for a repeat; the first repeat uses the run with which the store was
+    /// opened.
     pub(crate) fn repeat(&mut self, number: u32) {
         if number > 1 {
             self.store.begin(Run::now(self.seed, self.asked.clone()));
         }
     }
 
-    /// Waits for what is still to be written, and tells what is where. What is not in the store is an error.
+    /// Waits for pending writes, and prints what is where. Events that are not in the store are an error.
     pub(crate) fn finish(self, terminal: &mut Terminal) -> Result<(), String> {
         let ending = self.store.finish();
         let Ending {

@@ -1,4 +1,4 @@
-//! One drill told in full for a person: what the story says, what was said, what followed, what was read.
+//! One drill in full: the story, its events, their consequences, and the reads.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use scenarios::{Heal, Story};
 use judge::{Consequences, trace};
 use observe::Recording;
 
-/// The page of a drill: timeline, events, what a cluster makes of them, reads.
+/// The page of a drill: timeline, events, consequences, reads.
 #[must_use]
 pub(crate) fn drill_page(story: &Story, recording: &Recording) -> String {
     let mut page = format!(
@@ -81,7 +81,7 @@ pub(crate) fn drill_page(story: &Story, recording: &Recording) -> String {
     page
 }
 
-/// The reads of each poll that read something else than the poll before.
+/// The reads of each poll that differ from the poll before.
 fn reads(recording: &Recording) -> String {
     let mut text = String::new();
     let mut before = Vec::new();

@@ -1,7 +1,7 @@
-//! The reference pages of `nicdrill help`, made of the tables that the parsers use.
+//! The pages of `nicdrill help`, generated from the tables that the parsers use.
 //!
-//! The language's words come from `scenarios`, so a page cannot promise a word that no parser knows;
-//! the page on platforms is the document itself.
+//! The words of the language come from `scenarios`, so the pages match the parser; the page on
+//! platforms is the document itself.
 
 use std::fmt::Write as _;
 
@@ -24,7 +24,7 @@ pub(crate) fn scenario() -> String {
     page
 }
 
-/// What can be done to a world, its files, its connector and its monitor.
+/// The actions on a world, its files, its connector and its monitor.
 #[must_use]
 pub(crate) fn faults() -> String {
     let mut page = String::from(
@@ -65,7 +65,7 @@ fn entry(word: &Word) -> String {
     entry
 }
 
-/// Lines of at most `width` characters, broken at blanks.
+/// Wraps a text to lines of at most `width` characters.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

@@ -1,8 +1,7 @@
-//! Both ends of a story's links at an instant, as fabric tools print them.
+//! Both ends of a story's links at an instant, in the output formats of fabric tools.
 //!
-//! The world is played without a monitor, so what a story does at a moment of a poll is left out. The
-//! node's own end reads as `opaportinfo`, its partner as `opasaquery -o portinfo -vvv`. Start at
-//! [`link_page`].
+//! The world is played without a monitor, so steps at a moment of a poll are left out. The node's own end is printed as
+//! by `opaportinfo`, its partner as by `opasaquery -o portinfo -vvv`. Start at [`link_page`].
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -20,19 +19,19 @@ use director::{FreezeError, freeze_at};
 /// Why there is no page.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LinkPageError {
-    /// The world cannot be stopped there.
+    /// The world cannot be played to that instant.
     #[error(transparent)]
     Still(#[from] FreezeError),
-    /// No port is called so.
+    /// There is no port of this name.
     #[error("no port `{asked}` on {world} at {at}\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NoSuchPort {
-        /// What was asked for.
+        /// The requested name.
         asked: String,
         /// The platform.
         world: String,
-        /// When.
+        /// The instant.
         at: SimTime,
-        /// The ports that there are.
+        /// The known ports.
         known: String,
     },
 }
@@ -49,8 +48,9 @@ impl LinkPageError {
 
 /// The page, and the lines of the story that were left out.
 ///
-/// `at` is cut down to a whole tick and to the story's end; the end unless given. `port` is `mlx5_0` or
-/// `mlx5_0/2`, in a world of several nodes `vm1/mlx5_0`; without one it is every port of which either end has anything to tell.
+/// `at` is rounded down to a whole tick and limited to the story's end, which is its default. `port` is `mlx5_0` or
+/// `mlx5_0/2`, in a world of several nodes `vm1/mlx5_0`; without it, the page has every port with a reason or a log
+/// entry at either end.
 ///
 /// # Errors
 /// [`LinkPageError`], by cause.
@@ -100,7 +100,7 @@ fn end_text(fabric: &Fabric, slot: &SlotRef, side: Side) -> String {
     }
 }
 
-/// Every port by name, also of a function or a host that is away.
+/// Every port by name, including those of absent functions or hosts.
 fn slots(story: &Story, fabric: &Fabric) -> Vec<(String, SlotRef)> {
     let slots = story.nodes.iter();
     let slots = slots.flat_map(|(node, _)| fabric.slots_of(node));
@@ -136,7 +136,7 @@ fn named(story: &Story, fabric: &Fabric, asked: &str) -> Result<SlotRef, LinkPag
     })
 }
 
-/// The ports of which either end has anything to tell.
+/// The ports with a reason or a log entry at either end.
 fn affected(story: &Story, fabric: &Fabric) -> Vec<SlotRef> {
     let reports = |slot: &SlotRef| {
         Side::BOTH.iter().any(|side| {

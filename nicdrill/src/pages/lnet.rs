@@ -1,4 +1,4 @@
-//! LNet as a story's nodes see it at an instant, as `lnetctl` prints it.
+//! LNet as a story's nodes see it at an instant, in the format of `lnetctl`.
 //!
 //! The world is played without a monitor ([`freeze_at`]). Start at [`lnet_page`].
 
@@ -9,29 +9,29 @@ use std::borrow::Cow;
 
 use director::{FreezeError, freeze_at};
 
-/// The views of a page on which none is asked for.
+/// The default views.
 const VIEWS: [View; 3] = [View::Net, View::Peer, View::Stats];
 
 /// Why there is no page.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LnetPageError {
-    /// The world cannot be stopped there.
+    /// The world cannot be played to that instant.
     #[error(transparent)]
     Still(#[from] FreezeError),
     /// The story has no workload on LNet.
     #[error("`{0}` has no workload on LNet\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NoLnet(String),
-    /// Nothing on LNet is called so.
+    /// A name that does not exist on LNet.
     #[error("no {what} `{asked}` in this story\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     Unknown {
-        /// What was looked for.
+        /// The kind of name.
         what: &'static str,
-        /// What was asked for.
+        /// The requested name.
         asked: String,
-        /// What there is.
+        /// The known names.
         known: String,
     },
-    /// What was said is no view.
+    /// The view does not exist.
     #[error(transparent)]
     View(#[from] lnet::ViewError),
 }
@@ -50,17 +50,17 @@ impl LnetPageError {
 /// What a page shows; everything where nothing is said.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LnetAsked<'a> {
-    /// A time, such as `10s`; the story's end unless given.
+    /// A time, such as `10s`; the story's end by default.
     pub(crate) at: Option<&'a str>,
-    /// A workload on LNet.
+    /// A workload on LNet; all by default.
     pub(crate) workload: Option<&'a str>,
-    /// A node.
+    /// A node; all on LNet by default.
     pub(crate) node: Option<&'a str>,
-    /// A view, such as `net`; unless given `net`, `peer` and `stats`.
+    /// A view, such as `net`; `net`, `peer` and `stats` by default.
     pub(crate) view: Option<&'a str>,
 }
 
-/// The page, and the lines of the story that were left out. It is YAML, a document for each view.
+/// The page, and the lines of the story that were left out. It is YAML, one document per view.
 ///
 /// # Errors
 /// [`LnetPageError`], by cause.

@@ -1,7 +1,6 @@
-//! Platforms for a person: listed, shown, and as `topo -m` text.
+//! Pages about platforms: the list, one platform, and `topo -m` texts.
 //!
-//! What a platform is, `platforms` says; here it becomes pages. Whether a monitor finds in the
-//! rendered tree what is declared is [`super::platform_check`]'s.
+//! [`super::platform_check`] checks whether a monitor finds in the rendered tree what is declared.
 
 use std::fmt::Write as _;
 
@@ -13,13 +12,13 @@ use platforms::{
 
 use platforms::Platforms;
 
-/// A name that no platform bears.
+/// An unknown platform.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no platform `{name}`\nhint: {hint}")]
 pub(crate) struct NoSuchPlatform {
     /// The name.
     pub(crate) name: String,
-    /// What helps.
+    /// The hint.
     pub(crate) hint: String,
 }
 
@@ -44,7 +43,7 @@ pub(crate) fn find<'p>(
     })
 }
 
-/// Every platform and variant, one a line.
+/// Every platform and variant, one per line.
 #[must_use]
 pub(crate) fn list(platforms: &Platforms) -> String {
     let width = platforms
@@ -59,7 +58,7 @@ pub(crate) fn list(platforms: &Platforms) -> String {
     page
 }
 
-/// One platform: what it is, and each port as it is declared.
+/// One platform: its description, and each declared port.
 ///
 /// # Errors
 /// If there is no such platform.
@@ -104,7 +103,7 @@ pub(crate) fn show(platforms: &Platforms, name: &str) -> Result<String, NoSuchPl
     Ok(page)
 }
 
-/// Rows with their cells below each other.
+/// Pads cells to aligned columns.
 pub(crate) fn in_columns<const N: usize>(rows: &[[String; N]]) -> Vec<String> {
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());
@@ -122,23 +121,23 @@ pub(crate) fn in_columns<const N: usize>(rows: &[[String; N]]) -> Vec<String> {
         .collect()
 }
 
-/// Why there is no text of `nvidia-smi topo -m`.
+/// Why a platform has no `nvidia-smi topo -m` text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NoMatrix {
-    /// No platform bears the name.
+    /// There is no platform of this name.
     #[error(transparent)]
     NoSuchPlatform(#[from] NoSuchPlatform),
-    /// Its GPUs are of another make.
+    /// Its GPUs are from another vendor.
     #[error(
         "there is no matrix of GPUs and NICs of `{0}`: its GPUs are not NVIDIA's, so it has no `nvidia-smi`"
     )]
     OtherMake(String),
 }
 
-/// The text of `nvidia-smi topo -m` on this platform.
+/// The output of `nvidia-smi topo -m` on this platform.
 ///
 /// # Errors
-/// If there is no such platform, or no such tool on it.
+/// If there is no such platform, or it does not have the tool.
 pub(crate) fn matrix(platforms: &Platforms, name: &str) -> Result<String, NoMatrix> {
     let platform = find(platforms, name)?;
     if !platform.profile().gpus.have_matrix() {
@@ -147,11 +146,12 @@ pub(crate) fn matrix(platforms: &Platforms, name: &str) -> Result<String, NoMatr
     Ok(platform.topo_text(&platform.machine(&NodeName::from(fabric::NODE))))
 }
 
-/// `gpu_metadata.json` of a matrix that `nvidia-smi topo -m` printed, and the labels of NICs that no
-/// legend names. What a matrix does not tell (node, time, driver, addresses) is empty.
+/// The `gpu_metadata.json` of an output of `nvidia-smi topo -m`, and the labels of NICs that its
+/// legend does not resolve. Fields that the output does not contain (node, time, driver, addresses)
+/// are empty.
 ///
 /// # Errors
-/// If the text cannot be read with certainty: why, and where.
+/// If the text is ambiguous: why, and where.
 pub(crate) fn metadata(matrix: &str) -> Result<(String, Vec<String>), TopoError> {
     let topology = topo::parse(matrix)?;
     let unnamed = topology.unnamed().map(|nic| nic.label.clone()).collect();

@@ -1,9 +1,9 @@
-//! Whether a platform is what it declares: it parses, it renders, and the reference agent finds in
-//! the rendered tree the roles that the file gives its devices. What was asked for by name is told
-//! in full: why each NIC is what it is, and which scenarios are told on it.
+//! Checks a platform: it parses, it renders, and the reference monitor finds in the rendered tree
+//! the roles that the file declares. A platform checked by name is shown in full: why each NIC has
+//! its role, and which scenarios apply to it.
 //!
-//! The agent looks at the tree as it would at a node's; it shares no code with the platform, so an
-//! agreement means something.
+//! The monitor reads the tree as it would a node's and shares no code with `platforms`, so
+//! agreement between the two is evidence.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -18,30 +18,30 @@ use harness::{
 use super::platform::{NoSuchPlatform, find, in_columns};
 use memory::{Found, classified};
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Checked {
-    /// A line for each platform, and some for each problem.
+    /// One line for each platform, and more for each problem.
     pub(crate) text: String,
-    /// How many problems there are.
+    /// The number of problems.
     pub(crate) problems: usize,
 }
 
 /// Why platforms could not be checked.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CheckError {
-    /// A name means no platform.
+    /// There is no platform of this name.
     #[error(transparent)]
     NoSuchPlatform(#[from] NoSuchPlatform),
-    /// A scenario cannot be told anywhere.
+    /// A scenario is wrong in every world.
     #[error(transparent)]
     Scenario(#[from] SelectError),
 }
 
-/// Checks these platforms and tells them in full; if none is named, all of them in brief.
+/// Checks these platforms and shows them in full; without names, all platforms in brief.
 ///
 /// # Errors
-/// If a name means no platform, or a scenario is wrong.
+/// If a name is unknown, or a scenario is wrong.
 pub(crate) fn check(library: &Library, names: &[String]) -> Result<Checked, CheckError> {
     let mut checked = Checked::default();
     for name in names {
@@ -53,7 +53,7 @@ pub(crate) fn check(library: &Library, names: &[String]) -> Result<Checked, Chec
             continue;
         }
         let findings = platform.check();
-        // What a variant has from its base was told there.
+        // Findings that a variant shares with its base were shown there.
         let is_new = |finding: &&Finding| !before.contains(finding);
         let mut problems: Vec<String> = findings
             .iter()
@@ -88,7 +88,7 @@ pub(crate) fn check(library: &Library, names: &[String]) -> Result<Checked, Chec
     Ok(checked)
 }
 
-/// Where the monitor differs from what is declared, one text each.
+/// The differences between the declarations and what the monitor finds, one text each.
 fn unlike_declared(platform: &Platform, found: &Result<Found, String>) -> Vec<String> {
     match (platform.refusal(), found) {
         (None, Ok(found)) => unlike(platform, found),
@@ -98,7 +98,7 @@ fn unlike_declared(platform: &Platform, found: &Result<Found, String>) -> Vec<St
     }
 }
 
-/// A row for each device: what it is declared to be, and what the monitor makes of it.
+/// A row for each device: its declared role, and the role that the monitor finds.
 fn roles(platform: &Platform, found: &Result<Found, String>, text: &mut String) {
     let mut declared: BTreeMap<String, String> = BTreeMap::new();
     for port in platform.ports() {
@@ -127,7 +127,7 @@ fn roles(platform: &Platform, found: &Result<Found, String>, text: &mut String) 
     }
 }
 
-/// How many scenarios are told on the platform, and why the others are not.
+/// How many scenarios apply to the platform, and why the others do not.
 fn fits(library: &Library, name: &str, text: &mut String) -> Result<(), SelectError> {
     let ask = Ask {
         platforms: vec![name.to_owned()],
@@ -138,7 +138,7 @@ fn fits(library: &Library, name: &str, text: &mut String) -> Result<(), SelectEr
     let selected = select(library, &reference, &ask)?;
     let is_this = |world: &str| world == name;
     let resolved = selected.drills.iter().filter(|it| is_this(&it.drill.world));
-    // The others have a world of their own.
+    // The other scenarios have a world of their own.
     let scenarios = library.scenarios.iter();
     let on_platforms = scenarios.filter(|resolved| resolved.scenario.world().is_none());
     let (resolved, all) = (resolved.count(), on_platforms.count());
@@ -165,7 +165,7 @@ fn fits(library: &Library, name: &str, text: &mut String) -> Result<(), SelectEr
     Ok(())
 }
 
-/// What a port's device is declared to be.
+/// The declared role of a port's device.
 fn rendered(port: &PortFacts) -> String {
     if port.is_vf {
         "virtual".to_owned()

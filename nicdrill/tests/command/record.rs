@@ -231,7 +231,7 @@ fn a_live_node_is_recorded_by_the_clock() {
     assert!(polls.is_some_and(|polls| polls > 0), "{incident}");
     assert_eq!(again.code, 2, "{again}");
     assert!(
-        again.err.contains("`incident.yaml` is there already"),
+        again.err.contains("`incident.yaml` already exists"),
         "{again}"
     );
 }

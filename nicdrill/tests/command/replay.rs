@@ -161,7 +161,7 @@ fn a_world_of_drills_says_what_hangs_on_a_switch() {
 #[case::bad_world(
     "world.toml",
     "world_version = 1\n[switches]\na = [\"x\"]\n",
-    "world.toml:3:6: `x` is no port"
+    "world.toml:3:6: invalid port `x`"
 )]
 fn a_wrong_file_is_refused_with_its_place(
     #[case] file: &str,

@@ -330,7 +330,7 @@ fn a_key_that_must_be_there_is_required(#[case] of: &str, #[case] keys: &[&str])
 fn the_forms_say_what_keys_mean() {
     let scenario = form("scenario");
     let text = scenario["properties"]["timeline"]["description"].as_str();
-    assert!(text.is_some_and(|text| text.starts_with("What happens and what must be said.")));
+    assert!(text.is_some_and(|text| text.starts_with("The steps: what happens")));
 }
 
 /// Every key of every map that a form names, wherever it stands.

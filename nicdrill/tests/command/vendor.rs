@@ -27,10 +27,7 @@ fn a_platform_is_begun_as_a_copy_and_is_sound_at_once() {
     }
     let again = scratch.run(&["platform", "new", "mine"]);
     assert_eq!(again.code, 2, "{again}");
-    assert!(
-        again.err.contains("`mine.yaml` is there already"),
-        "{again}"
-    );
+    assert!(again.err.contains("`mine.yaml` already exists"), "{again}");
 }
 
 #[test]

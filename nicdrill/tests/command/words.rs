@@ -20,7 +20,7 @@ const QUIET: &str = "let: { victim: { nth: 1 } }\ntimeline:\n  - at: 0s\n    exp
 #[case::duplicate_key(
     "until: 3s\nuntil: 4s\ntimeline: []\n",
     "5:1",
-    "`until` is there twice",
+    "duplicate key `until`",
     "keep one"
 )]
 #[case::misspelt_verb(
@@ -33,7 +33,7 @@ const QUIET: &str = "let: { victim: { nth: 1 } }\ntimeline:\n  - at: 0s\n    exp
     "let: { victim: { nth: 1 } }\ntimeline:\n  - at: 5s\n    do: [ { cut: victim } ]\n  - at: 3s\n    do: [ { mend: victim } ]\n",
     "8:5",
     "3s comes after 5s",
-    "in the order of their times"
+    "sort the steps by time"
 )]
 #[case::unknown_port(
     "timeline:\n  - at: 1s\n    do: [ { cut: nobody } ]\n",

@@ -1,4 +1,4 @@
-//! What the wire fixes of every call, accepted or not (`lsd 13.1`; NVSentinel,
+//! The wire contract for every call, accepted or not (`lsd 13.1`; NVSentinel,
 //! `health_event.proto`).
 
 use proto::{Check, CheckKind, HealthEvent, ProcessingStrategy, RecommendedAction};
@@ -12,7 +12,7 @@ use crate::{
 const AGENT: &str = "nic-health-monitor";
 const COMPONENT_CLASS: &str = "NIC";
 
-/// Everything in a call that breaks the contract, in order.
+/// All violations of the contract in a call, in order.
 pub(super) fn breaches<'c>(call: &'c Call, contract: &Contract<'_>) -> Vec<Breach<'c>> {
     let mut breaches = batch(call);
     for observation in &call.observations {
@@ -113,7 +113,7 @@ impl Contract<'_> {
     }
 }
 
-/// What a call breaks as a whole, or between its events.
+/// Violations of a call as a whole, or between its events.
 fn batch(call: &Call) -> Vec<Breach<'_>> {
     let mut breaches = Vec::new();
     let mut found = |what: String, observation| breaches.push(Breach { what, observation });

@@ -1,13 +1,14 @@
-//! A tree that someone mailed: one line a file, or a JSON map of paths and texts.
+//! Dumps of a node's tree: one line per file, or a JSON map of paths and texts.
 
 use super::Snapshot;
 
-/// Reads a dump: lines `mlx5_0/ports/1/state = 4: ACTIVE` and `eth0/device -> ../0000:0c:00.0`, or
-/// a JSON map from paths to texts. What is above the device or interface does not matter, save a PCI
-/// address, which is kept.
+/// Reads a dump: lines such as `mlx5_0/ports/1/state = 4: ACTIVE` and `eth0/device ->
+/// ../0000:0c:00.0`, or a JSON map from paths to texts. Folders above the device or interface are
+/// ignored, except a PCI address.
 ///
 /// # Errors
-/// Why nothing of it could be read: the first line that is neither, or that it is no map of texts.
+/// If the dump is empty of usable lines: the first invalid line, or that the JSON is not a map of
+/// texts.
 pub fn from_dump(text: &str) -> Result<Snapshot, String> {
     let mut snapshot = Snapshot::default();
     if text.trim_start().starts_with('{') {
@@ -35,7 +36,7 @@ pub fn from_dump(text: &str) -> Result<Snapshot, String> {
     Ok(snapshot)
 }
 
-/// Puts a file or a link where it belongs; what belongs nowhere is left out.
+/// Adds a file or link to the snapshot; unknown paths are left out.
 fn place(snapshot: &mut Snapshot, path: &str, text: Option<&str>, target: Option<&str>) {
     let path = path.trim().trim_start_matches('/');
     let names: Vec<&str> = path.split('/').collect();
@@ -44,7 +45,8 @@ fn place(snapshot: &mut Snapshot, path: &str, text: Option<&str>, target: Option
         .rposition(|name| matches!(*name, "infiniband" | "net"));
     let (class, below) = match class {
         Some(place) => (names[place], &names[place + 1..]),
-        // Without a class: what has ports, or the files that only an RDMA device has.
+        // The path has no class: recognise the device by its ports, or by files that only an RDMA
+        // device has.
         None => {
             let rdma = names.get(1).is_some_and(|name| {
                 matches!(
@@ -77,9 +79,9 @@ fn place(snapshot: &mut Snapshot, path: &str, text: Option<&str>, target: Option
     let path = format!("{class}/{owner}/{}", rest.join("/"));
     match (text, target) {
         (_, Some(target)) => snapshot.link(path, target),
-        // A dump writes what could not be read as nothing.
+        // Dumps show an unreadable file as empty.
         (Some(""), None) => snapshot.unreadable(path, "empty in the dump"),
-        // Some write a file's own name over what is nobody's business.
+        // Some dumps mask a value by the file's own name.
         (Some(text), None) if rest.last() == Some(&text.trim()) => {
             snapshot.unreadable(path, "masked in the dump");
         }

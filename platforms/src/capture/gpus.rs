@@ -1,4 +1,4 @@
-//! The GPUs of a node, and how near each NIC is to them.
+//! The GPUs of a node, and each NIC's levels to them.
 
 use std::collections::BTreeMap;
 
@@ -9,17 +9,17 @@ use crate::profile::Gpus;
 use crate::topo::Topology;
 use crate::{PciAddress, TopoLevel};
 
-/// What is known of the GPUs.
+/// The GPUs that were found.
 pub(super) struct Found {
-    /// As a profile says it.
+    /// Their description in the profile.
     pub(super) profile: Gpus,
-    /// Whether nothing on the bus told of them.
+    /// Whether they were not found on the bus, but chosen.
     pub(super) is_chosen: bool,
     /// The row of each NIC, by its name.
     pub(super) rows: BTreeMap<String, Vec<TopoLevel>>,
 }
 
-/// What the metadata collector wrote, as far as it matters here.
+/// The parts of the metadata collector's file that are needed here.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Written {
@@ -34,7 +34,7 @@ struct WrittenGpu {
     device_name: String,
 }
 
-/// Finds them by their class on the bus; their order and names are the collector's.
+/// Finds the GPUs by their PCI class; their order and names are the collector's.
 pub(super) fn gpus(
     snapshot: &Snapshot,
     topology: Option<&Topology>,
@@ -163,7 +163,7 @@ fn between(topology: &Topology) -> Option<TopoLevel> {
     pairs.all(|level| *level == first).then_some(first)
 }
 
-/// What is printed as a NUMA node where that is not the number.
+/// What is printed as a NUMA node, if that is not the number.
 fn numa_texts(topology: &Topology, numa: &[i32]) -> BTreeMap<i32, String> {
     let pairs = topology.gpus().iter().zip(numa);
     let pairs = pairs.filter_map(|(gpu, node)| Some((*node, gpu.numa.clone()?)));

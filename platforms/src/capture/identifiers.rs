@@ -1,4 +1,4 @@
-//! What a node bears and no other, where somebody asked to keep it.
+//! The identifiers of a node, for captures that keep them.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::Snapshot;
 use crate::profile::Profile;
 use crate::{DeviceIdentifiers, GpuIdentifiers, Guid, HardwareAddress, Identifiers};
 
-/// What the metadata collector wrote of identities.
+/// The identifiers in the metadata collector's file.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Written {
@@ -23,7 +23,7 @@ struct WrittenGpu {
     serial_number: String,
 }
 
-/// The identities that were read, of what the profile carries.
+/// The identifiers that were read, for the parts that the profile has.
 pub(super) fn identifiers(snapshot: &Snapshot, profile: &Profile) -> Identifiers {
     let written = snapshot.text("gpu_metadata.json");
     let written = written.and_then(|text| serde_json::from_str(text).ok());
@@ -36,7 +36,7 @@ pub(super) fn identifiers(snapshot: &Snapshot, profile: &Profile) -> Identifiers
             serial: gpu.serial_number.clone(),
         })
     });
-    // All or none: they go by their places.
+    // All or none, because they are identified by position.
     let gpus: Option<Vec<GpuIdentifiers>> = gpus.collect();
     let addresses = addresses(snapshot);
     let devices = snapshot.names("infiniband").into_iter().map(|name| {
@@ -65,7 +65,7 @@ pub(super) fn identifiers(snapshot: &Snapshot, profile: &Profile) -> Identifiers
     }
 }
 
-/// The addresses of each device's interfaces, in the order of their ports; up to the first that could
+/// The addresses of each device's interfaces, in the order of their ports, up to the first that could
 /// not be read.
 fn addresses(snapshot: &Snapshot) -> BTreeMap<&str, Vec<HardwareAddress>> {
     let devices = snapshot.names("infiniband").into_iter();

@@ -1,4 +1,4 @@
-//! The network functions of a node: makes, devices, ports, counters, virtual functions.
+//! The network functions of a node: models, devices, ports, counters, virtual functions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,16 +7,16 @@ use crate::profile::{Device, Model, TopoRow, Vfs};
 use crate::topo::Topology;
 use crate::{Driver, PciAddress, Platforms, Rate, Role, TopoLevel};
 
-/// What is known of the NICs.
+/// The NICs that were found.
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) models: BTreeMap<String, Model>,
     pub(super) devices: Vec<Device>,
     pub(super) counters: BTreeMap<String, u64>,
     pub(super) vfs: Option<Vfs>,
-    /// Their interfaces, those of virtual functions too.
+    /// Their interfaces, those of virtual functions included.
     pub(super) netdevs: BTreeSet<String>,
-    /// Paths of values that were not read.
+    /// Paths of values that were chosen because they could not be read.
     pub(super) chosen: BTreeSet<String>,
 }
 
@@ -94,7 +94,7 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// An address for a device of a dump without one: bus 10 and up, in the order of names.
+    /// An address for a device of a dump without one: from bus 10 on, in the order of names.
     fn choose_address(&mut self, number: usize, name: &str) -> PciAddress {
         self.chosen(name, "pci");
         PciAddress {
@@ -154,7 +154,7 @@ impl Reading<'_> {
         let topo = match self.gpus.rows.get(name) {
             Some(row) => row.clone(),
             None if self.gpus.rows.is_empty() => Vec::new(),
-            // To a monitor a NIC that the matrix lacks is far from every GPU.
+            // A monitor treats a NIC that is missing in the matrix as far from every GPU.
             None => {
                 self.chosen(name, "topo");
                 vec![TopoLevel::SYS; self.gpus.profile.pci.len()]
@@ -198,9 +198,10 @@ impl Reading<'_> {
         nearest.map_or(-1, |(_, numa)| *numa)
     }
 
-    /// The driver file that is about this kernel driver and layer.
+    /// The driver file for this kernel driver and layer.
     fn driver(&self, pci: PciAddress, name: &str, layer: &str) -> Result<&Driver, CaptureError> {
-        // A dump has no link to the driver; device names begin with the driver's, until udev's rules.
+        // A dump has no link to the driver; without udev rules, device names begin with the driver's
+        // name.
         let is_named_after = |driver: &&&Driver| {
             let stem = driver.name.split('-').next().unwrap_or_default();
             name.starts_with(stem)
@@ -224,7 +225,7 @@ impl Reading<'_> {
             })
     }
 
-    /// The key of the device's make, which is added if it is new.
+    /// The key of the device's model, which is added if it is new.
     fn model(
         &mut self,
         pci: PciAddress,
@@ -326,7 +327,7 @@ impl Reading<'_> {
         self.found.vfs = Some(Vfs { each, of });
     }
 
-    /// Counters that read the same everywhere, and not what their driver file says.
+    /// Counters that have the same value on all ports, other than their driver file's.
     fn counters(&mut self, devices: &[(PciAddress, &str)], notes: &mut Vec<String>) {
         let mut values: BTreeMap<String, BTreeSet<u64>> = BTreeMap::new();
         let mut rest: BTreeMap<String, u64> = BTreeMap::new();
@@ -374,7 +375,7 @@ impl Reading<'_> {
     }
 }
 
-/// A name for an interface that a dump does not show; it tells its device, within 15 bytes.
+/// A name for an interface that a dump does not contain, derived from its device, within 15 bytes.
 fn chosen_interface(device: &str, port: usize) -> String {
     let short: String = device.chars().take(10).collect();
     format!(

@@ -17,7 +17,7 @@ pub struct Snapshot {
     entries: BTreeMap<String, Entry>,
 }
 
-/// What stands at a path.
+/// The entry at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Entry {
     Text(String),
@@ -27,28 +27,28 @@ enum Entry {
 }
 
 impl Snapshot {
-    /// A file that could be read.
+    /// Adds a file.
     pub fn file(&mut self, path: impl Into<String>, text: impl Into<String>) {
         self.entries.insert(path.into(), Entry::Text(text.into()));
     }
 
-    /// A file that is there and could not be read, and why.
+    /// Adds a file that exists but could not be read, and why.
     pub fn unreadable(&mut self, path: impl Into<String>, cause: impl Into<String>) {
         let cause = Entry::Unreadable(cause.into());
         self.entries.insert(path.into(), cause);
     }
 
-    /// A link and where it leads.
+    /// Adds a link with its target.
     pub fn link(&mut self, path: impl Into<String>, target: impl Into<String>) {
         self.entries.insert(path.into(), Entry::Link(target.into()));
     }
 
-    /// A folder of which nothing else may be known.
+    /// Adds a folder.
     pub fn folder(&mut self, path: impl Into<String>) {
         self.entries.insert(path.into(), Entry::Folder);
     }
 
-    /// The text of a file, without the blanks at its end.
+    /// The text of a file, without trailing blanks.
     #[must_use]
     pub fn text(&self, path: &str) -> Option<&str> {
         match self.entries.get(path)? {
@@ -57,7 +57,7 @@ impl Snapshot {
         }
     }
 
-    /// The last name of what a link leads to.
+    /// The last component of a link's target.
     #[must_use]
     pub fn target(&self, path: &str) -> Option<&str> {
         match self.entries.get(path)? {
@@ -84,7 +84,7 @@ impl Snapshot {
         })
     }
 
-    /// A file's number, decimal or, behind `0x`, hexadecimal.
+    /// A number in a file, decimal or with `0x` hexadecimal.
     pub(super) fn number(&self, path: &str) -> Option<i64> {
         let text = self.text(path)?;
         match text.strip_prefix("0x") {
@@ -93,7 +93,7 @@ impl Snapshot {
         }
     }
 
-    /// The address that a link leads to.
+    /// The PCI address that a link leads to.
     pub(super) fn address(&self, path: &str) -> Option<PciAddress> {
         self.target(path)?.parse().ok()
     }

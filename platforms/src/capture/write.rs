@@ -1,4 +1,4 @@
-//! A profile as the text of its file, in the manner of the shipped ones.
+//! Writes a profile as the text of its file, in the style of the shipped ones.
 
 use std::fmt::{Display, Write as _};
 
@@ -6,7 +6,7 @@ use crate::profile::{Device, Model, Profile};
 use crate::provenance::Entry;
 use crate::{Identifiers, TopoLevel};
 
-/// The text of the profile's file; reading it gives the profile. Variants are left out.
+/// The text of the profile's file; parsing it gives the profile. Variants are left out.
 pub(super) fn yaml(profile: &Profile) -> String {
     let mut lines = Lines(String::new());
     lines.add(format_args!(
@@ -249,7 +249,7 @@ fn joined(words: impl Iterator<Item = impl Display>) -> String {
     words.join(", ")
 }
 
-/// As it stands where YAML reads it as a text, else in quotes, which YAML has from JSON.
+/// The text unquoted if YAML parses it as a text, otherwise in JSON quotes, which YAML accepts.
 fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
     let is_word = text.starts_with(|c: char| c.is_ascii_alphabetic())

@@ -1,4 +1,4 @@
-//! Each network function for itself: its ports, its row of the topology, its rate, its NUMA node.
+//! Checks of each network function: its ports, its row of the topology, its rate, its NUMA node.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,8 @@ use super::Check;
 use crate::profile::{Device, Model};
 use crate::{Problem, Role, TopoLevel};
 
-/// The most ports that a device has here. mlx5, bnxt_re, efa and hfi1 devices have one, and two at
-/// most; a third is a slip of the pen.
+/// The largest number of ports of a device. mlx5, bnxt_re, efa and hfi1 devices have one or two;
+/// more is taken for a mistake.
 const MOST_PORTS: u8 = 2;
 
 impl Check<'_> {
@@ -103,7 +103,7 @@ impl Check<'_> {
         }
     }
 
-    /// A port cannot carry more than the slot it sits in.
+    /// A port cannot be faster than its slot.
     fn rate(&mut self, number: usize, device: &Device) {
         let Some(model) = self.platform.profile.models.get(&device.model) else {
             return;
@@ -123,7 +123,7 @@ impl Check<'_> {
         }
     }
 
-    /// A NIC on a NUMA node without a GPU is management to every monitor (`lsd 4.1.2`).
+    /// Every monitor classifies a NIC on a NUMA node without a GPU as management (`lsd 4.1.2`).
     fn numa(&mut self, number: usize, device: &Device) {
         let gpus = &self.platform.profile.gpus.numa;
         let is_near = gpus.contains(&device.numa);
@@ -137,7 +137,7 @@ impl Check<'_> {
         }
     }
 
-    /// A device on the bus answers at function 0, or it is not found at all (PCI 3.0, 3.2.2.3.4).
+    /// A card without function 0 is not found on the bus (PCI 3.0, 3.2.2.3.4).
     fn function(&mut self, number: usize, device: &Device) {
         let devices = &self.platform.profile.devices;
         let first = crate::PciAddress {
@@ -152,7 +152,7 @@ impl Check<'_> {
 
     fn models_in_use(&mut self) {
         let platform = self.platform;
-        // A variant may leave a make unused, and another may need it.
+        // A variant may leave a model unused that another one needs.
         if platform.variant.is_some() {
             return;
         }
@@ -174,7 +174,7 @@ impl Check<'_> {
     }
 }
 
-/// What a slot carries one way, Gb/s, rounded down; `None` if its speed is not one of PCIe's.
+/// A slot's rate in one direction, Gb/s, rounded down; `None` if its speed is not one of PCIe's.
 fn slot_gbps(model: &Model) -> Option<u32> {
     let (_, deci) = super::spelling::PCIE_SPEEDS
         .iter()

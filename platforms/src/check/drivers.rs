@@ -1,4 +1,4 @@
-//! The drivers that a platform uses: words that the kernel spells in one way.
+//! Checks of the drivers that a platform uses: texts with a fixed spelling in the kernel.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Check;
 use crate::{Driver, Problem, provenance, yaml};
 
-/// What `operstate` reads (`net/core/net-sysfs.c`, `operstates`; RFC 2863).
+/// Values of `operstate` (`net/core/net-sysfs.c`, `operstates`; RFC 2863).
 const OPERSTATES: &[&str] = &[
     "unknown",
     "notpresent",
@@ -17,7 +17,7 @@ const OPERSTATES: &[&str] = &[
     "up",
 ];
 
-/// What `node_type` reads (`drivers/infiniband/core/sysfs.c`, `node_type_show`).
+/// Values of `node_type` (`drivers/infiniband/core/sysfs.c`, `node_type_show`).
 const NODE_TYPES: &[&str] = &[
     "1: CA",
     "2: switch",

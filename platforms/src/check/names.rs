@@ -1,4 +1,4 @@
-//! Names and addresses: what only one can have, and what names something that is not there.
+//! Checks of names and addresses: unique values, and references to things that do not exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,7 +46,7 @@ impl Check<'_> {
                 }
             }
         }
-        // A virtual function takes an address of its own.
+        // A virtual function needs an address of its own.
         let machine = self.platform.machine(&NodeName::from("any"));
         let vfs = profile.vfs.as_ref();
         let asked = vfs.map_or(0, |vfs| usize::from(vfs.each) * vfs.of.len());
@@ -93,7 +93,7 @@ impl Check<'_> {
         }
     }
 
-    /// Names of interfaces that no device and no list has.
+    /// Reports lower interfaces that do not exist.
     fn dangling(&mut self) {
         let profile = &self.platform.profile;
         let machine = self.platform.machine(&NodeName::from("any"));
@@ -119,7 +119,7 @@ impl Check<'_> {
     }
 }
 
-/// The values that were there before, with the place of their second time; each is told once.
+/// The duplicate values, each once, with the index of the second occurrence.
 fn twice(values: impl Iterator<Item = String>) -> Vec<(usize, String)> {
     let mut times: BTreeMap<String, usize> = BTreeMap::new();
     let mut found = Vec::new();

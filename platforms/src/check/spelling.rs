@@ -1,10 +1,10 @@
-//! Texts that the kernel or the command line spells in one way.
+//! Checks of texts with a fixed spelling in the kernel or on the command line.
 
 use super::Check;
 use crate::Problem;
 use crate::profile::Model;
 
-/// Speeds of a PCIe lane, as `pci_speed_string` spells them, and tenths of a Gb/s.
+/// Speeds of a PCIe lane, as `pci_speed_string` spells them, and in tenths of a Gb/s.
 pub(super) const PCIE_SPEEDS: &[(&str, u32)] = &[
     ("2.5 GT/s PCIe", 25),
     ("5.0 GT/s PCIe", 50),
@@ -17,10 +17,11 @@ pub(super) const PCIE_SPEEDS: &[(&str, u32)] = &[
 /// Widths of a PCIe link (`PCI_EXP_LNKSTA_NLW`).
 const PCIE_WIDTHS: &[u8] = &[1, 2, 4, 8, 12, 16, 32];
 
-/// The longest name of an interface (`IFNAMSIZ`, with the closing zero), bytes.
+/// The longest name of an interface (`IFNAMSIZ` without the terminating zero), in bytes.
 const LONGEST_INTERFACE: usize = 15;
 
-/// The longest name of an RDMA device (`IB_DEVICE_NAME_MAX`, with the closing zero), bytes.
+/// The longest name of an RDMA device (`IB_DEVICE_NAME_MAX` without the terminating zero), in
+/// bytes.
 const LONGEST_DEVICE: usize = 63;
 
 impl Check<'_> {
@@ -53,7 +54,7 @@ impl Check<'_> {
         }
     }
 
-    /// A platform's name stands before a colon, between commas and among wildcards.
+    /// A platform's name is used before a colon, between commas and among wildcards.
     fn own_name(&mut self) {
         let profile = &self.platform.profile;
         let fits = |name: &str| {

@@ -1,4 +1,4 @@
-//! Sums and lists of the whole machine: GPUs, NUMA nodes, roles, virtual functions, provenance.
+//! Checks of the machine as a whole: GPUs, NUMA nodes, roles, virtual functions, provenance.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +27,7 @@ impl Check<'_> {
         }
     }
 
-    /// NUMA nodes of the lists beside GPUs and NICs that are no GPU's and no NIC's.
+    /// Reports NUMA nodes in `cpus` and `numa_texts` that have neither a GPU nor a NIC.
     fn numa_nodes(&mut self) {
         let profile = &self.platform.profile;
         let gpus: BTreeSet<i32> = profile.gpus.numa.iter().copied().collect();
@@ -115,8 +115,8 @@ impl Check<'_> {
         self.without_provenance();
     }
 
-    /// Every value of the file that no entry of its `provenance` covers. The text is read once more
-    /// as it stands, so that a value cannot escape by not being used.
+    /// Reports every value that no entry of `provenance` covers. The text is parsed again, so that
+    /// unused values are included.
     fn without_provenance(&mut self) {
         let source = &self.platform.source;
         let read = yaml::read::<BTreeMap<String, serde_json::Value>>(&source.file, &source.text);

@@ -1,5 +1,5 @@
-//! What belongs to the node and to no network function: classes, bridges, GPUs, other interfaces,
-//! boot id, routes, metadata, clock.
+//! The parts of the node that belong to no network function: classes, bridges, GPUs, other
+//! interfaces, boot id, routes, metadata, clock.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::{Clock, Gpu, Machine, MetadataFile, PciAddress, Route, Routes};
 
 /// A part of the host.
 pub(super) enum HostPart<'a> {
-    /// The folders that are always there.
+    /// The folders that always exist.
     Folders,
     /// The RDMA classes.
     Classes,
@@ -24,11 +24,11 @@ pub(super) enum HostPart<'a> {
     Routes(&'a Routes),
     /// The collector's file.
     Metadata(&'a MetadataFile),
-    /// The clock that a monitor may read instead of the system's.
+    /// The clock file that a monitor may read instead of the system's clock.
     Clock(Clock),
 }
 
-/// The host's parts; with another machine given, only those that may differ from that one's.
+/// The host's parts; with another machine given, only those that may differ from it.
 pub(super) fn parts<'a>(
     machine: &'a Machine,
     other: Option<(&Machine, &BTreeSet<PciAddress>)>,
@@ -91,7 +91,7 @@ pub(super) fn parts<'a>(
     }
 }
 
-/// The folder of a PCI function. A virtual function sits beside its physical one.
+/// The folder of a PCI function. A virtual function's is beside its physical one's.
 pub(super) fn folder(pci: &PciAddress, physfn: Option<&PciAddress>) -> String {
     format!("{}/{pci}", bridge(physfn.unwrap_or(pci)))
 }
@@ -171,7 +171,7 @@ impl HostPart<'_> {
             Self::Gpu(gpu) => {
                 let header = Header {
                     pci: gpu.pci,
-                    // The subsystem is the vendor's own, of no number.
+                    // The subsystem has the vendor's id and no number.
                     id: [gpu.vendor, gpu.device],
                     subsystem: [gpu.vendor, 0],
                     // A 3D controller.
@@ -202,7 +202,7 @@ impl HostPart<'_> {
 }
 
 /// The table as the kernel prints it (`net/ipv4/fib_trie.c`, `fib_route_seq_show`): addresses as
-/// numbers in the machine's order of bytes, which is little-endian here, padded to 127 characters.
+/// numbers in the machine's byte order, here little-endian; lines padded to 127 characters.
 fn table(rows: &[Route]) -> String {
     let padded = |line: String| format!("{line:<127}\n");
     let mut text = padded(

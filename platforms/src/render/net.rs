@@ -28,7 +28,7 @@ pub(super) fn parts<'a>(
     );
 }
 
-/// The parts of an interface that belongs to no function here.
+/// The parts of an interface that does not belong to an RDMA device's function.
 pub(super) fn virtual_parts<'a>(netdev: &'a NetDev, parts: &mut Vec<Part<'a>>) {
     add(
         format!("sys/devices/virtual/net/{}", netdev.name),
@@ -141,7 +141,7 @@ fn own(function: Option<&Function>, netdev: &NetDev, nodes: &mut Nodes) {
         "flags",
         format_args!("{:#x}", 0x1002 | u32::from(*admin_up)),
     );
-    // `carrier_show`, `speed_show`, `duplex_show`: nothing to read while the interface is down.
+    // `carrier_show`, `speed_show`, `duplex_show`: unreadable while the interface is down.
     if *admin_up {
         nodes.file("carrier", u8::from(netdev.carrier));
         nodes.file("dormant", 0);
@@ -179,7 +179,7 @@ fn own(function: Option<&Function>, netdev: &NetDev, nodes: &mut Nodes) {
         "uevent",
         format_args!("INTERFACE={name}\nIFINDEX={ifindex}"),
     );
-    // `EOPNOTSUPP` from drivers that do not say.
+    // `EOPNOTSUPP` from drivers without it.
     nodes.fails("phys_port_id", Errno::EOPNOTSUPP);
     nodes.fails("phys_switch_id", Errno::EOPNOTSUPP);
     match function.filter(|_| *arp_type == 1) {
@@ -199,7 +199,8 @@ fn own(function: Option<&Function>, netdev: &NetDev, nodes: &mut Nodes) {
         nodes.file("pkey", "0xffff");
     }
     for lower in &netdev.lowers {
-        // A plain name: the kernel's link leads to the lower device, which the class lists too.
+        // The kernel has a link to the lower device here; a plain name is enough, because the class
+        // lists the device too.
         nodes.link(
             format!("lower_{lower}"),
             format!("../../../../class/net/{lower}"),
@@ -209,7 +210,7 @@ fn own(function: Option<&Function>, netdev: &NetDev, nodes: &mut Nodes) {
 
 fn broadcast(netdev: &NetDev) -> Vec<u8> {
     match netdev.arp_type {
-        // `ipv4_bcast_addr` of IP over InfiniBand: a multicast GID behind a queue pair number.
+        // `ipv4_bcast_addr` of IP over InfiniBand: a queue pair number and a multicast GID.
         32 => {
             let group = [0x00, 0xff, 0xff, 0xff, 0xff, 0x12, 0x40, 0x1b, 0xff, 0xff];
             let tail = [0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xff, 0xff, 0xff, 0xff];

@@ -7,7 +7,7 @@ use crate::{Function, Machine, PciAddress};
 pub(super) enum PciPart<'a> {
     /// Its own attributes.
     Own(&'a Function),
-    /// A folder that holds its devices of one class.
+    /// A folder for its devices of one class.
     Glue {
         of: &'a Function,
         class: &'static str,
@@ -76,7 +76,7 @@ impl PciPart<'_> {
     }
 }
 
-/// Whether the two have the same PCI attributes, whatever their devices do.
+/// Whether the two have the same PCI attributes, apart from their devices.
 fn same(a: &Function, b: &Function) -> bool {
     let Function {
         pci,
@@ -155,7 +155,7 @@ fn own(function: &Function, nodes: &mut Nodes) {
     }
 }
 
-/// What every PCI function shows.
+/// The attributes that every PCI function has.
 pub(super) struct Header<'a> {
     pub(super) pci: PciAddress,
     /// Vendor and device.
@@ -190,7 +190,7 @@ impl<'a> Header<'a> {
         }
     }
 
-    /// The attributes of the function whose folder is `folder`, and its places on the bus.
+    /// The attributes of the function whose folder is `folder`, and its links on the bus.
     pub(super) fn attributes(&self, folder: &str, nodes: &mut Nodes) {
         let Self {
             pci,
@@ -254,8 +254,8 @@ impl<'a> Header<'a> {
         )
     }
 
-    /// The first 64 bytes of the configuration space: a type 0 header without regions, as much as
-    /// `lspci` needs.
+    /// The first 64 bytes of the configuration space: a type 0 header without regions, enough for
+    /// `lspci`.
     fn config(&self) -> Vec<u8> {
         let mut header = vec![0; 64];
         let [_, base, sub, interface] = self.class.to_be_bytes();
@@ -270,10 +270,11 @@ impl<'a> Header<'a> {
     }
 }
 
-/// One line of `resource` for a region that is not there (`resource_show`).
+/// A line of `resource` for an unused region (`resource_show`).
 const RESOURCE: &str = "0x0000000000000000 0x0000000000000000 0x0000000000000000\n";
 
-/// A list of CPUs (`0-3,8`) as the kernel's mask: words of 32 bits, the highest first (`%*pb`).
+/// A list of CPUs (`0-3,8`) as a mask in the kernel's notation: words of 32 bits, the highest first
+/// (`%*pb`).
 fn mask(list: &str) -> String {
     let mut words: Vec<u32> = vec![0];
     for range in list.split(',') {

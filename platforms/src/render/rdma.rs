@@ -51,8 +51,8 @@ pub(super) fn parts<'a>(
             add(format!("{root}/counters"), RdmaOf::Counters(port));
         }
         add(format!("{root}/hw_counters"), RdmaOf::HwCounters(port));
-        // `issm` devices have their minors 64 above, and only where a port has the subnet
-        // management interface (`rdma_cap_ib_smi`).
+        // The minors of `issm` devices are 64 higher; only ports with the subnet management
+        // interface have one (`rdma_cap_ib_smi`).
         let umad = port.umad.map(|umad| (format!("umad{umad}"), umad));
         let smi = port.umad.filter(|_| port.layer == LinkLayer::InfiniBand);
         let issm = smi.map(|umad| (format!("issm{umad}"), 64 + umad));
@@ -144,7 +144,7 @@ fn same_names(a: &Function, b: &Function) -> bool {
     a.netdevs.iter().map(name).eq(b.netdevs.iter().map(name))
 }
 
-/// Whether the two show the same attributes, whatever their ports do.
+/// Whether the two have the same attributes, apart from their ports.
 fn same(a: &Rdma, b: &Rdma) -> bool {
     let Rdma {
         name,
@@ -316,7 +316,7 @@ fn gids(function: &Function, port: &Port, nodes: &mut Nodes) {
     }
 }
 
-/// The folder of these counters.
+/// Adds the folder of these counters.
 pub(super) fn counters(values: &Counters, nodes: &mut Nodes) {
     nodes.folder("");
     for (name, value) in values.iter() {
@@ -324,7 +324,7 @@ pub(super) fn counters(values: &Counters, nodes: &mut Nodes) {
     }
 }
 
-/// A counter's file.
+/// Adds a counter's file.
 pub(super) fn counter(name: String, value: &CounterValue, nodes: &mut Nodes) {
     match value {
         CounterValue::Count(count) => nodes.file(name, count),

@@ -1,13 +1,13 @@
-//! What stands beside a GPU: CPU affinity, NUMA affinity, and the NUMA node of its memory.
+//! The fields beside a GPU: CPU affinity, NUMA affinity, and the NUMA node of its memory.
 //!
-//! From a pipe, tabs part the fields and an empty one can be seen. Otherwise every field that the
-//! header names must be there, `N/A` included; only a GPU of which nothing is known shows `N/A` in
-//! the last column alone.
+//! In output from a pipe, tabs separate the fields and empty fields are visible. Otherwise every
+//! field that the header names must be present, `N/A` included; only a GPU without any known value
+//! shows `N/A` in the last column alone.
 //!
-//! Fields that lost the tabs between them are parted at `N/A`, which is certain. A CPU list and a
-//! NUMA node that run together, as in `0-47,96-1430N/A`, are parted only if exactly one way gives
-//! two ascending lists, the whole is no list of nodes, the other rows show that no field is missing,
-//! and no two CPU lists end up overlapping: CPUs belong to one node.
+//! Fields that lost the tabs between them are split at `N/A`, which is certain. A CPU list and a
+//! NUMA node that run together, as in `0-47,96-1430N/A`, are split only if exactly one split gives
+//! two ascending lists, the whole is not a list of nodes, the other rows show that no field is
+//! missing, and no two CPU lists overlap afterwards, because a CPU belongs to one node.
 
 use super::glyphs::{Place, Reader, text};
 use super::{TopoError, TopoFault, TopoGpu};
@@ -17,7 +17,7 @@ const UNKNOWN: &str = "N/A";
 /// The highest NUMA node that a kernel can have: `NODES_SHIFT` is at most 10 (Linux, mm/Kconfig).
 const NUMA_NODE_MAX: u32 = 1023;
 
-/// What follows the cells of a GPU's row.
+/// The part of a GPU's row after its cells.
 pub(super) struct Beside<'a> {
     row: &'a str,
     place: Place,
@@ -26,7 +26,7 @@ pub(super) struct Beside<'a> {
 }
 
 impl<'a> Beside<'a> {
-    /// What is left of the row of this GPU.
+    /// The rest of this GPU's row.
     pub(super) fn new(row: &'a str, reader: Reader) -> Self {
         let text = text(reader.rest());
         let mut first = reader;
@@ -76,15 +76,15 @@ impl<'a> Beside<'a> {
     }
 }
 
-/// What could be read of one row by itself.
+/// The result of reading one row by itself.
 enum Reading<'a> {
     /// Its fields.
     Parted([&'a str; 3]),
-    /// A CPU list and a NUMA node without anything between them.
+    /// A CPU list and a NUMA node without a separator.
     RunTogether(&'a str),
 }
 
-/// Reads what stands beside the GPUs; `columns` is how many of the three titles the header has.
+/// Reads the fields beside the GPUs; `columns` is the number of the three titles in the header.
 pub(super) fn read(rows: &[Beside], columns: usize) -> Result<Vec<TopoGpu>, TopoError> {
     let readings = rows.iter().map(|row| {
         let reading = by_tabs(&row.text, columns).or_else(|| by_words(&row.text, columns));
@@ -120,7 +120,7 @@ pub(super) fn read(rows: &[Beside], columns: usize) -> Result<Vec<TopoGpu>, Topo
     Ok(gpus)
 }
 
-/// The fields as a pipe shows them: parted by tabs, and two tabs before the last.
+/// The fields in output from a pipe: separated by tabs, with two tabs before the last.
 fn by_tabs(text: &str, columns: usize) -> Option<Reading<'_>> {
     let fields: Vec<&str> = text.split('\t').map(str::trim).collect();
     let fields = match (columns, fields.as_slice()) {
@@ -136,7 +136,7 @@ fn by_tabs(text: &str, columns: usize) -> Option<Reading<'_>> {
     fits.then_some(Reading::Parted(fields))
 }
 
-/// The fields as words, `N/A` being one wherever it stands.
+/// The fields as words; `N/A` is a word wherever it occurs.
 fn by_words(text: &str, columns: usize) -> Option<Reading<'_>> {
     let mut words = Vec::new();
     for word in text.split_whitespace() {
@@ -160,7 +160,7 @@ fn by_words(text: &str, columns: usize) -> Option<Reading<'_>> {
         (3, &[cpus, numa, numa_id]) if is_cpus(cpus) && is_numa(numa) && is_numa_id(numa_id) => {
             [cpus, numa, numa_id]
         }
-        // Only what runs together with `N/A` too has shown that its tabs are lost.
+        // Only a field that also runs together with `N/A` proves that its tabs are lost.
         (3, &[run, UNKNOWN]) if text.split_whitespace().count() == 1 && is_cpus(run) => {
             return Some(Reading::RunTogether(run));
         }
@@ -169,7 +169,7 @@ fn by_words(text: &str, columns: usize) -> Option<Reading<'_>> {
     Some(Reading::Parted(fields))
 }
 
-/// Parts a CPU list from the NUMA node that follows it without anything between them.
+/// Splits a CPU list from the NUMA node that follows it without a separator.
 fn part<'a>(
     row: &Beside,
     run: &'a str,
@@ -186,7 +186,7 @@ fn part<'a>(
     if is_numa(run) {
         return Err(row.refuse_run(ways.len()));
     }
-    // If the whole were a CPU list, the node would be the `N/A` and the last field cut off.
+    // If the whole were a CPU list, the node would be the `N/A`, and the last field cut off.
     let has_all_fields = |other: &Reading| match other {
         Reading::Parted([_, numa, numa_id]) => list(numa).is_some() && is_numa_id(numa_id),
         Reading::RunTogether(other) => overlap(run, other),
@@ -197,7 +197,7 @@ fn part<'a>(
     }
 }
 
-/// A CPU list; the tool cuts long ones, so it may end anywhere.
+/// Whether this is a CPU list; the tool truncates long ones, so it may end anywhere.
 fn is_cpus(field: &str) -> bool {
     let is_list = |field: &str| {
         field.starts_with(|char: char| char.is_ascii_digit())
@@ -217,7 +217,7 @@ fn is_numa_id(field: &str) -> bool {
     field == UNKNOWN || number(field).is_some_and(|node| node <= NUMA_NODE_MAX)
 }
 
-/// The ranges of a list such as `0-55,112-167`, first and last of each; they ascend.
+/// The ranges of a list such as `0-55,112-167`, as first and last; they must ascend.
 fn list(text: &str) -> Option<Vec<(u32, u32)>> {
     let mut ranges: Vec<(u32, u32)> = Vec::new();
     for range in text.split(',') {
@@ -232,14 +232,14 @@ fn list(text: &str) -> Option<Vec<(u32, u32)>> {
     Some(ranges)
 }
 
-/// A number as the tool prints it: digits, no zero before others.
+/// A number as the tool prints it: digits without a leading zero.
 fn number(text: &str) -> Option<u32> {
     let digits = text.chars().all(|char| char.is_ascii_digit());
     let plain = digits && (text == "0" || !text.starts_with('0'));
     text.parse().ok().filter(|_| plain)
 }
 
-/// Whether two CPU lists are different and have CPUs in common.
+/// Whether two CPU lists differ and have CPUs in common.
 fn overlap(a: &str, b: &str) -> bool {
     let (Some(a), Some(b)) = (list(a), list(b)) else {
         return false;

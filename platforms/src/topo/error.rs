@@ -1,11 +1,11 @@
-//! Why a matrix is refused, and where. Start at [`TopoError`].
+//! Why a matrix is rejected, and where. Start at [`TopoError`].
 
 use thiserror::Error;
 
 use super::glyphs::Place;
 use crate::TopoLevel;
 
-/// A text that is no matrix, or that could be more than one.
+/// A text that is not a matrix, or is ambiguous.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}, column {column}: {fault}\nhint: {}", .fault.hint())]
 pub struct TopoError {
@@ -13,7 +13,7 @@ pub struct TopoError {
     pub line: usize,
     /// The character of the line, from 1; colour codes and tabs count as they are in the text.
     pub column: usize,
-    /// What is wrong there.
+    /// The fault at that place.
     pub fault: TopoFault,
 }
 
@@ -27,7 +27,7 @@ impl TopoError {
     }
 }
 
-/// What is wrong with the text of a matrix.
+/// A fault in the text of a matrix.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TopoFault {
     /// A control character, or a sequence that moves the cursor: the text is not in reading order.
@@ -39,42 +39,42 @@ pub enum TopoFault {
     /// The first line with `GPU0` is its row.
     #[error("found the row of `GPU0` where the header belongs")]
     RowBeforeHeader,
-    /// Nothing but a header.
+    /// There is a header but no row.
     #[error("found no row of `GPU0`")]
     NoRows,
-    /// A row's label out of order, or there twice.
+    /// A row's label is out of order or repeated.
     #[error("found row `{found}`, expected {expected}")]
     Label {
         /// The label.
         found: String,
-        /// What may stand there.
+        /// The labels that may be there.
         expected: String,
     },
     /// A column without its row, or a row without its column.
     #[error("found `{found}` in the header, expected column `{expected}`")]
     Column {
-        /// What stands there.
+        /// The text at that place.
         found: String,
         /// The row that has no column.
         expected: String,
     },
-    /// The end of the header is none of the tool's.
+    /// The end of the header is not one that the tool prints.
     #[error("found `{found}` after the last row's column in the header")]
     Titles {
-        /// What stands there.
+        /// The text at that place.
         found: String,
     },
-    /// No level where a cell belongs.
+    /// A cell is not a level.
     #[error("found `{found}` in row `{row}`, expected its level for `{column}`")]
     Cell {
-        /// What stands there.
+        /// The text at that place.
         found: String,
         /// The row.
         row: String,
         /// The column whose level is missing.
         column: String,
     },
-    /// `X` beside the diagonal, or another level on it.
+    /// `X` outside the diagonal, or another level on it.
     #[error("found level `{level}` in row `{row}` for `{column}`")]
     Diagonal {
         /// The level.
@@ -89,7 +89,7 @@ pub enum TopoFault {
         "found level `{level}` in row `{row}` for `{column}`, but `{mirrored}` in row `{column}` for `{row}`"
     )]
     Mirror {
-        /// The level here.
+        /// The level of this cell.
         level: TopoLevel,
         /// The row.
         row: String,
@@ -98,60 +98,60 @@ pub enum TopoFault {
         /// The level in the other cell.
         mirrored: TopoLevel,
     },
-    /// Something after the last cell of a NIC's row, or beside a GPU where the header has no title.
+    /// Text after the last cell of a NIC's row, or beside a GPU without a title in the header.
     #[error("found `{found}` after the last cell of row `{row}`")]
     Leftover {
-        /// What stands there.
+        /// The text at that place.
         found: String,
         /// The row.
         row: String,
     },
-    /// What stands beside a GPU does not fill the columns.
+    /// The fields beside a GPU do not match the columns.
     #[error("found `{found}` beside `{row}`, expected {expected}")]
     Affinity {
-        /// What stands there.
+        /// The text at that place.
         found: String,
         /// The GPU.
         row: String,
         /// The fields that the header names.
         expected: &'static str,
     },
-    /// CPU list and NUMA node run together, and where one ends cannot be known.
+    /// CPU list and NUMA node run together, and the split is ambiguous.
     #[error(
         "found `{found}` beside `{row}`: CPU list and NUMA node run together ({readings} ways to part them, none proven)"
     )]
     RunTogether {
-        /// What stands there.
+        /// The text at that place.
         found: String,
         /// The GPU.
         row: String,
-        /// In how many ways it can be parted; one way alone may still lack proof.
+        /// The number of possible splits; a single one may still lack proof.
         readings: usize,
     },
-    /// A line of the legend that is none.
+    /// A line of the legend is invalid.
     #[error("found `{found}` in the NIC legend")]
     Legend {
-        /// What stands there.
+        /// The text at that place.
         found: String,
     },
-    /// A legend entry for a NIC that is no column, or for the second time.
+    /// A legend entry for a NIC without a column, or a repeated one.
     #[error("found a legend entry for `{label}`, which is {why}")]
     LegendLabel {
         /// The label.
         label: String,
-        /// Why it may not stand there.
+        /// Why it is not allowed.
         why: &'static str,
     },
-    /// Two NICs of one name.
+    /// Two NICs with the same name.
     #[error("found device `{0}` twice in the NIC legend")]
     NameTwice(String),
-    /// Rows apart from the matrix.
+    /// Rows that are separated from the matrix.
     #[error("found a row of a matrix after its end")]
     RowApart,
 }
 
 impl TopoFault {
-    /// What helps.
+    /// The hint.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {

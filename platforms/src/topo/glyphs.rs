@@ -1,7 +1,7 @@
-//! The characters of a text with their places, without the codes that colour them.
+//! The characters of a text with their places, without colour codes.
 //!
-//! Lines that a terminal wrapped are joined later, so every character keeps where it stood. Codes
-//! that move the cursor are refused: what follows them is not in the order it is read in.
+//! Lines that a terminal wrapped are joined later, so every character keeps its place. Codes that
+//! move the cursor are rejected, because the text after them is not in reading order.
 
 use super::{TopoError, TopoFault};
 
@@ -12,7 +12,7 @@ pub(super) struct Place {
     pub(super) column: usize,
 }
 
-/// A character and where it stands.
+/// A character with its place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Glyph {
     pub(super) char: char,
@@ -70,12 +70,12 @@ pub(super) fn compact(glyphs: &[Glyph]) -> String {
 #[derive(Clone, Debug)]
 pub(super) struct Reader<'a> {
     rest: &'a [Glyph],
-    /// Where the text ends.
+    /// The place of the end of the text.
     end: Place,
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of these; `start` is the place to name if there are none.
+    /// A reader of these characters; `start` is the place to report if there are none.
     pub(super) fn new(glyphs: &'a [Glyph], start: Place) -> Self {
         let after = |last: &Glyph| Place {
             column: last.place.column + 1,
@@ -87,12 +87,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What was not read yet.
+    /// The characters that were not read yet.
     pub(super) fn rest(&self) -> &'a [Glyph] {
         self.rest
     }
 
-    /// Where the next character stands, or the end.
+    /// The place of the next character, or of the end.
     pub(super) fn place(&self) -> Place {
         self.rest.first().map_or(self.end, |glyph| glyph.place)
     }
@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes the characters that satisfy `is`, up to the first that does not.
+    /// Takes characters up to the first that does not satisfy `is`.
     pub(super) fn take_while(&mut self, is: impl Fn(char) -> bool) -> String {
         let end = self.rest.iter().position(|glyph| !is(glyph.char));
         let (taken, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
@@ -128,7 +128,7 @@ impl<'a> Reader<'a> {
         true
     }
 
-    /// Takes `word` if it comes next when blanks do not count.
+    /// Takes `word` if it comes next, ignoring blanks.
     pub(super) fn take_through_blanks(&mut self, word: &str) -> bool {
         let mut ahead = self.clone();
         for char in word.chars() {
@@ -141,7 +141,7 @@ impl<'a> Reader<'a> {
         true
     }
 
-    /// The word that comes next, for a person to read; `end of line` if there is none.
+    /// The next word, for an error text; `end of line` if there is none.
     pub(super) fn found(&self) -> String {
         let mut ahead = self.clone();
         ahead.skip_blanks();

@@ -1,7 +1,7 @@
-//! The NIC legend: which device `NIC3` is.
+//! The NIC legend, which maps labels such as `NIC3` to devices.
 //!
-//! A legend may be missing, or cut after some of its lines; the rest of the NICs then stay without
-//! a name. What a name may look like is the kernel's (`IB_DEVICE_NAME_MAX`, rdma/ib_user_verbs.h).
+//! A legend may be missing or incomplete; the other NICs then have no name. Names follow the
+//! kernel's rules (`IB_DEVICE_NAME_MAX`, rdma/ib_user_verbs.h).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,10 +9,10 @@ use super::glyphs::{Glyph, Place, Reader};
 use super::{TopoError, TopoFault};
 use crate::DeviceName;
 
-/// The longest name of a device, in bytes; the kernel's limit of 64 counts the zero at its end.
+/// The longest name of a device, in bytes; the kernel's limit of 64 includes the terminating zero.
 const NAME_BYTES_MAX: usize = 63;
 
-/// Reads the legend from the lines below the matrix: names by label. `labels` are the NICs' own.
+/// Reads the legend from the lines below the matrix: names by label. `labels` are the NICs'.
 pub(super) fn read(
     lines: &[Vec<Glyph>],
     labels: &[&str],
@@ -64,7 +64,7 @@ fn take_label(reader: &mut Reader) -> Option<String> {
     is_label.then(|| format!("NIC{number}"))
 }
 
-/// Takes a name and the blanks after it, if nothing else is left of the line.
+/// Takes a name and the blanks after it, if the line ends there.
 fn take_name(reader: &mut Reader) -> Option<DeviceName> {
     let name =
         reader.take_while(|char| char.is_ascii_alphanumeric() || matches!(char, '_' | '-' | '.'));

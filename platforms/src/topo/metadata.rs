@@ -1,15 +1,14 @@
-//! From a matrix to what the metadata collector writes of it.
+//! Converts a matrix to the metadata collector's format.
 
 use super::Topology;
 use crate::{Metadata, MetadataGpu, NodeName};
 
 impl Topology {
-    /// What a collector knows that has this matrix and nothing else: the NUMA node of each GPU, and
-    /// for each NIC a level for each GPU ("NIC Health Monitor: Link State Detection", 12.2).
+    /// The result of a collector that has only this matrix: the NUMA node of each GPU, and for each
+    /// NIC its level to each GPU ("NIC Health Monitor: Link State Detection", 12.2).
     ///
-    /// Addresses, UUIDs, serial numbers and product names come from the driver's library, not from
-    /// the matrix; they are empty. A NIC that no legend names goes by its label, see
-    /// [`Topology::unnamed`].
+    /// Addresses, UUIDs, serial numbers and product names are not in the matrix and are empty. A
+    /// NIC without a legend entry has its label as name, see [`Topology::unnamed`].
     #[must_use]
     pub fn metadata(&self, node: &NodeName, driver_version: &str, timestamp: &str) -> Metadata {
         let gpus = (0..).zip(self.gpus()).map(|(gpu_id, gpu)| MetadataGpu {

@@ -1,15 +1,15 @@
-//! Reading `nvidia-smi topo -m`, and refusing what has more than one reading.
+//! Parses the output of `nvidia-smi topo -m`, and rejects ambiguous texts.
 //!
-//! What is relied on, because damage does not touch all of it at once:
+//! It relies on redundancy, because damage rarely affects all of it:
 //!
 //! - the labels of the rows, each alone at the start of its line, are the columns: the header must
-//!   be the same labels in the same order, whatever blanks it lost or gained;
-//! - no level begins with another, so cells that run together are read one by one, and every row
-//!   has exactly one for each column;
+//!   have the same labels in the same order, whatever blanks it lost or gained;
+//! - no level is a prefix of another, so cells that run together can be read one by one, and every
+//!   row has exactly one for each column;
 //! - `X` is on the diagonal and nowhere else, and the two cells of a pair are equal.
 //!
-//! So a lost, added or changed cell never goes unnoticed. Rows that are lost together with their
-//! columns and legend entries leave no trace; nothing can be said of them.
+//! So a lost, added or changed cell is always detected. Rows that are lost together with their
+//! columns and legend entries cannot be detected.
 
 use std::collections::BTreeSet;
 
@@ -19,12 +19,12 @@ use super::sheet::{Row, Sheet};
 use super::{TopoError, TopoFault, TopoNic, Topology, legend};
 use crate::{DeviceName, TopoLevel};
 
-/// Reads the output of `nvidia-smi topo -m`: as it comes from a pipe, or as a terminal wrapped,
-/// coloured and expanded it. Lines before the header and below the legend are left alone.
+/// Parses the output of `nvidia-smi topo -m`: from a pipe, or wrapped, coloured and expanded by a
+/// terminal. Lines before the header and below the legend are ignored.
 ///
 /// # Errors
 ///
-/// Where the text could be no matrix, or more than one.
+/// The place at which the text is not a matrix, or ambiguous.
 pub fn parse(text: &str) -> Result<Topology, TopoError> {
     let lines = glyphs::lines(text)?;
     let sheet = Sheet::find(&lines)?;
@@ -61,12 +61,13 @@ pub fn parse(text: &str) -> Result<Topology, TopoError> {
     })
 }
 
-/// Whether the label is `NIC<n>`, so that only a legend tells the device's name.
+/// Whether the label is `NIC<n>`, so that only a legend has the device's name.
 fn is_number(label: &str) -> bool {
     label.starts_with("NIC")
 }
 
-/// How many rows are GPUs; they come first, and labels with numbers count from 0.
+/// Checks the labels; returns how many rows are GPUs. These come first, and numbered labels count
+/// from 0.
 fn check_labels(rows: &[Row]) -> Result<usize, TopoError> {
     let is_gpu = |row: &&Row| row.label.starts_with("GPU");
     let gpus = rows.iter().take_while(is_gpu).count();
@@ -94,13 +95,13 @@ fn check_labels(rows: &[Row]) -> Result<usize, TopoError> {
     Ok(gpus)
 }
 
-/// Compares the header with the labels of the rows; gives how many titles follow them.
+/// Compares the header with the labels of the rows; returns the number of titles after them.
 fn read_header(sheet: &Sheet) -> Result<usize, TopoError> {
     const TITLES: [&str; 3] = ["CPUAffinity", "NUMAAffinity", "GPUNUMAID"];
     let mut reader = Reader::new(&sheet.header, Place { line: 1, column: 1 });
     for row in &sheet.rows {
         let was = reader.clone();
-        // `NIC1` is also how `NIC10` begins.
+        // `NIC1` is also a prefix of `NIC10`.
         let whole = reader.take_through_blanks(&row.label)
             && !(reader.peek().is_some_and(|char| char.is_ascii_digit()));
         if !whole {
@@ -168,7 +169,7 @@ fn check_end(mut reader: Reader, row: &str) -> Result<(), TopoError> {
     }
 }
 
-/// Takes the level that comes next, whatever follows it.
+/// Takes the next level, whatever follows it.
 pub(super) fn take_level(reader: &mut Reader) -> Option<TopoLevel> {
     const WORDS: [TopoLevel; 6] = [
         TopoLevel::X,

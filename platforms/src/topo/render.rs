@@ -1,15 +1,15 @@
-//! The matrix as the tool prints it, and the matrix of a machine.
+//! The matrix of a machine, and its text.
 //!
 //! Cells between GPUs and NICs, and between GPUs, are the profile's; those between two NICs are
-//! derived: `PIX` on one card, `PXB` where both are behind a switch of one GPU, `NODE` on one NUMA
-//! node unless the platform has no such relation at all, else `SYS`.
+//! derived: `PIX` on one card, `PXB` if both are behind a switch of one GPU, `NODE` on one NUMA
+//! node unless the platform has no such relation at all, otherwise `SYS`.
 
 use std::fmt;
 
 use super::{TopoGpu, TopoNic, Topology};
 use crate::{Function, Machine, Platform, TopoLevel};
 
-/// The legend under the matrix, as the tool prints it.
+/// The legend below the matrix, as the tool prints it.
 const LEGEND: &str = "
 Legend:
 

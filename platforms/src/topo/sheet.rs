@@ -1,9 +1,9 @@
-//! The lines of the matrix: which are the header, which are rows, and where it ends.
+//! The lines of the matrix: the header, the rows, and the lines below.
 //!
 //! A terminal wraps long lines: what follows the header up to the row of `GPU0` belongs to the
-//! header, and a line that begins with no label belongs to the row above. They are joined without a
-//! blank, for a terminal wraps in the middle of a word; that cells then run together does no harm,
-//! since no level begins with another.
+//! header, and a line without a label at its start belongs to the row above. They are joined
+//! without a blank, because a terminal wraps in the middle of a word; cells that run together can
+//! still be read, because no level is a prefix of another.
 
 use super::glyphs::{Glyph, Place, Reader, compact};
 use super::parse::take_level;
@@ -23,7 +23,7 @@ pub(super) struct Sheet<'a> {
 pub(super) struct Row {
     /// Its label: `GPU0`, `NIC3`, or a device's name.
     pub(super) label: String,
-    /// Where it begins.
+    /// Its place.
     pub(super) place: Place,
     /// What follows the label.
     pub(super) content: Vec<Glyph>,
@@ -68,7 +68,7 @@ fn read_rows(mut lines: &[Vec<Glyph>]) -> (Vec<Row>, &[Vec<Glyph>]) {
     while let Some((line, below)) = lines.split_first() {
         let text = compact(line);
         if text.is_empty() {
-            // Blank lines part the matrix from what is below, unless rows go on after them.
+            // Blank lines end the matrix, unless rows follow them.
             let next = below.iter().find(|line| !compact(line).is_empty());
             if !next
                 .and_then(|line| row(line))
@@ -88,9 +88,9 @@ fn read_rows(mut lines: &[Vec<Glyph>]) -> (Vec<Row>, &[Vec<Glyph>]) {
     (rows, lines)
 }
 
-/// The row that this line begins, if it begins one.
+/// The row that begins in this line, if there is one.
 ///
-/// Names of devices begin with a lower-case letter, as no level does.
+/// Names of devices begin with a lower-case letter, levels do not.
 fn row(line: &[Glyph]) -> Option<Row> {
     let mut reader = Reader::new(line, Place { line: 0, column: 0 });
     reader.skip_blanks();
@@ -125,7 +125,7 @@ impl Row {
     }
 }
 
-/// Whether the line begins with `GPU0` as a label; `GPU0:` and `GPU01` are none.
+/// Whether the line begins with the label `GPU0`; `GPU0:` and `GPU01` are not labels.
 fn names_the_first_gpu(line: &[Glyph]) -> bool {
     let mut reader = Reader::new(line, Place { line: 0, column: 0 });
     reader.skip_blanks();

@@ -1,7 +1,7 @@
-//! A YAML text as a tree in which every value and every key knows its place.
+//! A YAML text as a tree in which every value and every key has its place.
 //!
-//! What is read from this tree by hand can tell of a misspelt key, of a key that is there twice and of
-//! a value of the wrong kind where each stands, with a list of what is allowed. It leaves out what any
+//! It allows errors about misspelt keys, duplicate keys and values of the wrong kind at their place,
+//! with a list of what is allowed. Values are not interpreted. Start at [`Node`].
 //! word means. Start at [`Node`].
 
 use std::fmt;
@@ -10,26 +10,26 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::{Place, Spanned};
 
-/// A value and where it stands.
+/// A value with its place.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Node {
-    /// Where it begins.
+    /// The place where it begins.
     pub place: Place,
-    /// What it is.
+    /// The value.
     pub value: Value,
 }
 
-/// What a value is.
+/// A value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Value {
-    /// `null`, or nothing at all.
+    /// `null`, or an empty value.
     #[default]
     Null,
     /// `true` or `false`.
     Truth(bool),
     /// A whole number.
     Whole(i64),
-    /// Another number, as it was written or near it.
+    /// Another number, to the precision of `f64`.
     Number(f64),
     /// A text.
     Text(String),
@@ -39,17 +39,17 @@ pub enum Value {
     Map(Vec<(Key, Node)>),
 }
 
-/// A key and where it stands.
+/// A key with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// Where it begins.
+    /// The place where it begins.
     pub place: Place,
     /// The key.
     pub name: String,
 }
 
 impl Value {
-    /// The kind of value, for an error text.
+    /// The name of the kind of value, for error texts.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -65,7 +65,7 @@ impl Value {
 }
 
 impl fmt::Display for Node {
-    /// In one line, as a person would write it: `flap: storm, times: 4`.
+    /// As one line: `flap: storm, times: 4`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write(f, true)
     }

@@ -1,23 +1,23 @@
-//! A value that one of our types refuses while it is read: what is wrong, and what helps.
+//! Errors of types that reject a value while it is parsed, with a hint.
 //!
-//! An error that passes through serde is a text. Both ways stand here: [`Refused`] becomes a text, and [`Refused::parts`]
-//! takes that apart again.
+//! An error that passes through serde is a text: [`Refused`] is converted to one, and [`Refused::parts`] splits it
+//! again.
 
 use std::fmt;
 
-/// What separates the parts.
+/// The separator of the parts.
 const HINT: &str = "\nhint: ";
 
-/// Why a value is refused, for `serde::de::Error::custom`.
+/// Why a value is rejected, for `serde::de::Error::custom`.
 pub(crate) struct Refused {
-    /// What is wrong: lower-case, the value in backticks.
+    /// The problem: lower case, the value in backticks.
     pub(crate) what: String,
-    /// What helps.
+    /// The hint.
     pub(crate) hint: &'static str,
 }
 
 impl Refused {
-    /// What is wrong, and what helps if that was said, of a text that came through serde.
+    /// The problem and the hint, if any, of a text that came through serde.
     pub(super) fn parts(text: &str) -> (&str, Option<&str>) {
         match text.split_once(HINT) {
             Some((what, hint)) => (what, Some(hint)),

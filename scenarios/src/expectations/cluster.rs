@@ -16,13 +16,13 @@ pub(crate) const CLUSTER: &[&dyn Row<ExpectationSpec>] = &[
     &word(
         "condition",
         Placed(Text("`state`, `counters`, or the name of a check or rule")),
-        "Whether this node condition stands at the end of one of the polls meant. `state` and `counters` are the check of the link layer of `of`; without `of`, of either layer.",
+        "Whether this node condition is present at the end of one of the window's polls. `state` and `counters` are the check of the link layer of `of`; without `of`, of either layer.",
         "{ condition: state, of: victim, stands: true }",
         (
             maybe(
                 "of",
                 WHOM,
-                "Only its entries that name these; each by itself.",
+                "Only its entries about these subjects; each subject is checked by itself.",
             ),
             maybe(
                 "counter",
@@ -33,7 +33,7 @@ pub(crate) const CLUSTER: &[&dyn Row<ExpectationSpec>] = &[
                 "stands",
                 Literal::Truth(true),
                 TRUTH,
-                "Whether there is such an entry.",
+                "Whether such an entry is present.",
             ),
             THROUGHOUT,
         ),
@@ -54,7 +54,7 @@ pub(crate) const CLUSTER: &[&dyn Row<ExpectationSpec>] = &[
     &word(
         "cordoned",
         TRUTH,
-        "Whether the node is cordoned at the end of one of the polls meant.",
+        "Whether the node is cordoned at the end of one of the window's polls.",
         "{ cordoned: true, from: 10s, to: 20s, throughout: true }",
         THROUGHOUT,
         |_, is, throughout| Ok(ExpectationSpec::Cordoned(stands(is, throughout))),
@@ -62,7 +62,7 @@ pub(crate) const CLUSTER: &[&dyn Row<ExpectationSpec>] = &[
     &word(
         "uncordoned",
         TRUTH,
-        "Whether the node is released in one of the polls meant, having been cordoned.",
+        "Whether the node, once cordoned, is released in one of the window's polls.",
         "{ uncordoned: true, within: 3 polls }",
         (),
         |_, is, ()| Ok(ExpectationSpec::Uncordoned(is)),
@@ -70,40 +70,44 @@ pub(crate) const CLUSTER: &[&dyn Row<ExpectationSpec>] = &[
     &word(
         "rule",
         Placed(Text("a rule's name")),
-        "A correlation rule speaks in the polls meant, once unless `times` says otherwise. In a poll are what it says of the events that arrive then, and all that the clock alone makes it say before the next.",
+        "A correlation rule fires in the window, once by default. What the passing of time alone makes it emit between two polls counts for the earlier poll.",
         "{ rule: NICPortDrop, port: victim, exactly_at: 4m30s, events_this_tick: 0 }",
         (
-            maybe("port", WHOM, "About these; each by itself."),
+            maybe(
+                "port",
+                WHOM,
+                "The subjects of the rule's event; each is checked by itself.",
+            ),
             maybe(
                 "switch",
                 Placed(Text("a switch's name")),
-                "About this switch.",
+                "The switch of the rule's event.",
             ),
             maybe(
                 "counted",
                 RANGE,
-                "What it counted: events, different nodes, or what was held back.",
+                "The number that the rule counted: events, different nodes, or held-back events.",
             ),
             or(
                 "says",
                 Literal::Text("fired"),
                 Words("word", &[("fired", false), ("cleared", true)]),
-                "That it happened, or that it is over.",
+                "Whether the rule reports a problem or its end.",
             ),
             maybe(
                 "fires",
                 Only {
                     value: false,
-                    otherwise: "`fires: true` says nothing",
-                    hint: Some("leave it out: a rule that is named fires"),
+                    otherwise: "`fires: true` has no effect",
+                    hint: Some("leave it out: `rule` means that it fires"),
                 },
-                "It does not speak at all; instead of `times`.",
+                "The rule does not fire in the window; instead of `times`.",
             ),
             maybe("times", TIMES, "How often."),
             maybe(
                 "events_this_tick",
                 count(0),
-                "How many events connectors accept in the poll in which it speaks.",
+                "How many events connectors accept in the poll in which it fires.",
             ),
         ),
         |line, (rule, place), (of, switch, counted, cleared, silent, times, events_this_tick)| {
@@ -124,8 +128,8 @@ pub(crate) const CLUSTER: &[&dyn Row<ExpectationSpec>] = &[
     ),
     &word(
         "rules",
-        Choices("word after `rules`", &[("silent", (), "not one of them")]),
-        "No rule speaks in any of the polls meant.",
+        Choices("word after `rules`", &[("silent", (), "no rule fires")]),
+        "No rule fires in the window.",
         "{ rules: silent, from: 31s, to: 4m29s }",
         (),
         |_, (), ()| Ok(ExpectationSpec::RulesSilent),
@@ -136,10 +140,10 @@ const THROUGHOUT: Maybe<Only> = maybe(
     "throughout",
     Only {
         value: true,
-        otherwise: "`throughout: false` says nothing",
-        hint: Some("leave it out: one of the polls meant is enough"),
+        otherwise: "`throughout: false` has no effect",
+        hint: Some("leave it out: by default one of the window's polls is enough"),
     },
-    "At the end of every poll meant.",
+    "At the end of every poll of the window, instead of one.",
 );
 
 fn stands(is: bool, throughout: Option<()>) -> Stands {
@@ -149,7 +153,7 @@ fn stands(is: bool, throughout: Option<()>) -> Stands {
     }
 }
 
-/// A rule that does not fire counts nothing.
+/// `fires: false` excludes the keys about what the rule counted.
 fn silence(line: &Line<'_, '_>) -> Parsed<Times> {
     match line.first_of(&["times", "counted", "events_this_tick"]) {
         Some(beside) => Err(line.source().wrong(

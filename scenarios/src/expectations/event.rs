@@ -1,4 +1,4 @@
-//! Expectations about events: what must be said, of whom, and in which order.
+//! Expectations about events: which, about what subject, and in which order.
 
 use serde_json::json;
 
@@ -11,7 +11,7 @@ use crate::row::{Line, Row, word};
 use crate::story::Tone;
 use crate::values::{Of, POLLS};
 
-/// Whom an expectation is about.
+/// The subject of an expectation.
 pub(crate) const WHOM: Of = Of("whom");
 
 /// Expectations about events.
@@ -39,9 +39,9 @@ pub(crate) const EVENTS: &[&dyn Row<ExpectationSpec>] = &[
     &word(
         "baseline",
         NoValue("baseline"),
-        "The healthy events of a first poll without an old state: one for each healthy monitored port, each device whose ports are all healthy, and each compared card that meets its peers.",
+        "The healthy events of a first poll without an old state: one for each healthy monitored port, each device whose ports are all healthy, and each compared card with at least as many healthy ports as its group's mode.",
         "baseline",
-        maybe("except", WHOM, "Not these ports."),
+        maybe("except", WHOM, "Ports without such an event."),
         |_, (), except| {
             Ok(ExpectationSpec::Baseline {
                 fresh: true,
@@ -54,7 +54,7 @@ pub(crate) const EVENTS: &[&dyn Row<ExpectationSpec>] = &[
         NoValue("reboot_baseline"),
         "The healthy events of a first poll after a reboot with a readable old state: one for each healthy monitored port.",
         "reboot_baseline",
-        maybe("except", WHOM, "Not these ports."),
+        maybe("except", WHOM, "Ports without such an event."),
         |_, (), except| {
             Ok(ExpectationSpec::Baseline {
                 fresh: false,
@@ -64,8 +64,8 @@ pub(crate) const EVENTS: &[&dyn Row<ExpectationSpec>] = &[
     ),
     &word(
         "nothing",
-        OrNull("whom, or no more", WHOM),
-        "No event that no other line expects, about these or about anything.",
+        OrNull("subjects, or `null`", WHOM),
+        "No event about these subjects, or about any, other than those that other lines expect.",
         "{ nothing: device of victim, from: 10s, to: 20s }",
         (),
         |_, of, ()| Ok(ExpectationSpec::Nothing(of)),
@@ -73,12 +73,12 @@ pub(crate) const EVENTS: &[&dyn Row<ExpectationSpec>] = &[
     EACH,
 ];
 
-/// Expectations around others.
+/// Words that contain other expectations.
 pub(crate) const AROUND: &[&dyn Row<ExpectationSpec>] = &[
     &word(
         "said",
         EXPECTATION,
-        "An attempt is enough: a call carrying it was received, accepted or not.",
+        "The event was received in a call, accepted or not.",
         "{ said: { fatal: victim } }",
         (),
         |_, line, ()| Ok(ExpectationSpec::Spec(Box::new(line))),
@@ -86,7 +86,7 @@ pub(crate) const AROUND: &[&dyn Row<ExpectationSpec>] = &[
     &word(
         "accepted",
         EXPECTATION,
-        "It was accepted; what every line means unless it says `said`.",
+        "The event was received in a call that was accepted. This is the default.",
         "{ accepted: nothing }",
         (),
         |_, line, ()| Ok(ExpectationSpec::Group(vec![line])),
@@ -94,7 +94,7 @@ pub(crate) const AROUND: &[&dyn Row<ExpectationSpec>] = &[
     &word(
         "say",
         EXPECTATIONS,
-        "These; for qualifiers that belong to all of them, or to a word that takes none.",
+        "A list of expectations with common qualifiers.",
         "{ say: nothing, from: 20s, to: 25s }",
         (),
         |_, lines, ()| Ok(ExpectationSpec::Group(lines)),
@@ -102,7 +102,7 @@ pub(crate) const AROUND: &[&dyn Row<ExpectationSpec>] = &[
     &word(
         "this_poll",
         EXPECTATIONS,
-        "In the step's own poll.",
+        "Expectations in the step's own poll.",
         "{ this_poll: nothing }",
         (),
         |_, lines, ()| Ok(ExpectationSpec::Group(lines)),
@@ -110,7 +110,7 @@ pub(crate) const AROUND: &[&dyn Row<ExpectationSpec>] = &[
     &word(
         "next_poll",
         EXPECTATIONS,
-        "In the poll after the step's own.",
+        "Expectations in the poll after the step's own.",
         "{ next_poll: [ { fatal: device of victim } ] }",
         (),
         |_, lines, ()| Ok(ExpectationSpec::Group(lines)),
@@ -118,7 +118,7 @@ pub(crate) const AROUND: &[&dyn Row<ExpectationSpec>] = &[
     &word(
         "in_order",
         EXPECTATIONS,
-        "These expected events, in this order.",
+        "Expected events, in this order.",
         "{ in_order: [ { cleared: { name: mlx5_3 } }, { fatal: { name: mlx5_5 } } ] }",
         (),
         |line, lines, ()| in_order(line, lines),
@@ -134,7 +134,7 @@ pub(crate) const EXPECTATION: Plain<ExpectLine> = plain(
 
 const EXPECTATIONS: Many<Plain<ExpectLine>> = Many("expectations", EXPECTATION);
 
-/// What an event tells: something new, or that what was said under the name at rest is over.
+/// Whether an event reports something new, or clears what was reported under the name at rest.
 #[derive(Clone, Copy, Debug)]
 enum Statement {
     Fresh(Tone),
@@ -168,24 +168,24 @@ const fn event(
     .sharing(|| of_event().form())
 }
 
-/// `each` with `say`: events at the edges of each port. Another line beside `each` is
-/// [`super::parse`]'s.
+/// `each` with `say`: events at the edges of each port. [`super::parse`] handles `each` with
+/// another expectation.
 pub(crate) const EACH: &dyn Row<ExpectationSpec> = &word(
     "each",
     Of("ports, named `it` in the line"),
-    "The same for each port: another expectation beside it, or `say`.",
+    "Repeats the expectation beside it for each port; or, with `say`, expects events at each port's edges.",
     "{ each: storm, say: [ { fatal: it }, { healthy: it } ], times: 4, each_within: 1 poll }",
     (
         need(
             "say",
             List("a list of events", EDGE),
-            "Where no other expectation stands beside: `fatal` or `nonfatal` whenever the port goes down, `healthy` whenever it comes up; goes with `times`.",
+            "The events at the edges: `fatal` or `nonfatal` whenever the port goes down, `healthy` whenever it comes up. Requires `times`.",
         ),
         or(
             "each_within",
             Literal::Text("1 poll"),
             POLLS,
-            "With `say`: so many polls after the edge at most.",
+            "With `say`: the largest delay after the edge, in polls.",
         ),
     ),
     |line, of, (spec, within_polls)| {
@@ -212,7 +212,7 @@ const TIMES_OF_EACH: Needed<Number<u32>> = need("times", count(1), "How often ea
 
 type EdgeLine = (bool, Box<EventSpec>, platforms::yaml::Place);
 
-/// An event at an edge; whether it is the way up.
+/// An event at an edge, and whether the edge is up.
 const EDGE: Plain<EdgeLine> = plain(
     "an event",
     || json!({ "$ref": "#/$defs/expectation" }),
@@ -225,8 +225,8 @@ const EDGE: Plain<EdgeLine> = plain(
             }
             _ => Err(context
                 .source
-                .wrong(node.place, "only plain events can be said at an edge")
-                .hint("write `{ fatal: it }`, `{ nonfatal: it }` or `{ healthy: it }`; times and windows stand beside `each`")),
+                .wrong(node.place, "only plain events can be expected at an edge")
+                .hint("write `{ fatal: it }`, `{ nonfatal: it }` or `{ healthy: it }`; write times and windows beside `each`")),
         }
     },
 );
@@ -246,6 +246,6 @@ fn in_order(line: &Line<'_, '_>, lines: Vec<ExpectLine>) -> Parsed<ExpectationSp
         Some(other) => Err(line
             .source()
             .wrong(other.place, "only expected events can stand in an order")
-            .hint("windows stand beside `in_order`")),
+            .hint("write windows beside `in_order`")),
     }
 }

@@ -1,4 +1,4 @@
-//! Expectations about the monitor: its end, its log, its polls and calls, its state file, its metrics.
+//! Expectations about the monitor: its exit, log, polls, calls, state file and metrics.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub(crate) const MONITOR: &[&dyn Row<ExpectationSpec>] = &[
     &word(
         "exit",
         number(0, 255),
-        "The monitor ends with this code.",
+        "The monitor exits with this code.",
         "{ exit: 0, within: 1s }",
         (),
         |_, code: u8, ()| Ok(ExpectationSpec::Exit(code.into())),
@@ -32,7 +32,7 @@ pub(crate) const MONITOR: &[&dyn Row<ExpectationSpec>] = &[
     &word(
         "log",
         Text("a text"),
-        "A line of its log contains this; `…` stands for anything.",
+        "A line of the monitor's log contains this text; `…` matches any text.",
         "{ log: \"state file …: fresh start\" }",
         (),
         |_, text, ()| Ok(ExpectationSpec::Log(text)),
@@ -40,7 +40,7 @@ pub(crate) const MONITOR: &[&dyn Row<ExpectationSpec>] = &[
     &word(
         "no_log",
         Text("a text"),
-        "No line does.",
+        "No line of the monitor's log contains this text.",
         "{ no_log: \"panicked\" }",
         (),
         |_, text, ()| Ok(ExpectationSpec::NoLog(text)),
@@ -48,7 +48,7 @@ pub(crate) const MONITOR: &[&dyn Row<ExpectationSpec>] = &[
     &word(
         "polls",
         count(0),
-        "So many polls happen.",
+        "The number of polls that happen.",
         "{ polls: 0, from: 20s, to: 110s }",
         (),
         |_, polls, ()| Ok(ExpectationSpec::Polls(polls)),
@@ -56,7 +56,7 @@ pub(crate) const MONITOR: &[&dyn Row<ExpectationSpec>] = &[
     &word(
         "calls",
         count(0),
-        "So many calls are received.",
+        "The number of calls that are received.",
         "{ calls: 1 }",
         (),
         |_, calls, ()| Ok(ExpectationSpec::Calls(calls)),
@@ -64,9 +64,9 @@ pub(crate) const MONITOR: &[&dyn Row<ExpectationSpec>] = &[
     &word(
         "reads",
         FileOf("a file"),
-        "The file is read or the folder listed so often.",
+        "How often the file is read or the folder listed: `times`.",
         "{ reads: victim/state, times: 1 }",
-        maybe("times", TIMES, "How often; once unless said."),
+        maybe("times", TIMES, "How often; once by default."),
         |_, file, times| {
             Ok(ExpectationSpec::Reads {
                 file,
@@ -98,7 +98,7 @@ pub(crate) const MONITOR: &[&dyn Row<ExpectationSpec>] = &[
                 ),
             ),
         ),
-        "What the state file is at the end of the polls meant.",
+        "The state file at the end of the window.",
         "{ state_file: { member: version, equals: \"2\" } }",
         (),
         |_, is, ()| Ok(ExpectationSpec::StateFile(is)),
@@ -106,18 +106,18 @@ pub(crate) const MONITOR: &[&dyn Row<ExpectationSpec>] = &[
     &word(
         "metric",
         METRIC,
-        "The sum of the values that have these labels, in the monitor's `/metrics` when the last of the polls meant has ended.",
+        "The sum of the metric's values with these labels, in the monitor's `/metrics` after the window's last poll.",
         "{ metric: nic_health_monitor_health_events_sent_total, labels: { is_fatal: \"true\" }, is: 1 }",
         (
             maybe(
                 "labels",
                 LABELS,
-                "Only values with these labels; in a text, `{victim.device}` stands for what a handle was called at rest.",
+                "Only values with these labels; in a text, `{victim.device}` is the handle's device name at rest.",
             ),
             need(
                 "is",
                 METRIC_IS,
-                "What the sum must be; `absent`: no value has these labels.",
+                "The expected sum; `absent`: no value has these labels.",
             ),
         ),
         |_, name, (labels, is)| {
@@ -131,7 +131,7 @@ pub(crate) const MONITOR: &[&dyn Row<ExpectationSpec>] = &[
     &word(
         "healthz",
         number(100, 599),
-        "The status of the monitor's answer to `/healthz` at the end of the last poll meant, or of a tick in which it does not poll. It is asked again until it is this, for some seconds of real time. Needs `arms: [ process ]`.",
+        "The HTTP status of the monitor's `/healthz` at the end of the window's last tick, with or without a poll. It is queried again until it matches, for some seconds of real time. Needs `arms: [ process ]`.",
         "{ healthz: 503 }",
         (),
         |_, status, ()| Ok(ExpectationSpec::Healthz(status)),
@@ -150,7 +150,7 @@ const STATE_FILE: &[(&str, StateFileIs, &str)] = &[
     (
         "unchanged",
         StateFileIs::Unchanged,
-        "the bytes it held before",
+        "the same bytes as before",
     ),
     ("absent", StateFileIs::Absent, "not there"),
     ("valid", StateFileIs::Valid, "there, and JSON"),
@@ -170,8 +170,8 @@ const METRIC: Checked<Text, String> = Checked(Text("a metric's name"), |context,
     if !name.chars().all(is_plain) {
         return Err(context
             .source
-            .wrong(node.place, format!("`{name}` cannot name a metric"))
-            .hint("labels stand beside it: `labels: { check: InfiniBandStateCheck }`"));
+            .wrong(node.place, format!("invalid metric name `{name}`"))
+            .hint("write labels beside it: `labels: { check: InfiniBandStateCheck }`"));
     }
     Ok(name)
 });
@@ -198,7 +198,7 @@ fn labels(context: &Context<'_>, node: &Node) -> Parsed<BTreeMap<String, String>
     fields.pairs.iter().map(label).collect()
 }
 
-/// A label has no subject of its own whose fields it could name.
+/// Rejects placeholders of the subject, which a label does not have.
 fn filled_by_handles(context: &Context<'_>, node: &Node, text: &str) -> Parsed<()> {
     message::check(context, node.place, text)?;
     for part in message::parts(text) {

@@ -1,4 +1,4 @@
-//! What may stand beside an expectation: where, in which polls, how often, with which message.
+//! Qualifiers of an expectation: where, in which polls, how often, with which message.
 
 use std::collections::BTreeMap;
 
@@ -21,31 +21,31 @@ use crate::story::Times;
 use crate::subject::NodeNames;
 use crate::values::{LAYER, NODES, TIME, counted};
 
-/// What every expectation takes: the nodes, the only layer, and in which polls.
+/// The keys that every expectation accepts: nodes, layer, and polls.
 pub(crate) fn qualifiers() -> impl Keys<Value = Qualifiers> {
     together(
         (
             maybe(
                 "node",
                 NODES,
-                "On these nodes; on every node with a monitor unless said.",
+                "The nodes; by default every node with a monitor.",
             ),
             maybe(
                 "only",
                 LAYER,
-                "About ports of this layer only; where there is none, nothing is expected.",
+                "Restricts the line to ports of this link layer; without such a port nothing is expected.",
             ),
             maybe(
                 "within",
                 WITHIN,
-                "In the step's own poll or one of the N after it; `1 poll` unless said. A poll that does not happen is not counted.",
+                "In the step's own poll or one of the next N; `1 poll` by default. Only polls that happen are counted.",
             ),
-            maybe("from", TIME, "With `to`: in the polls from here …"),
-            maybe("to", TIME, "… until just before here."),
+            maybe("from", TIME, "With `to`: in the polls from this time on …"),
+            maybe("to", TIME, "… and before this time."),
             maybe(
                 "between",
                 BETWEEN,
-                "In the polls between these, both included.",
+                "In the polls between these times, inclusive.",
             ),
             maybe("exactly_at", TIME, "In the poll at this time."),
         ),
@@ -59,7 +59,7 @@ pub(crate) fn qualifiers() -> impl Keys<Value = Qualifiers> {
     )
 }
 
-/// What stands beside an expectation.
+/// The parsed qualifiers of an expectation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Qualifiers {
     pub(crate) nodes: NodeNames,
@@ -69,7 +69,7 @@ pub(crate) struct Qualifiers {
 
 type Span = (SimTime, SimTime);
 
-/// The one way in which the polls are said.
+/// The window; an error if it is stated in two ways.
 fn window(
     context: &Context<'_>,
     fields: &Fields<'_>,
@@ -127,7 +127,7 @@ const WITHIN: Plain<WindowSpec> = plain("`N polls` or a time", string_form, |con
             .source
             .wrong(
                 node.place,
-                format!("`{text}` is no number of polls and no time"),
+                format!("invalid number of polls or duration `{text}`"),
             )
             .hint("write `2 polls` or a time such as `5s`")
     })
@@ -146,14 +146,14 @@ pub(crate) const BETWEEN: Checked<Two<Plain<SimTime>>, Span> = Checked(
     },
 );
 
-/// How many subjects there must be.
+/// Constraints on the number of subjects.
 pub(crate) fn tally() -> impl Keys<Value = Tally> {
     together(
         (
             maybe(
                 "count",
                 Placed(count(1)),
-                "How many subjects there must be.",
+                "The number of subjects that the line must have.",
             ),
             maybe(
                 "distinct",
@@ -165,36 +165,36 @@ pub(crate) fn tally() -> impl Keys<Value = Tally> {
                         ("device", Distinct::Device),
                     ],
                 ),
-                "No two subjects share one.",
+                "What no two subjects may share.",
             ),
         ),
         |_, _, (count, distinct)| Ok(Tally { count, distinct }),
     )
 }
 
-/// What an expected event takes beside that.
+/// The keys that an expected event accepts in addition.
 pub(crate) fn of_event() -> impl Keys<Value = OfEvent> {
     together(
         (
             maybe(
                 "times",
                 TIMES,
-                "How often for each subject; once unless said, at least once for `said`.",
+                "How often for each subject; once by default, at least once with `said`.",
             ),
             maybe(
                 "repeats",
                 Words("word", &[("allowed", ())]),
-                "At least so often: repeats do no harm.",
+                "More events than `times` are allowed.",
             ),
             maybe(
                 "message",
                 MESSAGES,
-                "The message. `…` stands for anything; `{device}`, `{port}`, `{card}`, `{role}`, `{netdev}` for the subject's, `{victim.device}` for a handle's.",
+                "The message. `…` matches any text; `{device}`, `{port}`, `{card}`, `{role}`, `{netdev}` are the subject's, `{victim.device}` is a handle's.",
             ),
             maybe(
                 "check",
                 Text("a name"),
-                "The check; by the link layer unless said.",
+                "The check; by default the one of the subject's link layer.",
             ),
             maybe(
                 "codes",
@@ -204,12 +204,12 @@ pub(crate) fn of_event() -> impl Keys<Value = OfEvent> {
             maybe(
                 "counter",
                 Text("a name"),
-                "The counter that it is about: said by the layer's counter check, with this name as its one error code.",
+                "The counter that the event is about: emitted by the layer's counter check, with this name as its only error code.",
             ),
             maybe(
                 "stamped",
                 STAMPED,
-                "The event's time stamp, on the story's clock.",
+                "The event's timestamp, as time of the story.",
             ),
             tally(),
         ),
@@ -221,7 +221,7 @@ pub(crate) fn of_event() -> impl Keys<Value = OfEvent> {
                         fields.place_of("codes"),
                         "`counter` and `codes` in one line",
                     )
-                    .hint("`counter` says the code"));
+                    .hint("`counter` implies the code"));
             }
             let times = match repeats {
                 Some(()) => Some(Times {
@@ -245,7 +245,7 @@ pub(crate) fn of_event() -> impl Keys<Value = OfEvent> {
     )
 }
 
-/// What is said of an expected event.
+/// The parsed keys of an expected event.
 #[derive(Clone, Debug)]
 pub(crate) struct OfEvent {
     pub(crate) times: Option<Times>,
@@ -276,7 +276,7 @@ fn times(context: &Context<'_>, node: &Node) -> Parsed<Times> {
     let source = &context.source;
     let wrong = || {
         source
-            .wrong(node.place, format!("`{node}` is no number of times"))
+            .wrong(node.place, format!("invalid number of times `{node}`"))
             .hint(HINT)
     };
     let between = |at_least, at_most| Times { at_least, at_most };

@@ -1,4 +1,5 @@
-//! Expectations about the world and its workloads: what links remember, and what became of loads.
+//! Expectations about the world and its workloads: reasons and logs of links, outcomes of
+//! workloads.
 
 use fabric::opa::{LinkDownReason, OfflineDisabledReason, Pair};
 use platforms::yaml::{Node, Place, Value};
@@ -22,22 +23,22 @@ pub(crate) const WORLD: &[&dyn Row<ExpectationSpec>] = &[
     &word(
         "link",
         Of("ports"),
-        "What both ends of the link remember of its going down, in one of the polls meant. It is about the world, not about the monitor.",
+        "The reasons that both ends of the link hold for its going down, in one of the window's polls. It checks the world, not the monitor.",
         "{ link: victim, here: [ fm_bounce, none ], there: [ none, fm_bounce ] }",
         (
             maybe(
                 "here",
                 END,
-                "What the node's own port shows: both reasons, each by word or number; `unavailable`: nobody can ask it. A map says more: `{ pair: [ 0, 0 ], offline: power_policy, log: [ [ 39, 0 ] ] }`, with `offline` for the OfflineDisabledReason and `log` for the subnet manager's LinkDownErrorLog, oldest entry first.",
+                "The node's own port: both reasons, each by word or number; `unavailable`: it cannot be queried. A map has more: `{ pair: [ 0, 0 ], offline: power_policy, log: [ [ 39, 0 ] ] }`, with `offline` for the OfflineDisabledReason and `log` for the subnet manager's LinkDownErrorLog, oldest entry first.",
             ),
-            maybe("there", END, "What its partner shows."),
+            maybe("there", END, "The partner's port, likewise."),
         ),
         |line, of, (here, there)| {
             let (here, there) = (here.unwrap_or_default(), there.unwrap_or_default());
             if (&here, &there) == (&EndIs::default(), &EndIs::default()) {
                 return Err(line
                     .source()
-                    .wrong(line.fields.place, "`link` expects nothing of either end")
+                    .wrong(line.fields.place, "`link` needs `here` or `there`")
                     .hint("write `here: [ 36, 0 ]`, `there: unavailable`, or both"));
             }
             Ok(ExpectationSpec::Link { of, here, there })
@@ -46,14 +47,14 @@ pub(crate) const WORLD: &[&dyn Row<ExpectationSpec>] = &[
     &word(
         "lnet",
         Text("a workload `lnet`"),
-        "How an interface stands in one of the polls meant, in the eyes of `node`: its own (`ni`), or a peer's (`peer_ni`). Exactly one of the two is said.",
+        "The state of an interface in one of the window's polls, in the view of `node`: its own (`ni`), or a peer's (`peer_ni`). Exactly one of the two is required.",
         "{ lnet: storage, node: client, ni: victim, status: down, fatal_error: 1, health: 1000 }",
         (
             OneOf(INTERFACE),
             maybe(
                 "status",
                 Words("status", &[("up", true), ("down", false)]),
-                "Its status; of a peer's, what the peer says.",
+                "Its status; for `peer_ni`, the status that the peer reports.",
             ),
             maybe(
                 "fatal_error",
@@ -68,14 +69,14 @@ pub(crate) const WORLD: &[&dyn Row<ExpectationSpec>] = &[
                     .source()
                     .wrong(
                         line.fields.place_of("fatal_error"),
-                        "nobody knows the fatal flag of a peer's interface",
+                        "the fatal flag of a peer's interface is not known",
                     )
-                    .hint("`status` is what the peer says of it"));
+                    .hint("`status` is what the peer reports"));
             }
             if up.is_none() && fatal.is_none() && health.is_none() {
                 return Err(line
                     .source()
-                    .wrong(line.fields.place, "`lnet` expects nothing of the interface")
+                    .wrong(line.fields.place, "`lnet` needs an expectation")
                     .hint("write `status`, `fatal_error`, `health`, or several of them"));
             }
             Ok(ExpectationSpec::Lnet(LnetSpec {
@@ -98,22 +99,18 @@ pub(crate) const WORLD: &[&dyn Row<ExpectationSpec>] = &[
             maybe(
                 "cause",
                 CAUSE,
-                "What it failed of: `WC 12`, `device gone`, `rank lost`, `hung`, `no connection`, `evicted`, `unanswered`.",
+                "The cause of its failure: `WC 12`, `device gone`, `rank lost`, `hung`, `no connection`, `evicted`, `unanswered`.",
             ),
-            maybe(
-                "ulp_errors",
-                RANGE,
-                "Errors that the layer on top was told of.",
-            ),
+            maybe("ulp_errors", RANGE, "Errors reported to the layer above."),
             maybe(
                 "retries",
                 RANGE,
-                "Of `lnet`: tries beyond the first; of `mpib`: messages that had to wait.",
+                "`lnet`: retries; `mpib`: messages that had to wait.",
             ),
             maybe(
                 "done",
                 RANGE,
-                "Of `lnet`: writes that were answered; of `mpib`: messages that got through.",
+                "`lnet`: answered writes; `mpib`: delivered messages.",
             ),
         ),
         |line, workload, (outcome, cause, errors, retries, done)| {
@@ -144,21 +141,22 @@ pub(crate) const WORLD: &[&dyn Row<ExpectationSpec>] = &[
     &word(
         "verdict",
         Verdicts,
-        "Whether the monitor's word was right, as the workloads saw it at the story's end. Its word is its first event with `isFatal`; with `node`, of that node's monitor, else of any.",
+        "Whether the monitor's report was right, given the workload's outcome at the end of the story. The report is the first event with `isFatal`, of the monitor of `node`, or of any monitor.",
         "{ verdict: { job: agreement }, lead: [ 29s, 40s ] }",
         maybe(
             "lead",
             LEAD,
-            "How long before the failure the word came, both included; `-1s`: after it.",
+            "Time from the report to the failure, inclusive; `-1s`: one second after the failure.",
         ),
         |line, of, lead| {
             let early =
                 |(.., verdict): &&(_, _, Verdict)| lead.is_some() && *verdict != Verdict::Agreement;
             if let Some((.., verdict)) = of.iter().find(early) {
                 let what = format!("`lead` with `{}`", verdict.word());
-                return Err(line.source().wrong(line.fields.place_of("lead"), what).hint(
-                    "only a fatal word about a workload that failed came before or after its failure",
-                ));
+                return Err(line
+                    .source()
+                    .wrong(line.fields.place_of("lead"), what)
+                    .hint("`lead` needs a fatal report and a workload that failed"));
             }
             Ok(ExpectationSpec::Verdict { of, lead })
         },
@@ -184,7 +182,7 @@ fn end() -> impl Kind<Value = EndIs> {
             "an end of a link",
             together(
                 (
-                    maybe("pair", PAIR_IS, "What it shows."),
+                    maybe("pair", PAIR_IS, "Both reasons."),
                     maybe("offline", OFFLINE, "Its OfflineDisabledReason."),
                     maybe(
                         "log",
@@ -218,7 +216,7 @@ const PAIR: Checked<Two<Reason>, Pair> = Checked(
     |_, _, (local, neighbour)| Ok(Pair { local, neighbour }),
 );
 
-/// By the reason that it mirrors, or by its number.
+/// An OfflineDisabledReason by the LinkDownReason that it corresponds to, or by its number.
 const OFFLINE: Plain<OfflineDisabledReason> = plain(
     "a reason",
     || {
@@ -256,12 +254,12 @@ fn offline(context: &Context<'_>, node: &Node) -> Parsed<OfflineDisabledReason> 
         .ok_or_else(|| wrong(format!("no port is offline for `{node}`")))
 }
 
-/// Whether it is a peer's interface, and whose port it is on.
+/// Which interface, and whether it belongs to a peer.
 const INTERFACE: &[&dyn Alternative<(bool, Subjects)>] = &[
     &alt(
         "ni",
         Of("a port"),
-        "The node's own interface on this port; `node` is the port's unless said.",
+        "The node's own interface on this port; `node` is the port's node by default.",
         |of| (false, of),
     ),
     &alt(
@@ -303,7 +301,7 @@ impl Kind for Verdicts {
     type Value = Vec<(String, Place, Verdict)>;
 
     fn takes(&self) -> Option<String> {
-        Some("a map of workloads and words".to_owned())
+        Some("a map of workloads and verdicts".to_owned())
     }
 
     fn choices(&self) -> crate::kind::Meanings {
@@ -332,7 +330,7 @@ impl Kind for Verdicts {
             of.push((key.name.clone(), key.place, verdict));
         }
         if of.is_empty() {
-            return Err(source.wrong(node.place, "a verdict about nothing"));
+            return Err(source.wrong(node.place, "an empty `verdict`"));
         }
         Ok(of)
     }

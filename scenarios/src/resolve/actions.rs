@@ -1,4 +1,4 @@
-//! Telling what is done: the ports and devices of a deed are found, its times become ticks.
+//! Resolves the lines of `do:` in a world: ports and devices are looked up, times become ticks.
 
 mod counter;
 mod host;
@@ -24,7 +24,7 @@ use crate::values::NamesSpec;
 use crate::verbs::spec::{ActionSpec, AgentSpec, VerbLine, VerbSpec};
 use crate::workload::WorkloadSpec;
 
-/// What telling a deed needs to know.
+/// Context for resolving a line of `do:`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ActionResolver<'a> {
     pub(crate) source: Source<'a>,
@@ -34,7 +34,7 @@ pub(crate) struct ActionResolver<'a> {
 }
 
 impl ActionResolver<'_> {
-    /// The deeds of a line; none if `only` leaves nobody.
+    /// Resolves a line to its steps; empty if `only` leaves no port.
     pub(crate) fn actions(
         &self,
         line: &VerbLine,
@@ -57,12 +57,12 @@ impl ActionResolver<'_> {
     }
 }
 
-/// A line in telling.
+/// A line that is being resolved.
 #[derive(Clone, Copy, Debug)]
 struct LineResolver<'a> {
     resolver: ActionResolver<'a>,
     line: &'a VerbLine,
-    /// The nodes that it names, or its step; everywhere if there are none.
+    /// The nodes named by the line, or else by its step; empty means all.
     named: &'a [(String, Place)],
 }
 
@@ -75,7 +75,7 @@ impl<'a> std::ops::Deref for LineResolver<'a> {
 }
 
 impl LineResolver<'_> {
-    /// The nodes of a deed that is done to nodes.
+    /// The nodes of a line whose verb applies to nodes.
     fn nodes(&self) -> Result<Vec<&ResolvedNode>, Unfit> {
         if let Some(node) = self.resolved.sole() {
             return Ok(vec![node]);
@@ -89,7 +89,7 @@ impl LineResolver<'_> {
                 .collect();
             return Err(self
                 .source
-                .wrong(self.line.place, "to which node is this done?")
+                .wrong(self.line.place, "which node is meant?")
                 .hint(format!("write `node: …`: {}", names.join(", ")))
                 .into());
         }
@@ -230,7 +230,7 @@ impl LineResolver<'_> {
         })
     }
 
-    /// What is done to each port, device or node that is meant.
+    /// The actions of this spec, one for each port, device or node it applies to.
     fn world_actions(&self, action: &ActionSpec) -> Result<Vec<Action>, Unfit> {
         Ok(match action {
             Action::Port(of, action) => {
@@ -320,7 +320,7 @@ impl LineResolver<'_> {
 }
 
 impl ActionResolver<'_> {
-    /// A moment within a poll.
+    /// Resolves a moment within a poll.
     pub(crate) fn moment(&self, spec: &MomentSpec) -> Result<Moment, Unfit> {
         let file = |spec: &Option<FileMomentSpec>| {
             spec.as_ref().map(|spec| self.file_moment(spec)).transpose()
@@ -346,7 +346,7 @@ impl ActionResolver<'_> {
         })
     }
 
-    /// The files meant, one for each port or device; none if `only` leaves nobody.
+    /// Resolves a file spec to one file for each port or device; empty if `only` leaves none.
     pub(crate) fn files(
         &self,
         spec: &FileSpec,

@@ -1,4 +1,4 @@
-//! Telling what is expected: whom a line is about, in which polls, with which message.
+//! Resolves the lines of `expect:` in a world: their subjects, polls and messages.
 
 mod consequence;
 mod event;
@@ -19,7 +19,7 @@ use crate::step::{StepSpec, When};
 use crate::story::{Expectation, FileRef, What};
 use crate::workload::WorkloadSpec;
 
-/// The expectations of a story in the making.
+/// Collects the resolved expectations of a story.
 #[derive(Debug)]
 pub(crate) struct ExpectationResolver<'a> {
     source: Source<'a>,
@@ -31,23 +31,23 @@ pub(crate) struct ExpectationResolver<'a> {
     groups: u32,
 }
 
-/// What a line has from the lines around it.
+/// What a nested line inherits from the lines around it.
 #[derive(Clone, Debug)]
 struct Around<'a> {
     step: &'a StepSpec,
-    /// The nodes that the innermost of them names.
+    /// The nodes named by the innermost of them.
     named: &'a [(String, Place)],
     window: Option<WindowSpec>,
     only: Option<LinkLayer>,
     reported: bool,
     it: Option<usize>,
     group: Option<u32>,
-    /// The text that a failure shows: the outermost line's.
+    /// The text shown when it fails: the outermost line's.
     text: &'a str,
 }
 
 impl<'a> ExpectationResolver<'a> {
-    /// Nothing expected yet.
+    /// Starts with no expectation.
     pub(crate) fn new(
         source: Source<'a>,
         resolved: &'a ResolvedWorld,
@@ -66,7 +66,7 @@ impl<'a> ExpectationResolver<'a> {
         }
     }
 
-    /// What a line of a step expects.
+    /// Resolves a line of a step and adds its expectations.
     pub(crate) fn line(&mut self, line: &ExpectLine, step: &StepSpec) -> Result<(), Unfit> {
         let window = match step.when {
             When::At(_) => None,
@@ -85,7 +85,7 @@ impl<'a> ExpectationResolver<'a> {
         self.resolve(line, &around)
     }
 
-    /// Everything told, in order.
+    /// All expectations, in order.
     pub(crate) fn finish(self) -> Vec<Expectation> {
         self.done
     }
@@ -272,7 +272,8 @@ impl<'a> ExpectationResolver<'a> {
             }
             ExpectationSpec::Workload(is) => {
                 known_workload(&self.source, self.workloads, &is.workload, line.place)?;
-                // Its instants are the workload's own; it is looked at in the first poll after them.
+                // `between` is about the instant of the failure; it is checked in the first poll
+                // after the range.
                 let looked = |(_, to)| self.polls.at(self.polls.tick_at(to));
                 let window = is.failed.map(looked).map(WindowSpec::ExactlyAt);
                 let around = Around {
@@ -302,7 +303,7 @@ impl<'a> ExpectationResolver<'a> {
         }
     }
 
-    /// The next place in the order at hand.
+    /// The next position in the current ordered group.
     fn order(&self, around: &Around<'_>) -> Option<(u32, u32)> {
         let group = around.group?;
         let before = self
@@ -317,12 +318,12 @@ impl<'a> ExpectationResolver<'a> {
         Some((group, u32::try_from(before.count()).unwrap_or(u32::MAX)))
     }
 
-    /// Expects something of every node that is named, or of all.
+    /// Adds an expectation for every node that is named, or for all.
     fn push(&mut self, line: &ExpectLine, around: &Around<'_>, what: What) -> Result<(), Unfit> {
         self.push_of(line, around, what, None)
     }
 
-    /// Expects something of the node that it is about, if it is about one.
+    /// Adds an expectation for the node of its subject, if it has one.
     fn push_of(
         &mut self,
         line: &ExpectLine,

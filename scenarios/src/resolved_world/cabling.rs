@@ -1,4 +1,4 @@
-//! The ground of a world of several nodes: its nodes at rest, their rails and their cables.
+//! A world of several nodes at rest: its nodes, their rails and their cables.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -12,10 +12,10 @@ use crate::error::ScenarioError;
 use crate::world::World;
 
 impl ResolvedWorld {
-    /// A world at rest; `platform` finds a platform by its name.
+    /// Builds a world at rest; `platform` finds a platform by its name.
     ///
     /// # Errors
-    /// What the world names and a platform lacks, with its place.
+    /// A name in the world's file that a platform does not have, with its place.
     pub(crate) fn of_world<'p>(
         world: &World,
         platform: impl Fn(&str) -> Option<&'p Platform>,
@@ -80,8 +80,7 @@ impl ResolvedWorld {
         Ok(resolved)
     }
 
-    /// Every port with a cable to a switch, by the name that its device bears at rest: a file of a
-    /// world knows no other.
+    /// Every port with a cable to a switch, by its device's name at rest.
     pub(crate) fn cables(&self) -> Vec<Cable> {
         let cables = self.ports.iter().filter_map(|port| {
             Some(Cable {

@@ -1,4 +1,4 @@
-//! Choosing: which ports of a machine at rest a handle means.
+//! Selects the ports of a machine at rest that match a handle.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What a story does: to the world, to the way files answer, to the connector, to the monitor. Start at
+//! What a story does: to the world, to file operations, to the connector, to the monitor. Start at
 //! [`StepAction`].
 
 use fabric::{Action, RebootPlan};
@@ -7,133 +7,133 @@ use simfs::{Errno, SimTime};
 
 use super::{FileOp, FileRef, WorkloadAction};
 
-/// Something done.
+/// One thing that a story does.
 #[derive(Clone, Debug)]
 pub enum StepAction {
-    /// To the world.
+    /// An action on the world.
     World(Action),
-    /// To the way files answer.
+    /// A rule on file operations.
     Rule(RuleAction),
-    /// An end to the rules on a file, or to all.
+    /// Removes the rules on a file, or all rules.
     Unrule(Option<FileRef>),
-    /// To the connector.
+    /// Changes the connector's behaviour.
     Connector(NodeName, ConnectorAction),
-    /// To the monitor in a node's chair.
+    /// An operation on a node's monitor.
     Monitor(NodeName, MonitorAction),
-    /// To the monitor's state file.
+    /// A change of the monitor's state file.
     StateFile(NodeName, StateFileAction),
-    /// To a workload.
+    /// An action on a workload.
     Load(WorkloadAction),
-    /// The node goes down with its monitor, and both are back when the plan says so.
+    /// The node goes down with its monitor; both are back after the plan's time.
     Reboot {
         /// The node.
         node: NodeName,
-        /// How it reboots; it takes until the next poll.
+        /// How it reboots; it lasts until the next poll.
         plan: RebootPlan,
     },
 }
 
-/// A rule between tree and reader.
+/// A rule on the operations of a monitor on files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleAction {
-    /// The node whose files.
+    /// The node.
     pub node: NodeName,
-    /// Which files.
+    /// The files.
     pub file: FileRef,
-    /// Which operations.
+    /// The operations.
     pub ops: Vec<FileOp>,
-    /// What comes of them.
+    /// The effect on them.
     pub effect: RuleEffect,
-    /// When.
+    /// When it applies.
     pub lasting: RuleLasting,
 }
 
-/// What a rule makes of an operation.
+/// The effect of a rule on an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RuleEffect {
     /// It ends with this error.
     Fail(Errno),
-    /// No answer comes.
+    /// It gets no answer.
     Hang {
-        /// Whether a kill frees the one who waits.
+        /// Whether a kill interrupts the waiting process.
         killable: bool,
         /// When it ends.
         until: HangEnd,
     },
-    /// The file gives this text instead.
+    /// It returns this text instead.
     Content(Vec<u8>),
-    /// The file gives at most so many bytes.
+    /// It returns at most this many bytes.
     Truncate(usize),
-    /// The first part of the old value and the rest of this one.
+    /// It returns the first part of the old value and the rest of this one.
     Torn(Vec<u8>),
-    /// What is named goes away at that operation.
+    /// The file or folder disappears at that operation.
     Vanish,
-    /// A write takes only so many bytes.
+    /// A write accepts only this many bytes.
     ShortWrite(usize),
 }
 
 /// When a hang ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HangEnd {
-    /// The monitor's own timeout ends it.
+    /// When the monitor's own timeout expires.
     GivenUp,
-    /// After so many ticks the request is answered.
+    /// After this many ticks the request is answered.
     Ticks(u32),
 }
 
-/// How long a rule stands.
+/// When a rule applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RuleLasting {
-    /// Until it is taken away or the world is healed.
+    /// Until it is removed or the world is healed.
     Always,
     /// For this long.
     For(SimTime),
     /// On the nth operation only, from 1.
     Nth(u64),
-    /// On the first so many.
+    /// On the first operations, this many.
     First(u64),
 }
 
-/// How the connector behaves from now on.
+/// A change of the connector's behaviour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConnectorAction {
-    /// How.
+    /// The behaviour.
     pub behaviour: ConnectorBehaviour,
-    /// How long; for ever (until healed or told otherwise) if neither is given.
+    /// How long it lasts.
     pub lasting: ConnectorLasting,
 }
 
-/// How long a connector behaves so.
+/// How long a behaviour lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConnectorLasting {
-    /// Until told otherwise.
+    /// Until it is changed or the world is healed.
     Always,
     /// For this long.
     For(SimTime),
-    /// For so many calls.
+    /// For this many calls.
     Calls(u32),
 }
 
 /// What a connector does with a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConnectorBehaviour {
-    /// Takes it.
+    /// Accepts it.
     Accept,
-    /// The socket's file is absent.
+    /// The socket file is absent.
     Absent,
-    /// The socket is there, nobody listens: connection refused, nothing received.
+    /// The socket exists, but nothing listens: the connection is refused, nothing is received.
     Down,
-    /// Received, answered UNAVAILABLE.
+    /// Received, answered with UNAVAILABLE.
     Refuse,
     /// Received, answered with this gRPC code.
     Code(i32),
-    /// Accepted, the answer comes after this much real time.
+    /// Accepted; the answer is delayed by this much real time.
     Slow(SimTime),
-    /// Received, never answered; ends with the caller's timeout, nothing is accepted.
+    /// Received, never answered; the caller times out, nothing is accepted.
     Hang,
-    /// Accepted, and the reply is lost.
+    /// Accepted, but the reply is lost.
     LoseReply,
-    /// Received, and the connection is cut before an answer; nothing is accepted.
+    /// Received, but the connection is closed before an answer; nothing is accepted.
     Disconnect,
 }
 
@@ -146,22 +146,22 @@ pub enum Signal {
     Kill,
 }
 
-/// What is done to the monitor.
+/// An operation on the monitor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MonitorAction {
-    /// End it and start it again.
+    /// Stop it and start it again.
     Restart {
         /// With which signal.
         signal: Signal,
         /// Ticks without a poll in between, from the step's own tick on (at a moment within a poll:
-        /// from the next tick on). 0: the new one polls in that very tick.
+        /// from the next tick on). 0: the new process polls in that same tick.
         away_ticks: u32,
-        /// Further flags from now on (later ones win).
+        /// Additional flags from now on (later ones win).
         flags: Vec<String>,
-        /// The config.toml lines from now on; unchanged if `None`.
+        /// Lines of config.toml from now on; unchanged if `None`.
         config: Option<String>,
     },
-    /// End it and do not start it again.
+    /// Stop it and do not start it again.
     Stop {
         /// With which signal.
         signal: Signal,
@@ -171,22 +171,22 @@ pub enum MonitorAction {
         /// Further flags.
         flags: Vec<String>,
     },
-    /// Let it stand still for so many ticks, from the step's own tick on.
+    /// Suspend it for this many ticks, from the step's own tick on.
     Pause {
-        /// How many.
+        /// Number of ticks.
         ticks: u32,
     },
 }
 
-/// What is done to the state file, while the monitor is away or between polls.
+/// A change of the state file, while the monitor is down or between polls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StateFileAction {
     /// Remove it.
     Delete,
-    /// Cut it to so many bytes.
+    /// Truncate it to this many bytes.
     Truncate(usize),
-    /// Let it hold this.
+    /// Replace its content.
     Write(Vec<u8>),
-    /// Change the JSON member `version` to this.
+    /// Set its JSON member `version`.
     Version(i64),
 }

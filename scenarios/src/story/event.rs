@@ -1,11 +1,11 @@
-//! A health event as expected. Start at [`EventPattern`].
+//! An expected health event. Start at [`EventPattern`].
 
 use std::collections::BTreeMap;
 
 use platforms::{DeviceName, LinkLayer, NodeName, PciAddress, PortNumber, SlotRef};
 use simfs::SimTime;
 
-/// How often.
+/// Inclusive bounds on how often something happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
     /// At least.
@@ -22,7 +22,7 @@ impl Times {
     };
 }
 
-/// What an event says of its subject.
+/// The severity of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tone {
     /// `isFatal`, `REPLACE_VM`.
@@ -33,44 +33,44 @@ pub enum Tone {
     Healthy,
 }
 
-/// Whom an event is about.
+/// The entity of an event.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum About {
-    /// A port, under the name its device bears when the event is said.
+    /// A port, under the name that its device has when the event is emitted.
     Port(SlotRef),
-    /// A device, under the name it bears (or bore last).
+    /// A device, under the name that it has (or had last).
     Device(NodeName, PciAddress),
     /// A card: PCI domain:bus:device.
     Card(NodeName, PciAddress),
-    /// A port of whatever bears this name.
+    /// A port of the device that has this name.
     NamedPort(DeviceName, PortNumber),
-    /// Whatever bears this name.
+    /// The device that has this name.
     NamedDevice(DeviceName),
-    /// The whole check: no entities.
+    /// The whole check: the event has no entities.
     Check,
 }
 
-/// An event as expected. Beside what is stated, every matched event must have the fields that the
-/// wire's contract fixes: agent, component class, versions, node name, strategy, an action that
-/// fits the tone, no error code on state events, entities in their order.
+/// An expected event. In addition to the stated fields, every matched event must have the fields that the wire contract
+/// fixes: agent, component class, versions, node name, strategy, an action that fits the severity, no error code on
+/// state events, entities in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventPattern {
-    /// What it says.
+    /// Its severity.
     pub tone: Tone,
-    /// Of whom.
+    /// Its entity.
     pub about: About,
     /// The check; by the port's link layer if `None`.
     pub check: Option<String>,
-    /// The message by link layer; unchecked where there is none. `…` stands for anything, and
-    /// `{device}`, `{port}`, `{card}`, `{role}`, `{netdev}` for the subject's (already resolved where a handle was named).
+    /// The message by link layer; not checked for a missing layer. `…` matches any text; `{device}`, `{port}`,
+    /// `{card}`, `{role}`, `{netdev}` are the subject's (those of handles are already filled in).
     pub message: BTreeMap<LinkLayer, String>,
-    /// `generatedTimestamp` at or after this instant of the drill (monitor's clock on the drill's).
+    /// `generatedTimestamp` is at or after this instant of the drill (the monitor's clock converted to the drill's).
     pub stamped_from: Option<SimTime>,
-    /// And at or before this one.
+    /// `generatedTimestamp` is at or before this instant.
     pub stamped_to: Option<SimTime>,
     /// Error codes, if stated.
     pub error_codes: Option<Vec<String>>,
-    /// The counter whose event it is: said by the counter check of the port's layer unless `check`
-    /// says otherwise, with the counter's name as its one error code.
+    /// The counter of the event: emitted by the counter check of the port's layer unless `check` is stated, with the
+    /// counter's name as its only error code.
     pub counter: Option<String>,
 }

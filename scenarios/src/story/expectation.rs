@@ -17,14 +17,14 @@ pub struct Window {
     pub to: u64,
 }
 
-/// Something expected.
+/// One expectation.
 #[derive(Clone, Debug)]
 pub struct Expectation {
     /// Where in the file.
     pub place: Place,
-    /// The line as a person reads it.
+    /// The line as shown to people.
     pub text: String,
-    /// On which node; every node with a chair if `None`.
+    /// On which node; on every monitored node if `None`.
     pub node: Option<NodeName>,
     /// In which ticks.
     pub window: Window,
@@ -35,86 +35,87 @@ pub struct Expectation {
 /// What is expected.
 #[derive(Clone, Debug)]
 pub enum What {
-    /// This event, exactly so often.
+    /// This event, within the bounds of `times`.
     Say {
         /// The event.
         event: EventPattern,
         /// How often.
         times: Times,
-        /// Whether an attempt is enough (`said`), or it must have been accepted.
+        /// Whether an attempt is enough (`spec`), instead of an accepted call.
         reported: bool,
-        /// Events of one ordered group must come in the group's order: (group, place in it).
+        /// Events of one ordered group must come in the group's order: (group, position in it).
         in_order: Option<(u32, u32)>,
     },
-    /// For each port: these events in this order, once per edge of the port, each in the poll that
-    /// first can see the edge or within so many polls after.
+    /// For this port: these events in this order, once per edge of the port, each in the poll that
+    /// first can see the edge or within this many polls after.
     FollowEdges {
         /// The port.
         slot: SlotRef,
-        /// How many times it goes down.
+        /// How many times the port goes down.
         times: u32,
-        /// How many polls later at most.
+        /// The largest delay in polls.
         within_polls: u32,
-        /// The event for a falling edge; none if silent.
+        /// The event for a falling edge; `None` if there is none.
         down: Option<Box<EventPattern>>,
-        /// The event for a rising edge; none if silent.
+        /// The event for a rising edge; `None` if there is none.
         up: Option<Box<EventPattern>>,
     },
-    /// No event in the window that no other expectation names; with `said`, not even an attempt.
+    /// No event in the window that no other expectation matches; with `spec`, no attempt either.
     Nothing {
-        /// About these only; about anything if empty.
+        /// About these entities only; about any if empty.
         about: Vec<About>,
         /// Whether attempts count.
         reported: bool,
     },
-    /// The healthy events of a first poll: one for each healthy monitored port; with `fresh`, also
-    /// one for each device whose ports are all healthy and for each compared card that meets its peers.
+    /// The healthy events of a first poll: one for each healthy monitored port; with `fresh`, also one
+    /// for each device whose ports are all healthy and for each card that has as many healthy ports as
+    /// its peers.
     Baseline {
-        /// No old state could be read.
+        /// Whether no old state could be read.
         fresh: bool,
-        /// Not these.
+        /// Ports without such an event.
         except: Vec<SlotRef>,
-        /// Its place in an ordered group, as for [`What::Say`].
+        /// Its position in an ordered group, as for [`What::Say`].
         in_order: Option<(u32, u32)>,
     },
-    /// The monitor ends with this exit code.
+    /// The monitor exits with this code.
     Exit {
-        /// The code.
+        /// The exit code.
         code: i32,
     },
     /// A line of the monitor's log contains this text.
     Log {
-        /// The text; `…` stands for anything.
+        /// The text; `…` matches any text.
         contains: String,
     },
-    /// No log line does.
+    /// No line of the log contains this text.
     NoLog {
         /// The text.
         contains: String,
     },
-    /// So many polls happen in the window.
+    /// This many polls happen in the window.
     Polls(u64),
-    /// So many calls are received in the window.
+    /// This many calls are received in the window.
     Calls {
         /// How many.
         count: u64,
     },
-    /// About the state file at the window's end.
+    /// The state file at the window's end.
     StateFile(StateFileIs),
-    /// This file is read so often in the window.
+    /// This file is read this often in the window.
     Reads {
         /// The file.
         file: FileRef,
         /// How often.
         times: Times,
     },
-    /// The values of a metric when the window's last poll has ended.
+    /// The values of a metric at the end of the window's last poll.
     Metric {
-        /// Its name, as `/metrics` tells it.
+        /// Its name in `/metrics`.
         name: String,
-        /// Labels that a value must have, among others.
+        /// Labels that a value must have; it may have more.
         labels: BTreeMap<String, String>,
-        /// What the sum of these values is.
+        /// The expected sum of these values.
         is: MetricIs,
     },
     /// The status of `/healthz` at the end of the window's last tick.
@@ -122,44 +123,45 @@ pub enum What {
         /// The HTTP status.
         status: u16,
     },
-    /// What both ends of a port's link remember, in one of the window's ticks.
+    /// What both ends of a port's link remember, at one of the window's ticks.
     Link {
         /// The port.
         slot: SlotRef,
-        /// Of the node's own end.
+        /// The node's own end.
         here: EndIs,
-        /// Of its partner.
+        /// The partner's end.
         there: EndIs,
     },
-    /// How an LNet interface stands in one of the window's ticks.
+    /// The state of an LNet interface at one of the window's ticks.
     Lnet(LnetIs),
-    /// What became of a workload at the end of the window's last tick.
+    /// The outcome of a workload at the end of the window's last tick.
     Workload(WorkloadIs),
-    /// Whether the monitor's word about a workload was right.
+    /// Whether the monitor's report about a workload was right.
     Verdict {
         /// The workload.
         workload: String,
-        /// What it is.
+        /// The expected verdict.
         verdict: Verdict,
-        /// How long before the failure the word came, nanoseconds, both included; negative: after it.
+        /// Time from the report to the failure, in nanoseconds, inclusive; negative if the report came
+        /// after.
         lead: Option<(i64, i64)>,
     },
-    /// Whether a node condition stands at a poll's end.
+    /// A node condition at a poll's end.
     Condition(ConditionIs),
     /// Whether the node is cordoned at a poll's end.
     Cordoned(Stands),
     /// Whether the node is released in one of the window's ticks.
     Uncordoned(bool),
-    /// A correlation rule speaks in the window, or does not.
+    /// A correlation rule fires in the window, or does not.
     Rule(RuleIs),
-    /// No rule speaks in the window.
+    /// No rule fires in the window.
     RulesSilent,
     /// The monitor is stuck in the kernel (cannot be killed) at the end.
     StuckInKernel,
 }
 
 impl What {
-    /// Whether it is about the world, whatever a monitor says.
+    /// Whether it is about the world and independent of the monitor.
     #[must_use]
     pub fn is_of_the_world(&self) -> bool {
         matches!(
@@ -168,7 +170,7 @@ impl What {
         )
     }
 
-    /// Whether it is about what a cluster makes of events.
+    /// Whether it is about the cluster's reaction to events.
     #[must_use]
     pub fn is_a_consequence(&self) -> bool {
         let is_of_a_node = matches!(
@@ -178,39 +180,39 @@ impl What {
         is_of_a_node || self.is_of_the_rules()
     }
 
-    /// Whether it is about the one analyzer that hears all the monitors.
+    /// Whether it is about the analyzer, which receives the events of all monitors.
     #[must_use]
     pub fn is_of_the_rules(&self) -> bool {
         matches!(self, Self::Rule(_) | Self::RulesSilent)
     }
 }
 
-/// What an end of a link can be expected to be; unchecked where nothing is said.
+/// Expected state of an end of a link; `None` is not checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EndIs {
     /// Both its reasons.
     pub pair: Option<PairIs>,
-    /// Why it is offline or disabled.
+    /// Its OfflineDisabledReason.
     pub offline: Option<OfflineDisabledReason>,
-    /// The subnet manager's log of it, oldest entry first.
+    /// The subnet manager's log of this end, oldest entry first.
     pub log: Option<Vec<Pair>>,
 }
 
-/// What the reasons of an end can be expected to be.
+/// Expected reasons of an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PairIs {
-    /// Nobody can ask it.
+    /// They cannot be queried.
     Unavailable,
-    /// These.
+    /// These reasons.
     Shown(Pair),
 }
 
-/// What the sum of a metric's values can be expected to be.
+/// Expected sum of a metric's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetricIs {
-    /// There is no such value, which is not zero.
+    /// There is no such value (which differs from zero).
     Absent,
-    /// There is one, and the sum is in these bounds.
+    /// There is at least one value, and the sum is in these bounds.
     Within {
         /// At least.
         least: u64,
@@ -219,16 +221,16 @@ pub enum MetricIs {
     },
 }
 
-/// What a state file can be expected to be.
+/// Expected state of a state file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StateFileIs {
-    /// The bytes it held at the window's start.
+    /// The same bytes as at the window's start.
     Unchanged,
-    /// Not there.
+    /// The file does not exist.
     Absent,
-    /// There, and valid JSON.
+    /// It exists and is valid JSON.
     Valid,
-    /// There, with this JSON member (a dotted path) equal to this JSON text.
+    /// It exists, and this JSON member (a dotted path) equals this JSON text.
     Holds {
         /// Dotted path.
         member: String,

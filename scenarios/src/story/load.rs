@@ -1,4 +1,4 @@
-//! What can be expected of workloads, and of a monitor's word about them. Start at [`WorkloadIs`].
+//! Expectations on workloads, and on the monitor's reports about them. Start at [`WorkloadIs`].
 
 use std::ops::RangeInclusive;
 
@@ -6,12 +6,12 @@ use platforms::{NodeName, SlotRef};
 use simfs::SimTime;
 use workloads::{Cause, WorkloadOutcome};
 
-/// How an LNet interface can be expected to stand; unchecked where nothing is said.
+/// Expected state of an LNet interface; `None` is not checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LnetIs {
     /// The workload.
     pub workload: String,
-    /// In whose eyes.
+    /// The node whose view is checked.
     pub seen_from: NodeName,
     /// The port of the interface.
     pub slot: SlotRef,
@@ -23,26 +23,26 @@ pub struct LnetIs {
     pub health: Option<RangeInclusive<u64>>,
 }
 
-/// What can be expected of a workload; unchecked where nothing is said.
+/// Expected state of a workload; `None` is not checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkloadIs {
     /// The workload.
     pub workload: String,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: Option<WorkloadOutcome>,
-    /// What it failed of.
+    /// The cause of its failure.
     pub cause: Option<Cause>,
-    /// Between which instants, both included.
+    /// The instants between which it failed, inclusive.
     pub failed: Option<(SimTime, SimTime)>,
-    /// Errors that the layer on top was told of.
+    /// Errors reported to the layer above.
     pub errors: Option<RangeInclusive<u64>>,
-    /// Tries beyond the first, or messages that had to wait.
+    /// Retries (`lnet`), or messages that had to wait (`mpib`).
     pub retries: Option<RangeInclusive<u64>>,
-    /// Writes that were answered, or messages that got through.
+    /// Answered writes (`lnet`), or delivered messages (`mpib`).
     pub done: Option<RangeInclusive<u64>>,
 }
 
-/// Whether a monitor was right, by the only question that "NIC Health Monitor: Link State Detection",
+/// Whether a monitor was right, by the one question that "NIC Health Monitor: Link State Detection",
 /// 1.3, allows: will the running workload fail because of this?
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
@@ -55,7 +55,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// All.
+    /// All verdicts.
     pub const ALL: [Self; 3] = [Self::Agreement, Self::OverReport, Self::UnderReport];
 
     /// As scenarios and reports spell it.
@@ -68,7 +68,8 @@ impl Verdict {
         }
     }
 
-    /// Of a monitor that did or did not say that it is fatal, about a workload that did or did not fail.
+    /// The verdict on a monitor that did or did not report a fatal event, for a workload that did or did
+    /// not fail.
     #[must_use]
     pub fn of(fatal: bool, failed: bool) -> Self {
         match (fatal, failed) {

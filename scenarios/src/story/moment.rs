@@ -1,15 +1,16 @@
-//! A moment within a poll, by what the monitor asks of its files or of the connector. Start at [`Moment`].
+//! A moment within a poll, defined by the monitor's file operations or calls to the connector. Start at
+//! [`Moment`].
 
 use platforms::{NodeName, PciAddress, SlotRef};
 
 /// A moment within a poll.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// This must have been asked before in the same poll.
+    /// This operation happened before, in the same poll.
     pub after: Option<FileMoment>,
-    /// And this is being asked now, not answered yet.
+    /// This operation was requested and is not answered yet.
     pub before: Option<FileMoment>,
-    /// Instead of both: a moment of a call.
+    /// A moment of a call, instead of both.
     pub call: Option<CallMoment>,
 }
 
@@ -19,27 +20,27 @@ pub enum CallMoment {
     /// The nth call has been received and not answered yet; if the monitor ends here, nothing of it
     /// is accepted.
     Received(u32),
-    /// The nth call has been accepted, and the monitor knows it not yet.
+    /// The nth call has been accepted, but the monitor has no answer yet.
     Accepted(u32),
 }
 
-/// A logical operation on a file.
+/// An operation on a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileMoment {
     /// The operation.
     pub op: FileOp,
     /// The file.
     pub file: FileRef,
-    /// The how-manieth such operation, from 1.
+    /// Which of these operations of the poll, from 1.
     pub nth: u64,
 }
 
-/// Logical operations that a story can name.
+/// File operations that a story can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FileOp {
-    /// A folder's listing (`readdir`).
+    /// Listing a folder (`readdir`).
     List,
-    /// A file's reading (`open` or `read`).
+    /// Reading a file (`open` or `read`).
     Read,
     /// Writing to the writable folder.
     Write,
@@ -53,7 +54,8 @@ pub enum FileOp {
     Unlink,
 }
 
-/// A file as a story names it; slots are looked up when the deed is done, so names follow hardware.
+/// A file as a story names it; slots are resolved when the step runs, so paths follow the hardware through
+/// renames.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FileRef {
     /// A file below the mount root, wildcards allowed.

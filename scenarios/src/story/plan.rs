@@ -1,10 +1,10 @@
-//! The workloads that a story starts, and what it does to them.
+//! The workloads that a story starts, and its actions on them.
 
 use lnet::{FaultRule, StoragePlan};
 use mpib::{AgentAction, JobPlan};
 use platforms::NodeName;
 
-/// A workload to be begun.
+/// A workload to be started.
 #[derive(Clone, Debug)]
 pub enum Plan {
     /// Storage traffic over LNet.
@@ -13,38 +13,38 @@ pub enum Plan {
     Job(JobPlan),
 }
 
-/// Something done to a workload.
+/// An action on a workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WorkloadAction {
-    /// A fault that LNet makes itself.
+    /// A fault rule of LNet itself.
     Rule {
         /// Which workload.
         workload: String,
         /// On which node.
         node: NodeName,
-        /// Which fault.
+        /// The rule.
         rule: Box<FaultRule>,
     },
-    /// An end to such faults on a node.
+    /// Removes such rules from a node.
     NoRules {
         /// Which workload.
         workload: String,
         /// On which node.
         node: NodeName,
     },
-    /// Something done to, or by, a host's agent.
+    /// An action on a host's agent.
     Agent {
         /// Which workload.
         workload: String,
         /// On which node.
         node: NodeName,
-        /// What.
+        /// The action.
         action: AgentAction,
     },
 }
 
 impl WorkloadAction {
-    /// The workload that it is about.
+    /// The name of the workload.
     #[must_use]
     pub fn workload(&self) -> &str {
         match self {

@@ -12,28 +12,28 @@ use crate::values::{DEVICE_NAME, NAMES, PCI, SPAN, TRUTH};
 pub(crate) const DEVICES: &[&dyn Row<VerbSpec>] = &[
     &device(
         "remove",
-        "Falls off the bus.",
+        "The device falls off the bus.",
         "{ remove: device of victim }",
         (),
         |()| DeviceAction::Remove,
     ),
     &device(
         "restore",
-        "Is back: PCI first, then net and RDMA, then its ports train.",
+        "The device returns: its PCI function first, then net and RDMA device, then its ports train.",
         "{ restore: device of victim }",
         (),
         |()| DeviceAction::Restore,
     ),
     &device(
         "rename",
-        "The RDMA device gets another name at once; a device that bears it takes the old one.",
+        "The RDMA device gets another name at once; a device that already has that name takes the old one.",
         "{ rename: device of victim, to: mlx5_42 }",
         need("to", DEVICE_NAME, "The new name."),
         |to| DeviceAction::Rename { to },
     ),
     &device(
         "replace",
-        "New hardware in the same slot: new GUIDs and firmware.",
+        "The device is replaced by new hardware in the same slot, with new GUIDs and firmware.",
         "{ replace: device of victim }",
         (),
         |()| DeviceAction::Replace,
@@ -43,13 +43,13 @@ pub(crate) const DEVICES: &[&dyn Row<VerbSpec>] = &[
         Choices(
             "word after `driver`",
             &[
-                ("unload", false, "detached: the class folder goes"),
+                ("unload", false, "detached: the class folder disappears"),
                 ("load", true, "attached again"),
             ],
         ),
-        "The RDMA driver of the whole node.",
+        "Loads or unloads the node's RDMA driver.",
         "{ driver: load, names: { first: mlx5_1, second: mlx5_0 } }",
-        maybe("names", NAMES, "With `load`: names that changed."),
+        maybe("names", NAMES, "With `load`: new device names."),
         |line, load, names| match (load, names) {
             (true, names) => Ok(VerbSpec::DriverLoad(names.unwrap_or_default())),
             (false, None) => Ok(VerbSpec::World(Action::Node((), NodeAction::DriverUnload))),
@@ -64,16 +64,16 @@ pub(crate) const DEVICES: &[&dyn Row<VerbSpec>] = &[
     ),
     &device(
         "firmware_reset",
-        "All functions of the card vanish together and come back.",
+        "All functions of the card disappear together and return.",
         "{ firmware_reset: device of victim, takes: 20s }",
-        need("takes", SPAN, "From vanishing to being back."),
+        need("takes", SPAN, "Time from disappearing to returning."),
         |takes| DeviceAction::FirmwareReset { takes },
     ),
     &device(
         "pci_error",
-        "A PCI error: the driver detaches and, after this long, recovers.",
+        "A PCI error: the driver detaches and recovers after `takes`.",
         "{ pci_error: device of victim, takes: 5s }",
-        need("takes", SPAN, "From detaching to being back."),
+        need("takes", SPAN, "Time from detaching to recovery."),
         |takes| DeviceAction::PciError { takes },
     ),
     &device(
@@ -85,18 +85,18 @@ pub(crate) const DEVICES: &[&dyn Row<VerbSpec>] = &[
     ),
     &device(
         "return_to_namespace",
-        "They come back.",
+        "The devices return to the host's namespace.",
         "{ return_to_namespace: device of victim }",
         (),
         |()| DeviceAction::ReturnToNamespace,
     ),
     &device(
         "hot_add",
-        "A card of this device's make that was never there appears.",
+        "A new card of the same model as this device appears.",
         "{ hot_add: device of model, pci: \"0000:f1:00.0\", name: mlx5_40, cabled: false }",
         (
-            need("pci", PCI, "Where."),
-            need("name", DEVICE_NAME, "What it is called."),
+            need("pci", PCI, "Its PCI address."),
+            need("name", DEVICE_NAME, "Its device name."),
             or(
                 "cabled",
                 Literal::Truth(true),
@@ -108,21 +108,21 @@ pub(crate) const DEVICES: &[&dyn Row<VerbSpec>] = &[
     ),
     &device(
         "create_vfs",
-        "Virtual functions of these physical ones, all unassigned.",
+        "Creates virtual functions of these physical ones, all unassigned.",
         "{ create_vfs: device of victim, count: 4 }",
         need("count", number(1, 1024), "How many."),
         |count| DeviceAction::CreateVfs { count },
     ),
     &device(
         "assign_vf",
-        "Virtual functions go to a guest or container: their ports come up.",
+        "Assigns virtual functions to a guest or container: their ports come up.",
         "{ assign_vf: device of vf }",
         (),
         |()| DeviceAction::AssignVf,
     ),
     &device(
         "release_vf",
-        "They are taken back: their ports go down.",
+        "Takes virtual functions back: their ports go down.",
         "{ release_vf: device of vf }",
         (),
         |()| DeviceAction::ReleaseVf,

@@ -1,4 +1,4 @@
-//! Verbs about files: rules between the tree and its reader.
+//! Verbs about files: rules on the monitor's file operations.
 
 use platforms::yaml::{Node, Value};
 use serde_json::{Value as Json, json};
@@ -30,7 +30,7 @@ pub(crate) const FILES: &[&dyn Row<VerbSpec>] = &[
     &word(
         "list",
         FileOf("a folder"),
-        "The same for listing a folder.",
+        "A rule on listing a folder: exactly one of `fail`, `hang`, `vanish`.",
         "{ list: device of victim/ports, fail: EACCES, first: 2 }",
         (OneOf(READ_EFFECTS), KILLABLE, AtMostOne(LASTING)),
         |line, folder, (effect, killable, lasting)| {
@@ -61,7 +61,7 @@ pub(crate) const FILES: &[&dyn Row<VerbSpec>] = &[
                 "ops",
                 Literal::Text("write"),
                 Many("operations", Words("operation", WRITES)),
-                "Which operations.",
+                "The operations that the rule applies to.",
             ),
             AtMostOne(LASTING),
         ),
@@ -69,7 +69,7 @@ pub(crate) const FILES: &[&dyn Row<VerbSpec>] = &[
             if !matches!(file, FileSpec::StateFile | FileSpec::Path(_)) {
                 return Err(line
                     .source()
-                    .wrong(line.value.place, "nobody writes below a device")
+                    .wrong(line.value.place, "the folders of a device are not writable")
                     .hint("write `state_file`"));
             }
             rule(line, file, ops, (effect, killable, lasting))
@@ -78,7 +78,7 @@ pub(crate) const FILES: &[&dyn Row<VerbSpec>] = &[
     &word(
         "no_rule",
         Everywhere,
-        "Ends the rules on a file, or all of them.",
+        "Removes the rules on a file, or all rules.",
         "{ no_rule: everywhere }",
         (),
         |_, file, ()| Ok(VerbSpec::NoRule(file)),
@@ -126,7 +126,7 @@ const FAIL: crate::map::Alt<Plain<simfs::Errno>, RuleEffect> = alt(
 const HANG: crate::map::Alt<Plain<HangEnd>, RuleEffect> = alt(
     "hang",
     HANG_END,
-    "No answer comes until the monitor gives up by its own timeout, or so many ticks have passed without a poll.",
+    "The operation gets no answer until the monitor's own timeout expires, or this many ticks have passed without a poll.",
     |until| RuleEffect::Hang {
         killable: true,
         until,
@@ -136,7 +136,7 @@ const HANG: crate::map::Alt<Plain<HangEnd>, RuleEffect> = alt(
 const KILLABLE: crate::keys::Maybe<Plain<bool>> = maybe(
     "killable",
     TRUTH,
-    "Whether a kill frees the one who waits in a `hang`; `true` unless said.",
+    "With `hang`: whether a kill interrupts the waiting process; `true` by default.",
 );
 
 const READ_EFFECTS: &[&dyn Alternative<RuleEffect>] = &[
@@ -145,29 +145,29 @@ const READ_EFFECTS: &[&dyn Alternative<RuleEffect>] = &[
     &alt(
         "content",
         AnyText("a text"),
-        "The file gives this instead.",
+        "The file returns this text instead.",
         |text| RuleEffect::Content(text.into_bytes()),
     ),
     &alt(
         "truncate",
         count(0),
-        "The file gives at most so many bytes.",
+        "The file returns at most this many bytes.",
         RuleEffect::Truncate,
     ),
     &alt(
         "torn",
         AnyText("a text"),
-        "The first half of what it holds and the rest of this.",
+        "The file returns the first half of its content and the rest of this text.",
         |text| RuleEffect::Torn(text.into_bytes()),
     ),
     &alt(
         "vanish",
         Only {
             value: true,
-            otherwise: "`vanish: false` says nothing",
+            otherwise: "`vanish: false` has no effect",
             hint: None,
         },
-        "What is named goes away at this operation.",
+        "The file or folder disappears at this operation.",
         |()| RuleEffect::Vanish,
     ),
 ];
@@ -177,24 +177,29 @@ const WRITE_EFFECTS: &[&dyn Alternative<RuleEffect>] = &[
     &alt(
         "short",
         count(0),
-        "A write takes only so many bytes.",
+        "A write accepts only this many bytes.",
         RuleEffect::ShortWrite,
     ),
     &HANG,
 ];
 
 const LASTING: &[&dyn Alternative<RuleLasting>] = &[
-    &alt("for", SPAN, "Stands for this long.", RuleLasting::For),
+    &alt(
+        "for",
+        SPAN,
+        "The rule applies for this long.",
+        RuleLasting::For,
+    ),
     &alt(
         "nth",
         count(1),
-        "Strikes the nth operation only, from 1.",
+        "The rule applies to the nth operation only, from 1.",
         RuleLasting::Nth,
     ),
     &alt(
         "first",
         count(1),
-        "Strikes the first so many.",
+        "The rule applies to the first operations, this many.",
         RuleLasting::First,
     ),
 ];
@@ -208,7 +213,7 @@ fn hang_end(context: &Context<'_>, node: &Node) -> Parsed<HangEnd> {
         Some(ticks) if ticks > 0 => Ok(HangEnd::Ticks(ticks)),
         _ => Err(context
             .source
-            .wrong(node.place, format!("`{text}` names no end of a hang"))
+            .wrong(node.place, format!("invalid end of a hang `{text}`"))
             .hint("write `given_up` (by the monitor's own timeout) or `3 ticks`")),
     }
 }

@@ -1,4 +1,4 @@
-//! Verbs about a node itself: its reboot, its clock, its metadata file and its route table.
+//! Verbs about a node itself: reboot, clock, metadata file and route table.
 
 use fabric::{Action, NodeAction};
 
@@ -17,39 +17,39 @@ pub(crate) const HOST: &[&dyn Row<VerbSpec>] = &[
             "a reboot",
             together(
                 (
-                    need("takes", SPAN, "From going down to the next poll."),
+                    need("takes", SPAN, "Time from going down to the next poll."),
                     maybe(
                         "mend",
                         Of("ports"),
-                        "Ports whose trouble ends while the node is down.",
+                        "Ports whose faults end while the node is down.",
                     ),
                     maybe(
                         "remove",
                         Of("devices"),
-                        "Devices that are not there afterwards.",
+                        "Devices that are missing afterwards.",
                     ),
                     maybe(
                         "restore",
                         Of("devices"),
-                        "Devices that were out and are back afterwards.",
+                        "Devices that were missing and are present afterwards.",
                     ),
                     maybe(
                         "replace",
                         Of("devices"),
-                        "Devices exchanged for new hardware.",
+                        "Devices replaced by new hardware.",
                     ),
-                    maybe("names", NAMES, "What devices are called afterwards."),
+                    maybe("names", NAMES, "New device names."),
                     or(
                         "counters",
                         Literal::Text("zero"),
                         Words("word", &[("zero", false), ("keep", true)]),
-                        "Whether counters survive.",
+                        "Whether counters keep their values.",
                     ),
                     or(
                         "announced",
                         Literal::Truth(true),
                         TRUTH,
-                        "Whether the node's ports tell their partners that they go; `false` is a loss of power.",
+                        "Whether the node's ports notify their partners before they go down; `false` is a loss of power.",
                     ),
                     or(
                         "boot_id",
@@ -86,7 +86,7 @@ pub(crate) const HOST: &[&dyn Row<VerbSpec>] = &[
             "word after `clock`",
             &[("step", (), "jumps; goes with `by`")],
         ),
-        "The wall clock; boot time goes on.",
+        "Steps the wall clock; the boot clock continues.",
         "{ clock: step, by: \"-1h\" }",
         need(
             "by",
@@ -109,7 +109,7 @@ pub(crate) const HOST: &[&dyn Row<VerbSpec>] = &[
             map: "a metadata file",
             keys: METADATA_OF,
         },
-        "The metadata collector's `gpu_metadata.json` becomes this.",
+        "Replaces the metadata collector's `gpu_metadata.json`.",
         "{ metadata: missing }",
         (),
         |_, metadata, ()| Ok(VerbSpec::Metadata(metadata)),
@@ -123,7 +123,7 @@ pub(crate) const HOST: &[&dyn Row<VerbSpec>] = &[
             map: "a route table",
             keys: ROUTES_OF,
         },
-        "The route table becomes this.",
+        "Replaces the route table.",
         "{ routes: { over: bond0 } }",
         (),
         |_, routes, ()| Ok(VerbSpec::Routes(routes)),
@@ -135,7 +135,7 @@ const METADATA: &[(&str, MetadataSpec, &str)] = &[
     (
         "malformed",
         MetadataSpec::Malformed,
-        "a text that is no JSON",
+        "a text that is not JSON",
     ),
     (
         "empty_topology",
@@ -169,7 +169,7 @@ const METADATA_OF: &[&dyn Alternative<MetadataSpec>] = &[
     &alt(
         "short_row",
         Of("ports"),
-        "`{ short_row: victim }`: the platform's, with a level too few for these devices",
+        "`{ short_row: victim }`: the platform's, with one level missing for these devices",
         MetadataSpec::ShortRow,
     ),
     &alt(

@@ -21,14 +21,14 @@ pub(crate) const LINKS: &[&dyn Row<VerbSpec>] = &[
                 (
                     "stop",
                     (false, false),
-                    "it stops; ACTIVE ports stay so, others wait in INIT",
+                    "stops; ACTIVE ports stay ACTIVE, others wait in INIT",
                 ),
                 (
                     "die",
                     (false, true),
-                    "it stops, and every InfiniBand port goes to INIT",
+                    "stops, and every InfiniBand port goes to INIT",
                 ),
-                ("start", (true, false), "it runs again"),
+                ("start", (true, false), "runs again"),
             ],
         ),
         "The InfiniBand subnet manager.",
@@ -49,7 +49,7 @@ pub(crate) const LINKS: &[&dyn Row<VerbSpec>] = &[
         (
             need(
                 "why",
-                Reason(LinkDownReason::is_some, "no reason to go down"),
+                Reason(LinkDownReason::is_some, "not a reason to go down"),
                 WHY,
             ),
             END,
@@ -68,11 +68,11 @@ pub(crate) const LINKS: &[&dyn Row<VerbSpec>] = &[
     ),
     &port(
         "two_sided",
-        "Both ends of the link take it down at the same instant, each for a reason that passes; it trains again.",
+        "Both ends of the link take it down at the same instant, each for a reason that does not hold; it trains again.",
         "{ two_sided: victim, why: fm_bounce, partner_why: excessive_buffer_overrun }",
         (
             need("why", PASSES, WHY),
-            need("partner_why", PASSES, "Why the other end does."),
+            need("partner_why", PASSES, "The other end's reason."),
             maybe(
                 "unheard",
                 Words(
@@ -83,7 +83,7 @@ pub(crate) const LINKS: &[&dyn Row<VerbSpec>] = &[
                         ("both", [false, false]),
                     ],
                 ),
-                "Whose message is lost; nobody's unless said.",
+                "The end whose message is lost; none by default.",
             ),
         ),
         |(here, there, heard)| {
@@ -96,12 +96,12 @@ pub(crate) const LINKS: &[&dyn Row<VerbSpec>] = &[
     ),
     &port(
         "release",
-        "A reason no longer holds an end down.",
+        "Removes a reason that holds an end down.",
         "{ release: victim, why: switch_mgmt, end: there }",
         (
             need(
                 "why",
-                Reason(LinkDownReason::holds, "no reason that holds a port down"),
+                Reason(LinkDownReason::holds, "not a reason that holds a port down"),
                 WHY,
             ),
             END,
@@ -110,7 +110,7 @@ pub(crate) const LINKS: &[&dyn Row<VerbSpec>] = &[
     ),
     &port(
         "packet_error",
-        "An end finds an error in what it receives (reasons 1 to 32). If its `error_action` names the error, it takes the link down. `excessive_buffer_overrun` also counts, if the end is the node's own.",
+        "An end detects an error in what it receives (reasons 1 to 32). If its `error_action` names the error, it takes the link down. `excessive_buffer_overrun` also counts, if the end is the node's own.",
         "{ packet_error: victim, why: bad_sc }",
         (need("why", PACKET_ERROR, WHY), END),
         |(reason, side)| match reason {
@@ -120,14 +120,14 @@ pub(crate) const LINKS: &[&dyn Row<VerbSpec>] = &[
     ),
     &port(
         "error_action",
-        "Which errors make an end take its link down; all of them at rest.",
+        "The errors for which an end takes its link down; all of them at rest.",
         "{ error_action: victim, to: [ bad_sc, pkt_too_long ], end: there }",
         (need("to", ERROR_ACTION, "Which."), END),
         |(action, side)| PortAction::ErrorAction { side, action },
     ),
     &port(
         "module",
-        "The transceiver module is taken out of an end, or put in.",
+        "Removes the transceiver module of an end, or inserts it.",
         "{ module: victim, to: out }",
         (
             need(
@@ -141,14 +141,18 @@ pub(crate) const LINKS: &[&dyn Row<VerbSpec>] = &[
     ),
     &port(
         "neighbour_reboots",
-        "The host at the other end reboots in good order.",
+        "The host at the other end reboots in an orderly way.",
         "{ neighbour_reboots: victim, takes: 20s }",
-        need("takes", SPAN, "From going to its port's signalling again."),
+        need(
+            "takes",
+            SPAN,
+            "Time from going down until its port signals again.",
+        ),
         |takes| PortAction::NeighbourReboot { takes },
     ),
     &ports(
         "partner_power",
-        "What these ports are cabled to loses its power, or has it again.",
+        "The partner of these ports loses its power, or has it again.",
         "{ partner_power: victim, to: lost }",
         need("to", POWER, "Which."),
         |on| PortsAction::SwitchPower { on },
@@ -174,13 +178,13 @@ const END: Defaulted<Words<fabric::Side>> = or(
 
 const PASSES: Reason = Reason(
     |reason| reason.is_some() && !reason.holds(),
-    "no reason that passes",
+    "not a reason that can pass by itself",
 );
 
 /// An error that a port finds in what it receives.
 const PACKET_ERROR: Reason = Reason(
     |reason| PortErrorAction::bit_of(reason).is_some(),
-    "no error in what a port receives",
+    "not an error in what a port receives",
 );
 
 const ALL_OR_NONE: Words<PortErrorAction> = Words(

@@ -1,6 +1,6 @@
-//! Verbs about workloads: LNet's own faults, and MPIB's agents.
+//! Verbs about workloads: LNet's fault rules, and MPIB's agents.
 //!
-//! Whether there is a workload of the name is found out when the story is resolved for a world.
+//! Whether a workload of the given name exists is checked when the story is resolved in a world.
 
 use std::collections::BTreeSet;
 
@@ -24,19 +24,19 @@ pub(crate) const LOADS: &[&dyn Row<VerbSpec>] = &[
     &word(
         "lnet_fault",
         Text("a workload `lnet`"),
-        "A fault that LNet makes itself on a node (`lnetctl fault`): exactly one of `simulate`, `drop`, `delay`.",
+        "Adds a fault rule of LNet on a node (`lnetctl fault`): exactly one of `simulate`, `drop`, `delay`.",
         "{ lnet_fault: storage, node: client, simulate: remote_dropped, one_in: 2 }",
         (
             OneOf(FAULTS),
             maybe(
                 "one_in",
                 count(1),
-                "One of so many messages; every one unless said.",
+                "Applies to one of this many messages; to every message by default.",
             ),
             maybe(
                 "every",
                 WHOLE_SECONDS,
-                "Instead: the first message of each such span.",
+                "Instead of `one_in`: applies to the first message of each such interval.",
             ),
         ),
         |line, workload, (effect, one_in, every)| {
@@ -58,7 +58,7 @@ pub(crate) const LOADS: &[&dyn Row<VerbSpec>] = &[
     &word(
         "no_lnet_fault",
         Text("a workload `lnet`"),
-        "An end to such faults on a node.",
+        "Removes such fault rules from a node.",
         "{ no_lnet_fault: storage, node: client }",
         (),
         |_, workload, ()| Ok(VerbSpec::NoLnetFault { workload }),
@@ -66,11 +66,11 @@ pub(crate) const LOADS: &[&dyn Row<VerbSpec>] = &[
     &word(
         "hint",
         Text("a workload `mpib`"),
-        "The agent of a node writes a hint for the pair of it and another node.",
+        "The agent of a node writes a hint for the pair of this node and another.",
         "{ hint: job, node: vm1, pair: vm2, share: 0 }",
         (
             need("pair", Placed(NODE_NAME), "The other node."),
-            need("share", SHARE, "What it writes (`sup_bw`)."),
+            need("share", SHARE, "The written share (`sup_bw`)."),
         ),
         |_, workload, (pair, share)| {
             let agent = AgentSpec::Hint { pair, share };
@@ -86,7 +86,7 @@ pub(crate) const LOADS: &[&dyn Row<VerbSpec>] = &[
             need(
                 "to",
                 Words("word", &[("die", false), ("die_writing", true)]),
-                "`die_writing`: in the middle of a hint for a pair, whose sequence stays odd.",
+                "`die_writing`: while it writes a hint for a pair, whose sequence stays odd.",
             ),
             maybe(
                 "pair",
@@ -118,7 +118,7 @@ const FAULTS: &[&dyn Alternative<FaultEffect>] = &[
         "drop",
         Only {
             value: true,
-            otherwise: "`drop: false` is no fault",
+            otherwise: "`drop: false` is not a fault",
             hint: None,
         },
         "What arrives is lost.",
@@ -147,7 +147,7 @@ const MESSAGE_STATUS: Plain<MsgStatus> = plain(
     },
 );
 
-/// Whole seconds, in which LNet counts.
+/// A duration in whole seconds, LNet's unit.
 const WHOLE_SECONDS: Plain<u32> = plain("a time in whole seconds", string_form, |context, node| {
     let ns = positive(&context.source, node)?.as_ns();
     if ns % 1_000_000_000 == 0 {

@@ -17,7 +17,7 @@ use crate::story::{
 use crate::subject::FileSpec;
 use crate::values::{FLAG, SPAN, TIME};
 
-/// Verbs about the monitor and what it talks to.
+/// Verbs about the monitor, its state file and the connector.
 pub(crate) const MONITOR: &[&dyn Row<VerbSpec>] = &[
     &word(
         "connector",
@@ -28,7 +28,7 @@ pub(crate) const MONITOR: &[&dyn Row<VerbSpec>] = &[
             map: "a connector's behaviour",
             keys: BEHAVIOURS_OF,
         },
-        "How the platform connector takes calls from now on.",
+        "The behaviour of the platform connector from now on.",
         "{ connector: { code: INTERNAL }, calls: 2 }",
         AtMostOne(CONNECTOR_LASTING),
         |_, behaviour, lasting| {
@@ -51,7 +51,7 @@ pub(crate) const MONITOR: &[&dyn Row<VerbSpec>] = &[
                     Order::Start,
                     "started again, or a second one beside the first",
                 ),
-                ("pause", Order::Pause, "stands still; goes with `for`"),
+                ("pause", Order::Pause, "suspended; requires `for`"),
                 (
                     "upgrade",
                     Order::Upgrade,
@@ -66,7 +66,7 @@ pub(crate) const MONITOR: &[&dyn Row<VerbSpec>] = &[
                 "signal",
                 Literal::Text("TERM"),
                 Words("signal", &[("TERM", Signal::Term), ("KILL", Signal::Kill)]),
-                "With `restart`: how it ends.",
+                "With `restart`: the signal that ends it.",
             ),
             or(
                 "away",
@@ -78,7 +78,7 @@ pub(crate) const MONITOR: &[&dyn Row<VerbSpec>] = &[
             maybe(
                 "flags",
                 Many("flags", FLAG),
-                "With `restart` and `start`: further flags from now on; later ones win.",
+                "With `restart` and `start`: additional flags from now on; later ones win.",
             ),
             maybe(
                 "config",
@@ -113,10 +113,10 @@ pub(crate) const MONITOR: &[&dyn Row<VerbSpec>] = &[
             takes: "a word, `{ truncate: N }`, `{ write: text }` or `{ version: N }`",
             word: "word after `state_file`",
             words: STATE_FILE,
-            map: "what becomes of the state file",
+            map: "the change of the state file",
             keys: STATE_FILE_OF,
         },
-        "What is done to the monitor's state file.",
+        "Changes the monitor's state file.",
         "{ state_file: { version: 99 } }",
         (),
         |_, state_file, ()| {
@@ -138,16 +138,16 @@ pub(crate) const MONITOR: &[&dyn Row<VerbSpec>] = &[
 ];
 
 const BEHAVIOURS: &[(&str, ConnectorBehaviour, &str)] = &[
-    ("accept", ConnectorBehaviour::Accept, "takes them"),
+    ("accept", ConnectorBehaviour::Accept, "accepts every call"),
     (
         "absent",
         ConnectorBehaviour::Absent,
-        "the socket's file is absent",
+        "the socket file is absent",
     ),
     (
         "down",
         ConnectorBehaviour::Down,
-        "the socket is there and nobody listens: refused, nothing received",
+        "the socket exists but nothing listens: refused, nothing received",
     ),
     (
         "refuse",
@@ -162,12 +162,12 @@ const BEHAVIOURS: &[(&str, ConnectorBehaviour, &str)] = &[
     (
         "lose_reply",
         ConnectorBehaviour::LoseReply,
-        "accepted, and the reply is lost",
+        "accepted, but the reply is lost",
     ),
     (
         "disconnect",
         ConnectorBehaviour::Disconnect,
-        "received, and cut off before an answer; nothing is accepted",
+        "received, but the connection is closed before an answer; nothing is accepted",
     ),
 ];
 
@@ -196,7 +196,7 @@ const CONNECTOR_LASTING: &[&dyn Alternative<ConnectorLasting>] = &[
     &alt(
         "calls",
         count(1),
-        "For so many calls; then it accepts again.",
+        "For this many calls; then it accepts again.",
         ConnectorLasting::Calls,
     ),
 ];
@@ -221,7 +221,7 @@ const GRPC_CODES: &[(&str, i32)] = &[
     ("UNAUTHENTICATED", 16),
 ];
 
-/// What is asked of the monitor.
+/// The value of `monitor:`.
 #[derive(Clone, Copy, Debug)]
 enum Order {
     Restart,
@@ -233,7 +233,7 @@ enum Order {
 }
 
 impl Order {
-    /// Refuses a key that another order goes with.
+    /// Rejects a key that belongs to another value of `monitor:`.
     fn refuse_stray_keys(self, line: &Line<'_, '_>) -> Parsed<()> {
         let (word, stray): (_, &[&str]) = match self {
             Self::Restart => ("restart", &["for"]),
@@ -253,7 +253,7 @@ impl Order {
     }
 }
 
-/// What becomes of the state file.
+/// The value of `state_file:`.
 #[derive(Clone, Debug)]
 enum StateFile {
     Delete,
@@ -263,7 +263,7 @@ enum StateFile {
     Changed(StateFileAction),
 }
 
-/// What `state_file: corrupt` leaves.
+/// The content that `state_file: corrupt` writes.
 const CORRUPT: &[u8] = b"{ \"version\": 2, \"bo";
 
 const STATE_FILE: &[(&str, StateFile, &str)] = &[
@@ -271,17 +271,17 @@ const STATE_FILE: &[(&str, StateFile, &str)] = &[
     (
         "corrupt",
         StateFile::Corrupt,
-        "holds a text that is no JSON",
+        "holds a text that is not JSON",
     ),
     (
         "read_only",
         StateFile::Fails(Errno::EROFS),
-        "whatever is written ends with EROFS",
+        "writes fail with EROFS",
     ),
     (
         "disk_full",
         StateFile::Fails(Errno::ENOSPC),
-        "whatever is written ends with ENOSPC",
+        "writes fail with ENOSPC",
     ),
     (
         "writable",
@@ -294,13 +294,13 @@ const STATE_FILE_OF: &[&dyn Alternative<StateFile>] = &[
     &alt(
         "truncate",
         count(0),
-        "`{ truncate: 10 }`: cut to so many bytes",
+        "`{ truncate: 10 }`: truncated to 10 bytes",
         |bytes| StateFile::Changed(StateFileAction::Truncate(bytes)),
     ),
     &alt(
         "write",
         AnyText("a text"),
-        "`{ write: \"text\" }`: holds this",
+        "`{ write: \"text\" }`: replaced by this text",
         |text| StateFile::Changed(StateFileAction::Write(text.into_bytes())),
     ),
     &alt(

@@ -22,33 +22,33 @@ pub(crate) const PORTS: &[&dyn Row<VerbSpec>] = &[
     ),
     &port(
         "mend",
-        "Ends whatever was done to the port; it trains and comes up as its driver does.",
+        "Ends all faults of the port; it trains and comes up in its driver's way.",
         "{ mend: victim }",
         (),
         |()| PortAction::Mend,
     ),
     &port(
         "disable",
-        "Disabled by an administrator: DOWN/Disabled on both layers.",
+        "The port is disabled by an administrator: DOWN/Disabled on both layers.",
         "{ disable: victim }",
         (),
         |()| PortAction::Disable,
     ),
     &port(
         "set",
-        "Shows these values whatever the link does, until mended.",
+        "The port shows these values independently of the link, until mended.",
         "{ set: victim, state: ACTIVE, phys_state: LinkErrorRecovery }",
         together(
             (
                 maybe(
                     "state",
                     STATE,
-                    "Logical state, such as `INIT`; unchanged unless said.",
+                    "Logical state, such as `INIT`; unchanged by default.",
                 ),
                 maybe(
                     "phys_state",
                     PHYS_STATE,
-                    "Physical state, such as `Polling`; unchanged unless said.",
+                    "Physical state, such as `Polling`; unchanged by default.",
                 ),
             ),
             |context, fields, spec| match spec {
@@ -62,12 +62,12 @@ pub(crate) const PORTS: &[&dyn Row<VerbSpec>] = &[
     ),
     &ports(
         "flap",
-        "Leaves ACTIVE and returns, several times.",
+        "The port leaves ACTIVE and returns, several times.",
         "{ flap: storm, times: 4, down: 3s, up: 7s, stagger: 400ms }",
         (
             need("times", count(1), "How many times each goes down."),
-            need("down", SPAN, "From leaving ACTIVE to ACTIVE again."),
-            need("up", SPAN, "From ACTIVE to the next leaving."),
+            need("down", SPAN, "Time from leaving ACTIVE to ACTIVE again."),
+            need("up", SPAN, "Time from ACTIVE to the next down."),
             or(
                 "stagger",
                 Literal::Text("0s"),
@@ -84,21 +84,21 @@ pub(crate) const PORTS: &[&dyn Row<VerbSpec>] = &[
     ),
     &port(
         "train_slowly",
-        "Retrains and is ACTIVE again only after this long.",
+        "The port retrains and is ACTIVE again only after `takes`.",
         "{ train_slowly: victim, takes: 20s }",
-        need("takes", SPAN, "From leaving ACTIVE to ACTIVE again."),
+        need("takes", SPAN, "Time from leaving ACTIVE to ACTIVE again."),
         |takes| PortAction::TrainSlowly { takes },
     ),
     &port(
         "stick",
-        "Stays at one point of the way up until mended.",
+        "The port stays at one point of the way up until mended.",
         "{ stick: victim, in: init }",
-        need("in", Words("point of the way up", STICK), "Where."),
+        need("in", Words("point of the way up", STICK), "The point."),
         |at| PortAction::Stick { at },
     ),
     &port(
         "speed",
-        "Comes up at another speed and stays ACTIVE.",
+        "The port comes up at another speed and stays ACTIVE.",
         "{ speed: victim, rate: 4X EDR }",
         need("rate", RATE, "The new rate, such as `2X HDR`."),
         |rate| PortAction::Speed { rate },
@@ -116,12 +116,12 @@ pub(crate) const PORTS: &[&dyn Row<VerbSpec>] = &[
     ),
     &port(
         "operstate",
-        "The net device shows another operstate, until mended.",
+        "The net device shows another operstate until mended.",
         "{ operstate: victim, to: lowerlayerdown }",
         need(
             "to",
             Text("an operstate such as `dormant`"),
-            "What it shows.",
+            "The operstate.",
         ),
         |text| PortAction::Operstate { text },
     ),
@@ -134,7 +134,7 @@ pub(crate) const PORTS: &[&dyn Row<VerbSpec>] = &[
     ),
     &port(
         "restore_port",
-        "It is listed again.",
+        "The port is listed again.",
         "{ restore_port: victim }",
         (),
         |()| PortAction::RestorePort,
@@ -160,7 +160,7 @@ const STICK: &[(&str, StickAt)] = &[
 pub(crate) const COUNTERS: &[&dyn Row<VerbSpec>] = &[
     &port(
         "counter",
-        "Changes a counter; exactly one of `add`, `per_second`, `shows`, `fails`.",
+        "Changes a counter: exactly one of `add`, `per_second`, `shows`, `fails`.",
         "{ counter: victim, name: symbol_error, add: 5 }",
         (
             need(
@@ -174,7 +174,7 @@ pub(crate) const COUNTERS: &[&dyn Row<VerbSpec>] = &[
     ),
     &port(
         "reset_counter",
-        "The counter starts again at zero, as after an operator's reset.",
+        "The counter restarts at zero, as after an operator's reset.",
         "{ reset_counter: victim, name: symbol_error }",
         need("name", COUNTER_NAME, "As for `counter`."),
         |name| PortAction::Counter {
@@ -184,7 +184,7 @@ pub(crate) const COUNTERS: &[&dyn Row<VerbSpec>] = &[
     ),
     &port(
         "saturate_counter",
-        "The counter stands at its field's maximum.",
+        "The counter is at its field's maximum.",
         "{ saturate_counter: victim, name: link_downed }",
         need("name", COUNTER_NAME, "As for `counter`."),
         |name| PortAction::Counter {
@@ -194,19 +194,19 @@ pub(crate) const COUNTERS: &[&dyn Row<VerbSpec>] = &[
     ),
     &port(
         "traffic",
-        "Data moves over the port, as much each way, while its link is up. Without it ports are idle and only faults move counters.",
+        "Data moves over the port at the same rate in both directions while its link is up. Without it ports are idle and only faults change counters.",
         "{ traffic: victim, per_second: 1000000000 }",
         (
             need(
                 "per_second",
                 number(0, COUNTER_MAX),
-                "Bytes a second each way; 0 ends it.",
+                "Bytes per second in each direction; 0 ends it.",
             ),
             or(
                 "packet",
                 Literal::Whole(PACKET_BYTES),
                 number(1, 1 << 20),
-                "Bytes in a packet.",
+                "Bytes per packet.",
             ),
         ),
         |(bytes_per_second, packet_bytes)| PortAction::Traffic {
@@ -216,7 +216,7 @@ pub(crate) const COUNTERS: &[&dyn Row<VerbSpec>] = &[
     ),
     &port(
         "remove_char_device",
-        "A character device goes, as when udev or a driver lost it; the port stays as it is.",
+        "A character device disappears, as when udev or a driver lost it; the port does not change.",
         "{ remove_char_device: victim, kind: issm }",
         need(
             "kind",
@@ -227,7 +227,7 @@ pub(crate) const COUNTERS: &[&dyn Row<VerbSpec>] = &[
     ),
     &port(
         "restore_char_device",
-        "It is back.",
+        "The character device is back.",
         "{ restore_char_device: victim, kind: issm }",
         need(
             "kind",
@@ -238,13 +238,14 @@ pub(crate) const COUNTERS: &[&dyn Row<VerbSpec>] = &[
     ),
 ];
 
-/// The largest number of a story about a counter.
+/// The largest value of a counter in a scenario.
 const COUNTER_MAX: u64 = i64::MAX as u64;
 
 /// The largest path MTU of InfiniBand and RoCE (IBTA 7.7.8), bytes.
 const PACKET_BYTES: i64 = 4096;
 
-const WHICH_CHAR_DEVICE: &str = "Which: `issm` and `umad` are the port's, `uverbs` its device's.";
+const WHICH_CHAR_DEVICE: &str =
+    "The character device: `issm` and `umad` belong to the port, `uverbs` to its device.";
 
 const CHAR_DEVICES: &[(&str, CharDeviceKind)] = &[
     ("issm", CharDeviceKind::Issm),
@@ -256,7 +257,7 @@ const CHANGES: &[&dyn Alternative<CounterChange>] = &[
     &alt(
         "add",
         number(1, COUNTER_MAX),
-        "Grows by this much, at most to the field's maximum.",
+        "Adds this much, at most up to the field's maximum.",
         CounterChange::Add,
     ),
     &alt(
@@ -274,7 +275,7 @@ const CHANGES: &[&dyn Alternative<CounterChange>] = &[
     &alt(
         "fails",
         ERRNO,
-        "Reading it ends with this error.",
+        "Reading it fails with this error.",
         |errno| CounterChange::Set(CounterValue::Fails(errno)),
     ),
 ];

@@ -1,7 +1,6 @@
-//! What a line of `do:` or `given:` says, before anybody knows in which world.
+//! A line of `do:` or `given:` as parsed, before it is resolved in a world.
 //!
-//! The rows of [`crate::verbs`] make it of a line; [`crate::resolver`] finds its ports and devices in a
-//! world.
+//! [`crate::verbs`] parses it; [`crate::resolver`] resolves its ports and devices.
 
 use fabric::{Action, DeviceAction, PortAction, PortsAction};
 use lnet::FaultRule;
@@ -16,47 +15,47 @@ use crate::story::{ConnectorAction, FileOp, RuleEffect, RuleLasting, Signal, Sta
 use crate::subject::{FileSpec, NodeNames, Subjects};
 use crate::values::{DEVICES, NamesSpec, PORTS};
 
-/// A line that does something.
+/// A line of `do:` or `given:`.
 #[derive(Clone, Debug)]
 pub(crate) struct VerbLine {
-    /// Where it stands.
+    /// Where it is in the file.
     pub(crate) place: Place,
-    /// As a person reads it.
+    /// The line as shown to people.
     pub(crate) text: String,
     /// The nodes it names.
     pub(crate) nodes: NodeNames,
-    /// The only layer it touches.
+    /// The link layer that it is restricted to.
     pub(crate) only: Option<LinkLayer>,
     /// What it does.
     pub(crate) spec: VerbSpec,
 }
 
-/// Something done to ports, devices, the nodes of the line, or the fabric.
+/// An action on ports, devices, the nodes of the line, or the fabric.
 pub(crate) type ActionSpec = Action<Subjects, Subjects, Subjects, ()>;
 
 /// What a line does.
 #[derive(Clone, Debug)]
 pub(crate) enum VerbSpec {
-    /// To the world.
+    /// An action on the world.
     World(ActionSpec),
     /// A switch of the world loses its power, or has it again.
     SwitchPower { switch: (String, Place), on: bool },
-    /// A fault that LNet makes itself.
+    /// A fault rule of LNet.
     LnetFault {
         workload: String,
         rule: Box<FaultRule>,
     },
-    /// An end to such faults.
+    /// Removes such rules.
     NoLnetFault { workload: String },
-    /// Something done to, or by, the agent of a node.
+    /// An action on the agent of a node.
     Agent { workload: String, agent: AgentSpec },
-    /// The RDMA driver attaches again; names that changed.
+    /// The RDMA driver attaches again, with new device names.
     DriverLoad(NamesSpec),
     /// The node goes down and comes back.
     Reboot(RebootSpec),
-    /// The metadata file becomes this.
+    /// Replaces the metadata file.
     Metadata(MetadataSpec),
-    /// The route table becomes this.
+    /// Replaces the route table.
     Routes(RoutesSpec),
     /// A rule on a file.
     Rule {
@@ -65,17 +64,17 @@ pub(crate) enum VerbSpec {
         effect: RuleEffect,
         lasting: RuleLasting,
     },
-    /// An end to rules; to all of them if `None`.
+    /// Removes the rules on a file; all rules if `None`.
     NoRule(Option<FileSpec>),
-    /// To the connector.
+    /// Changes the connector's behaviour.
     Connector(ConnectorAction),
-    /// To the monitor.
+    /// An operation on the monitor.
     Monitor(MonitorSpec),
-    /// To the state file.
+    /// A change of the state file.
     StateFile(StateFileAction),
 }
 
-/// What an agent does; the other node of a pair is not found yet.
+/// An action of an agent, with the other node of a pair unresolved.
 #[derive(Clone, Debug)]
 pub(crate) enum AgentSpec {
     Hint {
@@ -102,7 +101,7 @@ pub(crate) struct RebootSpec {
     pub(crate) announced: bool,
 }
 
-/// What the metadata file becomes.
+/// The new content of the metadata file.
 #[derive(Clone, Debug)]
 pub(crate) enum MetadataSpec {
     Missing,
@@ -116,7 +115,7 @@ pub(crate) enum MetadataSpec {
     ShortRow(Subjects),
 }
 
-/// What the route table becomes.
+/// The new content of the route table.
 #[derive(Clone, Debug)]
 pub(crate) enum RoutesSpec {
     Missing,
@@ -126,7 +125,7 @@ pub(crate) enum RoutesSpec {
     OverPort(Subjects),
 }
 
-/// What is done to the monitor; times are not ticks yet.
+/// An operation on the monitor, with times not yet converted to ticks.
 #[derive(Clone, Debug)]
 pub(crate) enum MonitorSpec {
     Restart {
@@ -142,7 +141,7 @@ pub(crate) enum MonitorSpec {
     Pause(SimTime),
 }
 
-/// A verb that does the same to each port that it names.
+/// A verb that acts on each of its ports.
 pub(crate) const fn port<F: Keys>(
     name: &'static str,
     text: &'static str,
@@ -155,7 +154,7 @@ pub(crate) const fn port<F: Keys>(
     })
 }
 
-/// A verb that does something to the ports that it names together.
+/// A verb that acts on its ports together.
 pub(crate) const fn ports<F: Keys>(
     name: &'static str,
     text: &'static str,
@@ -168,7 +167,7 @@ pub(crate) const fn ports<F: Keys>(
     })
 }
 
-/// A verb that does the same to each device that it names.
+/// A verb that acts on each of its devices.
 pub(crate) const fn device<F: Keys>(
     name: &'static str,
     text: &'static str,

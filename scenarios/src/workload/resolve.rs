@@ -1,4 +1,4 @@
-//! Telling workloads: their nodes and ports are found in a world.
+//! Resolves workloads in a world: their nodes and ports.
 
 use lnet::{NiPlan, NodePlan, Patience, StoragePlan};
 use mpib::{HostPlan, JobPlan, Pause, PerRail, Rail, RailPlan, SupBandwidth, Traffic};
@@ -13,7 +13,7 @@ use crate::resolve::known_node;
 use crate::resolved_world::ResolvedWorld;
 use crate::story::Plan;
 
-/// What telling a workload needs to know.
+/// Context for resolving a workload.
 struct WorkloadResolver<'a> {
     source: &'a Source<'a>,
     resolved: &'a ResolvedWorld,
@@ -21,12 +21,8 @@ struct WorkloadResolver<'a> {
 }
 
 impl WorkloadSpec {
-    /// What is to run in this world.
-    pub(crate) fn plan(
-        &self,
-        source: &Source<'_>,
-        resolved: &ResolvedWorld,
-    ) -> Result<Plan, Unfit> {
+    /// The plan of this workload in this world.
+    pub(crate) fn plan(&self, source: &Source<'_>, resolved: &ResolvedWorld) -> Result<Plan, Unfit> {
         let resolver = WorkloadResolver {
             source,
             resolved,
@@ -67,7 +63,7 @@ impl WorkloadResolver<'_> {
         })
     }
 
-    /// A node's first so many ports of the role that are in use at rest.
+    /// A node's first ports of the role that are in use at rest, as interfaces.
     fn lnet_node(
         &self,
         number: usize,

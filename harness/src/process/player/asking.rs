@@ -1,4 +1,4 @@
-//! What a player asks a monitor at the end of a tick, when the poll is over: metrics and health.
+//! Queries a monitor's metrics and health at the end of a tick, after the poll.
 
 use std::time::{Duration, Instant};
 
@@ -10,15 +10,15 @@ use observe::{Answers, series};
 
 use crate::process::http;
 
-/// For how long health is asked for until it is as expected. A loop counts as stuck after three
-/// seconds at the earliest (`drill/healthz`), and the machine may be loaded.
+/// How long health is queried until it is as expected. A loop counts as stuck after three seconds
+/// at the earliest (`drill/healthz`), and the machine may be loaded.
 const HEALTH_LIMIT: Duration = Duration::from_secs(15);
 
-/// The pause between two such questions.
+/// The pause between two health queries.
 const PAUSE: Duration = Duration::from_millis(50);
 
 impl Player<'_> {
-    /// Asks every monitor what the story's expectations want to know of this tick.
+    /// Queries every monitor as far as the story's expectations for this tick need it.
     pub(super) fn ask(&mut self) -> Play<()> {
         let (tick, descriptor) = (self.tick(), self.descriptor);
         let nodes: Vec<NodeName> = self.node_runtimes.keys().cloned().collect();
@@ -32,7 +32,7 @@ impl Player<'_> {
                 answers.metrics = rendered
                     .filter(|(status, _)| *status == 200)
                     .and_then(|(_, text)| series(&text));
-                // What was read for the answer is no part of a poll.
+                // Files read for the answer belong to no poll.
                 self.node_runtime(&node).forget_reads();
             }
             if let (Some(status), Some(path)) = (wanted.healthz, &descriptor.healthz) {
@@ -56,7 +56,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// The answer of the monitor that sits longest on a node.
+    /// The answer of the node's monitor that has run longest.
     fn get(&self, node: &NodeName, path: &str) -> Option<(u16, String)> {
         let instance = self.node_runtimes[node].instances.values().next()?;
         http::get(

@@ -1,4 +1,4 @@
-//! How a monitor is ended, by the story or with the drill.
+//! Ends a monitor, by a step of the story or at the drill's end.
 
 use std::time::{Duration, Instant};
 
@@ -10,14 +10,15 @@ use super::{Play, Player, stage, waiting::LOOK};
 use director::MonitorId;
 use observe::Broken;
 
-/// How long after SIGTERM a listing at the gate is ended, as a signal ends a slow read.
+/// How long after SIGTERM a listing held at the gate is interrupted, as a signal interrupts a slow
+/// read.
 const TERM_GRACE: Duration = Duration::from_millis(200);
 
 /// How long a wrapped program may take to end after SIGTERM.
 const WRAP_GRACE: Duration = Duration::from_secs(3);
 
 impl Player<'_> {
-    /// Ends a monitor and waits until it has gone.
+    /// Ends a monitor and waits until it has ended.
     pub(super) fn end(&mut self, node: &NodeName, monitor: MonitorId, signal: Signal) -> Play<()> {
         let Some(instance) = self.node_runtime(node).instances.get_mut(&monitor) else {
             return Ok(());
@@ -44,7 +45,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Ends a monitor's listings at the gate, as a signal ends a slow system call.
+    /// Interrupts a monitor's listings at the gate, as a signal interrupts a slow system call.
     pub(super) fn interrupt(&mut self, node: &NodeName, monitor: MonitorId) {
         let node_runtime = self.node_runtime(node);
         let Some(instance) = node_runtime.instances.get_mut(&monitor) else {
@@ -58,7 +59,7 @@ impl Player<'_> {
         }
     }
 
-    /// Ends what still runs, and takes socket and mount away.
+    /// Ends all monitors, and removes sockets and mounts.
     pub(super) fn clear(&mut self) -> Play<()> {
         let mut cleared = Ok(());
         for node in self.node_runtimes.keys().cloned().collect::<Vec<_>>() {
@@ -85,8 +86,9 @@ impl Player<'_> {
         let turn = &self.arm.turn;
         for node_runtime in self.node_runtimes.values_mut() {
             if let Some(server) = node_runtime.server.take() {
-                // Whatever is still held is let go first, so that whoever cannot be killed can end.
-                // The kernel takes milliseconds over it, for which nobody has anything to do.
+                // Held requests are released first, so that a process that cannot be killed can
+                // end. The kernel takes some milliseconds for the unmount, in which another drill
+                // may work.
                 let unmounted = turn
                     .aside(|| server.unmount())
                     .map_err(|error| stage(&error));
@@ -96,8 +98,7 @@ impl Player<'_> {
         cleared
     }
 
-    /// Kills a monitor and lets go what a rule holds of it, so that also one that cannot be killed
-    /// ends.
+    /// Kills a monitor and releases the requests that a rule holds, so that a stuck one ends too.
     pub(super) fn free(&mut self, node: &NodeName, monitor: MonitorId) {
         let node_runtime = self.node_runtime(node);
         let Some(instance) = node_runtime.instances.get_mut(&monitor) else {
@@ -110,7 +111,7 @@ impl Player<'_> {
         }
     }
 
-    /// A wrapper may write something when it ends, such as what it measured.
+    /// A wrapper may write output when it ends, such as measurements.
     pub(super) fn end_gently(&mut self, node: &NodeName, monitor: MonitorId) {
         let begun = Instant::now();
         let instance = self.instance(node, monitor);
@@ -120,7 +121,7 @@ impl Player<'_> {
             && begun.elapsed() < WRAP_GRACE
         {
             match self.next(LOOK) {
-                // What is said now is no part of the drill, nor is a failure.
+                // Events from here on do not belong to the drill, and errors are ignored.
                 Some(event) => drop(self.react(event)),
                 None => self.interrupt(node, monitor),
             }

@@ -1,4 +1,4 @@
-//! What a player does with the news that come while it waits.
+//! Reactions of a player to messages that arrive while it waits.
 
 use simfs::{Errno, MomentId, RuleId};
 use simfs_fuse::HoldId;
@@ -42,7 +42,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// A further listing within a poll goes on at once.
+    /// A further listing within a poll is released at once.
     fn gate(&mut self, node: &NodeName, hold: HoldId, pid: u32) {
         let all = self.listings;
         let node_runtime = self.node_runtime(node);
@@ -99,7 +99,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Kills a monitor in mid-poll: the poll ends here, and what was accepted stands.
+    /// Kills a monitor in mid-poll: the poll ends here, and accepted events remain.
     fn strike(&mut self, node: &NodeName, monitor: MonitorId) {
         let node_runtime = self.node_runtime(node);
         node_runtime.polled = true;
@@ -134,12 +134,12 @@ impl Player<'_> {
         if done.kill {
             self.strike(node, by);
         }
-        // Whoever called may have given up.
+        // The caller may have timed out.
         let _ = answer.send(done.reaction);
         Ok(())
     }
 
-    /// A monitor has ended. Unless somebody ended it or the story expects it, that breaks the drill.
+    /// Handles a monitor's end. Unless the player or the story ended it, the drill is broken.
     fn ended(&mut self, node: &NodeName, monitor: MonitorId) -> Play<()> {
         let Some(instance) = self.node_runtime(node).instances.get_mut(&monitor) else {
             return Ok(());

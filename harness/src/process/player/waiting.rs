@@ -1,4 +1,4 @@
-//! How a player waits: for a monitor to come to the gate, to end its poll, and to be at rest.
+//! Waits of a player: until a monitor is at the gate, has ended its poll, or is at rest.
 
 use std::{
     sync::atomic::Ordering,
@@ -13,31 +13,32 @@ use observe::Broken;
 
 use crate::process::{ProcessArm, inbox::NodeEvent, node_runtime::MonitorInstance, quiet};
 
-/// How often a wait looks whether the run is to end.
+/// The interval at which a wait checks whether the run is to end.
 pub(super) const LOOK: Duration = Duration::from_millis(100);
 
-/// A drill in which nothing happened for this long only waits.
+/// After this long without a message, a drill lets another of its job work.
 const IDLE: Duration = Duration::from_millis(20);
 
-/// A monitor that publishes behind its polls is at rest when no thread of it has run for this long.
+/// A monitor that publishes in the background is at rest once none of its threads has run for this
+/// long.
 const QUIET: Duration = Duration::from_millis(20);
 
-/// Or, where threads never rest, when it has said nothing for this long.
+/// If its threads never rest, it counts as at rest once it has emitted nothing for this long.
 const SILENT: Duration = Duration::from_millis(200);
 
-/// How a wait ended.
+/// The result of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Waited {
-    /// As it was to.
+    /// The condition is met.
     Done,
-    /// The monitor is not there any more.
+    /// The monitor has ended.
     Gone,
     /// A rule holds the monitor for some ticks.
     Held,
 }
 
 impl Player<'_> {
-    /// Waits until a monitor stands at the gate.
+    /// Waits until a monitor is at the gate.
     pub(super) fn come(&mut self, node: &NodeName, monitor: MonitorId) -> Play<Waited> {
         self.wait(
             node,
@@ -47,7 +48,7 @@ impl Player<'_> {
         )
     }
 
-    /// Waits until a monitor that publishes behind its polls has said everything.
+    /// Waits until a monitor that publishes in the background has emitted everything.
     pub(super) fn rest(&mut self, node: &NodeName, monitor: MonitorId) -> Play<Waited> {
         let mut reported = Instant::now();
         let mut ran = (Instant::now(), quiet::Stir::default());
@@ -69,7 +70,8 @@ impl Player<'_> {
         }
     }
 
-    /// Waits for a monitor; `done` is told how many of its loops come to the gate.
+    /// Waits until `done` holds, which receives the number of the monitor's loops that come to the
+    /// gate.
     pub(super) fn wait(
         &mut self,
         node: &NodeName,
@@ -110,7 +112,7 @@ impl Player<'_> {
         }
     }
 
-    /// What happens next, if anything does in this time.
+    /// The next message, if one arrives within this time.
     pub(super) fn next(&mut self, limit: Duration) -> Option<NodeEvent> {
         let ProcessArm {
             runtime,

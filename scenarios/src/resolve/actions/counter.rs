@@ -1,4 +1,4 @@
-//! What a port can do with a counter.
+//! Whether a port has a counter that can change.
 
 use fabric::CounterChange;
 use platforms::CounterValue;
@@ -8,9 +8,9 @@ use crate::error::Unfit;
 use crate::resolved_world::ResolvedNode;
 
 impl ActionResolver<'_> {
-    /// Whether a port can do this with a counter: its driver has it, and one that is to grow does not
-    /// stand at its field's maximum at rest. A counter that no driver at all has is left to the stage,
-    /// which says what there is.
+    /// Checks that a port can change this counter: its driver has it, and one that is to grow is not
+    /// at its maximum at rest. A counter that no driver has is left to the fabric, whose error lists
+    /// the counters.
     pub(super) fn can_count(
         &self,
         port: usize,
@@ -41,7 +41,7 @@ impl ActionResolver<'_> {
         );
         if grows && at_rest == Some(&CounterValue::Count(file.max())) {
             return Err(Unfit::lacks(format!(
-                "`{name}` of `{device}` stands at its field's maximum at rest"
+                "`{name}` of `{device}` is at its field's maximum at rest"
             )));
         }
         Ok(())

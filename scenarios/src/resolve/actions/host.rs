@@ -1,4 +1,4 @@
-//! Telling what is done to a node beside its ports: reboot, monitor, metadata file, route table.
+//! Resolves steps on a node itself: reboot, monitor, metadata file, route table.
 
 use fabric::RebootPlan;
 use platforms::{DeviceName, Metadata, MetadataFile, Route, Routes};

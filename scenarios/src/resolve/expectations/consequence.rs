@@ -1,4 +1,4 @@
-//! Telling what is expected of the cluster: whose condition, which rule, about whom.
+//! Resolves expectations on the cluster: conditions, cordons and rules.
 
 use proto::Check;
 
@@ -64,7 +64,7 @@ impl ExpectationResolver<'_> {
         self.push_each(spec.of.as_ref(), line, around, is)
     }
 
-    /// The same of each of those whom it is about; of nobody, once.
+    /// Adds the expectation for each subject; once without a subject if there is none.
     fn push_each(
         &mut self,
         of: Option<&Subjects>,
@@ -83,7 +83,7 @@ impl ExpectationResolver<'_> {
         Ok(())
     }
 
-    /// Refuses a rule that does not listen: one that is misspelt would always be silent.
+    /// Rejects a rule that does not run: `silent` would always hold for a misspelt name.
     fn known_rule(&self, spec: &FiringSpec) -> Result<(), ScenarioError> {
         let listening = self.rules.rules();
         if listening.contains(&spec.rule.as_str()) {

@@ -1,4 +1,4 @@
-//! Events that are expected, with their messages.
+//! Resolves expected events and their messages.
 
 use std::collections::BTreeMap;
 
@@ -74,7 +74,7 @@ impl ExpectationResolver<'_> {
         })
     }
 
-    /// A message with the placeholders of handles filled in.
+    /// The message with the placeholders of handles filled in.
     pub(super) fn message(&self, text: &str, it: Option<usize>) -> String {
         let mut filled = String::new();
         for part in message::parts(text) {

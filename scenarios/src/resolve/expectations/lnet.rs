@@ -1,4 +1,4 @@
-//! LNet interfaces that are expected to stand in some way.
+//! Resolves expected states of LNet interfaces.
 
 use platforms::NodeName;
 
@@ -9,7 +9,7 @@ use crate::resolve::known_workload;
 use crate::story::LnetIs;
 
 impl ExpectationResolver<'_> {
-    /// An interface, in the eyes of the node that is named, or of its own.
+    /// The interface, in the view of the node that is named, or of its own node.
     pub(super) fn lnet(
         &self,
         spec: &LnetSpec,
@@ -30,7 +30,7 @@ impl ExpectationResolver<'_> {
             _ => {
                 return Err(self
                     .source
-                    .wrong(line.place, "in the eyes of which node?")
+                    .wrong(line.place, "the view of which node?")
                     .hint("write `node: …`")
                     .into());
             }

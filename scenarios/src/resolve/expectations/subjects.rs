@@ -1,4 +1,4 @@
-//! Whom a line is about: subjects, ports, files, and how many they have to be.
+//! Resolves the subjects of a line: ports, devices and files, and checks their number.
 
 use std::collections::BTreeSet;
 
