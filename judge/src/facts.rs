@@ -426,7 +426,12 @@ fn reads<'a>(
 }
 
 /// The paths that a file has in a tick's trace.
-fn patterns(file: &FileRef, context: &JudgeContext<'_>, node: &NodeName, tick: u64) -> Vec<simfs::Pattern> {
+fn patterns(
+    file: &FileRef,
+    context: &JudgeContext<'_>,
+    node: &NodeName,
+    tick: u64,
+) -> Vec<simfs::Pattern> {
     use platforms::CLASS_INFINIBAND;
     let truth = usize::try_from(tick)
         .ok()

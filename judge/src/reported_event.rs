@@ -41,7 +41,10 @@ impl ReportedEvent<'_> {
 }
 
 /// All events, ordered by tick, node, call and index.
-pub(crate) fn all_reported<'a>(story: &'a Story, recording: &'a Recording) -> Vec<ReportedEvent<'a>> {
+pub(crate) fn all_reported<'a>(
+    story: &'a Story,
+    recording: &'a Recording,
+) -> Vec<ReportedEvent<'a>> {
     let nodes = story.monitors_by_name();
     let mut reported = Vec::new();
     for (tick, instances) in (0..).zip(&recording.ticks) {

@@ -22,7 +22,11 @@ use crate::verbs;
 /// # Errors
 /// [`Unfit::Wrong`] if the line is invalid, [`Unfit::NotApplicable`] if the platform lacks
 /// something. The caller checks whether there is a monitor or connector for steps that need one.
-pub fn read_actions(line: &str, node: &NodeName, platform: &Platform) -> Result<Vec<StepAction>, Unfit> {
+pub fn read_actions(
+    line: &str,
+    node: &NodeName,
+    platform: &Platform,
+) -> Result<Vec<StepAction>, Unfit> {
     let source = Source {
         file: "deed",
         text: line,

@@ -22,7 +22,11 @@ struct WorkloadResolver<'a> {
 
 impl WorkloadSpec {
     /// The plan of this workload in this world.
-    pub(crate) fn plan(&self, source: &Source<'_>, resolved: &ResolvedWorld) -> Result<Plan, Unfit> {
+    pub(crate) fn plan(
+        &self,
+        source: &Source<'_>,
+        resolved: &ResolvedWorld,
+    ) -> Result<Plan, Unfit> {
         let resolver = WorkloadResolver {
             source,
             resolved,
