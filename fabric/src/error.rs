@@ -61,7 +61,7 @@ pub enum ActionError {
     #[error("no end of `{0}` that was named is down for `{1}`")]
     NotHeld(SlotRef, LinkDownReason),
     /// The reason is not an error that a port can detect.
-    #[error("`{0}` is no packet error\nhint: {hint}", hint = self.hint().unwrap_or_default())]
+    #[error("invalid packet error `{0}`\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NotAnError(LinkDownReason),
     /// The module is already in or out, as requested.
     #[error("the module of `{0}` is {1} already")]
@@ -110,7 +110,7 @@ pub enum ActionError {
     #[error("`{}` on node `{}` is a virtual function and has none of its own\nhint: {hint}", .0.pci, .0.node, hint = self.hint().unwrap_or_default())]
     VfOfVf(FunctionRef, PciAddress),
     /// A physical function cannot be assigned or released.
-    #[error("`{}` on node `{}` is no virtual function\nhint: {hint}", .0.pci, .0.node, hint = self.hint().unwrap_or_default())]
+    #[error("`{}` on node `{}` is not a virtual function\nhint: {hint}", .0.pci, .0.node, hint = self.hint().unwrap_or_default())]
     NotVirtual(FunctionRef),
     /// The virtual function is already in the requested state.
     #[error("virtual function `{}` on node `{}` is {} already", .0.pci, .0.node, .1)]

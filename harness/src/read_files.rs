@@ -65,7 +65,7 @@ pub enum ReadError {
         wanted: &'static str,
     },
     /// Two files have scenarios of the same name.
-    #[error("`{name}` is told twice: in `{first}` and in `{second}`\nhint: {hint}", hint = self.hint().unwrap_or_default())]
+    #[error("`{name}` is the name of two scenarios: in `{first}` and in `{second}`\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     Twice {
         /// The name.
         name: String,

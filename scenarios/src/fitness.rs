@@ -330,7 +330,7 @@ const PROPERTIES: &[Property] = &[
     property("vfs", "Number of virtual functions.", |resolved| {
         count(resolved, |port| port.facts.is_vf)
     }),
-    property("gpus", "GPUs.", |resolved| {
+    property("gpus", "Number of GPUs.", |resolved| {
         resolved.nodes[0].machine.gpus.len()
     }),
     property(

@@ -196,7 +196,7 @@ fn monitors() -> impl Keys<Value = Monitors> {
         maybe(
             "monitors",
             NODES,
-            "The nodes that a monitor runs on; every node that the world's file does not except, unless said.",
+            "The nodes that run a monitor; by default every node that the world's file does not exclude.",
         ),
         or(
             "checks",

@@ -212,7 +212,7 @@ pub(crate) fn node_keys() -> impl Keys<Value = NodeSpec> {
                 "monitored",
                 Literal::Truth(true),
                 TRUTH,
-                "Whether a monitor runs on it.",
+                "Whether it runs a monitor.",
             ),
             maybe("rails", RAILS, "The two rails of an MPIB host."),
         ),

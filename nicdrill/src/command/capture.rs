@@ -77,7 +77,7 @@ fn put(text: &str, name: &str, out: Option<&Path>) -> Result<ExitCode, Stop> {
     let written = fs::File::create_new(&file).and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => {
-            Stop::usage(format!("`{shown}` is there already")).hint("give another file by `--out`")
+            Stop::usage(format!("`{shown}` already exists")).hint("give another file by `--out`")
         }
         _ => Stop::usage(format!("`{shown}` cannot be written: {error}")),
     })?;

@@ -46,7 +46,7 @@ pub(crate) fn record(arguments: &RecordArguments) -> Result<ExitCode, Stop> {
     let shown = out.display();
     if out.exists() {
         return Err(
-            Stop::usage(format!("`{shown}` is there already")).hint("give another file by `--out`")
+            Stop::usage(format!("`{shown}` already exists")).hint("give another file by `--out`")
         );
     }
     let ended = end().map_err(|error| Stop::usage(format!("signals cannot be heard: {error}")))?;

@@ -18,22 +18,22 @@ pub(crate) const WHOM: Of = Of("whom");
 pub(crate) const EVENTS: &[&dyn Row<ExpectationSpec>] = &[
     &event(
         ("fatal", "{ fatal: victim, within: 2 polls }"),
-        "An event that says: dead, replace the machine.",
+        "A fatal event, which asks for a replacement of the machine.",
         Statement::Fresh(Tone::Fatal),
     ),
     &event(
         ("nonfatal", "{ nonfatal: victim }"),
-        "An event that says: unhealthy, no action.",
+        "An unhealthy event that is not fatal and asks for no action.",
         Statement::Fresh(Tone::NonFatal),
     ),
     &event(
         ("healthy", "{ healthy: device of victim }"),
-        "An event that says: healthy.",
+        "A healthy event.",
         Statement::Fresh(Tone::Healthy),
     ),
     &event(
         ("cleared", "{ cleared: { name: mlx5_3, port: 1 } }"),
-        "An event that says healthy of what was reported before, under the name it was reported by.",
+        "A healthy event about something reported before, under the name in that report.",
         Statement::Cleared,
     ),
     &word(

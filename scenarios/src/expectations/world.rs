@@ -92,10 +92,10 @@ pub(crate) const WORLD: &[&dyn Row<ExpectationSpec>] = &[
     &word(
         "workload",
         Text("a workload"),
-        "What became of it at the end of the last poll meant. `between` is about the instant of its failure, to the nanosecond.",
+        "The state of a workload at the end of the window's last poll. `between` is about the instant of its failure, to the nanosecond.",
         "{ workload: job, outcome: failed, cause: WC 12, between: [ 40s, 50s ] }",
         (
-            maybe("outcome", OUTCOME, "What became of it."),
+            maybe("outcome", OUTCOME, "Its outcome."),
             maybe(
                 "cause",
                 CAUSE,
@@ -118,7 +118,7 @@ pub(crate) const WORLD: &[&dyn Row<ExpectationSpec>] = &[
             let failed = fields.maybe("between", |node| BETWEEN.parse(line.context, node))?;
             if (cause.is_some() || failed.is_some()) && outcome != Some(WorkloadOutcome::Failed) {
                 return Err(source
-                    .wrong(fields.place, "only what failed has a cause and an instant")
+                    .wrong(fields.place, "only a failed workload has a cause and an instant of failure")
                     .hint("write `outcome: failed`"));
             }
             let figures = [&errors, &retries, &done];

@@ -349,7 +349,7 @@ impl<'a> ExpectationResolver<'a> {
             return Err(self
                 .source
                 .wrong(line.place, format!("no monitor runs on `{node}`"))
-                .hint("`monitors` and the world's file name the nodes that a monitor runs on")
+                .hint("`monitors` and the world's file state which nodes run one")
                 .into());
         }
         let stated_at = around.step.first();

@@ -111,7 +111,7 @@ const FAULTS: &[&dyn Alternative<FaultEffect>] = &[
     &alt(
         "simulate",
         Many("message statuses", MESSAGE_STATUS),
-        "What is sent ends so, such as `local_dropped`; of several, a random one.",
+        "Sent messages end with this status, such as `local_dropped`; of several, a random one.",
         |statuses| FaultEffect::Simulate(statuses.into_iter().collect()),
     ),
     &alt(
@@ -121,13 +121,13 @@ const FAULTS: &[&dyn Alternative<FaultEffect>] = &[
             otherwise: "`drop: false` is not a fault",
             hint: None,
         },
-        "What arrives is lost.",
+        "Received messages are lost.",
         |()| FaultEffect::Drop,
     ),
     &alt(
         "delay",
         SPAN,
-        "What arrives does so later.",
+        "Received messages are delayed by this much.",
         FaultEffect::Delay,
     ),
 ];

@@ -55,11 +55,11 @@ pub(crate) const MONITOR: &[&dyn Row<VerbSpec>] = &[
                 (
                     "upgrade",
                     Order::Upgrade,
-                    "another binary takes the monitor's place (not built yet)",
+                    "replaced by another binary (not built yet)",
                 ),
             ],
         ),
-        "What is done to the monitor under test.",
+        "Stops, starts or pauses the monitor.",
         "{ monitor: restart, signal: KILL, away: 5s }",
         (
             or(
