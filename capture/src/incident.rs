@@ -1,12 +1,12 @@
-//! What was seen of a node becomes a story: `nicdrill record`.
+//! Records a node's NICs over time as a scenario: `nicdrill record`.
 //!
-//! A recorder keeps a world of its own beside the node, of the platform that the node is. At each look
-//! it lets that world come to the same time, says what differs as deeds of the scenario language, and
-//! does them to its world; what differs still cannot be said, and is told. So a story holds what the
-//! world does not do by itself, and nothing else: stretches in which nothing happens cost nothing.
+//! A recorder simulates a world with the node's platform beside the node. At each snapshot it advances
+//! that world to the same time, writes the differences as actions of the scenario language, and
+//! applies them to its world; remaining differences cannot be expressed and are reported. So a story
+//! has only the actions that the simulation does not perform by itself, and quiet times need no lines.
 //!
-//! Reading the node is `seen.rs`, the deeds are `change.rs`, the file is `write.rs`; what a monitor
-//! ought to say of it is the caller's. Start at [`Incident`].
+//! `seen.rs` reads the node, `change.rs` computes the actions, `write.rs` writes the file; the caller
+//! adds expectations. Start at [`Incident`].
 
 mod change;
 mod seen;
@@ -28,7 +28,7 @@ pub use seen::{DeviceSeen, FileSeen, PortSeen, Seen, see};
 use shadow::Shadow;
 pub use write::{Expected, Handle};
 
-/// A span of time as scenarios write it, such as `1h`.
+/// A duration as scenarios write it, such as `1h`.
 #[must_use]
 pub fn span(text: &str) -> Option<Duration> {
     scenarios::parse_time(text).map(|time| Duration::from_nanos(time.as_ns()))
@@ -37,12 +37,12 @@ pub fn span(text: &str) -> Option<Duration> {
 /// Why no story can be made.
 #[derive(Debug, thiserror::Error)]
 pub enum IncidentError {
-    /// The node is another machine than the platform says.
+    /// The node is another machine than the platform.
     #[error("the node is no `{platform}`: {what}\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     OtherMachine {
         /// The platform.
         platform: String,
-        /// What does not fit.
+        /// The difference.
         what: String,
     },
     /// The node was rebooted while it was watched.
@@ -70,20 +70,20 @@ pub struct Incident {
     began: Option<Began>,
     given: Vec<String>,
     actions: BTreeMap<SimTime, Vec<String>>,
-    /// Ports that deeds name, by their handles.
+    /// Ports named by actions, by handle.
     handles: BTreeMap<String, Handle>,
     last: SimTime,
     renamed: bool,
     unsaid: BTreeSet<String>,
 }
 
-/// How the recording began.
+/// The start of the recording.
 struct Began {
     boot_id: Option<String>,
 }
 
 impl Incident {
-    /// Of a node that is this platform; nothing has been seen yet.
+    /// A recording of a node with this platform, without a snapshot yet.
     #[must_use]
     pub fn new(platform: &Platform) -> Self {
         Self {
@@ -99,11 +99,11 @@ impl Incident {
         }
     }
 
-    /// Takes in what was seen at this time after the first look, which itself is at zero. Times do not
-    /// go back.
+    /// Adds a snapshot at this time after the first one, which is at zero. Times must not decrease.
     ///
     /// # Errors
-    /// If the node is another machine, or was rebooted; then the story ends with the look before.
+    /// If the node is another machine, or was rebooted; then the story ends with the previous
+    /// snapshot.
     pub fn take(&mut self, at: Duration, seen: &Seen) -> Result<(), IncidentError> {
         let at = SimTime::from_ns(u64::try_from(at.as_nanos()).unwrap_or(u64::MAX));
         let is_first = self.began.is_none();
@@ -118,7 +118,7 @@ impl Incident {
             Some(_) => {}
         }
         let seen = self.shadow.comparable(seen);
-        // A function needs time until its device is there: it came back between the looks.
+        // A function needs time until its device exists: it returned between the snapshots.
         let (changes, _) = change::returns(&self.shadow.shown(), &seen, self.shadow.slots());
         if !changes.is_empty() {
             let between = SimTime::from_ns(self.last.as_ns().midpoint(at.as_ns()));
@@ -126,8 +126,8 @@ impl Incident {
             self.write(between, changes);
         }
         self.shadow.advance(at);
-        // Where a device is decides what can be said of its ports; a device that is back bears a name
-        // and lists ports.
+        // Steps are ordered, because the presence of a device determines which actions on its ports
+        // are possible; a device that has returned has a name and lists ports.
         let steps = [
             change::rules,
             change::presence,
@@ -149,18 +149,18 @@ impl Incident {
         Ok(())
     }
 
-    /// Whether something was seen that the world does not do by itself.
+    /// Whether the recording has no action.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
         self.given.is_empty() && self.actions.is_empty()
     }
 
-    /// What was seen and cannot be said in the scenario language.
+    /// What was seen but cannot be expressed in the scenario language.
     pub fn unsaid(&self) -> impl Iterator<Item = &str> {
         self.unsaid.iter().map(String::as_str)
     }
 
-    /// The scenario's file with nothing expected but the first poll's events.
+    /// The scenario's file, expecting the first poll's events only.
     #[must_use]
     pub fn yaml(&self) -> String {
         self.yaml_with_expectations(&Expected::default())
@@ -172,13 +172,13 @@ impl Incident {
         write::yaml(self, expected)
     }
 
-    /// The platform that the node is.
+    /// The node's platform.
     #[must_use]
     pub fn platform(&self) -> &Platform {
         &self.platform
     }
 
-    /// Does these to the world beside, and writes down what it can do.
+    /// Applies changes to the simulated world, and records those that it can perform.
     fn write(&mut self, at: SimTime, changes: Vec<Change>) {
         for change in changes {
             if self.shadow.done(&change) {
@@ -216,7 +216,8 @@ impl Incident {
         slots.next().map(|(slot, _)| self.shadow.handle(slot))
     }
 
-    /// The devices of the platform at rest are the node's, wherever they are at present.
+    /// Checks that the devices of the platform at rest are the node's, even if some are absent at
+    /// present.
     fn is_this_machine(&self, seen: &Seen) -> Result<(), IncidentError> {
         let other = |what: String| IncidentError::OtherMachine {
             platform: self.platform.name(),

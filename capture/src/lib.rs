@@ -1,7 +1,7 @@
-//! A live node read into a platform, and its incident recorded into a scenario.
+//! Reads a live node into a platform, and records its incidents as scenarios.
 //!
-//! The pure part of a capture is [`platforms::capture`]; here is what opens a node's files, and
-//! what follows a node over time. Left out: playing what was recorded. Start at [`of_node`] and
+//! The pure part of a capture is in [`platforms::capture`]; this crate opens a node's files, and
+//! follows a node over time. Recorded scenarios are played elsewhere. Start at [`of_node`] and
 //! [`Incident`].
 
 mod incident;

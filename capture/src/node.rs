@@ -1,8 +1,8 @@
-//! A live node becomes a platform: what is read of it, carefully, and what is made of that.
+//! Reads a live node into a platform.
 //!
-//! A guest on a production node opens as little as it can. What it opens is `asked.rs`'s table and
-//! nothing else; every read is bounded in time (`live.rs`); what cannot be read is recorded so. The
-//! making is `platforms::capture`; here the roles are added that a monitor finds.
+//! On a production node it opens as few files as possible: only those in the tables of `asked.rs`;
+//! every read has a time limit (`live.rs`); unreadable files are recorded as such.
+//! `platforms::capture` builds the platform; the roles that a monitor finds are added here.
 
 mod asked;
 mod live;
@@ -19,35 +19,35 @@ use platforms::{
 pub use live::LiveRoot;
 pub use reader::{Asked, Guest, Unread, read};
 
-/// Finds the role of each device, by its name, in a platform's tree.
+/// Finds the role of each device, by name, in a platform's tree.
 pub type FindRoles<'a> = &'a dyn Fn(&Platform) -> BTreeMap<String, Role>;
 
-/// The longest that one read may take before the file counts as unreadable. Chosen: a firmware
-/// command of mlx5 is answered within milliseconds, or after its own timeout of a minute.
+/// The time limit of one read, after which the file counts as unreadable. Chosen: mlx5 answers a
+/// firmware command within milliseconds, or after its own timeout of a minute.
 pub const READ_LIMIT: Duration = Duration::from_secs(2);
 
-/// A platform's file and what its reader ought to know.
+/// A platform's file and notes for its reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Captured {
     /// The file's text.
     pub yaml: String,
-    /// What could not be carried, and the like.
+    /// Notes, such as what the file does not contain.
     pub notes: Vec<String>,
 }
 
-/// Why nothing could be captured.
+/// Why a capture failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Failed {
-    /// No platform could be made of what was read.
+    /// No platform can be built from what was read.
     #[error(transparent)]
     Capture(#[from] CaptureError),
-    /// The matrix of GPUs and NICs has two readings.
+    /// The matrix of GPUs and NICs is ambiguous.
     #[error("the matrix cannot be read: {0}")]
     Topo(#[from] TopoError),
-    /// The dump is none.
+    /// The dump is invalid.
     #[error("the dump cannot be read: {0}\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     Dump(String),
-    /// What was made cannot be read again: a fault of ours.
+    /// The written platform cannot be parsed: an error in nicdrill.
     #[error("the platform that was made cannot be read: {0}")]
     Made(#[from] PlatformError),
 }
@@ -66,7 +66,7 @@ impl Failed {
 /// Reads a node through `guest` and makes a platform of this name.
 ///
 /// # Errors
-/// If there are no NICs of interest, or the matrix cannot be read with certainty.
+/// If there are no NICs of interest, or the matrix is ambiguous.
 pub fn of_node(
     guest: &mut dyn Guest,
     matrix: Option<&str>,
@@ -78,11 +78,11 @@ pub fn of_node(
     made(&read(guest, asked), matrix, name, asked, known, find_roles)
 }
 
-/// Makes a platform of this name out of a dump's text; of what may be asked, only identifiers count,
-/// a dump's counters always do.
+/// Builds a platform of this name from the text of a dump. Of `asked`, only identifiers matter,
+/// because a dump's counters are always read.
 ///
 /// # Errors
-/// If it is no dump, has no NICs, or the matrix cannot be read with certainty.
+/// If the dump is invalid, has no NICs, or the matrix is ambiguous.
 pub fn of_dump(
     dump: &str,
     matrix: Option<&str>,
@@ -131,7 +131,7 @@ fn roles(
     Ok(find_roles(platform))
 }
 
-/// What `nvidia-smi topo -m` prints here; `None` if there is no such program, or it fails.
+/// The output of `nvidia-smi topo -m` on this node; `None` if there is no such program, or it fails.
 #[must_use]
 pub fn matrix_of_this_node() -> Option<String> {
     let output = std::process::Command::new("nvidia-smi")
@@ -144,7 +144,7 @@ pub fn matrix_of_this_node() -> Option<String> {
         .then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Whether `root` is the running system's own.
+/// Whether `root` is the running system's root.
 #[must_use]
 pub fn is_this_node(root: &Path) -> bool {
     root == Path::new("/")

@@ -1,4 +1,5 @@
-//! What a stream costs: events a second through the rules of one node, and bytes kept of ten thousand.
+//! The cost of a stream: events per second through the rules of one node, and bytes kept for ten
+//! thousand nodes.
 
 #![expect(
     clippy::disallowed_macros,
@@ -20,7 +21,7 @@ const START_S: i64 = 1_740_787_200;
 const NODES: u32 = 10_000;
 const EVENTS_PER_NODE: u32 = 1000;
 
-/// The n-th event of a node on which eight ports fall, come back and degrade in turn, one event in ten
+/// The n-th event of a node on which eight ports go down, return and degrade in turn, one event in ten
 /// seconds.
 fn event(node: &str, n: u32) -> HealthEvent {
     let port = n % 8;
@@ -77,7 +78,7 @@ fn analyzer(profile: &str) -> Analyzer {
     Analyzer::new(shipped(profile).expect("it ships"), None)
 }
 
-/// Takes an event, after the clock has run up to it.
+/// Processes an event, after advancing the clock to it.
 fn take(analyzer: &mut Analyzer, event: &HealthEvent) -> usize {
     let at = Stamp::of(event.generated_timestamp.as_ref());
     let mut reported = 0;
@@ -103,7 +104,7 @@ fn one_node(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Not timed: ten million events once, and what is left of them.
+/// Not timed: ten million events once, and the remaining state.
 fn ten_thousand_nodes(_: &mut Criterion) {
     for profile in ["lsd", "nvsentinel", "gpud"] {
         let names: Vec<String> = (0..NODES).map(|node| format!("gpu-{node:05}")).collect();
@@ -123,8 +124,8 @@ fn ten_thousand_nodes(_: &mut Criterion) {
     }
 }
 
-/// `VmRSS` of this process, in KiB: what the allocator holds back between two profiles counts for the
-/// first alone.
+/// `VmRSS` of this process, in KiB: memory that the allocator keeps between two profiles counts for
+/// the first only.
 fn resident_kb() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("a process has a status");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

@@ -1,9 +1,10 @@
-//! What the platform connector does with one call before anything is written: refuse it, fill it in,
-//! put it in order; and whether its meaning depends on an order that nobody promises.
+//! The platform connector's processing of a call before anything is written: rejection, defaults,
+//! sorting; and detection of calls whose effect depends on an undefined order.
 //!
-//! Upstream sorts a batch by `generatedTimestamp` with a sort that is not stable. Here equal stamps
-//! keep the order in which they were sent, and [`order_decides`] says where another order would have
-//! left another condition. Source: NVSentinel, platform-connectors, server and Kubernetes connector.
+//! NVSentinel sorts a batch by `generatedTimestamp` with an unstable sort. Here events with equal
+//! timestamps keep the order in which they were sent, and [`order_decides`] reports where another
+//! order would have left another condition. Source: NVSentinel, platform-connectors, server and
+//! Kubernetes connector.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,25 +12,26 @@ use proto::{HealthEvent, HealthEvents, ProcessingStrategy, RecommendedAction};
 
 use crate::{condition::Conditions, entry::Clearing, stamp::Stamp};
 
-/// Why the connector refuses a whole call, with `InvalidArgument`.
+/// Why the connector rejects a whole call, with `InvalidArgument`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("event {event} of `{check}` asks for the action CUSTOM and names none\nhint: {hint}", hint = Self::HINT)]
 pub struct Refused {
-    /// Which event of the call, from 1.
+    /// The number of the event in the call, from 1.
     pub event: usize,
     /// Its check.
     pub check: String,
 }
 
 impl Refused {
-    /// What helps.
+    /// The hint.
     pub const HINT: &str = "set `customRecommendedAction`, or the whole call is refused";
 }
 
-/// The events as every later stage sees them: an unspecified strategy is `EXECUTE_REMEDIATION`.
+/// The events of a call as all later stages see them: an unspecified strategy becomes
+/// `EXECUTE_REMEDIATION`.
 ///
 /// # Errors
-/// [`Refused`], for the first event that cannot be taken.
+/// [`Refused`], for the first event that is rejected.
 pub fn received(batch: &HealthEvents) -> Result<Vec<HealthEvent>, Refused> {
     let mut events = batch.events.clone();
     for (at, event) in events.iter_mut().enumerate() {
@@ -47,7 +49,7 @@ pub fn received(batch: &HealthEvents) -> Result<Vec<HealthEvent>, Refused> {
     Ok(events)
 }
 
-/// May this event touch the node? `STORE_ONLY` and `STORE_AND_ANALYSE` may not.
+/// Whether this event may affect the node; `STORE_ONLY` and `STORE_AND_ANALYSE` events may not.
 #[must_use]
 pub fn may_act(event: &HealthEvent) -> bool {
     matches!(
@@ -56,7 +58,7 @@ pub fn may_act(event: &HealthEvent) -> bool {
     )
 }
 
-/// The events that may touch a node, by node, in the order of their stamps.
+/// The events that may affect a node, by node, sorted by timestamp.
 #[must_use]
 pub fn by_node(events: &[HealthEvent]) -> BTreeMap<&str, Vec<&HealthEvent>> {
     let mut nodes: BTreeMap<&str, Vec<&HealthEvent>> = BTreeMap::new();
@@ -73,11 +75,11 @@ fn stamp(event: &HealthEvent) -> Stamp {
     Stamp::of(event.generated_timestamp.as_ref())
 }
 
-/// The checks of which these events, sorted by stamp, could leave other entries if those of equal
-/// stamps were applied in another order.
+/// The checks whose entries could differ if events with equal timestamps (of these events, sorted by
+/// timestamp) were applied in another order.
 ///
-/// Faults add entries and healthy events take some away, so of all orders "healthy first" leaves the
-/// most and "healthy last" the fewest: where these two agree, every order does.
+/// Faults add entries and healthy events remove some, so of all orders "healthy first" leaves the
+/// most entries and "healthy last" the fewest: if these two agree, all orders do.
 #[must_use]
 pub fn order_decides(
     before: &Conditions,

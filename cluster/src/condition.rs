@@ -1,8 +1,8 @@
-//! Node conditions: one for each check name, true while the check has an entry that nobody cleared.
+//! Node conditions: one for each check name, true while the check has an entry that was not cleared.
 //!
-//! The key is the check's name alone, neither agent nor component class: two agents that share a name
-//! share a condition. Only fatal events and healthy ones come here; what a non-fatal event becomes is
-//! [`crate::kube_event`]'s. Start at [`Conditions::apply`].
+//! The key is the check's name only, without agent and component class: two agents with the same
+//! check name share a condition. Only fatal and healthy events change conditions;
+//! [`crate::kube_event`] handles non-fatal ones. Start at [`Conditions::apply`].
 //! Source: NVSentinel, platform-connectors, Kubernetes connector.
 
 use std::collections::BTreeMap;
@@ -15,19 +15,19 @@ use crate::{
     stamp::Stamp,
 };
 
-/// What a condition says that has no entry.
+/// The message of a condition without entries.
 pub const NO_FAILURES: &str = "No Health Failures";
 
 /// One condition of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
-    /// Is the check unhealthy? Written as status `True`; a healthy check's is `False`.
+    /// Whether the check is unhealthy. Written as status `True`; a healthy check's is `False`.
     pub is_faulty: bool,
     /// The entries, or [`NO_FAILURES`].
     pub message: String,
-    /// The stamp of the latest event about it.
+    /// The timestamp of its latest event.
     pub heartbeat: Stamp,
-    /// The stamp of the event that changed its status last.
+    /// The timestamp of the event that last changed its status.
     pub transition: Stamp,
 }
 
@@ -43,23 +43,23 @@ impl Condition {
         format!("{check}{word}")
     }
 
-    /// Its entries; none where it is healthy.
+    /// Its entries; empty if it is healthy.
     pub fn entries(&self) -> impl Iterator<Item = &str> {
         let message = self.is_faulty.then_some(self.message.as_str());
         message.into_iter().flat_map(entries)
     }
 }
 
-/// A condition that changed its status or lost entries in one batch.
+/// A condition that changed its status or lost entries in a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The check that it belongs to.
+    /// Its check.
     pub check: String,
-    /// Its status before; `None` if it did not exist.
+    /// Its previous status; `None` if it did not exist.
     pub was_faulty: Option<bool>,
-    /// What it is now.
+    /// Its new state.
     pub now: Condition,
-    /// What did not fit into its message.
+    /// The part that did not fit into its message.
     pub loss: Loss,
 }
 
@@ -70,7 +70,7 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    /// The condition of this check, if any event ever made one.
+    /// The condition of this check, if there is one.
     #[must_use]
     pub fn get(&self, check: &str) -> Option<&Condition> {
         self.by_check.get(check)
@@ -82,7 +82,7 @@ impl Conditions {
         all.map(|(check, condition)| (check.as_str(), condition))
     }
 
-    /// The checks whose condition stands.
+    /// The checks whose condition is unhealthy.
     pub fn faulty(&self) -> impl Iterator<Item = &str> {
         let faulty = self.iter().filter(|(_, condition)| condition.is_faulty);
         faulty.map(|(check, _)| check)
@@ -90,7 +90,7 @@ impl Conditions {
 
     /// Applies the events of one batch, in this order, and writes each condition once.
     ///
-    /// Every condition that an event touched is returned, in order of check.
+    /// Returns every condition that an event changed, sorted by check.
     pub fn apply<'a>(
         &mut self,
         clearing: Clearing,
@@ -140,7 +140,7 @@ impl Conditions {
     }
 }
 
-/// A condition's entries while a batch is applied.
+/// The entries of a condition while a batch is applied.
 struct Draft {
     entries: Vec<String>,
     latest: Stamp,

@@ -1,31 +1,31 @@
-//! One entry of a node condition's message: how an event is written there, and what clears it.
+//! Entries of a node condition's message: their text, and which healthy events clear them.
 //!
-//! The message is the only store that the platform connector has for a condition, so an entry is a
-//! text and is matched as a text. What becomes of a message that is too long is [`crate::message`]'s.
+//! The platform connector stores conditions in the message only, so an entry is a text and is matched
+//! as text. [`crate::message`] shortens messages that are too long.
 //! Source: NVSentinel, platform-connectors, Kubernetes connector.
 
 use proto::{HealthEvent, RecommendedAction};
 
-/// Which entities of a healthy event an entry must hold to be cleared.
+/// Which entities of a healthy event an entry must contain to be cleared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntityRule {
     /// Each of them (NVSentinel #1468, 2026-07-08, and later).
     All,
-    /// Any of them: one NIC's port 1 clears every other NIC's port 1.
+    /// Any of them: port 1 of one NIC clears port 1 of every other NIC.
     Any,
 }
 
-/// How a healthy event finds the entries that it clears.
+/// How a healthy event selects the entries that it clears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clearing {
-    /// Which of its entities count.
+    /// Which of its entities are required.
     pub entities: EntityRule,
-    /// Whether its error codes, if it has any, narrow it down to entries with one of them.
+    /// Whether its error codes, if any, restrict it to entries with one of them.
     pub codes_scope: bool,
 }
 
 impl Clearing {
-    /// Since 2026-07-08: every entity, and one of the codes.
+    /// Since 2026-07-08: all entities, and one of the codes.
     pub const ALL: Self = Self {
         entities: EntityRule::All,
         codes_scope: true,
@@ -42,8 +42,8 @@ impl Clearing {
         codes_scope: false,
     };
 
-    /// Does this healthy event clear that entry of its check's condition? Without entities it clears
-    /// every entry, whatever its codes.
+    /// Whether this healthy event clears that entry of its check's condition. Without entities it
+    /// clears every entry, whatever its codes.
     #[must_use]
     pub fn clears(self, healthy: &HealthEvent, entry: &str) -> bool {
         if healthy.entities_impacted.is_empty() {
@@ -65,13 +65,13 @@ impl Clearing {
     }
 }
 
-/// `NIC:mlx5_1 `: the space at its end keeps `mlx5_1` apart from `mlx5_10`.
+/// `NIC:mlx5_1 `: the trailing space distinguishes `mlx5_1` from `mlx5_10`.
 fn token(kind: &str, value: &str) -> String {
     format!("{kind}:{value} ")
 }
 
-/// The entry of an unhealthy event: codes, entities, free text, recommended action. A `;` in the free
-/// text becomes `.`, for `;` ends an entry.
+/// The entry of an unhealthy event: codes, entities, message, recommended action. A `;` in the
+/// message becomes `.`, because `;` terminates an entry.
 #[must_use]
 pub fn entry_of(event: &HealthEvent) -> String {
     let mut text = String::new();
@@ -86,10 +86,10 @@ pub fn entry_of(event: &HealthEvent) -> String {
     text + action_name(event)
 }
 
-/// What stands between the free text and the action.
+/// The text between the message and the action.
 pub(crate) const ACTION: &str = " Recommended Action=";
 
-/// The action as people write it: `REPLACE_VM`; a custom one by its own name.
+/// The name of the action, such as `REPLACE_VM`; of a custom action its own name.
 #[must_use]
 pub fn action_name(event: &HealthEvent) -> &str {
     match event.recommended_action() {

@@ -1,9 +1,9 @@
-//! The kernel-log monitor: what a node's kernel says of its NICs, as health events.
+//! The kernel-log monitor: converts kernel messages about a node's NICs to health events.
 //!
-//! Every line that matches is an event; none is held back because it was said before. Patterns are
-//! tried in their order and the first decides; the soft lockup, which takes two lines, is tried first.
-//! There is no recovery but a reboot's. Left out: the journal's reading and its polls of 15 s, which
-//! are the caller's. Start at [`KernelLogMonitor`].
+//! Every matching line is an event, without suppression of repetitions. Patterns are tried in order and
+//! the first match is used; the soft lockup, which needs two lines, is tried first. The only recovery is a
+//! reboot's. Reading the journal and its polls of 15 s are up to the caller. Start at
+//! [`KernelLogMonitor`].
 //! Source: NVSentinel, syslog-health-monitor; "Syslog Detection & Correlation".
 
 mod lockup;
@@ -26,33 +26,33 @@ pub const AGENT: &str = "syslog-health-monitor";
 /// The check's name on the wire.
 pub const CHECK: &str = "SysLogsNICDriverError";
 
-/// How the monitor behaves.
+/// The behaviour of the monitor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelLogProfile {
-    /// What it looks for.
+    /// The patterns.
     pub patterns: PatternSet,
     /// The class of the healthy event after a reboot. The faults are of class `NIC`.
     pub recovery_class: &'static str,
-    /// How far its events may act.
+    /// The processing strategy of its events.
     pub strategy: ProcessingStrategy,
 }
 
 impl KernelLogProfile {
-    /// As deployed since 2026-07: its healthy event is of class `GPU`, so it clears the node condition and
-    /// leaves the cordon.
+    /// As deployed since 2026-07: its healthy event has class `GPU`, so it clears the node condition but
+    /// not the cordon.
     pub const DEPLOYED: Self = Self {
         patterns: PatternSet::Deployed,
         recovery_class: "GPU",
         strategy: ProcessingStrategy::ExecuteRemediation,
     };
-    /// As first designed: two of its four patterns match nothing that a kernel prints, and a transmit
-    /// watchdog is fatal.
+    /// As first designed: two of its four patterns match no message of a kernel, and a transmit watchdog
+    /// is fatal.
     pub const FIRST: Self = Self {
         patterns: PatternSet::First,
         recovery_class: "GPU",
         strategy: ProcessingStrategy::ExecuteRemediation,
     };
-    /// As it ought to be: what it reports, it clears.
+    /// As it should be: its healthy event clears what it reported.
     pub const MENDED: Self = Self {
         patterns: PatternSet::Deployed,
         recovery_class: "NIC",
@@ -60,7 +60,7 @@ impl KernelLogProfile {
     };
 }
 
-/// The NIC behind each PCI function with the driver `mlx5_core`: the RDMA device's name, or else the
+/// The NIC of each PCI function with the driver `mlx5_core`: the RDMA device's name, or otherwise the
 /// interface's.
 pub type Functions = BTreeMap<String, String>;
 
@@ -69,13 +69,13 @@ pub type Functions = BTreeMap<String, String>;
 pub struct KernelLogMonitor {
     node: String,
     profile: KernelLogProfile,
-    /// The patterns that are on. All are off as shipped.
+    /// The enabled patterns. As shipped, none is enabled.
     enabled: BTreeSet<&'static str>,
     lockup: Lockup,
 }
 
 impl KernelLogMonitor {
-    /// A monitor with every pattern of its profile switched on.
+    /// A monitor with every pattern of its profile enabled.
     #[must_use]
     pub fn new(node: &str, profile: KernelLogProfile) -> Self {
         let names = profile.patterns.names();
@@ -87,14 +87,14 @@ impl KernelLogMonitor {
         }
     }
 
-    /// The same with only these patterns on.
+    /// The same monitor with only these patterns enabled.
     #[must_use]
     pub fn with_only(mut self, names: &[&str]) -> Self {
         self.enabled.retain(|name| names.contains(name));
         self
     }
 
-    /// Reads one line; the event that it makes, if it makes one.
+    /// Processes one line; returns its event, if there is one.
     pub fn line(&mut self, at: Stamp, line: &str, functions: &Functions) -> Option<HealthEvent> {
         if self.enabled.contains(LOCKUP)
             && let Some(seen) = self.lockup.line(at, line)
@@ -113,7 +113,7 @@ impl KernelLogMonitor {
         Some(event)
     }
 
-    /// The node has rebooted: everything that this check reported before is over.
+    /// Handles a reboot of the node: returns the healthy event that ends all faults of this check.
     #[must_use]
     pub fn rebooted(&mut self, at: Stamp) -> HealthEvent {
         self.lockup = Lockup::default();

@@ -1,8 +1,8 @@
-//! Kubernetes events: what a non-fatal health event becomes, and nothing else does.
+//! Kubernetes events, which non-fatal health events become.
 //!
-//! They change no condition and cordon no node. An API server forgets an event an hour after it was
-//! seen last, so no more than an hour of them is kept. Sources: NVSentinel, platform-connectors,
-//! Kubernetes connector; Kubernetes, kube-apiserver, `--event-ttl`.
+//! They change no condition and cordon no node. An API server deletes an event an hour after it was
+//! last seen, so they are kept for an hour. Sources: NVSentinel, platform-connectors, Kubernetes
+//! connector; Kubernetes, kube-apiserver, `--event-ttl`.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -13,12 +13,12 @@ use crate::{entry::entry_of, stamp::Stamp};
 /// How long an API server keeps an event that is not seen again, by default.
 pub const EVENT_TTL: Duration = Duration::from_secs(3600);
 
-/// What two sightings must share to be one event.
+/// What two sightings of one event have in common.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct KubeEventKey {
     /// The check's name; the event's `type`.
     pub check: String,
-    /// The entry, as a condition would hold it.
+    /// The entry, as a condition would have it.
     pub message: String,
 }
 
@@ -30,14 +30,14 @@ impl KubeEventKey {
     }
 }
 
-/// How often and when it was seen.
+/// The sightings of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sightings {
-    /// The agent that said it first; the event's `source`.
+    /// The agent that reported it first; the event's `source`.
     pub source: String,
-    /// How often.
+    /// The number of sightings.
     pub count: u32,
-    /// When last.
+    /// The last sighting.
     pub last: Stamp,
 }
 
@@ -49,7 +49,7 @@ pub struct KubeEvents {
 }
 
 impl KubeEvents {
-    /// Takes in a non-fatal unhealthy event; any other is none of theirs and changes nothing.
+    /// Adds a non-fatal unhealthy event; any other is ignored.
     pub fn take(&mut self, event: &HealthEvent) -> Option<(KubeEventKey, u32)> {
         if event.is_healthy || event.is_fatal {
             return None;
@@ -78,7 +78,7 @@ impl KubeEvents {
         }
     }
 
-    /// Each of them.
+    /// All events.
     pub fn iter(&self) -> impl Iterator<Item = (&KubeEventKey, &Sightings)> {
         self.seen.iter()
     }

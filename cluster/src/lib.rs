@@ -1,10 +1,10 @@
-//! What a cluster makes of health events: which node conditions stand, whether a node is cordoned and
-//! released again, and what the correlation rules say.
+//! The reaction of a cluster to health events: node conditions, cordons and releases, and the events
+//! of correlation rules.
 //!
-//! The room reads texts and events and returns what follows from them; it opens no file, asks no
-//! clock and sends nothing. Behaviour is NVSentinel's platform connector, fault quarantine and health
-//! events analyzer, with their older behaviour as profiles. Left out: drain and remediation, which
-//! begin where a cordon ends.
+//! This crate reads texts and events and returns the consequences; it opens no file, reads no clock
+//! and sends nothing. It implements NVSentinel's platform connector, fault quarantine and health
+//! events analyzer, with their older behaviour as profiles. Drain and remediation, which follow a
+//! cordon, are not modelled.
 
 pub mod batch;
 pub mod condition;

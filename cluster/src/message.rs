@@ -1,52 +1,50 @@
-//! A node condition's message: entries, each ended by `;`, in at most 1024 bytes.
+//! The message of a node condition: entries, each terminated by `;`, in at most 1024 bytes.
 //!
-//! What does not fit is compacted and then cut, and what is cut is forgotten: nothing else holds it.
-//! Source: NVSentinel, platform-connectors, `maxNodeConditionMessageLength` and
+//! A longer message is compacted and then truncated; truncated entries are lost, because they are
+//! stored nowhere else. Source: NVSentinel, platform-connectors, `maxNodeConditionMessageLength` and
 //! `compactedHealthEventMsgLen`.
 
 use std::collections::BTreeSet;
 
 use crate::entry::ACTION;
 
-/// The most bytes of a message.
+/// The largest size of a message, in bytes.
 pub const MESSAGE_MAX_BYTES: usize = 1024;
-/// The bytes of free text that an entry keeps when the message is compacted.
+/// The number of bytes of an event's message that an entry keeps when it is compacted.
 pub const FREE_TEXT_MAX_BYTES: usize = 72;
 
 const CUT: &str = "...";
 
-/// What a message lost when it was made to fit.
+/// What a condition's message lost when it was shortened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Loss {
-    /// Entries of which nothing is left: no condition tells of these faults any more.
+    /// Entries that were lost completely, so that no condition has these faults any more.
     pub forgotten: Vec<String>,
-    /// The entry that was cut in the middle. A healthy event whose entities stood behind the cut
-    /// clears it no more.
+    /// The entry that was truncated. A healthy event whose entities were truncated no longer clears it.
     pub torn: Option<String>,
 }
 
 impl Loss {
-    /// Was nothing lost but free text?
+    /// Whether only free text was lost.
     #[must_use]
     pub fn is_none(&self) -> bool {
         self.forgotten.is_empty() && self.torn.is_none()
     }
 }
 
-/// The entries of a message; a mark of a cut alone is none.
+/// The entries of a message, without a truncation mark.
 pub fn entries(message: &str) -> impl Iterator<Item = &str> {
     let parts = message.split(';');
     parts.filter(|entry| !entry.is_empty() && *entry != CUT)
 }
 
-/// Whether this is what the cut left of an entry. What it names need not be whole any more, and then no
-/// healthy event clears it.
+/// Whether an entry is truncated. Its entities may be incomplete, and then no healthy event clears it.
 #[must_use]
 pub fn is_torn(entry: &str) -> bool {
     entry.ends_with(CUT) && !entry.contains(ACTION)
 }
 
-/// The message of these entries, made to fit.
+/// The message of these entries, shortened if necessary.
 #[must_use]
 pub fn message_of(all: &[String]) -> (String, Loss) {
     let whole = joined(all);
@@ -70,8 +68,8 @@ fn joined(entries: &[String]) -> String {
     entries.iter().map(|entry| format!("{entry};")).collect()
 }
 
-/// Entries that name the same GPUs and PCI functions are one; the first is kept. NICs do not count, so
-/// entries about a NIC are never doubles.
+/// Removes entries with the same GPUs and PCI functions, except the first. NICs are not considered, so
+/// entries about NICs are never removed.
 fn without_doubles(entries: &[String]) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let mut fresh = Vec::new();
@@ -85,14 +83,14 @@ fn without_doubles(entries: &[String]) -> Vec<String> {
     fresh
 }
 
-/// The leading words with a colon in them: codes and entities.
+/// The leading words that contain a colon: codes and entities.
 fn tokens(entry: &str) -> impl Iterator<Item = &str> {
     entry
         .split_inclusive(' ')
         .take_while(|word| word.trim_end().contains(':'))
 }
 
-/// The entry with its free text cut down.
+/// The entry with its free text shortened.
 fn compacted(entry: &str) -> String {
     let head: usize = tokens(entry).map(str::len).sum();
     let tail = entry.rfind(ACTION).unwrap_or(entry.len()).max(head);

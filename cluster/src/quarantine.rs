@@ -1,8 +1,9 @@
-//! Fault quarantine: which events cordon a node, what is remembered of them, and what releases it.
+//! Fault quarantine: which events cordon a node, which faults are outstanding, and when the node is
+//! released.
 //!
-//! It does not match as the node conditions do: a healthy event takes away every key that holds *any*
-//! of its entities, and a fault stands while one of its keys is left. So a condition and a cordon can
-//! give opposite answers about one stream. Start at [`Quarantine::take`].
+//! Its matching differs from that of node conditions: a healthy event removes every key with *any* of
+//! its entities, and a fault is outstanding while one of its keys is left. So the condition and the
+//! cordon can disagree for the same stream. Start at [`Quarantine::take`].
 //! Source: NVSentinel, fault-quarantine.
 
 mod annotation;
@@ -19,24 +20,25 @@ pub use annotation::{Annotation, FaultKey, keys_of};
 pub use breaker::{BREAKER_SPAN, Breaker};
 pub use ruleset::{MANAGED_LABELS, Ruleset, Rulesets};
 
-/// What the quarantine made of one event.
+/// The quarantine's reaction to an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// No rule speaks of it, or it may not act, or it is good news about a node that stands free.
+    /// No rule set matches it, or it may not act, or it is a healthy event for a node that is not
+    /// cordoned.
     Ignored,
-    /// The node was free and is cordoned now, by this rule set.
+    /// The node is newly cordoned, by this rule set.
     Cordoned {
         /// The rule set's name.
         by: String,
     },
-    /// The node stays cordoned; so many faults are outstanding now.
+    /// The node stays cordoned, with this many outstanding faults.
     AlreadyQuarantined {
-        /// Outstanding faults.
+        /// Number of outstanding faults.
         faults: usize,
     },
-    /// Nothing is outstanding any more: the node is free again.
+    /// No fault is outstanding any more: the node is released.
     Uncordoned,
-    /// The circuit breaker is open: nothing is looked at before a person resets it.
+    /// The circuit breaker is open: events are ignored until a person resets it.
     Halted,
 }
 
@@ -50,7 +52,7 @@ pub struct Quarantine {
 }
 
 impl Quarantine {
-    /// A cluster in which no node is cordoned.
+    /// A quarantine without cordoned nodes.
     #[must_use]
     pub fn new(rulesets: Rulesets) -> Self {
         Self {
@@ -59,15 +61,14 @@ impl Quarantine {
         }
     }
 
-    /// The same with a circuit breaker.
+    /// The same quarantine with a circuit breaker.
     #[must_use]
     pub fn with_breaker(mut self, breaker: Breaker) -> Self {
         self.breaker = Some(breaker);
         self
     }
 
-    /// Labels a node as managed or not ([`MANAGED_LABELS`]); every node is managed until it is told not
-    /// to be.
+    /// Labels a node as managed or not ([`MANAGED_LABELS`]); every node is managed by default.
     pub fn set_managed(&mut self, node: &str, is_managed: bool) {
         if is_managed {
             self.unmanaged.remove(node);
@@ -76,32 +77,32 @@ impl Quarantine {
         }
     }
 
-    /// Is the node cordoned?
+    /// Whether the node is cordoned.
     #[must_use]
     pub fn is_cordoned(&self, node: &str) -> bool {
         self.cordoned.contains_key(node)
     }
 
-    /// The cordoned nodes with what is outstanding on each.
+    /// The cordoned nodes, each with its outstanding faults.
     pub fn cordoned(&self) -> impl Iterator<Item = (&str, &Annotation)> {
         let all = self.cordoned.iter();
         all.map(|(node, annotation)| (node.as_str(), annotation))
     }
 
-    /// Has the circuit breaker opened?
+    /// Whether the circuit breaker is open.
     #[must_use]
     pub fn is_halted(&self) -> bool {
         self.breaker.as_ref().is_some_and(Breaker::is_open)
     }
 
-    /// A person closes the circuit breaker again. What came while it was open is lost to the quarantine.
+    /// Resets the circuit breaker. Events received while it was open are lost to the quarantine.
     pub fn reset_breaker(&mut self) {
         if let Some(breaker) = &mut self.breaker {
             breaker.reset();
         }
     }
 
-    /// Takes in one stored event.
+    /// Processes one stored event.
     pub fn take(&mut self, event: &HealthEvent) -> Verdict {
         if !may_act(event) {
             return Verdict::Ignored;
@@ -130,7 +131,7 @@ impl Quarantine {
         Verdict::Cordoned { by }
     }
 
-    /// The rule set that cordons for this event, or the event's own override.
+    /// The rule set that cordons the node for this event, or the event's own override.
     fn speaks_against(&self, event: &HealthEvent) -> Option<String> {
         let overrides = event.quarantine_overrides.unwrap_or_default();
         if overrides.skip {

@@ -1,9 +1,9 @@
-//! Recorded streams: health events as JSON, one call or one event a line.
+//! Recorded streams: health events as JSON, one call or one event per line.
 //!
-//! Read are: what a run folder keeps of a drill (`{"events":[…]}`), an event by itself, and the
-//! documents that NVSentinel's stores export (`{"healthevent":{…}}`, or a row with `document`). Keys
-//! are compared without regard to capitals, enumerations may be names or numbers, and fields that are
-//! not there are empty, false or zero, as the stores write them. Start at [`read_line`].
+//! Accepted are: a call in a drill's run folder (`{"events":[…]}`), a single event, and documents
+//! exported from NVSentinel's stores (`{"healthevent":{…}}`, or a row with `document`). Keys are
+//! compared case-insensitively, enumerations may be names or numbers, and missing fields are empty,
+//! false or zero, as in the stores. Start at [`read_line`].
 
 mod document;
 mod write;
@@ -14,16 +14,16 @@ use serde_json::Value;
 use document::Fields;
 pub use write::{RecordedCall, write_call};
 
-/// The most bytes of one line.
+/// The largest size of one line, in bytes.
 pub const LINE_MAX_BYTES: usize = 1 << 20;
 
-/// Why a line cannot be used; who reads the file adds where it stands.
+/// Why a line is invalid; the reader of the file adds the place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{cause}\nhint: {hint}")]
 pub struct RecordError {
-    /// What was found and what is allowed.
+    /// What was found, and what is allowed.
     pub cause: String,
-    /// What helps.
+    /// The hint.
     pub hint: String,
 }
 
@@ -36,10 +36,10 @@ impl RecordError {
     }
 }
 
-/// The call that a line tells of; `None` for an empty line and for a call that was not accepted.
+/// Parses a line to a call; `None` for an empty line and for a call that was not accepted.
 ///
 /// # Errors
-/// [`RecordError`], if the line is no health event and no call.
+/// [`RecordError`], if the line is neither a health event nor a call.
 pub fn read_line(line: &str) -> Result<Option<HealthEvents>, RecordError> {
     if line.trim().is_empty() {
         return Ok(None);
@@ -87,7 +87,7 @@ pub fn read_line(line: &str) -> Result<Option<HealthEvents>, RecordError> {
     }))
 }
 
-/// The error's own words without its place, which is told apart.
+/// The error's message without its place, which is reported separately.
 fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rsplit_once(" at line ") {

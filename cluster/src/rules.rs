@@ -1,7 +1,7 @@
-//! Correlation rules: what a stream of events means that no single event tells.
+//! Correlation rules: patterns in a stream of events.
 //!
-//! Rules are data ([`read`], [`Rule`]); the engine is one for all ([`Analyzer`]); the shipped ones are
-//! files like any other ([`shipped()`]). `docs/rules.md` is the page for people who write them.
+//! Rules are data ([`read`], [`Rule`]) that one engine evaluates ([`Analyzer`]); the shipped ones are
+//! files too ([`shipped()`]). `docs/rules.md` explains how to write rules.
 
 mod agenda;
 mod analyzer;

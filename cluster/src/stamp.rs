@@ -1,7 +1,7 @@
-//! An instant as an event carries it: nanoseconds since the epoch, told in UTC.
+//! Timestamps of events: nanoseconds since the epoch, displayed in UTC.
 //!
-//! Windows are on these stamps and never on the reader's own clock. No leap seconds, no zones but
-//! UTC: the wire has neither.
+//! Windows use these timestamps and never the reader's own clock. There are no leap seconds and no time
+//! zones other than UTC, because the wire format has neither.
 
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -14,13 +14,13 @@ const NS_PER_S: i64 = 1_000_000_000;
 pub struct Stamp(i64);
 
 impl Stamp {
-    /// The instant so many nanoseconds after the epoch.
+    /// The timestamp `ns` nanoseconds after the epoch.
     #[must_use]
     pub const fn from_ns(ns: i64) -> Self {
         Self(ns)
     }
 
-    /// The instant so many whole seconds after the epoch.
+    /// The timestamp `s` seconds after the epoch.
     #[must_use]
     pub const fn from_s(s: i64) -> Self {
         Self(s.saturating_mul(NS_PER_S))
@@ -32,7 +32,7 @@ impl Stamp {
         self.0
     }
 
-    /// The instant that a message of the wire carries; an absent one is the epoch, as a decoder reads it.
+    /// The timestamp of a message on the wire; a missing one is the epoch, as in a decoder.
     #[must_use]
     pub fn of(timestamp: Option<&Timestamp>) -> Self {
         timestamp.map_or(Self(0), |timestamp| {
@@ -41,10 +41,10 @@ impl Stamp {
         })
     }
 
-    /// The same instant as the wire writes it.
+    /// The timestamp in the wire format.
     ///
     /// # Panics
-    /// Never: what is left of a second is below one billion.
+    /// Never: the fraction of a second is below one billion nanoseconds.
     #[must_use]
     pub fn to_wire(self) -> Timestamp {
         let nanos = self.0.rem_euclid(NS_PER_S);
@@ -54,19 +54,19 @@ impl Stamp {
         }
     }
 
-    /// So much later.
+    /// The timestamp `span` later.
     #[must_use]
     pub fn after(self, span: Duration) -> Self {
         Self(self.0.saturating_add(ns(span)))
     }
 
-    /// So much earlier.
+    /// The timestamp `span` earlier.
     #[must_use]
     pub fn before(self, span: Duration) -> Self {
         Self(self.0.saturating_sub(ns(span)))
     }
 
-    /// How far the two lie apart, whichever is the earlier.
+    /// The absolute difference of the two.
     #[must_use]
     pub const fn apart(self, other: Self) -> Duration {
         Duration::from_nanos(self.0.abs_diff(other.0))
@@ -77,24 +77,24 @@ fn ns(span: Duration) -> i64 {
     i64::try_from(span.as_nanos()).unwrap_or(i64::MAX)
 }
 
-/// `2025-03-01T00:01:30Z`, with the fraction that there is in 3, 6 or 9 digits.
+/// `2025-03-01T00:01:30Z`, with a fraction of 3, 6 or 9 digits if necessary.
 impl fmt::Display for Stamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.to_wire().fmt(f)
     }
 }
 
-/// A text that is no instant.
+/// An invalid timestamp.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid timestamp `{0}`\nhint: {hint}", hint = Self::HINT)]
 pub struct StampError(pub String);
 
 impl StampError {
-    /// What helps.
+    /// The hint.
     pub const HINT: &str = "write it in UTC or with its offset, as in `2025-03-01T00:01:30.5Z`";
 }
 
-/// The form of RFC 3339, with `Z` or an offset, and up to nine digits of a second's fraction.
+/// Parses RFC 3339, with `Z` or an offset, and up to nine fractional digits.
 impl FromStr for Stamp {
     type Err = StampError;
 
@@ -112,8 +112,8 @@ fn parse(text: &str) -> Option<Stamp> {
     whole.checked_add(i64::from(reported.nanos)).map(Stamp)
 }
 
-/// Whether the text has the form that is asked for. What reads it takes more: a day alone, an instant
-/// without its zone, a leap second, any number of digits.
+/// Whether the text has this form. The parser accepts more: a date only, a time without zone, a leap
+/// second, any number of digits.
 fn has_form(text: &str) -> bool {
     let digits = |c: char| if c.is_ascii_digit() { '0' } else { c };
     let form: String = text.chars().map(digits).collect();

@@ -1,7 +1,7 @@
-//! The whole of it: one stream in, and everything that a cluster makes of it out.
+//! The whole cluster: processes a stream of calls and returns all consequences.
 //!
 //! A call goes to the node conditions as a batch, and event by event to the quarantine and the rules;
-//! what a rule publishes goes the same way, but to no rule again. Start at [`Cluster::receive`].
+//! the event of a rule is processed in the same way, but not by rules. Start at [`Cluster::receive`].
 
 use std::{collections::BTreeMap, fmt};
 
@@ -17,57 +17,58 @@ use crate::{
     stamp::Stamp,
 };
 
-/// Something that the cluster did, and when.
+/// An action of the cluster, with its time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Consequence {
-    /// The stamp of the event that it follows from, or the tick.
+    /// The timestamp of the event that caused it, or of the tick.
     pub at: Stamp,
-    /// What.
+    /// The action.
     pub what: ConsequenceKind,
 }
 
-/// What a cluster does.
+/// The actions of a cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ConsequenceKind {
-    /// A condition began to stand.
+    /// A condition became unhealthy.
     ConditionStands {
         /// The node.
         node: String,
         /// The check.
         check: String,
     },
-    /// A condition ceased to stand.
+    /// A condition became healthy.
     ConditionCleared {
         /// The node.
         node: String,
         /// The check.
         check: String,
     },
-    /// A finding: entries did not fit into a condition's message, and nothing tells of them any more.
+    /// A problem: entries did not fit into a condition's message and are lost.
     EntriesLost {
         /// The node.
         node: String,
         /// The check.
         check: String,
-        /// How many are gone.
+        /// The number of lost entries.
         forgotten: usize,
-        /// Whether one more was cut in the middle.
+        /// Whether another entry was truncated.
         is_torn: bool,
     },
-    /// A finding: two events of one call bear one stamp, and the condition depends on which comes first.
+    /// A problem: two events of one call have the same timestamp, and the condition depends on their
+    /// order.
     OrderDecides {
         /// The node.
         node: String,
         /// The check.
         check: String,
     },
-    /// A Kubernetes event was made or counted up.
+    /// A Kubernetes event was created, or its count raised.
     KubeEvent {
         /// The node.
         node: String,
         /// The check.
         check: String,
-        /// How often it was seen.
+        /// The number of sightings.
         count: u32,
     },
     /// The node was cordoned.
@@ -82,12 +83,12 @@ pub enum ConsequenceKind {
         /// The node.
         node: String,
     },
-    /// The circuit breaker opened with this node: nothing is cordoned or released any more.
+    /// The circuit breaker opened at this node: no node is cordoned or released any more.
     BreakerOpened {
         /// The node.
         node: String,
     },
-    /// A rule spoke.
+    /// A rule fired or cleared.
     Rule(Box<Firing>),
 }
 
@@ -97,7 +98,7 @@ impl fmt::Display for Consequence {
     }
 }
 
-/// The deed in one line, without its instant.
+/// The action as one line of text, without its time.
 impl fmt::Display for ConsequenceKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -155,7 +156,7 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// A cluster in which all is well.
+    /// A cluster in its initial state.
     #[must_use]
     pub fn new(clearing: Clearing, quarantine: Quarantine, analyzer: Analyzer) -> Self {
         Self {
@@ -167,7 +168,7 @@ impl Cluster {
         }
     }
 
-    /// The conditions by node; a node of which nothing was heard has none.
+    /// The conditions by node; a node without events has none.
     #[must_use]
     pub const fn conditions(&self) -> &BTreeMap<String, Conditions> {
         &self.conditions
@@ -185,10 +186,10 @@ impl Cluster {
         &self.analyzer
     }
 
-    /// One call of a monitor.
+    /// Processes one call of a monitor.
     ///
     /// # Errors
-    /// [`Refused`] where the connector refuses the whole call; nothing of it has happened then.
+    /// [`Refused`] if the connector rejects the whole call; then nothing has changed.
     pub fn receive(&mut self, call: &HealthEvents) -> Result<Vec<Consequence>, Refused> {
         let events = received(call)?;
         let mut consequences = self.write(&events);
@@ -200,7 +201,7 @@ impl Cluster {
         Ok(consequences)
     }
 
-    /// It is `now`; see [`Analyzer::tick`].
+    /// Advances the clock to `now`; see [`Analyzer::tick`].
     pub fn tick(&mut self, now: Stamp) -> Vec<Consequence> {
         let mut consequences = Vec::new();
         let firings = self.analyzer.tick(now);
@@ -208,7 +209,7 @@ impl Cluster {
         consequences
     }
 
-    /// Ticks through every instant before `until` at which a rule is due.
+    /// Ticks at every time before `until` at which a rule is due.
     pub fn run_until(&mut self, until: Stamp) -> Vec<Consequence> {
         let mut consequences = Vec::new();
         while let Some(due) = self.analyzer.next_due().filter(|due| *due < until) {
@@ -290,7 +291,7 @@ fn stamp(event: &HealthEvent) -> Stamp {
     Stamp::of(event.generated_timestamp.as_ref())
 }
 
-/// What of a written condition is worth telling.
+/// The consequences of a written condition.
 fn consequences_of(node: &str, at: Stamp, change: Change) -> Vec<Consequence> {
     let node = || node.to_owned();
     let check = change.check;

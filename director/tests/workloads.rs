@@ -1,4 +1,4 @@
-//! Workloads that run in a world: what they hear of its links, and when.
+//! Workloads in a world: the changes that they receive, and when.
 
 use std::collections::BTreeMap;
 
@@ -69,7 +69,7 @@ fn storage_node(node: &str) -> NodePlan {
     }
 }
 
-/// A job of two inside an island, and storage with two interfaces from `vm1` to `vm2`.
+/// A job of two hosts inside an island, and storage with two interfaces from `vm1` to `vm2`.
 fn plans() -> BTreeMap<String, Plan> {
     let rail = |node: &str, nic: usize, last: u8| RailPlan {
         slot: slot(node, nic),
@@ -106,7 +106,8 @@ fn plans() -> BTreeMap<String, Plan> {
     ])
 }
 
-/// Does these things at these milliseconds, follows in strides, and tells how both fared at the end.
+/// Performs these actions at these times in milliseconds, follows in strides, and returns the statistics
+/// of both workloads at the end.
 fn check(actions: &[(u64, Action)], stride_ms: u64, end_ms: u64) -> [WorkloadStats; 2] {
     let mut fabric = world();
     let mut running = RunningWorkloads::start(&plans(), &fabric).expect("they can be begun");
@@ -215,7 +216,7 @@ fn an_interface_is_seen_by_its_own_node_and_by_its_peer() {
     assert_eq!(running.ni("job", &"vm1".into(), &slot("vm1", 2)), None);
 }
 
-/// `vm1` goes at 10 s, and this port is cut at 20 s; nobody has followed yet.
+/// `vm1` goes down at 10 s, and this port is cut at 20 s, before any follow.
 fn cut_while_vm1_is_away(dark: &SlotRef) -> (Fabric, RunningWorkloads) {
     let mut fabric = world();
     let mut running = RunningWorkloads::start(&plans(), &fabric).expect("they can be begun");
@@ -253,7 +254,8 @@ fn a_node_that_is_away_hears_nothing_and_finds_its_ports_as_they_are() {
     assert!(storage.done > 10, "writes are answered again: {storage:?}");
 }
 
-/// Of a node that returns only its own ports are found as they are; what happened to another's is heard.
+/// A returning node gets the present state of its own ports only; changes of other ports are received as
+/// usual.
 #[test]
 fn what_happens_elsewhere_while_a_node_returns_is_heard() {
     let dark = slot("vm2", 2);
@@ -291,7 +293,7 @@ fn a_job_tries_as_often_as_its_plan_says() {
     assert_eq!(failed_at, Some(tries));
 }
 
-/// Whatever a node sends is dropped on its way out.
+/// Drops everything that a node sends.
 fn rule(workload: &str, node: &str) -> WorkloadAction {
     WorkloadAction::Rule {
         workload: workload.to_owned(),
@@ -333,7 +335,7 @@ fn a_rule_holds_until_it_is_ended() {
     assert!(fared(&mut running, 40).done > under.done + 10);
 }
 
-/// When storage of two clients failed, and of what, if their ports are cut at these seconds.
+/// When storage of two clients failed, and why, if their ports are cut at these times in seconds.
 fn two_clients_cut(cuts: [(&str, u64); 2]) -> (Option<SimTime>, Option<Cause>) {
     let mut plans = plans();
     if let Some(Plan::Storage(storage)) = plans.get_mut("storage") {
@@ -355,7 +357,7 @@ fn two_clients_cut(cuts: [(&str, u64); 2]) -> (Option<SimTime>, Option<Cause>) {
     (fared.failed_at, fared.cause)
 }
 
-/// Both have a write that nobody answers for `obd_timeout`, 100 s.
+/// Both have a write without an answer for `obd_timeout`, 100 s.
 #[test]
 fn storage_failed_when_the_first_of_its_clients_did() {
     for order in [["vm1", "vm3"], ["vm3", "vm1"]] {
@@ -366,7 +368,7 @@ fn storage_failed_when_the_first_of_its_clients_did() {
     }
 }
 
-/// The same world without a fault, so much later.
+/// The same world without a fault, at this time.
 fn world_at(second: u64) -> Fabric {
     let mut fabric = world();
     fabric.advance(SimTime::from_secs(second));
@@ -427,7 +429,8 @@ fn what_makes_no_sense_is_refused_and_changes_nothing() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// When it is looked at changes nothing: the same faults give the same fates, to the nanosecond.
+    /// The times of observation do not matter: the same faults give the same outcomes, to the
+    /// nanosecond.
     #[test]
     fn the_stride_changes_nothing(
         faults in prop::collection::vec((0_u64..40_000, 0_usize..2, 0_usize..4, 100_u64..30_000), 0..6),

@@ -9,7 +9,6 @@
 //!
 //! Time and links are in the rest of the crate; what a kernel shows of a port is in the drivers of
 //! `platforms`. Start at [`LinkDownReason`], then [`Record`] for one end and [`fall`] for both.
-//! drivers). Start at [`LinkDownReason`], then [`Record`] for one end and [`fall`] for both.
 
 mod hfi1;
 mod init;

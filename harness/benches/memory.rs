@@ -1,4 +1,4 @@
-//! Polls a second in the memory arm: a quiet story and a stormy one on a machine of 18 NICs, with
+//! Polls per second in the memory arm: a quiet story and a storm on a machine with 18 NICs, with
 //! and without the judge.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};

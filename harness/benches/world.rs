@@ -2,7 +2,7 @@
 //! arm, storage traffic, collective jobs, a switch that reboots and a cable that flaps.
 //!
 //! `cargo bench -p harness --bench world` plays 8, 64 and 512 nodes, each in a process of its own so
-//! that its memory can be told, and prints what it took and how that grows.
+//! that its memory can be measured, and prints the costs and their growth.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
@@ -25,7 +25,7 @@ const RANKS: usize = 8;
 const PLATFORM: &str = include_str!("eight-rails.yaml");
 
 fn main() {
-    // `cargo bench` passes `--bench`; a child is told its number of nodes.
+    // `cargo bench` passes `--bench`; a child process gets its number of nodes.
     let nodes = env::args().skip(1).find_map(|word| word.parse().ok());
     match nodes {
         Some(nodes) => println!("{}", play(nodes)),
@@ -46,7 +46,7 @@ fn main() {
     }
 }
 
-/// One line of the table; the number of nodes and the peak in KB.
+/// Measures a row of the table; returns the number of nodes and the peak in KB.
 fn row(nodes: u64) -> (u64, u64) {
     let me = env::current_exe().expect("a program knows where it is");
     let child = Command::new(me)
@@ -64,7 +64,7 @@ fn row(nodes: u64) -> (u64, u64) {
     (nodes, peak_kb.parse().expect("a number"))
 }
 
-/// Plays a world of so many nodes; its row, and its peak in KB.
+/// Plays a world with this many nodes; returns its row with its peak in KB.
 fn play(nodes: usize) -> String {
     let platforms = Platforms::read(&[("eight-rails.yaml", PLATFORM)]).expect("it is a platform");
     let (world, switches) = world(nodes);
@@ -76,7 +76,7 @@ fn play(nodes: usize) -> String {
     let story = scenario
         .at_rest(&rest)
         .unwrap_or_else(|error| panic!("{error}"));
-    // As in a run: what stories are told of is needed no more.
+    // As in a run, the worlds at rest are not needed any more.
     drop((rest, world));
     let reference = shipped("reference").expect("the reference monitor ships");
     let began = Instant::now();
@@ -109,7 +109,7 @@ fn play(nodes: usize) -> String {
     let (rpcs, messages) = (done("storage"), done("job"));
     let peak_kb = peak_kb();
     if nodes == RANKS {
-        // The same once more: not a byte differs.
+        // A second play must be equal in every byte.
         let again = play_in_memory(&story, &reference, None, &mut Trees::default());
         assert!(trace(&story, &played.recording) == trace(&story, &again.recording));
         assert!(played.truth == again.truth);
@@ -135,7 +135,7 @@ fn name(node: usize) -> String {
     format!("node-{node:03}")
 }
 
-/// So many nodes in pods, a storage server for each 64, a switch for each NIC of a pod.
+/// This many nodes in pods, a storage server for each 64, a switch for each NIC of a pod.
 fn world(nodes: usize) -> (String, usize) {
     let (pods, servers) = (nodes.div_ceil(POD), nodes.div_ceil(CLIENTS));
     let mut text = String::from("world: many\nwhy: a measure of many nodes\nnodes:\n");
@@ -163,8 +163,8 @@ fn world(nodes: usize) -> (String, usize) {
     (text, pods * 8)
 }
 
-/// Ten minutes: a write a second from each node, a ring of each eight, the storage switch of the first
-/// pod reboots, and one SUP cable flaps.
+/// Ten minutes: a write a second from each node, a ring of each eight nodes, the storage switch of the
+/// first pod reboots, and one SUP cable flaps.
 fn story(nodes: usize) -> String {
     let mut text = String::from("scenario: many nodes\nwhy: a measure\nworld: many\nworkloads:\n");
     for (nth, first) in (1..=nodes).step_by(CLIENTS).enumerate() {

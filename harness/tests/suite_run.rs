@@ -1,4 +1,4 @@
-//! A run as its audience hears it: order, ends, exit codes, and what a repeat is held against.
+//! The events that a run reports: order, ends, exit codes, and the comparison of repeats.
 
 use std::{
     collections::BTreeSet,
@@ -22,7 +22,7 @@ use reports::{
 };
 use scenarios::{Arm, Story};
 
-/// Writes down what it hears.
+/// Records the events.
 #[derive(Default)]
 struct Listener {
     heard: Vec<String>,
@@ -65,10 +65,10 @@ impl Audience for Listener {
     }
 }
 
-/// Stands in for a process: plays in memory, and is otherwise as it is told to be.
+/// A stand-in for the process arm: plays in memory, with configured differences.
 struct Double {
     plays: Arc<AtomicU32>,
-    /// From this play on it reads something else.
+    /// From this play on it records a different read.
     strays_from: u32,
 }
 
@@ -279,7 +279,7 @@ fn an_interrupted_run_ends_early_and_is_not_green() {
     assert!(report.summary.not_reached > 0);
 }
 
-/// Panics in every drill but the first that any job plays.
+/// Panics in every drill except the first of each job.
 struct Falling {
     plays: Arc<AtomicU32>,
 }

@@ -4,8 +4,6 @@
 //! theirs may hold a node. Exceptions: the analyzer's events, which are never cleared; a cordon kept by an
 //! open circuit breaker; and an entry that the connector truncated because its message grew too long,
 //! whose entities are no longer known. Start at [`left`].
-//! more is a cordon that an open circuit breaker keeps, or an entry that the connector tore when a message
-//! grew too long, of which nobody can know any more whom it named. Start at [`left`].
 
 use cluster::{
     ConsequenceKind,

@@ -1,4 +1,4 @@
-//! What an administrator does to a node while it runs: parameters, health, priorities, rules.
+//! Administrative commands on a running node: parameters, health, priorities, fault rules.
 
 use platforms::NodeName;
 
@@ -70,7 +70,7 @@ impl Lnet {
         Ok(())
     }
 
-    /// `lnetctl net set --priority` or `lnetctl peer set --priority`: lower is preferred.
+    /// `lnetctl net set --priority` or `lnetctl peer set --priority`; a lower value is preferred.
     ///
     /// # Errors
     /// [`LnetError::NoNode`], [`LnetError::NotLoaded`], [`LnetError::NoNi`].

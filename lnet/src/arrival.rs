@@ -1,4 +1,4 @@
-//! A message's way as the receiver sees it: taken in and answered, passed on, or dropped.
+//! The receiving side of a message: it is accepted and answered, forwarded, or dropped.
 
 use platforms::NodeName;
 
@@ -14,7 +14,7 @@ use super::{
 };
 
 impl Lnet {
-    /// Something comes in: dropped by a rule, held by one, or admitted.
+    /// A message arrives: a rule drops or delays it, or it is admitted.
     pub(crate) fn receive(&mut self, message: Message) {
         let (now, Some(leg)) = (self.log.now, message.leg.clone()) else {
             return;
@@ -40,7 +40,7 @@ impl Lnet {
         self.admit(message);
     }
 
-    /// Something has come in: passed on, taken in, or dropped.
+    /// An arrived message is forwarded, accepted, or dropped.
     pub(crate) fn admit(&mut self, message: Message) {
         let Some(leg) = message.leg.clone() else {
             return;
@@ -67,7 +67,7 @@ impl Lnet {
             ni.last_alive = Some(self.log.now);
             ni.alive = true;
         }
-        // A connection is one for both directions.
+        // A connection serves both directions.
         node.connections.insert((leg.to.clone(), leg.by.clone()));
         node.stats.recv_count += 1;
         node.stats.recv_length += message.payload();
@@ -92,7 +92,7 @@ impl Lnet {
         }
     }
 
-    /// A message for this node.
+    /// Accepts a message for this node.
     fn take(&mut self, name: &NodeName, message: &Message, leg: &Leg) {
         let Some(origin) = message.origin.clone() else {
             return;
@@ -137,7 +137,7 @@ impl Lnet {
         self.launch(answer);
     }
 
-    /// An answer ends its request.
+    /// An answer completes its request.
     fn close(&mut self, name: &NodeName, answer: &Message, words: Option<&[NiWord]>) {
         let Some(node) = self.nodes.get_mut(name) else {
             return;
@@ -197,7 +197,7 @@ impl Lnet {
 }
 
 impl Node {
-    /// Whether what came in through a router came by a way that leads back to where it set out.
+    /// Whether a message that came through a router arrived on a net that leads back to its origin.
     fn leads_back(&self, message: &Message, leg: &Leg) -> bool {
         let Some(origin) = &message.origin else {
             return true;

@@ -1,4 +1,4 @@
-//! Why LNet refused.
+//! Errors of LNet.
 
 use std::borrow::Cow;
 
@@ -9,53 +9,53 @@ use super::{nid::Nid, params::ParamError, rule::RuleError};
 const GATEWAY_HINT: &str = "a gateway routes, and is on a net of the node";
 const HEALTH_HINT: &str = "0 to 1000";
 
-/// Why there is no such network, node or interface.
+/// Why LNet rejects a network or a command.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LnetError {
-    /// Two nodes of a name.
+    /// Two nodes with the same name.
     #[error("there are two nodes `{0}`")]
     NodeTwice(NodeName),
-    /// Two interfaces of a name.
+    /// Two interfaces with the same NID.
     #[error("there are two interfaces `{0}`")]
     NidTwice(Nid),
     /// A node without an interface.
     #[error("node `{0}` has no interface")]
     NoInterface(NodeName),
-    /// A route through nobody, or through a node that passes nothing on.
+    /// A route through a node that does not exist or does not forward.
     #[error("`{gateway}` is no way out of node `{node}`\nhint: {GATEWAY_HINT}")]
     NotAGateway {
-        /// Whose route.
+        /// The node with the route.
         node: NodeName,
-        /// Through whom.
+        /// The gateway.
         gateway: Nid,
     },
-    /// No node of a name.
+    /// No node with this name.
     #[error("there is no node `{0}`")]
     NoNode(NodeName),
-    /// A node's LNet is not loaded.
+    /// LNet is not loaded on this node.
     #[error("the LNet of node `{0}` is not loaded")]
     NotLoaded(NodeName),
-    /// No interface of a name, here or at a peer.
+    /// No interface with this NID, here or at a peer.
     #[error("node `{node}` knows no interface `{nid}`")]
     NoNi {
-        /// Who was asked.
+        /// The node.
         node: NodeName,
-        /// For what.
+        /// The NID.
         nid: Nid,
     },
-    /// A health value beyond 1000.
+    /// A health value above 1000.
     #[error("a health value cannot be {0}\nhint: {HEALTH_HINT}")]
     NoHealth(u16),
-    /// A parameter that was refused.
+    /// A parameter is rejected.
     #[error(transparent)]
     Param(#[from] ParamError),
-    /// A rule that was refused.
+    /// A rule is rejected.
     #[error(transparent)]
     Rule(#[from] RuleError),
 }
 
 impl LnetError {
-    /// What helps; `None` where the error says it all.
+    /// A hint; `None` if the error needs none.
     #[must_use]
     pub fn hint(&self) -> Option<Cow<'static, str>> {
         match self {

@@ -1,6 +1,6 @@
-//! A message's way as the sender sees it: chosen, tried, judged, tried again, concluded.
+//! The sending side of a message: path selection, attempts, their results, resends, completion.
 //!
-//! Start at `launch`; what comes in at the other end is in `arrival`.
+//! Start at `launch`; `arrival` has the receiving side.
 
 use platforms::NodeName;
 use simfs::SimTime;
@@ -20,14 +20,14 @@ use super::{
     workload_event::{Ending, UlpEvent, UlpResult, What},
 };
 
-/// What a try will come to, as the path stands.
+/// The result that an attempt will have, given the present path.
 enum Prospect {
     Lands(SimTime),
     Fails(MsgStatus, SimTime),
 }
 
 impl Lnet {
-    /// Chooses a way and tries it.
+    /// Selects a path and makes an attempt.
     pub(crate) fn launch(&mut self, mut message: Message) {
         let now = self.log.now;
         let Some(node) = self.nodes.get_mut(&message.holder) else {
@@ -54,11 +54,11 @@ impl Lnet {
         if !message.forwarded {
             message.origin = Some(leg.by.clone());
         }
-        // The header names the interface that was chosen, where it is the destination's.
+        // The header names the selected interface if it belongs to the destination.
         if node.peer(&leg.to) == node.peer(&message.destination) {
             message.destination = leg.to.clone();
         }
-        // A router asks whether the next hop is there before it passes anything on.
+        // A router checks that the next hop is alive before it forwards anything.
         let dead = node.peer_ni(&leg.to).is_some_and(|ni| !ni.alive);
         if message.forwarded && dead {
             node.stats.drop_count += 1;
@@ -114,7 +114,7 @@ impl Lnet {
         }
     }
 
-    /// A rule first, then the ports, then the wire, then the node at the other end.
+    /// Checks rules first, then the ports, then the wire, then the node at the other end.
     fn prospect(&mut self, message: &Message, leg: &Leg) -> Prospect {
         let now = self.log.now;
         if let Some(node) = self.nodes.get_mut(&message.holder) {
@@ -174,8 +174,8 @@ impl Lnet {
         }
     }
 
-    /// The end of the wire: a port that went dark meanwhile makes the completion fail, when the
-    /// retries have run out.
+    /// The message reaches the end of the wire. If a port went dark meanwhile, the completion fails
+    /// once the retries have run out.
     pub(crate) fn land(&mut self, id: MessageId) {
         let Some(message) = self.flying.get(&id) else {
             return;
@@ -206,7 +206,7 @@ impl Lnet {
         self.receive(copy);
     }
 
-    /// The driver is done with a try.
+    /// The driver has completed an attempt.
     pub(crate) fn complete(&mut self, id: MessageId, status: MsgStatus) {
         let Some(message) = self.flying.remove(&id) else {
             return;
@@ -233,7 +233,7 @@ impl Lnet {
         }
     }
 
-    /// A message is done with at the node that held it.
+    /// A message is completed at the node that held it.
     fn conclude(&mut self, message: Message, status: MsgStatus, ending: Ending) {
         let Some(node) = self.nodes.get_mut(&message.holder) else {
             return;
@@ -312,7 +312,7 @@ impl Lnet {
         }
     }
 
-    /// LNet is unloaded: whatever the layer above waits for ends, and nothing is remembered.
+    /// Unloads LNet: pending requests of the layer above end, and all state is lost.
     pub(crate) fn unload(&mut self, name: &NodeName) {
         let Some(node) = self.nodes.get_mut(name) else {
             return;
@@ -351,7 +351,7 @@ impl Lnet {
     }
 }
 
-/// A message as rules see it.
+/// A message in the form that rules match.
 pub(crate) fn passing<'a>(message: &'a Message, leg: &'a Leg, via: &'a Nid) -> Passing<'a> {
     Passing {
         source: message.origin.as_ref().unwrap_or(&leg.by),
@@ -366,7 +366,8 @@ pub(crate) fn passing<'a>(message: &'a Message, leg: &'a Leg, via: &'a Nid) -> P
     }
 }
 
-/// Whether a missing answer is looked for: always for LNet's own, for others as the parameter says.
+/// Whether a missing answer is tracked: always for LNet's own messages, for others depending on the
+/// parameter.
 fn tracks(message: &Message, tracking: u32) -> bool {
     message.purpose != Purpose::Ulp
         || match message.kind {

@@ -1,8 +1,8 @@
-//! How far an interface is trusted.
+//! Health values of interfaces.
 
 use std::fmt;
 
-/// A health value: 0 (every message failed) to 1000 (nothing has failed, or all is forgotten).
+/// A health value, from 0 (every message failed) to 1000 (no failures, or all recovered).
 ///
 /// "LNet Health HLD, Health Value Updates"; steps as in `lnet/lnet/lib-msg.c`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -11,28 +11,28 @@ pub struct Health(u16);
 impl Health {
     /// `LNET_MAX_HEALTH_VALUE`.
     pub const MAX: Self = Self(1000);
-    /// No message gets through.
+    /// The lowest value.
     pub const ZERO: Self = Self(0);
 
-    /// `value`, cut at 1000.
+    /// `value`, limited to 1000.
     #[must_use]
     pub fn new(value: u16) -> Self {
         Self(value.min(Self::MAX.0))
     }
 
-    /// 0 to 1000.
+    /// The value, 0 to 1000.
     #[must_use]
     pub fn value(self) -> u16 {
         self.0
     }
 
-    /// After a failure: one step down, not below 0.
+    /// The value after a failure: lowered by `step`, not below 0.
     #[must_use]
     pub fn lowered(self, step: u16) -> Self {
         Self(self.0.saturating_sub(step))
     }
 
-    /// After a success: one step up, not above 1000.
+    /// The value after a success: raised by `step`, not above 1000.
     #[must_use]
     pub fn raised(self, step: u16) -> Self {
         Self::new(self.0.saturating_add(step))

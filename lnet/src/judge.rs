@@ -1,7 +1,8 @@
-//! The status table: what the end of a try costs whom, and whether there is another.
+//! The status table: the effect of an attempt's status on health, and whether the message is sent
+//! again.
 //!
-//! `lnet_health_check()` in "lnet/lnet/lib-msg.c", gate by gate; `lnet_handle_local_failure`,
-//! `lnet_handle_remote_failure`.
+//! It follows `lnet_health_check()` in "lnet/lnet/lib-msg.c", condition by condition; also
+//! `lnet_handle_local_failure` and `lnet_handle_remote_failure`.
 
 use super::{
     health::Health,
@@ -14,7 +15,7 @@ use super::{
     workload_event::{Cause, Ending, Log, Side, What},
 };
 
-/// What follows from the end of a try.
+/// The consequence of an attempt's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Resend,
@@ -22,10 +23,10 @@ pub(crate) enum Verdict {
 }
 
 impl Node {
-    /// Judges the end of a try of a message that this node has sent.
+    /// Classifies the end of an attempt for a message of this node.
     ///
-    /// A message that was sent again and then fails counts as `failed_resends`, also where it is
-    /// not the retries that ran out: every message that was sent again ends in one of three ways.
+    /// A message that was resent and then fails counts as `failed_resends`, also if its retries had
+    /// not run out: every resent message ends in one of three ways.
     pub(crate) fn judge(&mut self, message: &Message, status: MsgStatus, log: &mut Log) -> Verdict {
         let Some(leg) = &message.leg else {
             return Verdict::End(Ending::Failure);
@@ -97,14 +98,14 @@ impl Node {
         if self.behaviour().success_by_sensitivity {
             self.raise_local(by, self.params.sensitivity(), cause, log);
         }
-        // A GET that came in is judged together with the REPLY that it has become.
+        // The receipt of a GET is counted together with the REPLY to it.
         if let Some(heard) = &message.heard {
             self.trust(&heard.by, &heard.from, log);
         }
     }
 
-    /// Something arrived well: both interfaces are worth more. The step of our own interface is the
-    /// caller's.
+    /// A message arrived: the health of both interfaces rises. The caller raises that of the local
+    /// interface.
     pub(crate) fn trust(&mut self, by: &Nid, from: &Nid, log: &mut Log) {
         if let Some(ni) = self.ni_mut(by) {
             ni.recovery.ping_count = 0;
@@ -127,7 +128,7 @@ impl Node {
         }
     }
 
-    /// A step down for one of our interfaces, and onto the recovery queue.
+    /// Lowers the health of a local interface by one step, and queues it for recovery.
     pub(crate) fn blame_local(&mut self, nid: &Nid, cause: Cause, log: &mut Log) {
         let step = self.params.sensitivity();
         if step == 0 {
@@ -139,7 +140,7 @@ impl Node {
         }
     }
 
-    /// A step down for an interface of a peer, and onto the recovery queue.
+    /// Lowers the health of a peer's interface by one step, and queues it for recovery.
     pub(crate) fn blame_peer(&mut self, nid: &Nid, cause: Cause, log: &mut Log) {
         let step = self.params.sensitivity();
         if step == 0 {

@@ -1,12 +1,11 @@
 //! LNet Health: network interfaces, peers, health values, resends and recovery.
 //!
-//! It says what a Lustre node's network layer does when a port, a wire or a peer fails: which
-//! interface a message leaves by, what a failure costs, when it is tried again, when an interface is
-//! trusted again, and what the storage traffic on top notices. Three [`Profile`]s hold what the
-//! "LNet Health HLD" says and what two releases of Lustre built of it.
+//! This crate simulates a Lustre node's network layer when a port, a wire or a peer fails: which
+//! interface a message uses, the cost of a failure, resends, recovery of interfaces, and the effect
+//! on storage traffic. Three [`Profile`]s cover the "LNet Health HLD" and two releases of Lustre.
 //!
-//! It leaves out how a link fails (it is told, by [`Notice`]s), the bytes on the wire, and memory.
-//! Start at [`Lnet`], or at [`StorageWorkload`] for one on a fabric's ports.
+//! Link failures are inputs, as [`Notice`]s; bytes on the wire and memory are not modelled. Start at
+//! [`Lnet`], or at [`StorageWorkload`] for one on a fabric's ports.
 
 mod admin;
 mod arrival;

@@ -1,4 +1,4 @@
-//! A message, what it is for, and how far it has come.
+//! A message, its purpose, and its progress.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use simfs::SimTime;
 
 use super::{nid::Nid, stats::MessageKind, workload_event::Errand};
 
-/// A message on one hop. A request is known by its first.
+/// A message on one hop. A request has the id of its first message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MessageId(pub(crate) u64);
 
@@ -17,7 +17,7 @@ impl fmt::Display for MessageId {
     }
 }
 
-/// What the layer above may ask for.
+/// The requests of the layer above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
     /// `LNetPut` without an ACK.
@@ -31,76 +31,76 @@ pub enum Verb {
 /// A request of the layer above.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// The node that asks.
+    /// The requesting node.
     pub node: NodeName,
-    /// What it asks for.
+    /// The kind of request.
     pub verb: Verb,
-    /// The local interface to use; `None`: any.
+    /// The local interface to use; any if `None`.
     pub source: Option<Nid>,
-    /// Where to.
+    /// The destination.
     pub destination: Nid,
-    /// Bytes that are put or asked for.
+    /// Number of bytes that are sent or asked for.
     pub length: u64,
     /// The portal: 0 is LNet's own, which answers pings.
     pub portal: u32,
 }
 
-/// What a ping buffer says of an interface.
+/// The entry of a ping buffer for one interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NiWord {
     pub(crate) nid: Nid,
     pub(crate) up: bool,
 }
 
-/// The interface that a GET came in by, and from which, until its REPLY is judged with it.
+/// The interfaces on which a GET arrived and from which it was sent, until its REPLY is completed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Heard {
     pub(crate) by: Nid,
     pub(crate) from: Nid,
 }
 
-/// Where a try goes.
+/// The path of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Leg {
     /// The local interface.
     pub(crate) by: Nid,
-    /// The next hop's.
+    /// The interface of the next hop.
     pub(crate) to: Nid,
-    /// The next hop is this node.
+    /// Whether the next hop is this node.
     pub(crate) own: bool,
 }
 
-/// What for, and what it needs to know at the other end.
+/// The purpose of a message, with the data needed at the other end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Ulp,
     RecoverLocal(Nid),
     RecoverPeer(Nid),
-    /// By the gateway's primary NID.
+    /// To the gateway with this primary NID.
     RouterPing(Nid),
     Push(Vec<NiWord>),
-    /// With the ping buffer if a ping is answered.
+    /// With the ping buffer, for the answer to a ping.
     Answer(Option<Vec<NiWord>>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Message {
     pub(crate) id: MessageId,
-    /// The request that it is, or answers.
+    /// The request that it is or answers.
     pub(crate) transaction: MessageId,
-    /// The node whose LNet holds it: the origin's or a router's.
+    /// The node whose LNet holds it: the origin or a router.
     pub(crate) holder: NodeName,
     pub(crate) kind: MessageKind,
     pub(crate) purpose: Purpose,
     pub(crate) forwarded: bool,
     pub(crate) wants_answer: bool,
     pub(crate) source_given: Option<Nid>,
-    /// The interface it set out from; known from the first try on.
+    /// The interface of its origin; set by the first attempt.
     pub(crate) origin: Option<Nid>,
     pub(crate) destination: Nid,
     pub(crate) length: u64,
     pub(crate) portal: u32,
-    /// Set at the first try, as the net decides.
+    /// Set by the first attempt, depending on the net.
     pub(crate) deadline: Option<SimTime>,
     /// How often it was given to a driver.
     pub(crate) tries: u32,
@@ -128,12 +128,12 @@ impl Message {
         }
     }
 
-    /// Recovery pings take the NID they are sent to, and are never sent again.
+    /// Whether it is a recovery ping, which goes to a fixed NID and is never resent.
     pub(crate) fn is_recovery(&self) -> bool {
         matches!(self.errand(), Errand::RecoverLocal | Errand::RecoverPeer)
     }
 
-    /// Bytes on the wire: a GET and an ACK bring none.
+    /// Number of bytes on the wire; a GET and an ACK carry none.
     pub(crate) fn payload(&self) -> u64 {
         match self.kind {
             MessageKind::Put | MessageKind::Reply => self.length,

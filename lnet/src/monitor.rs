@@ -1,8 +1,8 @@
-//! The monitor thread: what a node does once a second, in its order.
+//! The monitor thread: the periodic work of a node, once a second, in its order.
 //!
-//! Dead routers, responses that are overdue, recovery of its own interfaces, recovery of the peers',
-//! a line on the console, and the ping buffer. Resends do not wait for it: a message that is to be
-//! sent again wakes it. It does not look for messages past their deadline; drivers do that.
+//! It handles dead routers, overdue responses, recovery of local interfaces, recovery of peers'
+//! interfaces, a console line, and the ping buffer. A resend wakes it at once. It does not check
+//! messages for their deadline; drivers do.
 
 use platforms::NodeName;
 
@@ -16,9 +16,9 @@ use super::{
     workload_event::{Cause, UlpEvent, UlpResult, What},
 };
 
-/// Seconds between two lines about recovery; chosen, "lnet/lnet/lib-move.c" has a minute.
+/// Seconds between two console lines about recovery; chosen, "lnet/lnet/lib-move.c" has a minute.
 const CONSOLE_INTERVAL_S: u64 = 60;
-/// How many names such a line shows; chosen.
+/// Number of names in such a line; chosen.
 const CONSOLE_NAMES_MAX: usize = 10;
 
 impl Lnet {
@@ -143,7 +143,7 @@ impl Lnet {
         self.log.say(name, What::Console(line));
     }
 
-    /// Tells every multi-rail peer when the status of an interface has changed since it last did.
+    /// Notifies every multi-rail peer if the status of an interface has changed since the last time.
     fn push(&mut self, name: &NodeName) {
         let Some(node) = self.nodes.get_mut(name) else {
             return;
@@ -163,7 +163,7 @@ impl Lnet {
         }
     }
 
-    /// What a peer says of its interfaces is noted, and those that it calls down are blamed.
+    /// Records the status of a peer's interfaces, and blames those reported down.
     pub(crate) fn read_ping_buffer(&mut self, name: &NodeName, words: &[NiWord]) {
         let Some(node) = self.nodes.get_mut(name) else {
             return;

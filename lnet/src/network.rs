@@ -1,7 +1,7 @@
 //! [`Lnet`]: every node of a world, the messages between them, and one clock.
 //!
-//! It is discrete: what is due is on one agenda, and at equal times what was planned first happens
-//! first. The flight of a message is in `flight`, the monitor thread in `monitor`.
+//! It is a discrete event simulation: due events are in one agenda; at equal times, those scheduled
+//! first happen first. `flight` implements sending, `monitor` the monitor thread.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,31 +21,31 @@ use super::{
     workload_event::{Log, What, WorkloadEvent},
 };
 
-/// What is due at a moment.
+/// A scheduled event.
 #[derive(Clone, Debug)]
 pub(crate) enum Event {
-    /// Every node's monitor thread wakes.
+    /// Every node's monitor thread runs.
     Wake,
     /// A message reaches the other end of its wire, if that still carries.
     Land(MessageId),
-    /// A try has failed.
+    /// An attempt has failed.
     Fail(MessageId, MsgStatus),
-    /// A message that a rule held comes in at last, at an interface of this name.
+    /// A message delayed by a rule arrives, at an interface of this name.
     Admit(Box<Message>),
 }
 
-/// An LNet: its nodes, and all that is between them.
+/// An LNet: its nodes, and the messages between them.
 #[derive(Clone, Debug)]
 pub struct Lnet {
     pub(crate) specs: Vec<NodeSpec>,
     pub(crate) timing: Timing,
     pub(crate) seed: u64,
     pub(crate) nodes: BTreeMap<NodeName, Node>,
-    /// Whose interface it is, and on which port.
+    /// The node and port of each interface.
     pub(crate) owners: BTreeMap<Nid, (NodeName, PortRef)>,
     /// Ports that carry nothing.
     pub(crate) dark: BTreeSet<PortRef>,
-    /// Wires that do something else than carry.
+    /// Wires that do not simply carry.
     pub(crate) wires: BTreeMap<(PortRef, PortRef), Wire>,
     pub(crate) flying: BTreeMap<MessageId, Message>,
     agenda: BTreeMap<(SimTime, u64), Event>,
@@ -54,15 +54,16 @@ pub struct Lnet {
     pub(crate) log: Log,
 }
 
-/// Peers that are whole, by their nodes: at first all who know one know the same.
+/// Peers with all their interfaces, by node: at first all nodes that know a peer know the same.
 type Known = BTreeMap<NodeName, Shared<Peer>>;
 
 impl Lnet {
-    /// A network whose nodes know each other, as if they had been discovered just before the start.
-    /// `seed` decides what rules leave to chance.
+    /// A network whose nodes know each other, as if discovered just before the start. `seed` seeds
+    /// the random choices of rules.
     ///
     /// # Errors
-    /// An [`LnetError`] for names that are there twice, empty nodes and routes to nowhere.
+    /// An [`LnetError`] for duplicate names, nodes without interfaces, and routes through nodes
+    /// that do not forward.
     pub fn new(specs: Vec<NodeSpec>, timing: Timing, seed: u64) -> Result<Self, LnetError> {
         let mut owners = BTreeMap::new();
         let mut names = BTreeSet::new();
@@ -123,7 +124,7 @@ impl Lnet {
         self.log.now
     }
 
-    /// When something is due next; the monitor threads wake every second.
+    /// The time of the next event; the monitor threads run every second.
     #[must_use]
     pub fn next_due(&self) -> SimTime {
         self.agenda
@@ -143,8 +144,8 @@ impl Lnet {
         self.nodes.get(name)
     }
 
-    /// Lets time pass, and tells what happened since it was last asked, in order. A time that has
-    /// passed changes nothing.
+    /// Advances time to `to`, and returns the events since the previous call, in order. A time in
+    /// the past changes nothing.
     pub fn advance(&mut self, to: SimTime) -> Vec<WorkloadEvent> {
         while let Some(entry) = self.agenda.first_entry() {
             if entry.key().0 > to {
@@ -158,8 +159,8 @@ impl Lnet {
         std::mem::take(&mut self.log.reported)
     }
 
-    /// Tells it what happened to a port, a wire or a node, now. A port or wire that no interface
-    /// uses is noted and matters to nobody.
+    /// Applies a change of a port, a wire or a node, now. A port or wire without an interface is
+    /// recorded without effect.
     ///
     /// # Errors
     /// [`LnetError::NoNode`].
@@ -190,7 +191,7 @@ impl Lnet {
         Ok(())
     }
 
-    /// Passes a request down. What becomes of it is told by [`What::Told`].
+    /// Sends a request of the layer above. Its results are emitted as [`What::Told`].
     ///
     /// # Errors
     /// [`LnetError::NoNode`], [`LnetError::NotLoaded`].
@@ -215,7 +216,7 @@ impl Lnet {
         self.agenda.insert((at, self.planned), event);
     }
 
-    /// A message of a node, not yet sent.
+    /// Creates a message of a node, not yet sent.
     pub(crate) fn draft(
         &mut self,
         node: &NodeName,
@@ -293,7 +294,8 @@ impl Lnet {
         }
     }
 
-    /// A node starts with nothing remembered; a port that carries nothing is fatal from the start.
+    /// A node starts without any state; a port that carries nothing sets the fatal flag from the
+    /// start.
     fn load(&mut self, at: usize, known: &mut Known) {
         let spec = &self.specs[at];
         let peers = self.discovered(spec, known);
@@ -304,7 +306,8 @@ impl Lnet {
         self.nodes.insert(spec.name.clone(), node);
     }
 
-    /// Who a node knows: each other node it can reach, whole where both discover, otherwise by NID.
+    /// The peers that a node knows: each other node it can reach, with all interfaces if both
+    /// discover, otherwise one peer per NID.
     fn discovered(&self, spec: &NodeSpec, known: &mut Known) -> Vec<Shared<Peer>> {
         let reaches = |nid: &Nid| {
             spec.nis.iter().any(|ni| ni.nid.net() == nid.net())

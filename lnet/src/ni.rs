@@ -1,36 +1,36 @@
-//! A node's own interface, and how a recovery queue counts its pings.
+//! A node's own interface, and the ping state of a recovery queue.
 
 use platforms::PortRef;
 use simfs::SimTime;
 
 use super::{health::Health, nid::Nid, stats::NiStats};
 
-/// Messages to one peer interface that may be under way (`peer_credits`).
+/// Number of messages to one peer interface that may be in flight (`peer_credits`).
 pub(crate) const PEER_CREDITS: i64 = 8;
-/// Messages over one interface that may be under way (`credits`).
+/// Number of messages over one interface that may be in flight (`credits`).
 pub(crate) const CREDITS: i64 = 256;
 
 /// An interface as it is configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NiSpec {
-    /// Its name on the net.
+    /// Its NID.
     pub nid: Nid,
     /// The port that carries it.
     pub port: PortRef,
     /// The network interface, such as `ib0`.
     pub interface: String,
-    /// Its selection priority: lower is preferred.
+    /// Its selection priority; a lower value is preferred.
     pub priority: u32,
-    /// Its device's priority: lower is preferred.
+    /// Its device's priority; a lower value is preferred.
     pub device_priority: u32,
-    /// Its NUMA distance from the data: shorter is preferred.
+    /// Its NUMA distance from the data; a shorter one is preferred.
     pub numa_distance: u32,
-    /// How many messages may be under way: more left are preferred.
+    /// How many messages may be in flight; more available credits are preferred.
     pub credits: u32,
 }
 
 impl NiSpec {
-    /// An interface that nobody has tuned: 256 credits, every priority and distance 0.
+    /// An interface with defaults: 256 credits, every priority and distance 0.
     #[must_use]
     pub fn new(nid: Nid, port: PortRef, interface: &str) -> Self {
         Self {
@@ -45,35 +45,35 @@ impl NiSpec {
     }
 }
 
-/// How an interface that is not healthy is being asked whether it is again.
+/// The state of recovery pings to an unhealthy interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recovery {
     /// Whether it is on its recovery queue.
     pub queued: bool,
-    /// Pings since the last good answer.
+    /// Number of pings since the last answer.
     pub ping_count: u32,
-    /// When the next is due, in whole seconds since the start; 0 before the first.
+    /// When the next ping is due, in whole seconds since the start; 0 before the first.
     pub next_ping_s: u64,
 }
 
-/// One of a node's own interfaces, as it stands.
+/// The state of one of a node's own interfaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalNi {
-    /// As configured.
+    /// Its configuration.
     pub spec: NiSpec,
-    /// How far it is trusted.
+    /// Its health.
     pub health: Health,
     /// The fatal flag (`ni_fatal_error_on`).
     pub fatal: bool,
-    /// Its health fell to 0 and has not been at 1000 since.
+    /// Whether its health fell to 0 and has not reached 1000 since.
     pub sunk: bool,
-    /// Messages that may still be sent; negative when more wait.
+    /// Available credits; negative if messages wait.
     pub tx_credits: i64,
-    /// How often it was chosen.
+    /// How often it was selected.
     pub sequence: u64,
-    /// Its place on the recovery queue.
+    /// Its state on the recovery queue.
     pub recovery: Recovery,
-    /// What it has counted.
+    /// Its counters.
     pub stats: NiStats,
 }
 
@@ -91,13 +91,13 @@ impl LocalNi {
         }
     }
 
-    /// Its name.
+    /// Its NID.
     #[must_use]
     pub fn nid(&self) -> &Nid {
         &self.spec.nid
     }
 
-    /// Sets the value and remembers whether it has sunk.
+    /// Sets the health, and updates `sunk`.
     pub(crate) fn set_health(&mut self, health: Health) {
         self.health = health;
         if health == Health::ZERO {

@@ -1,24 +1,24 @@
-//! Names on an LNet: nets, network identifiers, and patterns over them.
+//! Names in an LNet: nets, network identifiers, and patterns over them.
 
 use std::{fmt, str::FromStr};
 
-/// A net, such as `o2ib` or `tcp1`: the driver's name and a number, which is left out if 0.
+/// A net, such as `o2ib` or `tcp1`: the driver's name and a number, which is omitted if 0.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NetName(String);
 
-/// The driver below a net. What a failure is called, and who keeps time, depends on it.
+/// The driver of a net, which determines the statuses of failures and the timeouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Lnd {
     /// `o2iblnd`: verbs, over InfiniBand or RoCE.
     O2ib,
     /// `socklnd`: TCP.
     Sock,
-    /// Any other, which keeps no timeout of its own.
+    /// Any other, without a timeout of its own.
     Other,
 }
 
 impl Lnd {
-    /// The driver's module parameter `timeout`, in seconds, as it comes ("lnet/klnds").
+    /// The default of the driver's module parameter `timeout`, in seconds ("lnet/klnds").
     pub(crate) fn own_timeout_s(self) -> Option<u64> {
         match self {
             Self::O2ib | Self::Sock => Some(50),
@@ -28,7 +28,7 @@ impl Lnd {
 }
 
 impl NetName {
-    /// Which driver serves it.
+    /// The driver of the net.
     #[must_use]
     pub fn lnd(&self) -> Lnd {
         match self.0.trim_end_matches(|c: char| c.is_ascii_digit()) {
@@ -54,7 +54,7 @@ impl FromStr for NetName {
             .chars()
             .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
         if letter && rest {
-            // `o2ib0` and `o2ib` are one net; `o2ib10` is another.
+            // `o2ib0` and `o2ib` are the same net; `o2ib10` is another.
             let bare = text
                 .strip_suffix('0')
                 .filter(|bare| bare.ends_with(|c: char| c.is_ascii_lowercase()));
@@ -73,7 +73,7 @@ pub struct Nid {
 }
 
 impl Nid {
-    /// The net it is on.
+    /// Its net.
     #[must_use]
     pub fn net(&self) -> &NetName {
         &self.net
@@ -102,7 +102,7 @@ impl FromStr for Nid {
     }
 }
 
-/// What a rule asks of a NID: `*`, `*@o2ib` or one NID.
+/// A pattern of a rule: `*`, `*@o2ib` or one NID.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NidPattern {
     /// Every NID.
@@ -114,7 +114,7 @@ pub enum NidPattern {
 }
 
 impl NidPattern {
-    /// Whether `nid` fits.
+    /// Whether `nid` matches.
     #[must_use]
     pub fn fits(&self, nid: &Nid) -> bool {
         match self {
@@ -150,19 +150,19 @@ impl FromStr for NidPattern {
     }
 }
 
-/// A name that is none.
+/// An invalid name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NidError {
-    /// Not a net.
+    /// An invalid net.
     #[error("`{0}` is not a net\nhint: {hint}", hint = self.hint())]
     Net(String),
-    /// Not a network identifier.
+    /// An invalid network identifier.
     #[error("`{0}` is not a NID\nhint: {hint}", hint = self.hint())]
     Nid(String),
 }
 
 impl NidError {
-    /// What helps.
+    /// The hint.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {

@@ -1,6 +1,6 @@
-//! One node's LNet: its interfaces, its peers, its routes, its queues and its counters.
+//! The LNet of one node: its interfaces, peers, routes, queues and counters.
 //!
-//! The status table is in `judge`, selection in `select`, the recovery queues in `recovery`.
+//! `judge` has the status table, `select` path selection, `recovery` the recovery queues.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,41 +19,41 @@ use super::{
     stats::Statistics,
 };
 
-/// A node as it is configured.
+/// The configuration of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeSpec {
     /// Its name.
     pub name: NodeName,
-    /// What it runs.
+    /// The profile that it runs.
     pub profile: Profile,
-    /// It passes messages on.
+    /// Whether it forwards messages.
     pub routing: bool,
-    /// It discovers its peers; otherwise every NID is a peer of its own.
+    /// Whether it discovers its peers; otherwise every NID is a peer of its own.
     pub discovery: bool,
-    /// Its interfaces: one or more, the first is the primary one.
+    /// Its interfaces, at least one; the first is the primary one.
     pub nis: Vec<NiSpec>,
-    /// Its ways to nets that it is not on.
+    /// Its routes to nets that it is not on.
     pub routes: Vec<RouteSpec>,
 }
 
-/// A request whose answer has not come.
+/// A request without an answer yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Open {
     pub(crate) purpose: Purpose,
-    /// When it is overdue; `None`: nobody tracks it.
+    /// When it is overdue; not tracked if `None`.
     pub(crate) deadline: Option<SimTime>,
-    /// The next hop's interface that it last went to.
+    /// The next hop's interface in the last attempt.
     pub(crate) next_hop: Option<Nid>,
 }
 
-/// How a local net is preferred, and how often it was.
+/// The preference of a local net, and how often it was selected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct NetState {
     pub(crate) priority: u32,
     pub(crate) sequence: u64,
 }
 
-/// One node's LNet, as it stands.
+/// The state of one node's LNet.
 #[derive(Clone, Debug)]
 pub struct Node {
     pub(crate) name: NodeName,
@@ -69,12 +69,12 @@ pub struct Node {
     pub(crate) rules: Vec<Rule>,
     pub(crate) stats: Statistics,
     pub(crate) open: BTreeMap<MessageId, Open>,
-    /// Pairs of a local interface and a peer's between which a connection stands.
+    /// Pairs of a local interface and a peer's with an established connection.
     pub(crate) connections: BTreeSet<(Nid, Nid)>,
     pub(crate) next_response_scan_s: u64,
     pub(crate) next_router_check_s: u64,
     pub(crate) next_console_s: u64,
-    /// What peers were last told about its interfaces.
+    /// The status of its interfaces that peers were last notified of.
     pub(crate) advertised: Vec<NiWord>,
 }
 
@@ -135,7 +135,7 @@ impl Node {
         self.loaded
     }
 
-    /// Its own interfaces, as configured.
+    /// Its own interfaces, in the configured order.
     #[must_use]
     pub fn nis(&self) -> &[LocalNi] {
         &self.nis
@@ -147,12 +147,12 @@ impl Node {
         self.nis.iter().find(|ni| ni.nid() == nid)
     }
 
-    /// The nodes it knows.
+    /// The peers it knows.
     pub fn peers(&self) -> impl Iterator<Item = &Peer> {
         self.peers.iter().map(|peer| &**peer)
     }
 
-    /// The peer that has an interface of this name.
+    /// The peer that has an interface with this NID.
     #[must_use]
     pub fn peer(&self, nid: &Nid) -> Option<&Peer> {
         self.peers()
@@ -167,7 +167,7 @@ impl Node {
             .find(|ni| ni.nid == *nid)
     }
 
-    /// Its ways to other nets.
+    /// Its routes.
     #[must_use]
     pub fn routes(&self) -> &[Route] {
         &self.routes
@@ -191,15 +191,15 @@ impl Node {
         &self.stats
     }
 
-    /// Its rules, in the order in which they are asked.
+    /// Its rules, in the order in which they are applied.
     #[must_use]
     pub fn rules(&self) -> &[Rule] {
         &self.rules
     }
 
-    /// Whether an interface has status up: not fatal, and where the profile says so, not on its way
-    /// back from health 0. A cleared flag leaves nothing behind: an interface that had 900 before
-    /// is up with 900.
+    /// Whether an interface has status up: not fatal, and, if the profile requires it, not on its
+    /// way back from health 0. Clearing the fatal flag restores the status: an interface with
+    /// health 900 before is up with 900.
     #[must_use]
     pub fn is_up(&self, ni: &LocalNi) -> bool {
         !(ni.fatal || (ni.sunk && self.behaviour().down_at_zero))
@@ -232,7 +232,7 @@ impl Node {
         peer.nis.iter_mut().find(|ni| ni.nid == *nid)
     }
 
-    /// What it says of its own interfaces when it is pinged.
+    /// The status of its own interfaces, for the answer to a ping.
     pub(crate) fn ping_buffer(&self) -> Vec<NiWord> {
         let words = self.nis.iter().map(|ni| NiWord {
             nid: ni.nid().clone(),
@@ -241,7 +241,7 @@ impl Node {
         words.collect()
     }
 
-    /// Interfaces on a net, by their place.
+    /// Indexes of the interfaces on a net.
     pub(crate) fn nis_on<'a>(&'a self, net: &'a NetName) -> impl Iterator<Item = usize> + 'a {
         (0..self.nis.len()).filter(move |&at| self.nis[at].nid().net() == net)
     }

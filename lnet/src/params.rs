@@ -1,4 +1,4 @@
-//! A node's parameters, what may be set, and the times that follow from them.
+//! A node's parameters, their limits, and the times derived from them.
 
 use std::{borrow::Cow, fmt, str::FromStr};
 
@@ -6,7 +6,7 @@ use simfs::SimTime;
 
 use super::{nid::Lnd, profile::Profile};
 
-/// A parameter that `lnetctl set` or a module option knows.
+/// A parameter of `lnetctl set` or a module option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Param {
     /// `numa_range`: NUMA distances up to it count as equal.
@@ -15,31 +15,32 @@ pub enum Param {
     MaxInterfaces,
     /// `discovery`: 0 or 1; without it every NID is a peer of its own.
     Discovery,
-    /// `drop_asym_route`: 0 or 1; messages from a router that is no way back are dropped.
+    /// `drop_asym_route`: 0 or 1; whether messages from a router that is not on a route back are
+    /// dropped.
     DropAsymRoute,
-    /// `retry_count`: how often a message is sent again.
+    /// `retry_count`: the number of resends of a message.
     RetryCount,
-    /// `transaction_timeout`: how long a response may take, in seconds.
+    /// `transaction_timeout`: the time limit of a response, in seconds.
     TransactionTimeout,
-    /// `health_sensitivity`: 0 to 1000; what a failure costs. 0 turns health off.
+    /// `health_sensitivity`: 0 to 1000; the cost of a failure. 0 disables health.
     HealthSensitivity,
-    /// `recovery_interval`: seconds between recovery pings where they do not back off.
+    /// `recovery_interval`: seconds between recovery pings without back-off.
     RecoveryInterval,
-    /// `router_sensitivity`: 0 to 100 percent. It is kept and shown and decides nothing: a route
+    /// `router_sensitivity`: 0 to 100 percent. It is stored and shown but has no effect: a route
     /// stays up at peer health 500 ("lustre/tests/sanity-lnet.sh", 228).
     RouterSensitivity,
-    /// `response_tracking`: 0 nothing but LNet's own, 1 GETs, 2 PUTs, 3 both.
+    /// `response_tracking`: 0 LNet's own messages only, 1 also GETs, 2 also PUTs, 3 both.
     ResponseTracking,
-    /// `recovery_limit`: seconds after which a silent peer is pinged no more; 0: never.
+    /// `recovery_limit`: seconds after which a silent peer is not pinged any more; 0: never.
     RecoveryLimit,
     /// `max_recovery_ping_interval`: seconds, 1 or more.
     MaxRecoveryPingInterval,
-    /// `avoid_asym_router_failure`: 0 or 1; a router's far side must be up for its route to be.
+    /// `avoid_asym_router_failure`: 0 or 1; whether a route needs the router's far side up.
     AvoidAsymRouterFailure,
 }
 
 impl Param {
-    /// All, in the order of `lnetctl global show`.
+    /// All parameters, in the order of `lnetctl global show`.
     pub const ALL: [Self; 13] = [
         Self::NumaRange,
         Self::MaxInterfaces,
@@ -56,7 +57,7 @@ impl Param {
         Self::AvoidAsymRouterFailure,
     ];
 
-    /// As `lnetctl` spells it.
+    /// The spelling in `lnetctl`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -76,7 +77,7 @@ impl Param {
         }
     }
 
-    /// The least and the most that it can ever be.
+    /// The smallest and the largest allowed value.
     fn range(self) -> (i64, i64) {
         let most = i64::from(i32::MAX);
         match self {
@@ -110,47 +111,47 @@ impl FromStr for Param {
     }
 }
 
-/// Why a parameter was not set. To a caller of the real thing each is `EINVAL`.
+/// Why a parameter was not set. `lnetctl` reports each as `EINVAL`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParamError {
-    /// No such parameter.
+    /// There is no such parameter.
     #[error("`{0}` is not a parameter of LNet\nhint: {hint}", hint = self.hint())]
     Unknown(String),
-    /// Beyond what the parameter can ever be.
+    /// The value is outside the parameter's limits.
     #[error("`{param}` cannot be {value}\nhint: {hint}", hint = self.hint())]
     OutOfRange {
-        /// Which.
+        /// The parameter.
         param: Param,
-        /// What was asked for.
+        /// The requested value.
         value: i64,
-        /// The least that is taken.
+        /// The smallest allowed value.
         least: i64,
-        /// The most that is taken.
+        /// The largest allowed value.
         most: i64,
     },
-    /// Retries without health.
+    /// Retries require health.
     #[error("`retry_count` cannot be {0} while `health_sensitivity` is 0\nhint: {hint}", hint = self.hint())]
     RetryWithoutHealth(i64),
-    /// More retries than seconds.
+    /// The transaction timeout is too short for the retries.
     #[error("`retry_count` cannot be {retry_count} with a `transaction_timeout` of {timeout_s} s\nhint: {hint}", hint = self.hint())]
     RetryBeyondTimeout {
-        /// Retries asked for.
+        /// The requested number of retries.
         retry_count: i64,
-        /// Seconds there are.
+        /// The transaction timeout, in seconds.
         timeout_s: i64,
     },
-    /// Not more seconds than retries.
+    /// The timeout is too short for the present retries.
     #[error("`transaction_timeout` cannot be {timeout_s} s with a `retry_count` of {retry_count}\nhint: {hint}", hint = self.hint())]
     TimeoutWithinRetries {
-        /// Seconds asked for.
+        /// The requested timeout, in seconds.
         timeout_s: i64,
-        /// Retries there are.
+        /// The number of retries.
         retry_count: i64,
     },
 }
 
 impl ParamError {
-    /// What helps.
+    /// The hint.
     #[must_use]
     pub fn hint(&self) -> Cow<'static, str> {
         match self {
@@ -167,7 +168,7 @@ impl ParamError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Params {
     profile: Profile,
-    /// By [`Param::ALL`].
+    /// In the order of [`Param::ALL`].
     values: [u32; Param::ALL.len()],
 }
 
@@ -187,22 +188,22 @@ impl Params {
         Self { profile, values }
     }
 
-    /// What the node runs.
+    /// The profile of the node.
     #[must_use]
     pub fn profile(&self) -> Profile {
         self.profile
     }
 
-    /// A parameter as it stands.
+    /// The value of a parameter.
     #[must_use]
     pub fn get(&self, param: Param) -> u32 {
         self.values[param as usize]
     }
 
-    /// Sets a parameter. A sensitivity of 0 forces the retries to 0.
+    /// Sets a parameter. Setting the sensitivity to 0 also sets the retries to 0.
     ///
     /// # Errors
-    /// A [`ParamError`], and then nothing has changed.
+    /// A [`ParamError`]; then nothing has changed.
     pub fn set(&mut self, param: Param, value: i64) -> Result<(), ParamError> {
         let (least, mut most) = param.range();
         if let (Param::RetryCount, Some(cap)) = (param, self.profile.behaviour().retry_count_max) {
@@ -244,19 +245,19 @@ impl Params {
         Ok(())
     }
 
-    /// What a failure costs: 0 to 1000.
+    /// The cost of a failure: 0 to 1000.
     #[must_use]
     pub fn sensitivity(&self) -> u16 {
         u16::try_from(self.get(Param::HealthSensitivity)).unwrap_or(u16::MAX)
     }
 
-    /// How long a response may take.
+    /// The time limit of a response.
     #[must_use]
     pub fn transaction_timeout(&self) -> SimTime {
         SimTime::from_secs(u64::from(self.get(Param::TransactionTimeout)))
     }
 
-    /// How long the driver may take for one try.
+    /// The time limit of one attempt in the driver.
     #[must_use]
     pub fn lnd_timeout(&self) -> SimTime {
         let timeout_s = self.get(Param::TransactionTimeout);
@@ -264,14 +265,14 @@ impl Params {
         let share_s = if self.profile.behaviour().timeout_by_tries {
             (timeout_s - 1) / (retry_count + 1)
         } else {
-            // The HLD divides by the retries and does not say what it means by none.
+            // The HLD divides by the retries and does not define the result for none.
             timeout_s / retry_count.max(1)
         };
         SimTime::from_secs(u64::from(share_s.max(1)))
     }
 
-    /// How long a message may be tried, all its sends together, over a net of this driver. One that
-    /// keeps a timeout of its own (50 s) gives each try that time and a second on top; the HLD knows
+    /// The time limit of a message over all attempts, on a net of this driver. A driver with a
+    /// timeout of its own (50 s) gives each attempt that time and one second more; the HLD defines
     /// the send time and the transaction timeout only.
     #[must_use]
     pub fn message_timeout(&self, lnd: Lnd) -> SimTime {
@@ -284,15 +285,15 @@ impl Params {
         }
     }
 
-    /// How often the node looks for responses that are overdue: half the transaction timeout, so
-    /// that one is found after between one and one and a half of it.
+    /// The interval at which the node checks for overdue responses: half the transaction timeout, so
+    /// that one is detected after between one and one and a half of it.
     #[must_use]
     pub fn response_scan_interval_s(&self) -> u64 {
         u64::from(self.get(Param::TransactionTimeout) / 2).max(1)
     }
 
-    /// Seconds from the `sent`th recovery ping of an interface to the next; `sent` 0 is the wait
-    /// before the first.
+    /// Seconds from the `sent`th recovery ping of an interface to the next; for 0, the wait before
+    /// the first.
     #[must_use]
     pub fn recovery_ping_gap_s(&self, sent: u32) -> u64 {
         if !self.profile.behaviour().pings_back_off {

@@ -1,4 +1,4 @@
-//! Another node as this one knows it: its interfaces, and what each is worth.
+//! A node's view of another node: its interfaces, and their health.
 
 use std::collections::BTreeMap;
 
@@ -11,33 +11,33 @@ use super::{
     stats::NiStats,
 };
 
-/// One interface of a peer, as a node sees it.
+/// A node's view of one interface of a peer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PeerNi {
-    /// Its name.
+    /// Its NID.
     pub nid: Nid,
-    /// How far it is trusted.
+    /// Its health.
     pub health: Health,
-    /// The peer has said that it is down.
+    /// Whether the peer reported it down.
     pub reported_down: bool,
-    /// The last try or arrival says that something is there. Only routers ask.
+    /// Whether the last attempt or arrival shows that it is alive; used by routers only.
     pub alive: bool,
-    /// When something last arrived from it.
+    /// When a message last arrived from it.
     pub last_alive: Option<SimTime>,
-    /// Its selection priority: lower is preferred.
+    /// Its selection priority; a lower value is preferred.
     pub priority: u32,
     /// The local interface that is always used for it; set by the first send to a peer that is not
     /// multi-rail.
     pub preferred: Option<Nid>,
-    /// Messages that may still be sent; negative when more wait.
+    /// Available credits; negative if messages wait.
     pub tx_credits: i64,
-    /// Bytes under way to it.
+    /// Number of bytes in flight to it.
     pub queued_bytes: u64,
-    /// How often it was chosen.
+    /// How often it was selected.
     pub sequence: u64,
-    /// Its place on the recovery queue.
+    /// Its state on the recovery queue.
     pub recovery: Recovery,
-    /// What it has counted.
+    /// Its counters.
     pub stats: NiStats,
 }
 
@@ -60,18 +60,18 @@ impl PeerNi {
     }
 }
 
-/// A peer: one node where both sides discover, otherwise one NID.
+/// A peer: a node if both sides discover, otherwise one NID.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Peer {
-    /// It is known with all its interfaces, any of which may be used.
+    /// Whether all its interfaces are known and may be used.
     pub multi_rail: bool,
-    /// It passes messages on.
+    /// Whether it forwards messages.
     pub router: bool,
-    /// As a gateway: it answered the last router ping.
+    /// Whether it answered the last router ping, as a gateway.
     pub alive: bool,
     /// Its interfaces; the first is the primary one.
     pub nis: Vec<PeerNi>,
-    /// How often each of its nets was chosen.
+    /// How often each of its nets was selected.
     pub net_sequences: BTreeMap<NetName, u64>,
 }
 
@@ -93,13 +93,13 @@ impl Peer {
     /// Its primary NID.
     ///
     /// # Panics
-    /// Never: a peer has an interface.
+    /// Never: a peer has at least one interface.
     #[must_use]
     pub fn primary(&self) -> &Nid {
         &self.nis[0].nid
     }
 
-    /// The health of one of its nets: that of its best interface there; `None` if it has none.
+    /// The health of one of its nets: that of its best interface on it; `None` if it has none.
     #[must_use]
     pub fn net_health(&self, net: &NetName) -> Option<Health> {
         let on_net = self.nis.iter().filter(|ni| ni.nid.net() == net);

@@ -1,4 +1,4 @@
-//! A storage workload that is to be started: its nodes, interfaces and ports, all found in a world.
+//! A storage workload to be started, with its nodes, interfaces and ports resolved.
 
 use platforms::{NodeName, PortRef, SlotRef};
 
@@ -7,15 +7,15 @@ use super::{nid::Nid, profile::Profile, storage::Patience};
 /// Clients that write to one server.
 #[derive(Clone, Debug)]
 pub struct StoragePlan {
-    /// What every node runs.
+    /// The profile of every node.
     pub profile: Profile,
-    /// The nodes with their interfaces, the server among them.
+    /// The nodes with their interfaces, including the server.
     pub nodes: Vec<NodePlan>,
-    /// Who writes.
+    /// The nodes that write.
     pub clients: Vec<NodeName>,
-    /// To whom.
+    /// The node that they write to.
     pub server: NodeName,
-    /// How often, and how patiently.
+    /// The intervals and timeouts.
     pub patience: Patience,
 }
 
@@ -33,9 +33,9 @@ pub struct NodePlan {
 pub struct NiPlan {
     /// The port.
     pub slot: SlotRef,
-    /// The same by its name at rest.
+    /// The port by its name at rest.
     pub port: PortRef,
-    /// Its name on LNet.
+    /// Its NID.
     pub nid: Nid,
     /// Its net device.
     pub interface: String,

@@ -1,13 +1,14 @@
-//! Which LNet: the design as written, or one of two releases, each a row of data.
+//! Profiles of LNet: the design as written, and two releases, each a row of data.
 
 use std::{fmt, str::FromStr};
 
 use super::params::Params;
 
-/// What a node runs.
+/// The LNet that a node runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Profile {
-    /// The "LNet Health HLD" as written; where it names no default, that of [`Profile::V2_17`].
+    /// The "LNet Health HLD" as written; defaults that it does not state are those of
+    /// [`Profile::V2_17`].
     Hld,
     /// Lustre 2.15.
     V2_15,
@@ -15,45 +16,49 @@ pub enum Profile {
     V2_17,
 }
 
-/// How the profiles differ, apart from defaults.
+/// The differences between the profiles, apart from defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Behaviour {
-    /// A success is worth the sensitivity (LU-12303), by any message that got through. Otherwise it
-    /// is worth 1, and only a recovery ping counts ("LNet Health HLD, Health Value Updates").
+    /// Whether a success raises health by the sensitivity (LU-12303), for any delivered message.
+    /// Otherwise it raises by 1, and only for recovery pings ("LNet Health HLD, Health Value
+    /// Updates").
     pub success_by_sensitivity: bool,
-    /// Recovery pings back off 1, 2, 4 … seconds. Otherwise there is one every interval.
+    /// Whether recovery pings back off 1, 2, 4 … seconds. Otherwise there is one per interval.
     pub pings_back_off: bool,
-    /// A failure lowers the health of a node's only interface too (LU-19476).
+    /// Whether a failure lowers the health of a node's only interface (LU-19476).
     pub single_rail_blamed: bool,
-    /// A peer or node with one interface gets no resend, and such a peer no blame. The HLD knows no
-    /// such gate: "if there is none available attempt the same interface again".
+    /// Whether a message between nodes with one interface is not resent, and such a peer not blamed.
+    /// The HLD has no such condition: "if there is none available attempt the same interface again".
     pub single_rail_gates: bool,
-    /// An interface whose health fell to 0 has status down until it is back at 1000.
+    /// Whether an interface whose health fell to 0 has status down until it is back at 1000.
     pub down_at_zero: bool,
-    /// A status down is told to peers, who then blame that interface.
+    /// Whether peers are notified of a status down, and then blame that interface.
     pub down_is_advertised: bool,
-    /// A missing response blames the next hop.
+    /// Whether a missing response blames the next hop.
     pub timeout_blames_next_hop: bool,
-    /// A resend passes over interfaces that the message has used, as long as there are others.
+    /// Whether a resend avoids interfaces that the message has used, if there are others.
     pub resend_avoids_used: bool,
-    /// A given source or preferred interface that is down or at health 0 fails the send, and a given
-    /// destination yields to a better interface of the same peer. The HLD calls an interface of a
-    /// peer *unhealthy* without a number; here that is health 0.
+    /// Whether a send fails if its given source or its preferred interface is down or at health 0,
+    /// and a given destination is replaced by a better interface of the same peer. The HLD calls an
+    /// interface of a peer *unhealthy* without a number; here that is health 0.
     pub given_must_be_healthy: bool,
-    /// An interface with the fatal flag is used when there is no other. Otherwise never.
+    /// Whether an interface with the fatal flag is used if there is no other. Otherwise it is never
+    /// used.
     pub fatal_is_last_resort: bool,
-    /// LND timeout is (transaction − 1) / (retries + 1), and a message has all its tries' time.
-    /// Otherwise transaction / retries, and a message has the transaction's time.
+    /// Whether the LND timeout is (transaction − 1) / (retries + 1), and a message has the time of
+    /// all its attempts. Otherwise it is transaction / retries, and a message has the transaction
+    /// timeout.
     pub timeout_by_tries: bool,
-    /// The most retries that may be set; `None`: as many as the transaction timeout has seconds.
+    /// The largest allowed number of retries; if `None`, the number of seconds of the transaction
+    /// timeout.
     pub retry_count_max: Option<u32>,
 }
 
 impl Profile {
-    /// All.
+    /// All profiles.
     pub const ALL: [Self; 3] = [Self::Hld, Self::V2_15, Self::V2_17];
 
-    /// As scenarios and cases spell it.
+    /// The spelling in scenarios and tests.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -63,7 +68,7 @@ impl Profile {
         }
     }
 
-    /// The parameters of a node that nobody has tuned.
+    /// The default parameters of a node.
     #[must_use]
     pub fn defaults(self) -> Params {
         let transaction_timeout_s = match self {
@@ -74,7 +79,7 @@ impl Profile {
         Params::new(self, transaction_timeout_s)
     }
 
-    /// How it behaves.
+    /// The behaviour.
     #[must_use]
     pub fn behaviour(self) -> Behaviour {
         let built = self != Self::Hld;
@@ -112,12 +117,12 @@ impl FromStr for Profile {
     }
 }
 
-/// A profile that is none.
+/// An unknown profile.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a profile of LNet\nhint: {hint}", hint = Self::HINT)]
 pub struct ProfileError(String);
 
 impl ProfileError {
-    /// What helps.
+    /// The hint.
     pub const HINT: &str = "`hld`, `2.15` or `2.17`";
 }

@@ -1,4 +1,4 @@
-//! The two recovery queues: who is on them, when each is pinged, when one has aged out.
+//! The two recovery queues: their entries, the times of pings, and the end of recovery.
 
 use super::{
     health::Health,
@@ -10,13 +10,13 @@ use super::{
 };
 
 impl Recovery {
-    /// It goes on its queue.
+    /// Starts recovery.
     fn begins(&mut self, now_s: u64, params: &Params) {
         self.queued = true;
         self.next_ping_s = now_s + params.recovery_ping_gap_s(self.ping_count);
     }
 
-    /// Whether it is to be pinged now; the next ping is set if so.
+    /// Whether it is pinged now; if so, sets the time of the next ping.
     fn pings(&mut self, now_s: u64, params: &Params) -> bool {
         let due = now_s >= self.next_ping_s;
         if due {
@@ -28,8 +28,8 @@ impl Recovery {
 }
 
 impl Node {
-    /// Puts one of our interfaces on its queue, unless it is healthy, there already, or health is
-    /// turned off.
+    /// Puts a local interface on its queue, unless it is healthy or queued already, or health is
+    /// disabled.
     pub(crate) fn queue_local(&mut self, nid: &Nid, now_s: u64) {
         if self.params.sensitivity() == 0 {
             return;
@@ -44,8 +44,8 @@ impl Node {
         }
     }
 
-    /// Puts an interface of a peer on its queue, unless it is healthy, there already, was never
-    /// heard of, has aged out, or health is turned off.
+    /// Puts a peer's interface on its queue, unless it is healthy or queued already, no message ever
+    /// arrived from it, it has aged out, or health is disabled.
     pub(crate) fn queue_peer(&mut self, nid: &Nid, now_s: u64) {
         let limit_s = u64::from(self.params.get(Param::RecoveryLimit));
         if self.params.sensitivity() == 0 {
@@ -66,7 +66,7 @@ impl Node {
         }
     }
 
-    /// Looks over the queue of our own interfaces: those to ping now.
+    /// The local interfaces to be pinged now.
     pub(crate) fn due_local_pings(&mut self, now_s: u64) -> Vec<Nid> {
         let params = self.params.clone();
         let mut due = Vec::new();
@@ -86,7 +86,7 @@ impl Node {
         due
     }
 
-    /// Looks over the queue of the peers' interfaces: those to ping now.
+    /// The peers' interfaces to be pinged now.
     pub(crate) fn due_peer_pings(&mut self, now_s: u64) -> Vec<Nid> {
         let params = self.params.clone();
         let limit_s = u64::from(params.get(Param::RecoveryLimit));
@@ -113,8 +113,8 @@ impl Node {
         due
     }
 
-    /// One of our interfaces was pinged: the handler's step, at the ping's SEND and at its REPLY. By
-    /// the design the ping as a whole is worth 1.
+    /// A recovery ping of a local interface succeeded: raises its health at the ping's SEND and at
+    /// its REPLY. In the HLD profile the ping as a whole raises it by 1.
     pub(crate) fn local_ping_went_well(&mut self, nid: &Nid, answered: bool, log: &mut Log) {
         let step = match (self.behaviour().success_by_sensitivity, answered) {
             (true, _) => self.params.sensitivity(),
@@ -126,7 +126,7 @@ impl Node {
         }
     }
 
-    /// A peer's interface answered. Its REPLY has counted already, save by the design.
+    /// A peer's interface answered. Its REPLY has been counted already, except in the HLD profile.
     pub(crate) fn peer_ping_went_well(&mut self, nid: &Nid, log: &mut Log) {
         if !self.behaviour().success_by_sensitivity && self.params.sensitivity() > 0 {
             self.raise_peer(nid, 1, Cause::Recovery, log);
@@ -136,7 +136,7 @@ impl Node {
         }
     }
 
-    /// Health was turned off: nobody is recovered any more.
+    /// Health was disabled: ends all recovery.
     pub(crate) fn empty_queues(&mut self) {
         self.local_queue.clear();
         self.peer_queue.clear();

@@ -1,4 +1,4 @@
-//! A way to a net that a node is not on, and when it is up.
+//! Routes to nets that a node is not on, and when they are up.
 
 use super::{
     message::NiWord,
@@ -8,25 +8,25 @@ use super::{
     peer::Peer,
 };
 
-/// A way as it is configured.
+/// The configuration of a route.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RouteSpec {
-    /// The net it leads to.
+    /// The remote net.
     pub net: NetName,
-    /// The router, by its interface on a net that the node is on.
+    /// The router, by its NID on a net that the node is on.
     pub gateway: Nid,
-    /// Lower is preferred.
+    /// A lower value is preferred.
     pub priority: u32,
-    /// Routers on the way: fewer are preferred.
+    /// Number of routers on the way; fewer are preferred.
     pub hops: u32,
 }
 
-/// A way, and how often it was taken.
+/// A route, and how often it was selected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
-    /// As configured.
+    /// Its configuration.
     pub spec: RouteSpec,
-    /// How often it was chosen.
+    /// How often it was selected.
     pub sequence: u64,
 }
 
@@ -37,10 +37,10 @@ impl Route {
 }
 
 impl Node {
-    /// Whether a route is up. The gateway must have answered its last ping. Where both discover, it
-    /// must also have an interface on a net of ours that it has not called down, and, unless
-    /// `avoid_asym_router_failure` is 0, one on the far net of a single hop. A peer's health decides
-    /// nothing here.
+    /// Whether a route is up. The gateway must have answered its last ping. If both discover, it
+    /// must also have an interface on one of the node's nets that it has not reported down and,
+    /// unless `avoid_asym_router_failure` is 0, one on the far net of a single hop. A peer's health
+    /// has no effect here.
     #[must_use]
     pub fn is_route_up(&self, route: &Route) -> bool {
         let Some(gateway) = self.peer(&route.spec.gateway) else {
@@ -60,7 +60,8 @@ impl Node {
         near && (!asked || far_side_is_up(gateway, &route.spec.net))
     }
 
-    /// Takes in what a peer says of its interfaces; those it calls down are blamed by the caller.
+    /// Records the status of a peer's interfaces; returns those reported down, which the caller
+    /// blames.
     pub(crate) fn note_ping_buffer(&mut self, words: &[NiWord]) -> Vec<Nid> {
         let mut down = Vec::new();
         for word in words {

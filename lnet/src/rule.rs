@@ -1,7 +1,7 @@
-//! Drop and delay rules: faults that LNet makes itself (`lnetctl fault drop add`, `fault delay add`).
+//! Drop and delay rules: LNet's own fault injection (`lnetctl fault drop add`, `fault delay add`).
 //!
-//! A rule that drops or delays acts on what arrives at its node; one that simulates a status acts on
-//! what its node sends, in the driver's send. The order of the rules decides: the first that hits.
+//! A rule that drops or delays applies to messages that arrive at its node; one that simulates a
+//! status applies to messages that its node sends, in the driver. The first matching rule applies.
 
 use std::collections::BTreeSet;
 
@@ -13,65 +13,65 @@ use super::{
     status::MsgStatus,
 };
 
-/// Which of the messages that fit are hit.
+/// Which of the matching messages a rule applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// Every one (`-x`).
+    /// Every message (`-x`).
     Every,
-    /// One in each window of so many, at a random place (`-r`); in windows of two, the first.
+    /// One in each window of this many, at a random position (`-r`); in windows of two, the first.
     OneIn(u32),
-    /// The first in each span of so many seconds (`-i`).
+    /// The first in each interval of this many seconds (`-i`).
     EverySecs(u32),
-    /// The first after a random moment in each span of so many seconds (`-i -n`).
+    /// The first after a random time in each interval of this many seconds (`-i -n`).
     RandomlyEverySecs(u32),
 }
 
-/// What happens to a message that is hit.
+/// The effect of a rule on a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaultEffect {
     /// It is lost on arrival.
     Drop,
-    /// Its send ends with one of these statuses (`-e`); with several, a random one.
+    /// Its send ends with one of these statuses (`-e`); a random one if there are several.
     Simulate(Vec<MsgStatus>),
-    /// It arrives later by so much (`-l`).
+    /// Its arrival is delayed by this much (`-l`).
     Delay(SimTime),
 }
 
-/// A rule as it is added.
+/// The specification of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultRule {
-    /// The interface it set out from (`-s`).
+    /// The interface of its origin (`-s`).
     pub source: NidPattern,
-    /// The interface it is for (`-d`).
+    /// The interface of its destination (`-d`).
     pub destination: NidPattern,
-    /// The kinds of message (`-m`); none: all.
+    /// The kinds of message (`-m`); all if empty.
     pub kinds: BTreeSet<MessageKind>,
     /// The portal (`-p`).
     pub portal: Option<u32>,
-    /// The local interface it arrives on or leaves by (`-o`).
+    /// The local interface on which it arrives or leaves (`-o`).
     pub via: Option<Nid>,
-    /// Which of them.
+    /// Which of the matching messages.
     pub pace: Pace,
-    /// What happens.
+    /// The effect.
     pub effect: FaultEffect,
 }
 
-/// Why a rule was refused.
+/// Why a rule is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RuleError {
-    /// One in none, or once in no time.
+    /// A window or interval of 0.
     #[error("a rule cannot hit one in 0, or once in 0 seconds\nhint: {hint}", hint = self.hint())]
     NoPace,
     /// No status to simulate, or `ok`.
     #[error("a rule cannot simulate success\nhint: {hint}", hint = self.hint())]
     NoStatus,
-    /// A delay of nothing.
+    /// A delay of 0.
     #[error("a rule cannot delay by 0\nhint: {hint}", hint = self.hint())]
     NoDelay,
 }
 
 impl RuleError {
-    /// What helps.
+    /// The hint.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
@@ -82,24 +82,24 @@ impl RuleError {
     }
 }
 
-/// A rule, and what it has seen.
+/// A rule with its counters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// As added.
+    /// Its specification.
     pub spec: FaultRule,
-    /// Messages that fitted.
+    /// Number of messages that matched.
     pub matched: u64,
-    /// Messages that it hit.
+    /// Number of messages that it was applied to.
     pub hits: u64,
     random: Random,
-    /// The place in the window that is hit, from 0.
+    /// The position in the window that it applies to, from 0.
     place: u64,
     added: SimTime,
-    /// The first moment at which the next may be hit.
+    /// The first time at which it may apply again.
     due: SimTime,
 }
 
-/// What a rule is asked about.
+/// A message as a rule sees it.
 pub(crate) struct Passing<'a> {
     pub(crate) source: &'a Nid,
     pub(crate) destination: &'a Nid,
@@ -137,7 +137,7 @@ impl Rule {
         Ok(rule)
     }
 
-    /// Whether it hits a message that passes now.
+    /// Whether the rule applies to a message now.
     pub(crate) fn hits(&mut self, passing: &Passing<'_>, now: SimTime) -> bool {
         let spec = &self.spec;
         let fits = spec.source.fits(passing.source)
@@ -171,7 +171,7 @@ impl Rule {
         hit
     }
 
-    /// The status of a message that was hit: a random number, and the listed status nearest to it.
+    /// The simulated status: a random number selects the listed status nearest to it.
     pub(crate) fn status(&mut self) -> Option<MsgStatus> {
         let FaultEffect::Simulate(list) = &self.spec.effect else {
             return None;

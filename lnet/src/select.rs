@@ -1,8 +1,9 @@
-//! Selection: which interface a message leaves by, and to which one of the next hop.
+//! Path selection: the local interface of a message, and the interface of the next hop.
 //!
-//! Eight cases: source given or any (A, B), destination on a net of ours or behind a router (1, 2),
-//! peer multi-rail or not (C, D); "LNet Health HLD, Selection Algorithm with Health", orders as in
-//! "lnet/lnet/lib-move.c". Every order is lexicographic and ends with the place in the configuration.
+//! There are eight cases: source given or any (A, B), destination on a local net or behind a router
+//! (1, 2), peer multi-rail or not (C, D); see "LNet Health HLD, Selection Algorithm with Health",
+//! with the comparison orders of "lnet/lnet/lib-move.c". Every comparison is lexicographic and ends
+//! with the order of the configuration.
 
 use std::cmp::Reverse;
 
@@ -16,17 +17,17 @@ use super::{
     workload_event::Errand,
 };
 
-/// Why a message found no way; it is not sent, judged or tried again.
+/// Why a message has no path; it is then not sent, blamed or resent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoPath {
-    /// `-EHOSTUNREACH`: nobody leads there.
+    /// `-EHOSTUNREACH`: there is no route.
     HostUnreachable,
-    /// Any other error: the interface that must be used cannot be.
+    /// Any other error: the required interface cannot be used.
     Unusable,
 }
 
 impl NoPath {
-    /// What the layer above is told.
+    /// The status for the layer above.
     pub(crate) fn status(self) -> MsgStatus {
         match self {
             Self::HostUnreachable => MsgStatus::RemoteError,
@@ -36,7 +37,7 @@ impl NoPath {
 }
 
 impl Node {
-    /// Chooses, and counts the choice.
+    /// Selects a path, and counts the selection.
     pub(crate) fn select(&mut self, message: &Message) -> Result<Leg, NoPath> {
         let leg = self.choose(message)?;
         if let Some(ni) = self.ni_mut(&leg.by) {
@@ -68,7 +69,7 @@ impl Node {
             });
         }
         let peer = self.peer(destination).ok_or(NoPath::HostUnreachable)?;
-        // Answers, forwarded messages and recovery pings go to the NID they are given.
+        // Answers, forwarded messages and recovery pings go to a fixed NID.
         let free = message.heard.is_none()
             && !message.forwarded
             && !message.is_recovery()
@@ -78,7 +79,8 @@ impl Node {
             Some(source) => self.choose_from(&source, any_rail, message),
             None if any_rail => self.choose_any_rail(message),
             None if self.nets.contains_key(destination.net()) => {
-                // Only what the layer above sends decides which interface the peer sees from now on.
+                // Only a message of the layer above sets the interface that the peer sees from now
+                // on.
                 let keep = free && message.errand() == Errand::Ulp;
                 self.choose_one_rail(keep, message)
             }
@@ -86,7 +88,7 @@ impl Node {
         }
     }
 
-    /// A1 and A2: the source is given.
+    /// Cases A1 and A2: the source is given.
     fn choose_from(&self, source: &Nid, any_rail: bool, message: &Message) -> Result<Leg, NoPath> {
         let by = self.given(source)?;
         let destination = &message.destination;
@@ -109,7 +111,7 @@ impl Node {
         }
     }
 
-    /// B1C, and B2C where no net of the peer is ours.
+    /// Case B1C, and B2C if no net of the peer is local.
     fn choose_any_rail(&self, message: &Message) -> Result<Leg, NoPath> {
         match self.best_net(&message.destination) {
             Some(net) => {
@@ -121,7 +123,7 @@ impl Node {
         }
     }
 
-    /// B1D: the peer has this one interface, and always sees the same one of ours.
+    /// Case B1D: the peer has this one interface, and always sees the same local interface.
     fn choose_one_rail(&mut self, keep: bool, message: &Message) -> Result<Leg, NoPath> {
         let to = message.destination.clone();
         let strict = self.behaviour().given_must_be_healthy;
@@ -147,7 +149,7 @@ impl Node {
         Ok(Leg { by, to, own: false })
     }
 
-    /// A2 and B2: the next hop is a router, by the best route that is up.
+    /// Cases A2 and B2: the next hop is a router, on the best route that is up.
     fn choose_router(&self, source: Option<&Nid>, message: &Message) -> Result<Leg, NoPath> {
         let far = message.destination.net();
         let usable = self.routes.iter().enumerate().filter(|(_, route)| {
@@ -186,7 +188,7 @@ impl Node {
         Ok(Leg { by, to, own: false })
     }
 
-    /// A given source is used whatever its health; the design fails if it is down.
+    /// A given source is used regardless of its health; in the HLD profile it fails if it is down.
     fn given(&self, source: &Nid) -> Result<Nid, NoPath> {
         let ni = self.ni(source).ok_or(NoPath::Unusable)?;
         if self.behaviour().given_must_be_healthy && ni.fatal {
@@ -195,8 +197,8 @@ impl Node {
         Ok(source.clone())
     }
 
-    /// The best net of ours that the peer is on too. One where every interface of ours is fatal comes
-    /// last whatever else speaks for it.
+    /// The best local net that the peer is on too. A net on which all local interfaces are fatal
+    /// comes last.
     fn best_net(&self, destination: &Nid) -> Option<NetName> {
         let peer = self.peer(destination)?;
         let shared = peer
@@ -221,7 +223,7 @@ impl Node {
         best.map(|(_, net)| net.clone())
     }
 
-    /// The best interface of ours on a net; the first if all are fatal and such may be used.
+    /// The best local interface on a net; if all are fatal and may be used, the first.
     fn best_ni(&self, net: &NetName, message: &Message) -> Result<Nid, NoPath> {
         let behaviour = self.behaviour();
         let all: Vec<usize> = self.nis_on(net).collect();
@@ -255,7 +257,7 @@ impl Node {
         Ok(self.nis[at].nid().clone())
     }
 
-    /// The best interface of a peer on the net of ours that was chosen.
+    /// The best interface of a peer on the selected local net.
     fn best_peer_ni(&self, peer: &Nid, by: &Nid, message: &Message) -> Result<Nid, NoPath> {
         let peer = self.peer(peer).ok_or(NoPath::HostUnreachable)?;
         let on_net = |at: &usize| peer.nis[*at].nid.net() == by.net();

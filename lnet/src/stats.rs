@@ -1,11 +1,11 @@
-//! What a node counts: messages by kind, failures by status, and `lnetctl stats show`.
+//! The counters of a node: messages by kind, failures by status, and `lnetctl stats show`.
 
 use super::status::MsgStatus;
 
-/// What a message is.
+/// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MessageKind {
-    /// Data for the other side.
+    /// Data for the peer.
     Put,
     /// A request for data.
     Get,
@@ -13,15 +13,15 @@ pub enum MessageKind {
     Reply,
     /// The answer to a PUT that asked for one.
     Ack,
-    /// A driver's greeting. Counted by name; none passes through this model.
+    /// A driver's greeting. It has a counter, but this model sends none.
     Hello,
 }
 
 impl MessageKind {
-    /// All, in the order of `lnetctl net show -v 2`.
+    /// All kinds, in the order of `lnetctl net show -v 2`.
     pub const ALL: [Self; 5] = [Self::Put, Self::Get, Self::Reply, Self::Ack, Self::Hello];
 
-    /// In lower case, as the statistics spell it.
+    /// The spelling in the statistics, in lower case.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -39,13 +39,13 @@ impl MessageKind {
 pub struct KindCounts([u64; 5]);
 
 impl KindCounts {
-    /// How many of a kind.
+    /// The count of a kind.
     #[must_use]
     pub fn of(&self, kind: MessageKind) -> u64 {
         self.0[kind as usize]
     }
 
-    /// How many in all.
+    /// The sum over all kinds.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
@@ -56,20 +56,20 @@ impl KindCounts {
     }
 }
 
-/// What one interface, ours or a peer's, has seen.
+/// The counters of one interface, local or a peer's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NiStats {
-    /// Tries, by kind.
+    /// Attempts, by kind.
     pub sent: KindCounts,
-    /// Arrivals, by kind.
+    /// Received messages, by kind.
     pub received: KindCounts,
-    /// Arrivals that were dropped, by kind.
+    /// Dropped messages, by kind.
     pub dropped: KindCounts,
     failures: [u64; MsgStatus::ALL.len()],
 }
 
 impl NiStats {
-    /// How many tries over it ended so.
+    /// Number of attempts that ended with this status.
     #[must_use]
     pub fn failures(&self, status: MsgStatus) -> u64 {
         self.failures[status.number()]
@@ -87,39 +87,39 @@ pub struct Statistics {
     pub msgs_alloc: u64,
     /// The most that existed at once.
     pub msgs_max: u64,
-    /// Responses that are awaited now.
+    /// Number of responses being awaited.
     pub rst_alloc: u64,
-    /// Messages of this node that ended with an error.
+    /// Number of messages of this node that ended with an error.
     pub errors: u64,
-    /// Messages that were sent, each once.
+    /// Number of messages sent, without resends.
     pub send_count: u64,
-    /// Tries beyond the first.
+    /// Number of resends.
     pub resend_count: u64,
-    /// Responses that did not come in time.
+    /// Number of responses that did not come in time.
     pub response_timeout_count: u64,
     by_status: [u64; MsgStatus::ALL.len()],
-    /// Messages that were sent again, and failed in the end for another reason than the deadline.
+    /// Number of resent messages that finally failed for another reason than the deadline.
     pub failed_resends: u64,
-    /// Messages that were sent again, and got through.
+    /// Number of resent messages that were delivered.
     pub successful_resends: u64,
-    /// Messages that arrived here.
+    /// Number of messages received.
     pub recv_count: u64,
-    /// Messages that were passed on.
+    /// Number of messages forwarded.
     pub route_count: u64,
-    /// Messages that were dropped here.
+    /// Number of messages dropped.
     pub drop_count: u64,
     /// Bytes sent.
     pub send_length: u64,
-    /// Bytes that arrived.
+    /// Bytes received.
     pub recv_length: u64,
-    /// Bytes passed on.
+    /// Bytes forwarded.
     pub route_length: u64,
     /// Bytes dropped.
     pub drop_length: u64,
 }
 
 impl Statistics {
-    /// How many tries ended so.
+    /// Number of attempts that ended with this status.
     #[must_use]
     pub fn of(&self, status: MsgStatus) -> u64 {
         self.by_status[status.number()]

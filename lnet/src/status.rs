@@ -1,4 +1,4 @@
-//! What became of a message: the eleven statuses, and what each costs.
+//! The eleven statuses of a message, and the cost of each.
 
 use std::{fmt, str::FromStr};
 
@@ -11,25 +11,25 @@ pub enum MsgStatus {
     LocalInterrupt,
     /// The local interface dropped it.
     LocalDropped,
-    /// The local interface gave it up.
+    /// The local interface aborted it.
     LocalAborted,
-    /// The local interface knew no way.
+    /// The local interface had no route.
     LocalNoRoute,
-    /// The local side failed for good.
+    /// The local side failed permanently.
     LocalError,
-    /// It stood too long on the local interface's queue.
+    /// It was queued on the local interface for too long.
     LocalTimeout,
-    /// The remote side refused it for good.
+    /// The remote side rejected it permanently.
     RemoteError,
-    /// The remote side did not take it.
+    /// The remote side did not accept it.
     RemoteDropped,
-    /// The remote side took it and never answered.
+    /// The remote side accepted it but did not answer.
     RemoteTimeout,
-    /// It was under way too long; nobody knows why.
+    /// It was in flight for too long, for an unknown reason.
     NetworkTimeout,
 }
 
-/// Whose fault a resend works around.
+/// Which interface a resend avoids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resend {
     /// Another local interface is tried.
@@ -39,7 +39,7 @@ pub enum Resend {
 }
 
 impl MsgStatus {
-    /// All, in order; the index is the number of the drop rule's bit.
+    /// All statuses, in order; the index is the number of the bit in a drop rule.
     pub const ALL: [Self; 11] = [
         Self::Ok,
         Self::LocalInterrupt,
@@ -54,7 +54,7 @@ impl MsgStatus {
         Self::NetworkTimeout,
     ];
 
-    /// Its place in [`MsgStatus::ALL`].
+    /// Its index in [`MsgStatus::ALL`].
     #[must_use]
     pub fn number(self) -> usize {
         self as usize
@@ -84,8 +84,8 @@ impl MsgStatus {
         )
     }
 
-    /// Whether the message may be sent again, and around whom; `None` where the other side may
-    /// have seen it, or where a second try would meet the same trouble.
+    /// Which interface a resend avoids; `None` if the message is not resent, because the other side
+    /// may have received it or a second attempt would fail in the same way.
     #[must_use]
     pub fn resend(self) -> Option<Resend> {
         match self {
@@ -103,7 +103,7 @@ impl MsgStatus {
         }
     }
 
-    /// As the rules of `lnetctl fault drop add -e` spell it.
+    /// The spelling in rules (`lnetctl fault drop add -e`).
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -139,12 +139,12 @@ impl FromStr for MsgStatus {
     }
 }
 
-/// A status that is none.
+/// An unknown status.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a message status\nhint: {hint}", hint = Self::HINT)]
 pub struct StatusError(String);
 
 impl StatusError {
-    /// What helps.
+    /// The hint.
     pub const HINT: &str = "such as `local_dropped` or `network_timeout`";
 }

@@ -1,11 +1,11 @@
-//! Storage traffic: a client that writes through LNet to a server, and what becomes of it.
+//! Storage traffic: a client that writes to a server over LNet, and its outcome.
 //!
-//! Once a second the client starts a write of 1 MiB: a request (PUT), the server fetches the data
-//! (GET), and answers (PUT). What LNet reports as failed, at either end, is tried again by the client,
-//! as is what stays unanswered; a client that has been silent for too long is evicted. Numbers are
+//! Once a second the client starts a write of 1 MiB: it sends a request (PUT), the server fetches the
+//! data (GET) and answers (PUT). The client retries what LNet reports as failed, at either end, and
+//! what stays unanswered; the server evicts a client that has been silent for too long. Numbers are
 //! those of "lustre/include/obd_support.h".
 //!
-//! It leaves out locks, recovery after an eviction and what is written.
+//! Locks, recovery after an eviction and the content of writes are not modelled.
 
 use std::collections::BTreeMap;
 
@@ -22,35 +22,35 @@ use super::{
 };
 use workloads::WorkloadOutcome;
 
-/// Bytes of one write: 1 MiB.
+/// Size of a write in bytes: 1 MiB.
 pub const WRITE_BYTES: u64 = 1_048_576;
-/// Bytes of a request, an answer or a ping of the file system.
+/// Size in bytes of a request, an answer or a ping of the file system.
 const RPC_BYTES: u64 = 4096;
-/// Portals: requests and pings to the server, its fetches, its answers. 0 is LNet's own.
+/// Portals of requests and pings to the server, of its fetches, and of its answers. 0 is LNet's own.
 const REQUEST_PORTAL: u32 = 6;
 const BULK_PORTAL: u32 = 8;
 const ANSWER_PORTAL: u32 = 4;
 
-/// How patient both sides are. Nothing is shorter than a millisecond.
+/// The intervals and timeouts of both sides. Each is at least a millisecond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
-    /// A write starts this often.
+    /// The interval at which writes start.
     pub write_interval: SimTime,
-    /// So many writes may be under way (`max_rpcs_in_flight`).
+    /// The number of writes that may be in flight (`max_rpcs_in_flight`).
     pub writes_max: usize,
-    /// `obd_timeout`: a write that is unanswered for so long has failed.
+    /// `obd_timeout`: a write without an answer for this long has failed.
     pub obd_timeout: SimTime,
-    /// An idle client pings this often, a quarter of `obd_timeout`; a client that hears nothing for
-    /// so long is stalled, and asks again.
+    /// The ping interval of an idle client, a quarter of `obd_timeout`; a client that receives nothing
+    /// for this long is stalled, and retries.
     pub ping_interval: SimTime,
-    /// A client that is silent for so long, six pings, is evicted.
+    /// A client that is silent for this long, six pings, is evicted.
     pub eviction: SimTime,
-    /// The client waits so long before it tries again after LNet has reported a failure.
+    /// The client's delay before a retry after LNet has reported a failure.
     pub reconnect: SimTime,
 }
 
 impl Default for Patience {
-    /// One write a second, 8 at once; 100 s, 25 s and 150 s; 5 s, the least step of a reconnect.
+    /// One write a second, 8 in flight; 100 s, 25 s and 150 s; 5 s, the shortest delay of a reconnect.
     fn default() -> Self {
         Self {
             write_interval: SimTime::from_secs(1),
@@ -64,7 +64,7 @@ impl Default for Patience {
 }
 
 impl Patience {
-    /// Somebody with no patience at all would never let time pass.
+    /// Limits every value to at least a millisecond, because zero would stop time from passing.
     fn at_least_a_ms(self) -> Self {
         let ms = SimTime::from_ms(1);
         Self {
@@ -78,28 +78,28 @@ impl Patience {
     }
 }
 
-/// What has been seen so far.
+/// The counters and events so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StorageReport {
-    /// Writes that were started.
+    /// Number of writes started.
     pub started: u64,
-    /// Writes that were answered.
+    /// Number of writes answered.
     pub answered: u64,
-    /// Errors that LNet reported to the client or about the server's side of a write.
+    /// Number of errors that LNet reported to the client or about the server's side of a write.
     pub errors: u64,
-    /// Tries of the client beyond the first.
+    /// Number of the client's retries.
     pub retries: u64,
-    /// When a write or the client was first kept waiting for a ping interval.
+    /// When a write or the client first waited for a ping interval.
     pub stalled_at: Option<SimTime>,
     /// When the server evicted the client.
     pub evicted_at: Option<SimTime>,
-    /// When a write had been unanswered for `obd_timeout`. A write's tries go wherever LNet's
-    /// selection leads them, so this is said of every path.
+    /// When a write had been unanswered for `obd_timeout`. A write's attempts use whatever paths LNet
+    /// selects, so this is independent of the path.
     pub unanswered_at: Option<SimTime>,
 }
 
 impl StorageReport {
-    /// How it fares.
+    /// The outcome so far.
     #[must_use]
     pub fn outcome(&self) -> WorkloadOutcome {
         if self.failed_at().is_some() {
@@ -111,7 +111,7 @@ impl StorageReport {
         }
     }
 
-    /// When it failed: the earlier of the two ways to fail.
+    /// When it failed: the earlier of the two kinds of failure.
     #[must_use]
     pub fn failed_at(&self) -> Option<SimTime> {
         [self.evicted_at, self.unanswered_at]
@@ -121,7 +121,7 @@ impl StorageReport {
     }
 }
 
-/// What a request of either side belongs to.
+/// The part of a write that a request belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Ask(u64),
@@ -130,13 +130,13 @@ enum Part {
     Ping,
 }
 
-/// A write under way.
+/// A write in flight.
 #[derive(Clone, Copy, Debug)]
 struct Write {
     started: SimTime,
-    /// When the present try began.
+    /// When the present attempt began.
     tried: SimTime,
-    /// When to try again, once something was reported.
+    /// When to retry, after a reported failure.
     again: Option<SimTime>,
 }
 
@@ -152,14 +152,14 @@ pub struct Storage {
     next_number: u64,
     writes: BTreeMap<u64, Write>,
     parts: BTreeMap<MessageId, Part>,
-    /// When the server last heard the client, and when the client last spoke.
+    /// When the server last received something from the client, and when the client last sent.
     heard: SimTime,
     spoke: SimTime,
     report: StorageReport,
 }
 
 impl Storage {
-    /// A client and a server that are mounted as of now; the first write starts at once. Each is
+    /// A client and a server that are mounted from now on; the first write starts at once. Each is
     /// addressed by its primary NID.
     ///
     /// # Errors
@@ -191,25 +191,25 @@ impl Storage {
         })
     }
 
-    /// What has been seen so far.
+    /// The counters and events so far.
     #[must_use]
     pub fn report(&self) -> &StorageReport {
         &self.report
     }
 
-    /// Lets time pass for the network and for the traffic on it.
+    /// Advances the network and its traffic.
     pub fn advance(&mut self, lnet: &mut Lnet, to: SimTime) {
         Self::advance_all(std::slice::from_mut(self), lnet, to);
     }
 
-    /// The same for several clients and servers on one network.
+    /// Advances several clients and servers on one network.
     pub fn advance_all(all: &mut [Self], lnet: &mut Lnet, to: SimTime) {
         loop {
             let now = lnet.now();
             for storage in all.iter_mut() {
                 storage.act(lnet);
             }
-            // What is due now comes first; it may make somebody act now, too.
+            // Events due now come first; they may cause further actions at this time.
             let mut happened = lnet.advance(now);
             if happened.is_empty() {
                 if now >= to {
@@ -227,7 +227,7 @@ impl Storage {
         }
     }
 
-    /// The next moment, later than now, at which the client or the server does something of itself.
+    /// The next time after `now` at which the client or the server acts by itself.
     fn next_due(&self, now: SimTime) -> SimTime {
         let patience = &self.patience;
         let mut moments = vec![
@@ -302,7 +302,7 @@ impl Storage {
         self.say(lnet, Verb::Put, Part::Ask(number));
     }
 
-    /// One side sends its part; a node whose LNet is not loaded says nothing.
+    /// Sends a part of a write; a node without LNet sends nothing.
     fn say(&mut self, lnet: &mut Lnet, verb: Verb, part: Part) {
         let by_client = matches!(part, Part::Ask(_) | Part::Ping);
         let (length, portal) = match part {
@@ -367,7 +367,7 @@ impl Storage {
                         self.heard = entry.at;
                         self.say(lnet, Verb::Put, Part::Answer(number));
                     }
-                    // It was sent; the part is needed until it arrives.
+                    // It was sent; the part is kept until it arrives.
                     (_, UlpResult::Ok) => {}
                     (_, UlpResult::Failed(_) | UlpResult::TimedOut | UlpResult::Shutdown) => {
                         self.parts.remove(request);
@@ -379,8 +379,8 @@ impl Storage {
         }
     }
 
-    /// An error is an error at either end; only the client's own makes it try again soon. The
-    /// server's it finds out by waiting.
+    /// An error counts at either end. Only an error at the client makes it retry soon; it detects one
+    /// at the server by waiting.
     fn fail(&mut self, at: SimTime, part: Part) {
         self.report.errors += 1;
         if let Part::Ask(number) = part

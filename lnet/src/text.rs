@@ -1,9 +1,8 @@
-//! What `lnetctl` prints about a node, as text.
+//! The output of `lnetctl` for a node, as text.
 //!
 //! The keys and their order are those of `lnetctl net show -v 2`, `peer show -v 2`, `stats show`,
 //! `global show` and `debug recovery` ("lnet/utils/lnetctl.c", "lnet/utils/lnetconfig/liblnetconfig.c").
-//! Tunables that this model has no use for stand at the value that the drivers come with; the
-//! loopback net is left out.
+//! Tunables that this model does not use have the drivers' defaults; the loopback net is left out.
 
 use super::{
     ni::{LocalNi, PEER_CREDITS, Recovery},
@@ -16,7 +15,7 @@ use super::{
     workload_event::Side,
 };
 
-/// Lines of YAML, each with its indent.
+/// Lines of YAML with indentation.
 #[derive(Default)]
 struct Page(String);
 
@@ -104,7 +103,7 @@ impl Node {
     }
 
     fn peer_ni_lines(&self, page: &mut Page, peer: &Peer, ni: &PeerNi) {
-        // Only where somebody routes does anybody ask whether the other is alive.
+        // Whether a peer is alive is only checked if one side routes.
         let state = match (self.routing || peer.router, ni.alive) {
             (false, _) => "NA",
             (true, true) => "up",
@@ -140,7 +139,7 @@ impl Node {
         page.0
     }
 
-    /// `lnetctl global show`. What a module option alone can set is not among it.
+    /// `lnetctl global show`, without parameters that only a module option can set.
     #[must_use]
     pub fn global_show(&self) -> String {
         let mut page = Page::default();
@@ -158,7 +157,7 @@ impl Node {
         page.0
     }
 
-    /// `lnetctl debug recovery -l` for its own interfaces, `-p` for those of peers.
+    /// `lnetctl debug recovery -l` for local interfaces, `-p` for those of peers.
     #[must_use]
     pub fn recovery_show(&self, side: Side) -> String {
         let queue = match side {

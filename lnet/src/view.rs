@@ -1,6 +1,6 @@
-//! Which view of a node: one command of `lnetctl`, by name.
+//! The views of a node: the commands of `lnetctl`, by name.
 //!
-//! What each prints is in `text`. Start at [`Lnet::show`].
+//! `text` formats them. Start at [`Lnet::show`].
 
 use std::{fmt, str::FromStr};
 
@@ -13,20 +13,20 @@ use super::{error::LnetError, network::Lnet, node::Node, workload_event::Side};
 pub enum View {
     /// `lnetctl net show -v 2`: its own interfaces.
     Net,
-    /// `lnetctl peer show -v 2`: the nodes it knows.
+    /// `lnetctl peer show -v 2`: the peers it knows.
     Peer,
-    /// `lnetctl stats show`: what it has counted.
+    /// `lnetctl stats show`: its counters.
     Stats,
     /// `lnetctl global show`: its parameters.
     Global,
     /// `lnetctl debug recovery -l`: its own interfaces that are being recovered.
     LocalRecovery,
-    /// `lnetctl debug recovery -p`: those of peers.
+    /// `lnetctl debug recovery -p`: peers' interfaces that are being recovered.
     PeerRecovery,
 }
 
 impl View {
-    /// All.
+    /// All views.
     pub const ALL: [Self; 6] = [
         Self::Net,
         Self::Peer,
@@ -36,7 +36,7 @@ impl View {
         Self::PeerRecovery,
     ];
 
-    /// As it is asked for.
+    /// Its name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -80,13 +80,13 @@ impl FromStr for View {
     }
 }
 
-/// A view that is none.
+/// An unknown view.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a view of LNet\nhint: {hint}", hint = Self::HINT)]
 pub struct ViewError(String);
 
 impl ViewError {
-    /// What helps.
+    /// The hint.
     pub const HINT: &str = "`net`, `peer`, `stats`, `global`, `local-recovery` or `peer-recovery`";
 }
 

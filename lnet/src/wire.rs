@@ -1,43 +1,43 @@
-//! The inlet: what LNet is told about ports and wires, and what it makes of a failed try.
+//! The input of LNet: changes of ports and wires, and the statuses of failed attempts.
 //!
-//! Whoever moves links calls [`Lnet::notify`](super::Lnet::tell) with a [`Notice`] at the moment it
-//! happens. Nothing else comes in from below.
+//! The owner of the links calls [`Lnet::notify`](super::Lnet::tell) with a [`Notice`] at the time of
+//! each change. There is no other input from below.
 
 use platforms::{NodeName, PortRef};
 use simfs::SimTime;
 
 use super::{nid::Lnd, status::MsgStatus};
 
-/// What the world below says.
+/// A change of a port, a wire or a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// Something happened to a port.
+    /// A port changed.
     Port {
-        /// Which.
+        /// The port.
         port: PortRef,
-        /// What.
+        /// The change.
         event: PortEvent,
     },
-    /// From now on this is what becomes of messages from one port to another, as long as both
-    /// carry. One direction only: a wire that is dead both ways is two notices.
+    /// Sets what happens to messages from one port to another, as long as both carry. It applies to
+    /// one direction; a wire that is dead both ways needs two notices.
     Wire {
         /// The sending port.
         from: PortRef,
         /// The receiving port.
         to: PortRef,
-        /// What it does.
+        /// The new behaviour.
         wire: Wire,
     },
-    /// A node's LNet is loaded, and remembers nothing, or is unloaded with all that it had under way.
+    /// A node's LNet is loaded without any state, or unloaded with everything in flight.
     Node {
-        /// Which.
+        /// The node.
         node: NodeName,
-        /// Loaded or unloaded.
+        /// Whether it is loaded.
         loaded: bool,
     },
 }
 
-/// What can happen to a port.
+/// A change of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PortEvent {
     /// `IB_EVENT_PORT_ACTIVE`, or the netdev is up: it carries, and the fatal flag is cleared.
@@ -45,51 +45,51 @@ pub enum PortEvent {
     /// `IB_EVENT_PORT_ERR`, `IB_EVENT_DEVICE_FATAL`, or the netdev is down: it carries nothing, and
     /// the fatal flag is set.
     Error,
-    /// It carries nothing, and the kernel has not said so yet.
+    /// It carries nothing, and the kernel has not reported it yet.
     Lost,
-    /// Its device was removed: it carries nothing. `RDMA_CM_EVENT_DEVICE_REMOVAL` leaves the flag as
-    /// it is; there is a line on the console.
+    /// Its device was removed: it carries nothing. `RDMA_CM_EVENT_DEVICE_REMOVAL` does not change the
+    /// flag; there is a line on the console.
     Gone,
 }
 
-/// What a wire between two ports that carry does with a message.
+/// What a wire between two carrying ports does with a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wire {
     /// Carries it.
     Carries,
-    /// Carries it, later than others do.
+    /// Carries it with this additional delay.
     Delays(SimTime),
-    /// Makes this trouble.
+    /// Fails in this way.
     Fails(Trouble),
 }
 
-/// How a try fails, in the driver's terms ("lnet/klnds/o2iblnd/o2iblnd_cb.c",
+/// The kinds of failed attempts, in the driver's terms ("lnet/klnds/o2iblnd/o2iblnd_cb.c",
 /// "lnet/klnds/socklnd/socklnd_cb.c").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Trouble {
     /// It was posted and its completion failed: the retries of the reliable connection ran out.
     CompletionFailed,
-    /// It was sent and the driver's answer never came.
+    /// It was sent, but the driver's answer never came.
     AwaitingResponse,
-    /// It was still being sent when its time was over: a black hole.
+    /// It was still being sent at its timeout: a black hole.
     StillSending,
-    /// It still stood behind others when its time was over.
+    /// It was still queued at its timeout.
     StillQueued,
     /// Connecting took too long.
     ConnectTimedOut,
     /// Connecting found no host.
     ConnectUnreachable,
-    /// Connecting was refused: the other side runs no LNet.
+    /// Connecting was refused: the other side does not run LNet.
     ConnectRefused,
-    /// Connecting failed otherwise.
+    /// Connecting failed for another reason.
     ConnectFailed,
     /// The other side answered with an error.
     Nak,
-    /// There was no descriptor to send it with, or no mapping.
+    /// There was no descriptor or no mapping to send it with.
     NoResources,
 }
 
-/// When a trouble is noticed.
+/// When a failure is detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Noticed {
     AtOnce,
@@ -98,7 +98,7 @@ pub(crate) enum Noticed {
 }
 
 impl Trouble {
-    /// All.
+    /// All kinds.
     pub const ALL: [Self; 10] = [
         Self::CompletionFailed,
         Self::AwaitingResponse,
@@ -112,7 +112,7 @@ impl Trouble {
         Self::NoResources,
     ];
 
-    /// What the driver calls it. Drivers other than `socklnd` are taken to speak as `o2iblnd` does.
+    /// The driver's status. Drivers other than `socklnd` are treated like `o2iblnd`.
     #[must_use]
     pub fn status(self, lnd: Lnd) -> MsgStatus {
         let sock = lnd == Lnd::Sock;
@@ -147,17 +147,17 @@ impl Trouble {
     }
 }
 
-/// How long the world below takes.
+/// Latencies of the network below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// From posting to arrival on a wire that carries.
+    /// Time from posting to arrival on a wire that carries.
     pub latency: SimTime,
-    /// Until the retries of a reliable connection run out. It is below every LND timeout.
+    /// Time until the retries of a reliable connection run out. It is below every LND timeout.
     pub rc_retry: SimTime,
 }
 
 impl Default for Timing {
-    /// 1 ms, chosen: anything well below the monitor's second does. 4 s for the retries.
+    /// 1 ms, chosen: it only has to be well below the monitor thread's second. 4 s for the retries.
     fn default() -> Self {
         Self {
             latency: SimTime::from_ms(1),

@@ -1,4 +1,4 @@
-//! Storage as a [`Workload`]: an LNet, its clients, and the ports below.
+//! Storage as a [`Workload`]: an LNet, its clients, and their ports.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use super::{
     wire::{Notice, PortEvent, Timing},
 };
 
-/// Chance plays a part in rules only; every story has the same.
+/// Seed for the random choices of rules; the same for every story.
 const SEED: u64 = 1;
 
 /// Clients that write to a server over LNet, on a fabric's ports.
@@ -29,22 +29,22 @@ pub struct StorageWorkload {
     ports: BTreeMap<SlotRef, (PortRef, Nid)>,
 }
 
-/// An LNet interface, as one node sees it.
+/// A node's view of an LNet interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NiView {
-    /// Its status: up, or down. Of a peer's: whether the peer says that it is up.
+    /// Whether its status is up; for a peer's, whether the peer reports it up.
     pub up: bool,
-    /// The fatal flag; `None` for a peer's, which nobody knows.
+    /// The fatal flag; `None` for a peer's, which is not known.
     pub fatal: Option<bool>,
     /// Its health, 0 to 1000.
     pub health: u16,
 }
 
 impl StorageWorkload {
-    /// Begins at the fabric's present time.
+    /// Starts at the fabric's present time.
     ///
     /// # Errors
-    /// [`LnetError`] for a network that LNet refuses.
+    /// [`LnetError`] for a network that LNet rejects.
     pub fn start(plan: &StoragePlan, fabric: &Fabric) -> Result<Self, LnetError> {
         let specs = plan.nodes.iter().map(|node| NodeSpec {
             name: node.name.clone(),
@@ -76,19 +76,19 @@ impl StorageWorkload {
         })
     }
 
-    /// The LNet under the clients.
+    /// The LNet of the clients.
     #[must_use]
     pub fn lnet(&self) -> &Lnet {
         &self.lnet
     }
 
-    /// The same, to act on.
+    /// The LNet of the clients, mutable.
     pub fn lnet_mut(&mut self) -> &mut Lnet {
         &mut self.lnet
     }
 
-    /// The interface on a port: as its own node sees it, or as `seen_from` sees it of its peer. `None` if there is none
-    /// on the port, or `seen_from` knows none.
+    /// The interface on a port, in the view of its own node or of the peer `seen_from`. `None` if there is none on the
+    /// port, or `seen_from` does not know it.
     #[must_use]
     pub fn ni(&self, seen_from: &NodeName, slot: &SlotRef) -> Option<NiView> {
         let (_, nid) = self.ports.get(slot)?;
@@ -114,7 +114,7 @@ impl Workload for StorageWorkload {
         self.ports.keys()
     }
 
-    /// What LNet does at the instant of the change comes after it.
+    /// LNet's actions at the instant of the change come after it.
     fn port_changed(&mut self, slot: &SlotRef, change: CarriageChange) {
         if let Some(before) = change.at.before() {
             self.advance(before);
@@ -144,7 +144,7 @@ impl Workload for StorageWorkload {
         self.set_loaded(node, true);
     }
 
-    /// The worst of its clients' outcomes, the first of their failures, the sum of the rest.
+    /// The worst of its clients' outcomes, the first of their failures, and the sums of the counters.
     fn stats(&self) -> WorkloadStats {
         let mut stats = WorkloadStats::default();
         for report in self.clients.iter().map(Storage::report) {
@@ -168,7 +168,7 @@ impl Workload for StorageWorkload {
 }
 
 impl StorageWorkload {
-    /// Loads or unloads a node's LNet; says whether it has one.
+    /// Loads or unloads a node's LNet; returns whether the node has one.
     fn set_loaded(&mut self, node: &NodeName, loaded: bool) -> bool {
         let node = node.clone();
         self.lnet.notify(Notice::Node { node, loaded }).is_ok()
@@ -180,7 +180,7 @@ fn note_port(lnet: &mut Lnet, port: PortRef, event: PortEvent) {
     noted.expect("of a port LNet refuses nothing");
 }
 
-/// Tells an LNet of those of its ports that carry nothing.
+/// Notifies an LNet of those of its ports that carry nothing.
 fn note_dark_ports(lnet: &mut Lnet, ports: &BTreeMap<SlotRef, (PortRef, Nid)>, fabric: &Fabric) {
     for (slot, (port, _)) in ports {
         let carriage = carried(fabric, slot);
@@ -190,7 +190,7 @@ fn note_dark_ports(lnet: &mut Lnet, ports: &BTreeMap<SlotRef, (PortRef, Nid)>, f
     }
 }
 
-/// What a port carries; one that does not exist carries nothing.
+/// What a port carries; nothing for an unknown port.
 fn carried(fabric: &Fabric, slot: &SlotRef) -> Carriage {
     fabric.carriage(slot).unwrap_or(Carriage::Gone)
 }

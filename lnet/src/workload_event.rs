@@ -1,178 +1,179 @@
-//! What happened, in order: the record that workloads, cases and laws read.
+//! The events of an LNet, in order, as read by workloads and tests.
 
 use platforms::NodeName;
 use simfs::SimTime;
 
 use super::{health::Health, message::MessageId, nid::Nid, stats::MessageKind, status::MsgStatus};
 
-/// Something that happened on a node.
+/// An event on a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkloadEvent {
     /// When.
     pub at: SimTime,
-    /// Where.
+    /// The node.
     pub node: NodeName,
-    /// What.
+    /// The event.
     pub what: What,
 }
 
-/// What can happen.
+/// The kinds of events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
     /// A message was given to a driver.
     Sent {
-        /// Which.
+        /// The message.
         message: MessageId,
-        /// What it is.
+        /// Its kind.
         kind: MessageKind,
-        /// What for.
+        /// Its purpose.
         errand: Errand,
-        /// By which interface.
+        /// The local interface.
         by: Nid,
-        /// To which interface of the next hop.
+        /// The interface of the next hop.
         to: Nid,
-        /// 1 for the first try.
+        /// The number of the attempt, from 1.
         attempt: u32,
     },
-    /// A try ended and was judged; not said of one that failed after the deadline.
+    /// An attempt ended and was classified; not emitted for an attempt that failed after the
+    /// deadline.
     Judged {
-        /// Which.
+        /// The message.
         message: MessageId,
-        /// How it ended.
+        /// The status.
         status: MsgStatus,
-        /// Whether it is tried again.
+        /// Whether it is sent again.
         resend: bool,
     },
-    /// A message of this node is done with.
+    /// A message of this node is completed.
     Ended {
-        /// Which.
+        /// The message.
         message: MessageId,
-        /// How the last try ended.
+        /// The status of the last attempt.
         status: MsgStatus,
-        /// Tries beyond the first.
+        /// Number of resends.
         resends: u32,
-        /// How it counts.
+        /// How it is counted.
         ending: Ending,
     },
     /// A health value changed.
     Health {
-        /// Whose.
+        /// The interface.
         ni: Nid,
-        /// Ours or a peer's.
+        /// Whether it is local or a peer's.
         side: Side,
-        /// Before.
+        /// The old value.
         before: Health,
-        /// After.
+        /// The new value.
         after: Health,
-        /// By what.
+        /// The cause.
         cause: Cause,
     },
-    /// The layer above was told something about its request.
+    /// The layer above got an event about its request.
     Told {
         /// The request.
         request: MessageId,
-        /// What it was told.
+        /// The event.
         event: UlpEvent,
-        /// How it went.
+        /// The result.
         result: UlpResult,
-        /// Nothing more will be said about this request.
+        /// Whether it is the last event about this request.
         last: bool,
     },
-    /// A PUT or GET of the layer above arrived.
+    /// A PUT or GET for the layer above arrived.
     Arrived {
-        /// The request it belongs to.
+        /// The request.
         request: MessageId,
-        /// What it is.
+        /// Its kind.
         kind: MessageKind,
-        /// The interface it set out from.
+        /// The interface of its origin.
         from: Nid,
-        /// Bytes that it brings or asks for.
+        /// Number of bytes that it carries or asks for.
         length: u64,
     },
-    /// An arrival was dropped.
+    /// A received message was dropped.
     Dropped {
-        /// The interface it came in by.
+        /// The interface on which it arrived.
         by: Nid,
-        /// What it was.
+        /// Its kind.
         kind: MessageKind,
     },
     /// A line on the console.
     Console(String),
 }
 
-/// What a message is sent for.
+/// The purpose of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Errand {
-    /// The layer above asked for it.
+    /// A request of the layer above.
     Ulp,
-    /// To see whether a local interface is well again.
+    /// Recovery ping of a local interface.
     RecoverLocal,
-    /// To see whether a peer's interface is well again.
+    /// Recovery ping of a peer's interface.
     RecoverPeer,
-    /// To see whether a gateway is alive.
+    /// Ping of a gateway.
     RouterPing,
-    /// To tell a peer which interfaces are up.
+    /// Notifies a peer of the status of interfaces.
     Push,
-    /// It answers a GET or a PUT.
+    /// Answer to a GET or PUT.
     Answer,
-    /// It is passed on.
+    /// Forwarded message.
     Forward,
 }
 
-/// How a message counts when it is done with.
+/// How a completed message is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// It got through.
+    /// It was delivered.
     Success,
     /// It failed.
     Failure,
-    /// It failed after its deadline, which is nobody's fault any more.
+    /// It failed after its deadline; no interface is blamed.
     Deadline,
 }
 
-/// Whose interface.
+/// Whether an interface is local or a peer's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Side {
-    /// This node's own.
+    /// Local.
     Local,
     /// A peer's.
     Peer,
 }
 
-/// What changed a health value.
+/// The cause of a change of health.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// A try of this message ended so.
+    /// An attempt for this message ended with this status.
     Status(MessageId, MsgStatus),
-    /// Something arrived.
+    /// A message arrived.
     Arrival,
     /// A recovery ping was sent or answered.
     Recovery,
     /// A response did not come in time.
     ResponseTimeout,
-    /// The peer says that the interface is down.
+    /// The peer reported that the interface is down.
     ReportedDown,
-    /// Somebody set it.
+    /// An administrator set it.
     Set,
 }
 
-/// What the layer above is told about (`LNET_EVENT_…`).
+/// Events for the layer above (`LNET_EVENT_…`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UlpEvent {
-    /// The request was sent, or not.
+    /// The request was sent, or failed to be.
     Send,
-    /// The ACK came.
+    /// The ACK arrived.
     Ack,
-    /// The REPLY came.
+    /// The REPLY arrived.
     Reply,
-    /// No more events will come.
+    /// No further events follow.
     Unlink,
 }
 
-/// How it went.
+/// The result in an event for the layer above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UlpResult {
-    /// Well.
+    /// Success.
     Ok,
     /// It could not be sent.
     Failed(MsgStatus),
@@ -182,7 +183,7 @@ pub enum UlpResult {
     Shutdown,
 }
 
-/// Where happenings are written down.
+/// The list of events.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log {
     pub(crate) now: SimTime,

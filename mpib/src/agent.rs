@@ -1,34 +1,34 @@
-//! The transport agent of a host: it gives out hint slots and writes hints.
+//! The transport agent of a host: it assigns hint slots and writes hints.
 //!
 //! A plugin registers each end of a connection over `/tmp/mpib/agent.sock` and gets the slot of its
-//! pair of addresses. Slots are counted by their users but never given to another pair, so the 257th
-//! distinct pair is refused. Every slot starts with the agent's first share, which for the
+//! pair of addresses. Slots are counted by their users but never reassigned to another pair, so the
+//! 257th distinct pair is rejected. Every slot starts with the agent's first share, which for the
 //! document's dummy agent is `UINT32_MAX`.
 //!
-//! The memory outlives the agent: a dead agent's hints are still read ([`HintMemory`]). The layout of
-//! the socket's messages beyond magic, kind and size is not known and is not modelled.
+//! The memory outlives the agent: a dead agent's hints are still read ([`HintMemory`]). Only magic,
+//! kind and size of the socket's messages are known and modelled.
 
 use std::collections::BTreeMap;
 
 use super::hints::{HINT_SLOTS, HintMemory, HintSlot, HintWriter};
 use super::{BadHints, SupBandwidth};
 
-/// The number that every message on the agent's socket begins with.
+/// The number at the start of every message on the agent's socket.
 pub const SOCKET_MAGIC: u32 = 0x4D50_4952;
 
 /// A message on the agent's socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AgentMessage {
-    /// A plugin asks for the slot of a pair.
+    /// A plugin requests the slot of a pair.
     Register,
-    /// A plugin gives its share of a slot back.
+    /// A plugin releases its use of a slot.
     Deregister,
     /// The agent answers.
     Response,
 }
 
 impl AgentMessage {
-    /// Its kind, as it stands in the message.
+    /// The kind, as in the message.
     #[must_use]
     pub const fn kind(self) -> u32 {
         match self {
@@ -49,7 +49,7 @@ impl AgentMessage {
     }
 }
 
-/// A connection's name towards the agent: the process in the upper half, a counter in the lower.
+/// The id of a connection at the agent: the process in the upper half, a counter in the lower.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FlowId(u32);
 
@@ -60,29 +60,29 @@ impl FlowId {
         Self((pid as u32) << 16 | counter as u32)
     }
 
-    /// As it stands in a message.
+    /// The id as in a message.
     #[must_use]
     pub const fn get(self) -> u32 {
         self.0
     }
 }
 
-/// Why an agent gives no slot.
+/// Why an agent assigns no slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unregistered {
-    /// Nobody listens on the socket.
+    /// No agent listens on the socket.
     #[error("no agent at `/tmp/mpib/agent.sock`\n(hint: start it before the job)")]
     NoAgent,
     /// Status 1: every slot belongs to another pair.
     #[error("no free hint slots\n(hint: an agent serves 256 distinct pairs in its life)")]
     NoFreeSlots,
-    /// Status 2: the request makes no sense, such as giving back what was not taken.
+    /// Status 2: the request is invalid, such as a release without a registration.
     #[error("invalid request to the agent")]
     Invalid,
 }
 
 impl Unregistered {
-    /// The status in the agent's answer; nothing where there is no agent to answer. 0 is success.
+    /// The status in the agent's answer; `None` if there is no agent. 0 is success.
     #[must_use]
     pub const fn status(self) -> Option<u32> {
         match self {
@@ -93,7 +93,7 @@ impl Unregistered {
     }
 }
 
-/// What a host's `/tmp/mpib` holds: perhaps an agent, perhaps the memory of one.
+/// The content of a host's `/tmp/mpib`: an agent, or the memory that one left.
 #[derive(Clone, Debug)]
 pub struct Agent {
     killed: bool,
@@ -125,7 +125,7 @@ impl Agent {
         }
     }
 
-    /// A running agent over memory that is not as a plugin expects it.
+    /// A running agent with memory in a state that a plugin does not expect.
     #[must_use]
     pub fn with_memory(bytes: &[u8]) -> Self {
         Self {
@@ -134,7 +134,7 @@ impl Agent {
         }
     }
 
-    /// What a plugin maps at its start; `None` where there is no memory.
+    /// What a plugin maps at its start; `None` if there is no memory.
     #[must_use]
     pub fn map(&self) -> Option<Result<&HintMemory, BadHints>> {
         self.memory
@@ -146,7 +146,7 @@ impl Agent {
     ///
     /// # Errors
     ///
-    /// There is no agent, it has no slot left, or the flow is registered already.
+    /// If there is no agent, it has no free slot, or the flow is registered already.
     pub fn register(
         &mut self,
         flow: FlowId,
@@ -176,11 +176,11 @@ impl Agent {
         Ok(slot)
     }
 
-    /// Gives one end's share of a slot back. The pair keeps its slot.
+    /// Releases one end's use of a slot. The pair keeps its slot.
     ///
     /// # Errors
     ///
-    /// There is no agent, or the flow is not registered.
+    /// If there is no agent, or the flow is not registered.
     pub fn deregister(&mut self, flow: FlowId) -> Result<(), Unregistered> {
         self.live_memory()?;
         let pair = self.flows.remove(&flow).ok_or(Unregistered::Invalid)?;
@@ -189,7 +189,7 @@ impl Agent {
         Ok(())
     }
 
-    /// Writes a hint for a pair; false where the agent is dead or serves no such pair.
+    /// Writes a hint for a pair; returns `false` if the agent is dead or has no slot for the pair.
     pub fn write(&mut self, source: u32, destination: u32, share: SupBandwidth) -> bool {
         let slot = self.slot(source, destination);
         let (Some(slot), Ok(memory)) = (slot, self.live_memory()) else {
@@ -199,13 +199,13 @@ impl Agent {
         true
     }
 
-    /// The agent dies. Its memory stays.
+    /// Kills the agent. Its memory stays.
     pub fn kill(&mut self) {
         self.killed = true;
     }
 
-    /// The agent dies in the middle of a write: the slot's sequence stays odd. False where it was
-    /// dead already or serves no such pair.
+    /// Kills the agent in the middle of a write: the slot's sequence stays odd. Returns `false` if it
+    /// was dead already or has no slot for the pair.
     pub fn kill_while_writing(&mut self, source: u32, destination: u32) -> bool {
         let slot = self.slot(source, destination);
         let (Some(slot), Ok(memory)) = (slot, self.live_memory()) else {
@@ -216,19 +216,19 @@ impl Agent {
         true
     }
 
-    /// Reads a slot as a plugin does: `None` where the reader spins for ever.
+    /// Reads a slot as a plugin does; `None` if the reader would spin forever.
     #[must_use]
     pub fn read(&self, slot: HintSlot) -> Option<SupBandwidth> {
         self.map()?.ok()?.read(slot)
     }
 
-    /// The slots that were ever given away. Range: 0 to 256.
+    /// The number of slots that were ever assigned. Range: 0 to 256.
     #[must_use]
     pub fn slots(&self) -> u16 {
         u16::try_from(self.slots.len()).unwrap_or(HINT_SLOTS)
     }
 
-    /// How many registered ends use the pair's slot; `None` for a pair never seen.
+    /// The number of registered ends that use the pair's slot; `None` for an unknown pair.
     #[must_use]
     pub fn users(&self, source: u32, destination: u32) -> Option<u32> {
         self.slots

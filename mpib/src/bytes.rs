@@ -2,12 +2,12 @@
 
 use std::{fmt, iter, ops};
 
-/// A number of bytes: a message's size, or what has passed a NIC. Arithmetic saturates.
+/// A number of bytes: the size of a message, or a NIC's traffic. Arithmetic saturates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Bytes(u64);
 
 impl Bytes {
-    /// Nothing.
+    /// Zero bytes.
     pub const ZERO: Self = Self(0);
 
     /// From a number of bytes.
@@ -28,7 +28,7 @@ impl Bytes {
         self.0
     }
 
-    /// What remains when `part` is taken away; nothing if `part` is larger.
+    /// This number minus `part`; zero if `part` is larger.
     #[must_use]
     pub const fn without(self, part: Self) -> Self {
         Self(self.0.saturating_sub(part.0))
@@ -38,7 +38,7 @@ impl Bytes {
     ///
     /// # Panics
     ///
-    /// If `step` is 0: a grid has a step.
+    /// If `step` is 0.
     #[must_use]
     pub const fn rounded_down_to(self, step: u64) -> Self {
         Self(self.0 / step * step)

@@ -13,7 +13,7 @@ use super::{Bytes, FlowId, HostId, NcclResult, Path, Rail, Unregistered};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ConnectionId(pub(super) u32);
 
-/// Which end of a connection.
+/// An end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Side {
     /// The end that called `connect` and sends data.
@@ -22,7 +22,7 @@ pub enum Side {
     Receive,
 }
 
-/// Why a connection was not made.
+/// Why a connection could not be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConnectError {
     /// The rank's plugin was refused, or never started.
@@ -39,19 +39,19 @@ pub enum ConnectError {
         /// The rail.
         rail: Rail,
     },
-    /// The agent of one end gives no slot.
+    /// The agent of one end assigns no slot.
     #[error("host {} got no hint slot: {reason}", .host.number())]
     Unregistered {
         /// The host.
         host: HostId,
-        /// What its agent says.
+        /// The agent's reason.
         reason: Unregistered,
     },
 }
 
 impl ConnectError {
-    /// What `connect` or `accept` returns. That it is fatal is known; which failure it is, is chosen:
-    /// a plugin that is not there is a bug of the caller.
+    /// The result of `connect` or `accept`. That it is fatal is known; the specific result is chosen:
+    /// a missing plugin is a bug of the caller.
     #[must_use]
     pub const fn result(self) -> NcclResult {
         match self {
@@ -61,10 +61,10 @@ impl ConnectError {
     }
 }
 
-/// What killed a connection. The calls on it return [`NcclResult::SystemError`] from then on.
+/// Why a connection died. Calls on it return [`NcclResult::SystemError`] from then on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Death {
-    /// A write was not acknowledged in all its tries: completion status 12.
+    /// A write was not acknowledged in any of its tries: completion status 12.
     #[error("transport retry counter exceeded on {rail} of host {}", .host.number())]
     RetryExceeded {
         /// The host that posted the write.
@@ -72,24 +72,24 @@ pub enum Death {
         /// The rail that it was posted on.
         rail: Rail,
     },
-    /// A device with queue pairs of the connection went away.
+    /// A device with queue pairs of the connection disappeared.
     #[error("{rail} of host {} is gone", .host.number())]
     DeviceGone {
         /// The device's host.
         host: HostId,
-        /// The rail that it served.
+        /// The device's rail.
         rail: Rail,
     },
 }
 
-/// What travels on a queue pair.
+/// A write on a queue pair.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Write {
     pub(super) bytes: Bytes,
     pub(super) load: Load,
 }
 
-/// What a write is for.
+/// The purpose of a write.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Load {
     /// The receiver's buffers of group `head` may be filled.
@@ -131,21 +131,21 @@ impl End {
     }
 }
 
-/// Both ends, and what was offered, cleared and sent between them.
+/// A connection: both ends, and the offered, cleared and sent buffers.
 #[derive(Clone, Debug)]
 pub(super) struct Connection {
     pub(super) send: End,
     pub(super) receive: End,
     pub(super) dead: Option<(SimTime, Death)>,
-    /// Offered groups by their place in the ring, until they are complete.
+    /// Offered groups by their position in the ring, until they are complete.
     groups: BTreeMap<u64, Group>,
-    /// The place of the next group to be offered.
+    /// The position of the next group to be offered.
     tail: u64,
-    /// The place of the group that the sender fills.
+    /// The position of the group that the sender fills.
     head: u64,
-    /// Sends without a completion.
+    /// Number of sends without a completion.
     pub(super) sends_open: u32,
-    /// Clear-to-send writes posted so far.
+    /// Number of clear-to-send writes posted so far.
     pub(super) clears: u64,
 }
 
@@ -177,12 +177,12 @@ impl Connection {
         }
     }
 
-    /// Groups that are not complete.
+    /// Number of groups that are not complete.
     pub(super) fn receives_open(&self) -> usize {
         self.groups.len()
     }
 
-    /// Keeps an offered group; its place in the ring.
+    /// Adds an offered group; returns its position in the ring.
     pub(super) fn offer(&mut self, request: RequestId, receives: &[Receive]) -> u64 {
         let place = self.tail;
         self.tail += 1;
@@ -202,8 +202,8 @@ impl Connection {
         }
     }
 
-    /// The buffer that the next message with this tag fills: the place of the group at the head, and
-    /// the first unsent buffer in it that bears the tag. Nothing before clear-to-send has come.
+    /// The buffer for the next message with this tag: the position of the group at the head, and the
+    /// first unsent buffer in it with the tag. `None` before clear-to-send has arrived.
     pub(super) fn next_buffer(&self, tag: super::Tag) -> Option<(u64, usize, Receive)> {
         let group = self.groups.get(&self.head).filter(|group| group.is_clear)?;
         let fits = |buffer: &Buffer| !buffer.is_sent && buffer.receive.tag == tag;
@@ -211,7 +211,7 @@ impl Connection {
         Some((self.head, index, group.buffers[index].receive))
     }
 
-    /// A message was sent into a buffer; the head moves on when the group has no other left.
+    /// Records that a message was sent into a buffer; the head advances if it was the group's last.
     pub(super) fn sent(&mut self, place: u64, index: usize) {
         let group = self
             .groups
@@ -223,7 +223,7 @@ impl Connection {
         }
     }
 
-    /// A part has arrived. The group's request, if this completed it.
+    /// Records that a part has arrived. Returns the group's request if this completed it.
     pub(super) fn arrived(
         &mut self,
         place: u64,

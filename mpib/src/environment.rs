@@ -1,4 +1,4 @@
-//! What a host's environment tells the plugin, and what it refuses.
+//! The environment variables that the plugin reads, and its reasons to refuse to start.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use platforms::DeviceName;
 
 use super::{BadHints, IslandPrefix, Mode, NcclResult};
 
-/// The variables of a process that the plugin reads. Others may stand in it.
+/// The environment variables of a process, including those that the plugin does not read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment(BTreeMap<String, String>);
 
 impl Environment {
-    /// An environment with nothing in it.
+    /// An empty environment.
     #[must_use]
     pub const fn new() -> Self {
         Self(BTreeMap::new())
@@ -45,8 +45,8 @@ impl Environment {
         value.cloned().ok_or(Refusal::Missing { name })
     }
 
-    /// A number as the plugin's parameters read it: unset, empty and out of range are the default;
-    /// what is no number at all is 0.
+    /// A number as the plugin parses it: unset, empty and out of range give the default; text that is
+    /// not a number gives 0.
     fn number(&self, name: &str, default: i64) -> i64 {
         match self.0.get(name) {
             Some(text) if !text.is_empty() => strtoll(text).unwrap_or(default),
@@ -55,7 +55,7 @@ impl Environment {
     }
 }
 
-/// The environment as the plugin took it.
+/// The plugin's parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameters {
     /// `MPIB_HCA_SOUT`: the device of the SOUT rail.
@@ -66,13 +66,13 @@ pub struct Parameters {
     pub oob_interface: String,
     /// `MPIB_ISLAND_PREFIX_LEN`, default 24.
     pub island_prefix: IslandPrefix,
-    /// Whether the prefix that was given had to be replaced.
+    /// Whether the given prefix was invalid and replaced.
     pub is_prefix_replaced: bool,
     /// `MPIB_SOUT_QP`, default 2: queue pairs per connection on SOUT.
     pub sout_queue_pairs: u8,
     /// `MPIB_SUP_QP`, default 4: queue pairs per connection on SUP.
     pub sup_queue_pairs: u8,
-    /// `MPIB_CTS_SIGNAL_INTERVAL`, default 128: every so many clear-to-send writes ask for a
+    /// `MPIB_CTS_SIGNAL_INTERVAL`, default 128: one in this many clear-to-send writes requests a
     /// completion.
     pub cts_signal_interval: u32,
     /// `MPIB_MODE`, default vanilla; read by the second generation.
@@ -82,12 +82,12 @@ pub struct Parameters {
 impl Parameters {
     /// Reads an environment.
     ///
-    /// Queue pairs outside 0 to 127 and intervals below 1 become the default (the texts are silent);
-    /// 0 queue pairs are taken as they are, which is a known hazard.
+    /// Queue pairs outside 0 to 127 and intervals below 1 become the default (the documents do not
+    /// define it); 0 queue pairs are accepted, which is a known hazard.
     ///
     /// # Errors
     ///
-    /// A required variable is missing or empty.
+    /// If a required variable is missing or empty.
     pub fn read(environment: &Environment) -> Result<Self, Refusal> {
         let prefix = truncated(environment.number("MPIB_ISLAND_PREFIX_LEN", 24));
         let pairs = |name, default: u8| {
@@ -114,7 +114,7 @@ impl Parameters {
     }
 }
 
-/// Why NCCL does not get the plugin; the job then runs on NCCL's own transport.
+/// Why the plugin refuses to start; the job then runs on NCCL's own transport.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// A required variable is not set.
@@ -139,17 +139,17 @@ pub enum Refusal {
         /// The device.
         device: DeviceName,
     },
-    /// There is no shared memory of an agent.
+    /// There is no agent's shared memory.
     #[error("no hints at `/tmp/mpib/hints`\n(hint: start the agent before the job)")]
     NoHints,
-    /// The shared memory is not an agent's.
+    /// The shared memory is not valid.
     #[error(transparent)]
     BadHints(#[from] BadHints),
 }
 
 impl Refusal {
-    /// What the plugin's `init` returns. A missing variable is `ncclInvalidUsage`; for the others the
-    /// texts say only that it is not success, and `ncclSystemError` is chosen.
+    /// The result of the plugin's `init`. A missing variable is `ncclInvalidUsage`; for the others it
+    /// is only known not to be success, and `ncclSystemError` is chosen.
     #[must_use]
     pub const fn result(&self) -> NcclResult {
         match self {
@@ -159,7 +159,7 @@ impl Refusal {
     }
 }
 
-/// The lower 32 bits, as a C cast to `int` keeps them.
+/// The lower 32 bits, like a C cast to `int`.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "the plugin casts to int, and what is cut off is the fact"
@@ -168,8 +168,8 @@ const fn truncated(value: i64) -> i32 {
     value as i32
 }
 
-/// C's `strtoll` with base 0: leading blanks, a sign, `0x` or `0` as prefix, digits for as long as
-/// there are any; no digits are 0. `None` where it would report a range error.
+/// C's `strtoll` with base 0: leading blanks, a sign, `0x` or `0` as prefix, then digits; 0 without
+/// digits. `None` on a range error.
 fn strtoll(text: &str) -> Option<i64> {
     let text = text.trim_start_matches([' ', '\t', '\n', '\u{b}', '\u{c}', '\r']);
     let (is_negative, text) = match text.strip_prefix('-') {

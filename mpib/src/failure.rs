@@ -1,4 +1,4 @@
-//! What became of a job, with its instants.
+//! Stalls and the failure of a job, with their times.
 
 use simfs::SimTime;
 
@@ -8,33 +8,33 @@ use super::{ConnectError, Death, HostId, NcclResult};
 /// A message that had to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stall {
-    /// The edge that it was sent on.
+    /// The edge of the message.
     pub edge: Edge,
-    /// When it was begun.
+    /// When it was started.
     pub from: SimTime,
-    /// When it got through; `None` while it waits, and for ever if the job failed before.
+    /// When it was delivered; `None` while it waits, and if the job failed before.
     pub to: Option<SimTime>,
 }
 
 /// Why a job failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FailureCause {
-    /// It never started: a connection was not made.
+    /// It never started: a connection could not be made.
     #[error("no connection")]
     Connect(#[source] ConnectError),
-    /// A connection died under it.
+    /// A connection died.
     #[error("a connection died")]
     Network(#[source] Death),
     /// A rank's process ended.
     #[error("host {} lost its rank", .0.number())]
     RankLost(HostId),
-    /// A message was under way for the time limit, without any error.
+    /// A message was in flight for the time limit, without any error.
     #[error("hung\n(hint: the network reported no error; only the time limit ends such a job)")]
     Hung,
 }
 
 impl FailureCause {
-    /// What the ranks' calls returned; a hung job's calls have not returned.
+    /// The result of the ranks' calls; `None` for a hung job, whose calls have not returned.
     #[must_use]
     pub const fn result(self) -> Option<NcclResult> {
         match self {
@@ -45,13 +45,13 @@ impl FailureCause {
     }
 }
 
-/// The end of a job: one for all ranks, as one dead connection ends the communicator.
+/// The failure of a job. It affects all ranks, because one dead connection ends the communicator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// Since the drill's start.
+    /// Time since the drill's start.
     pub at: SimTime,
-    /// The edge on which it was seen; `None` for a lost rank.
+    /// The edge on which it occurred; `None` for a lost rank.
     pub edge: Option<Edge>,
-    /// Why.
+    /// The cause.
     pub cause: FailureCause,
 }

@@ -1,9 +1,9 @@
-//! What a port is called on RoCE.
+//! GIDs of ports on RoCE.
 
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// The GID that an end shows of one of its ports (index 3 of the port's table).
+/// The GID of an end's port (index 3 of the port's table).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Gid(Ipv6Addr);
 
@@ -26,7 +26,7 @@ impl Gid {
         self.0.to_ipv4_mapped().is_some()
     }
 
-    /// The IPv4 address in host order; 0 where the GID carries none, as the plugin takes it.
+    /// The IPv4 address in host order; 0 if the GID has none, as in the plugin.
     #[must_use]
     pub const fn ipv4_bits(self) -> u32 {
         match self.0.to_ipv4_mapped() {

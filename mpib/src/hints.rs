@@ -1,20 +1,19 @@
 //! The agent's hints in shared memory (`/tmp/mpib/hints`), byte for byte.
 //!
-//! A header of 16 bytes, then 256 slots of 16 bytes: the share of SUP, a sequence number, and the
-//! pair of addresses that the slot serves. A slot is guarded by its sequence (a seqlock): odd while
-//! the agent writes. A reader spins for as long as the sequence is odd, without limit; an agent that
-//! dies in the middle of a write leaves it odd for ever.
+//! The memory has a header of 16 bytes and 256 slots of 16 bytes: the share of SUP, a sequence
+//! number, and the pair of addresses of the slot. The sequence guards the slot (a seqlock): it is
+//! odd while the agent writes. A reader spins as long as the sequence is odd, without limit; an
+//! agent that dies in the middle of a write leaves it odd forever.
 //!
-//! The header's fields beyond magic and slot count are not known and stand at 0; numbers are
-//! little-endian, as on the hosts that map them. Who owns which slot is the agent's affair
-//! ([`Agent`](super::Agent)).
+//! The header's fields other than magic and slot count are not known and are 0; numbers are
+//! little-endian, as on the hosts. [`Agent`](super::Agent) assigns the slots.
 
 use super::SupBandwidth;
 
-/// The number that the memory begins with: "MPIH", `0x4D504948`.
+/// The number at the start of the memory: "MPIH", `0x4D504948`.
 pub const HINTS_MAGIC: u32 = 0x4D50_4948;
 
-/// The number of slots, hence of distinct pairs of addresses that one agent can ever serve.
+/// The number of slots, which limits the distinct pairs of addresses of one agent.
 pub const HINT_SLOTS: u16 = 256;
 
 const HEADER_BYTES: usize = 16;
@@ -24,7 +23,7 @@ const SEQUENCE_AT: usize = 4;
 const SOURCE_AT: usize = 8;
 const DESTINATION_AT: usize = 12;
 
-/// A slot's number. Range: 0 to 255.
+/// The number of a slot. Range: 0 to 255.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HintSlot(u8);
 
@@ -46,18 +45,18 @@ impl HintSlot {
     }
 }
 
-/// Why a plugin does not accept what it mapped.
+/// Why a plugin rejects the mapped memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadHints {
-    /// The file has not the size of header and slots.
+    /// The size is not that of header and slots.
     #[error(
         "hints of {found} bytes\n(hint: a header of 16 bytes and 256 slots of 16 make 4112; is the agent of the same version?)"
     )]
     Size {
-        /// The bytes that were mapped.
+        /// The number of mapped bytes.
         found: usize,
     },
-    /// The header begins with another number.
+    /// The magic number is wrong.
     #[error("hints with magic `{found:#010x}`\n(hint: an agent writes `0x4d504948`)")]
     Magic {
         /// The number that was found.
@@ -65,12 +64,12 @@ pub enum BadHints {
     },
 }
 
-/// The memory that agent and plugins share. It outlives the agent, as a file does.
+/// The memory shared by agent and plugins. Like a file, it outlives the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HintMemory(Vec<u8>);
 
 impl HintMemory {
-    /// What an agent makes when it starts: the header, and every slot at 0.
+    /// The memory of a newly started agent: the header, and every slot at 0.
     #[must_use]
     pub fn new() -> Self {
         let bytes = vec![0; HEADER_BYTES + usize::from(HINT_SLOTS) * SLOT_BYTES];
@@ -80,11 +79,11 @@ impl HintMemory {
         memory
     }
 
-    /// What a plugin maps.
+    /// The memory as a plugin maps it.
     ///
     /// # Errors
     ///
-    /// The size is not 4112 bytes, or the magic is another.
+    /// If the size is not 4112 bytes, or the magic number is wrong.
     pub fn map(bytes: &[u8]) -> Result<Self, BadHints> {
         let memory = Self(bytes.to_vec());
         if bytes.len() != HEADER_BYTES + usize::from(HINT_SLOTS) * SLOT_BYTES {
@@ -96,19 +95,19 @@ impl HintMemory {
         }
     }
 
-    /// The bytes: 4112 of them.
+    /// The 4112 bytes.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// Gives the slot to a pair of addresses (host order).
+    /// Assigns the slot to a pair of addresses (host order).
     pub fn assign(&mut self, slot: HintSlot, source: u32, destination: u32) {
         self.store(slot.at(SOURCE_AT), source);
         self.store(slot.at(DESTINATION_AT), destination);
     }
 
-    /// The pair of addresses that the slot serves; zeros before it was given away.
+    /// The pair of addresses of the slot; zeros if it is not assigned.
     #[must_use]
     pub fn pair(&self, slot: HintSlot) -> (u32, u32) {
         (
@@ -117,24 +116,24 @@ impl HintMemory {
         )
     }
 
-    /// The slot's sequence; odd while it is being written.
+    /// The sequence of the slot; odd during a write.
     #[must_use]
     pub fn sequence(&self, slot: HintSlot) -> u32 {
         self.load(slot.at(SEQUENCE_AT))
     }
 
-    /// Writes a share, from the first step to the last.
+    /// Writes a share completely.
     pub fn write(&mut self, slot: HintSlot, share: SupBandwidth) {
         let mut writing = HintWriter::new(slot, share);
         while writing.step(self) {}
     }
 
-    /// Reads the slot while nobody writes: the share, or `None` where the reader would spin for ever
-    /// because the sequence was left odd.
+    /// Reads the slot while no write is in progress: the share, or `None` if the reader would spin
+    /// forever because the sequence was left odd.
     #[must_use]
     pub fn read(&self, slot: HintSlot) -> Option<SupBandwidth> {
         let mut reader = HintReader::new(slot);
-        // An undisturbed reader is through after its four steps, or it never will be.
+        // An undisturbed reader finishes within four steps, or never.
         (0..4).find_map(|_| reader.step(self))
     }
 
@@ -154,7 +153,7 @@ impl Default for HintMemory {
     }
 }
 
-/// A write under way, one store at a time; whoever drops it half way leaves the sequence odd.
+/// A write in progress, one store at a time; dropping it half way leaves the sequence odd.
 #[derive(Clone, Debug)]
 pub struct HintWriter {
     slot: HintSlot,
@@ -173,8 +172,8 @@ impl HintWriter {
         }
     }
 
-    /// The next store: the sequence made odd, the share, the sequence made even. False when nothing
-    /// was left to do.
+    /// The next store: makes the sequence odd, stores the share, makes the sequence even. Returns
+    /// `false` if nothing was left to do.
     pub fn step(&mut self, memory: &mut HintMemory) -> bool {
         match self.done {
             0 | 2 => {
@@ -189,11 +188,11 @@ impl HintWriter {
     }
 }
 
-/// A read under way, one load at a time, as the plugin's `mpib_hint_read` does it.
+/// A read in progress, one load at a time, like the plugin's `mpib_hint_read`.
 ///
-/// Its `continue` on an odd sequence goes to the loop's condition, which compares with the second
-/// sequence of the round before: an odd value that has not changed since ends the loop. For one
-/// 32-bit field that is harmless, as what it returns was written whole.
+/// Its `continue` on an odd sequence jumps to the loop's condition, which compares with the second
+/// sequence of the previous round: an odd value that has not changed since ends the loop. For one
+/// 32-bit field that is harmless, because the returned value was written atomically.
 #[derive(Clone, Debug)]
 pub struct HintReader {
     slot: HintSlot,
@@ -223,7 +222,7 @@ impl HintReader {
         }
     }
 
-    /// The next load; the share once the loop is left.
+    /// The next load; returns the share once the loop ends.
     pub fn step(&mut self, memory: &HintMemory) -> Option<SupBandwidth> {
         match self.at {
             ReaderAt::First => {

@@ -1,20 +1,20 @@
 //! Islands: nodes whose scaleout addresses share a prefix.
 //!
-//! "Baseline: Isolated Path Separation", Step 3. A prefix length outside 1 to 32 is taken as 24, so
-//! `0` does not mean "everything is one island", and /0 cannot be said. Each end decides alone, by
-//! its own environment; nothing checks that the ends agree.
+//! Source: "Baseline: Isolated Path Separation", Step 3. A prefix length outside 1 to 32 is replaced
+//! by 24, so `0` does not mean "everything is one island", and /0 cannot be expressed. Each end
+//! classifies by its own environment; the ends are not checked for agreement.
 
 use std::fmt;
 
-/// The prefix length by which a host tells islands apart (`MPIB_ISLAND_PREFIX_LEN`). Range: 1 to 32.
+/// The prefix length that separates islands (`MPIB_ISLAND_PREFIX_LEN`). Range: 1 to 32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct IslandPrefix(u8);
 
 impl IslandPrefix {
-    /// 24: the document's default, and what every invalid value becomes.
+    /// 24: the document's default, and the replacement for invalid values.
     pub const DEFAULT: Self = Self(24);
 
-    /// From what the variable held: 1 to 32 as it is, anything else 24.
+    /// The prefix for a variable's value: 1 to 32, or 24 for anything else.
     #[must_use]
     pub fn new(value: i32) -> Self {
         match u8::try_from(value) {
@@ -23,7 +23,7 @@ impl IslandPrefix {
         }
     }
 
-    /// The number of leading bits that must agree.
+    /// The number of leading bits that must be equal.
     #[must_use]
     pub const fn bits(self) -> u8 {
         self.0
@@ -58,7 +58,7 @@ impl fmt::Display for IslandPrefix {
     }
 }
 
-/// Where a connection runs, as one of its ends sees it.
+/// The class of a connection, in the view of one of its ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PathClass {
     /// Inside an island: belongs on SUP.
@@ -68,13 +68,13 @@ pub enum PathClass {
 }
 
 impl PathClass {
-    /// `hintActive`: whether the first generation asks the agent at every send.
+    /// `hintActive`: whether the first generation reads the agent's hint at every send.
     #[must_use]
     pub const fn is_hint_active(self) -> bool {
         matches!(self, Self::Intra)
     }
 
-    /// `pathSupBw`: the cached share, all for SUP or nothing.
+    /// `pathSupBw`: the cached share, either all for SUP or nothing.
     #[must_use]
     pub const fn path_sup_bandwidth(self) -> u32 {
         match self {
@@ -85,7 +85,7 @@ impl PathClass {
 }
 
 impl fmt::Display for PathClass {
-    /// As the classification log says it: `SUP (intra-island)`.
+    /// As in the classification log: `SUP (intra-island)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Intra => "SUP (intra-island)",

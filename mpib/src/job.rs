@@ -1,13 +1,13 @@
 //! A job: ranks that send to each other over a net until the first of them fails.
 //!
-//! Every edge has one connection, and on each beat one message: the receiver offers a buffer, its
-//! clear-to-send lets the sender post. Edges do not wait for each other, so that what one edge feels
-//! can be told from what another feels.
+//! Every edge has one connection, and sends one message per period: the receiver offers a buffer, and
+//! its clear-to-send lets the sender post. Edges do not wait for each other, so that the effects on
+//! each edge can be observed separately.
 //!
 //! If any rank's plugin is refused, the whole job runs on NCCL's own transport: one rail, SOUT, the
-//! same outage rule, no classification (what NCCL does when only some ranks are refused is not known).
+//! same outage rule, no classification (NCCL's behaviour if only some ranks are refused is not known).
 //!
-//! The ports' states come from outside by [`Job::notify`]; time moves by [`Job::advance`].
+//! Changes of ports are inputs of [`Job::notify`]; [`Job::advance`] advances time.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ use super::{
 };
 use workloads::WorkloadOutcome;
 
-/// The tag of every message of a job: an edge has one under way at a time.
+/// The tag of every message of a job; an edge has at most one message in flight.
 const TAG: Tag = Tag(1);
 
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +56,7 @@ struct Lane {
     messages: u64,
 }
 
-/// A collective job and the net under it.
+/// A collective job with its net.
 #[derive(Clone, Debug)]
 pub struct Job {
     net: Net,
@@ -70,8 +70,8 @@ pub struct Job {
 }
 
 impl Job {
-    /// Starts the plugin of every rank on `edges`, connects the edges in their order, and sends the
-    /// first messages at the net's present time.
+    /// Starts the plugin of every rank on `edges`, connects the edges in order, and sends the first
+    /// messages at the net's present time.
     #[must_use]
     pub fn start(mut net: Net, edges: &[Edge], traffic: Traffic) -> Self {
         let ranks: BTreeSet<HostId> = edges.iter().flat_map(|edge| [edge.from, edge.to]).collect();
@@ -115,7 +115,7 @@ impl Job {
         job
     }
 
-    /// Lets everything happen that is due up to `to`, itself included.
+    /// Advances time up to and including `to`.
     pub fn advance(&mut self, to: SimTime) {
         while let Some(at) = self.next_at().filter(|at| *at <= to) {
             self.net.advance(at);
@@ -124,22 +124,22 @@ impl Job {
         self.net.advance(to);
     }
 
-    /// Hears of a port. What is due before the change happens first, what is due at its instant after
-    /// it.
+    /// Applies a change of a port. What is due before it happens first; what is due at the same
+    /// instant happens after it.
     pub fn notify(&mut self, change: RailChange) {
         self.advance_before(change.at);
         self.net.notify(change);
         self.look_for_deaths();
     }
 
-    /// A rank's process ends, and the job with it.
+    /// Ends a rank's process, and with it the job.
     pub fn lose_rank(&mut self, host: HostId, at: SimTime) {
         self.advance_before(at);
         self.net.advance(at);
         self.fail(None, FailureCause::RankLost(host));
     }
 
-    /// When something happens next by itself; `None` once the job has failed.
+    /// The time of the next event; `None` once the job has failed.
     #[must_use]
     pub fn next_at(&self) -> Option<SimTime> {
         if self.failure.is_some() {
@@ -152,7 +152,7 @@ impl Job {
         lanes.chain(self.net.next_at()).min()
     }
 
-    /// What became of the job so far.
+    /// The outcome so far.
     #[must_use]
     pub fn outcome(&self) -> WorkloadOutcome {
         if self.failure.is_some() {
@@ -164,13 +164,14 @@ impl Job {
         WorkloadOutcome::Survived
     }
 
-    /// The job's end, if it failed: of all its ranks, as one dead connection ends the communicator.
+    /// The failure of the job, if it failed. It affects all ranks, because one dead connection ends
+    /// the communicator.
     #[must_use]
     pub const fn failure(&self) -> Option<&Failure> {
         self.failure.as_ref()
     }
 
-    /// What a rank's calls return: success, or what ended the job; `None` if they never returned.
+    /// The result of a rank's calls: success, or what ended the job; `None` if they never returned.
     #[must_use]
     pub fn result(&self) -> Option<NcclResult> {
         match self.failure {
@@ -184,7 +185,7 @@ impl Job {
         self.ranks.iter().copied()
     }
 
-    /// The ranks that failed: none, or all, as one dead connection ends the communicator.
+    /// The ranks that failed: none or all, because one dead connection ends the communicator.
     #[must_use]
     pub fn failed_ranks(&self) -> Vec<HostId> {
         match self.failure {
@@ -193,7 +194,7 @@ impl Job {
         }
     }
 
-    /// The messages that had to wait, those still waiting at the end.
+    /// The messages that had to wait, including those still waiting.
     pub fn stalls(&self) -> impl Iterator<Item = Stall> + '_ {
         let now = self.net.now();
         let waiting = self.lanes.iter().filter_map(move |lane| match lane.state {
@@ -207,8 +208,7 @@ impl Job {
         self.stalls.iter().copied().chain(waiting)
     }
 
-    /// The job's edges that were connected, each with its connection and the messages that got
-    /// through on it.
+    /// The connected edges, each with its connection and the number of messages delivered on it.
     pub fn edges(&self) -> impl Iterator<Item = (Edge, ConnectionId, u64)> + '_ {
         self.lanes
             .iter()
@@ -221,19 +221,20 @@ impl Job {
         &self.refusals
     }
 
-    /// Whose code moves the bytes.
+    /// The transport that moves the data.
     #[must_use]
     pub const fn transport(&self) -> Transport {
         self.net.transport()
     }
 
-    /// The net under the job.
+    /// The net of the job.
     #[must_use]
     pub const fn net(&self) -> &Net {
         &self.net
     }
 
-    /// The net under the job, for its agents. Time and ports move by the job's own calls.
+    /// The net of the job, for changes of its agents. Time and ports change by the job's own methods
+    /// only.
     pub const fn net_mut(&mut self) -> &mut Net {
         &mut self.net
     }
@@ -248,7 +249,7 @@ impl Job {
         if self.failure.is_some() {
             return;
         }
-        // A message that waits now will wait for ever.
+        // A message that waits now will wait forever.
         self.stalls = self.stalls().collect();
         for lane in &mut self.lanes {
             lane.state = State::Idle { beat: SimTime::MAX };
@@ -257,7 +258,7 @@ impl Job {
         self.failure = Some(Failure { at, edge, cause });
     }
 
-    /// Everything that is due on the edges at the net's present time.
+    /// Handles everything that is due on the edges at the net's present time.
     fn look(&mut self) {
         self.look_for_deaths();
         for index in 0..self.lanes.len() {

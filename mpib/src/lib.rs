@@ -1,16 +1,14 @@
 //! MPIB: two rails per node, islands by prefix, hints, ratio and split, outages.
 //!
-//! The transport of "Baseline: Isolated Path Separation": each node has a scaleout NIC (SOUT) and a
-//! second one that stands in for NVLink (SUP). Connections inside an island belong on SUP, those
-//! between islands on SOUT. What the document wants and what was built differ, so every model here
-//! takes a [`Profile`].
+//! This is the transport of "Baseline: Isolated Path Separation": each node has a scaleout NIC (SOUT) and a second
+//! one that replaces NVLink (SUP). Connections inside an island belong on SUP, those between islands on SOUT. The
+//! document and its implementations differ, so every model here takes a [`Profile`].
 //!
-//! Left out: how a port comes to be down (it is told, see [`RailChange`]), the time that bytes need
-//! on a wire (what takes time here is waiting), and what a monitor says about any of it.
+//! Link failures are inputs ([`RailChange`]). Transmission takes no time; only waiting does. Monitors are not
+//! modelled.
 //!
-//! Start at [`PathClass`] (who shares an island), [`Split`] (which rail gets how many bytes),
-//! [`Net`] (connections, messages and outages), [`Job`] (what a collective feels), and [`JobWorkload`] (a job on a
-//! fabric's ports).
+//! Start at [`PathClass`] (islands), [`Split`] (bytes per rail), [`Net`] (connections, messages and outages),
+//! [`Job`] (a collective), and [`JobWorkload`] (a job on a fabric's ports).
 
 mod bytes;
 mod profile;

@@ -1,17 +1,17 @@
-//! Messages: receives that were offered, and the immediate data that announces their parts.
+//! Messages: offered receives, and the immediate data that announces their parts.
 
 use super::{Bytes, RailMask};
 
-/// What tells messages of one connection apart.
+/// Distinguishes messages of one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tag(pub u32);
 
 /// A buffer that a receiver offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Receive {
-    /// Which message may fill it.
+    /// The tag of the message.
     pub tag: Tag,
-    /// The longest message that fits.
+    /// The largest message that fits.
     pub size_max: Bytes,
 }
 
@@ -19,18 +19,18 @@ pub struct Receive {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RequestId(pub(super) u64);
 
-/// The 32 bits that come with each part of a message: slot, mask, and the size in grains.
+/// The 32 bits of immediate data of each part of a message: slot, mask, and the size in grains.
 ///
 /// The plugin packs `slot | mask << 8 | size_q << 10`. That the size is counted in 128 bytes is
-/// inferred; a size that is no multiple, or too large, is the sentinel.
+/// inferred; a size that is not a multiple, or too large, is encoded as the sentinel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Immediate(u32);
 
 impl Immediate {
-    /// The `size_q` that says "not told here".
+    /// The `size_q` of a size that is not encoded.
     pub const SIZE_SENTINEL: u32 = 0x3F_FFFF;
 
-    /// Packs what a part announces.
+    /// Packs the immediate data of a part.
     #[must_use]
     pub fn new(slot: u8, mask: RailMask, size: Bytes) -> Self {
         let grains = size.get() / 128;
@@ -43,7 +43,7 @@ impl Immediate {
         Self(u32::from(slot) | u32::from(mask.bits()) << 8 | grains << 10)
     }
 
-    /// As it travels.
+    /// The value on the wire.
     #[must_use]
     pub const fn bits(self) -> u32 {
         self.0
@@ -61,7 +61,7 @@ impl Immediate {
         RailMask::from_bits(self.0.to_le_bytes()[1])
     }
 
-    /// The message's size, where it was told.
+    /// The message's size, if it is encoded.
     #[must_use]
     pub fn size(self) -> Option<Bytes> {
         let grains = self.0 >> 10;
@@ -69,7 +69,7 @@ impl Immediate {
     }
 }
 
-/// One buffer of a group, and what has come into it.
+/// One buffer of a group, and the parts received into it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Buffer {
     pub(super) receive: Receive,
@@ -88,7 +88,7 @@ impl Buffer {
         }
     }
 
-    /// A part has come over `rail`; the first tells which rails to wait for.
+    /// Records a part on `rail`; the first part states which rails to wait for.
     pub(super) fn arrived(&mut self, rail: super::Rail, immediate: Immediate) {
         if self.expected == RailMask::NONE {
             self.expected = immediate.mask();
@@ -102,7 +102,7 @@ impl Buffer {
     }
 }
 
-/// The buffers of one `irecv`, one to eight of them, under one clear-to-send.
+/// The buffers of one `irecv`, one to eight, under one clear-to-send.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     pub(super) request: RequestId,

@@ -1,15 +1,14 @@
 //! Connections and messages over two rails, in simulated time.
 //!
-//! A net is hosts, what their ports can carry, and the connections between them. Transfers take no
-//! time; what takes time is waiting for a rail ([`Retries`] tells how long that may last). There is
-//! no failover between the rails. Port errors are noticed only by what is posted, except that a
-//! device which goes away takes its queue pairs with it.
+//! A net has hosts, the state of their ports, and the connections between them. Transfers take no time;
+//! only waiting for a rail does ([`Retries`] limits it). There is no failover between the rails. A port
+//! error affects posted writes only, except that a device that disappears destroys its queue pairs.
 //!
-//! Left out: completion queues as such, receives of the shared queue (they are refilled on both rails
-//! and harm nobody), and the depth of the send queue.
+//! Completion queues, receives of the shared queue (which are refilled on both rails without effect),
+//! and the depth of the send queue are not modelled.
 //!
 //! Start at [`Net::init`], [`Net::connect`], [`Net::irecv`] and [`Net::isend`]; `advance` and `notify`
-//! move time.
+//! advance time.
 
 mod calls;
 mod setup;
@@ -29,30 +28,30 @@ use super::{
 
 pub use calls::{Isend, Progress};
 
-/// The most buffers of one `irecv`.
+/// The largest number of buffers of one `irecv`.
 pub const RECEIVES_MAX: usize = 8;
 
-/// The most requests that an end of a connection has open.
+/// The largest number of open requests of an end of a connection.
 pub const REQUESTS_MAX: usize = 256;
 
-/// What a clear-to-send carries for each buffer. Chosen; any value above 0 counts alike.
+/// The size of a clear-to-send for each buffer. Chosen; any value above 0 is equivalent.
 pub const CLEAR_TO_SEND: Bytes = Bytes::new(64);
 
-/// How a net behaves, whatever its hosts.
+/// The settings of a net, independent of its hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Whose behaviour it shows.
+    /// The modelled behaviour.
     pub profile: Profile,
-    /// How many tries a write gets.
+    /// The number of tries of a write.
     pub retries: Retries,
-    /// The time of one try.
+    /// The timeout of one try.
     pub ack_timeout: SimTime,
-    /// Whether every post is kept ([`Net::posts`]); a long story does without.
+    /// Whether every post is recorded ([`Net::posts`]); long stories leave it off.
     pub keeps_posts: bool,
 }
 
 impl Settings {
-    /// Eight tries of 4.295 s each, posts kept.
+    /// Eight tries of 4.295 s each, with posts recorded.
     #[must_use]
     pub const fn new(profile: Profile) -> Self {
         Self {
@@ -64,7 +63,7 @@ impl Settings {
     }
 }
 
-/// Whose code moves the bytes.
+/// The transport that moves the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
     /// The plugin.
@@ -73,18 +72,18 @@ pub enum Transport {
     Internal,
 }
 
-/// Something that cannot end well, seen by the model and by nobody else.
+/// A situation that cannot resolve, visible in the model only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hazard {
-    /// Nothing was posted on `rail`, which has no queue pairs: neither an error nor, for the other end,
-    /// anything to wait for. A send completes all the same; the receiver waits for ever.
+    /// Nothing was posted on `rail`, because it has no queue pairs: there is neither an error nor a
+    /// part to wait for. A send completes anyway; the receiver waits forever.
     NothingPosted {
         /// The connection.
         connection: ConnectionId,
         /// The rail without queue pairs.
         rail: Rail,
     },
-    /// A send spins on a hint whose writer died in the middle of a write: it never returns.
+    /// A send spins forever on a hint whose writer died in the middle of a write.
     SpinsOnHint {
         /// The connection.
         connection: ConnectionId,
@@ -126,7 +125,7 @@ pub struct Net {
 }
 
 impl Net {
-    /// Hosts without plugin or connection; every port is up.
+    /// A net of hosts without plugin or connection; every port is up.
     #[must_use]
     pub fn new(hosts: Vec<Host>, settings: Settings) -> Self {
         let host_state = |host| HostState {
@@ -159,13 +158,13 @@ impl Net {
         self.now
     }
 
-    /// When something happens next by itself.
+    /// The time of the next event.
     #[must_use]
     pub fn next_at(&self) -> Option<SimTime> {
         self.timeouts.keys().next().map(|(at, _)| *at)
     }
 
-    /// Lets everything happen that is due up to `to`, itself included.
+    /// Advances time up to and including `to`.
     pub fn advance(&mut self, to: SimTime) {
         while let Some(entry) = self.timeouts.first_entry() {
             if entry.key().0 > to {
@@ -178,7 +177,7 @@ impl Net {
         self.now = self.now.max(to);
     }
 
-    /// Hears of a port. Everything due before the change happens first, everything due at its instant
+    /// Applies a change of a port. What is due before it happens first; what is due at the same instant
     /// happens after it.
     pub fn notify(&mut self, change: RailChange) {
         if let Some(before) = change.at.before() {

@@ -1,4 +1,4 @@
-//! How one end of a connection treats its two rails, fixed when the connection is made.
+//! The use of the two rails by one end of a connection, fixed when the connection is made.
 //!
 //! | | share of SUP | clear-to-send goes over |
 //! |---|---|---|
@@ -9,21 +9,21 @@
 //! | `g2` advanced | the agent's hint at every send | SOUT |
 //! | NCCL's own transport | 0 | SOUT |
 //!
-//! Clear-to-send looks at the class and not at the mask, so inside an island it uses SUP even when
+//! Clear-to-send depends on the class and not on the mask, so inside an island it uses SUP even if
 //! the hint sends the data over SOUT.
 
 use super::{Bytes, Mode, Parameters, PathClass, PerRail, Profile, Rail, Split, SupBandwidth};
 
-/// Where the share of SUP comes from.
+/// The source of SUP's share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShareSource {
     /// The agent's shared memory, at every send (`hintActive=1`).
     Agent,
-    /// What was cached when the connection was made (`hintActive=0`).
+    /// The value cached when the connection was made (`hintActive=0`).
     Cached(SupBandwidth),
 }
 
-/// One end's treatment of its rails.
+/// One end's use of its rails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path {
     class: Option<(Profile, PathClass)>,
@@ -33,7 +33,7 @@ pub struct Path {
 }
 
 impl Path {
-    /// The path of an end that sees its connection in `class`.
+    /// The path of an end for a connection of `class`.
     #[must_use]
     pub fn new(profile: Profile, parameters: &Parameters, class: PathClass) -> Self {
         let is_intra = class == PathClass::Intra;
@@ -51,8 +51,8 @@ impl Path {
         if profile == Profile::G2 && parameters.mode == Mode::Vanilla && !is_intra {
             queue_pairs.sup = 0;
         }
-        // A rail without queue pairs leaves the other's first (the texts are silent; without any on
-        // SOUT the plugin's entry 0 is SUP's).
+        // If a rail has no queue pairs, the other rail's first one is used (the documents do not
+        // define it; without any on SOUT, the plugin's entry 0 is SUP's).
         let cts_rail = match (is_cts_on_sup, queue_pairs.sout, queue_pairs.sup) {
             (true, _, 1..) | (false, 0, 1..) => Rail::Sup,
             _ => Rail::Sout,
@@ -76,13 +76,13 @@ impl Path {
         }
     }
 
-    /// The class; none on NCCL's own transport.
+    /// The class; `None` on NCCL's own transport.
     #[must_use]
     pub fn class(&self) -> Option<PathClass> {
         self.class.map(|(_, class)| class)
     }
 
-    /// Where the share of SUP comes from.
+    /// The source of SUP's share.
     #[must_use]
     pub const fn share(&self) -> ShareSource {
         self.share
@@ -94,13 +94,13 @@ impl Path {
         self.cts_rail
     }
 
-    /// Queue pairs by rail.
+    /// Number of queue pairs by rail.
     #[must_use]
     pub const fn queue_pairs(&self) -> PerRail<u8> {
         self.queue_pairs
     }
 
-    /// Divides a message when the share is known.
+    /// Divides a message, given the share.
     #[must_use]
     pub fn split(&self, share: SupBandwidth, size: Bytes) -> Split {
         match self.class {
@@ -110,7 +110,7 @@ impl Path {
     }
 
     /// The queue pair on `rail` for the message at `head` of the ring, as an index into the array
-    /// SOUT first, SUP behind; `None` where the rail has no queue pairs.
+    /// with SOUT's first and SUP's after them; `None` if the rail has none.
     #[must_use]
     pub fn queue_pair(&self, rail: Rail, head: u64) -> Option<u8> {
         let count = self.queue_pairs[rail];
@@ -119,7 +119,7 @@ impl Path {
         Some(self.first(rail).saturating_add(on_rail))
     }
 
-    /// The queue pair of clear-to-send writes: the first of its rail; `None` where no rail has any.
+    /// The queue pair of clear-to-send writes: the first of its rail; `None` if no rail has any.
     #[must_use]
     pub fn cts_queue_pair(&self) -> Option<u8> {
         self.queue_pair(self.cts_rail, 0)

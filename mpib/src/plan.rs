@@ -1,4 +1,4 @@
-//! A job that is to be started: its hosts, rails and ports, all found in a world.
+//! A job to be started, with its hosts, rails and ports resolved.
 
 use std::net::Ipv4Addr;
 
@@ -9,15 +9,15 @@ use super::{PerRail, Profile, Retries, SupBandwidth, Traffic};
 /// A collective job.
 #[derive(Clone, Debug)]
 pub struct JobPlan {
-    /// Whose behaviour it shows.
+    /// The modelled behaviour.
     pub profile: Profile,
     /// Its hosts.
     pub hosts: Vec<HostPlan>,
-    /// Who sends to whom, by places in `hosts`.
+    /// Sender and receiver of each edge, as indexes into `hosts`.
     pub edges: Vec<(usize, usize)>,
-    /// What, and how often.
+    /// Sizes and times of messages.
     pub traffic: Traffic,
-    /// How many tries a write gets.
+    /// The number of tries of a write.
     pub retries: Retries,
 }
 
@@ -28,7 +28,7 @@ pub struct HostPlan {
     pub name: NodeName,
     /// Its rails.
     pub rails: PerRail<RailPlan>,
-    /// The share of SUP that its agent begins with; `None`: there is no agent.
+    /// The initial share of SUP; there is no agent if `None`.
     pub first_share: Option<SupBandwidth>,
 }
 
@@ -37,12 +37,12 @@ pub struct HostPlan {
 pub struct RailPlan {
     /// The port.
     pub slot: SlotRef,
-    /// The same by its name at rest.
+    /// The port by its name at rest.
     pub port: PortRef,
     /// Its IPv4 address.
     pub address: Ipv4Addr,
     /// Its link layer.
     pub layer: LinkLayer,
-    /// Its speed.
+    /// Its speed in Mbit/s.
     pub speed_mbps: u32,
 }

@@ -1,17 +1,17 @@
-//! What the document wants, and what was built.
+//! The modelled behaviours: the document's, and those of its implementations.
 
 use std::fmt;
 
-/// Whose behaviour a model shows.
+/// A modelled behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Profile {
-    /// "Baseline: Isolated Path Separation" as intended: a connection has one rail and a message all
-    /// its bytes on it.
+    /// "Baseline: Isolated Path Separation" as intended: a connection has one rail, which carries
+    /// all bytes of its messages.
     Spec,
     /// The first generation of the plugin: the document's code, with its asymptotic ratio.
     G1,
-    /// The second generation, as far as its cases reach: a [`Mode`], classes from the control
-    /// network's addresses, hints in 1024ths.
+    /// The second generation, as far as it is known: a [`Mode`], classes from the control network's
+    /// addresses, hints in 1024ths.
     G2,
 }
 
@@ -28,9 +28,9 @@ impl fmt::Display for Profile {
 /// `MPIB_MODE` of the second generation; the others do not read it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mode {
-    /// 0: the class alone decides the rail; no hint is read.
+    /// 0: the class alone selects the rail; no hint is read.
     #[default]
     Vanilla,
-    /// 1: the hint decides the share of each rail.
+    /// 1: the hint sets the share of each rail.
     Advanced,
 }

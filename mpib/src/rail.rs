@@ -7,7 +7,7 @@ use std::{fmt, ops};
 pub enum Rail {
     /// Scaleout, device 0: the network between islands.
     Sout,
-    /// Scaleup, device 1: stands in for NVLink inside an island.
+    /// Scaleup, device 1: replaces NVLink inside an island.
     Sup,
 }
 
@@ -46,7 +46,7 @@ impl RailMask {
     /// SUP only: 2.
     pub const SUP: Self = Self(Rail::Sup.bit());
 
-    /// From the two lowest bits; the others are dropped.
+    /// The two lowest bits; the others are ignored.
     #[must_use]
     pub const fn from_bits(bits: u8) -> Self {
         Self(bits & 3)
@@ -70,7 +70,7 @@ impl RailMask {
         Self(self.0 | rail.bit())
     }
 
-    /// The rail that leads a message: SOUT if it takes part, else SUP.
+    /// The leading rail of a message: SOUT if it is in the set, otherwise SUP.
     #[must_use]
     pub const fn leader(self) -> Option<Rail> {
         if self.has(Rail::Sout) {

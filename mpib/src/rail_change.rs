@@ -1,4 +1,4 @@
-//! What the outside says about a port: the one thing that a workload hears of a link.
+//! Changes of ports, the only input of a workload about links.
 
 use simfs::SimTime;
 
@@ -10,23 +10,23 @@ pub enum RailState {
     /// It carries traffic: the link is ACTIVE.
     #[default]
     Up,
-    /// It does not, for whatever reason; what is posted waits for a retransmission.
+    /// It carries no traffic; posted writes wait for a retransmission.
     Down,
-    /// The device is no longer there (driver unload, PCI removal, host off): its queue pairs fail at
-    /// once, and do not come back with it.
+    /// The device has disappeared (driver unload, PCI removal, host off): its queue pairs fail at
+    /// once, and do not return with it.
     Gone,
 }
 
-/// One port's state from one instant on. Changes are told in the order of their instants, and come
-/// before anything that a workload does at the same instant.
+/// The state of one port from an instant on. Changes are passed in order of time, and come before a
+/// workload's actions at the same instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RailChange {
-    /// Since the drill's start.
+    /// Time since the drill's start.
     pub at: SimTime,
-    /// The host whose port it is.
+    /// The host of the port.
     pub host: HostId,
-    /// Which of its two NICs.
+    /// The rail of the port.
     pub rail: Rail,
-    /// From now on.
+    /// The new state.
     pub state: RailState,
 }

@@ -1,17 +1,17 @@
-//! What the plugin returns to NCCL.
+//! The plugin's results for NCCL.
 
 use std::fmt;
 
-/// The results of NCCL's network calls that MPIB can give ("NCCL, ext-net README").
+/// The results of NCCL's network calls that MPIB returns ("NCCL, ext-net README").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NcclResult {
-    /// The call did what it should, or asks to be called again.
+    /// The call succeeded, or must be repeated.
     Success,
-    /// The network failed; the communicator is unusable from here on.
+    /// The network failed; the communicator cannot be used any more.
     SystemError,
-    /// The plugin is wrong.
+    /// An error in the plugin.
     InternalError,
-    /// The caller or the environment is wrong.
+    /// An error of the caller or in the environment.
     InvalidUsage,
 }
 

@@ -1,24 +1,24 @@
-//! How many bytes of a message each rail gets.
+//! The bytes of a message on each rail.
 //!
-//! The first generation computes `ratio = s / (1 + s)` in single precision, gives SUP the whole part
-//! of `size × ratio` rounded down to 128 bytes, and SOUT the rest. The formula is asymptotic: even
-//! the largest hint leaves what is not a multiple of 128 to SOUT. Between 2^24 and 2^25 the ratio is
-//! not monotone in the hint; the arithmetic is kept as it is, in `f32`.
+//! The first generation computes `ratio = s / (1 + s)` in single precision, gives SUP `size × ratio`
+//! rounded down to a multiple of 128 bytes, and SOUT the rest. The formula is asymptotic: even with
+//! the largest hint, SOUT gets the rest modulo 128. Between 2^24 and 2^25 the ratio is not monotone
+//! in the hint; the arithmetic in `f32` is reproduced exactly.
 
 use super::{Bytes, PathClass, Profile, Rail, RailMask};
 
 /// SUP gets multiples of this many bytes.
 const GRAIN_BYTES: u64 = 128;
 
-/// The share of SUP, as an agent writes it (`sup_bw`): a ratio to SOUT in the first generation,
-/// 1024ths of the message in the second.
+/// The share of SUP in an agent's hint (`sup_bw`): a ratio to SOUT in the first generation, 1024ths
+/// of the message in the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SupBandwidth(u32);
 
 impl SupBandwidth {
     /// Nothing for SUP.
     pub const NONE: Self = Self(0);
-    /// As much as can be said: what the document's dummy agent writes.
+    /// The largest value, which the document's dummy agent writes.
     pub const MAX: Self = Self(u32::MAX);
 
     /// From the number in the hint slot.
@@ -47,7 +47,7 @@ impl SupBandwidth {
     }
 }
 
-/// A message divided among the rails: the bytes add up to its size.
+/// A message divided among the rails; the parts add up to its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Split {
     sout: Bytes,
@@ -56,10 +56,10 @@ pub struct Split {
 }
 
 impl Split {
-    /// Divides a message of `size` on a connection of `class`, with the share that applies to it.
+    /// Divides a message of `size` on a connection of `class`, with this share.
     ///
-    /// In [`Profile::Spec`] the class alone decides, whatever the share: a connection "uses exactly
-    /// one of the two NICs". The plugin divides by the share alone.
+    /// In [`Profile::Spec`] only the class matters: a connection "uses exactly one of the two NICs".
+    /// The plugin uses the share only.
     #[must_use]
     pub fn new(profile: Profile, class: PathClass, share: SupBandwidth, size: Bytes) -> Self {
         let sup = match (profile, class) {
@@ -71,7 +71,7 @@ impl Split {
         Self::of_parts(size.without(sup), sup)
     }
 
-    /// Everything on SOUT: what the internal transport does, which knows one rail.
+    /// Everything on SOUT, as on the internal transport, which has one rail.
     #[must_use]
     pub const fn all_sout(size: Bytes) -> Self {
         Self {
@@ -81,13 +81,13 @@ impl Split {
         }
     }
 
-    /// The rails with bytes; an empty message goes over SOUT.
+    /// The rails with bytes; an empty message uses SOUT.
     #[must_use]
     pub const fn mask(self) -> RailMask {
         self.mask
     }
 
-    /// What `rail` carries.
+    /// The bytes on `rail`.
     #[must_use]
     pub const fn on(self, rail: Rail) -> Bytes {
         match rail {
@@ -111,8 +111,8 @@ impl Split {
     }
 }
 
-/// The first generation's share. In single precision a size above 2^24 may round up past itself;
-/// what SUP gets is held to the size, so that the parts always add up (the texts are silent).
+/// SUP's bytes in the first generation. In single precision a size above 2^24 may be rounded up; the
+/// result is limited to the size, so that the parts add up (the documents do not define it).
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -124,7 +124,7 @@ fn by_ratio(share: SupBandwidth, size: Bytes) -> Bytes {
     Bytes::new(whole.min(size.get())).rounded_down_to(GRAIN_BYTES)
 }
 
-/// The second generation's share: 1024ths, 1024 and more are everything, still in grains.
+/// SUP's bytes in the second generation: 1024ths, where 1024 and more are everything, in grains.
 fn by_1024ths(share: SupBandwidth, size: Bytes) -> Bytes {
     let share = u128::from(share.get().min(1024));
     let whole = u128::from(size.get()) * share / 1024;

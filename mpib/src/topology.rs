@@ -6,7 +6,7 @@ use platforms::{DeviceName, LinkLayer, NodeName};
 
 use super::{Agent, Environment, Gid, PerRail, SupBandwidth};
 
-/// A host's number in its topology, counted from 0.
+/// The number of a host in its topology, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HostId(u16);
 
@@ -24,14 +24,14 @@ impl HostId {
     }
 }
 
-/// One NIC of a host, of which the plugin uses port 1.
+/// A NIC of a host; the plugin uses its port 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Nic {
     /// The device's name, such as `mlx5_0`.
     pub device: DeviceName,
     /// The port's GID at index 3.
     pub gid: Gid,
-    /// The port's link layer; the plugin takes Ethernet only.
+    /// The port's link layer; the plugin accepts Ethernet only.
     pub link_layer: LinkLayer,
     /// The port's speed in Mbit/s.
     pub speed_mbps: u32,
@@ -42,21 +42,21 @@ pub struct Nic {
 pub struct Host {
     /// Its name, such as `vm1`.
     pub name: NodeName,
-    /// Its NICs by the rail that they serve. Its environment must name them so.
+    /// Its NICs by rail. Its environment must name them accordingly.
     pub nics: PerRail<Nic>,
-    /// The address of its control interface, from which the second generation tells islands apart.
+    /// The address of its control interface, by which the second generation determines islands.
     pub oob: Ipv4Addr,
     /// The environment of its rank.
     pub environment: Environment,
-    /// What `/tmp/mpib` holds.
+    /// The content of `/tmp/mpib`.
     pub agent: Agent,
 }
 
 impl Host {
     /// A host with the given addresses, the document's example environment and its dummy agent.
     ///
-    /// Chosen, as the document does not say: both NICs run at 100 Gbit/s, and the control interface
-    /// bears the SOUT address.
+    /// Chosen, because the document does not state it: both NICs run at 100 Gbit/s, and the control
+    /// interface has the SOUT address.
     #[must_use]
     pub fn new(name: &str, sout: Ipv4Addr, sup: Ipv4Addr) -> Self {
         let nic = |device: &str, address| Nic {

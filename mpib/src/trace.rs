@@ -1,4 +1,4 @@
-//! What can be counted on the wire: posts, and bytes at each NIC.
+//! The observable traffic: posts, and bytes at each NIC.
 
 use simfs::SimTime;
 
@@ -6,12 +6,12 @@ use super::connection::ConnectionId;
 use super::message::Immediate;
 use super::{Bytes, HostId, Rail};
 
-/// What a write is for.
+/// The purpose of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PostKind {
     /// A part of a message.
     Data,
-    /// Clear-to-send: the receiver's buffers.
+    /// Clear-to-send for the receiver's buffers.
     ClearToSend,
 }
 
@@ -26,24 +26,24 @@ pub struct Post {
     pub host: HostId,
     /// The rail of its queue pair.
     pub rail: Rail,
-    /// The queue pair, as an index into the end's array: SOUT first, SUP behind.
+    /// The queue pair, as an index into the end's array with SOUT's first and SUP's after them.
     pub queue_pair: u8,
-    /// What it is for.
+    /// Its purpose.
     pub kind: PostKind,
-    /// What it carries.
+    /// Its size.
     pub bytes: Bytes,
-    /// What it announces to the receiver; a clear-to-send write announces nothing.
+    /// Its immediate data; `None` for a clear-to-send write.
     pub immediate: Option<Immediate>,
-    /// Whether it asks for a completion.
+    /// Whether it requests a completion.
     pub is_signaled: bool,
 }
 
-/// The byte counters of a NIC. They move when a write gets through, at both ends at once; a lost try
-/// is not counted.
+/// The byte counters of a NIC. Both ends count a write when it is delivered; lost tries are not
+/// counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NicBytes {
-    /// What left through the port.
+    /// Bytes sent by the port.
     pub sent: Bytes,
-    /// What came in.
+    /// Bytes received by the port.
     pub received: Bytes,
 }

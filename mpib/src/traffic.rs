@@ -1,10 +1,10 @@
-//! What a job sends, and when.
+//! The messages of a job: their sizes and times.
 
 use simfs::SimTime;
 
 use super::{Bytes, HostId};
 
-/// One direction between two ranks of a job: `from` sends to `to`.
+/// An edge between two ranks of a job: `from` sends to `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Edge {
     /// The rank that sends.
@@ -39,7 +39,7 @@ pub fn mesh(ranks: &[HostId]) -> Vec<Edge> {
     edges
 }
 
-/// A span in which a job sends nothing: from `from`, itself included, to `to`, itself not.
+/// An interval in which a job sends nothing: from `from` until just before `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pause {
     /// The first instant of the pause.
@@ -48,18 +48,18 @@ pub struct Pause {
     pub to: SimTime,
 }
 
-/// What goes over each edge of a job. Each edge has its own beat and at most one message under way;
-/// beats that fall into a message are left out, and the next one after its end is kept.
+/// The messages on each edge of a job. Each edge has its own periodic times and at most one message
+/// in flight; times during a message are skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Traffic {
     /// The size of each message.
     pub size: Bytes,
-    /// From one beat to the next; more than 0.
+    /// The period; more than 0.
     pub period: SimTime,
-    /// No beat falls into these.
+    /// Intervals without messages.
     pub pauses: Vec<Pause>,
-    /// How long a message may be under way before the job is taken for hung. A watchdog's limit: the
-    /// network itself reports an error long before.
+    /// How long a message may be in flight before the job counts as hung. This is a watchdog's limit:
+    /// the network reports an error long before.
     pub time_limit: SimTime,
 }
 
@@ -75,22 +75,22 @@ impl Traffic {
         }
     }
 
-    /// The traffic with other messages.
+    /// The same traffic with messages of this size.
     #[must_use]
     pub fn of(mut self, size: Bytes) -> Self {
         self.size = size;
         self
     }
 
-    /// The traffic with a pause.
+    /// The same traffic with this pause.
     #[must_use]
     pub fn paused(mut self, from: SimTime, to: SimTime) -> Self {
         self.pauses.push(Pause { from, to });
         self
     }
 
-    /// The first beat of a job begun at `start` that is not before `earliest`. The end of time stands
-    /// for never.
+    /// The first time to send that is not before `earliest`, for a job started at `start`. The
+    /// largest time stands for never.
     #[must_use]
     pub fn beat(&self, start: SimTime, earliest: SimTime) -> SimTime {
         let period_ns = self.period.as_ns().max(1);

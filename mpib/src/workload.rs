@@ -1,4 +1,4 @@
-//! A collective job as a [`Workload`], and the ports of its rails.
+//! A collective job as a [`Workload`], on the ports of its rails.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::{
     Rail, RailChange, RailState, Settings, SupBandwidth,
 };
 
-/// What an agent does, or what is done to it.
+/// An action of an agent, or on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AgentAction {
     /// It writes a hint for a pair.
@@ -25,20 +25,20 @@ pub enum AgentAction {
     },
     /// It dies.
     Dies,
-    /// It dies in the middle of a hint for a pair.
+    /// It dies while it writes a hint for a pair.
     DiesWhileWriting {
         /// The other host of the pair.
         to: NodeName,
     },
 }
 
-/// Why an agent does not do it.
+/// Why an agent's action is impossible.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AgentError {
     /// The job has no host of this name.
     #[error("the job has no host `{0}`")]
     NoSuchHost(NodeName),
-    /// The agent is dead, or knows no such pair.
+    /// The agent is dead, or has no such pair.
     #[error("the agent gives no hint for this pair")]
     NoHint,
 }
@@ -52,7 +52,7 @@ pub struct JobWorkload {
 }
 
 impl JobWorkload {
-    /// Begins at the fabric's present time.
+    /// Starts at the fabric's present time.
     #[must_use]
     pub fn start(plan: &JobPlan, fabric: &Fabric) -> Self {
         let settings = Settings {
@@ -94,7 +94,7 @@ impl JobWorkload {
         }
     }
 
-    /// Lets a host's agent do something.
+    /// Performs an action of a host's agent.
     ///
     /// # Errors
     /// [`AgentError`] if it is impossible; then nothing has changed.
@@ -155,7 +155,7 @@ impl Workload for JobWorkload {
         }
     }
 
-    /// It ended with its rank, and what its rails carry matters to nobody any more.
+    /// The job ended with its rank, so its rails do not matter any more.
     fn node_returns(&mut self, _: &NodeName, _: &Fabric) {}
 
     fn stats(&self) -> WorkloadStats {

@@ -1,7 +1,8 @@
-//! Drills and polls a second in the process arm: real mounts, real processes, real sockets.
+//! Drills and polls per second in the process arm, with mounts, processes and sockets.
 //!
-//! Thirty-poll stories with the state checks on a platform of 18 NICs, one job and two. Prints one
-//! line for each; asserts nothing, for machines differ. `cargo bench -p nicdrill --bench drills`.
+//! Thirty-poll stories with the state checks on a platform with 18 NICs, for one job and two.
+//! Prints one line for each; asserts nothing, because machines differ. `cargo bench -p nicdrill
+//! --bench drills`.
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
 use std::{fs, process::Command, time::Instant};

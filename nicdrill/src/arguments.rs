@@ -240,7 +240,7 @@ pub(crate) enum LinkCommand {
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct LinkArguments {
-    /// A port, as `mlx5_0` or `mlx5_0/2`, in a world of several nodes `vm1/mlx5_0` [default: every port whose link has anything to tell]
+    /// A port, as `mlx5_0` or `mlx5_0/2`, in a world of several nodes `vm1/mlx5_0` [default: every port with a reason or a log entry at either end]
     #[arg(value_name = "PORT", index = 2)]
     pub(crate) port: Option<String>,
     /// The time, such as `10s` [default: the story's end]

@@ -1,7 +1,7 @@
-//! Rendered values against facts captured from real machines and from the kernel's source.
+//! Rendered values compared with facts captured from real machines and from the kernel's source.
 //!
-//! The captures lie beside the project where they are at hand; without them these tests say so and
-//! prove nothing. What they prove is also pinned, value by value, in the other tests.
+//! The captures are not part of the project; without them these tests are skipped with a message.
+//! What they check is also checked, value by value, in the other tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,7 +39,7 @@ fn machine(platform: &str) -> Machine {
         .machine(&NodeName::from("node-1"))
 }
 
-/// What each file reads, by path; `None` where reading fails.
+/// The content of each file, by path; `None` if reading fails.
 fn files(machine: &Machine) -> BTreeMap<String, Option<String>> {
     let file = |edit: &Edit| match edit {
         Edit::File {
@@ -163,7 +163,7 @@ fn hca_types_belong_to_their_device_ids() {
     };
     for (_, platform) in Platforms::shipped().iter() {
         for (name, model) in &platform.profile().models {
-            // The drivers of NVIDIA's cards always have the file; others spell another thing in it.
+            // The drivers of NVIDIA's cards always have the file; others have another text in it.
             if model.vendor != 0x15b3 {
                 continue;
             }
@@ -244,7 +244,7 @@ fn an_interface_that_is_down_fails_to_read_where_a_real_one_does() {
         let own = ours
             .get(name)
             .unwrap_or_else(|| panic!("{name} is missing"));
-        // The dump writes what could not be read as an empty text.
+        // The dump has unreadable files as empty texts.
         let unread = text.as_str() == Some("") && name != "ifalias";
         assert_eq!(own.is_none(), unread, "{name}");
         compared += 1;
@@ -266,7 +266,7 @@ fn a_device_of_a_real_a100_node_has_no_file_that_ours_lacks() {
     .collect();
     let theirs = map(&dump).filter_map(|(path, _)| path.split_once("/infiniband/mlx5_6/"));
     let theirs: BTreeSet<&str> = theirs.map(|(_, name)| name).collect();
-    // Two folders of the vendor's own driver package, which the kernel has not.
+    // Two folders of the vendor's own driver package, which the kernel does not have.
     let lacking: BTreeSet<&str> = theirs.difference(&ours).copied().collect();
     assert_eq!(lacking, BTreeSet::from(["tc/1/traffic_class", "ttl/1/ttl"]));
 }
@@ -298,7 +298,8 @@ fn the_topology_of_an_oem_h100_is_the_one_that_was_posted() {
     let platforms = Platforms::shipped();
     let platform = platforms.get("oem-h100").expect("shipped");
     let text = platform.topo_text(&platform.machine(&NodeName::from("node-1")));
-    // Between two NICs behind one switch the tool says PIX here, where the levels to GPUs give PXB.
+    // Between two NICs behind one switch the tool prints PIX here, where the levels to GPUs imply
+    // PXB.
     let gpu_rows = |text: &str| -> Vec<Vec<String>> {
         let rows = rows(text).into_iter().skip(1).take(8);
         rows.map(|row| row.into_iter().map(str::to_owned).collect())

@@ -1,12 +1,11 @@
-//! A good profile, spoilt in every way that a hand or a script spoils one: each is refused or
-//! flagged, at the place that was spoilt.
+//! A valid profile with one mistake each: each is rejected or reported at its place.
 //!
-//! In a case, `§` marks the place that must be named; it is taken out before the text is read.
+//! In a case, `§` marks the place that must be reported; it is removed before the text is parsed.
 
 use platforms::{Platform, Platforms};
 use rstest::rstest;
 
-/// A shipped profile as a vendor's own.
+/// A shipped profile under another name.
 fn good() -> String {
     let mut shipped = Platforms::shipped_texts();
     let (_, text) = shipped
@@ -17,7 +16,7 @@ fn good() -> String {
         .replace("of: [mlx5_0, mlx5_1, ", "of: [mlx5_0, ")
 }
 
-/// A shipped driver as a vendor's own, and the profile on it.
+/// A shipped driver under another name, and the profile with it.
 fn good_driver() -> String {
     let mut shipped = Platforms::shipped_texts();
     let (_, text) = shipped
@@ -26,7 +25,7 @@ fn good_driver() -> String {
     text.replace("name: mlx5-eth\n", "name: own-eth\n")
 }
 
-/// Everything that is told of these texts about the platform `mine`: its refusal, or its findings.
+/// All errors and findings of these texts about the platform `mine`.
 fn rendered(texts: &[(&str, &str)]) -> Vec<String> {
     match Platforms::read(texts) {
         Err(refusal) => vec![refusal.to_string()],
@@ -84,7 +83,7 @@ fn the_good_ones_are_good() {
 }
 
 #[rstest]
-// Refused: the text cannot be read, or a name leads nowhere.
+// Rejected: the text cannot be parsed, or a name does not exist.
 #[case::version(
     "platform_version: 1",
     "platform_version: §2",
@@ -101,7 +100,7 @@ fn the_good_ones_are_good() {
     "topo: §PXP NODE*3",
     "invalid topology level `PXP`"
 )]
-#[case::too_many_times("topo: PXB NODE*3", "topo: §PXB NODE*65", "no topology level")]
+#[case::too_many_times("topo: PXB NODE*3", "topo: §PXB NODE*65", "invalid topology level")]
 #[case::misspelt_rate("rate: 4X HDR", "rate: §4X HRD", "invalid rate `4X HRD`")]
 #[case::three_lanes("rate: 4X HDR", "rate: §3X HDR", "invalid rate `3X HDR`")]
 #[case::short_address("\"0000:0c:00.0\"", "§\"0c:00.0\"", "is no PCI address")]
@@ -117,7 +116,7 @@ fn the_good_ones_are_good() {
 #[case::vf_of_nobody("of: [mlx5_0, ", "of: §[mlx5_99, ", "names device `mlx5_99`")]
 #[case::broken_yaml("gpus:\n", "gpus: §[\n", "expected mapping start")]
 #[case::vendor_too_large("vendor: 0x15b3", "vendor: §0x115b3", "whole number")]
-// Flagged: it can be read, and no machine is like that, or it says two things.
+// Reported: it can be parsed, but such a machine is impossible or contradictory.
 #[case::device_twice("name: mlx5_1,", "name: §mlx5_0,", "duplicate device `mlx5_0`")]
 #[case::address_twice(
     "\"0000:0c:00.1\"",
@@ -265,7 +264,8 @@ fn a_spoilt_profile_is_refused_or_flagged_where_it_was_spoilt(
 ) {
     let good = good();
     if !to.contains('§') {
-        // The place is another than the spoilt one: the sum, the value without a source, the entry.
+        // The place differs from that of the mistake: the sum, the value without provenance, the
+        // entry.
         assert!(good.contains(from), "`{from}` is not in the text");
         let text = good.replacen(from, to, 1);
         let rendered = rendered(&[("mine.yaml", &text)]);
@@ -328,7 +328,7 @@ fn a_spoilt_driver_is_refused_or_flagged_where_it_was_spoilt(
     let (marked, place) = if to.contains('§') {
         spoilt("own.yaml", &good_driver(), from, to)
     } else {
-        // The place is the value that has no source, or the map of what moves.
+        // The place is the value without provenance, or the map of `moves`.
         let text = good_driver().replacen(from, to, 1);
         let key = if from.contains("arp") {
             "arp_type: "

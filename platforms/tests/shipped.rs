@@ -1,4 +1,4 @@
-//! The shipped platforms: what they are, that they hold together, that every value has its source.
+//! The shipped platforms: their content, their consistency, and the provenance of every value.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,7 +64,15 @@ fn roles_are_as_in_the_table() {
     }
 }
 
-/// The rows of the document's tables of roles; whether a monitor finds them so is asked elsewhere.
+// covers: lsd/4.2.4/a100-oci-mlx5-0, lsd/4.2.4/a100-oci-mlx5-13
+// covers: lsd/4.2.4/a100-oci-sixteen-are-compute, lsd/4.2.4/h100-oci-mlx5-2
+// covers: lsd/4.2.4/h100-oci-mlx5-11, lsd/4.2.4/h100-oci-sixteen-are-compute, lsd/4.2.4/l40s-oci
+// covers: lsd/4.2.4/on-prem-l40s-mlx5-0, lsd/4.2.4/on-prem-l40s-mlx5-1
+// covers: lsd/4.2.4/on-prem-l40s-mlx5-2, lsd/4.2.4/on-prem-l40s-mlx5-3
+// covers: lsd/4.2.4/on-prem-l40s-mlx5-4, lsd/4.2.4/on-prem-l40s-with-default-route
+// covers: lsd/4.2.4/gb200-ibp3s0, lsd/4.2.4/gb200-ibp2p3s0, lsd/4.2.4/gb200-ibp16p3s0
+// covers: lsd/4.2.4/gb200-ibp18p3s0, lsd/4.2.4/gb200-rocep6p3s0, lsd/4.2.4/gb200-rocep22p3s0
+/// The rows of the document's tables of roles; whether a monitor finds them is tested elsewhere.
 #[rstest]
 #[case("a100-oci", &["mlx5_0", "mlx5_13"], Role::Management)]
 #[case("a100-oci", &["mlx5_1", "mlx5_12", "mlx5_14", "mlx5_17"], Role::Compute)]
@@ -97,8 +105,8 @@ fn the_table_above_names_every_shipped_platform() {
     assert_eq!(named, shipped);
 }
 
-/// A matrix without NICs, and GPUs without NUMA nodes: a monitor could tell no NIC's purpose
-/// ("NIC Health Monitor: Link State Detection", 4.1.2 and 12.2). Everywhere else it must start.
+/// A matrix without NICs, and GPUs without NUMA nodes: a monitor could not classify NICs ("NIC Health Monitor: Link
+/// State Detection", 4.1.2 and 12.2). On all other machines it must start.
 #[test]
 fn a_monitor_must_refuse_to_start_on_two_machines() {
     let platforms = Platforms::shipped();
@@ -119,7 +127,7 @@ fn a_monitor_must_refuse_to_start_on_two_machines() {
     }
 }
 
-/// Adapters of other makes are there to be left alone: NVIDIA's alone are watched.
+/// Adapters of other vendors are not monitored: only NVIDIA's are.
 #[rstest]
 #[case("aws-p5", 32)]
 #[case("bnxt-h100", 8)]
@@ -474,7 +482,8 @@ proptest::proptest! {
         if let Ok(platforms) = Platforms::read(&[("ninth.yaml", &text)]) {
             for (_, platform) in platforms.iter() {
                 let rendered = platform.topo_text(&platform.machine(&NodeName::from("n")));
-                // A file that has lost its provenance is flagged once for each of its values, of which there are fewer.
+                // A file that has lost its provenance is reported once for each of its values, of which there are
+                // fewer.
                 proptest::prop_assert!(platform.check().len() < 100 && rendered.contains("Legend"));
             }
         }

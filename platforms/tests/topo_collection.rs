@@ -1,7 +1,7 @@
-//! The matrices of real machines, gathered from public places, and what each of them says.
+//! Matrices of real machines from public sources, and the expected result of parsing each.
 //!
-//! The collection lies beside the project where it is at hand; without it this test says so and
-//! proves nothing. Its kinds of damage are also pinned one by one in `topo_facts.rs`.
+//! The collection is not part of the project; without it this test is skipped with a message. Its
+//! kinds of damage are also tested one by one in `topo_facts.rs`.
 
 use platforms::topo::{self, Topology};
 use platforms::{NodeName, TopoLevel};
@@ -9,7 +9,8 @@ use serde_json::Value as Json;
 
 const COLLECTION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data/topo");
 
-/// The stems and texts of the collection, and what is expected of each; `None` if not at hand.
+/// The stems and texts of the collection, and the expected result of each; `None` if it is not
+/// available.
 #[expect(
     clippy::disallowed_methods,
     reason = "a test of a pure room may read what was captured elsewhere"
@@ -39,7 +40,7 @@ fn texts(json: &Json) -> Vec<String> {
         .collect()
 }
 
-/// What the parse says otherwise than expected, in words.
+/// The differences of the parsed matrix from the expected one.
 fn differences(topology: &Topology, expected: &Json) -> Vec<String> {
     let mut found = Vec::new();
     let mut compare = |what: &str, is: String, should: String| {
@@ -74,7 +75,7 @@ fn differences(topology: &Topology, expected: &Json) -> Vec<String> {
         .iter()
         .map(|gpu| gpu.numa_id.map_or("N/A".to_owned(), |id| id.to_string()))
         .collect();
-    // Older drivers have no such column, and the expectation then no list.
+    // Older drivers have no such column, and then the expectation has no list.
     if let Some(should) = expected["gpu_numa_id"]
         .as_array()
         .filter(|ids| !ids.is_empty())
@@ -97,7 +98,7 @@ fn differences(topology: &Topology, expected: &Json) -> Vec<String> {
     found
 }
 
-/// At least 88 of the 92 are read, and what is read is what a person reads in it.
+/// At least 88 of the 92 are accepted, with the result that a person reads.
 #[test]
 #[expect(
     clippy::disallowed_macros,

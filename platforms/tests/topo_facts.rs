@@ -1,4 +1,4 @@
-//! What `nvidia-smi topo -m` may look like and still says one thing, and what is refused and where.
+//! Which outputs of `nvidia-smi topo -m` are unambiguous, and which are rejected at which place.
 
 use platforms::topo::{self, Topology};
 use platforms::{Metadata, NodeName, Platforms};
@@ -11,7 +11,7 @@ fn piped(text: &str) -> String {
 
 const TITLES: &str = "CPU Affinity|NUMA Affinity|GPU NUMA ID";
 
-/// What is read, in one line: NUMA nodes, then each NIC with its levels.
+/// The parsed matrix in one line: NUMA nodes, then each NIC with its levels.
 #[track_caller]
 fn check(text: &str, expected: &str) {
     let rendered = |topology: Topology| {
@@ -32,7 +32,7 @@ fn check(text: &str, expected: &str) {
     }
 }
 
-/// How the refusal begins: place, and the words of the first line.
+/// The beginning of the error: its place, and the words of its first line.
 #[track_caller]
 fn check_refused(text: &str, expected: &str) {
     match topo::parse(text) {
@@ -137,7 +137,7 @@ fn wrapped_rows_are_joined() {
     check(text, "1; NIC0 NODE");
 }
 
-/// What stands beside a single GPU that has one NIC, and the node that it says.
+/// The fields beside a single GPU with one NIC, and its NUMA node.
 #[rstest]
 #[case::tabs("\t0-23\t1\t\tN/A", "1")]
 #[case::a_range("\t0-239\t0-1\t\tN/A", "0")]
@@ -158,7 +158,7 @@ fn fields_beside_a_gpu(#[case] beside: &str, #[case] node: &str) {
     check(&text, &format!("{node}; NIC0 PHB"));
 }
 
-/// The same with fields that could be more than one thing.
+/// The same with ambiguous fields.
 #[rstest]
 #[case::list_and_node_may_be_parted_anywhere("  0-231N/A")]
 #[case::nothing_proves_that_the_node_is_there("  0-23N/A")]
@@ -224,7 +224,7 @@ fn sixty_three_nics_are_read() {
     check(&text, &format!("-1{expected}"));
 }
 
-/// Each damage to a good matrix, and the refusal that names it.
+/// Each damage to a valid matrix, and the error that names it.
 #[rstest]
 #[case::no_matrix(
     "ulimit",
@@ -345,8 +345,8 @@ fn two_nics_have_two_names() {
     );
 }
 
-/// The inverse: what a platform prints is read as the matrix it printed, and the metadata of that
-/// is what a collector finds.
+/// The inverse: the output of a platform parses to the same matrix, with the metadata of a
+/// collector.
 #[test]
 fn every_shipped_platform_reads_its_own_matrix() {
     let platforms = Platforms::shipped();

@@ -1,8 +1,9 @@
-//! What holds for every matrix: printed and read it is the same, damaged it is the same or refused,
-//! and no text whatever brings the reader down.
+//! Laws for every matrix: its output parses to the same matrix, a damaged output to the same matrix
+//! or an error, and no text makes the parser panic.
 //!
-//! Damage is what real outputs show: cells, labels and fields that ran together, a wrapped header,
-//! tabs that a terminal expanded or a paste lost, lists that the tool cut between two elements.
+//! The kinds of damage occur in real outputs: cells, labels and fields that run together, a wrapped
+//! header, tabs that a terminal expanded or a copy lost, lists that the tool truncated between two
+//! elements.
 
 use platforms::topo::{self, TopoGpu, TopoNic, Topology};
 use platforms::{DeviceName, TopoLevel};
@@ -85,7 +86,7 @@ fn naming() -> impl Strategy<Value = Naming> {
     ]
 }
 
-/// Any machine's matrix.
+/// An arbitrary machine's matrix.
 fn topologies() -> impl Strategy<Value = Topology> {
     let nics = prop_oneof![8 => 0..20_usize, 1 => 20..64_usize];
     (gpus(), nics, naming(), vec(any::<u8>(), 97)).prop_map(|(gpus, nics, naming, draws)| {
@@ -123,18 +124,18 @@ fn topologies() -> impl Strategy<Value = Topology> {
     })
 }
 
-/// What may happen to an output on its way.
+/// The kinds of damage to an output.
 #[derive(Clone, Debug)]
 enum Damage {
-    /// No blank between two neighbouring columns of the matrix, in every line.
+    /// No blank between two neighbouring columns of the matrix, in any line.
     FusedColumns(Index),
-    /// No tab between two neighbouring fields of one line, wherever they are.
+    /// No tab between two neighbouring fields of one line.
     LostTab(Index, Index),
-    /// No tabs from here to the end of a line: what stands beside a GPU runs together.
+    /// No tabs from here to the end of a line: the fields beside a GPU run together.
     LostTabs(Index, usize),
     /// The last tabs of every GPU's row are gone.
     LostTabsEverywhere(usize),
-    /// CPU lists of twelve characters at most, whole elements.
+    /// CPU lists of twelve characters at most, with whole elements.
     CutLists,
     /// Colour codes around the header.
     Colours,
@@ -150,7 +151,7 @@ enum Damage {
     Padded,
 }
 
-/// Damage that leaves every field beside the GPUs apart: it is read through.
+/// Damage after which every field beside the GPUs is still separate, so that it is accepted.
 fn harmless() -> impl Strategy<Value = Damage> {
     prop_oneof![
         3 => any::<Index>().prop_map(Damage::FusedColumns),
@@ -173,7 +174,7 @@ fn any_damage() -> impl Strategy<Value = Damage> {
     ]
 }
 
-/// The matrix as fields; first what happens to fields, then what a terminal does to lines.
+/// The matrix as fields; damage to fields first, then a terminal's changes of lines.
 fn damaged(topology: &Topology, damages: &[Damage]) -> String {
     let text = topology.to_string();
     let (matrix, legend) = text
@@ -276,7 +277,7 @@ fn wrapped(line: &str, width: usize) -> String {
     pieces.collect::<Vec<_>>().join("\n")
 }
 
-/// The matrix and the nodes, without the CPU lists, which the tool itself cuts.
+/// The matrix and the NUMA nodes, without the CPU lists, which the tool itself truncates.
 fn rendered(topology: &Topology) -> (Vec<i32>, Vec<TopoNic>, Vec<Vec<TopoLevel>>) {
     let numa = topology.gpus().iter().map(TopoGpu::numa_node);
     (
@@ -297,7 +298,7 @@ proptest! {
         topology in topologies(),
         damages in vec(harmless(), 1..4),
     ) {
-        // A field that was empty cannot be seen once tabs are blanks.
+        // An empty field is not visible once tabs are blanks.
         prop_assume!(topology.gpus().iter().all(|gpu| gpu.cpus.is_some()));
         let text = damaged(&topology, &damages);
         let read = topo::parse(&text).map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
@@ -352,7 +353,7 @@ proptest! {
         let _ = topo::parse(&text);
     }
 
-    /// Words of the tool in any order reach further into the reader than noise does.
+    /// Words of the tool in any order get further into the parser than random text does.
     #[test]
     fn the_words_of_the_tool_in_any_order_are_survived(
         words in vec(select(vec![
@@ -381,7 +382,7 @@ proptest! {
     }
 }
 
-/// The rule above all: 1,000 damaged matrices are read as what they were, or refused.
+/// The main law: 1,000 damaged matrices are parsed correctly or rejected.
 #[test]
 #[expect(
     clippy::disallowed_macros,
@@ -411,6 +412,6 @@ fn no_damage_yields_a_different_matrix() {
         "{} of 1000 damaged matrices read, the others refused",
         read.get()
     );
-    // Refusing all of them would be safe and useless.
+    // Rejecting all of them would be correct but useless.
     assert!(read.get() >= 300, "{} read", read.get());
 }

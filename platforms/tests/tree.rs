@@ -1,4 +1,4 @@
-//! The rendered tree, and the law that a difference leads from one tree to the other.
+//! The rendered tree, and the law that `diff` converts one tree to the other.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use platforms::{
 use proptest::prelude::*;
 use simfs::{Edit, Tree, TreePath, Value};
 
-/// What stands at a path of the model tree.
+/// A node of the model tree.
 #[derive(Clone, Debug, PartialEq)]
 enum Node {
     Folder,
@@ -17,7 +17,7 @@ enum Node {
     Link(String),
 }
 
-/// A tree as simple as can be: paths and what stands there.
+/// A minimal tree: nodes by path.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Model(BTreeMap<String, Node>);
 
@@ -189,7 +189,7 @@ proptest! {
     }
 }
 
-/// Where a link leads, from the tree's root.
+/// The target of a link, from the tree's root.
 fn target(at: &str, link: &str) -> String {
     let folder = at.rfind('/').map_or("", |slash| &at[..slash]);
     TreePath::new(folder).join(link).as_str().to_owned()
@@ -290,7 +290,7 @@ fn an_omni_path_device_has_files_of_its_own_and_no_hca_type() {
     assert!(!tree.0.contains_key(&format!("{device}/hca_type")));
 }
 
-/// What a monitor that leans on one of these would trip over (`drivers/infiniband/hw/efa`).
+/// Missing files that would confuse a monitor that relies on them (`drivers/infiniband/hw/efa`).
 #[test]
 fn an_elastic_fabric_adapter_has_neither_counters_nor_interface_nor_management_datagrams() {
     let tree = Model::of(&machine("aws-p5"));

@@ -1,26 +1,26 @@
-//! Which clauses of the sources a run covered, and by what.
+//! Clause coverage of a run.
 //!
-//! A clause is covered by scenarios, which this run played, and by tests, which the gate runs and
-//! which are named here only. It leaves out how a scenario went: that is the drill's report. Start at
+//! A clause is covered by scenarios, which this run played, and by tests, which are listed only
+//! because nicdrill's own build runs them. A drill's report has the result of a scenario. Start at
 //! [`Coverage::of`].
 
 use serde::Serialize;
 
 use crate::ExitCode;
 
-/// What a run says of a clause.
+/// The status of a clause in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClauseStatus {
-    /// A drill of a scenario that names it passed and none failed; or a test names it.
+    /// A drill of a scenario that lists it passed and none failed; or a test lists it.
     Covered,
-    /// A drill of a scenario that names it failed.
+    /// A drill of a scenario that lists it failed.
     Failed,
-    /// Scenarios name it, and no drill of theirs was played in this run.
+    /// Scenarios list it, but none of their drills was played in this run.
     NotRun,
-    /// Neither a scenario nor a test names it.
+    /// Neither a scenario nor a test lists it.
     Uncovered,
-    /// It belongs to something that is not drilled.
+    /// It belongs to a feature that nicdrill does not drill.
     Deferred,
 }
 
@@ -38,7 +38,7 @@ impl ClauseStatus {
     }
 }
 
-/// How the drills of one scenario went in this run.
+/// The results of one scenario's drills in this run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ScenarioCoverage {
     /// The scenario, as `family/name`.
@@ -47,9 +47,9 @@ pub struct ScenarioCoverage {
     pub passed: u64,
     /// Drills that failed.
     pub failed: u64,
-    /// Drills that were skipped, or not reached.
+    /// Drills that were skipped or not reached.
     pub skipped: u64,
-    /// Pairs that do not fit.
+    /// Pairs that are not applicable.
     pub not_applicable: u64,
 }
 
@@ -58,22 +58,22 @@ pub struct ScenarioCoverage {
 pub struct ClauseCoverage {
     /// Its id.
     pub id: String,
-    /// What it says.
+    /// Its paraphrase.
     pub says: String,
-    /// The ids of the decisions that settle it otherwise or more precisely.
+    /// The ids of the `decision/` clauses that override or refine it.
     pub decided: Vec<String>,
-    /// What it belongs to, if that is not drilled.
+    /// The feature it belongs to, if that is not drilled.
     pub deferred: Option<String>,
-    /// What this run says of it.
+    /// Its status in this run.
     pub status: ClauseStatus,
-    /// The scenarios that name it.
+    /// The scenarios that list it.
     pub scenarios: Vec<ScenarioCoverage>,
-    /// The tests that name it, as `room::name`.
+    /// The tests that list it, as `crate::name`.
     pub tests: Vec<String>,
 }
 
 impl ClauseCoverage {
-    /// A clause with its status, which follows from the rest.
+    /// Sets the status, which follows from the other fields.
     #[must_use]
     pub fn with_status(mut self) -> Self {
         let count = |of: fn(&ScenarioCoverage) -> u64| self.scenarios.iter().map(of).sum::<u64>();
@@ -92,25 +92,25 @@ impl ClauseCoverage {
     }
 }
 
-/// A source with its clauses.
+/// A source document with its clauses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SourceCoverage {
-    /// What its ids begin with.
+    /// The prefix of its ids.
     pub prefix: String,
     /// Its title.
     pub source: String,
-    /// Its clauses, in its order.
+    /// Its clauses, in the order of the source.
     pub clauses: Vec<ClauseCoverage>,
 }
 
-/// How many clauses there are of each status.
+/// The number of clauses of each status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CoverageCount {
     /// All of them.
     pub clauses: u64,
     /// Covered.
     pub covered: u64,
-    /// Those of the covered that only tests name.
+    /// Those of the covered clauses that only tests list.
     pub by_tests_alone: u64,
     /// Failed.
     pub failed: u64,
@@ -125,7 +125,7 @@ pub struct CoverageCount {
 /// Every clause of every source, and what covers it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Coverage {
-    /// How many of each.
+    /// The counts.
     pub count: CoverageCount,
     /// Whether nothing narrowed the run down, so that an uncovered clause is a failure.
     pub demanded: bool,
@@ -134,7 +134,7 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// The coverage of these sources, counted.
+    /// The coverage of these sources, with counts.
     #[must_use]
     pub fn of(sources: Vec<SourceCoverage>, demanded: bool) -> Self {
         let mut count = CoverageCount::default();
@@ -163,7 +163,7 @@ impl Coverage {
         self.sources.iter().flat_map(|source| &source.clauses)
     }
 
-    /// The exit code that it asks for: 100 if nothing narrowed the run down and a clause is uncovered.
+    /// The exit code: 100 if nothing narrowed the run down and a clause is uncovered.
     #[must_use]
     pub fn exit_code(&self) -> ExitCode {
         if self.demanded && self.count.uncovered > 0 {

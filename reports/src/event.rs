@@ -1,4 +1,4 @@
-//! What happens in a run, in plain words and in drill order: the only thing a renderer sees.
+//! The events of a run, in drill order: the only input of a reporter.
 
 use std::collections::BTreeMap;
 
@@ -9,36 +9,36 @@ use crate::{ArmName, Coverage, DrillName, DrillReport, ExitCode, Summary};
 
 /// Values that differ between two equal runs: wall-clock times, process ids, ports, paths.
 ///
-/// Whoever compares two runs leaves out every member named `wall`.
+/// A comparison of two runs must ignore every member named `wall`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Wall(pub BTreeMap<String, Value>);
 
 impl Wall {
-    /// The same with one value more.
+    /// The same values with one added.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.0.insert(name.to_owned(), value.into());
         self
     }
 
-    /// The milliseconds under `ms`, if there are any.
+    /// The milliseconds under `ms`, if present.
     #[must_use]
     pub fn ms(&self) -> Option<u64> {
         self.0.get("ms").and_then(Value::as_u64)
     }
 }
 
-/// What a run is going to do, complete before its first drill.
+/// The plan of a run, complete before its first drill.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RunPlan {
     /// The monitor under test, by its descriptor's name.
     pub monitor: String,
-    /// What was asked for, as the words of a command line without host paths.
+    /// The arguments of the command line, without host paths.
     pub asked: Vec<String>,
-    /// The drills in order, each with the arms in which it is to be played.
+    /// The drills in order, each with its arms.
     pub drills: Vec<PlannedDrill>,
-    /// Pairs of scenario and world that do not fit, with the reason.
+    /// Pairs of scenario and world that are not applicable, with the reason.
     pub not_applicable: Vec<NotApplicable>,
     /// Values that differ between equal runs.
     pub wall: Wall,
@@ -49,72 +49,72 @@ pub struct RunPlan {
 pub struct PlannedDrill {
     /// Its name.
     pub drill: DrillName,
-    /// Where it is to be played.
+    /// The arms in which it is to be played.
     pub arms: Vec<ArmName>,
 }
 
-/// A pair that does not fit.
+/// A pair that is not applicable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NotApplicable {
     /// The drill that it would be.
     pub drill: DrillName,
-    /// Why it is none.
+    /// The reason.
     pub reason: String,
 }
 
-/// How the drill before the drills went.
+/// The result of the probe drill.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase", tag = "outcome")]
 pub enum ProbeOutcome {
-    /// The monitor polls and comes back to the gate.
+    /// The monitor polls and returns to the gate.
     Ready,
     /// It does not; the run ends here.
     Failed {
-        /// Why.
+        /// The reason.
         reason: String,
-        /// What the run ends with.
+        /// The exit code of the run.
         exit_code: ExitCode,
     },
-    /// The arm is not to be had here.
+    /// The arm is not available.
     Skipped {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// Something that happened in a run.
+/// An event of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "event")]
 pub enum RunEvent {
-    /// The run begins.
+    /// The run starts.
     RunStarted(RunPlan),
-    /// The monitor was tried once, before any drill.
+    /// The monitor was probed, before any drill.
     Probe {
         /// The monitor.
         monitor: String,
-        /// How it went.
+        /// The result.
         #[serde(flatten)]
         outcome: ProbeOutcome,
         /// Values that differ between equal runs.
         wall: Wall,
     },
-    /// A pair was found not to fit.
+    /// A pair is not applicable.
     NotApplicable(NotApplicable),
-    /// A drill begins.
+    /// A drill starts.
     DrillStarted(PlannedDrill),
-    /// A drill ended, and nothing was wrong.
+    /// A drill ended without a failure.
     DrillPassed(DrillReport),
-    /// A drill ended, and something was wrong.
+    /// A drill ended with a failure.
     DrillFailed(DrillReport),
     /// A drill was played in no arm.
     DrillSkipped(DrillReport),
-    /// Which clauses were covered; told only if it was asked for.
+    /// The clause coverage; emitted on request only.
     Coverage(Coverage),
     /// The run ends.
     RunEnded {
-        /// What it came to.
+        /// The summary.
         summary: Summary,
-        /// What the command ends with.
+        /// The exit code of the command.
         exit_code: ExitCode,
         /// Values that differ between equal runs.
         wall: Wall,

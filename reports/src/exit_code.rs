@@ -1,17 +1,17 @@
-//! What the command's exit code says, and which code wins when several things happened.
+//! The command's exit codes, and their ranking if several apply.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// Why the command ended, as a number that a script can act on.
+/// Why the command ended, as a number for scripts.
 ///
-/// When several things happened the highest-ranking decides: 70, 110, 102, 101, 100, 4, 2, 0.
+/// If several apply, the highest-ranking one is used: 70, 110, 102, 101, 100, 4, 2, 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ExitCode {
     /// 0: every expectation held, and the monitor under test was drilled at least once.
     Success,
-    /// 2: the command line, or a file or store that it names, cannot be used.
+    /// 2: the command line, or a file or store that it names, is invalid.
     Usage,
     /// 4: nothing was selected, so nothing was drilled.
     NothingSelected,
@@ -19,16 +19,16 @@ pub enum ExitCode {
     JudgedWrongly,
     /// 101: a monitor crashed or hung.
     CrashedOrHung,
-    /// 102: the stage could not be set, or every drill of what was asked for was skipped.
+    /// 102: the stage could not be set, or every selected drill was skipped.
     StageNotSet,
     /// 110: a report, the run folder or the store could not be written.
     ReportNotWritten,
-    /// 70: a fault of ours.
+    /// 70: an internal error of nicdrill.
     InternalFault,
 }
 
 impl ExitCode {
-    /// Every code, by rising rank.
+    /// Every code, by ascending rank.
     pub const BY_RANK: [Self; 8] = [
         Self::Success,
         Self::Usage,
@@ -40,7 +40,7 @@ impl ExitCode {
         Self::InternalFault,
     ];
 
-    /// The number that the shell sees.
+    /// The number returned to the shell.
     #[must_use]
     pub const fn code(self) -> u8 {
         match self {
@@ -55,7 +55,7 @@ impl ExitCode {
         }
     }
 
-    /// What it means, in one line.
+    /// The meaning, in one line.
     #[must_use]
     pub const fn meaning(self) -> &'static str {
         match self {
@@ -75,7 +75,7 @@ impl ExitCode {
         }
     }
 
-    /// The one of the two that decides.
+    /// The higher-ranking of the two.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         if other.rank() > self.rank() {

@@ -1,17 +1,17 @@
-//! A run as JSON, in one versioned form for other programs.
+//! A run as JSON, in a versioned format for other programs.
 //!
-//! Every member named `wall` holds values that differ between two equal runs; leave them out, and
-//! two equal runs give equal texts. `docs/output.md` describes the members.
+//! Members named `wall` have values that differ between two equal runs; without them, equal runs
+//! give equal texts. `docs/output.md` describes the members.
 
 use serde::Serialize;
 
 use crate::RunReport;
 
-/// The version of the form. It rises when a member is taken away or changes its meaning; a new
-/// member does not raise it.
+/// The version of the format. It is incremented when a member is removed or changes its meaning; a
+/// new member does not change it.
 pub const RESULTS_VERSION: u32 = 2;
 
-/// The run as JSON text, indented, with a newline at its end.
+/// The run as JSON text, indented, with a final newline.
 #[must_use]
 pub fn results(run: &RunReport) -> String {
     #[derive(Serialize)]

@@ -1,7 +1,7 @@
 //! A run as JUnit XML: one test suite for each arm, one test case for each drill in it.
 //!
-//! What JUnit has no word for stands in properties: pairs that do not fit, and how much of an arm
-//! was run. `junit.xsd` beside this crate's manifest is the form.
+//! What JUnit cannot express is in properties: pairs that are not applicable, and how much of an
+//! arm was run. The format is defined by `junit.xsd` in this crate's folder.
 
 use std::time::Duration;
 
@@ -16,14 +16,14 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the run cannot be told in junit: {cause}")]
 pub struct JUnitError {
-    /// What the XML writer says.
+    /// The XML writer's error.
     pub cause: String,
 }
 
 /// The run as JUnit XML.
 ///
 /// # Errors
-/// If the XML writer refuses; no text that a drill can hold is known to make it.
+/// If the XML writer fails; no text of a drill is known to cause that.
 pub fn junit(run: &RunReport) -> Result<String, JUnitError> {
     let mut report = Report::new("nicdrill");
     if let Some(ms) = run.wall.ms() {
@@ -61,7 +61,7 @@ fn suite(run: &RunReport, arm: ArmName, count: ArmCount) -> TestSuite {
     suite
 }
 
-/// The probe, where it ended the run: a report without a failure would look green.
+/// The failed probe, if it ended the run: a report without a failure would look like a success.
 fn stopped(run: &RunReport, arm: ArmName) -> Option<TestCase> {
     let Some(ProbeOutcome::Failed { reason, exit_code }) = &run.probe else {
         return None;
@@ -117,7 +117,7 @@ fn case(drill: &DrillReport, in_arm: &ArmReport) -> TestCase {
     case
 }
 
-/// JUnit sets errors (the test could not do its work) apart from failures (it did, and found one).
+/// JUnit distinguishes errors (the test could not run) from failures (it ran and found a failure).
 fn is_error(kind: FailureKind) -> bool {
     matches!(kind, FailureKind::Stage | FailureKind::Fault)
 }

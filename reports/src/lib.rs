@@ -1,10 +1,10 @@
-//! How a run is told: its events in plain words, its outcomes, the exit codes, and the three texts
-//! made of them: terminal, JSON and JUnit.
+//! Reports of a run: its events, its outcomes, the exit codes, and three output formats: terminal,
+//! JSON and JUnit.
 //!
-//! It opens no file and knows no clock: whoever runs drills hands it [`RunEvent`]s and writes the
-//! texts where they belong. A value that differs between two equal runs (a wall-clock time, a
-//! process id, a port, a path of the host) stands in a member named `wall` and nowhere else. HTML is
-//! not built yet. Start at [`RunEvent`], then [`ExitCode`].
+//! This crate opens no file and knows no clock: the runner passes it [`RunEvent`]s and writes the
+//! texts. Values that differ between two equal runs (a wall-clock time, a process id, a port, a path
+//! of the host) are in members named `wall` only. HTML is not built yet. Start at [`RunEvent`], then
+//! [`ExitCode`].
 
 mod coverage;
 mod event;

@@ -1,4 +1,4 @@
-//! What became of one drill: its arms, its failures, and the names they go by.
+//! The outcome of one drill: its arms, its failures, and their names.
 
 use std::{fmt, str::FromStr};
 
@@ -11,7 +11,7 @@ use crate::{ExitCode, Wall};
 pub struct DrillName {
     /// The scenario, as `family/name`.
     pub scenario: String,
-    /// The world; for a world of one node its platform, with `:variant` where there is one.
+    /// The world; for a world of one node its platform, with `:variant` if it is a variant.
     pub world: String,
 }
 
@@ -44,23 +44,23 @@ impl Serialize for DrillName {
     }
 }
 
-/// A text that is no drill's name.
+/// An invalid drill name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid drill name `{text}`\nhint: {hint}")]
 pub struct DrillNameError {
     /// The text.
     pub text: String,
-    /// What helps.
+    /// The hint.
     pub hint: &'static str,
 }
 
-/// Where a drill is played.
+/// The arm of a drill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ArmName {
-    /// Pure code, simulated hands.
+    /// The reference monitor's logic with simulated I/O.
     Memory,
-    /// A real process on a real mount.
+    /// A process on a FUSE mount.
     Process,
 }
 
@@ -73,44 +73,44 @@ impl fmt::Display for ArmName {
     }
 }
 
-/// How a drill went in one arm.
+/// The status of a drill in one arm.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase", tag = "status")]
 pub enum ArmStatus {
     /// Played, and every expectation held.
     Passed,
-    /// Played, and the monitor was wrong, or broke.
+    /// Played, and the monitor was wrong or failed.
     Failed,
     /// Not played.
     Skipped {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// One drill in one arm, in numbers.
+/// The report of one drill in one arm.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ArmReport {
     /// The arm.
     pub arm: ArmName,
-    /// How it went.
+    /// The status.
     #[serde(flatten)]
     pub status: ArmStatus,
-    /// Polls of all chairs.
+    /// The number of polls of all monitors.
     pub polls: u64,
-    /// Health events that the connector received.
+    /// The number of health events that the connector received.
     pub events: u64,
 }
 
-/// What a monitor's word was worth to one workload of a drill.
+/// The verdict on a monitor's report about one workload of a drill.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct VerdictReport {
     /// The workload.
     pub workload: String,
     /// Whether the monitor was right.
     pub verdict: VerdictWord,
-    /// How long before the workload's failure the word came, milliseconds; negative: after it. `None`
-    /// if there was no word or no failure.
+    /// Time from the report to the workload's failure, in milliseconds; negative if the report came
+    /// after. `None` without a report or without a failure.
     pub lead_ms: Option<i64>,
 }
 
@@ -129,48 +129,48 @@ pub enum VerdictWord {
 /// One logical read of a monitor, as a failure shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Read {
-    /// The poll (tick) it belongs to.
+    /// The tick of its poll.
     pub poll: u64,
     /// `op path outcome`.
     pub text: String,
 }
 
-/// What kind of wrong it was.
+/// The kind of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureKind {
-    /// Something expected did not come, or not in time, or not so often.
+    /// Something expected did not come, or not in time, or not often enough.
     Missing,
-    /// An event came that nobody expected.
+    /// An event came that no expectation matches.
     Unexpected,
-    /// An event breaks the wire's contract.
+    /// An event violates the wire contract.
     Contract,
     /// A fault was still outstanding when the deadline after healing had passed.
     Outstanding,
-    /// A node condition stood, or a node was cordoned, when the deadline after healing had passed.
+    /// A node condition was present, or a node cordoned, after the deadline that follows healing.
     LeftStanding,
     /// A moment that the story waits for never came.
     MissedMoment,
-    /// The two arms did not tell the same.
+    /// The recordings of the two arms differ.
     ArmsDiffer,
-    /// The trace is not the one that was kept.
+    /// The trace differs from the golden one.
     GoldenDiffers,
-    /// Two repeats of one drill did not tell the same.
+    /// Two repeats of one drill differ.
     RepeatsDiffer,
-    /// The monitor ended although nobody ended it.
+    /// The monitor ended by itself.
     Crashed,
     /// The monitor made no progress within the limit.
     Hung,
     /// The monitor cannot be killed: it waits in the kernel.
     StuckInKernel,
-    /// The stage could not be set: not the monitor's fault.
+    /// The stage could not be set, which is not the monitor's fault.
     Stage,
-    /// A fault of ours: the drill could not be told.
+    /// An internal error: the drill could not be played or reported.
     Fault,
 }
 
 impl FailureKind {
-    /// The exit code that such a failure asks for.
+    /// The exit code for a failure of this kind.
     #[must_use]
     pub const fn exit_code(self) -> ExitCode {
         match self {
@@ -214,35 +214,35 @@ impl FailureKind {
 /// A line of a file, with its place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StoryLine {
-    /// Where it stands, as `file:line:column`, or `file:line` of a golden trace.
+    /// Its place, as `file:line:column`, or `file:line` for a golden trace.
     pub place: String,
-    /// What it says.
+    /// Its text.
     pub text: String,
 }
 
-/// One thing that was wrong, with all that a reader needs to see why.
+/// One failure, with everything needed to understand it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Failure {
-    /// What kind.
+    /// The kind.
     pub kind: FailureKind,
-    /// In which arm; `None` if it is about both.
+    /// The arm; `None` if it is about both.
     pub arm: Option<ArmName>,
-    /// On which node; `None` in a world of one node.
+    /// The node; `None` in a world of one node.
     pub node: Option<String>,
-    /// The line of the story, or of the golden trace, that it is about; `None` if it is about none.
+    /// The line of the story, or of the golden trace, that it is about; `None` if there is none.
     pub line: Option<StoryLine>,
-    /// In which tick (poll) it was seen; `None` if it has none.
+    /// The tick (poll) in which it occurred; `None` if there is none.
     pub tick: Option<u64>,
     /// What was expected, one line each.
     pub expected: Vec<String>,
-    /// What came, one line each, the nearest first; empty: nothing.
+    /// What came, one line each, the nearest first; empty if nothing came.
     pub came: Vec<String>,
-    /// The reads around it.
+    /// The reads around that tick.
     pub reads: Vec<Read>,
 }
 
 impl Failure {
-    /// A failure that no line of a story expects: its kind and what came.
+    /// A failure without a line of the story, with its kind and what came.
     #[must_use]
     pub fn plain(kind: FailureKind, arm: Option<ArmName>, came: impl Into<String>) -> Self {
         Self {
@@ -258,42 +258,43 @@ impl Failure {
     }
 }
 
-/// What became of a drill.
+/// The outcome of a drill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
-    /// Played in at least one arm, nothing wrong.
+    /// Played in at least one arm, without a failure.
     Passed,
-    /// Something was wrong.
+    /// Played with a failure.
     Failed,
     /// Played in no arm.
     Skipped,
 }
 
-/// One drill, told.
+/// The report of one drill.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DrillReport {
     /// Its name.
     pub drill: DrillName,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: Outcome,
     /// Its arms, in order.
     pub arms: Vec<ArmReport>,
-    /// What was wrong, in order of time.
+    /// Its failures, in order of time.
     pub failures: Vec<Failure>,
-    /// What the monitor's word was worth to its workloads, by their names.
+    /// The verdicts on the monitor's reports, by workload.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub verdicts: Vec<VerdictReport>,
-    /// Expectations that this monitor's descriptor says it cannot meet, and which were not judged.
+    /// Number of expectations that this monitor cannot meet according to its descriptor, and which
+    /// were not judged.
     pub not_judged: u32,
-    /// The one command that repeats it.
+    /// The command that repeats it.
     pub repeat: String,
-    /// What differs between two equal runs.
+    /// Values that differ between equal runs.
     pub wall: Wall,
 }
 
 impl DrillReport {
-    /// What `arms` and `failures` add up to.
+    /// The outcome that follows from `arms` and `failures`.
     #[must_use]
     pub fn outcome_of(arms: &[ArmReport], failures: &[Failure]) -> Outcome {
         if !failures.is_empty() {
@@ -308,7 +309,7 @@ impl DrillReport {
         }
     }
 
-    /// The exit code that this drill asks for.
+    /// The exit code for this drill.
     #[must_use]
     pub fn exit_code(&self) -> ExitCode {
         self.failures

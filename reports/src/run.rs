@@ -1,4 +1,4 @@
-//! A whole run, told: its plan, its drills, and what they add up to.
+//! The report of a whole run: its plan, its drills, and totals.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use crate::{
     VerdictReport, VerdictWord, Wall,
 };
 
-/// How many drills one arm was to play, and how many it played.
+/// The planned and the played drills of one arm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ArmCount {
     /// Drills planned for the arm.
@@ -16,7 +16,7 @@ pub struct ArmCount {
     pub run: u64,
 }
 
-/// How often the monitor was right about the workloads of a run's drills, and how early it spoke.
+/// How often the monitor was right about the workloads of a run's drills, and how early it reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct VerdictCount {
     /// Fatal and failed, or silent and not failed.
@@ -25,31 +25,31 @@ pub struct VerdictCount {
     pub over_report: u64,
     /// Silent, and it failed.
     pub under_report: u64,
-    /// The least, the median (the lower one of two) and the most milliseconds by which the word came
-    /// before the failure, where there were both; negative: after it.
+    /// The minimum, the median (the lower of two) and the maximum of the time from report to
+    /// failure, in milliseconds, over drills with both; negative if the report came after.
     pub lead_ms: Option<[i64; 3]>,
 }
 
-/// What a run came to.
+/// The totals of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
-    /// Drills that ended, one way or the other.
+    /// Drills that ended, with any outcome.
     pub drills: u64,
-    /// Drills with nothing wrong.
+    /// Drills without a failure.
     pub passed: u64,
-    /// Drills with something wrong.
+    /// Drills with a failure.
     pub failed: u64,
     /// Drills played in no arm.
     pub skipped: u64,
-    /// Drills planned and not reached, because the run ended before.
+    /// Drills that were planned but not reached, because the run ended early.
     pub not_reached: u64,
-    /// Pairs that do not fit.
+    /// Pairs that are not applicable.
     pub not_applicable: u64,
-    /// Expectations not judged, because the monitor's descriptor says that it differs there.
+    /// Expectations not judged, because the monitor's descriptor states a difference.
     pub not_judged: u64,
-    /// Polls in all arms.
+    /// Number of polls in all arms.
     pub polls: u64,
-    /// Health events received in all arms.
+    /// Number of health events received in all arms.
     pub events: u64,
     /// The memory arm.
     pub memory: ArmCount,
@@ -57,33 +57,33 @@ pub struct Summary {
     pub process: ArmCount,
     /// Why the process arm was skipped; `None` if it was not.
     pub process_skipped: Option<String>,
-    /// What the monitor's word was worth to workloads; `None` if none ran.
+    /// The verdicts on the monitor's reports about workloads; `None` if no workload ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdicts: Option<VerdictCount>,
 }
 
-/// A run as it is told afterwards; made of its events, one after the other.
+/// The report of a run, built from its events one by one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RunReport {
-    /// What it was going to do.
+    /// Its plan.
     pub plan: RunPlan,
-    /// How the probe went, if there was one.
+    /// The result of the probe, if there was one.
     pub probe: Option<ProbeOutcome>,
     /// Its drills, in order.
     pub drills: Vec<DrillReport>,
-    /// Which clauses it covered, if that was asked for.
+    /// Its clause coverage, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coverage: Option<Coverage>,
-    /// What it came to.
+    /// Its totals.
     pub summary: Summary,
-    /// What the command ends with; `None` while the run is going on.
+    /// The exit code of the command; `None` while the run is in progress.
     pub exit_code: Option<ExitCode>,
     /// Values that differ between equal runs.
     pub wall: Wall,
 }
 
 impl RunReport {
-    /// Takes in one more event.
+    /// Adds an event.
     pub fn take(&mut self, event: &RunEvent) {
         match event {
             RunEvent::RunStarted(plan) => {
@@ -108,7 +108,7 @@ impl RunReport {
         }
     }
 
-    /// What the drills so far add up to.
+    /// The totals over the drills so far.
     #[must_use]
     pub fn counted(&self) -> Summary {
         let count = |number: usize| u64::try_from(number).expect("a count fits 64 bits");

@@ -1,7 +1,7 @@
-//! A run for a person at a terminal: one readable block for each failure, and one line at the end.
+//! A run as text for a terminal: one block for each failure, and one line at the end.
 //!
-//! Only texts are made here; whether there is a terminal, and whether it takes colours, the caller
-//! knows.
+//! Only texts are created here; the caller knows whether there is a terminal and whether it supports
+//! colours.
 
 use std::fmt::Write as _;
 
@@ -10,16 +10,16 @@ use crate::{
     Failure, Outcome, ProbeOutcome, RunEvent, RunReport, ScenarioCoverage, Summary, VerdictCount,
 };
 
-/// The most reads that a block shows. Chosen: two polls of two ports fit a screen.
+/// The largest number of reads in a block. Chosen: two polls of two ports fit a screen.
 const READS_MAX: usize = 24;
 
-/// The most nearest candidates that a block shows. Chosen: enough to see what came instead.
+/// The largest number of nearest candidates in a block. Chosen: enough to see what came instead.
 const CAME_MAX: usize = 8;
 
-/// How a text is dressed.
+/// The style of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
-    /// With colours.
+    /// Whether to use colours.
     pub color: bool,
 }
 
@@ -49,9 +49,9 @@ impl Style {
     }
 }
 
-/// What a person wants to see of an event at once; `None` if nothing.
+/// The text of an event that is shown at once; `None` if there is none.
 ///
-/// Passed drills are not told one by one: their number stands in the last line.
+/// Passed drills are not shown one by one: their number is in the last line.
 #[must_use]
 pub fn event_line(event: &RunEvent, style: Style) -> Option<String> {
     match event {
@@ -76,8 +76,7 @@ pub fn event_line(event: &RunEvent, style: Style) -> Option<String> {
     }
 }
 
-/// A drill in full: for one that failed, a block for each thing that was wrong, and the command that
-/// repeats it.
+/// The block of a drill: for a failed one, each failure, and the command that repeats the drill.
 #[must_use]
 pub fn drill_block(drill: &DrillReport, style: Style) -> String {
     let word = match drill.outcome {
@@ -105,7 +104,7 @@ pub fn drill_block(drill: &DrillReport, style: Style) -> String {
     block
 }
 
-/// The last line of a run: everything counted, nothing left out.
+/// The last line of a run, with all counts.
 #[must_use]
 pub fn summary_line(run: &RunReport, style: Style) -> String {
     let Summary {
@@ -152,7 +151,7 @@ pub fn summary_line(run: &RunReport, style: Style) -> String {
     }
 }
 
-/// How often the monitor was right about workloads, and how early it spoke; nothing if none ran.
+/// How often the monitor was right about workloads, and how early it reported; empty if none ran.
 fn verdict_line(verdicts: Option<&VerdictCount>) -> String {
     let Some(count) = verdicts else {
         return String::new();
@@ -181,8 +180,8 @@ fn verdict_line(verdicts: Option<&VerdictCount>) -> String {
     line + "\n"
 }
 
-/// The matrix of a coverage: a line for each clause with what covers it, then what is uncovered, and
-/// the count.
+/// The coverage matrix: a line for each clause with what covers it, then the uncovered clauses, and
+/// the counts.
 #[must_use]
 pub fn coverage_page(coverage: &Coverage, style: Style) -> String {
     let mut page = String::new();

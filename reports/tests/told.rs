@@ -1,5 +1,5 @@
-//! One run told in every form: the terminal's texts, JSON, and JUnit (read back, and held to the
-//! form that we wrote down).
+//! One run in every format: the terminal's texts, JSON, and JUnit (parsed again, and validated
+//! against our XSD).
 
 #![expect(
     clippy::disallowed_macros,
@@ -291,7 +291,7 @@ fn a_probe_that_stopped_the_run_is_an_error_in_junit() {
     assert_eq!(report.errors, 1);
 }
 
-/// Where xmllint is absent the test says so and stops; under `CI` it must be there.
+/// Without xmllint the test is skipped with a message; under `CI` it is required.
 #[test]
 fn junit_has_the_form_of_our_xsd_by_the_judgement_of_xmllint() {
     let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("junit.xsd");

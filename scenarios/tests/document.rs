@@ -1,4 +1,4 @@
-//! The documentation: its stories are read, and its list of words is the vocabulary.
+//! The documentation: its stories are parsed, and its list of words equals the vocabulary.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ fn document() -> String {
     std::fs::read_to_string(path()).expect("docs/scenario.md is there")
 }
 
-/// The stories between fences that say `yaml`.
+/// The stories in `yaml` code blocks.
 fn stories() -> Vec<String> {
     let document = document();
     let fences = document.split("```yaml\n").skip(1);
@@ -29,7 +29,7 @@ fn stories() -> Vec<String> {
         .collect()
 }
 
-/// The vocabulary as the documentation tells it.
+/// The list of words as it must be in the documentation.
 fn words() -> String {
     let mut text = String::new();
     for kind in WordKind::ALL {

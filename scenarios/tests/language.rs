@@ -1,4 +1,4 @@
-//! The language: what every word takes, what it refuses, and how it says so.
+//! The language: what every word accepts, what it rejects, and with which error.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use scenarios::{
     AtRest, Scenario, ScenarioError, Story, Unfit, Word, WordKind, World, read, vocabulary,
 };
 
-/// A scenario around one deed and one expectation, with every handle that an example names, in the
-/// world that has what it names.
+/// A scenario around one action and one expectation, with every handle that an example uses, in the
+/// world that it needs.
 fn around(action: &str, expectation: &str) -> String {
     let both = format!("{action} {expectation}");
     let arms = if expectation.contains("healthz:") {
@@ -54,7 +54,7 @@ fn world(name: &str) -> AtRest {
     AtRest::of_world(&world, &Platforms::shipped()).expect("a shipped world")
 }
 
-/// The error of a text that must be refused.
+/// The error of a text that must be rejected.
 fn refused(text: &str) -> ScenarioError {
     match read("port/try.yaml", text) {
         Err(error) => error,
@@ -62,7 +62,7 @@ fn refused(text: &str) -> ScenarioError {
     }
 }
 
-/// Checks that a text is refused at the place marked `§`, saying these things.
+/// Checks that a text is rejected at the place marked `§`, with these texts in the error.
 fn check_refused(marked: &str, says: &[&str]) {
     let (before, after) = marked.split_once('§').expect("the place is marked");
     let line = before.lines().count().max(1) + usize::from(before.ends_with('\n'));
@@ -81,7 +81,7 @@ fn check_refused(marked: &str, says: &[&str]) {
     }
 }
 
-/// The words of a kind that this build does.
+/// The implemented words of a kind.
 fn words(kind: WordKind) -> Vec<Word> {
     vocabulary()
         .into_iter()
@@ -89,7 +89,7 @@ fn words(kind: WordKind) -> Vec<Word> {
         .collect()
 }
 
-/// A misspelling that is no word of its own.
+/// A misspelling that is not a word itself.
 fn misspelt(word: &str) -> String {
     let mut letters: Vec<char> = word.chars().collect();
     let last = letters.len() - 1;
@@ -296,7 +296,7 @@ fn a_wrong_world_is_refused_at_its_place(#[case] marked: &str, #[case] says: &[&
     }
 }
 
-/// What is wrong with a line in a world of several nodes is found out when it is told there.
+/// Errors in lines for a world of several nodes are found when the scenario is resolved there.
 #[rstest]
 #[case::a_node_wide_action_without_a_node("{ driver: unload }", "nothing", &["which node is meant?", "`node: …`"])]
 #[case::a_node_that_is_not_there("{ driver: unload, node: vm9 }", "nothing", &["unknown node `vm9`"])]
@@ -571,7 +571,7 @@ fn a_count_that_a_handle_cannot_have_is_wrong_at_its_place() {
     );
 }
 
-/// Words, handles and values that the language knows, to make nonsense of.
+/// Words, handles and values of the language, for random texts.
 fn any_word() -> impl Strategy<Value = String> {
     let mut known: Vec<String> = vocabulary()
         .iter()

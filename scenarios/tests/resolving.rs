@@ -1,4 +1,4 @@
-//! Telling: which ports a handle means on which machine, and what a line becomes.
+//! Resolution: the ports that a handle selects on a machine, and the result of each line.
 
 use platforms::{LinkLayer, NodeName, Platform, Platforms, SlotRef};
 use rstest::rstest;
@@ -18,7 +18,7 @@ fn node() -> NodeName {
     NodeName::from("node-a")
 }
 
-/// Tells a story of these handles and this timeline.
+/// Resolves a story with these handles and this timeline.
 fn resolve(name: &str, handles: &str, timeline: &str) -> Result<Story, Unfit> {
     let text = format!("scenario: a\nwhy: b\nlet: {{ {handles} }}\ntimeline: {timeline}\n");
     let scenario = read("port/try.yaml", &text).unwrap_or_else(|error| panic!("{error}"));
@@ -42,7 +42,7 @@ fn named(platform: &Platform, slot: &SlotRef) -> String {
     }
 }
 
-/// The ports that a handle means on a platform; the reason if it means none.
+/// The ports that a handle selects on a platform; the reason if it selects none.
 fn chosen(name: &str, handles: &str) -> String {
     let timeline = "[ { at: 1s, do: [ { cut: it_is } ], expect: [ nothing ] } ]";
     match resolve(name, handles, timeline) {
@@ -141,7 +141,7 @@ fn a_handle_means_these_ports(#[case] name: &str, #[case] handles: &str, #[case]
     assert_eq!(chosen(name, handles), expected);
 }
 
-/// The overrun field of the DGX H100's ports stands at 15 of 15 at rest.
+/// The overrun counter of the DGX H100's ports is at its maximum, 15, at rest.
 #[rstest]
 #[case::elsewhere("h100-oci", "add: 1", None)]
 #[case::grows("dgx-h100", "add: 1", Some(MAXIMUM))]

@@ -1,4 +1,4 @@
-//! Answers to the kernel: what a logical operation gave, in the words of FUSE.
+//! Answers to the kernel: converts the result of a logical operation to a FUSE reply.
 
 use std::time::{Duration, SystemTime};
 
@@ -18,14 +18,14 @@ use crate::{
     shared::Shared,
 };
 
-/// How long the kernel believes a name: longer than any drill, since it is told when to forget.
+/// How long the kernel caches a name: longer than any drill, because it is notified of changes.
 const TTL: Duration = Duration::from_secs(3600);
 
 /// The first cookies of a listing are those of `.` and `..`.
 const DOTS: u64 = 2;
 
 impl Shared {
-    /// Gives the kernel its answer.
+    /// Sends the reply to the kernel.
     pub(crate) fn reply(&self, pending: Pending, result: Result<Reply, Errno>) {
         let node = match &pending.call {
             Call::List(node) | Call::Read(node) => Some(*node),
@@ -97,7 +97,8 @@ impl Shared {
             Ask::Create { reply, flags, mode } => match self.made(result, mode) {
                 Ok(attr) => {
                     let handle = self.open_written(attr.node, flags);
-                    // One time for name and attributes: the name is asked for again, which costs little.
+                    // One timeout applies to name and attributes: the name is looked up again, which is
+                    // cheap.
                     reply.created(
                         &attr_ttl(&attr),
                         &file_attr(&attr),
@@ -137,7 +138,7 @@ impl Shared {
                     }
                     self.answer_names(reply, handle, 0);
                 }
-                // A folder that has gone is empty; that a living one is not there, only a rule says.
+                // A removed folder is empty; an existing one is missing only because of a rule.
                 Err(Errno::ENOENT) if !node.is_some_and(|node| self.is_there(node)) => reply.ok(),
                 result => reply.error(refusal(result)),
             },
@@ -148,7 +149,7 @@ impl Shared {
         }
     }
 
-    /// Gives the names of a listing behind a cookie.
+    /// Replies with the names of a listing after a cookie.
     pub(crate) fn answer_names(&self, mut reply: ReplyDirectory, handle: u64, offset: u64) {
         for (cookie, node, kind, name) in self.names_from(handle, offset) {
             if reply.add(INodeNo(node.inode()), cookie, file_type(kind), &name) {
@@ -158,9 +159,9 @@ impl Shared {
         reply.ok();
     }
 
-    /// What is left of a listing behind a cookie: without names that went meanwhile, be it with the
-    /// whole folder, unless they stay in it for sure. Reading it from its start again shows the
-    /// names of now.
+    /// The names of a listing after a cookie: without those removed meanwhile, also with the whole
+    /// folder, unless they are sure to stay in it. Reading it from its start again shows the present
+    /// names.
     fn names_from(&self, handle: u64, offset: u64) -> Vec<(u64, NodeId, NodeKind, String)> {
         let fs = self.fs();
         let mut handles = self.handles();
@@ -210,7 +211,7 @@ impl Shared {
         self.fs().tree().kind(node).is_some()
     }
 
-    /// The folder whose listing was given: the anchor itself, where its ghost was asked.
+    /// The listed folder: the anchor itself if its ghost was requested.
     fn listed(&self, node: Option<NodeId>) -> NodeId {
         let node = node.expect("a folder is opened by listing a node");
         let fs = self.fs();
@@ -221,7 +222,7 @@ impl Shared {
         }
     }
 
-    /// What a file or folder that was just made is like, with the permissions its maker wants.
+    /// The attributes of a file or folder that was just created, with the requested permissions.
     fn made(&self, result: Result<Reply, Errno>, mode: u32) -> Result<Attr, fuser::Errno> {
         let Ok(Reply::Node(node)) = result else {
             return Err(refusal(result));
@@ -237,7 +238,7 @@ pub(crate) fn answer_entry(reply: ReplyEntry, attr: Attr) {
     reply.entry_with_ttls(&attr_ttl(&attr), &TTL, &file_attr(&attr), Generation(0));
 }
 
-/// How long the kernel believes attributes: in the writable folder not at all.
+/// How long the kernel caches attributes; not at all in the writable folder.
 pub(crate) fn attr_ttl(attr: &Attr) -> Duration {
     if attr.writable { Duration::ZERO } else { TTL }
 }
@@ -271,7 +272,7 @@ fn file_type(kind: NodeKind) -> FileType {
     }
 }
 
-/// The bytes from an offset on, as many as asked for.
+/// At most `size` bytes from an offset on.
 pub(crate) fn piece(bytes: &[u8], offset: u64, size: u32) -> &[u8] {
     let from = usize::try_from(offset)
         .unwrap_or(usize::MAX)
@@ -284,7 +285,7 @@ pub(crate) fn mode_bits(mode: u32) -> u16 {
     u16::try_from(mode & 0o7777).expect("twelve bits fit in sixteen")
 }
 
-/// The error of a call, or EIO where one gave what was not asked for.
+/// The error of a call, or EIO if its value has the wrong type.
 fn refusal(result: Result<Reply, Errno>) -> fuser::Errno {
     result.err().map_or(fuser::Errno::EIO, to_fuser)
 }

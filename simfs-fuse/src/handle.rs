@@ -1,10 +1,10 @@
-//! Descriptors that processes hold.
+//! Open descriptors of processes.
 
 use std::collections::BTreeMap;
 
 use simfs::{Act, Entry, NodeId, NodeKind};
 
-/// What a descriptor remembers.
+/// The state of a descriptor.
 pub(crate) enum Handle {
     File(FileHandle),
     Folder(FolderHandle),
@@ -12,15 +12,16 @@ pub(crate) enum Handle {
 
 pub(crate) struct FileHandle {
     pub(crate) node: NodeId,
-    /// Opening it began a read, with these names, which last longer than the file: the moments before
-    /// that read have come. `None` from then on, and if it was opened for writing.
+    /// Opening it began a read with these names, which outlast the file; the moments before that read
+    /// have come. `None` afterwards, and if it was opened for writing.
     pub(crate) begun: Option<Act>,
-    /// The value that reads behind the first byte go on with, as sysfs fills its buffer once
+    /// The value that reads after the first byte continue with, because sysfs fills its buffer once
     /// (`kernfs_seq_show`); `None` before the first read.
     pub(crate) value: Option<Vec<u8>>,
-    /// Behind that value, bytes are read as they are now: a stream that no rule has altered.
+    /// Whether bytes after that value are read from the present content: a stream that no rule has
+    /// altered.
     pub(crate) grows: bool,
-    /// Writes go to the end.
+    /// Whether writes go to the end.
     pub(crate) append: bool,
 }
 
@@ -28,10 +29,10 @@ pub(crate) struct FolderHandle {
     pub(crate) node: NodeId,
     /// The names; `None` if the listing was not performed yet.
     pub(crate) entries: Option<Vec<Entry>>,
-    /// The listing was read from its start once.
+    /// Whether the listing was read from its start once.
     pub(crate) started: bool,
-    /// Reading it from its start again is another listing. Not so of the anchor and of the writable
-    /// folder: there it shows the names of then.
+    /// Whether reading it from its start again is another listing. Not for the anchor and the
+    /// writable folder, where it shows the same names again.
     pub(crate) relists: bool,
 }
 
@@ -63,7 +64,7 @@ impl Handles {
         }
     }
 
-    /// A file was written to or cut: whoever reads on in it must look again.
+    /// A file was written or truncated: descriptors read its new content.
     pub(crate) fn forget_values(&mut self, node: NodeId) {
         for handle in self.open.values_mut() {
             if let Handle::File(file) = handle
@@ -74,7 +75,7 @@ impl Handles {
         }
     }
 
-    /// What sort of node this is, if somebody holds a descriptor on it.
+    /// The kind of this node, if it has an open descriptor.
     pub(crate) fn kind_of(&self, node: NodeId) -> Option<NodeKind> {
         self.open.values().find_map(|handle| match handle {
             Handle::File(file) if file.node == node => Some(NodeKind::File),

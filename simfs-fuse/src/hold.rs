@@ -1,4 +1,4 @@
-//! Requests that are held, and folders that the kernel keeps locked meanwhile.
+//! Held requests, and the folders that the kernel keeps locked meanwhile.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,15 @@ use crate::{
     request::{Pending, Why},
 };
 
-/// A request that waits for somebody.
+/// A held request.
 pub(crate) struct Held {
     pub(crate) why: Why,
     pub(crate) pending: Pending,
-    /// The observer knows that the process is stuck.
+    /// Whether the observer was notified that the process is stuck.
     pub(crate) reported_stuck: bool,
 }
 
-/// All that is held.
+/// All held requests.
 #[derive(Default)]
 pub(crate) struct Holds {
     next: u64,
@@ -57,20 +57,20 @@ impl Holds {
         self.held.is_empty()
     }
 
-    /// What is held, with the thread that waits.
+    /// The held requests with their waiting threads.
     pub(crate) fn waiting(&mut self) -> impl Iterator<Item = (HoldId, &mut Held)> {
         self.held.iter_mut().map(|(id, held)| (*id, held))
     }
 
-    /// A request came in that locks these folders.
+    /// Records a request that locks these folders.
     pub(crate) fn lock(&mut self, folders: &[NodeId]) {
         for folder in folders {
             *self.locked.entry(*folder).or_default() += 1;
         }
     }
 
-    /// A request that locked these folders was answered. What was put off because of it can be
-    /// told now.
+    /// Records that a request which locked these folders was answered. Returns the invalidations
+    /// that were deferred because of it.
     pub(crate) fn unlock(&mut self, folders: &[NodeId]) -> Vec<Stale> {
         for folder in folders {
             if let Some(count) = self.locked.get_mut(folder) {
@@ -84,7 +84,8 @@ impl Holds {
         self.notifiable(deferred)
     }
 
-    /// What of this can be told now; the rest is put off until its folder is unlocked.
+    /// The invalidations that can be sent now; the others are deferred until their folder is
+    /// unlocked.
     pub(crate) fn notifiable(&mut self, stale: Vec<Stale>) -> Vec<Stale> {
         let (later, now) = stale
             .into_iter()

@@ -1,11 +1,10 @@
-//! Serves a simfs tree to processes through FUSE, so that a program meets in real system calls what
-//! a reader in memory meets in function calls.
+//! Serves a simfs tree to processes through FUSE, so that system calls of a process have the same
+//! effects as function calls of a reader in memory.
 //!
-//! The kernel caches names and links and never bytes: every file is opened with direct I/O, so that
-//! each read reaches the server and a change is seen by the very next one. One thread answers
-//! requests and never waits; what is to wait (a poll at its gate, a read that hangs) is a stored
-//! reply that another thread gives. What the tree holds, which rules there are and what a trace says
-//! is simfs's; this crate knows none of it.
+//! The kernel caches names and links but no content: every file is opened with direct I/O, so that
+//! each read reaches the server and sees the latest change. One thread answers requests and never
+//! waits; a request that must wait (a poll at its gate, a read that hangs) is a stored reply that
+//! another thread sends. Tree, rules and trace are implemented in simfs.
 //!
 //! Start at [`Server::mount`] and [`Observer`].
 

@@ -1,6 +1,6 @@
-//! The thread that tells the kernel what to forget.
+//! The thread that sends invalidations to the kernel.
 //!
-//! A notification may wait in the kernel for a request to be answered, so it is never sent by the
+//! An invalidation may wait in the kernel until a request is answered, so it is never sent by the
 //! thread that answers requests, and never while the tree is locked.
 
 use std::{
@@ -18,7 +18,7 @@ pub(crate) fn run(shared: &Arc<Shared>, jobs: &mpsc::Receiver<Job>, notifier: &N
         match job {
             Job::Notify { stale, done } => {
                 notify(shared, notifier, stale);
-                // Whoever waited may have given up.
+                // The waiting thread may have timed out.
                 let _ = done.map(|done| done.send(()));
             }
             Job::Then {
@@ -37,8 +37,8 @@ pub(crate) fn run(shared: &Arc<Shared>, jobs: &mpsc::Receiver<Job>, notifier: &N
 fn notify(shared: &Shared, notifier: &Notifier, stale: Vec<Stale>) {
     let stale = shared.holds().notifiable(stale);
     for stale in stale {
-        // An error means that the kernel does not know the node, or that the mount has gone: in both
-        // cases it has nothing to forget.
+        // An error means that the kernel does not know the node, or that the mount is gone: in both
+        // cases there is nothing to invalidate.
         let _ = match stale {
             Stale::Entry { parent, name } => {
                 notifier.inval_entry(INodeNo(parent.inode()), OsStr::new(&*name))

@@ -1,17 +1,17 @@
-//! How a mount is served.
+//! The options of a mount.
 
-/// How a mount is served.
+/// The options of a mount.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The CPU on which requests are answered; `None` for any. A request costs about ten times as
-    /// much when its process runs on another one.
+    /// The CPU of the thread that answers requests; `None` for any. A request costs about ten times
+    /// as much if its process runs on another CPU.
     pub cpu: Option<usize>,
     /// Whether listings of the anchor are held, each until [`release`](crate::Server::release).
     pub gate: bool,
 }
 
 impl Default for Options {
-    /// Any CPU; the anchor is a gate.
+    /// Any CPU; the anchor is gated.
     fn default() -> Self {
         Self {
             cpu: None,

@@ -1,4 +1,4 @@
-//! A request of the kernel on its way through the rules, with the reply it waits for.
+//! A request of the kernel in progress, with its pending reply.
 
 use std::{collections::VecDeque, sync::mpsc};
 
@@ -13,28 +13,28 @@ pub(crate) struct Pending {
     /// The thread that made the system call.
     pub(crate) pid: u32,
     pub(crate) call: Call,
-    /// Known from the moment the call has begun; a first read has begun when the file was opened.
+    /// Set once the call has begun; a first read begins when the file is opened.
     pub(crate) act: Option<Act>,
     pub(crate) stage: Stage,
-    /// Moments came since the call began, when the tree had this structure: what the call found
-    /// then may have gone.
+    /// The tree's structure number when moments came after the call had begun: what the call found
+    /// then may have been removed.
     pub(crate) moved: Option<u64>,
     pub(crate) ask: Ask,
 }
 
-/// How far a request has come.
+/// The progress of a request.
 pub(crate) enum Stage {
     /// It is to be held at the gate.
     Gate,
     /// It is to begin.
     Begin,
-    /// Moments that come before it are to be told.
+    /// Moments before it are to be reported.
     Before(VecDeque<MomentId>),
     /// It is to be performed.
     Perform,
-    /// It is to be performed without rules and trace: a rule held it, and it was let go.
+    /// It is to be performed without rules and trace, because a rule held it and it was released.
     Resume,
-    /// It is done, and moments that come after it are to be told.
+    /// It is done, and moments after it are to be reported.
     After(VecDeque<MomentId>, Result<Reply, Errno>),
 }
 
@@ -46,9 +46,9 @@ pub(crate) enum Why {
     Moment(MomentId),
 }
 
-/// What is to be done with a request next.
+/// The next step of a request.
 pub(crate) enum Next {
-    /// It goes on.
+    /// It continues.
     Again,
     /// It is held.
     Hold(Why),
@@ -56,29 +56,29 @@ pub(crate) enum Next {
     Finish(Result<Reply, Errno>),
 }
 
-/// Work for the thread that tells the kernel what to forget.
+/// A job of the thread that sends invalidations.
 pub(crate) enum Job {
-    /// Tell the kernel, then say so.
+    /// Sends invalidations, then signals completion.
     Notify {
         stale: Vec<Stale>,
         done: Option<mpsc::Sender<()>>,
     },
-    /// Tell the kernel, then let a request go on.
+    /// Sends invalidations, then continues a request.
     Then {
         stale: Vec<Stale>,
         pending: Box<Pending>,
         next: Next,
     },
-    /// End.
+    /// Ends the thread.
     Stop,
 }
 
-/// What the kernel asked, and where the answer goes.
+/// The kernel's request, with the object that sends the reply.
 pub(crate) enum Ask {
     OpenFolder(ReplyOpen),
-    /// Opening a file for reading begins a read.
+    /// Opens a file for reading, which begins a read.
     OpenFile(ReplyOpen),
-    /// Opening a file with `O_TRUNC` empties it.
+    /// Opens a file with `O_TRUNC`, which empties it.
     OpenEmpty {
         reply: ReplyOpen,
         flags: i32,
@@ -106,7 +106,7 @@ pub(crate) enum Ask {
         reply: ReplyAttr,
         node: NodeId,
     },
-    /// The first names of a folder that was opened without listing it.
+    /// Reads the first names of a folder that was opened without listing it.
     ReadFolder {
         reply: ReplyDirectory,
         handle: u64,
@@ -126,20 +126,20 @@ impl Pending {
         }
     }
 
-    /// Whether it opens something that a path led to, so that the kernel can be made to walk the path
+    /// Whether it opens a node reached by path, so that the kernel can be made to resolve the path
     /// again.
     pub(crate) fn opens(&self) -> bool {
         matches!(self.ask, Ask::OpenFolder(_) | Ask::OpenFile(_))
     }
 
-    /// Whether it is a further read or listing on a descriptor, whose path the process may walk again
-    /// when told that what it holds has gone.
+    /// Whether it is a further read or listing on a descriptor, after whose failure the process may
+    /// resolve the path again.
     pub(crate) fn is_repeated(&self) -> bool {
         matches!(self.ask, Ask::Read { .. } | Ask::ReadFolder { .. })
     }
 
-    /// The folders that the kernel keeps locked until the request is answered: a notification
-    /// about a name in one of them would wait for the answer (`fuse_reverse_inval_entry`).
+    /// The folders that the kernel keeps locked until the request is answered: an invalidation of a
+    /// name in one of them would wait for the answer (`fuse_reverse_inval_entry`).
     pub(crate) fn locked_folders(&self) -> Vec<NodeId> {
         match &self.call {
             Call::Create { folder, .. }

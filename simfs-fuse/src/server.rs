@@ -23,7 +23,7 @@ use crate::{
     HoldId, Observer, Options, notify, request::Job, session::Session, shared::Shared, watch,
 };
 
-/// How long the end of a session is awaited once the mount has gone.
+/// How long the server waits for the end of a session after the unmount.
 const END_LIMIT: Duration = Duration::from_secs(2);
 
 const REFUSED_HINT: &str =
@@ -34,41 +34,41 @@ fn stale_hint(mountpoint: &Path) -> String {
     format!("`umount -l {}` as its owner", mountpoint.display())
 }
 
-/// Why a tree cannot be mounted, or its mount not be ended.
+/// Why a tree cannot be mounted or unmounted.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MountError {
-    /// The folder to mount on is not there, or is no folder.
+    /// The folder to mount on does not exist, or is not a folder.
     #[error("cannot mount on `{0}`: no such folder")]
     NoFolder(PathBuf),
-    /// What an earlier server left there cannot be taken away.
+    /// The mount of an earlier server cannot be removed.
     #[error("cannot take away the stale mount at `{mountpoint}`\nhint: {}", stale_hint(.mountpoint))]
     Stale {
         /// The folder.
         mountpoint: PathBuf,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// The kernel does not let us mount.
+    /// The kernel rejects the mount.
     #[error("cannot mount on `{mountpoint}`\nhint: {REFUSED_HINT}")]
     Refused {
         /// The folder.
         mountpoint: PathBuf,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// No thread can be started, or none be put on the wanted CPU.
+    /// A thread cannot be started, or not be pinned to its CPU.
     #[error("cannot start the server's threads")]
     Thread(#[source] io::Error),
-    /// The mount cannot be taken away.
+    /// The mount cannot be removed.
     #[error("cannot unmount `{mountpoint}`")]
     Unmount {
         /// The folder.
         mountpoint: PathBuf,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// The mount has gone from the folder, but a process still holds something on it.
+    /// The mount is detached, but a process still uses it.
     #[error(
         "`{0}` is unmounted, but a process still holds a file, folder or working directory there\nhint: {IN_USE_HINT}"
     )]
@@ -76,7 +76,7 @@ pub enum MountError {
 }
 
 impl MountError {
-    /// What helps; `None` where nothing is known to.
+    /// A hint; `None` if there is none.
     #[must_use]
     pub fn hint(&self) -> Option<Cow<'static, str>> {
         match self {
@@ -88,7 +88,7 @@ impl MountError {
     }
 }
 
-/// A mounted tree. Dropping it lets go all that is held and unmounts it.
+/// A mounted tree. Dropping it releases all held requests and unmounts it.
 pub struct Server {
     shared: Arc<Shared>,
     mountpoint: PathBuf,
@@ -98,7 +98,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Mounts a file system on a folder. A mount whose server has died is taken away first.
+    /// Mounts a file system on a folder, after removing a mount whose server has died.
     ///
     /// # Errors
     /// [`MountError`].
@@ -143,9 +143,9 @@ impl Server {
         let (pinned, pin_failed) = mpsc::channel();
         let pinned_too = pinned.clone();
         server.spawn("simfs-session", move |_| {
-            // fuser's own thread is started from here and stays on the same CPU.
+            // fuser starts its own thread from here, which stays on the same CPU.
             let _ = pinned.send(pin(cpu));
-            // How a session ends says nothing that the unmounting does not.
+            // The result of a session adds nothing to that of the unmount.
             let _ = session.run();
             let _ = end.send(());
         })?;
@@ -163,30 +163,30 @@ impl Server {
         Ok(server)
     }
 
-    /// Where the tree is mounted.
+    /// The folder of the mount.
     #[must_use]
     pub fn mountpoint(&self) -> &Path {
         &self.mountpoint
     }
 
-    /// Lets a held request go on, against the tree as it is now; whether it was still held.
+    /// Releases a held request, which continues against the present tree; returns whether it was
+    /// held.
     pub fn release(&self, hold: HoldId) -> bool {
         self.shared.release(hold)
     }
 
-    /// Ends a held request with an error; whether it was still held.
+    /// Ends a held request with an error; returns whether it was held.
     pub fn answer(&self, hold: HoldId, errno: Errno) -> bool {
         self.shared.answer(hold, errno)
     }
 
-    /// What is held now, oldest first.
+    /// The held requests, oldest first.
     #[must_use]
     pub fn holds(&self) -> Vec<HoldId> {
         self.shared.holds().ids()
     }
 
-    /// Sets the time and makes a set of edits visible at once; when it returns, no process meets
-    /// what was before.
+    /// Sets the time and applies a set of edits; once this returns, no process sees the old state.
     pub fn edit(&self, now: SimTime, edits: &[Edit]) {
         self.with_fs(|fs| {
             fs.set_now(now);
@@ -194,16 +194,16 @@ impl Server {
         });
     }
 
-    /// Does anything to the file system; when it returns, the kernel has forgotten what is no
-    /// longer so. Not to be called from [`Observer::moment`].
+    /// Changes the file system; once this returns, the kernel has invalidated outdated entries.
+    /// Must not be called from [`Observer::moment`].
     pub fn with_fs<T>(&self, work: impl FnOnce(&mut Fs) -> T) -> T {
         self.shared.change(work)
     }
 
-    /// Lets go all that is held, unmounts, and waits for the threads to end.
+    /// Releases all held requests, unmounts, and waits for the threads to end.
     ///
     /// # Errors
-    /// [`MountError::Unmount`], and [`MountError::InUse`] if a process still holds something.
+    /// [`MountError::Unmount`], and [`MountError::InUse`] if a process still uses the mount.
     pub fn unmount(mut self) -> Result<(), MountError> {
         self.end()
     }
@@ -232,14 +232,14 @@ impl Server {
             source,
         });
         let ended = self.ended.recv_timeout(END_LIMIT);
-        // Without the notifying thread there is nobody to stop.
+        // Without the notifying thread there is nothing to stop.
         let _ = self.shared.jobs.send(Job::Stop);
         unmounted?;
         if matches!(ended, Err(mpsc::RecvTimeoutError::Timeout)) {
             return Err(MountError::InUse(self.mountpoint.clone()));
         }
         for thread in self.threads.drain(..) {
-            // A thread that panicked has said so on its own.
+            // A thread that panicked has reported so itself.
             let _ = thread.join();
         }
         Ok(())
@@ -248,7 +248,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Nobody is left to be told; `unmount` is the way to hear of it.
+        // Errors cannot be reported here; `unmount` returns them.
         let _ = self.end();
     }
 }
@@ -260,7 +260,7 @@ fn pin(cpu: Option<usize>) -> io::Result<()> {
     Ok(sched_setaffinity(Pid::from_raw(0), &set)?)
 }
 
-/// Takes away a mount whose server has died: every use of it ends with ENOTCONN.
+/// Removes a mount whose server has died: every use of it fails with ENOTCONN.
 fn remove_stale(mountpoint: &Path) -> Result<(), MountError> {
     match mountpoint.metadata() {
         Err(error) if error.raw_os_error() == Some(SysErrno::ENOTCONN as i32) => detach(mountpoint)
@@ -272,7 +272,7 @@ fn remove_stale(mountpoint: &Path) -> Result<(), MountError> {
     }
 }
 
-/// Takes a mount out of the tree of folders, also while it is in use. One that has gone is fine.
+/// Detaches a mount, even while it is in use. A missing mount is not an error.
 fn detach(mountpoint: &Path) -> io::Result<()> {
     match umount2(mountpoint, MntFlags::MNT_DETACH) {
         Ok(()) | Err(SysErrno::EINVAL | SysErrno::ENOENT) => Ok(()),

@@ -1,5 +1,4 @@
-//! The kernel's requests: which logical operation each is. How they are answered is told in
-//! `answer.rs`.
+//! Converts the kernel's requests to logical operations. `answer.rs` sends the replies.
 
 use std::{ffi::OsStr, io, sync::Arc, time::SystemTime};
 
@@ -22,7 +21,7 @@ use crate::{
 pub(crate) struct Session(pub(crate) Arc<Shared>);
 
 impl Session {
-    /// Opens a file for more than reading.
+    /// Opens a file for writing.
     fn open_for_writing(
         &self,
         request: &Request,
@@ -92,7 +91,7 @@ impl Filesystem for Session {
         match found {
             Ok(attr) => answer_entry(reply, attr),
             Err(errno) => {
-                // A path that is walked again ends here.
+                // Resolving a path again ends here.
                 self.0.walkers().remove(&request.pid());
                 reply.error(to_fuser(errno));
             }
@@ -102,7 +101,7 @@ impl Filesystem for Session {
     fn getattr(&self, _: &Request, ino: INodeNo, _: Option<Fh>, reply: ReplyAttr) {
         let node = NodeId::from_inode(ino.0);
         let attr = self.0.fs().attr(node);
-        // A descriptor of something that has gone still says what it was, as kernfs does.
+        // A descriptor of a removed node still has its attributes, as in kernfs.
         let attr = attr.or_else(|errno| {
             let kind = self.0.handles().kind_of(node).ok_or(errno)?;
             let (len, mode) = if kind == NodeKind::Folder {
@@ -230,7 +229,7 @@ impl Filesystem for Session {
                 Err(errno) => reply.error(to_fuser(errno)),
             };
         }
-        // The first read has the names of the opening, and goes on when the file has gone.
+        // The first read has the names of the open call, and continues if the file was removed.
         let begun = file.begun.take();
         drop(handles);
         let ask = Ask::Read {
@@ -301,8 +300,8 @@ impl Filesystem for Session {
 
     fn opendir(&self, request: &Request, ino: INodeNo, _: OpenFlags, reply: ReplyOpen) {
         let node = NodeId::from_inode(ino.0);
-        // A folder of the writable folder is opened to put its names on the disk, too. So it is
-        // listed only when its names are asked for.
+        // A folder of the writable folder is also opened to flush its names, so it is listed only
+        // when its names are read.
         if self.0.fs().attr(node).is_ok_and(|attr| attr.writable) {
             let folder = FolderHandle {
                 node,
@@ -329,7 +328,7 @@ impl Filesystem for Session {
             drop(handles);
             return reply.error(fuser::Errno::EBADF);
         };
-        // A listing of the anchor begins where it is opened, for there it is held.
+        // A listing of the anchor begins when it is opened, because it is held there.
         let lists = folder.entries.is_none() || (folder.relists && offset == 0 && folder.started);
         drop(handles);
         if !lists {
@@ -455,13 +454,13 @@ impl Filesystem for Session {
     }
 
     fn statfs(&self, _: &Request, _: INodeNo, reply: ReplyStatfs) {
-        // A disk of 1 GiB with half of it free, so that a program that looks before it writes
-        // finds room. Chosen; ENOSPC is told by the write itself.
+        // A disk of 1 GiB, half of it free, for programs that check before they write. Chosen; the
+        // write itself reports ENOSPC.
         reply.statfs(262_144, 131_072, 131_072, 65_536, 32_768, 4096, 255, 4096);
     }
 }
 
-/// A link's target such that it stays below the mount: an absolute one leads from the tree's root.
+/// A link's target, limited to the mount: an absolute one is resolved from the tree's root.
 fn below_mount(fs: &Fs, link: NodeId, target: &str) -> String {
     if !target.starts_with('/') {
         return target.to_owned();

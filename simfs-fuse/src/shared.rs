@@ -1,4 +1,4 @@
-//! What the server's threads share, and the way of a request through moments, rules and holds.
+//! State shared by the server's threads, and the processing of requests through moments, rules and holds.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -19,31 +19,31 @@ use crate::{
     request::{Ask, Job, Next, Pending, Stage, Why},
 };
 
-/// How long a change waits for the kernel to have forgotten. It takes microseconds unless a held
-/// request keeps a folder locked; the notification then follows the request's end.
+/// How long a change waits for the kernel's invalidations. They take microseconds unless a held request
+/// keeps a folder locked; the invalidation then follows the request's end.
 const NOTIFY_LIMIT: Duration = Duration::from_secs(2);
 
-/// What the threads share. No lock is held while the kernel is told or answered; of two, the file
-/// system's is taken first.
+/// State shared by the threads. No lock is held while the kernel is notified or answered; if two are
+/// needed, the file system's is taken first.
 pub(crate) struct Shared {
     pub(crate) fs: Arc<Mutex<Fs>>,
     pub(crate) observer: Arc<dyn Observer>,
     pub(crate) options: Options,
     pub(crate) jobs: mpsc::Sender<Job>,
     handles: Mutex<Handles>,
-    /// Threads that walk a path again because names changed at a moment just before they opened
-    /// what was at its end, or read it anew. That moment, and those that counted with it, are behind them.
+    /// Threads that resolve a path again because names changed at a moment just before they opened or read
+    /// it again. That moment, and those that came with it, are not repeated.
     walkers: Mutex<BTreeMap<u32, Walker>>,
     holds: Mutex<Holds>,
     held_any: Condvar,
     closing: AtomicBool,
 }
 
-/// Who walks a path again.
+/// What makes a thread resolve a path again.
 pub(crate) enum Walker {
-    /// The kernel, told so by `ESTALE`, before it does anything else for this thread.
+    /// The kernel, after `ESTALE`, before it does anything else for this thread.
     Kernel,
-    /// The process, if it likes: what it held on this path has gone.
+    /// The process, optionally, because what it had open at this path was removed.
     Process(String),
 }
 
@@ -67,8 +67,8 @@ impl Shared {
         }
     }
 
-    /// A panic of an observer must not take the mount with it, so poison is passed over: every
-    /// change under these locks is whole when it can panic.
+    /// A panic of an observer must not break the mount, so lock poisoning is ignored: every change under
+    /// these locks is complete when a panic can happen.
     pub(crate) fn fs(&self) -> MutexGuard<'_, Fs> {
         self.fs.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -85,7 +85,7 @@ impl Shared {
         self.holds.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until something is held, looks away for `interval`, and says whether to go on.
+    /// Waits until a request is held, then for `interval`; returns whether to continue.
     pub(crate) fn wait_for_holds(&self, interval: Duration) -> bool {
         let mut holds = self.holds();
         while holds.is_empty() && !self.is_closing() {
@@ -106,7 +106,7 @@ impl Shared {
         self.closing.load(Ordering::SeqCst)
     }
 
-    /// Holds nothing any more, and lets go what is held.
+    /// Stops holding requests, and releases the held ones.
     pub(crate) fn close(self: &Arc<Self>) {
         let held = {
             let mut holds = self.holds();
@@ -117,7 +117,7 @@ impl Shared {
         held.into_iter().for_each(|held| self.let_go(held));
     }
 
-    /// Changes the file system and waits until the kernel has forgotten what is no longer so.
+    /// Changes the file system and waits until the kernel has invalidated outdated entries.
     pub(crate) fn change<T>(&self, change: impl FnOnce(&mut Fs) -> T) -> T {
         let (value, stale) = {
             let mut fs = self.fs();
@@ -133,14 +133,14 @@ impl Shared {
                 })
                 .is_ok()
             {
-                // Beyond the limit the kernel is told when the request that locks the folder ends.
+                // After the limit the kernel is notified when the request that locks the folder ends.
                 let _ = seen.recv_timeout(NOTIFY_LIMIT);
             }
         }
         value
     }
 
-    /// Takes a request in.
+    /// Accepts a request.
     pub(crate) fn take_in(self: &Arc<Self>, pending: Pending) {
         let locked = pending.locked_folders();
         if !locked.is_empty() {
@@ -149,7 +149,7 @@ impl Shared {
         self.drive(pending);
     }
 
-    /// Lets a held request go on; whether it was held.
+    /// Releases a held request; returns whether it was held.
     pub(crate) fn release(self: &Arc<Self>, id: HoldId) -> bool {
         let held = self.holds().take(id);
         let was = held.is_some();
@@ -159,7 +159,7 @@ impl Shared {
         was
     }
 
-    /// Ends a held request with an error; whether it was held.
+    /// Ends a held request with an error; returns whether it was held.
     pub(crate) fn answer(self: &Arc<Self>, id: HoldId, errno: Errno) -> bool {
         let held = self.holds().take(id);
         let was = held.is_some();
@@ -175,7 +175,8 @@ impl Shared {
         } = held;
         match why {
             Why::Gate => {
-                // Whatever now bears the anchor's name is listed, as by a reader who comes by path.
+                // The node that now has the anchor's name is listed, as for a reader that resolves the
+                // path.
                 if let Some(anchor) = self.fs().anchor() {
                     pending.call = Call::List(anchor);
                 }
@@ -187,7 +188,7 @@ impl Shared {
         self.drive(pending);
     }
 
-    /// Takes a request as far as it goes.
+    /// Processes a request as far as possible.
     fn drive(self: &Arc<Self>, mut pending: Pending) {
         loop {
             let (next, stale) = {
@@ -201,7 +202,8 @@ impl Shared {
                     pending: Box::new(pending),
                     next,
                 };
-                // Without that thread the mount is going, and a dropped reply is answered EIO.
+                // Without that thread the mount is being removed, and a dropped reply is answered with
+                // EIO.
                 let _ = self.jobs.send(job);
                 return;
             }
@@ -213,7 +215,7 @@ impl Shared {
         }
     }
 
-    /// Does what comes next, on another thread than the one that came so far.
+    /// Executes the next step on another thread.
     pub(crate) fn follow(self: &Arc<Self>, pending: Pending, next: Next) {
         match next {
             Next::Again => self.drive(pending),
@@ -251,21 +253,21 @@ impl Shared {
         }
     }
 
-    /// Answers a request. What the kernel could not be told because of it is told now: the kernel
-    /// takes it up once the answer is there. So whoever gets the answer finds nothing put off.
+    /// Answers a request. Invalidations that were deferred because of it are sent now, and the kernel
+    /// handles them once it has the answer.
     fn finish(self: &Arc<Self>, pending: Pending, result: Result<Reply, Errno>) {
         let locked = pending.locked_folders();
         if !locked.is_empty() {
             let stale: Vec<Stale> = self.holds().unlock(&locked);
             if !stale.is_empty() {
-                // Without that thread the mount is going.
+                // Without that thread the mount is being removed.
                 let _ = self.jobs.send(Job::Notify { stale, done: None });
             }
         }
         self.reply(pending, result);
     }
 
-    /// Takes a request on until it must wait, is done, or has changed the tree.
+    /// Processes a request until it must wait, is done, or has changed the tree.
     fn step(&self, fs: &mut Fs, pending: &mut Pending) -> Next {
         loop {
             match std::mem::replace(&mut pending.stage, Stage::Perform) {
@@ -368,7 +370,7 @@ impl Shared {
     }
 }
 
-/// A listing that was done before a moment stands, whatever the story then does to its names.
+/// Keeps the names of a listing that was done before a moment, whatever the story then does to them.
 fn keep_names(result: &mut Result<Reply, Errno>) {
     if let Ok(Reply::Names(entries)) = result {
         entries.iter_mut().for_each(|entry| entry.sure = true);
@@ -381,11 +383,10 @@ fn began(fs: &mut Fs, pending: &Pending) -> Result<Act, Errno> {
 }
 
 impl Pending {
-    /// How the kernel is told that a call cannot be. A node that has gone is known to the kernel
-    /// by a name it has not forgotten yet, or that bears another node by now: `ESTALE` makes it
-    /// look the whole path up again (`do_filp_open`, `fs/namei.c`), and the process sees what is
-    /// there now, or `ENOENT`.
-    /// On a descriptor it is the file that has gone.
+    /// Converts the error of an impossible call. The kernel knows a removed node by a cached name that may
+    /// belong to another node by now: `ESTALE` makes it resolve the whole path again (`do_filp_open`,
+    /// `fs/namei.c`), so that the process sees the present node, or `ENOENT`.
+    /// On a descriptor, it is the file that was removed.
     fn refusal(&self, errno: Errno) -> Errno {
         match self.ask {
             Ask::OpenFolder(_) | Ask::OpenFile(_) if errno == Errno::ENOENT => Errno::ESTALE,

@@ -1,8 +1,9 @@
-//! The thread that notices that a held process was killed.
+//! The thread that detects killed processes with held requests.
 //!
-//! fuser answers FUSE_INTERRUPT with ENOSYS, so the kernel lets nobody but the server end the wait
-//! (`request_wait_answer`, `fs/fuse/dev.c`). A pending SIGKILL of the waiting thread shows in
-//! `/proc/<tid>/status`; every fatal signal becomes one there (`complete_signal`, `kernel/signal.c`).
+//! fuser answers FUSE_INTERRUPT with ENOSYS, so that only the server can end the wait
+//! (`request_wait_answer`, `fs/fuse/dev.c`). A pending SIGKILL of the waiting thread is visible in
+//! `/proc/<tid>/status`; every fatal signal becomes SIGKILL there (`complete_signal`,
+//! `kernel/signal.c`).
 
 use std::{fs, sync::Arc, time::Duration};
 
@@ -10,7 +11,7 @@ use simfs::Errno;
 
 use crate::{HoldId, request::Why, shared::Shared};
 
-/// How often holders are looked at, so that a killed one is gone within 50 ms.
+/// The polling interval, so that a killed process is released within 50 ms.
 const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The bit of SIGKILL in a mask of signals.
@@ -56,8 +57,8 @@ fn end(shared: &Arc<Shared>, id: HoldId, pid: u32) {
     }
 }
 
-/// Whether SIGKILL is pending for a thread, or the thread has gone. A thread of a pid namespace
-/// that the server does not see has the number 0 and is never found to be killed.
+/// Whether SIGKILL is pending for a thread, or the thread has ended. A thread of a pid namespace that
+/// the server does not see has the number 0, and is never considered killed.
 fn is_killed(tid: u32) -> bool {
     if tid == 0 {
         return false;

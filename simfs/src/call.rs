@@ -1,75 +1,75 @@
-//! Calls: logical operations with what they are done to, and the answers to them.
+//! Calls: logical operations with their arguments, and their results.
 
 use std::sync::Arc;
 
 use crate::{Errno, MomentId, NodeId, NodeKind, Op, RuleId, name::Name};
 
-/// A logical operation on nodes, as a server of processes puts it.
+/// A logical operation on nodes, as a file server receives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Call {
-    /// List a folder.
+    /// Lists a folder.
     List(NodeId),
-    /// Read a file from its start.
+    /// Reads a file from its start.
     Read(NodeId),
-    /// Make a file, or empty the one that is there.
+    /// Creates a file, or empties an existing one.
     Create {
         /// The folder.
         folder: NodeId,
         /// The name.
         name: String,
-        /// It is an error if the name is there (`O_EXCL`).
+        /// Whether it is an error if the name exists (`O_EXCL`).
         exclusive: bool,
     },
-    /// Write to a file.
+    /// Writes to a file.
     Write {
         /// The file.
         file: NodeId,
-        /// From which byte on; `None` for its end (`O_APPEND`).
+        /// The byte offset; `None` for the end (`O_APPEND`).
         offset: Option<u64>,
-        /// What.
+        /// The data.
         bytes: Vec<u8>,
     },
-    /// Cut a file, or grow it with zeros.
+    /// Truncates a file, or extends it with zeros.
     Truncate {
         /// The file.
         file: NodeId,
         /// Its new length in bytes.
         len: u64,
     },
-    /// Put a file on the disk.
+    /// Flushes a file to disk.
     Fsync(NodeId),
-    /// Give a node another name and folder.
+    /// Renames or moves a node.
     Rename {
-        /// The folder it is in.
+        /// Its present folder.
         folder: NodeId,
-        /// Its name.
+        /// Its present name.
         name: String,
-        /// The folder it goes to.
+        /// Its new folder.
         to_folder: NodeId,
         /// Its new name.
         to_name: String,
-        /// It is an error if the new name is there (`RENAME_NOREPLACE`).
+        /// Whether it is an error if the new name exists (`RENAME_NOREPLACE`).
         keep: bool,
     },
-    /// Remove a file.
+    /// Removes a file.
     Unlink {
         /// The folder.
         folder: NodeId,
         /// The name.
         name: String,
     },
-    /// Put a folder's names on the disk.
+    /// Flushes a folder's names to disk.
     FsyncFolder(NodeId),
-    /// Make a folder.
+    /// Creates a folder.
     MakeFolder {
-        /// The folder that holds it.
+        /// The parent folder.
         folder: NodeId,
         /// The name.
         name: String,
     },
-    /// Remove an empty folder.
+    /// Removes an empty folder.
     RemoveFolder {
-        /// The folder that holds it.
+        /// The parent folder.
         folder: NodeId,
         /// The name.
         name: String,
@@ -96,7 +96,7 @@ impl Call {
     }
 }
 
-/// A call that has begun: it keeps its names even when its node goes.
+/// A call in progress. It keeps its names even if its node is removed.
 #[derive(Clone, Debug)]
 pub struct Act {
     pub(crate) op: Op,
@@ -105,7 +105,7 @@ pub struct Act {
 }
 
 impl Act {
-    /// The name it has in a trace.
+    /// The name in the trace.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.name.shown
@@ -118,12 +118,12 @@ impl Act {
     }
 }
 
-/// What became of a call.
+/// The result of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// It ended.
     Done(Result<Reply, Errno>),
-    /// A rule holds it. It ends when the caller says so.
+    /// A rule holds it until the caller ends it.
     Hangs {
         /// The rule.
         rule: RuleId,
@@ -132,48 +132,48 @@ pub enum Answer {
     },
 }
 
-/// What a call gives when it ends well.
+/// The value of a successful call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// The names of a listing, by name.
+    /// The entries of a listing, by name.
     Names(Vec<Entry>),
-    /// The bytes of a read.
+    /// The data of a read.
     Bytes(Vec<u8>),
-    /// The node that was made.
+    /// The created node.
     Node(NodeId),
-    /// How many bytes were written.
+    /// The number of bytes written.
     Written(usize),
-    /// Nothing but success.
+    /// No value.
     Done,
 }
 
-/// A name in a listing.
+/// An entry of a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The name.
     pub name: String,
-    /// The node that bore it at the listing.
+    /// The node that had the name at the time of the listing.
     pub node: NodeId,
-    /// What sort of node.
+    /// The kind of the node.
     pub kind: NodeKind,
-    /// The name stays in this listing though its node goes before the reader comes to it.
+    /// Whether the name stays in this listing if its node is removed before the reader comes to it.
     pub sure: bool,
 }
 
-/// Why a client in memory does not get what it asked for.
+/// Why a client in memory gets no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// An error, as a system call gives it.
+    /// An error of the system call.
     Errno(Errno),
-    /// The call would not come back: a rule holds it.
+    /// A rule holds the call, so it would not return.
     Hangs {
         /// The rule.
         rule: RuleId,
         /// Whether SIGKILL would end the wait.
         killable: bool,
     },
-    /// A moment has come. The caller does what the story says and then makes the same call again;
-    /// its effect, if it had one, is not repeated.
+    /// A moment has come. The caller performs the story's steps and then repeats the same call; the
+    /// call's effect, if it had one, is not repeated.
     Moment(MomentId),
 }
 

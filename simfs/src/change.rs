@@ -1,33 +1,33 @@
-//! The writable folder: what changes do, with the plain semantics of a local file system.
+//! Changes of the writable folder, with the semantics of a local file system.
 
 use std::collections::BTreeMap;
 
 use crate::{Call, Edit, Errno, Fs, NodeId, NodeKind, Reply, TreePath, Value, node::Body};
 
-/// The largest file of the writable folder, in bytes: 64 MiB. Chosen: far above any state file,
-/// far below what hurts; beyond it a write ends with `ENOSPC`.
+/// The largest size of a file in the writable folder, in bytes: 64 MiB. Chosen: far above any state
+/// file; a write beyond it fails with `ENOSPC`.
 const FILE_LEN_MAX: u64 = 64 << 20;
 
-/// What is in the writable folder: what a disk keeps when a process is killed.
+/// The content of the writable folder, which survives the kill of a process like a disk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Disk {
-    /// Bytes by path below the writable folder; `None` for a folder.
+    /// Content by path below the writable folder; `None` for a folder.
     entries: BTreeMap<TreePath, Option<Vec<u8>>>,
 }
 
 impl Disk {
-    /// The bytes of a file, by its path below the writable folder.
+    /// The content of a file, by its path below the writable folder.
     #[must_use]
     pub fn file(&self, path: &str) -> Option<&[u8]> {
         self.entries.get(&TreePath::new(path))?.as_deref()
     }
 
-    /// Puts a file on the disk.
+    /// Adds a file.
     pub fn put(&mut self, path: &str, bytes: Vec<u8>) {
         self.entries.insert(TreePath::new(path), Some(bytes));
     }
 
-    /// The files and their bytes, by path below the writable folder.
+    /// The files and their content, by path below the writable folder.
     pub fn files(&self) -> impl Iterator<Item = (&TreePath, &[u8])> {
         self.entries
             .iter()
@@ -36,7 +36,7 @@ impl Disk {
 }
 
 impl Fs {
-    /// A copy of what is in the writable folder; empty if there is none.
+    /// A copy of the content of the writable folder; empty if there is none.
     #[must_use]
     pub fn disk(&self) -> Disk {
         let mut disk = Disk::default();
@@ -46,7 +46,7 @@ impl Fs {
         disk
     }
 
-    /// Puts this into the writable folder, in place of what is there. All nodes in it are new.
+    /// Replaces the content of the writable folder. All its nodes are new ones.
     pub fn set_disk(&mut self, disk: &Disk) {
         let Some(root) = self
             .tree
@@ -92,7 +92,7 @@ impl Fs {
         }
     }
 
-    /// Makes a change whose call was found in order when it began; the tree may have changed since.
+    /// Performs a change whose call was valid when it began; the tree may have changed since.
     pub(crate) fn change(&mut self, call: &Call) -> Result<Reply, Errno> {
         match call {
             Call::List(_) | Call::Read(_) => unreachable!("listing and reading change nothing"),
@@ -216,7 +216,7 @@ impl Fs {
         }
     }
 
-    /// Whether `node` is `folder` or lies in it.
+    /// Whether `node` is `folder` or below it.
     pub(crate) fn lies_in(&self, node: NodeId, folder: NodeId) -> bool {
         let mut at = node;
         while at != folder {

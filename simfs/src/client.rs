@@ -1,8 +1,8 @@
-//! The client in memory: a file system by paths, for a reader that is a function and no process.
+//! The client in memory: access to a file system by path, for readers in the same program.
 //!
-//! A path leads from the root, with or without a slash before it, through links. A call that is
-//! refused with [`Refused::Moment`] is made again once the story has gone on; it then goes on where
-//! it was, so that nothing is counted or done twice.
+//! A path starts at the root, with or without a leading slash, and links are followed. A call that
+//! returns [`Refused::Moment`] is repeated once the story has continued; it then resumes, so that
+//! nothing is counted or done twice.
 
 use std::collections::VecDeque;
 
@@ -16,14 +16,14 @@ use crate::{
 pub(crate) struct Progress {
     op: Op,
     path: String,
-    /// Moments of this call that are still to be told.
+    /// Moments of this call that were not returned yet.
     come: VecDeque<MomentId>,
-    /// How the call ended, if it took effect before the moment.
+    /// The call's result, if it took effect before the moment.
     ended: Option<Result<Reply, Refused>>,
 }
 
 impl Fs {
-    /// The names in a folder, by name.
+    /// Lists the names in a folder, sorted.
     ///
     /// # Errors
     /// [`Refused`]: among others `ENOENT`, and `ENOTDIR` for a file.
@@ -34,7 +34,7 @@ impl Fs {
         }
     }
 
-    /// The bytes of a file.
+    /// Reads a file.
     ///
     /// # Errors
     /// [`Refused`]: among others `ENOENT`, and `EISDIR` for a folder.
@@ -45,25 +45,25 @@ impl Fs {
         }
     }
 
-    /// What a link says, as written. Not counted and not traced.
+    /// Reads the text of a link. It is neither counted nor traced.
     ///
     /// # Errors
-    /// `ENOENT`; `EINVAL` if it is no link; what a rule on links says.
+    /// `ENOENT`; `EINVAL` if it is not a link; the error of a rule on links.
     pub fn read_link(&self, path: &str) -> Result<String, Errno> {
         let link = Walk::new(&self.tree, Some(&self.link_fails)).from(NodeId::ROOT, path, false)?;
         self.target(link).map(str::to_owned)
     }
 
-    /// What sort of node a path leads to, links followed. Not counted and not traced.
+    /// The kind of the node at a path, following links. It is neither counted nor traced.
     ///
     /// # Errors
-    /// `ENOENT`, `ENOTDIR`, `ELOOP`; what a rule on links says.
+    /// `ENOENT`, `ENOTDIR`, `ELOOP`; the error of a rule on links.
     pub fn stat(&mut self, path: &str) -> Result<NodeKind, Errno> {
         let node = self.resolve(path)?;
         self.tree.kind(node).ok_or(Errno::ENOENT)
     }
 
-    /// Makes a file, or empties the one that is there.
+    /// Creates a file, or empties an existing one.
     ///
     /// # Errors
     /// [`Refused`]: among others `EROFS` outside the writable folder.
@@ -71,7 +71,7 @@ impl Fs {
         self.create_file(path, false)
     }
 
-    /// Makes a file that must not be there.
+    /// Creates a file that must not exist.
     ///
     /// # Errors
     /// [`Refused`]: among others `EEXIST`.
@@ -79,7 +79,7 @@ impl Fs {
         self.create_file(path, true)
     }
 
-    /// Writes at the end of a file; how many bytes were taken.
+    /// Appends to a file; returns the number of bytes written.
     ///
     /// # Errors
     /// [`Refused`]: among others `ENOENT`, `EROFS`, `ENOSPC`.
@@ -97,7 +97,7 @@ impl Fs {
         }
     }
 
-    /// Cuts a file to a length, or grows it with zeros.
+    /// Truncates a file, or extends it with zeros.
     ///
     /// # Errors
     /// As [`Fs::write`].
@@ -111,7 +111,7 @@ impl Fs {
         .map(drop)
     }
 
-    /// Puts a file on the disk.
+    /// Flushes a file to disk.
     ///
     /// # Errors
     /// [`Refused`].
@@ -120,7 +120,7 @@ impl Fs {
             .map(drop)
     }
 
-    /// Puts a folder's names on the disk.
+    /// Flushes a folder's names to disk.
     ///
     /// # Errors
     /// [`Refused`].
@@ -131,8 +131,8 @@ impl Fs {
         .map(drop)
     }
 
-    /// Gives a file another path, in place of what is there. To its own path it is no operation, as
-    /// for the kernel (`vfs_rename`, `fs/namei.c`).
+    /// Renames a file, and replaces a file at the new path. Renaming to the same path is not an
+    /// operation, as in the kernel (`vfs_rename`, `fs/namei.c`).
     ///
     /// # Errors
     /// [`Refused`]: among others `ENOENT`, `EROFS`, `EISDIR`, `ENOTEMPTY`.
@@ -167,7 +167,7 @@ impl Fs {
         .map(drop)
     }
 
-    /// Makes a folder.
+    /// Creates a folder.
     ///
     /// # Errors
     /// [`Refused`]: among others `EEXIST`, `EROFS`.
@@ -191,17 +191,17 @@ impl Fs {
         .map(drop)
     }
 
-    /// The bytes of a file without rules, moments and trace: what a read that hung is given when
-    /// it is let go.
+    /// The content of a file without rules, moments and trace: the result of a held read that is
+    /// released.
     ///
     /// # Errors
-    /// As a read that meets no rule.
+    /// As a read without rules.
     pub fn peek(&mut self, path: &str) -> Result<&[u8], Errno> {
         let file = self.resolve(path)?;
         self.bytes_of(file)
     }
 
-    /// Forgets a call that a moment has interrupted: whoever made it was killed.
+    /// Discards an interrupted call, whose caller was killed.
     pub fn abandon(&mut self) {
         self.progress = None;
     }
@@ -218,7 +218,7 @@ impl Fs {
         .map(drop)
     }
 
-    /// The folder that holds a path, through links, and the name in it.
+    /// The folder of a path, following links, and the last name.
     fn place_of(&mut self, path: &str) -> Result<(NodeId, String), Errno> {
         let path = TreePath::new(path);
         let folder = path.parent().ok_or(Errno::EBUSY)?;
@@ -278,7 +278,7 @@ impl Fs {
         unreachable!("a moment that has come interrupts its call")
     }
 
-    /// Interrupts a call with the first moment that has come, if one has.
+    /// Interrupts a call at the first moment that has come, if there is one.
     fn notify(
         &mut self,
         come: Vec<MomentId>,

@@ -1,60 +1,61 @@
-//! How a tree changes: a set of edits becomes visible at once.
+//! Edits of a tree; a set of edits becomes visible at once.
 
 use crate::{Errno, TreePath};
 
-/// What a file gives to a reader.
+/// The content of a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Value {
-    /// These bytes, new line included where the kernel prints one.
+    /// These bytes, including the newline if the kernel prints one.
     Bytes(Vec<u8>),
-    /// The file can be opened, and every read of it ends with this error, as `carrier` of an
-    /// interface that is down does (`net/core/net-sysfs.c`, `carrier_show`).
+    /// The file can be opened, but every read fails with this error, like `carrier` of an interface
+    /// that is down (`net/core/net-sysfs.c`, `carrier_show`).
     Fails(Errno),
 }
 
 impl Value {
-    /// The text with a new line behind it, as sysfs attributes are printed.
+    /// The text with a newline appended, as sysfs attributes are printed.
     #[must_use]
     pub fn line(text: impl std::fmt::Display) -> Self {
         Self::Bytes(format!("{text}\n").into_bytes())
     }
 }
 
-/// One change to a tree. Folders on the way to a new node are made as needed.
+/// One change of a tree. Missing parent folders are created.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Edit {
-    /// Make a folder; nothing happens if it is there.
+    /// Creates a folder; does nothing if it exists.
     Folder(TreePath),
-    /// Make a file, or give the one that is there another value (its node stays the same).
+    /// Creates a file, or replaces the content of an existing one (its node stays the same).
     File {
-        /// Where.
+        /// The path.
         path: TreePath,
-        /// What it gives.
+        /// The content.
         value: Value,
     },
-    /// Make a symbolic link, or let the one that is there lead elsewhere.
+    /// Creates a symbolic link, or changes the target of an existing one.
     Link {
-        /// Where.
+        /// The path.
         path: TreePath,
-        /// What it says, as written: relative to the link's own folder, or absolute below the root.
+        /// The target as written: relative to the link's folder, or absolute below the root.
         target: String,
     },
-    /// Make an empty stream (a file that only grows, such as a kernel log), if it is not there.
+    /// Creates an empty stream (a file that only grows, such as a kernel log), if it does not
+    /// exist.
     Stream(TreePath),
-    /// Add bytes at the end of a stream.
+    /// Appends bytes to a stream.
     Append {
         /// The stream.
         path: TreePath,
-        /// What is added.
+        /// The bytes.
         bytes: Vec<u8>,
     },
-    /// Remove a node and everything below it; nothing happens if it is not there. What is made at
-    /// the same path later is another node with another number.
+    /// Removes a node and everything below it; does nothing if it does not exist. A node created at
+    /// the same path later has another number.
     Remove(TreePath),
 }
 
 impl Edit {
-    /// The path that the edit is about.
+    /// The path of the edit.
     #[must_use]
     pub fn path(&self) -> &TreePath {
         match self {

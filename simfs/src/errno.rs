@@ -1,8 +1,8 @@
-//! The error numbers a file operation can end with.
+//! Error numbers of file operations.
 
 use std::fmt;
 
-/// An error number as Linux knows it (`include/uapi/asm-generic/errno*.h`).
+/// A Linux error number (`include/uapi/asm-generic/errno*.h`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Errno(pub i32);
 
@@ -14,7 +14,7 @@ macro_rules! errnos {
                 pub const $name: Self = Self($number);
             )*
 
-            /// Every error number that has a name here, in order of number.
+            /// Every error number with a name here, by number.
             pub const NAMED: &[(Self, &str)] = &[$((Self($number), stringify!($name))),*];
         }
     };
@@ -39,7 +39,7 @@ impl Errno {
 }
 
 impl fmt::Display for Errno {
-    /// The name where there is one, else `errno 123`.
+    /// The name if it has one, otherwise `errno 123`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match Self::NAMED.iter().find(|(known, _)| known == self) {
             Some((_, name)) => f.write_str(name),

@@ -1,7 +1,7 @@
-//! A file system: a tree with its rules, moments, trace, anchor and writable folder.
+//! A file system: a tree with rules, moments, a trace, an anchor and a writable folder.
 //!
-//! One `Fs` serves a reader in memory (`client.rs`) and processes on a mount (`simfs-fuse`, by way
-//! of `perform.rs`), so that both meet the same story. Start at [`Fs::apply`], [`Fs::arm`] and
+//! The same `Fs` type serves readers in memory (`client.rs`) and processes on a mount (`simfs-fuse`,
+//! through `perform.rs`), so that both see the same behaviour. Start at [`Fs::apply`], [`Fs::arm`] and
 //! [`Fs::read`].
 
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use crate::{
     tree::Walk,
 };
 
-/// The size that sysfs says every attribute has: one page (`sysfs_add_file_mode_ns`, `fs/sysfs/file.c`).
+/// The size of every attribute in sysfs: one page (`sysfs_add_file_mode_ns`, `fs/sysfs/file.c`).
 const ATTRIBUTE_LEN: u64 = 4096;
 
 /// A file system in memory.
@@ -32,9 +32,9 @@ pub struct Fs {
     pub(crate) names: Names,
     pub(crate) now: SimTime,
     pub(crate) poll: u64,
-    /// Links that cannot be read now, by rules.
+    /// Links that cannot be read at present because of rules.
     pub(crate) link_fails: BTreeMap<NodeId, Errno>,
-    /// How many descriptors processes hold on files of the writable folder.
+    /// The number of descriptors that processes hold on files of the writable folder.
     pub(crate) opens: BTreeMap<NodeId, u64>,
     pub(crate) modes: BTreeMap<NodeId, u16>,
     pub(crate) progress: Option<Progress>,
@@ -42,129 +42,129 @@ pub struct Fs {
     stale: Option<Vec<Stale>>,
 }
 
-/// What a node is like from outside.
+/// The attributes of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attr {
     /// Its number.
     pub node: NodeId,
-    /// What sort of node it is.
+    /// Its kind.
     pub kind: NodeKind,
-    /// Its size in bytes, as its kind has it: always 4096 for an attribute, true for a stream, for
-    /// a link, and in the writable folder.
+    /// Its size in bytes: 4096 for an attribute; the real size of a stream, a link, and a file of the
+    /// writable folder.
     pub len: u64,
     /// Its permission bits.
     pub mode: u16,
-    /// It is the writable folder or lies in it.
+    /// Whether it is the writable folder or below it.
     pub writable: bool,
 }
 
 impl Fs {
-    /// A file system with nothing but a root.
+    /// A file system with a root only.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The tree as it is now.
+    /// The present tree.
     #[must_use]
     pub fn tree(&self) -> &Tree {
         &self.tree
     }
 
-    /// Makes a set of edits visible at once.
+    /// Applies a set of edits, which become visible at once.
     pub fn apply(&mut self, edits: &[Edit]) {
         let stale = self.tree.apply(edits);
         self.note_stale(stale);
         self.settle_links();
     }
 
-    /// Lets the links of a folder lend their names to what they lead to. Of several such folders
-    /// the first that fits wins, and in it the link that leads deepest.
+    /// Declares an alias folder, whose links give their names to their targets. If several such folders
+    /// match, the first is used, and in it the link with the deepest target.
     pub fn alias_folder(&mut self, path: impl Into<TreePath>) {
         self.names.alias_folder(path.into());
     }
 
-    /// Works out the names of all nodes: what is cloned from here need not.
+    /// Computes the names of all nodes, so that clones need not.
     pub fn know_names(&mut self) {
         self.names.know_all(&self.tree);
     }
 
-    /// Makes a name one that always resolves, so that each listing of it reaches the server: where
-    /// nothing bears it, listing it ends with `ENOENT`, which is traced. Its parents are made.
+    /// Makes a name always resolve, so that each listing of it reaches the server: if no node has the
+    /// name, listing it fails with `ENOENT`, which is traced. Its parent folders are created.
     pub fn set_anchor(&mut self, path: impl Into<TreePath>) {
         let stale = self.tree.set_anchor(&path.into());
         self.note_stale(stale);
     }
 
-    /// The node to list for the anchor now: the one that bears its name, or its ghost; `None`
-    /// without an anchor.
+    /// The node to be listed for the anchor: the node with its name, or its ghost; `None` without an
+    /// anchor.
     #[must_use]
     pub fn anchor(&self) -> Option<NodeId> {
         self.tree.anchored().or(self.tree.ghost())
     }
 
-    /// Whether this is the anchor, there or not.
+    /// Whether this is the anchor or its ghost.
     #[must_use]
     pub fn is_anchor(&self, node: NodeId) -> bool {
         self.tree.ghost() == Some(node) || self.tree.anchored() == Some(node)
     }
 
-    /// Makes a folder in which a reader may create, write, rename and remove. All else is
+    /// Creates a folder in which a reader may create, write, rename and remove. Everything else is
     /// read-only.
     pub fn set_writable(&mut self, path: impl Into<TreePath>) {
         let stale = self.tree.set_writable(&path.into());
         self.note_stale(stale);
     }
 
-    /// Puts a rule in force, behind those that are.
+    /// Adds a rule after the existing ones.
     pub fn arm(&mut self, rule: Rule) {
         self.rules.arm(rule);
         self.settle_links();
     }
 
-    /// Ends a rule; whether there was one. What it holds stays held.
+    /// Removes a rule; returns whether it existed. Requests that it holds stay held.
     pub fn disarm(&mut self, id: RuleId) -> bool {
         let was = self.rules.disarm(id);
         self.settle_links();
         was
     }
 
-    /// Ends every rule and forgets every moment.
+    /// Removes every rule and every moment.
     pub fn disarm_all(&mut self) {
         self.rules.clear();
         self.moments.clear();
         self.settle_links();
     }
 
-    /// How many operations a rule was about since it was armed, or `None` if there is no such rule.
+    /// The number of operations that a rule matched since it was armed; `None` if there is no such rule.
     #[must_use]
     pub fn rule_count(&self, id: RuleId) -> Option<u64> {
         self.rules.count(id)
     }
 
-    /// Awaits a moment.
+    /// Arms a moment.
     pub fn arm_moment(&mut self, moment: Moment) {
         self.moments.arm(moment);
     }
 
-    /// Awaits a moment no more; whether it was awaited. One that has come is awaited no more.
+    /// Disarms a moment; returns whether it was armed. A moment that has come is not armed any more.
     pub fn disarm_moment(&mut self, id: MomentId) -> bool {
         self.moments.disarm(id)
     }
 
-    /// What time it is: rules go by it, and the trace tells it.
+    /// Sets the time, which rules and the trace use.
     pub fn set_now(&mut self, now: SimTime) {
         self.now = now;
         self.settle_links();
     }
 
-    /// What time it is.
+    /// The present time.
     #[must_use]
     pub fn now(&self) -> SimTime {
         self.now
     }
 
-    /// A poll begins: the trace counts it, and what moments remember of the one before is gone.
+    /// Starts a poll: the trace counts it, and moments forget the previous one.
     pub fn poll_begins(&mut self, now: SimTime) {
         self.poll += 1;
         self.progress = None;
@@ -173,35 +173,35 @@ impl Fs {
         self.set_now(now);
     }
 
-    /// Switches the trace on (as it is at first) or off. Operations are counted all the same.
+    /// Switches the trace on (the default) or off. Operations are counted in both cases.
     pub fn set_tracing(&mut self, on: bool) {
         self.trace.off = !on;
     }
 
-    /// The operations since the trace was last taken. At most 65,536 are kept; see
+    /// Returns the operations since the previous call. At most 65,536 are kept; see
     /// [`Fs::trace_dropped`].
     pub fn take_trace(&mut self) -> Vec<TraceEntry> {
         self.trace.take()
     }
 
-    /// How many entries the trace has lost because nobody took them.
+    /// The number of trace entries that were dropped because they were not taken in time.
     #[must_use]
     pub fn trace_dropped(&self) -> u64 {
         self.trace.dropped()
     }
 
-    /// How often each operation was done since the poll began.
+    /// How often each operation was done since the poll started.
     #[must_use]
     pub fn op_counts(&self) -> OpCounts {
         self.trace.counts()
     }
 
-    /// From now on, keeps what a kernel must forget until [`Fs::take_stale`].
+    /// From now on, collects what a kernel must invalidate for [`Fs::take_stale`].
     pub fn watch_stale(&mut self) {
         self.stale.get_or_insert_default();
     }
 
-    /// What a kernel must forget because of what was done since it was last asked.
+    /// What a kernel must invalidate because of changes since the previous call.
     pub fn take_stale(&mut self) -> Vec<Stale> {
         self.stale.as_mut().map(std::mem::take).unwrap_or_default()
     }
@@ -209,15 +209,15 @@ impl Fs {
     /// The node of a name in a folder; the anchor's name always has one.
     ///
     /// # Errors
-    /// `ENOENT` if there is no such name or the folder has gone, `ENOTDIR` if it is no folder.
+    /// `ENOENT` if there is no such name or the folder was removed, `ENOTDIR` if it is not a folder.
     pub fn lookup(&self, folder: NodeId, name: &str) -> Result<NodeId, Errno> {
         Walk::new(&self.tree, None).from(self.real(folder), name, false)
     }
 
-    /// What a node is like from outside.
+    /// The attributes of a node.
     ///
     /// # Errors
-    /// `ENOENT` if it has gone.
+    /// `ENOENT` if it was removed.
     pub fn attr(&self, id: NodeId) -> Result<Attr, Errno> {
         let node = self.tree.node(id).ok_or(Errno::ENOENT)?;
         let kind = node.body.kind();
@@ -244,10 +244,10 @@ impl Fs {
         })
     }
 
-    /// What a link says, unless a rule on [`Op::ReadLink`](crate::Op::ReadLink) forbids it.
+    /// The target of a link, unless a rule on [`Op::ReadLink`](crate::Op::ReadLink) forbids it.
     ///
     /// # Errors
-    /// `ENOENT` if it has gone, `EINVAL` if it is no link, else the rule's error.
+    /// `ENOENT` if it was removed, `EINVAL` if it is not a link, otherwise the rule's error.
     pub fn target(&self, id: NodeId) -> Result<&str, Errno> {
         if let Some(errno) = self.link_fails.get(&id) {
             return Err(*errno);
@@ -262,7 +262,7 @@ impl Fs {
     /// Sets the permission bits of a node of the writable folder.
     ///
     /// # Errors
-    /// `ENOENT` if it has gone, `EROFS` elsewhere.
+    /// `ENOENT` if it was removed, `EROFS` elsewhere.
     pub fn set_mode(&mut self, id: NodeId, mode: u16) -> Result<(), Errno> {
         if !self.attr(id)?.writable {
             return Err(Errno::EROFS);
@@ -271,15 +271,15 @@ impl Fs {
         Ok(())
     }
 
-    /// A process holds one more descriptor on a node. A file of the writable folder lives while
-    /// one is held, also without a name.
+    /// Records that a process opened a descriptor on a node. A file of the writable folder lives as long
+    /// as one is open, even without a name.
     pub fn opened(&mut self, id: NodeId) {
         if self.tree.node(id).is_some_and(|node| node.writable) {
             *self.opens.entry(id).or_default() += 1;
         }
     }
 
-    /// A process has closed a descriptor.
+    /// Records that a process closed a descriptor.
     pub fn closed(&mut self, id: NodeId) {
         let Some(held) = self.opens.get_mut(&id) else {
             return;
@@ -293,7 +293,7 @@ impl Fs {
         }
     }
 
-    /// Where a path leads for a reader, with rules on links.
+    /// Resolves a path for a reader, with rules on links.
     pub(crate) fn resolve(&mut self, path: &str) -> Result<NodeId, Errno> {
         let structure = self.tree.structure();
         if let Some(node) = self.routes.node(structure, path) {
@@ -301,7 +301,7 @@ impl Fs {
         }
         let mut walk = Walk::new(&self.tree, Some(&self.link_fails));
         let found = walk.from(NodeId::ROOT, path, true)?;
-        // Names in the writable folder change without a new structure number.
+        // Changes of names in the writable folder do not change the structure number.
         if !walk.met_writable {
             self.routes.learn(path, found);
         }
@@ -322,7 +322,7 @@ impl Fs {
             .is_some_and(|node| self.tree.child(node.parent, &node.name) == Some(id))
     }
 
-    /// Ends a node that has no name, unless somebody holds it.
+    /// Deletes a node that has no name, unless a process has it open.
     pub(crate) fn end(&mut self, id: NodeId) {
         if !self.opens.contains_key(&id) {
             self.tree.bury(id);
@@ -336,8 +336,8 @@ impl Fs {
         }
     }
 
-    /// Works out which links cannot be read now. Rules on links are rare, so all links are looked
-    /// at whenever something changes while there is one.
+    /// Computes which links cannot be read at present. Rules on links are rare, so all links are checked
+    /// on every change while there is one.
     fn settle_links(&mut self) {
         if self.link_fails.is_empty() && !self.rules.any_on_links() {
             return;

@@ -1,11 +1,10 @@
-//! A file system in memory: a tree of files, folders and links that changes in epochs, rules that
-//! sit between tree and reader, a trace of what was asked, and one writable folder.
+//! A file system in memory: a tree of files, folders and links that changes in epochs, rules
+//! between the tree and its reader, a trace of operations, and one writable folder.
 //!
-//! simfs knows files, not NICs. It knows no clock, no kernel and no process: time is a number that
-//! the caller passes in, and serving a tree to real processes is the work of `simfs-fuse`.
+//! simfs knows files, not NICs, and it knows no clock, kernel or process: the caller passes the
+//! time as a number, and `simfs-fuse` serves a tree to processes.
 //!
-//! Start at [`Edit`] (how a tree changes), [`Fs`] (what a reader meets) and [`SimTime`] (how time
-//! is told).
+//! Start at [`Edit`] (changes of a tree), [`Fs`] (the file system) and [`SimTime`] (time).
 
 mod edit;
 mod errno;

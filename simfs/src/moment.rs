@@ -1,4 +1,4 @@
-//! Moments: points in a reader's work at which a story goes on.
+//! Moments: points in a reader's work at which the story acts.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::{
     pattern::{Matcher, Place},
 };
 
-/// The number of a moment, chosen by whoever arms it.
+/// The number of a moment, chosen by its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MomentId(pub u64);
 
@@ -17,17 +17,17 @@ impl fmt::Display for MomentId {
     }
 }
 
-/// Operations at places.
+/// Operations at paths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spot {
     /// The operations.
     pub ops: OpSet,
-    /// The places.
+    /// The paths.
     pub pattern: Pattern,
 }
 
 impl Spot {
-    /// The spot of these operations at these places.
+    /// These operations at these paths.
     #[must_use]
     pub fn new(ops: impl Into<OpSet>, pattern: &str) -> Self {
         Self {
@@ -37,47 +37,47 @@ impl Spot {
     }
 }
 
-/// On which side of an operation a moment lies.
+/// The position of a moment relative to an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Turn {
-    /// Before the operation: it meets whatever the story makes of the tree.
+    /// Before the operation, which then sees the tree that the story has changed.
     Before(Spot),
-    /// After the operation took effect, before its answer is given.
+    /// After the operation took effect, before its result is returned.
     After(Spot),
-    /// Once the first was done, before the second: a device that goes between the listing and
-    /// the reading.
+    /// After the first operation and before the second, such as a device that disappears between
+    /// listing and reading.
     Between {
-        /// What must have been done.
+        /// The operation that must have been done.
         after: Spot,
-        /// What is about to be done.
+        /// The operation that is about to be done.
         before: Spot,
     },
 }
 
-/// How far a moment's memory reaches.
+/// When the counts of a moment are reset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Within {
-    /// It forgets its counts when a poll begins.
+    /// At the start of each poll.
     Poll,
-    /// It counts on.
+    /// Never.
     Drill,
 }
 
-/// A point in a reader's work. It comes once, and is then no longer armed.
+/// A point in a reader's work. It comes once, and is then disarmed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// Its number. Arming a moment with the number of another takes the other's place.
+    /// Its number. Arming a moment with the number of another replaces that.
     pub id: MomentId,
-    /// Where it lies.
+    /// Its position.
     pub turn: Turn,
-    /// At which such operation it comes, from 1; with [`Turn::Between`], such operations count
-    /// only after the first was done.
+    /// The number of the matching operation at which it comes, from 1; with [`Turn::Between`],
+    /// operations count only after the first was done.
     pub nth: u64,
-    /// How far its memory reaches.
+    /// When its counts are reset.
     pub within: Within,
 }
 
-/// The moments yet to come, in the order in which they were armed.
+/// The armed moments, in the order in which they were armed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Moments(Vec<Armed>);
 
@@ -158,7 +158,7 @@ impl Moments {
         })
     }
 
-    /// Counts for every moment that is struck, and takes out those that have come.
+    /// Counts for every matching moment, and removes and returns those that have come.
     fn take(&mut self, mut strikes: impl FnMut(&mut Armed) -> bool) -> Vec<MomentId> {
         let mut come = Vec::new();
         self.0.retain_mut(|armed| {

@@ -1,22 +1,22 @@
-//! What nodes are called.
+//! Names of nodes in traces.
 //!
-//! A process comes to a device's file through a class link, but a server sees only the node at the
-//! end. So links in alias folders lend their names: a file of the device that
-//! `sys/class/infiniband/mlx5_0` leads to is shown as `sys/class/infiniband/mlx5_0/…` by whichever
+//! A process reaches a device's file through a class link, but a server sees only the node at the
+//! end. Therefore links in alias folders give their names: a file of the device that
+//! `sys/class/infiniband/mlx5_0` leads to is shown as `sys/class/infiniband/mlx5_0/…`, by whichever
 //! path it was reached.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{NodeId, NodeKind, Tree, TreePath, pattern::Place};
 
-/// The two names of a place.
+/// The two names of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Name {
     /// The path in the tree.
     pub(crate) canonical: Arc<str>,
-    /// The name by an alias folder, else the path in the tree.
+    /// The name through an alias folder, otherwise the path in the tree.
     pub(crate) shown: Arc<str>,
-    /// The rank of the alias folder that lends the name; the worst of all if none does.
+    /// The rank of the alias folder that gives the name; the largest rank if none does.
     rank: usize,
 }
 
@@ -28,7 +28,7 @@ impl Name {
         }
     }
 
-    /// The name of something in the place that bears this one.
+    /// The name of a child of the node with this name.
     fn below(&self, name: &str) -> Self {
         let join = |base: &str| -> Arc<str> {
             if base.is_empty() {
@@ -51,14 +51,14 @@ impl Name {
     }
 }
 
-/// The names of nodes, remembered while no name or link changes.
+/// A cache of the names of nodes, valid while no name or link changes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
     alias_folders: Vec<TreePath>,
     structure: Option<u64>,
-    /// Where links of alias folders lead: the rank of the folder and the link's path.
+    /// The targets of links in alias folders: the rank of the folder and the link's path.
     led_to: Arc<BTreeMap<NodeId, (usize, TreePath)>>,
-    /// By the numbers of nodes; shared with what this was cloned from, until one more is known.
+    /// By node number; shared with the original of a clone until a name is added.
     known: Arc<Vec<Option<Arc<Name>>>>,
 }
 
@@ -68,7 +68,7 @@ impl Names {
         self.structure = None;
     }
 
-    /// The name of a node; `None` if it has gone.
+    /// The name of a node; `None` if it was removed.
     pub(crate) fn of(&mut self, tree: &Tree, id: NodeId) -> Option<Arc<Name>> {
         if self.structure != Some(tree.structure()) {
             self.learn(tree);
@@ -77,7 +77,7 @@ impl Names {
             return Some(Arc::clone(name));
         }
         let name = Arc::new(self.make(tree, id)?);
-        // Names in the writable folder change without a new structure number.
+        // Changes of names in the writable folder do not change the structure number.
         if tree.node(id).is_some_and(|node| !node.writable) {
             let known = Arc::make_mut(&mut self.known);
             if known.len() <= id.index() {
@@ -88,21 +88,22 @@ impl Names {
         Some(name)
     }
 
-    /// Learns the names of all nodes.
+    /// Computes the names of all nodes.
     pub(crate) fn know_all(&mut self, tree: &Tree) {
         for id in tree.nodes() {
             self.of(tree, id);
         }
     }
 
-    /// The name of something in a folder, there or not.
+    /// The name of an entry of a folder, whether it exists or not.
     pub(crate) fn below(&mut self, tree: &Tree, folder: NodeId, name: &str) -> Option<Arc<Name>> {
         self.of(tree, folder)
             .map(|folder| Arc::new(folder.below(name)))
     }
 
-    /// A node bears the name of its folder and its own, unless a link of an alias folder leads to
-    /// it: of two links in folders of the same rank the deeper one wins, which is this.
+    /// A node's name consists of its folder's and its own, unless a link of an alias folder leads
+    /// to it: of two links in folders of the same rank the one with the deeper target is used,
+    /// which is this.
     fn make(&mut self, tree: &Tree, id: NodeId) -> Option<Name> {
         let node = tree.node(id)?;
         if id == NodeId::ROOT {

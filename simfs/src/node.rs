@@ -1,19 +1,19 @@
-//! What a tree is made of.
+//! The nodes of a tree.
 
 use std::{collections::BTreeMap, fmt};
 
 use crate::Value;
 
-/// The number of a node: its inode number for a process. It is never reused, so that a device
-/// that went and came back is another device to whoever held the old one.
+/// The number of a node, which is its inode number. It is never reused, so a device that
+/// disappeared and returned is another device to a process that has the old one open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(u64);
 
 impl NodeId {
-    /// The root of every tree. FUSE demands 1 (`FUSE_ROOT_ID`, `include/uapi/linux/fuse.h`).
+    /// The root of every tree. FUSE requires 1 (`FUSE_ROOT_ID`, `include/uapi/linux/fuse.h`).
     pub const ROOT: Self = Self(1);
 
-    /// The node with this inode number, which need not exist.
+    /// The node with this inode number, which may not exist.
     #[must_use]
     pub const fn from_inode(inode: u64) -> Self {
         Self(inode)
@@ -40,13 +40,13 @@ impl fmt::Display for NodeId {
     }
 }
 
-/// What sort of thing a node is. More sorts may come, such as pipes and sockets.
+/// The kind of a node. More may be added, such as pipes and sockets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum NodeKind {
-    /// A folder, which holds names.
+    /// A folder, which contains names.
     Folder,
-    /// A file, which gives a [`Value`].
+    /// A file, whose content is a [`Value`].
     File,
     /// A symbolic link.
     Link,
@@ -54,17 +54,17 @@ pub enum NodeKind {
     Stream,
 }
 
-/// A node and its place.
+/// A node and its position.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) parent: NodeId,
     pub(crate) name: Box<str>,
     pub(crate) body: Body,
-    /// It is the writable folder or lies in it.
+    /// Whether it is the writable folder or below it.
     pub(crate) writable: bool,
 }
 
-/// What a node holds.
+/// The content of a node.
 #[derive(Clone, Debug)]
 pub(crate) enum Body {
     Folder(BTreeMap<Box<str>, NodeId>),

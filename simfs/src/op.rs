@@ -1,39 +1,39 @@
-//! The logical operations: what rules are about and a trace tells.
+//! Logical operations, the unit of rules and traces.
 //!
-//! A logical operation is what a program does to a file, not how a kernel cuts it up: one listing
-//! of a folder, one read of a whole file, one write. Looking up names and asking for attributes is
-//! none, and reading a link is none that is counted, since a kernel asks for a link once and then
-//! remembers it. So the same program gives the same operations in memory and through a mount.
+//! A logical operation is what a program does with a file, independent of how a kernel splits it:
+//! one listing of a folder, one read of a whole file, one write. Looking up names and attributes is
+//! not an operation, and reading a link is not counted, because a kernel reads a link once and then
+//! caches it. So the same program causes the same operations in memory and through a mount.
 
 use std::fmt;
 
 /// A logical operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Op {
-    /// The listing of a folder.
+    /// Listing a folder.
     List,
-    /// The reading of a file from its start; each return to the start is one more.
+    /// Reading a file from its start; each return to the start is another read.
     Read,
-    /// The reading of a link, on its own or on the way along a path. Never counted and never in a
-    /// trace; only rules that fail always, or between two times, apply to it.
+    /// Reading a link, by itself or along a path. It is neither counted nor traced; only rules that
+    /// always fail, or fail between two times, apply to it.
     ReadLink,
-    /// The making of a file, or the emptying of the one that is there.
+    /// Creating a file, or emptying an existing one.
     Create,
-    /// One write.
+    /// A write.
     Write,
-    /// A file cut or grown to a length.
+    /// Truncating or extending a file.
     Truncate,
-    /// A file put safely on the disk.
+    /// Flushing a file to disk.
     Fsync,
-    /// A name changed, in place of another if there is one.
+    /// Renaming a node, which may replace another.
     Rename,
-    /// A file removed.
+    /// Removing a file.
     Unlink,
-    /// A folder's names put safely on the disk.
+    /// Flushing a folder's names to disk.
     FsyncFolder,
-    /// A folder made.
+    /// Creating a folder.
     MakeFolder,
-    /// An empty folder removed.
+    /// Removing an empty folder.
     RemoveFolder,
 }
 

@@ -1,4 +1,4 @@
-//! A place in a tree.
+//! Paths in a tree.
 
 use std::{fmt, ops};
 
@@ -8,8 +8,8 @@ use std::{fmt, ops};
 pub struct TreePath(String);
 
 impl TreePath {
-    /// The normal form of `text`: slashes folded and trimmed, `.` dropped, `..` going up and
-    /// stopping at the root.
+    /// The normal form of `text`: slashes folded and trimmed, `.` removed, `..` resolved (stopping
+    /// at the root).
     #[must_use]
     pub fn new(text: &str) -> Self {
         if is_normal(text) {
@@ -34,7 +34,7 @@ impl TreePath {
         Self::from(format!("{}/{below}", self.0))
     }
 
-    /// The folder that holds this path; `None` for the root.
+    /// The parent folder; `None` for the root.
     #[must_use]
     pub fn parent(&self) -> Option<Self> {
         if self.0.is_empty() {
@@ -53,7 +53,7 @@ impl TreePath {
         self.in_two().1
     }
 
-    /// The path of the folder that holds this one, empty for the root's own, and the last component.
+    /// The parent folder (empty for a name below the root) and the last component.
     pub(crate) fn in_two(&self) -> (&str, &str) {
         self.0.rsplit_once('/').unwrap_or(("", &self.0))
     }
@@ -80,7 +80,7 @@ impl From<String> for TreePath {
     }
 }
 
-/// Whether a text is a path in normal form already, as most are.
+/// Whether a text is a normalised path already, as most are.
 fn is_normal(text: &str) -> bool {
     let bytes = text.as_bytes();
     let is_name = |name: &[u8]| !matches!(name, b"" | b"." | b"..");

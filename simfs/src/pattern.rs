@@ -1,28 +1,28 @@
-//! Which paths a rule or a moment is about.
+//! Path patterns of rules and moments.
 
 use std::fmt;
 
 use crate::{Tree, TreePath};
 
-/// A path in which `*` stands for any text within a component, and a component `**` for any number
-/// of components, none included: `sys/class/infiniband/*/ports/1/state`, `sys/**/carrier`.
+/// A path in which `*` matches any text within a component, and a component `**` any number of
+/// components, including none: `sys/class/infiniband/*/ports/1/state`, `sys/**/carrier`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pattern(TreePath);
 
 impl Pattern {
-    /// The pattern of this text, in the normal form of [`TreePath`].
+    /// The pattern of this text, normalised like a [`TreePath`].
     #[must_use]
     pub fn new(text: &str) -> Self {
         Self(TreePath::new(text))
     }
 
-    /// Whether it has a `*`. A pattern without one names a single place, also through links.
+    /// Whether it contains a `*`. A pattern without one denotes a single node, also through links.
     #[must_use]
     pub fn is_wild(&self) -> bool {
         self.0.contains('*')
     }
 
-    /// Whether this path, read as text, is meant.
+    /// Whether it matches this path as text.
     #[must_use]
     pub fn matches(&self, path: &str) -> bool {
         if !self.is_wild() {
@@ -52,14 +52,14 @@ impl fmt::Display for Pattern {
     }
 }
 
-/// Where an operation strikes, in all the ways a pattern can name it.
+/// The names of the node of an operation, for matching.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place<'a> {
     pub(crate) canonical: &'a str,
     pub(crate) shown: &'a str,
 }
 
-/// A pattern that remembers where it leads while no name changes.
+/// A pattern with a cache of the node it leads to, valid while no name changes.
 #[derive(Clone, Debug)]
 pub(crate) struct Matcher {
     pattern: Pattern,
@@ -71,7 +71,7 @@ impl Matcher {
         Self { pattern, led: None }
     }
 
-    /// Whether the place is meant: by its text, or, without `*`, because the pattern leads there
+    /// Whether it matches the node: by text, or, without `*`, because the pattern leads to the node
     /// through links.
     pub(crate) fn matches(&mut self, tree: &Tree, place: &Place<'_>) -> bool {
         if self.pattern.matches(place.canonical) || self.pattern.matches(place.shown) {
@@ -95,8 +95,8 @@ impl Matcher {
     }
 }
 
-/// The canonical path that a path without `*` stands for: its folder through links, then its name,
-/// and, if that is a link, where the link leads.
+/// The canonical path for a path without `*`: its folder with links resolved, then its name, and if
+/// that is a link, the link's target.
 fn leads_to(tree: &Tree, path: &TreePath) -> Option<TreePath> {
     if let Ok(node) = tree.resolve(path) {
         return tree.path_of(node);
@@ -117,7 +117,7 @@ fn components_match(pattern: &[&str], path: &[&str]) -> bool {
     }
 }
 
-/// Greedy matching with one step back: linear for the patterns people write.
+/// Greedy matching with one step back: linear for common patterns.
 fn name_matches(pattern: &[u8], name: &[u8]) -> bool {
     let (mut p, mut n) = (0, 0);
     let mut star: Option<(usize, usize)> = None;

@@ -1,7 +1,7 @@
-//! Calls at work: each begins, meets its moments and its rules, takes effect, and is traced.
+//! The steps of a call: it begins, moments and rules apply, it takes effect, and it is traced.
 //!
-//! A server of processes goes [`Fs::begin`], [`Fs::before`], [`Fs::perform`], [`Fs::after`], and acts
-//! on the moments in between. The client in memory (`client.rs`) goes the same way.
+//! A file server calls [`Fs::begin`], [`Fs::before`], [`Fs::perform`] and [`Fs::after`], and handles
+//! the moments in between. The client in memory (`client.rs`) does the same.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use crate::{
 };
 
 impl Fs {
-    /// Begins a call. What ends here is not counted, not traced and meets no rule: names that are
-    /// not there, nodes of the wrong sort, changes outside the writable folder.
+    /// Begins a call. A call that fails here is not counted, not traced and not subject to rules:
+    /// unknown names, nodes of the wrong kind, changes outside the writable folder.
     ///
     /// # Errors
-    /// As the system call gives it: `ENOENT`, `ENOTDIR`, `EISDIR`, `EEXIST`, `EROFS`, `EINVAL`,
+    /// Those of the system call: `ENOENT`, `ENOTDIR`, `EISDIR`, `EEXIST`, `EROFS`, `EINVAL`,
     /// `ENAMETOOLONG`.
     pub fn begin(&mut self, call: &Call) -> Result<Act, Errno> {
         self.check(call)?;
@@ -52,7 +52,7 @@ impl Fs {
         })
     }
 
-    /// The moments that come just before a call. Asked once for each call.
+    /// The moments just before a call. Must be called once for each call.
     pub fn before(&mut self, act: &Act) -> Vec<MomentId> {
         if self.moments.is_empty() {
             return Vec::new();
@@ -60,7 +60,7 @@ impl Fs {
         self.moments.before(act.op, &act.places(), &self.tree)
     }
 
-    /// The moments that come just after a call. Asked once for each call that was performed.
+    /// The moments just after a call. Must be called once for each performed call.
     pub fn after(&mut self, act: &Act) -> Vec<MomentId> {
         if self.moments.is_empty() {
             return Vec::new();
@@ -68,8 +68,8 @@ impl Fs {
         self.moments.after(act.op, &act.places(), &self.tree)
     }
 
-    /// Performs a call under the rules, and traces it. The node may have gone since it began: then
-    /// a read ends with `ENODEV`, as on the descriptor of a device that has gone.
+    /// Performs a call under the rules, and traces it. If its node was removed since it began, a read
+    /// fails with `ENODEV`, as on the descriptor of a device that was removed.
     pub fn perform(&mut self, call: &Call, act: &Act) -> Answer {
         let verdict = if self.rules.is_empty() {
             None
@@ -89,10 +89,10 @@ impl Fs {
         Answer::Done(result)
     }
 
-    /// Performs a call without rules and trace: what becomes of one that was held and is let go.
+    /// Performs a call without rules and trace, for a held call that is released.
     ///
     /// # Errors
-    /// As the system call gives it.
+    /// Those of the system call.
     pub fn resume(&mut self, call: &Call) -> Result<Reply, Errno> {
         match call {
             Call::List(folder) => self.names_in(*folder).map(Reply::Names),
@@ -147,7 +147,7 @@ impl Fs {
         }
     }
 
-    /// What is left of a listing during which names went, after so many of them were given.
+    /// The rest of a listing during which names were removed, after `given` of them were returned.
     fn names_left(&self, mut listed: Vec<Entry>, given: Option<usize>) -> Vec<Entry> {
         let given = given.unwrap_or(listed.len());
         let mut at = 0;
@@ -171,7 +171,7 @@ impl Fs {
         }
     }
 
-    /// The names that are in a folder now, by name, without rules and trace; none if it has gone.
+    /// The present entries of a folder, by name, without rules and trace; empty if it was removed.
     #[must_use]
     pub fn entries(&self, folder: NodeId) -> Vec<Entry> {
         let entry = |(name, node): (&str, NodeId)| {
@@ -189,11 +189,11 @@ impl Fs {
         self.tree.children(self.real(folder)).map(entry).collect()
     }
 
-    /// The bytes that a file gives now, without rules and trace.
+    /// The present content of a file, without rules and trace.
     ///
     /// # Errors
-    /// `ENODEV` if the node has gone, `EISDIR` and `EINVAL` if it is no file, else the error that
-    /// the file gives by itself.
+    /// `ENODEV` if the node was removed, `EISDIR` and `EINVAL` if it is not a file, otherwise the
+    /// file's own error.
     pub fn bytes_of(&self, file: NodeId) -> Result<&[u8], Errno> {
         match self.tree.node(file).map(|node| &node.body) {
             None => Err(Errno::ENODEV),
@@ -277,7 +277,7 @@ impl Fs {
         }
     }
 
-    /// In the order of `do_renameat2` and `vfs_rename`, `fs/namei.c`.
+    /// Checks in the order of `do_renameat2` and `vfs_rename`, `fs/namei.c`.
     fn check_rename(
         &self,
         (folder, name): (NodeId, &str),

@@ -1,24 +1,23 @@
-//! Where paths lead, remembered while no name or link changes.
+//! A cache of resolved paths, valid while no name or link changes.
 //!
-//! A reader asks for the same paths in the same order, poll by poll: each path remembers which one was
-//! asked for after it, so that a steady poll compares each path once and walks nowhere.
+//! A reader requests the same paths in the same order in every poll: each entry remembers which path
+//! was requested after it, so that in a steady poll each path costs one comparison.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use crate::NodeId;
 
-/// How many paths are remembered. Chosen: any value above the number of paths that a reader asks for in
-/// a poll works.
+/// The number of cached paths. Chosen: any value above the number of paths of a poll works.
 const ROUTES_MAX: usize = 65_536;
 
-/// The paths that were asked for.
+/// The cached paths.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Routes {
-    /// The structure number of the tree for which they hold.
+    /// The structure number of the tree for which they are valid.
     structure: u64,
     routes: Vec<Route>,
     by_path: BTreeMap<Arc<str>, usize>,
-    /// Which one was asked for last.
+    /// The path that was requested last.
     last: usize,
 }
 
@@ -26,12 +25,12 @@ pub(crate) struct Routes {
 struct Route {
     path: Arc<str>,
     node: NodeId,
-    /// Which one was asked for after it when that was last learnt.
+    /// The path that was requested after it the last time.
     next: usize,
 }
 
 impl Routes {
-    /// Where a path leads in the tree with this structure number, if that is known.
+    /// The node at a path in the tree with this structure number, if it is cached.
     pub(crate) fn node(&mut self, structure: u64, path: &str) -> Option<NodeId> {
         if self.structure != structure {
             *self = Self {
@@ -51,7 +50,7 @@ impl Routes {
         Some(self.routes[place].node)
     }
 
-    /// Remembers where a path leads that [`Routes::node`] did not know.
+    /// Adds a path that [`Routes::node`] did not find.
     pub(crate) fn learn(&mut self, path: &str, node: NodeId) {
         if self.routes.len() == ROUTES_MAX {
             return;

@@ -1,4 +1,4 @@
-//! Rules: what sits between a tree and its reader.
+//! Rules between a tree and its reader.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::{
     pattern::{Matcher, Place},
 };
 
-/// The number of a rule, chosen by whoever arms it.
+/// The number of a rule, chosen by its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RuleId(pub u64);
 
@@ -17,76 +17,75 @@ impl fmt::Display for RuleId {
     }
 }
 
-/// A rule: on these operations, at these places, at these times, this happens instead.
+/// A rule: an effect on matching operations at certain times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// Its number. Arming a rule with the number of another takes the other's place.
+    /// Its number. Arming a rule with the number of another replaces that.
     pub id: RuleId,
-    /// The operations it is about.
+    /// The operations.
     pub ops: OpSet,
-    /// The places it is about: the path in the tree, the name by an alias folder, or a path
-    /// through links.
+    /// The paths: the path in the tree, the name through an alias folder, or a path through links.
     pub pattern: Pattern,
-    /// When it acts.
+    /// When it applies.
     pub when: When,
-    /// What happens.
+    /// Its effect.
     pub verdict: Verdict,
 }
 
-/// When a rule acts. Counts begin with 1 at the first operation after arming that the rule is about,
-/// and go on for operations that an earlier rule decides.
+/// When a rule applies. Matching operations are counted from 1 after arming, including those to
+/// which an earlier rule applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// At every operation.
+    /// To every operation.
     Always,
-    /// From the first time on, until just before the second.
+    /// From the first time until just before the second.
     Between(SimTime, SimTime),
-    /// At the nth operation only.
+    /// To the nth operation only.
     Nth(u64),
-    /// At the first n operations.
+    /// To the first n operations.
     FirstN(u64),
-    /// At the nth operation and all after it.
+    /// To the nth operation and all later ones.
     FromNth(u64),
-    /// At every nth operation.
+    /// To every nth operation.
     EveryNth(u64),
 }
 
-/// What a rule does to an operation. A verdict that does not fit an operation (bytes for a
-/// listing) passes it by, uncounted.
+/// The effect of a rule. An effect that does not fit an operation (such as content for a listing) is
+/// ignored and not counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It ends with this error; nothing is read or changed. Fits every operation.
+    /// The operation fails with this error; nothing is read or changed. Fits every operation.
     Fail(Errno),
-    /// It does not end until it is let go. Fits every counted operation.
+    /// The operation is held until it is released. Fits every counted operation.
     Hang {
         /// Whether SIGKILL ends the wait. If not, the process is stuck in the kernel.
         killable: bool,
     },
-    /// A read gives these bytes.
+    /// A read returns these bytes.
     Content(Vec<u8>),
-    /// A read gives only the first bytes, or a listing only the first names, so many.
+    /// A read returns only this many bytes, or a listing only this many names, the first ones.
     Truncate(usize),
-    /// A read gives the start of another value and goes on with the real one.
+    /// A read returns the start of another value, followed by the rest of the real one.
     Torn {
-        /// The value it starts with.
+        /// The other value.
         first: Vec<u8>,
-        /// How many bytes come from it.
+        /// The number of bytes from it.
         at: usize,
     },
-    /// Paths go away, in one epoch, at this very operation. A read of something below them
-    /// then ends with `ENODEV`, as on the descriptor of a device that has gone.
+    /// Paths are removed, in one epoch, at this operation. A read of a file below them then fails
+    /// with `ENODEV`, as on the descriptor of a device that was removed.
     Vanish {
-        /// What goes: canonical paths, as for [`Edit::Remove`](crate::Edit::Remove).
+        /// The removed paths: canonical, as for [`Edit::Remove`](crate::Edit::Remove).
         paths: Vec<TreePath>,
-        /// For a listing: how many of its names were given before they went; `None` for all.
+        /// For a listing: how many names are returned before the removal; `None` for all.
         after_names: Option<usize>,
     },
-    /// A write takes only the first bytes, so many, and says so.
+    /// A write accepts only this many bytes, the first ones, and returns their number.
     ShortWrite(usize),
 }
 
 impl Verdict {
-    /// Whether it can be the fate of this operation.
+    /// Whether it can apply to this operation.
     #[must_use]
     pub fn fits(&self, op: Op) -> bool {
         match self {
@@ -99,7 +98,7 @@ impl Verdict {
     }
 }
 
-/// The rules in force, in the order in which they were armed.
+/// The armed rules, in the order in which they were armed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rules(Vec<Armed>);
 
@@ -137,7 +136,7 @@ impl Rules {
         self.0.is_empty()
     }
 
-    /// How many operations a rule was about since it was armed.
+    /// The number of operations that a rule matched since it was armed.
     pub(crate) fn count(&self, id: RuleId) -> Option<u64> {
         self.0
             .iter()
@@ -149,7 +148,7 @@ impl Rules {
         self.0.iter().any(|armed| armed.rule.ops.has(Op::ReadLink))
     }
 
-    /// The first rule that acts on an operation; every rule that is about it counts it.
+    /// The first rule that applies to an operation; every rule that matches it counts it.
     pub(crate) fn decide(
         &mut self,
         op: Op,
@@ -178,7 +177,7 @@ impl Rules {
         decided
     }
 
-    /// The error with which a link fails, by the first rule on links that acts now.
+    /// The error of reading a link, by the first rule on links that applies now.
     pub(crate) fn link_fails(
         &mut self,
         place: &Place<'_>,

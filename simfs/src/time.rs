@@ -1,18 +1,18 @@
-//! Simulated time: nanoseconds since the drill's start.
+//! Simulated time in nanoseconds.
 
 use std::{fmt, ops};
 
-/// An instant of a drill, or a span between two: nanoseconds since the drill's start.
+/// An instant of a drill, or a duration: nanoseconds since the drill's start.
 ///
-/// Range: 0 to about 584 years. Arithmetic saturates, because a story that ends at the end of time
-/// is a story that never ends, not a crash.
+/// Range: 0 to about 584 years. Arithmetic saturates, so that the largest value can stand for
+/// "never".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SimTime(u64);
 
 impl SimTime {
     /// The drill's start.
     pub const ZERO: Self = Self(0);
-    /// The end of time: later than every instant of a drill.
+    /// The largest value, later than every instant of a drill.
     pub const MAX: Self = Self(u64::MAX);
 
     /// From nanoseconds.
@@ -45,19 +45,19 @@ impl SimTime {
         self.0 / 1_000_000
     }
 
-    /// The span from `earlier` to here; zero if `earlier` is later.
+    /// The duration from `earlier` to this instant; zero if `earlier` is later.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Self {
         Self(self.0.saturating_sub(earlier.0))
     }
 
-    /// This span so many times in a row.
+    /// This duration multiplied by `count`.
     #[must_use]
     pub const fn times(self, count: u64) -> Self {
         Self(self.0.saturating_mul(count))
     }
 
-    /// How many of a span, which is not zero, cover this one.
+    /// The number of times that `span` must be repeated to cover this duration.
     ///
     /// # Panics
     /// If `span` is zero.
@@ -66,7 +66,7 @@ impl SimTime {
         self.0.div_ceil(span.0)
     }
 
-    /// The instant before this one; `None` before the first.
+    /// The instant one nanosecond earlier; `None` for zero.
     #[must_use]
     pub const fn before(self) -> Option<Self> {
         match self.0.checked_sub(1) {
@@ -91,7 +91,7 @@ impl ops::AddAssign for SimTime {
 }
 
 impl fmt::Display for SimTime {
-    /// Seconds with as many decimals as are needed: `12s`, `0.4s`, `90.25s`.
+    /// Seconds with as many decimals as necessary: `12s`, `0.4s`, `90.25s`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (secs, ns) = (self.0 / 1_000_000_000, self.0 % 1_000_000_000);
         if ns == 0 {

@@ -1,38 +1,38 @@
-//! The trace: what a reader did, and how it went.
+//! The trace: a reader's operations and their results.
 
 use std::{collections::VecDeque, fmt, sync::Arc};
 
 use crate::{Errno, Op, SimTime};
 
-/// How many entries a trace keeps if they are not taken. Chosen: some hundred polls of a large
-/// machine; older entries are dropped and counted.
+/// The number of entries that a trace keeps until they are taken. Chosen: some hundred polls of a
+/// large machine; older entries are dropped and counted.
 const ENTRIES_MAX: usize = 65_536;
 
-/// One logical operation and how it ended.
+/// One logical operation and its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceEntry {
-    /// The poll in which it fell; 0 before the first.
+    /// The number of the poll; 0 before the first.
     pub poll: u64,
-    /// The time at which it fell.
+    /// The time.
     pub at: SimTime,
     /// The operation.
     pub op: Op,
-    /// Where: the name by an alias folder if there is one, else the path in the tree.
+    /// The name through an alias folder if there is one, otherwise the path in the tree.
     pub path: Arc<str>,
     /// The new name, for a [`Op::Rename`].
     pub to: Option<Arc<str>>,
-    /// How it ended.
+    /// The result.
     pub outcome: TraceOutcome,
 }
 
-/// How a logical operation ended.
+/// The result of a logical operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TraceOutcome {
-    /// Well: so many bytes read or written, or names listed; 0 for what has no measure.
+    /// Success: the number of bytes read or written, or of names listed; otherwise 0.
     Ok(usize),
     /// With an error.
     Failed(Errno),
-    /// It was made to hang. What happens when it is let go is no new entry.
+    /// A rule held it. Its release adds no entry.
     Hung,
 }
 
@@ -50,25 +50,25 @@ impl fmt::Display for TraceEntry {
     }
 }
 
-/// How often each operation was done since the poll began.
+/// How often each operation was done since the poll started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpCounts([u64; Op::ALL.len()]);
 
 impl OpCounts {
-    /// How often this operation was done.
+    /// The count of this operation.
     #[must_use]
     pub const fn of(&self, op: Op) -> u64 {
         self.0[op as usize]
     }
 
-    /// How many operations were done.
+    /// The sum over all operations.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
 }
 
-/// The entries that were not yet taken.
+/// The entries that were not taken yet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trace {
     pub(crate) off: bool,

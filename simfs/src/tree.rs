@@ -1,7 +1,7 @@
-//! The tree: nodes with numbers, changed by whole edit sets.
+//! The tree: numbered nodes, changed by sets of edits.
 //!
-//! A tree knows names, links and bytes. It has no rules, no trace and no open files; those are
-//! the work of [`Fs`](crate::Fs). Start at [`Tree::apply`] and [`Tree::resolve`].
+//! A tree has names, links and content; rules, trace and open files are in [`Fs`](crate::Fs). Start at
+//! [`Tree::apply`] and [`Tree::resolve`].
 
 mod epoch;
 mod walk;
@@ -18,11 +18,11 @@ pub(crate) use walk::Walk;
 
 /// A tree of folders, files, links and streams.
 ///
-/// Every node has a number that is never given to another node. A path in an [`Edit`] is canonical:
-/// it leads through folders, never through links.
+/// The number of a node is never reused. A path in an [`Edit`] is canonical: it leads through folders
+/// only, not through links.
 #[derive(Clone, Debug)]
 pub struct Tree {
-    /// Shared with the trees that this one was cloned from, until one of them changes a node.
+    /// Shared with the original of a clone until either changes a node.
     nodes: Vec<Option<Arc<Node>>>,
     structure: u64,
     writable: Option<TreePath>,
@@ -44,7 +44,7 @@ impl Default for Tree {
 }
 
 impl Tree {
-    /// A tree with nothing but its root.
+    /// A tree with a root only.
     #[must_use]
     pub fn new() -> Self {
         let root = Node {
@@ -61,12 +61,11 @@ impl Tree {
         }
     }
 
-    /// Makes every edit, in order, and says what a kernel that serves the tree must forget.
+    /// Applies the edits in order, and returns what a kernel that serves the tree must invalidate.
     ///
-    /// An edit always succeeds. Folders on the way are made; a node of another kind that stands in
-    /// the way of a new one is removed with all that is below it, and a node that keeps its kind keeps
-    /// its number. The root stays: an edit that would replace it does nothing, and removing it
-    /// empties it.
+    /// An edit always succeeds. Missing parent folders are created; a node of another kind at the path
+    /// is removed with everything below it, and a node that keeps its kind keeps its number. The root
+    /// stays: an edit that would replace it does nothing, and removing it empties it.
     pub fn apply(&mut self, edits: &[Edit]) -> Vec<Stale> {
         let mut stale = Vec::new();
         let mut last = LastFolder::default();
@@ -77,14 +76,14 @@ impl Tree {
         stale
     }
 
-    /// A number that changes whenever a name or a link does, and not when only bytes do. Names in
-    /// the writable folder do not count when its owner changes them.
+    /// A number that changes whenever a name or a link does, but not for content. Changes of names in
+    /// the writable folder by its reader do not count.
     #[must_use]
     pub fn structure(&self) -> u64 {
         self.structure
     }
 
-    /// How many nodes there are, the root included.
+    /// The number of nodes, including the root.
     #[must_use]
     pub fn node_count(&self) -> usize {
         self.nodes.iter().flatten().count()
@@ -102,13 +101,13 @@ impl Tree {
             .try_fold(NodeId::ROOT, |at, part| self.child(at, part))
     }
 
-    /// What sort of node this is, or `None` if it has gone.
+    /// The kind of a node; `None` if it was removed.
     #[must_use]
     pub fn kind(&self, node: NodeId) -> Option<NodeKind> {
         self.node(node).map(|node| node.body.kind())
     }
 
-    /// What a file gives; `None` if the node is no file or has gone.
+    /// The content of a file; `None` if the node is not a file or was removed.
     #[must_use]
     pub fn value(&self, node: NodeId) -> Option<&Value> {
         match &self.node(node)?.body {
@@ -117,7 +116,7 @@ impl Tree {
         }
     }
 
-    /// What a link says, as written; `None` if the node is no link or has gone.
+    /// The target of a link, as written; `None` if the node is not a link or was removed.
     #[must_use]
     pub fn target(&self, node: NodeId) -> Option<&str> {
         match &self.node(node)?.body {
@@ -126,7 +125,8 @@ impl Tree {
         }
     }
 
-    /// The names in a folder and their nodes, by name; nothing if the node is no folder or has gone.
+    /// The names in a folder and their nodes, by name; empty if the node is not a folder or was
+    /// removed.
     pub fn children(&self, folder: NodeId) -> impl Iterator<Item = (&str, NodeId)> {
         let map = match self.node(folder).map(|node| &node.body) {
             Some(Body::Folder(children)) => Some(children),
@@ -146,7 +146,7 @@ impl Tree {
         }
     }
 
-    /// The canonical path of a node, or `None` if it has gone.
+    /// The canonical path of a node; `None` if it was removed.
     #[must_use]
     pub fn path_of(&self, node: NodeId) -> Option<TreePath> {
         let mut names = Vec::new();
@@ -160,24 +160,24 @@ impl Tree {
         Some(TreePath::new(&names.join("/")))
     }
 
-    /// The folder that holds a node (the root holds itself), or `None` if the node has gone.
+    /// The folder of a node (the root's is itself); `None` if the node was removed.
     #[must_use]
     pub fn parent_of(&self, node: NodeId) -> Option<NodeId> {
         self.node(node).map(|node| node.parent)
     }
 
-    /// Where a path leads, from the root, through links, as a kernel walks it.
+    /// Resolves a path from the root, following links like a kernel.
     ///
     /// # Errors
-    /// `ENOENT` if a name is missing, `ENOTDIR` if the path leads through something that is no
-    /// folder, `ELOOP` beyond 40 links.
+    /// `ENOENT` if a name is missing, `ENOTDIR` if the path leads through a node that is not a folder,
+    /// `ELOOP` beyond 40 links.
     pub fn resolve(&self, path: &str) -> Result<NodeId, Errno> {
         Walk::new(self, None).from(NodeId::ROOT, path, true)
     }
 
-    /// Makes this name one that always resolves: to the node that is there, or else to a ghost, an
-    /// empty folder with a number of its own that no listing shows. Its parents are made, and made
-    /// again when they go.
+    /// Makes this name always resolve: to its node, or otherwise to a ghost, an empty folder with its
+    /// own number that no listing shows. Its parent folders are created, and created again when they
+    /// are removed.
     pub(crate) fn set_anchor(&mut self, path: &TreePath) -> Vec<Stale> {
         let mut stale = Vec::new();
         let parent = self.make_folder(&path.parent().unwrap_or_default(), &mut stale);
@@ -196,12 +196,12 @@ impl Tree {
         stale
     }
 
-    /// The ghost's number, if there is an anchor.
+    /// The ghost's node, if there is an anchor.
     pub(crate) fn ghost(&self) -> Option<NodeId> {
         self.anchor.as_ref().map(|anchor| anchor.ghost)
     }
 
-    /// The node that now bears the anchor's name, if any does.
+    /// The node that has the anchor's name, if any.
     pub(crate) fn anchored(&self) -> Option<NodeId> {
         let anchor = self.anchor.as_ref()?;
         self.child(anchor.parent, anchor.path.name())
@@ -240,12 +240,12 @@ impl Tree {
             .filter(|id| self.kind(*id) == Some(NodeKind::Link))
     }
 
-    /// Says that links answer otherwise than before, though no edit was made.
+    /// Changes the structure number although no edit was made, because links read differently.
     pub(crate) fn touch_structure(&mut self) {
         self.structure += 1;
     }
 
-    /// Puts a new node into a folder that has no such name.
+    /// Adds a new node to a folder that has no such name.
     pub(crate) fn add(&mut self, parent: NodeId, name: &str, body: Body) -> NodeId {
         let writable = self.node(parent).is_some_and(|node| node.writable);
         let id = self.push(Node {
@@ -258,7 +258,7 @@ impl Tree {
         id
     }
 
-    /// Takes a node out of its folder. It lives on by its number until [`Tree::bury`].
+    /// Removes a node from its folder. It stays available by number until [`Tree::bury`].
     pub(crate) fn detach(&mut self, id: NodeId) {
         let Some(node) = self.node(id) else { return };
         let (parent, name) = (node.parent, node.name.clone());
@@ -272,7 +272,7 @@ impl Tree {
         }
     }
 
-    /// Ends a detached node and all that is below it.
+    /// Deletes a detached node and everything below it.
     pub(crate) fn bury(&mut self, id: NodeId) {
         let Some(slot) = self.nodes.get_mut(id.index()) else {
             return;
@@ -285,7 +285,7 @@ impl Tree {
         }
     }
 
-    /// Gives a detached node another place.
+    /// Attaches a detached node to a folder.
     pub(crate) fn attach(&mut self, id: NodeId, parent: NodeId, name: &str) {
         if let Some(node) = self.node_mut(id) {
             node.parent = parent;

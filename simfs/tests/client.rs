@@ -1,4 +1,4 @@
-//! What a reader in memory meets.
+//! The client in memory.
 
 use rstest::rstest;
 use simfs::{

@@ -21,7 +21,7 @@ fn edits() -> impl Strategy<Value = Vec<Edit>> {
     vec(edit, 0..12)
 }
 
-/// What stands at a path, for a model that knows nothing of nodes.
+/// A node of a model that does not number nodes.
 #[derive(Clone, Debug, PartialEq)]
 enum Thing {
     Folder,
@@ -106,7 +106,7 @@ fn seen(tree: &Tree) -> Model {
     )
 }
 
-/// The edits that make a tree what this model says, from nothing.
+/// The edits that build this model from an empty tree.
 fn build(model: &Model) -> Vec<Edit> {
     let edit = |(path, thing): (&String, &Thing)| {
         let path = TreePath::new(path);
@@ -186,7 +186,7 @@ proptest! {
         prop_assert!(tree.get(&TreePath::new(path)).is_none());
     }
 
-    /// A kernel that forgets only what it is told holds no name that leads elsewhere by now.
+    /// A kernel that invalidates exactly what it is told has no wrong entry.
     #[test]
     fn whoever_forgets_what_is_stale_holds_nothing_wrong(sets in vec(edits(), 2..6)) {
         let mut tree = Tree::new();
@@ -200,7 +200,7 @@ proptest! {
                 }
             }
             for ((parent, name), node) in &names {
-                // A name below a folder that is no longer reached is never asked for.
+                // A name below a folder that cannot be reached any more is never looked up.
                 if tree.kind(*parent).is_some() {
                     prop_assert_eq!(tree.child(*parent, name), Some(*node));
                 }
@@ -218,7 +218,7 @@ proptest! {
         }
     }
 
-    /// What a reader's file system remembers of the ways it went never shows.
+    /// The cache of resolved paths never changes a result.
     #[test]
     fn a_path_that_was_walked_before_leads_where_it_leads_now(sets in vec(edits(), 1..6)) {
         let paths = ["a/b/../d", "h/f", "/e/f", "a//b", "a/b/.", "a/b/c/..", "x", "e/f/x", ""];

@@ -1,8 +1,8 @@
-//! The `document` of a stored event: what the platform connector writes beside the columns.
+//! The `document` column of a stored event, as the platform connector writes it.
 //!
-//! The names are those of the protocol in camelCase, and what is empty, false or zero is absent; enumerations
-//! are numbers. The connector stores an event without a strategy as one that is to be acted on. The event's
-//! fate (`healtheventstatus`) is empty: nothing has happened to it yet.
+//! Keys are those of the protocol in camelCase; empty, false and zero values are omitted; enumerations are
+//! numbers. The connector stores an event without a strategy as `EXECUTE_REMEDIATION`. The event's processing
+//! state (`healtheventstatus`) is empty, because nothing has processed it yet.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 /// The document of an event that was stored at this instant.
 ///
 /// # Panics
-/// Never: these values have nothing that JSON cannot hold.
+/// Never: JSON can represent all these values.
 pub(super) fn document(event: &HealthEvent, created_at: &str) -> Box<RawValue> {
     let document = Document {
         created_at,
@@ -31,7 +31,7 @@ struct Document<'a> {
     healtheventstatus: Untouched,
 }
 
-/// Nothing has been done about it.
+/// The empty processing state.
 #[derive(Serialize)]
 struct Untouched {}
 
@@ -159,7 +159,7 @@ impl Overrides {
     }
 }
 
-/// False or 0, which is absent.
+/// Whether a value is false or 0, and omitted.
 fn is_zero<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

@@ -1,4 +1,4 @@
-//! Whoever keeps rows: an open SQLite file or a connection to PostgreSQL.
+//! Access to a database: an open SQLite file or a connection to PostgreSQL.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -15,38 +15,38 @@ use crate::{
 
 /// An open store.
 pub(super) trait Keeper: Send {
-    /// Writes rows and the runs that they are of, all or none. What is there already stays as it is.
+    /// Writes rows and their runs, all or none. Existing rows stay unchanged.
     fn write(&mut self, rows: &[Arc<Row>]) -> Result<(), Trouble>;
 }
 
 /// Why rows were not written.
 #[derive(Debug)]
 pub(super) enum Trouble {
-    /// The store is not to be had; later it may be.
+    /// The database is not available now, but may be later.
     Away(String),
-    /// The store will never take them.
+    /// The database rejects the rows permanently.
     Refused(String),
 }
 
-/// A store with which no run can begin.
+/// Why a run cannot start with a store.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
-    /// It cannot be reached or not be written.
+    /// It cannot be reached or written.
     #[error("the store `{store}` cannot be used: {cause}\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     Unreachable {
         /// The store.
         store: String,
-        /// Why.
+        /// The cause.
         cause: String,
     },
-    /// A table of the name that is needed is another one.
+    /// An existing table of that name has other columns.
     #[error("the table `{table}` of the store `{store}` has no column `{column}`\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     AnotherTable {
         /// The store.
         store: String,
         /// The table.
         table: &'static str,
-        /// What it lacks.
+        /// The missing column.
         column: &'static str,
     },
 }
@@ -71,7 +71,7 @@ pub(super) enum Unfit {
     },
 }
 
-/// Opens a store, makes the tables that are not there, and writes the run into it.
+/// Opens a store, creates missing tables, and writes the run into it.
 pub(super) fn begin(url: &StoreUrl, run: &Run) -> Result<Box<dyn Keeper>, StoreError> {
     let begun = match &url.0 {
         Place::Sqlite(path) => Sqlite::begin(path, run).map(boxed),
@@ -90,7 +90,7 @@ pub(super) fn begin(url: &StoreUrl, run: &Run) -> Result<Box<dyn Keeper>, StoreE
     })
 }
 
-/// Opens a store again. One that does not know the run is not the one that was written to.
+/// Opens a store again. It must contain the run; otherwise it is another database.
 pub(super) fn again(url: &StoreUrl, run: Uuid) -> Result<Box<dyn Keeper>, Trouble> {
     let (keeper, is_known) = match &url.0 {
         Place::Sqlite(path) => {
@@ -115,7 +115,7 @@ fn boxed(keeper: impl Keeper + 'static) -> Box<dyn Keeper> {
     Box::new(keeper)
 }
 
-/// The runs of these rows, each once.
+/// The runs of these rows, without duplicates.
 pub(super) fn runs_of(rows: &[Arc<Row>]) -> Vec<&Run> {
     let mut runs: Vec<&Run> = Vec::new();
     for row in rows {

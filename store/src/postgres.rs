@@ -1,8 +1,8 @@
 //! The store as a PostgreSQL database, without TLS.
 //!
-//! A batch is one transaction of three statements, each with the whole batch as arrays of texts, so the
-//! number of round trips does not grow with the rows. Its rows are inserted in their order, which is that
-//! of the change feed.
+//! A batch is one transaction of three statements, each with the whole batch as arrays of texts, so that
+//! the number of round trips does not depend on the number of rows. Rows are inserted in order, which is
+//! the order of the change feed.
 
 use std::{error::Error as _, sync::Arc, time::Duration};
 
@@ -16,11 +16,11 @@ use crate::{
     table::{EVENTS, TABLES},
 };
 
-/// How long one address may take to answer, where the store's own says nothing. Chosen.
+/// The connect timeout of one address, unless the store's URL states one. Chosen.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The lock under which tables are made, so that two runs that begin at once make them once. Chosen: any
-/// number that nobody else takes.
+/// The advisory lock for creating tables, so that two runs that start at once create them once. Chosen: any
+/// number that no other program uses.
 const MAKING: i64 = 0x6e69_6364_7269_6c6c;
 
 const MAKE_TABLES: &str = include_str!("postgres.sql");
@@ -30,7 +30,7 @@ const MAKE_FEED: &str = include_str!("postgres_feed.sql");
 pub(super) struct Postgres(Client);
 
 impl Postgres {
-    /// Connects and makes the tables that are not there.
+    /// Connects and creates missing tables.
     pub(super) fn begin(config: &Config, run: &Run) -> Result<Self, Unfit> {
         let unreachable = |error: Error| Unfit::Unreachable(reason(&error));
         let mut client = connect(config).map_err(unreachable)?;
@@ -59,7 +59,7 @@ impl Postgres {
         Ok(Self(client))
     }
 
-    /// Connects again.
+    /// Reconnects.
     pub(super) fn again(config: &Config) -> Result<Self, Trouble> {
         Ok(Self(connect(config)?))
     }
@@ -120,8 +120,8 @@ impl Keeper for Postgres {
     }
 }
 
-/// Values that the server cannot take or that break a constraint are about the row (SQLSTATE classes 22 and
-/// 23; "PostgreSQL documentation, Error Codes"), everything else is about the server.
+/// Values that the server cannot accept or that violate a constraint are errors of the row (SQLSTATE
+/// classes 22 and 23; "PostgreSQL documentation, Error Codes"); all others are errors of the server.
 impl From<Error> for Trouble {
     fn from(error: Error) -> Self {
         let cause = reason(&error);
@@ -132,7 +132,7 @@ impl From<Error> for Trouble {
     }
 }
 
-/// The error in one line, with what lies behind it.
+/// The error in one line, with its causes.
 pub(super) fn reason(error: &Error) -> String {
     let text = match error.as_db_error() {
         Some(reported) => reported.message().to_owned(),
@@ -168,7 +168,7 @@ fn write_run(client: &mut impl GenericClient, run: &Run) -> Result<u64, Error> {
     )
 }
 
-/// The columns of a table; none if there is no such table.
+/// The columns of a table; empty if it does not exist.
 fn columns(client: &mut impl GenericClient, table: &str) -> Result<Vec<String>, Error> {
     let listed = client.query(
         "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass($1) \

@@ -1,31 +1,31 @@
-//! The rows between a run and its store: in order, in memory as far as that goes, and then in a file.
+//! The queue of rows between a run and its store: in order, in memory up to a limit, and then in a file.
 //!
-//! Rows leave it only when they are written, so that at any moment what is not in the store is here. The
-//! order is: what is in memory, then what is in the file; as long as the file holds any, new rows go there.
-//! Nothing here waits; that is the writer's.
+//! Rows leave it only once they are written, so that it always has everything that is not in the store.
+//! Rows in memory come before those in the file; while the file has any, new rows are appended there.
+//! Nothing here waits; the writer does.
 
 use std::{collections::VecDeque, io, path::Path, sync::Arc};
 
 use crate::{row::Row, unstored::Unstored};
 
-/// The name of the file in which rows wait that memory is not to hold. It is gone when the run has ended.
+/// The name of the file for rows beyond the memory limit. It is removed at the end of the run.
 const WAITING: &str = "waiting.jsonl";
-/// The name of the file of rows that are not in the store when the run has ended.
+/// The name of the file of rows that are not in the store at the end of the run.
 const UNSTORED: &str = "unstored.jsonl";
 
-/// The rows that are not in the store.
+/// The rows that are not in the store yet.
 #[derive(Debug)]
 pub(super) struct Queue {
     memory: VecDeque<Arc<Row>>,
     memory_rows_max: usize,
     waiting: Unstored,
     unstored: Unstored,
-    /// Why rows were lost or may be, if they were.
+    /// Why rows were or may be lost, if so.
     broken: Option<String>,
 }
 
 impl Queue {
-    /// An empty one, whose files lie in this folder.
+    /// An empty queue with its files in this folder.
     pub(super) fn new(folder: &Path, memory_rows_max: usize) -> Self {
         Self {
             memory: VecDeque::new(),
@@ -36,21 +36,21 @@ impl Queue {
         }
     }
 
-    /// Adds rows at its end.
+    /// Appends rows.
     pub(super) fn add(&mut self, rows: Vec<Row>) {
         for row in rows {
             let goes_to_file = self.waiting.rows() > 0 || self.memory.len() >= self.memory_rows_max;
             if !goes_to_file {
                 self.memory.push_back(Arc::new(row));
             } else if let Err(error) = self.waiting.add(&row) {
-                // Out of order is better than lost.
+                // Rows out of order are better than lost ones.
                 self.fails(&error);
                 self.memory.push_back(Arc::new(row));
             }
         }
     }
 
-    /// The first rows, at most so many. They stay until [`Queue::drop_first`].
+    /// The first rows, at most this many. They stay until [`Queue::drop_first`].
     pub(super) fn first(&mut self, rows_max: usize) -> Vec<Arc<Row>> {
         if self.memory.is_empty() {
             match self.waiting.take(self.memory_rows_max) {
@@ -61,12 +61,12 @@ impl Queue {
         self.memory.iter().take(rows_max).cloned().collect()
     }
 
-    /// The first rows are in the store.
+    /// Removes the first rows, which are in the store.
     pub(super) fn drop_first(&mut self, rows: usize) {
         self.memory.drain(..rows.min(self.memory.len()));
     }
 
-    /// The store will never take the first row.
+    /// Moves the first row, which the store rejects, to the file of unstored rows.
     pub(super) fn refuse_first(&mut self) {
         if let Some(row) = self.memory.pop_front()
             && let Err(error) = self.unstored.add(&row)
@@ -75,7 +75,7 @@ impl Queue {
         }
     }
 
-    /// Puts whatever is left into the file of unstored rows.
+    /// Moves all remaining rows to the file of unstored rows.
     pub(super) fn give_up(&mut self) {
         loop {
             let rows = self.first(self.memory_rows_max);
@@ -91,7 +91,7 @@ impl Queue {
         self.unstored.path()
     }
 
-    /// Why rows were lost or may be, if they were.
+    /// Why rows were or may be lost, if so.
     pub(super) fn broken(&self) -> Option<&str> {
         self.broken.as_deref()
     }

@@ -1,7 +1,8 @@
-//! A stored event: its columns, its document, and the drill that it is of.
+//! A stored event: its columns, its document, and its drill.
 //!
-//! Pure: the same run, drill and recording give the same rows. `created_at` is the connector's clock, which
-//! in a drill is the simulated time of the poll that published the event. Start at [`Row::all`].
+//! This file is pure: the same run, drill and recording give the same rows. `created_at` is the connector's
+//! clock, which in a drill is the simulated time of the poll that published the event. Start at
+//! [`Row::all`].
 
 use std::sync::Arc;
 
@@ -26,26 +27,26 @@ pub struct Row {
     pub arm: String,
     /// The tick whose poll published it, from 0.
     pub poll: u64,
-    /// Which of the accepted events of this drill and arm it is, from 0.
+    /// Its index among the accepted events of this drill and arm, from 0.
     pub place: u64,
-    /// Follows from run, drill, arm and place: written twice it is one.
+    /// Derived from run, drill, arm and index, so that writing it twice stores it once.
     pub id: Uuid,
-    /// The node it speaks of.
+    /// The node of the event.
     pub node_name: String,
-    /// The event's check.
+    /// The check of the event.
     pub event_type: String,
-    /// The event's component class: so NVSentinel's connector fills the column.
+    /// The component class of the event, as NVSentinel's connector fills the column.
     pub severity: String,
     /// The action's name, such as `REPLACE_VM`.
     pub recommended_action: String,
-    /// When it was stored, by the drill's clock: RFC 3339, UTC.
+    /// The drill's time of storing: RFC 3339, UTC.
     pub created_at: String,
     /// The event in JSON.
     pub document: Box<RawValue>,
 }
 
 impl Row {
-    /// The rows of a drill: in each arm what its connectors accepted, poll by poll, in a poll node by node.
+    /// The rows of a drill: for each arm the events that connectors accepted, by poll and node.
     #[must_use]
     pub fn all(
         run: &Arc<Run>,
@@ -87,12 +88,12 @@ impl Row {
     }
 }
 
-/// No drill or arm has a line break in its name.
+/// Names of drills and arms contain no line break.
 fn name(run: Uuid, drill: &str, arm: &str, place: u64) -> Uuid {
     Uuid::new_v5(&run, format!("{drill}\n{arm}\n{place}").as_bytes())
 }
 
-/// An action that the protocol does not know keeps its number.
+/// An action that the protocol does not know is written as its number.
 fn action(event: &HealthEvent) -> String {
     let action = event.recommended_action;
     RecommendedAction::try_from(action).map_or_else(

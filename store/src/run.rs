@@ -1,25 +1,25 @@
-//! A run, as the store knows it: which of the rows beside each other belong together.
+//! A run in the store.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// A run, as the store knows it.
+/// A run in the store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
-    /// Its name.
+    /// Its id.
     pub id: Uuid,
-    /// When it began, by the real clock: RFC 3339, UTC.
+    /// The real time of its start: RFC 3339, UTC.
     pub started: String,
-    /// The order of its drills (`--seed`).
+    /// The seed for the order of its drills (`--seed`).
     pub seed: u64,
     /// The words of the command line.
     pub asked: Vec<String>,
 }
 
 impl Run {
-    /// A run that begins now.
+    /// A run that starts now.
     #[must_use]
     pub fn now(seed: u64, asked: Vec<String>) -> Self {
         let id = Uuid::now_v7();

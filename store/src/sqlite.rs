@@ -1,7 +1,7 @@
 //! The store as an SQLite file.
 //!
-//! Every batch is one transaction in the ordinary journal, so whoever reads the file meanwhile sees whole
-//! batches. A reader that holds the file locked only delays the writing.
+//! Every batch is one transaction with the default journal, so that other readers see whole batches only.
+//! A reader that locks the file only delays the writes.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -17,7 +17,7 @@ use crate::{
     table::{EVENTS, TABLES},
 };
 
-/// How long a write waits for another program's lock before it counts as a failed try. Chosen.
+/// How long a write waits for another program's lock before it counts as failed. Chosen.
 const LOCK_WAIT: Duration = Duration::from_secs(1);
 
 const MAKE_TABLES: &str = include_str!("sqlite.sql");
@@ -27,7 +27,7 @@ const MAKE_FEED: &str = include_str!("sqlite_feed.sql");
 pub(super) struct Sqlite(Connection);
 
 impl Sqlite {
-    /// Opens the file, which is made if it is not there.
+    /// Opens the file, and creates it if it does not exist.
     pub(super) fn begin(path: &Path, run: &Run) -> Result<Self, Unfit> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let unreachable = |error: Error| Unfit::Unreachable(error.to_string());
@@ -57,7 +57,7 @@ impl Sqlite {
         Ok(opened)
     }
 
-    /// Opens the file, which must be there.
+    /// Opens the file, which must exist.
     pub(super) fn again(path: &Path) -> Result<Self, Trouble> {
         Ok(Self(open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?))
     }
@@ -112,7 +112,7 @@ impl Keeper for Sqlite {
     }
 }
 
-/// What SQLite says about the values is about the row, everything else about the file.
+/// SQLite's errors about values are errors of the row; all others are errors of the file.
 impl From<Error> for Trouble {
     fn from(error: Error) -> Self {
         let cause = error.to_string();
@@ -144,7 +144,7 @@ fn write_run(connection: &Connection, run: &Run) -> Result<usize, Error> {
     )
 }
 
-/// The columns of a table; none if there is no such table.
+/// The columns of a table; empty if it does not exist.
 fn columns(connection: &Connection, table: &str) -> Result<Vec<String>, Error> {
     let mut listed = connection.prepare("SELECT name FROM pragma_table_info(?1)")?;
     let names = listed.query_map([table], |row| row.get(0))?;

@@ -1,9 +1,9 @@
-//! The tables, as far as they are written: theirs, in NVSentinel's layout, and ours beside them.
+//! The tables that are written: NVSentinel's, and nicdrill's own.
 //!
-//! The statements that make them are `sqlite.sql` and `postgres.sql`. A table that is there already is
-//! used as it is, if it has the columns that are written.
+//! `sqlite.sql` and `postgres.sql` have the statements that create them. An existing table is used as
+//! it is, if it has the required columns.
 
-/// A table and the columns that are written into it.
+/// A table and the columns that are written.
 pub(super) struct Table {
     pub(super) name: &'static str,
     pub(super) columns: &'static [&'static str],
@@ -24,7 +24,7 @@ pub(super) const EVENTS: Table = Table {
     ],
 };
 
-/// The feed of changes, which a trigger writes.
+/// The change feed, which a trigger writes.
 pub(super) const CHANGES: Table = Table {
     name: "datastore_changelog",
     columns: &[
@@ -37,7 +37,7 @@ pub(super) const CHANGES: Table = Table {
     ],
 };
 
-/// Whatever is written.
+/// All tables that are written.
 pub(super) const TABLES: [Table; 4] = [
     EVENTS,
     CHANGES,
@@ -52,7 +52,7 @@ pub(super) const TABLES: [Table; 4] = [
 ];
 
 impl Table {
-    /// The first column that is written and is not among these.
+    /// The first required column that is not among these.
     pub(super) fn missing(&self, found: &[String]) -> Option<&'static str> {
         let mut columns = self.columns.iter().copied();
         columns.find(|column| !found.iter().any(|there| there == column))

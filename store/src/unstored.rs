@@ -1,7 +1,7 @@
-//! A file of rows that are not in the store: a line of JSON for each, with everything that is needed to put it
-//! there later.
+//! A file of rows that are not in the store: one line of JSON per row, with everything needed to store it
+//! later.
 //!
-//! `nicdrill replay` reads such a file too: a line is a row with its `document`.
+//! `nicdrill replay` reads such a file too: each line has the row's `document`.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -12,21 +12,21 @@ use std::{
 
 use crate::row::Row;
 
-/// A file of rows; not there as long as it has none.
+/// A file of rows; it does not exist while it has none.
 #[derive(Debug)]
 pub(super) struct Unstored {
     path: PathBuf,
     file: Option<File>,
-    /// Where the rows begin that were not taken back yet, in bytes.
+    /// The start of the first row that was not taken back yet, in bytes.
     from: u64,
-    /// Where the last whole row ends, in bytes.
+    /// The end of the last complete row, in bytes.
     to: u64,
-    /// How many those are.
+    /// The number of rows between.
     rows: usize,
 }
 
 impl Unstored {
-    /// A file that may come to be here.
+    /// A file at this path, which is created with the first row.
     pub(super) fn new(path: PathBuf) -> Self {
         Self {
             path,
@@ -37,17 +37,17 @@ impl Unstored {
         }
     }
 
-    /// Where it is, if it is.
+    /// The path.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The rows in it that were not taken back.
+    /// The number of rows that were not taken back.
     pub(super) fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Adds a row.
+    /// Appends a row.
     pub(super) fn add(&mut self, row: &Row) -> io::Result<()> {
         let mut line = serde_json::to_string(row)?;
         line.push('\n');
@@ -57,7 +57,7 @@ impl Unstored {
             none => none.insert(OpenOptions::new().append(true).create(true).open(path)?),
         };
         if let Err(error) = file.write_all(line.as_bytes()) {
-            // Half a line would spoil the next one. Where this fails too, reading will tell.
+            // A partial line would corrupt the next one. If this fails too, reading will report it.
             let _ = file.set_len(self.to);
             return Err(error);
         }
@@ -66,7 +66,7 @@ impl Unstored {
         Ok(())
     }
 
-    /// Takes the oldest rows back, at most so many.
+    /// Removes and returns the oldest rows, at most this many.
     pub(super) fn take(&mut self, rows_max: usize) -> io::Result<Vec<Arc<Row>>> {
         if self.rows == 0 {
             return Ok(Vec::new());

@@ -1,29 +1,29 @@
-//! Where a store is, as the command line names it: `sqlite:FILE` or `postgres://…`.
+//! The address of a store on the command line: `sqlite:FILE` or `postgres://…`.
 //!
-//! Its text for people ([`StoreUrl`]'s `Display`) is put together from the parts that may be shown, so
-//! that no password ever stands in it.
+//! Its text for people ([`StoreUrl`]'s `Display`) consists of parts that are not secret, so that it
+//! never contains a password.
 
 use std::{fmt, path::PathBuf, str::FromStr};
 
 use ::postgres::config::{Config, Host, SslMode};
 
-/// The port of PostgreSQL where none is given ("PostgreSQL documentation, Database Connection Control").
+/// The default port of PostgreSQL ("PostgreSQL documentation, Database Connection Control").
 const PORT: u16 = 5432;
 
-/// Where a store is.
+/// The address of a store.
 #[derive(Clone)]
 pub struct StoreUrl(pub(super) Place);
 
 /// The kinds of stores.
 #[derive(Clone)]
 pub(super) enum Place {
-    /// A file, made if it is not there.
+    /// A file, created if it does not exist.
     Sqlite(PathBuf),
     /// A server.
     Postgres(Box<Config>),
 }
 
-/// A text that names no store.
+/// An invalid address of a store.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{found}\nhint: {hint}")]
 pub struct StoreUrlError {
@@ -50,7 +50,7 @@ impl FromStr for StoreUrl {
         match text.split_once(':') {
             Some(("sqlite", rest)) => sqlite(rest),
             Some(("postgres" | "postgresql", _)) => postgres(text),
-            // What follows may hold a password.
+            // The rest may contain a password.
             Some((kind, _)) => {
                 let found = format!("there is no store of the kind `{kind}:`");
                 Err(StoreUrlError::new(found, FORMS))
@@ -64,7 +64,7 @@ impl FromStr for StoreUrl {
 }
 
 fn sqlite(rest: &str) -> Result<StoreUrl, StoreUrlError> {
-    // `sqlite:///tmp/events.db`, as other programs write it.
+    // `sqlite:///tmp/events.db`, a form used by other programs.
     let path = rest.strip_prefix("//").unwrap_or(rest);
     if path.is_empty() {
         let found = "`sqlite:` names no file";
@@ -127,7 +127,7 @@ impl fmt::Display for StoreUrl {
         for (place, host) in config.get_hosts().iter().enumerate() {
             match host {
                 Host::Tcp(name) => {
-                    // One port is meant for every host.
+                    // One port applies to every host.
                     let ports = config.get_ports();
                     let port = ports.get(place).or(ports.first()).unwrap_or(&PORT);
                     write!(f, "{between}{name}:{port}")?;
@@ -146,7 +146,7 @@ impl fmt::Display for StoreUrl {
     }
 }
 
-/// As it is shown: what may be secret stands in no text.
+/// The same text as `Display`, without secrets.
 impl fmt::Debug for StoreUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "StoreUrl({self})")

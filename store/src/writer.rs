@@ -1,9 +1,9 @@
-//! The thread that writes a run's events to its store, and the hand that gives them to it.
+//! The thread that writes a run's events to its store, and the handle that passes events to it.
 //!
-//! Giving never waits: rows go to the [`Queue`], and the thread writes them in batches, each whole or not at
-//! all. When the store is away it tries again after a while, longer each time; when the run has ended, a bounded
-//! number of times. Whoever gives the rows does the last step itself ([`Store::finish`]): a thread that
-//! is held by a silent server holds up nothing. Start at [`Reached::keep`].
+//! Passing events never waits: rows go to the [`Queue`], and the thread writes them in batches, each completely
+//! or not at all. If the store is unavailable the thread retries with increasing delays; after the end of the
+//! run, a limited number of times. The handle performs the last step itself ([`Store::finish`]), so that a
+//! thread which is blocked by a silent server delays nothing. Start at [`Reached::keep`].
 
 use std::{
     mem,
@@ -24,20 +24,20 @@ use crate::{
     url::StoreUrl,
 };
 
-/// How patient a run is with its store. The defaults are chosen.
+/// Limits and delays of a store. The defaults are chosen.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// The rows of one transaction.
+    /// The largest number of rows in one transaction.
     pub batch_rows_max: usize,
-    /// The rows that wait in memory; further ones wait in the run folder.
+    /// The number of rows queued in memory; further ones are queued in the run folder.
     pub memory_rows_max: usize,
-    /// How long the first wait for an absent store is.
+    /// The first delay before a retry.
     pub wait_first: Duration,
-    /// Each wait is twice the one before, up to this.
+    /// The largest delay; each is twice the previous one.
     pub wait_max: Duration,
-    /// How many tries may fail when the run has ended.
+    /// The number of failed attempts after the end of the run.
     pub tries_after_end: u32,
-    /// How long a store may be silent when the run has ended.
+    /// How long a store may not respond after the end of the run.
     pub silence_max: Duration,
 }
 
@@ -55,7 +55,7 @@ impl Default for Limits {
 }
 
 impl StoreUrl {
-    /// Opens the store: the tables that are needed are there, and the run is written into it.
+    /// Opens the store: creates the required tables, and writes the run.
     ///
     /// # Errors
     /// [`StoreError`], if it cannot be reached or written, or has other tables of those names.
@@ -69,7 +69,7 @@ impl StoreUrl {
     }
 }
 
-/// A store that was there when the run began.
+/// A store that was available when the run started.
 pub struct Reached {
     url: StoreUrl,
     run: Arc<Run>,
@@ -77,8 +77,8 @@ pub struct Reached {
 }
 
 impl Reached {
-    /// Begins to write. What cannot be written comes to lie in this folder; `warn` hears of a store that
-    /// goes away and comes back.
+    /// Starts writing. Rows that cannot be written go to this folder; `rendered` receives messages about a store
+    /// that becomes unavailable or available again.
     pub fn keep(
         self,
         folder: &Path,
@@ -104,7 +104,7 @@ impl Reached {
             warn: Box::new(warn),
         };
         thread::spawn(move || {
-            // Also where it panics: then what is left is unstored.
+            // After a panic too, so that the remaining rows count as unstored.
             let _done = Done(Arc::clone(&writer.shared));
             writer.write(self.keeper);
         });
@@ -119,7 +119,7 @@ impl Reached {
     }
 }
 
-/// The store of a run that is going on.
+/// The store of a run in progress.
 pub struct Store {
     shared: Arc<Shared>,
     url: StoreUrl,
@@ -129,32 +129,32 @@ pub struct Store {
     events: u64,
 }
 
-/// What became of a run's events.
+/// The result of storing a run's events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ending {
-    /// The store, as it may be shown.
+    /// The store's address without secrets.
     pub store: String,
-    /// The drills that were played, those of every repeat.
+    /// The number of drills played, over all repeats.
     pub drills: u64,
-    /// The events that are in the store.
+    /// The number of events in the store.
     pub stored: u64,
-    /// The events that are not.
+    /// The number of events that are not.
     pub unstored: u64,
-    /// Where those lie.
+    /// The file with those.
     pub file: PathBuf,
     /// Why they are not in the store.
     pub cause: Option<String>,
-    /// Why they do not all lie there, if they do not.
+    /// Why some of them are not in the file either, if so.
     pub broken: Option<String>,
 }
 
 impl Store {
-    /// What follows is another run: a repeat.
+    /// Starts another run, for a repeat.
     pub fn begin(&mut self, run: Run) {
         self.run = Arc::new(run);
     }
 
-    /// Takes in a drill that has ended. Never waits for the store.
+    /// Queues the events of a finished drill. Never waits for the store.
     pub fn take(&mut self, drill: &DrillName, recordings: &[(ArmName, Recording)]) {
         if recordings.is_empty() {
             return;
@@ -168,7 +168,7 @@ impl Store {
         self.shared.changed.notify_all();
     }
 
-    /// The run has ended: waits until all is written, or the store has been away too long.
+    /// Ends the run: waits until all rows are written, or the store has been unavailable for too long.
     #[must_use]
     pub fn finish(self) -> Ending {
         let mut state = self.shared.lock();
@@ -179,7 +179,7 @@ impl Store {
         while !state.is_done {
             let left = self.limits.silence_max.saturating_sub(since.elapsed());
             if left.is_zero() {
-                // What the thread may still do counts no more: a row that is written twice is one.
+                // What the thread may still write does not matter: a row that is written twice is stored once.
                 state.is_done = true;
                 let text = format!("it was silent for {:?}", self.limits.silence_max);
                 state.last_trouble = Some(text);
@@ -205,7 +205,7 @@ impl Store {
     }
 }
 
-/// What the two share.
+/// State shared by thread and handle.
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
@@ -213,19 +213,19 @@ struct Shared {
 
 struct State {
     queue: Queue,
-    /// No further rows come.
+    /// Whether no further rows will come.
     is_ended: bool,
-    /// Nobody writes any more.
+    /// Whether the thread has stopped writing.
     is_done: bool,
-    /// Rows that are in the store.
+    /// Number of rows in the store.
     written: u64,
-    /// Tries, whatever came of them.
+    /// Number of attempts, successful or not.
     steps: u64,
     last_trouble: Option<String>,
 }
 
 impl Shared {
-    /// A panic leaves the queue whole: it has no state in between.
+    /// After a panic the queue is consistent, because it has no intermediate state.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -236,7 +236,7 @@ impl Shared {
     }
 }
 
-/// Says that nobody writes any more.
+/// Marks the thread as stopped when dropped.
 struct Done(Arc<Shared>);
 
 impl Drop for Done {
@@ -246,7 +246,7 @@ impl Drop for Done {
     }
 }
 
-/// The thread.
+/// The writing thread.
 struct Writer {
     shared: Arc<Shared>,
     url: StoreUrl,
@@ -261,7 +261,7 @@ impl Writer {
         let mut wait = self.limits.wait_first;
         let mut tries_left = self.limits.tries_after_end;
         let (mut is_away, mut was_refused) = (false, false);
-        // Rows that are to be written one by one, as one among them is refused.
+        // Number of rows to be written one by one, because one of them is rejected.
         let mut singly = 0_usize;
         while let Some(rows) = self.next(if singly > 0 {
             1
@@ -275,7 +275,7 @@ impl Writer {
             };
             let mut state = self.shared.lock();
             if state.is_done {
-                // Whoever waited has given up and taken what was left.
+                // The handle has stopped waiting and taken the remaining rows.
                 return;
             }
             state.steps += 1;
@@ -328,7 +328,7 @@ impl Writer {
         }
     }
 
-    /// The next rows to write; `None` when there are none left and none will come.
+    /// The next rows to write; `None` if none are left and none will come.
     fn next(&self, rows_max: usize) -> Option<Vec<Arc<Row>>> {
         let mut state = self.shared.lock();
         loop {
@@ -347,7 +347,7 @@ impl Writer {
         }
     }
 
-    /// Waits, whatever happens meanwhile.
+    /// Waits for this long, regardless of new rows.
     fn pause(&self, wait: Duration) {
         let began = Instant::now();
         let mut state = self.shared.lock();

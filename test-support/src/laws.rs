@@ -1,7 +1,6 @@
 //! The laws of a storm: what must hold of any stream of events in any world, without a script.
 //!
-//! It reads what was so and what was said, and names every line that breaks a law. Start at
-//! [`broken`].
+//! It compares the true state with the events, and returns every violation. Start at [`broken`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,10 +11,10 @@ use platforms::NodeName;
 
 use crate::weather::CLEAR_POLLS;
 
-/// Whom an event is about, by which check, with which codes.
+/// The subject of an event, its check and its codes.
 type Subject = (String, String, Vec<String>);
 
-/// A fault that stands.
+/// A reported fault.
 #[derive(Clone, Copy, Debug)]
 struct Standing {
     fatal: bool,
@@ -23,7 +22,7 @@ struct Standing {
     doubtful: bool,
 }
 
-/// Every broken law, with its poll.
+/// Every violated law, with its poll.
 pub fn broken(played: &Played) -> Vec<String> {
     let mut found = Vec::new();
     if let Some(broken) = &played.recording.broken {
@@ -78,7 +77,7 @@ pub fn broken(played: &Played) -> Vec<String> {
     found
 }
 
-/// Takes an accepted event to the faults that stand; the law that it breaks, if any.
+/// Applies an accepted event to the reported faults; returns the violated law, if any.
 fn heard(
     reported: &Observation,
     doubtful: bool,
@@ -118,7 +117,7 @@ fn heard(
     (!is_caused).then_some("a fault without a cause")
 }
 
-/// Ports that were dark under a clear sky, and of which nothing stands.
+/// Ports that were down at a quiet time without a reported fault.
 fn lost(
     poll: usize,
     truth: &TickTruth,
@@ -143,7 +142,7 @@ fn lost(
         let name = view.name.as_str();
         for (number, port) in &view.ports {
             let is_dark = !view.listed || !port.healthy();
-            // What is dark by design was never healthy, and nobody says anything of it.
+            // A port that is down by design was never healthy, and needs no report.
             let was_lit = lit.contains(&(name.to_owned(), number.0));
             if is_dark && was_lit && !stands(name, &number.to_string()) {
                 lost.push(format!(
@@ -160,7 +159,7 @@ fn lost(
     lost
 }
 
-/// Notes which ports have been healthy.
+/// Records which ports have been healthy.
 fn light(truth: &TickTruth, node: &NodeName, lit: &mut BTreeSet<(String, u8)>) {
     for view in truth.nodes[node]
         .views

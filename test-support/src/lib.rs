@@ -1,6 +1,6 @@
-//! What test programs of several crates share; no program that is built for users names it.
+//! Helpers for the tests of several crates; no shipped program uses them.
 //!
-//! A storm is a random scenario ([`weather`]) judged by the [`laws`]; [`list`] runs the tests of a
+//! A storm is a random scenario ([`weather`]) checked by the [`laws`]; [`list`] runs the tests of a
 //! program that has its own `main`.
 
 pub mod laws;

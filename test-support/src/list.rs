@@ -1,5 +1,5 @@
-//! A test program's own list of tests, for programs whose process is more than their tests. One test
-//! runs after the other; without `/dev/fuse` none does, which is said, and fails if it is required.
+//! A list of tests for test programs that have their own `main`. Tests run one after another;
+//! without `/dev/fuse` they are skipped with a message, and fail if it is required.
 
 #![expect(clippy::print_stdout, reason = "a list of tests says what it skips")]
 
@@ -8,7 +8,7 @@ use std::{env, process::ExitCode};
 use harness::process::Stage;
 use libtest_mimic::{Arguments, Trial};
 
-/// Runs those that the command line asks for.
+/// Runs the tests selected on the command line.
 pub fn run(tests: &[(&'static str, fn())]) -> ExitCode {
     let mut arguments = Arguments::from_args();
     arguments.test_threads = Some(1);

@@ -1,9 +1,9 @@
-//! Random fault storms: a seed becomes a scenario, the same one every time.
+//! Random fault storms: each seed gives one scenario, always the same.
 //!
-//! Ports are cut, disabled and mended, devices vanish and return, reads fail, the connector refuses,
-//! loses replies and goes away, the wall clock jumps, the host reboots, the monitor is restarted and
-//! killed. Every ten minutes of polls the sky is clear for a while: reads and connector work, and
-//! nothing moves. Start at [`Weather::story`].
+//! Ports are cut, disabled and mended, devices disappear and return, reads fail, the connector
+//! refuses, loses replies and goes away, the wall clock is stepped, the host reboots, the monitor is
+//! restarted and killed. After every ten minutes of polls there is a quiet time: reads and connector
+//! work, and nothing changes. Start at [`Weather::story`].
 
 use std::fmt::Write as _;
 
@@ -11,30 +11,30 @@ use fastrand::Rng;
 use platforms::{NodeName, Platforms};
 use scenarios::Story;
 
-/// Polls from one clear sky to the next.
+/// Polls from one quiet time to the next.
 const SPELL_POLLS: u64 = 600;
 
-/// Polls of clear sky: longer than the patience and every back-off.
+/// Polls of a quiet time: longer than the patience and every back-off.
 pub const CLEAR_POLLS: u64 = 60;
 
-/// What a storm is made from.
+/// The parameters of a storm.
 #[derive(Clone, Copy, Debug)]
 pub struct Weather {
     /// The platform's name.
     pub platform: &'static str,
-    /// The same seed makes the same storm.
+    /// The seed; the same seed gives the same storm.
     pub seed: u64,
-    /// How many polls it lasts.
+    /// Its length in polls.
     pub polls: u64,
     /// Seconds from poll to poll.
     pub tick_s: u64,
-    /// Polls from one fault to the next, on average.
+    /// Average number of polls from one fault to the next.
     pub calm_polls: u64,
-    /// Kills within polls, spread over the storm.
+    /// Number of kills within polls, spread over the storm.
     pub kills: u64,
     /// `state` or `all`.
     pub checks: &'static str,
-    /// The monitor is restarted now and then, gently or not.
+    /// Whether the monitor is restarted now and then, by SIGTERM or SIGKILL.
     pub restarts: bool,
 }
 
@@ -59,7 +59,7 @@ impl Weather {
             .expect("a platform has two ports to break")
     }
 
-    /// The storm as a scenario file over the first `ports` ports.
+    /// The storm as a scenario file for the first `ports` ports.
     pub fn text(&self, ports: usize) -> String {
         let mut text = format!(
             "scenario: a storm\nwhy: seed {}\ncovers: [ storm/laws ]\nplatforms: all\nchecks: {}\ntick: {}s\nquiet: fold\nlet:\n",
@@ -92,7 +92,7 @@ impl Weather {
                 let kill = "{ monitor: restart, signal: KILL }";
                 step(&mut text, poll * self.tick_s, kill, &moment);
                 next_kill = poll + every;
-                // Nothing moves before the next monitor has looked.
+                // Nothing changes before the next monitor has polled.
                 poll += 4;
                 continue;
             }
@@ -115,7 +115,7 @@ enum Port {
     Dark,
 }
 
-/// What is broken now.
+/// The present faults.
 struct Sky {
     rng: Rng,
     ports: Vec<Port>,
@@ -125,7 +125,7 @@ struct Sky {
 }
 
 impl Sky {
-    /// What happens next.
+    /// The next action.
     fn action(&mut self) -> String {
         let at = self.rng.usize(0..self.ports.len());
         let handle = at + 1;
@@ -196,7 +196,7 @@ impl Sky {
         }
     }
 
-    /// Something to be said, and a moment of the poll that says it, as lines of a step.
+    /// A change that causes an event, and a moment of the poll that emits it, as lines of a step.
     fn kill(&mut self) -> (String, String) {
         let here: Vec<usize> = (0..self.ports.len()).filter(|at| !self.away[*at]).collect();
         let reported = match here.len() {

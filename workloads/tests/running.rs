@@ -1,4 +1,4 @@
-//! What a workload hears of its ports and nodes, and when.
+//! The changes that a workload receives about its ports and nodes, and when.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use platforms::{NodeName, PciAddress, Platforms, PortNumber, SlotRef};
 use simfs::SimTime;
 use workloads::{Cause, Running, Workload, WorkloadOutcome, WorkloadStats};
 
-/// Writes down what it hears.
+/// Records what it receives.
 #[derive(Debug)]
 struct Recorder {
     ports: Vec<SlotRef>,

@@ -1,4 +1,4 @@
-//! What differs between two looks, as deeds of the scenario language.
+//! The differences between two snapshots, as actions of the scenario language.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,10 +11,10 @@ use super::seen::{DeviceSeen, FileSeen, PortSeen, Seen};
 /// The ports of the platform at rest, each with its device's name then.
 pub(super) type Slots = BTreeMap<SlotRef, DeviceName>;
 
-/// A deed.
+/// An action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Change {
-    /// The port it is done to, or a port of the device; none for the whole node.
+    /// The port it is about, or a port of its device; `None` for the whole node.
     slot: Option<SlotRef>,
     kind: Kind,
 }
@@ -41,13 +41,13 @@ enum Kind {
 
 /// A rule on reading.
 pub(super) struct Rule<'a> {
-    /// The file of a port; none for the listing of the devices.
+    /// The file of a port; `None` for the listing of the devices.
     pub(super) file: Option<(&'a SlotRef, &'a str)>,
-    /// How it ends; none where it ends well again.
+    /// The error; `None` if reading succeeds again.
     pub(super) fails: Option<Errno>,
 }
 
-/// What has changed, and what has and cannot be said.
+/// The differences: actions, and those that cannot be expressed.
 pub(super) type Differences = (Vec<Change>, BTreeSet<String>);
 
 /// Whether the devices can be listed.
@@ -62,7 +62,7 @@ pub(super) fn rules(shown: &Seen, seen: &Seen, _: &Slots) -> Differences {
     (change.into_iter().collect(), BTreeSet::new())
 }
 
-/// Which devices are back on the bus and listed.
+/// Devices that are back on the bus and listed.
 pub(super) fn returns(shown: &Seen, seen: &Seen, slots: &Slots) -> Differences {
     let listed = seen.devices.iter().flat_map(BTreeMap::keys);
     let back = listed.filter(|pci| seen.functions.contains(pci) && !shown.functions.contains(pci));
@@ -74,7 +74,7 @@ pub(super) fn returns(shown: &Seen, seen: &Seen, slots: &Slots) -> Differences {
     (changes.collect(), BTreeSet::new())
 }
 
-/// Which devices are there, under which names, with which ports.
+/// Devices that are present, their names and their ports.
 pub(super) fn presence(shown: &Seen, seen: &Seen, slots: &Slots) -> Differences {
     let (mut changes, mut unsaid) = (Vec::new(), BTreeSet::new());
     let (Ok(before), Ok(now)) = (&shown.devices, &seen.devices) else {
@@ -85,7 +85,7 @@ pub(super) fn presence(shown: &Seen, seen: &Seen, slots: &Slots) -> Differences 
     if now.is_empty() && !before.is_empty() && before.keys().all(on_bus) {
         return (vec![whole(Kind::Unload)], unsaid);
     }
-    // A node that has lost all its devices while they stayed on the bus has lost their driver.
+    // If all devices of a node disappeared but stayed on the bus, their driver was unloaded.
     let was_unloaded = before.is_empty() && shown.functions.iter().any(|pci| is_nic(slots, pci));
     if was_unloaded && !now.is_empty() {
         changes.push(whole(Kind::Load));
@@ -114,7 +114,7 @@ pub(super) fn presence(shown: &Seen, seen: &Seen, slots: &Slots) -> Differences 
             None => changes.push(of(Kind::Restore)),
         }
     }
-    // On the bus again, and its device not there yet.
+    // Functions that are on the bus again, without their device yet.
     for pci in seen
         .functions
         .iter()
@@ -154,7 +154,7 @@ fn ports_listed(slot: &SlotRef, was: &DeviceSeen, now: &DeviceSeen, changes: &mu
     }
 }
 
-/// What the ports show.
+/// The values of the ports.
 pub(super) fn ports(shown: &Seen, seen: &Seen, slots: &Slots) -> Differences {
     let (mut changes, mut unsaid) = (Vec::new(), BTreeSet::new());
     let (Ok(before), Ok(now)) = (&shown.devices, &seen.devices) else {
@@ -238,7 +238,7 @@ fn port_shows(
     }
 }
 
-/// What still differs when everything that can be said was done.
+/// The remaining difference after all expressible actions.
 pub(super) fn left(shown: &Seen, seen: &Seen) -> Option<String> {
     if shown == seen {
         return None;
@@ -278,17 +278,17 @@ fn first_slot<'s>(slots: &'s Slots, pci: &PciAddress) -> Option<&'s SlotRef> {
 }
 
 impl Change {
-    /// The port, or a port of the device, that it is done to.
+    /// The port it is about, or a port of its device.
     pub(super) fn slot(&self) -> Option<&SlotRef> {
         self.slot.as_ref()
     }
 
-    /// Whether a device gets another name by it.
+    /// Whether it changes a device's name.
     pub(super) fn is_rename(&self) -> bool {
         matches!(self.kind, Kind::Rename(_))
     }
 
-    /// The rule on reading that it makes or ends; `None` if it is something else.
+    /// The rule on reading that it adds or removes; `None` for other actions.
     pub(super) fn rule(&self) -> Option<Rule<'_>> {
         let slot = self.slot.as_ref();
         match (&self.kind, slot) {
@@ -312,7 +312,7 @@ impl Change {
         }
     }
 
-    /// What is done to the world; `None` for a rule on reading.
+    /// The action on the world; `None` for a rule on reading.
     pub(super) fn action(&self, node: &platforms::NodeName) -> Option<Action> {
         let slot = || self.slot.clone();
         let function = || {
@@ -389,14 +389,14 @@ impl Change {
         }
     }
 
-    /// The same for a reader who knows no handle.
+    /// The line without a handle, for people.
     pub(super) fn rendered(&self) -> String {
         let slot = self.slot.as_ref().map(|slot| slot.pci.to_string());
         self.line(slot.as_deref().unwrap_or("the node"))
     }
 }
 
-/// The word by which the number is known, or the number.
+/// The word for the number if there is one, or the number.
 fn state_word(state: PortState) -> String {
     let shown = state.to_string();
     let word = shown.split_once(": ").map_or("", |(_, word)| word);
@@ -415,7 +415,7 @@ fn phys_word(state: PhysState) -> String {
     }
 }
 
-/// A text in quotes, which YAML has from JSON.
+/// A text in JSON quotes, which YAML accepts.
 pub fn text(text: &str) -> String {
     serde_json::to_string(text).expect("a text is JSON")
 }

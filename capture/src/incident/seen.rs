@@ -1,8 +1,8 @@
-//! One look at a node: what a monitor could see of its NICs.
+//! One snapshot of a node: what a monitor could see of its NICs.
 //!
-//! It opens each file once and asks nothing of a port's neighbours; every counter is a question to the
-//! card's firmware, as it is to a monitor. The class of RDMA devices is listed first, as every monitor
-//! begins its poll, so a look waits at the same gate.
+//! It opens each file once; reading a counter is a query to the card's firmware, as for a monitor. The
+//! class of RDMA devices is listed first, as at the start of a monitor's poll, so a snapshot waits at
+//! the same gate.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,19 +11,19 @@ use simfs::Errno;
 
 use crate::node::{Guest, Unread};
 
-/// What one look saw.
+/// What one snapshot contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
     /// The kernel's boot id.
     pub boot_id: Option<String>,
-    /// What is on the PCI bus.
+    /// The functions on the PCI bus.
     pub functions: BTreeSet<PciAddress>,
-    /// The RDMA devices by their functions; the error where they cannot be listed.
+    /// The RDMA devices by function; an error if they cannot be listed.
     pub devices: Result<BTreeMap<PciAddress, DeviceSeen>, Errno>,
 }
 
 impl Seen {
-    /// Whether a signal ended the listing: then it says nothing.
+    /// Whether a signal interrupted the listing, so that the snapshot is incomplete.
     #[must_use]
     pub fn is_interrupted(&self) -> bool {
         self.devices == Err(Errno::EINTR)
@@ -33,9 +33,9 @@ impl Seen {
 /// An RDMA device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeviceSeen {
-    /// The name that it bears.
+    /// Its name.
     pub name: String,
-    /// The ports that it lists.
+    /// Its listed ports.
     pub ports: BTreeMap<PortNumber, PortSeen>,
 }
 
@@ -43,19 +43,19 @@ pub struct DeviceSeen {
 /// those of `counters/`, `hw_counters/` and `statistics/`.
 pub type PortSeen = BTreeMap<String, FileSeen>;
 
-/// What reading a file gives.
+/// The result of reading a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileSeen {
-    /// This text, without the blanks at its end.
+    /// This text, without trailing blanks.
     Text(String),
     /// An error.
     Fails(Errno),
 }
 
-/// Where RDMA devices are listed.
+/// The folder with the RDMA devices.
 const CLASS: &str = "sys/class/infiniband";
 
-/// Looks once.
+/// Takes a snapshot.
 pub fn see(guest: &mut dyn Guest) -> Seen {
     let listed = guest.list(CLASS);
     let boot_id = match guest.read("proc/sys/kernel/random/boot_id") {
@@ -130,12 +130,12 @@ fn file_in(guest: &mut dyn Guest, folder: &str, file: &str, key: &str, seen: &mu
     seen.insert(key.to_owned(), read);
 }
 
-/// What is in a folder; nothing if it cannot be listed.
+/// The names in a folder; empty if it cannot be listed.
 fn names(guest: &mut dyn Guest, folder: &str) -> Vec<String> {
     guest.list(folder).and_then(Result::ok).unwrap_or_default()
 }
 
-/// A read that was given up counts as one that timed out.
+/// A read that exceeded the time limit counts as `ETIMEDOUT`.
 fn errno(unread: &Unread) -> Errno {
     unread.errno.unwrap_or(Errno::ETIMEDOUT)
 }

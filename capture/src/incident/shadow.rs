@@ -1,4 +1,4 @@
-//! The world beside the node: the platform at rest, and what was seen so far done to it.
+//! The simulated world beside the node: the platform at rest with all recorded actions applied.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,19 +13,19 @@ use super::{
 use crate::node::{Guest, Unread};
 use fabric::SingleNode;
 
-/// A world of one node, and the tree that it shows.
+/// A world of one node, and its tree.
 pub(super) struct Shadow {
     node: SingleNode,
     fs: Fs,
     slots: Slots,
     vfs: BTreeSet<PciAddress>,
-    /// Counters of data that a port carries, by driver: they follow traffic, which is not recorded.
+    /// Counters of transferred data, by driver: they follow traffic, which is not recorded.
     traffic: BTreeMap<SlotRef, Vec<String>>,
     list_fails: Option<Errno>,
     read_fails: BTreeMap<(SlotRef, String), Errno>,
 }
 
-/// Counters of an interface that move with every packet.
+/// Counters of an interface that change with every packet.
 const PACKETS: &[&str] = &[
     "multicast",
     "rx_bytes",
@@ -76,7 +76,7 @@ impl Shadow {
         &self.slots
     }
 
-    /// The name that deeds have for a port: its device's at rest, with its number beyond the first.
+    /// The handle of a port: its device's name at rest, with the port number if it is not 1.
     pub(super) fn handle(&self, slot: &SlotRef) -> Handle {
         let device = self.slots.get(slot).or_else(|| {
             let same = self.slots.iter().find(|(known, _)| known.pci == slot.pci);
@@ -91,7 +91,7 @@ impl Shadow {
         self.show();
     }
 
-    /// Does it; `false` if this world cannot.
+    /// Applies a change; returns `false` if this world cannot perform it.
     pub(super) fn done(&mut self, change: &Change) -> bool {
         match change.rule() {
             Some(Rule { file: None, fails }) => self.list_fails = fails,
@@ -118,7 +118,7 @@ impl Shadow {
         true
     }
 
-    /// What a look at this world sees.
+    /// A snapshot of this world.
     pub(super) fn shown(&mut self) -> Seen {
         let mut seen = see(&mut Tree(&mut self.fs));
         if let Ok(devices) = &mut seen.devices {
@@ -136,8 +136,8 @@ impl Shadow {
         self.comparable(&seen)
     }
 
-    /// What of a look this world could show: without the counters that follow the data that ports carry,
-    /// and without what is no NIC at rest.
+    /// The part of a snapshot that this world can show: without counters of transferred data, and
+    /// without devices that are not NICs at rest.
     pub(super) fn comparable(&self, seen: &Seen) -> Seen {
         let mut seen = seen.clone();
         seen.boot_id = None;
@@ -169,7 +169,7 @@ impl Shadow {
     }
 }
 
-/// A tree in memory as a guest finds it.
+/// A tree in memory, read like a node.
 struct Tree<'a>(&'a mut Fs);
 
 impl Guest for Tree<'_> {

@@ -1,4 +1,4 @@
-//! The story as the text of its file.
+//! Writes the story as the text of its file.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,7 +21,7 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// Of a port of the device that bears this name at rest.
+    /// The handle of a port of the device that has this name at rest.
     pub(super) fn of(device: &DeviceName, port: PortNumber, is_vf: bool) -> Self {
         let letters = device.as_str().to_lowercase();
         let letters = letters.replace(
@@ -54,7 +54,7 @@ impl Handle {
     }
 }
 
-/// What is expected, by the times of polls, and the handles that it names.
+/// Expectations by time of poll, and the handles that they use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expected {
     /// Lines of `expect`, by the time of their poll.
@@ -63,13 +63,13 @@ pub struct Expected {
     pub handles: BTreeMap<String, Handle>,
 }
 
-/// What stands above the file.
+/// The comment at the top of the file.
 const ABOVE: &str = "\
 # Recorded on a node. What is done is what was seen there and a machine at rest does not do by itself; what is
 # expected is what the reference monitor says of it, to be confirmed or corrected by a person.
 ";
 
-/// The file, with these expectations.
+/// The file with these expectations.
 pub(super) fn yaml(incident: &Incident, expected: &Expected) -> String {
     let mut lines = ABOVE.to_owned();
     for unsaid in &incident.unsaid {
@@ -142,7 +142,7 @@ fn add(lines: &mut String, line: std::fmt::Arguments<'_>) {
     writeln!(lines, "{line}").expect("writing to a string cannot fail");
 }
 
-/// `1m`, `12s`, `400ms`: whole seconds where they are.
+/// `1m`, `12s`, `400ms`: whole seconds if possible.
 fn time(at: SimTime) -> String {
     let ms = at.as_ms();
     match (ms / 1000, ms % 1000) {

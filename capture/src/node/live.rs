@@ -1,7 +1,7 @@
-//! A root on the disk, read with a limit on every read.
+//! A root folder on disk, with a time limit on every read.
 //!
-//! A read of sysfs that hangs in the kernel cannot be ended from outside. It is left to its thread,
-//! which another replaces; the file counts as unreadable.
+//! A read of sysfs that hangs in the kernel cannot be ended from outside. Its thread is abandoned
+//! and replaced, and the file counts as unreadable.
 
 use std::{
     fs, io,
@@ -14,7 +14,8 @@ use std::{
 
 use super::{Guest, Unread};
 
-/// The most that is read of one file, bytes: sysfs gives a page, a route table can be long.
+/// The largest number of bytes read from one file: sysfs returns a page, a route table can be
+/// longer.
 const MOST_BYTES: u64 = 1024 * 1024;
 
 /// A node's file system below a folder.

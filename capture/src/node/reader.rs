@@ -1,4 +1,4 @@
-//! Reading a node: which folders are listed, which files are read, where each goes.
+//! Reads a node: the folders to list, the files to read, and their paths in the snapshot.
 
 use std::collections::BTreeSet;
 
@@ -7,35 +7,35 @@ use simfs::Errno;
 
 use super::asked;
 
-/// Hands in a node's file system; paths have no slash in front.
+/// Access to a node's file system; paths have no leading slash.
 pub trait Guest {
-    /// The names in a folder, in order; `None` if it is not there, else why it cannot be listed.
+    /// The names in a folder, sorted; `None` if it does not exist, an error if it cannot be listed.
     fn list(&mut self, folder: &str) -> Option<Result<Vec<String>, Unread>>;
-    /// A file's text; `None` if it is not there, else why it cannot be read.
+    /// A file's text; `None` if it does not exist, an error if it cannot be read.
     fn read(&mut self, file: &str) -> Option<Result<String, Unread>>;
-    /// Where a link leads; `None` if there is none.
+    /// The target of a link; `None` if there is none.
     fn link(&mut self, path: &str) -> Option<String>;
 }
 
-/// Why something cannot be read.
+/// Why a file or folder cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unread {
-    /// In words.
+    /// The error as text.
     pub cause: String,
-    /// The error number; `None` if no answer came.
+    /// The error number; `None` on a timeout.
     pub errno: Option<Errno>,
 }
 
-/// What is read only if asked.
+/// What is read on request only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
-    /// The counters of ports: each is a question to the card's firmware.
+    /// The counters of ports, each of which is a query to the card's firmware.
     pub counters: bool,
     /// GUIDs, hardware addresses, serial numbers and names.
     pub identifiers: bool,
 }
 
-/// Reads what a platform is made of.
+/// Reads everything that a platform is built from.
 pub fn read(guest: &mut dyn Guest, asked: Asked) -> Snapshot {
     let mut reading = Reading {
         guest,
@@ -58,7 +58,7 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// The RDMA devices; returns their functions.
+    /// Reads the RDMA devices; returns their functions.
     fn devices(&mut self) -> BTreeSet<PciAddress> {
         let mut functions = BTreeSet::<PciAddress>::new();
         for name in self.names("sys/class/infiniband") {
@@ -98,7 +98,7 @@ impl Reading<'_> {
         functions
     }
 
-    /// The functions of NICs and of GPUs.
+    /// Reads the functions of NICs and of GPUs.
     fn functions(&mut self, nics: &BTreeSet<PciAddress>) {
         for address in self.names("sys/bus/pci/devices") {
             let path = format!("sys/bus/pci/devices/{address}");
@@ -152,7 +152,7 @@ impl Reading<'_> {
         }
     }
 
-    /// The names in a folder; nothing if it is not there or cannot be listed.
+    /// The names in a folder; empty if it does not exist or cannot be listed.
     fn names(&mut self, folder: &str) -> Vec<String> {
         let listed = self.guest.list(folder).and_then(Result::ok);
         listed.unwrap_or_default()

@@ -109,7 +109,7 @@ fn captured(guest: &mut dyn Guest) -> Captured {
     captured_with(guest, COUNTERS)
 }
 
-/// Bytes, links and kinds of everything in the tree.
+/// Content, links and kinds of everything in the tree.
 fn edits(platform: &Platform) -> Vec<Edit> {
     render(&platform.machine(&NodeName::from(NODE)))
 }
@@ -129,7 +129,8 @@ fn the_capture_of_every_shipped_platform_renders_the_same_tree() {
     }
 }
 
-/// What the reference monitor finds is what the shipped profiles declare, where it starts and
+/// The reference monitor finds the roles that the shipped profiles declare, on machines where it
+/// starts and watches such cards.
 /// watches such cards at all.
 #[test]
 fn the_capture_of_a_shipped_platform_has_its_roles() {
@@ -173,7 +174,8 @@ fn write(root: &Path, edit: &Edit) {
     }
 }
 
-/// The table of `docs/platform.md`: what is opened always, with counters, with everything.
+/// The tables of `docs/platform.md`: files that are opened always, with counters, and with
+/// identifiers.
 fn documented() -> [BTreeSet<String>; 3] {
     let document = include_str!("../../../docs/platform.md");
     let (_, rest) = document.split_once("<!-- opened -->").expect("the table");
@@ -212,12 +214,13 @@ fn what_is_opened_is_what_the_document_lists() {
     }
 }
 
-/// The files that tell one machine from every other of its kind.
+/// The files that identify a machine.
 fn identities(platform: &Platform, node: &str) -> Vec<Edit> {
     let worth_a_step = ["node_desc", "node_guid", "sys_image_guid", "address"];
     let machine = platform.machine(&NodeName::from(node));
     let functions = machine.functions.values();
-    // Without an interface a port that is no InfiniBand port has an address that no file tells.
+    // Without an interface, a port other than an InfiniBand port has an address that no file
+    // contains.
     let mute = functions.filter(|it| it.netdevs.is_empty() && it.class != 0x02_07_00);
     let mute: Vec<String> = mute.map(|it| format!("/{}/", it.pci)).collect();
     let is_worth_a_step = |edit: &Edit| {
@@ -236,7 +239,7 @@ fn identities(platform: &Platform, node: &str) -> Vec<Edit> {
         .collect()
 }
 
-/// On another node, where a platform draws other numbers.
+/// On another node, where a platform generates other identifiers.
 #[test]
 fn kept_identifiers_are_those_of_the_node_wherever_the_machine_is_made() {
     for (name, platform) in Platforms::shipped().iter() {
@@ -260,7 +263,7 @@ fn kept_identifiers_are_those_of_the_node_wherever_the_machine_is_made() {
     }
 }
 
-/// Masked they are alike where the real ones are alike: the functions of one card share a number.
+/// Masked values are equal where the real ones are equal: the functions of one card share a number.
 #[test]
 fn a_capture_carries_no_identity_unless_asked() {
     for (name, platform) in Platforms::shipped().iter() {
@@ -328,7 +331,7 @@ fn a_read_that_hangs_is_given_up_and_told() {
     let folder = tempfile::tempdir().expect("a folder");
     let device = folder.path().join("sys/class/infiniband/mlx5_0");
     fs::create_dir_all(device.join("ports/1")).expect("a folder");
-    // Opening a pipe that nobody writes to does not come back.
+    // Opening a pipe without a writer blocks.
     let pipe = device.join("board_id");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();
     assert!(made.is_ok_and(|status| status.success()), "mkfifo");
@@ -395,7 +398,7 @@ fn a_dump_and_a_matrix_are_a_platform_whose_choices_are_marked() {
     assert_eq!(platform.refusal(), None);
 }
 
-/// A monitor takes a NIC without a row for one that is far from every GPU.
+/// A monitor treats a NIC without a row as far from every GPU.
 #[test]
 fn a_nic_that_the_matrix_lacks_is_far_from_every_gpu_and_marked() {
     let second = DUMP

@@ -1,20 +1,21 @@
-//! A processor stuck in the driver's poll loop: a headline, and the proof some lines below it.
+//! Soft lockups in the driver's poll loop: a headline, and evidence some lines below it.
 //!
-//! The window after the headline is of lines and not of time, for a kernel prints a whole trace at
-//! once. After an event there is none for half an hour: a stuck processor is reported every 22 s.
+//! The window after the headline is a number of lines, because a kernel prints a whole trace at
+//! once. After an event further ones are suppressed for half an hour, because a stuck processor is
+//! logged every 22 s.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use crate::stamp::Stamp;
 
-/// How many lines after the headline the proof may stand.
+/// The number of lines after the headline within which the evidence must be.
 pub const LOCKUP_LINES: u32 = 150;
-/// How long nothing is said after an event.
+/// How long further events are suppressed.
 pub const LOCKUP_QUIET: Duration = Duration::from_secs(30 * 60);
 
 const PROOFS: [&str; 2] = ["mlx5e_poll_ico_cq+0x", "mlx5e_napi_poll+0x"];
 
-/// A stuck processor, proven.
+/// A detected lockup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Seen {
     cpu: String,
@@ -42,7 +43,7 @@ impl Seen {
     }
 }
 
-/// What was read so far.
+/// The lines read so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lockup {
     armed: Option<Armed>,
@@ -91,7 +92,7 @@ impl Lockup {
     }
 }
 
-/// `BUG: soft lockup - CPU#94 stuck for 23s!`: the processor and the seconds.
+/// Parses `BUG: soft lockup - CPU#94 stuck for 23s!` to the processor and the seconds.
 fn headline(line: &str) -> Option<(&str, &str)> {
     let (_, rest) = line.split_once("BUG: soft lockup - CPU#")?;
     let (cpu, rest) = rest.split_once(" stuck for ")?;
@@ -100,7 +101,8 @@ fn headline(line: &str) -> Option<(&str, &str)> {
     (is_number(cpu) && is_number(stuck_s)).then_some((cpu, stuck_s))
 }
 
-/// A frame of the poll loop; one marked `? ` is a guess of the kernel's and no proof.
+/// Whether a line is a frame of the poll loop; a frame marked `? ` is unreliable and does not
+/// count.
 fn is_proof(line: &str) -> bool {
     PROOFS.iter().any(|proof| {
         let mut found = line.match_indices(proof);

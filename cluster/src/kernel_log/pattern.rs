@@ -1,11 +1,11 @@
-//! What the monitor looks for in one line.
+//! Patterns for single lines.
 //!
-//! A pattern is a few texts that stand in a line in this order, with anything between them: that is
-//! all that upstream's regular expressions say.
+//! A pattern is a sequence of texts that a line contains in this order, with anything between them,
+//! which is equivalent to NVSentinel's regular expressions.
 
 use super::{Functions, pci_address};
 
-/// The pattern of two lines: a headline, and the proof below it.
+/// The name of the two-line pattern: a headline, and evidence below it.
 pub const LOCKUP: &str = "mlx5_napi_soft_lockup";
 
 /// One pattern.
@@ -13,11 +13,11 @@ pub const LOCKUP: &str = "mlx5_napi_soft_lockup";
 pub struct Pattern {
     /// Its name; the event's error code.
     pub name: &'static str,
-    /// Will the workload fail?
+    /// Whether its event is fatal.
     pub is_fatal: bool,
-    /// Any of these sequences of texts.
+    /// The alternatives, each a sequence of texts.
     texts: &'static [&'static [&'static str]],
-    /// Only lines whose PCI function is driven by `mlx5_core`.
+    /// Whether it only matches lines whose PCI function is driven by `mlx5_core`.
     needs_nic: bool,
 }
 
@@ -35,7 +35,7 @@ impl Pattern {
         }
     }
 
-    /// Is it in this line?
+    /// Whether it matches this line.
     #[must_use]
     pub fn matches(&self, line: &str, functions: &Functions) -> bool {
         let is_ours = || pci_address(line).is_some_and(|address| functions.contains_key(address));
@@ -43,7 +43,7 @@ impl Pattern {
     }
 }
 
-/// Do these texts stand in the line one behind the other?
+/// Whether the line contains these texts in this order.
 fn in_order(line: &str, texts: &[&str]) -> bool {
     let mut rest = line;
     texts.iter().all(|text| match rest.find(text) {
@@ -55,12 +55,12 @@ fn in_order(line: &str, texts: &[&str]) -> bool {
     })
 }
 
-/// The patterns of one time.
+/// A set of patterns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PatternSet {
-    /// Since 2026-07.
+    /// Deployed since 2026-07.
     Deployed,
-    /// Of the first design, before 2026-05-08.
+    /// The first design, before 2026-05-08.
     First,
 }
 
@@ -164,7 +164,7 @@ const FIRST: [Pattern; 6] = [
 ];
 
 impl PatternSet {
-    /// The patterns of one line, in the order in which they are tried.
+    /// The single-line patterns, in the order in which they are tried.
     #[must_use]
     pub const fn patterns(self) -> &'static [Pattern] {
         match self {
@@ -173,7 +173,7 @@ impl PatternSet {
         }
     }
 
-    /// The names of all, that of two lines included.
+    /// The names of all patterns, including the two-line one.
     #[must_use]
     pub fn names(self) -> Vec<&'static str> {
         let lockup = (self == Self::Deployed).then_some(LOCKUP);

@@ -1,8 +1,8 @@
-//! A PCI address in a line of the kernel's.
+//! PCI addresses in lines of the kernel log.
 
 const FORM: &[u8] = b"xxxx:xx:xx.x";
 
-/// The first `hhhh:hh:hh.h` of a line, wherever it stands.
+/// The first `hhhh:hh:hh.h` in a line.
 #[must_use]
 pub fn pci_address(line: &str) -> Option<&str> {
     let bytes = line.as_bytes().windows(FORM.len());

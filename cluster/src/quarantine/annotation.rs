@@ -1,17 +1,17 @@
-//! What is outstanding on a cordoned node: the annotation `quarantineHealthEvent`.
+//! The outstanding faults of a cordoned node: the annotation `quarantineHealthEvent`.
 //!
-//! A fault has one key for each pair of its entities and codes. The annotation is read anew for each
-//! event, and reading it makes every key of a fault that still stands again: so a fault goes only when
-//! one healthy event meets all of its keys at once.
+//! A fault has one key for each pair of its entities and codes. The annotation is read again for each
+//! event, and reading it restores every key of an outstanding fault: so a fault is only removed when
+//! one healthy event matches all of its keys.
 
 use std::collections::BTreeSet;
 
 use proto::{Entity, HealthEvent};
 
-/// One key of a fault.
+/// A key of a fault.
 ///
-/// The agent's class is part of it, unlike in a node condition: a clear of another class under the same
-/// check name clears the condition and leaves the cordon.
+/// Unlike in a node condition, the component class is part of it: a healthy event of another class with
+/// the same check name clears the condition but not the cordon.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FaultKey {
     /// The agent.
@@ -24,9 +24,9 @@ pub struct FaultKey {
     pub node: String,
     /// The version of the event.
     pub version: u32,
-    /// The entity; `None` for a fault that names none.
+    /// The entity; `None` for a fault without entities.
     pub entity: Option<Entity>,
-    /// The code; `None` for a fault that has none.
+    /// The code; `None` for a fault without codes.
     pub code: Option<String>,
 }
 
@@ -59,33 +59,34 @@ fn or_none<T: Clone>(all: &[T]) -> Vec<Option<T>> {
     }
 }
 
-/// The faults that hold a node.
+/// The outstanding faults of a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Annotation {
     faults: BTreeSet<BTreeSet<FaultKey>>,
 }
 
 impl Annotation {
-    /// How many faults are outstanding.
+    /// The number of outstanding faults.
     #[must_use]
     pub fn faults(&self) -> usize {
         self.faults.len()
     }
 
-    /// Each outstanding fault, as its keys.
+    /// The keys of each outstanding fault.
     pub fn iter(&self) -> impl Iterator<Item = &BTreeSet<FaultKey>> {
         self.faults.iter()
     }
 
-    /// Takes in a fault; the same keys are the same fault, whatever the message.
+    /// Adds a fault; a fault with the same keys is the same fault, whatever its message.
     pub fn add(&mut self, fault: &HealthEvent) {
         self.faults.insert(keys_of(fault));
     }
 
-    /// Takes away the faults of which this healthy event meets every key.
+    /// Removes the faults of which this healthy event matches every key.
     ///
-    /// Without entities it meets every key of its check. With codes it meets keys of these codes only:
-    /// upstream's text gives that rule without an exception, so it holds here without entities too.
+    /// Without entities it matches every key of its check. With codes it matches keys of these codes
+    /// only; NVSentinel's documentation states that rule without an exception, so it applies without
+    /// entities too.
     pub fn settle(&mut self, healthy: &HealthEvent) {
         let of_its_check = |key: &FaultKey| {
             key.agent == healthy.agent

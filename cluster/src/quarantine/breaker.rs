@@ -1,5 +1,5 @@
-//! The circuit breaker: when half of the fleet is cordoned within five minutes, the fault is more
-//! likely the monitor's than the nodes'.
+//! The circuit breaker: if half of the fleet is cordoned within five minutes, the fault is more likely
+//! the monitor's than the nodes'.
 //!
 //! Source: NVSentinel, fault-quarantine, circuit breaker defaults.
 
@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use crate::stamp::Stamp;
 
-/// How far back cordons count: one that is a full five minutes old counts no more.
+/// The period in which cordons count; one that is five minutes old does not count any more.
 pub const BREAKER_SPAN: Duration = Duration::from_secs(300);
 
 /// The breaker of one cluster.
@@ -19,8 +19,8 @@ pub struct Breaker {
 }
 
 impl Breaker {
-    /// A closed breaker of a cluster with so many GPU nodes; it opens at half of them, rounded up, and at
-    /// one at least.
+    /// A closed breaker of a cluster with this many GPU nodes; it opens at half of them, rounded up, and
+    /// at no fewer than one.
     #[must_use]
     pub fn new(fleet: usize) -> Self {
         Self {
@@ -30,13 +30,13 @@ impl Breaker {
         }
     }
 
-    /// How many cordons within [`BREAKER_SPAN`] open it.
+    /// The number of cordons within [`BREAKER_SPAN`] that opens it.
     #[must_use]
     pub const fn trips_at(&self) -> usize {
         self.trips_at
     }
 
-    /// Is it open?
+    /// Whether it is open.
     #[must_use]
     pub const fn is_open(&self) -> bool {
         self.is_open

@@ -1,25 +1,25 @@
-//! Rule sets: for which events a node is cordoned.
+//! Rule sets: the events for which a node is cordoned.
 //!
-//! The recommended action plays no part. Left out: the rule sets about GPUs, cloud maintenance,
-//! Kubernetes objects and preflight jobs, none of whose agents speaks of NICs.
+//! The recommended action is not considered. The rule sets about GPUs, cloud maintenance, Kubernetes
+//! objects and preflight jobs are left out, because their agents do not report about NICs.
 //! Source: NVSentinel, fault-quarantine, chart values.
 
 use proto::HealthEvent;
 
-/// A node with either label at `"false"` is let alone.
+/// A node with either label set to `"false"` is ignored.
 pub const MANAGED_LABELS: [&str; 2] = [
     "k8saas.nvidia.com/ManagedByNVSentinel",
     "nvsentinel.dgxc.nvidia.com/managed",
 ];
 
-/// One rule set; what it leaves open meets everything.
+/// A rule set; fields left open match everything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ruleset {
     /// Its name.
     pub name: String,
-    /// The agent that must speak.
+    /// The agent of the event.
     pub agent: String,
-    /// The component classes that it may speak of; none given: any.
+    /// The allowed component classes; any if empty.
     pub component_classes: Vec<String>,
 }
 
@@ -47,7 +47,7 @@ impl Ruleset {
 pub struct Rulesets(Vec<Ruleset>);
 
 impl Rulesets {
-    /// Exactly these.
+    /// A cluster with these rule sets.
     #[must_use]
     pub const fn new(rulesets: Vec<Ruleset>) -> Self {
         Self(rulesets)
@@ -66,21 +66,21 @@ impl Rulesets {
         ])
     }
 
-    /// The defaults when "NIC Health Monitor: Link State Detection" was written: none of them named the
-    /// NIC monitor, so no NIC fault cordoned a node.
+    /// The defaults when "NIC Health Monitor: Link State Detection" was written: they did not include
+    /// the NIC monitor, so no NIC fault cordoned a node.
     #[must_use]
     pub const fn without_nics() -> Self {
         Self(Vec::new())
     }
 
-    /// These, and one of the operator's own.
+    /// These rule sets and another one.
     #[must_use]
     pub fn with(mut self, ruleset: Ruleset) -> Self {
         self.0.push(ruleset);
         self
     }
 
-    /// The first that speaks of this event.
+    /// The first rule set that matches this event.
     #[must_use]
     pub fn matching(&self, event: &HealthEvent) -> Option<&Ruleset> {
         self.0.iter().find(|ruleset| ruleset.matches(event))

@@ -1,4 +1,4 @@
-//! A health event in JSON, as the protocol's own form, MongoDB or PostgreSQL has it.
+//! Parses a health event in JSON, in the protocol's own format or that of MongoDB or PostgreSQL.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::RecordError;
 use crate::stamp::Stamp;
 
-/// The members of an object, found without regard to capitals.
+/// The members of an object, with case-insensitive names.
 pub(super) struct Fields<'a> {
     what: &'a str,
     members: &'a Map<String, Value>,
@@ -24,7 +24,7 @@ impl<'a> Fields<'a> {
         Ok(Self { what, members })
     }
 
-    /// The member of this name, written in small letters; `null` is none.
+    /// The member of this lower-case name; `None` for `null`.
     pub(super) fn get(&self, name: &str) -> Option<&'a Value> {
         let mut members = self.members.iter();
         let (_, value) = members.find(|(key, _)| key.eq_ignore_ascii_case(name))?;
@@ -65,7 +65,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A whole number, also as stores export it: `{"$numberLong":"5"}`.
+    /// A whole number, also in the export format `{"$numberLong":"5"}`.
     fn number(&self, name: &str) -> Result<Option<i64>, RecordError> {
         let Some(value) = self.get(name) else {
             return Ok(None);
@@ -103,7 +103,7 @@ fn wrong(name: &str, found: &Value, allowed: &str) -> RecordError {
     RecordError::new(cause, "see \"Recorded streams\" in `docs/rules.md`")
 }
 
-/// Reads one health event.
+/// Parses one health event.
 pub(super) fn health_event(value: &Value) -> Result<HealthEvent, RecordError> {
     let fields = Fields::of(value, "the event")?;
     let action = enumeration(&fields, "recommendedaction", |name| {
@@ -177,7 +177,7 @@ fn overrides(fields: &Fields<'_>, name: &str) -> Result<Option<BehaviourOverride
     }))
 }
 
-/// An enumeration by name or number; nothing is 0.
+/// An enumeration by name or number; 0 if missing.
 fn enumeration(
     fields: &Fields<'_>,
     name: &str,

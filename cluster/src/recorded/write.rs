@@ -1,4 +1,4 @@
-//! A call as one line of JSON, in the protocol's own form.
+//! Writes a call as one line of JSON, in the protocol's own format.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,9 @@ use crate::stamp::Stamp;
 /// A call that reached a connector.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordedCall<'a> {
-    /// What it carried.
+    /// Its events.
     pub events: &'a [HealthEvent],
-    /// Whether the connector took it.
+    /// Whether the connector accepted it.
     pub accepted: bool,
 }
 
@@ -51,10 +51,10 @@ struct Impacted<'a> {
     entity_value: &'a str,
 }
 
-/// The call as a line without its end. Overrides, which no monitor sets, are left out.
+/// The call as a line without newline. Overrides, which monitors do not set, are left out.
 ///
 /// # Panics
-/// Never: these values have nothing that JSON cannot hold.
+/// Never: JSON can represent all these values.
 #[must_use]
 pub fn write_call(call: RecordedCall<'_>) -> String {
     let line = Line {

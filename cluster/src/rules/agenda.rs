@@ -1,13 +1,13 @@
-//! What waits for the clock: which group of which rule is to be looked at when.
+//! The scheduled checks of the rules: which group of which rule to check, and when.
 //!
-//! An entry is a reminder and no verdict: who is reminded looks for itself whether it is time.
+//! An entry is a reminder only; the rule checks whether it is really time.
 
 use std::collections::BTreeSet;
 
 use super::group::Group;
 use crate::stamp::Stamp;
 
-/// The reminders, the earliest first.
+/// The reminders, earliest first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Agenda(BTreeSet<(Stamp, usize, Group)>);
 
@@ -20,7 +20,7 @@ impl Agenda {
         self.0.first().map(|(due, _, _)| *due)
     }
 
-    /// The earliest that is due by now.
+    /// Removes and returns the earliest reminder that is due.
     pub(super) fn pop(&mut self, now: Stamp) -> Option<(usize, Group)> {
         if self.next()? > now {
             return None;
@@ -33,7 +33,7 @@ impl Agenda {
         self.0.clear();
     }
 
-    /// Bytes kept.
+    /// Size in bytes.
     pub(super) fn bytes(&self) -> usize {
         let of = |(_, _, group): &(Stamp, usize, Group)| {
             group.len() + size_of::<(Stamp, usize, Group)>()

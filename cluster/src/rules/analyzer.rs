@@ -1,9 +1,9 @@
-//! Rules over a stream: events go in by [`Analyzer::take`], the clock by [`Analyzer::tick`], and what
-//! the rules say comes out.
+//! Evaluates rules over a stream: [`Analyzer::take`] processes events, [`Analyzer::tick`] advances the
+//! clock, and both return what the rules emit.
 //!
-//! Windows are on the events' own stamps. The clock only ends silences and holds, and lets what is
-//! long over be forgotten. Events of the analyzer itself and `STORE_ONLY` events are not looked at.
-//! Source of the engine's manners: NVSentinel, health-events-analyzer.
+//! Windows use the events' timestamps. The clock only ends silences and holds, and removes old state.
+//! Events of the analyzer itself and `STORE_ONLY` events are ignored. Source of the engine's behaviour:
+//! NVSentinel, health-events-analyzer.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -23,10 +23,10 @@ use super::{
 };
 use crate::stamp::Stamp;
 
-/// How often what is long over is looked for.
+/// The interval at which old state is removed.
 const SWEEP: Duration = Duration::from_secs(60);
 
-/// A rule that cannot be evaluated as things are.
+/// A rule that cannot be evaluated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{rule}` cannot be evaluated: it needs to know which switch stands behind which port\nhint: {hint}", hint = Self::HINT)]
 pub struct Unevaluable {
@@ -35,29 +35,29 @@ pub struct Unevaluable {
 }
 
 impl Unevaluable {
-    /// What helps.
+    /// The hint.
     pub const HINT: &str = "give the world's cabling";
 }
 
-/// The rules of a cluster and what they remember.
+/// The rules of a cluster and their state.
 #[derive(Clone, Debug)]
 pub struct Analyzer {
     rules: Vec<Running>,
     cabling: Option<Cabling>,
     faults: Faults,
     agenda: Agenda,
-    /// The latest instant that was heard of.
+    /// The latest time known.
     clock: Stamp,
     ticked: Option<Stamp>,
     swept: Stamp,
-    /// How long anything can matter.
+    /// How long state can matter.
     memory: Duration,
 }
 
 #[derive(Clone, Debug)]
 struct Running {
     rule: Rule,
-    /// The rule that holds this one back.
+    /// The rule that holds back this one's events.
     held_by: Option<usize>,
     seen: Seen,
 }
@@ -71,7 +71,7 @@ enum Seen {
 }
 
 impl Analyzer {
-    /// These rules, which have seen nothing yet, in a world of this cabling, if it is known.
+    /// These rules in their initial state, in a world with this cabling, if it is known.
     #[must_use]
     pub fn new(rules: Vec<Rule>, cabling: Option<Cabling>) -> Self {
         let memory = rules.iter().map(|rule| memory_of(&rule.body)).max();
@@ -111,7 +111,7 @@ impl Analyzer {
         self.rules.iter().map(|running| &running.rule)
     }
 
-    /// The rules that say nothing because the cabling is not known.
+    /// The rules that never fire because the cabling is not known.
     #[must_use]
     pub fn unevaluable(&self) -> Vec<Unevaluable> {
         if self.cabling.is_some() {
@@ -132,7 +132,7 @@ impl Analyzer {
             .collect()
     }
 
-    /// Takes in one stored event; what the rules say at once.
+    /// Processes one stored event; returns the immediate events of rules.
     pub fn take(&mut self, event: &HealthEvent) -> Vec<Firing> {
         let is_out = event.processing_strategy() == ProcessingStrategy::StoreOnly;
         if is_out || event.agent == ANALYZER {
@@ -143,7 +143,7 @@ impl Analyzer {
         self.sweep();
         let turn = self.faults.take(event, at);
         let mut reported = Vec::new();
-        // Those that hold others back go first, so that they know how a port is when they are asked.
+        // Holding rules are evaluated first, so that they know the state of a port.
         for holds in [true, false] {
             for index in 0..self.rules.len() {
                 if matches!(self.rules[index].rule.body, Body::Hold(_)) == holds {
@@ -155,7 +155,7 @@ impl Analyzer {
         self.through_the_gates(reported)
     }
 
-    /// One rule and one event.
+    /// Evaluates one rule for one event.
     fn offer(&mut self, index: usize, event: &HealthEvent, turn: Turn, at: Stamp) -> Vec<Firing> {
         let (clock, cabling) = (self.clock, self.cabling.as_ref());
         let Running { rule, seen, .. } = &mut self.rules[index];
@@ -203,7 +203,7 @@ impl Analyzer {
         }
     }
 
-    /// What of this is published now.
+    /// The events that are published now; the others are held back.
     fn through_the_gates(&mut self, reported: Vec<(usize, Firing)>) -> Vec<Firing> {
         let mut published = Vec::new();
         for (index, firing) in reported {
@@ -225,14 +225,14 @@ impl Analyzer {
         published
     }
 
-    /// The earliest instant at which a tick can make a rule speak, if one can.
+    /// The earliest time at which a tick can make a rule fire, if there is one.
     #[must_use]
     pub fn next_due(&self) -> Option<Stamp> {
         self.agenda.next()
     }
 
-    /// It is `now`: silences and holds that have lasted long enough end. A tick before the last one is a
-    /// clock's step back.
+    /// Advances the clock to `now`: silences and holds that have lasted long enough end. An earlier time
+    /// than before is a step back of the clock.
     pub fn tick(&mut self, now: Stamp) -> Vec<Firing> {
         if self.ticked.is_some_and(|last| now < last) {
             self.step_back(now);
@@ -286,8 +286,8 @@ impl Analyzer {
         }
     }
 
-    /// Forgets what cannot matter any more: nothing was heard of it for twice the longest window, so not
-    /// even what comes a whole window late would miss it.
+    /// Removes state that cannot matter any more: nothing was received about it for twice the longest
+    /// window, so that even an event that is one window late would not need it.
     fn sweep(&mut self) {
         if self.clock.apart(self.swept) < SWEEP {
             return;
@@ -307,7 +307,7 @@ impl Analyzer {
         self.faults.forget(oldest);
     }
 
-    /// Bytes that the rules keep: texts, keys and entries, without the allocator's own.
+    /// Size of the rules' state in bytes: texts, keys and entries, without allocator overhead.
     #[must_use]
     pub fn kept_bytes(&self) -> usize {
         let of = |running: &Running| match &running.seen {
@@ -330,7 +330,7 @@ fn memory_of(body: &Body) -> Duration {
     }
 }
 
-/// Could the rule be about this event at all? Asked first, for most events are about other rules.
+/// Whether the rule can match this event at all; a fast first test.
 fn could_meet(rule: &Rule, event: &HealthEvent) -> bool {
     let trigger = match &rule.body {
         Body::Count(count) => count.trigger.as_slice(),

@@ -1,6 +1,6 @@
-//! The three things that a rule can do, each with the keys that it takes.
+//! Parses the three kinds of rules, each with its keys.
 //!
-//! A key that belongs to another is refused, for it would say something that nobody does.
+//! A key of another kind is rejected, because it would have no effect.
 
 use std::{ops::Range, time::Duration};
 
@@ -14,7 +14,7 @@ use super::{
 };
 
 impl Place<'_> {
-    /// What the rule does, by the key that only such a rule has.
+    /// The kind of the rule, by the key that only this kind has.
     pub(super) fn body(&self, reported: &Spanned<RuleText>) -> Result<Body, RuleError> {
         let text = reported.get_ref();
         let kinds = [
@@ -42,7 +42,7 @@ impl Place<'_> {
         }
     }
 
-    /// Refuses the first key that a rule of this kind has no use for.
+    /// Rejects the first key that this kind of rule does not have.
     fn none_of(&self, kind: &str, keys: &[(&str, Option<Range<usize>>)]) -> Result<(), RuleError> {
         let found = keys
             .iter()
@@ -161,7 +161,7 @@ impl Place<'_> {
         }))
     }
 
-    /// A length of time, nothing by default, that must be shorter than another.
+    /// A duration, zero by default, that must be shorter than another one.
     fn shorter(
         &self,
         key: &str,
@@ -217,7 +217,7 @@ impl Place<'_> {
         }))
     }
 
-    /// These rules know themselves which of a fault's events they wait for.
+    /// Rejects `on`: these kinds determine by themselves which events of a fault they use.
     fn no_on(
         &self,
         reported: &Spanned<Vec<Spanned<MatchText>>>,

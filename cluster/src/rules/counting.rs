@@ -1,10 +1,11 @@
-//! Rules that count: so many events in a window that ends with the one that triggers.
+//! Counting rules: a number of events in a window that ends with the triggering event.
 //!
-//! The window is `[T - window, T]` by the events' own stamps, both ends included, T being the stamp of
-//! the triggering event (NVSentinel, health-events-analyzer). So an event that comes late counts for
-//! later ones and changes nothing about those that came before it, and after a clock's step back what
-//! was stamped before it lies in the future and does not count. Of each group as many events are kept
-//! as the rule can need, the oldest arrivals going first: memory follows the groups, not the history.
+//! The window is `[T - window, T]` by the events' timestamps, inclusive, where T is the timestamp of
+//! the triggering event (NVSentinel, health-events-analyzer). So a late event counts for later ones
+//! and does not change earlier results, and after a step back of the clock, events from before it are
+//! in the future and do not count. For each group as many events are kept as the rule can need, and
+//! the oldest arrivals are removed first: memory depends on the number of groups, not on the length of
+//! the stream.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -20,24 +21,24 @@ use super::{
 };
 use crate::stamp::Stamp;
 
-/// Of each group so many times the rule's count is kept, so that events which come late, out of their
-/// order, find what they belong to. Chosen.
+/// The number of events kept per group, as a multiple of the rule's count, so that late events find
+/// the events of their window. Chosen.
 const KEPT_PER_COUNT: usize = 8;
 
-/// What a rule has counted, by group.
+/// The events of a rule, by group.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tallies(BTreeMap<Group, Tally>);
 
 #[derive(Clone, Debug, Default)]
 struct Tally {
-    /// In the order of arrival: the stamp, and which alternatives of `match` it was, as bits.
+    /// In order of arrival: the timestamp, and which alternatives of `match` matched, as bits.
     seen: VecDeque<(Stamp, u8)>,
     is_reached: bool,
     touched: Stamp,
 }
 
 impl Tallies {
-    /// Takes in an event of this group; the count, if the rule fires.
+    /// Adds an event of this group; returns the count if the rule fires.
     pub(super) fn take(
         &mut self,
         rule: &Rule,
@@ -69,12 +70,12 @@ impl Tallies {
         (tally.is_reached && is_news).then_some(found)
     }
 
-    /// Forgets the groups of which nothing was heard since before `oldest`.
+    /// Removes the groups without events since `oldest`.
     pub(super) fn forget(&mut self, oldest: Stamp) {
         self.0.retain(|_, tally| tally.touched >= oldest);
     }
 
-    /// Bytes kept.
+    /// Size in bytes.
     pub(super) fn bytes(&self) -> usize {
         let entry = size_of::<(Group, Tally)>();
         let of = |(group, tally): (&Group, &Tally)| {
@@ -85,7 +86,7 @@ impl Tallies {
 }
 
 impl Tally {
-    /// Is it another one? Not if it belongs to one that was seen already, as the other side of it.
+    /// Adds an event; returns whether it is a new one, instead of the other side of one seen before.
     fn add(&mut self, at: Stamp, bit: u8, count: &Count) -> bool {
         let is_other_side =
             |(seen, sides): &&mut (Stamp, u8)| *sides & bit == 0 && seen.apart(at) <= count.merge;
@@ -113,13 +114,13 @@ fn floored(count: &Count, at: Stamp) -> Stamp {
     }
 }
 
-/// The first alternative that the event is, as a bit.
+/// The first alternative that the event matches, as a bit.
 fn met(matches: &[Match], event: &HealthEvent, turn: Turn) -> Option<u8> {
     let found = matches.iter().position(|one| meets(one, event, turn))?;
     Some(1 << found)
 }
 
-/// Is it such an event, at such a turn of its fault's life?
+/// Whether an event matches, given what it means for its fault.
 pub(super) fn meets(one: &Match, event: &HealthEvent, turn: Turn) -> bool {
     let turns = match (one.on, turn) {
         (On::Each, _) | (On::Fall, Turn::Fall) => true,

@@ -1,8 +1,8 @@
-//! Which faults stand, as far as a fall and a return can be told apart from another word about a fault
-//! that stands already.
+//! Tracks which faults are present, to distinguish falls and returns from repeated events about a
+//! fault.
 //!
-//! A fault is a check, its entities and its codes on a node. A healthy event ends each fault of its
-//! check that holds all of its entities and, if it has codes, one of them.
+//! A fault is a check with entities and codes on a node. A healthy event ends each fault of its check
+//! that has all of its entities and, if it has codes, one of them.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -10,14 +10,14 @@ use proto::{Entity, HealthEvent};
 
 use crate::stamp::Stamp;
 
-/// What an event means for the fault that it speaks of.
+/// What an event means for its fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// What was well is unhealthy.
+    /// The subject was healthy and is unhealthy now.
     Fall,
-    /// What was unhealthy for so long is well.
+    /// The subject was unhealthy for this long and is healthy now.
     Return(Duration),
-    /// Nothing changes.
+    /// No change.
     None,
 }
 
@@ -46,12 +46,12 @@ impl Fault {
     }
 }
 
-/// The life of one fault, as far as it is remembered.
+/// The history of one fault, as far as it is kept.
 #[derive(Clone, Debug, Default)]
 struct Life {
-    /// Since when it stands.
+    /// Since when it is present.
     stands: Option<Stamp>,
-    /// The last fall, so that a repeated line is not another.
+    /// The last fall, so that a repeated line is not another fall.
     fell: Option<Stamp>,
     /// The last healthy event, so that a late fall is known to be over.
     well: Option<Stamp>,
@@ -81,7 +81,7 @@ impl Faults {
         Turn::Fall
     }
 
-    /// Forgets what has been well since before `oldest`.
+    /// Removes what has been healthy since before `oldest`.
     pub(super) fn forget(&mut self, oldest: Stamp) {
         self.0.retain(|_, faults| {
             let is_recent = |at: Option<Stamp>| at.is_some_and(|at| at >= oldest);
@@ -92,7 +92,7 @@ impl Faults {
         });
     }
 
-    /// Bytes kept.
+    /// Size in bytes.
     pub(super) fn bytes(&self) -> usize {
         let of = |fault: &Fault| {
             let entity =

@@ -1,41 +1,41 @@
-//! What a rule says, and the health event by which it says it.
+//! The output of a rule, and its health event.
 
 use proto::{HealthEvent, ProcessingStrategy, RecommendedAction, VERSION};
 
 use super::{group::Group, rule::Rule};
 use crate::stamp::Stamp;
 
-/// The agent of everything that the analyzer publishes.
+/// The agent of all events of the analyzer.
 pub const ANALYZER: &str = "health-events-analyzer";
 
-/// What a rule has to say.
+/// The kind of a rule's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FiringKind {
-    /// What it looks for has happened.
+    /// The rule fired.
     Fired,
-    /// What it fired for is over.
+    /// The condition for which it fired is over.
     Cleared,
 }
 
-/// A rule that speaks.
+/// An output of a rule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Firing {
     /// The rule.
     pub rule: String,
-    /// When: the stamp of the event that made it, or of the tick.
+    /// The timestamp of the event that caused it, or of the tick.
     pub at: Stamp,
-    /// What it says.
+    /// The kind.
     pub kind: FiringKind,
-    /// What the events share about which it speaks.
+    /// The common values of the events that caused it.
     pub group: Group,
-    /// How many it counted: events, or different nodes, or firings that were held back; 1 for silence.
+    /// The number that it counted: events, different nodes, or firings held back; 1 for silence.
     pub count: usize,
-    /// What it publishes.
+    /// The event that is published.
     pub event: HealthEvent,
 }
 
 impl Firing {
-    /// Fires for this event: everything is kept of it but agent, check, message, severity and action.
+    /// The firing for this event, which is kept except for agent, check, message, severity and action.
     pub(super) fn of(
         rule: &Rule,
         group: &Group,
@@ -71,13 +71,13 @@ impl Firing {
         }
     }
 
-    /// The same said by the clock: the event bears the tick's stamp.
+    /// The same firing caused by the clock: the event gets the tick's timestamp.
     pub(super) fn by_the_clock(mut self) -> Self {
         self.event.generated_timestamp = Some(self.at.to_wire());
         self
     }
 
-    /// The end of what this said.
+    /// The end of this firing.
     pub(super) fn cleared(mut self, at: Stamp) -> Self {
         self.at = at;
         self.kind = FiringKind::Cleared;

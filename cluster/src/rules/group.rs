@@ -1,4 +1,4 @@
-//! What events of one rule share: the values of its `group_by`, in order.
+//! Groups: the common values of a rule's events, by its `group_by`.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -9,15 +9,15 @@ use super::{
     rule::GroupBy,
 };
 
-/// Ends each value, so that a group's first values are a prefix of it. No name of the trade holds it.
+/// Terminates each value, so that a group's first values are a prefix of it. Names do not contain it.
 const END: char = '\u{1f}';
 
-/// The values that the events of one group share.
+/// The common values of a group's events.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Group(String);
 
 impl Group {
-    /// The group of an event; `None` where it lacks one of the things by which is grouped.
+    /// The group of an event; `None` if it lacks one of the values.
     pub(super) fn of(
         by: &[GroupBy],
         event: &HealthEvent,
@@ -36,7 +36,7 @@ impl Group {
         self.0.split_terminator(END)
     }
 
-    /// Bytes of the text.
+    /// Size of the text in bytes.
     pub(super) fn len(&self) -> usize {
         self.0.capacity()
     }
@@ -52,7 +52,7 @@ impl fmt::Display for Group {
     }
 }
 
-/// What the event has of this; `None` if it has none.
+/// The value in the event; `None` if it has none.
 pub(super) fn value<'a>(
     by: &GroupBy,
     event: &'a HealthEvent,
@@ -77,8 +77,9 @@ fn entity<'a>(event: &'a HealthEvent, kind: &str) -> Option<&'a str> {
     found.map(|entity| entity.entity_value.as_str())
 }
 
-/// The known groups that a healthy event speaks of. What it does not name it leaves open: one without
-/// entities speaks of every group of its node, one about a device of each port of that device.
+/// The known groups that a healthy event is about. Entities that it does not name match everything:
+/// one without entities is about every group of its node, one about a device about each port of that
+/// device.
 pub(super) fn spoken_of<T>(
     known: &BTreeMap<Group, T>,
     by: &[GroupBy],

@@ -1,10 +1,10 @@
-//! Rules that hold others back: after a firing about a port, further ones wait until the port was well
-//! for a while, and then become one that says how many they were.
+//! Holding rules: after a firing about a port, further ones are held back until the port was healthy for
+//! a while, and then become one with their number.
 //!
-//! The first is never held. The hold ends so long after the last recovery since that firing; while a
-//! port does not recover it goes on, for the firing stands and nothing new is to be said. Where the
-//! port was not seen unhealthy at the firing, it counts as recovered at that instant. The one that
-//! stands for many begins a hold of its own.
+//! The first firing is never held. The hold ends a certain time after the last recovery since that
+//! firing; while a port does not recover it continues, because the firing still applies. If the port was
+//! not unhealthy at the firing, it counts as recovered at that time. The summary firing starts a new
+//! hold.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ use super::{
 };
 use crate::stamp::Stamp;
 
-/// What a rule holds back, by group.
+/// The holds of a rule, by group.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Holds(BTreeMap<Group, Held>);
 
@@ -37,16 +37,16 @@ struct Holding {
     count: usize,
 }
 
-/// What becomes of a firing.
+/// The decision about a firing.
 pub(super) enum Gate {
-    /// It is published; when the hold is to be looked at, if that is known.
+    /// It is published; with the time to check the hold, if that is known.
     Open(Option<Stamp>),
-    /// It waits.
+    /// It is held back.
     Shut,
 }
 
 impl Holds {
-    /// Takes in an event; when the rule wants to be reminded of which groups.
+    /// Processes an event; returns which groups to check, and when.
     pub(super) fn take(
         &mut self,
         rule: &Rule,
@@ -83,7 +83,7 @@ impl Holds {
         due
     }
 
-    /// Lets a firing through or holds it back.
+    /// Decides whether a firing is published or held back.
     pub(super) fn gate(&mut self, hold: &Hold, firing: &Firing, clock: Stamp) -> Gate {
         let held = self.0.entry(firing.group.clone()).or_default();
         held.touched = clock;
@@ -100,7 +100,7 @@ impl Holds {
                 if holding.waiting.len() == before {
                     return Gate::Open(None);
                 }
-                // What was held back is over before anybody heard of it.
+                // A fault that is over before its firing was published is not counted.
                 holding.count -= 1;
                 Gate::Shut
             }
@@ -109,7 +109,7 @@ impl Holds {
         }
     }
 
-    /// Looks at a group of which the rule was reminded: the one firing that stands for those held back.
+    /// Checks a group; returns the firing that summarises those held back.
     pub(super) fn remind(
         &mut self,
         rule: &Rule,
@@ -131,7 +131,7 @@ impl Holds {
         Some((firing.by_the_clock(), due))
     }
 
-    /// The clock was put back to `now`: nobody waits longer than the rule says.
+    /// The clock was set back to `now`: limits all waits to the rule's time.
     pub(super) fn step_back(&mut self, hold: &Hold, now: Stamp) -> BTreeSet<(Stamp, Group)> {
         let mut due = BTreeSet::new();
         for (group, held) in &mut self.0 {
@@ -143,13 +143,13 @@ impl Holds {
         due
     }
 
-    /// Forgets the groups in which nothing is held and of which nothing was heard since before `oldest`.
+    /// Removes the groups without held firings and without events since `oldest`.
     pub(super) fn forget(&mut self, oldest: Stamp) {
         self.0
             .retain(|_, held| held.hold.is_some() || held.is_down || held.touched >= oldest);
     }
 
-    /// Bytes kept.
+    /// Size in bytes.
     pub(super) fn bytes(&self) -> usize {
         let entry = size_of::<(Group, Held)>();
         let of = |(group, held): (&Group, &Held)| {
@@ -161,7 +161,7 @@ impl Holds {
 }
 
 impl Held {
-    /// A hold begins with a firing; when to look at it, if that is known.
+    /// Starts a hold with a firing; returns when to check it, if that is known.
     fn begin(&mut self, hold: &Hold, at: Stamp) -> Option<Stamp> {
         let recovered = (!self.is_down).then_some(at);
         self.hold = Some(Holding {

@@ -1,36 +1,36 @@
-//! Where in a file something is wrong, and how that is told.
+//! Errors in rule files, with their place.
 
 use std::ops::Range;
 
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 
-/// A rule file, or a file about the world, that cannot be used.
+/// An error in a rule file or in a cabling file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}:{column}: {cause}\n  | {text}\nhint: {hint}")]
 pub struct RuleError {
-    /// The file, as it was named.
+    /// The file name as given by the caller.
     pub file: String,
     /// The line, from 1.
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
-    /// What was found and what is allowed.
+    /// What was found, and what is allowed.
     pub cause: String,
-    /// The line's text.
+    /// The source line.
     pub text: String,
-    /// What helps.
+    /// The hint.
     pub hint: String,
 }
 
-/// A text and what it is called.
+/// A text with its file name.
 pub(super) struct Place<'a> {
     pub(super) file: &'a str,
     pub(super) text: &'a str,
 }
 
 impl Place<'_> {
-    /// Reads the form of the text; `hint` tells where its keys are listed.
+    /// Parses the text as TOML; `hint` names the documentation of its keys.
     pub(super) fn read<T: DeserializeOwned>(&self, hint: &str) -> Result<T, RuleError> {
         toml::from_str(self.text).map_err(|error| {
             let cause = error.message().replace('\n', " ");
@@ -38,7 +38,7 @@ impl Place<'_> {
         })
     }
 
-    /// Refuses every version but 1.
+    /// Rejects every version except 1.
     pub(super) fn version(&self, key: &str, reported: &Spanned<u32>) -> Result<(), RuleError> {
         match *reported.get_ref() {
             1 => Ok(()),
@@ -49,7 +49,7 @@ impl Place<'_> {
         }
     }
 
-    /// What is wrong where this span begins.
+    /// An error at the beginning of this span.
     pub(super) fn error(
         &self,
         span: Range<usize>,

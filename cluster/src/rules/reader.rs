@@ -1,7 +1,7 @@
-//! Reads a rule file and judges it: a rule that could never do what it says is refused.
+//! Parses and checks a rule file: a rule that could never work is rejected.
 //!
-//! Every refusal names file, line and column, shows the line, says what is allowed, and gives a hint
-//! where there is one. Start at [`read`].
+//! Every error has file, line and column, the source line, what is allowed, and a hint if there is
+//! one. Start at [`read`].
 
 use std::{collections::BTreeMap, ops::Range, time::Duration};
 
@@ -15,17 +15,17 @@ use super::{
     text::{FileText, MatchText, RuleText},
 };
 
-/// The most bytes of a rule file.
+/// The largest size of a rule file, in bytes.
 pub const FILE_MAX_BYTES: usize = 1 << 20;
-/// The most events that a rule can count.
+/// The largest count of a rule.
 pub const COUNT_MAX: usize = 1000;
-/// The most alternatives of one `match`.
+/// The largest number of alternatives in one `match`.
 pub const MATCHES_MAX: usize = 8;
 
-/// Reads the rules of a file, in their order.
+/// Parses the rules of a file, in order.
 ///
 /// # Errors
-/// The first thing that is wrong, with its place.
+/// The first mistake, with its place.
 pub fn read(file: &str, text: &str) -> Result<Vec<Rule>, RuleError> {
     let place = Place { file, text };
     if text.len() > FILE_MAX_BYTES {
@@ -219,7 +219,7 @@ impl Place<'_> {
         Ok(Some(span))
     }
 
-    /// The same, but it must be there and must not be nothing.
+    /// As above, but required and above zero.
     pub(super) fn long_span_of(
         &self,
         key: &str,
@@ -239,7 +239,7 @@ impl Place<'_> {
         }
     }
 
-    /// What a rule holds back must be there, and must count by the same things.
+    /// Checks that held-back rules exist and group by the same values.
     fn holds(&self, parsed: &FileText, rules: &[Rule]) -> Result<(), RuleError> {
         for (reported, rule) in parsed.rule.iter().zip(rules) {
             let Some(names) = &reported.get_ref().holds else {

@@ -1,7 +1,7 @@
-//! A correlation rule as data: what it looks at, how it counts, what it says.
+//! A correlation rule as data: the events it matches, how it decides, and the event it emits.
 //!
-//! Rules are read from TOML by [`crate::rules::read`]; `docs/rules.md` explains every key. What a rule
-//! does with a stream is the business of [`crate::rules::Analyzer`].
+//! [`crate::rules::read`] parses rules from TOML, [`crate::rules::Analyzer`] evaluates them;
+//! `docs/rules.md` explains every key.
 
 use std::time::Duration;
 
@@ -10,100 +10,100 @@ use proto::{HealthEvent, RecommendedAction};
 /// One rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// Its name; the check name of what it publishes.
+    /// Its name, which is the check name of its events.
     pub name: String,
-    /// What it is for, for people.
+    /// Its purpose, for people.
     pub description: String,
-    /// The events that it looks at; any one of these suffices. At most 8.
+    /// The events that it matches: any one of these alternatives, at most 8.
     pub matches: Vec<Match>,
-    /// What events must share to be counted together.
+    /// The values that events must have in common to be counted together.
     pub group_by: Vec<GroupBy>,
     /// How it decides.
     pub body: Body,
-    /// What it asks for; everything but `NONE` makes what it publishes fatal.
+    /// The recommended action of its events; they are fatal unless it is `NONE`.
     pub action: RecommendedAction,
-    /// What it says.
+    /// The message of its events.
     pub message: String,
 }
 
 /// How a rule decides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Body {
-    /// So many events in a window.
+    /// A number of events in a window.
     Count(Count),
-    /// Events of so many different nodes, NICs, … in a window.
+    /// Events of a number of different nodes, NICs, … in a window.
     Spread(Spread),
-    /// A fault, and then nothing for so long.
+    /// A fault followed by silence.
     Silence(Silence),
-    /// What other rules say is held back for a while.
+    /// Holds back the events of other rules for a while.
     Hold(Hold),
 }
 
-/// So many events in a window that ends with the event that triggers the rule.
+/// A number of events in a window that ends with the event that triggers the rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Count {
-    /// How far back events count, both ends included.
+    /// The length of the window, both ends included.
     pub window: Duration,
-    /// How many it takes.
+    /// The required number.
     pub count: usize,
-    /// Events of different matches at most this far apart are one.
+    /// Events of different alternatives at most this far apart count as one.
     pub merge: Duration,
-    /// Stamps are compared by whole seconds, as the deployed engine does.
+    /// Whether timestamps are compared by whole seconds, as in the deployed engine.
     pub whole_seconds: bool,
-    /// The unhealthy events that make the rule look; empty: those that it counts.
+    /// The unhealthy events that trigger the rule; if empty, those that it counts.
     pub trigger: Vec<Match>,
-    /// How often it fires while the count stays reached.
+    /// How often it fires while the count is reached.
     pub repeat: Repeat,
 }
 
-/// How often a rule fires while its count stays reached.
+/// How often a rule fires while its count is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeat {
     /// With each further event.
     Each,
-    /// Once; again when a trigger has found fewer in the window.
+    /// Once; again after a trigger has found fewer events in the window.
     Once,
 }
 
-/// Events that differ in one thing, in a window.
+/// Events with a number of different values in a window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spread {
-    /// How far back events count, both ends included.
+    /// The length of the window, both ends included.
     pub window: Duration,
-    /// How many different ones it takes.
+    /// The required number of different values.
     pub count: usize,
-    /// In what they must differ.
+    /// The value that must differ.
     pub distinct: GroupBy,
-    /// How long it waits for more, once there are enough, before it says how many there are.
+    /// How long it waits for more events once there are enough, before it fires with their number.
     pub settle: Duration,
 }
 
-/// A fault, and then silence.
+/// A fault followed by silence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Silence {
-    /// How long the fault must stand.
+    /// How long the fault must be present.
     pub silence: Duration,
-    /// What breaks the silence does not count this soon after the fault.
+    /// Events this soon after the fault do not break the silence.
     pub grace: Duration,
-    /// What breaks it.
+    /// The events that break it.
     pub broken_by: Vec<Match>,
     /// How long after the healthy event the rule's own fault is cleared.
     pub sticky: Duration,
 }
 
-/// Firings of other rules that wait until a port was well for a while.
+/// Firings of other rules that wait until a port was healthy for a while.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hold {
     /// The rules that are held back. Their first firing never is.
     pub holds: Vec<String>,
-    /// How long after the last recovery (the last healthy event of `match`).
+    /// The time after the last recovery (the last healthy event of `match`).
     pub hold: Duration,
 }
 
-/// What an event must be.
+/// A pattern for events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Match {
-    /// Which events of a fault's life are meant.
+    /// Which events of a fault match.
     pub on: On,
     /// The agent.
     pub agent: Option<String>,
@@ -111,32 +111,33 @@ pub struct Match {
     pub class: Option<String>,
     /// One of these checks; empty: any.
     pub checks: Vec<String>,
-    /// Fatal or not.
+    /// Whether it is fatal.
     pub fatal: Option<bool>,
-    /// Healthy or not.
+    /// Whether it is healthy.
     pub healthy: Option<bool>,
-    /// The first error code is one of these; empty: any or none.
+    /// The first error code is one of these; any or none if empty.
     pub codes: Vec<String>,
-    /// What the message holds.
+    /// A text that the message contains.
     pub message_contains: Option<String>,
 }
 
-/// Which events of a fault's life are meant.
+/// Which events of a fault match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum On {
     /// Each event.
     Each,
-    /// An unhealthy event of what was not unhealthy before: the same check, entities and codes.
+    /// An unhealthy event about something that was not unhealthy before: the same check, entities and
+    /// codes.
     Fall,
-    /// A healthy event of what was unhealthy for at least so long.
+    /// A healthy event about something that was unhealthy for at least this long.
     Return {
-        /// How long.
+        /// The duration.
         after: Duration,
     },
 }
 
 impl Match {
-    /// Is this such an event, whatever came before it?
+    /// Whether an event matches, apart from `on`.
     #[must_use]
     pub fn meets(&self, event: &HealthEvent) -> bool {
         let text = |wanted: &Option<String>, is: &str| wanted.as_ref().is_none_or(|w| w == is);
@@ -153,7 +154,7 @@ impl Match {
     }
 }
 
-/// Something that events share or differ in.
+/// A value that events have in common or differ in.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GroupBy {
     /// The node.
@@ -162,7 +163,7 @@ pub enum GroupBy {
     Check,
     /// The first error code.
     Code,
-    /// The switch behind the port, by the world's cabling.
+    /// The switch of the port, by the world's cabling.
     Switch,
     /// The first entity of this type, such as `NIC` or `NICPort`.
     Entity(String),
@@ -182,7 +183,7 @@ impl GroupBy {
         }
     }
 
-    /// What such a word means.
+    /// Parses such a word.
     #[must_use]
     pub fn of_word(word: &str) -> Option<Self> {
         match word {

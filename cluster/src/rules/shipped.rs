@@ -1,11 +1,11 @@
-//! The rules that ship, by profile: files like a user's own.
+//! The shipped rules, by profile, as rule files.
 
 use super::{reader::read, rule::Rule};
 
-/// A rule file that ships.
+/// A shipped rule file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shipped {
-    /// Its name, as `--rules` takes it.
+    /// Its name, as for `--rules`.
     pub name: &'static str,
     /// Its text.
     pub text: &'static str,
@@ -34,7 +34,7 @@ pub const SHIPPED: [Shipped; 4] = [
 /// The rules of this profile; `None` if there is none of that name.
 ///
 /// # Panics
-/// Never: a test reads every file that ships.
+/// Never: a test parses every shipped file.
 #[must_use]
 pub fn shipped(name: &str) -> Option<Vec<Rule>> {
     let file = SHIPPED.iter().find(|file| file.name == name)?;

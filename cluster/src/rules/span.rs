@@ -1,11 +1,11 @@
-//! How rule files write a length of time: `250ms`, `90s`, `10m`, `24h`, `5d`.
+//! Durations in rule files: `250ms`, `90s`, `10m`, `24h`, `5d`.
 
 use std::time::Duration;
 
-/// The longest that a rule can look back: what the event store keeps (NVSentinel, store, TTL 30 days).
+/// The longest window of a rule: the retention of the event store (NVSentinel, store, TTL 30 days).
 pub const SPAN_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// Reads a length of time; `None` for another text or more than [`SPAN_MAX`].
+/// Parses a duration; `None` if it is invalid or longer than [`SPAN_MAX`].
 #[must_use]
 pub fn read_span(text: &str) -> Option<Duration> {
     let digits = text.find(|c: char| !c.is_ascii_digit())?;

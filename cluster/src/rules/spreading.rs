@@ -1,8 +1,8 @@
-//! Rules that count different things: one switch behind the faults of many nodes.
+//! Rules that count different values, such as the nodes with faults at one switch.
 //!
-//! The window is as for a plain count. Once there are enough, the rule may wait for a moment, so that
-//! it says how many there are and not how many it needs. It speaks once, until a further event has
-//! found fewer than it needs.
+//! The window is that of a counting rule. Once there are enough values, the rule may wait for a while,
+//! so that it reports their actual number. It fires once, until a further event has found fewer than
+//! required.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,15 +15,15 @@ use super::{
 };
 use crate::{rules::counting::meets, stamp::Stamp};
 
-/// What a rule has seen, by group.
+/// The values that a rule has seen, by group.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Spots(BTreeMap<Group, Spot>);
 
 #[derive(Clone, Debug)]
 struct Spot {
-    /// The last stamp of each different one.
+    /// The last timestamp of each value.
     latest: BTreeMap<String, Stamp>,
-    /// Those that were enough, and since when the window that held them began.
+    /// The values that were enough, and the start of their window.
     enough: Option<Enough>,
     is_said: bool,
     last: HealthEvent,
@@ -37,7 +37,7 @@ struct Enough {
 }
 
 impl Spots {
-    /// Takes in an event of this group; when the rule wants to be reminded, if it does.
+    /// Adds an event of this group; returns when to check the group, if necessary.
     pub(super) fn take(
         &mut self,
         rule: &Rule,
@@ -75,7 +75,7 @@ impl Spots {
         Some(due)
     }
 
-    /// Looks at a group of which the rule was reminded: how many there are, and the event to speak with.
+    /// Checks a group; returns the number of values, and the event to fire with.
     pub(super) fn remind(&mut self, group: &Group, now: Stamp) -> Option<(usize, HealthEvent)> {
         let spot = self.0.get_mut(group)?;
         let Enough { since, due } = spot.enough?;
@@ -87,7 +87,7 @@ impl Spots {
         Some((spot.count(since, due), spot.last.clone()))
     }
 
-    /// The clock was put back to `now`: nobody waits longer than the rule says.
+    /// The clock was set back to `now`: limits all waits to the rule's time.
     pub(super) fn step_back(&mut self, spread: &Spread, now: Stamp) -> BTreeSet<(Stamp, Group)> {
         let latest = now.after(spread.settle);
         let mut due = BTreeSet::new();
@@ -100,7 +100,7 @@ impl Spots {
         due
     }
 
-    /// Forgets the groups of which nothing was heard since before `oldest`.
+    /// Removes the groups without events since `oldest`.
     pub(super) fn forget(&mut self, oldest: Stamp) {
         self.0
             .retain(|_, spot| spot.touched >= oldest || spot.enough.is_some());
@@ -109,7 +109,7 @@ impl Spots {
         }
     }
 
-    /// Bytes kept.
+    /// Size in bytes.
     pub(super) fn bytes(&self) -> usize {
         let entry = size_of::<(Group, Spot)>();
         let of = |(group, spot): (&Group, &Spot)| {

@@ -1,6 +1,6 @@
-//! The text of a rule file: TOML with the place of everything that can be wrong.
+//! The format of a rule file: TOML, with the places of values for errors.
 //!
-//! Only the form is here; what the values mean is judged by [`super::reader`].
+//! [`super::reader`] checks the values.
 
 use serde::Deserialize;
 use toml::Spanned;

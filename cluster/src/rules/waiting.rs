@@ -1,8 +1,8 @@
-//! Rules that wait for silence: a fault, and then nothing that breaks it for so long.
+//! Silence rules: a fault, and then no event that breaks the silence for a while.
 //!
-//! The rule looks once, at the first tick at or after the end of the silence, at what is stamped in
-//! `(onset + grace, onset + silence]`, in whatever order it came. What it says is cleared by the
-//! port's healthy event. Silence brings no event, so the clock is an input.
+//! The rule checks once, at the first tick at or after the end of the silence, the events with
+//! timestamps in `(onset + grace, onset + silence]`, in whatever order they came. Its firing is cleared
+//! by the port's healthy event. Silence causes no event, so the clock is an input.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -16,11 +16,11 @@ use super::{
 };
 use crate::stamp::Stamp;
 
-/// The breaks that are kept of a group. Chosen: one is enough to break a silence, and the rest is for
-/// those that come out of their order.
+/// The number of silence-breaking events kept per group. Chosen: one is enough to break a silence, the
+/// others allow for late events.
 const BREAKS_KEPT: usize = 16;
 
-/// What a rule waits for, by group.
+/// The state of a rule, by group.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Watches(BTreeMap<Group, Watch>);
 
@@ -28,9 +28,9 @@ pub(super) struct Watches(BTreeMap<Group, Watch>);
 struct Watch {
     fault: Option<Standing>,
     breaks: VecDeque<Stamp>,
-    /// The last healthy event, so that a fault that comes late is known to be over.
+    /// The last healthy event, so that a late fault is known to be over.
     well: Option<Stamp>,
-    /// What was said and is over, but stays for a while.
+    /// A firing that is over, but is cleared only after a while.
     sticky: Option<(Stamp, Firing)>,
     touched: Stamp,
 }
@@ -39,17 +39,17 @@ struct Watch {
 struct Standing {
     onset: Stamp,
     event: HealthEvent,
-    /// Has the rule looked? It does so once for each fault.
+    /// Whether the rule has checked this fault; it does so once.
     is_judged: bool,
     reported: Option<Firing>,
 }
 
-/// What follows from one event.
+/// The consequences of one event.
 #[derive(Debug, Default)]
 pub(super) struct Waited {
-    /// When the rule wants to be reminded of which groups.
+    /// Which groups to check, and when.
     pub(super) due: Vec<(Stamp, Group)>,
-    /// What is cleared at once.
+    /// Firings that are cleared at once.
     pub(super) cleared: Vec<Firing>,
 }
 
@@ -123,7 +123,7 @@ impl Watches {
         }
     }
 
-    /// Looks at a group of which the rule was reminded: what it says, or what it takes back.
+    /// Checks a group; returns what it fires or clears.
     pub(super) fn remind(
         &mut self,
         rule: &Rule,
@@ -151,7 +151,7 @@ impl Watches {
         if !watch.breaks.iter().any(is_broken) {
             let firing = Firing::of(rule, group, now, 1, &fault.event).by_the_clock();
             fault.reported = Some(firing.clone());
-            // What still stands from before goes on standing.
+            // A firing that is still present continues.
             if watch.sticky.take().is_none() {
                 reported.push(firing);
             }
@@ -159,8 +159,8 @@ impl Watches {
         reported
     }
 
-    /// The clock was put back to `now`: nobody can tell how long a fault stood before, so its silence
-    /// begins anew.
+    /// The clock was set back to `now`: it is not known how long a fault was present before, so its
+    /// silence starts again.
     pub(super) fn step_back(&mut self, silence: &Silence, now: Stamp) -> BTreeSet<(Stamp, Group)> {
         let mut due = BTreeSet::new();
         for (group, watch) in &mut self.0 {
@@ -177,14 +177,14 @@ impl Watches {
         due
     }
 
-    /// Forgets the groups in which nothing stands and of which nothing was heard since before `oldest`.
+    /// Removes the groups without a firing and without events since `oldest`.
     pub(super) fn forget(&mut self, oldest: Stamp) {
         self.0.retain(|_, watch| {
             watch.fault.is_some() || watch.sticky.is_some() || watch.touched >= oldest
         });
     }
 
-    /// Bytes kept.
+    /// Size in bytes.
     pub(super) fn bytes(&self) -> usize {
         let entry = size_of::<(Group, Watch)>();
         let of = |(group, watch): (&Group, &Watch)| {
@@ -200,7 +200,7 @@ impl Watches {
 }
 
 impl Watch {
-    /// The fault stands; the first word about it is its onset.
+    /// Starts a fault; the first event about it is its onset.
     fn begin(&mut self, event: &HealthEvent, at: Stamp) -> Stamp {
         let fault = self.fault.get_or_insert_with(|| Standing {
             onset: at,
@@ -213,7 +213,7 @@ impl Watch {
     }
 }
 
-/// Does the healthy event come from where the rule's faults come from?
+/// Whether the healthy event is of the check of the rule's faults.
 pub(super) fn is_of_its_check(one: &Match, event: &HealthEvent) -> bool {
     let text = |wanted: &Option<String>, is: &str| wanted.as_ref().is_none_or(|w| w == is);
     text(&one.agent, &event.agent)

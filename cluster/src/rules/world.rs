@@ -1,4 +1,4 @@
-//! Reads which switch stands behind which port, from a file that says nothing else of the world:
+//! Parses a cabling file, which has the switch of each port and nothing else:
 //!
 //! ```toml
 //! world_version = 1
@@ -23,10 +23,10 @@ struct WorldText {
     switches: BTreeMap<String, Vec<Spanned<String>>>,
 }
 
-/// Reads the cabling of a world.
+/// Parses the cabling of a world.
 ///
 /// # Errors
-/// The first thing that is wrong, with its place.
+/// The first mistake, with its place.
 pub fn read_cabling(file: &str, text: &str) -> Result<Cabling, RuleError> {
     let place = Place { file, text };
     let hint = "the file holds `world_version = 1` and a table `[switches]`";

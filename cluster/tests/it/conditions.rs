@@ -1,4 +1,4 @@
-//! Node conditions: what stands after which events, and what is lost on the way.
+//! Node conditions: their entries after streams of events, and the entries that are lost.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ fn after(clearing: Clearing, lines: &[&str]) -> Conditions {
     conditions
 }
 
-/// How many entries `check` has after these lines.
+/// Checks the number of entries of `check` after these lines.
 fn check(clearing: Clearing, lines: &[&str], name: &str, entries: usize) {
     let conditions = after(clearing, lines);
     let condition = conditions.get(name).unwrap();
@@ -172,7 +172,7 @@ fn the_same_entry_is_added_once_and_another_value_makes_another_entry() {
     check(Clearing::ALL, &lines, COUNTER, 2);
 }
 
-/// 30 ports, each with a text longer than what a compacted entry keeps.
+/// 30 ports, each with a message longer than what a compacted entry keeps.
 fn thirty_faults() -> Vec<String> {
     let text = "x".repeat(2 * FREE_TEXT_MAX_BYTES);
     let fault = |n| format!("fatal state NIC:mlx5_{n} NICPort:1 -- {text}");
@@ -205,8 +205,8 @@ fn what_does_not_fit_is_forgotten_and_said_to_be() {
     let condition = conditions.get(STATE).unwrap();
     assert_eq!(condition.message.len(), MESSAGE_MAX_BYTES);
     assert!(condition.message.ends_with("..."));
-    // An entry about `mlx5_0` to `mlx5_9` is 21 + 72 + 30 bytes and its `;`, so eight of them are 992
-    // bytes, and 29 of the ninth fit in before the mark.
+    // An entry about `mlx5_0` to `mlx5_9` has 21 + 72 + 30 bytes and its `;`, so eight of them have
+    // 992 bytes, and 29 bytes of the ninth fit before the mark.
     assert_eq!(condition.entries().count(), 9);
     let torn: Vec<&str> = condition.entries().filter(|entry| is_torn(entry)).collect();
     assert!(matches!(torn[..], [entry] if entry.starts_with("NIC:mlx5_8 ")));
@@ -400,7 +400,7 @@ fn entries_of(conditions: &Conditions) -> BTreeMap<String, Vec<String>> {
 }
 
 proptest! {
-    /// What `order_decides` says is what trying every order of equal stamps says.
+    /// `order_decides` gives the same result as trying every order of equal timestamps.
     #[test]
     fn order_decides_exactly_where_some_order_leaves_other_entries(
         before in prop::collection::vec(any_event(), 0..4),
@@ -424,7 +424,7 @@ proptest! {
         prop_assert_eq!(!found.is_empty(), outcomes.len() > 1);
     }
 
-    /// An empty healthy event leaves nothing, whatever came before.
+    /// A healthy event without entities leaves no entry.
     #[test]
     fn a_check_scoped_clear_always_clears(before in prop::collection::vec(any_event(), 0..40)) {
         let mut conditions = Conditions::default();
@@ -433,7 +433,7 @@ proptest! {
         prop_assert_eq!(conditions.faulty().count(), 0);
     }
 
-    /// Whatever is said, a message keeps within its limit.
+    /// A message never exceeds its limit.
     #[test]
     fn a_message_never_outgrows_its_limit(
         texts in prop::collection::vec("[a-zäß;: ]{0,300}", 0..20),
@@ -450,7 +450,7 @@ proptest! {
     }
 }
 
-/// Every order of these events in which no stamp comes before an earlier one.
+/// Every order of these events in which timestamps do not decrease.
 fn orders<'a>(sorted: &[&'a HealthEvent]) -> Vec<Vec<&'a HealthEvent>> {
     let Some(first) = sorted.first() else {
         return vec![Vec::new()];

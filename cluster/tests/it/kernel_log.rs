@@ -1,4 +1,4 @@
-//! The kernel-log monitor: which line is which event, and what a reboot clears.
+//! The kernel-log monitor: the event of each line, and what a reboot clears.
 
 use cluster::{
     Clearing, Conditions,
@@ -27,7 +27,7 @@ fn read(profile: KernelLogProfile, line: &str) -> Option<HealthEvent> {
     KernelLogMonitor::new("node-1", profile).line(at(1.0), line, &functions())
 }
 
-/// Which pattern finds the line, whether it is fatal, and which NIC it names.
+/// Checks which pattern matches the line, whether its event is fatal, and which NIC it names.
 fn check(profile: KernelLogProfile, line: &str, code: &str, is_fatal: bool, nic: Option<&str>) {
     let event = read(profile, line).unwrap();
     let action = if is_fatal {
@@ -197,7 +197,7 @@ fn every_line_is_an_event_of_its_own_and_only_patterns_that_are_on_count() {
 const HEAD: &str = "watchdog: BUG: soft lockup - CPU#94 stuck for 226906s! [swapper/94:0]";
 const PROOF: &str = "RIP: 0010:mlx5e_poll_ico_cq+0x8b/0x1a0 [mlx5_core]";
 
-/// Which of these lines make an event; `…` is that many lines of no interest.
+/// Which of these lines cause an event; `…` stands for that many irrelevant lines.
 fn lockups(lines: &[(&str, u32, f64)]) -> Vec<usize> {
     let mut monitor = KernelLogMonitor::new("node-1", KernelLogProfile::DEPLOYED);
     let mut found = Vec::new();

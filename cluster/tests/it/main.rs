@@ -1,4 +1,4 @@
-//! What a cluster makes of health events, told as short lines: see [`words::reported`].
+//! The cluster's reaction to health events, written as short lines: see [`words::reported`].
 
 mod conditions;
 mod kernel_log;

@@ -1,5 +1,4 @@
-//! Quarantine: which streams cordon a node, which release it, and where the node condition says
-//! something else.
+//! Quarantine: which streams cordon a node, which release it, and where the node condition differs.
 
 use cluster::{
     Clearing, Conditions,
@@ -25,7 +24,8 @@ fn check(rulesets: Rulesets, lines: &[&str], condition_stands: bool, cordoned: b
     assert_eq!((stands, held), (condition_stands, cordoned), "{lines:?}");
 }
 
-/// Every difference between the two matchings, and beside each the nearest case without one.
+/// Every difference between the two kinds of matching, each next to the most similar case without
+/// one.
 #[rstest]
 #[case::port_by_port(
     "state NIC:mlx5_0 NICPort:1",
@@ -210,8 +210,8 @@ fn an_event_may_overrule_the_rulesets(
     assert_eq!(quarantine.is_cordoned("node-1"), cordoned);
 }
 
-/// Cordons node after node at these seconds in a fleet of this size, and says at which the breaker
-/// opened, if it did.
+/// Cordons one node after another at these times in seconds, in a fleet of this size; returns at
+/// which one the breaker opened, if it did.
 fn opened_at(fleet: usize, seconds: &[f64]) -> Option<usize> {
     let mut quarantine = Quarantine::new(Rulesets::shipped()).with_breaker(Breaker::new(fleet));
     seconds.iter().enumerate().position(|(n, s)| {
@@ -252,7 +252,7 @@ fn an_open_breaker_halts_everything_until_a_person_resets_it() {
 }
 
 proptest! {
-    /// A fault is always settled by a healthy event with its own entities and codes, in both.
+    /// A healthy event with the same entities and codes always clears a fault, in both.
     #[test]
     fn a_faults_own_healthy_event_settles_it_everywhere(
         nics in prop::collection::btree_set(0_u8..4, 0..3),

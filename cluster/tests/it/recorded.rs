@@ -1,4 +1,4 @@
-//! Recorded streams: every form in which an event is exported reads as the same event.
+//! Recorded streams: every export format gives the same event.
 
 use cluster::recorded::{LINE_MAX_BYTES, RecordedCall, read_line, write_call};
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use rstest::rstest;
 
 use crate::words::reported;
 
-/// The one event of a line.
+/// The only event of a line.
 fn read_one(line: &str) -> HealthEvent {
     let mut call = read_line(line).unwrap().unwrap();
     assert_eq!(call.events.len(), 1);
@@ -16,11 +16,11 @@ fn read_one(line: &str) -> HealthEvent {
 
 const FAULT: &str = "fatal counter !link_downed NIC:mlx5_0 NICPort:1 @1.5 -- down";
 
-/// As MongoDB exports it: small letters, zero values present, numbers for names.
+/// MongoDB's export: lower-case names, zero values present, numbers for enumerations.
 const MONGO: &str = r#"{"_id":{"$oid":"65"},"createdAt":{"$date":"2025-03-01T00:00:02Z"},"healthevent":{"version":1,"agent":"nic-health-monitor","componentclass":"NIC","checkname":"InfiniBandDegradationCheck","isfatal":true,"ishealthy":false,"message":"down","recommendedaction":25,"errorcode":["link_downed"],"entitiesimpacted":[{"entitytype":"NIC","entityvalue":"mlx5_0"},{"entitytype":"NICPort","entityvalue":"1"}],"metadata":{},"generatedtimestamp":{"seconds":{"$numberLong":"1740787201"},"nanos":500000000},"nodename":"node-1","quarantineoverrides":null,"drainoverrides":null,"processingstrategy":1,"id":"","customrecommendedaction":""},"healtheventstatus":{"nodequarantined":""}}"#;
-/// As PostgreSQL exports a row: its own names outside, zero values absent within.
+/// PostgreSQL's export of a row: its own names outside, zero values omitted inside.
 const POSTGRES: &str = r#"{"id":"b1","node_name":"node-1","event_type":"InfiniBandDegradationCheck","document":{"healthevent":{"version":1,"agent":"nic-health-monitor","componentClass":"NIC","checkName":"InfiniBandDegradationCheck","isFatal":true,"message":"down","recommendedAction":25,"errorCode":["link_downed"],"entitiesImpacted":[{"entityType":"NIC","entityValue":"mlx5_0"},{"entityType":"NICPort","entityValue":"1"}],"generatedTimestamp":{"seconds":1740787201,"nanos":500000000},"nodeName":"node-1","processingStrategy":1}}}"#;
-/// As the protocol's own JSON has it.
+/// The protocol's own JSON.
 const PROTOCOL: &str = r#"{"version":1,"agent":"nic-health-monitor","componentClass":"NIC","checkName":"InfiniBandDegradationCheck","isFatal":true,"message":"down","recommendedAction":"REPLACE_VM","errorCode":["link_downed"],"entitiesImpacted":[{"entityType":"NIC","entityValue":"mlx5_0"},{"entityType":"NICPort","entityValue":"1"}],"generatedTimestamp":"2025-03-01T01:00:01.5+01:00","nodeName":"node-1","processingStrategy":"EXECUTE_REMEDIATION"}"#;
 
 #[rstest]

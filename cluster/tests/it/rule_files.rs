@@ -1,9 +1,9 @@
-//! Rule files and world files: what is refused, where, and with which words.
+//! Rule files and cabling files: what is rejected, at which place, and with which text.
 
 use cluster::rules::{CabledPort, FILE_MAX_BYTES, SHIPPED, read, read_cabling, shipped};
 use rstest::rstest;
 
-/// A rule that counts, with room for more keys; line 2 begins it.
+/// A counting rule with additional keys; it begins in line 2.
 fn counting(keys: &str) -> String {
     format!(
         "rules_version = 1\n[[rule]]\nname = \"R\"\nmessage = \"m\"\nmatch = [{{ fatal = true }}]\n\
@@ -11,7 +11,7 @@ fn counting(keys: &str) -> String {
     )
 }
 
-/// A rule with these keys and the three that every rule has.
+/// A rule with these keys and the three required ones.
 fn bare(keys: &str) -> String {
     format!(
         "rules_version = 1\n[[rule]]\nname = \"R\"\nmessage = \"m\"\ngroup_by = [\"node\"]\n{keys}"
@@ -328,9 +328,13 @@ fn every_key_of_a_rule_is_documented() {
 #[case::too_much(
     "world_version = 1\n[switches]\nl = [\"n/m/1/2\"]\n",
     "3:6",
-    "is no port"
+    "invalid port"
 )]
-#[case::empty_part("world_version = 1\n[switches]\nl = [\"n//1\"]\n", "3:6", "is no port")]
+#[case::empty_part(
+    "world_version = 1\n[switches]\nl = [\"n//1\"]\n",
+    "3:6",
+    "invalid port"
+)]
 #[case::two_cables(
     "world_version = 1\n[switches]\na = [\"n/m/1\"]\nb = [\"n/m/1\"]\n",
     "4:6",

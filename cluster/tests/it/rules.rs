@@ -1,4 +1,4 @@
-//! Correlation rules: each window at its edges, and each kind of rule in good and bad order.
+//! Correlation rules: the limits of each window, and each kind of rule with events in and out of order.
 
 use cluster::{
     Stamp,
@@ -10,8 +10,8 @@ use rstest::rstest;
 
 use crate::words::{START, at, reported};
 
-/// Plays lines and ticks (`tick @seconds`) against rules; before each event the clock runs through every
-/// instant at which a rule is due, as a replay does, unless the lines tick themselves.
+/// Plays lines and ticks (`tick @seconds`) through rules; before each event the clock advances through
+/// every time at which a rule is due, as in a replay, unless the lines contain ticks.
 fn play(rules: Vec<Rule>, cabling: Option<Cabling>, lines: &[&str]) -> Vec<Firing> {
     let mut analyzer = Analyzer::new(rules, cabling);
     let by_hand = lines.iter().any(|line| line.starts_with("tick"));
@@ -43,14 +43,14 @@ fn rendered(firing: &Firing) -> String {
     )
 }
 
-/// What the rules of a profile say of these lines.
+/// Checks the events of a profile's rules for these lines.
 fn check(profile: &str, lines: &[&str], expected: &[&str]) {
     let firings = play(shipped(profile).unwrap(), None, lines);
     let rendered: Vec<String> = firings.iter().map(rendered).collect();
     assert_eq!(rendered, expected, "{lines:#?}");
 }
 
-/// One rule of a file that is not worth a name.
+/// The rules of a file with one rule with these keys.
 fn one_rule(keys: &str) -> Vec<Rule> {
     let text = format!(
         "rules_version = 1\n[[rule]]\nname = \"R\"\nmessage = \"m\"\naction = \"REPLACE_VM\"\n{keys}"
@@ -58,7 +58,8 @@ fn one_rule(keys: &str) -> Vec<Rule> {
     read("r.toml", &text).unwrap()
 }
 
-/// How often a rule of three in 10 s fires for warnings at these seconds, and at which of them.
+/// How often a rule with a count of three in 10 s fires for warnings at these times, and at which of
+/// them.
 fn fired_at(keys: &str, seconds: &[f64]) -> Vec<usize> {
     let keys = format!(
         "match = [{{ healthy = false }}]\ngroup_by = [\"node\"]\nwindow = \"10s\"\ncount = 3\n{keys}"
@@ -204,7 +205,7 @@ const DOWNED: &str = "fatal counter !link_downed NIC:mlx5_0 NICPort:1 -- Port ml
     link_downed - Port Training State Machine failed - QP disconnect (value=1, delta=1, rate=0.00/interval)";
 const DOWNED_RESET: &str = "healthy counter !link_downed NIC:mlx5_0 NICPort:1 -- Counter link_downed recovered on port mlx5_0 port 1";
 
-/// A line with its second, and with another NIC's name if one is given.
+/// A line with its time, and with another NIC's name if one is given.
 fn put(line: &str, s: f64) -> String {
     line.replacen(" -- ", &format!(" @{s} -- "), 1)
 }
@@ -223,8 +224,8 @@ fn check_port(profile: &str, reported: &[(&str, f64)], expected: &[&str]) {
     check(profile, &lines, expected);
 }
 
-/// The flap diagram of "NIC Health Monitor: Link State Detection", 6.4, as a monitor that latches its
-/// counters tells it.
+/// The flap diagram of "NIC Health Monitor: Link State Detection", 6.4, as events of a monitor that
+/// latches its counters.
 const FLAPS: [(&str, f64); 6] = [
     (DOWN, 90.0),
     (DOWNED, 90.0),
@@ -493,7 +494,7 @@ fn gpud_keeps_a_drop_for_ten_minutes_after_it_recovered() {
     check_port("gpud", &story, &expected);
 }
 
-/// Port 1 of `mlx5_2` of so many nodes, on `leaf-3`.
+/// Port 1 of `mlx5_2` of this many nodes, on `leaf-3`.
 fn leaf(nodes: usize) -> Cabling {
     let mut cabling = Cabling::default();
     for n in 1..=nodes {
@@ -567,7 +568,7 @@ fn without_the_cabling_the_rule_across_nodes_says_that_it_cannot_be_evaluated() 
     );
 }
 
-/// A port that flaps each minute for so many hours.
+/// A port that flaps each minute for this many hours.
 fn kept_after(profile: &str, hours: u32) -> usize {
     let mut analyzer = Analyzer::new(shipped(profile).unwrap(), None);
     for minute in 0..hours * 60 {
@@ -615,7 +616,7 @@ fn what_is_long_over_is_forgotten() {
 }
 
 proptest! {
-    /// The engine's count is the count that a query over the whole history gives.
+    /// The engine's count equals that of a query over the whole history.
     #[test]
     fn a_count_is_what_a_query_over_everything_would_find(
         seconds in prop::collection::vec(0_u32..60, 1..12),
@@ -630,7 +631,7 @@ proptest! {
         prop_assert_eq!(fired_at("", &stamps), expected);
     }
 
-    /// Which of two nodes' events came first between them changes nothing for either.
+    /// The order of two nodes' events does not change the result for either.
     #[test]
     fn nodes_do_not_disturb_each_other(
         falls in prop::collection::vec((0_u8..2, any::<bool>()), 0..30),
@@ -654,8 +655,8 @@ proptest! {
             let alone = run(alone.map(|(_, line)| line.as_str()).collect());
             let mark = format!(" n{node}/");
             let part: Vec<String> = together.iter().filter(|rendered| rendered.contains(&mark)).cloned().collect();
-            // Alone, nobody else's events drive the clock on, so what only time brings may be missing at
-            // the end.
+            // Without the other node's events the clock may not advance as far, so what only time causes
+            // may be missing at the end.
             prop_assert_eq!(&part[..alone.len()], alone.as_slice());
         }
     }

@@ -1,4 +1,4 @@
-//! Whole streams: would the node be cordoned, which condition stands, and what do the rules say?
+//! Whole streams: whether the node is cordoned, which conditions are present, and which rules fire.
 
 use cluster::{
     Clearing, Cluster, Consequence, ConsequenceKind, Quarantine, Ruleset, Rulesets, Stamp,
@@ -15,7 +15,7 @@ fn cluster(clearing: Clearing, rulesets: Rulesets, rules: &str) -> Cluster {
     Cluster::new(clearing, Quarantine::new(rulesets), analyzer)
 }
 
-/// Plays calls, each of one or more lines joined by ` + `, with the clock running between them.
+/// Plays calls, each of one or more lines joined by ` + `, with the clock advancing between them.
 fn play(cluster: &mut Cluster, calls: &[&str]) -> Vec<Consequence> {
     let mut consequence = Vec::new();
     for call in calls {
@@ -28,7 +28,7 @@ fn play(cluster: &mut Cluster, calls: &[&str]) -> Vec<Consequence> {
     consequence
 }
 
-/// Which conditions stand and whether the node is cordoned, after these calls.
+/// Checks which conditions are present and whether the node is cordoned, after these calls.
 fn check(mut cluster: Cluster, calls: &[&str], stands: &[&str], cordoned: bool) {
     play(&mut cluster, calls);
     let conditions = cluster.conditions().get("node-1");
@@ -43,7 +43,7 @@ fn check(mut cluster: Cluster, calls: &[&str], stands: &[&str], cordoned: bool) 
 const STATE: &str = "InfiniBandStateCheck";
 const COUNTER: &str = "InfiniBandDegradationCheck";
 
-/// As deployed at the present: conditions clear by all entities, and NIC faults cordon.
+/// As deployed today: conditions clear by all entities, and NIC faults cordon.
 fn now() -> Cluster {
     cluster(Clearing::ALL, Rulesets::shipped(), "nvsentinel")
 }
@@ -120,7 +120,7 @@ fn would_the_node_be_cordoned(
     check(now(), calls, stands, cordoned);
 }
 
-/// The same rows where the older deployment answers otherwise.
+/// The same rows where the older deployment differs.
 #[rstest]
 #[case::no_ruleset_named_nics(&["fatal state NIC:a NICPort:1"], &[STATE])]
 #[case::one_name_for_state_and_counter(
@@ -195,7 +195,7 @@ fn three_watchdogs_become_a_driver_error() {
     assert_eq!(standing, ["RepeatedNICDriverError"]);
 }
 
-/// The flap diagram, 6.4, as the reference monitor tells it.
+/// The flap diagram, 6.4, as the reference monitor's events.
 #[test]
 fn the_flap_diagram_to_the_second() {
     let down = "fatal state NIC:mlx5_0 NICPort:1";

@@ -1,12 +1,12 @@
-//! Health events as one line each, so that a table of them can be read.
+//! Health events as one line each, for readable tables.
 
 use cluster::Stamp;
 use proto::{Entity, HealthEvent, HealthEvents, ProcessingStrategy, RecommendedAction};
 
-/// 2025-03-01T00:00:00Z, where every stream of these tests begins.
+/// 2025-03-01T00:00:00Z, the start of every stream in these tests.
 pub(crate) const START: Stamp = Stamp::from_s(1_740_787_200);
 
-/// So many seconds after the start.
+/// This many seconds after the start.
 pub(crate) fn at(s: f64) -> Stamp {
     #[expect(
         clippy::cast_possible_truncation,

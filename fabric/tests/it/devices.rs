@@ -1,4 +1,4 @@
-//! Functions that leave and return, and the names they bear.
+//! Functions that leave and return, and their names.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::room::{
 
 const UP: &str = "ACTIVE/LinkUp";
 
-/// What can be seen of a function: `pci`, `net`, `rdma`.
+/// The visible parts of a function: `pci`, `net`, `rdma`.
 fn seen(world: &Fabric, pci: PciAddress) -> String {
     let machine = world.machine(&node()).expect("the node is there");
     let Some(function) = machine.functions.get(&pci) else {
@@ -549,7 +549,7 @@ fn what_is_impossible_is_refused_and_changes_nothing() {
     );
 }
 
-/// A name that is free because its bearer is not on the bus can be given to another.
+/// A name is free if its device is not on the bus.
 #[test]
 fn a_driver_that_is_loaded_gives_the_names_of_the_absent_away_and_of_no_other() {
     let mut world = world_of(InfiniBand);

@@ -1,5 +1,5 @@
-//! What counters and carrier counts show when they are set, when their device comes back, and where
-//! its driver keeps some of them; and refusals that belong to them.
+//! Values of counters and carrier counts after they are set, after their device returns, and with
+//! drivers that keep some of them; and related errors.
 
 use fabric::{
     Action, ActionError, CounterChange, DeviceAction, Fabric, NodeAction, PortAction, PortsAction,
@@ -26,7 +26,7 @@ fn counter(slot: &SlotRef, name: &str, change: CounterChange) -> Action {
     .on(slot.clone())
 }
 
-/// How often the carrier came and went.
+/// How often the carrier came up and went down.
 fn carrier(world: &Fabric, slot: &SlotRef) -> (u64, u64) {
     let shown = netdev(world, slot).expect("it has a net device");
     (shown.carrier_up_count, shown.carrier_down_count)
@@ -36,7 +36,7 @@ fn refused(world: &mut Fabric, action: &Action) -> ActionError {
     world.act(action).expect_err("it is impossible")
 }
 
-/// Of a sum, the half that came takes the odd one, as for a carrier that is there.
+/// If the sum is odd, the up count gets the larger half, as for a carrier that is present.
 #[rstest]
 #[case("carrier_up_count", CounterChange::Set(CounterValue::Count(9)), (9, 20))]
 #[case("carrier_down_count", CounterChange::Set(CounterValue::Count(9)), (30, 9))]
@@ -110,7 +110,7 @@ fn a_counter_that_a_port_has_not_is_refused_with_those_it_has() {
     }
 }
 
-/// A world of one node whose driver keeps this over this restart, and its first port.
+/// A world of one node whose driver keeps these over this restart, and its first port.
 fn own_driver(restart: &str, keeps: &str) -> (Fabric, SlotRef) {
     let file = |wanted: &str| {
         let found = Platforms::shipped_texts().find(|(name, _)| *name == wanted);
@@ -134,13 +134,13 @@ fn own_driver(restart: &str, keeps: &str) -> (Fabric, SlotRef) {
     (world, victim)
 }
 
-/// Counts of every kind, on a port whose driver is then loaded anew. `keeps` is what the driver's file
-/// says of that; a counter of the interface has nothing to do with it, but the interface may be kept.
+/// A port with counters of every kind, after its driver was reloaded. `keeps` is the driver's entry;
+/// an interface's counter follows the interface.
 fn reloaded(keeps: &str) -> (Fabric, SlotRef) {
     reloaded_after(keeps, |_, _| {})
 }
 
-/// The same, with something done before the driver is unloaded.
+/// As [`reloaded`], with an action before the driver is unloaded.
 fn reloaded_after(keeps: &str, doing: impl FnOnce(&mut Fabric, &SlotRef)) -> (Fabric, SlotRef) {
     let (mut world, victim) = own_driver("driver_reload", keeps);
     for name in ["symbol_error", "out_of_sequence", "rx_bytes", "lifespan"] {
@@ -170,7 +170,7 @@ fn a_driver_that_is_loaded_anew_keeps_what_its_file_says(
     assert_eq!(counts, expected);
 }
 
-/// An interface that is registered anew has counted its carrier once; one that stayed has not lost it.
+/// A re-registered interface has counted its carrier once; one that stayed has not lost it.
 #[rstest]
 #[case(
     "{ counters: false, hw_counters: false, netdev: false, name: true }",
@@ -196,7 +196,7 @@ fn an_interface_is_registered_anew_unless_its_driver_keeps_it(
     }
 }
 
-/// Where the net driver stays, it keeps the link up; else the link comes up anew, 150 ms later.
+/// If the net driver stays, it keeps the link up; otherwise the link comes up again 150 ms later.
 #[rstest]
 #[case(
     "{ counters: false, hw_counters: false, netdev: true, name: true }",
@@ -243,7 +243,8 @@ fn a_count_behind_a_veil_starts_anew_with_its_device() {
     assert_eq!(count(&world, &victim, "symbol_error"), 0);
 }
 
-/// `lifespan` starts at 10; veiled counts start anew with their folder, whatever becomes of the other.
+/// `lifespan` starts at 10; hidden counts restart with their folder, independently of the other
+/// folder.
 #[rstest]
 #[case("{ counters: false, hw_counters: true, netdev: true, name: true }", [0, 17, 7])]
 #[case("{ counters: true, hw_counters: false, netdev: true, name: true }", [7, 10, 7])]
@@ -261,7 +262,7 @@ fn a_count_behind_a_veil_is_kept_with_its_folder(#[case] keeps: &str, #[case] ex
     assert_eq!(counts, expected);
 }
 
-/// What a driver would keep is of the hardware that is gone.
+/// What a driver would keep belongs to the replaced hardware.
 #[test]
 fn new_hardware_has_counted_nothing_whatever_its_driver_keeps() {
     let keeps = "{ counters: true, hw_counters: true, netdev: true, name: true }";

@@ -44,7 +44,7 @@ fn every_platform_at_rest_shows_what_its_links_are() {
         let mut world = world(name);
         let rest = world.machine(&node()).expect("the node is there").clone();
         assert!(world.settled(), "{name}");
-        // Every port is looked at again, and nothing may differ.
+        // Every port is updated again, and nothing may differ.
         act(
             &mut world,
             Action::SubnetManager {
@@ -98,7 +98,7 @@ fn a_virtual_function_lives_from_creation_to_destruction() {
     assert!(world.settled());
 }
 
-/// A tree that shows both must take the first one out before it puts the second one in.
+/// An edit of a tree that shows both must remove the first before it adds the second.
 #[test]
 fn a_virtual_function_created_anew_is_another_incarnation_of_its_address() {
     let mut world = world_of(Ethernet);
@@ -490,7 +490,7 @@ fn a_reboot_can_take_functions_and_bring_others() {
     assert_eq!(states(&world, &gone), UP);
 }
 
-/// What a reboot takes away leaves its name to others.
+/// The names of devices that a reboot removes are free for others.
 #[test]
 fn a_reboot_gives_the_name_of_a_device_that_goes_in_it() {
     let mut world = world_of(InfiniBand);

@@ -1,4 +1,4 @@
-//! The kernel's log as a stream in the tree.
+//! The kernel log as a stream in the tree.
 
 use fabric::{Fabric, Kmsg, NodeAction, PortAction, RebootPlan, Side, StickAt};
 use platforms::LinkLayer::Ethernet;
@@ -55,7 +55,7 @@ fn what_was_read_stays_and_more_comes_behind_it() {
     );
 }
 
-/// How many lines of the log have this in them.
+/// The number of lines in the log that contain this text.
 fn lines(world: &Fabric, part: &str) -> usize {
     let log = world.kernel_log(&node()).iter();
     log.filter(|line| line.text.contains(part)).count()

@@ -1,4 +1,4 @@
-//! Laws over arbitrary platforms and scripts.
+//! Laws for arbitrary platforms and scripts.
 
 use std::collections::BTreeMap;
 
@@ -25,10 +25,10 @@ pub(crate) const PLATFORMS: [&str; 7] = [
     "opa-cn5000",
 ];
 
-/// Longer than the slowest way back: a probe, then a walk.
+/// Longer than the slowest recovery: a probe, then a walk.
 pub(crate) const SETTLING_MS: u64 = 1_000;
 
-/// So many milliseconds after the last one, the nth kind of action on the nth port.
+/// An action of the nth kind on the nth port, this many milliseconds after the previous one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line {
     pub(crate) after_ms: u64,
@@ -53,14 +53,14 @@ pub(crate) fn script(kinds: usize) -> impl Strategy<Value = (usize, Vec<Line>)> 
     (0..PLATFORMS.len(), prop::collection::vec(line, 1..14))
 }
 
-/// Kinds of actions about a link alone; no counter falls by any of them.
+/// Kinds of actions on links only, none of which lowers a counter.
 const LINK_KINDS: usize = 12;
-/// All kinds but the one that shows any state whatever the link does.
+/// All kinds except the one that shows any state independently of the link.
 pub(crate) const HONEST_KINDS: usize = 31;
 /// All kinds.
 pub(crate) const KINDS: usize = 32;
 
-/// The ports of every function that ever was, by address.
+/// The ports of every function that ever existed, by address.
 pub(crate) fn slots(world: &Fabric) -> Vec<SlotRef> {
     let platform = world.platform(&node()).expect("the node is there");
     platform
@@ -204,7 +204,7 @@ pub(crate) fn action(world: &Fabric, line: &Line) -> Action {
     }
 }
 
-/// Plays a script, and looks at the world after each line.
+/// Plays a script, and calls `look` after each line.
 fn play(platform: usize, lines: &[Line], mut look: impl FnMut(&mut Fabric)) -> Fabric {
     let mut world = world(PLATFORMS[platform]);
     for line in lines {
@@ -226,7 +226,7 @@ fn play(platform: usize, lines: &[Line], mut look: impl FnMut(&mut Fabric)) -> F
     world
 }
 
-/// Everything that can be seen of a world.
+/// Everything that is visible of a world.
 fn rendered(world: &Fabric) -> String {
     let machine = world.machine(&node()).expect("the node is there");
     let edges: Vec<_> = slots(world)
@@ -241,7 +241,7 @@ fn rendered(world: &Fabric) -> String {
     )
 }
 
-/// Every number that a port counts, by slot and file.
+/// Every counter of a port, by slot and file.
 fn counts(world: &Fabric) -> BTreeMap<(PciAddress, PortNumber, String), u64> {
     let machine = world.machine(&node()).expect("the node is there");
     let rdma = machine
@@ -264,7 +264,7 @@ fn counts(world: &Fabric) -> BTreeMap<(PciAddress, PortNumber, String), u64> {
         .collect()
 }
 
-/// Applies edits to a tree as simple as can be: paths, and the edit that made what stands there.
+/// Applies edits to a minimal model of a tree: paths, and the edit that created each node.
 fn apply(tree: &mut BTreeMap<String, Edit>, edits: &[Edit]) {
     for edit in edits {
         let path = edit.path().as_str().to_owned();
@@ -273,7 +273,7 @@ fn apply(tree: &mut BTreeMap<String, Edit>, edits: &[Edit]) {
                 let below = format!("{path}/");
                 tree.retain(|at, _| *at != path && !at.starts_with(&below));
             }
-            // Folders come with what is in them.
+            // Folders are created with their content.
             Edit::Folder(_) => {}
             made => {
                 tree.insert(path, made.clone());
@@ -308,7 +308,7 @@ proptest! {
     #[test]
     fn the_same_script_tells_the_same_bytes_in_one_step_or_in_many((platform, lines) in script(KINDS)) {
         let straight = play(platform, &lines, |_| ());
-        // Looking in between, here at odd instants on the way, must not matter.
+        // Calls in between, here at odd instants, must not change the result.
         let mut world = world(PLATFORMS[platform]);
         for line in lines.iter().chain([&Line { after_ms: 5_000, kind: KINDS, port: 0, number: 0 }]) {
             let to = world.now() + SimTime::from_ms(line.after_ms);

@@ -1,4 +1,4 @@
-//! The facts about links in motion, told through the public door only.
+//! Tests of the public interface.
 
 mod devices;
 mod figures;

@@ -1,5 +1,5 @@
-//! What an end of a link and the subnet manager do and do not do, each told by one story; by the
-//! document, or as an hfi1 does.
+//! The behaviour of a link's ends and of the subnet manager, one fact per test, for ports as specified
+//! and like hfi1.
 
 use fabric::{
     Action, ActionError, DeviceAction, Fabric, LinkStep, NodeAction, PortAction, PortEventKind,
@@ -23,7 +23,7 @@ fn first(platform: &str) -> (Fabric, SlotRef) {
     (world, slot)
 }
 
-/// A link whose ports stay Offline for ten seconds when it went down.
+/// A link whose ports stay Offline for ten seconds after it went down.
 fn quiet(platform: &str) -> (Fabric, SlotRef) {
     let timing = Timing {
         quiet: SimTime::from_secs(10),
@@ -131,7 +131,7 @@ fn who_is_not_reached_cannot_be_queried() {
     assert_eq!(queried(&world), [false, false]);
 }
 
-/// Offline, and by the document Transient, until the silence is over.
+/// Offline, and as specified Transient, until the quiet time is over.
 #[rstest]
 #[case(DOCUMENT, 15)]
 #[case(HFI1, 0)]
@@ -149,7 +149,7 @@ fn a_link_that_went_is_quiet_at_both_its_ends(#[case] platform: &str, #[case] co
     assert_eq!(states(&world, &slot), (Logical::Active, Physical::LinkUp));
 }
 
-/// What went is quiet first, also without a signal.
+/// A link that went down is quiet first, also without a signal.
 #[test]
 fn a_cut_link_polls_when_its_silence_is_over() {
     let (mut world, slot) = quiet(HFI1);
@@ -167,7 +167,7 @@ fn a_port_that_is_disabled_shows_so_in_the_quiet_after_its_link() {
     assert_eq!(states(&world, &slot), (Logical::Down, Physical::Disabled));
 }
 
-/// From `Test` a port goes by way of `Disabled` alone, and then looks for its partner again.
+/// From `Test` a port leaves through `Disabled` only, and then searches for its partner again.
 #[rstest]
 #[case(DOCUMENT, "DOWN/Phy Test")]
 #[case(HFI1, "DOWN/<unknown>")]
@@ -191,7 +191,7 @@ fn a_disabled_port_that_is_asked_for_a_test_is_in_test_until_it_is_disabled(
     assert_eq!(states(&world, &slot), (Logical::Active, Physical::LinkUp));
 }
 
-/// A request is answered, and nothing comes of it.
+/// A request is answered without effect.
 #[test]
 fn a_port_that_its_switch_disabled_no_request_lets_up() {
     let (mut world, slot) = first(DOCUMENT);
@@ -237,7 +237,7 @@ fn what_is_refused_is_named_from_and_to() {
     );
 }
 
-/// The subnet manager finds a link that is armed by hand, and finishes it.
+/// The subnet manager finds a link that was armed by a Set(PortInfo), and completes it.
 #[test]
 fn a_link_that_is_armed_by_hand_keeps_its_pairs_and_a_fall_ends_it() {
     let (mut world, slot) = first(DOCUMENT);
@@ -321,7 +321,7 @@ fn a_quarantined_link_stays_in_init_until_it_is_let_out_or_mended() {
     }
 }
 
-/// A flapping link stays marked when it is up again; every other mark gives way.
+/// A flapping link keeps its LinkInitReason when it is up again; every other one is replaced.
 #[rstest]
 #[case(LinkInitReason::FLAPPING, LinkInitReason::FLAPPING)]
 #[case(LinkInitReason::QUARANTINED, LinkInitReason::LINK_UP)]
@@ -361,7 +361,7 @@ fn a_notice_is_only_of_a_host_that_came_or_went() {
     assert_eq!(noticed, expected.map(|condition| (&slot, condition)));
 }
 
-/// A manager that was away when a host went finds it gone.
+/// A manager that did not run when a host went away finds it missing.
 #[test]
 fn a_manager_that_starts_notices_what_it_missed() {
     let (mut world, slot) = first(DOCUMENT);
@@ -428,7 +428,7 @@ fn a_manager_that_stops_between_arming_and_active_is_not_waited_for() {
     assert_eq!(states(&world, &slot).0, Logical::Active);
 }
 
-/// Who takes a link down that trains knows why it does not come up.
+/// The end that interrupts training records no reason to observe.
 #[rstest]
 #[case(Side::Here, (0, 0))]
 #[case(Side::There, (63, 0))]
@@ -452,7 +452,8 @@ fn an_end_that_breaks_its_training_off_does_not_wonder_why(
     assert_eq!(record.expect("on").latest().codes(), latest);
 }
 
-/// By the document the reason that still holds is told at once; by an hfi1 nothing new until it polls.
+/// As specified, the reason that still holds is shown at once; an hfi1 shows nothing new until it
+/// polls.
 #[rstest]
 #[case(DOCUMENT, 13)]
 #[case(HFI1, 8)]
@@ -487,7 +488,7 @@ fn a_message_is_heard_by_one_end_and_remembered_by_nobody_else() {
     assert_eq!(states(&world, &slot), (Logical::Active, Physical::LinkUp));
 }
 
-/// Only an hfi1 writes what its registers hold; the link bounces by either.
+/// Only an hfi1 logs the content of its registers; the link bounces in both cases.
 #[rstest]
 #[case(DOCUMENT, 0)]
 #[case(HFI1, 2)]
@@ -508,7 +509,7 @@ fn error_registers_are_written_down_by_an_hfi1(#[case] platform: &str, #[case] l
     assert_eq!(record.expect("on").shown().codes(), (0, 19));
 }
 
-/// No driver writes while there is none.
+/// Nothing is logged while no driver runs.
 #[test]
 fn an_hfi1_without_its_driver_writes_nothing() {
     let (mut world, slot) = first(HFI1);

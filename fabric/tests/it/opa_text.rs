@@ -1,4 +1,4 @@
-//! What the fabric tools print, character by character, written from their format strings.
+//! The output of the fabric tools, character by character, derived from their format strings.
 
 use fabric::opa::{
     LinkDownErrorLog, LinkDownReason, LinkInitReason, Logical, OfflineDisabledReason, Pair,

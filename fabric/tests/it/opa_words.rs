@@ -1,4 +1,4 @@
-//! Why a link stays in Init: numbers and words (`stl_sm_types.h` of the fabric tools).
+//! LinkInitReason: numbers and texts (`stl_sm_types.h` of the fabric tools).
 
 use fabric::opa::LinkInitReason;
 use rstest::rstest;
@@ -25,7 +25,7 @@ fn a_reason_to_stay_in_init_has_a_number_and_a_word(
     assert_eq!(reason.after_link_up().code(), after_link_up);
 }
 
-/// 2 to 7 stay when the link comes up again, all others give way to 1.
+/// 2 to 7 persist when the link comes up again, all others are replaced by 1.
 #[test]
 fn the_numbers_without_a_word_are_unknown_and_some_of_them_stay() {
     for code in [3, 4, 5, 6, 7, 11, 12, 13, 14, 15] {

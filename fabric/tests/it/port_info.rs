@@ -1,4 +1,4 @@
-//! What fabric tools print of both ends of a node's links.
+//! The fabric tools' output for both ends of a node's links.
 
 use fabric::{
     DeviceAction, PortAction, PortsAction, Side,
@@ -8,7 +8,7 @@ use platforms::LinkLayer;
 
 use crate::room::{act, function, slot, to_ms, world, world_of};
 
-/// The lines of an end that begin so, without what stands before the first colon.
+/// The lines of an end that begin with this name, without the text before the first colon.
 fn lines(text: &str, name: &str) -> Vec<String> {
     let of_name = text.lines().filter_map(|line| line.split_once(name));
     of_name.map(|(_, rest)| rest.trim().to_owned()).collect()

@@ -1,4 +1,4 @@
-//! What both ends of a world's link remember, fault by fault: pairs are (LinkDownReason,
+//! What both ends of a link remember, fault by fault: pairs are (LinkDownReason,
 //! NeighborLinkDownReason) of the node's own port and of its partner.
 
 use fabric::{
@@ -26,7 +26,7 @@ fn reason(code: u8) -> LinkDownReason {
     LinkDownReason::by_code(code).expect("defined")
 }
 
-/// The pair that an end remembers, or `None` if nobody can ask it.
+/// The pair that an end remembers; `None` if it cannot be queried.
 fn pair(world: &Fabric, slot: &SlotRef, side: Side) -> Option<(u8, u8)> {
     let truth = world.end(slot, side).expect("the port has a link");
     truth.record.map(|record| record.shown().codes())
@@ -41,7 +41,7 @@ fn offline(world: &Fabric, slot: &SlotRef, side: Side) -> u8 {
     truth.record.map_or(0, |record| record.offline().code())
 }
 
-/// What the subnet manager keeps of an end: pairs, and seconds since the start.
+/// The subnet manager's log of an end: pairs, and seconds since the start.
 fn log(world: &Fabric, slot: &SlotRef, side: Side) -> Vec<((u8, u8), u64)> {
     let truth = world.end(slot, side).expect("the port has a link");
     let entries = truth.log.printed();
@@ -59,7 +59,7 @@ fn take_down(slot: &SlotRef, side: Side, code: u8) -> Action {
     .on(slot.clone())
 }
 
-/// What each layer shows of a port whose link is dark.
+/// The states that each layer shows for a port whose link is dark.
 fn dark(layer: LinkLayer) -> &'static str {
     if layer == InfiniBand {
         POLLING
@@ -68,7 +68,7 @@ fn dark(layer: LinkLayer) -> &'static str {
     }
 }
 
-/// Does one thing to a port's link at 20 s, and compares both pairs and what the port shows.
+/// Performs one action on a port's link at 20 s, and compares both pairs and the port's states.
 fn check(
     layer: LinkLayer,
     doing: impl FnOnce(&SlotRef) -> Action,
@@ -130,7 +130,7 @@ fn an_end_is_blamed_once(#[values(false, true)] already_down: bool) {
     assert_eq!(pairs(&world, &victim), [Some((36, 0)); 2]);
 }
 
-/// Reasons that hold: the link is dark until the end is let up, and then trains.
+/// Reasons that hold: the link is dark until the reason is released, and then trains.
 #[rstest]
 #[case::switch_management(Side::There, 60, (0, 60), (60, 0))]
 #[case::chassis(Side::There, 52, (0, 52), (52, 0))]
@@ -170,7 +170,7 @@ fn an_end_that_goes_offline_holds_the_link(
     assert_eq!(again, Err(ActionError::NotHeld(victim, reason(code))));
 }
 
-/// Of two reasons the smaller one stands, and the other when that is gone.
+/// Of two reasons the smaller one is shown, and then the other one.
 #[rstest]
 #[case(Side::Here)]
 #[case(Side::There)]
@@ -206,7 +206,7 @@ fn a_disabled_end_that_is_released_from_another_reason_stays_disabled() {
     assert_eq!(offline(&world, &victim, Side::Here), 61 - 48);
 }
 
-/// Reasons that bounce: the link trains at once, and comes up as after any other fault.
+/// Reasons that bounce: the link trains at once, as after any other fault.
 #[rstest]
 #[case::fabric_manager(Side::Here, 39, (39, 0), (0, 39))]
 #[case::fabric_manager_at_the_switch(Side::There, 39, (0, 39), (39, 0))]
@@ -345,7 +345,7 @@ fn a_host_that_reboots_cannot_be_asked_and_its_partner_knows_why_the_link_went(
         assert_eq!(crate::room::states(&world, &victim), "gone");
         assert!(!world.settled());
     }
-    // Read while the link was down, from the end that could be.
+    // Read while the link was down, from the end that is reachable then.
     assert_eq!(log(&world, &victim, Side::There), [(partner, 20)]);
     assert_eq!(log(&world, &victim, Side::Here), []);
     to_ms(&mut world, 79_999);
@@ -360,7 +360,7 @@ fn a_host_that_reboots_cannot_be_asked_and_its_partner_knows_why_the_link_went(
     assert!(world.settled());
 }
 
-/// Polling, training, Init, Armed, and active in the instant in which the host is up.
+/// Polling, training, Init, Armed, and active at the instant at which the host is up.
 #[test]
 fn the_ports_of_a_host_train_in_the_last_part_of_its_reboot() {
     let mut world = world_of(InfiniBand);
@@ -406,7 +406,8 @@ fn a_reboot_that_leaves_no_time_to_train_trains_in_less(#[case] takes_ms: u64) {
     assert_eq!(log(&world, &victim, Side::Here), []);
 }
 
-/// A hurry at boot is over when the host is up: who waits then, waits as any link does.
+/// The faster pace of a boot ends when the host is up: a port that waits then does so at the
+/// natural pace.
 #[test]
 fn a_link_that_no_manager_armed_at_boot_is_armed_as_any_other() {
     let mut world = world_of(InfiniBand);
@@ -431,7 +432,7 @@ fn a_link_that_no_manager_armed_at_boot_is_armed_as_any_other() {
     assert_eq!(states(&world, &victim), "ARMED/LinkUp");
 }
 
-/// A link that a story slows trains as slowly when its host boots.
+/// A link that is slowed by an action trains as slowly when its host boots.
 #[test]
 fn a_slow_link_is_not_up_when_its_host_is() {
     let mut world = world_of(InfiniBand);
@@ -457,7 +458,7 @@ fn a_node_that_reboots_cannot_reboot() {
     act(&mut world, reboot(true));
 }
 
-/// What happens to a port while its host is down is found when it is up.
+/// A change of a port while its host is down is found when the host is up.
 #[test]
 fn a_link_that_is_cut_while_its_host_is_down_is_dark_afterwards() {
     let mut world = world_of(InfiniBand);
@@ -537,7 +538,7 @@ fn an_unloaded_driver_and_a_firmware_reset_are_announced() {
     check(InfiniBand, error, [None, Some((36, 0))], "gone");
 }
 
-/// Also of one that nobody drove when it went.
+/// Also if no driver ran when it disappeared.
 #[test]
 fn a_function_that_falls_off_the_bus_remembers_nothing_of_its_driver() {
     let unload = |_: &SlotRef| NodeAction::DriverUnload.on(node());
@@ -701,8 +702,8 @@ fn healing_ends_every_hold_at_either_end() {
     }
 }
 
-/// What is heard decides what is remembered: C2 and C13 of the combinations of "Link Down Reason",
-/// Cornelis.
+/// The received message decides what is remembered: C2 and C13 of the combinations of "Link Down
+/// Reason", Cornelis.
 #[rstest]
 #[case::both_are_heard([true, true], [Some((39, 32)), Some((32, 39))])]
 #[case::the_partners_is_lost([true, false], [Some((39, 0)), Some((32, 39))])]

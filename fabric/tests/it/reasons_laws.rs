@@ -1,9 +1,8 @@
-//! Laws of what both ends of a world's links remember, over arbitrary platforms and scripts: all
+//! Laws about what both ends of a world's links remember, for arbitrary platforms and scripts: all
 //! verbs, and those that take a link down for a reason.
 //!
-//! PO1 to PO17 are those of the link model. Scripts leave out Set(PortInfo) by hand, for whoever sends
-//! one does the subnet manager's work; the laws about a single initiator play one fault on a world at
-//! rest.
+//! PO1 to PO17 are the laws of the link model. Scripts contain no Set(PortInfo), which would act like
+//! the subnet manager; the laws about a single initiator play one fault on a world at rest.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +20,7 @@ use crate::{
     room::{count, node, port, world},
 };
 
-/// What must be so at every instant.
+/// The laws that hold at every instant.
 fn always(world: &Fabric) {
     for ((slot, side), truth) in ends(world) {
         // PO8
@@ -71,14 +70,14 @@ fn always(world: &Fabric) {
     }
 }
 
-/// Whose neighbours rebooted once; they forget when they are back.
+/// Records ports whose neighbour rebooted; the neighbour's records are cleared by that.
 fn note_neighbours(away: &mut BTreeSet<SlotRef>, look: &Look<'_>) {
     if let Some(Action::Port(slot, PortAction::NeighbourReboot { .. })) = look.done {
         away.insert(slot.clone());
     }
 }
 
-/// The pairs before and after a look of each end that can be asked at both and kept its power.
+/// The pairs before and after a step, of each end that can be queried in both cases and kept its power.
 fn pairs(look: &Look<'_>, away: &BTreeSet<SlotRef>) -> Vec<(SlotRef, Side, Pair, Pair)> {
     let (before, after) = (ends(look.before), ends(look.after));
     let mut pairs = Vec::new();
@@ -95,7 +94,7 @@ fn pairs(look: &Look<'_>, away: &BTreeSet<SlotRef>) -> Vec<(SlotRef, Side, Pair,
     pairs
 }
 
-/// How often a link was armed meanwhile.
+/// How often a link was armed in the step.
 fn arms(look: &Look<'_>, slot: &SlotRef) -> usize {
     let mut was = look.stood(slot).logical[0];
     let steps = look.walked(slot).iter();
@@ -128,7 +127,7 @@ proptest! {
         play(platform, &lines, |look| always(look.after));
     }
 
-    /// PO3: but for an end that lost its power in between.
+    /// PO3: except for an end that lost its power in between.
     #[test]
     fn a_pair_changes_from_clear_and_back_by_arming_only((platform, lines) in script(KINDS)) {
         let mut away = BTreeSet::new();
@@ -141,7 +140,7 @@ proptest! {
         });
     }
 
-    /// PO5, PO6: one initiator on a world at rest, by the document.
+    /// PO5, PO6: one initiator on a world at rest, for ports as specified.
     #[test]
     fn a_single_initiator_is_heard_or_unknown((nth, number, says, here) in (0..8_usize, 0..49_usize, any::<bool>(), any::<bool>())) {
         let mut world = world("dgx-a100");
@@ -159,7 +158,7 @@ proptest! {
         }
     }
 
-    /// PO7: what an end heard, the other did since that end was last cleared.
+    /// PO7: the other end did what an end was told, since the last clearing.
     #[test]
     fn an_end_hears_only_of_what_its_neighbour_did((platform, lines) in script(KINDS)) {
         let mut reported: BTreeSet<(SlotRef, Side)> = BTreeSet::new();
@@ -178,7 +177,7 @@ proptest! {
         });
     }
 
-    /// PO8: of one end, entries come in the order of time, and one for each cycle at most.
+    /// PO8: the entries of an end's log are in order of time, at most one per cycle.
     #[test]
     fn a_log_grows_once_for_each_time_that_its_port_was_armed((platform, lines) in script(KINDS)) {
         let mut last = BTreeMap::new();
@@ -208,7 +207,7 @@ proptest! {
         });
     }
 
-    /// PO10: the way up has no short cuts, and needs the subnet manager.
+    /// PO10: the way up has no shortcuts, and needs the subnet manager.
     #[test]
     fn a_port_is_active_only_after_init_and_armed((platform, lines) in link_script()) {
         let mut runs = true;
@@ -239,7 +238,7 @@ proptest! {
     }
 
     /// PO11: one PORT_ERR for each leaving of Init, Armed or Active, one PORT_ACTIVE for each entering.
-    /// PO13: a count of links lost never falls, and its field of 8 bits stops.
+    /// PO13: a counter of lost links never falls, and saturates in its field of 8 bits.
     #[test]
     fn a_kernel_tells_and_counts_each_link_that_it_lost((platform, lines) in link_script()) {
         let world = play(platform, &lines, |look| {
@@ -258,7 +257,7 @@ proptest! {
         }
     }
 
-    /// PO12: who lost power remembers nothing.
+    /// PO12: an end that lost power remembers nothing.
     #[test]
     fn an_end_that_lost_power_is_back_with_clear_pairs((platform, lines) in script(KINDS)) {
         play(platform, &lines, |look| {
@@ -279,7 +278,7 @@ proptest! {
         });
     }
 
-    /// PO15: taking a module out, and disabling, never raise a reason that is there.
+    /// PO15: removing a module, and disabling, never raise an existing reason.
     #[test]
     fn a_reason_for_being_offline_is_only_lowered_by_removal_and_disabling((platform, lines) in script(KINDS)) {
         play(platform, &lines, |look| {
@@ -297,7 +296,7 @@ proptest! {
         });
     }
 
-    /// PO16: by the document, what happens at one end happens at the other when they are swapped.
+    /// PO16: as specified, what happens at one end happens at the other when they are swapped.
     #[test]
     fn swapping_both_ends_swaps_what_they_show((_, lines) in link_script()) {
         let swapped = |action: Action| {
@@ -337,7 +336,7 @@ proptest! {
         }
     }
 
-    /// PO17: but for what an hfi1 notes for itself.
+    /// PO17: except for an hfi1's internal record.
     #[test]
     fn a_link_that_never_was_up_changes_no_pair((platform, lines) in script(KINDS)) {
         let mut away = BTreeSet::new();

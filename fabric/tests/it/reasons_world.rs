@@ -1,4 +1,4 @@
-//! Arbitrary scripts of what happens to links and their ends, and a way to play them and look.
+//! Arbitrary scripts of actions on links and their ends, and functions to play them.
 
 use std::collections::BTreeMap;
 
@@ -16,14 +16,14 @@ use crate::{
     room::{node, world},
 };
 
-/// The verbs that show nothing but what is so, and after them those about reasons.
+/// The verbs that show the true state only, followed by those about reasons.
 pub(crate) const KINDS: usize = HONEST_KINDS + 14;
-/// The verbs about reasons, but the last: that one takes a node down.
+/// The verbs about reasons except the last, which takes a node down.
 const REASON_KINDS: usize = 13;
-/// Of the honest verbs those about links alone that change no counter by hand.
+/// Those of the true-state verbs that act on links only and do not change counters.
 const LINK_KINDS: usize = 9;
 
-/// A script about links and their reasons, on ports that speak InfiniBand; no device goes in it.
+/// A script about links and their reasons, on InfiniBand ports; no device disappears in it.
 pub(crate) fn link_script() -> impl Strategy<Value = (usize, Vec<Line>)> {
     let infiniband: Vec<usize> = (0..PLATFORMS.len())
         .filter(|nth| ["dgx-a100", "opa-cn5000"].contains(&PLATFORMS[*nth]))
@@ -126,12 +126,12 @@ pub(crate) fn ends(world: &Fabric) -> BTreeMap<(SlotRef, Side), EndTruth> {
         .collect()
 }
 
-/// The pair that an end shows, if it can be asked.
+/// The pair that an end shows, if it can be queried.
 pub(crate) fn pair(truth: &EndTruth) -> Option<Pair> {
     truth.record.map(|record| record.shown())
 }
 
-/// One look: what was before and what is after a deed, or after time alone.
+/// The state before and after an action, or after the passing of time.
 pub(crate) struct Look<'a> {
     pub(crate) before: &'a Fabric,
     pub(crate) after: &'a Fabric,
@@ -139,12 +139,12 @@ pub(crate) struct Look<'a> {
 }
 
 impl Look<'_> {
-    /// What a link walked meanwhile.
+    /// The states that a link passed through in between.
     pub(crate) fn walked(&self, slot: &SlotRef) -> &[LinkStep] {
         &self.after.walk(slot)[self.before.walk(slot).len()..]
     }
 
-    /// What it showed before that.
+    /// The state before that.
     pub(crate) fn stood(&self, slot: &SlotRef) -> LinkStep {
         *self
             .before
@@ -153,13 +153,13 @@ impl Look<'_> {
             .expect("a walk has a beginning")
     }
 
-    /// Whether its ends were armed meanwhile.
+    /// Whether its ends were armed in between.
     pub(crate) fn armed(&self, slot: &SlotRef) -> bool {
         let mut steps = self.walked(slot).iter();
         steps.any(|step| step.logical[0] >= Logical::Armed)
     }
 
-    /// Whether an end may have lost its power meanwhile, and what it remembered with it.
+    /// Whether an end may have lost its power in between, and with it its record.
     pub(crate) fn lost_power(&self, slot: &SlotRef, side: Side) -> bool {
         if side == Side::Here {
             let changes = self.after.carriages(slot);
@@ -175,7 +175,7 @@ impl Look<'_> {
     }
 }
 
-/// Plays a script, and looks before and after each deed, and on the way to the next.
+/// Plays a script, and calls `look` for each action and for the time between actions.
 pub(crate) fn play(platform: usize, lines: &[Line], mut look: impl FnMut(&Look<'_>)) -> Fabric {
     let mut world = world(PLATFORMS[platform]);
     for line in lines {
@@ -207,7 +207,8 @@ pub(crate) fn play(platform: usize, lines: &[Line], mut look: impl FnMut(&Look<'
     world
 }
 
-/// The ends that may say something by an action: an end each, or the node's own of every port.
+/// The ends that an action may cause to send a message: one end each, or the node's own end of
+/// every port.
 pub(crate) fn initiators(world: &Fabric, action: &Action) -> Vec<(SlotRef, Side)> {
     let own = || {
         slots(world)

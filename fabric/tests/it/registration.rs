@@ -1,4 +1,4 @@
-//! Numbers and names that the kernel and the hardware give: interface and device numbers, local
+//! Numbers and names assigned by kernel and hardware: interface and device numbers, local
 //! identifiers, addresses, virtual functions over a reboot, and the ports of a switch.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +24,7 @@ fn refused(world: &mut Fabric, action: &Action) -> ActionError {
     world.act(action).expect_err("it is impossible")
 }
 
-/// Every number of a kind that the node's devices bear.
+/// Every number of a kind that the node's devices have.
 fn numbers(world: &Fabric) -> [Vec<u32>; 3] {
     let machine = world.machine(&node()).expect("the node is there");
     let functions = machine.functions.values();
@@ -276,7 +276,7 @@ fn what_is_off_the_bus_or_without_a_driver_cannot_be_asked_for_anything() {
     }
 }
 
-/// The virtual functions of each function that has or may have some.
+/// The number of virtual functions of each function that has or may have some.
 fn virtual_functions(world: &Fabric) -> BTreeMap<platforms::PciAddress, usize> {
     let machine = world.machine(&node()).expect("the node is there");
     let functions = machine.functions.iter();
@@ -372,7 +372,7 @@ fn an_end_that_was_disabled_by_the_manager_polls_again_when_it_is_released() {
     assert_eq!(states(&world, &victim), UP);
 }
 
-/// A device that leaves the bus without its driver is registered again once both are back.
+/// A device that left the bus while its driver was unloaded is registered again once both are back.
 #[test]
 fn a_device_that_left_while_its_driver_was_unloaded_is_back_with_both() {
     let mut world = world_of(InfiniBand);
@@ -406,7 +406,7 @@ fn a_device_that_returns_keeps_the_numbers_that_nobody_took() {
     assert_eq!([uverbs, umads], [all[1].clone(), all[2].clone()]);
 }
 
-/// Of two that bear one name, both off the bus, the first to return has it.
+/// Of two devices with one name, both off the bus, the first to return gets it.
 #[test]
 fn a_name_is_taken_by_who_is_registered_under_it() {
     let mut world = world_of(InfiniBand);
@@ -424,7 +424,7 @@ fn a_name_is_taken_by_who_is_registered_under_it() {
     assert_ne!(name(&world, &other), Some(own));
 }
 
-/// What makes virtual functions at boot makes none of a function that is not there then.
+/// Virtual functions created at boot are not created on a function that is missing then.
 #[test]
 fn a_function_that_was_off_the_bus_at_boot_returns_without_virtual_ones() {
     let mut world = world("a100-oci:vfs");

@@ -1,4 +1,4 @@
-//! A world of one node, and short ways to act on it and to look at it.
+//! A world of one node, and helpers to act on it and to read its state.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub(crate) fn world(platform: &str) -> Fabric {
     world_timed(platform, Timing::default())
 }
 
-/// The same, in which things take so long.
+/// The same with this timing.
 pub(crate) fn world_timed(platform: &str, timing: Timing) -> Fabric {
     let platform = SHIPPED.get(platform).expect("the platform ships").clone();
     Fabric::new(vec![(node(), platform)], timing)
@@ -55,7 +55,7 @@ pub(crate) fn function(slot: &SlotRef) -> FunctionRef {
     }
 }
 
-/// The firmware of the function behind a port starts anew and takes so long over it.
+/// A firmware reset of the function of a port.
 pub(crate) fn firmware_reset(slot: &SlotRef, takes_s: u64) -> Action {
     DeviceAction::FirmwareReset {
         takes: SimTime::from_secs(takes_s),
@@ -63,7 +63,7 @@ pub(crate) fn firmware_reset(slot: &SlotRef, takes_s: u64) -> Action {
     .on(function(slot))
 }
 
-/// The node's driver is loaded, and its devices get the names that they have by rule.
+/// The node's driver is loaded, and its devices get the names given by the naming rule.
 pub(crate) fn driver_load() -> Action {
     NodeAction::DriverLoad {
         names: BTreeMap::new(),
@@ -71,14 +71,14 @@ pub(crate) fn driver_load() -> Action {
     .on(node())
 }
 
-/// Acts, and expects it to be possible.
+/// Performs an action, which must be possible.
 pub(crate) fn act(world: &mut Fabric, action: Action) {
     world
         .act(&action)
         .unwrap_or_else(|error| panic!("{action:?}: {error}"));
 }
 
-/// Lets time pass until so many milliseconds after the start.
+/// Advances to this many milliseconds after the start.
 pub(crate) fn to_ms(world: &mut Fabric, ms: u64) {
     world.advance(SimTime::from_ms(ms));
 }
@@ -108,7 +108,7 @@ pub(crate) fn states(world: &Fabric, slot: &SlotRef) -> String {
     })
 }
 
-/// The number in a counter's file.
+/// The value of a counter's file.
 pub(crate) fn count(world: &Fabric, slot: &SlotRef, name: &str) -> u64 {
     let port = port(world, slot).expect("the port is there");
     let statistics = netdev(world, slot)
@@ -125,7 +125,7 @@ pub(crate) fn count(world: &Fabric, slot: &SlotRef, name: &str) -> u64 {
     }
 }
 
-/// Checks what a port shows at each of these milliseconds.
+/// Checks the states of a port at each of these times in milliseconds.
 pub(crate) fn check(world: &mut Fabric, slot: &SlotRef, expected: &[(u64, &str)]) {
     for (ms, states_then) in expected {
         to_ms(world, *ms);

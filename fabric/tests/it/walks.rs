@@ -1,4 +1,4 @@
-//! What a port shows, instant by instant.
+//! The states of a port over time.
 
 use fabric::{Action, Carriage, DeviceAction, Fabric, PortAction, PortsAction, StickAt};
 use platforms::{
@@ -390,7 +390,7 @@ fn an_early_sweep_arms_a_port_before_its_trap_is_followed() {
     );
 }
 
-/// What a port carried since the start, in milliseconds.
+/// What a port carried since the start, by time in milliseconds.
 fn carriages(world: &Fabric, slot: &SlotRef) -> Vec<(u64, Carriage)> {
     let changes = world.carriages(slot).iter();
     changes
@@ -472,7 +472,7 @@ fn a_subnet_manager_configures_no_ethernet_port() {
     assert_eq!(carrier(&world), before);
 }
 
-/// A link recovers from being up; one that is to stick there comes up first.
+/// Recovery starts from an active link; a port that is to stick there comes up first.
 #[test]
 fn a_port_that_will_stick_in_recovery_walks_up_to_it() {
     let mut world = world_of(InfiniBand);

@@ -1,6 +1,6 @@
-//! Reading `cases.yaml`: one entry is as many rows as it has values and profiles.
+//! Parses `cases.yaml`: one entry has as many rows as it has values and profiles.
 //!
-//! Every entry is read with its kind, so that a misspelt key is an error. Start at [`read`].
+//! Unknown keys are errors. Start at [`read`].
 
 use std::collections::BTreeMap;
 
@@ -11,19 +11,19 @@ use serde_json::Value;
 /// A case of one profile and one row of values.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
-    /// What it is called.
+    /// Its name.
     pub(crate) name: String,
-    /// By whose word hosts behave.
+    /// The profile of hosts.
     pub(crate) profile: ProfileName,
-    /// What there is at the start.
+    /// The initial state.
     pub(crate) world: World,
-    /// How long a port that went down stays Offline.
+    /// How long a port that went down stays Offline, in milliseconds.
     pub(crate) quiet_ms: u64,
-    /// What happens, and what is expected in between.
+    /// The actions and expectations.
     pub(crate) steps: Vec<Verb>,
 }
 
-/// By whose word hosts behave.
+/// The profile of hosts.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ProfileName {
@@ -31,7 +31,7 @@ pub(crate) enum ProfileName {
     Hfi1,
 }
 
-/// What there is at the start.
+/// The initial state.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum World {
@@ -40,7 +40,7 @@ pub(crate) enum World {
     AtRest,
     /// A card that has just appeared, with a cable.
     NewCard,
-    /// One without.
+    /// A new card without a cable.
     Uncabled,
 }
 
@@ -141,14 +141,14 @@ pub(crate) enum Verb {
     },
 }
 
-/// A logical state, as the tools call it.
+/// A logical state, in the tools' spelling.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) enum LogicalName {
     Armed,
     Active,
 }
 
-/// A physical state, as the tools call it.
+/// A physical state, in the tools' spelling.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) enum PhysicalName {
     Polling,
@@ -219,7 +219,7 @@ fn rows_of(entry: Value) -> Result<Vec<Row>, String> {
     Ok(rows)
 }
 
-/// A row's values by the names of their columns, in order; `None` if there are not as many.
+/// A row's values by the names of their columns, in order; `None` if the numbers differ.
 fn columns(names: &[String], row: Value) -> Option<Vec<(String, Value)>> {
     let values = match row {
         Value::Array(values) => values,
@@ -228,8 +228,8 @@ fn columns(names: &[String], row: Value) -> Option<Vec<(String, Value)>> {
     (values.len() == names.len()).then(|| names.iter().cloned().zip(values).collect())
 }
 
-/// A step with the values in the place of their columns' names: a text that is a name and nothing
-/// else becomes the value, in others it is written out.
+/// A step with the column names replaced by values: a text that is just a name becomes the value,
+/// in other texts the value is inserted.
 fn filled(step: &Value, columns: &[(String, Value)]) -> Value {
     let write = |text: &str| {
         columns.iter().fold(text.to_owned(), |text, (name, value)| {

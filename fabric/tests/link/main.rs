@@ -1,4 +1,4 @@
-//! Acceptance cases of both ends of a link: every row of `cases.yaml` is a test by its name, and a
+//! Acceptance cases of both ends of a link: every row of `cases.yaml` is a test with its name, and a
 //! second test shows that each of its expectations can fail.
 
 mod case;
@@ -7,11 +7,11 @@ mod play;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// The cases; one file, so that what is expected can be read beside the documents.
+/// The cases; one file, so that expectations can be compared with the documents.
 const CASES: &str = include_str!("cases.yaml");
 
-/// The acceptance cases of the link model that there must be. The tree of an Omni-Path device, OP-31,
-/// is the platforms' to show.
+/// The required acceptance cases of the link model. The tree of an Omni-Path device, OP-31, is tested
+/// in `platforms`.
 const IDS: &[u8] = &[
     1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 14, 15, 16, 17, 19, 21, 22, 23, 24, 25, 26, 28, 29, 30, 32,
 ];

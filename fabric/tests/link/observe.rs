@@ -1,7 +1,7 @@
-//! What can be looked at while a row is played, each as one text.
+//! The observations of a row, each as text.
 //!
-//! A key is an end and what is looked at (`a pair`), or a table and where to look (`tool text 39`).
-//! Start at [`observe`].
+//! A key is an end and a property (`a pair`), or a table and an index (`tool text 39`). Start at
+//! [`observe`].
 
 use fabric::{
     ActionError, EndTruth, PortEventKind, Side,
@@ -14,7 +14,7 @@ use platforms::{CounterValue, Port};
 
 use crate::play::Stage;
 
-/// The end that a name stands for.
+/// The end with this name.
 pub(crate) fn end(name: &str) -> Result<Side, String> {
     match name {
         "a" => Ok(Side::Here),
@@ -23,7 +23,7 @@ pub(crate) fn end(name: &str) -> Result<Side, String> {
     }
 }
 
-/// What is so.
+/// The value of an observation.
 pub(crate) fn observe(stage: &Stage, key: &str) -> Result<String, String> {
     let words: Vec<&str> = key.split(' ').collect();
     let number = |word: &str| word.parse().map_err(|_| format!("`{key}`: no number"));
@@ -66,7 +66,7 @@ fn offline(reason: OfflineDisabledReason) -> String {
     format!("{} {reason}", reason.code())
 }
 
-/// What is so of an end.
+/// The value of a property of an end.
 fn of_end(stage: &Stage, side: Side, what: &str) -> Result<String, String> {
     let (fabric, slot) = (&stage.fabric, &stage.slot);
     let nothing = || "unavailable".to_owned();
@@ -150,7 +150,7 @@ fn events(stage: &Stage) -> String {
         .collect()
 }
 
-/// What an hfi1's driver wrote about the device, without the device's name.
+/// What an hfi1's driver logged about the device, without the device's name.
 fn kernel(stage: &Stage) -> String {
     let log = stage.fabric.kernel_log(&stage.slot.node).iter();
     let own = format!("hfi1 {}: ", stage.slot.pci);
@@ -158,7 +158,7 @@ fn kernel(stage: &Stage) -> String {
     lines.map(|(_, text)| format!("{text}\n")).collect()
 }
 
-/// The entries as printed, their times in seconds since the start.
+/// The entries as printed, with times in seconds since the start.
 fn entries(log: &LinkDownErrorLog) -> String {
     let entries = log.printed().map(|entry| {
         let at_s = entry.at_s - START_S;

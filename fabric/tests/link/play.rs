@@ -1,6 +1,6 @@
-//! Playing a row: actions in order, time, and looks in between.
+//! Plays a row: actions in order, time, and expectations in between.
 //!
-//! What a look sees is `observe.rs`'s. Start at [`play`].
+//! `observe.rs` computes observations. Start at [`play`].
 
 use std::collections::BTreeMap;
 
@@ -26,16 +26,17 @@ use crate::{
 )]
 static SHIPPED: std::sync::LazyLock<Platforms> = std::sync::LazyLock::new(Platforms::shipped);
 
-/// What a row is played on: one link of a node.
+/// One link of a node, on which a row is played.
 pub(crate) struct Stage {
     pub(crate) fabric: Fabric,
     pub(crate) slot: SlotRef,
     pub(crate) profile: Profile,
-    /// What became of the last Set(PortInfo).
+    /// The result of the last Set(PortInfo).
     pub(crate) reply: Option<Result<Reply, ActionError>>,
 }
 
-/// The link of a row's world; ports of the first platform behave by the document, of the other as hfi1.
+/// The link of a row's world; ports of the first platform behave as specified, those of the other like
+/// hfi1.
 fn stage(row: &Row) -> Result<Stage, String> {
     let (platform, profile) = match row.profile {
         ProfileName::Spec => ("dgx-a100", Profile::Spec),
@@ -77,7 +78,7 @@ fn stage(row: &Row) -> Result<Stage, String> {
     })
 }
 
-/// Plays a row; the number of values that were as expected, or the first that was not.
+/// Plays a row; returns the number of values that were as expected, or the first that was not.
 pub(crate) fn play(row: &Row) -> Result<usize, String> {
     let mut stage = stage(row)?;
     let mut seen = 0;
@@ -90,7 +91,7 @@ pub(crate) fn play(row: &Row) -> Result<usize, String> {
     Ok(seen)
 }
 
-/// Does one step; the number of values that it compared.
+/// Performs one step; returns the number of values that it compared.
 fn step(stage: &mut Stage, verb: &Verb) -> Result<usize, String> {
     match verb {
         Verb::ToMs(ms) => stage.fabric.advance(SimTime::from_ms(*ms)),
@@ -146,7 +147,7 @@ fn step(stage: &mut Stage, verb: &Verb) -> Result<usize, String> {
     Ok(0)
 }
 
-/// A long time; nobody waits for it.
+/// A long simulated time.
 const HOUR: SimTime = SimTime::from_secs(3600);
 
 fn action(slot: &SlotRef, verb: &Verb) -> Result<Action, String> {
@@ -291,7 +292,7 @@ fn reason(code: u8) -> Result<LinkDownReason, String> {
     LinkDownReason::by_code(code).ok_or_else(|| format!("{code} is no reason"))
 }
 
-/// Alters every part of every expected value, one at a time, and demands that the row then fails.
+/// Changes every part of every expected value, one at a time, and requires that the row then fails.
 pub(crate) fn each_alteration_fails(row: &Row) -> Result<(), String> {
     let mut altered = 0;
     for (place, verb) in row.steps.iter().enumerate() {
@@ -315,7 +316,7 @@ pub(crate) fn each_alteration_fails(row: &Row) -> Result<(), String> {
     Ok(())
 }
 
-/// A value with one of its words or numbers changed, each in turn, and with one character more.
+/// The values in which one word or number is changed, and one with an additional character.
 fn alterations(value: &str) -> Vec<String> {
     let mut others = vec![format!("{value}.")];
     let mut from = 0;

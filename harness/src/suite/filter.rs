@@ -1,15 +1,15 @@
-//! The small language of `--filter`: which drills a person means.
+//! The expressions of `--filter`, which select drills.
 //!
 //! ```text
-//! port/*                      scenarios whose name fits
-//! port/cable-*@h100-oci       drills whose name fits
-//! platform(h100-*)            on platforms whose name fits, variants included
+//! port/*                      scenarios whose name matches
+//! port/cable-*@h100-oci       drills whose name matches
+//! platform(h100-*)            on platforms whose name matches, variants included
 //! family(read)                of a family
 //! covers(lsd/3.*)             that cover a clause
 //! not X   X and Y   X or Y   (X)
 //! ```
-//! `not` binds tighter than `and`, `and` tighter than `or`. In a name `*` stands for any characters
-//! and `?` for one. It knows names only; what fits what is decided in [`super::pairs`].
+//! `not` binds tighter than `and`, `and` tighter than `or`. In a name `*` matches any
+//! characters and `?` one. Whether a scenario applies to a platform is decided in [`super::pairs`].
 
 use std::fmt;
 

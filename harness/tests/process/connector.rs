@@ -1,10 +1,10 @@
-//! Everything that a connector can do, over a real socket, as a real client meets it.
+//! Every behaviour of a connector, over a real socket, with a real client.
 
 use harness::process::ProcessOptions;
 
 use crate::{log, play, rendered, story, toy};
 
-/// Polls 1 and 2 meet the behaviour, polls 0 and 3 a connector that accepts.
+/// Polls 1 and 2 meet the behaviour; in polls 0 and 3 the connector accepts.
 fn check(action: &str, received: &str, heard: &str) {
     let story = story(&format!(
         "timeline:\n  - at: 1s\n    do: [ {{ connector: {action} }} ]\n  - at: 3s\n    do: [ {{ connector: accept }} ]\nuntil: 3s\nheal: never\nbecause: a test\n"
@@ -12,7 +12,7 @@ fn check(action: &str, received: &str, heard: &str) {
     let played = play(&story, &toy("caller", ""), ProcessOptions::default());
     assert_eq!(played.recording.broken, None);
     assert_eq!((&*log(&played)[0], &*log(&played)[2]), ("Ok", heard));
-    // A client may notice only by a failed call that an old connection has gone.
+    // A client may only notice by a failed call that an old connection is closed.
     let first = &log(&played)[1];
     assert!(
         first == heard || (heard == "Unavailable" && first == "Unknown"),

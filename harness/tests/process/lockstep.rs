@@ -1,4 +1,4 @@
-//! Tick by tick: what a poll sees, what belongs to it, and ticks without one.
+//! The lockstep, tick by tick: what a poll sees, what belongs to it, and ticks without a poll.
 
 use std::time::Instant;
 
@@ -212,7 +212,7 @@ pub(crate) fn a_wrapper_stands_before_the_monitor() {
     assert_eq!(rendered(&played)[2], "1 [accepted: mlx5_0/1 1: DOWN] []");
 }
 
-/// A ratio of no machine in particular: printed, not judged.
+/// A ratio that depends on the machine: printed only.
 pub(crate) fn drills_a_second_are_printed() {
     const DRILLS: u32 = 10;
     let story = story(&CUT.replace("until: 3s", "until: 29s"));

@@ -1,8 +1,8 @@
 //! The process arm with real children, mounts and sockets.
 //!
 //! The test program is also the children: `toy` is a small monitor, `inside` plays a drill on a
-//! private stage until somebody ends it. So it has its own `main` and its own list of tests.
-//! Without `/dev/fuse` it says so and is content, unless `NICDRILL_REQUIRE_FUSE=1`.
+//! private stage until it is ended. So it has its own `main` and its own list of tests. Without
+//! `/dev/fuse` it skips the tests with a message, unless `NICDRILL_REQUIRE_FUSE=1`.
 
 #![expect(
     clippy::print_stdout,
@@ -125,7 +125,7 @@ fn main() -> ExitCode {
     list::run(TESTS)
 }
 
-/// A descriptor of the toy monitor; `more` are further lines of it.
+/// A descriptor of the toy monitor with these additional lines.
 fn toy(mode: &str, more: &str) -> Descriptor {
     let text = format!(
         "descriptor_version: 1\nname: toy\ncommand: [ \"{{self}}\", toy, {mode}, \"{{root}}\", \"{{socket}}\" ]\n{more}"
@@ -135,7 +135,7 @@ fn toy(mode: &str, more: &str) -> Descriptor {
 
 /// A story on the platform `h100-oci`, from its timeline on.
 fn story(timeline: &str) -> Story {
-    // Nobody judges here, but a story that expects nothing is none.
+    // The story is not judged, but a story without an expectation is invalid.
     let timeline = timeline.replacen(
         "timeline:\n",
         "timeline:\n  - at: 0s\n    expect: [ baseline ]\n",
@@ -161,7 +161,7 @@ fn play(story: &Story, descriptor: &Descriptor, options: ProcessOptions) -> Play
     let stage = Stage::here().unwrap();
     let story = story.clone();
     let descriptor = descriptor.clone();
-    // A thread of its own, since the arm gives its thread a network of its own.
+    // A separate thread, because the arm gives its thread a network namespace of its own.
     let player = std::thread::spawn(move || {
         let mut arm = ProcessArm::new(&stage, 0, options).unwrap();
         let played = arm.play(&story, &descriptor);
@@ -175,7 +175,7 @@ fn play(story: &Story, descriptor: &Descriptor, options: ProcessOptions) -> Play
     player.join().unwrap_or_else(|_| abort())
 }
 
-/// Each tick as `polls calls exits`, for reading.
+/// Each tick as `polls calls exits`.
 fn rendered(played: &Played) -> Vec<String> {
     let ticks = &played.recording.ticks;
     let instances = ticks.iter().flat_map(|tick| tick.monitors.values());

@@ -1,4 +1,4 @@
-//! The private stage: whoever is killed, nothing is left; and the probe on it.
+//! The private stage: whichever process is killed, nothing is left; and the probe on it.
 
 use std::{
     env, fs,
@@ -20,10 +20,11 @@ use observe::{Broken, Descriptor, Exit};
 
 use crate::{story, toy};
 
-/// How long the kernel may take to clear up.
+/// The time limit for the kernel's cleanup.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// The program's other life: a drill on a private stage with a monitor that never polls.
+/// The entry point of the child program: a drill on a private stage with a monitor that never
+/// polls.
 pub(crate) fn inside() -> ExitCode {
     let stage = match enter() {
         Ok(Entered::Inside(stage)) => stage,
@@ -55,12 +56,12 @@ pub(crate) fn inside() -> ExitCode {
 
 struct Run {
     outer: Child,
-    /// The stage's folder, which is in every command line and mount of the drill.
+    /// The stage's folder, which appears in every command line and mount of the drill.
     folder: String,
 }
 
 impl Run {
-    /// Starts the other life and waits until mount and monitor are there.
+    /// Starts the child program and waits until mount and monitor exist.
     fn start() -> Self {
         let mut outer = Command::new(env::current_exe().unwrap())
             .arg("inside")
@@ -136,7 +137,7 @@ fn processes() -> impl Iterator<Item = String> {
         .filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Processes come and go meanwhile.
+/// Processes may end while they are read.
 fn read(pid: &str, file: &str) -> String {
     fs::read(format!("/proc/{pid}/{file}"))
         .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())

@@ -57,7 +57,7 @@ impl Toy {
             thread::spawn(move || {
                 let mut mouth = Mouth::new(&socket);
                 for lines in lines {
-                    // Some work, as a queue's worker would do.
+                    // Some work, like that of a queue's worker.
                     let mut sum = 0_u64;
                     for number in 0..2_000_000_u64 {
                         sum = sum.wrapping_mul(31).wrapping_add(number);

@@ -1,7 +1,7 @@
-//! Random fault storms in the memory arm, judged by the laws at every poll.
+//! Random fault storms in the memory arm, checked against the laws at every poll.
 //!
-//! Every number can be set for a long run: `NICDRILL_STORM_POLLS` for each storm,
-//! `NICDRILL_STORM_SEED` for one seed alone. What breaks a law prints the seed.
+//! Parameters can be set for a long run: `NICDRILL_STORM_POLLS` for the length of each storm,
+//! `NICDRILL_STORM_SEED` for a single seed. A violation prints the seed.
 
 use std::{env, str::FromStr};
 
@@ -15,7 +15,7 @@ fn set<T: FromStr>(name: &str, usual: T) -> T {
         .unwrap_or(usual)
 }
 
-/// Plays a storm and finds no law broken; how often the monitor was killed.
+/// Plays a storm and checks that no law is violated; returns how often the monitor was killed.
 fn check(weather: Weather) -> usize {
     let story = weather.story();
     let reference = shipped("reference").expect("the reference monitor ships");
@@ -62,7 +62,7 @@ fn a_storm_breaks_no_law_on_any_platform() {
     }
 }
 
-/// A day of polls in each ten seconds; with `NICDRILL_STORM_DAYS=10` ten days.
+/// A day of polls every ten seconds; with `NICDRILL_STORM_DAYS=10` ten days.
 #[test]
 fn days_of_storm_break_no_law() {
     let days: u64 = set("NICDRILL_STORM_DAYS", 1);
@@ -110,7 +110,7 @@ fn counters_and_character_devices_keep_the_laws_in_a_storm_with_kills() {
     }
 }
 
-/// The laws are no laws if nobody can break them.
+/// Wrong monitors must violate the laws, otherwise the laws test nothing.
 #[cfg(feature = "zoo")]
 #[test]
 fn wrong_monitors_break_the_laws() {

@@ -1,5 +1,5 @@
-//! What the cluster makes of a drill: how each expectation of it holds or is told not to, and what no
-//! drill may leave standing.
+//! The cluster's reaction to a drill: when each expectation of it holds, how a failure is reported, and
+//! what no drill may leave present.
 
 use director::{Trees, Truth};
 use judge::{Consequences, Judgement, judge};
@@ -12,7 +12,7 @@ use scenarios::Story;
 
 use crate::wire::{calls, reference};
 
-/// A port that is disabled at 5 s and mended at 9 s, with one line more beside its fault.
+/// A port that is disabled at 5 s and mended at 9 s, with one additional line next to its fault.
 fn text(head: &str, line: &str) -> String {
     format!(
         "scenario: a port goes down and comes back\nwhy: an example\nchecks: all\n{head}\n\
@@ -51,7 +51,7 @@ impl Case {
         judge(&self.story, &self.truth, &self.recording, descriptor)
     }
 
-    /// What is wrong: kind, what was expected, what came.
+    /// The failures: kind, what was expected, what came.
     fn failures(&self) -> Vec<(FailureKind, String, Vec<String>)> {
         let failures = self.judged(&reference()).failures.into_iter();
         failures
@@ -59,7 +59,7 @@ impl Case {
             .collect()
     }
 
-    /// Changes the last event of which this holds.
+    /// Changes the last event that satisfies this.
     fn change_last(
         &mut self,
         is_meant: impl Fn(&proto::HealthEvent) -> bool,
@@ -147,7 +147,8 @@ fn a_line_that_does_not_hold_is_told_with_what_stood(
     );
 }
 
-/// What must hold throughout, or never happen, went wrong in one poll, and the finding is about that one.
+/// What must hold throughout, or never happen, went wrong in one poll, and the failure is about that
+/// poll.
 #[rstest]
 #[case("{ cordoned: false, from: 0s, to: 12s, throughout: true }", 5)]
 #[case(
@@ -164,7 +165,7 @@ fn a_finding_is_about_the_poll_in_which_it_went_wrong(#[case] line: &str, #[case
     assert_eq!(ticks, [Some(poll)]);
 }
 
-/// 240 s after the fall the rule speaks, and at no other time.
+/// The rule fires 240 s after the port goes down, and at no other time.
 #[rstest]
 #[case("{ rule: NICPortDrop, port: victim, exactly_at: 4m5s }", None)]
 #[case(

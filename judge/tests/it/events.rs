@@ -1,4 +1,4 @@
-//! Events against what was expected of them.
+//! Events compared with expectations.
 
 #![expect(
     clippy::disallowed_types,
@@ -123,7 +123,7 @@ fn event_count(recording: &Recording) -> usize {
         .sum()
 }
 
-/// Takes the nth event out, and its call with it if it was the only one.
+/// Removes the nth event, and its call if it was the only one.
 fn without_event(recording: &Recording, nth: usize) -> Recording {
     let mut changed = recording.clone();
     let mut left = nth;
@@ -141,7 +141,7 @@ fn without_event(recording: &Recording, nth: usize) -> Recording {
     changed
 }
 
-/// Says an event in a call of its own in this tick, stamped by it.
+/// Adds an event in a call of its own in this tick, with this tick's timestamp.
 fn with_event(case: &Case, tick: usize, mut event: HealthEvent) -> Recording {
     let mut changed = case.recording.clone();
     let wall_ns = case.truth.ticks[tick].wall_ns(&node()).unwrap();
@@ -374,14 +374,15 @@ fn a_moment_that_never_came_is_a_failure() {
     assert_eq!(kinds(&case.judged(&changed)), [FailureKind::MissedMoment]);
 }
 
-/// A fault that nothing clears is outstanding in the stream, and its condition and its cordon stand.
+/// A fault that is not cleared is outstanding in the stream, and its condition and its cordon
+/// remain.
 const NEVER_CLEARED: [FailureKind; 3] = [
     FailureKind::Outstanding,
     FailureKind::LeftStanding,
     FailureKind::LeftStanding,
 ];
 
-/// What the judge says of a story in which one line is wrong.
+/// The judge's failures for a story with one wrong line.
 fn refused(line: &str) -> Vec<(FailureKind, String, Vec<String>)> {
     let text = format!(
         "{}    expect: [ {{ fatal: victim }}, {line} ]\n  - at: 9s\n    do: [ {{ mend: victim }} ]\n    expect: [ {{ healthy: victim }} ]\nuntil: 12s\n",

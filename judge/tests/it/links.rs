@@ -1,4 +1,4 @@
-//! A `link` expectation holds for what both ends of the link show, and for nothing else.
+//! A `link` expectation holds exactly for what both ends of the link show.
 
 use director::Trees;
 use judge::judge;
@@ -8,8 +8,8 @@ use rstest::rstest;
 
 use crate::wire::reference;
 
-/// Plays a bounce by the switch at 10 s with this expectation, and compares what is told of it: the
-/// expected and what came, or nothing where it holds.
+/// Plays a bounce by the switch at 10 s with this expectation, and compares the failure: the
+/// expected and the actual text, or none if it holds.
 fn check(line: &str, rendered: Option<[&str; 2]>) {
     let text = format!(
         "scenario: a switch bounces a port\nwhy: an example\nlet: {{ victim: {{ nth: 1 }} }}\ntimeline:\n  \

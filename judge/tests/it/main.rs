@@ -1,4 +1,4 @@
-//! What the judge accepts and refuses, on recordings of the memory arm and on changes to them.
+//! What the judge accepts and rejects, on recordings of the memory arm and on modified ones.
 
 mod consequences;
 mod events;

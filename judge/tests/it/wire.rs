@@ -1,11 +1,11 @@
-//! The calls of a recording as the platform connector received them, to be changed.
+//! The calls of a recording as the platform connector received them, for modification.
 
 use std::sync::Arc;
 
 use observe::{Call, Descriptor, MonitorTick, Recording, SHIPPED, platform_connector};
 use proto::{HealthEvent, HealthEvents};
 
-/// A call in its protocol's own form; what is changed in it is in the recording once it is dropped.
+/// A call in its protocol's form; changes are written to the recording when it is dropped.
 pub(crate) struct Wire<'r> {
     call: &'r mut Call,
     pub(crate) version: u32,

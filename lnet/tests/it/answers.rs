@@ -1,5 +1,5 @@
-//! What a request is told, and when: the response tracker, late and unknown answers, deadlines, and
-//! what ends when LNet is unloaded ("lnet/lnet/lib-move.c", "lnet/lnet/lib-msg.c").
+//! The results of requests and their times: response tracking, late and unknown answers, deadlines,
+//! and the effect of unloading LNet ("lnet/lnet/lib-move.c", "lnet/lnet/lib-msg.c").
 
 use lnet::{
     Ending, Errand, Lnet, MessageId, Notice, Pace, Param, Profile, Request, Side, Trouble,
@@ -22,7 +22,7 @@ fn send(lnet: &mut Lnet, verb: Verb) -> MessageId {
     lnet.send(request).unwrap()
 }
 
-/// From now on this becomes of what goes from one interface to another.
+/// Sets what happens to messages from one interface to another.
 fn wire(lnet: &mut Lnet, from: &str, to: &str, wire: Wire) {
     let port = |nid: &str| stage::port(&nid[..1].to_uppercase(), nid);
     let (from, to) = (port(from), port(to));
@@ -34,7 +34,7 @@ fn load(lnet: &mut Lnet, node: &str, loaded: bool) {
     lnet.notify(Notice::Node { node, loaded }).unwrap();
 }
 
-/// What the layer above was told: second, request, event, result, and whether it was the last word.
+/// The events for the layer above: second, request, event, result, and whether it was the last one.
 fn rendered(happened: &[WorkloadEvent]) -> Vec<(u64, MessageId, UlpEvent, UlpResult, bool)> {
     let rendered = happened.iter().filter_map(|entry| match entry.what {
         What::Told {
@@ -99,7 +99,7 @@ fn a_missing_answer_is_noticed_where_it_is_tracked(
         .filter(|rendered| rendered.3 == UlpResult::TimedOut);
     let timed_out: Vec<(u64, MessageId)> =
         timed_out.map(|rendered| (rendered.0, rendered.1)).collect();
-    // Due at 150 s, and looked for at 75 and 150 s.
+    // Due at 150 s; checked at 75 and 150 s.
     let expected: &[_] = if noticed { &[(150, id)] } else { &[] };
     assert_eq!(timed_out, expected);
     assert_eq!(count(&lnet, "A", "rst_alloc"), 0);
@@ -149,8 +149,8 @@ fn a_request_that_could_not_be_sent_is_awaited_no_more() {
     assert_eq!(count(&lnet, "A", "rst_alloc"), 0);
 }
 
-/// The deadline of the design is the transaction timeout, 150 s; three tries of 75 s do not fit. What
-/// fails after it is neither judged nor sent again, and counts as no failed resend.
+/// The deadline of the HLD profile is the transaction timeout, 150 s; three attempts of 75 s do not
+/// fit. A failure after it is neither blamed nor resent, and does not count as a failed resend.
 #[test]
 fn what_fails_after_its_deadline_is_nobodys_fault() {
     let mut lnet = stage::lnet(stage::specs("mr", Profile::Hld));
@@ -200,7 +200,7 @@ fn an_answer_to_what_nobody_asked_is_dropped() {
     wire(&mut lnet, "b1", "a1", Wire::Delays(SimTime::from_secs(10)));
     send(&mut lnet, Verb::Get);
     lnet.advance(SimTime::from_secs(5));
-    // The node forgets, and the answer comes.
+    // The node loses its state, and the answer arrives.
     load(&mut lnet, "A", false);
     load(&mut lnet, "A", true);
     lnet.advance(SimTime::from_secs(15));
@@ -226,7 +226,7 @@ fn an_unloaded_node_ends_each_request_once_and_nothing_of_its_own() {
         send(&mut lnet, Verb::Get),
     ];
     load(&mut lnet, "A", false);
-    // What is unloaded once stays so.
+    // A second unload has no effect.
     load(&mut lnet, "A", false);
     let happened = lnet.advance(SimTime::from_secs(200));
     let mut ended: Vec<MessageId> = Vec::new();
@@ -282,7 +282,7 @@ fn loading_what_is_loaded_forgets_nothing() {
     assert_eq!(count(&lnet, "A", "send_count"), 0);
 }
 
-/// A node that is unloaded while a message is on its way to it refuses it when it comes.
+/// A node that was unloaded while a message was in flight rejects it on arrival.
 #[test]
 fn a_message_to_a_node_that_has_gone_meanwhile_is_refused() {
     let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));

@@ -1,5 +1,5 @@
-//! Words and bounds: how things are spelt, where a parameter stops, what a step of recovery is worth,
-//! when a route is up, and how patient the storage client is.
+//! Spellings and limits: names, limits of parameters, steps of recovery, status of routes, and
+//! timeouts of the storage client.
 
 use lnet::{
     FaultEffect, FaultRule, Lnet, LnetError, MessageKind, MsgStatus, NidPattern, Notice, Pace,
@@ -75,8 +75,8 @@ fn a_healthy_interface_is_not_queued() {
     assert_eq!((node.local_queue().len(), node.peer_queue().len()), (0, 0));
 }
 
-/// By the design a ping that is answered is worth 1, whoever is pinged; by the releases a peer's is
-/// worth the sensitivity.
+/// In the HLD profile an answered ping raises health by 1 for local and peers' interfaces; in the
+/// releases a peer's rises by the sensitivity.
 #[rstest]
 #[case(Profile::Hld, 10_500, 510)]
 #[case(Profile::V2_17, 1_500, 600)]
@@ -94,7 +94,7 @@ fn an_answered_ping_of_a_peer_is_worth_one_step(
     assert_eq!((ni.health.value(), ni.recovery.ping_count), (expected, 0));
 }
 
-/// The answer to a ping that was under way when health was turned off is worth nothing.
+/// The answer to a ping that was in flight when health was disabled has no effect.
 #[rstest]
 #[case(Side::Local, "a1")]
 #[case(Side::Peer, "b1")]
@@ -113,7 +113,7 @@ fn health_that_is_off_does_not_rise(#[case] side: Side, #[case] nid: &str) {
     assert_eq!(health.value(), 900);
 }
 
-/// Whether the router's far side must be up is asked where the parameter says so, of a single hop.
+/// Whether the router's far side must be up depends on the parameter, for a single hop.
 #[rstest]
 #[case(1, 1, false)]
 #[case(0, 1, true)]
@@ -135,7 +135,7 @@ fn a_router_whose_far_side_is_down_is_no_way(
     assert_eq!(node.is_route_up(&node.routes()[0]), up);
 }
 
-/// Who discovers nobody reads nothing of what peers say of themselves.
+/// A node without discovery ignores what peers report about themselves.
 #[test]
 fn without_discovery_a_far_side_that_is_down_is_not_heard_of() {
     let mut lnet = stage::lnet(stage::specs("routed", Profile::V2_17));
@@ -148,7 +148,7 @@ fn without_discovery_a_far_side_that_is_down_is_not_heard_of() {
     assert!(node.is_route_up(&node.routes()[0]));
 }
 
-/// What a router pushes can be lost; the next ping of it brings the same.
+/// If a router's push is lost, the next ping of it has the same information.
 #[test]
 fn a_ping_tells_of_a_far_side_whose_push_was_lost() {
     let mut lnet = stage::lnet(stage::specs("routed", Profile::V2_17));
@@ -170,7 +170,7 @@ fn a_ping_tells_of_a_far_side_whose_push_was_lost() {
     assert!(!is_up(&lnet), "a router is pinged every 60 s");
 }
 
-/// A random number of 1 to 10 takes the listed status next to it: the last is met as well.
+/// A random number of 1 to 10 selects the nearest listed status: the last one occurs too.
 #[test]
 fn each_of_the_statuses_of_a_rule_is_met() {
     let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
@@ -199,7 +199,7 @@ fn each_of_the_statuses_of_a_rule_is_met() {
     };
     let (near, last) = (of(MsgStatus::RemoteTimeout), of(MsgStatus::NetworkTimeout));
     assert_eq!(near + last, 200);
-    // Nine numbers of ten lead to the one, one to the other.
+    // Nine of ten numbers select the first, one selects the last.
     assert!((5..60).contains(&last), "{near} and {last}");
 }
 
@@ -252,7 +252,7 @@ fn a_client_without_patience_still_lets_time_pass() {
     assert!((90..=110).contains(&storage.report().started));
 }
 
-/// One write at a time; the server refuses from 10.5 s on, and the client reconnects every 5 s.
+/// One write at a time; the server rejects from 10.5 s on, and the client reconnects every 5 s.
 #[test]
 fn a_refused_write_is_tried_again_at_each_reconnect_and_no_more_are_started() {
     let (mut lnet, mut storage) = storage(Patience {
@@ -266,7 +266,7 @@ fn a_refused_write_is_tried_again_at_each_reconnect_and_no_more_are_started() {
     storage.advance(&mut lnet, SimTime::from_ms(60_500));
     let report = storage.report();
     assert_eq!(report.started, before.started + 1);
-    // Refused at 11 s, and at 16, 21 … 56 s.
+    // Rejected at 11 s, and at 16, 21 … 56 s.
     assert_eq!(
         (report.retries, report.errors >= 10),
         (9, true),

@@ -1,4 +1,4 @@
-//! The acceptance cases: every row of `cases.yaml` is a test of its own, named as the row is.
+//! The acceptance cases: every row of `cases.yaml` is a test of its own with the row's name.
 
 use std::collections::BTreeSet;
 
@@ -176,7 +176,7 @@ fn every_row_of_the_file_is_played_once() {
     assert_eq!(named.iter().collect::<BTreeSet<_>>().len(), named.len());
 }
 
-/// The numbers have gaps; these exist, and each has a row.
+/// The numbers have gaps; each existing one has a row.
 #[test]
 fn every_case_has_a_row_and_no_other() {
     let numbers = [
@@ -188,7 +188,7 @@ fn every_case_has_a_row_and_no_other() {
     assert_eq!(rendered.collect::<BTreeSet<_>>(), listed);
 }
 
-/// Whoever changes one expected value of one row must see that row fail.
+/// Changing one expected value of a row must make that row fail.
 #[test]
 fn every_expected_value_that_is_altered_fails_its_row() {
     let mut expectations = 0;

@@ -1,7 +1,7 @@
-//! The laws of LNet Health over arbitrary worlds, parameters and fault scripts.
+//! The laws of LNet Health for arbitrary worlds, parameters and fault scripts.
 //!
-//! Each law is looked for in the record of what happened and in the state at every whole second; none
-//! asks the model how it decides.
+//! Each law is checked on the events and on the state at every whole second, independently of the
+//! implementation.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,7 +46,7 @@ fn is_second(at: SimTime) -> bool {
     at.as_ns().is_multiple_of(1_000_000_000)
 }
 
-/// A loaded node's interfaces with their side, health, ping count and whether they are queued.
+/// The interfaces of a loaded node with side, health, ping count and whether they are queued.
 fn recoveries(node: &Node) -> Vec<(Side, Nid, Health, u32, bool)> {
     let own = node.nis().iter().map(|ni| {
         (
@@ -200,7 +200,7 @@ proptest! {
             }
             for node in playing.lnet.nodes().filter(|node| node.is_loaded()) {
                 for (side, nid, health, _, queued) in recoveries(node) {
-                    // What changed in this very instant changed after the look at the queues.
+                    // Changes at this very instant happened after the queues were checked.
                     let just_now = happened.iter().any(|entry| {
                         entry.at == now && entry.node == *node.name()
                             && matches!(&entry.what, What::Health { ni, .. } if *ni == nid)
@@ -221,11 +221,11 @@ proptest! {
 
     #[test]
     fn pl10_failing_pings_come_ever_more_rarely_up_to_the_longest_interval(story in story(With::NO_SETS)) {
-        // By interface: the last ping's second, its count, the gap before it.
+        // By interface: the last ping's second, its count, and the interval before it.
         let mut last: BTreeMap<(NodeName, Nid), (u64, u32, u64)> = BTreeMap::new();
         play(&story, 40, |playing, happened| {
             let now = playing.lnet.now();
-            // Whoever was well in between starts anew, also within one second.
+            // An interface that was healthy in between starts again, also within one second.
             for entry in happened {
                 if let What::Health { ni, after: Health::MAX, .. } = &entry.what {
                     last.remove(&(entry.node.clone(), ni.clone()));
@@ -257,7 +257,7 @@ proptest! {
                         }
                         last.insert(key, (now_s, count, gap));
                     } else if last.get(&key).is_some_and(|(_, before, _)| *before != count) {
-                        // It was answered, or pinged where no way led.
+                        // It was answered, or there was no route to ping it.
                         last.remove(&key);
                     }
                 }
@@ -368,7 +368,7 @@ proptest! {
         })?;
     }
 
-    /// With response tracking as it comes; without it nobody waits for a response that is lost.
+    /// With the default response tracking; without it, lost responses are not tracked.
     #[test]
     fn pl15_every_request_gets_exactly_one_final_event(story in story(With::ALL)) {
         let mut finals: BTreeMap<MessageId, u32> = BTreeMap::new();
@@ -414,7 +414,8 @@ proptest! {
     }
 }
 
-/// PL3: each judged try is followed by the changes that it caused; each is one step, cut at the ends.
+/// PL3: each classified attempt is followed by the changes that it caused; each is one step, limited to
+/// the range.
 fn steps_are_single(happened: &[WorkloadEvent], sensitivity: u16, step: u16) -> Lawful {
     let mut caused: Option<(MessageId, MsgStatus, usize)> = None;
     for entry in happened {
@@ -444,7 +445,7 @@ fn steps_are_single(happened: &[WorkloadEvent], sensitivity: u16, step: u16) -> 
                         let right = if *status == MsgStatus::Ok { up } else { down };
                         prop_assert!(right);
                     }
-                    // What comes from a router makes it well at once.
+                    // A message through a router sets its health to the maximum at once.
                     Cause::Arrival => prop_assert!(up || *after == Health::MAX),
                     Cause::Recovery => prop_assert!(up),
                     Cause::ResponseTimeout | Cause::ReportedDown => prop_assert!(down),
@@ -457,7 +458,7 @@ fn steps_are_single(happened: &[WorkloadEvent], sensitivity: u16, step: u16) -> 
     Ok(())
 }
 
-/// PL11: looks at the state before the send, and compares with every other interface.
+/// PL11: checks the state before the send, and compares with every other interface.
 fn chosen_is_best(
     playing: &Playing,
     before: &Lnet,
@@ -477,8 +478,8 @@ fn chosen_is_best(
     let name = &playing.requests[&sent];
     let node = before.node(name).unwrap();
     let Some((by, to)) = first else {
-        // Only the design sends nothing at all rather than by a fatal interface, or finds the
-        // preferred one unwell; otherwise there was no route.
+        // Only in the HLD profile a send fails instead of using a fatal interface, or because the
+        // preferred one is unhealthy; otherwise there was no route.
         return Ok(());
     };
     let peer = node.peer(to).unwrap();
@@ -513,8 +514,8 @@ fn chosen_is_best(
     Ok(())
 }
 
-/// PL3, for recovery: a ping's SEND, its REPLY and the handler are one step each; which of them fall on
-/// the interface that is pinged depends on the one that carries the ping.
+/// PL3, for recovery: a ping's SEND, its REPLY and the handler are one step each; which of them apply
+/// to the pinged interface depends on the interface that carries the ping.
 #[test]
 fn one_good_self_ping_is_worth_three_to_five_steps() {
     for world in ["sr", "mr"] {

@@ -1,4 +1,4 @@
-//! The facts about LNet Health, told through the public door only.
+//! Tests of the public interface.
 
 mod answers;
 mod bounds;

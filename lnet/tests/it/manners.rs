@@ -1,5 +1,5 @@
-//! What a node does of its own accord or on request: recovery pings, lines on the console, what it
-//! tells its peers, ways back through routers, and what it writes into its accounts.
+//! Periodic and requested actions of a node: recovery pings, console lines, notifications of peers,
+//! routes back through routers, and counters.
 
 use lnet::{
     Errand, FaultEffect, FaultRule, Lnet, MessageKind, NidPattern, NodeSpec, Notice, Pace, Param,
@@ -33,7 +33,7 @@ fn count(lnet: &Lnet, node: &str, name: &str) -> u64 {
     rows.into_iter().find(|row| row.0 == name).unwrap().1
 }
 
-/// Health of a peer's interface as a node sees it.
+/// The health of a peer's interface in a node's view.
 fn seen(lnet: &Lnet, node: &str, nid: (&str, &str)) -> u16 {
     let node = lnet.node(&stage::name(node)).unwrap();
     let ni = node.peer_ni(&stage::nid(nid.0, nid.1)).unwrap();
@@ -115,7 +115,7 @@ fn every_change_of_a_peers_health_is_written_down_and_nothing_else() {
     assert_eq!(values.collect::<Vec<_>>(), expected);
 }
 
-/// The deadline of a message over `o2ib` is 151 s; it is past a nanosecond later.
+/// The deadline of a message over `o2ib` is 151 s; one nanosecond later it is over.
 #[rstest]
 #[case(150_999, 0)]
 #[case(151_000, 1)]
@@ -127,7 +127,7 @@ fn a_message_may_come_at_its_deadline_and_not_after(#[case] delay_ms: u64, #[cas
         wire: Wire::Delays(SimTime::from_ms(delay_ms)),
     })
     .unwrap();
-    // One millisecond of every way is the wire's own.
+    // One millisecond of every path is the wire's latency.
     send(&mut lnet, Verb::Put, ("b1", "o2ib"));
     lnet.advance(SimTime::from_secs(160));
     assert_eq!(count(&lnet, "B", "drop_count"), drops);
@@ -160,7 +160,8 @@ fn a_line_about_recovery_comes_once_a_minute_and_names_ten_at_most() {
     assert_eq!(lines(&happened), expected);
 }
 
-/// Only who discovers, and by the releases only, tells its peers that an interface went down.
+/// Only nodes with discovery, and only in the releases' profiles, notify their peers that an interface
+/// went down.
 #[rstest]
 #[case(Profile::V2_17, true, 900)]
 #[case(Profile::V2_15, true, 900)]
@@ -188,7 +189,7 @@ fn an_interface_that_goes_down_is_told_to_multi_rail_peers(
     });
     assert_eq!(pushes.count(), usize::from(health < 1000));
     assert_eq!(seen(&lnet, "B", ("a1", "o2ib")), health);
-    // It is told once.
+    // The notification is sent once.
     let again = lnet.advance(SimTime::from_ms(5_500));
     let push = again.iter().any(|entry| {
         let what = &entry.what;
@@ -247,7 +248,7 @@ fn two_rules_draw_their_places_apart() {
     assert_ne!(hits[0], hits[1]);
 }
 
-/// A GET and the REPLY that it becomes are judged together: one step for each interface.
+/// A GET and its REPLY are counted together: one step for each interface.
 #[test]
 fn a_get_that_is_answered_is_worth_one_step() {
     let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
@@ -275,7 +276,7 @@ fn without_sensitivity_a_router_regains_nothing() {
     assert_eq!(seen(&lnet, "A", ("r1", "o2ib")), 300);
 }
 
-/// B drops what comes by a way that does not lead back; `nets` are B's interfaces, `routes` its ways.
+/// B drops messages on a route that does not lead back; `nets` are B's interfaces, `routes` its routes.
 fn arrives(world: impl FnOnce() -> Vec<NodeSpec>, to: (&str, &str)) -> (u64, u64) {
     let mut lnet = stage::lnet(world());
     lnet.set(&stage::name("B"), Param::DropAsymRoute, 1)
@@ -325,8 +326,8 @@ fn a_node_on_the_senders_net_needs_no_route_back() {
     assert_eq!(arrives(world, ("b1", "tcp")), (1, 0));
 }
 
-/// A router that knows that the next hop is gone drops with all its bytes ("lustre/tests/sanity-lnet.sh",
-/// 227).
+/// A router that knows that the next hop is dead drops messages, and counts their bytes
+/// ("lustre/tests/sanity-lnet.sh", 227).
 #[test]
 fn a_router_counts_what_it_drops_and_what_it_passes_on() {
     let mut lnet = stage::lnet(stage::specs("routed", Profile::V2_17));
@@ -335,7 +336,7 @@ fn a_router_counts_what_it_drops_and_what_it_passes_on() {
         lnet.advance(lnet.now() + SimTime::from_ms(10));
     }
     let of = |lnet: &Lnet, name| count(lnet, "R", name);
-    // Two PUTs and an ACK, which brings no bytes.
+    // Two PUTs and an ACK, which carries no bytes.
     assert_eq!(of(&lnet, "route_count"), 3);
     assert_eq!(of(&lnet, "route_length"), 8192);
     assert_eq!(of(&lnet, "rst_alloc"), 0);
@@ -346,7 +347,7 @@ fn a_router_counts_what_it_drops_and_what_it_passes_on() {
         wire: Wire::Fails(Trouble::ConnectRefused),
     })
     .unwrap();
-    // The first shows that nobody is there; the others are not even tried.
+    // The first fails to reach the node; the others are not sent.
     for _ in 0..3 {
         send(&mut lnet, Verb::Put, ("b1", "tcp"));
         lnet.advance(lnet.now() + SimTime::from_ms(10));
@@ -357,8 +358,8 @@ fn a_router_counts_what_it_drops_and_what_it_passes_on() {
     assert_eq!(of(&lnet, "errors"), 3);
 }
 
-/// A peer with one interface is spared by the releases, but not by a router ("lnet/lnet/lib-msg.c",
-/// `lnet_health_check`).
+/// In the releases' profiles, a peer with one interface is not blamed, except by a router
+/// ("lnet/lnet/lib-msg.c", `lnet_health_check`).
 #[rstest]
 #[case("sr", "A", ("b1", "o2ib"), 1000)]
 #[case("routed", "R", ("b1", "tcp"), 900)]
@@ -394,7 +395,7 @@ fn a_node_that_is_loaded_already_stays_so() {
     assert_eq!(are_loaded, [true, true]);
 }
 
-/// The ping at 60 s was sent; that nobody answers is known when its time is over.
+/// The ping at 60 s was sent; the missing answer is detected at its timeout.
 #[test]
 fn a_router_that_was_pinged_is_alive_until_its_answer_is_overdue() {
     let mut lnet = stage::lnet(stage::specs("routed", Profile::V2_17));
@@ -414,7 +415,7 @@ fn a_router_that_was_pinged_is_alive_until_its_answer_is_overdue() {
     assert!(!is_up(&lnet), "it never came");
 }
 
-/// The interfaces by which a node sent what the layer above asked for.
+/// The interfaces that a node used for messages of the layer above.
 fn sent_by(happened: &[WorkloadEvent]) -> Vec<String> {
     let sent = happened.iter().filter_map(|entry| match &entry.what {
         What::Sent {
@@ -427,8 +428,8 @@ fn sent_by(happened: &[WorkloadEvent]) -> Vec<String> {
     sent.collect()
 }
 
-/// A peer that is not multi-rail sees one interface of ours: the first that the layer above used. What
-/// LNet asks it on its own account decides nothing.
+/// A peer that is not multi-rail sees one local interface: the first that the layer above used. LNet's
+/// own messages do not set it.
 #[test]
 fn a_peer_sees_the_interface_that_the_layer_above_used_first() {
     let mut specs = stage::specs("routed-mr", Profile::V2_17);
@@ -457,7 +458,7 @@ fn a_peer_sees_the_interface_that_the_layer_above_used_first() {
     assert_eq!(by, [other; 3], "the other one was used less by then");
 }
 
-/// "LNet Health": a message is not sent again to the one interface of a peer that has no health left.
+/// "LNet Health": a message is not resent to a peer's only interface if that has health 0.
 #[rstest]
 #[case::it_has_some_left(1000, 100, 3)]
 #[case::it_lost_all(1000, 1000, 1)]
@@ -479,7 +480,7 @@ fn by_the_design_nothing_is_sent_again_to_a_peer_without_health(
     assert_eq!(sent_by(&lnet.advance(SimTime::from_secs(1))).len(), tries);
 }
 
-/// How often an interface was pinged is forgotten too, of one that was well again in between.
+/// The ping count of an interface is reset too, also if it was healthy in between.
 #[test]
 fn turning_health_off_forgets_how_often_a_peer_was_pinged() {
     let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));
@@ -511,7 +512,7 @@ fn a_sensitivity_that_is_not_zero_leaves_the_retries() {
     assert_eq!(params.get(Param::RetryCount), 3);
 }
 
-/// Where nothing else decides, what was used less is: the net by the peer's share of it, then by all
+/// If all else is equal, the less used one is selected: the net by the peer's share of it, then by all
 /// peers', then the interfaces of both ends.
 #[test]
 fn what_is_equal_is_used_in_turn() {
@@ -545,7 +546,7 @@ fn what_is_equal_is_used_in_turn() {
     assert_eq!(ways, expected);
 }
 
-/// "LNet Health": what is sent again goes by other interfaces at both ends, if there are any.
+/// "LNet Health": a resend uses other interfaces at both ends, if there are any.
 #[test]
 fn by_the_design_what_is_sent_again_goes_another_way() {
     let mut lnet = stage::lnet(stage::specs("mr", Profile::Hld));

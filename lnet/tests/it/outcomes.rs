@@ -1,4 +1,5 @@
-//! From the path to a status: what a try comes to, and when, as ports, wires and nodes stand.
+//! From the path to a status: the result of an attempt and its time, depending on ports, wires and
+//! nodes.
 
 use lnet::{
     Lnd, Lnet, MsgStatus, Notice, PortEvent, Profile, Request, Trouble, UlpResult, Verb, What,
@@ -27,7 +28,7 @@ fn port(lnet: &mut Lnet, nid: &str, event: PortEvent) {
     lnet.notify(Notice::Port { port, event }).unwrap();
 }
 
-/// Time in milliseconds and status of every try of A's that failed.
+/// Time in milliseconds and status of every failed attempt of A.
 fn failures(happened: &[WorkloadEvent]) -> Vec<(u64, MsgStatus)> {
     let failed = happened.iter().filter_map(|entry| match entry.what {
         What::Judged { status, .. } if status != MsgStatus::Ok && entry.node.as_str() == "A" => {
@@ -126,7 +127,7 @@ fn a_wire_that_is_dead_one_way_loses_only_that_way() {
     assert_eq!(failed, None);
 }
 
-/// Eight are posted; those behind them never leave the queue.
+/// Eight are posted; those behind them stay queued.
 #[test]
 fn behind_eight_posted_messages_a_dark_port_is_a_local_timeout() {
     let mut lnet = stage::lnet(stage::specs("sr", Profile::V2_17));

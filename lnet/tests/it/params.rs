@@ -1,4 +1,4 @@
-//! Parameters: defaults, what is refused, and the times that follow.
+//! Parameters: defaults, rejected values, and derived times.
 
 use lnet::{Health, Lnd, MsgStatus, NetName, Nid, NidPattern, Param, Profile};
 use rstest::rstest;

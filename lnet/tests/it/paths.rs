@@ -1,4 +1,4 @@
-//! Ways: nets, routers, given interfaces, and networks that cannot be.
+//! Paths: nets, routers, given interfaces, and invalid networks.
 
 use lnet::{
     Lnet, LnetError, Notice, Pace, Param, PortEvent, Profile, Request, RouteSpec, Side, Timing,
@@ -9,7 +9,7 @@ use simfs::SimTime;
 
 use crate::stage;
 
-/// The way of the first try of a PUT from A: by which interface, to which.
+/// The path of the first attempt of a PUT from A: the local and the remote interface.
 fn way(
     lnet: &mut Lnet,
     source: Option<(&str, &str)>,
@@ -145,12 +145,13 @@ fn when_all_are_fatal_only_the_design_sends_nothing(#[case] profile: Profile, #[
     assert_eq!(way(&mut lnet, None, ("b1", "o2ib")).is_some(), sent);
 }
 
-/// The design remembers what a message has used; what was built does not need to.
+/// In the HLD profile a message remembers the interfaces it used; in the releases it does not need
+/// to.
 #[test]
 fn by_the_design_a_resend_passes_over_what_was_used() {
     let mut lnet = stage::lnet(stage::specs("mr", Profile::Hld));
     let a = stage::name("A");
-    // Even at health 0 the second rail is fresher than the first.
+    // Even at health 0 the second rail is preferred, because it was not used.
     lnet.set_health(&a, Side::Local, &stage::nid("a2", "o2ib"), 0)
         .unwrap();
     lnet.add_rule(&a, stage::simulate(Pace::OneIn(2), "local_dropped"))
@@ -232,7 +233,7 @@ fn without_a_route_that_is_up_nothing_is_sent() {
     assert_eq!(way(&mut lnet, None, ("b1", "tcp")), None);
 }
 
-/// Two routers: what comes through the one that is no way back is dropped where that is asked for.
+/// Two routers: a message through the one that is not on a route back is dropped if configured.
 #[rstest]
 #[case(0, true)]
 #[case(1, false)]

@@ -1,7 +1,7 @@
-//! One reader of `cases.yaml`: what a row says, how it is played, and what it answers.
+//! Parses and plays `cases.yaml`, and answers its questions.
 //!
-//! A row is a profile, a world and steps; a step is one deed, or an `expect` of questions and
-//! answers. An answer is a text, or two numbers with `..` between them, both included.
+//! A row is a profile, a world and steps; a step is one action, or an `expect` with questions and
+//! answers. An answer is a text, or two numbers with `..` between them, inclusive.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,14 +20,14 @@ use crate::stage;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Row {
     pub(crate) case: String,
-    /// What it shows.
+    /// Its description.
     pub(crate) shows: String,
     profile: String,
     world: String,
     /// Nodes that do not discover.
     #[serde(default)]
     quiet: BTreeSet<String>,
-    /// Credits of interfaces that have not the usual.
+    /// Number of credits of interfaces that differ from the default.
     #[serde(default)]
     credits: BTreeMap<String, u32>,
     pub(crate) steps: Vec<Step>,
@@ -46,9 +46,9 @@ pub(crate) struct Step {
     unload: Option<String>,
     load: Option<String>,
     send: Option<SendStep>,
-    /// Lets so many milliseconds pass.
+    /// Advances this many milliseconds.
     wait_ms: Option<u64>,
-    /// Counts of sends and answers start again.
+    /// Restarts the counts of sends and answers.
     mark: Option<bool>,
     pub(crate) expect: Option<BTreeMap<String, String>>,
 }
@@ -79,7 +79,7 @@ struct RuleStep {
     destination: Option<String>,
     #[serde(default)]
     kind: Option<String>,
-    /// Every message that fits, unless said.
+    /// Applies to one of this many matching messages; to every one by default.
     #[serde(default)]
     one_in: Option<u32>,
     #[serde(default)]
@@ -118,7 +118,7 @@ pub(crate) fn rows() -> Vec<Row> {
     read(CASES)
 }
 
-/// One row of the file. It is read alone: to read them all takes longer than to play one.
+/// One row of the file, parsed alone: parsing all takes longer than playing one.
 pub(crate) fn row(case: &str) -> Row {
     let start = CASES.find(&format!("- case: {case}\n"));
     let rest = &CASES[start.unwrap_or_else(|| panic!("no row `{case}`"))..];
@@ -130,7 +130,7 @@ fn read(text: &str) -> Vec<Row> {
     platforms::yaml::read("cases.yaml", text).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The questions of a row that were answered otherwise than expected.
+/// The questions of a row with another answer than expected.
 pub(crate) fn play(row: &Row) -> Vec<String> {
     let mut scene = Scene::new(row);
     let mut wrong = Vec::new();
@@ -354,7 +354,7 @@ impl Scene {
         }
     }
 
-    /// Answers a question; the words are those of the cases.
+    /// Answers a question of the cases.
     fn answer(&self, question: &str) -> String {
         let words: Vec<&str> = question.split(' ').collect();
         let node = |name: &str| self.lnet.node(&stage::name(name)).unwrap();

@@ -1,4 +1,4 @@
-//! Drop and delay rules: which messages they hit, and what they refuse to be.
+//! Drop and delay rules: which messages they apply to, and which rules are rejected.
 
 use lnet::{
     FaultEffect, FaultRule, Lnet, LnetError, MessageKind, MsgStatus, NidPattern, Pace, Profile,
@@ -56,7 +56,7 @@ fn every_message_that_fits_is_dropped_and_counted() {
     assert_eq!((b.rules()[0].matched, b.rules()[0].hits), (3, 3));
     let ni = b.ni(&stage::nid("b1", "o2ib")).unwrap();
     assert_eq!(ni.stats.dropped.of(MessageKind::Put), 3);
-    // The sender's driver has done its part.
+    // The sender's driver has completed its part.
     assert_eq!(
         lnet.node(&stage::name("A"))
             .unwrap()
@@ -95,7 +95,7 @@ fn one_in_two_hits_the_first_of_each_two() {
 
 #[test]
 fn once_in_so_many_seconds_hits_the_first_of_each_span() {
-    // One PUT each half second: spans of 2 s begin with the numbers 0, 4, 8.
+    // One PUT each half second: intervals of 2 s begin with the numbers 0, 4, 8.
     let dropped = check(rule(Pace::EverySecs(2), FaultEffect::Drop), 12, 500);
     assert_eq!(dropped, [0, 4, 8]);
 }

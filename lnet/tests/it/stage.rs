@@ -1,4 +1,4 @@
-//! The worlds that cases are played in, by name.
+//! The worlds of the cases, by name.
 
 use lnet::{
     FaultEffect, FaultRule, Lnet, NiSpec, Nid, NidPattern, NodeSpec, Pace, Profile, RouteSpec,
@@ -91,7 +91,7 @@ pub(crate) fn specs(world: &str, profile: Profile) -> Vec<NodeSpec> {
     }
 }
 
-/// A network of these nodes with the usual timing.
+/// A network of these nodes with the default timing.
 pub(crate) fn lnet(specs: Vec<NodeSpec>) -> Lnet {
     Lnet::new(specs, Timing::default(), 7).unwrap()
 }

@@ -1,4 +1,4 @@
-//! Storage traffic: what it survives, what slows it down, what ends it.
+//! Storage traffic: which outages it survives, which degrade it, and which end it.
 
 use lnet::{
     Health, Lnet, Notice, Patience, PortEvent, Profile, Side, Storage, StorageReport, Trouble, Wire,
@@ -9,7 +9,7 @@ use workloads::WorkloadOutcome;
 
 use crate::stage;
 
-/// A port of the client, dark from `from_ms` for `for_ms` (`None`: for good), and the report at 400 s.
+/// A port of the client, dark from `from_ms` for `for_ms` (`None`: forever), and the report at 400 s.
 fn check(world: &str, ports: &[&str], from_ms: u64, for_ms: Option<u64>) -> (StorageReport, Lnet) {
     let mut lnet = stage::lnet(stage::specs(world, Profile::V2_17));
     let (a, b) = (stage::name("A"), stage::name("B"));
@@ -40,7 +40,7 @@ fn without_faults_a_write_a_second_is_answered(#[case] world: &str) {
     assert_eq!(report.outcome(), WorkloadOutcome::Survived);
 }
 
-/// Also where a request, a fetch or an answer is on the wire at that moment.
+/// Also if a request, a fetch or an answer is in flight at that moment.
 #[rstest]
 #[case(10_000)]
 #[case(10_001)]
@@ -58,8 +58,8 @@ fn one_of_two_rails_cut_for_good_costs_storage_nothing(#[case] from_ms: u64) {
     assert!(server.peer_ni(&a1).unwrap().health < Health::MAX);
 }
 
-/// A REPLY leaves by the interface that was asked, and by no other when it is sent again: a cut in the
-/// millisecond in which the data is on its way costs the client one more try.
+/// A REPLY uses the interface that was asked, also when it is resent: a cut in the millisecond in
+/// which the data is in flight costs the client one retry.
 #[test]
 fn a_cut_while_the_data_is_on_the_wire_degrades_storage() {
     let (report, _) = check("mr", &["a1"], 10_002, None);
@@ -70,8 +70,8 @@ fn a_cut_while_the_data_is_on_the_wire_degrades_storage() {
 #[test]
 fn a_single_rail_cut_for_good_ends_storage_and_both_instants_are_kept() {
     let (report, _) = check("sr", &["a1"], 10_500, None);
-    // The write that started at 11 s is the first without an answer; the client was last heard when
-    // that of 10 s was fetched.
+    // The write that started at 11 s is the first without an answer; the server last received
+    // something from the client when it fetched the data of the write at 10 s.
     assert_eq!(report.unanswered_at, Some(SimTime::from_secs(111)));
     assert_eq!(report.evicted_at, Some(SimTime::from_ms(160_003)));
     assert_eq!(report.failed_at(), report.unanswered_at);

@@ -12,14 +12,14 @@ use simfs::SimTime;
 
 use crate::stage;
 
-/// A world: flat, with so many rails of each net per node, or with a router.
+/// A world: flat, with this many rails of each net per node, or with a router.
 #[derive(Clone, Debug)]
 pub(crate) enum World {
     Flat(Vec<(usize, usize, bool)>),
     Routed(&'static str),
 }
 
-/// Something that is done to it.
+/// An action on it.
 #[derive(Clone, Debug)]
 pub(crate) enum Act {
     Send {
@@ -56,7 +56,7 @@ pub(crate) enum Act {
     },
 }
 
-/// A world, its parameters, and what is done at which distance in time.
+/// A world, its parameters, and the actions with their delays.
 #[derive(Clone, Debug)]
 pub(crate) struct Story {
     pub(crate) profile: Profile,
@@ -154,7 +154,7 @@ fn act(with: With) -> BoxedStrategy<Act> {
             count,
         });
     if !with.faults {
-        // A given source may lead nowhere, which is a fault of whoever gave it.
+        // A given source may have no route, which is an error of the caller.
         let free = send.prop_map(|act| match act {
             Act::Send {
                 from,
@@ -196,7 +196,7 @@ fn act(with: With) -> BoxedStrategy<Act> {
     let health = (any.clone(), 0..=1000_u16).prop_map(|(ni, value)| Act::Health { ni, value });
     let load = (any, prop::bool::ANY).prop_map(|(node, loaded)| Act::Load { node, loaded });
     let (sets, reloads) = (u32::from(with.sets), u32::from(with.reloads));
-    // A weight of 0 leaves a kind of act out.
+    // A weight of 0 excludes a kind of action.
     prop_oneof![
         6 => send,
         3 => port,
@@ -246,10 +246,10 @@ pub(crate) fn story(with: With) -> impl Strategy<Value = Story> {
         )
 }
 
-/// A story being played.
+/// A story in progress.
 pub(crate) struct Playing {
     pub(crate) lnet: Lnet,
-    /// Every interface: whose, its name.
+    /// Every interface: its node and its name.
     pub(crate) nis: Vec<(NodeName, Nid)>,
     pub(crate) names: Vec<NodeName>,
     /// When each request was sent, and by whom.
@@ -319,7 +319,7 @@ impl Playing {
         stage::port(node.as_str(), nid.to_string().split('@').next().unwrap())
     }
 
-    /// Does one thing; the requests that were sent are remembered.
+    /// Performs one action; the requests that it sends are recorded.
     pub(crate) fn act(&mut self, story: &Story, act: &Act) -> Vec<MessageId> {
         let node = |at: usize| self.names[at % self.names.len()].clone();
         let mut sent = Vec::new();
@@ -357,7 +357,7 @@ impl Playing {
                         length: 4096,
                         portal: 12,
                     };
-                    // A node whose LNet is not loaded sends nothing.
+                    // A node without LNet sends nothing.
                     if let Ok(id) = self.lnet.send(request) {
                         self.requests.insert(id, name.clone());
                         sent.push(id);
@@ -389,7 +389,7 @@ impl Playing {
                 effect,
             } => {
                 let spec = stage::rule(*pace, effect.clone());
-                // Refused only where the node is not loaded.
+                // Rejected only if the node's LNet is not loaded.
                 let _ = self.lnet.add_rule(&node(*at), spec);
             }
             Act::ClearRules { node: at } => {
@@ -418,10 +418,10 @@ impl Playing {
     }
 }
 
-/// What looks on while a story is played.
+/// Observes a story in progress.
 type Watch<'a> = dyn FnMut(&Playing, &[WorkloadEvent]) -> Result<(), TestCaseError> + 'a;
 
-/// Plays a story, and stops at every whole second and after every act to let `watch` look.
+/// Plays a story, and calls `watch` at every whole second and after every action.
 pub(crate) fn play(
     story: &Story,
     tail_s: u64,

@@ -1,4 +1,4 @@
-//! What `lnetctl` prints, against texts that were written by hand from its documented formats.
+//! The output of `lnetctl`, compared with texts written by hand from its documented formats.
 
 use lnet::{Lnet, Notice, Pace, PortEvent, Profile, Request, Side, Verb};
 use simfs::SimTime;

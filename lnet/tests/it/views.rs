@@ -1,5 +1,5 @@
-//! The views of a node, by name: what each is, of whom there is none, and what a network of several
-//! nets, routers and quiet peers looks like.
+//! The views of a node, by name: their content, nodes without one, and a network with several nets,
+//! routers and peers without discovery.
 
 use lnet::{Lnet, LnetError, Notice, Pace, Profile, Request, Trouble, Verb, View, Wire};
 use rstest::rstest;
@@ -19,7 +19,7 @@ fn put(lnet: &mut Lnet, node: &str, to: (&str, &str)) {
     lnet.send(request).unwrap();
 }
 
-/// The lines of a view that begin with one of these keys, without their indent.
+/// The lines of a view that begin with one of these keys, without indentation.
 fn check(lnet: &Lnet, node: &str, view: View, keys: &[&str]) -> Vec<String> {
     let text = lnet.show(&stage::name(node), view).unwrap();
     let lines = text.lines().map(str::trim);
@@ -103,7 +103,7 @@ fn interfaces_stand_under_their_net_and_nets_in_the_order_of_their_first() {
     assert_eq!(rendered, expected);
 }
 
-/// Nobody asks whether a peer is alive unless one of the two routes.
+/// Whether a peer is alive is only checked if one of the two routes.
 #[test]
 fn only_routers_are_called_up_or_down_and_only_who_discovers_is_multi_rail() {
     let mut specs = stage::specs("routed", Profile::V2_17);
@@ -114,7 +114,7 @@ fn only_routers_are_called_up_or_down_and_only_who_discovers_is_multi_rail() {
     put(&mut lnet, "A", ("r1", "o2ib"));
     lnet.advance(SimTime::from_ms(500));
     let keys = ["primary nid", "Multi-Rail", "nid", "state"];
-    // Whichever of the router's interfaces A tried is down in its eyes, here the one it can reach.
+    // The interface of the router that A tried is down in its view, here the one that it can reach.
     let of_a = [
         "- primary nid: r1@o2ib",
         "Multi-Rail: True",

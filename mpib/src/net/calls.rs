@@ -8,23 +8,23 @@ use crate::message::{Immediate, Receive, RequestId, Tag};
 use crate::path::ShareSource;
 use crate::{Bytes, NcclResult, Rail, RailMask, Split, SupBandwidth};
 
-/// What `isend` gives back.
+/// The result of `isend`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Isend {
-    /// A request; the rails that got a part are told beside it.
+    /// A request, and the rails that got a part.
     Request(RequestId, RailMask),
     /// Success with a NULL request: there is no clear-to-send yet, or none for this tag; call again.
     CallAgain,
-    /// The call does not return: it spins on a hint that is being written for ever.
+    /// The call does not return: it spins on a hint whose write never ends.
     Spins,
 }
 
-/// What `test` says of a request.
+/// The result of `test`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// It is not done.
     Pending,
-    /// It was done at this instant. It is said once; the request is gone then.
+    /// It was done at this instant. This is returned once; the request is gone then.
     Done(SimTime),
 }
 
@@ -32,18 +32,18 @@ pub enum Progress {
 pub(super) struct Request {
     connection: ConnectionId,
     side: Side,
-    /// The posts of a send that are not acknowledged.
+    /// The number of unacknowledged posts of a send.
     parts: u8,
     done: Option<SimTime>,
 }
 
 impl Net {
-    /// Offers one to eight buffers to the sender and tells it so by a clear-to-send write.
+    /// Offers one to eight buffers to the sender by a clear-to-send write.
     ///
     /// # Errors
     ///
-    /// [`NcclResult::SystemError`] on a dead connection, [`NcclResult::InvalidUsage`] for no or more
-    /// than eight buffers, [`NcclResult::InternalError`] when 256 requests are open.
+    /// [`NcclResult::SystemError`] on a dead connection, [`NcclResult::InvalidUsage`] for zero or more
+    /// than eight buffers, [`NcclResult::InternalError`] if 256 requests are open.
     pub fn irecv(
         &mut self,
         id: ConnectionId,
@@ -74,12 +74,12 @@ impl Net {
         Ok(request)
     }
 
-    /// Sends a message into the first cleared buffer that bears its tag, divided among the rails.
+    /// Sends a message into the first cleared buffer with its tag, divided among the rails.
     ///
     /// # Errors
     ///
-    /// [`NcclResult::SystemError`] on a dead connection, [`NcclResult::InvalidUsage`] when the message
-    /// is longer than the buffer, [`NcclResult::InternalError`] when 256 requests are open.
+    /// [`NcclResult::SystemError`] on a dead connection, [`NcclResult::InvalidUsage`] if the message
+    /// is larger than the buffer, [`NcclResult::InternalError`] if 256 requests are open.
     pub fn isend(&mut self, id: ConnectionId, tag: Tag, size: Bytes) -> Result<Isend, NcclResult> {
         self.require_alive(id)?;
         let connection = self.connection(id);
@@ -113,7 +113,7 @@ impl Net {
         Ok(Isend::Request(request, mask))
     }
 
-    /// Asks after a request.
+    /// Tests a request.
     ///
     /// # Errors
     ///
@@ -129,8 +129,8 @@ impl Net {
         Ok(Progress::Pending)
     }
 
-    /// Posts a message's parts, the leading rail's first. A rail without queue pairs gets nothing, and
-    /// its part counts as done.
+    /// Posts the parts of a message, the leading rail's first. A rail without queue pairs gets
+    /// nothing, and its part counts as done.
     fn post_parts(&mut self, id: ConnectionId, request: RequestId, split: Split, load: Load) {
         let Load::Data { head, .. } = load else {
             unreachable!("the parts of a message are data")
@@ -216,7 +216,7 @@ impl Net {
         id
     }
 
-    /// The share of SUP for the next message; `None` where reading it never ends.
+    /// The share of SUP for the next message; `None` if reading it never ends.
     fn share(&mut self, id: ConnectionId) -> Option<SupBandwidth> {
         let end = &self.connection(id).send;
         let (host, slot) = (end.host, end.slot);

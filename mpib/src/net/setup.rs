@@ -1,4 +1,4 @@
-//! How plugins start and connections are made.
+//! Starting plugins and making connections.
 
 use super::{HostState, Net, Transport};
 use crate::connection::{ConnectError, Connection, ConnectionId, End};
@@ -10,11 +10,11 @@ use crate::{
 use platforms::LinkLayer;
 
 impl Net {
-    /// Starts the plugin of a host's rank, as NCCL does before it shows any device.
+    /// Starts the plugin of a host's rank, as NCCL does before it lists any device.
     ///
     /// # Errors
     ///
-    /// The plugin is refused. It has written nothing then.
+    /// If the plugin refuses to start. It has logged nothing then.
     pub fn init(&mut self, host: HostId) -> Result<(), Refusal> {
         let host_state = self.host_state(host);
         let parameters = Parameters::read(&host_state.host.environment)?;
@@ -42,7 +42,7 @@ impl Net {
         Ok(())
     }
 
-    /// Leaves the bytes to NCCL's own transport, as NCCL does when a plugin is refused.
+    /// Uses NCCL's own transport, as NCCL does if a plugin refuses to start.
     pub fn fall_back(&mut self) {
         self.transport = Transport::Internal;
     }
@@ -50,11 +50,11 @@ impl Net {
     /// Makes a connection on which `from` sends to `to`: `connect` at one end, `accept` at the other.
     ///
     /// Each end classifies by its own environment and registers with its own agent, the connecting
-    /// end first. When the accepting end fails, the other gives its slot back.
+    /// end first. If the accepting end fails, the other releases its slot.
     ///
     /// # Errors
     ///
-    /// A plugin is not loaded, a rail with queue pairs is not up, or an agent gives no slot.
+    /// If a plugin is not loaded, a rail with queue pairs is not up, or an agent assigns no slot.
     pub fn connect(&mut self, from: HostId, to: HostId) -> Result<ConnectionId, ConnectError> {
         let paths = match self.transport {
             Transport::Mpib => (self.path_of(from, to)?, self.path_of(to, from)?),
@@ -68,7 +68,7 @@ impl Net {
             Ok(end) => end,
             Err(error) => {
                 if self.transport == Transport::Mpib {
-                    // Best effort, as the plugin has it: what the agent says to it is not looked at.
+                    // Like the plugin, it ignores the agent's answer.
                     let _ = self.agent_mut(from).deregister(send.flow);
                 }
                 return Err(error);
@@ -79,7 +79,7 @@ impl Net {
         Ok(ConnectionId(id))
     }
 
-    /// How `local` would treat a connection with `remote`.
+    /// The path of `local` for a connection with `remote`.
     fn path_of(&self, local: HostId, remote: HostId) -> Result<Path, ConnectError> {
         let parameters = self.loaded(local)?;
         let (source, destination) = self.classified_by(local, remote);
@@ -92,8 +92,8 @@ impl Net {
         parameters.ok_or(ConnectError::NotLoaded { host })
     }
 
-    /// The addresses that tell islands apart: of the SOUT GIDs, or in the second generation those of
-    /// the control connection.
+    /// The addresses that determine islands: those in the SOUT GIDs, or in the second generation
+    /// those of the control connection.
     fn classified_by(&self, local: HostId, remote: HostId) -> (u32, u32) {
         let address = |host| {
             let HostState { host, .. } = self.host_state(host);
@@ -123,7 +123,7 @@ impl Net {
     ) -> Result<End, ConnectError> {
         let host_state = self.host_state_mut(local);
         host_state.flows = host_state.flows.wrapping_add(1);
-        // One rank a host: the process bears the host's number, counted from 1.
+        // There is one rank per host: the process has the host's number, counted from 1.
         let flow = FlowId::new(local.number().wrapping_add(1), host_state.flows);
         let Some(class) = path.class() else {
             return Ok(End::new(local, flow, None, path));

@@ -1,4 +1,4 @@
-//! What can be seen of a net from outside.
+//! Read access to a net.
 
 use simfs::SimTime;
 
@@ -7,25 +7,25 @@ use crate::connection::{ConnectionId, Death, Side};
 use crate::{Agent, Host, HostId, LogLine, NicBytes, Path, Post, Rail};
 
 impl Net {
-    /// Whose code moves the bytes.
+    /// The transport that moves the data.
     #[must_use]
     pub const fn transport(&self) -> Transport {
         self.transport
     }
 
-    /// Every line that the plugins wrote, in order.
+    /// Every line that the plugins logged, in order.
     #[must_use]
     pub fn logs(&self) -> &[LogLine] {
         &self.logs
     }
 
-    /// Every post, in order, if they are kept.
+    /// Every post, in order, if they are recorded.
     #[must_use]
     pub fn posts(&self) -> &[Post] {
         &self.posts
     }
 
-    /// What cannot end well, in the order in which it was seen.
+    /// The hazards, in the order in which they occurred.
     #[must_use]
     pub fn hazards(&self) -> &[Hazard] {
         &self.hazards
@@ -83,21 +83,21 @@ impl Net {
         self.host_state(host).hint_reads
     }
 
-    /// The instant and the cause of a connection's death.
+    /// The time and the cause of a connection's death.
     ///
     /// # Panics
     ///
-    /// If the connection is not this net's.
+    /// If the connection does not belong to this net.
     #[must_use]
     pub fn death(&self, connection: ConnectionId) -> Option<(SimTime, Death)> {
         self.connection(connection).dead
     }
 
-    /// How an end treats its rails.
+    /// An end's use of its rails.
     ///
     /// # Panics
     ///
-    /// If the connection is not this net's.
+    /// If the connection does not belong to this net.
     #[must_use]
     pub fn path(&self, connection: ConnectionId, side: Side) -> &Path {
         &self.connection(connection).end(side).path

@@ -1,8 +1,8 @@
-//! The acceptance cases of `cases.yaml`, each row a test of its own name.
+//! The acceptance cases of `cases.yaml`; each row is a test with its own name.
 //!
 //! Expectations were written from the documents. A range (`at_least`, `at_most`) is a value like any
-//! other; everything else must be equal. One more test alters each expected value in turn and wants
-//! every alteration refused, so that no row can pass whatever happens.
+//! other; everything else must be equal. One more test changes each expected value in turn and
+//! requires every change to fail, so that no row can pass trivially.
 
 mod observe;
 mod row;
@@ -34,7 +34,7 @@ fn play(row: &Row) -> Stage {
     stage
 }
 
-/// What does not hold of a played row.
+/// The expectations of a played row that do not hold.
 fn differences(stage: &Stage, expect: &BTreeMap<String, Value>) -> Vec<String> {
     let mut differences = Vec::new();
     for (name, expected) in expect {
@@ -141,7 +141,7 @@ fn every_altered_expectation_fails() {
     }
 }
 
-/// The numbers have gaps; these exist, and each has a row.
+/// The numbers have gaps; each existing one has a row.
 #[test]
 fn every_case_has_a_row_and_no_other() {
     let mpib = [

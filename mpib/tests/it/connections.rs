@@ -19,8 +19,8 @@ fn path(profile: Profile, mode: &str, class: PathClass) -> Path {
     Path::new(profile, &parameters, class)
 }
 
-/// The rows are the table of `path.rs`: profile, mode, class, hints read, rail of clear-to-send,
-/// queue pairs on SUP.
+/// The rows are the table of `path.rs`: profile, mode, class, whether hints are read, rail of
+/// clear-to-send, queue pairs on SUP.
 #[rstest]
 #[case(Profile::Spec, "0", PathClass::Intra, true, Rail::Sup, 4)]
 #[case(Profile::Spec, "0", PathClass::Inter, false, Rail::Sout, 4)]
@@ -118,7 +118,7 @@ fn the_warning_of_a_bad_prefix_prints_24() {
     assert!(warnings[0].text.contains("=24,"));
 }
 
-/// Nothing checks that the ends agree: here the sender sees two islands and the receiver one.
+/// The ends are not checked for agreement: here the sender sees two islands and the receiver one.
 #[test]
 fn ends_with_different_prefixes_decide_alone() {
     let mut hosts = eight_vms();
@@ -375,7 +375,7 @@ fn a_hint_reaches_the_next_send_only() {
     assert_eq!(net.hint_reads(vm(2)), 0, "the receiver reads no hint");
 }
 
-/// Without queue pairs on SOUT entry 0 of the array is SUP's; without any there is no entry.
+/// Without queue pairs on SOUT, entry 0 of the array is SUP's; without any there is no entry.
 #[test]
 fn clear_to_send_takes_what_queue_pairs_there_are() {
     let path = |sout, sup| {

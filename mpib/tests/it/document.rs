@@ -37,8 +37,8 @@ fn section_7_1_tells_islands_apart(#[case] other: [u8; 4], #[case] is_same: bool
     assert_eq!(class == PathClass::Intra, is_same);
 }
 
-/// Plays 7.2 between vm1 and another, sizes 8 to 128 MiB doubling; the logs of both ends and the data
-/// posts by rail.
+/// Plays 7.2 between vm1 and another host, with sizes from 8 bytes to 128 MiB, doubling; compares the
+/// logs of both ends and the number of data posts by rail.
 #[track_caller]
 fn check(profile: Profile, other: u16, logs: [&str; 2], data_posts: [usize; 2]) {
     let mut net = eight(profile);

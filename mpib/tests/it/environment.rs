@@ -1,4 +1,4 @@
-//! What the plugin takes from its environment.
+//! The plugin's parameters from its environment.
 
 use mpib::{Environment, Mode, NcclResult, Parameters, Refusal};
 use rstest::rstest;

@@ -1,4 +1,4 @@
-//! Shared memory, slots and who has them.
+//! Shared memory, slots and their assignment.
 
 use mpib::{
     Agent, AgentMessage, BadHints, FlowId, HINTS_MAGIC, HintMemory, HintReader, HintSlot,

@@ -1,4 +1,4 @@
-//! Who shares an island.
+//! Which addresses share an island.
 
 use std::net::Ipv4Addr;
 
@@ -10,7 +10,7 @@ fn same(local: &str, remote: &str, prefix: i32) -> bool {
     IslandPrefix::new(prefix).class(bits(local), bits(remote)) == PathClass::Intra
 }
 
-/// Checks that exactly the prefix lengths in `splits` (out of 1 to 32) part the pair.
+/// Checks that exactly the prefix lengths in `splits` (out of 1 to 32) separate the pair.
 #[track_caller]
 fn check(local: &str, remote: &str, splits: std::ops::RangeInclusive<i32>) {
     for prefix in 1..=32 {
@@ -63,7 +63,8 @@ fn a_class_carries_the_two_cached_fields_of_a_connection() {
     assert_eq!(PathClass::Inter.path_sup_bandwidth(), 0);
 }
 
-/// Two GIDs without an address are both 0, hence one island; one alone is 0 against an address.
+/// Two GIDs without an address are both 0, hence one island; one of them compares as 0 with an
+/// address.
 #[test]
 fn a_gid_without_an_ipv4_address_counts_as_0() {
     let plain = Gid::new("fe80::1".parse().expect("an address"));

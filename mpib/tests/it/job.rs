@@ -1,4 +1,4 @@
-//! What a job feels.
+//! The effects of outages on a job.
 
 use mpib::{
     Agent, Death, Edge, FailureCause, Job, NcclResult, Net, PathClass, Pause, Profile, Rail,
@@ -70,11 +70,11 @@ fn a_short_outage_stalls_one_edge_and_no_other() {
     let through = SimTime::from_secs(10) + SimTime::from_ns(3 * TRY_NS);
     assert_eq!(stalls[0].to, Some(through));
     let messages: Vec<u64> = job.edges().map(|(_, _, messages)| messages).collect();
-    // The beats from 10.1 s to 22.8 s were left out.
+    // The sends from 10.1 s to 22.8 s were skipped.
     assert_eq!(messages, [1201 - 128, 1201, 1201, 1201]);
 }
 
-/// The first post after the cut is that of the next beat.
+/// The first post after the cut is that of the next period.
 #[rstest]
 #[case(Retries::Seven, 7)]
 #[case(Retries::Eight, 8)]
@@ -91,7 +91,7 @@ fn a_long_outage_kills_after_the_tries_of_the_next_post(
         SimTime::from_ms(10_100) + SimTime::from_ns(tries * TRY_NS)
     );
     assert_eq!(failure.edge, Some(edge(1, 2)));
-    // The receiver's clear-to-send was the first write that was lost.
+    // The receiver's clear-to-send was the first lost write.
     let (host, rail) = (vm(2), Rail::Sup);
     assert_eq!(
         failure.cause,
@@ -213,7 +213,7 @@ fn a_hint_left_half_written_hangs_its_edge_until_the_time_limit() {
     assert_eq!(job.result(), None, "the call never returned");
 }
 
-/// One rank's missing agent takes the plugin from the whole job; the job goes on over SOUT.
+/// If one rank's agent is missing, the whole job runs without the plugin, over SOUT.
 #[test]
 fn a_refused_plugin_leaves_the_job_to_the_internal_transport() {
     let mut hosts = eight_vms();

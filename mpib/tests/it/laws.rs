@@ -80,8 +80,8 @@ proptest! {
         prop_assert!(sup(one.min(other)) <= sup(one.max(other)));
     }
 
-    /// `turns` says who moves next: the agent, which writes one value after another and may stop half
-    /// way, or the plugin.
+    /// `turns` states who acts next: the agent, which writes one value after another and may stop
+    /// half way, or the plugin.
     #[test]
     fn pm8_a_read_returns_a_value_that_was_written(
         values in prop::collection::vec(any::<u32>(), 1..6),
@@ -103,7 +103,7 @@ proptest! {
                 reader = HintReader::new(slot);
             }
         }
-        // Nobody writes from here on: a new reader returns if and only if no writer is stuck.
+        // There are no writes from here on: a new reader returns if and only if no writer is stuck.
         let is_stuck = !memory.sequence(slot).is_multiple_of(2);
         let mut reader = HintReader::new(slot);
         let read = (0..1000).find_map(|_| reader.step(&memory));
@@ -111,7 +111,7 @@ proptest! {
         prop_assert_eq!(memory.read(slot), read);
     }
 
-    /// Ends come and go; the model beside it is a set of pairs and a map of who is registered.
+    /// Ends register and deregister; the model is a set of pairs and a map of the registered ends.
     #[test]
     fn pm12_slots_are_the_distinct_pairs_ever_registered(
         steps in prop::collection::vec((prop::bool::weighted(0.9), 0_u16..1000, 0_u32..40, 0_u32..40), 0..500),

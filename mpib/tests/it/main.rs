@@ -1,4 +1,4 @@
-//! The facts about MPIB, told through the public door only.
+//! Tests of the public interface.
 
 mod rig;
 mod worlds;

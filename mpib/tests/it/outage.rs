@@ -1,4 +1,4 @@
-//! What an outage does to what is posted, and to nothing else.
+//! The effect of an outage on posted writes, and on nothing else.
 
 use mpib::{
     ACK_TIMEOUT_EXPONENT, Bytes, Death, NcclResult, Net, Profile, Rail, RailState, Retries,
@@ -30,8 +30,8 @@ fn seven_tries_last_as_nccl_lists_them(#[case] exponent: u8, #[case] span_ms: u6
     assert_eq!(ack_timeout(exponent).as_ns() * 7 / 1_000_000, span_ms);
 }
 
-/// Sends 1 MiB from vm1 to vm2 at 1 s into an outage of vm2's SUP port of `outage_ms`; when it was
-/// received.
+/// Sends 1 MiB from vm1 to vm2 at 1 s into an outage of vm2's SUP port of `outage_ms`; returns when
+/// it was received.
 fn check(retries: Retries, outage_ms: u64) -> Result<SimTime, (SimTime, Death)> {
     let settings = Settings {
         retries,
@@ -183,7 +183,7 @@ fn a_device_that_goes_takes_its_connections_at_once() {
     );
 }
 
-/// The change comes first, then what is due at its instant.
+/// The change comes first, then what is due at the same instant.
 #[test]
 fn a_rail_that_is_up_at_the_instant_of_a_try_takes_it() {
     let mut net = eight(Profile::G1);

@@ -1,4 +1,4 @@
-//! What the tests share: a net of the document's eight machines, and one message from end to end.
+//! Helpers of the tests: a net of the document's eight machines, and one message from end to end.
 
 use mpib::{
     Bytes, ConnectionId, Host, HostId, Isend, Net, Profile, Progress, Rail, RailChange, RailMask,
@@ -6,7 +6,7 @@ use mpib::{
 };
 use simfs::SimTime;
 
-/// A net whose plugins are loaded.
+/// A net with started plugins.
 pub(crate) fn net_of(profile: Profile, hosts: Vec<Host>) -> Net {
     let mut net = Net::new(hosts, Settings::new(profile));
     for host in net.hosts() {
@@ -15,7 +15,7 @@ pub(crate) fn net_of(profile: Profile, hosts: Vec<Host>) -> Net {
     net
 }
 
-/// The eight machines, their plugins loaded.
+/// The eight machines, with started plugins.
 pub(crate) fn eight(profile: Profile) -> Net {
     net_of(profile, eight_vms())
 }
@@ -29,7 +29,7 @@ pub(crate) fn connect(net: &mut Net, from: u16, to: u16) -> ConnectionId {
     net.connect(vm(from), vm(to)).expect("the ends connect")
 }
 
-/// A buffer for a message of so many bytes with tag 1.
+/// A buffer for a message of this many bytes with tag 1.
 pub(crate) fn buffer(size: u64) -> Receive {
     Receive {
         tag: Tag(1),
@@ -37,7 +37,7 @@ pub(crate) fn buffer(size: u64) -> Receive {
     }
 }
 
-/// Offers one buffer and sends a message into it; the mask, and both requests.
+/// Offers one buffer and sends a message into it; returns the mask and both requests.
 pub(crate) fn send(
     net: &mut Net,
     connection: ConnectionId,
@@ -51,7 +51,7 @@ pub(crate) fn send(
     }
 }
 
-/// When the request was done; `None` while it is pending.
+/// The time at which the request was done; `None` while it is pending.
 pub(crate) fn done(net: &mut Net, request: RequestId) -> Option<SimTime> {
     match net.test(request).expect("the connection is alive") {
         Progress::Done(at) => Some(at),

@@ -1,4 +1,4 @@
-//! Which rail gets how many bytes.
+//! The bytes of a message on each rail.
 
 use mpib::{Bytes, PathClass, Profile, Rail, RailMask, Split, SupBandwidth};
 use rstest::rstest;
@@ -15,7 +15,7 @@ fn split(profile: Profile, class: PathClass, share: u32, size: u64) -> (u64, u64
     )
 }
 
-/// Checks what SUP gets in the first generation; the rest and the mask follow from it.
+/// Checks SUP's bytes in the first generation; the rest and the mask follow from it.
 #[track_caller]
 fn check(size: u64, share: u32, sup: u64) {
     let mask = u8::from(sup < size || size == 0) | (u8::from(sup > 0) << 1);
@@ -54,7 +54,7 @@ fn a_mebibyte_splits_as_the_list_says(#[case] share: u32, #[case] sup: u64) {
     check(MIB, share, sup);
 }
 
-/// So "more hint, never less SUP" stops at 2^24.
+/// So "more hint, never less SUP" only holds up to 2^24.
 #[test]
 fn the_ratio_is_not_monotone_beyond_2_to_the_24() {
     check(MIB, 1 << 24, MIB);

@@ -1,4 +1,4 @@
-//! The laws of jobs, over arbitrary worlds and fault scripts.
+//! Laws of jobs, for arbitrary worlds and fault scripts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,7 +45,7 @@ fn rendered(job: &Job) -> String {
     )
 }
 
-/// The world with an outage of one port from `at_ms` on for `length_ms`; what became of its job.
+/// The world with an outage of one port from `at_ms` on for `length_ms`; returns its job.
 fn outage(world: &World, host: HostId, rail: Rail, at_ms: u64, length_ms: u64) -> Job {
     let down = Fault::Port(host, rail, RailState::Down);
     let up = Fault::Port(host, rail, RailState::Up);
@@ -56,7 +56,7 @@ fn outage(world: &World, host: HostId, rail: Rail, at_ms: u64, length_ms: u64) -
     world.play(&script)
 }
 
-/// The ports that a job's connections post on or are posted to.
+/// The ports that a job's connections use, at either end.
 fn used(job: &Job) -> BTreeSet<(HostId, Rail)> {
     let mut used = BTreeSet::new();
     for post in job.net().posts() {
@@ -75,8 +75,8 @@ fn port(world: &World, index: prop::sample::Index, is_sup: bool) -> (HostId, Rai
     (HostId::new(host), rail)
 }
 
-/// When each part of a message posted at 1 s gets through, given the instants at which its rail
-/// changes between up and down (down from 1 s on): the first retransmission that finds it up.
+/// When each part of a message posted at 1 s is delivered, given the times at which its rail changes
+/// between up and down (down from 1 s on): by the first retransmission at which the rail is up.
 fn through(changes_ms: &[u64]) -> Option<SimTime> {
     let posted = SimTime::from_secs(1);
     (1..8)
@@ -113,8 +113,8 @@ proptest! {
         }
     }
 
-    /// One message over both rails, each rail changing as it likes. What is expected is computed from
-    /// the changes alone.
+    /// One message over both rails with arbitrary changes of each rail. The expected result is computed
+    /// from the changes only.
     #[test]
     fn pm7_a_receive_completes_once_with_the_last_of_its_rails(
         sout_ms in prop::collection::btree_set(1_001_u64..60_000, 0..5),
@@ -177,7 +177,7 @@ proptest! {
     fn pm10_in_the_document_an_island_puts_nothing_on_sout((world, script) in story(SPEC, Kinds::All)) {
         let job = world.play(&script);
         for post in job.net().posts() {
-            // An empty message has no rail of its own and goes over SOUT with 0 bytes.
+            // An empty message uses SOUT with 0 bytes.
             if class(&job, post) == Some(PathClass::Intra) && post.bytes > Bytes::ZERO {
                 prop_assert_eq!(post.rail, Rail::Sup);
             }
@@ -191,7 +191,7 @@ proptest! {
         }
     }
 
-    /// The same world, and the same with outages of ports that it never uses.
+    /// The same world, without and with outages of ports that it never uses.
     #[test]
     fn pm11_an_outage_of_an_idle_rail_changes_nothing(
         world in world(ALL),
@@ -226,7 +226,7 @@ proptest! {
         prop_assert!(outcome(one.min(other)) <= outcome(one.max(other)));
     }
 
-    /// The margins within which the model may be relied on, for either number of tries.
+    /// The range within which the model is reliable, for either number of tries.
     #[test]
     fn up_to_25_seconds_survive_and_from_40_kill(
         world in world(ALL),
@@ -241,7 +241,7 @@ proptest! {
         let short = outage(&world, host, rail, at_ms, short_ms);
         prop_assert!(short.failure().is_none());
         let long = outage(&world, host, rail, at_ms, long_ms);
-        // A post waits for its beat, up to one second here.
+        // A post waits for its period, up to one second here.
         prop_assert_eq!(long.outcome() == WorkloadOutcome::Failed, is_used);
         if let Some(failure) = long.failure() {
             let lived_ms = failure.at.as_ms() - at_ms;
@@ -255,7 +255,7 @@ proptest! {
         prop_assert_eq!(rendered(&world.play(&script)), rendered(&world.play(&script)));
     }
 
-    /// However time is cut, the same things happen in it.
+    /// The steps in which time advances do not matter.
     #[test]
     fn the_cuts_of_time_change_nothing(
         (world, script) in story(ALL, Kinds::Mild),
@@ -264,7 +264,8 @@ proptest! {
         let mut job = world.start();
         let mut cuts = cuts_ms.into_iter().map(SimTime::from_ms).peekable();
         for (at, fault) in &script {
-            // A port's change comes before what is due at its instant, so a cut there comes after it.
+            // A port's change comes before what is due at the same instant, so a step that ends there
+            // comes after it.
             while let Some(cut) = cuts.next_if(|cut| cut < at) {
                 job.advance(cut);
             }
@@ -277,7 +278,7 @@ proptest! {
         prop_assert_eq!(rendered(&job), rendered(&world.play(&script)));
     }
 
-    /// A dead connection, and nothing else, ends a job within its time limit; then every rank has failed.
+    /// Exactly a dead connection ends a job within its time limit; then every rank has failed.
     #[test]
     fn a_job_fails_exactly_when_a_connection_died((world, script) in story(ALL, Kinds::All)) {
         let job = world.play(&script);
@@ -304,7 +305,7 @@ fn a_rail_is_tried_at_the_instants_that_the_rule_names() {
     assert_eq!(through(&[2_000, 3_000]), None);
 }
 
-/// A law over stories in which nothing happens would hold of anything.
+/// A law would hold trivially for stories in which nothing happens.
 #[test]
 fn the_stories_reach_what_the_laws_speak_of() {
     let mut runner = TestRunner::deterministic();

@@ -13,11 +13,11 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use simfs::SimTime;
 
-/// Scripts end here; beats go on to [`TRAFFIC_ENDS`].
+/// Scripts end here; sends go on to [`TRAFFIC_ENDS`].
 pub(crate) const SCRIPT_ENDS: SimTime = SimTime::from_secs(60);
-/// From here on nothing new is sent.
+/// From here on nothing is sent.
 pub(crate) const TRAFFIC_ENDS: SimTime = SimTime::from_secs(70);
-/// Whatever was under way is through or dead by now.
+/// Every message is delivered or failed by now.
 pub(crate) const END: SimTime = SimTime::from_secs(120);
 
 /// A job before it starts.
@@ -29,12 +29,12 @@ pub(crate) struct World {
     pub(crate) retries: Retries,
     pub(crate) first_share: u32,
     pub(crate) size: u64,
-    /// The third and the fourth number of each host's addresses.
+    /// The third and the fourth byte of each host's addresses.
     pub(crate) hosts: Vec<(u8, u8)>,
     pub(crate) edges: Vec<Edge>,
 }
 
-/// Something that happens to a world.
+/// An action on a world.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fault {
     Port(HostId, Rail, RailState),
@@ -86,7 +86,7 @@ impl World {
     }
 }
 
-/// Does one thing to a job.
+/// Performs one action on a job.
 pub(crate) fn act(job: &mut Job, at: SimTime, fault: Fault) {
     if let Fault::Port(host, rail, state) = fault {
         job.notify(RailChange {
@@ -171,17 +171,17 @@ pub(crate) fn world(profiles: &'static [Profile]) -> impl Strategy<Value = World
     )
 }
 
-/// Which faults a script may hold.
+/// Which faults a script may contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kinds {
     /// Ports up and down, hints, and agents that die between writes.
     Mild,
-    /// Devices that go and agents that die in a write as well.
+    /// Also devices that disappear and agents that die during a write.
     All,
 }
 
-/// A world and a script for it, in the order of its times. Every port is up again at the end of the
-/// script, unless its device has gone.
+/// A world and a script for it, in order of time. Every port is up again at the end of the script,
+/// unless its device has disappeared.
 pub(crate) fn story(
     profiles: &'static [Profile],
     kinds: Kinds,

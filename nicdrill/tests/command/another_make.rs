@@ -1,5 +1,5 @@
-//! A monitor of another make sits in the chair: it passes under its descriptor, and without each of
-//! its virtues it fails, by the name of the drill that misses it.
+//! A monitor of another vendor: it passes with its descriptor, and fails without each of its required
+//! features, in the drill that tests the feature.
 //!
 //! The program is the example `foreign_monitor` (`tests/foreign/monitor.rs`), which cargo builds before
 //! it runs these tests.
@@ -8,7 +8,7 @@ use rstest::rstest;
 
 use crate::scratch::{Scratch, can_play_processes, example};
 
-/// What it can be held to: it keeps no state file and knows no flag of ours.
+/// The drills that apply to it: it keeps no state file and has none of the reference monitor's flags.
 const DRILLS: [&str; 9] = [
     "start/baseline@h100-oci",
     "port/cable-pulled@h100-oci",
@@ -21,7 +21,7 @@ const DRILLS: [&str; 9] = [
     "role/default-route-port-down-is-silent@h100-oci",
 ];
 
-/// What its makers expect of it beyond the suite: a device that is away for two polls is no news.
+/// An additional drill: it does not report a device that is absent for two polls.
 const AWAY_FOR_TWO_POLLS: &str = "\
 scenario: a device is away for two polls
 why: this monitor believes its eyes at the third poll

@@ -1,5 +1,5 @@
-//! A node that is a real mount, read by the command as a process of its own: what is made of it is
-//! the same machine, and nothing was opened that the document does not list.
+//! Captures a mounted node by the command in a process of its own: the result is the same machine, and
+//! only documented files were opened.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,7 +13,7 @@ use platforms::{Platform, Platforms};
 
 use crate::scratch::{Scratch, can_play_processes};
 
-/// What stands at a path: its kind and mode; where it leads, or what it reads.
+/// A node at a path: its kind and mode; its target or content.
 #[derive(Debug, PartialEq, Eq)]
 enum Stands {
     Folder {
@@ -29,7 +29,7 @@ enum Stands {
     },
 }
 
-/// Everything below a folder, by path; what changes by itself while one looks is left out.
+/// Everything below a folder, by path, without what changes over time.
 fn tree(root: &Path) -> BTreeMap<String, Stands> {
     let mut found = BTreeMap::new();
     let mut folders = vec![root.to_owned()];
@@ -72,15 +72,15 @@ fn mounted<T>(platform: &Platform, root: &Path, look: impl FnOnce(&Sandbox) -> T
     seen
 }
 
-/// Takes a mount away. A drill of another test may hold a copy of it in a mount namespace of its own, so
-/// that the server outlives it; from the folder it has gone.
+/// Unmounts a sandbox. A drill of another test may have a copy of the mount in its mount namespace, so
+/// the server may outlive the unmount.
 pub(crate) fn gone(sandbox: Sandbox, root: &Path) {
     drop(sandbox.unmount());
     let left = fs::read_dir(root).expect("the folder").count();
     assert_eq!(left, 0, "something is still mounted");
 }
 
-/// Every platform that ships is mounted, captured by a process, and the capture mounted in its place.
+/// Every shipped platform is mounted, captured by a process, and the capture mounted in its place.
 #[test]
 fn the_capture_of_a_mounted_platform_is_the_same_tree() {
     if !can_play_processes() {
@@ -118,7 +118,7 @@ fn the_capture_of_a_mounted_platform_is_the_same_tree() {
     }
 }
 
-/// The first column of a table in `docs/platform.md`; a row with `omit` in it is left out.
+/// The first column of a table in `docs/platform.md`, without rows that contain `omit`.
 fn listed(table: &str, omit: &str) -> BTreeSet<String> {
     let document = include_str!("../../../docs/platform.md");
     let (_, rest) = document
@@ -130,7 +130,7 @@ fn listed(table: &str, omit: &str) -> BTreeSet<String> {
     rows.map(|(path, _)| path.to_owned()).collect()
 }
 
-/// Whether a path is one of those that a row of the document means.
+/// Whether a row of the document covers a path.
 fn means(row: &str, path: &str) -> bool {
     let (row, path): (Vec<&str>, Vec<&str>) = (row.split('/').collect(), path.split('/').collect());
     row.len() == path.len()
@@ -140,7 +140,7 @@ fn means(row: &str, path: &str) -> bool {
             .all(|(row, name)| *row == "*" || row == name)
 }
 
-/// The mount tells what the process opened.
+/// The mount's trace shows what the process opened.
 #[test]
 fn a_capture_opens_what_the_document_lists_and_nothing_else() {
     if !can_play_processes() {
@@ -194,7 +194,7 @@ fn a_capture_opens_what_the_document_lists_and_nothing_else() {
             "{row} was not opened"
         );
     }
-    // What is told of a file that no machine has would be told of nothing.
+    // A documented file that no machine has would not be tested.
     for row in &never {
         let last = row
             .trim_end_matches("/*")

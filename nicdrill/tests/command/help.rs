@@ -1,4 +1,4 @@
-//! Help says what is built, all of it and nothing else; what is planned is refused by name.
+//! Help lists exactly what is built; what is planned is rejected by name.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use rstest::rstest;
 
 use crate::scratch::Scratch;
 
-/// Every flag of the main job.
+/// Every flag of `nicdrill run`.
 const RUN_FLAGS: [&str; 23] = [
     "--allow-skips",
     "--arm",
@@ -33,7 +33,7 @@ const RUN_FLAGS: [&str; 23] = [
     "--wrap",
 ];
 
-/// The flags or words that begin the indented lines of a help page.
+/// The flags or words at the beginning of the indented lines of a help page.
 fn listed(page: &str) -> BTreeSet<&str> {
     page.lines()
         .filter(|line| line.starts_with("  "))
@@ -76,7 +76,7 @@ fn every_word_that_is_built_is_in_the_help_and_no_other() {
     assert_eq!(listed(commands), BTreeSet::from(built));
 }
 
-/// Each of them is the end of some run in `words.rs` or `processes.rs`.
+/// Each exit code occurs in a test of `words.rs` or `processes.rs`.
 #[test]
 fn every_exit_code_is_explained_by_rising_rank() {
     let page = help(&["help", "exit-codes"]);

@@ -1,15 +1,15 @@
-//! A vendor that does not exist, added by three files: its cards' drivers and a node with them. The suite
-//! is drilled there with a small monitor of the vendor's own.
+//! A fictitious vendor, added by three files: its cards' drivers and a node with them. Part of the suite
+//! is drilled there with a small monitor of the vendor.
 //!
 //! The program is the example `acme_monitor` (`tests/vendor/monitor.rs`), which cargo builds before it
 //! runs these tests.
 
 use crate::scratch::{Scratch, can_play_processes, example};
 
-/// What the share is taken of.
+/// The families of the drills.
 const FAMILIES: [&str; 5] = ["port", "device", "read", "restart", "connector"];
 
-/// A desk with the vendor's files, and its monitor's descriptor with these lines beside.
+/// A working folder with the vendor's files, and its monitor's descriptor with these additional lines.
 fn scratch(more: &str) -> Scratch {
     let scratch = Scratch::new();
     scratch.file("acme/acme-ib.yaml", include_str!("../vendor/acme-ib.yaml"));
@@ -62,12 +62,12 @@ fn a_made_up_vendor_is_drilled_by_data_alone() {
     });
     let all = of_families.count();
     assert!(all > 80, "{all} scenarios in these families");
-    // What fails is the monitor's, never the stage's.
+    // Failures may be the monitor's, but not the stage's.
     assert!([0, 100].contains(&ran.code), "{ran}");
     assert!(passed * 100 >= all * 60, "{passed} of {all} passed\n{ran}");
 }
 
-/// The vendor's cards count other things than the story is about.
+/// The vendor's cards lack the counter of the story.
 #[test]
 fn a_story_about_a_counter_that_a_card_lacks_does_not_apply() {
     let scratch = scratch("vendors: [0x0acb]\n");

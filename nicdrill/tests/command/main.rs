@@ -1,4 +1,4 @@
-//! The command through its binary: what a person, a script and another monitor meet.
+//! The command through its binary, as used by people, scripts and other monitors.
 
 mod another_make;
 mod captured;

@@ -1,7 +1,7 @@
-//! A PostgreSQL server of a test's own: in a folder of its own, on a socket there, and gone with the test.
+//! A PostgreSQL server for one test, with its own folder and socket, removed with the test.
 //!
-//! It is a real one, from whatever package is installed. Where there is none the tests that need it say so
-//! and are content, unless `CI` is set.
+//! It uses whatever package is installed. Without one, tests that need it are skipped with a message,
+//! unless `CI` is set.
 #![expect(clippy::print_stdout, reason = "a test that is skipped says so")]
 
 use std::{
@@ -18,20 +18,20 @@ use std::{
 
 use postgres::{Client, NoTls};
 
-/// How often a server is started anew while processes of a killed one still hold its memory.
+/// How often a server is restarted while processes of a killed one still hold its memory.
 const STARTS_MAX: u32 = 1000;
 
 /// A server.
 pub(crate) struct Server {
     folder: tempfile::TempDir,
     programs: PathBuf,
-    /// The user and group as whom it runs: it refuses to be root.
+    /// The user and group of the server, which refuses to run as root.
     owner: Option<(u32, u32)>,
     running: Option<Child>,
 }
 
 impl Server {
-    /// Starts one; `None` where no server is installed.
+    /// Starts a server; `None` if none is installed.
     pub(crate) fn start() -> Option<Self> {
         let Some(programs) = programs() else {
             assert!(
@@ -62,7 +62,7 @@ impl Server {
         Some(server)
     }
 
-    /// Starts it anew after [`Server::kill`].
+    /// Starts it again after [`Server::kill`].
     pub(crate) fn start_again(&mut self) {
         assert!(self.running.is_none(), "it is running");
         for _ in 0..STARTS_MAX {
@@ -71,7 +71,7 @@ impl Server {
                     self.running = Some(child);
                     return;
                 }
-                // The killed one's children end when they notice; until then its memory is theirs.
+                // The killed server's children end when they notice; until then they hold its memory.
                 Err(reported)
                     if reported.contains("still in use") || reported.contains("lock file") => {}
                 Err(reported) => panic!("the server does not start:\n{reported}"),
@@ -80,7 +80,7 @@ impl Server {
         panic!("the killed server's processes do not end");
     }
 
-    /// Starts it and waits until it says that it is ready; else what it said.
+    /// Starts it and waits until it is ready; otherwise returns its output.
     fn try_to_start(&self) -> Result<Child, String> {
         let mut child = self
             .program("postgres")
@@ -100,25 +100,25 @@ impl Server {
                 return Err(reported);
             }
         }
-        // Or it would wait for a reader of its log.
+        // Otherwise it would block on its log.
         thread::spawn(move || log.lines().map_while(Result::ok).for_each(drop));
         Ok(child)
     }
 
-    /// Kills it: whoever is connected is cut off.
+    /// Kills it, which closes all connections.
     pub(crate) fn kill(&mut self) {
         let mut child = self.running.take().expect("it is running");
         child.kill().unwrap();
         child.wait().unwrap();
     }
 
-    /// What `--store` is told.
+    /// The value for `--store`.
     pub(crate) fn url(&self) -> String {
         let folder = self.folder.path().display();
         format!("postgres://postgres@/postgres?host={folder}")
     }
 
-    /// A connection, as an analyzer makes one.
+    /// A connection like an analyzer's.
     pub(crate) fn client(&self) -> Client {
         let folder = self.folder.path().display();
         let address = format!("host={folder} user=postgres dbname=postgres");
@@ -139,7 +139,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         if let Some(mut child) = self.running.take() {
             signal("INT", child.id());
-            // Its end leaves no shared memory behind.
+            // After an orderly end no shared memory is left.
             drop(child.wait());
         }
     }
@@ -166,7 +166,7 @@ fn programs() -> Option<PathBuf> {
         .find(|folder| has(folder, "initdb") && has(folder, "postgres"))
 }
 
-/// The user as whom a server is run by root: the package's own, or else nobody.
+/// The user for running the server as root: the package's own, otherwise `nobody`.
 fn owner() -> Option<(u32, u32)> {
     let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
     if !is_root {

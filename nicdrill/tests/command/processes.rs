@@ -1,5 +1,5 @@
-//! The process arm through the binary: a real process, a real mount, and what is said where there is
-//! none.
+//! The process arm through the binary: a process on a FUSE mount, and the messages if FUSE is not
+//! available.
 
 #![expect(clippy::print_stdout, reason = "a test that is skipped says so")]
 
@@ -83,14 +83,14 @@ fn a_monitor_that_cannot_be_drilled_ends_the_run_and_says_why(
     );
 }
 
-/// As a user who may not open `/dev/fuse`: the reference monitor's run is as good as its memory arm and
-/// says so; another monitor's run is no run.
+/// As a user who may not open `/dev/fuse`: the reference monitor's run still has its memory arm and
+/// reports the skipped one; another monitor cannot be run.
 #[test]
 fn without_fuse_the_run_says_what_was_skipped() {
     let scratch = Scratch::new();
     let is_root =
         fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
-    // Nobody may read our target folder, perhaps.
+    // Other users may not be allowed to read the target folder.
     let program = scratch.path("nicdrill");
     fs::copy(NICDRILL, &program).unwrap();
     fs::set_permissions(scratch.path("."), fs::Permissions::from_mode(0o777)).unwrap();

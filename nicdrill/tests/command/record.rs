@@ -1,5 +1,5 @@
-//! A drill is recorded while it plays, by the command in a monitor's chair; what it wrote, told again, is
-//! the same stream of events.
+//! A drill is recorded by the command in place of a monitor; replaying the recorded scenario gives the
+//! same stream of events.
 
 use std::{
     fs,
@@ -25,7 +25,7 @@ use crate::{
     scratch::{NICDRILL, Ran, Scratch, can_play_processes},
 };
 
-/// The node's name does not matter to a story of one node, but to events.
+/// The node's name does not matter to a story of one node, but to its events.
 const NODE: &str = "node-a";
 
 fn story(text: &str, platform: &Platform) -> Story {
@@ -35,7 +35,7 @@ fn story(text: &str, platform: &Platform) -> Story {
     rendered.unwrap_or_else(|error| panic!("{error:?}\n{text}"))
 }
 
-/// Plays a story with the recorder in the chair; the file that it wrote.
+/// Plays a story with the recorder as monitor; returns the recorded file.
 fn recorded(story: &Story, platform: &str, scratch: &Scratch) -> String {
     let out = scratch.path("incident.yaml");
     let text = format!(
@@ -45,10 +45,10 @@ fn recorded(story: &Story, platform: &str, scratch: &Scratch) -> String {
     );
     let descriptor = read("recorder.yaml", &text).expect("a descriptor");
     let story = story.clone();
-    // A thread of its own, since the arm gives its thread a network of its own.
+    // A separate thread, because the arm gives its thread a network namespace of its own.
     let player = thread::spawn(move || {
         let stage = Stage::here().expect("a stage");
-        // What is wrapped is ended by SIGTERM, and has time to write its file.
+        // A wrapped program is ended by SIGTERM, and has time to write its file.
         let options = ProcessOptions {
             wrap: vec!["env".to_owned()],
             ..ProcessOptions::default()
@@ -69,7 +69,7 @@ fn log(played: &Played) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// What the reference monitor says of a story until it is healed, line by line.
+/// The reference monitor's events of a story until it is healed, line by line.
 fn stream(story: &Story, ticks: usize) -> Vec<String> {
     let reference = shipped("reference").expect("it ships");
     let played = play_in_memory(story, &reference, None, &mut Trees::default());
@@ -138,7 +138,7 @@ fn what_was_recorded_tells_the_same_again(
         return;
     }
     let mut text = "scenario: a test\nwhy: a test\nplatforms: all\nchecks: all\nheal: never\nbecause: it is recorded\nlet: { victim: { role: compute, nth: 2 } }\ntimeline:\n  - at: 0s\n    expect: [ baseline ]\n".to_owned();
-    // Each deed at a time of its own, between polls.
+    // Each action at a time of its own, between polls.
     let actions = actions.split("}, ").filter(|action| !action.is_empty());
     for (nth, action) in actions.enumerate() {
         let action = action.trim_end_matches(" }");
@@ -154,7 +154,7 @@ fn what_was_recorded_tells_the_same_again(
     let scratch = Scratch::new();
     let incident = recorded(&before, on, &scratch);
     let again = story(&incident, platform);
-    // The last poll may end with the recorder in the middle of its look.
+    // The last poll may end while the recorder takes its snapshot.
     let ticks = usize::try_from(again.until.as_ns() / 1_000_000_000).expect("few ticks");
     assert!(
         ticks + 3
@@ -173,7 +173,7 @@ fn what_was_recorded_tells_the_same_again(
     assert_eq!(ran.code, 0, "{ran}\n{incident}");
 }
 
-/// A folder that stands for a live node of this platform.
+/// A folder that stands in for a live node of this platform.
 fn live(scratch: &Scratch, platform: &str) -> (Sandbox, PathBuf) {
     let root = scratch.path("root");
     fs::create_dir(&root).expect("a folder");
@@ -182,14 +182,14 @@ fn live(scratch: &Scratch, platform: &str) -> (Sandbox, PathBuf) {
     (Sandbox::mount(platform, &root).expect("a mount"), root)
 }
 
-/// Records the live node for three looks, as one of this platform.
+/// Records the live node for three snapshots, as a node of this platform.
 fn record(scratch: &Scratch, platform: &str) -> Ran {
     let how = ["--for", "300ms", "--every", "100ms"];
     let whom = ["record", "--root", "root", "--platform", platform];
     scratch.run(&[whom.as_slice(), &how].concat())
 }
 
-/// A node that is not the one it is taken for is refused, by what differs.
+/// A node of another platform is rejected with the difference.
 #[test]
 fn what_no_action_can_state_is_reported() {
     if !can_play_processes() {

@@ -1,4 +1,4 @@
-//! `nicdrill replay`: a stream through rules, as an operator meets it.
+//! `nicdrill replay`: a stream through rules, as an operator uses it.
 
 use rstest::rstest;
 
@@ -22,7 +22,7 @@ fn up(at: &str) -> String {
     stored(at, "InfiniBandStateCheck", "healthy", text)
 }
 
-/// "NIC Health Monitor: Link State Detection", 6.4, and what follows.
+/// "NIC Health Monitor: Link State Detection", 6.4, and its continuation.
 #[test]
 fn the_flap_diagram_is_told_to_the_second() {
     let scratch = Scratch::new();
@@ -120,7 +120,7 @@ fn rules_of_ones_own_see_the_world_that_is_given() {
     );
 }
 
-/// The cables of a world say what a file of a cabling says.
+/// The cables of a world are equivalent to a cabling file.
 #[test]
 fn a_world_of_drills_says_what_hangs_on_a_switch() {
     let scratch = Scratch::new();

@@ -1,4 +1,5 @@
-//! The forms that `nicdrill schema` prints hold what ships, and refuse a key that the parsers refuse.
+//! The schemas that `nicdrill schema` prints accept the shipped files, and reject a key that the
+//! parsers reject.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -16,8 +17,8 @@ fn form(of: &str) -> Value {
     form
 }
 
-/// What a document lacks of its form: of the dialect this knows the keywords that the forms use, and a
-/// keyword that it does not know is an error of its own.
+/// The violations of a schema by a document. Only the keywords that the schemas use are supported; any
+/// other keyword is an error.
 fn faults(root: &Value, form: &Value, document: &Value) -> Vec<String> {
     let mut faults = Vec::new();
     for (keyword, reported) in form.as_object().expect("a form is a map") {
@@ -147,7 +148,7 @@ fn faults(root: &Value, form: &Value, document: &Value) -> Vec<String> {
     faults
 }
 
-/// The one pattern that the forms use for names of keys.
+/// The only pattern in the schemas for names of keys.
 const WHOLE_NUMBER: &str = r"^-?\d+$";
 
 fn is_patterned(form: &Value, key: &str) -> bool {
@@ -207,7 +208,7 @@ fn what_ships_has_its_form(#[case] of: &str, #[case] least: usize) {
     }
 }
 
-/// Each key of each map of a shipped file, misspelt, wherever the form names its keys.
+/// Each key of each map of a shipped file, misspelt, wherever the schema lists its keys.
 #[rstest]
 #[case("profile", &["platform_version", "gpus/model", "devices/0/netdevs", "models/cx7/fw_ver", "provenance/0/of"])]
 #[case("driver", &["kernel_driver", "counters/0/bits", "faces/active/operstate", "keeps/reboot/name"])]
@@ -264,7 +265,7 @@ fn an_action_that_the_parser_refuses_is_refused(#[case] action: Value) {
     assert!(!is_valid(&form, &with(&action)), "{action}");
 }
 
-/// Every key that a form names, with its form.
+/// Every key in a schema, with its subschema.
 fn keys(form: &Value) -> Vec<(String, Value)> {
     let mut found = Vec::new();
     let mut forms = vec![form];
@@ -333,7 +334,7 @@ fn the_forms_say_what_keys_mean() {
     assert!(text.is_some_and(|text| text.starts_with("The steps: what happens")));
 }
 
-/// Every key of every map that a form names, wherever it stands.
+/// Every key of every map in a schema, at any depth.
 fn keys_of(form: &Value, keys: &mut Vec<(String, Value)>) {
     if let Some(properties) = form["properties"].as_object() {
         keys.extend(

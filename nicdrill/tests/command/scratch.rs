@@ -1,4 +1,4 @@
-//! A desk for one test: an empty folder, and the command in it.
+//! A working folder for one test: an empty folder, and the command in it.
 #![expect(clippy::print_stdout, reason = "a test that is skipped says so")]
 
 use std::{
@@ -10,7 +10,7 @@ use std::{
 /// The command.
 pub(crate) const NICDRILL: &str = env!("CARGO_BIN_EXE_nicdrill");
 
-/// An empty folder of its own, taken away at the end.
+/// An empty folder, removed at the end.
 pub(crate) struct Scratch {
     folder: tempfile::TempDir,
 }
@@ -23,36 +23,36 @@ impl Scratch {
         }
     }
 
-    /// A path on it.
+    /// A path in it.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// Puts a file on it.
+    /// Writes a file in it.
     pub(crate) fn file(&self, name: &str, text: &str) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("a folder");
         fs::write(path, text).expect("a file");
     }
 
-    /// Reads a file on it.
+    /// Reads a file in it.
     pub(crate) fn text(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Runs the command there.
+    /// Runs the command in it.
     pub(crate) fn run(&self, words: &[&str]) -> Ran {
         self.run_with(words, &[])
     }
 
-    /// Runs the command there with these variables.
+    /// Runs the command in it with these variables.
     pub(crate) fn run_with(&self, words: &[&str], env: &[(&str, &str)]) -> Ran {
         let mut command = command(Path::new(NICDRILL), self.folder.path());
         command.args(words).envs(env.iter().copied());
         Ran::of(&command.output().expect("the command starts"))
     }
 
-    /// Runs a line of shell there, in which `$NICDRILL` is the command.
+    /// Runs a line of shell in it, in which `$NICDRILL` is the command.
     pub(crate) fn shell(&self, line: &str) -> Ran {
         let mut command = command(Path::new("/bin/sh"), self.folder.path());
         command.args(["-c", line]).env("NICDRILL", NICDRILL);
@@ -60,7 +60,8 @@ impl Scratch {
     }
 }
 
-/// Whether processes can be drilled on this machine; where they must be and cannot, the test fails.
+/// Whether the process arm is available on this machine; if it is required but not available, the
+/// test fails.
 pub(crate) fn can_play_processes() -> bool {
     match fs::File::options().read(true).write(true).open("/dev/fuse") {
         Ok(_) => true,
@@ -75,7 +76,7 @@ pub(crate) fn can_play_processes() -> bool {
     }
 }
 
-/// A program among the examples.
+/// The path of an example program.
 pub(crate) fn example(name: &str) -> PathBuf {
     let here = std::env::current_exe().expect("a test has a file");
     let built = here
@@ -100,7 +101,7 @@ fn command(program: &Path, folder: &Path) -> Command {
     command
 }
 
-/// What came of a command.
+/// The result of a command.
 pub(crate) struct Ran {
     /// Its exit code; -1 if a signal ended it.
     pub(crate) code: i32,
@@ -111,7 +112,7 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    /// What came of a command that has ended.
+    /// The result of a command that has ended.
     pub(crate) fn of(output: &Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Self {

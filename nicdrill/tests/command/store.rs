@@ -1,4 +1,4 @@
-//! `--store` as a person meets it: the events of a run in an SQLite file, and what is told when they are not.
+//! `--store` with SQLite: the events of a run in a file, and the messages if they could not be stored.
 
 use std::fs;
 
@@ -29,7 +29,7 @@ fn number(scratch: &Scratch, question: &str) -> i64 {
         .unwrap()
 }
 
-/// The accepted events that the run folder keeps of a drill, as JSON.
+/// The accepted events of a drill in the run folder, as JSON.
 fn kept(scratch: &Scratch, drill: &str, arm: &str) -> Vec<Value> {
     let text = scratch.text(&format!(
         "nicdrill.out/drills/{drill}/{arm}-health-events.jsonl"
@@ -93,7 +93,7 @@ fn every_event_of_every_drill_in_every_arm_is_in_the_file() {
                         "class": event["componentClass"],
                         "action": event["recommendedAction"],
                         "node": event["nodeName"],
-                        // Absent where it is false.
+                        // Omitted if it is false.
                         "fatal": if event["isFatal"] == true { Value::from(1) } else { Value::Null },
                         "message": event["message"],
                     })
@@ -110,7 +110,7 @@ fn every_event_of_every_drill_in_every_arm_is_in_the_file() {
     assert_eq!(rendered, words);
 }
 
-/// What follows from the stored rows follows from the stream: only calls are no longer told apart.
+/// Replaying the stored rows gives the same result as the stream, except that calls are not distinguished.
 #[test]
 fn exported_rows_are_replayed_as_the_stream_that_they_were() {
     let scratch = Scratch::new();
@@ -212,7 +212,7 @@ fn a_store_that_is_not_there_ends_the_run_before_it_begins(
     );
 }
 
-/// The store turns to refusing while the run goes on.
+/// The store starts to reject rows during the run.
 #[test]
 fn events_that_are_not_stored_lie_in_the_run_folder_and_the_run_ends_with_110() {
     let scratch = Scratch::new();

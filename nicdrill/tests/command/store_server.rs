@@ -21,10 +21,10 @@ use crate::{
     scratch::{NICDRILL, Ran, Scratch},
 };
 
-/// Drills that take a while.
+/// Drills that take some time.
 const MANY: [&str; 6] = ["run", "port/*", "--arm", "memory", "--jobs", "1"];
 
-/// A row: its drill, arm and place, and its document.
+/// A row: its drill, arm and index, and its document.
 type Row = (String, i64, Value);
 
 /// The rows in the database.
@@ -43,7 +43,7 @@ fn rows(client: &mut Client) -> BTreeSet<String> {
     rows
 }
 
-/// The same drills' rows, by way of a file.
+/// The rows of the same drills, through an SQLite file.
 fn expected() -> BTreeSet<String> {
     let scratch = Scratch::new();
     let ran = scratch.run(&[&MANY[..], &["--store", "sqlite:events.db"]].concat());
@@ -63,7 +63,7 @@ fn expected() -> BTreeSet<String> {
     rows.unwrap().map(Result::unwrap).collect()
 }
 
-/// The rows in the file of those that were not stored.
+/// The rows in the file of unstored rows.
 fn unstored(scratch: &Scratch) -> BTreeSet<String> {
     let text = scratch.text("nicdrill.out/unstored.jsonl");
     let rows = text.lines().map(|line| {
@@ -83,7 +83,7 @@ fn rendered((drill, place, document): &Row) -> String {
     format!("{drill} {place} {document}")
 }
 
-/// A run that goes on, and a server that is killed when the first of its events is there.
+/// A run in progress, with a server that is killed once the first of its events is stored.
 fn killed_in_the_middle(server: &mut Server, scratch: &Scratch) -> Child {
     let mut listener = server.client();
     listener.batch_execute("LISTEN nvsentinel_changes").unwrap();
@@ -252,7 +252,7 @@ fn a_table_has_the_connectors_layout(#[case] table: &str, #[case] columns: &str)
     assert_eq!(rendered, columns);
 }
 
-/// PostgreSQL has no place for a NUL, in a text or in JSON ("PostgreSQL documentation, JSON Types").
+/// PostgreSQL cannot represent NUL in texts or JSON ("PostgreSQL documentation, JSON Types").
 #[test]
 fn an_event_with_a_nul_is_unstored_and_keeps_no_other_from_the_database() {
     let Some(server) = Server::start() else {
@@ -276,7 +276,7 @@ fn an_event_with_a_nul_is_unstored_and_keeps_no_other_from_the_database() {
     assert_eq!(left["document"]["healthevent"]["message"], "t\0o");
 }
 
-/// Its process stands still, and nothing tells the connection so.
+/// Its process is stopped, without a notification on the connection.
 #[test]
 fn a_silent_server_holds_up_no_end() {
     let Some(server) = Server::start() else {

@@ -1,4 +1,4 @@
-//! A vendor's first hour: a platform begun, captured, checked and drilled, without code.
+//! A vendor's first steps: a platform is written, captured, checked and drilled, without code.
 
 use crate::scratch::Scratch;
 
@@ -47,7 +47,7 @@ fn a_slip_in_a_platform_is_flagged_with_its_line_and_a_hint() {
     }
 }
 
-/// Eight InfiniBand ports of a real H100 node as one line a file, and the matrix of such a node.
+/// Eight InfiniBand ports of a real H100 node as one line per file, and the matrix of such a node.
 #[test]
 fn a_mailed_dump_becomes_a_platform_that_is_drilled() {
     let scratch = Scratch::new();

@@ -1,11 +1,11 @@
-//! The suite as a whole: it holds in both arms, tells what its golden traces tell, and lets no wrong
-//! monitor live.
+//! The whole suite: it passes in both arms, equals its golden traces, and catches every wrong
+//! monitor.
 
 use std::path::Path;
 
 use crate::scratch::{Scratch, can_play_processes};
 
-/// The suite in the repository, golden traces beside it.
+/// The suite in the repository, with its golden traces.
 fn suite() -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../suite/scenarios");
     folder.display().to_string()

@@ -1,5 +1,5 @@
-//! The command as a person or a script meets it: what it refuses and where it points, what it ends
-//! with, and what it leaves behind. Everything here goes through the binary.
+//! The command line for people and scripts: what it rejects and with which place, its exit codes,
+//! and the files it leaves. All tests run the binary.
 
 use std::fs;
 
@@ -189,7 +189,7 @@ fn nothing_selected_ends_with_4() {
     assert_eq!(ran.code, 4, "{ran}");
 }
 
-/// A story in which a cable is pulled and nobody is expected to say so.
+/// A story in which a cable is pulled and no event is expected.
 fn unfair() -> String {
     scenario(
         "let: { victim: { nth: 1 } }\ntimeline:\n  - at: 0s\n    expect: [ { this_poll: baseline } ]\n  - at: 2s\n    do: [ { disable: victim } ]\n    expect: [ { nothing: victim } ]\nuntil: 5s\n",
@@ -527,7 +527,7 @@ fn a_zoo_without_the_scenarios_that_catch_is_red() {
     assert!(ran.out.contains("NOBODY: it lives"), "{ran}");
 }
 
-/// Each is caught by one scenario of the suite alone.
+/// Each is caught by only one scenario of the suite.
 #[rstest]
 #[case("debounces-one-poll-short", "device/debounced-by-three-polls")]
 #[case(

@@ -1,8 +1,7 @@
-//! A NIC health monitor of another make: the program that `tests/command/another_make.rs` puts in the chair.
+//! A NIC health monitor of another vendor, drilled by `tests/command/another_make.rs`.
 //!
-//! It shares no line with this project: its own discovery, two listings a poll, a thread of its own
-//! that publishes, its own texts, and a disappearance believed at the third poll. `--without WORD`
-//! switches one of its virtues off.
+//! It shares no code with this project: its own discovery, two listings per poll, a publishing thread, its
+//! own texts, and disappearance reported at the third poll. `--without WORD` disables one of its features.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -68,7 +67,7 @@ struct Stamp {
 #[derive(Clone, PartialEq, prost::Message)]
 struct Nothing {}
 
-/// What was last said of something: nothing yet, that it is well, or how ill it is.
+/// The last report about something: none, healthy, or its severity.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Spoken {
     Nothing,
@@ -103,7 +102,7 @@ impl Watch {
         names(&self.class())
     }
 
-    /// Looks once; what there is to say.
+    /// Polls once; returns the events.
     fn poll(&mut self) -> Vec<Event> {
         let listed = self.listing();
         let mut reported = Vec::new();
@@ -132,7 +131,7 @@ impl Watch {
         }
         self.cards = cards;
         self.polls += 1;
-        // A second look: what has come meanwhile is met in the next poll.
+        // A second listing: what has come meanwhile is reported in the next poll.
         let _ = self.listing();
         reported
     }
@@ -195,7 +194,7 @@ impl Watch {
         }
     }
 
-    /// A Mellanox function of our own that is not the host's front door.
+    /// Whether it is a Mellanox function other than the host's management NIC.
     fn is_ours(&self, name: &str) -> bool {
         let device = self.class().join(name).join("device");
         let vendor = fs::read_to_string(device.join("vendor")).unwrap_or_default();
@@ -251,7 +250,7 @@ fn names(folder: &Path) -> BTreeSet<String> {
         .collect()
 }
 
-/// Sends what it is given, once a poll until it is taken.
+/// Publishes events, retrying once per poll until they are accepted.
 fn publish(socket: &str, without: &str, polls: &mpsc::Receiver<Vec<Event>>) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -1,7 +1,7 @@
-//! Storms in the process arm: the reference monitor as a real process, as fast as it can poll.
+//! Storms in the process arm: the reference monitor as a process, polling as fast as it can.
 //!
-//! The storms and their laws are those of the memory arm. `NICDRILL_STORM_POLLS` makes the long one
-//! longer. Without `/dev/fuse` it says so and is content, unless `NICDRILL_REQUIRE_FUSE=1`.
+//! Storms and laws are those of the memory arm. `NICDRILL_STORM_POLLS` lengthens the long storm.
+//! Without `/dev/fuse` the tests are skipped with a message, unless `NICDRILL_REQUIRE_FUSE=1`.
 
 #![expect(
     clippy::print_stdout,
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
     list::run(TESTS)
 }
 
-/// What a process holds at one moment.
+/// The resources of a process at one moment.
 #[derive(Clone, Copy, Debug, Default)]
 struct Holding {
     rss_kib: u64,
@@ -67,8 +67,8 @@ fn reference() -> Descriptor {
     read("reference.yaml", &text).expect("a shipped descriptor reads")
 }
 
-/// Plays a storm with the command's own monitor; what was played, and what the monitor held
-/// meanwhile.
+/// Plays a storm with the command's own monitor; returns the recording, and the monitor's resources
+/// over time.
 fn play(weather: Weather) -> (Played, Vec<Holding>) {
     let story = weather.story();
     let reference = reference();
@@ -84,7 +84,7 @@ fn play(weather: Weather) -> (Played, Vec<Holding>) {
             held
         }
     });
-    // A thread of its own, since the arm gives its thread a network of its own.
+    // A separate thread, because the arm gives its thread a network namespace of its own.
     let player = thread::spawn(move || {
         let stage = Stage::here().expect("there is a stage");
         let mut arm = ProcessArm::new(&stage, 0, ProcessOptions::default()).expect("an arm");
@@ -95,7 +95,7 @@ fn play(weather: Weather) -> (Played, Vec<Holding>) {
     (played, watcher.join().expect("a watcher does not panic"))
 }
 
-/// The monitor: the one child of this process.
+/// The monitor: the only child of this process.
 fn child() -> Option<u32> {
     let own = std::process::id();
     let tasks = fs::read_dir(format!("/proc/{own}/task")).ok()?;
@@ -128,7 +128,7 @@ fn lawful(weather: &Weather, played: &Played) {
     );
 }
 
-/// The ports that the storm's platform has.
+/// The number of ports of the storm's platform.
 const PORTS: usize = 18;
 
 fn a_storm_at_full_speed_grows_nothing() {
@@ -147,7 +147,7 @@ fn a_storm_at_full_speed_grows_nothing() {
     lawful(&weather, &played);
     let quarter = held.len() / 4;
     assert!(quarter > 2, "{} samples", held.len());
-    // The first quarter holds the start, the last one the end.
+    // The first quarter includes the start, the last one the end.
     let most = |samples: &[Holding]| {
         samples
             .iter()
@@ -162,7 +162,8 @@ fn a_storm_at_full_speed_grows_nothing() {
         "polls {}: first {first:?}, last {last:?}",
         played.recording.ticks.len()
     );
-    // What is read every poll stays open, the state of a port's interface only while the port is down.
+    // Files that are read in every poll stay open, the state of a port's interface only while the port
+    // is down.
     assert!(
         last.descriptors <= first.descriptors + PORTS,
         "descriptors: {first:?}, {last:?}"
@@ -171,7 +172,7 @@ fn a_storm_at_full_speed_grows_nothing() {
         last.threads <= first.threads,
         "threads: {first:?}, {last:?}"
     );
-    // An allocator may keep a page or two more.
+    // An allocator may keep some more pages.
     assert!(
         last.rss_kib <= first.rss_kib + 512,
         "memory: {first:?}, {last:?}"

@@ -1,4 +1,5 @@
-//! A file system that serves old bytes in one arm alone, and the comparison of arms that finds it.
+//! A file system that serves outdated content in one arm only, which the comparison of arms must
+//! detect.
 
 use std::thread;
 
@@ -18,7 +19,7 @@ use simfs::SimTime;
 
 use crate::reference;
 
-/// The process arm over a file of a port's state that never changes.
+/// The process arm with a port's state file that never changes.
 struct Stale(ProcessArm);
 
 impl Player for Stale {

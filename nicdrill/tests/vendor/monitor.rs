@@ -1,8 +1,7 @@
-//! A small monitor of a card vendor's own: the program that `tests/command/made_up_vendor.rs` puts in the
-//! chair. It watches functions of one PCI vendor, keeps what was accepted in a file, and judges states by
-//! its own few rules.
+//! A small monitor of a card vendor, drilled by `tests/command/made_up_vendor.rs`. It monitors functions
+//! of one PCI vendor, stores reported faults in a file, and classifies states by a few rules of its own.
 //!
-//! It leaves out counters, comparisons of cards and every flag but the paths that it is given.
+//! It has no counters, no comparison of cards, and no flags except for paths.
 
 use std::{
     collections::BTreeMap,
@@ -20,14 +19,14 @@ use serde::{Deserialize, Serialize};
 use signal_hook::{consts::SIGTERM, iterator::Signals};
 use tonic::{Code, Status};
 
-/// How long a port may be neither well nor dead, or unreadable.
+/// How long a port may be neither healthy nor dead, or unreadable.
 const PATIENCE_NS: u64 = 30_000_000_000;
-/// Polls at the start in which an unreadable port is waited for.
+/// Number of polls at the start in which it waits for an unreadable port.
 const FIRST_POLLS: u32 = 3;
-/// How often a call is tried in a poll, if it can be tried again.
+/// Number of attempts of a call in a poll, if it can be retried.
 const ATTEMPTS: u32 = 5;
 
-/// What was last said of something.
+/// The last report about something.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
 enum Spoken {
     #[default]
@@ -40,9 +39,9 @@ enum Spoken {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Port {
     reported: Spoken,
-    /// Boot time since when it has been neither well nor dead.
+    /// Boot time since which it has been neither healthy nor dead.
     ill_since: Option<u64>,
-    /// Boot time since when it cannot be read.
+    /// Boot time since which it cannot be read.
     unread_since: Option<u64>,
 }
 
@@ -57,12 +56,12 @@ struct Device {
 struct Memory {
     boot_id: String,
     devices: BTreeMap<String, Device>,
-    /// Devices that are somebody else's.
+    /// Devices that are not monitored.
     others: BTreeMap<String, ()>,
     has_begun: bool,
 }
 
-/// Something to say, and what is remembered once it was taken.
+/// An event, and what to store once it was accepted.
 struct Change {
     device: String,
     port: Option<String>,
@@ -78,16 +77,16 @@ struct Watch {
     memory: Memory,
     polls: u32,
     clock: (u64, u64),
-    /// The time stamp that it gave last: each is later than the one before.
+    /// The last timestamp: each is later than the one before.
     stamp: u64,
 }
 
-/// What a port is now, if it could be read.
+/// The state of a port, if it could be read.
 enum Seen {
     Well,
     Ill(String),
     Dead(String),
-    /// Nothing follows from it.
+    /// A state without consequence.
     Idle,
     Unread(String),
 }
@@ -97,7 +96,7 @@ impl Watch {
         self.root.join("sys/class/infiniband")
     }
 
-    /// Looks once; what there is to say. Nothing where the devices cannot be listed.
+    /// Polls once; returns the events; none if the devices cannot be listed.
     fn poll(&mut self) -> Vec<Change> {
         let listed = names(&self.class());
         let (wall, boot) = self.clock;
@@ -146,7 +145,7 @@ impl Watch {
         change
     }
 
-    /// One device that is there; whether a port of it cannot be read.
+    /// Checks one present device; returns whether a port of it cannot be read.
     fn look(&self, name: &str, device: &mut Device, change: &mut Vec<Change>) -> bool {
         let (_, now) = self.clock;
         let folder = self.class().join(name).join("ports");
@@ -211,7 +210,7 @@ impl Watch {
             }
         }
         if device.gone {
-            // First the device, then its ports: nothing is said of it before it is whole.
+            // The device first, then its ports: no healthy event about it before all are healthy.
             if !all_well {
                 return unread;
             }
@@ -228,7 +227,8 @@ impl Watch {
         unread
     }
 
-    /// A physical function of our vendor that is on a GPU's node and not the host's front door.
+    /// Whether it is a physical function of our vendor on a GPU's NUMA node, other than the host's
+    /// management NIC.
     fn is_ours(&self, name: &str) -> bool {
         let device = self.class().join(name).join("device");
         let text = |file: &str| fs::read_to_string(device.join(file)).unwrap_or_default();
@@ -247,7 +247,7 @@ impl Watch {
             && !is_door
     }
 
-    /// What was said and taken is remembered.
+    /// Stores what was reported and accepted.
     fn remember(&mut self, change: &Change) {
         let Some(device) = self.memory.devices.get_mut(&change.device) else {
             return;
@@ -298,7 +298,7 @@ impl Watch {
         }
     }
 
-    /// Puts the memory safely into its file.
+    /// Writes the stored reports durably to the file.
     fn save(&self) -> io::Result<()> {
         let text = serde_json::to_vec(&self.memory).map_err(io::Error::other)?;
         let beside = self.state.with_extension("part");
@@ -307,7 +307,7 @@ impl Watch {
     }
 }
 
-/// What a port's two files say; the kernel's number and its own name for it must agree.
+/// The state in a port's two files; the kernel's number and name must agree.
 fn seen(folder: &Path, is_ethernet: bool) -> Seen {
     const STATES: [&str; 6] = ["NOP", "DOWN", "INIT", "ARMED", "ACTIVE", "ACTIVE_DEFER"];
     const PHYS: [&str; 8] = [
@@ -352,7 +352,7 @@ fn names(folder: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Sends a batch until it is taken, refused for good, or was tried often enough.
+/// Sends a batch until it is accepted, rejected permanently, or was tried often enough.
 fn send(runtime: &tokio::runtime::Runtime, socket: &str, events: Vec<HealthEvent>) -> bool {
     let batch = HealthEvents {
         version: proto::VERSION,
@@ -425,7 +425,7 @@ fn main() -> io::Result<()> {
             }
         }
         if watch.memory != before {
-            // What cannot be kept is said again after a restart.
+            // What cannot be stored is reported again after a restart.
             drop(watch.save());
         }
         thread::sleep(Duration::from_millis(1));

@@ -2,7 +2,6 @@
 //!
 //! It allows errors about misspelt keys, duplicate keys and values of the wrong kind at their place,
 //! with a list of what is allowed. Values are not interpreted. Start at [`Node`].
-//! word means. Start at [`Node`].
 
 use std::fmt;
 

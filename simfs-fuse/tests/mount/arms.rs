@@ -1,4 +1,4 @@
-//! Both arms tell the same story, whatever is done.
+//! Both arms give the same result for arbitrary steps.
 
 use std::{
     fs::{self, OpenOptions},
@@ -130,7 +130,7 @@ fn moments() -> impl Strategy<Value = Moment> {
     })
 }
 
-/// What a story does at its moments.
+/// The actions of a story at its moments.
 fn story(fs: &mut Fs, moment: MomentId) {
     match moment {
         MomentId(0) => fs.apply(&[remove("class/b"), remove("devices/b")]),
@@ -140,7 +140,7 @@ fn story(fs: &mut Fs, moment: MomentId) {
     }
 }
 
-/// Makes a call again after each moment, once the story went on.
+/// Repeats a call after each moment, once the story has continued.
 fn again<T>(fs: &mut Fs, mut call: impl FnMut(&mut Fs) -> Result<T, Refused>) -> Result<T, i32> {
     loop {
         match call(fs) {
@@ -185,14 +185,14 @@ fn steps() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What a process sees of a step.
+/// A process's result of a step.
 fn on_mount(root: &Path, step: &Step) -> Result<String, i32> {
     let errno = |error: io::Error| error.raw_os_error().unwrap_or(0);
     let done = |result: io::Result<()>| result.map(|()| String::new()).map_err(errno);
     let open = |options: &mut OpenOptions, path: &str| options.open(root.join(path));
     match step {
         Step::List(path) => list(&root.join(path)).map(|names| names.join(" ")),
-        // A descriptor of a folder is opened by a listing, so a program that reads one lists it.
+        // Opening a folder causes a listing, so a program that reads a folder lists it.
         Step::Read(path) if root.join(path).is_dir() => Ok("a folder".to_owned()),
         Step::Read(path) => read(&root.join(path)),
         Step::Save(path, text) => done(fs::write(root.join(path), text)),
@@ -220,7 +220,7 @@ fn on_mount(root: &Path, step: &Step) -> Result<String, i32> {
     }
 }
 
-/// What a reader in memory sees of a step.
+/// A memory client's result of a step.
 fn by_function(fs: &mut Fs, step: &Step) -> Result<String, i32> {
     let done = |result: Result<(), i32>| result.map(|()| String::new());
     let write_all = |fs: &mut Fs, path: &str, text: &str| {
@@ -259,7 +259,7 @@ fn by_function(fs: &mut Fs, step: &Step) -> Result<String, i32> {
     }
 }
 
-/// Whether a file can be opened for writing, which is no operation of its own.
+/// Whether a file can be opened for writing, which is not an operation of its own.
 fn openable(fs: &mut Fs, path: &str) -> Result<(), i32> {
     match fs.stat(path).map_err(|errno| errno.0)? {
         NodeKind::Folder => Err(Errno::EISDIR.0),

@@ -1,4 +1,5 @@
-//! Descriptors that a process holds and uses again: each use is a read or a listing of its own.
+//! Descriptors that a process keeps open and uses again: each use is a read or a listing of its
+//! own.
 
 use std::{
     fs::{self, File},
@@ -115,8 +116,8 @@ fn what_has_gone_is_neither_read_nor_listed_by_who_holds_it() {
     assert_eq!(stage.trace(), Vec::<String>::new());
 }
 
-/// The moment comes before the second read; whoever then finds the file gone and opens it by its
-/// path meets no moment for it once more, and the third read is the third.
+/// The moment comes before the second read; a process that then finds the file removed and opens it
+/// by path does not meet the moment again, and the third read counts as the third.
 #[test]
 fn a_file_that_went_just_before_a_read_is_read_by_its_path_as_if_it_had_not_been_held() {
     let mut fs = two_devices();

@@ -1,4 +1,4 @@
-//! How mounts begin and end.
+//! Mounting and unmounting.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -14,7 +14,7 @@ use simfs_fuse::{HoldId, MomentAnswer, MountError, Observer, Options, Server};
 
 use crate::support::{Setting, fuse_or_skip, list, read, two_devices};
 
-/// An observer of nothing.
+/// An observer that does nothing.
 struct Nobody;
 
 impl Observer for Nobody {
@@ -72,7 +72,7 @@ fn a_mount_whose_server_died_is_taken_away_by_the_next() {
         Some(&*options),
     );
     if mounted.is_err() {
-        // Only fusermount3 may mount here: there is no leaving a mount behind with it.
+        // Only fusermount3 may mount here, which cannot leave a stale mount behind.
         return;
     }
     drop(device);

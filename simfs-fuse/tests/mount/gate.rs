@@ -15,7 +15,7 @@ fn gated() -> Option<Stage> {
     )
 }
 
-/// Lists the anchor in a thread, changes the world at the gate, and gives what the listing saw.
+/// Lists the anchor in a thread, changes the world at the gate, and returns the listing.
 fn check(stage: &Stage, at_gate: impl FnOnce()) -> Result<Vec<String>, i32> {
     let anchor = stage.path("class");
     thread::scope(|scope| {

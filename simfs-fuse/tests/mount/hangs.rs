@@ -1,4 +1,4 @@
-//! Reads that do not come back.
+//! Reads that do not return.
 
 use std::{
     fs, thread,
@@ -21,7 +21,7 @@ fn hanging(killable: bool) -> Option<Stage> {
     fuse_or_skip(fs, Setting::default())
 }
 
-/// The state letter of a process, `D` where it cannot be interrupted.
+/// The state letter of a process; `D` if it cannot be interrupted.
 fn state(pid: u32) -> char {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     let at = stat.rfind(')').unwrap();
@@ -51,7 +51,7 @@ fn a_killed_process_stays_in_a_hang_that_is_not_killable_until_released() {
     let mut cat = Process::cat(&stage.path("class/a/state"));
     let hold = stage.hung();
     cat.kill();
-    // Said only once the watcher has seen the signal pending.
+    // Reported only once the watcher has seen the pending signal.
     assert_eq!(stage.seen(), Seen::Stuck(hold));
     assert!(!cat.ended());
     assert_eq!(state(cat.0.id()), 'D');

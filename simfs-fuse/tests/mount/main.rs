@@ -1,5 +1,5 @@
-//! What a process sees on a real mount. Where this machine cannot mount, every test says so and
-//! passes; with `NICDRILL_REQUIRE_FUSE=1` it fails instead.
+//! What a process sees on a real mount. If this machine cannot mount, every test is skipped with a
+//! message; with `NICDRILL_REQUIRE_FUSE=1` it fails instead.
 
 mod arms;
 mod descriptors;

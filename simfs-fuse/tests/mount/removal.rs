@@ -1,4 +1,4 @@
-//! Devices that go and come back.
+//! Devices that disappear and return.
 
 use std::{
     fs::{self, File},
@@ -16,8 +16,8 @@ use crate::support::{
     Setting, below_descriptor, device, file, fuse_or_skip, list, read, remove, two_devices,
 };
 
-/// Lists a folder with getdents buffers for a few names, telling each name with the number of its
-/// chunk; how many chunks there were.
+/// Lists a folder with getdents buffers for a few names, and calls `notify` for each name with the
+/// number of its chunk; returns the number of chunks.
 pub(crate) fn in_small_buffers(path: &Path, mut notify: impl FnMut(usize, &str)) -> usize {
     let folder = File::open(path).unwrap();
     let mut buffer = [MaybeUninit::uninit(); 100];
@@ -107,7 +107,7 @@ fn a_name_that_goes_in_mid_listing_is_not_listed_and_no_other_comes_twice() {
     let mut seen = Vec::new();
     in_small_buffers(&stage.path("class"), |_, name| {
         if seen.is_empty() {
-            // The edit waits until the kernel has forgotten the name: a stuck notification would
+            // The edit waits for the kernel's invalidation of the name: a stuck notification would
             // stop the test here.
             stage.edit(&gone("d13"));
         }

@@ -18,8 +18,8 @@ fn rule(ops: impl Into<OpSet>, pattern: &str, when: When, verdict: Verdict) -> R
 type Reads = Vec<Result<String, i32>>;
 type Lists = Vec<Result<Vec<String>, i32>>;
 
-/// Reads a state four times and lists the class three times, in both arms, which must agree; what
-/// came.
+/// Reads a state four times and lists the class three times, in both arms, which must agree;
+/// returns the results.
 fn check(rule: Rule) -> Option<(Reads, Lists)> {
     let mut memory: Fs = two_devices();
     memory.arm(rule);

@@ -16,7 +16,7 @@ use simfs_fuse::{HoldId, MomentAnswer, MountError, Observer, Options, Server};
 /// How long a test waits for something that must happen. It is a limit, not a pause.
 pub(crate) const LIMIT: Duration = Duration::from_secs(10);
 
-/// What the observer was told.
+/// A call of the observer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Seen {
     Gate(HoldId, u32),
@@ -62,7 +62,7 @@ impl Observer for Witness {
     }
 }
 
-/// A mounted tree, unmounted when dropped, also by a panic.
+/// A mounted tree, unmounted when dropped, also on a panic.
 pub(crate) struct Stage {
     pub(crate) server: Server,
     seen: mpsc::Receiver<Seen>,
@@ -84,7 +84,7 @@ impl Stage {
             .expect("the observer must be told in time")
     }
 
-    /// Lets every listing of the anchor through that waits now or comes until `work` is done.
+    /// Releases every listing of the anchor that waits now or comes until `work` is done.
     pub(crate) fn gate(&self) -> HoldId {
         match self.seen() {
             Seen::Gate(hold, _) => hold,
@@ -105,7 +105,7 @@ impl Stage {
     }
 }
 
-/// How a test's mount differs from the usual one.
+/// Settings of a test's mount.
 pub(crate) struct Setting {
     pub(crate) options: Options,
     pub(crate) on_moment: OnMoment,
@@ -123,7 +123,7 @@ impl Default for Setting {
     }
 }
 
-/// Mounts a file system, or says why this machine cannot and returns `None`.
+/// Mounts a file system; `None`, with a message, if this machine cannot.
 pub(crate) fn fuse_or_skip(fs: Fs, setting: Setting) -> Option<Stage> {
     let folder = tempfile::tempdir().unwrap();
     let (notify, seen) = mpsc::channel();
@@ -170,7 +170,7 @@ pub(crate) fn remove(path: &str) -> Edit {
     Edit::Remove(TreePath::new(path))
 }
 
-/// A device as a class shows it: a folder below `devices`, and a link to it.
+/// A device in a class: a folder below `devices`, and a link to it.
 pub(crate) fn device(name: &str) -> Vec<Edit> {
     vec![
         file(&format!("devices/{name}/state"), "4: ACTIVE\n"),
@@ -202,7 +202,7 @@ pub(crate) fn list(path: &Path) -> Result<Vec<String>, i32> {
         .collect()
 }
 
-/// The same outcome as a client in memory tells it.
+/// The result of a memory client in the same form.
 pub(crate) fn in_memory<T>(result: Result<T, Refused>) -> Result<T, i32> {
     result.map_err(|refused| match refused {
         Refused::Errno(Errno(number)) => number,
@@ -210,7 +210,7 @@ pub(crate) fn in_memory<T>(result: Result<T, Refused>) -> Result<T, i32> {
     })
 }
 
-/// A child process that is ended when dropped.
+/// A child process that is killed when dropped.
 pub(crate) struct Process(pub(crate) Child);
 
 impl Process {
@@ -224,7 +224,7 @@ impl Process {
         Self(child)
     }
 
-    /// Waits until the process ends; whether it ended well, and what it wrote.
+    /// Waits for the end of the process; returns whether it succeeded, and its output.
     pub(crate) fn end(mut self) -> (bool, String) {
         let mut text = String::new();
         self.0
@@ -244,7 +244,7 @@ impl Process {
         self.0.try_wait().unwrap().is_some()
     }
 
-    /// How long the process takes to end.
+    /// The time until the process ends.
     pub(crate) fn ends_within(&mut self, limit: Duration) -> Duration {
         let start = Instant::now();
         while !self.ended() {
@@ -262,7 +262,7 @@ impl Drop for Process {
     }
 }
 
-/// A path that means an open descriptor of this process.
+/// A path through an open descriptor of this process.
 pub(crate) fn below_descriptor(folder: &impl AsRawFd, name: &str) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}/{name}", folder.as_raw_fd()))
 }

@@ -1,4 +1,4 @@
-//! Bytes and links, as they change.
+//! Content and links, and their changes.
 
 use std::{
     fs::{self, File},

@@ -1,4 +1,4 @@
-//! The writable folder, as a program keeps its state file there.
+//! The writable folder, used like a program's folder for its state file.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -20,7 +20,7 @@ use crate::support::{
 const STATE: &str = "var/state/state.json";
 const NEW: &str = "var/state/state.json.new";
 
-/// Saves as a careful program does: a new file, safely on the disk, takes the old one's place.
+/// Saves durably: a new, flushed file replaces the old one.
 fn save(root: &Path, text: &str) -> io::Result<()> {
     let (state, new) = (root.join(STATE), root.join(NEW));
     let mut file = File::create(&new)?;
@@ -55,7 +55,7 @@ fn rule(op: Op, when: When, verdict: Verdict) -> Rule {
     }
 }
 
-/// Saves three times in both arms, which must agree in outcome, trace and disk.
+/// Saves three times in both arms, which must agree in results, trace and disk.
 fn check(rules: Vec<Rule>) -> Option<Vec<Result<(), i32>>> {
     let mut memory = two_devices();
     rules.into_iter().for_each(|rule| memory.arm(rule));
@@ -194,8 +194,8 @@ fn a_file_without_a_name_lives_while_it_is_open() {
     assert_eq!((&*text, &*read(&path).unwrap()), ("old", "new"));
     let nodes = stage.server.with_fs(|fs| fs.tree().node_count());
     drop(held);
-    // The kernel tells of the closing after it; a request behind it on the one session thread
-    // comes later.
+    // The kernel reports the close afterwards; a later request on the single session thread is
+    // processed after it.
     let mut left = nodes;
     let start = std::time::Instant::now();
     while left == nodes && start.elapsed() < LIMIT {

@@ -1,4 +1,4 @@
-//! How edits become nodes: what is made, what keeps its number, and what goes.
+//! Applies edits to nodes: which nodes are created, kept and removed.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use crate::{
     node::{Body, Node},
 };
 
-/// The folder of the edit before. Edits come in the order of their paths, so most lie where the one
-/// before does, and the way there is walked once.
+/// The folder of the previous edit. Edits are sorted by path, so most are in the same folder as the
+/// previous one, and the path is resolved only once.
 ///
-/// It is good for one edit set: in it no folder moves, so a folder that lives is where it was found.
+/// It is valid for one set of edits, in which no folder moves.
 #[derive(Default)]
 pub(super) struct LastFolder<'e> {
     path: &'e str,
@@ -56,7 +56,7 @@ impl Tree {
         }
     }
 
-    /// The folder at a canonical path, if it is there.
+    /// The folder at a canonical path, if it exists.
     fn folder_at<'e>(&self, path: &'e str, last: &mut LastFolder<'e>) -> Option<NodeId> {
         let is_folder = |id: &NodeId| self.kind(*id) == Some(NodeKind::Folder);
         if last.path != path || !last.node.as_ref().is_some_and(is_folder) {
@@ -164,7 +164,8 @@ impl Tree {
         self.structure += 1;
     }
 
-    /// A name that a kernel may hold for the ghost now belongs to a real node.
+    /// Invalidates a name that a kernel may have cached for the ghost and that now belongs to a real
+    /// node.
     fn note_arrival(&self, parent: NodeId, name: &str, stale: &mut Vec<Stale>) {
         if self
             .anchor
@@ -178,7 +179,7 @@ impl Tree {
         }
     }
 
-    /// The anchor's parents are there, and the writable folder is known as such.
+    /// Ensures that the anchor's parents exist, and that the writable folder is marked.
     pub(super) fn keep_promises(&mut self, stale: &mut Vec<Stale>) {
         if let Some(path) = self
             .anchor

@@ -1,23 +1,24 @@
-//! How a path is walked: through folders and links, as a kernel does it.
+//! Resolves paths through folders and links, as a kernel does.
 
 use std::collections::BTreeMap;
 
 use crate::{Errno, NodeId, Tree, node::Body};
 
-/// How many links one path may lead through: `MAXSYMLINKS`, `include/linux/namei.h`.
+/// The number of links that one path may lead through: `MAXSYMLINKS`, `include/linux/namei.h`.
 const LINKS_MAX: u32 = 40;
 
-/// One walk along a path.
+/// The resolution of one path.
 pub(crate) struct Walk<'a> {
     tree: &'a Tree,
     fails: Option<&'a BTreeMap<NodeId, Errno>>,
     links: u32,
-    /// The walk came through the writable folder, whose names change without notice.
+    /// Whether it passed through the writable folder, whose names change without a new structure
+    /// number.
     pub(crate) met_writable: bool,
 }
 
 impl<'a> Walk<'a> {
-    /// A walk in which the links of `fails` cannot be read.
+    /// A resolution in which the links of `fails` cannot be read.
     pub(crate) fn new(tree: &'a Tree, fails: Option<&'a BTreeMap<NodeId, Errno>>) -> Self {
         Self {
             tree,
@@ -27,7 +28,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Where `path` leads from `start`; a link at the end is followed if `follow` says so.
+    /// Resolves `path` from `start`; with `follow`, a link at the end is followed.
     pub(crate) fn from(
         &mut self,
         start: NodeId,

@@ -1,4 +1,4 @@
-//! A store that goes away: the drills go on, and nothing is lost.
+//! An unavailable store: drills continue, and no event is lost.
 
 use std::{fs, slice};
 
@@ -11,7 +11,7 @@ fn a_store_that_comes_back_has_everything_once_and_in_order() {
     let rig = Rig::new();
     let (mut store, reported_of_it) = rig.open(LIMITS);
     let story = falling(5);
-    // Another program holds the file for itself.
+    // Another program locks the file.
     let holder = rig.connect();
     holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
     store.take(&drill(), slice::from_ref(&story));
@@ -117,7 +117,7 @@ fn an_event_that_the_store_refuses_keeps_no_other_from_it() {
     assert_eq!(rig.events(), kept);
 }
 
-/// Else the run would be torn in two, and the end of it taken for the whole.
+/// Otherwise the run would be split, and its second part would look complete.
 #[test]
 fn a_file_that_was_taken_away_is_not_made_anew() {
     let rig = Rig::new();

@@ -1,5 +1,5 @@
-//! The store through its own door: what becomes of the events of drills, and what when the store is away.
-//! PostgreSQL is met by the command's tests, which start a server.
+//! The store's public interface: storing the events of drills, also while the database is unavailable.
+//! The command's tests start a server for PostgreSQL.
 
 mod away;
 mod rows;

@@ -1,4 +1,4 @@
-//! What stands in the store when a run has ended.
+//! The content of the store at the end of a run.
 
 use observe::Call;
 use proto::HealthEvent;
@@ -46,7 +46,7 @@ fn every_accepted_event_is_a_row_in_the_order_in_which_it_was_accepted() {
     assert!(!rig.path("unstored.jsonl").exists() && !rig.path("waiting.jsonl").exists());
 }
 
-/// "Store" of the platform connector: the event's type is its check, its severity the component's class.
+/// "Store" of the platform connector: the event's type is its check, its severity the component class.
 #[test]
 fn the_columns_are_the_connectors_and_the_instants_the_drills() {
     let story = recording(
@@ -80,7 +80,7 @@ fn the_columns_are_the_connectors_and_the_instants_the_drills() {
         let rendered = rig.texts(&format!("SELECT DISTINCT {unset} FROM health_events"));
         assert_eq!(rendered, ["NULL"], "{unset}");
     }
-    // What is false is absent.
+    // False values are omitted.
     let keys = "SELECT group_concat(key) FROM health_events, json_each(document, '$.healthevent') \
                 WHERE key LIKE 'is%' GROUP BY health_events.id ORDER BY created_at";
     assert_eq!(rig.texts(keys), ["isFatal", "isHealthy"]);
@@ -99,7 +99,7 @@ fn an_analyzer_finds_events_by_node_entity_and_window() {
                     AND entity.value ->> 'entityValue' IN ('mlx5_1', 'mlx5_2', 'mlx5_5') \
                     AND document ->> '$.healthevent.generatedTimestamp.seconds' \
                     BETWEEN 1740787202 AND 1740787205 ORDER BY created_at";
-    // mlx5_1 fell at 00:00:01, a second before the window.
+    // mlx5_1 went down at 00:00:01, a second before the window.
     assert_eq!(
         rig.texts(question),
         ["Port mlx5_2 is down", "Port mlx5_5 is down"]
@@ -203,7 +203,7 @@ fn a_table_that_lacks_a_column_is_refused_by_name() {
         }
     );
     assert!(is_named, "{error}");
-    // Nothing was made beside it.
+    // No other table was created.
     let tables = "SELECT name FROM sqlite_schema WHERE type = 'table'";
     assert_eq!(rig.texts(tables), ["health_events"]);
 }

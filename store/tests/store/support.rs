@@ -1,4 +1,4 @@
-//! Drills made by hand, a store of their own, and what stands in it.
+//! Hand-written drills, a store for them, and queries of its content.
 
 use std::{
     fs,
@@ -20,7 +20,7 @@ use store::{Ending, Limits, Run, Store, StoreError, StoreUrl};
 /// When the drill began, by the world's clock: 2025-03-01T00:00:00Z.
 const START_WALL_NS: u64 = 1_740_787_200 * 1_000_000_000;
 
-/// Waits are short here: a store that is locked by the test stays so.
+/// Delays are short here, because a store that the test locks stays locked.
 pub(crate) const LIMITS: Limits = Limits {
     batch_rows_max: 2,
     memory_rows_max: 100,
@@ -35,7 +35,7 @@ pub(crate) fn drill() -> DrillName {
     "port/made-up@h100-oci".parse().unwrap()
 }
 
-/// A fatal event of this port, told at this second of the drill.
+/// A fatal event of this port, emitted at this second of the drill.
 pub(crate) fn fatal(node: &str, port: &str, at_s: u64) -> HealthEvent {
     let entity = |kind: &str, value: &str| Entity {
         entity_type: kind.to_owned(),
@@ -59,7 +59,7 @@ pub(crate) fn fatal(node: &str, port: &str, at_s: u64) -> HealthEvent {
     }
 }
 
-/// The same port, mended.
+/// A healthy event of the same port.
 pub(crate) fn healthy(node: &str, port: &str, at_s: u64) -> HealthEvent {
     HealthEvent {
         is_fatal: false,
@@ -103,7 +103,7 @@ pub(crate) fn recording(arm: ArmName, polls: &[&[(&str, &[Call])]]) -> (ArmName,
     (arm, recording)
 }
 
-/// A drill of one node in which so many ports fall, one each poll.
+/// A drill of one node in which this many ports go down, one per poll.
 pub(crate) fn falling(ports: u64) -> (ArmName, Recording) {
     let polls: Vec<(String, Vec<Call>)> = (0..ports)
         .map(|port| {
@@ -142,12 +142,12 @@ impl Rig {
         format!("sqlite:{}", path.display()).parse().unwrap()
     }
 
-    /// Opens the store; what it says of itself can be waited for.
+    /// Opens the store; its messages can be received.
     pub(crate) fn open(&self, limits: Limits) -> (Store, Receiver<String>) {
         let (says, reported) = channel();
         let reached = self.url().reach(self.run.clone()).unwrap();
         let store = reached.keep(self.folder.path(), limits, move |text| {
-            // A test that has heard enough listens no more.
+            // The test may have stopped receiving.
             let _ = says.send(text.to_owned());
         });
         (store, reported)
@@ -164,12 +164,12 @@ impl Rig {
         store.finish()
     }
 
-    /// The file, as another program opens it.
+    /// Opens the file like another program.
     pub(crate) fn connect(&self) -> Connection {
         Connection::open(self.path("events.db")).unwrap()
     }
 
-    /// One column of a question to the store, as text.
+    /// One column of a query, as text.
     pub(crate) fn texts(&self, question: &str) -> Vec<String> {
         let connection = self.connect();
         let mut asked = connection.prepare(question).unwrap();
@@ -200,7 +200,7 @@ impl Rig {
             .collect()
     }
 
-    /// The events in the file of those that were not stored.
+    /// The events in the file of unstored rows.
     pub(crate) fn unstored(&self) -> Vec<HealthEvent> {
         let text = fs::read_to_string(self.path("unstored.jsonl")).unwrap();
         text.lines().map(read).collect()

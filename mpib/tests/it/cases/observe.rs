@@ -1,4 +1,4 @@
-//! What can be expected of a played row, by name.
+//! The observations of a played row, by name.
 
 use mpib::{
     Bytes, ConnectionId, Hazard, Isend, PathClass, PostKind, Rail, Side, Speaker, Stall, Transport,
@@ -9,8 +9,8 @@ use workloads::WorkloadOutcome;
 use super::stage::{Stage, mask, rail_named};
 
 impl Stage {
-    /// The observation called `name`, for comparing with `expected`, which also tells what of a map
-    /// is asked for.
+    /// The observation `name`, for comparison with `expected`, which also selects the entries of a
+    /// map.
     pub(crate) fn observe(&self, name: &str, expected: &Value) -> Value {
         match name {
             "same_at" => json!(self.same_at),
@@ -130,7 +130,7 @@ impl Stage {
         parameters.expect("nothing is missing").island_prefix.bits()
     }
 
-    /// What was written about connections, each line with its host and end.
+    /// The log lines about connections, each with its host and end.
     fn logs(&self) -> Vec<String> {
         let about = self
             .net()
@@ -200,7 +200,7 @@ impl Stage {
     }
 }
 
-/// An error's first line: what follows is advice.
+/// The first line of an error, without its hint.
 fn without_hint(error: &impl std::fmt::Display) -> String {
     let text = error.to_string();
     text.lines().next().unwrap_or_default().to_owned()

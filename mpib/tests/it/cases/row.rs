@@ -1,4 +1,4 @@
-//! The language of `cases.yaml`: a world, steps, and what is expected by name.
+//! The language of `cases.yaml`: a world, steps, and expected observations.
 
 use std::collections::BTreeMap;
 
@@ -16,17 +16,17 @@ pub(crate) struct Row {
     #[serde(default)]
     pub(crate) world: World,
     pub(crate) steps: Vec<Step>,
-    /// Observations by name; each that is stated must be exactly so.
+    /// Expected observations by name; each must be equal.
     pub(crate) expect: BTreeMap<String, Value>,
 }
 
-/// How the hosts differ from the document's eight machines.
+/// The differences of the hosts from the document's eight machines.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct World {
-    /// So many hosts `vm1`, `vm2`, … in one island, in place of the eight.
+    /// This many hosts `vm1`, `vm2`, … in one island, in place of the eight.
     pub(crate) hosts: Option<u16>,
-    /// Variables of every host; null takes one away.
+    /// Variables of every host; null removes one.
     pub(crate) environment: BTreeMap<String, Option<String>>,
     /// `missing` or `wrong-magic`, by host.
     pub(crate) agents: BTreeMap<String, String>,
@@ -36,7 +36,7 @@ pub(crate) struct World {
     pub(crate) infiniband_sup: Vec<String>,
 }
 
-/// Something done.
+/// A step.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Step {
@@ -63,7 +63,7 @@ pub(crate) enum Step {
         share: u32,
     },
     KillAgent(String),
-    /// The agent of `from` dies in the middle of a write for its flow to `to`.
+    /// The agent of `from` dies while it writes for its flow to `to`.
     KillAgentWriting {
         from: String,
         to: String,
@@ -86,7 +86,7 @@ pub(crate) enum Step {
     MessageOnAll {
         size: u64,
     },
-    /// Asks after every request so far.
+    /// Tests every request so far.
     Test {},
     /// Starts a job.
     Job {

@@ -20,7 +20,7 @@ enum Under {
     Job(Job),
 }
 
-/// A world in which steps were played, and what they gave.
+/// A world in which steps were played, and their results.
 pub(crate) struct Stage {
     under: Under,
     pub(super) same_at: Vec<i32>,
@@ -281,7 +281,7 @@ impl Stage {
     }
 }
 
-/// The mask of a call that gave a request.
+/// The mask of a call that returned a request.
 pub(super) fn mask(called: &Isend) -> Option<RailMask> {
     match called {
         Isend::Request(_, mask) => Some(*mask),
