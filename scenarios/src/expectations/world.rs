@@ -118,7 +118,10 @@ pub(crate) const WORLD: &[&dyn Row<ExpectationSpec>] = &[
             let failed = fields.maybe("between", |node| BETWEEN.parse(line.context, node))?;
             if (cause.is_some() || failed.is_some()) && outcome != Some(WorkloadOutcome::Failed) {
                 return Err(source
-                    .wrong(fields.place, "only a failed workload has a cause and an instant of failure")
+                    .wrong(
+                        fields.place,
+                        "only a failed workload has a cause and an instant of failure",
+                    )
                     .hint("write `outcome: failed`"));
             }
             let figures = [&errors, &retries, &done];
