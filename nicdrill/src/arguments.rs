@@ -24,29 +24,29 @@ pub(crate) enum Command {
     List(SelectArguments),
     /// Show one drill in full: timeline, events, reads
     Show(ShowArguments),
-    /// Platforms: list, show, check, topo, new, capture
+    /// Work with platforms: list, show, check, topo, new, capture
     Platform {
         #[command(subcommand)]
         command: PlatformCommand,
     },
-    /// Both ends of a link: show
+    /// Show both ends of a scenario's links
     Link {
         #[command(subcommand)]
         command: LinkCommand,
     },
-    /// LNet's own view of a story's storage traffic: show
+    /// Show LNet's state for the storage traffic of a scenario
     Lnet {
         #[command(subcommand)]
         command: LnetCommand,
     },
     /// Replay recorded health events through rules, conditions and quarantine
     Replay(ReplayArguments),
-    /// A sandbox: the fake tree of a platform, and faults by command while it is mounted
+    /// Mount the fake tree of a platform, and apply faults by command
     Mount(MountArguments),
-    /// The suite against every deliberately wrong monitor: each must be caught
+    /// Play the suite against every deliberately wrong monitor; each must be caught
     #[cfg(feature = "zoo")]
     Zoo(ZooArguments),
-    /// The reference monitor (`nicdrill monitor --help` lists its flags)
+    /// Run the reference monitor (`nicdrill monitor --help` lists its flags)
     #[command(disable_help_flag = true)]
     Monitor(Rest),
     /// Explain a command or a topic: scenario, platform, faults, exit-codes
@@ -110,7 +110,7 @@ pub(crate) struct SelectArguments {
     /// your own
     #[arg(long, value_name = "P,..", value_delimiter = ',')]
     pub(crate) platform: Vec<String>,
-    /// Only the K-th of N parts
+    /// Only the K-th of N parts of the drills
     #[arg(long, value_name = "K/N")]
     pub(crate) shard: Option<String>,
     /// The run folder [default: nicdrill.out]
@@ -233,14 +233,14 @@ pub(crate) struct ShowArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LinkCommand {
-    /// What `opaportinfo` prints of a node's own end of its links, and `opasaquery` of their partners,
-    /// at an instant of a story
+    /// Print what `opaportinfo` shows of a node's own end of its links, and `opasaquery` of their
+    /// partners, at one time of a scenario
     Show(LinkArguments),
 }
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct LinkArguments {
-    /// A port, as `mlx5_0` or `mlx5_0/2`, in a world of several nodes `vm1/mlx5_0` [default: every port with a reason or a log entry at either end]
+    /// A port, as `mlx5_0` or `mlx5_0/2`, in a world of several nodes `vm1/mlx5_0` [default: every port of which either end shows a reason or has a log entry]
     #[arg(value_name = "PORT", index = 2)]
     pub(crate) port: Option<String>,
     /// The time, such as `10s` [default: the story's end]
@@ -252,8 +252,8 @@ pub(crate) struct LinkArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LnetCommand {
-    /// What `lnetctl` prints on the nodes of a story at an instant: `net show -v 2`, `peer show -v 2` and
-    /// `stats show`, as YAML
+    /// Print what `lnetctl` shows on the nodes of a scenario at one time: `net show -v 2`,
+    /// `peer show -v 2` and `stats show`, as YAML
     Show(LnetArguments),
 }
 
@@ -277,13 +277,13 @@ pub(crate) struct LnetArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PlatformCommand {
-    /// Every platform and variant, one a line
+    /// List every platform and variant, one per line
     List(PlatformFolders),
-    /// One platform: its devices, roles and cables
+    /// Show one platform: its devices, roles and cables
     Show(OnePlatform),
     /// Parse, render and classify: compare what a monitor would find with the declarations
     Check {
-        /// Platform files or folders; without any, the shipped platforms
+        /// Platform files or folders [default: the shipped platforms]
         #[arg(value_name = "PATH|NAME")]
         what: Vec<String>,
     },
@@ -395,7 +395,7 @@ pub(crate) struct RecordArguments {
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ReplayArguments {
-    /// The stream: one call or one event a line, as JSON
+    /// The recorded events: one call or one event per line, as JSON
     pub(crate) events: PathBuf,
     /// The rules: a file that ends in `.toml`, or lsd, lsd-text, nvsentinel, gpud
     #[arg(long, value_name = "FILE")]
