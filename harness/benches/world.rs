@@ -84,9 +84,9 @@ fn play(nodes: usize) -> String {
     let judgement = judge(&story, &played.truth, &played.recording, &reference);
     let wall = began.elapsed();
     assert!(
-        judgement.failures.is_empty(),
+        judgement.findings.is_empty(),
         "{:#?}",
-        judgement.failures.first()
+        judgement.findings.first()
     );
     let instances = || {
         played

@@ -2,7 +2,7 @@
 //!
 //! [`crate::suite`] selects drills and arms; `reports` formats the results. Start at [`play`].
 
-use reports::{ArmName, ArmReport, ArmStatus, Failure, FailureKind, VerdictReport, VerdictWord};
+use reports::{ArmName, ArmReport, ArmStatus, Finding, FindingKind, VerdictReport, VerdictWord};
 use scenarios::{Arm, Story, Verdict};
 
 use judge::{compare, judge, verdict_on};
@@ -56,7 +56,7 @@ pub struct DrillResult {
     /// The report of each arm.
     pub arms: Vec<ArmReport>,
     /// The failures, by arm and in order of time.
-    pub failures: Vec<Failure>,
+    pub findings: Vec<Finding>,
     /// Whether the monitor's report was right for each workload, from the first arm.
     pub verdicts: Vec<VerdictReport>,
     /// Expectations, or parts of them, that do not apply to this monitor; the largest count of any
@@ -78,17 +78,17 @@ pub fn play(
     {
         let played = player.play(story, descriptor);
         let judgement = judge(story, &played.truth, &played.recording, descriptor);
-        let status = if judgement.failures.is_empty() {
+        let status = if judgement.findings.is_empty() {
             ArmStatus::Passed
         } else {
             ArmStatus::Failed
         };
         result.arms.push(report(player.arm(), status, &played));
         let arm = Some(arm_name(player.arm()));
-        let failures = judgement.failures.into_iter();
+        let findings = judgement.findings.into_iter();
         result
-            .failures
-            .extend(failures.map(|failure| Failure { arm, ..failure }));
+            .findings
+            .extend(findings.map(|finding| Finding { arm, ..finding }));
         result.not_judged = result.not_judged.max(judgement.not_judged);
         result.played.push(played);
     }
@@ -96,7 +96,7 @@ pub fn play(
         result.verdicts = verdicts(story, played);
     }
     for pair in result.played.windows(2) {
-        result.failures.extend(differences(&pair[0], &pair[1]));
+        result.findings.extend(differences(&pair[0], &pair[1]));
     }
     result
 }
@@ -147,21 +147,21 @@ pub fn arm_name(arm: Arm) -> ArmName {
 }
 
 /// A failure if the recordings of two arms differ.
-fn differences(one: &Played, other: &Played) -> Option<Failure> {
+fn differences(one: &Played, other: &Played) -> Option<Finding> {
     let difference = compare(&one.recording, &other.recording)?;
     let name = |played: &Played| arm_name(played.arm);
-    let mut failure = Failure::plain(
-        FailureKind::ArmsDiffer,
+    let mut finding = Finding::plain(
+        FindingKind::ArmsDiffer,
         None,
         format!("arms differ {difference}"),
     );
-    failure.tick = difference.tick;
-    failure
+    finding.tick = difference.tick;
+    finding
         .came
         .push(format!("{}: {}", name(one), difference.one));
-    failure
+    finding
         .came
         .push(format!("{}: {}", name(other), difference.other));
-    failure.expected.push("the same in both arms".to_owned());
-    Some(failure)
+    finding.expected.push("the same in both arms".to_owned());
+    Some(finding)
 }

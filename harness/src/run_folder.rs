@@ -281,7 +281,7 @@ mod tests {
             drill: name(drill),
             outcome: Outcome::Failed,
             arms: Vec::new(),
-            failures: Vec::new(),
+            findings: Vec::new(),
             verdicts: Vec::new(),
             not_judged: 0,
             repeat: String::new(),
@@ -344,10 +344,10 @@ mod tests {
                 .take(&failed(drill))
                 .unwrap();
         }
-        let failures = |path: &Path| RunFolder::failed_before(path).unwrap();
-        assert_eq!(failures(&path), [name("port/third@p")]);
+        let findings = |path: &Path| RunFolder::failed_before(path).unwrap();
+        assert_eq!(findings(&path), [name("port/third@p")]);
         assert_eq!(
-            failures(&place.path().join("out.old")),
+            findings(&place.path().join("out.old")),
             [name("port/second@p")]
         );
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 2);

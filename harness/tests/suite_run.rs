@@ -18,7 +18,7 @@ use harness::{
 use memory::Played;
 use observe::Descriptor;
 use reports::{
-    ArmName, DrillName, ExitCode, FailureKind, Outcome, ProbeOutcome, RunEvent, RunReport,
+    ArmName, DrillName, ExitCode, FindingKind, Outcome, ProbeOutcome, RunEvent, RunReport,
 };
 use scenarios::{Arm, Story};
 
@@ -254,7 +254,7 @@ fn a_repeat_that_tells_something_else_is_a_failure() {
     let (report, listener) = repeated(3);
     assert_eq!(report.exit_code, Some(ExitCode::JudgedWrongly));
     assert_eq!(report.drills[0].outcome, Outcome::Failed);
-    let rendered = &report.drills[0].failures[0].came[0];
+    let rendered = &report.drills[0].findings[0].came[0];
     assert!(
         rendered.starts_with("repeat 3 is not the first one again"),
         "{rendered}"
@@ -319,9 +319,9 @@ fn a_drill_that_panics_is_told_and_the_others_go_on() {
     assert_eq!(report.exit_code, Some(ExitCode::InternalFault));
     assert_eq!(report.summary.failed, chosen.drills.len() as u64 - 1);
     assert_eq!(report.summary.passed, 1);
-    let mut fallen = report.drills.iter().flat_map(|drill| &drill.failures);
+    let mut fallen = report.drills.iter().flat_map(|drill| &drill.findings);
     assert!(
-        fallen.all(|failure| failure.kind == FailureKind::Fault
-            && failure.came == ["it falls in this drill"])
+        fallen.all(|finding| finding.kind == FindingKind::Fault
+            && finding.came == ["it falls in this drill"])
     );
 }

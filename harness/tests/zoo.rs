@@ -3,7 +3,7 @@
 use checks::Species;
 use harness::{DrillResult, MemoryPlayer, descriptors::shipped, play, read_files::Library};
 use platforms::NodeName;
-use reports::FailureKind;
+use reports::FindingKind;
 use rstest::rstest;
 use scenarios::Story;
 
@@ -37,16 +37,16 @@ fn every_wrong_monitor_is_right_for_twenty_polls_of_its_story_and_then_wrong() {
     let mut complaints = Vec::new();
     for &mutant in Species::all() {
         let story = story(&library, mutant);
-        for failure in played(&story, None).failures {
-            complaints.push(format!("{}: the right one too: {failure:?}", mutant.name()));
+        for finding in played(&story, None).findings {
+            complaints.push(format!("{}: the right one too: {finding:?}", mutant.name()));
         }
-        let wrong = played(&story, Some(mutant.name())).failures;
+        let wrong = played(&story, Some(mutant.name())).findings;
         if wrong.is_empty() {
             complaints.push(format!("{}: nobody finds it", mutant.name()));
         }
-        for failure in wrong {
-            if failure.tick.is_some_and(|tick| tick < RIGHT_POLLS) {
-                complaints.push(format!("{}: wrong too early: {failure:?}", mutant.name()));
+        for finding in wrong {
+            if finding.tick.is_some_and(|tick| tick < RIGHT_POLLS) {
+                complaints.push(format!("{}: wrong too early: {finding:?}", mutant.name()));
             }
         }
     }
@@ -65,9 +65,9 @@ fn what_a_wrong_monitor_leaves_standing_is_named(#[case] name: &str, #[case] lef
     let library = Library::read(&[], &[]).unwrap();
     let mutant = Species::parse(name);
     let story = story(&library, mutant.expect("there is such a monitor"));
-    let failures = played(&story, Some(name)).failures.into_iter();
-    let standing = failures.filter(|failure| failure.kind == FailureKind::LeftStanding);
-    let came: Vec<String> = standing.flat_map(|failure| failure.came).collect();
+    let findings = played(&story, Some(name)).findings.into_iter();
+    let standing = findings.filter(|finding| finding.kind == FindingKind::LeftStanding);
+    let came: Vec<String> = standing.flat_map(|finding| finding.came).collect();
     for left in left {
         assert!(
             came.iter().any(|line| line.contains(left)),
@@ -83,8 +83,8 @@ fn a_call_whose_order_decides_is_named() {
     let name = "clears-and-faults-at-once";
     let mutant = Species::parse(name);
     let story = story(&library, mutant.expect("there is such a monitor"));
-    let failures = played(&story, Some(name)).failures;
-    let came: Vec<&String> = failures.iter().flat_map(|failure| &failure.came).collect();
+    let findings = played(&story, Some(name)).findings;
+    let came: Vec<&String> = findings.iter().flat_map(|finding| &finding.came).collect();
     let found = came
         .iter()
         .any(|line| line.contains("which comes first decides what stands of"));
@@ -104,18 +104,18 @@ fn a_condition_that_a_codeless_recovery_took_away_is_missed() {
     let story = scenario
         .in_world(&NodeName::from("node-a"), platform)
         .unwrap();
-    assert_eq!(played(&story, None).failures, []);
-    let failures = played(&story, Some("recovery-without-its-code")).failures;
-    let missed = failures.iter().find(|failure| {
+    assert_eq!(played(&story, None).findings, []);
+    let findings = played(&story, Some("recovery-without-its-code")).findings;
+    let missed = findings.iter().find(|finding| {
         let says = |word| {
-            failure
+            finding
                 .line
                 .as_ref()
                 .is_some_and(|line| line.text.contains(word))
         };
         says("counter: rnr_nak_retry_err") && says("throughout")
     });
-    let missed = missed.unwrap_or_else(|| panic!("{failures:#?}"));
+    let missed = missed.unwrap_or_else(|| panic!("{findings:#?}"));
     assert!(
         missed
             .came

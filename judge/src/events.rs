@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use reports::FailureKind;
+use reports::FindingKind;
 use scenarios::{Heal, What};
 
 use super::assign::{self, Assignment, Bounds};
@@ -29,11 +29,11 @@ impl<'a> Judging<'a> {
         let (demands, mismatches) = demands::demands(self.story, &context, recording);
         for mismatch in mismatches {
             let expectation = mismatch.expectation;
-            let mut failure =
-                self.failure(FailureKind::Missing, None, Some(expectation.window.from));
-            place(&mut failure, expectation);
-            failure.came.push(mismatch.what);
-            self.failures.push(failure);
+            let mut finding =
+                self.finding(FindingKind::Missing, None, Some(expectation.window.from));
+            place(&mut finding, expectation);
+            finding.came.push(mismatch.what);
+            self.findings.push(finding);
         }
         let answers = |demand: &Demand<'_>, reported: &ReportedEvent<'_>| {
             demand.node == *reported.node
@@ -110,19 +110,19 @@ impl<'a> Judging<'a> {
             if claimed.len() >= demand.bounds.at_least && attempts >= demand.attempts {
                 continue;
             }
-            let mut failure = self.failure(
-                FailureKind::Missing,
+            let mut finding = self.finding(
+                FindingKind::Missing,
                 Some(&demand.node),
                 Some(demand.window.from),
             );
-            place(&mut failure, demand.expectation);
-            failure.expected.push(demand.line(&self.context));
+            place(&mut finding, demand.expectation);
+            finding.expected.push(demand.line(&self.context));
             let claimed: Vec<&ReportedEvent<'_>> =
                 claimed.iter().map(|at| &accepted[*at]).collect();
-            failure.came = self.nearest(demand, reported, &claimed);
-            let names = subject_names(&failure.expected[0]);
-            failure.reads = self.reads(Some(&demand.node), demand.window.from, &names);
-            self.failures.push(failure);
+            finding.came = self.nearest(demand, reported, &claimed);
+            let names = subject_names(&finding.expected[0]);
+            finding.reads = self.reads(Some(&demand.node), demand.window.from, &names);
+            self.findings.push(finding);
         }
     }
 
@@ -158,8 +158,8 @@ impl<'a> Judging<'a> {
     }
 
     fn unexpected(&mut self, reported: &ReportedEvent<'_>) {
-        let mut failure = self.failure(
-            FailureKind::Unexpected,
+        let mut finding = self.finding(
+            FindingKind::Unexpected,
             Some(reported.node),
             Some(reported.tick),
         );
@@ -180,30 +180,30 @@ impl<'a> Judging<'a> {
         });
         match silence {
             Some(expectation) => {
-                place(&mut failure, expectation);
-                failure.expected.push("nothing".to_owned());
+                place(&mut finding, expectation);
+                finding.expected.push("nothing".to_owned());
             }
-            None => failure
+            None => finding
                 .expected
                 .push("nothing that the story does not name".to_owned()),
         }
-        failure.came.push(reported.line());
+        finding.came.push(reported.line());
         let names = subject_names(&reported.event.subject.to_string());
-        failure.reads = self.reads(Some(reported.node), reported.tick, &names);
-        self.failures.push(failure);
+        finding.reads = self.reads(Some(reported.node), reported.tick, &names);
+        self.findings.push(finding);
     }
 
     fn outstanding(&mut self, reported: &ReportedEvent<'_>) {
         let last = (self.recording.ticks.len() as u64).saturating_sub(1);
-        let mut failure = self.failure(FailureKind::Outstanding, Some(reported.node), Some(last));
+        let mut finding = self.finding(FindingKind::Outstanding, Some(reported.node), Some(last));
         let subject = reported.event.subject.to_string();
-        failure.expected.push(format!(
+        finding.expected.push(format!(
             "a healthy event of {} for {subject} by poll {last}",
             reported.event.check.as_deref().unwrap_or("no check")
         ));
-        failure.came.push(reported.line());
-        failure.reads = self.reads(Some(reported.node), last, &subject_names(&subject));
-        self.failures.push(failure);
+        finding.came.push(reported.line());
+        finding.reads = self.reads(Some(reported.node), last, &subject_names(&subject));
+        self.findings.push(finding);
     }
 }
 

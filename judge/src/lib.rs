@@ -11,7 +11,7 @@
 //! Start at [`judge`].
 
 use platforms::{CLASS_INFINIBAND, NodeName};
-use reports::{Failure, FailureKind, Read, StoryLine};
+use reports::{Finding, FindingKind, Read, StoryLine};
 use scenarios::{Expectation, Story, What};
 
 mod assign;
@@ -44,7 +44,7 @@ use reported_event::ReportedEvent;
 
 /// The largest number of failures that are reported for one drill, to limit the size of the report.
 /// Chosen.
-const FAILURES_MAX: usize = 100;
+const FINDINGS_MAX: usize = 100;
 
 /// The largest number of reads that are shown with one failure. Chosen: a screenful.
 const READS_MAX: usize = 40;
@@ -53,7 +53,7 @@ const READS_MAX: usize = 40;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Judgement {
     /// The failures, in order of time.
-    pub failures: Vec<Failure>,
+    pub findings: Vec<Finding>,
     /// Expectations, or parts of them, that do not apply to this monitor.
     pub not_judged: u32,
 }
@@ -75,7 +75,7 @@ pub fn judge(
         story,
         context,
         recording,
-        failures: Vec::new(),
+        findings: Vec::new(),
         not_judged: 0,
     };
     judging.contract();
@@ -88,14 +88,14 @@ pub fn judge(
         judging.events();
     }
     let Judging {
-        mut failures,
+        mut findings,
         not_judged,
         ..
     } = judging;
-    failures.sort_by_key(|failure| failure.tick);
-    failures.truncate(FAILURES_MAX);
+    findings.sort_by_key(|finding| finding.tick);
+    findings.truncate(FINDINGS_MAX);
     Judgement {
-        failures,
+        findings,
         not_judged,
     }
 }
@@ -104,15 +104,15 @@ struct Judging<'a> {
     story: &'a Story,
     context: JudgeContext<'a>,
     recording: &'a Recording,
-    failures: Vec<Failure>,
+    findings: Vec<Finding>,
     not_judged: u32,
 }
 
 impl<'a> Judging<'a> {
     /// A failure with the data that follow from its time.
-    fn failure(&self, kind: FailureKind, node: Option<&NodeName>, tick: Option<u64>) -> Failure {
+    fn finding(&self, kind: FindingKind, node: Option<&NodeName>, tick: Option<u64>) -> Finding {
         let several = self.story.nodes.len() > 1;
-        Failure {
+        Finding {
             kind,
             arm: None,
             node: node.filter(|_| several).map(ToString::to_string),
@@ -126,16 +126,16 @@ impl<'a> Judging<'a> {
 
     fn contract(&mut self) {
         for breach in contract::breaches(self.story, &self.context, self.recording) {
-            let mut failure =
-                self.failure(FailureKind::Contract, Some(&breach.node), Some(breach.tick));
-            failure
+            let mut finding =
+                self.finding(FindingKind::Contract, Some(&breach.node), Some(breach.tick));
+            finding
                 .expected
                 .push("events that keep the contract of the wire".to_owned());
-            failure.came.push(breach.what);
-            failure
+            finding.came.push(breach.what);
+            finding
                 .came
                 .extend(breach.observation.map(ToString::to_string));
-            self.failures.push(failure);
+            self.findings.push(finding);
         }
     }
 
@@ -153,7 +153,7 @@ impl<'a> Judging<'a> {
     fn broken(&mut self, broken: &Broken) {
         let (kind, tick, expected, came) = match broken {
             Broken::Hung { tick, waiting_for } => (
-                FailureKind::Hung,
+                FindingKind::Hung,
                 Some(*tick),
                 waiting_for.clone(),
                 vec!["no progress within the limit".to_owned()],
@@ -169,40 +169,40 @@ impl<'a> Judging<'a> {
                 };
                 let words = last_words.iter().cloned();
                 (
-                    FailureKind::Crashed,
+                    FindingKind::Crashed,
                     Some(*tick),
                     "a monitor that goes on".to_owned(),
                     std::iter::once(how).chain(words).collect(),
                 )
             }
             Broken::StuckInKernel { tick } => (
-                FailureKind::StuckInKernel,
+                FindingKind::StuckInKernel,
                 Some(*tick),
                 "a monitor that can be ended".to_owned(),
                 vec!["it waits in the kernel".to_owned()],
             ),
             Broken::Stage { cause } => (
-                FailureKind::Stage,
+                FindingKind::Stage,
                 None,
                 "a stage".to_owned(),
                 vec![cause.clone()],
             ),
         };
-        let mut failure = self.failure(kind, None, tick);
-        failure.expected.push(expected);
-        failure.came = came;
+        let mut finding = self.finding(kind, None, tick);
+        finding.expected.push(expected);
+        finding.came = came;
         if let Some(tick) = tick {
-            failure.reads = self.reads(None, tick, &[]);
+            finding.reads = self.reads(None, tick, &[]);
         }
-        self.failures.push(failure);
+        self.findings.push(finding);
     }
 
     fn missed_moments(&mut self) {
         for missed in &self.recording.missed_moments {
-            let mut failure = self.failure(FailureKind::MissedMoment, None, None);
+            let mut finding = self.finding(FindingKind::MissedMoment, None, None);
             let waited = format!("the operation that the moment waits for: {missed}");
-            failure.expected.push(waited);
-            self.failures.push(failure);
+            finding.expected.push(waited);
+            self.findings.push(finding);
         }
     }
 
@@ -211,16 +211,16 @@ impl<'a> Judging<'a> {
         let left = cluster_facts::left(self.story, self.recording, made);
         let left = left
             .into_iter()
-            .map(|left| (FailureKind::LeftStanding, left));
+            .map(|left| (FindingKind::LeftStanding, left));
         let undecided = cluster_facts::undecided(made);
         let undecided = undecided
             .into_iter()
-            .map(|left| (FailureKind::Contract, left));
+            .map(|left| (FindingKind::Contract, left));
         for (kind, left) in left.chain(undecided) {
-            let mut failure = self.failure(kind, Some(&left.node), Some(left.tick));
-            failure.expected.push(left.expected);
-            failure.came = left.came;
-            self.failures.push(failure);
+            let mut finding = self.finding(kind, Some(&left.node), Some(left.tick));
+            finding.expected.push(left.expected);
+            finding.came = left.came;
+            self.findings.push(finding);
         }
     }
 
@@ -239,15 +239,15 @@ impl<'a> Judging<'a> {
                     Some(Outcome::NotJudged) => self.not_judged += 1,
                     Some(Outcome::Fails { expected, came, at }) => {
                         let kind = match expectation.what {
-                            What::Nothing { .. } | What::NoLog { .. } => FailureKind::Unexpected,
-                            _ => FailureKind::Missing,
+                            What::Nothing { .. } | What::NoLog { .. } => FindingKind::Unexpected,
+                            _ => FindingKind::Missing,
                         };
-                        let mut failure =
-                            self.failure(kind, Some(node), at.or(Some(expectation.window.from)));
-                        place(&mut failure, expectation);
-                        failure.expected.push(expected);
-                        failure.came = came;
-                        self.failures.push(failure);
+                        let mut finding =
+                            self.finding(kind, Some(node), at.or(Some(expectation.window.from)));
+                        place(&mut finding, expectation);
+                        finding.expected.push(expected);
+                        finding.came = came;
+                        self.findings.push(finding);
                     }
                 }
             }
@@ -301,8 +301,8 @@ impl<'a> Judging<'a> {
 }
 
 /// Sets the line of the story that a failure is about.
-fn place(failure: &mut Failure, expectation: &Expectation) {
-    failure.line = Some(StoryLine {
+fn place(finding: &mut Finding, expectation: &Expectation) {
+    finding.line = Some(StoryLine {
         place: expectation.place.to_string(),
         text: expectation.text.clone(),
     });

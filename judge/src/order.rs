@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use reports::FailureKind;
+use reports::FindingKind;
 
 use super::assign::Assignment;
 use super::demands::Demand;
@@ -45,22 +45,22 @@ impl Judging<'_> {
                 continue;
             };
             let demand = &demands[second.0];
-            let mut failure = self.failure(
-                FailureKind::Missing,
+            let mut finding = self.finding(
+                FindingKind::Missing,
                 Some(&demand.node),
                 Some(accepted[second.1].tick),
             );
-            place(&mut failure, demand.expectation);
-            failure
+            place(&mut finding, demand.expectation);
+            finding
                 .expected
                 .push("these events in this order".to_owned());
-            failure
+            finding
                 .expected
                 .extend([first, second].map(|(demand, _)| demands[demand].line(&self.context)));
-            failure.came = [second, first]
+            finding.came = [second, first]
                 .map(|(_, event)| accepted[event].line())
                 .to_vec();
-            self.failures.push(failure);
+            self.findings.push(finding);
         }
     }
 

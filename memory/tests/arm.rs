@@ -35,10 +35,10 @@ fn check(steps: &str) -> (Story, Played) {
     let played = play_in_memory(&story, &reference(), None, &mut Trees::default());
     let judgement = judge(&story, &played.truth, &played.recording, &reference());
     let mut rendered = String::new();
-    for failure in &judgement.failures {
-        let _ = writeln!(rendered, "{failure:#?}");
+    for finding in &judgement.findings {
+        let _ = writeln!(rendered, "{finding:#?}");
     }
-    assert!(judgement.failures.is_empty(), "{rendered}");
+    assert!(judgement.findings.is_empty(), "{rendered}");
     (story, played)
 }
 

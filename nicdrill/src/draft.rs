@@ -48,9 +48,9 @@ pub(crate) fn draft(incident: &Incident) -> Result<Drafted, DraftError> {
     let story = story(incident, &yaml)?;
     let played = play_in_memory(&story, &reference, None, &mut Trees::default());
     let judgement = judge(&story, &played.truth, &played.recording, &reference);
-    let rendered = judgement.failures.iter().map(|failure| {
-        let came = failure.came.join("; ");
-        let line = failure.line.as_ref().map_or("", |line| line.text.as_str());
+    let rendered = judgement.findings.iter().map(|finding| {
+        let came = finding.came.join("; ");
+        let line = finding.line.as_ref().map_or("", |line| line.text.as_str());
         [line, &came].join(" ").trim().to_owned()
     });
     Ok(Drafted {

@@ -15,18 +15,18 @@ use std::sync::Arc;
 
 use crate::source::Source;
 use crate::yaml::YamlError;
-use crate::{Platform, Problem};
+use crate::{Platform, ProblemKind};
 
 /// A problem of a platform, and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct Problem {
     /// The problem.
-    pub problem: Problem,
+    pub problem: ProblemKind,
     /// The problem as an error with place, line and hint.
     pub error: YamlError,
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.error.fmt(f)
     }
@@ -35,7 +35,7 @@ impl fmt::Display for Finding {
 impl Platform {
     /// The problems of the platform and of the drivers it uses; empty if there are none.
     #[must_use]
-    pub fn check(&self) -> Vec<Finding> {
+    pub fn check(&self) -> Vec<Problem> {
         let mut check = Check {
             platform: self,
             found: Vec::new(),
@@ -53,33 +53,33 @@ impl Platform {
 /// A check in progress.
 struct Check<'a> {
     platform: &'a Platform,
-    found: Vec<Finding>,
+    found: Vec<Problem>,
 }
 
 impl Check<'_> {
     /// Adds a problem of the value at `path` of the platform's file.
-    fn flag(&mut self, path: &str, problem: Problem) {
+    fn flag(&mut self, path: &str, problem: ProblemKind) {
         let source = Arc::clone(&self.platform.source);
         let path = self.platform.path_of(path);
         self.flag_in(&source, &path, problem);
     }
 
     /// Adds a problem of a device's key.
-    fn flag_device(&mut self, number: usize, key: &str, problem: Problem) {
+    fn flag_device(&mut self, number: usize, key: &str, problem: ProblemKind) {
         let source = Arc::clone(&self.platform.source);
         let path = self.platform.path_of_device(number, key);
         self.flag_in(&source, &path, problem);
     }
 
-    fn flag_in(&mut self, source: &Source, path: &str, problem: Problem) {
+    fn flag_in(&mut self, source: &Source, path: &str, problem: ProblemKind) {
         let error = match &problem {
-            Problem::Unclear(error) => error.clone(),
+            ProblemKind::Unclear(error) => error.clone(),
             other => {
                 let mut error = source.wrong(path, other.to_string());
                 error.hint = other.hint().map(Into::into);
                 error
             }
         };
-        self.found.push(Finding { problem, error });
+        self.found.push(Problem { problem, error });
     }
 }

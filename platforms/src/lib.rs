@@ -43,7 +43,7 @@ mod variant;
 
 pub use assembly::{UPTIME_AT_REST_NS, WORLD_START_WALL_NS};
 pub use catalogue::{NVIDIA_NETWORKING, Platforms};
-pub use check::Finding;
+pub use check::Problem;
 pub use driver::{
     CounterFile, Driver, Duration, Keeps, LinkCondition, LinkEvent, LinkReasons, LinkView, Restart,
 };
@@ -58,7 +58,7 @@ pub use metadata::{Metadata, MetadataGpu};
 pub use name::{DeviceName, NodeName, PortNumber, PortRef, Role, SlotRef, TopoLevel};
 pub use pci::{PciAddress, PciAddressError};
 pub use platform::{Platform, PortFacts, Refusal};
-pub use problem::Problem;
+pub use problem::ProblemKind;
 pub use render::{CLASS_INFINIBAND, diff, render};
 pub use schema::{DIALECT as SCHEMA_DIALECT, driver_schema, profile_schema, schema_of};
 pub use source::PlatformError;

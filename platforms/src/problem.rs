@@ -9,7 +9,7 @@ use crate::{PciAddress, Role};
 
 /// Something in a platform that is impossible or contradictory.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Problem {
+pub enum ProblemKind {
     /// Two devices, interfaces or functions have the same value where it must be unique.
     #[error("duplicate {what} `{value}`")]
     Twice {
@@ -211,7 +211,7 @@ pub enum Problem {
     NotOneMark(String),
 }
 
-impl Problem {
+impl ProblemKind {
     /// A hint; `None` if the problem needs none.
     #[must_use]
     pub fn hint(&self) -> Option<Cow<'_, str>> {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
 use crate::{
-    ArmCount, ArmName, ArmReport, ArmStatus, DrillReport, Failure, FailureKind, ProbeOutcome,
+    ArmCount, ArmName, ArmReport, ArmStatus, DrillReport, Finding, FindingKind, ProbeOutcome,
     RunReport, Style, drill_block, summary_line,
 };
 
@@ -79,10 +79,10 @@ fn stopped(run: &RunReport, arm: ArmName) -> Option<TestCase> {
 }
 
 fn case(drill: &DrillReport, in_arm: &ArmReport) -> TestCase {
-    let of_arm: Vec<&Failure> = drill
-        .failures
+    let of_arm: Vec<&Finding> = drill
+        .findings
         .iter()
-        .filter(|failure| failure.arm.is_none_or(|arm| arm == in_arm.arm))
+        .filter(|finding| finding.arm.is_none_or(|arm| arm == in_arm.arm))
         .collect();
     let status = match &in_arm.status {
         ArmStatus::Passed => TestCaseStatus::success(),
@@ -92,10 +92,10 @@ fn case(drill: &DrillReport, in_arm: &ArmReport) -> TestCase {
             status
         }
         ArmStatus::Failed => {
-            let kind = if of_arm.iter().any(|failure| is_error(failure.kind)) {
+            let kind = if of_arm.iter().any(|finding| is_error(finding.kind)) {
                 NonSuccessKind::Error
             } else {
-                NonSuccessKind::Failure
+                NonSuccessKind::Finding
             };
             let mut status = TestCaseStatus::non_success(kind);
             if let Some(first) = of_arm.first() {
@@ -118,18 +118,18 @@ fn case(drill: &DrillReport, in_arm: &ArmReport) -> TestCase {
 }
 
 /// JUnit distinguishes errors (the test could not run) from failures (it ran and found a failure).
-fn is_error(kind: FailureKind) -> bool {
-    matches!(kind, FailureKind::Stage | FailureKind::Fault)
+fn is_error(kind: FindingKind) -> bool {
+    matches!(kind, FindingKind::Stage | FindingKind::Fault)
 }
 
-fn headline(failure: &Failure) -> String {
-    let what = failure
+fn headline(finding: &Finding) -> String {
+    let what = finding
         .expected
         .first()
-        .or(failure.came.first())
+        .or(finding.came.first())
         .map_or("", String::as_str);
-    let headline = format!("{}: {what}", failure.kind.words());
-    match &failure.line {
+    let headline = format!("{}: {what}", finding.kind.words());
+    match &finding.line {
         None => headline,
         Some(line) => format!("{}: {headline}", line.place),
     }

@@ -23,7 +23,7 @@ pub use exit_code::ExitCode;
 pub use json::{RESULTS_VERSION, results};
 pub use junit::{JUnitError, junit};
 pub use outcome::{
-    ArmName, ArmReport, ArmStatus, DrillName, DrillNameError, DrillReport, Failure, FailureKind,
+    ArmName, ArmReport, ArmStatus, DrillName, DrillNameError, DrillReport, Finding, FindingKind,
     Outcome, Read, StoryLine, VerdictReport, VerdictWord,
 };
 pub use run::{ArmCount, RunReport, Summary, VerdictCount};

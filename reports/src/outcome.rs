@@ -138,7 +138,7 @@ pub struct Read {
 /// The kind of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum FailureKind {
+pub enum FindingKind {
     /// Something expected did not come, or not in time, or not often enough.
     Missing,
     /// An event came that no expectation matches.
@@ -169,7 +169,7 @@ pub enum FailureKind {
     Fault,
 }
 
-impl FailureKind {
+impl FindingKind {
     /// The exit code for a failure of this kind.
     #[must_use]
     pub const fn exit_code(self) -> ExitCode {
@@ -222,9 +222,9 @@ pub struct StoryLine {
 
 /// One failure, with everything needed to understand it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Failure {
+pub struct Finding {
     /// The kind.
-    pub kind: FailureKind,
+    pub kind: FindingKind,
     /// The arm; `None` if it is about both.
     pub arm: Option<ArmName>,
     /// The node; `None` in a world of one node.
@@ -241,10 +241,10 @@ pub struct Failure {
     pub reads: Vec<Read>,
 }
 
-impl Failure {
+impl Finding {
     /// A failure without a line of the story, with its kind and what came.
     #[must_use]
-    pub fn plain(kind: FailureKind, arm: Option<ArmName>, came: impl Into<String>) -> Self {
+    pub fn plain(kind: FindingKind, arm: Option<ArmName>, came: impl Into<String>) -> Self {
         Self {
             kind,
             arm,
@@ -280,7 +280,7 @@ pub struct DrillReport {
     /// Its arms, in order.
     pub arms: Vec<ArmReport>,
     /// Its failures, in order of time.
-    pub failures: Vec<Failure>,
+    pub findings: Vec<Finding>,
     /// The verdicts on the monitor's reports, by workload.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub verdicts: Vec<VerdictReport>,
@@ -294,10 +294,10 @@ pub struct DrillReport {
 }
 
 impl DrillReport {
-    /// The outcome that follows from `arms` and `failures`.
+    /// The outcome that follows from `arms` and `findings`.
     #[must_use]
-    pub fn outcome_of(arms: &[ArmReport], failures: &[Failure]) -> Outcome {
-        if !failures.is_empty() {
+    pub fn outcome_of(arms: &[ArmReport], findings: &[Finding]) -> Outcome {
+        if !findings.is_empty() {
             Outcome::Failed
         } else if arms
             .iter()
@@ -312,10 +312,10 @@ impl DrillReport {
     /// The exit code for this drill.
     #[must_use]
     pub fn exit_code(&self) -> ExitCode {
-        self.failures
+        self.findings
             .iter()
-            .fold(ExitCode::Success, |code, failure| {
-                code.or(failure.kind.exit_code())
+            .fold(ExitCode::Success, |code, finding| {
+                code.or(finding.kind.exit_code())
             })
     }
 }
@@ -362,7 +362,7 @@ mod tests {
             DrillReport::outcome_of(&[passed.clone(), skipped], &[]),
             Outcome::Passed
         );
-        let wrong = Failure::plain(FailureKind::Unexpected, None, "fatal mlx5_0");
+        let wrong = Finding::plain(FindingKind::Unexpected, None, "fatal mlx5_0");
         assert_eq!(
             DrillReport::outcome_of(&[passed], &[wrong]),
             Outcome::Failed

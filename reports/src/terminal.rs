@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use crate::{
     ArmStatus, ClauseCoverage, ClauseStatus, Coverage, CoverageCount, DrillReport, ExitCode,
-    Failure, Outcome, ProbeOutcome, RunEvent, RunReport, ScenarioCoverage, Summary, VerdictCount,
+    Finding, Outcome, ProbeOutcome, RunEvent, RunReport, ScenarioCoverage, Summary, VerdictCount,
 };
 
 /// The largest number of reads in a block. Chosen: two polls of two ports fit a screen.
@@ -95,8 +95,8 @@ pub fn drill_block(drill: &DrillReport, style: Style) -> String {
         })
         .collect();
     writeln!(block, "  ({})", arms.join("; ")).expect(WRITES);
-    for failure in &drill.failures {
-        block += &failure_block(failure, style);
+    for finding in &drill.findings {
+        block += &failure_block(finding, style);
     }
     if drill.outcome == Outcome::Failed {
         writeln!(block, "  repeat it: {}", style.bold(&drill.repeat)).expect(WRITES);
@@ -264,36 +264,36 @@ fn covered_by(clause: &ClauseCoverage) -> String {
     parts.join("; ")
 }
 
-fn failure_block(failure: &Failure, style: Style) -> String {
+fn failure_block(finding: &Finding, style: Style) -> String {
     let mut block = String::new();
-    let mut head = failure.kind.words().to_owned();
-    if let Some(arm) = failure.arm {
+    let mut head = finding.kind.words().to_owned();
+    if let Some(arm) = finding.arm {
         write!(head, " ({arm} arm").expect(WRITES);
-        if let Some(tick) = failure.tick {
+        if let Some(tick) = finding.tick {
             write!(head, ", poll {tick}").expect(WRITES);
         }
         head.push(')');
-    } else if let Some(tick) = failure.tick {
+    } else if let Some(tick) = finding.tick {
         write!(head, " (poll {tick})").expect(WRITES);
     }
-    if let Some(node) = &failure.node {
+    if let Some(node) = &finding.node {
         write!(head, " on {node}").expect(WRITES);
     }
     writeln!(block, "  {}", style.red(&head)).expect(WRITES);
-    if let Some(line) = &failure.line {
+    if let Some(line) = &finding.line {
         writeln!(block, "    {}", line.place).expect(WRITES);
         for text in line.text.lines() {
             writeln!(block, "      | {text}").expect(WRITES);
         }
     }
-    rows(&mut block, "expected", &failure.expected);
-    if failure.came.is_empty() {
+    rows(&mut block, "expected", &finding.expected);
+    if finding.came.is_empty() {
         rows(&mut block, "came", &["nothing".to_owned()]);
     } else {
-        rows(&mut block, "came", &shortened(&failure.came, CAME_MAX));
+        rows(&mut block, "came", &shortened(&finding.came, CAME_MAX));
     }
-    if !failure.reads.is_empty() {
-        let reads: Vec<String> = failure
+    if !finding.reads.is_empty() {
+        let reads: Vec<String> = finding
             .reads
             .iter()
             .map(|read| format!("poll {}: {}", read.poll, read.text))

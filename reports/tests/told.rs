@@ -13,7 +13,7 @@ use std::{fs, path::Path, process::Command};
 
 use reports::{
     ArmName, ArmReport, ArmStatus, ClauseCoverage, ClauseStatus, Coverage, DrillName, DrillReport,
-    ExitCode, Failure, FailureKind, ProbeOutcome, Read, RunEvent, RunPlan, RunReport,
+    ExitCode, Finding, FindingKind, ProbeOutcome, Read, RunEvent, RunPlan, RunReport,
     ScenarioCoverage, SourceCoverage, StoryLine, Style, Wall, coverage_page, drill_block,
     event_line, junit, results, summary_line,
 };
@@ -36,12 +36,12 @@ fn arm(arm: ArmName, status: ArmStatus) -> ArmReport {
     }
 }
 
-fn drill(scenario: &str, arms: Vec<ArmReport>, failures: Vec<Failure>) -> DrillReport {
+fn drill(scenario: &str, arms: Vec<ArmReport>, findings: Vec<Finding>) -> DrillReport {
     DrillReport {
         drill: name(scenario),
-        outcome: DrillReport::outcome_of(&arms, &failures),
+        outcome: DrillReport::outcome_of(&arms, &findings),
         arms,
-        failures,
+        findings,
         verdicts: Vec::new(),
         not_judged: 0,
         repeat: format!("nicdrill run {scenario} --platform h100-oci:vfs"),
@@ -49,9 +49,9 @@ fn drill(scenario: &str, arms: Vec<ArmReport>, failures: Vec<Failure>) -> DrillR
     }
 }
 
-fn missing() -> Failure {
-    Failure {
-        kind: FailureKind::Missing,
+fn missing() -> Finding {
+    Finding {
+        kind: FindingKind::Missing,
         arm: Some(ArmName::Process),
         node: None,
         line: Some(StoryLine {
@@ -104,10 +104,10 @@ fn events() -> Vec<RunEvent> {
         ],
         Vec::new(),
     );
-    let differ = Failure {
+    let differ = Finding {
         tick: Some(7),
-        ..Failure::plain(
-            FailureKind::ArmsDiffer,
+        ..Finding::plain(
+            FindingKind::ArmsDiffer,
             None,
             "arms differ at poll 7: reads",
         )
@@ -267,7 +267,7 @@ fn junit_is_read_back_with_every_drill_of_every_arm() {
             (
                 suite.name.as_str(),
                 suite.tests,
-                suite.failures,
+                suite.findings,
                 suite.skipped,
             )
         })

@@ -67,13 +67,13 @@ impl Starting {
         let failed = |exit_code, reason: String| ProbeOutcome::Failed { reason, exit_code };
         match tried {
             Ok(Ok(())) => ProbeOutcome::Ready,
-            Ok(Err(failure)) if failure.is_of_the_stage() => {
-                failed(ExitCode::StageNotSet, failure.to_string())
+            Ok(Err(finding)) if finding.is_of_the_stage() => {
+                failed(ExitCode::StageNotSet, finding.to_string())
             }
-            Ok(Err(failure @ ProbeFailure::NeverCalled { .. })) => {
-                failed(ExitCode::StageNotSet, failure.to_string())
+            Ok(Err(finding @ ProbeFailure::NeverCalled { .. })) => {
+                failed(ExitCode::StageNotSet, finding.to_string())
             }
-            Ok(Err(failure)) => failed(ExitCode::CrashedOrHung, failure.to_string()),
+            Ok(Err(finding)) => failed(ExitCode::CrashedOrHung, finding.to_string()),
             Err(cause) => failed(ExitCode::StageNotSet, cause),
         }
     }

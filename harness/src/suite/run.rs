@@ -17,8 +17,8 @@ use std::{
 };
 
 use reports::{
-    ArmName, ArmReport, ArmStatus, Coverage, DrillName, DrillReport, ExitCode, Failure,
-    FailureKind, Outcome, PlannedDrill, ProbeOutcome, RunEvent, RunPlan, RunReport, StoryLine,
+    ArmName, ArmReport, ArmStatus, Coverage, DrillName, DrillReport, ExitCode, Finding,
+    FindingKind, Outcome, PlannedDrill, ProbeOutcome, RunEvent, RunPlan, RunReport, StoryLine,
     Wall,
 };
 use scenarios::{Arm, Story};
@@ -406,10 +406,10 @@ impl Show<'_> {
             .map(|played| Fingerprint::of(played.arm, &played.recording))
             .collect();
         result
-            .failures
+            .findings
             .extend(self.golden(planned, &story, &result.played));
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let mut report = self.report(planned, result.arms, result.failures);
+        let mut report = self.report(planned, result.arms, result.findings);
         report.not_judged = result.not_judged;
         report.verdicts = result.verdicts;
         report.wall = Wall::default().with("ms", ms);
@@ -434,7 +434,7 @@ impl Show<'_> {
     }
 
     /// Compares the memory arm's trace with the golden one, or rewrites that.
-    fn golden(&self, planned: &PlannedDrill, story: &Story, played: &[Played]) -> Option<Failure> {
+    fn golden(&self, planned: &PlannedDrill, story: &Story, played: &[Played]) -> Option<Finding> {
         let own_words = self.descriptor.texts == Vocabulary::Reference;
         if !own_words || self.how.species.is_some() {
             return None;
@@ -461,9 +461,9 @@ impl Show<'_> {
             return None;
         }
         let now = trace(story, &first.recording);
-        let failure = |came: String| {
-            Some(Failure::plain(
-                FailureKind::GoldenDiffers,
+        let finding = |came: String| {
+            Some(Finding::plain(
+                FindingKind::GoldenDiffers,
                 Some(ArmName::Memory),
                 came,
             ))
@@ -471,30 +471,30 @@ impl Show<'_> {
         if self.how.bless {
             return match bless(&file, &now) {
                 Ok(_) => None,
-                Err(error) => failure(format!("`{}` cannot be written: {error}", file.display())),
+                Err(error) => finding(format!("`{}` cannot be written: {error}", file.display())),
             };
         }
         let difference = golden_difference(&kept?, &now)?;
-        let mut failure = failure(difference.now)?;
-        failure.line = Some(StoryLine {
+        let mut finding = finding(difference.now)?;
+        finding.line = Some(StoryLine {
             place: format!("{}:{}", file.display(), difference.line),
             text: difference.kept.clone(),
         });
-        failure.expected.push(difference.kept);
-        Some(failure)
+        finding.expected.push(difference.kept);
+        Some(finding)
     }
 
     fn report(
         &self,
         planned: &PlannedDrill,
         arms: Vec<ArmReport>,
-        failures: Vec<Failure>,
+        findings: Vec<Finding>,
     ) -> DrillReport {
         DrillReport {
             drill: planned.drill.clone(),
-            outcome: DrillReport::outcome_of(&arms, &failures),
+            outcome: DrillReport::outcome_of(&arms, &findings),
             arms,
-            failures,
+            findings,
             verdicts: Vec::new(),
             not_judged: 0,
             repeat: self.again(planned),
@@ -514,21 +514,21 @@ impl Show<'_> {
     }
 
     fn stage_failure(&self, planned: &PlannedDrill, cause: &str) -> Drilled {
-        self.not_played(planned, Failure::plain(FailureKind::Stage, None, cause))
+        self.not_played(planned, Finding::plain(FindingKind::Stage, None, cause))
     }
 
     fn fallen(&self, planned: &PlannedDrill, panic: Panicked) -> Drilled {
-        self.not_played(planned, Failure::plain(FailureKind::Fault, None, panic.0))
+        self.not_played(planned, Finding::plain(FindingKind::Fault, None, panic.0))
     }
 
-    fn not_played(&self, planned: &PlannedDrill, failure: Failure) -> Drilled {
+    fn not_played(&self, planned: &PlannedDrill, finding: Finding) -> Drilled {
         let arms = planned.arms.iter().map(|arm| ArmReport {
             arm: *arm,
             status: ArmStatus::Failed,
             polls: 0,
             events: 0,
         });
-        let report = self.report(planned, arms.collect(), vec![failure]);
+        let report = self.report(planned, arms.collect(), vec![finding]);
         Drilled {
             report,
             recordings: Vec::new(),
@@ -558,8 +558,8 @@ fn compare(drilled: &mut Drilled, number: u32, first: &mut BTreeMap<DrillName, V
                  (events, reads, calls, exits and state files are compared, logs are not)"
             );
             let arm = drilled.report.arms.get(arm).map(|arm| arm.arm);
-            let failure = Failure::plain(FailureKind::RepeatsDiffer, arm, came);
-            drilled.report.failures.push(failure);
+            let finding = Finding::plain(FindingKind::RepeatsDiffer, arm, came);
+            drilled.report.findings.push(finding);
             drilled.report.outcome = Outcome::Failed;
         }
     }

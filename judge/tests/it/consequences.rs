@@ -6,7 +6,7 @@ use judge::{Consequences, Judgement, judge};
 use memory::play_in_memory;
 use observe::{Descriptor, Recording};
 use platforms::{NodeName, Platforms};
-use reports::FailureKind;
+use reports::FindingKind;
 use rstest::rstest;
 use scenarios::Story;
 
@@ -52,10 +52,10 @@ impl Case {
     }
 
     /// The failures: kind, what was expected, what came.
-    fn failures(&self) -> Vec<(FailureKind, String, Vec<String>)> {
-        let failures = self.judged(&reference()).failures.into_iter();
-        failures
-            .map(|failure| (failure.kind, failure.expected.join(", "), failure.came))
+    fn findings(&self) -> Vec<(FindingKind, String, Vec<String>)> {
+        let findings = self.judged(&reference()).findings.into_iter();
+        findings
+            .map(|finding| (finding.kind, finding.expected.join(", "), finding.came))
             .collect()
     }
 
@@ -97,7 +97,7 @@ impl Case {
 #[case::silent("{ rules: silent, from: 0s, to: 12s }")]
 #[case::one_is_silent("{ rule: RepeatedNICLinkFlap, fires: false, from: 0s, to: 12s }")]
 fn a_line_that_holds_is_no_failure(#[case] line: &str) {
-    assert_eq!(Case::played("", line).failures(), []);
+    assert_eq!(Case::played("", line).findings(), []);
 }
 
 #[rstest]
@@ -136,11 +136,11 @@ fn a_line_that_does_not_hold_is_told_with_what_stood(
     #[case] expected: &str,
     #[case] came: &str,
 ) {
-    let failures = Case::played("", line).failures();
-    let found = failures
+    let findings = Case::played("", line).findings();
+    let found = findings
         .iter()
         .find(|(_, rendered, _)| rendered == expected);
-    let (_, _, lines) = found.unwrap_or_else(|| panic!("{failures:#?}"));
+    let (_, _, lines) = found.unwrap_or_else(|| panic!("{findings:#?}"));
     assert!(
         lines.iter().any(|line| line.starts_with(came)),
         "{lines:#?}"
@@ -160,8 +160,8 @@ fn a_line_that_does_not_hold_is_told_with_what_stood(
     3
 )]
 fn a_finding_is_about_the_poll_in_which_it_went_wrong(#[case] line: &str, #[case] poll: u64) {
-    let failures = Case::played("", line).judged(&reference()).failures;
-    let ticks: Vec<Option<u64>> = failures.iter().map(|failure| failure.tick).collect();
+    let findings = Case::played("", line).judged(&reference()).findings;
+    let ticks: Vec<Option<u64>> = findings.iter().map(|finding| finding.tick).collect();
     assert_eq!(ticks, [Some(poll)]);
 }
 
@@ -220,16 +220,16 @@ fn a_rule_is_held_to_its_instant(#[case] line: &str, #[case] wrong: Option<&str>
         .in_world(&NodeName::from("node-a"), platform)
         .unwrap_or_else(|unfit| panic!("{unfit}"));
     let played = play_in_memory(&story, &reference(), None, &mut Trees::default());
-    let failures = judge(&story, &played.truth, &played.recording, &reference()).failures;
-    let rendered: Vec<String> = failures.iter().map(|one| one.expected.join(", ")).collect();
+    let findings = judge(&story, &played.truth, &played.recording, &reference()).findings;
+    let rendered: Vec<String> = findings.iter().map(|one| one.expected.join(", ")).collect();
     let wanted: Vec<&str> = wrong.into_iter().collect();
     assert_eq!(rendered, wanted);
     let fired = "poll 245, at 245s: NICPortDrop fires for node-a/mlx5_0/1, having counted 1";
-    for failure in &failures {
+    for finding in &findings {
         if line.contains("silent") || line.contains("false") {
-            assert_eq!(failure.tick, Some(245));
+            assert_eq!(finding.tick, Some(245));
         }
-        let came = &failure.came;
+        let came = &finding.came;
         assert!(came.iter().any(|line| line.starts_with(fired)), "{came:#?}");
     }
 }
@@ -237,27 +237,27 @@ fn a_rule_is_held_to_its_instant(#[case] line: &str, #[case] wrong: Option<&str>
 #[test]
 fn what_rules_say_is_not_asked_of_a_monitor_with_its_own_words() {
     let case = Case::played("", "{ rule: NICPortDrop, times: 3 }");
-    assert_eq!(case.failures().len(), 1);
+    assert_eq!(case.findings().len(), 1);
     let mut own = reference();
     own.texts = observe::Vocabulary::Own;
     let judgement = case.judged(&own);
-    assert_eq!(judgement.failures, []);
+    assert_eq!(judgement.findings, []);
     assert!(judgement.not_judged > 0);
 }
 
 #[test]
 fn a_recovery_of_another_entity_leaves_condition_and_cordon() {
     let mut case = Case::played("", "{ cordoned: true }");
-    assert_eq!(case.failures(), []);
+    assert_eq!(case.findings(), []);
     let is_recovery =
         |event: &proto::HealthEvent| event.is_healthy && event.check_name == "EthernetStateCheck";
     case.change_last(is_recovery, |event| {
         event.entities_impacted[0].entity_value = "mlx5_7".to_owned();
     });
     let left: Vec<(String, Vec<String>)> = case
-        .failures()
+        .findings()
         .into_iter()
-        .filter(|(kind, ..)| *kind == FailureKind::LeftStanding)
+        .filter(|(kind, ..)| *kind == FindingKind::LeftStanding)
         .map(|(_, expected, came)| (expected, came))
         .collect();
     let [(condition, entries), (cordon, faults)] = &left[..] else {
@@ -285,7 +285,7 @@ fn a_recovery_of_another_entity_leaves_condition_and_cordon() {
 fn a_world_that_is_not_healed_may_leave_what_it_leaves() {
     let head = "heal: never\nbecause: the counter is never reset";
     let case = Case::played(head, "{ cordoned: true }");
-    assert_eq!(case.failures(), []);
+    assert_eq!(case.findings(), []);
     let made = Consequences::of(&case.story, &case.recording);
     let last = made.last().expect("ticks were played");
     assert_eq!(last.cordoned["node-a"].len(), 1);
@@ -298,7 +298,7 @@ fn an_open_breaker_keeps_a_node_and_nobody_is_blamed() {
         head,
         "{ cordoned: true, from: 5s, to: 13s, throughout: true }",
     );
-    assert_eq!(case.failures(), []);
+    assert_eq!(case.findings(), []);
     let made = Consequences::of(&case.story, &case.recording);
     let last = made.last().expect("ticks were played");
     assert!(last.is_halted);

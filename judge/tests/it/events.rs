@@ -14,7 +14,7 @@ use observe::{Broken, Descriptor, Differences, Exit, Recording, platform_connect
 use platforms::{NodeName, Platforms};
 use proptest::prelude::*;
 use proto::{HealthEvent, HealthEvents};
-use reports::FailureKind;
+use reports::FindingKind;
 use rstest::rstest;
 use scenarios::Story;
 
@@ -108,11 +108,11 @@ static CUT_AND_MENDED_CASE: LazyLock<Case> = LazyLock::new(|| Case::played(CUT_A
 static TWO_BREACHES_CASE: LazyLock<Case> = LazyLock::new(|| Case::played(TWO_BREACHES));
 static CUT_CASE: LazyLock<Case> = LazyLock::new(|| Case::played(CUT));
 
-fn kinds(judgement: &Judgement) -> Vec<FailureKind> {
+fn kinds(judgement: &Judgement) -> Vec<FindingKind> {
     judgement
-        .failures
+        .findings
         .iter()
-        .map(|failure| failure.kind)
+        .map(|finding| finding.kind)
         .collect()
 }
 
@@ -187,8 +187,8 @@ fn a_breach_of_one_counter_is_not_that_of_another() {
     drop(wires);
     let judgement = case.judged(&changed);
     assert!(
-        kinds(&judgement).contains(&FailureKind::Missing)
-            && kinds(&judgement).contains(&FailureKind::Unexpected),
+        kinds(&judgement).contains(&FindingKind::Missing)
+            && kinds(&judgement).contains(&FindingKind::Unexpected),
         "{judgement:?}"
     );
 }
@@ -197,7 +197,7 @@ fn a_breach_of_one_counter_is_not_that_of_another() {
 fn a_counter_that_a_first_poll_leaves_out_is_missed() {
     let case = &*TWO_BREACHES_CASE;
     let judgement = case.judged(&without_event(&case.recording, 0));
-    assert_eq!(kinds(&judgement), [FailureKind::Missing]);
+    assert_eq!(kinds(&judgement), [FindingKind::Missing]);
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn a_counters_event_without_its_name_breaks_the_contract() {
     calls(&mut changed)[0].events[0].error_code.clear();
     let judgement = case.judged(&changed);
     assert!(
-        kinds(&judgement).contains(&FailureKind::Contract),
+        kinds(&judgement).contains(&FindingKind::Contract),
         "{judgement:?}"
     );
 }
@@ -217,28 +217,28 @@ fn a_missing_event_is_told_with_the_line_that_wants_it() {
     let case = &*CUT_AND_MENDED_CASE;
     let fatal = event_count(&case.recording) - 2;
     let judgement = case.judged(&without_event(&case.recording, fatal));
-    let failure = &judgement.failures[0];
-    assert_eq!(failure.kind, FailureKind::Missing);
-    let place = failure.line.as_ref().map(|line| line.place.as_str());
+    let finding = &judgement.findings[0];
+    assert_eq!(finding.kind, FindingKind::Missing);
+    let place = finding.line.as_ref().map(|line| line.place.as_str());
     assert_eq!(place, Some("port/example.yaml:11:15"));
-    assert_eq!(failure.tick, Some(5));
+    assert_eq!(finding.tick, Some(5));
     assert!(
-        failure.expected[0].starts_with("fatal NIC=mlx5_0 NICPort=1, in poll"),
-        "{failure:?}"
+        finding.expected[0].starts_with("fatal NIC=mlx5_0 NICPort=1, in poll"),
+        "{finding:?}"
     );
     assert!(
-        failure
+        finding
             .came
             .iter()
             .any(|line| line.starts_with("poll 10: healthy NIC=mlx5_0")),
-        "{failure:?}"
+        "{finding:?}"
     );
     assert!(
-        failure
+        finding
             .reads
             .iter()
             .any(|read| read.text.contains("mlx5_0/ports/1/state")),
-        "{failure:?}"
+        "{finding:?}"
     );
 }
 
@@ -261,7 +261,7 @@ fn a_clear_comes_once() {
         .clone();
     assert!(clear.is_healthy);
     let judgement = case.judged(&with_event(case, last, clear));
-    assert_eq!(kinds(&judgement), [FailureKind::Unexpected]);
+    assert_eq!(kinds(&judgement), [FindingKind::Unexpected]);
 }
 
 #[test]
@@ -272,7 +272,7 @@ fn a_refused_event_claims_nothing() {
     (refused.accepted, refused.answer) = (false, "UNAVAILABLE".to_owned());
     drop(refused);
     let kinds = kinds(&case.judged(&changed));
-    assert_eq!(kinds[0], FailureKind::Missing);
+    assert_eq!(kinds[0], FindingKind::Missing);
     assert_eq!(kinds[1..], NEVER_CLEARED);
 }
 
@@ -293,7 +293,7 @@ fn an_event_too_late_is_missing_and_unexpected() {
     let judgement = case.judged(&with_event(&late, 8, event));
     assert_eq!(
         kinds(&judgement),
-        [FailureKind::Missing, FailureKind::Unexpected]
+        [FindingKind::Missing, FindingKind::Unexpected]
     );
 }
 
@@ -323,11 +323,11 @@ fn a_field_that_breaks_the_contract_is_named(#[case] change: Change, #[case] wha
     change(&mut calls(&mut changed)[0]);
     let judgement = case.judged(&changed);
     let rendered = judgement
-        .failures
+        .findings
         .iter()
-        .filter(|failure| failure.kind == FailureKind::Contract);
+        .filter(|finding| finding.kind == FindingKind::Contract);
     let rendered: Vec<&str> = rendered
-        .flat_map(|failure| &failure.came)
+        .flat_map(|finding| &finding.came)
         .map(String::as_str)
         .collect();
     assert!(
@@ -348,15 +348,15 @@ fn a_refused_event_must_keep_the_contract_too() {
         },
     );
     calls(&mut changed)[1].accepted = false;
-    assert_eq!(kinds(&case.judged(&changed)), [FailureKind::Contract]);
+    assert_eq!(kinds(&case.judged(&changed)), [FindingKind::Contract]);
 }
 
 #[rstest]
-#[case(Broken::Hung { tick: 4, waiting_for: "the listing of the class folder".to_owned() }, FailureKind::Hung)]
-#[case(Broken::Crashed { tick: 4, exit: Exit::Signal(11), last_words: vec!["boom".to_owned()] }, FailureKind::Crashed)]
-#[case(Broken::StuckInKernel { tick: 4 }, FailureKind::StuckInKernel)]
-#[case(Broken::Stage { cause: "no /dev/fuse".to_owned() }, FailureKind::Stage)]
-fn a_drill_that_breaks_off_is_told_once(#[case] broken: Broken, #[case] kind: FailureKind) {
+#[case(Broken::Hung { tick: 4, waiting_for: "the listing of the class folder".to_owned() }, FindingKind::Hung)]
+#[case(Broken::Crashed { tick: 4, exit: Exit::Signal(11), last_words: vec!["boom".to_owned()] }, FindingKind::Crashed)]
+#[case(Broken::StuckInKernel { tick: 4 }, FindingKind::StuckInKernel)]
+#[case(Broken::Stage { cause: "no /dev/fuse".to_owned() }, FindingKind::Stage)]
+fn a_drill_that_breaks_off_is_told_once(#[case] broken: Broken, #[case] kind: FindingKind) {
     let case = &*CUT_AND_MENDED_CASE;
     let mut changed = case.recording.clone();
     changed.ticks.truncate(5);
@@ -371,28 +371,28 @@ fn a_moment_that_never_came_is_a_failure() {
     changed
         .missed_moments
         .push("port/example.yaml:9:5: remove".to_owned());
-    assert_eq!(kinds(&case.judged(&changed)), [FailureKind::MissedMoment]);
+    assert_eq!(kinds(&case.judged(&changed)), [FindingKind::MissedMoment]);
 }
 
 /// A fault that is not cleared is outstanding in the stream, and its condition and its cordon
 /// remain.
-const NEVER_CLEARED: [FailureKind; 3] = [
-    FailureKind::Outstanding,
-    FailureKind::LeftStanding,
-    FailureKind::LeftStanding,
+const NEVER_CLEARED: [FindingKind; 3] = [
+    FindingKind::Outstanding,
+    FindingKind::LeftStanding,
+    FindingKind::LeftStanding,
 ];
 
 /// The judge's failures for a story with one wrong line.
-fn refused(line: &str) -> Vec<(FailureKind, String, Vec<String>)> {
+fn refused(line: &str) -> Vec<(FindingKind, String, Vec<String>)> {
     let text = format!(
         "{}    expect: [ {{ fatal: victim }}, {line} ]\n  - at: 9s\n    do: [ {{ mend: victim }} ]\n    expect: [ {{ healthy: victim }} ]\nuntil: 12s\n",
         CUT.split("    expect: [ { fatal").next().unwrap()
     );
     let case = Case::played(&text);
-    let failures = case.judged(&case.recording).failures;
-    failures
+    let findings = case.judged(&case.recording).findings;
+    findings
         .into_iter()
-        .map(|failure| (failure.kind, failure.expected.join(", "), failure.came))
+        .map(|finding| (finding.kind, finding.expected.join(", "), finding.came))
         .collect()
 }
 
@@ -450,14 +450,14 @@ fn a_line_that_does_not_hold_is_told_with_what_came(
     #[case] expected: &str,
     #[case] came: Option<&str>,
 ) {
-    let failures = refused(line);
-    let found = failures
+    let findings = refused(line);
+    let found = findings
         .iter()
         .find(|(_, rendered, _)| rendered.contains(expected));
-    let (_, _, lines) = found.unwrap_or_else(|| panic!("{failures:#?}"));
+    let (_, _, lines) = found.unwrap_or_else(|| panic!("{findings:#?}"));
     assert!(
         came.is_none_or(|came| lines.iter().any(|line| line.contains(came))),
-        "{failures:#?}"
+        "{findings:#?}"
     );
 }
 
@@ -492,12 +492,12 @@ fn an_answer_about_health_is_held_against_the_one_expected() {
         let mut recording = case.recording.clone();
         monitor(&mut recording, 3, "node-a").answers.healthz = healthz;
         let Judgement {
-            failures,
+            findings,
             not_judged,
         } = judge(&case.story, &case.truth, &recording, descriptor);
-        let came: Vec<String> = failures
+        let came: Vec<String> = findings
             .into_iter()
-            .flat_map(|failure| failure.came)
+            .flat_map(|finding| finding.came)
             .collect();
         (came, not_judged)
     };
@@ -522,7 +522,7 @@ fn silence_about_attempts_hears_refused_calls() {
         "do: [ { connector: refuse, for: 2s }, { disable: victim } ]\n    expect: [ { said: nothing }, { fatal: victim, within: 4 polls } ]",
     ));
     let kinds = kinds(&case.judged(&case.recording));
-    assert_eq!(kinds, [FailureKind::Unexpected]);
+    assert_eq!(kinds, [FindingKind::Unexpected]);
 }
 
 #[test]
@@ -541,7 +541,7 @@ fn events_of_an_ordered_group_come_in_its_order() {
         kinds(&case.judged(&case.recording))
     };
     assert_eq!(ordered("fatal", "healthy"), []);
-    assert_eq!(ordered("healthy", "fatal"), [FailureKind::Missing]);
+    assert_eq!(ordered("healthy", "fatal"), [FindingKind::Missing]);
 }
 
 #[test]
@@ -560,7 +560,7 @@ fn a_monitor_with_its_own_texts_and_clock_is_judged_by_the_rest() {
         judge(&case.story, &case.truth, &changed, &own),
         Judgement::default()
     );
-    assert!(!case.judged(&changed).failures.is_empty());
+    assert!(!case.judged(&changed).findings.is_empty());
 }
 
 #[test]
@@ -583,7 +583,7 @@ fn a_baseline_without_devices_is_right_where_the_descriptor_says_so() {
         judge(&case.story, &case.truth, &changed, &differing),
         Judgement::default()
     );
-    assert!(!case.judged(&changed).failures.is_empty());
+    assert!(!case.judged(&changed).findings.is_empty());
 }
 
 proptest! {
@@ -610,7 +610,7 @@ proptest! {
     fn an_event_taken_away_is_missed(nth in any::<prop::sample::Index>()) {
         for case in [&*CUT_AND_MENDED_CASE, &*CUT_CASE] {
             let nth = nth.index(event_count(&case.recording));
-            prop_assert!(!case.judged(&without_event(&case.recording, nth)).failures.is_empty());
+            prop_assert!(!case.judged(&without_event(&case.recording, nth)).findings.is_empty());
         }
     }
 
@@ -621,7 +621,7 @@ proptest! {
                 calls(&mut case.recording.clone()).iter().flat_map(|call| call.events.clone()).collect();
             let event = events[nth.index(events.len())].clone();
             let tick = tick.index(case.recording.ticks.len());
-            prop_assert!(!case.judged(&with_event(case, tick, event)).failures.is_empty());
+            prop_assert!(!case.judged(&with_event(case, tick, event)).findings.is_empty());
         }
     }
 }

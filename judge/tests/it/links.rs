@@ -26,18 +26,18 @@ fn check(line: &str, rendered: Option<[&str; 2]>) {
         .unwrap_or_else(|unfit| panic!("{unfit}"));
     let played = play_in_memory(&story, &reference(), None, &mut Trees::default());
     let result = judge(&story, &played.truth, &played.recording, &reference());
-    let failures: Vec<[String; 2]> = result
-        .failures
+    let findings: Vec<[String; 2]> = result
+        .findings
         .iter()
-        .map(|failure| [failure.expected.join("; "), failure.came.join("; ")])
+        .map(|finding| [finding.expected.join("; "), finding.came.join("; ")])
         .collect();
-    match (rendered, &failures[..]) {
+    match (rendered, &findings[..]) {
         (None, []) => {}
         (Some([wanted, came]), [[expected, seen]]) => {
             assert!(expected.contains(wanted), "{expected}");
             assert!(seen.contains(came), "{seen}");
         }
-        _ => panic!("{failures:#?}"),
+        _ => panic!("{findings:#?}"),
     }
 }
 

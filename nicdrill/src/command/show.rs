@@ -60,9 +60,9 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<process::ExitCode, Stop>
     }
     let report = DrillReport {
         drill: planned.drill.clone(),
-        outcome: DrillReport::outcome_of(&result.arms, &result.failures),
+        outcome: DrillReport::outcome_of(&result.arms, &result.findings),
         arms: result.arms,
-        failures: result.failures,
+        findings: result.findings,
         verdicts: result.verdicts,
         not_judged: result.not_judged,
         repeat: format!("nicdrill show {} --arm {arm}", planned.drill),

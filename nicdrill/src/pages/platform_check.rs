@@ -7,7 +7,7 @@
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
-use platforms::{Finding, Platform, PortFacts, Role};
+use platforms::{Platform, PortFacts, Problem, Role};
 
 use harness::{
     descriptors::shipped,
@@ -47,14 +47,14 @@ pub(crate) fn check(library: &Library, names: &[String]) -> Result<Checked, Chec
     for name in names {
         find(&library.platforms, name)?;
     }
-    let mut before: Vec<Finding> = Vec::new();
+    let mut before: Vec<Problem> = Vec::new();
     for (name, platform) in library.platforms.iter() {
         if !names.is_empty() && !names.iter().any(|asked| asked == name) {
             continue;
         }
         let findings = platform.check();
         // Findings that a variant shares with its base were shown there.
-        let is_new = |finding: &&Finding| !before.contains(finding);
+        let is_new = |finding: &&Problem| !before.contains(finding);
         let mut problems: Vec<String> = findings
             .iter()
             .filter(is_new)

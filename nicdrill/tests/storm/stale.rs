@@ -11,7 +11,7 @@ use harness::{
 use memory::Played;
 use observe::Descriptor;
 use platforms::{NodeName, Platforms};
-use reports::FailureKind;
+use reports::FindingKind;
 use scenarios::{
     Arm, FileOp, FileRef, Place, RuleAction, RuleEffect, RuleLasting, Step, StepAction, Story,
 };
@@ -68,11 +68,11 @@ pub(crate) fn stale_bytes_in_the_mount_alone_make_the_arms_differ() {
         play(&story, &reference(), &mut [&mut memory, &mut stale])
     });
     let result = result.join().expect("a player does not panic");
-    let differs = |failure: &&reports::Failure| failure.kind == FailureKind::ArmsDiffer;
-    let failure = result
-        .failures
+    let differs = |finding: &&reports::Finding| finding.kind == FindingKind::ArmsDiffer;
+    let finding = result
+        .findings
         .iter()
         .find(differs)
         .expect("the arms differ");
-    assert_eq!(failure.tick, Some(10), "{failure:?}");
+    assert_eq!(finding.tick, Some(10), "{finding:?}");
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Check;
 use crate::profile::{Device, Model};
-use crate::{Problem, Role, TopoLevel};
+use crate::{ProblemKind, Role, TopoLevel};
 
 /// The largest number of ports of a device. mlx5, bnxt_re, efa and hfi1 devices have one or two;
 /// more is taken for a mistake.
@@ -31,7 +31,7 @@ impl Check<'_> {
             self.flag_device(
                 number,
                 "ports",
-                Problem::PortCount {
+                ProblemKind::PortCount {
                     device,
                     ports,
                     most,
@@ -43,14 +43,14 @@ impl Check<'_> {
             let device = device.name.clone();
             let port = *port;
             if !(1..=ports).contains(&port) {
-                let problem = Problem::NoSuchPort {
+                let problem = ProblemKind::NoSuchPort {
                     device,
                     port,
                     ports,
                 };
                 self.flag_device(number, "cabled", problem);
             } else if !seen.insert(port) {
-                self.flag_device(number, "cabled", Problem::CabledTwice { device, port });
+                self.flag_device(number, "cabled", ProblemKind::CabledTwice { device, port });
             }
         }
     }
@@ -61,7 +61,7 @@ impl Check<'_> {
         let has_none = driver.is_some_and(|driver| !driver.has_interfaces);
         let asked = if has_none { 0 } else { device.ports };
         if netdevs != usize::from(asked) {
-            let problem = Problem::Interfaces {
+            let problem = ProblemKind::Interfaces {
                 device: device.name.clone(),
                 ports: device.ports,
                 netdevs,
@@ -80,7 +80,7 @@ impl Check<'_> {
             0
         };
         if levels != asked {
-            let problem = Problem::TopoLength {
+            let problem = ProblemKind::TopoLength {
                 device: device.name.clone(),
                 levels,
                 gpus: asked,
@@ -92,10 +92,10 @@ impl Check<'_> {
             match level {
                 TopoLevel::X => {
                     let cell = format!("`{device}` and a GPU");
-                    self.flag_device(number, "topo", Problem::SelfInCell { cell });
+                    self.flag_device(number, "topo", ProblemKind::SelfInCell { cell });
                 }
                 TopoLevel::NV(_) => {
-                    self.flag_device(number, "topo", Problem::NvLinkToNic { device });
+                    self.flag_device(number, "topo", ProblemKind::NvLinkToNic { device });
                 }
                 _ => continue,
             }
@@ -113,7 +113,7 @@ impl Check<'_> {
         };
         let port_gbps = device.rate.gbps();
         if port_gbps > slot_gbps {
-            let problem = Problem::TooFast {
+            let problem = ProblemKind::TooFast {
                 device: device.name.clone(),
                 port_gbps,
                 slot: format!("{} x{}", model.pcie_speed, model.pcie_width),
@@ -128,7 +128,7 @@ impl Check<'_> {
         let gpus = &self.platform.profile.gpus.numa;
         let is_near = gpus.contains(&device.numa);
         if device.role != Role::Management && !is_near {
-            let problem = Problem::NumaWithoutGpu {
+            let problem = ProblemKind::NumaWithoutGpu {
                 device: device.name.clone(),
                 role: device.role,
                 node: device.numa,
@@ -146,7 +146,7 @@ impl Check<'_> {
         };
         if !devices.iter().any(|other| other.pci == first) {
             let pci = device.pci;
-            self.flag_device(number, "pci", Problem::NoFirstFunction { pci, first });
+            self.flag_device(number, "pci", ProblemKind::NoFirstFunction { pci, first });
         }
     }
 
@@ -168,7 +168,7 @@ impl Check<'_> {
             .chain(changes)
             .collect();
         for name in profile.models.keys().filter(|name| !used.contains(name)) {
-            let problem = Problem::UnusedModel(name.clone());
+            let problem = ProblemKind::UnusedModel(name.clone());
             self.flag(&format!("models.{name}"), problem);
         }
     }

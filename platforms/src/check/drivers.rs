@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Check;
-use crate::{Driver, Problem, provenance, yaml};
+use crate::{Driver, ProblemKind, provenance, yaml};
 
 /// Values of `operstate` (`net/core/net-sysfs.c`, `operstates`; RFC 2863).
 const OPERSTATES: &[&str] = &[
@@ -50,7 +50,7 @@ impl Check<'_> {
                 None => format!("the kernel writes one of: {}", words.join(", ")),
             };
             let text = text.to_owned();
-            self.flag_in(&source, path, Problem::Spelling { what, text, hint });
+            self.flag_in(&source, path, ProblemKind::Spelling { what, text, hint });
         };
         if !NODE_TYPES.contains(&driver.node_type.as_str()) {
             wrong("node_type", "node type", &driver.node_type, NODE_TYPES);
@@ -83,7 +83,7 @@ impl Check<'_> {
                 if !seen.insert(&file.name) {
                     let (what, value) = ("counter", file.name.clone());
                     let path = format!("{list}.{number}.name");
-                    self.flag_in(&driver.source, &path, Problem::Twice { what, value });
+                    self.flag_in(&driver.source, &path, ProblemKind::Twice { what, value });
                 }
             }
         }
@@ -94,13 +94,13 @@ impl Check<'_> {
         let read = yaml::read::<std::collections::BTreeMap<String, serde_json::Value>>(file, text);
         let mut document = match read {
             Ok(document) => document,
-            Err(error) => return self.flag_in(&driver.source, "", Problem::Unclear(error)),
+            Err(error) => return self.flag_in(&driver.source, "", ProblemKind::Unclear(error)),
         };
         document.remove("provenance");
         let document = serde_json::Value::Object(document.into_iter().collect());
         for path in provenance::paths(&document) {
             if provenance::of_path(&driver.provenance, &path).is_none() {
-                let problem = Problem::NoProvenance(path.clone());
+                let problem = ProblemKind::NoProvenance(path.clone());
                 self.flag_in(&driver.source, &path, problem);
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Check;
-use crate::{NodeName, Problem};
+use crate::{NodeName, ProblemKind};
 
 impl Check<'_> {
     pub(super) fn names(&mut self) {
@@ -21,7 +21,7 @@ impl Check<'_> {
             self.flag_device(
                 number,
                 "name",
-                Problem::Twice {
+                ProblemKind::Twice {
                     what: "device",
                     value,
                 },
@@ -37,11 +37,11 @@ impl Check<'_> {
         let what = "address";
         for (number, value) in twice(all.map(|pci| pci.to_string())) {
             match number.checked_sub(gpus) {
-                Some(device) => self.flag_device(device, "pci", Problem::Twice { what, value }),
+                Some(device) => self.flag_device(device, "pci", ProblemKind::Twice { what, value }),
                 None => {
                     self.flag(
                         &format!("gpus.pci.{number}"),
-                        Problem::Twice { what, value },
+                        ProblemKind::Twice { what, value },
                     );
                 }
             }
@@ -52,7 +52,7 @@ impl Check<'_> {
         let asked = vfs.map_or(0, |vfs| usize::from(vfs.each) * vfs.of.len());
         let slots: BTreeSet<_> = profile.devices.iter().map(|device| device.pci).collect();
         if asked > 0 && machine.functions.len() < slots.len() + asked {
-            let problem = Problem::VfsCollide { asked };
+            let problem = ProblemKind::VfsCollide { asked };
             self.flag("vfs", problem);
         }
     }
@@ -74,11 +74,11 @@ impl Check<'_> {
             match places.get(number).copied().flatten() {
                 Some((device, place)) => {
                     let key = format!("netdevs.{place}");
-                    self.flag_device(device, &key, Problem::Twice { what, value });
+                    self.flag_device(device, &key, ProblemKind::Twice { what, value });
                 }
                 None => {
                     let path = format!("interfaces.{}.name", number - own);
-                    self.flag(&path, Problem::Twice { what, value });
+                    self.flag(&path, ProblemKind::Twice { what, value });
                 }
             }
         }
@@ -89,7 +89,7 @@ impl Check<'_> {
         let rdma = machine.functions.values().filter_map(|it| it.rdma.as_ref());
         let what = "node GUID";
         for (_, value) in twice(rdma.map(|rdma| format!("{:016x}", rdma.node_guid))) {
-            self.flag("devices", Problem::Twice { what, value });
+            self.flag("devices", ProblemKind::Twice { what, value });
         }
     }
 
@@ -105,11 +105,11 @@ impl Check<'_> {
             .clone()
             .filter(|it| !known.contains(it))
         {
-            self.flag("default_route", Problem::NoSuchInterface(route));
+            self.flag("default_route", ProblemKind::NoSuchInterface(route));
         }
         for (number, interface) in profile.interfaces.iter().enumerate() {
             for lower in interface.lowers.iter().filter(|it| !known.contains(*it)) {
-                let problem = Problem::DanglingLower {
+                let problem = ProblemKind::DanglingLower {
                     interface: interface.name.clone(),
                     lower: lower.clone(),
                 };

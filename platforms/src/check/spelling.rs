@@ -1,7 +1,7 @@
 //! Checks of texts with a fixed spelling in the kernel or on the command line.
 
 use super::Check;
-use crate::Problem;
+use crate::ProblemKind;
 use crate::profile::Model;
 
 /// Speeds of a PCIe lane, as `pci_speed_string` spells them, and in tenths of a Gb/s.
@@ -34,13 +34,13 @@ impl Check<'_> {
         for (number, device) in devices.iter().enumerate() {
             if !is_file_name(&device.name, LONGEST_DEVICE) {
                 let (name, longest) = (device.name.clone(), LONGEST_DEVICE);
-                self.flag_device(number, "name", Problem::NoFileName { name, longest });
+                self.flag_device(number, "name", ProblemKind::NoFileName { name, longest });
             }
             for (place, name) in device.netdevs.iter().enumerate() {
                 if !is_file_name(name, LONGEST_INTERFACE) {
                     let (name, longest) = (name.clone(), LONGEST_INTERFACE);
                     let key = format!("netdevs.{place}");
-                    self.flag_device(number, &key, Problem::NoFileName { name, longest });
+                    self.flag_device(number, &key, ProblemKind::NoFileName { name, longest });
                 }
             }
         }
@@ -49,7 +49,7 @@ impl Check<'_> {
             if !is_file_name(&interface.name, LONGEST_INTERFACE) {
                 let (name, longest) = (interface.name.clone(), LONGEST_INTERFACE);
                 let path = format!("interfaces.{number}.name");
-                self.flag(&path, Problem::NoFileName { name, longest });
+                self.flag(&path, ProblemKind::NoFileName { name, longest });
             }
         }
     }
@@ -62,11 +62,11 @@ impl Check<'_> {
             !name.is_empty() && name.chars().all(plain)
         };
         if !fits(&profile.name) {
-            self.flag("name", Problem::PlatformName(profile.name.clone()));
+            self.flag("name", ProblemKind::PlatformName(profile.name.clone()));
         }
         for variant in profile.variants.keys().filter(|name| !fits(name)) {
             let path = format!("variants.{variant}");
-            self.flag(&path, Problem::PlatformName(variant.clone()));
+            self.flag(&path, ProblemKind::PlatformName(variant.clone()));
         }
     }
 
@@ -80,7 +80,7 @@ impl Check<'_> {
                 .iter()
                 .map(|(it, _)| format!("`{it}`"))
                 .collect();
-            let problem = Problem::Spelling {
+            let problem = ProblemKind::Spelling {
                 what: "speed of a PCIe link",
                 text: model.pcie_speed.clone(),
                 hint: format!("the kernel writes one of {}", allowed.join(", ")),
@@ -89,7 +89,7 @@ impl Check<'_> {
         }
         if !PCIE_WIDTHS.contains(&model.pcie_width) {
             let allowed: Vec<String> = PCIE_WIDTHS.iter().map(ToString::to_string).collect();
-            let problem = Problem::Spelling {
+            let problem = ProblemKind::Spelling {
                 what: "width of a PCIe link",
                 text: model.pcie_width.to_string(),
                 hint: format!("lanes come as {}", allowed.join(", ")),
@@ -107,7 +107,7 @@ impl Check<'_> {
             if let (Some(text), Some(device)) = (text, device)
                 && *text != format!("MT{device}")
             {
-                let problem = Problem::Spelling {
+                let problem = ProblemKind::Spelling {
                     what: "`hca_type` of this device id",
                     text: text.clone(),
                     hint: format!("mlx5 writes `MT` and the id in decimal, here `MT{device}`"),

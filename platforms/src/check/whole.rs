@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Check;
 use crate::profile::{Roles, Vfs};
-use crate::{Problem, Role, TopoLevel, provenance, yaml};
+use crate::{ProblemKind, Role, TopoLevel, provenance, yaml};
 
 impl Check<'_> {
     pub(super) fn whole(&mut self) {
@@ -19,11 +19,14 @@ impl Check<'_> {
         let gpus = &self.platform.profile.gpus;
         let (pci, numa) = (gpus.pci.len(), gpus.numa.len());
         if pci != numa {
-            self.flag("gpus.numa", Problem::GpuCount { pci, numa });
+            self.flag("gpus.numa", ProblemKind::GpuCount { pci, numa });
         }
         if gpus.between == Some(TopoLevel::X) {
             let cell = "two GPUs";
-            self.flag("gpus.between", Problem::SelfInCell { cell: cell.into() });
+            self.flag(
+                "gpus.between",
+                ProblemKind::SelfInCell { cell: cell.into() },
+            );
         }
     }
 
@@ -39,7 +42,10 @@ impl Check<'_> {
         let texts = texts.filter(|node| !gpus.contains(node));
         let texts = texts.map(|node| ("gpus.numa_texts", *node));
         for (key, node) in strays.into_iter().chain(texts) {
-            self.flag(&format!("{key}.{node}"), Problem::StrayNuma { key, node });
+            self.flag(
+                &format!("{key}.{node}"),
+                ProblemKind::StrayNuma { key, node },
+            );
         }
     }
 
@@ -57,7 +63,7 @@ impl Check<'_> {
         if are != profile.roles {
             let reported = profile.roles.to_string();
             let are = are.to_string();
-            self.flag("roles", Problem::Roles { reported, are });
+            self.flag("roles", ProblemKind::Roles { reported, are });
         }
     }
 
@@ -74,7 +80,7 @@ impl Check<'_> {
                 let asked = *each;
                 self.flag(
                     "vfs.each",
-                    Problem::TooManyVfs {
+                    ProblemKind::TooManyVfs {
                         device,
                         asked,
                         total,
@@ -94,12 +100,12 @@ impl Check<'_> {
             let path = format!("counters.{name}");
             let mut files = drivers.iter().filter_map(|driver| driver.counter(name));
             let Some(file) = files.next() else {
-                self.flag(&path, Problem::NoSuchCounter(name.clone()));
+                self.flag(&path, ProblemKind::NoSuchCounter(name.clone()));
                 continue;
             };
             if *value > file.max() {
                 let (name, value, max) = (name.clone(), *value, file.max());
-                self.flag(&path, Problem::CounterTooLarge { name, value, max });
+                self.flag(&path, ProblemKind::CounterTooLarge { name, value, max });
             }
         }
     }
@@ -108,7 +114,7 @@ impl Check<'_> {
         let entries = &self.platform.profile.provenance;
         for (number, entry) in entries.iter().enumerate() {
             if entry.mark().is_none() {
-                let problem = Problem::NotOneMark(entry.of.join(", "));
+                let problem = ProblemKind::NotOneMark(entry.of.join(", "));
                 self.flag(&format!("provenance.{number}"), problem);
             }
         }
@@ -122,7 +128,7 @@ impl Check<'_> {
         let read = yaml::read::<BTreeMap<String, serde_json::Value>>(&source.file, &source.text);
         let mut document = match read {
             Ok(document) => document,
-            Err(error) => return self.flag("", Problem::Unclear(error)),
+            Err(error) => return self.flag("", ProblemKind::Unclear(error)),
         };
         document.remove("provenance");
         let document = serde_json::Value::Object(document.into_iter().collect());
@@ -130,7 +136,7 @@ impl Check<'_> {
         for path in provenance::paths(&document) {
             if provenance::of_path(entries, &path).is_none() {
                 let source = self.platform.source.clone();
-                self.flag_in(&source, &path, Problem::NoProvenance(path.clone()));
+                self.flag_in(&source, &path, ProblemKind::NoProvenance(path.clone()));
             }
         }
     }

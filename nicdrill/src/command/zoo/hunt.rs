@@ -301,8 +301,8 @@ fn one_platform_each(drills: Vec<PlannedDrill>) -> (Vec<PlannedDrill>, Vec<Plann
 
 /// The first poll in which something was wrong.
 fn soonest(drill: &DrillReport) -> Option<u64> {
-    let failures = drill.failures.iter();
-    failures.filter_map(|failure| failure.tick).min()
+    let findings = drill.findings.iter();
+    findings.filter_map(|finding| finding.tick).min()
 }
 
 /// Nobody listens while wrong monitors are hunted: only what comes of it is told.
