@@ -95,7 +95,7 @@ fn case(drill: &DrillReport, in_arm: &ArmReport) -> TestCase {
             let kind = if of_arm.iter().any(|finding| is_error(finding.kind)) {
                 NonSuccessKind::Error
             } else {
-                NonSuccessKind::Finding
+                NonSuccessKind::Failure
             };
             let mut status = TestCaseStatus::non_success(kind);
             if let Some(first) = of_arm.first() {

@@ -267,7 +267,7 @@ fn junit_is_read_back_with_every_drill_of_every_arm() {
             (
                 suite.name.as_str(),
                 suite.tests,
-                suite.findings,
+                suite.failures,
                 suite.skipped,
             )
         })
