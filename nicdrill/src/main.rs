@@ -7,8 +7,8 @@
 mod arguments;
 mod command;
 mod draft;
+mod json_schema;
 mod pages;
-mod schema;
 mod settings;
 mod terminal;
 #[cfg(feature = "zoo")]

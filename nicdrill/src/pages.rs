@@ -3,11 +3,11 @@
 //! Each takes data and returns text; none opens a file or a terminal.
 
 mod drill;
-pub(crate) mod help;
+pub(crate) mod help_pages;
 mod link;
 mod lnet;
-pub(crate) mod platform;
 pub(crate) mod platform_check;
+pub(crate) mod platform_pages;
 
 pub(crate) use drill::drill_page;
 pub(crate) use link::link_page;

@@ -7,7 +7,7 @@
 
 mod dump;
 mod gpus;
-mod identifiers;
+mod kept_identifiers;
 mod nics;
 mod snapshot;
 mod write;
@@ -135,7 +135,7 @@ impl Captured {
     /// Adds the identifiers of the node, as far as they were read.
     #[must_use]
     pub fn with_identifiers(mut self, snapshot: &Snapshot) -> Self {
-        self.profile.identifiers = identifiers::identifiers(snapshot, &self.profile);
+        self.profile.identifiers = kept_identifiers::identifiers(snapshot, &self.profile);
         self.profile.provenance.push(Entry {
             of: vec!["identifiers.*".to_owned()],
             captured: Some("read on the node, and kept as it was asked".to_owned()),

@@ -18,7 +18,7 @@ use crate::{Counters, Machine, PciAddress};
 
 mod host;
 mod net;
-mod pci;
+mod pci_function;
 mod rdma;
 
 /// The folder with the links to RDMA devices, below the mount root: the anchor folder, which every
@@ -160,7 +160,7 @@ pub(crate) struct Part<'a> {
 
 enum Of<'a> {
     Host(host::HostPart<'a>),
-    Pci(pci::PciPart<'a>),
+    Pci(pci_function::PciPart<'a>),
     Rdma(rdma::RdmaPart<'a>),
     Net(net::NetPart<'a>),
 }
@@ -340,7 +340,7 @@ fn parts<'a>(
     host::parts(machine, other, &mut parts);
     for (pci, function) in &machine.functions {
         if other.is_none_or(|(_, touched)| touched.contains(pci)) {
-            pci::parts(machine, function, &mut parts);
+            pci_function::parts(machine, function, &mut parts);
         }
     }
     parts

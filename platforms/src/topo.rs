@@ -15,10 +15,10 @@ mod affinity;
 mod error;
 mod glyphs;
 mod legend;
-mod metadata;
+mod matrix_text;
 mod parse;
-mod render;
 mod sheet;
+mod to_metadata;
 
 pub use error::{TopoError, TopoFault};
 pub use parse::parse;

@@ -3,11 +3,11 @@
 //! A row holds a word's name, its value's kind, its keys, its meaning, an example, and what it parses
 //! to. Start at [`expectations`] and [`parse`].
 
-mod cluster;
+mod cluster_facts;
 mod event;
-mod monitor;
+mod monitor_facts;
 mod qualifier;
-mod world;
+mod world_facts;
 
 use platforms::yaml::{Key, Node, Value};
 
@@ -25,9 +25,9 @@ pub(crate) fn expectations() -> Vec<&'static dyn Row<ExpectationSpec>> {
     [
         event::EVENTS,
         event::AROUND,
-        monitor::MONITOR,
-        world::WORLD,
-        cluster::CLUSTER,
+        monitor_facts::MONITOR,
+        world_facts::WORLD,
+        cluster_facts::CLUSTER,
     ]
     .concat()
 }

@@ -11,7 +11,7 @@ use crate::error::Unfit;
 use crate::handle::Handle;
 use crate::polls::Polls;
 use crate::reader::Source;
-use crate::resolve::actions::ActionResolver;
+use crate::resolve::action_resolver::ActionResolver;
 use crate::resolved_world::ResolvedWorld;
 use crate::story::StepAction;
 use crate::verbs;

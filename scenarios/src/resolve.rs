@@ -3,8 +3,8 @@
 //! [`resolve`] combines the parts; [`crate::resolver`] resolves the lines of `do:`, [`crate::expectations`]
 //! those of `expect:`.
 
-pub(crate) mod actions;
-pub(crate) mod expectations;
+pub(crate) mod action_resolver;
+pub(crate) mod expectation_resolver;
 
 use std::collections::BTreeMap;
 
@@ -15,8 +15,8 @@ use crate::cluster::ClusterPlan;
 use crate::error::{ScenarioError, Unfit};
 use crate::polls::Polls;
 use crate::reader::Source;
-use crate::resolve::actions::ActionResolver;
-use crate::resolve::expectations::ExpectationResolver;
+use crate::resolve::action_resolver::ActionResolver;
+use crate::resolve::expectation_resolver::ExpectationResolver;
 use crate::resolved_world::ResolvedWorld;
 use crate::scenario::Scenario;
 use crate::step::StepSpec;

@@ -12,21 +12,21 @@ use simfs::SimTime;
 use crate::cluster::ClusterPlan;
 
 mod action;
-mod event;
+mod event_pattern;
 mod expectation;
-mod load;
 mod moment;
 mod plan;
+mod workload_facts;
 
 pub use action::{
     ConnectorAction, ConnectorBehaviour, ConnectorLasting, HangEnd, MonitorAction, RuleAction,
     RuleEffect, RuleLasting, Signal, StateFileAction, StepAction,
 };
-pub use event::{About, EventPattern, Times, Tone};
+pub use event_pattern::{About, EventPattern, Times, Tone};
 pub use expectation::{EndIs, Expectation, MetricIs, PairIs, StateFileIs, What, Window};
-pub use load::{LnetIs, Verdict, WorkloadIs};
 pub use moment::{CallMoment, FileMoment, FileOp, FileRef, Moment};
 pub use plan::{Plan, WorkloadAction};
+pub use workload_facts::{LnetIs, Verdict, WorkloadIs};
 
 /// A place in a scenario file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,8 +1,8 @@
 //! Workloads as a scenario declares them: `workloads: { storage: { lnet: … }, job: { mpib: … } }`.
 //!
-//! `workload/telling.rs` resolves them in a world; the crates `lnet` and `mpib` implement them.
+//! `workload/workload_resolver.rs` resolves them in a world; the crates `lnet` and `mpib` implement them.
 
-mod resolve;
+mod workload_resolver;
 
 use mpib::{Bytes, Retries};
 use platforms::Role;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::pages::help as help_pages;
+use crate::pages::help_pages;
 use clap::CommandFactory as _;
 use reports::ExitCode;
 

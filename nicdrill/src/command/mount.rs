@@ -18,7 +18,7 @@ use signal_hook::{
 use super::Stop;
 use crate::{
     arguments::{Color, MountArguments},
-    pages::platform as platform_pages,
+    pages::platform_pages,
     terminal::{Terminal, log},
 };
 

@@ -8,7 +8,7 @@ use reports::ExitCode;
 use super::{Stop, select::is_path};
 use crate::{
     arguments::{Color, OnePlatform, PlatformFolders},
-    pages::{platform as platform_pages, platform_check},
+    pages::{platform_check, platform_pages},
     settings::Settings,
     terminal::{Terminal, log},
 };

@@ -19,9 +19,7 @@ use signal_hook::{
 };
 
 use super::{Stop, platform, select::is_path};
-use crate::{
-    arguments::RecordArguments, draft::draft, pages::platform as platform_pages, terminal::log,
-};
+use crate::{arguments::RecordArguments, draft::draft, pages::platform_pages, terminal::log};
 
 /// The pause between two snapshots with a drill's clock, whose gate sets the pace.
 const GATED_PAUSE: Duration = Duration::from_millis(1);

@@ -1,6 +1,6 @@
 //! `nicdrill schema`: prints the JSON Schema of a file, for an editor.
 
-use crate::schema;
+use crate::json_schema;
 use reports::ExitCode;
 
 use super::Stop;

@@ -1,7 +1,7 @@
 //! Resolves the lines of `do:` in a world: ports and devices are looked up, times become ticks.
 
 mod counter;
-mod host;
+mod host_actions;
 
 use std::collections::BTreeMap;
 
