@@ -12,11 +12,11 @@ use crate::{
 /// Prints a JSON Schema.
 pub(crate) fn schema(of: SchemaOf) -> Result<ExitCode, Stop> {
     let form = match of {
-        SchemaOf::Profile => schema::profile(),
-        SchemaOf::Driver => schema::driver(),
-        SchemaOf::Descriptor => schema::descriptor(),
-        SchemaOf::Scenario => schema::scenario(),
-        SchemaOf::World => schema::world(),
+        SchemaOf::Profile => json_schema::profile(),
+        SchemaOf::Driver => json_schema::driver(),
+        SchemaOf::Descriptor => json_schema::descriptor(),
+        SchemaOf::Scenario => json_schema::scenario(),
+        SchemaOf::World => json_schema::world(),
     };
     Terminal::new(Color::Never).out(&format!("{form}\n"));
     Ok(ExitCode::Success)

@@ -15,7 +15,7 @@ use harness::{
     suite::{Ask, SelectError, select},
 };
 
-use super::platform::{NoSuchPlatform, find, in_columns};
+use super::platform_pages::{NoSuchPlatform, find, in_columns};
 use memory::{Found, classified};
 
 /// The result of a check.

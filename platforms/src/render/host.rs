@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Nodes, Of, Part, net, pci::Header};
+use super::{Nodes, Of, Part, net, pci_function::Header};
 use crate::{Clock, Gpu, Machine, MetadataFile, PciAddress, Route, Routes};
 
 /// A part of the host.
