@@ -196,29 +196,13 @@ fn warn_of_unknown_keys(
 /// The known key that a misspelt one is nearest to, if any is near.
 fn nearest<'a>(key: &str, known: &[&'a str]) -> Option<&'a str> {
     let ranked = known.iter().map(|known| {
-        let distance = distance(&key.to_lowercase(), &known.to_lowercase());
+        let distance = strsim::levenshtein(&key.to_lowercase(), &known.to_lowercase());
         (distance, *known)
     });
     ranked
         .min()
         .filter(|(distance, known)| *distance <= known.len() / 2)
         .map(|(_, known)| known)
-}
-
-/// Edits between two texts (Levenshtein).
-fn distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (i, l) in left.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, r) in right.iter().enumerate() {
-            let replaced = diagonal + usize::from(l != *r);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[right.len()]
 }
 
 #[cfg(test)]
@@ -339,21 +323,6 @@ mod tests {
         ) {
             let _ = read(&text);
         }
-    }
-
-    #[rstest]
-    #[case("", "abc", 3)]
-    #[case("abc", "", 3)]
-    #[case("abc", "abcd", 1)]
-    #[case("abcd", "abc", 1)]
-    #[case("kitten", "sitting", 3)]
-    #[case("same", "same", 0)]
-    fn a_distance_is_the_number_of_edits(
-        #[case] left: &str,
-        #[case] right: &str,
-        #[case] edits: usize,
-    ) {
-        assert_eq!(distance(left, right), edits);
     }
 
     #[rstest]

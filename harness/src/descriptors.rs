@@ -3,7 +3,7 @@
 //! The content of a descriptor is defined by [`Descriptor`]; [`cannot_play`] checks whether its
 //! monitor can play a story. Start at [`read`].
 
-use observe::{Descriptor, SHIPPED, Vocabulary};
+use observe::{Descriptor, Vocabulary, shipped_descriptors};
 use platforms::yaml::{self, YamlError};
 use scenarios::{StepAction, Story};
 
@@ -31,8 +31,7 @@ pub fn read(file: &str, text: &str) -> Result<Descriptor, YamlError> {
 /// If a shipped descriptor cannot be read, which a test excludes.
 #[must_use]
 pub fn shipped(name: &str) -> Option<Descriptor> {
-    SHIPPED
-        .iter()
+    shipped_descriptors()
         .map(|(file, text)| read(file, text).expect("a shipped descriptor can be read"))
         .find(|descriptor| descriptor.name == name)
 }
@@ -68,7 +67,7 @@ mod tests {
 
     #[test]
     fn every_shipped_descriptor_is_read_and_found_by_its_name() {
-        for (file, text) in SHIPPED {
+        for (file, text) in shipped_descriptors() {
             let descriptor = read(file, text).unwrap();
             assert_eq!(shipped(&descriptor.name), Some(descriptor));
         }
@@ -94,7 +93,7 @@ mod tests {
             metrics_port: 1,
             checks: &ChecksRun::State.names(),
         };
-        for (file, text) in SHIPPED {
+        for (file, text) in shipped_descriptors() {
             let descriptor = read(file, text).unwrap();
             for text in descriptor.command.iter().chain(&descriptor.config) {
                 let filled = filling.fill(text);

@@ -15,10 +15,7 @@ use std::{
     time::Duration,
 };
 
-use nix::{
-    sched::{CpuSet, sched_getaffinity, sched_setaffinity},
-    unistd::Pid,
-};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use scenarios::{Arm, Story};
 use tokio::{runtime::Runtime, sync::mpsc};
 
@@ -105,9 +102,9 @@ impl ProcessArm {
         let folder = stage.folder().join(job.to_string());
         fs::create_dir_all(&folder)?;
         let this = std::env::current_exe()?.to_string_lossy().into_owned();
-        let cpus = sched_getaffinity(Pid::from_raw(0))?;
-        let allowed: Vec<usize> = (0..CpuSet::count())
-            .filter(|cpu| cpus.is_set(*cpu) == Ok(true))
+        let cpus = sched_getaffinity(None)?;
+        let allowed: Vec<usize> = (0..CpuSet::MAX_CPU)
+            .filter(|cpu| cpus.is_set(*cpu))
             .collect();
         let cpu = if options.pin {
             allowed.get(job % allowed.len().max(1)).copied()
@@ -154,11 +151,11 @@ impl ProcessArm {
             None => self.cpus,
             Some(cpu) => {
                 let mut set = CpuSet::new();
-                set.set(cpu)?;
+                set.set(cpu);
                 set
             }
         };
-        sched_setaffinity(Pid::from_raw(0), &set)?;
+        sched_setaffinity(None, &set)?;
         Ok(cpu)
     }
 }

@@ -18,7 +18,7 @@ use reports::DrillName;
 use scenarios::{AtRest, Clauses, Scenario, ScenarioError, World};
 
 use fabric::NODE;
-use observe::{Descriptor, SHIPPED};
+use observe::{Descriptor, shipped_descriptors};
 
 use crate::descriptors;
 
@@ -193,7 +193,7 @@ impl Library {
             }
         }
         let clauses =
-            Clauses::read(suite::clauses()).expect("the clause files that ship can be read");
+            Clauses::read(&suite::clauses()).expect("the clause files that ship can be read");
         for scenario in &found {
             clauses.check(&scenario.scenario)?;
         }
@@ -360,8 +360,7 @@ pub fn read_monitor(asked: &str) -> Result<Descriptor, ReadError> {
     match program(asked) {
         Some(path) => Ok(Descriptor::of_program(&path.display().to_string())),
         None => {
-            let known: Vec<String> = SHIPPED
-                .iter()
+            let known: Vec<String> = shipped_descriptors()
                 .map(|(file, _)| format!("`{}`", file.trim_end_matches(".yaml")))
                 .collect();
             Err(ReadError::NoSuchMonitor {

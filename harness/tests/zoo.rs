@@ -95,7 +95,7 @@ fn a_call_whose_order_decides_is_named() {
 #[test]
 fn a_condition_that_a_codeless_recovery_took_away_is_missed() {
     let scenario = suite::scenarios()
-        .iter()
+        .into_iter()
         .find(|(name, _)| *name == "cluster/two-breaches-one-reset.yaml");
     let (file, text) = scenario.expect("it ships");
     let scenario = scenarios::read(file, text).unwrap();

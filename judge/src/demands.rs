@@ -3,10 +3,11 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use platforms::{NodeName, SlotRef};
-use scenarios::{About, ChecksRun, EventPattern, Expectation, Story, Times, Tone, What, Window};
+use scenarios::{
+    About, ChecksRun, EventPattern, Expectation, Story, Times, Tone, What, Window, parse_time,
+};
 use simfs::SimTime;
 
 use director::NodeView;
@@ -41,7 +42,7 @@ pub(crate) struct Demand<'a> {
 const EDGE_GROUPS: u32 = 1 << 24;
 
 /// The default patience (`--escalate-after`).
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: SimTime = SimTime::from_secs(30);
 
 /// An expectation that cannot be expanded, because the world did not do what it assumes.
 pub(crate) struct Mismatch<'a> {
@@ -365,11 +366,8 @@ fn patience_ticks(story: &Story) -> u64 {
         .iter()
         .rev()
         .find_map(|flag| flag.strip_prefix("--escalate-after="));
-    let patience = given
-        .and_then(|text| humantime::parse_duration(text).ok())
-        .unwrap_or(PATIENCE);
-    let ns = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
-    SimTime::from_ns(ns).div_ceil(story.tick)
+    let patience = given.and_then(parse_time).unwrap_or(PATIENCE);
+    patience.div_ceil(story.tick)
 }
 
 /// The ticks in which a poll of this node ended.

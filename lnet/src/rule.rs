@@ -5,6 +5,8 @@
 
 use std::collections::BTreeSet;
 
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use simfs::SimTime;
 
 use super::{
@@ -91,7 +93,7 @@ pub struct Rule {
     pub matched: u64,
     /// Number of messages that it was applied to.
     pub hits: u64,
-    random: Random,
+    random: SplitMix64,
     /// The position in the window that it applies to, from 0.
     place: u64,
     added: SimTime,
@@ -127,7 +129,7 @@ impl Rule {
             spec,
             matched: 0,
             hits: 0,
-            random: Random(seed),
+            random: SplitMix64::seed_from_u64(seed),
             place: 0,
             added: now,
             due: now,
@@ -176,58 +178,31 @@ impl Rule {
         let FaultEffect::Simulate(list) = &self.spec.effect else {
             return None;
         };
-        let drawn = self.random.below(10) + 1;
-        let by_nearness = |status: &MsgStatus| (status.number() as u64).abs_diff(drawn);
         let mut listed = list.clone();
         listed.sort_unstable();
+        let drawn = self.below(10) + 1;
+        let by_nearness = |status: &MsgStatus| (status.number() as u64).abs_diff(drawn);
         listed.into_iter().min_by_key(by_nearness)
     }
 
     fn draw_place(&mut self) {
         if let Pace::OneIn(window) = self.spec.pace {
-            let drawn = self.random.below(u64::from(window));
+            let drawn = self.below(u64::from(window));
             self.place = if window == 2 { 0 } else { drawn };
         }
     }
 
     fn draw_due(&mut self, span: u64) {
         let (span_s, late) = match self.spec.pace {
-            Pace::RandomlyEverySecs(span_s) => (span_s, self.random.below(u64::from(span_s))),
+            Pace::RandomlyEverySecs(span_s) => (span_s, self.below(u64::from(span_s))),
             Pace::EverySecs(span_s) => (span_s, 0),
             Pace::Every | Pace::OneIn(_) => return,
         };
         self.due = self.added + SimTime::from_secs(u64::from(span_s) * span + late);
     }
-}
 
-/// SplitMix64: small, and the same everywhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Random(u64);
-
-impl Random {
+    /// A random number below `bound`, which is not 0.
     fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % bound.max(1)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The first numbers that "splitmix64.c", Sebastiano Vigna, gives for this seed.
-    #[test]
-    fn numbers_are_those_of_splitmix64() {
-        let mut random = Random(1_234_567);
-        let drawn: [u64; 3] = std::array::from_fn(|_| random.below(u64::MAX));
-        let expected = [
-            6_457_827_717_110_365_317,
-            3_203_168_211_198_807_973,
-            9_817_491_932_198_370_423,
-        ];
-        assert_eq!(drawn, expected);
+        self.random.next_u64() % bound
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use director::Trees;
 use judge::{compare, judge, trace};
 use memory::{Played, play_in_memory};
-use observe::{Descriptor, Exit, SHIPPED};
+use observe::{Descriptor, Exit, shipped_descriptors};
 use platforms::{NodeName, Platforms};
 use rstest::rstest;
 use scenarios::Story;
@@ -24,7 +24,7 @@ fn rendered(steps: &str) -> Story {
 }
 
 fn reference() -> Descriptor {
-    let shipped = SHIPPED.iter().find(|(file, _)| *file == "reference.yaml");
+    let shipped = shipped_descriptors().find(|(file, _)| *file == "reference.yaml");
     let (file, text) = shipped.expect("the reference monitor ships");
     platforms::yaml::read(file, text).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -1,5 +1,5 @@
-//! The house keeps its own rules: who may name whom, which crates a pure room may use, and that
-//! purity is held by clippy and not by good will.
+//! Rules of the workspace that a test can hold: which crate may name which, what a pure crate may use, that
+//! clippy enforces purity, and what comes from outside: licences, sources, versions, the table of dependencies.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -8,7 +8,7 @@ use std::{
     process::Command,
 };
 
-use cargo_metadata::{DependencyKind, MetadataCommand, Package};
+use cargo_metadata::{Dependency, DependencyKind, Metadata, MetadataCommand, Package};
 use serde::Deserialize;
 
 /// A row of `clippy/rooms.toml`.
@@ -27,6 +27,17 @@ fn table() -> BTreeMap<String, Member> {
     toml::from_str(&fs::read_to_string(root().join("clippy/rooms.toml")).unwrap()).unwrap()
 }
 
+/// Every crate of the dependency graph on this platform.
+fn graph() -> Metadata {
+    let platform = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+    MetadataCommand::new()
+        .manifest_path(root().join("Cargo.toml"))
+        .other_options(["--locked", "--filter-platform", &platform].map(str::to_owned))
+        .exec()
+        .unwrap()
+}
+
+/// The crates of the workspace, by name.
 fn packages() -> BTreeMap<String, Package> {
     let metadata = MetadataCommand::new()
         .manifest_path(root().join("Cargo.toml"))
@@ -106,21 +117,13 @@ fn every_room_takes_the_lints_of_the_workspace() {
 #[test]
 fn every_source_file_opens_by_saying_what_it_is() {
     for name in table().keys() {
-        let mut folders = vec![root().join(name).join("src")];
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(&folder).unwrap() {
-                let path = entry.unwrap().path();
-                if path.is_dir() {
-                    folders.push(path);
-                } else if path.extension().is_some_and(|ending| ending == "rs") {
-                    let text = fs::read_to_string(&path).unwrap();
-                    assert!(
-                        text.starts_with("//! "),
-                        "{} opens without `//!`",
-                        path.display()
-                    );
-                }
-            }
+        for path in rust_files(root().join(name).join("src")) {
+            let text = fs::read_to_string(&path).unwrap();
+            assert!(
+                text.starts_with("//! "),
+                "{} opens without `//!`",
+                path.display()
+            );
         }
     }
 }
@@ -129,22 +132,14 @@ fn every_source_file_opens_by_saying_what_it_is() {
 #[test]
 fn the_monitor_starts_no_program() {
     for member in ["checks", "monitor", "proto"] {
-        let mut folders = vec![root().join(member).join("src")];
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(&folder).unwrap() {
-                let path = entry.unwrap().path();
-                if path.is_dir() {
-                    folders.push(path);
-                    continue;
-                }
-                let text = fs::read_to_string(&path).unwrap();
-                for line in text.lines() {
-                    let is_start = line.contains("process::") && line.contains("Command");
-                    assert!(!is_start, "{}: {line}", path.display());
-                }
-                for word in ["execve", "posix_spawn", "fork("] {
-                    assert!(!text.contains(word), "`{word}` in {}", path.display());
-                }
+        for path in rust_files(root().join(member).join("src")) {
+            let text = fs::read_to_string(&path).unwrap();
+            for line in text.lines() {
+                let is_start = line.contains("process::") && line.contains("Command");
+                assert!(!is_start, "{}: {line}", path.display());
+            }
+            for word in ["execve", "posix_spawn", "fork("] {
+                assert!(!text.contains(word), "`{word}` in {}", path.display());
             }
         }
     }
@@ -195,4 +190,132 @@ fn clippy_refuses_each_item_that_a_pure_room_may_not_name() {
     .filter(|refusal| !reported.contains(refusal.as_str()))
     .collect();
     assert!(missing.is_empty(), "not refused: {missing:#?}\n{reported}");
+}
+
+/// What the licence of a dependency may say.
+const LICENCES: [&str; 19] = [
+    "(Apache-2.0 OR MIT) AND BSD-3-Clause",
+    "(MIT OR Apache-2.0) AND Unicode-3.0",
+    "Apache-2.0",
+    "Apache-2.0 / MIT",
+    "Apache-2.0 OR BSL-1.0 OR MIT",
+    "Apache-2.0 OR MIT",
+    "Apache-2.0 WITH LLVM-exception OR Apache-2.0 OR MIT",
+    "Apache-2.0/MIT",
+    "BSD-2-Clause OR Apache-2.0 OR MIT",
+    "BSD-3-Clause",
+    "BSD-3-Clause OR MIT OR Apache-2.0",
+    "MIT",
+    "MIT AND BSD-3-Clause",
+    "MIT OR Apache-2.0",
+    "MIT/Apache-2.0",
+    "Unlicense OR MIT",
+    "Unlicense/MIT",
+    "Zlib",
+    "Zlib OR Apache-2.0 OR MIT",
+];
+
+/// Crates that are built in several versions, and who asks for another than the newest.
+const DUPLICATES: [(&str, &str); 6] = [
+    ("base64", "tonic and postgres-protocol ask for 0.22"),
+    ("fallible-iterator", "postgres asks for 0.2"),
+    ("hashbrown", "petgraph, of prost-build, asks for 0.15"),
+    ("itertools", "criterion asks for 0.13"),
+    ("syn", "prost's and tonic's generators and rstest ask for 2"),
+    ("unicode-width", "miette, of protox, asks for 0.1"),
+];
+
+#[test]
+fn every_dependency_has_an_allowed_licence_and_comes_from_the_registry() {
+    for package in graph().packages {
+        let name = &package.name;
+        let licence = package.license.unwrap_or_default();
+        assert!(LICENCES.contains(&&*licence), "{name}: `{licence}`");
+        if let Some(source) = package.source {
+            assert!(source.is_crates_io(), "{name}: {source}");
+        }
+    }
+}
+
+#[test]
+fn a_crate_is_built_in_one_version_unless_the_list_says_why_not() {
+    let mut versions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for package in graph().packages {
+        let known = versions.entry(package.name.to_string()).or_default();
+        known.insert(package.version.to_string());
+    }
+    versions.retain(|_, versions| versions.len() > 1);
+    let duplicates: Vec<&str> = versions.keys().map(String::as_str).collect();
+    assert_eq!(duplicates, DUPLICATES.map(|(name, _)| name));
+}
+
+/// Every dependency of a crate of the workspace that comes from outside.
+fn from_outside() -> impl Iterator<Item = (Package, Dependency)> {
+    let packages = packages().into_values();
+    let dependencies = packages.flat_map(|package| {
+        let dependencies = package.dependencies.clone();
+        dependencies
+            .into_iter()
+            .map(move |dependency| (package.clone(), dependency))
+    });
+    dependencies.filter(|(_, dependency)| dependency.path.is_none())
+}
+
+#[test]
+fn the_table_of_dependencies_names_each_with_its_version() {
+    let asked: BTreeSet<String> = from_outside()
+        .map(|(_, dependency)| {
+            let version = dependency.req.to_string();
+            format!("{} {}", dependency.name, version.trim_start_matches('^'))
+        })
+        .collect();
+    let page = fs::read_to_string(root().join("docs/dependencies.md")).unwrap();
+    let rows = page.lines().filter(|line| line.starts_with("| ")).skip(1);
+    let rendered: Vec<String> = rows
+        .map(|row| {
+            let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+            assert!(
+                cells.len() == 6 && !cells[3].is_empty() && !cells[4].is_empty(),
+                "{row}"
+            );
+            format!("{} {}", cells[1], cells[2])
+        })
+        .collect();
+    assert_eq!(rendered, asked.into_iter().collect::<Vec<_>>());
+}
+
+/// Generated stubs name `tonic` and `tonic_prost`; no source file does.
+#[test]
+fn every_dependency_is_named_by_a_source_file() {
+    let mut unused = Vec::new();
+    for (package, dependency) in from_outside() {
+        let folders: &[&str] = match dependency.kind {
+            DependencyKind::Development => &["src", "tests", "benches"],
+            DependencyKind::Build => &["build.rs"],
+            _ => &["src"],
+        };
+        let ident = dependency.name.replace('-', "_");
+        let folder = root().join(package.name.as_str());
+        let is_named = folders
+            .iter()
+            .flat_map(|part| rust_files(folder.join(part)))
+            .any(|file| fs::read_to_string(file).unwrap().contains(&ident));
+        if !is_named && !dependency.optional {
+            unused.push(format!("{}: {}", package.name, dependency.name));
+        }
+    }
+    assert!(unused.is_empty(), "{unused:#?}");
+}
+
+/// The Rust files in a folder and below it, or the file itself.
+fn rust_files(path: PathBuf) -> Vec<PathBuf> {
+    let (mut files, mut pending) = (Vec::new(), vec![path]);
+    while let Some(path) = pending.pop() {
+        if let Ok(entries) = fs::read_dir(&path) {
+            pending.extend(entries.map(|entry| entry.unwrap().path()));
+        } else if path.extension().is_some_and(|ending| ending == "rs") && path.exists() {
+            files.push(path);
+        }
+    }
+    files
 }

@@ -1,7 +1,7 @@
 //! What a monitor answers when it is asked: its metrics and its health.
 //!
-//! The text format of Prometheus is read here and written nowhere in this crate. When a monitor is
-//! asked is left out. Start at [`Answers`].
+//! The text format of Prometheus is parsed here: the published parsers skip a line that is malformed instead of
+//! refusing it, and know no escapes in labels. When a monitor is asked is left out. Start at [`Answers`].
 
 use std::collections::BTreeMap;
 

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use include_dir::{Dir, include_dir};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -14,17 +15,15 @@ use crate::{Filling, Protocol};
 /// The PCI vendor of NVIDIA's network cards (PCI ID Repository, `15b3 Mellanox Technologies`).
 const NVIDIA_NETWORKING: u16 = 0x15b3;
 
+static DESCRIPTORS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/descriptors");
+
 /// The shipped descriptors, as file name and text.
-pub const SHIPPED: &[(&str, &str)] = &[
-    (
-        "reference.yaml",
-        include_str!("../descriptors/reference.yaml"),
-    ),
-    (
-        "nvsentinel.yaml",
-        include_str!("../descriptors/nvsentinel.yaml"),
-    ),
-];
+pub fn shipped_descriptors() -> impl Iterator<Item = (&'static str, &'static str)> {
+    DESCRIPTORS.files().map(|file| {
+        let name = file.path().to_str().expect("a path in UTF-8");
+        (name, file.contents_utf8().expect("a text in UTF-8"))
+    })
+}
 
 /// A monitor under test.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]

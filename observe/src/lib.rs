@@ -18,7 +18,7 @@ mod recording;
 
 pub use answers::{Answers, Series, series};
 pub use descriptor::{
-    ClockKind, Descriptor, Differences, Drains, PollUnit, Problem, SHIPPED, Vocabulary,
+    ClockKind, Descriptor, Differences, Drains, PollUnit, Problem, Vocabulary, shipped_descriptors,
 };
 pub use filling::Filling;
 pub use observation::{Observation, Severity, Subject};

@@ -6,6 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use include_dir::{Dir, include_dir};
+
 use crate::profile::Profile;
 use crate::rest::CountersAtRest;
 use crate::source::{PlatformError, Source};
@@ -21,95 +23,8 @@ pub struct Platforms {
 /// The PCI vendor of NVIDIA's network cards, which monitors watch by default (`lsd 5.3`).
 pub const NVIDIA_NETWORKING: u16 = 0x15b3;
 
-/// The files that ship: name and text.
-const SHIPPED: &[(&str, &str)] = &[
-    (
-        "drivers/bnxt_re.yaml",
-        include_str!("../drivers/bnxt_re.yaml"),
-    ),
-    ("drivers/efa.yaml", include_str!("../drivers/efa.yaml")),
-    ("drivers/hfi1.yaml", include_str!("../drivers/hfi1.yaml")),
-    (
-        "drivers/mlx5-eth.yaml",
-        include_str!("../drivers/mlx5-eth.yaml"),
-    ),
-    (
-        "drivers/mlx5-ib.yaml",
-        include_str!("../drivers/mlx5-ib.yaml"),
-    ),
-    (
-        "profiles/a100-oci.yaml",
-        include_str!("../profiles/a100-oci.yaml"),
-    ),
-    (
-        "profiles/aws-p5.yaml",
-        include_str!("../profiles/aws-p5.yaml"),
-    ),
-    (
-        "profiles/azure-ndv5.yaml",
-        include_str!("../profiles/azure-ndv5.yaml"),
-    ),
-    (
-        "profiles/b200-oci.yaml",
-        include_str!("../profiles/b200-oci.yaml"),
-    ),
-    (
-        "profiles/bnxt-h100.yaml",
-        include_str!("../profiles/bnxt-h100.yaml"),
-    ),
-    (
-        "profiles/dgx-a100.yaml",
-        include_str!("../profiles/dgx-a100.yaml"),
-    ),
-    (
-        "profiles/dgx-h100.yaml",
-        include_str!("../profiles/dgx-h100.yaml"),
-    ),
-    (
-        "profiles/gb200-nvl4.yaml",
-        include_str!("../profiles/gb200-nvl4.yaml"),
-    ),
-    (
-        "profiles/gb300.yaml",
-        include_str!("../profiles/gb300.yaml"),
-    ),
-    (
-        "profiles/h100-oci.yaml",
-        include_str!("../profiles/h100-oci.yaml"),
-    ),
-    (
-        "profiles/h100-vm.yaml",
-        include_str!("../profiles/h100-vm.yaml"),
-    ),
-    (
-        "profiles/l40-onprem.yaml",
-        include_str!("../profiles/l40-onprem.yaml"),
-    ),
-    (
-        "profiles/l40s-oci.yaml",
-        include_str!("../profiles/l40s-oci.yaml"),
-    ),
-    (
-        "profiles/l40s-onprem.yaml",
-        include_str!("../profiles/l40s-onprem.yaml"),
-    ),
-    (
-        "profiles/mi300x.yaml",
-        include_str!("../profiles/mi300x.yaml"),
-    ),
-    (
-        "profiles/oem-h100.yaml",
-        include_str!("../profiles/oem-h100.yaml"),
-    ),
-    (
-        "profiles/opa-cn5000.yaml",
-        include_str!("../profiles/opa-cn5000.yaml"),
-    ),
-    (
-        "profiles/two-rail-vm.yaml",
-        include_str!("../profiles/two-rail-vm.yaml"),
-    ),
-];
+static DRIVERS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/drivers");
+static PROFILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/profiles");
 
 impl Platforms {
     /// The shipped platforms.
@@ -118,7 +33,7 @@ impl Platforms {
     /// If a shipped file is invalid, which a test excludes.
     #[must_use]
     pub fn shipped() -> Self {
-        Self::of_texts(SHIPPED).expect("the shipped platforms are read by a test")
+        Self::read(&[]).expect("the shipped platforms are read by a test")
     }
 
     /// The shipped platforms and those in `texts`: file name and text of each file of a vendor's
@@ -127,13 +42,20 @@ impl Platforms {
     /// # Errors
     /// The first file that is invalid or does not fit the others.
     pub fn read(texts: &[(&str, &str)]) -> Result<Self, PlatformError> {
-        let all: Vec<(&str, &str)> = SHIPPED.iter().chain(texts).copied().collect();
+        let shipped: Vec<(String, &str)> = Self::shipped_texts().collect();
+        let shipped = shipped.iter().map(|(file, text)| (file.as_str(), *text));
+        let all: Vec<(&str, &str)> = shipped.chain(texts.iter().copied()).collect();
         Self::of_texts(&all)
     }
 
     /// The texts of the shipped files, by file name, as starting points for new ones.
-    pub fn shipped_texts() -> impl Iterator<Item = (&'static str, &'static str)> {
-        SHIPPED.iter().copied()
+    pub fn shipped_texts() -> impl Iterator<Item = (String, &'static str)> {
+        let folders = [("drivers", &DRIVERS), ("profiles", &PROFILES)].into_iter();
+        let files = folders.flat_map(|(folder, dir)| dir.files().map(move |file| (folder, file)));
+        files.map(|(folder, file)| {
+            let name = format!("{folder}/{}", file.path().display());
+            (name, file.contents_utf8().expect("a text in UTF-8"))
+        })
     }
 
     /// The texts that are not shipped, by file name.
@@ -142,9 +64,10 @@ impl Platforms {
         let drivers = self.all.values().next().into_iter();
         let drivers = drivers.flat_map(|platform| platform.drivers.values().map(|it| &it.source));
         let texts = profiles.chain(drivers);
+        let shipped: BTreeMap<String, &str> = Self::shipped_texts().collect();
         let texts: BTreeMap<&str, &str> = texts
             .map(|source| (source.file.as_str(), source.text.as_str()))
-            .filter(|own| !SHIPPED.contains(own))
+            .filter(|(file, text)| shipped.get(*file) != Some(text))
             .collect();
         texts.into_iter()
     }

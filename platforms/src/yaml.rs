@@ -133,12 +133,18 @@ pub fn read<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, YamlError>
         .map_err(|error| rendered(file, text, &error))
 }
 
-/// The candidate that a misspelt `word` most likely stands for; `None` if none is similar.
+/// Bytes of the longest word that is compared with what is known.
+const LONGEST_MISSPELLING: usize = 256;
+
+/// The candidate that a misspelt `word` most likely means; `None` if none is near.
 #[must_use]
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if word.len() > LONGEST_MISSPELLING {
+        return None;
+    }
     candidates
         .into_iter()
-        .map(|candidate| (distance(word, candidate), candidate))
+        .map(|candidate| (strsim::osa_distance(word, candidate), candidate))
         .filter(|(distance, candidate)| *distance * 3 <= candidate.chars().count().max(3))
         .min()
         .map(|(_, candidate)| candidate)
@@ -262,30 +268,6 @@ fn first_line(text: &str, place: Place) -> String {
     let line = line.strip_prefix("error: ").unwrap_or(line);
     let behind = format!(" at line {}, column {}", place.line, place.column);
     line.strip_suffix(&behind).unwrap_or(line).to_owned()
-}
-
-/// Optimal string alignment: insertions, deletions, substitutions and swaps of neighbours.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) =
-        (a.chars().take(64).collect(), b.chars().take(64).collect());
-    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
-    for (i, row) in rows.iter_mut().enumerate() {
-        row[0] = i;
-    }
-    for (j, cell) in rows[0].iter_mut().enumerate() {
-        *cell = j;
-    }
-    for i in 1..=a.len() {
-        for j in 1..=b.len() {
-            let change = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut best = change.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(rows[i - 2][j - 2] + 1);
-            }
-            rows[i][j] = best;
-        }
-    }
-    rows[a.len()][b.len()]
 }
 
 #[cfg(test)]

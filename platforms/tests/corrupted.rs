@@ -9,7 +9,7 @@ use rstest::rstest;
 fn good() -> String {
     let mut shipped = Platforms::shipped_texts();
     let (_, text) = shipped
-        .find(|(file, _)| *file == "profiles/h100-oci.yaml")
+        .find(|(file, _)| file == "profiles/h100-oci.yaml")
         .expect("it is shipped");
     // No variant names `mlx5_1`, so that it can be renamed.
     text.replace("name: h100-oci\n", "name: mine\n")
@@ -20,7 +20,7 @@ fn good() -> String {
 fn good_driver() -> String {
     let mut shipped = Platforms::shipped_texts();
     let (_, text) = shipped
-        .find(|(file, _)| *file == "drivers/mlx5-eth.yaml")
+        .find(|(file, _)| file == "drivers/mlx5-eth.yaml")
         .expect("it is shipped");
     text.replace("name: mlx5-eth\n", "name: own-eth\n")
 }

@@ -47,8 +47,8 @@ fn resolved(scenario: &Scenario) -> Result<Story, Unfit> {
 
 /// A shipped world at rest.
 fn world(name: &str) -> AtRest {
-    let read = |(file, text): &(&str, &str)| World::read(file, text).expect("a shipped world");
-    let mut worlds = suite::worlds().iter().map(read);
+    let read = |(file, text): (&str, &str)| World::read(file, text).expect("a shipped world");
+    let mut worlds = suite::worlds().into_iter().map(read);
     let world = worlds.find(|world| world.name() == name);
     let world = world.unwrap_or_else(|| panic!("no world `{name}`"));
     AtRest::of_world(&world, &Platforms::shipped()).expect("a shipped world")

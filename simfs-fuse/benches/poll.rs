@@ -11,10 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use nix::{
-    sched::{CpuSet, sched_setaffinity},
-    unistd::Pid,
-};
+use rustix::thread::{CpuSet, sched_setaffinity};
 use simfs::{Edit, Fs, MomentId, RuleId, TreePath, Value};
 use simfs_fuse::{HoldId, MomentAnswer, Observer, Options, Server};
 
@@ -102,8 +99,8 @@ fn median(mut times: Vec<Duration>) -> Duration {
 
 fn main() {
     let mut cpus = CpuSet::new();
-    cpus.set(0).expect("there is a first CPU");
-    sched_setaffinity(Pid::from_raw(0), &cpus).expect("a process may choose its CPU");
+    cpus.set(0);
+    sched_setaffinity(None, &cpus).expect("a process may choose its CPU");
     let memory = tempfile::tempdir_in("/dev/shm").expect("/dev/shm is a tmpfs");
     copy_to(memory.path());
     let mut fs = Fs::new();

@@ -6,9 +6,9 @@ use fuser::{
     FileAttr, FileHandle as Fh, FileType, FopenFlags, Generation, INodeNo, ReplyDirectory,
     ReplyEntry,
 };
-use nix::{
-    fcntl::OFlag,
-    unistd::{getegid, geteuid},
+use rustix::{
+    fs::OFlags,
+    process::{getegid, geteuid},
 };
 use simfs::{Attr, Call, Entry, Errno, NodeId, NodeKind, Reply};
 
@@ -196,7 +196,7 @@ impl Shared {
 
     pub(crate) fn open_written(&self, node: NodeId, flags: i32) -> Fh {
         self.fs().opened(node);
-        let append = flags & OFlag::O_APPEND.bits() != 0;
+        let append = flags.cast_unsigned() & OFlags::APPEND.bits() != 0;
         let file = FileHandle {
             node,
             begun: None,

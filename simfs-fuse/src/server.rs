@@ -11,11 +11,10 @@ use std::{
 };
 
 use fuser::{Config, MountOption};
-use nix::{
-    errno::Errno as SysErrno,
-    mount::{MntFlags, umount2},
-    sched::{CpuSet, sched_setaffinity},
-    unistd::Pid,
+use rustix::{
+    io::Errno as SysErrno,
+    mount::{UnmountFlags, unmount},
+    thread::{CpuSet, sched_setaffinity},
 };
 use simfs::{Edit, Errno, Fs, SimTime};
 
@@ -255,28 +254,32 @@ impl Drop for Server {
 
 fn pin(cpu: Option<usize>) -> io::Result<()> {
     let Some(cpu) = cpu else { return Ok(()) };
+    if cpu >= CpuSet::MAX_CPU {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
     let mut set = CpuSet::new();
-    set.set(cpu)?;
-    Ok(sched_setaffinity(Pid::from_raw(0), &set)?)
+    set.set(cpu);
+    Ok(sched_setaffinity(None, &set)?)
 }
 
 /// Removes a mount whose server has died: every use of it fails with ENOTCONN.
 fn remove_stale(mountpoint: &Path) -> Result<(), MountError> {
     match mountpoint.metadata() {
-        Err(error) if error.raw_os_error() == Some(SysErrno::ENOTCONN as i32) => detach(mountpoint)
-            .map_err(|source| MountError::Stale {
+        Err(error) if error.raw_os_error() == Some(SysErrno::NOTCONN.raw_os_error()) => {
+            detach(mountpoint).map_err(|source| MountError::Stale {
                 mountpoint: mountpoint.to_owned(),
                 source,
-            }),
+            })
+        }
         _ => Ok(()),
     }
 }
 
 /// Detaches a mount, even while it is in use. A missing mount is not an error.
 fn detach(mountpoint: &Path) -> io::Result<()> {
-    match umount2(mountpoint, MntFlags::MNT_DETACH) {
-        Ok(()) | Err(SysErrno::EINVAL | SysErrno::ENOENT) => Ok(()),
-        Err(SysErrno::EPERM) => {
+    match unmount(mountpoint, UnmountFlags::DETACH) {
+        Ok(()) | Err(SysErrno::INVAL | SysErrno::NOENT) => Ok(()),
+        Err(SysErrno::PERM) => {
             let status = Command::new("fusermount3")
                 .args(["-u", "-z"])
                 .arg(mountpoint)
@@ -284,7 +287,7 @@ fn detach(mountpoint: &Path) -> io::Result<()> {
             if status.success() {
                 Ok(())
             } else {
-                Err(SysErrno::EPERM.into())
+                Err(SysErrno::PERM.into())
             }
         }
         Err(errno) => Err(errno.into()),

@@ -7,7 +7,7 @@ use fuser::{
     OpenAccMode, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory,
     ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request, TimeOrNow, WriteFlags,
 };
-use nix::fcntl::OFlag;
+use rustix::fs::OFlags;
 use simfs::{Attr, Call, Errno, Fs, NodeId, NodeKind};
 
 use crate::{
@@ -33,7 +33,7 @@ impl Session {
         let call = match fs.attr(node) {
             Err(_) => return reply.error(fuser::Errno::ESTALE),
             Ok(attr) if !attr.writable => return reply.error(fuser::Errno::EROFS),
-            Ok(_) if flags.0 & OFlag::O_TRUNC.bits() == 0 => None,
+            Ok(_) if flags.0.cast_unsigned() & OFlags::TRUNC.bits() == 0 => None,
             Ok(_) => {
                 let name = fs.tree().path_of(node).map(|path| path.name().to_owned());
                 let folder = fs.tree().parent_of(node);
@@ -183,8 +183,8 @@ impl Filesystem for Session {
 
     fn open(&self, request: &Request, ino: INodeNo, flags: OpenFlags, reply: ReplyOpen) {
         let node = NodeId::from_inode(ino.0);
-        let reads =
-            flags.acc_mode() == OpenAccMode::O_RDONLY && flags.0 & OFlag::O_TRUNC.bits() == 0;
+        let reads = flags.acc_mode() == OpenAccMode::O_RDONLY
+            && flags.0.cast_unsigned() & OFlags::TRUNC.bits() == 0;
         if reads {
             self.0.take_in(Pending::new(
                 request.pid(),
@@ -367,7 +367,7 @@ impl Filesystem for Session {
         let call = Call::Create {
             folder: NodeId::from_inode(parent.0),
             name: name.to_owned(),
-            exclusive: flags & OFlag::O_EXCL.bits() != 0,
+            exclusive: flags.cast_unsigned() & OFlags::EXCL.bits() != 0,
         };
         let ask = Ask::Create {
             reply,

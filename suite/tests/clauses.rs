@@ -19,7 +19,7 @@ fn text(path: &Path) -> String {
 }
 
 fn clauses() -> Clauses {
-    Clauses::read(suite::clauses()).unwrap_or_else(|error| panic!("{error}"))
+    Clauses::read(&suite::clauses()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The clauses that the scenarios which ship name.

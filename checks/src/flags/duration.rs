@@ -1,4 +1,7 @@
-//! Durations as Go writes them: `300ms`, `1s`, `1m30s`, `1.5h`, `0`.
+//! Durations as Go reads them (`time.ParseDuration`): `300ms`, `1s`, `1m30s`, `1.5h`, `0`.
+//!
+//! The flags of NVSentinel's monitor have this grammar. jiff, which reads durations elsewhere, has another: no `0`
+//! without a unit, no `.5s`, units in descending order, each at most once, and a fraction in the last one only.
 
 use std::time::Duration;
 

@@ -211,7 +211,7 @@ impl Place<'_> {
         };
         let span = read_span(reported.get_ref()).ok_or_else(|| {
             let cause = format!(
-                "`{key}` is `{}`: a whole number with `ms`, `s`, `m`, `h` or `d`, at most 30d",
+                "`{key}` is `{}`: a number with `ms`, `s`, `m`, `h` or `d`, at most 30d",
                 reported.get_ref()
             );
             self.error(reported.span(), cause, "as in `90s` or `10m`")

@@ -2,24 +2,17 @@
 
 use std::time::Duration;
 
+use jiff::{SpanRelativeTo, fmt::friendly::SpanParser};
+
 /// The longest window of a rule: the retention of the event store (NVSentinel, store, TTL 30 days).
 pub const SPAN_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// Parses a duration; `None` if it is invalid or longer than [`SPAN_MAX`].
 #[must_use]
 pub fn read_span(text: &str) -> Option<Duration> {
-    let digits = text.find(|c: char| !c.is_ascii_digit())?;
-    let (number, unit) = text.split_at(digits);
-    let number: u64 = number.parse().ok()?;
-    let unit_ms: u64 = match unit {
-        "ms" => 1,
-        "s" => 1000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        "d" => 86_400_000,
-        _ => return None,
-    };
-    let span = Duration::from_millis(number.checked_mul(unit_ms)?);
+    let span = SpanParser::new().parse_span(text).ok()?;
+    let span = span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?;
+    let span = Duration::try_from(span).ok()?;
     (span <= SPAN_MAX).then_some(span)
 }
 
@@ -38,10 +31,12 @@ mod tests {
     #[case("31d", None)]
     #[case("10", None)]
     #[case("m", None)]
-    #[case("1.5h", None)]
+    #[case("1.5h", Some(5_400_000))]
+    #[case("1h30m", Some(5_400_000))]
+    #[case("1mo", None)]
     #[case("-1s", None)]
     #[case("99999999999999999999s", None)]
-    fn a_length_of_time_is_a_number_and_a_unit(#[case] text: &str, #[case] ms: Option<u64>) {
+    fn a_length_of_time_is_numbers_with_units(#[case] text: &str, #[case] ms: Option<u64>) {
         assert_eq!(read_span(text), ms.map(Duration::from_millis));
     }
 }

@@ -52,7 +52,7 @@ fn a_file_is_refused(#[case] text: &str, #[case] place: &str, #[case] reported: 
 )]
 #[case::two_kinds("silence = \"1s\"", "9:11", "both `count` and `silence`")]
 #[case::long_merge("merge = \"10s\"", "9:9", "`merge` must be shorter than `window`")]
-#[case::no_time("merge = \"soon\"", "9:9", "`merge` is `soon`: a whole number with")]
+#[case::no_time("merge = \"soon\"", "9:9", "`merge` is `soon`: a number with")]
 #[case::no_repeat("repeat = \"daily\"", "9:10", "`repeat` is `daily`: `each` or `once`")]
 #[case::no_action(
     "action = \"REBOOT\"",

@@ -3,6 +3,8 @@
 //! The lines follow the tools' format strings (`IbPrint/stl_sma.c`, `IbPrint/stl_sa.c`), in the tools'
 //! order; only lines about the link are here. Start at [`port_info_text`] and [`port_record_text`].
 
+use jiff::Timestamp;
+
 use super::{
     log::LinkDownErrorLog,
     port_info::{NO_LID, PortInfo},
@@ -107,23 +109,11 @@ fn lid_text(lid: u32) -> String {
     }
 }
 
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-
 /// The year 2^31 - 1 + 1900 is the last that a C `struct tm` holds; it ends with this second.
 const LAST_S: u64 = 67_768_036_191_676_799;
+
+/// The Gregorian calendar repeats after 400 years.
+const CALENDAR_S: u64 = 146_097 * 86_400;
 
 /// Month, day and time of seconds since 1970 (UTC), as `%B %d, %I:%M:%S %p`, without the year; `N/A`
 /// where the C library has no such date.
@@ -131,26 +121,9 @@ fn time_text(at_s: u64) -> String {
     if at_s > LAST_S {
         return "N/A".to_owned();
     }
-    let (days, second) = (at_s / 86_400, at_s % 86_400);
-    let (month, day) = month_and_day(days);
-    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-    let half = if hour < 12 { "AM" } else { "PM" };
-    let hour = if hour % 12 == 0 { 12 } else { hour % 12 };
-    format!("{month} {day:02}, {hour:02}:{minute:02}:{second:02} {half}")
-}
-
-/// The month and the day of so many days after the first of 1970, in the Gregorian calendar: years
-/// begin in March here, so that a leap day is a year's last.
-fn month_and_day(days: u64) -> (&'static str, u64) {
-    // From the first of March of the year 0 to the first of January 1970.
-    let days = days + 719_468;
-    let of_era = days % 146_097;
-    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let from_march = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * from_march + 2) / 5 + 1;
-    let month = usize::try_from((from_march + 2) % 12).expect("a year has twelve months");
-    (MONTHS[month], day)
+    let second = i64::try_from(at_s % CALENDAR_S).expect("400 years fit");
+    let time = Timestamp::from_second(second).expect("it is before the year 2370");
+    time.strftime("%B %d, %I:%M:%S %p").to_string()
 }
 
 #[cfg(test)]
@@ -159,26 +132,6 @@ mod tests {
 
     fn check(at_s: u64, expected: &str) {
         assert_eq!(time_text(at_s), expected);
-    }
-
-    /// Counted day by day from the first of January 1970, by the lengths of the months, for the 400 years
-    /// after which the Gregorian calendar repeats.
-    #[test]
-    fn every_day_is_the_one_after_the_day_before() {
-        let is_leap = |year: u64| {
-            year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-        };
-        let mut days = 0;
-        for year in 1970..2370 {
-            let february = if is_leap(year) { 29 } else { 28 };
-            let lengths = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-            for (month, length) in MONTHS.into_iter().zip(lengths) {
-                for day in 1..=length {
-                    assert_eq!(month_and_day(days), (month, day), "in {year}");
-                    days += 1;
-                }
-            }
-        }
     }
 
     #[test]

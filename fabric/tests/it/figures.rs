@@ -113,7 +113,7 @@ fn a_counter_that_a_port_has_not_is_refused_with_those_it_has() {
 /// A world of one node whose driver keeps these over this restart, and its first port.
 fn own_driver(restart: &str, keeps: &str) -> (Fabric, SlotRef) {
     let file = |wanted: &str| {
-        let found = Platforms::shipped_texts().find(|(name, _)| *name == wanted);
+        let found = Platforms::shipped_texts().find(|(name, _)| name == wanted);
         found.expect("it ships").1
     };
     let shipped = file("drivers/mlx5-eth.yaml");

@@ -4,6 +4,7 @@ use std::{
     fs::{self, File},
     io,
     net::{Ipv4Addr, SocketAddr, TcpStream},
+    os::fd::AsFd as _,
     thread,
     time::Duration,
 };
@@ -11,9 +12,9 @@ use std::{
 use http_body_util::{BodyExt, Empty};
 use hyper::{Request, body::Bytes, client::conn::http1, header::HOST};
 use hyper_util::rt::TokioIo;
-use nix::{
-    sched::{CloneFlags, setns},
-    unistd::Pid,
+use rustix::{
+    process::Pid,
+    thread::{LinkNameSpaceType, move_into_link_name_space},
 };
 use tokio::runtime::Runtime;
 
@@ -61,7 +62,8 @@ fn connect(pid: Pid, port: u16) -> io::Result<TcpStream> {
     let visit = || {
         let theirs = format!("/proc/{pid}/ns/net");
         if fs::read_link(&theirs)? != fs::read_link("/proc/thread-self/ns/net")? {
-            setns(File::open(&theirs)?, CloneFlags::CLONE_NEWNET)?;
+            let network = File::open(&theirs)?;
+            move_into_link_name_space(network.as_fd(), Some(LinkNameSpaceType::Network))?;
         }
         let to = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let stream = TcpStream::connect_timeout(&to, LIMIT)?;

@@ -16,12 +16,9 @@ use std::{
     thread,
 };
 
-use nix::{
-    sys::{
-        signal::{Signal as SysSignal, kill, killpg},
-        wait::{Id, WaitPidFlag, waitid},
-    },
-    unistd::{Pid, getpgid},
+use rustix::process::{
+    Pid, Signal as SysSignal, WaitId, WaitIdOptions, getpgid, kill_process, kill_process_group,
+    waitid,
 };
 use scenarios::Signal;
 use tokio::{net::unix::pipe::Receiver, runtime::Runtime, task::JoinHandle};
@@ -81,7 +78,7 @@ impl MonitorProcess {
             .stderr(Stdio::piped())
             .process_group(0)
             .spawn()?;
-        let group = Pid::from_raw(i32::try_from(child.id()).expect("a pid is a positive i32"));
+        let group = Pid::from_child(&child);
         let pipes = (child.stdout.take(), child.stderr.take());
         let instance = || -> io::Result<(Tap, Tap)> {
             let _inside = runtime.enter();
@@ -91,7 +88,8 @@ impl MonitorProcess {
             let watch = move || {
                 // The child stays a zombie until it is reaped, so its pid is not reused. An error
                 // means that it was reaped already.
-                let _ = waitid(Id::Pid(group), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT);
+                let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+                let _ = waitid(WaitId::Pid(group), ended);
                 sender.report(RuntimeEvent::Ended { monitor });
             };
             thread::Builder::new()
@@ -123,17 +121,17 @@ impl MonitorProcess {
 
     /// Whether a thread belongs to this monitor or to a process that it started.
     pub(super) fn is(&self, tid: u32) -> bool {
-        let tid = i32::try_from(tid).map(Pid::from_raw);
-        tid.is_ok_and(|tid| getpgid(Some(tid)).is_ok_and(|group| group == self.group))
+        let tid = i32::try_from(tid).ok().and_then(Pid::from_raw);
+        tid.is_some_and(|tid| getpgid(Some(tid)) == Ok(self.group))
     }
 
     /// Sends a signal: SIGTERM to the program itself, SIGKILL to its whole process group.
     pub(super) fn signal(&self, signal: Signal) {
         // It may have ended already; it is not reaped yet, so its pid is not reused.
         let _ = match signal {
-            Signal::Term if !self.wrapped => kill(self.group, SysSignal::SIGTERM),
-            Signal::Term => killpg(self.group, SysSignal::SIGTERM),
-            Signal::Kill => killpg(self.group, SysSignal::SIGKILL),
+            Signal::Term if !self.wrapped => kill_process(self.group, SysSignal::TERM),
+            Signal::Term => kill_process_group(self.group, SysSignal::TERM),
+            Signal::Kill => kill_process_group(self.group, SysSignal::KILL),
         };
     }
 

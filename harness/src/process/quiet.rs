@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use nix::unistd::Pid;
+use rustix::process::Pid;
 
 /// The names of the two counts (`proc_pid_status(5)`).
 const SLEEPS: &str = "voluntary_ctxt_switches:";

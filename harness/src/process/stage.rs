@@ -19,15 +19,13 @@ use std::{
     sync::{Arc, atomic::AtomicBool},
 };
 
-use nix::{
-    errno::Errno,
-    mount::{MsFlags, mount},
-    sched::{CloneFlags, unshare},
-    sys::{
-        prctl::set_pdeathsig,
-        signal::{Signal, kill},
+use nix::sched::{CloneFlags, unshare};
+use rustix::{
+    io::Errno,
+    mount::{MountFlags, MountPropagationFlags, mount, mount_change},
+    process::{
+        Pid, Signal, getegid, geteuid, getpid, kill_process, set_parent_process_death_signal,
     },
-    unistd::{Pid, getegid, geteuid, getpid},
 };
 use signal_hook::{
     consts::{SIGCHLD, SIGINT, SIGTERM},
@@ -66,7 +64,7 @@ pub enum NoStage {
     Fuse(io::Error),
     /// The kernel grants no private namespaces.
     #[error("private namespaces are refused: {0}\nhint: {hint}", hint = self.hint().unwrap_or_default())]
-    Namespaces(Errno),
+    Namespaces(io::Error),
     /// A file system cannot be mounted.
     #[error("`{what}` cannot be mounted: {errno}\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     Mount {
@@ -139,7 +137,7 @@ impl Stage {
 /// error.
 pub fn enter() -> Result<Entered, NoStage> {
     match env::var(MARK) {
-        Ok(mark) if getpid() == Pid::from_raw(1) => inside(&mark).map(Entered::Inside),
+        Ok(mark) if getpid() == Pid::INIT => inside(&mark).map(Entered::Inside),
         _ => outside(),
     }
 }
@@ -170,12 +168,13 @@ fn isolate() -> Result<(), NoStage> {
     if uid.is_root() {
         match unshare(CloneFlags::CLONE_NEWPID) {
             Ok(()) => return Ok(()),
-            Err(Errno::EPERM) => {}
-            Err(errno) => return Err(NoStage::Namespaces(errno)),
+            Err(nix::errno::Errno::EPERM) => {}
+            Err(errno) => return Err(NoStage::Namespaces(errno.into())),
         }
     }
-    unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWPID).map_err(NoStage::Namespaces)?;
-    // Without this the kernel lets only root write the next line (`user_namespaces(7)`).
+    unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWPID)
+        .map_err(|errno| NoStage::Namespaces(errno.into()))?;
+    // Without this the kernel lets nobody but root write the next line (`user_namespaces(7)`).
     fs::write("/proc/self/setgroups", "deny")?;
     fs::write("/proc/self/uid_map", format!("0 {uid} 1"))?;
     fs::write("/proc/self/gid_map", format!("0 {gid} 1"))?;
@@ -184,9 +183,7 @@ fn isolate() -> Result<(), NoStage> {
 
 /// Forwards signals until the inner process has ended. A second signal ends it at once.
 fn watch(mut inner: Child, signals: &mut Signals) -> u8 {
-    let pid = i32::try_from(inner.id())
-        .map(Pid::from_raw)
-        .expect("a pid is a positive i32");
+    let pid = Pid::from_child(&inner);
     let mut asked = false;
     loop {
         // Checked without SIGCHLD too: it may have ended before the handler was installed.
@@ -200,13 +197,13 @@ fn watch(mut inner: Child, signals: &mut Signals) -> u8 {
         for signal in signals.wait() {
             let signal = match signal {
                 SIGCHLD => continue,
-                _ if asked => Signal::SIGKILL,
-                SIGINT => Signal::SIGINT,
-                _ => Signal::SIGTERM,
+                _ if asked => Signal::KILL,
+                SIGINT => Signal::INT,
+                _ => Signal::TERM,
             };
             asked = true;
-            // It may have ended meanwhile.
-            let _ = kill(pid, signal);
+            // It may just have ended.
+            let _ = kill_process(pid, signal);
         }
     }
 }
@@ -214,8 +211,8 @@ fn watch(mut inner: Child, signals: &mut Signals) -> u8 {
 fn inside(mark: &str) -> Result<Stage, NoStage> {
     let gone = || io::Error::other("the process that started this one has gone");
     let (outer, base) = mark.split_once(' ').ok_or_else(gone)?;
-    set_pdeathsig(Signal::SIGKILL).map_err(io::Error::from)?;
-    // It may have ended before that; `/proc` is still that of the outer pid namespace.
+    set_parent_process_death_signal(Some(Signal::KILL)).map_err(io::Error::from)?;
+    // It may have ended before that; `/proc` is still the one in which its pid counts.
     if !Path::new("/proc").join(outer).exists() {
         return Err(gone().into());
     }
@@ -223,30 +220,16 @@ fn inside(mark: &str) -> Result<Stage, NoStage> {
     for signal in [SIGINT, SIGTERM] {
         flag::register(signal, Arc::clone(&interrupted))?;
     }
-    unshare(CloneFlags::CLONE_NEWNS).map_err(NoStage::Namespaces)?;
-    let none = None::<&str>;
-    let plain = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
+    unshare(CloneFlags::CLONE_NEWNS).map_err(|errno| NoStage::Namespaces(errno.into()))?;
+    let plain = MountFlags::NOSUID | MountFlags::NODEV;
     let failed = |what: &str| {
         let what = what.to_owned();
         |errno| NoStage::Mount { what, errno }
     };
-    mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none).map_err(failed("/"))?;
-    mount(
-        Some("proc"),
-        "/proc",
-        Some("proc"),
-        plain | MsFlags::MS_NOEXEC,
-        none,
-    )
-    .map_err(failed("/proc"))?;
-    mount(
-        Some("nicdrill"),
-        base,
-        Some("tmpfs"),
-        plain,
-        Some("mode=0755"),
-    )
-    .map_err(failed(base))?;
+    let private = MountPropagationFlags::REC | MountPropagationFlags::PRIVATE;
+    mount_change("/", private).map_err(failed("/"))?;
+    mount("proc", "/proc", "proc", plain | MountFlags::NOEXEC, c"").map_err(failed("/proc"))?;
+    mount("nicdrill", base, "tmpfs", plain, c"mode=0755").map_err(failed(base))?;
     Ok(Stage {
         base: base.into(),
         interrupted,

@@ -6,6 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use platforms::{Platform, yaml::nearest};
+use rand_xoshiro::{
+    SplitMix64,
+    rand_core::{Rng, SeedableRng},
+};
 use reports::{ArmName, DrillName, NotApplicable, PlannedDrill};
 use scenarios::{Arm, Story, Unfit};
 
@@ -232,18 +236,11 @@ fn shuffle<T>(items: &mut [T], seed: u64) {
     if seed == 0 {
         return;
     }
-    let mut state = seed;
+    let mut random = SplitMix64::seed_from_u64(seed);
     for place in (1..items.len()).rev() {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut number = state;
-        number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        number ^= number >> 31;
         let of = u64::try_from(place + 1).expect("a count fits 64 bits");
-        items.swap(
-            place,
-            usize::try_from(number % of).expect("it is below a count"),
-        );
+        let other = usize::try_from(random.next_u64() % of).expect("it is below a count");
+        items.swap(place, other);
     }
 }
 

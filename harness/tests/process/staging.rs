@@ -12,11 +12,8 @@ use harness::{
     Player as _,
     process::{Entered, ProbeFailure, ProcessArm, ProcessOptions, Stage, enter},
 };
-use nix::{
-    sys::signal::{Signal, kill},
-    unistd::Pid,
-};
 use observe::{Broken, Descriptor, Exit};
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{story, toy};
 
@@ -105,7 +102,7 @@ impl Run {
     fn inner(&self) -> Pid {
         let children =
             fs::read_to_string(format!("/proc/{0}/task/{0}/children", self.outer.id())).unwrap();
-        Pid::from_raw(children.trim().parse().unwrap())
+        Pid::from_raw(children.trim().parse().unwrap()).unwrap()
     }
 
     fn until(&self, what: &str, done: impl Fn() -> bool) {
@@ -117,7 +114,7 @@ impl Run {
     }
 
     fn check_end(mut self, target: Pid, signal: Signal, code: Option<i32>) {
-        kill(target, signal).unwrap();
+        kill_process(target, signal).unwrap();
         assert_eq!(self.outer.wait().unwrap().code(), code);
         self.until("no monitor is left", || self.monitors() == 0);
         self.until("no mount is left", || self.mounts() == 0);
@@ -146,20 +143,20 @@ fn read(pid: &str, file: &str) -> String {
 
 pub(crate) fn sigkill_of_the_outer_process_leaves_nothing() {
     let run = Run::start();
-    let outer = Pid::from_raw(i32::try_from(run.outer.id()).unwrap());
-    run.check_end(outer, Signal::SIGKILL, None);
+    let outer = Pid::from_child(&run.outer);
+    run.check_end(outer, Signal::KILL, None);
 }
 
 pub(crate) fn sigkill_of_the_inner_process_leaves_nothing() {
     let run = Run::start();
     let inner = run.inner();
-    run.check_end(inner, Signal::SIGKILL, Some(128 + 9));
+    run.check_end(inner, Signal::KILL, Some(128 + 9));
 }
 
 pub(crate) fn ctrl_c_leaves_nothing() {
     let run = Run::start();
-    let outer = Pid::from_raw(i32::try_from(run.outer.id()).unwrap());
-    run.check_end(outer, Signal::SIGINT, Some(42));
+    let outer = Pid::from_child(&run.outer);
+    run.check_end(outer, Signal::INT, Some(42));
 }
 
 pub(crate) fn the_probe_tells_who_cannot_be_drilled() {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use observe::{Call, Descriptor, MonitorTick, Recording, SHIPPED, platform_connector};
+use observe::{Call, Descriptor, MonitorTick, Recording, platform_connector, shipped_descriptors};
 use proto::{HealthEvent, HealthEvents};
 
 /// A call in its protocol's form; changes are written to the recording when it is dropped.
@@ -56,7 +56,7 @@ pub(crate) fn monitor<'r>(
 
 /// The reference monitor.
 pub(crate) fn reference() -> Descriptor {
-    let shipped = SHIPPED.iter().find(|(file, _)| *file == "reference.yaml");
+    let shipped = shipped_descriptors().find(|(file, _)| *file == "reference.yaml");
     let (file, text) = shipped.expect("the reference monitor ships");
     platforms::yaml::read(file, text).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -56,7 +56,7 @@ fn a_made_up_vendor_is_drilled_by_data_alone() {
         .lines()
         .filter(|drill| drill.ends_with("@acme0"))
         .count();
-    let of_families = suite::scenarios().iter().filter(|(file, _)| {
+    let of_families = suite::scenarios().into_iter().filter(|(file, _)| {
         let family = file.split('/').next().unwrap_or_default();
         FAMILIES.contains(&family)
     });

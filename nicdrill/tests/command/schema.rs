@@ -181,14 +181,14 @@ fn document(text: &str) -> Value {
 }
 
 fn shipped(of: &str) -> Vec<(String, Value)> {
-    let own = |(file, text): (&'static str, &'static str)| (file.to_owned(), document(text));
+    let own = |(file, text): (&str, &str)| (file.to_owned(), document(text));
     match of {
-        "scenario" => suite::scenarios().iter().copied().map(own).collect(),
-        "world" => suite::worlds().iter().copied().map(own).collect(),
-        "descriptor" => observe::SHIPPED.iter().copied().map(own).collect(),
+        "scenario" => suite::scenarios().into_iter().map(own).collect(),
+        "world" => suite::worlds().into_iter().map(own).collect(),
+        "descriptor" => observe::shipped_descriptors().map(own).collect(),
         folder => platforms::Platforms::shipped_texts()
             .filter(|(file, _)| file.starts_with(&format!("{folder}s/")))
-            .map(own)
+            .map(|(file, text)| (file, document(text)))
             .collect(),
     }
 }

@@ -27,7 +27,7 @@ use harness::{
     process::{ProcessArm, ProcessOptions, Stage},
 };
 use memory::Played;
-use observe::{Descriptor, Exit, SHIPPED};
+use observe::{Descriptor, Exit, shipped_descriptors};
 use test_support::{laws, list, weather::Weather};
 
 const TESTS: &[(&str, fn())] = &[
@@ -59,8 +59,7 @@ struct Holding {
 
 /// The reference monitor, started by the command.
 fn reference() -> Descriptor {
-    let (_, text) = SHIPPED
-        .iter()
+    let (_, text) = shipped_descriptors()
         .find(|(name, _)| *name == "reference.yaml")
         .expect("the reference monitor ships");
     let text = text.replace("{self}", env!("CARGO_BIN_EXE_nicdrill"));

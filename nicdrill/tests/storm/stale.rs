@@ -53,7 +53,7 @@ impl Player for Stale {
 
 pub(crate) fn stale_bytes_in_the_mount_alone_make_the_arms_differ() {
     let (_, text) = suite::scenarios()
-        .iter()
+        .into_iter()
         .find(|(file, _)| file.ends_with("port/cable-pulled.yaml"))
         .expect("it ships");
     let scenario = scenarios::read("port/cable-pulled.yaml", text).expect("it can be read");

@@ -1,6 +1,7 @@
 //! Mounting and unmounting.
 
 use std::{
+    ffi::CString,
     fs::{self, File, OpenOptions},
     os::fd::AsRawFd,
     path::Path,
@@ -8,7 +9,7 @@ use std::{
     thread,
 };
 
-use nix::mount::{MsFlags, mount};
+use rustix::mount::{MountFlags, mount};
 use simfs::{Fs, MomentId, RuleId};
 use simfs_fuse::{HoldId, MomentAnswer, MountError, Observer, Options, Server};
 
@@ -65,11 +66,11 @@ fn a_mount_whose_server_died_is_taken_away_by_the_next() {
         device.as_raw_fd()
     );
     let mounted = mount(
-        Some("simfs"),
+        "simfs",
         folder.path(),
-        Some("fuse"),
-        MsFlags::empty(),
-        Some(&*options),
+        "fuse",
+        MountFlags::empty(),
+        &*CString::new(options).unwrap(),
     );
     if mounted.is_err() {
         // Only fusermount3 may mount here, which cannot leave a stale mount behind.
