@@ -38,14 +38,14 @@ pub fn span(text: &str) -> Option<Duration> {
 #[derive(Debug, thiserror::Error)]
 pub enum IncidentError {
     /// The node is another machine than the platform.
-    #[error("the node is no `{platform}`: {what}\nhint: {hint}", hint = self.hint().unwrap_or_default())]
+    #[error("the node is not `{platform}`: {what}\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     OtherMachine {
         /// The platform.
         platform: String,
         /// The difference.
         what: String,
     },
-    /// The node was rebooted while it was watched.
+    /// The node was rebooted during the recording.
     #[error("the node was rebooted\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     Rebooted,
 }
@@ -58,7 +58,7 @@ impl IncidentError {
             Self::OtherMachine { .. } => {
                 "`nicdrill platform capture` makes a platform of the node".into()
             }
-            Self::Rebooted => "what comes after it is another recording".into(),
+            Self::Rebooted => "start another recording after it".into(),
         })
     }
 }

@@ -49,10 +49,7 @@ pub fn read_line(line: &str) -> Result<Option<HealthEvents>, RecordError> {
             "the line has {} bytes, at most {LINE_MAX_BYTES}",
             line.len()
         );
-        return Err(RecordError::new(
-            cause,
-            "one line tells of one call or one event",
-        ));
+        return Err(RecordError::new(cause, "one line is one call or one event"));
     }
     let value: Value = serde_json::from_str(line).map_err(|error| {
         let cause = format!("column {}: no JSON: {}", error.column(), reason(&error));
@@ -61,7 +58,7 @@ pub fn read_line(line: &str) -> Result<Option<HealthEvents>, RecordError> {
     let fields = Fields::of(&value, "the line")?;
     if fields.get("event").is_some_and(Value::is_string) {
         return Err(RecordError::new(
-            "the line tells of a run and not of a health event",
+            "the line is about a run, not a health event",
             "a drill's health events are in `drills/…/memory-health-events.jsonl` (`nicdrill run --keep`)",
         ));
     }

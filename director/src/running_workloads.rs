@@ -25,10 +25,10 @@ pub enum WorkloadError {
     #[error(transparent)]
     Lnet(#[from] LnetError),
     /// There is no workload of this name.
-    #[error("no workload `{0}` is under way\nhint: {hint}", hint = self.hint().unwrap_or_default())]
+    #[error("no workload `{0}` is running\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NoWorkload(String),
     /// The action is for another kind of workload.
-    #[error("`{0}` is no {1}\nhint: {hint}", hint = self.hint().unwrap_or_default())]
+    #[error("workload `{0}` is not {1}\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     OtherKind(String, &'static str),
     /// The workload does not use this node.
     #[error("`{0}` does not use the node `{1}`\nhint: {hint}", hint = self.hint().unwrap_or_default())]

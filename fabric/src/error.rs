@@ -37,7 +37,7 @@ pub enum ActionError {
     #[error("`{0}` is not listed now\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     PortNotListed(SlotRef),
     /// A function without ports cannot be copied.
-    #[error("`{}` on node `{}` has no ports, so it is no make to copy", .0.pci, .0.node)]
+    #[error("`{}` on node `{}` has no ports, so it cannot be copied", .0.pci, .0.node)]
     NoPorts(FunctionRef),
     /// The port has that link layer already.
     #[error("`{0}` speaks {1} already")]
@@ -52,7 +52,7 @@ pub enum ActionError {
     #[error("`{0}` has no link of its own: it is a virtual function's\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     LinkOfVf(SlotRef, PciAddress),
     /// `none` is not a reason to take a link down.
-    #[error("the link of `{0}` does not go down for no reason\nhint: {hint}", hint = self.hint().unwrap_or_default())]
+    #[error("the link of `{0}` needs a reason to go down\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NoReason(SlotRef),
     /// Both ends can only go down at once for reasons that do not hold.
     #[error("`{1}` does not take both ends of `{0}` down at once\nhint: {hint}", hint = self.hint().unwrap_or_default())]
@@ -67,7 +67,7 @@ pub enum ActionError {
     #[error("the module of `{0}` is {1} already")]
     ModuleAlready(SlotRef, &'static str),
     /// The end is off the bus or without power.
-    #[error("nobody answers for that end of `{0}`: it is off")]
+    #[error("no answer from that end of `{0}`: it is off")]
     NoAnswer(SlotRef),
     /// The end rejects a Set(PortInfo).
     #[error("`{slot}` refuses to go from {from} to {to}")]
@@ -83,7 +83,7 @@ pub enum ActionError {
     #[error("`{0}` has no network interface")]
     NoInterface(SlotRef),
     /// Two devices would have the same name.
-    #[error("node `{node}`: the name `{name}` would be borne by `{one}` and by `{other}`\nhint: {hint}", hint = self.hint().unwrap_or_default())]
+    #[error("node `{node}`: the name `{name}` would belong to `{one}` and to `{other}`\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NameTaken {
         /// The node.
         node: NodeName,
@@ -142,7 +142,7 @@ pub enum ActionError {
         known: String,
     },
     /// A port of this layer has no such character device, or the port is not listed.
-    #[error("`{}` on node `{}` has no {} to take away\nhint: {hint}", .0.pci, .0.node, .1, hint = self.hint().unwrap_or_default())]
+    #[error("`{}` on node `{}` has no {} to remove\nhint: {hint}", .0.pci, .0.node, .1, hint = self.hint().unwrap_or_default())]
     NoCharDevice(FunctionRef, CharDevice),
     /// The character device is already present or absent, as requested.
     #[error("{} of `{}` on node `{}` is {} already", .1, .0.pci, .0.node, .2)]
@@ -156,7 +156,7 @@ pub enum ActionError {
         name: String,
     },
     /// A flap needs at least one cycle, with both times above zero.
-    #[error("a flap of {times} turns, {down} down and {up} up, is no flap\nhint: {hint}", hint = self.hint().unwrap_or_default())]
+    #[error("a flap of {times} turns, {down} down and {up} up, is impossible\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     EmptyFlap {
         /// Number of cycles.
         times: u32,

@@ -18,7 +18,7 @@ pub fn golden_file(folder: &Path, story: &Story) -> PathBuf {
 /// Writes a trace as the golden one; returns whether the file changed.
 ///
 /// # Errors
-/// If the file cannot be read or written.
+/// If the file cannot be written.
 pub fn bless(file: &Path, trace: &str) -> io::Result<bool> {
     if fs::read_to_string(file).is_ok_and(|kept| kept == trace) {
         return Ok(false);

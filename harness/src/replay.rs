@@ -82,9 +82,9 @@ impl ReplayError {
     #[must_use]
     pub fn hint(&self) -> Option<Cow<'static, str>> {
         Some(match self {
-            Self::NotText { .. } => "one line of JSON tells of one call or one event".into(),
+            Self::NotText { .. } => "one line of JSON is one call or one event".into(),
             Self::Empty { .. } => {
-                "one line of JSON tells of one call or one event; see `docs/rules.md`".into()
+                "one line of JSON is one call or one event; see `docs/rules.md`".into()
             }
             Self::NoSuchRules { known, .. } => {
                 format!("give a file that ends in `.toml`, or one of {known}").into()

@@ -42,7 +42,7 @@ pub enum SandboxError {
     #[error(transparent)]
     World(#[from] ActionError),
     /// A command that needs a drill.
-    #[error("`{0}` needs a monitor under test\nhint: {hint}", hint = self.hint().unwrap_or_default())]
+    #[error("`{0}` needs a monitor\nhint: {hint}", hint = self.hint().unwrap_or_default())]
     NeedsDrill(&'static str),
 }
 

@@ -197,7 +197,7 @@ impl Lnet {
 }
 
 impl Node {
-    /// Whether a message that came through a router arrived on a net that leads back to its origin.
+    /// Whether a message came directly, or through a gateway of one of this node's routes to its origin.
     fn leads_back(&self, message: &Message, leg: &Leg) -> bool {
         let Some(origin) = &message.origin else {
             return true;

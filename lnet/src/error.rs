@@ -22,7 +22,7 @@ pub enum LnetError {
     #[error("node `{0}` has no interface")]
     NoInterface(NodeName),
     /// A route through a node that does not exist or does not forward.
-    #[error("`{gateway}` is no way out of node `{node}`\nhint: {GATEWAY_HINT}")]
+    #[error("`{gateway}` is not a gateway of node `{node}`\nhint: {GATEWAY_HINT}")]
     NotAGateway {
         /// The node with the route.
         node: NodeName,

@@ -27,8 +27,9 @@ pub struct Behaviour {
     pub pings_back_off: bool,
     /// Whether a failure lowers the health of a node's only interface (LU-19476).
     pub single_rail_blamed: bool,
-    /// Whether a message between nodes with one interface is not resent, and such a peer not blamed.
-    /// The HLD has no such condition: "if there is none available attempt the same interface again".
+    /// Whether a node with one interface does not resend after a local failure, and a peer with one
+    /// interface gets no resend and no blame. The HLD has no such condition: "if there is none available
+    /// attempt the same interface again".
     pub single_rail_gates: bool,
     /// Whether an interface whose health fell to 0 has status down until it is back at 1000.
     pub down_at_zero: bool,

@@ -53,7 +53,7 @@ impl fmt::Display for PciAddress {
 
 /// A text that is not a PCI address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no PCI address\nhint: {hint}", hint = Self::HINT)]
+#[error("invalid PCI address `{0}`\nhint: {hint}", hint = Self::HINT)]
 pub struct PciAddressError(String);
 
 impl PciAddressError {

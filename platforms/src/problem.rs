@@ -91,7 +91,7 @@ pub enum ProblemKind {
         cell: String,
     },
     /// An NVLink level for a NIC.
-    #[error("device `{device}` is on NVLink, says its row")]
+    #[error("device `{device}` has an NVLink level in its row")]
     NvLinkToNic {
         /// The device.
         device: String,
@@ -118,7 +118,7 @@ pub enum ProblemKind {
         /// Its NUMA node.
         node: i32,
     },
-    /// A NUMA node without a GPU and without a NIC.
+    /// A NUMA node that no GPU or NIC uses.
     #[error("`{key}` names NUMA node {node}, on which nothing is")]
     StrayNuma {
         /// The key that names it.
@@ -127,7 +127,7 @@ pub enum ProblemKind {
         node: i32,
     },
     /// A card without its function 0.
-    #[error("`{pci}` is there and `{first}` is not")]
+    #[error("`{pci}` exists, but `{first}` does not")]
     NoFirstFunction {
         /// The function.
         pci: PciAddress,
@@ -138,7 +138,7 @@ pub enum ProblemKind {
     #[error("no device is of model `{0}`")]
     UnusedModel(String),
     /// An interface has a lower interface that does not exist.
-    #[error("interface `{interface}` is above `{lower}`, which is not there")]
+    #[error("interface `{interface}` is above `{lower}`, which does not exist")]
     DanglingLower {
         /// The upper interface.
         interface: String,
@@ -173,7 +173,7 @@ pub enum ProblemKind {
     #[error("`{0}` cannot be a platform's name")]
     PlatformName(String),
     /// A text in a spelling that the kernel does not use.
-    #[error("`{text}` is no {what}")]
+    #[error("invalid {what} `{text}`")]
     Spelling {
         /// The kind of text.
         what: &'static str,
@@ -183,7 +183,7 @@ pub enum ProblemKind {
         hint: String,
     },
     /// The interface of the default route does not exist.
-    #[error("`default_route` names interface `{0}`, which is not there")]
+    #[error("`default_route` names interface `{0}`, which does not exist")]
     NoSuchInterface(String),
     /// A counter that no driver of the platform has.
     #[error("`counters` names `{0}`, which no driver of this platform has")]
@@ -199,7 +199,7 @@ pub enum ProblemKind {
         total: u16,
     },
     /// A value without provenance.
-    #[error("nothing says where `{0}` comes from")]
+    #[error("`{0}` has no provenance")]
     NoProvenance(String),
     /// A value of a kind that is not allowed there, such as an infinite number in place of a text.
     #[error(transparent)]

@@ -109,7 +109,7 @@ impl Platform {
             None => format!("there are: {}", known.join(", ")),
         };
         let what = format!(
-            "platform `{}` names {what} `{name}`, which is not there",
+            "platform `{}` names {what} `{name}`, which does not exist",
             self.name()
         );
         self.source.wrong(path, what).hint(hint).into()

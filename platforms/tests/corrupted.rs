@@ -103,8 +103,8 @@ fn the_good_ones_are_good() {
 #[case::too_many_times("topo: PXB NODE*3", "topo: §PXB NODE*65", "invalid topology level")]
 #[case::misspelt_rate("rate: 4X HDR", "rate: §4X HRD", "invalid rate `4X HRD`")]
 #[case::three_lanes("rate: 4X HDR", "rate: §3X HDR", "invalid rate `3X HDR`")]
-#[case::short_address("\"0000:0c:00.0\"", "§\"0c:00.0\"", "is no PCI address")]
-#[case::function_of_nine("\"0000:0c:00.1\"", "§\"0000:0c:00.9\"", "is no PCI address")]
+#[case::short_address("\"0000:0c:00.0\"", "§\"0c:00.0\"", "invalid PCI address")]
+#[case::function_of_nine("\"0000:0c:00.1\"", "§\"0000:0c:00.9\"", "invalid PCI address")]
 #[case::no_number(
     "numa: 0, netdevs: [rdma0]",
     "numa: §near, netdevs: [rdma0]",
@@ -137,7 +137,7 @@ fn the_good_ones_are_good() {
 #[case::route_to_nowhere(
     "default_route: eth0",
     "default_route: §eth9",
-    "interface `eth9`, which is not there"
+    "interface `eth9`, which does not exist"
 )]
 #[case::dangling_lower(
     "default_route: eth0",
@@ -209,9 +209,9 @@ fn the_good_ones_are_good() {
 #[case::slot_of_no_speed(
     "pcie_speed: 32.0 GT/s PCIe",
     "pcie_speed: §32 GT/s",
-    "no speed of a PCIe link"
+    "invalid speed of a PCIe link"
 )]
-#[case::slot_of_three_lanes("pcie_width: 16", "pcie_width: §3", "no width of a PCIe link")]
+#[case::slot_of_three_lanes("pcie_width: 16", "pcie_width: §3", "invalid width of a PCIe link")]
 #[case::hca_type_of_another("hca_type: MT4129", "hca_type: §MT4125", "here `MT4129`")]
 #[case::vf_hca_type_of_another("vf_hca_type: MT4126", "vf_hca_type: §MT4124", "here `MT4126`")]
 #[case::blank_in_a_name("name: mlx5_1,", "name: §mlx5 1,", "cannot be a name in sysfs")]
@@ -221,7 +221,11 @@ fn the_good_ones_are_good() {
     "cannot be a name in sysfs"
 )]
 #[case::name_with_a_colon("name: mine", "name: §mine:two", "cannot be a platform's name")]
-#[case::function_without_a_first("\"0000:9a:00.0\"", "§\"0000:9a:00.1\"", "`0000:9a:00.0` is not")]
+#[case::function_without_a_first(
+    "\"0000:9a:00.0\"",
+    "§\"0000:9a:00.1\"",
+    "`0000:9a:00.0` does not"
+)]
 #[case::model_of_nobody(
     "models:\n",
     "models:\n  cx9: §{ vendor: 1, device: 1, subsystem_vendor: 1, subsystem_device: 1, fw_ver: x, pcie_speed: 8.0 GT/s PCIe, pcie_width: 8 }\n",
@@ -245,7 +249,7 @@ fn the_good_ones_are_good() {
 #[case::route_of_a_variant(
     "default_route: none",
     "default_route: §nobody",
-    "interface `nobody`, which is not there"
+    "interface `nobody`, which does not exist"
 )]
 #[case::no_provenance(
     "  - of: [cpus.*]\n    sourced: nvidia-smi topo -m in sglang issue 4188\n",
@@ -271,7 +275,7 @@ fn a_spoilt_profile_is_refused_or_flagged_where_it_was_spoilt(
         let rendered = rendered(&[("mine.yaml", &text)]);
         let expected = match from {
             from if from.contains("role") => ("roles: {", "`roles` says 1/16/1"),
-            from if from.contains("cpus") => ("cpus: { 0: \"", "nothing says where `cpus.0` comes"),
+            from if from.contains("cpus") => ("cpus: { 0: \"", "`cpus.0` has no provenance"),
             _ => ("- of: [gpus.driver_version]", "has not exactly one of"),
         };
         let (before, _) = text.split_once(expected.0).expect("it is there");
@@ -309,7 +313,7 @@ fn a_spoilt_profile_is_refused_or_flagged_where_it_was_spoilt(
     "node_type: §\"1:CA\"",
     "did you mean `1: CA`?"
 )]
-#[case::operstate("operstate: up", "operstate: §UP", "is no operational state")]
+#[case::operstate("operstate: up", "operstate: §UP", "invalid operational state")]
 #[case::counter_twice(
     "{ name: excessive_buffer_overrun_errors,",
     "{ name: §VL15_dropped,",
@@ -318,7 +322,7 @@ fn a_spoilt_profile_is_refused_or_flagged_where_it_was_spoilt(
 #[case::no_provenance(
     "  - of: [arp_type]",
     "  - of: [arp_typ]",
-    "nothing says where `arp_type` comes from"
+    "`arp_type` has no provenance"
 )]
 fn a_spoilt_driver_is_refused_or_flagged_where_it_was_spoilt(
     #[case] from: &str,

@@ -267,13 +267,13 @@ fn a_ninth_platform_is_read_from_a_text() {
 #[case(
     "driver: mlx5-ib",
     "driver: mlx5-ip",
-    "ninth.yaml:9:60: platform `ninth` names driver `mlx5-ip`, which is not there\n",
+    "ninth.yaml:9:60: platform `ninth` names driver `mlx5-ip`, which does not exist\n",
     "\nhint: did you mean `mlx5-ib`?"
 )]
 #[case(
     "model: m,",
     "model: n,",
-    "ninth.yaml:9:49: platform `ninth` names model `n`, which is not there\n",
+    "ninth.yaml:9:49: platform `ninth` names model `n`, which does not exist\n",
     "\nhint: did you mean `m`?"
 )]
 #[case(
@@ -333,7 +333,7 @@ fn a_platform_that_leads_nowhere_is_refused(
 #[case(
     "roles:",
     "default_route: eth9\nroles:",
-    "names interface `eth9`, which is not there"
+    "names interface `eth9`, which does not exist"
 )]
 #[case(
     "roles:",
@@ -402,7 +402,7 @@ fn names_of_platforms_are_their_keys() {
 #[case(
     "0000:02:00.0",
     "0000:02:00",
-    "ninth.yaml:9:26: `0000:02:00` is no PCI address\n",
+    "ninth.yaml:9:26: invalid PCI address `0000:02:00`\n",
     "\nhint: write domain"
 )]
 #[case(

@@ -14,7 +14,7 @@ use crate::{
 
 /// A run that could not be written as XML.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the run cannot be told in junit: {cause}")]
+#[error("the run cannot be written as JUnit XML: {cause}")]
 pub struct JUnitError {
     /// The XML writer's error.
     pub cause: String,

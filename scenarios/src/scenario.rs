@@ -206,10 +206,10 @@ impl Scenario {
     pub fn at_rest(&self, rest: &AtRest) -> Result<Story, Unfit> {
         match self.world() {
             Some(world) if rest.resolved.is_platform || world != rest.resolved.world => {
-                return Err(Unfit::lacks(format!("is told in the world `{world}`")));
+                return Err(Unfit::lacks(format!("applies to the world `{world}` only")));
             }
             None if !rest.resolved.is_platform => {
-                return Err(Unfit::lacks("is told on platforms"));
+                return Err(Unfit::lacks("applies to platforms only"));
             }
             None => {
                 if let Fit::No { reason } = self.frame.fitness.of(&rest.resolved) {

@@ -65,7 +65,7 @@ pub(crate) fn qualifiers() -> impl Keys<
 /// Parses one line.
 pub(crate) fn parse(context: &Context<'_>, node: &Node) -> Parsed<VerbLine> {
     let source = &context.source;
-    let fields = source.open_map(node, "a deed")?;
+    let fields = source.open_map(node, "an action")?;
     let (verb, value) = find(source, &fields, "verb", &verbs())?;
     let fields = fields.of(verb.entry().name);
     fields.known(source, verb.line_form().and(&qualifiers()).names())?;

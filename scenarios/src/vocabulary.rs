@@ -83,7 +83,7 @@ impl WordKind {
             Self::Handle => "keys of a handle",
             Self::Step => "keys of a step",
             Self::Moment => "keys of `in_poll`",
-            Self::StepAction => "deeds",
+            Self::StepAction => "actions",
             Self::ActionQualifier => "qualifiers of every action",
             Self::Expectation => "expectations",
             Self::ExpectationQualifier => "qualifiers of every expectation",

@@ -41,7 +41,7 @@ pub enum MountError {
     #[error("cannot mount on `{0}`: no such folder")]
     NoFolder(PathBuf),
     /// The mount of an earlier server cannot be removed.
-    #[error("cannot take away the stale mount at `{mountpoint}`\nhint: {}", stale_hint(.mountpoint))]
+    #[error("cannot remove the stale mount at `{mountpoint}`\nhint: {}", stale_hint(.mountpoint))]
     Stale {
         /// The folder.
         mountpoint: PathBuf,

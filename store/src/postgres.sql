@@ -31,7 +31,7 @@ CREATE TABLE IF NOT EXISTS resume_tokens (
     resume_token JSONB,
     last_updated TIMESTAMPTZ NOT NULL DEFAULT now()
 );
--- Which run and drill a row is of.
+-- The run and drill of each row.
 CREATE TABLE IF NOT EXISTS nicdrill_runs (
     id UUID PRIMARY KEY,
     started TIMESTAMPTZ NOT NULL,

@@ -1,4 +1,4 @@
--- Every change of an event is noted, and told to whoever listens.
+-- Records every change of an event, and notifies listeners.
 CREATE OR REPLACE FUNCTION nicdrill_note_change() RETURNS trigger AS $$
 DECLARE
     before JSONB;

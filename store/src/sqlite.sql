@@ -1,4 +1,4 @@
--- NVSentinel's layout, in SQLite's types: UUIDs and instants are texts (RFC 3339, UTC), JSON is text.
+-- NVSentinel's layout, in SQLite's types: UUIDs and timestamps are texts (RFC 3339, UTC), JSON is text.
 CREATE TABLE IF NOT EXISTS health_events (
     id TEXT PRIMARY KEY,
     node_name TEXT NOT NULL,
@@ -31,7 +31,7 @@ CREATE TABLE IF NOT EXISTS resume_tokens (
     resume_token TEXT,
     last_updated TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
 );
--- Which run and drill a row is of.
+-- The run and drill of each row.
 CREATE TABLE IF NOT EXISTS nicdrill_runs (
     id TEXT PRIMARY KEY,
     started TEXT NOT NULL,

@@ -1,4 +1,4 @@
--- Every change of an event is noted, as PostgreSQL's triggers do for an analyzer that polls.
+-- Records every change of an event, like PostgreSQL's triggers, for analyzers that poll.
 CREATE TRIGGER nicdrill_note_insert AFTER INSERT ON health_events BEGIN
     INSERT INTO datastore_changelog (table_name, record_id, operation, old_values, new_values)
     VALUES (

@@ -22,7 +22,7 @@ fn clauses() -> Clauses {
     Clauses::read(&suite::clauses()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The clauses that the scenarios which ship name.
+/// The clauses that the shipped scenarios list.
 fn named_in_scenarios() -> BTreeSet<String> {
     let clauses = clauses();
     let mut named = BTreeSet::new();

@@ -70,7 +70,7 @@ fn every_world_has_a_story() {
     }
 }
 
-/// The joint cases of links, workloads and the monitor, each with the stories that tell it.
+/// The joint cases of links, workloads and the monitor, each with its stories.
 const JOINT: [(&str, &[&str]); 17] = [
     ("J-01", &["joint/cable-pulled-for-good"]),
     ("J-02", &["joint/cable-out-for-five-seconds"]),

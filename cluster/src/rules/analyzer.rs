@@ -28,7 +28,7 @@ const SWEEP: Duration = Duration::from_secs(60);
 
 /// A rule that cannot be evaluated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{rule}` cannot be evaluated: it needs to know which switch stands behind which port\nhint: {hint}", hint = Self::HINT)]
+#[error("`{rule}` cannot be evaluated: it needs the cabling of ports and switches\nhint: {hint}", hint = Self::HINT)]
 pub struct Unevaluable {
     /// The rule.
     pub rule: String,

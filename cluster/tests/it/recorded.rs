@@ -68,7 +68,7 @@ fn an_empty_line_is_none() {
     "the event has no `nodename`"
 )]
 #[case::no_stamp("{\"checkName\":\"c\",\"nodeName\":\"n\"}", "no `generatedTimestamp`")]
-#[case::a_runs_own_event("{\"event\":\"drill-passed\"}", "of a run and not of a health event")]
+#[case::a_runs_own_event("{\"event\":\"drill-passed\"}", "about a run, not a health event")]
 fn another_line_is_refused(#[case] line: &str, #[case] reported: &str) {
     let error = read_line(line).unwrap_err().to_string();
     assert!(

@@ -191,7 +191,7 @@ fn a_rule_that_could_not_do_what_it_says_is_refused(
 
 #[rstest]
 #[case::a_space("name = \"R\"", "name = \"a b\"", "3:8", "invalid name `a b`")]
-#[case::no_name("name = \"R\"", "name = \"\"", "3:8", "`` is no name")]
+#[case::no_name("name = \"R\"", "name = \"\"", "3:8", "invalid name ``")]
 #[case::no_message("\"m\"", "\"\"", "4:11", "`message` is empty")]
 #[case::no_group("[\"node\"]", "[]", "6:12", "`group_by` is empty")]
 #[case::no_such_group(

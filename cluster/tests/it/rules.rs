@@ -554,7 +554,7 @@ fn without_the_cabling_the_rule_across_nodes_says_that_it_cannot_be_evaluated() 
     assert!(
         without[0]
             .to_string()
-            .contains("which switch stands behind which port")
+            .contains("the cabling of ports and switches")
     );
     assert!(
         Analyzer::new(shipped("lsd").unwrap(), Some(leaf(1)))

@@ -135,7 +135,7 @@ impl MonitorProcess {
         };
     }
 
-    /// Waits for its end and returns how it ended. Other processes of its group are killed.
+    /// Kills what is left of its process group, reaps it, and returns how it ended.
     pub(super) fn reap(&mut self) -> io::Result<Exit> {
         self.signal(Signal::Kill);
         let status = self.child.wait()?;

@@ -274,7 +274,7 @@ fn a_network_that_cannot_be_is_refused_with_the_reason() {
     let refused = build(lost).to_string();
     assert_eq!(
         refused,
-        "`r1@o2ib` is no way out of node `A`\nhint: a gateway routes, and is on a net of the node"
+        "`r1@o2ib` is not a gateway of node `A`\nhint: a gateway routes, and is on a net of the node"
     );
 }
 

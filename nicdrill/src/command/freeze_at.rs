@@ -40,7 +40,7 @@ fn show<E: fmt::Display>(
     };
     let (page, left_out) = page(&story).map_err(Stop::input)?;
     for line in left_out {
-        log(&format!("left out, since nobody polls here: {line}"));
+        log(&format!("left out, because no monitor polls here: {line}"));
     }
     Terminal::new(Color::Never).out(&page);
     Ok(ExitCode::Success)

@@ -98,9 +98,7 @@ pub(crate) fn record(arguments: &RecordArguments) -> Result<ExitCode, Stop> {
     if incident.is_quiet() {
         log("nothing happened");
     }
-    log(&format!(
-        "{shown} is written; `nicdrill run` tells it again"
-    ));
+    log(&format!("{shown} is written; `nicdrill run` replays it"));
     Ok(ExitCode::Success)
 }
 

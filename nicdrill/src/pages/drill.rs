@@ -81,7 +81,7 @@ pub(crate) fn drill_page(story: &Story, recording: &Recording) -> String {
     page
 }
 
-/// The reads of each poll that differ from the poll before.
+/// The reads of the first poll, and the differences of each later poll from the one before.
 fn reads(recording: &Recording) -> String {
     let mut text = String::new();
     let mut before = Vec::new();

@@ -28,7 +28,7 @@ pub(crate) fn scenario() -> String {
 #[must_use]
 pub(crate) fn faults() -> String {
     let mut page = String::from(
-        "What a step can do. Each word stands in `do:` of a step, or in `given:` before the monitor starts.\n",
+        "What a step can do. Each word is used in `do:` of a step, or in `given:` before the monitor starts.\n",
     );
     for kind in [WordKind::StepAction, WordKind::ActionQualifier] {
         write!(page, "\n{}\n", capital(kind.heading())).expect(WRITES);

@@ -96,7 +96,7 @@ fn end_text(fabric: &Fabric, slot: &SlotRef, side: Side) -> String {
     match (fabric.port_info(slot, side), side) {
         (Some(info), Side::Here) => port_info_text(&info) + &log_text(&end.log),
         (Some(info), Side::There) => port_record_text(&info, &end.log),
-        (None, _) => format!("unavailable: nobody can ask it\n{}", log_text(&end.log)),
+        (None, _) => format!("unavailable: it cannot be queried\n{}", log_text(&end.log)),
     }
 }
 

@@ -144,7 +144,7 @@ fn fits(library: &Library, name: &str, text: &mut String) -> Result<(), SelectEr
     let (resolved, all) = (resolved.count(), on_platforms.count());
     add(
         text,
-        format_args!("  {resolved} of {all} scenarios are told on it"),
+        format_args!("  {resolved} of {all} scenarios apply to it"),
     );
     let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for pair in selected
@@ -246,7 +246,7 @@ mod tests {
             "h100-oci: 18 ports, as declared\n",
             "mlx5_0   compute     watches it as compute: it shares a PCIe switch with a GPU (PIX or PXB)\n",
             "mlx5_2   management  leaves it alone: management: carries the default route\n",
-            " scenarios are told on it\n",
+            " scenarios apply to it\n",
             " not: `h100-oci` is not among the platforms named\n",
         ] {
             assert!(checked.text.contains(part), "{part}: {}", checked.text);
@@ -259,7 +259,7 @@ mod tests {
         let line = checked
             .text
             .lines()
-            .find(|line| line.ends_with("told on it"));
+            .find(|line| line.ends_with("apply to it"));
         let (resolved, all) = line.unwrap().trim_start().split_once(" of ").unwrap();
         let all = all.split_once(' ').unwrap().0.parse::<usize>().unwrap();
         assert_eq!(

@@ -202,7 +202,7 @@ fn what_no_action_can_state_is_reported() {
     assert_eq!(ran.code, 2, "{ran}");
     assert!(
         ran.err
-            .contains("the node is no `h100-oci`: `mlx5_18` is at "),
+            .contains("the node is not `h100-oci`: `mlx5_18` is at "),
         "{ran}"
     );
     assert!(!Path::new(&scratch.path("incident.yaml")).exists());

@@ -37,7 +37,7 @@ fn the_flap_diagram_is_told_to_the_second() {
     let ran = scratch.run(&["replay", "events.jsonl", "--rules", "lsd"]);
     assert_eq!(ran.code, 0, "{ran}");
     let expected = "\
-`FabricWideFault` cannot be evaluated: it needs to know which switch stands behind which port
+`FabricWideFault` cannot be evaluated: it needs the cabling of ports and switches
 2025-03-01T00:01:30Z  condition  node-1 InfiniBandStateCheck stands
 2025-03-01T00:01:30Z  cordon     node-1 by NIC health monitor
 2025-03-01T00:01:45Z  condition  node-1 InfiniBandStateCheck is cleared

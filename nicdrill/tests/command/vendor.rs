@@ -21,7 +21,7 @@ fn a_platform_is_begun_as_a_copy_and_is_sound_at_once() {
     for part in [
         "mine: 4 ports, as declared\n",
         "watches it as compute: on a GPU's NUMA node, and its link layer is InfiniBand",
-        " scenarios are told on it\n",
+        " scenarios apply to it\n",
     ] {
         assert!(checked.out.contains(part), "{part}: {checked}");
     }

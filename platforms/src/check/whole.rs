@@ -30,7 +30,7 @@ impl Check<'_> {
         }
     }
 
-    /// Reports NUMA nodes in `cpus` and `numa_texts` that have neither a GPU nor a NIC.
+    /// Reports NUMA nodes in `cpus` without a GPU or NIC, and in `numa_texts` without a GPU.
     fn numa_nodes(&mut self) {
         let profile = &self.platform.profile;
         let gpus: BTreeSet<i32> = profile.gpus.numa.iter().copied().collect();
