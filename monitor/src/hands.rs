@@ -49,7 +49,7 @@ impl Hands for FileHands {
 
     fn clocks(&self) -> Result<Clocks, ReadError> {
         match &self.clock_path {
-            None => clock::system(),
+            None => Ok(clock::system()),
             Some(path) => clock::parse(&self.read(path)?),
         }
     }

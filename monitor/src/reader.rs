@@ -278,7 +278,8 @@ mod tests {
     fn a_path_that_hangs_is_asked_once_until_it_answers() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| format!("{}/{name}", folder.path().display());
-        nix::unistd::mkfifo(path("fifo").as_str(), nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let fifo = path("fifo");
+        rustix::fs::mkfifoat(rustix::fs::CWD, fifo.as_str(), rustix::fs::Mode::RWXU).unwrap();
         std::fs::write(path("file"), "x").unwrap();
         let reader = reader(Duration::from_millis(50));
         let requests = [

@@ -18,6 +18,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use jiff::fmt::friendly::SpanPrinter;
 use tokio::sync::{Mutex, Semaphore};
 use tokio::task::JoinHandle;
 
@@ -137,7 +138,7 @@ impl Desk {
                     format!(
                         "polling loop stale: last iteration {}s ago, threshold {}",
                         stale.since.as_secs(),
-                        humantime::format_duration(stale.threshold)
+                        SpanPrinter::new().unsigned_duration_to_string(&stale.threshold)
                     ),
                 ),
             };

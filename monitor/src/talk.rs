@@ -1,9 +1,9 @@
 //! What the monitor says to its operator: one line per note on stderr, as text or as JSON.
 
 use std::io::Write as _;
-use std::time::SystemTime;
 
 use checks::{Level, LogFormat, Note};
+use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 /// Prints notes.
@@ -22,7 +22,7 @@ impl Talk {
         if note.level < self.quietest {
             return;
         }
-        let time = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
+        let time = format!("{:.3}", Timestamp::now());
         let line = match self.format {
             LogFormat::Text => text(&time, note),
             LogFormat::Json => json(&time, note),

@@ -150,7 +150,7 @@ impl Node {
 /// Puts a FIFO there.
 fn fifo(path: &Path) {
     let temporary = path.with_extension("fifo");
-    nix::unistd::mkfifo(&temporary, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    rustix::fs::mkfifoat(rustix::fs::CWD, &temporary, rustix::fs::Mode::RWXU).unwrap();
     fs::rename(temporary, path).unwrap();
 }
 
@@ -168,8 +168,8 @@ impl Monitor {
     /// Tells it to stop; how long it took.
     fn terminate(mut self) -> Duration {
         let began = Instant::now();
-        let pid = nix::unistd::Pid::from_raw(i32::try_from(self.0.id()).unwrap());
-        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM).unwrap();
+        let pid = rustix::process::Pid::from_child(&self.0);
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
         let status = self.0.wait().unwrap();
         assert_eq!(status.code(), Some(0), "{status}");
         began.elapsed()
