@@ -24,6 +24,9 @@ use command::Stop;
 
 /// A run makes and drops thousands of small worlds, on every core at once, and starts hundreds of
 /// monitors that live for milliseconds: without huge pages the kernel need not clear 2 MiB for each.
+///
+/// Measured with `run port` (440 drills in two arms, two cores, profile `dev`, median of nine runs, in turn): 7.5 s of
+/// CPU and 92 MiB at the peak; with the system's allocator 7.8 s and 374 MiB.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
