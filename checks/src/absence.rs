@@ -12,10 +12,10 @@ use crate::debt::Subject;
 use crate::memory::{Memory, Slot};
 use crate::message;
 use crate::name::{LinkLayer, SlotKey};
+use crate::policy::Policy;
 use crate::recognise::{Surroundings, ports_of};
 use crate::sample::{PortSample, Presence, Samples};
 use crate::scope::Reason;
-use crate::zoo::Hooks;
 
 /// What absence is measured by.
 #[derive(Debug, Clone)]
@@ -25,7 +25,7 @@ pub(crate) struct Measure<'a> {
     pub(crate) disappearance_polls: u32,
     pub(crate) patience_ns: u64,
     pub(crate) now_ns: u64,
-    pub(crate) hooks: Hooks,
+    pub(crate) policy: &'a dyn Policy,
 }
 
 /// Settles absence in a poll whose listing succeeded; returns the slots to be reported gone.
@@ -60,7 +60,7 @@ pub(crate) fn settle(
             slot.misses += 1;
         }
         if measure
-            .hooks
+            .policy
             .is_gone(slot.misses, measure.disappearance_polls)
         {
             gone.insert(key.clone());
@@ -88,7 +88,7 @@ fn leave_scope(memory: &mut Memory, samples: &Samples, measure: &Measure<'_>) {
         match &samples.of(key).presence {
             Presence::Out(reason) => leaving.push((key.clone(), reason.clone())),
             Presence::Absent => match measure.config.judge_name(&slot.name) {
-                NameVerdict::Excluded if !measure.hooks.sees_the_excluded() => {}
+                NameVerdict::Excluded if !measure.policy.sees_excluded() => {}
                 NameVerdict::Excluded => leaving.push((key.clone(), Reason::Excluded)),
                 NameVerdict::NotPinned => leaving.push((key.clone(), Reason::NotPinned)),
                 NameVerdict::Open | NameVerdict::Pinned => {}
@@ -197,7 +197,7 @@ fn settle_reboot(
     }
     let slots = memory.slots.keys();
     let present = slots.filter(|key| samples.of(key).is_present()).count();
-    let is_complete = measure.hooks.is_complete(present, reboot.known);
+    let is_complete = measure.policy.is_complete(present, reboot.known);
     let stale: Vec<SlotKey> = memory
         .slots
         .iter()

@@ -14,6 +14,7 @@ mod starting;
 mod todo;
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 use std::time::Duration;
 
 pub use explain::Classified;
@@ -35,12 +36,12 @@ use crate::memory::{Effect, Memory};
 use crate::message;
 use crate::note::{Level, Note};
 use crate::optional;
+use crate::policy::{Policy, Right};
 use crate::sample::Samples;
 use crate::saying::Saying;
 use crate::schedule::{Due, Schedule};
 use crate::sight::{Anchor, Seen, SeenScope, Sight, Unread};
 use crate::state_file;
-use crate::zoo::Hooks;
 use proto::Check;
 
 /// What one poll read; judged by [`Agent::take`].
@@ -70,9 +71,9 @@ pub struct Agent {
     /// The checks that the last poll was for.
     was_due: Due,
     saturated: Saturated,
-    /// Of the file that was written last.
-    kept: state_file::Kept,
-    hooks: Hooks,
+    policy: Rc<dyn Policy>,
+    /// What the next poll finds counts as reported.
+    takes_as_reported: bool,
 }
 
 impl Agent {
@@ -81,19 +82,7 @@ impl Agent {
     /// # Errors
     /// A [`Refusal`]: configuration or metadata that cannot be.
     pub fn start(start: Start<'_>) -> Result<(Agent, Vec<Note>), Refusal> {
-        Agent::start_with(start, Hooks::default())
-    }
-
-    /// Starts a deliberately wrong monitor.
-    ///
-    /// # Errors
-    /// As [`Agent::start`].
-    #[cfg(feature = "zoo")]
-    pub fn start_species(
-        start: Start<'_>,
-        species: crate::zoo::Species,
-    ) -> Result<(Agent, Vec<Note>), Refusal> {
-        Agent::start_with(start, Hooks::of(species.wrong()))
+        Agent::start_with(start, Rc::new(Right))
     }
 
     /// The pause between two polls.
@@ -130,7 +119,6 @@ impl Agent {
     /// Judges what a poll read: readings are kept, batches queued. What an earlier poll left
     /// unfinished is dropped, and found again if it still holds.
     pub fn take(&mut self, polled: Polled) {
-        self.hooks.poll();
         self.save_was_tried = false;
         let in_doubt = self.delivery.begin(Vec::new());
         self.memory.doubt(in_doubt);
@@ -157,7 +145,7 @@ impl Agent {
             disappearance_polls: self.settings.disappearance_polls,
             patience_ns: nanoseconds(self.settings.escalate_after),
             now_ns: sight.clocks.boot_ns,
-            hooks: self.hooks,
+            policy: &*self.policy,
         };
         let patience_ns = measure.patience_ns;
         let mut sayings = Vec::new();
@@ -165,17 +153,24 @@ impl Agent {
             sayings = judge::judge(&mut self.memory, &mut self.samples, &sight, &measure);
         }
         if sight.due.state && sight.anchor == Anchor::Listed {
-            sayings.extend(optional::poll::judge(&mut self.memory, &sight, self.hooks));
+            sayings.extend(optional::poll::judge(
+                &mut self.memory,
+                &sight,
+                &*self.policy,
+            ));
         }
         if sight.due.counters && sight.anchor == Anchor::Listed {
             sayings.extend(self.judge_counters(&sight, patience_ns));
         }
-        let hooks = self.hooks;
-        let polls = hooks.polls();
-        hooks.sayings(polls, &mut self.memory, &self.samples, &mut sayings);
+        if std::mem::take(&mut self.takes_as_reported) {
+            let effects = sayings.drain(..).map(|saying| saying.effect);
+            self.memory.apply(effects.collect());
+        }
+        if !self.policy.judges_beside_unreadable() && self.memory.has_unreadable(&self.samples) {
+            sayings.clear();
+        }
         self.count_judged(&sayings, sight.due);
         judge::add_debts(&self.memory, &mut sayings);
-        hooks.order(&mut sayings);
         let is_in = |seen: &Seen| matches!(seen.scope, SeenScope::In(..));
         if sight.anchor == Anchor::Listed
             && self.memory.slots.is_empty()
@@ -188,7 +183,7 @@ impl Agent {
         if !sayings.is_empty() {
             let batches = self.batches(sayings, sight.clocks);
             self.delivery.begin(batches);
-            self.save_is_due = self.hooks.saves_first();
+            self.save_is_due = self.policy.saves_before_publishing();
         }
     }
 
@@ -198,7 +193,7 @@ impl Agent {
             return Vec::new();
         }
         if let Some(seen) = &sight.counts {
-            for (request, value) in seen.plan.requests.iter().zip(&seen.values) {
+            for (request, value) in seen.requests.iter().zip(&seen.values) {
                 let path = request.path();
                 if *value == Err(Unread::Missing) && !self.noted.contains(path) {
                     let note = Note::new(
@@ -213,7 +208,7 @@ impl Agent {
             watched: &self.eyes.shapes.watched,
             checks: &self.checks,
             patience_ns,
-            hooks: self.hooks,
+            policy: &*self.policy,
         };
         let judged = counters::judge::judge(&mut self.memory, sight, &ruler, &mut self.saturated);
         for note in judged.notes {
@@ -237,9 +232,7 @@ impl Agent {
             };
             // A nanosecond apart, so that sorting by time keeps the order.
             let stamp_ns = clocks.wall_ns.saturating_add(batch.effects.len() as u64);
-            let mut event = message::event(&self.settings, &saying, stamp_ns);
-            self.hooks
-                .event(&self.memory, clocks.boot_ns, &saying, &mut event);
+            let event = message::event(&self.settings, &saying, stamp_ns);
             batch.events.events.push(event);
             batch.effects.push(saying.effect);
         }
@@ -283,7 +276,10 @@ impl Agent {
     fn save(&mut self) -> Todo {
         self.save_is_due = false;
         self.save_was_tried = true;
-        let memory = self.hooks.saved(&self.memory, self.delivery.pending());
+        let mut memory = self.memory.clone();
+        if self.policy.saves_before_publishing() {
+            memory.apply(self.delivery.pending());
+        }
         let file = self.settings.paths.state_file.clone();
         let folder = match file.rsplit_once('/') {
             Some(("", _)) | None => "/".to_owned(),
@@ -293,10 +289,7 @@ impl Agent {
         let steps = vec![
             SaveStep::CreateFolder(folder.clone()),
             SaveStep::Create(temporary.clone()),
-            SaveStep::Write(
-                temporary.clone(),
-                state_file::write(&memory, &mut self.kept),
-            ),
+            SaveStep::Write(temporary.clone(), state_file::write(&memory).into()),
             SaveStep::Fsync(temporary.clone()),
             SaveStep::Rename(temporary, file),
             SaveStep::FsyncFolder(folder),
@@ -308,37 +301,41 @@ impl Agent {
 
     /// Answers [`Todo::Publish`].
     pub fn published(&mut self, outcome: &Outcome) {
-        let outcome = &self.hooks.outcome(outcome.clone());
         if let (Outcome::Accepted, Some((check, events))) = (outcome, self.delivery.under_way()) {
             self.figures.accepted(check, events);
         }
         let attempt = self.delivery.attempt();
-        let settled = self.delivery.published(outcome);
+        let is_retryable = self.policy.is_retryable(outcome);
+        let settled = self.delivery.published(outcome, is_retryable);
         if let Settled::GivenUp { .. } = settled {
             self.figures.given_up(outcome);
-            if !self.hooks.delivers_the_rest() {
+            if !self.policy.delivers_the_rest() {
                 self.delivery.drop_the_rest();
             }
         }
         match settled {
             Settled::NotYet => return,
-            Settled::Accepted(_) if !self.hooks.remembers(attempt) => return,
+            Settled::Accepted(_) if !self.policy.remembers(attempt) => return,
             Settled::Accepted(effects) => self.memory.apply(effects),
-            Settled::GivenUp { effects, .. } if self.hooks.commits_unheard(outcome) => {
+            Settled::GivenUp { effects, .. } if self.policy.remembers_unaccepted(outcome) => {
                 self.memory.apply(effects);
             }
             Settled::GivenUp {
                 effects,
                 is_in_doubt: true,
-            } if self.hooks.keeps_doubt() => self.memory.doubt(effects),
+            } if self.policy.keeps_doubt() => self.memory.doubt(effects),
             Settled::GivenUp { .. } => return,
         }
-        self.save_is_due = self.memory != self.saved && self.hooks.saves_each();
+        self.save_is_due = self.memory != self.saved && self.policy.saves_each();
     }
 
     /// Answers [`Todo::Save`].
     pub fn saved(&mut self, result: Result<(), ReadError>) {
-        let result = self.hooks.save_result(result);
+        let result = if self.policy.trusts_disk() {
+            Ok(())
+        } else {
+            result
+        };
         if let Some(saving) = self.saving.take()
             && result.is_ok()
         {

@@ -18,8 +18,8 @@ use std::fmt;
 use proto::Check;
 use serde::{Deserialize, Serialize};
 
-use crate::members::is_false;
 use crate::name::{DeviceName, PortNumber, SlotKey};
+use crate::skip::is_false;
 use crate::standing::Standing;
 
 /// A kind of character device.

@@ -9,14 +9,14 @@
 pub(crate) mod count;
 pub(crate) mod file;
 pub(crate) mod judge;
-pub(crate) mod plan;
 pub(crate) mod remembered;
 pub(crate) mod table;
 pub(crate) mod tally;
-pub(crate) mod texts;
+pub(crate) mod target;
 pub(crate) mod threshold;
 pub(crate) mod watch;
 
 pub(crate) use remembered::CounterMemory;
 pub(crate) use table::CounterId;
-pub(crate) use threshold::{Threshold, Unit, Watched};
+pub(crate) use threshold::Watched;
+pub use threshold::{Threshold, Unit};

@@ -3,7 +3,6 @@
 //! The class folder is listed first, then the clocks are read, then every entry's link: it names the
 //! PCI function, so what stands with the function ([`standing`]) is read again only when a device is
 //! new, its identity changed, or an earlier read failed. Ports and their states ([`ports`]) are read each time.
-//! The batches of a steady poll are kept ready ([`Plan`]).
 
 mod counting;
 mod identity;
@@ -11,46 +10,31 @@ mod interfaces;
 mod ports;
 mod standing;
 
-pub(crate) use counting::Shapes;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::rc::Rc;
 use std::slice;
 use std::sync::Arc;
 
-use proto::Check;
+use proto::{Check, CheckKind};
 
+use self::counting::Shapes;
 use self::identity::disown;
 use crate::config::Config;
-use crate::counters::plan::CounterPlan;
 use crate::flags::Paths;
 use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::memory::Memory;
 use crate::metadata::Metadata;
-use crate::name::{DeviceName, LinkLayer, PciFunction, PortNumber, SlotKey};
+use crate::name::{DeviceName, LinkLayer, PciFunction, SlotKey};
+use crate::policy::Policy;
 use crate::route::Route;
 use crate::schedule::Schedule;
 use crate::sight::{Anchor, Blind, Cause, Facts, Sight};
-use crate::zoo::Hooks;
-
-/// The requests of a steady poll, and what they were made for.
-#[derive(Debug, Clone, Default)]
-struct Plan {
-    names: Vec<String>,
-    devices: Vec<DeviceName>,
-    links: Vec<Request>,
-    listed: Vec<DeviceName>,
-    lists: Vec<Request>,
-    ports: Vec<(DeviceName, PortNumber)>,
-    reads: Vec<Request>,
-}
 
 /// What a poll learnt besides what it saw.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Learnt {
     route: Option<Route>,
-    plan: Option<Plan>,
-    counter_plan: Option<Arc<CounterPlan>>,
     /// Some device's facts are new.
     facts_changed: bool,
 }
@@ -69,12 +53,10 @@ pub(crate) struct Eyes {
     anchor: Request,
     facts: BTreeMap<String, Arc<Facts>>,
     missing: BTreeSet<String>,
-    plan: Plan,
     pub(crate) shapes: Shapes,
     /// Those that run.
     pub(crate) checks: Vec<Check>,
-    counter_plan: Arc<CounterPlan>,
-    pub(crate) hooks: Hooks,
+    pub(crate) policy: Rc<dyn Policy>,
 }
 
 impl Eyes {
@@ -82,11 +64,14 @@ impl Eyes {
         config: Config,
         metadata: Option<Metadata>,
         route: Route,
-        enabled: Vec<LinkLayer>,
-        shapes: Shapes,
         checks: Vec<Check>,
         paths: &Paths,
+        policy: Rc<dyn Policy>,
     ) -> Eyes {
+        let states = checks.iter().filter(|it| it.kind() == CheckKind::State);
+        let mut enabled: Vec<LinkLayer> = states.map(|it| it.layer().into()).collect();
+        enabled.sort_unstable();
+        let shapes = Shapes::new(config.counters.watched.clone(), &checks);
         Eyes {
             anchor: Request::List(config.sys_class_infiniband.clone()),
             config,
@@ -98,11 +83,9 @@ impl Eyes {
             enabled,
             facts: BTreeMap::new(),
             missing: BTreeSet::new(),
-            plan: Plan::default(),
             shapes,
             checks,
-            counter_plan: Arc::default(),
-            hooks: Hooks::default(),
+            policy,
         }
     }
 
@@ -115,7 +98,7 @@ impl Eyes {
     ) -> Result<(Sight, Learnt), ReadError> {
         let mut learnt = Learnt::default();
         let listing = fetch_one(hands, &self.anchor);
-        let mut sight = Sight::new(self.hooks.clocks(hands.clocks()?), Anchor::Listed);
+        let mut sight = Sight::new(self.policy.clocks(hands.clocks()?), Anchor::Listed);
         sight.due = schedule.due(sight.clocks.boot_ns);
         let listing = match listing {
             Ok(Answer::Names(names)) => Ok(names),
@@ -141,12 +124,12 @@ impl Eyes {
         }
         names.sort_unstable();
         names.dedup();
-        let mut drafts = self.identify(hands, names, &mut sight, &mut learnt);
+        let mut drafts = self.identify(hands, &names, &mut sight);
         self.read_standing(hands, &mut drafts, &mut sight, &mut learnt);
         disown(&mut drafts);
-        self.read_ports(hands, drafts, memory, &mut sight, &mut learnt);
+        self.read_ports(hands, drafts, memory, &mut sight);
         if sight.due.counters && self.shapes.is_watching() {
-            self.read_counters(hands, memory, &mut sight, &mut learnt);
+            self.read_counters(hands, memory, &mut sight);
         }
         Ok((sight, learnt))
     }
@@ -158,12 +141,6 @@ impl Eyes {
         }
         if let Some(route) = learnt.route {
             self.route = route;
-        }
-        if let Some(plan) = learnt.plan {
-            self.plan = plan;
-        }
-        if let Some(plan) = learnt.counter_plan {
-            self.counter_plan = plan;
         }
         if learnt.facts_changed || self.facts.len() != sight.devices.len() {
             let known = sight.devices.iter().filter_map(|seen| {

@@ -14,12 +14,12 @@ use crate::memory::{CardFault, Effect, Judged, Memory, Port, Slot};
 use crate::message;
 use crate::name::{Card, DeviceName, LinkLayer, PortNumber, SlotKey};
 use crate::peers::{Peers, Standing};
+use crate::policy::Policy;
 use crate::reading::Severity;
 use crate::recognise::{self, ports_of};
 use crate::sample::{DeviceSample, Presence, Samples};
 use crate::saying::Saying;
 use crate::sight::{Anchor, Blind, Cause, Sight};
-use crate::zoo::Hooks;
 
 /// Judges a poll; readings are kept in the memory, what is said is not.
 pub(crate) fn judge(
@@ -58,11 +58,7 @@ fn judge_listed(
     measure: &Measure<'_>,
 ) -> Vec<Saying> {
     memory.anchor_missing_since_ns = None;
-    let around = recognise::recognise(memory, samples, sight, measure.enabled, measure.hooks);
-    let is_reborn = memory
-        .reboot
-        .as_ref()
-        .is_some_and(|reboot| reboot.since_ns.is_none());
+    let around = recognise::recognise(memory, samples, sight, measure.enabled, measure.policy);
     if let Some(reboot) = &mut memory.reboot {
         reboot.since_ns.get_or_insert(measure.now_ns);
     }
@@ -75,9 +71,6 @@ fn judge_listed(
     };
     let mut sayings = judge_slots(memory, samples, &peers, &gone, measure);
     judge_cards(memory, &peers, &mut sayings);
-    if is_reborn {
-        measure.hooks.reborn(memory, samples, &mut sayings);
-    }
     sayings
 }
 
@@ -86,7 +79,7 @@ fn judge_missing(memory: &mut Memory, measure: &Measure<'_>) -> Vec<Saying> {
     let since_ns = *memory.anchor_missing_since_ns.get_or_insert(measure.now_ns);
     let mut sayings = Vec::new();
     let waited_ns = measure.now_ns.saturating_sub(since_ns);
-    if waited_ns <= measure.patience_ns && measure.hooks.waits_for_the_folder() {
+    if waited_ns <= measure.patience_ns && measure.policy.waits_for_class_folder() {
         return sayings;
     }
     for (key, slot) in &mut memory.slots {
@@ -107,7 +100,7 @@ fn look_away(memory: &mut Memory, samples: &mut Samples, cause: Cause, measure: 
         here.presence = Presence::Present { readable: false };
         for (number, port) in &mut slot.ports {
             let blind = Blind::Unreadable(cause);
-            recognise::look_away(port, here, *number, blind, measure.now_ns);
+            recognise::look_away(port, here, *number, blind, measure.now_ns, measure.policy);
         }
     }
 }
@@ -167,7 +160,7 @@ fn judge_slots(
         let layers: Vec<LinkLayer> = slot.layers().collect();
         for layer in layers {
             if slot.gone.contains_key(&layer) {
-                say_back(key, slot, here, layer, measure.hooks, &mut sayings);
+                say_back(key, slot, here, layer, measure.policy, &mut sayings);
                 continue;
             }
             let is_healthy = |(number, port): (PortNumber, &Port)| here.is_healthy(number, port);
@@ -202,16 +195,19 @@ fn say_back(
     slot: &Slot,
     here: &DeviceSample,
     layer: LinkLayer,
-    hooks: Hooks,
+    policy: &dyn Policy,
     sayings: &mut Vec<Saying>,
 ) {
-    let mut ports = ports_of(slot, layer).peekable();
-    let is_back = ports.peek().is_some()
-        && ports.all(|(number, port)| {
-            let is_quiet = port.by_design && port.standing().is_none();
-            here.is_healthy(number, port) || here.is_read(number) && is_quiet
-        });
-    if !hooks.is_back(slot, here, layer, is_back) {
+    let (mut ports, mut healthy, mut quiet) = (0, 0, 0);
+    for (number, port) in ports_of(slot, layer) {
+        ports += 1;
+        if here.is_healthy(number, port) {
+            healthy += 1;
+        } else if here.is_read(number) && port.by_design && port.standing().is_none() {
+            quiet += 1;
+        }
+    }
+    if !policy.is_back(ports, healthy, quiet) {
         return;
     }
     sayings.push(device_healthy(key, &slot.name, layer));

@@ -12,11 +12,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::counters::{CounterId, CounterMemory};
 use crate::debt::{Debt, Reboot, Subject};
-use crate::members::is_false;
 use crate::name::{Card, DeviceName, LinkLayer, PciFunction, PortNumber, Role, SlotKey};
 use crate::optional::{OptionalChange, OptionalMemory};
+use crate::policy::Policy;
 use crate::reading::{Reading, Severity};
+use crate::sample::{PortSample, Samples};
 use crate::sight::{Seen, SeenPort};
+use crate::skip::is_false;
 
 /// How far the first judgement of a port has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -342,6 +344,35 @@ impl Memory {
         if !is_owed {
             self.debts.push(debt);
         }
+    }
+
+    /// The memory of a monitor that was restarted in the same boot.
+    pub(crate) fn after_restart(&mut self, policy: &dyn Policy) {
+        for slot in self.slots.values_mut() {
+            if !policy.restores_reported() {
+                slot.gone.clear();
+            }
+            for port in slot.ports.values_mut() {
+                if !policy.restores_reported() {
+                    port.said = None;
+                }
+                if !policy.restores_patience() {
+                    port.unhealthy_since_ns = None;
+                }
+            }
+        }
+        if !policy.restores_counters() {
+            self.counters.forget_values();
+        }
+    }
+
+    /// Could some port not be read in the present poll?
+    pub(crate) fn has_unreadable(&self, samples: &Samples) -> bool {
+        self.slots.iter().any(|(key, slot)| {
+            let here = samples.of(key);
+            let mut ports = slot.ports.keys();
+            ports.any(|number| matches!(here.port(*number), PortSample::Unreadable(_)))
+        })
     }
 
     /// The memory of a host that was rebooted: standing faults are kept to be settled, the rest is

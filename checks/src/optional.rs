@@ -7,10 +7,9 @@
 
 pub(crate) mod poll;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use crate::chars::{self, CharChange, CharEntries, CharMemory, SeenChars};
-use crate::members::Members;
+use crate::chars::{CharChange, CharEntries, CharMemory, SeenChars};
 use crate::standing::Standing;
 
 /// What they saw in one poll; `None` of a check that does not run.
@@ -32,7 +31,7 @@ pub(crate) enum OptionalChange {
 }
 
 /// What the state file holds of them.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct OptionalEntries {
     #[serde(flatten)]
@@ -64,14 +63,11 @@ impl OptionalMemory {
         self.chars.standing()
     }
 
-    /// Into the keys of the state file that NVSentinel knows.
-    pub(crate) fn put_shared(&self, file: &mut Members) {
-        file.put_map("missing_char_devices", &chars::file::shared(&self.chars));
-    }
-
-    /// Into our own keys.
-    pub(crate) fn put_own(&self, file: &mut Members) {
-        file.put_list("char_devices", &chars::file::store(&self.chars));
+    /// What the state file holds of them.
+    pub(crate) fn entries(&self) -> OptionalEntries {
+        OptionalEntries {
+            chars: CharEntries::of(&self.chars),
+        }
     }
 }
 

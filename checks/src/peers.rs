@@ -12,12 +12,13 @@ use crate::memory::{Judged, Memory, Slot};
 use crate::name::{Card, LinkLayer, Role};
 use crate::recognise::{Surroundings, ports_of};
 use crate::sample::{DeviceSample, PortSample, Presence, Samples};
-use crate::zoo::Hooks;
 
 /// A card of one layer in the present poll.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CardView {
     pub(crate) role: Role,
+    /// The role whose cards it is compared with.
+    group: Role,
     /// Healthy ports.
     pub(crate) active: usize,
     /// A port of it is still given patience before its first judgement.
@@ -42,7 +43,6 @@ pub(crate) enum Standing {
 pub(crate) struct Peers {
     pub(crate) cards: BTreeMap<(LinkLayer, Card), CardView>,
     modes: BTreeMap<(LinkLayer, Role), Option<usize>>,
-    hooks: Hooks,
 }
 
 impl Peers {
@@ -52,7 +52,7 @@ impl Peers {
         around: &Surroundings,
         measure: &Measure<'_>,
     ) -> Peers {
-        let hooks = measure.hooks;
+        let policy = measure.policy;
         let mut cards: BTreeMap<(LinkLayer, Card), CardView> = BTreeMap::new();
         for (key, slot) in &memory.slots {
             let here = samples.of(key);
@@ -66,10 +66,11 @@ impl Peers {
                     .entry((layer, card.clone()))
                     .or_insert_with(|| CardView {
                         role: slot.role,
+                        group: policy.peer_group(slot.role),
                         active: 0,
                         is_waiting: false,
                         is_ready: !around.unready.contains(&card),
-                        is_exempt: hooks.is_exempt(&around.exempt, &card),
+                        is_exempt: policy.is_exempt(&around.exempt, &card),
                     });
                 view.is_ready &= here.presence == Presence::Present { readable: true };
                 add_ports(view, slot, here, layer, measure);
@@ -79,20 +80,16 @@ impl Peers {
         for ((layer, _), view) in &cards {
             if view.is_ready && !view.is_exempt {
                 counts
-                    .entry((*layer, hooks.group(view.role)))
+                    .entry((*layer, view.group))
                     .or_default()
                     .push(view.active);
             }
         }
         let modes = counts
             .into_iter()
-            .map(|(group, counts)| (group, hooks.mode(&counts)))
+            .map(|(group, counts)| (group, policy.expected_ports(&counts)))
             .collect();
-        Peers {
-            cards,
-            modes,
-            hooks,
-        }
+        Peers { cards, modes }
     }
 
     /// How a card stands; `None` when no device of it is listed.
@@ -104,7 +101,7 @@ impl Peers {
         } else if !view.is_ready {
             Standing::Unready
         } else {
-            let group = (key.0, self.hooks.group(view.role));
+            let group = (key.0, view.group);
             match self.modes.get(&group).copied().flatten() {
                 Some(mode) if active < mode => Standing::Below { active, mode },
                 Some(mode) => Standing::Meets { active, mode },

@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::debt::Subject;
 use crate::memory::{CardMemory, Judged, Memory, Port, Slot};
 use crate::name::{Card, DeviceName, LinkLayer, PortNumber, Role, SlotKey};
+use crate::policy::Policy;
 use crate::sample::{DeviceSample, PortSample, Presence, Samples};
 use crate::scope::Reason;
 use crate::sight::{Blind, Seen, SeenPort, SeenPorts, SeenScope, Sight};
-use crate::zoo::Hooks;
 
 /// What a poll tells of cards beyond the devices that are monitored.
 #[derive(Debug, Clone, Default)]
@@ -34,7 +34,7 @@ pub(crate) fn recognise(
     samples: &mut Samples,
     sight: &Sight,
     enabled: &[LinkLayer],
-    hooks: Hooks,
+    policy: &dyn Policy,
 ) -> Surroundings {
     samples.begin(memory);
     let claimed = claimed(memory, sight);
@@ -47,7 +47,7 @@ pub(crate) fn recognise(
             .and_then(|facts| facts.function.as_ref());
         let found = find(memory, samples, seen, &claimed);
         match &seen.scope {
-            SeenScope::Out(Reason::Excluded) if !hooks.sees_the_excluded() => {}
+            SeenScope::Out(Reason::Excluded) if !policy.sees_excluded() => {}
             SeenScope::Out(reason) => {
                 if let Some(function) = function
                     && reason.is_management()
@@ -82,19 +82,23 @@ pub(crate) fn recognise(
                     continue;
                 };
                 let key = rekey(memory, samples, key, seen);
-                if hooks.is_gone_with(ports) {
+                if matches!(ports, SeenPorts::Blind(Blind::Unreadable(_)))
+                    && policy.takes_list_error_for_absence()
+                {
                     continue;
                 }
-                if hooks.is_blind_to(memory, &key, &seen.name) {
+                let has_moved = |slot: &Slot| slot.name != seen.name;
+                if memory.slots.get(&key).is_some_and(has_moved) && !policy.follows_renames() {
                     samples.of_mut(&key).presence = Presence::Present { readable: false };
                     continue;
                 }
                 rename(memory, &key, &seen.name);
-                hooks.renamed(memory);
-                hooks.before_reading(memory, &key, ports);
-                let now_ns = sight.clocks.boot_ns;
-                keep_readings(memory, samples, &key, *role, ports, now_ns, enabled);
-                hooks.after_reading(memory, samples, &key, ports);
+                let reader = Reader {
+                    now_ns: sight.clocks.boot_ns,
+                    enabled,
+                    policy,
+                };
+                reader.keep_readings(memory, samples, &key, *role, ports);
             }
         }
     }
@@ -242,139 +246,160 @@ fn rename(memory: &mut Memory, key: &SlotKey, name: &DeviceName) {
     }
 }
 
-/// Keeps what was read of a monitored device.
-fn keep_readings(
-    memory: &mut Memory,
-    samples: &mut Samples,
-    key: &SlotKey,
-    role: Role,
-    ports: &SeenPorts,
+/// Keeps the readings of a poll.
+struct Reader<'a> {
+    /// Boot time.
     now_ns: u64,
-    enabled: &[LinkLayer],
-) {
-    let Some(slot) = memory.slots.get_mut(key) else {
-        return;
-    };
-    slot.role = role;
-    slot.misses = 0;
-    slot.stale = false;
-    samples.maybe_renamed_since_ns.remove(key);
-    let here = samples.of_mut(key);
-    let listed = match ports {
-        SeenPorts::Blind(blind) => {
-            here.presence = Presence::Present { readable: false };
-            for (number, port) in &mut slot.ports {
-                look_away(port, here, *number, *blind, now_ns);
-            }
-            return;
-        }
-        SeenPorts::Listed(listed) => listed,
-    };
-    if listed.is_empty() && !slot.ports.is_empty() && slot.empty_listings == 0 {
-        // A driver on its way in or out: one poll of grace.
-        slot.empty_listings = 1;
-        here.presence = Presence::Present { readable: false };
-        return;
-    }
-    slot.empty_listings = u32::from(listed.is_empty());
-    here.presence = Presence::Present { readable: true };
-    for (number, port) in &mut slot.ports {
-        if listed.iter().all(|seen| seen.number != *number) {
-            here.ports.insert(*number, PortSample::Missing);
-            port.is_missing = true;
-        }
-    }
-    let name = slot.name.clone();
-    let card = slot.card();
-    let mut debts = Vec::new();
-    let mut has_new = Vec::new();
-    for seen in listed {
-        let is_new = !slot.ports.contains_key(&seen.number);
-        let left = keep_port(slot, here, seen, now_ns, enabled);
-        if is_new && let Some(port) = slot.ports.get(&seen.number) {
-            has_new.push(port.layer);
-        }
-        debts.extend(left.map(|(layer, reason)| (seen.number, layer, reason)));
-    }
-    for layer in has_new {
-        let blind = memory.blind;
-        let card = memory
-            .cards
-            .entry((layer, card.clone()))
-            .or_insert_with(|| CardMemory {
-                owed: blind,
-                ..CardMemory::default()
-            });
-        card.judged = false;
-    }
-    for (number, layer, reason) in debts {
-        let message = format!("NIC {name} no longer monitored ({reason}): clearing");
-        memory.owe(
-            layer.state_check(),
-            Subject::Port(name.clone(), number),
-            message,
-        );
-    }
+    /// Layers whose state checks run.
+    enabled: &'a [LinkLayer],
+    policy: &'a dyn Policy,
 }
 
-/// Keeps one port; returns the layer and the reason when a fault of it is left behind.
-fn keep_port(
-    slot: &mut Slot,
-    here: &mut DeviceSample,
-    seen: &SeenPort,
-    now_ns: u64,
-    enabled: &[LinkLayer],
-) -> Option<(LinkLayer, Reason)> {
-    let left = |port: Option<Port>, reason: Reason| {
-        let port = port.filter(|port| port.standing().is_some())?;
-        Some((port.layer, reason))
-    };
-    if let Some(reason) = &seen.out {
-        return left(slot.ports.remove(&seen.number), reason.clone());
-    }
-    let Some(layer) = seen.layer else {
-        if let (Some(port), Err(blind)) = (slot.ports.get_mut(&seen.number), &seen.reading) {
-            look_away(port, here, seen.number, *blind, now_ns);
-        }
-        return None;
-    };
-    if !enabled.contains(&layer) {
-        let reason = Reason::CheckOff(layer.state_check());
-        return left(slot.ports.remove(&seen.number), reason);
-    }
-    let has_moved = |port: &Port| port.layer != layer;
-    let debt = if slot.ports.get(&seen.number).is_some_and(has_moved) {
-        left(slot.ports.remove(&seen.number), Reason::LayerIsNow(layer))
-    } else {
-        None
-    };
-    let port = slot
-        .ports
-        .entry(seen.number)
-        .or_insert_with(|| Port::new(layer));
-    port.is_missing = false;
-    match &seen.reading {
-        Err(blind) => look_away(port, here, seen.number, *blind, now_ns),
-        Ok(reading) => {
-            port.stale = false;
-            port.unreadable_since_ns = None;
-            let operstate = seen.operstate.clone();
-            here.ports
-                .insert(seen.number, PortSample::Read { operstate });
-            if reading.is_healthy() {
-                port.unhealthy_since_ns = None;
-                port.was_healthy = true;
-                port.judged = Judged::Open;
-                port.by_design = false;
-            } else if port.unhealthy_since_ns.is_none() {
-                port.unhealthy_since_ns = Some(now_ns);
+impl Reader<'_> {
+    /// Keeps what was read of a monitored device.
+    fn keep_readings(
+        &self,
+        memory: &mut Memory,
+        samples: &mut Samples,
+        key: &SlotKey,
+        role: Role,
+        ports: &SeenPorts,
+    ) {
+        let Some(slot) = memory.slots.get_mut(key) else {
+            return;
+        };
+        slot.role = role;
+        slot.misses = 0;
+        slot.stale = false;
+        samples.maybe_renamed_since_ns.remove(key);
+        let here = samples.of_mut(key);
+        let listed = match ports {
+            SeenPorts::Blind(blind) => {
+                here.presence = Presence::Present { readable: false };
+                for (number, port) in &mut slot.ports {
+                    look_away(port, here, *number, *blind, self.now_ns, self.policy);
+                }
+                return;
             }
-            if port.reading.as_ref() != Some(reading) {
-                port.reading = Some(reading.clone());
+            SeenPorts::Listed(listed) => listed,
+        };
+        if !self.policy.remembers_lost_ports() {
+            for (number, port) in &mut slot.ports {
+                if port.is_missing && listed.iter().any(|seen| seen.number == *number) {
+                    (port.said, port.again) = (None, None);
+                }
             }
         }
+        let is_doubtful = slot.empty_listings == 0 && self.policy.doubts_empty_ports();
+        if listed.is_empty() && !slot.ports.is_empty() && is_doubtful {
+            // A driver on its way in or out: one poll of grace.
+            slot.empty_listings = 1;
+            here.presence = Presence::Present { readable: false };
+            return;
+        }
+        slot.empty_listings = u32::from(listed.is_empty());
+        here.presence = Presence::Present { readable: true };
+        for (number, port) in &mut slot.ports {
+            if listed.iter().all(|seen| seen.number != *number) {
+                here.ports.insert(*number, PortSample::Missing);
+                port.is_missing = true;
+            }
+        }
+        let name = slot.name.clone();
+        let card = slot.card();
+        let mut debts = Vec::new();
+        let mut has_new = Vec::new();
+        for seen in listed {
+            let is_new = !slot.ports.contains_key(&seen.number);
+            let left = self.keep_port(slot, here, seen);
+            if is_new && let Some(port) = slot.ports.get(&seen.number) {
+                has_new.push(port.layer);
+            }
+            debts.extend(left.map(|(layer, reason)| (seen.number, layer, reason)));
+        }
+        for layer in has_new {
+            let blind = memory.blind;
+            let card = memory
+                .cards
+                .entry((layer, card.clone()))
+                .or_insert_with(|| CardMemory {
+                    owed: blind,
+                    ..CardMemory::default()
+                });
+            card.judged = false;
+        }
+        for (number, layer, reason) in debts {
+            let message = format!("NIC {name} no longer monitored ({reason}): clearing");
+            memory.owe(
+                layer.state_check(),
+                Subject::Port(name.clone(), number),
+                message,
+            );
+        }
     }
-    debt
+
+    /// Keeps one port; returns the layer and the reason when a fault of it is left behind.
+    fn keep_port(
+        &self,
+        slot: &mut Slot,
+        here: &mut DeviceSample,
+        seen: &SeenPort,
+    ) -> Option<(LinkLayer, Reason)> {
+        let left = |port: Option<Port>, reason: Reason| {
+            let port = port.filter(|port| port.standing().is_some())?;
+            Some((port.layer, reason))
+        };
+        if let Some(reason) = &seen.out {
+            return left(slot.ports.remove(&seen.number), reason.clone());
+        }
+        let Some(layer) = seen.layer else {
+            if let (Some(port), Err(blind)) = (slot.ports.get_mut(&seen.number), &seen.reading) {
+                look_away(port, here, seen.number, *blind, self.now_ns, self.policy);
+                if self.policy.takes_unreadable_layer_for_loss() {
+                    here.ports.insert(seen.number, PortSample::Missing);
+                }
+            }
+            return None;
+        };
+        if !self.enabled.contains(&layer) {
+            let reason = Reason::CheckOff(layer.state_check());
+            return left(slot.ports.remove(&seen.number), reason);
+        }
+        let has_moved = |port: &Port| port.layer != layer;
+        let debt = if slot.ports.get(&seen.number).is_some_and(has_moved) {
+            left(slot.ports.remove(&seen.number), Reason::LayerIsNow(layer))
+        } else {
+            None
+        };
+        let port = slot
+            .ports
+            .entry(seen.number)
+            .or_insert_with(|| Port::new(layer));
+        port.is_missing = false;
+        match &seen.reading {
+            Err(blind) => look_away(port, here, seen.number, *blind, self.now_ns, self.policy),
+            Ok(reading) => {
+                port.stale = false;
+                port.unreadable_since_ns = None;
+                let operstate = seen.operstate.clone();
+                here.ports
+                    .insert(seen.number, PortSample::Read { operstate });
+                if reading.is_healthy() {
+                    port.unhealthy_since_ns = None;
+                    port.was_healthy = true;
+                    port.judged = Judged::Open;
+                    port.by_design = false;
+                } else {
+                    port.unhealthy_since_ns.get_or_insert(self.now_ns);
+                    port.owed |= self.policy.reports_every_recovery();
+                }
+                if port.reading.as_ref() != Some(reading) {
+                    port.reading = Some(reading.clone());
+                }
+            }
+        }
+        debt
+    }
 }
 
 /// Keeps that a port could not be read; a race says nothing.
@@ -384,11 +409,13 @@ pub(crate) fn look_away(
     number: PortNumber,
     blind: Blind,
     now_ns: u64,
+    policy: &dyn Policy,
 ) {
     let sample = match blind {
         Blind::Race => PortSample::Held,
         Blind::Unreadable(cause) => {
             port.unreadable_since_ns.get_or_insert(now_ns);
+            port.owed &= policy.owes_baseline_to_unreadable();
             PortSample::Unreadable(cause)
         }
     };

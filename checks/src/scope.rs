@@ -9,6 +9,7 @@ use proto::Check;
 
 use crate::metadata::{Metadata, Nearness};
 use crate::name::{DeviceName, LinkLayer, Role};
+use crate::policy::Policy;
 
 /// Why a device, or a port of it, is not monitored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,6 +110,11 @@ pub(crate) fn why(
 /// `hca_type` of BlueField-2, its variant and BlueField-3 (`lsd 4.2.4`).
 const BLUEFIELD: [&str; 3] = ["MT41682", "MT41686", "MT41692"];
 
+/// Is that the `hca_type` of a `BlueField`?
+pub(crate) fn is_bluefield(hca_type: &str) -> bool {
+    BLUEFIELD.iter().any(|known| hca_type.starts_with(known))
+}
+
 /// Places a device that is no VF, of a vendor that is monitored, and not on the default route.
 /// `hca_type` is read only when [`wants_hca_type`].
 pub(crate) fn place(
@@ -116,17 +122,16 @@ pub(crate) fn place(
     name: &DeviceName,
     numa_node: i64,
     hca_type: Option<&str>,
+    policy: &dyn Policy,
 ) -> Placement {
-    if !metadata.gpu_numa_nodes().contains(&numa_node) {
+    if !policy.is_near_gpu(numa_node, metadata.gpu_numa_nodes()) {
         return Placement::Out(Reason::NoGpuOnNumaNode(numa_node));
     }
     match metadata.nearness(name.as_str()) {
         Nearness::Switch => Placement::Fixed(Role::Compute),
         Nearness::Socket => Placement::ByLayer { ethernet: None },
         Nearness::System => {
-            let is_bluefield =
-                |hca_type: &&str| BLUEFIELD.iter().any(|known| hca_type.starts_with(known));
-            let bluefield = hca_type.filter(is_bluefield);
+            let bluefield = hca_type.filter(|hca_type| policy.is_bluefield(hca_type));
             Placement::ByLayer {
                 ethernet: bluefield.map(|hca_type| Reason::BlueField(hca_type.to_owned())),
             }
@@ -144,6 +149,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+    use crate::policy::Right;
 
     /// GPUs on NUMA nodes 0 and 1; rows as in the field validation of `lsd 4.2.4`.
     fn metadata() -> Metadata {
@@ -175,7 +181,7 @@ mod tests {
         #[case] layer: LinkLayer,
         #[case] want: &str,
     ) {
-        let placement = place(&metadata(), &name.into(), numa_node, Some(hca_type));
+        let placement = place(&metadata(), &name.into(), numa_node, Some(hca_type), &Right);
         let got = match placement.role(layer) {
             Ok(role) => role.to_string(),
             Err(reason) => {

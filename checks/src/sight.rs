@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::counters::plan::CounterPlan;
-use crate::hands::{Clocks, ReadError};
+use crate::counters::target::Target;
+use crate::hands::{Clocks, ReadError, Request};
 use crate::name::{DeviceName, LinkLayer, PciFunction, PortNumber, Role, SlotKey};
 use crate::note::Note;
 use crate::optional::SeenOptional;
@@ -105,10 +105,12 @@ pub(crate) enum Unread {
     Held,
 }
 
-/// The counters of a poll: by the places of the plan's requests.
+/// The counters of a poll.
 #[derive(Debug, Clone)]
 pub(crate) struct SeenCounts {
-    pub(crate) plan: Arc<CounterPlan>,
+    pub(crate) targets: Vec<Target>,
+    pub(crate) requests: Vec<Request>,
+    /// One for each request.
     pub(crate) values: Vec<Result<u64, Unread>>,
 }
 

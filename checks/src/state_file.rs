@@ -5,150 +5,107 @@
 //! are present they are what is read. Version 1, and a file without a version, hold the same keys
 //! without ours. A file that cannot be understood is a fresh start, with a warning that says why.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::counters::file::{
     self as counters, CountersEntry, FlagEntry, SharedKeys, SnapshotEntry,
 };
-use crate::counters::texts::Texts;
 use crate::debt::{Debt, Reboot};
 use crate::eyes::slot_key;
 use crate::hands::ReadError;
-use crate::members::{Members, is_false, is_zero};
 use crate::memory::{CardFault, CardMemory, Judged, Memory, Port, Slot};
-use crate::name::{Card, DeviceName, LinkLayer, PciFunction, PortNumber, Role};
+use crate::name::{DeviceName, LinkLayer, PortNumber, Role};
 use crate::note::{Level, Note};
 use crate::optional::OptionalEntries;
 use crate::reading::{PhysState, PortState, Reading, Severity, severity};
+use crate::skip::is_false;
 
-mod told;
+mod entries;
 
-use told::Told;
+use entries::{
+    CardEntry, DeviceEntry, GonePortEntry, MissEntry, OurCardEntry, PortEntry, Shared, SlotEntry,
+};
 
 /// The version that is written.
 const VERSION: u64 = 2;
 
-/// The file as it is read; as it is written it is told member by member, in this order ([`write`]).
-#[derive(Debug, Default, Deserialize)]
+/// The file.
+#[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-struct File {
+struct File<'a> {
     version: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
     boot_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     scope: Option<String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     port_states: BTreeMap<String, PortEntry>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     known_devices: Vec<DeviceName>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     anomalous_cards: BTreeMap<String, CardEntry>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     disappeared_devices: BTreeMap<String, DeviceEntry>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     disappeared_ports: BTreeMap<String, GonePortEntry>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     device_miss_counts: BTreeMap<String, MissEntry>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     counter_snapshots: BTreeMap<String, SnapshotEntry>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     breach_flags: BTreeMap<String, FlagEntry>,
 
     // Ours, from here on.
+    #[serde(skip_serializing_if = "is_false")]
     blind: bool,
-    slots: Option<Vec<SlotEntry<'static>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slots: Option<Vec<SlotEntry<'a>>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     cards: Vec<OurCardEntry>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     debts: Vec<Debt>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     reboot: Option<Reboot>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     anchor_missing_since_ns: Option<u64>,
-    counters: Option<CountersEntry>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counters: Option<CountersEntry<'a>>,
 
+    /// Keys of checks that run only where they are named, both monitors' and ours.
     #[serde(flatten)]
     optional: OptionalEntries,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-struct PortEntry {
-    device: DeviceName,
-    port: PortNumber,
-    #[serde(default)]
-    state: String,
-    #[serde(default)]
-    physical_state: String,
-    link_layer: LinkLayer,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct CardEntry {
-    card: Card,
-    link_layer: LinkLayer,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct DeviceEntry {
-    device: DeviceName,
-    link_layer: LinkLayer,
-    #[serde(default, skip_serializing_if = "is_false")]
-    observed_this_boot: bool,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct GonePortEntry {
-    device: DeviceName,
-    port: PortNumber,
-    link_layer: LinkLayer,
-    #[serde(default, skip_serializing_if = "is_false")]
-    observed_this_boot: bool,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct MissEntry {
-    device: DeviceName,
-    link_layer: LinkLayer,
-    count: u32,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct SlotEntry<'a> {
-    device: DeviceName,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    function: Option<PciFunction>,
-    role: Role,
-    ports: Cow<'a, BTreeMap<PortNumber, Port>>,
-    #[serde(default, skip_serializing_if = "is_zero")]
-    misses: u32,
-    #[serde(default, skip_serializing_if = "is_zero")]
-    empty_listings: u32,
-    #[serde(default, skip_serializing_if = "is_false")]
-    stale: bool,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    gone: BTreeMap<LinkLayer, bool>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    owed: Vec<LinkLayer>,
-}
-
-impl SlotEntry<'_> {
-    fn of(slot: &Slot) -> SlotEntry<'_> {
-        SlotEntry {
-            device: slot.name.clone(),
-            function: slot.function.clone(),
-            role: slot.role,
-            ports: Cow::Borrowed(&slot.ports),
-            misses: slot.misses,
-            empty_listings: slot.empty_listings,
-            stale: slot.stale,
-            gone: slot.gone.clone(),
-            owed: slot.owed.clone(),
-        }
-    }
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct OurCardEntry {
-    card: Card,
-    link_layer: LinkLayer,
-    #[serde(default, skip_serializing_if = "is_false")]
-    judged: bool,
-    #[serde(default, skip_serializing_if = "is_false")]
-    owed: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    fault: Option<CardFault>,
-    #[serde(default, skip_serializing_if = "is_false")]
-    stale: bool,
+/// The bytes of the file.
+pub(crate) fn write(memory: &Memory) -> Vec<u8> {
+    let shared = Shared::of(memory);
+    let counters = counters::shared(&memory.counters);
+    let file = File {
+        version: VERSION,
+        boot_id: memory.boot_id.clone(),
+        scope: memory.scope.clone(),
+        known_devices: shared.known_devices(),
+        port_states: shared.port_states,
+        anomalous_cards: shared.anomalous_cards,
+        disappeared_devices: shared.disappeared_devices,
+        disappeared_ports: shared.disappeared_ports,
+        device_miss_counts: shared.device_miss_counts,
+        counter_snapshots: counters.snapshots,
+        breach_flags: counters.flags,
+        blind: memory.blind,
+        slots: Some(memory.slots.values().map(SlotEntry::of).collect()),
+        cards: memory.cards.iter().map(OurCardEntry::of).collect(),
+        debts: memory.debts.clone(),
+        reboot: memory.reboot.clone(),
+        anchor_missing_since_ns: memory.anchor_missing_since_ns,
+        counters: counters::own(&memory.counters),
+        optional: memory.optional.entries(),
+    };
+    let mut bytes = serde_json::to_vec_pretty(&file).expect("every key is text");
+    bytes.push(b'\n');
+    bytes
 }
 
 /// Reads a saved memory; `None` when there is none to start from, with a note that says why.
@@ -195,7 +152,7 @@ pub(crate) fn read(
         let why = format!("newer: version {version}, and {VERSION} is known");
         return fresh(Level::Warn, why, notes);
     }
-    let file: File = match serde_json::from_value(value) {
+    let file: File<'_> = match serde_json::from_value(value) {
         Ok(file) => file,
         Err(error) => return fresh(Level::Warn, format!("corrupt: {error}"), notes),
     };
@@ -208,7 +165,7 @@ pub(crate) fn read(
     })
 }
 
-fn restore(file: File) -> Memory {
+fn restore(file: File<'_>) -> Memory {
     let mut memory = Memory {
         boot_id: file.boot_id.filter(|text| !text.is_empty()),
         scope: file.scope.filter(|text| !text.is_empty()),
@@ -253,7 +210,7 @@ fn restore(file: File) -> Memory {
 
 /// Takes what another version tells: readings, and which devices, ports and cards were reported
 /// gone or odd. What was said of an unhealthy port it does not tell, so its health is owed.
-fn migrate(file: File) -> Memory {
+fn migrate(file: File<'_>) -> Memory {
     let layers: BTreeMap<(DeviceName, PortNumber), LinkLayer> = file
         .port_states
         .values()
@@ -338,40 +295,4 @@ fn migrated_slot(memory: &mut Memory, device: DeviceName) -> &mut Slot {
         gone: BTreeMap::new(),
         owed: Vec::new(),
     })
-}
-
-/// What is kept from save to save, so that what stayed as it was is not printed again. What is written
-/// never depends on it.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Kept {
-    told: Told,
-    counters: Texts,
-    /// Where the file is printed: room that is there from the last time.
-    room: Vec<u8>,
-}
-
-/// The bytes of the file.
-pub(crate) fn write(memory: &Memory, kept: &mut Kept) -> Arc<[u8]> {
-    kept.told.keep(memory);
-    kept.counters.keep(&memory.counters);
-
-    let mut file = Members::of_file(std::mem::take(&mut kept.room));
-    file.put("version", &VERSION);
-    file.put_unless(memory.boot_id.is_none(), "boot_id", &memory.boot_id);
-    file.put_unless(memory.scope.is_none(), "scope", &memory.scope);
-    file.put_all(&kept.told.shared);
-    kept.counters.put_shared(&mut file);
-    memory.optional.put_shared(&mut file);
-
-    file.put_unless(!memory.blind, "blind", &memory.blind);
-    file.put_all(&kept.told.own);
-    file.put_list("debts", &memory.debts);
-    file.put_unless(memory.reboot.is_none(), "reboot", &memory.reboot);
-    let since = memory.anchor_missing_since_ns;
-    file.put_unless(since.is_none(), "anchor_missing_since_ns", &since);
-    kept.counters.put_own(&memory.counters, &mut file);
-    memory.optional.put_own(&mut file);
-    kept.room = file.object();
-    kept.room.push(b'\n');
-    kept.room.as_slice().into()
 }

@@ -6,7 +6,7 @@ use reports::{ArmName, ArmReport, ArmStatus, Finding, FindingKind, VerdictReport
 use scenarios::{Arm, Story, Verdict};
 
 use judge::{compare, judge, verdict_on};
-use memory::{Played, play_on};
+use memory::{Played, Variant, play_on};
 use observe::Descriptor;
 
 use crate::{SharedTrees, turn::Turn};
@@ -24,11 +24,20 @@ pub trait Player {
     fn takes(&mut self, _turn: &Turn) {}
 }
 
-/// The player of the memory arm.
+/// A monitor that is wrong on purpose.
+#[derive(Clone, Debug)]
+pub struct WrongMonitor {
+    /// Its name, by which it is started as a process.
+    pub name: String,
+    /// What it is run with in memory.
+    pub variant: Variant,
+}
+
+/// Plays in memory.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryPlayer {
-    /// The wrong monitor to play, by name; the descriptor's own if `None`.
-    pub species: Option<String>,
+    /// The wrong monitor to play; the descriptor's own if there is none.
+    pub wrong: Option<Variant>,
     /// The trees that drills start with, shared.
     pub trees: SharedTrees,
 }
@@ -39,12 +48,7 @@ impl Player for MemoryPlayer {
     }
 
     fn play(&mut self, story: &Story, descriptor: &Descriptor) -> Played {
-        play_on(
-            self.trees.stage(story),
-            story,
-            descriptor,
-            self.species.as_deref(),
-        )
+        play_on(self.trees.stage(story), story, descriptor, self.wrong)
     }
 }
 

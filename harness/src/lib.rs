@@ -17,7 +17,7 @@ pub mod run_folder;
 pub mod sandbox;
 pub mod suite;
 
-pub use drill::{DrillResult, MemoryPlayer, Player, arm_name, play};
+pub use drill::{DrillResult, MemoryPlayer, Player, WrongMonitor, arm_name, play};
 pub use golden::{bless, golden_file};
 pub use replay::{ReplayError, replay};
 pub use shared_trees::SharedTrees;

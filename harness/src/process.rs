@@ -54,8 +54,8 @@ pub struct ProcessOptions {
     pub pin: bool,
     /// Words put before the monitor's command.
     pub wrap: Vec<String>,
-    /// The wrong monitor to play, by name; the descriptor's own if `None`.
-    pub species: Option<String>,
+    /// The wrong monitor to play, by its name; the descriptor's own if there is none.
+    pub wrong: Option<String>,
     /// The trees that drills start with, shared.
     pub trees: SharedTrees,
 }
@@ -68,7 +68,7 @@ impl Default for ProcessOptions {
             limit,
             pin: true,
             wrap: Vec::new(),
-            species: None,
+            wrong: None,
             trees: SharedTrees::default(),
         }
     }

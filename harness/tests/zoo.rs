@@ -1,31 +1,28 @@
 //! Every wrong monitor in its own story: right for 20 polls, then wrong, and the judge finds it.
 
-use checks::Species;
 use harness::{DrillResult, MemoryPlayer, descriptors::shipped, play, read_files::Library};
 use platforms::NodeName;
 use reports::FindingKind;
 use rstest::rstest;
 use scenarios::Story;
-
-/// Polls for which every wrong monitor is right in its own story.
-const RIGHT_POLLS: u64 = 20;
+use zoo::{Mutant, RIGHT_POLLS, mutants};
 
 /// The wrong monitor's story on the first platform that it fits.
-fn story(library: &Library, mutant: Species) -> Story {
-    let scenario = scenarios::read(&format!("zoo/{}.yaml", mutant.name()), mutant.story())
-        .unwrap_or_else(|error| panic!("{}: {error}", mutant.name()));
+fn story(library: &Library, mutant: Mutant) -> Story {
+    let scenario = scenarios::read(&format!("zoo/{}.yaml", mutant.name), mutant.story)
+        .unwrap_or_else(|error| panic!("{}: {error}", mutant.name));
     let node = NodeName::from("node-a");
     library
         .platforms
         .iter()
         .find_map(|(_, platform)| scenario.in_world(&node, platform).ok())
-        .unwrap_or_else(|| panic!("{}: its story fits no platform", mutant.name()))
+        .unwrap_or_else(|| panic!("{}: its story fits no platform", mutant.name))
 }
 
-fn played(story: &Story, species: Option<&str>) -> DrillResult {
+fn played(story: &Story, wrong: Option<Mutant>) -> DrillResult {
     let descriptor = shipped("reference").expect("it is shipped");
     let mut player = MemoryPlayer {
-        species: species.map(str::to_owned),
+        wrong: wrong.map(|mutant| mutant.variant),
         ..MemoryPlayer::default()
     };
     play(story, &descriptor, &mut [&mut player])
@@ -35,18 +32,18 @@ fn played(story: &Story, species: Option<&str>) -> DrillResult {
 fn every_wrong_monitor_is_right_for_twenty_polls_of_its_story_and_then_wrong() {
     let library = Library::read(&[], &[]).unwrap();
     let mut complaints = Vec::new();
-    for &mutant in Species::all() {
+    for mutant in mutants() {
         let story = story(&library, mutant);
         for finding in played(&story, None).findings {
-            complaints.push(format!("{}: the right one too: {finding:?}", mutant.name()));
+            complaints.push(format!("{}: the right one too: {finding:?}", mutant.name));
         }
-        let wrong = played(&story, Some(mutant.name())).findings;
+        let wrong = played(&story, Some(mutant)).findings;
         if wrong.is_empty() {
-            complaints.push(format!("{}: nobody finds it", mutant.name()));
+            complaints.push(format!("{}: nobody finds it", mutant.name));
         }
         for finding in wrong {
             if finding.tick.is_some_and(|tick| tick < RIGHT_POLLS) {
-                complaints.push(format!("{}: wrong too early: {finding:?}", mutant.name()));
+                complaints.push(format!("{}: wrong too early: {finding:?}", mutant.name));
             }
         }
     }
@@ -63,9 +60,9 @@ fn every_wrong_monitor_is_right_for_twenty_polls_of_its_story_and_then_wrong() {
 #[case::a_renamed_devices_orphan("rename-clears-nothing", &["stands: NIC:mlx5_3 ", "NIC=mlx5_3 NICPort=1 holds it"])]
 fn what_a_wrong_monitor_leaves_standing_is_named(#[case] name: &str, #[case] left: &[&str]) {
     let library = Library::read(&[], &[]).unwrap();
-    let mutant = Species::parse(name);
-    let story = story(&library, mutant.expect("there is such a monitor"));
-    let findings = played(&story, Some(name)).findings.into_iter();
+    let mutant = zoo::find(name).expect("there is such a monitor");
+    let story = story(&library, mutant);
+    let findings = played(&story, Some(mutant)).findings.into_iter();
     let standing = findings.filter(|finding| finding.kind == FindingKind::LeftStanding);
     let came: Vec<String> = standing.flat_map(|finding| finding.came).collect();
     for left in left {
@@ -81,9 +78,9 @@ fn what_a_wrong_monitor_leaves_standing_is_named(#[case] name: &str, #[case] lef
 fn a_call_whose_order_decides_is_named() {
     let library = Library::read(&[], &[]).unwrap();
     let name = "clears-and-faults-at-once";
-    let mutant = Species::parse(name);
-    let story = story(&library, mutant.expect("there is such a monitor"));
-    let findings = played(&story, Some(name)).findings;
+    let mutant = zoo::find(name).expect("there is such a monitor");
+    let story = story(&library, mutant);
+    let findings = played(&story, Some(mutant)).findings;
     let came: Vec<&String> = findings.iter().flat_map(|finding| &finding.came).collect();
     let found = came
         .iter()
@@ -105,7 +102,7 @@ fn a_condition_that_a_codeless_recovery_took_away_is_missed() {
         .in_world(&NodeName::from("node-a"), platform)
         .unwrap();
     assert_eq!(played(&story, None).findings, []);
-    let findings = played(&story, Some("recovery-without-its-code")).findings;
+    let findings = played(&story, zoo::find("recovery-without-its-code")).findings;
     let missed = findings.iter().find(|finding| {
         let says = |word| {
             finding
@@ -123,4 +120,28 @@ fn a_condition_that_a_codeless_recovery_took_away_is_missed() {
             .any(|line| line == "poll 30, at 30s: nothing stands"),
         "{missed:#?}"
     );
+}
+
+/// Nobody tells a wrong monitor from the right one on a healthy node.
+#[test]
+fn every_wrong_monitor_is_right_for_its_first_polls_of_a_healthy_node() {
+    let library = Library::read(&[], &[]).unwrap();
+    // Nothing happens in its story.
+    let wolf = zoo::find("crying-wolf").expect("there is such a monitor");
+    let story = story(&library, wolf);
+    let calls = |wrong: Option<Mutant>| {
+        let played = played(&story, wrong).played;
+        let ticks = played[0].recording.ticks.iter().take(20);
+        let calls = ticks.map(|tick| {
+            tick.monitors
+                .values()
+                .map(|one| one.calls.clone())
+                .collect()
+        });
+        calls.collect::<Vec<Vec<_>>>()
+    };
+    let right = calls(None);
+    for mutant in mutants() {
+        assert_eq!(calls(Some(mutant)), right, "{}", mutant.name);
+    }
 }

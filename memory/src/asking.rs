@@ -18,12 +18,12 @@ impl Cast<'_, '_> {
             if !metrics_query(self.story, node, tick).metrics {
                 continue;
             }
-            let mut instances = self.agents.iter();
-            let Some(((_, monitor), agent)) = instances.find(|((seated, _), _)| seated == node)
+            let mut instances = self.running.iter();
+            let Some(((_, monitor), running)) = instances.find(|((seated, _), _)| seated == node)
             else {
                 continue;
             };
-            let metrics = self.metrics(node, *monitor, agent);
+            let metrics = self.metrics(node, *monitor, &running.agent);
             let mut world = self.world.borrow_mut();
             let scene = world.node(node);
             // What was read for the answer is no part of a poll.

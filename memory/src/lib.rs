@@ -10,14 +10,11 @@ use std::{
     collections::{BTreeMap, VecDeque},
 };
 
-use checks::{Agent, Flags, Outcome, Refusal, Start, Todo};
+use checks::{Agent, Flags, Publisher, Refusal, Start, Todo};
 use director::{
-    Director, InstanceAct, MonitorId, Reaction, STATE_FILE, Socket, Stage, StageError, Trees,
-    Truth, UNAVAILABLE, code_word, state_file,
+    Director, InstanceAct, MonitorId, STATE_FILE, Stage, StageError, Trees, Truth, state_file,
 };
-use observe::{
-    Broken, Descriptor, Exit, Filling, MonitorTick, Recording, Tick, platform_connector,
-};
+use observe::{Broken, Descriptor, Exit, Filling, MonitorTick, Recording, Tick};
 use platforms::{NodeName, WORLD_START_WALL_NS};
 use scenarios::{Arm, Signal, Story};
 use simfs::Fs;
@@ -25,12 +22,15 @@ use simfs::Fs;
 mod asking;
 mod classify;
 mod hands;
+mod publisher;
 mod reads;
 
+pub use checks::Variant;
 pub use classify::{Found, Watched, classified, roles_found};
 pub use reads::TraceLog;
 
 use hands::MemoryHands;
+use publisher::MemoryPublisher;
 
 /// The end by SIGKILL (`signal(7)`).
 const KILLED: Exit = Exit::Signal(9);
@@ -52,15 +52,15 @@ pub struct Played {
     pub truth: Truth,
 }
 
-/// Plays a story in memory. `species` makes the monitor one that is wrong on purpose.
+/// Plays a story in memory, by the reference monitor unless a wrong one is given.
 #[must_use]
 pub fn play_in_memory(
     story: &Story,
     descriptor: &Descriptor,
-    species: Option<&str>,
+    wrong: Option<Variant>,
     trees: &mut Trees,
 ) -> Played {
-    play_on(Stage::set(story, trees), story, descriptor, species)
+    play_on(Stage::set(story, trees), story, descriptor, wrong)
 }
 
 /// Plays a story on a stage that was set for it, or could not be.
@@ -69,7 +69,7 @@ pub fn play_on(
     stage: Result<Stage<'_>, StageError>,
     story: &Story,
     descriptor: &Descriptor,
-    species: Option<&str>,
+    wrong: Option<Variant>,
 ) -> Played {
     let mut recording = Recording {
         start_wall_ns: WORLD_START_WALL_NS,
@@ -91,9 +91,9 @@ pub fn play_on(
     let mut cast = Cast {
         story,
         descriptor,
-        species,
+        variant: wrong.unwrap_or_default(),
         world: &world,
-        agents: BTreeMap::new(),
+        running: BTreeMap::new(),
     };
     cast.play();
     drop(cast);
@@ -233,19 +233,18 @@ impl<'s> World<'s> {
 struct Cast<'w, 's> {
     story: &'s Story,
     descriptor: &'s Descriptor,
-    #[cfg_attr(
-        not(feature = "zoo"),
-        expect(
-            dead_code,
-            reason = "wrong monitors are built with the feature `zoo` only"
-        )
-    )]
-    species: Option<&'s str>,
+    variant: Variant,
     world: &'w RefCell<World<'s>>,
-    agents: BTreeMap<(NodeName, MonitorId), Agent>,
+    running: BTreeMap<(NodeName, MonitorId), Running<'w>>,
 }
 
-impl Cast<'_, '_> {
+/// A monitor that runs.
+struct Running<'w> {
+    agent: Agent,
+    publisher: Box<dyn Publisher + 'w>,
+}
+
+impl<'w> Cast<'w, '_> {
     fn play(&mut self) {
         loop {
             self.world.borrow_mut().begin_tick(None);
@@ -284,14 +283,14 @@ impl Cast<'_, '_> {
     }
 
     fn end(&mut self, node: &NodeName, monitor: MonitorId, signal: Signal) {
-        let Some(mut agent) = self.agents.remove(&(node.clone(), monitor)) else {
+        let Some(mut running) = self.running.remove(&(node.clone(), monitor)) else {
             return;
         };
         let exit = match signal {
             Signal::Kill => KILLED,
             Signal::Term => {
-                agent.stop();
-                self.drain(node, monitor, &mut agent);
+                running.agent.stop();
+                self.drain(node, monitor, &mut running);
                 Exit::Code(0)
             }
         };
@@ -308,10 +307,10 @@ impl Cast<'_, '_> {
         scene.fs.take_trace();
         scene.struck = None;
         match started {
-            Ok((agent, notes)) => {
+            Ok((running, notes)) => {
                 scene.tick.log.extend(notes.iter().map(ToString::to_string));
                 drop(world);
-                self.agents.insert((node.clone(), monitor), agent);
+                self.running.insert((node.clone(), monitor), running);
             }
             Err(refusal) => {
                 let exit = Exit::Code(refusal.code.into());
@@ -339,7 +338,7 @@ impl Cast<'_, '_> {
         monitor: MonitorId,
         flags: &[String],
         config: &str,
-    ) -> Result<(Agent, Vec<checks::Note>), Refusal> {
+    ) -> Result<(Running<'w>, Vec<checks::Note>), Refusal> {
         let state_file = format!("/{STATE_FILE}");
         let checks = self.story.checks.names();
         let filling = Filling {
@@ -385,31 +384,20 @@ impl Cast<'_, '_> {
             boot_id: boot_id.as_deref().map_err(|error| *error),
             state: state.as_deref().map_err(|error| *error),
         };
-        let (agent, more) = self.begin(start)?;
+        let (agent, more) = Agent::start_with(start, (self.variant.policy)())?;
         notes.extend(more);
-        Ok((agent, notes))
-    }
-
-    #[cfg(feature = "zoo")]
-    fn begin(&self, start: Start<'_>) -> Result<(Agent, Vec<checks::Note>), Refusal> {
-        match self.species.and_then(checks::Species::parse) {
-            Some(species) => Agent::start_species(start, species),
-            None => Agent::start(start),
-        }
-    }
-
-    #[cfg(not(feature = "zoo"))]
-    #[expect(
-        clippy::unused_self,
-        reason = "with the feature `zoo` it names the species"
-    )]
-    fn begin(&self, start: Start<'_>) -> Result<(Agent, Vec<checks::Note>), Refusal> {
-        Agent::start(start)
+        let publisher = MemoryPublisher {
+            world: self.world,
+            node: node.clone(),
+            monitor,
+        };
+        let publisher = (self.variant.publisher)(Box::new(publisher));
+        Ok((Running { agent, publisher }, notes))
     }
 
     fn poll(&mut self, node: &NodeName, monitor: MonitorId) {
         let key = (node.clone(), monitor);
-        let Some(mut agent) = self.agents.remove(&key) else {
+        let Some(mut running) = self.running.remove(&key) else {
             return;
         };
         let hands = MemoryHands {
@@ -417,12 +405,12 @@ impl Cast<'_, '_> {
             node,
             monitor,
         };
-        let polled = agent.poll(&hands);
+        let polled = running.agent.poll(&hands);
         if !self.is_struck(node) {
-            agent.take(polled);
-            self.drain(node, monitor, &mut agent);
+            running.agent.take(polled);
+            self.drain(node, monitor, &mut running);
             // No real time passes here.
-            agent.took(std::time::Duration::ZERO);
+            running.agent.took(std::time::Duration::ZERO);
         }
         let mut world = self.world.borrow_mut();
         let scene = world.node(node);
@@ -434,7 +422,7 @@ impl Cast<'_, '_> {
         } else {
             scene.tick.polls += 1;
             drop(world);
-            self.agents.insert(key, agent);
+            self.running.insert(key, running);
         }
     }
 
@@ -443,7 +431,8 @@ impl Cast<'_, '_> {
     }
 
     /// Does what the agent wants done, until it wants nothing more or is killed.
-    fn drain(&self, node: &NodeName, monitor: MonitorId, agent: &mut Agent) {
+    fn drain(&self, node: &NodeName, monitor: MonitorId, running: &mut Running<'w>) {
+        let Running { agent, publisher } = running;
         loop {
             match agent.next() {
                 Todo::Done => return,
@@ -456,7 +445,7 @@ impl Cast<'_, '_> {
                     .log
                     .push(note.to_string()),
                 Todo::Publish { batch, .. } => {
-                    let Some(outcome) = self.call(node, monitor, batch) else {
+                    let Some(outcome) = publisher.publish(batch) else {
                         return;
                     };
                     agent.published(&outcome);
@@ -475,52 +464,5 @@ impl Cast<'_, '_> {
                 }
             }
         }
-    }
-
-    /// One call to the connector; `None` if the monitor did not live to hear of it.
-    fn call(
-        &self,
-        node: &NodeName,
-        monitor: MonitorId,
-        batch: proto::HealthEvents,
-    ) -> Option<Outcome> {
-        let mut world = self.world.borrow_mut();
-        match world.director.connector(node).socket() {
-            Socket::Absent => return Some(Outcome::SocketMissing),
-            Socket::Refusing => return Some(Outcome::Io(checks::IoKind::Refused)),
-            Socket::Listening => {}
-        }
-        let World {
-            director, nodes, ..
-        } = &mut *world;
-        let scene = nodes
-            .get_mut(node)
-            .expect("a plan names nodes of its story only");
-        let done = match director.call(node, monitor, &mut scene.fs) {
-            Ok(done) => done,
-            Err(error) => {
-                world.stage_failed(&error);
-                return None;
-            }
-        };
-        let (accepted, answer) = (done.reaction.accepted(), done.reaction.answer());
-        let call = platform_connector::received(&batch).answered(accepted, answer);
-        scene.tick.calls.push(call);
-        if done.kill {
-            scene.struck = Some(KILLED);
-            return None;
-        }
-        Some(match done.reaction {
-            Reaction::Accept | Reaction::Slow(_) => Outcome::Accepted,
-            Reaction::Status(code) => Outcome::Status {
-                code,
-                message: code_word(code),
-            },
-            Reaction::Hang => Outcome::TimedOut,
-            Reaction::LoseReply | Reaction::Disconnect => Outcome::Status {
-                code: UNAVAILABLE,
-                message: "connection closed".to_owned(),
-            },
-        })
     }
 }

@@ -1,23 +1,53 @@
-//! The reference monitor on plain files, 34 devices (18 PFs, 16 VFs), two state checks: time per
-//! poll, time from start to first poll, polls per second in memory, and the peak memory of a whole
-//! process with a connector that accepts. Prints numbers; judges nothing.
+//! What the reference monitor costs as a process on plain files: 18 devices, one Ethernet port each,
+//! as on h100-oci, with two state checks and with the counter checks besides.
+//!
+//! Prints a table: CPU time per poll (user and system, all threads), peak resident memory, and the
+//! time from the start of the process to its first call. Judges nothing. `NICDRILL=path` measures
+//! that program's `monitor` command instead of this build.
 
+use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::symlink;
-use std::path::Path;
-use std::time::Instant;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use std::collections::BTreeMap;
-use std::process::{Command, ExitCode, Stdio};
-use std::time::Duration;
-
-use checks::{Agent, Answer, Clocks, Flags, Hands, ReadError, Request, Start, Todo};
-use monitor::FileHands;
+use checks::Variant;
 use proto::HealthEvents;
 use proto::platform_connector_server::{PlatformConnector, PlatformConnectorServer};
-use tonic::{Response, Status};
+use tonic::{Request, Response, Status};
 
-const POLLS: u32 = 2000;
+/// As many as h100-oci has.
+const DEVICES: u32 = 18;
+/// Starts of which the median is taken.
+const STARTS: usize = 21;
+/// For how long polls are counted.
+const SPAN: Duration = Duration::from_secs(4);
+/// Longer than anything here takes.
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// The counters that are watched by default, below a port's folder.
+const COUNTERS: [&str; 10] = [
+    "counters/link_downed",
+    "counters/excessive_buffer_overrun_errors",
+    "counters/local_link_integrity_errors",
+    "hw_counters/rnr_nak_retry_err",
+    "counters/symbol_error",
+    "counters/link_error_recovery",
+    "counters/port_rcv_errors",
+    "hw_counters/local_ack_timeout_err",
+    "counters/port_xmit_discards",
+    "hw_counters/roce_slow_restart",
+];
+
+const TWO: &str = "InfiniBandStateCheck,EthernetStateCheck";
+const FOUR: &str = "InfiniBandStateCheck,EthernetStateCheck,InfiniBandDegradationCheck,\
+                    EthernetDegradationCheck";
 
 fn put(root: &Path, name: &str, text: &str) {
     let path = root.join(name);
@@ -26,94 +56,70 @@ fn put(root: &Path, name: &str, text: &str) {
 }
 
 fn build(root: &Path) {
-    fs::create_dir_all(root.join("class/infiniband")).expect("a folder");
-    for index in 0..34_u32 {
-        let name = format!("mlx5_{index}");
+    for folder in ["class/infiniband", "class/net"] {
+        fs::create_dir_all(root.join(folder)).expect("a folder");
+    }
+    for index in 0..DEVICES {
         let function = format!(
             "devices/pci0000:00/0000:{:02x}:00.{}",
             0x10 + index / 2,
             index % 2
         );
+        let (name, interface) = (format!("mlx5_{index}"), format!("rdma{index}"));
         let base = format!("{function}/infiniband/{name}");
-        let is_vf = index >= 18;
-        put(root, &format!("{base}/ports/1/link_layer"), "Ethernet\n");
-        let (state, phys) = if is_vf {
-            ("1: DOWN\n", "3: Disabled\n")
-        } else {
-            ("4: ACTIVE\n", "5: LinkUp\n")
-        };
-        put(root, &format!("{base}/ports/1/state"), state);
-        put(root, &format!("{base}/ports/1/phys_state"), phys);
+        let port = format!("{base}/ports/1");
+        put(root, &format!("{port}/link_layer"), "Ethernet\n");
+        put(root, &format!("{port}/state"), "4: ACTIVE\n");
+        put(root, &format!("{port}/phys_state"), "5: LinkUp\n");
+        for counter in COUNTERS {
+            put(root, &format!("{port}/{counter}"), "0\n");
+        }
         put(root, &format!("{base}/hca_type"), "MT4129\n");
         put(root, &format!("{function}/numa_node"), "0\n");
-        if is_vf {
-            symlink("../0000:10:00.0", root.join(format!("{function}/physfn"))).expect("a link");
+        let net = format!("{function}/net/{interface}");
+        put(root, &format!("{net}/carrier_changes"), "1\n");
+        let links = [
+            ("../..".to_owned(), format!("{base}/device")),
+            (format!("../../{base}"), format!("class/infiniband/{name}")),
+            (format!("../../{net}"), format!("class/net/{interface}")),
+        ];
+        for (target, link) in links {
+            symlink(target, root.join(link)).expect("a link");
         }
-        symlink("../..", root.join(format!("{base}/device"))).expect("a link");
-        let entry = root.join(format!("class/infiniband/{name}"));
-        symlink(format!("../../{base}"), entry).expect("a link");
     }
+    let folder = root.display();
+    let config = format!(
+        "sysClassInfinibandPath = '{folder}/class/infiniband'\nsysClassNetPath = '{folder}/class/net'"
+    );
+    put(root, "config.toml", &config);
+    put(root, "boot_id", "b\n");
+    let metadata = r#"{"gpus":[{"numa_node":0}],"nic_topology":{"x":["SYS"]}}"#;
+    put(root, "metadata.json", metadata);
 }
 
-/// Answers learnt from real files, handed out from memory.
-struct Memory(BTreeMap<Request, Result<Answer, ReadError>>);
-
-impl Hands for Memory {
-    fn fetch(&self, requests: &[Request]) -> Vec<Result<Answer, ReadError>> {
-        let one = |request| self.0.get(request).cloned();
-        requests
-            .iter()
-            .map(|request| one(request).unwrap_or(Err(ReadError::ENOENT)))
-            .collect()
-    }
-
-    fn clocks(&self) -> Result<Clocks, ReadError> {
-        Ok(Clocks::default())
-    }
-}
-
-/// Real files, and a record of what they told.
-struct Recording<'a>(&'a FileHands, std::cell::RefCell<Memory>);
-
-impl Hands for Recording<'_> {
-    fn fetch(&self, requests: &[Request]) -> Vec<Result<Answer, ReadError>> {
-        let answers = self.0.fetch(requests);
-        let told = requests.iter().cloned().zip(answers.iter().cloned());
-        self.1.borrow_mut().0.extend(told);
-        answers
-    }
-
-    fn clocks(&self) -> Result<Clocks, ReadError> {
-        self.0.clocks()
-    }
-}
-
-struct Accepting(std::sync::mpsc::Sender<usize>);
+struct Accepting(Sender<Instant>);
 
 #[tonic::async_trait]
 impl PlatformConnector for Accepting {
     async fn health_event_occurred_v1(
         &self,
-        request: tonic::Request<HealthEvents>,
+        _: Request<HealthEvents>,
     ) -> Result<Response<()>, Status> {
-        let _ = self.0.send(request.into_inner().events.len());
+        let _ = self.0.send(Instant::now());
         Ok(Response::new(()))
     }
 }
 
-/// Peak resident memory of the whole monitor, this program started again.
-fn peak_of_a_process(root: &Path) -> String {
-    let file = |name: &str| root.join(name).display().to_string();
-    let socket = file("connector.sock");
-    let (sender, accepted) = std::sync::mpsc::channel();
-    let listening = socket.clone();
-    std::thread::spawn(move || {
+/// A connector that accepts, and when it was called.
+fn connector(socket: PathBuf) -> Receiver<Instant> {
+    let (sender, calls) = channel();
+    thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .expect("a runtime");
         runtime.block_on(async move {
-            let listener = tokio::net::UnixListener::bind(listening).expect("a socket");
+            let listener = tokio::net::UnixListener::bind(socket).expect("a socket");
             let incoming = tokio_stream::wrappers::UnixListenerStream::new(listener);
             let served = tonic::transport::Server::builder()
                 .add_service(PlatformConnectorServer::new(Accepting(sender)))
@@ -121,117 +127,132 @@ fn peak_of_a_process(root: &Path) -> String {
             served.await.expect("a server");
         });
     });
-    put(root, "boot_id", "b\n");
-    put(root, "metadata.json", METADATA);
-    put(root, "config.toml", &config(root));
-    let mut child = Command::new(std::env::current_exe().expect("this program"))
-        .arg("--as-monitor")
-        .args(ARGS)
-        .args([
-            "--config",
-            &file("config.toml"),
-            "--metadata-path",
-            &file("metadata.json"),
-        ])
-        .args([
-            "--boot-id-path",
-            &file("boot_id"),
-            "--proc-net-route-path",
-            &file("route"),
-        ])
-        .args([
-            "--state-file",
-            &file("run/state.json"),
-            "--state-polling-interval",
-            "1ms",
-        ])
-        .args(["--platform-connector-socket", &format!("unix://{socket}")])
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("this program runs");
-    let events = accepted
-        .recv_timeout(Duration::from_secs(30))
-        .expect("a baseline");
-    // Some hundred polls, and a fault that is handed over among them.
-    replace_state(root, "1: DOWN\n");
-    accepted
-        .recv_timeout(Duration::from_secs(30))
-        .expect("a fault");
-    replace_state(root, "4: ACTIVE\n");
-    accepted
-        .recv_timeout(Duration::from_secs(30))
-        .expect("a recovery");
-    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-    let _ = child.kill();
-    let _ = child.wait();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    format!(
-        "{} ({events} baseline events)",
-        line.unwrap_or("unknown").trim()
-    )
+    calls
 }
 
-fn replace_state(root: &Path, text: &str) {
-    let path = root.join("class/infiniband/mlx5_0/ports/1/state");
-    let temporary = path.with_extension("new");
-    fs::write(&temporary, text).expect("a file");
-    fs::rename(temporary, path).expect("a file");
+/// A monitor that runs.
+struct Monitor {
+    child: Child,
+    port: u16,
 }
 
-const ARGS: [&str; 2] = [
-    "--node-name=n",
-    "--checks=InfiniBandStateCheck,EthernetStateCheck",
-];
-const METADATA: &str = r#"{"gpus":[{"numa_node":0}],"nic_topology":{"x":["SYS"]}}"#;
+impl Monitor {
+    fn start(root: &Path, program: &(OsString, &str), checks: &str) -> Monitor {
+        let _ = fs::remove_dir_all(root.join("run"));
+        let free = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = free.local_addr().expect("an address").port();
+        drop(free);
+        let file = |name: &str| root.join(name).display().to_string();
+        let child = Command::new(&program.0)
+            .arg(program.1)
+            .arg("--node-name=n")
+            .arg(format!("--checks={checks}"))
+            .arg(format!("--config={}", file("config.toml")))
+            .arg(format!("--metadata-path={}", file("metadata.json")))
+            .arg(format!("--boot-id-path={}", file("boot_id")))
+            .arg(format!("--proc-net-route-path={}", file("route")))
+            .arg(format!("--state-file={}", file("run/state.json")))
+            .arg(format!(
+                "--platform-connector-socket=unix://{}",
+                file("connector.sock")
+            ))
+            .arg(format!("--metrics-port={port}"))
+            .args([
+                "--state-polling-interval=1us",
+                "--counter-polling-interval=1us",
+            ])
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program runs");
+        Monitor { child, port }
+    }
 
-fn config(root: &Path) -> String {
-    format!(
-        "sysClassInfinibandPath = '{}/class/infiniband'",
-        root.display()
-    )
-}
+    /// Polls so far, of the check that is polled in all rows.
+    fn polls(&self) -> u64 {
+        let mut page = String::new();
+        let asked = TcpStream::connect(("127.0.0.1", self.port)).and_then(|mut stream| {
+            stream.write_all(b"GET /metrics HTTP/1.0\r\nHost: n\r\nConnection: close\r\n\r\n")?;
+            stream.read_to_string(&mut page)
+        });
+        asked.expect("the page of metrics");
+        let name = "nic_health_monitor_poll_cycle_duration_seconds_count";
+        let lines = page.lines().filter(|line| line.starts_with(name));
+        let counts = lines.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok());
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a count"
+        )]
+        counts
+            .map(|count| count as u64)
+            .max()
+            .expect("a count of polls")
+    }
 
-fn drain(agent: &mut Agent) -> usize {
-    let mut events = 0;
-    loop {
-        match agent.next() {
-            Todo::Done => return events,
-            Todo::Publish { batch, .. } => {
-                events += batch.events.len();
-                agent.published(&checks::Outcome::Accepted);
-            }
-            Todo::Save(_) => agent.saved(Ok(())),
-            Todo::Note(_) | Todo::Wait(_) => {}
-        }
+    /// CPU time of all threads (`/proc/PID/task/TID/schedstat`).
+    fn cpu(&self) -> Duration {
+        let tasks = fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("its threads");
+        let spent = tasks.flatten().filter_map(|task| {
+            let text = fs::read_to_string(task.path().join("schedstat")).ok()?;
+            text.split(char::is_whitespace).next()?.parse::<u64>().ok()
+        });
+        Duration::from_nanos(spent.sum())
+    }
+
+    /// Peak resident memory in kB (`VmHWM`).
+    fn peak_kb(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()));
+        let status = status.expect("it lives");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let number = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok());
+        number.expect("a number")
     }
 }
 
-fn started(config: &str, flags: &Flags) -> Agent {
-    let (settings, _) = flags.settings().expect("the flags are sound");
-    let start = Start {
-        settings,
-        config: Ok(config.as_bytes()),
-        metadata: Ok(METADATA.as_bytes()),
-        route: Err(ReadError::ENOENT),
-        boot_id: Ok(b"b"),
-        state: Err(ReadError::ENOENT),
-    };
-    Agent::start(start).expect("the texts are sound").0
+impl Drop for Monitor {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
-/// Milliseconds of each of many polls, shortest first.
-fn times(agent: &mut Agent, hands: &dyn Hands) -> Vec<f64> {
-    let mut times: Vec<f64> = (0..POLLS)
-        .map(|_| {
-            let began = Instant::now();
-            let polled = agent.poll(hands);
-            agent.take(polled);
-            drain(agent);
-            began.elapsed().as_secs_f64() * 1e3
-        })
-        .collect();
-    times.sort_by(f64::total_cmp);
-    times
+/// One row: the checks, and what they cost.
+fn row(root: &Path, program: &(OsString, &str), calls: &Receiver<Instant>, checks: &str) -> String {
+    let mut starts_ms: Vec<f64> = Vec::new();
+    for _ in 0..STARTS {
+        while calls.try_recv().is_ok() {}
+        let began = Instant::now();
+        let monitor = Monitor::start(root, program, checks);
+        let called = calls.recv_timeout(LIMIT).expect("a baseline");
+        starts_ms.push(called.duration_since(began).as_secs_f64() * 1e3);
+        drop(monitor);
+    }
+    starts_ms.sort_by(f64::total_cmp);
+    let monitor = Monitor::start(root, program, checks);
+    calls.recv_timeout(LIMIT).expect("a baseline");
+    thread::sleep(SPAN / 8);
+    let (polls, cpu) = (monitor.polls(), monitor.cpu());
+    thread::sleep(SPAN);
+    let (polls, cpu) = (monitor.polls() - polls, monitor.cpu() - cpu);
+    // A fault and a recovery pass before the peak is read.
+    for text in ["1: DOWN\n", "4: ACTIVE\n"] {
+        while calls.try_recv().is_ok() {}
+        let path = root.join("class/infiniband/mlx5_0/ports/1/state");
+        fs::write(path.with_extension("new"), text).expect("a file");
+        fs::rename(path.with_extension("new"), path).expect("a file");
+        calls.recv_timeout(LIMIT).expect("an event");
+    }
+    let mut row = String::new();
+    let of_poll_ms = cpu.as_secs_f64() * 1e3 / f64::from(u32::try_from(polls).unwrap_or(u32::MAX));
+    let peak_mb = f64::from(u32::try_from(monitor.peak_kb()).unwrap_or(u32::MAX)) / 1024.0;
+    write!(
+        row,
+        "{:>6} {of_poll_ms:>16.3} {polls:>8} {peak_mb:>13.1} {:>20.1}",
+        checks.split(',').count(),
+        starts_ms[STARTS / 2]
+    )
+    .expect("writing to a string cannot fail");
+    row
 }
 
 #[expect(clippy::print_stdout, reason = "a bench prints its numbers")]
@@ -239,40 +260,22 @@ fn main() -> ExitCode {
     let mut args: Vec<_> = std::env::args_os().collect();
     if args.get(1).is_some_and(|arg| arg == "--as-monitor") {
         args.remove(1);
-        return monitor::run(args);
+        return monitor::run(args, Variant::RIGHT);
     }
+    let program = match std::env::var_os("NICDRILL") {
+        Some(path) => (path, "monitor"),
+        None => (
+            std::env::current_exe().expect("this program").into(),
+            "--as-monitor",
+        ),
+    };
     let folder = tempfile::tempdir().expect("a temporary folder");
-    build(folder.path());
-    let config = config(folder.path());
-    let began = Instant::now();
-    let flags = Flags::from_args(ARGS).expect("the flags are of the table");
-    let mut agent = started(&config, &flags);
-    let hands = FileHands::new(agent.settings());
-    let polled = agent.poll(&hands);
-    let first_ms = began.elapsed().as_secs_f64() * 1e3;
-    agent.take(polled);
-    let events = drain(&mut agent);
-    println!("start to first poll read: {first_ms:.2} ms; baseline events: {events}");
-    let files = times(&mut agent, &hands);
-    let at = |times: &[f64], share: usize| times[times.len() * share / 100];
-    let (median, late) = (at(&files, 50), at(&files, 95));
-    println!("one poll of 34 devices: median {median:.3} ms, 95 % {late:.3} ms");
-
-    let recording = Recording(&hands, std::cell::RefCell::new(Memory(BTreeMap::new())));
-    let mut agent = started(&config, &flags);
-    let polled = agent.poll(&recording);
-    agent.take(polled);
-    drain(&mut agent);
-    let memory = recording.1.into_inner();
-    let steady = at(&times(&mut agent, &memory), 50);
-    println!(
-        "one poll in memory: median {:.1} us, {:.0} a second",
-        steady * 1e3,
-        1e3 / steady
-    );
-    println!(
-        "peak memory of the process: {}",
-        peak_of_a_process(folder.path())
-    );
+    let root = folder.path();
+    build(root);
+    let calls = connector(root.join("connector.sock"));
+    println!("checks  CPU a poll [ms]    polls  peak RSS [MB]  start to call [ms]");
+    for checks in [TWO, FOUR] {
+        println!("{}", row(root, &program, &calls, checks));
+    }
     ExitCode::SUCCESS
 }

@@ -7,9 +7,6 @@ use checks::{Flags, Refusal};
 use clap::builder::Str;
 use clap::{Arg, ArgAction, Command};
 
-/// Are there wrong monitors in this build?
-const HAS_ZOO: bool = cfg!(feature = "zoo");
-
 /// What was asked for.
 #[derive(Debug)]
 pub(crate) struct Line {
@@ -18,8 +15,6 @@ pub(crate) struct Line {
     pub(crate) explain: bool,
     /// Validate, and end.
     pub(crate) check_config: bool,
-    #[cfg(feature = "zoo")]
-    pub(crate) species: Option<checks::Species>,
 }
 
 /// Why there is nothing to run.
@@ -30,8 +25,7 @@ pub(crate) enum Unusable {
     Refused(Refusal),
 }
 
-/// The command line; wrong monitors can be named only where there are any.
-fn command(has_zoo: bool) -> Command {
+fn command() -> Command {
     let mut command = Command::new("nicdrill monitor")
         .bin_name("nicdrill monitor")
         .about("The reference NIC health monitor: watches link states and reports to the platform connector")
@@ -52,9 +46,6 @@ fn command(has_zoo: bool) -> Command {
             Some(text) => arg.default_value(Str::from(text)),
         });
     }
-    if has_zoo {
-        command = command.arg(Arg::new("zoo").long("zoo").value_name("SPECIES").hide(true));
-    }
     command
 }
 
@@ -67,7 +58,7 @@ fn switch(name: &'static str, help: &'static str) -> Arg {
 
 /// Reads the command line, the program's name first.
 pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Line, Unusable> {
-    let matches = command(HAS_ZOO)
+    let matches = command()
         .try_get_matches_from(args)
         .map_err(Unusable::Clap)?;
     let mut flags = Flags::new();
@@ -95,23 +86,6 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Line, Un
         flags,
         explain: matches.get_flag("explain"),
         check_config: matches.get_flag("check-config"),
-        #[cfg(feature = "zoo")]
-        species: match matches.get_one::<String>("zoo") {
-            None => None,
-            Some(name) => Some(species(name).map_err(Unusable::Clap)?),
-        },
-    })
-}
-
-#[cfg(feature = "zoo")]
-fn species(name: &str) -> Result<checks::Species, clap::Error> {
-    checks::Species::parse(name).ok_or_else(|| {
-        let known = checks::Species::all().iter().map(|species| species.name());
-        let known: Vec<&str> = known.collect();
-        command(HAS_ZOO).error(
-            clap::error::ErrorKind::InvalidValue,
-            format!("no species `{name}`\nknown are: {}", known.join(", ")),
-        )
     })
 }
 
@@ -121,26 +95,12 @@ mod tests {
 
     use super::*;
 
-    const DEAF: [&str; 2] = ["nicdrill monitor", "--zoo=deaf"];
-
     #[test]
-    fn a_build_without_the_zoo_refuses_to_be_wrong_on_purpose() {
-        let refused = command(false).try_get_matches_from(DEAF).unwrap_err();
-        assert_eq!(refused.kind(), ErrorKind::UnknownArgument);
-        assert!(command(true).try_get_matches_from(DEAF).is_ok());
-        assert_eq!(parse(DEAF.map(OsString::from)).is_ok(), HAS_ZOO);
-    }
-
-    #[cfg(feature = "zoo")]
-    #[test]
-    fn a_species_that_there_is_not_is_refused_by_name() {
-        let words = ["nicdrill monitor", "--zoo=unicorn"].map(OsString::from);
+    fn the_reference_monitor_cannot_be_made_wrong() {
+        let words = ["nicdrill monitor", "--zoo=deaf"].map(OsString::from);
         let Err(Unusable::Clap(error)) = parse(words) else {
             panic!("it is refused");
         };
-        assert!(
-            error.to_string().contains("no species `unicorn`"),
-            "{error}"
-        );
+        assert_eq!(error.kind(), ErrorKind::UnknownArgument);
     }
 }

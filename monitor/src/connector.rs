@@ -5,12 +5,40 @@
 
 use std::error::Error as _;
 use std::io;
+use std::rc::Rc;
 use std::time::Duration;
 
-use checks::{IoKind, Outcome, Settings};
+use checks::{IoKind, Outcome, Publisher, Settings};
 use proto::HealthEvents;
 use proto::platform_connector_client::PlatformConnectorClient;
+use tokio::runtime::Runtime;
 use tonic::transport::{Channel, Endpoint};
+
+use crate::stop::Stop;
+
+/// Publishes over the socket, and gives up as soon as the monitor is told to stop.
+pub(crate) struct SocketPublisher {
+    pub(crate) connector: Connector,
+    pub(crate) runtime: Rc<Runtime>,
+    pub(crate) stop: Stop,
+}
+
+impl Publisher for SocketPublisher {
+    fn publish(&mut self, batch: HealthEvents) -> Option<Outcome> {
+        let SocketPublisher {
+            connector,
+            runtime,
+            stop,
+        } = self;
+        runtime.block_on(async {
+            tokio::select! {
+                biased;
+                outcome = connector.publish(batch) => Some(outcome),
+                () = stop.asked() => None,
+            }
+        })
+    }
+}
 
 /// The way to the connector.
 #[derive(Debug)]

@@ -12,7 +12,6 @@ mod connector;
 mod disk;
 mod exposition;
 mod hands;
-mod held;
 mod life;
 mod reader;
 mod server;
@@ -22,10 +21,13 @@ mod talk;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use checks::Variant;
+
 pub use hands::FileHands;
 
-/// Runs the monitor with a command line, the program's name first. Ends with 0 when it was told to
-/// stop, 1 when it refuses to start, 2 when the command line makes no sense.
-pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    life::live(args)
+/// Runs a monitor with a command line, the program's name first; [`Variant::RIGHT`] is the reference
+/// monitor. Ends with 0 when it was told to stop, 1 when it refuses to start, 2 when the command line
+/// makes no sense.
+pub fn run(args: impl IntoIterator<Item = OsString>, variant: Variant) -> ExitCode {
+    life::live(args, variant)
 }

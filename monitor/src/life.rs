@@ -3,15 +3,16 @@
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use checks::{Agent, Level, Note, Outcome, Refusal, Settings, Start, Todo};
+use checks::{Agent, Level, Note, Publisher, Refusal, Settings, Start, Todo, Variant};
 use tokio::runtime::Runtime;
 
 use crate::board::Board;
 use crate::cli::{self, Line, Unusable};
-use crate::connector::Connector;
+use crate::connector::{Connector, SocketPublisher};
 use crate::disk;
 use crate::hands::FileHands;
 use crate::server;
@@ -19,7 +20,7 @@ use crate::stop::Stop;
 use crate::talk::Talk;
 
 /// Lives until told to stop, or refuses to.
-pub(crate) fn live(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+pub(crate) fn live(args: impl IntoIterator<Item = OsString>, variant: Variant) -> ExitCode {
     let line = match cli::parse(args) {
         Ok(line) => line,
         Err(Unusable::Refused(refusal)) => return refuse(&refusal),
@@ -29,7 +30,7 @@ pub(crate) fn live(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             return u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from);
         }
     };
-    match start_and_live(line) {
+    match start_and_live(&line, variant) {
         Ok(()) => ExitCode::SUCCESS,
         Err(refusal) => refuse(&refusal),
     }
@@ -41,15 +42,15 @@ fn refuse(refusal: &Refusal) -> ExitCode {
     ExitCode::from(refusal.code)
 }
 
-fn start_and_live(line: Line) -> Result<(), Refusal> {
-    let (settings, notes) = line.flags.settings()?;
+fn start_and_live(line: &Line, variant: Variant) -> Result<(), Refusal> {
+    let (settings, notes) = line.flags.clone().settings()?;
     let talk = Talk::new(settings.log_format, settings.log_level);
     for note in &notes {
         talk.note(note);
     }
     let stop = Stop::on_signals().map_err(|error| fault("signals cannot be caught", &error))?;
     let mut hands = FileHands::until(&settings, stop.clone());
-    let (agent, notes) = match start(&line, &settings, &hands) {
+    let (agent, notes) = match start(&settings, &hands, variant) {
         // Whoever is told to stop while it waits for a file does not care what is in it.
         Err(_) if stop.is_asked() => return Ok(()),
         started => started?,
@@ -72,14 +73,19 @@ fn start_and_live(line: Line) -> Result<(), Refusal> {
         .enable_all()
         .build()
         .map_err(|error| fault("no runtime can be had", &error))?;
-    let connector = Connector::new(&settings);
+    let runtime = Rc::new(runtime);
+    let publisher = (variant.publisher)(Box::new(SocketPublisher {
+        connector: Connector::new(&settings),
+        runtime: Rc::clone(&runtime),
+        stop: stop.clone(),
+    }));
     let board = Arc::new(Board::new(&agent));
     talk.note(&listen(&settings, &board));
     Life {
         agent,
         board,
         hands,
-        connector,
+        publisher,
         stop,
         talk,
         runtime,
@@ -109,9 +115,9 @@ fn fault(what: &str, error: &std::io::Error) -> Refusal {
 }
 
 fn start(
-    line: &Line,
     settings: &Settings,
     hands: &FileHands,
+    variant: Variant,
 ) -> Result<(Agent, Vec<Note>), Refusal> {
     let paths = &settings.paths;
     let config = hands.read(&paths.config);
@@ -127,22 +133,17 @@ fn start(
         boot_id: boot_id.as_deref().map_err(|error| *error),
         state: state.as_deref().map_err(|error| *error),
     };
-    #[cfg(feature = "zoo")]
-    if let Some(species) = line.species {
-        return Agent::start_species(start, species);
-    }
-    let _ = line;
-    Agent::start(start)
+    Agent::start_with(start, (variant.policy)())
 }
 
 struct Life {
     agent: Agent,
     board: Arc<Board>,
     hands: FileHands,
-    connector: Connector,
+    publisher: Box<dyn Publisher>,
     stop: Stop,
     talk: Talk,
-    runtime: Runtime,
+    runtime: Rc<Runtime>,
 }
 
 impl Life {
@@ -191,26 +192,13 @@ impl Life {
                 }
                 Todo::Publish { batch, .. } => {
                     self.board.publishes();
-                    let outcome = self.publish(batch);
-                    match outcome {
+                    match self.publisher.publish(batch) {
                         Some(outcome) => self.agent.published(&outcome),
                         None => self.agent.stop(),
                     }
                 }
             }
         }
-    }
-
-    fn publish(&mut self, batch: proto::HealthEvents) -> Option<Outcome> {
-        let stop = self.stop.clone();
-        let connector = &mut self.connector;
-        self.runtime.block_on(async {
-            tokio::select! {
-                biased;
-                outcome = connector.publish(batch) => Some(outcome),
-                () = stop.asked() => None,
-            }
-        })
     }
 
     /// Sleeps; `false` when the monitor was told to stop before the end.

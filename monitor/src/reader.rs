@@ -5,6 +5,8 @@
 //! answers, and a fresh thread goes on with the rest: so at most one read per path is outstanding.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
@@ -12,9 +14,10 @@ use std::time::{Duration, Instant};
 
 use checks::{Answer, ReadError, Request};
 
-use crate::held::Held;
 use crate::stop::Stop;
 
+/// The size of a page, in bytes: the most that an attribute of sysfs holds.
+const PAGE_BYTES: usize = 4096;
 /// Enough for a read and a listing; threads that hang cost little.
 const STACK_BYTES: usize = 64 * 1024;
 /// The listing that begins a poll may take this many times the limit: without it there is nothing to
@@ -51,7 +54,8 @@ struct Hung(Mutex<BTreeMap<String, u32>>);
 pub(crate) struct Reader {
     limit: Duration,
     stop: Stop,
-    held: Arc<Held>,
+    /// The folder whose listing begins a poll, once it is known.
+    anchor: Option<String>,
     hung: Arc<Hung>,
     worker: Mutex<Option<Sender<Arc<Batch>>>>,
 }
@@ -61,21 +65,22 @@ impl Reader {
         Reader {
             limit,
             stop,
-            held: Arc::default(),
+            anchor: None,
             hung: Arc::default(),
             worker: Mutex::new(None),
         }
     }
 
-    /// Names the folder whose listing begins a poll. From now on files stay open from poll to poll.
+    /// Names the folder whose listing begins a poll.
     pub(crate) fn begin_polls_at(&mut self, anchor: &str) {
-        self.held = Arc::new(Held::with_polls_at(anchor));
-        *lock(&self.worker) = None;
+        self.anchor = Some(anchor.to_owned());
     }
 
     fn limit(&self, requests: &[Request]) -> Duration {
         match requests {
-            [Request::List(path)] if self.held.is_anchor(path) => self.limit * ANCHOR_LIMITS,
+            [Request::List(path)] if self.anchor.as_ref() == Some(path) => {
+                self.limit * ANCHOR_LIMITS
+            }
             _ => self.limit,
         }
     }
@@ -158,14 +163,13 @@ impl Reader {
             return true;
         }
         let (sender, batches) = mpsc::channel::<Arc<Batch>>();
-        let held = Arc::clone(&self.held);
         let hung = Arc::clone(&self.hung);
         let started = thread::Builder::new()
             .name("reader".to_owned())
             .stack_size(STACK_BYTES)
             .spawn(move || {
                 for batch in batches {
-                    if !carry_out(&batch, &held, &hung) {
+                    if !carry_out(&batch, &hung) {
                         return;
                     }
                 }
@@ -199,9 +203,9 @@ impl Hung {
 }
 
 /// Carries a batch out; `false` when it was left to this thread, which is then of no more use.
-fn carry_out(batch: &Batch, held: &Held, hung: &Hung) -> bool {
+fn carry_out(batch: &Batch, hung: &Hung) -> bool {
     for request in &batch.requests {
-        let answer = fetch_one(request, held);
+        let answer = fetch_one(request);
         let mut progress = lock(&batch.progress);
         if progress.abandoned {
             hung.remove(request.path());
@@ -214,18 +218,47 @@ fn carry_out(batch: &Batch, held: &Held, hung: &Hung) -> bool {
     true
 }
 
-fn fetch_one(request: &Request, held: &Held) -> Fetched {
+fn fetch_one(request: &Request) -> Fetched {
     let answer = match request {
-        Request::List(path) => held.list(path).map(Answer::Names),
-        Request::Read(path) => held.read(path).map(Answer::Bytes),
-        Request::ReadLink(path) => std::fs::read_link(path)
-            .map(|target| Answer::Target(target.to_string_lossy().into_owned())),
+        Request::List(path) => names_in(path).map(Answer::Names),
+        Request::Read(path) => read(path).map(Answer::Bytes),
+        Request::ReadLink(path) => {
+            fs::read_link(path).map(|target| Answer::Target(target.to_string_lossy().into_owned()))
+        }
     };
     answer.map_err(|error| error_of(&error))
 }
 
+/// The names in a folder, in the kernel's order, without `.` and `..`.
+fn names_in(path: &str) -> io::Result<Vec<String>> {
+    let entries = fs::read_dir(path)?;
+    let name = |entry: io::Result<fs::DirEntry>| Ok(entry?.file_name().to_string_lossy().into());
+    entries.map(name).collect()
+}
+
+/// A whole file. An attribute of sysfs comes whole with the first read. A file of records leaves less
+/// room than one record needs before its end (`seq_read_iter`, `fs/seq_file.c`), so half a page left
+/// free is the end, too; a read that only finds that out costs as much as the first.
+fn read(path: &str) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    let mut page = [0_u8; PAGE_BYTES];
+    let mut bytes = Vec::new();
+    loop {
+        match file.read(&mut page) {
+            Ok(count) => {
+                bytes.extend_from_slice(&page[..count]);
+                if count < PAGE_BYTES / 2 {
+                    return Ok(bytes);
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
 /// The kernel's number behind an error; one without a number is `EIO`.
-pub(crate) fn error_of(error: &std::io::Error) -> ReadError {
+pub(crate) fn error_of(error: &io::Error) -> ReadError {
     error
         .raw_os_error()
         .map_or(ReadError::EIO, ReadError::Errno)
@@ -251,7 +284,7 @@ mod tests {
     fn answers_come_in_order_with_the_kernels_errors() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| format!("{}/{name}", folder.path().display());
-        std::fs::write(path("state"), "4: ACTIVE\n").unwrap();
+        fs::write(path("state"), "4: ACTIVE\n").unwrap();
         std::os::unix::fs::symlink("../devices/x", path("link")).unwrap();
         let answers = reader(Duration::from_secs(5)).fetch(&[
             Request::Read(path("state")),
@@ -273,6 +306,15 @@ mod tests {
         assert_eq!(names, ["link", "state"]);
     }
 
+    #[test]
+    fn a_long_file_comes_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = format!("{}/long", folder.path().display());
+        let long = "x".repeat(3 * PAGE_BYTES + 7);
+        fs::write(&path, &long).unwrap();
+        assert_eq!(read(&path).unwrap(), long.into_bytes());
+    }
+
     /// A FIFO without a writer hangs in `open`, as a file of a dying device hangs in `read`.
     #[test]
     fn a_path_that_hangs_is_asked_once_until_it_answers() {
@@ -280,7 +322,7 @@ mod tests {
         let path = |name: &str| format!("{}/{name}", folder.path().display());
         let fifo = path("fifo");
         rustix::fs::mkfifoat(rustix::fs::CWD, fifo.as_str(), rustix::fs::Mode::RWXU).unwrap();
-        std::fs::write(path("file"), "x").unwrap();
+        fs::write(path("file"), "x").unwrap();
         let reader = reader(Duration::from_millis(50));
         let requests = [
             Request::Read(path("file")),
@@ -298,10 +340,7 @@ mod tests {
             "not asked again"
         );
 
-        let mut writer = std::fs::File::options()
-            .write(true)
-            .open(path("fifo"))
-            .unwrap();
+        let mut writer = File::options().write(true).open(path("fifo")).unwrap();
         writer.write_all(b"late").unwrap();
         drop(writer);
         while !reader.hung.paths().is_empty() {
@@ -309,11 +348,6 @@ mod tests {
         }
         assert_eq!(reader.fetch(&requests[..1]), [file()]);
         assert_eq!(reader.fetch(&requests[1..2]), [hung()], "asked anew");
-        drop(
-            std::fs::File::options()
-                .write(true)
-                .open(path("fifo"))
-                .unwrap(),
-        );
+        drop(File::options().write(true).open(path("fifo")).unwrap());
     }
 }

@@ -49,6 +49,10 @@ pub(crate) enum Command {
     /// Run the reference monitor (`nicdrill monitor --help` lists its flags)
     #[command(disable_help_flag = true)]
     Monitor(Rest),
+    /// A monitor of the zoo: its name, then flags of the reference monitor
+    #[cfg(feature = "zoo")]
+    #[command(disable_help_flag = true, hide = true)]
+    WrongMonitor(Rest),
     /// Explain a command or a topic: scenario, platform, faults, exit-codes
     Help {
         /// A command, or one of: scenario, platform, faults, exit-codes
@@ -411,7 +415,7 @@ pub(crate) struct ZooArguments {
     /// List the wrong monitors and what each is modelled on
     #[arg(long)]
     pub(crate) list: bool,
-    /// Only these species
+    /// Only these
     #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
     pub(crate) species: Vec<String>,
     /// Drills at once [default: one for each allowed CPU]

@@ -18,6 +18,8 @@ mod show;
 mod stage;
 mod stored;
 #[cfg(feature = "zoo")]
+mod wrong_monitor;
+#[cfg(feature = "zoo")]
 mod zoo;
 
 pub(crate) use capture::{platform_capture, platform_new};
@@ -31,6 +33,8 @@ pub(crate) use replay::replay;
 pub(crate) use run::run;
 pub(crate) use schema::schema;
 pub(crate) use show::show;
+#[cfg(feature = "zoo")]
+pub(crate) use wrong_monitor::wrong_monitor;
 #[cfg(feature = "zoo")]
 pub(crate) use zoo::zoo;
 

@@ -11,11 +11,10 @@ mod json_schema;
 mod pages;
 mod settings;
 mod terminal;
-#[cfg(feature = "zoo")]
-mod wrong_monitors;
 
 use std::{env, ffi::OsStr, panic, process};
 
+use checks::Variant;
 use clap::Parser as _;
 use reports::ExitCode;
 
@@ -33,7 +32,11 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> process::ExitCode {
     // The monitor is started many times in a run, so this skips the parsing of the command line.
     if env::args_os().nth(1).as_deref() == Some(OsStr::new("monitor")) {
-        return monitor::run(env::args_os().skip(1));
+        return monitor::run(env::args_os().skip(1), Variant::RIGHT);
+    }
+    #[cfg(feature = "zoo")]
+    if env::args_os().nth(1).as_deref() == Some(OsStr::new("wrong-monitor")) {
+        return command::wrong_monitor(env::args_os().skip(2));
     }
     let code = panic::catch_unwind(|| match command(Arguments::parse().command) {
         Ok(code) => code,
@@ -66,6 +69,10 @@ fn command(command: Command) -> Result<process::ExitCode, Stop> {
         Command::Replay(arguments) => command::replay(&arguments),
         Command::Mount(arguments) => command::mount(&arguments),
         Command::Monitor(_) => unreachable!("`monitor` is taken before the command line is read"),
+        #[cfg(feature = "zoo")]
+        Command::WrongMonitor(_) => {
+            unreachable!("`wrong-monitor` is taken before the command line is read")
+        }
         Command::Help { topic } => command::help(topic.as_deref()),
         Command::Schema { of } => command::schema(of),
         Command::Record(arguments) => command::record(&arguments),

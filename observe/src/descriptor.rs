@@ -95,9 +95,10 @@ pub struct Descriptor {
     /// Whether it can also be played in memory, by the logic in `checks`.
     #[serde(default)]
     pub memory: bool,
-    /// The argument that makes it a wrong monitor, with `{species}` replaced.
+    /// The words that start one of its wrong monitors, with `{mutant}` replaced; they replace the words of
+    /// `command` before the first flag.
     #[serde(default)]
-    pub zoo: Option<String>,
+    pub zoo: Option<Vec<String>>,
     /// Where it differs from the reference monitor.
     #[serde(default)]
     pub differences: Differences,
@@ -294,22 +295,26 @@ impl Descriptor {
     }
 
     /// Program and arguments of a start, with `flags` after the descriptor's own. `held` states that the
-    /// drill holds a read or a call until the monitor gives up; `species` selects a wrong monitor.
+    /// drill holds a read or a call until the monitor gives up; `mutant` names the wrong
+    /// monitor to start instead.
     #[must_use]
     pub fn arguments(
         &self,
         held: bool,
         flags: &[String],
-        species: Option<&str>,
+        mutant: Option<&str>,
         filling: &Filling<'_>,
     ) -> Vec<String> {
-        let mut arguments: Vec<String> =
-            self.command.iter().map(|text| filling.fill(text)).collect();
+        let mut command = self.command.clone();
+        if let (Some(zoo), Some(mutant)) = (&self.zoo, mutant) {
+            let is_flag = |word: &String| word.starts_with("--");
+            let first_flag = command.iter().position(is_flag).unwrap_or(command.len());
+            let words = zoo.iter().map(|word| word.replace("{mutant}", mutant));
+            command.splice(..first_flag, words);
+        }
+        let mut arguments: Vec<String> = command.iter().map(|text| filling.fill(text)).collect();
         if held {
             arguments.extend(self.impatient.iter().map(|text| filling.fill(text)));
-        }
-        if let (Some(zoo), Some(species)) = (&self.zoo, species) {
-            arguments.push(zoo.replace("{species}", species));
         }
         if self.flags == Vocabulary::Reference {
             arguments.extend(flags.iter().cloned());

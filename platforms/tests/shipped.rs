@@ -64,14 +64,6 @@ fn roles_are_as_in_the_table() {
     }
 }
 
-// covers: lsd/4.2.4/a100-oci-mlx5-0, lsd/4.2.4/a100-oci-mlx5-13
-// covers: lsd/4.2.4/a100-oci-sixteen-are-compute, lsd/4.2.4/h100-oci-mlx5-2
-// covers: lsd/4.2.4/h100-oci-mlx5-11, lsd/4.2.4/h100-oci-sixteen-are-compute, lsd/4.2.4/l40s-oci
-// covers: lsd/4.2.4/on-prem-l40s-mlx5-0, lsd/4.2.4/on-prem-l40s-mlx5-1
-// covers: lsd/4.2.4/on-prem-l40s-mlx5-2, lsd/4.2.4/on-prem-l40s-mlx5-3
-// covers: lsd/4.2.4/on-prem-l40s-mlx5-4, lsd/4.2.4/on-prem-l40s-with-default-route
-// covers: lsd/4.2.4/gb200-ibp3s0, lsd/4.2.4/gb200-ibp2p3s0, lsd/4.2.4/gb200-ibp16p3s0
-// covers: lsd/4.2.4/gb200-ibp18p3s0, lsd/4.2.4/gb200-rocep6p3s0, lsd/4.2.4/gb200-rocep22p3s0
 /// The rows of the document's tables of roles; whether a monitor finds them is tested elsewhere.
 #[rstest]
 #[case("a100-oci", &["mlx5_0", "mlx5_13"], Role::Management)]

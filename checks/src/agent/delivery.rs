@@ -176,7 +176,7 @@ impl<E> Delivery<E> {
     }
 
     /// Settles the attempt handed out last.
-    pub(crate) fn published(&mut self, outcome: &Outcome) -> Settled<E> {
+    pub(crate) fn published(&mut self, outcome: &Outcome, is_retryable: bool) -> Settled<E> {
         let Some(mut attempt) = self.current.take() else {
             return Settled::NotYet;
         };
@@ -195,7 +195,7 @@ impl<E> Delivery<E> {
             }
             return Settled::Accepted(attempt.batch.effects);
         }
-        if outcome.is_retryable() && attempt.number < self.publish.attempts {
+        if is_retryable && attempt.number < self.publish.attempts {
             let wait = self.wait_before(attempt.number + 1, &attempt.batch);
             let note = Note::new(Level::Debug, "publish is tried again")
                 .with("check", attempt.batch.check)

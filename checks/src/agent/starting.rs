@@ -1,6 +1,7 @@
 //! How the agent starts, and what it waits for before it judges anything. Start at [`Agent::start`].
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use proto::{Check, CheckKind};
 
@@ -8,20 +9,19 @@ use super::delivery::Delivery;
 use super::{Agent, Refusal, Start};
 use crate::config::Config;
 use crate::counters::tally::Saturated;
-use crate::eyes::{self, Eyes, Shapes};
+use crate::eyes::{self, Eyes};
 use crate::figures::Figures;
 use crate::flags::Settings;
 use crate::hands::Answer;
 use crate::memory::Memory;
 use crate::metadata::Metadata;
-use crate::name::LinkLayer;
 use crate::note::{Level, Note};
+use crate::policy::Policy;
 use crate::route::Route;
 use crate::sample::Samples;
 use crate::schedule::{Due, Schedule};
 use crate::sight::{Anchor, Blind, Cause, SeenPorts, SeenScope, Sight};
 use crate::state_file;
-use crate::zoo::Hooks;
 
 /// Polls for which the boot id, or devices on the very first poll, are waited for.
 const WAITED_POLLS: u32 = 3;
@@ -37,17 +37,27 @@ pub(super) enum Stage {
 }
 
 impl Agent {
-    pub(super) fn start_with(
+    /// Starts from texts with a policy of its own, or refuses.
+    ///
+    /// # Errors
+    /// As [`Agent::start`].
+    pub fn start_with(
         start: Start<'_>,
-        hooks: Hooks,
+        policy: Rc<dyn Policy>,
     ) -> Result<(Agent, Vec<Note>), Refusal> {
         let settings = start.settings;
         let mut notes = Vec::new();
-        let config = Config::read(&settings.paths.config, start.config, &mut notes);
-        let config = hooks.config(config)?;
+        let config = match Config::read(&settings.paths.config, start.config, &mut notes) {
+            Err(_) if !policy.refuses_invalid_config() => Config::read("", Ok(b""), &mut notes),
+            read => read,
+        };
+        let mut config = config?;
+        if !policy.reads_inclusion_override() {
+            config.include = None;
+        }
         let metadata = match Metadata::read(&settings.paths.metadata, start.metadata) {
             Ok(metadata) => Some(metadata),
-            Err(cause) if config.is_pinning() || !hooks.needs_metadata() => {
+            Err(cause) if config.is_pinning() || !policy.needs_metadata() => {
                 let note = Note::new(Level::Warn, "no GPU metadata: pinned devices need none");
                 notes.push(note.with("cause", cause));
                 None
@@ -62,23 +72,19 @@ impl Agent {
                 ));
             }
         };
-        let old = state_file::read(&settings.paths.state_file, start.state, &mut notes);
-        let old = hooks.old_state(old, start.state.is_ok());
+        let mut old = state_file::read(&settings.paths.state_file, start.state, &mut notes);
+        if start.state.is_ok() && policy.takes_broken_state_for_empty() {
+            old.get_or_insert_default();
+        }
         let checks = running(&settings, &config, &mut notes)?;
-        let of_states = checks.iter().filter(|it| it.kind() == CheckKind::State);
-        let mut enabled: Vec<LinkLayer> = of_states.map(|it| it.layer().into()).collect();
-        enabled.sort_unstable();
-        let shapes = Shapes::new(config.counters.watched.clone(), &checks);
-        let mut eyes = Eyes::new(
+        let eyes = Eyes::new(
             config,
             metadata,
             Route::read(start.route),
-            enabled,
-            shapes,
             checks.clone(),
             &settings.paths,
+            Rc::clone(&policy),
         );
-        eyes.hooks = hooks;
         let figures = Figures::new(&settings.node_name, &checks);
         let mut agent = Agent {
             delivery: Delivery::new(settings.publish, &settings.node_name),
@@ -100,8 +106,8 @@ impl Agent {
             figures,
             was_due: Due::default(),
             saturated: Saturated::default(),
-            kept: state_file::Kept::default(),
-            hooks,
+            policy,
+            takes_as_reported: false,
         };
         let answer = start.boot_id.map(|bytes| Answer::Bytes(bytes.to_vec()));
         match eyes::boot_id(answer) {
@@ -122,11 +128,12 @@ impl Agent {
         self.memory = match old {
             Some(mut memory)
                 if self
-                    .hooks
+                    .policy
                     .is_same_boot(memory.boot_id.as_deref(), boot_id.as_deref()) =>
             {
                 self.saved = memory.clone();
-                self.hooks.after_load(&mut memory);
+                memory.after_restart(&*self.policy);
+                self.takes_as_reported = !self.policy.reports_changes_while_away();
                 memory
             }
             Some(memory) => {
@@ -176,7 +183,7 @@ impl Agent {
             if sight.anchor != Anchor::Listed {
                 return false;
             }
-            let waits = self.hooks.waits_at_first();
+            let waits = self.policy.waits_at_first();
             if waits && has_unreadable(sight) && *polls < WAITED_POLLS {
                 *polls += 1;
                 self.figures.deferred();

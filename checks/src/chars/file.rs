@@ -8,14 +8,24 @@ use super::{CharDevice, CharKind, CharMemory, NodeMemory};
 use crate::name::{DeviceName, PciFunction, PortNumber, SlotKey};
 
 /// What the state file holds of character devices.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct CharEntries {
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     missing_char_devices: BTreeMap<String, MissingEntry>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     char_devices: Vec<CharsEntry>,
 }
 
 impl CharEntries {
+    /// Of a memory.
+    pub(crate) fn of(memory: &CharMemory) -> CharEntries {
+        CharEntries {
+            missing_char_devices: shared(memory),
+            char_devices: store(memory),
+        }
+    }
+
     /// The memory from our own key.
     pub(crate) fn restore(self) -> CharMemory {
         restore(self.char_devices)
@@ -29,7 +39,7 @@ impl CharEntries {
 
 /// NVSentinel's memory of a character device that is missing; no port, or 0, for a device's own.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct MissingEntry {
+struct MissingEntry {
     kind: CharKind,
     device: DeviceName,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -46,7 +56,7 @@ struct NodeEntry {
 
 /// Our memory of one device.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct CharsEntry {
+struct CharsEntry {
     device: DeviceName,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     function: Option<PciFunction>,
@@ -54,7 +64,7 @@ pub(crate) struct CharsEntry {
 }
 
 /// The memory as the key that both monitors know.
-pub(crate) fn shared(memory: &CharMemory) -> BTreeMap<String, MissingEntry> {
+fn shared(memory: &CharMemory) -> BTreeMap<String, MissingEntry> {
     let devices = memory.devices.values();
     let entries = devices.flat_map(|device| {
         let standing = device.nodes.iter().filter(|(_, node)| node.said);
@@ -72,7 +82,7 @@ pub(crate) fn shared(memory: &CharMemory) -> BTreeMap<String, MissingEntry> {
 }
 
 /// The memory as our own key.
-pub(crate) fn store(memory: &CharMemory) -> Vec<CharsEntry> {
+fn store(memory: &CharMemory) -> Vec<CharsEntry> {
     let devices = memory.devices.iter();
     let kept = devices.filter(|(_, device)| !device.nodes.is_empty());
     kept.map(|(key, device)| CharsEntry {

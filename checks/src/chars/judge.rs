@@ -10,18 +10,18 @@ use crate::memory::{Effect, Memory};
 use crate::message;
 use crate::name::{DeviceName, LinkLayer, SlotKey};
 use crate::optional::OptionalChange;
+use crate::policy::Policy;
 use crate::reading::Severity;
 use crate::saying::Saying;
 use crate::scope::Reason;
 use crate::sight::{SeenPort, SeenPorts, SeenScope, Sight};
-use crate::zoo::Hooks;
 
 /// Polls in a row without a character device until it is missing (NVSentinel, `charDevMissThreshold`).
 const MISSES_MAX: u32 = 3;
 
 /// Keeps what was seen of character devices and says what it makes an event. Where the check does
 /// not run, what it said is cleared.
-pub(crate) fn judge(memory: &mut Memory, sight: &Sight, hooks: Hooks) -> Vec<Saying> {
+pub(crate) fn judge(memory: &mut Memory, sight: &Sight, policy: &dyn Policy) -> Vec<Saying> {
     let mut sayings = Vec::new();
     let Some(seen) = &sight.optional.chars else {
         let off = Reason::CheckOff(Check::InfiniBandCharDevice);
@@ -64,8 +64,10 @@ pub(crate) fn judge(memory: &mut Memory, sight: &Sight, hooks: Hooks) -> Vec<Say
                 for node in expected {
                     if seen.here.contains(&(device.name.clone(), node)) {
                         sayings.extend(here(memory, &key, &device.name, node));
-                    } else if !hooks.is_blind_to_char(seen.blind.contains(&node.0)) {
-                        let most = hooks.char_misses(MISSES_MAX);
+                    } else if !seen.blind.contains(&node.0)
+                        || policy.takes_unreadable_entry_for_missing()
+                    {
+                        let most = policy.char_device_misses(MISSES_MAX);
                         sayings.extend(missing(memory, &key, &device.name, node, most));
                     }
                 }

@@ -6,8 +6,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::threshold::{Threshold, Verdict};
-use crate::members::is_false;
+use super::threshold::{Threshold, Unit, Verdict};
+use crate::policy::Policy;
+use crate::skip::is_false;
 
 /// A poll's two clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
@@ -16,6 +17,15 @@ pub(crate) struct Stamp {
     pub(crate) boot_ns: u64,
     /// Wall time, for people and for the state file.
     pub(crate) wall_ns: u64,
+}
+
+impl Stamp {
+    fn a_second_before(self) -> Stamp {
+        Stamp {
+            boot_ns: self.boot_ns.saturating_sub(Unit::Second.nanoseconds()),
+            ..self
+        }
+    }
 }
 
 /// What was read of a counter in this boot.
@@ -78,21 +88,32 @@ pub(crate) enum Word {
 
 impl Count {
     /// Takes a reading.
-    pub(crate) fn see(&mut self, value: u64, now: Stamp, threshold: Threshold) {
+    pub(crate) fn see(
+        &mut self,
+        value: u64,
+        now: Stamp,
+        configured: Threshold,
+        policy: &dyn Policy,
+    ) {
         let fresh = Seed {
             value,
             since: now,
             last: value,
         };
-        let Some(seed) = &mut self.seed else {
+        if self.seed.is_none() && !policy.counts_from_zero() {
             self.seed = Some(fresh);
             return;
-        };
+        }
+        let seed = self.seed.get_or_insert(Seed {
+            value: 0,
+            since: now.a_second_before(),
+            last: 0,
+        });
         let before = std::mem::replace(&mut seed.last, value);
+        self.is_reset |= self.said_since_ns.is_some() && policy.has_recovered(before, value);
         if value < before {
             *seed = fresh;
             self.pending = None;
-            self.is_reset |= self.said_since_ns.is_some();
             return;
         }
         if self.pending.is_some() || self.said_since_ns.is_some() {
@@ -100,6 +121,7 @@ impl Count {
         }
         let growth = value.saturating_sub(seed.value);
         let elapsed_ns = now.boot_ns.saturating_sub(seed.since.boot_ns);
+        let threshold = policy.threshold(configured);
         match threshold.judge(growth, elapsed_ns) {
             Verdict::Open => return,
             Verdict::Below => {}
@@ -186,6 +208,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+    use crate::policy::Right;
 
     const FOUND: Pending = Pending::Found(Breach {
         value: 3,
@@ -245,38 +268,38 @@ mod tests {
     fn a_breach_stands_as_found_until_a_reset_and_a_reset_of_the_unsaid_is_silent() {
         let any = Threshold::Delta(0.0);
         let mut count = Count::default();
-        count.see(5, stamp(1), any);
+        count.see(5, stamp(1), any, &Right);
         assert_eq!(count.word(), None, "a first sight is no growth");
-        count.see(6, stamp(2), any);
+        count.see(6, stamp(2), any, &Right);
         let found = Some(Word::Breach(Breach {
             value: 6,
             growth: 1,
             elapsed_ns: 1_000_000_000,
         }));
         assert_eq!(count.word(), found);
-        count.see(9, stamp(3), any);
+        count.see(9, stamp(3), any, &Right);
         assert_eq!(count.word(), found, "nobody took it yet");
-        count.see(2, stamp(4), any);
+        count.see(2, stamp(4), any, &Right);
         assert_eq!(count.word(), None);
-        count.see(3, stamp(5), any);
+        count.see(3, stamp(5), any, &Right);
         count.was_said(55);
-        count.see(4, stamp(6), any);
+        count.see(4, stamp(6), any, &Right);
         assert_eq!(count.word(), None, "it stands");
         assert_eq!(count.said_since_ns, Some(55));
         count.was_said(66);
         assert_eq!(count.said_since_ns, Some(55), "since it was said first");
-        count.see(0, stamp(7), any);
+        count.see(0, stamp(7), any, &Right);
         assert_eq!(count.word(), Some(Word::Recovered));
         count.was_cleared();
         assert_eq!(count.word(), None);
-        count.see(1, stamp(8), any);
+        count.see(1, stamp(8), any, &Right);
         assert!(matches!(count.word(), Some(Word::Breach(_))));
     }
 
     #[test]
     fn a_reboot_forgets_all_but_what_stands() {
         let mut count = count(true, Some(FOUND), true, false);
-        count.see(5, stamp(1), Threshold::Delta(0.0));
+        count.see(5, stamp(1), Threshold::Delta(0.0), &Right);
         count.after_reboot();
         assert_eq!(count.said_since_ns, Some(7));
         assert_eq!(count.seed, None);

@@ -5,8 +5,8 @@
 //! device. Where ours is absent, another monitor wrote the file: its values and its breaches are
 //! taken over ([`migrate`]).
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use proto::{Check, CheckKind};
 use serde::{Deserialize, Serialize};
@@ -15,16 +15,8 @@ use super::count::{Count, Seed, Stamp};
 use super::remembered::{CounterMemory, DeviceCounts, PortCounts};
 use super::table::CounterId;
 use crate::debt::Reboot;
-use crate::members::print;
 use crate::name::{DeviceName, LinkLayer, PciFunction, PortNumber, SlotKey};
-
-/// How deep an entry lies that both monitors know: in a map that is a member of the file.
-const SHARED_DEPTH: usize = 2;
-
-/// An entry's text fits in this, so that printing it moves no bytes twice.
-const ENTRY_BYTES: usize = 128;
-/// And a counter's in this.
-const COUNT_BYTES: usize = 320;
+use crate::skip::is_false;
 
 /// NVSentinel's memory of a value.
 #[derive(Debug, Serialize, Deserialize)]
@@ -59,146 +51,91 @@ pub(crate) struct SharedKeys {
 }
 
 /// The counters of a device, in our own key.
-#[derive(Debug, Deserialize)]
-#[cfg_attr(test, derive(Serialize))]
-pub(crate) struct DeviceEntry {
+#[derive(Debug, Serialize, Deserialize)]
+struct DeviceEntry<'a> {
     device: DeviceName,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     function: Option<PciFunction>,
-    ports: BTreeMap<PortNumber, PortCounts>,
-}
-
-/// The function of a device that is remembered by it, not by its name.
-pub(crate) fn function_of(key: &SlotKey) -> Option<&PciFunction> {
-    match key {
-        SlotKey::Function(function) => Some(function),
-        SlotKey::Name(_) => None,
-    }
+    ports: Cow<'a, BTreeMap<PortNumber, PortCounts>>,
 }
 
 /// Our own key.
-#[derive(Debug, Default, Deserialize)]
-pub(crate) struct CountersEntry {
-    #[serde(default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct CountersEntry<'a> {
+    #[serde(skip_serializing_if = "is_false")]
     is_reborn: bool,
-    #[serde(default)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     reboot: Option<Reboot>,
-    #[serde(default)]
-    devices: Vec<DeviceEntry>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    devices: Vec<DeviceEntry<'a>>,
+}
+
+/// The memory in our own key; `None` when there is nothing to remember.
+pub(crate) fn own(memory: &CounterMemory) -> Option<CountersEntry<'_>> {
+    if *memory == CounterMemory::default() {
+        return None;
+    }
+    let devices = memory.devices.iter().map(|(key, device)| DeviceEntry {
+        device: device.name.clone(),
+        function: match key {
+            SlotKey::Function(function) => Some(function.clone()),
+            SlotKey::Name(_) => None,
+        },
+        ports: Cow::Borrowed(&device.ports),
+    });
+    Some(CountersEntry {
+        is_reborn: memory.is_reborn,
+        reboot: memory.reboot.clone(),
+        devices: devices.collect(),
+    })
+}
+
+/// The memory in the keys that both monitors know. Of two counters with one key the later one counts.
+pub(crate) fn shared(memory: &CounterMemory) -> SharedKeys {
+    let mut keys = SharedKeys::default();
+    for device in memory.devices.values() {
+        for (number, port) in &device.ports {
+            for (id, count) in &port.counts {
+                let key = shared_key(&device.name, *number, port, *id);
+                if let Some(since_ns) = count.said_since_ns {
+                    let flag = FlagEntry {
+                        breached: true,
+                        check_name: port.layer.degradation_check().to_string(),
+                        is_fatal: id.row().is_fatal,
+                        since: timestamp(since_ns),
+                        device: device.name.to_string(),
+                        port: number.to_string(),
+                    };
+                    keys.flags.insert(key.clone(), flag);
+                }
+                if let Some(seed) = &count.seed {
+                    let snapshot = SnapshotEntry {
+                        value: seed.value,
+                        timestamp: timestamp(seed.since.wall_ns),
+                    };
+                    keys.snapshots.insert(key, snapshot);
+                }
+            }
+        }
+    }
+    keys
+}
+
+fn timestamp(wall_ns: u64) -> String {
+    proto::timestamp_from_ns(wall_ns).to_string()
 }
 
 /// NVSentinel's key of a counter.
-pub(crate) fn shared_key(
-    name: &DeviceName,
-    number: PortNumber,
-    port: &PortCounts,
-    id: CounterId,
-) -> String {
+fn shared_key(name: &DeviceName, number: PortNumber, port: &PortCounts, id: CounterId) -> String {
     match &port.interface {
         Some(interface) if id.row().place.is_net() => format!("net:{interface}:{id}"),
         _ => format!("{name}:{number}:{id}"),
     }
 }
 
-/// NVSentinel's memory of a counter's value.
-fn snapshot(seed: &Seed, stamps: &mut Stamps) -> SnapshotEntry {
-    SnapshotEntry {
-        value: seed.value,
-        timestamp: stamps.text(seed.since.wall_ns),
-    }
-}
-
-/// NVSentinel's memory of a counter's breach, if one stands.
-fn flag(
-    name: &DeviceName,
-    number: PortNumber,
-    port: &PortCounts,
-    id: CounterId,
-    stamps: &mut Stamps,
-) -> Option<FlagEntry> {
-    port.counts[&id].said_since_ns.map(|since_ns| FlagEntry {
-        breached: true,
-        check_name: port.layer.degradation_check().to_string(),
-        is_fatal: id.row().is_fatal,
-        since: stamps.text(since_ns),
-        device: name.to_string(),
-        port: number.to_string(),
-    })
-}
-
-/// What of a counter these entries tell, beside whose it is.
-pub(crate) fn shared_part(count: &Count) -> (Option<(u64, u64)>, Option<u64>) {
-    let seed = count.seed.as_ref();
-    let seed = seed.map(|seed| (seed.value, seed.since.wall_ns));
-    (seed, count.said_since_ns)
-}
-
-/// The same as text, as it lies in the maps that both monitors know.
-#[derive(Debug, Clone)]
-pub(crate) struct SharedTexts {
-    pub(crate) key: String,
-    pub(crate) snapshot: Option<Arc<[u8]>>,
-    pub(crate) flag: Option<Vec<u8>>,
-}
-
-impl SharedTexts {
-    /// Of a counter of this port, by its key.
-    pub(crate) fn of(
-        key: String,
-        name: &DeviceName,
-        number: PortNumber,
-        port: &PortCounts,
-        id: CounterId,
-        printed: &mut Printed,
-    ) -> SharedTexts {
-        let seed = port.counts[&id].seed.as_ref();
-        let snapshot = seed.map(|seed| printed.snapshot(seed));
-        let flag = flag(name, number, port, id, &mut printed.stamps);
-        SharedTexts {
-            key,
-            snapshot,
-            flag: flag.as_ref().map(shared_text),
-        }
-    }
-}
-
-/// What one save has printed. Hundreds of counters stand at few values since few times.
-#[derive(Default)]
-pub(crate) struct Printed {
-    stamps: Stamps,
-    /// By value, and wall time of its window's beginning.
-    snapshots: BTreeMap<(u64, u64), Arc<[u8]>>,
-    counts: BTreeMap<Count, Arc<[u8]>>,
-}
-
-impl Printed {
-    fn snapshot(&mut self, seed: &Seed) -> Arc<[u8]> {
-        let text = self.snapshots.entry((seed.value, seed.since.wall_ns));
-        let print = || shared_text(&snapshot(seed, &mut self.stamps)).into();
-        Arc::clone(text.or_insert_with(print))
-    }
-
-    /// A counter as it lies in our own key, so deep in the file.
-    pub(crate) fn count(&mut self, count: &Count, depth: usize) -> Arc<[u8]> {
-        if let Some(text) = self.counts.get(count) {
-            return Arc::clone(text);
-        }
-        let mut text = Vec::with_capacity(COUNT_BYTES);
-        print(&mut text, depth, count);
-        let text: Arc<[u8]> = text.into();
-        self.counts.insert(count.clone(), Arc::clone(&text));
-        text
-    }
-}
-
-fn shared_text(entry: &impl Serialize) -> Vec<u8> {
-    let mut text = Vec::with_capacity(ENTRY_BYTES);
-    print(&mut text, SHARED_DEPTH, entry);
-    text
-}
-
 /// The memory from our own key.
-pub(crate) fn restore(entry: CountersEntry) -> CounterMemory {
+pub(crate) fn restore(entry: CountersEntry<'_>) -> CounterMemory {
     let mut memory = CounterMemory {
         is_reborn: entry.is_reborn,
         reboot: entry.reboot,
@@ -209,7 +146,7 @@ pub(crate) fn restore(entry: CountersEntry) -> CounterMemory {
         let key = entry.function.map_or(by_name, SlotKey::Function);
         let device = DeviceCounts {
             name: entry.device,
-            ports: entry.ports,
+            ports: entry.ports.into_owned(),
         };
         memory.devices.insert(key, device);
     }
@@ -292,18 +229,6 @@ fn parts<'a>(
     Some((first.into(), PortNumber(second.parse().ok()?), None, id))
 }
 
-/// Times as text.
-#[derive(Default)]
-struct Stamps(BTreeMap<u64, String>);
-
-impl Stamps {
-    fn text(&mut self, wall_ns: u64) -> String {
-        let text = self.0.entry(wall_ns);
-        text.or_insert_with(|| proto::timestamp_from_ns(wall_ns).to_string())
-            .clone()
-    }
-}
-
 fn nanoseconds(text: &str) -> Option<u64> {
     let stamp: prost_types::Timestamp = text.parse().ok()?;
     let seconds = u64::try_from(stamp.seconds).ok()?;
@@ -312,44 +237,8 @@ fn nanoseconds(text: &str) -> Option<u64> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
-    use crate::counters::remembered::DeviceCounts;
-    use crate::counters::texts::Texts;
-    use crate::members::Members;
-
-    /// These devices as the keys that both monitors know; of two counters with one key the later one
-    /// counts.
-    pub(in crate::counters) fn shared<'d>(
-        devices: impl Iterator<Item = &'d DeviceCounts>,
-    ) -> SharedKeys {
-        let mut keys = SharedKeys::default();
-        for device in devices {
-            for (number, port) in &device.ports {
-                for id in port.counts.keys() {
-                    let mut stamps = Stamps::default();
-                    let key = shared_key(&device.name, *number, port, *id);
-                    if let Some(seed) = &port.counts[id].seed {
-                        keys.snapshots
-                            .insert(key.clone(), snapshot(seed, &mut stamps));
-                    }
-                    if let Some(flag) = flag(&device.name, *number, port, *id, &mut stamps) {
-                        keys.flags.insert(key, flag);
-                    }
-                }
-            }
-        }
-        keys
-    }
-
-    /// The entry of a device in our own key.
-    pub(in crate::counters) fn entry(key: &SlotKey, device: &DeviceCounts) -> DeviceEntry {
-        DeviceEntry {
-            device: device.name.clone(),
-            function: function_of(key).cloned(),
-            ports: device.ports.clone(),
-        }
-    }
 
     #[test]
     fn a_breach_of_another_monitor_is_taken_over() {
@@ -392,7 +281,7 @@ pub(super) mod tests {
             LinkLayer::Ethernet,
             "its check tells the layer"
         );
-        let again = shared(memory.devices.values());
+        let again = shared(&memory);
         let snapshots: Vec<&String> = again.snapshots.keys().collect();
         assert_eq!(
             snapshots,
@@ -422,26 +311,8 @@ pub(super) mod tests {
         migrated(&mut memory, name, PortNumber(1), layer, None).insert(id, count);
         memory.after_reboot();
         assert!(memory.is_reborn && memory.reboot.is_some());
-        let mut texts = Texts::default();
-        texts.keep(&memory);
-        let mut file = Members::of_file(Vec::new());
-        texts.put_own(&memory, &mut file);
-        let file: BTreeMap<String, CountersEntry> = serde_json::from_slice(&file.object()).unwrap();
-        let entry = file.into_values().next().unwrap();
+        let text = serde_json::to_string(&own(&memory)).unwrap();
+        let entry: CountersEntry<'_> = serde_json::from_str(&text).unwrap();
         assert_eq!(restore(entry), memory);
-    }
-
-    #[test]
-    fn each_time_has_its_own_text() {
-        let mut stamps = Stamps::default();
-        let texts = [1, 1, 2].map(|second| stamps.text(second * 1_000_000_000));
-        assert_eq!(
-            texts,
-            [
-                "1970-01-01T00:00:01Z",
-                "1970-01-01T00:00:01Z",
-                "1970-01-01T00:00:02Z"
-            ]
-        );
     }
 }

@@ -3,9 +3,9 @@
 //! A counter that was not read in this poll keeps what is known of it, and says nothing.
 
 use super::count::{Stamp, Word};
-use super::plan::Target;
 use super::remembered::{DeviceCounts, PortCounts};
 use super::tally::Saturated;
+use super::target::Target;
 use super::threshold::Watched;
 use super::watch::Ruler;
 use crate::debt::Subject;
@@ -15,7 +15,7 @@ use crate::name::{DeviceName, SlotKey};
 use crate::note::{Level, Note};
 use crate::reading::Severity;
 use crate::saying::Saying;
-use crate::sight::Sight;
+use crate::sight::{Sight, Unread};
 
 /// What the counters of a poll make.
 #[derive(Debug, Default)]
@@ -45,7 +45,7 @@ pub(crate) fn judge(
         boot_ns: sight.clocks.boot_ns,
         wall_ns: sight.clocks.wall_ns,
     };
-    for target in &seen.plan.targets {
+    for target in &seen.targets {
         let Some(key) = recognised.keys.get(target.device).cloned().flatten() else {
             continue;
         };
@@ -60,8 +60,10 @@ pub(crate) fn judge(
         }
         for (watched, place) in &target.shape.counters {
             let value = seen.values.get(target.first + place).copied();
-            let Some(Ok(value)) = value.map(|value| ruler.hooks.counter_value(value)) else {
-                continue;
+            let value = match value {
+                Some(Ok(value)) => value,
+                Some(Err(Unread::Held)) if ruler.policy.takes_unreadable_counter_for_zero() => 0,
+                _ => continue,
             };
             note_saturation(watched, value, name, target, saturated, &mut judged.notes);
             let is_new = !port.counts.contains_key(&watched.id);
@@ -70,7 +72,7 @@ pub(crate) fn judge(
             if has_moved && watched.id.row().place.is_net() && count.seed.is_some() {
                 count.begin_anew(value, now);
             }
-            ruler.hooks.see(count, value, now, watched.threshold);
+            count.see(value, now, watched.threshold, ruler.policy);
             if let Some(word) = count.word() {
                 judged
                     .sayings

@@ -94,6 +94,15 @@ impl CounterMemory {
         Some(self.devices.get(key)?.ports.get(&number)?.layer)
     }
 
+    /// Growth is measured anew.
+    pub(crate) fn forget_values(&mut self) {
+        let ports = self.devices.values_mut();
+        let ports = ports.flat_map(|device| device.ports.values_mut());
+        for count in ports.flat_map(|port| port.counts.values_mut()) {
+            count.seed = None;
+        }
+    }
+
     /// Nothing is known after a reboot but what stands at the connector.
     pub(crate) fn after_reboot(&mut self) {
         let known = self.devices.len();

@@ -7,9 +7,12 @@ use super::table::CounterId;
 
 /// A unit of time that rates are measured in; also the shortest window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Unit {
+pub enum Unit {
+    /// One second.
     Second,
+    /// Sixty seconds.
     Minute,
+    /// 3600 seconds.
     Hour,
 }
 
@@ -46,7 +49,7 @@ impl Unit {
 
 /// What growth is measured against.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Threshold {
+pub enum Threshold {
     /// Growth from one poll to the next.
     Delta(f64),
     /// Growth per unit.

@@ -13,9 +13,9 @@ use super::threshold::Watched;
 use crate::debt::{Debt, Subject};
 use crate::message;
 use crate::name::{DeviceName, PortNumber, SlotKey};
+use crate::policy::Policy;
 use crate::scope::Reason;
 use crate::sight::{Blind, Seen, SeenPort, SeenPorts, SeenScope, Sight};
-use crate::zoo::Hooks;
 
 /// Who is who in a sight.
 #[derive(Debug, Clone, Default)]
@@ -33,7 +33,7 @@ pub(crate) struct Ruler<'a> {
     /// The checks that run.
     pub(crate) checks: &'a [Check],
     pub(crate) patience_ns: u64,
-    pub(crate) hooks: Hooks,
+    pub(crate) policy: &'a dyn Policy,
 }
 
 impl CounterMemory {
@@ -53,7 +53,8 @@ impl CounterMemory {
             };
             here.insert(key.clone());
             match &seen.scope {
-                SeenScope::Out(reason) if ruler.hooks.counts_the_left_out(reason) => {}
+                SeenScope::Out(reason)
+                    if reason.is_management() && ruler.policy.counts_management_nics() => {}
                 SeenScope::Out(reason) => {
                     if let Some(device) = self.devices.remove(&key) {
                         debts.extend(device.faults().map(|(layer, subject)| {

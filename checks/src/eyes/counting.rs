@@ -1,5 +1,4 @@
-//! Reading counters: one read per file and poll, in one batch, from a plan that is kept while nothing
-//! moves.
+//! Reading counters: one read per file and poll, in one batch.
 //!
 //! A counter that this hardware does not have is missing, not unreadable: it is told once and not
 //! held against the path. Counters of the net tree are read from the first interface of
@@ -9,9 +8,9 @@ use std::sync::Arc;
 
 use proto::{Check, CheckKind};
 
-use super::{Eyes, Learnt};
+use super::Eyes;
 use crate::counters::Watched;
-use crate::counters::plan::{CounterPlan, Shape, Target};
+use crate::counters::target::{Shape, Target};
 use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::memory::Memory;
 use crate::name::{DeviceName, LinkLayer, PortNumber};
@@ -54,30 +53,16 @@ impl Shapes {
 
 impl Eyes {
     /// Reads every counter that is watched.
-    pub(super) fn read_counters(
-        &self,
-        hands: &dyn Hands,
-        memory: &Memory,
-        sight: &mut Sight,
-        learnt: &mut Learnt,
-    ) {
-        let targets = self.targets(hands, memory, sight);
-        let known = &self.counter_plan;
-        let is_steady = targets.len() == known.targets.len()
-            && targets
-                .iter()
-                .zip(&known.targets)
-                .all(|(a, b)| a.is_same(b));
-        let plan = if is_steady {
-            Arc::clone(known)
-        } else {
-            let plan = Arc::new(self.plan(targets));
-            learnt.counter_plan = Some(Arc::clone(&plan));
-            plan
-        };
-        let answers = hands.fetch(&plan.requests);
-        let mut values = Vec::with_capacity(plan.requests.len());
-        for (request, answer) in plan.requests.iter().zip(answers) {
+    pub(super) fn read_counters(&self, hands: &dyn Hands, memory: &Memory, sight: &mut Sight) {
+        let mut targets = self.targets(hands, memory, sight);
+        let mut requests = Vec::new();
+        for target in &mut targets {
+            target.first = requests.len();
+            self.request(target, &mut requests);
+        }
+        let answers = hands.fetch(&requests);
+        let mut values = Vec::with_capacity(requests.len());
+        for (request, answer) in requests.iter().zip(answers) {
             values.push(match answer {
                 Ok(Answer::Bytes(bytes)) => number(&bytes).ok_or_else(|| {
                     let trouble = (request.path().to_owned(), Cause::Garbled);
@@ -94,16 +79,21 @@ impl Eyes {
                 Ok(_) => Err(Unread::Held),
             });
         }
-        values.resize(plan.requests.len(), Err(Unread::Held));
-        sight.counts = Some(SeenCounts { plan, values });
+        values.resize(requests.len(), Err(Unread::Held));
+        sight.counts = Some(SeenCounts {
+            targets,
+            requests,
+            values,
+        });
     }
 
     /// The ports whose counters are watched. A port whose layer cannot be read speaks what it spoke.
     fn targets(&self, hands: &dyn Hands, memory: &Memory, sight: &Sight) -> Vec<Target> {
-        let mut targets = Vec::with_capacity(self.counter_plan.targets.len());
+        let mut targets = Vec::new();
         for (device, seen) in sight.devices.iter().enumerate() {
             if let SeenScope::Out(reason) = &seen.scope
-                && self.hooks.counts_the_left_out(reason)
+                && reason.is_management()
+                && self.policy.counts_management_nics()
             {
                 let layer = LinkLayer::Ethernet;
                 targets.push(self.target(device, &seen.name, PortNumber(1), layer, None));
@@ -158,24 +148,17 @@ impl Eyes {
         }
     }
 
-    fn plan(&self, targets: Vec<Target>) -> CounterPlan {
-        let mut plan = CounterPlan::default();
-        for mut target in targets {
-            target.first = plan.requests.len();
-            let port = self.path(&target.name, format_args!("ports/{}", target.number));
-            let net = &self.config.sys_class_net;
-            for (place, file) in &target.shape.files {
-                let folder = place.folder();
-                plan.requests.push(Request::Read(match &target.interface {
-                    Some(interface) if place.is_net() => {
-                        format!("{net}/{interface}/{folder}{file}")
-                    }
-                    _ => format!("{port}/{folder}{file}"),
-                }));
-            }
-            plan.targets.push(target);
+    /// Adds the reads of a port.
+    fn request(&self, target: &Target, requests: &mut Vec<Request>) {
+        let port = self.path(&target.name, format_args!("ports/{}", target.number));
+        let net = &self.config.sys_class_net;
+        for (place, file) in &target.shape.files {
+            let folder = place.folder();
+            requests.push(Request::Read(match &target.interface {
+                Some(interface) if place.is_net() => format!("{net}/{interface}/{folder}{file}"),
+                _ => format!("{port}/{folder}{file}"),
+            }));
         }
-        plan
     }
 }
 

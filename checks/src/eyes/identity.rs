@@ -1,11 +1,10 @@
 //! Who is here: each entry's link names its PCI function, and where it is none, `uevent` does. Start at
 //! [`Eyes::identify`].
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{Eyes, Learnt, Plan};
+use super::Eyes;
 use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::name::{DeviceName, PciFunction, SlotKey};
 use crate::sight::{Blind, Facts, Identity, Sight};
@@ -15,34 +14,20 @@ impl Eyes {
     pub(super) fn identify(
         &self,
         hands: &dyn Hands,
-        names: Vec<String>,
+        names: &[String],
         sight: &mut Sight,
-        learnt: &mut Learnt,
     ) -> Vec<Draft> {
-        let is_steady = names == self.plan.names;
-        let links = if is_steady {
-            Cow::Borrowed(&self.plan.links)
-        } else {
-            let anchor = &self.config.sys_class_infiniband;
-            let link = |name: &String| Request::ReadLink(format!("{anchor}/{name}"));
-            Cow::Owned(names.iter().map(link).collect())
-        };
+        let anchor = &self.config.sys_class_infiniband;
+        let link = |name: &String| Request::ReadLink(format!("{anchor}/{name}"));
+        let links: Vec<Request> = names.iter().map(link).collect();
         let answers = hands.fetch(&links);
-        let devices = if is_steady {
-            Cow::Borrowed(&self.plan.devices)
-        } else {
-            Cow::Owned(names.iter().map(|name| name.as_str().into()).collect())
+        let draft = |name: &String| Draft {
+            name: name.as_str().into(),
+            known: self.facts.get(name).map(Arc::clone),
+            identity: None,
+            trouble: None,
         };
-        let mut drafts: Vec<Draft> = names
-            .iter()
-            .zip(devices.iter())
-            .map(|(name, device)| Draft {
-                name: device.clone(),
-                known: self.facts.get(name).map(Arc::clone),
-                identity: None,
-                trouble: None,
-            })
-            .collect();
+        let mut drafts: Vec<Draft> = names.iter().map(draft).collect();
         let mut folders = Vec::new();
         for (index, answer) in answers.into_iter().enumerate() {
             let Some(draft) = drafts.get_mut(index) else {
@@ -59,14 +44,6 @@ impl Eyes {
         }
         if !folders.is_empty() {
             self.identify_folders(hands, &folders, &mut drafts, sight);
-        }
-        if !is_steady {
-            learnt.plan = Some(Plan {
-                links: links.into_owned(),
-                devices: devices.into_owned(),
-                names,
-                ..Plan::default()
-            });
         }
         drafts
     }

@@ -1,13 +1,12 @@
 //! The ports of what is monitored, or may be, and their states. Start at [`Eyes::read_ports`].
 
-use std::borrow::Cow;
 use std::slice;
 
+use super::Eyes;
 use super::identity::Draft;
-use super::{Eyes, Learnt};
 use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::memory::Memory;
-use crate::name::{DeviceName, LinkLayer, PortNumber, Role};
+use crate::name::{LinkLayer, PortNumber, Role};
 use crate::reading::{PhysState, Reading};
 use crate::scope::Placement;
 use crate::sight::{Blind, Seen, SeenPort, SeenPorts, SeenScope, Sight};
@@ -23,7 +22,6 @@ impl Eyes {
         drafts: Vec<Draft>,
         memory: &Memory,
         sight: &mut Sight,
-        learnt: &mut Learnt,
     ) {
         let mut watched = Vec::new();
         for draft in drafts {
@@ -63,8 +61,8 @@ impl Eyes {
                 scope,
             });
         }
-        let listed = self.list_ports(hands, &watched, sight, learnt);
-        self.read_states(hands, &watched, listed, memory, sight, learnt);
+        let listed = self.list_ports(hands, &watched, sight);
+        self.read_states(hands, &watched, listed, memory, sight);
     }
 
     /// The port numbers of each watched device, in order.
@@ -73,25 +71,11 @@ impl Eyes {
         hands: &dyn Hands,
         watched: &[(usize, Placement)],
         sight: &mut Sight,
-        learnt: &mut Learnt,
     ) -> Vec<Result<Vec<PortNumber>, Blind>> {
-        let names = |index: &(usize, Placement)| sight.devices[index.0].name.clone();
-        let is_steady = learnt.plan.is_none()
-            && watched.len() == self.plan.listed.len()
-            && watched
-                .iter()
-                .zip(&self.plan.listed)
-                .all(|((index, _), name)| sight.devices[*index].name == *name);
-        let lists = if is_steady {
-            Cow::Borrowed(&self.plan.lists)
-        } else {
-            let listed: Vec<DeviceName> = watched.iter().map(names).collect();
-            let list = |name: &DeviceName| Request::List(self.path(name, "ports"));
-            let lists: Vec<Request> = listed.iter().map(list).collect();
-            let plan = learnt.plan.get_or_insert_with(|| self.plan.clone());
-            (plan.listed, plan.lists) = (listed, lists.clone());
-            Cow::Owned(lists)
+        let list = |(index, _): &(usize, Placement)| {
+            Request::List(self.path(&sight.devices[*index].name, "ports"))
         };
+        let lists: Vec<Request> = watched.iter().map(list).collect();
         let answers = hands.fetch(&lists);
         let mut listed = Vec::with_capacity(watched.len());
         for (request, answer) in lists.iter().zip(answers) {
@@ -118,9 +102,8 @@ impl Eyes {
         listed: Vec<Result<Vec<PortNumber>, Blind>>,
         memory: &Memory,
         sight: &mut Sight,
-        learnt: &mut Learnt,
     ) {
-        let reads = self.state_requests(watched, &listed, sight, learnt);
+        let reads = self.state_requests(watched, &listed, sight);
         let mut answers = hands.fetch(&reads).into_iter();
         let mut requests = reads.iter();
         for ((index, placement), numbers) in watched.iter().zip(listed) {
@@ -147,35 +130,17 @@ impl Eyes {
         watched: &[(usize, Placement)],
         listed: &[Result<Vec<PortNumber>, Blind>],
         sight: &Sight,
-        learnt: &mut Learnt,
-    ) -> Cow<'_, [Request]> {
-        let wanted = || {
-            watched
-                .iter()
-                .zip(listed)
-                .flat_map(|((index, _), numbers)| {
-                    let name = &sight.devices[*index].name;
-                    numbers.iter().flatten().map(move |number| (name, *number))
-                })
-        };
-        let is_steady = learnt.plan.is_none()
-            && wanted().eq(self.plan.ports.iter().map(|(name, number)| (name, *number)));
-        if is_steady {
-            return Cow::Borrowed(&self.plan.reads);
-        }
-        let reads: Vec<Request> = wanted()
-            .flat_map(|(name, number)| {
-                PORT_FILES.map(|file| {
+    ) -> Vec<Request> {
+        let mut reads = Vec::new();
+        for ((index, _), numbers) in watched.iter().zip(listed) {
+            let name = &sight.devices[*index].name;
+            for number in numbers.iter().flatten() {
+                reads.extend(PORT_FILES.map(|file| {
                     Request::Read(self.path(name, format_args!("ports/{number}/{file}")))
-                })
-            })
-            .collect();
-        let ports = wanted()
-            .map(|(name, number)| (name.clone(), number))
-            .collect();
-        let plan = learnt.plan.get_or_insert_with(|| self.plan.clone());
-        (plan.ports, plan.reads) = (ports, reads.clone());
-        Cow::Owned(reads)
+                }));
+            }
+        }
+        reads
     }
 
     fn one_port<'a>(
@@ -196,7 +161,7 @@ impl Eyes {
         };
         let (path, bytes) = next(sight);
         let state = bytes.and_then(|bytes| {
-            let state = self.hooks.port_state(&bytes);
+            let state = self.policy.port_state(&bytes);
             state.ok_or_else(|| Self::garbled(path, sight))
         });
         let (path, bytes) = next(sight);
@@ -208,7 +173,7 @@ impl Eyes {
                 .ok_or_else(|| Self::garbled(path, sight))
         });
         let reading = match (state, phys) {
-            (Ok(state), Ok(phys)) => Ok(self.hooks.reading(Reading { state, phys })),
+            (Ok(state), Ok(phys)) => Ok(self.policy.reading(Reading { state, phys })),
             (Err(Blind::Race), _) | (_, Err(Blind::Race)) => Err(Blind::Race),
             (Err(blind), _) | (_, Err(blind)) => Err(blind),
         };

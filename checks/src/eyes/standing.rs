@@ -80,7 +80,12 @@ impl Eyes {
         sight: &mut Sight,
         learnt: &mut Learnt,
     ) -> Result<BTreeSet<String>, Blind> {
-        let mut route = self.hooks.route(self.route.clone());
+        let mut route = self.route.clone();
+        if let Route::Unread(_) = route
+            && self.policy.takes_unreadable_route_for_none()
+        {
+            route = Route::Absent;
+        }
         if let Route::Unread(_) = route {
             route = match fetch_one(hands, &Request::Read(self.route_path.clone())) {
                 Ok(Answer::Bytes(bytes)) => Route::read(Ok(&bytes)),
@@ -137,7 +142,8 @@ impl Eyes {
         }
         let mut answers = hands.fetch(&requests).into_iter();
         let physfn = answers.next().unwrap_or(Err(ReadError::EIO));
-        match self.hooks.physfn(physfn) {
+        match physfn {
+            _ if !self.policy.skips_virtual_functions() => {}
             // Any entry of that name marks a VF; `EINVAL` is an entry that is no link.
             Ok(_) | Err(ReadError::EINVAL) => {
                 return Ok(Placement::Out(Reason::VirtualFunction));
@@ -145,7 +151,7 @@ impl Eyes {
             Err(ReadError::ENOENT) => {}
             Err(error) => return Err(self.blind(requests[0].path(), error, sight)),
         }
-        if self.hooks.wants_totalvfs() {
+        if self.policy.requires_totalvfs() {
             let request = Request::Read(self.path(name, "device/sriov_totalvfs"));
             if fetch_one(hands, &request).is_err() {
                 return Ok(Placement::Out(Reason::VirtualFunction));
@@ -153,7 +159,7 @@ impl Eyes {
         }
         if let Some(driver) = answers.next()
             && !self
-                .hooks
+                .policy
                 .is_ours(self.is_our_vendor(hands, name, driver, sight)?)
         {
             return Ok(Placement::Out(Reason::ForeignVendor));
@@ -163,7 +169,7 @@ impl Eyes {
             _ => return Ok(Placement::Fixed(Role::Pinned)),
         };
         let routed = routed.as_ref().map_err(|blind| *blind)?;
-        if routed.contains(name.as_str()) && self.hooks.obeys_the_route() {
+        if routed.contains(name.as_str()) && self.policy.skips_default_route() {
             return Ok(Placement::Out(Reason::DefaultRoute));
         }
         let numa_node = self.read_number(hands, name, "device/numa_node", sight)?;
@@ -181,8 +187,13 @@ impl Eyes {
             let note = Note::new(Level::Warn, "device is classified as all-SYS");
             sight.notes.push(note.with("device", name).with("why", why));
         }
-        let placement = scope::place(metadata, name, numa_node, hca_type.as_deref());
-        Ok(self.hooks.placement(placement, metadata, name, numa_node))
+        Ok(scope::place(
+            metadata,
+            name,
+            numa_node,
+            hca_type.as_deref(),
+            &*self.policy,
+        ))
     }
 
     /// A name of the driver's own needs no look; else the driver's link decides, and where that

@@ -54,7 +54,7 @@ fn judge_first(port: &mut Port, is_pinned: bool, of_card: Option<Standing>, meas
     let Some(reading) = &port.reading else {
         return;
     };
-    let by_table = measure.hooks.severity(port.layer, reading);
+    let by_table = measure.policy.severity(port.layer, reading);
     if let Judged::Quiet(quiet) = port.judged {
         if by_table <= quiet {
             return;
@@ -84,7 +84,7 @@ fn judge_first(port: &mut Port, is_pinned: bool, of_card: Option<Standing>, meas
 /// Is the patience over that began then?
 fn is_over(since_ns: Option<u64>, measure: &Measure<'_>) -> bool {
     let waited_ns = since_ns.map(|since_ns| measure.now_ns.saturating_sub(since_ns));
-    waited_ns.is_some_and(|waited_ns| measure.hooks.is_over(waited_ns, measure.patience_ns))
+    waited_ns.is_some_and(|waited_ns| measure.policy.is_over(waited_ns, measure.patience_ns))
 }
 
 fn judge_one(
@@ -103,7 +103,7 @@ fn judge_one(
             message::port_gone(layer, name, number),
         ),
         PortSample::Unreadable(cause) => {
-            let worst = if measure.hooks.takes_unreadable_for_dead() {
+            let worst = if measure.policy.takes_unreadable_for_dead() {
                 Some(Severity::Fatal)
             } else {
                 let is_quiet = matches!(port.judged, Judged::Quiet(_));
@@ -125,7 +125,7 @@ fn judge_one(
         }
     };
     let worst = worst?;
-    let is_rise = measure.hooks.is_rise(port.said, worst);
+    let is_rise = measure.policy.is_rise(port.said, worst);
     is_rise.then(|| Saying {
         check: layer.state_check(),
         severity: Some(worst),
@@ -140,11 +140,11 @@ fn worst_of(port: &Port, reading: &Reading, measure: &Measure<'_>) -> Option<Sev
     if port.judged != Judged::Open {
         return None;
     }
-    let escalates = measure.hooks.escalates(port.layer);
+    let escalates = measure.policy.escalates(port.layer);
     if port.was_healthy && escalates && is_over(port.unhealthy_since_ns, measure) {
         return Some(Severity::Fatal);
     }
-    measure.hooks.severity(port.layer, reading)
+    measure.policy.severity(port.layer, reading)
 }
 
 /// The healthy event of a port.

@@ -6,9 +6,9 @@ use crate::chars;
 use crate::eyes::Eyes;
 use crate::hands::Hands;
 use crate::memory::Memory;
+use crate::policy::Policy;
 use crate::saying::Saying;
 use crate::sight::Sight;
-use crate::zoo::Hooks;
 
 /// Looks for those that run, after devices and ports were read.
 pub(crate) fn look(eyes: &Eyes, hands: &dyn Hands, sight: &mut Sight) {
@@ -20,6 +20,6 @@ pub(crate) fn look(eyes: &Eyes, hands: &dyn Hands, sight: &mut Sight) {
 }
 
 /// Keeps what was seen and says what it makes an event. What a check said that does not run is cleared.
-pub(crate) fn judge(memory: &mut Memory, sight: &Sight, hooks: Hooks) -> Vec<Saying> {
-    chars::judge::judge(memory, sight, hooks)
+pub(crate) fn judge(memory: &mut Memory, sight: &Sight, policy: &dyn Policy) -> Vec<Saying> {
+    chars::judge::judge(memory, sight, policy)
 }

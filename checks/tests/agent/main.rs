@@ -4,5 +4,3 @@ mod counter_laws;
 mod decisions;
 mod laws;
 mod world;
-#[cfg(feature = "zoo")]
-mod zoo;

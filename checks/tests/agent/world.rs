@@ -257,8 +257,6 @@ pub(crate) struct Rig {
     pub(crate) calls: Vec<(String, Vec<proto::HealthEvent>)>,
     pub(crate) attempts: u32,
     pub(crate) waits_ms: Vec<u128>,
-    #[cfg(feature = "zoo")]
-    pub(crate) species: Option<checks::Species>,
 }
 
 impl Rig {
@@ -289,8 +287,6 @@ impl Rig {
             calls: Vec::new(),
             attempts: 0,
             waits_ms: Vec::new(),
-            #[cfg(feature = "zoo")]
-            species: None,
         }
     }
 
@@ -336,12 +332,6 @@ impl Rig {
             boot_id: boot_id.ok_or(ReadError::EIO),
             state: self.disk.as_deref().ok_or(ReadError::ENOENT),
         };
-        #[cfg(feature = "zoo")]
-        let started = match self.species {
-            Some(species) => Agent::start_species(start, species)?,
-            None => Agent::start(start)?,
-        };
-        #[cfg(not(feature = "zoo"))]
         let started = Agent::start(start)?;
         self.agent = Some(started.0);
         self.notes.extend(started.1);

@@ -289,12 +289,12 @@ impl<'a> Player<'a> {
         if let Some(text) = self.descriptor.config_text(config, &filling) {
             fs::write(&config_file, text)?;
         }
-        let species = self.arm.options.species.as_deref();
+        let wrong = self.arm.options.wrong.as_deref();
         let mut words = self.arm.options.wrap.clone();
         words.extend(self.descriptor.arguments(
             self.story.holds_for_good(),
             flags,
-            species,
+            wrong,
             &filling,
         ));
         let env = self

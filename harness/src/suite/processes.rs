@@ -19,8 +19,8 @@ pub struct Starting {
     pub pin: bool,
     /// Words before the monitor's command.
     pub wrap: Vec<String>,
-    /// The wrong monitor to play, if any.
-    pub species: Option<String>,
+    /// The wrong monitor to start, by its name.
+    pub wrong: Option<String>,
     /// The trees that drills start with, shared.
     pub trees: SharedTrees,
 }
@@ -82,7 +82,7 @@ impl Starting {
         let options = ProcessOptions {
             pin: self.pin,
             wrap: self.wrap.clone(),
-            species: self.species.clone(),
+            wrong: self.wrong.clone(),
             trees: self.trees.clone(),
             ..ProcessOptions::default()
         };

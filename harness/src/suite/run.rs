@@ -35,8 +35,8 @@ use memory::Played;
 use observe::{Descriptor, Recording, Vocabulary};
 
 use crate::{
-    MemoryPlayer, Player, SharedTrees, Turn, arm_name, bless, play, read_files::Library,
-    run_folder::Artifact,
+    MemoryPlayer, Player, SharedTrees, Turn, WrongMonitor, arm_name, bless, play,
+    read_files::Library, run_folder::Artifact,
 };
 
 /// Creates the player of a worker, counted from 0, for the process arm.
@@ -69,8 +69,8 @@ pub struct How<'r> {
     pub bless: bool,
     /// Whether, and how, clause coverage is reported.
     pub coverage: Option<Covering>,
-    /// The wrong monitor to play, if any.
-    pub species: Option<String>,
+    /// The monitor is one that is wrong on purpose.
+    pub wrong: Option<WrongMonitor>,
     /// The trees that drills start with, shared.
     pub trees: SharedTrees,
     /// The words of the command line.
@@ -324,8 +324,8 @@ impl Show<'_> {
     }
 
     fn monitor(&self) -> String {
-        match &self.how.species {
-            Some(species) => format!("{} ({species})", self.descriptor.name),
+        match &self.how.wrong {
+            Some(wrong) => format!("{} ({})", self.descriptor.name, wrong.name),
             None => self.descriptor.name.clone(),
         }
     }
@@ -353,7 +353,7 @@ impl Show<'_> {
     fn job_players(&self, job: usize, turn: &Turn) -> JobPlayers {
         let mut job_players = JobPlayers {
             memory: MemoryPlayer {
-                species: self.how.species.clone(),
+                wrong: self.how.wrong.as_ref().map(|wrong| wrong.variant),
                 trees: self.how.trees.clone(),
             },
             process: match &self.how.process {
@@ -436,7 +436,7 @@ impl Show<'_> {
     /// Compares the memory arm's trace with the golden one, or rewrites that.
     fn golden(&self, planned: &PlannedDrill, story: &Story, played: &[Played]) -> Option<Finding> {
         let own_words = self.descriptor.texts == Vocabulary::Reference;
-        if !own_words || self.how.species.is_some() {
+        if !own_words || self.how.wrong.is_some() {
             return None;
         }
         let first = played.first()?;

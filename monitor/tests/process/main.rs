@@ -13,6 +13,7 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
+use checks::Variant;
 use proto::platform_connector_server::{PlatformConnector, PlatformConnectorServer};
 use proto::{HealthEvent, HealthEvents};
 use tonic::{Request, Response, Status};
@@ -25,7 +26,7 @@ fn main() -> ExitCode {
     let mut args: Vec<_> = std::env::args_os().collect();
     if args.get(1).is_some_and(|arg| arg == "--as-monitor") {
         args.remove(1);
-        return monitor::run(args);
+        return monitor::run(args, Variant::RIGHT);
     }
     let cases: [(&str, fn()); 15] = [
         ("a_port_that_goes_down_reaches_the_connector", reaches),

@@ -78,7 +78,7 @@ fn played(
     let starting = Starting {
         pin: !arguments.how.no_pin,
         wrap: words(arguments.how.wrap.as_deref()),
-        species: None,
+        wrong: None,
         trees: SharedTrees::default(),
     };
     let Choice {
@@ -115,7 +115,7 @@ fn played(
         keep: arguments.how.keep,
         bless: arguments.reporting.bless,
         coverage: arguments.reporting.coverage.then_some(choice.covering),
-        species: None,
+        wrong: None,
         asked: asked.clone(),
         again: choice.again.clone(),
         process: wanted.then(arm),

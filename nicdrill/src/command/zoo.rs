@@ -11,7 +11,7 @@ mod page;
 
 use std::process;
 
-use crate::wrong_monitors::{Mutant, mutants};
+use ::zoo::{Mutant, mutants};
 use reports::ExitCode;
 
 use self::hunt::Hunt;
@@ -19,6 +19,7 @@ use super::{
     Stop,
     select::choose,
     stage::{self, Standing},
+    wrong_monitor,
 };
 use crate::{
     arguments::{Arm, Color, ZooArguments},
@@ -86,21 +87,12 @@ pub(crate) fn zoo(arguments: &ZooArguments) -> Result<process::ExitCode, Stop> {
     Ok(ExitCode::JudgedWrongly.into())
 }
 
-/// The species that are asked for: all, unless some are named.
+/// The wrong monitors that are asked for: all, unless some are named.
 fn asked(arguments: &ZooArguments) -> Result<Vec<Mutant>, Stop> {
-    let all = mutants();
-    let known: Vec<&str> = all.iter().map(|mutant| mutant.name).collect();
-    let is_known = |name: &&String| !known.contains(&name.as_str());
-    if let Some(unknown) = arguments.species.iter().find(is_known) {
-        return Err(
-            Stop::usage(format!("there is no wrong monitor `{unknown}`"))
-                .hint(format!("known are {}", known.join(", "))),
-        );
+    let names = &arguments.species;
+    if let Some(unknown) = names.iter().find(|name| ::zoo::find(name).is_none()) {
+        return Err(wrong_monitor::unknown(unknown));
     }
-    Ok(all
-        .into_iter()
-        .filter(|mutant| {
-            arguments.species.is_empty() || arguments.species.iter().any(|name| name == mutant.name)
-        })
-        .collect())
+    let is_asked = |mutant: &Mutant| names.is_empty() || names.iter().any(|it| it == mutant.name);
+    Ok(mutants().into_iter().filter(is_asked).collect())
 }

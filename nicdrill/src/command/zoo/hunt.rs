@@ -4,7 +4,9 @@
 
 use std::collections::BTreeSet;
 
+use ::zoo::Mutant;
 use harness::{
+    WrongMonitor,
     run_folder::Artifact,
     suite::{self, Audience, How, ProcessArm, Selected, Starting},
 };
@@ -13,7 +15,6 @@ use reports::{
 };
 
 use crate::command::{select::Choice, stage::Here};
-use crate::wrong_monitors::Mutant;
 
 /// Sections whose clauses are the rows of a table: streams and cordons, counters, severities, platforms, topologies, cards,
 /// disappearance, virtual functions, types of GIDs, keys and flags, the list of faults; the faults
@@ -244,7 +245,7 @@ impl<'c> Hunt<'c> {
         };
         let starting = Starting {
             pin: true,
-            species: Some(mutant.name.to_owned()),
+            wrong: Some(mutant.name.to_owned()),
             ..Starting::default()
         };
         let probe = || ProbeOutcome::Ready;
@@ -272,7 +273,10 @@ impl<'c> Hunt<'c> {
         };
         let how = How {
             jobs: self.jobs,
-            species: mutant.map(|mutant| mutant.name.to_owned()),
+            wrong: mutant.map(|mutant| WrongMonitor {
+                name: mutant.name.to_owned(),
+                variant: mutant.variant,
+            }),
             process: process.map(Ok),
             interrupted: self.here.interrupted(),
             ..How::default()

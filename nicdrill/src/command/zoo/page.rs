@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::wrong_monitors::{Mutant, RIGHT_POLLS};
+use ::zoo::{Mutant, RIGHT_POLLS};
 
 use super::hunt::{AsProcess, Caught};
 
@@ -20,7 +20,7 @@ pub(super) fn list(mutants: &[Mutant], in_full: bool) -> String {
     for mutant in mutants {
         writeln!(page, "{}", mutant.name).expect(WRITES);
         writeln!(page, "  models  {}", mutant.models).expect(WRITES);
-        let story = mutant.scenario();
+        let story = scenarios::read(&format!("zoo/{}.yaml", mutant.name), mutant.story);
         let (title, why) = story
             .as_ref()
             .map_or(("", ""), |story| (story.title(), story.why()));

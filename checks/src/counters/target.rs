@@ -1,0 +1,51 @@
+//! A port whose counters are read, and which counter each of its files stands for. Reading them is
+//! `eyes`' business. Start with [`Target`].
+
+use std::sync::Arc;
+
+use super::table::Place;
+use super::threshold::Watched;
+use crate::name::{DeviceName, LinkLayer, PortNumber};
+
+/// What is read of a port, and which counter each file stands for.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Shape {
+    pub(crate) files: Vec<(Place, &'static str)>,
+    /// In the order of the configuration: a watched counter and the place of its file.
+    pub(crate) counters: Vec<(Watched, usize)>,
+}
+
+impl Shape {
+    pub(crate) fn of(watched: &[Watched], has_net: bool) -> Shape {
+        let mut shape = Shape::default();
+        for watched in watched {
+            let row = watched.id.row();
+            if row.place.is_net() && !has_net {
+                continue;
+            }
+            let file = (row.place, row.file);
+            let known = shape.files.iter().position(|known| *known == file);
+            let place = known.unwrap_or_else(|| {
+                shape.files.push(file);
+                shape.files.len() - 1
+            });
+            shape.counters.push((*watched, place));
+        }
+        shape
+    }
+}
+
+/// A port whose counters are read.
+#[derive(Debug, Clone)]
+pub(crate) struct Target {
+    /// Its device's place in the sight.
+    pub(crate) device: usize,
+    pub(crate) name: DeviceName,
+    pub(crate) number: PortNumber,
+    pub(crate) layer: LinkLayer,
+    /// The interface of its counters in the net tree.
+    pub(crate) interface: Option<String>,
+    pub(crate) shape: Arc<Shape>,
+    /// The place of its first file among the requests.
+    pub(crate) first: usize,
+}

@@ -1,0 +1,103 @@
+//! Wrong about a card among its peers.
+
+use std::collections::BTreeSet;
+
+use checks::{Card, Policy, Right, Role};
+
+use crate::mutant::{Mutant, mutant};
+
+pub(crate) const MUTANTS: &[Mutant] = &[
+    mutant!(
+        decides,
+        CardWithoutItsDomain,
+        "card-without-its-domain",
+        "a card key cut to bus and device: two cards of two PCI domains are one"
+    ),
+    mutant!(
+        decides,
+        ComparesAcrossRoles,
+        "compares-across-roles",
+        "storage cards held against the mode of the compute cards (NVSentinel's design, 4.3.2)"
+    ),
+    mutant!(
+        decides,
+        ComparesTheManagementCard,
+        "compares-the-management-card",
+        "the dark sibling of a management NIC reported fatal, port and card (field bug B11)"
+    ),
+    mutant!(
+        decides,
+        JudgesTheLonelyCard,
+        "judges-the-lonely-card",
+        "a lone storage port dark by design, reported fatal at the start (field bug B14)"
+    ),
+    mutant!(
+        decides,
+        TieGoesUp,
+        "tie-goes-up",
+        "one dark card of two taken for the odd one (field bug B15)"
+    ),
+];
+
+/// Knows the cards that are exempt without their PCI domain.
+#[derive(Debug, Default)]
+struct CardWithoutItsDomain;
+
+impl Policy for CardWithoutItsDomain {
+    fn is_exempt(&self, management: &BTreeSet<Card>, card: &Card) -> bool {
+        management
+            .iter()
+            .any(|other| bus_and_device(other) == bus_and_device(card))
+    }
+}
+
+fn bus_and_device(card: &Card) -> &str {
+    let text = card.as_str();
+    text.split_once(':').map_or(text, |(_, rest)| rest)
+}
+
+/// Compares cards of all roles with each other.
+#[derive(Debug, Default)]
+struct ComparesAcrossRoles;
+
+impl Policy for ComparesAcrossRoles {
+    fn peer_group(&self, _: Role) -> Role {
+        Role::Compute
+    }
+}
+
+/// Compares a card that has a management function with its peers.
+#[derive(Debug, Default)]
+struct ComparesTheManagementCard;
+
+impl Policy for ComparesTheManagementCard {
+    fn is_exempt(&self, _: &BTreeSet<Card>, _: &Card) -> bool {
+        false
+    }
+}
+
+/// Expects an active port of a card that has no peers.
+#[derive(Debug, Default)]
+struct JudgesTheLonelyCard;
+
+impl Policy for JudgesTheLonelyCard {
+    fn expected_ports(&self, active: &[usize]) -> Option<usize> {
+        match active {
+            [0] => Some(1),
+            _ => Right.expected_ports(active),
+        }
+    }
+}
+
+/// Resolves a tie of two counts upward.
+#[derive(Debug, Default)]
+struct TieGoesUp;
+
+impl Policy for TieGoesUp {
+    fn expected_ports(&self, active: &[usize]) -> Option<usize> {
+        match active {
+            [one, other] if one != other => Some(*one.max(other)),
+            _ => Right.expected_ports(active),
+        }
+    }
+}
