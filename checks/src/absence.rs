@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 use proto::Check;
 
 use crate::config::{Config, NameVerdict};
-use crate::debt::Subject;
 use crate::memory::{Memory, Slot};
 use crate::message;
 use crate::name::{LinkLayer, SlotKey};
+use crate::pending_clear::Subject;
 use crate::policy::Policy;
 use crate::recognise::{Surroundings, ports_of};
 use crate::sample::{PortSample, Presence, Samples};
@@ -139,17 +139,17 @@ fn leave_scope(memory: &mut Memory, samples: &Samples, measure: &Measure<'_>) {
 fn leave_layer(memory: &mut Memory, layer: LinkLayer) {
     let check = layer.state_check();
     let reason = Reason::CheckOff(check);
-    let mut debts: Vec<(Check, Subject, String)> = Vec::new();
+    let mut pending_clears: Vec<(Check, Subject, String)> = Vec::new();
     for slot in memory.slots.values_mut() {
         let message = format!("NIC {} no longer monitored ({reason}): clearing", slot.name);
-        slot.owed.retain(|owed| *owed != layer);
+        slot.pending.retain(|pending| *pending != layer);
         if slot.gone.remove(&layer).is_some() {
-            debts.push((check, Subject::Device(slot.name.clone()), message.clone()));
+            pending_clears.push((check, Subject::Device(slot.name.clone()), message.clone()));
         }
         for (number, port) in ports_of(slot, layer) {
             if port.standing().is_some() {
                 let subject = Subject::Port(slot.name.clone(), number);
-                debts.push((check, subject, message.clone()));
+                pending_clears.push((check, subject, message.clone()));
             }
         }
         slot.ports.retain(|_, port| port.layer != layer);
@@ -157,22 +157,22 @@ fn leave_layer(memory: &mut Memory, layer: LinkLayer) {
     memory
         .slots
         .retain(|_, slot| !slot.ports.is_empty() || !slot.gone.is_empty());
-    for (check, subject, message) in debts {
+    for (check, subject, message) in pending_clears {
         memory.owe(check, subject, message);
     }
 }
 
 /// Owes the clearing of every fault of a slot.
-fn owe_all(memory: &mut Memory, slot: &Slot, told: impl Fn(LinkLayer, &Subject) -> String) {
+fn owe_all(memory: &mut Memory, slot: &Slot, rendered: impl Fn(LinkLayer, &Subject) -> String) {
     for layer in slot.gone.keys() {
         let subject = Subject::Device(slot.name.clone());
-        let message = told(*layer, &subject);
+        let message = rendered(*layer, &subject);
         memory.owe(layer.state_check(), subject, message);
     }
     for (number, port) in &slot.ports {
         if port.standing().is_some() {
             let subject = Subject::Port(slot.name.clone(), *number);
-            let message = told(port.layer, &subject);
+            let message = rendered(port.layer, &subject);
             memory.owe(port.layer.state_check(), subject, message);
         }
     }
@@ -221,7 +221,7 @@ fn settle_reboot(
 
 /// Ports of a device that is here, and that are not.
 fn settle_ports(memory: &mut Memory, samples: &Samples, is_complete: bool) {
-    let mut debts = Vec::new();
+    let mut pending_clears = Vec::new();
     for (key, slot) in &mut memory.slots {
         let here = samples.of(key);
         if here.presence != (Presence::Present { readable: true }) {
@@ -231,14 +231,14 @@ fn settle_ports(memory: &mut Memory, samples: &Samples, is_complete: bool) {
         slot.ports.retain(|number, port| {
             let is_absent = port.stale && *here.port(*number) == PortSample::Missing;
             if is_absent && is_complete && port.standing().is_some() {
-                debts.push((port.layer, Subject::Port(name.clone(), *number)));
+                pending_clears.push((port.layer, Subject::Port(name.clone(), *number)));
             }
             let is_forgotten = is_absent && (is_complete || port.standing().is_none());
             port.stale &= !is_absent;
             !is_forgotten
         });
     }
-    for (layer, subject) in debts {
+    for (layer, subject) in pending_clears {
         let message = message::not_present(layer, &subject);
         memory.owe(layer.state_check(), subject, message);
     }
@@ -252,19 +252,19 @@ fn settle_cards(memory: &mut Memory, samples: &Samples, is_complete: bool) {
         .filter(|(key, _)| samples.of(key).is_present())
         .map(|(_, slot)| slot.card())
         .collect();
-    let mut debts = Vec::new();
+    let mut pending_clears = Vec::new();
     memory.cards.retain(|(layer, card), kept| {
         if !kept.stale || present.contains(card) {
             kept.stale = false;
             return true;
         }
         if is_complete {
-            debts.push((*layer, Subject::Card(card.clone())));
+            pending_clears.push((*layer, Subject::Card(card.clone())));
         }
         kept.stale = false;
         !is_complete
     });
-    for (layer, subject) in debts {
+    for (layer, subject) in pending_clears {
         let message = message::not_present(layer, &subject);
         memory.owe(layer.state_check(), subject, message);
     }

@@ -27,26 +27,26 @@ use crate::absence::Measure;
 use crate::counters;
 use crate::counters::tally::Saturated;
 use crate::counters::watch::Ruler;
-use crate::eyes::{Eyes, Learnt};
-use crate::figures::Figures;
+use crate::discovery::{Discovery, Learnt};
 use crate::flags::Settings;
 use crate::hands::{Clocks, Hands, ReadError};
 use crate::judge;
+use crate::log_record::{Level, LogRecord};
 use crate::memory::{Effect, Memory};
 use crate::message;
-use crate::note::{Level, Note};
+use crate::metrics::Metrics;
 use crate::optional;
 use crate::policy::{Policy, Right};
+use crate::prepared_event::PreparedEvent;
 use crate::sample::Samples;
-use crate::saying::Saying;
 use crate::schedule::{Due, Schedule};
-use crate::sight::{Anchor, Seen, SeenScope, Sight, Unread};
+use crate::snapshot::{Anchor, Seen, SeenScope, Snapshot, Unread};
 use crate::state_file;
 use proto::Check;
 
 /// What one poll read; judged by [`Agent::take`].
 #[derive(Debug, Clone)]
-pub struct Polled(Result<(Sight, Learnt), ReadError>);
+pub struct Polled(Result<(Snapshot, Learnt), ReadError>);
 
 /// The monitor without its hands.
 #[derive(Debug, Clone)]
@@ -55,7 +55,7 @@ pub struct Agent {
     /// Those of `--checks` that run.
     checks: Vec<Check>,
     schedule: Schedule,
-    eyes: Eyes,
+    discovery: Discovery,
     memory: Memory,
     samples: Samples,
     /// What the file holds, as far as is known.
@@ -66,8 +66,8 @@ pub struct Agent {
     save_was_tried: bool,
     stage: Stage,
     delivery: Delivery<Effect>,
-    noted: BTreeSet<String>,
-    figures: Figures,
+    logged: BTreeSet<String>,
+    metrics: Metrics,
     /// The checks that the last poll was for.
     was_due: Due,
     saturated: Saturated,
@@ -81,7 +81,7 @@ impl Agent {
     ///
     /// # Errors
     /// A [`Refusal`]: configuration or metadata that cannot be.
-    pub fn start(start: Start<'_>) -> Result<(Agent, Vec<Note>), Refusal> {
+    pub fn start(start: Start<'_>) -> Result<(Agent, Vec<LogRecord>), Refusal> {
         Agent::start_with(start, Rc::new(Right))
     }
 
@@ -94,7 +94,7 @@ impl Agent {
     /// The folder whose listing begins a poll.
     #[must_use]
     pub fn anchor(&self) -> &str {
-        &self.eyes.config.sys_class_infiniband
+        &self.discovery.config.sys_class_infiniband
     }
 
     /// The command line the agent was started with.
@@ -106,12 +106,12 @@ impl Agent {
     /// Looks; changes nothing.
     #[must_use]
     pub fn poll(&self, hands: &dyn Hands) -> Polled {
-        let mut polled = self.eyes.look(hands, &self.memory, &self.schedule);
-        if let Ok((sight, _)) = &mut polled
-            && sight.due.state
-            && sight.anchor == Anchor::Listed
+        let mut polled = self.discovery.look(hands, &self.memory, &self.schedule);
+        if let Ok((snapshot, _)) = &mut polled
+            && snapshot.due.state
+            && snapshot.anchor == Anchor::Listed
         {
-            optional::poll::look(&self.eyes, hands, sight);
+            optional::poll::look(&self.discovery, hands, snapshot);
         }
         Polled(polled)
     }
@@ -122,103 +122,106 @@ impl Agent {
         self.save_was_tried = false;
         let in_doubt = self.delivery.begin(Vec::new());
         self.memory.doubt(in_doubt);
-        let (mut sight, learnt) = match polled.0 {
+        let (mut snapshot, learnt) = match polled.0 {
             Ok(polled) => polled,
             Err(error) => {
-                let note = Note::new(Level::Error, "the clock cannot be read: nothing is judged");
-                self.note_once("clock", note.with("error", error));
+                let record =
+                    LogRecord::new(Level::Error, "the clock cannot be read: nothing is judged");
+                self.log_once("clock", record.with("error", error));
                 return;
             }
         };
-        self.was_due = sight.due;
-        self.note_troubles(&mut sight);
-        self.note_transients(&sight);
-        self.count_devices(&sight);
-        self.eyes.keep(&sight, learnt);
-        if !self.is_ready(&sight) {
+        self.was_due = snapshot.due;
+        self.log_troubles(&mut snapshot);
+        self.log_transients(&snapshot);
+        self.count_devices(&snapshot);
+        self.discovery.keep(&snapshot, learnt);
+        if !self.is_ready(&snapshot) {
             return;
         }
-        self.schedule.ran(sight.due, sight.clocks.boot_ns);
+        self.schedule.ran(snapshot.due, snapshot.clocks.boot_ns);
         let measure = Measure {
-            config: &self.eyes.config,
-            enabled: &self.eyes.enabled,
+            config: &self.discovery.config,
+            enabled: &self.discovery.enabled,
             disappearance_polls: self.settings.disappearance_polls,
             patience_ns: nanoseconds(self.settings.escalate_after),
-            now_ns: sight.clocks.boot_ns,
+            now_ns: snapshot.clocks.boot_ns,
             policy: &*self.policy,
         };
         let patience_ns = measure.patience_ns;
-        let mut sayings = Vec::new();
-        if sight.due.state {
-            sayings = judge::judge(&mut self.memory, &mut self.samples, &sight, &measure);
+        let mut prepared_events = Vec::new();
+        if snapshot.due.state {
+            prepared_events =
+                judge::judge(&mut self.memory, &mut self.samples, &snapshot, &measure);
         }
-        if sight.due.state && sight.anchor == Anchor::Listed {
-            sayings.extend(optional::poll::judge(
+        if snapshot.due.state && snapshot.anchor == Anchor::Listed {
+            prepared_events.extend(optional::poll::judge(
                 &mut self.memory,
-                &sight,
+                &snapshot,
                 &*self.policy,
             ));
         }
-        if sight.due.counters && sight.anchor == Anchor::Listed {
-            sayings.extend(self.judge_counters(&sight, patience_ns));
+        if snapshot.due.counters && snapshot.anchor == Anchor::Listed {
+            prepared_events.extend(self.judge_counters(&snapshot, patience_ns));
         }
         if std::mem::take(&mut self.takes_as_reported) {
-            let effects = sayings.drain(..).map(|saying| saying.effect);
+            let effects = prepared_events.drain(..).map(|prepared| prepared.effect);
             self.memory.apply(effects.collect());
         }
         if !self.policy.judges_beside_unreadable() && self.memory.has_unreadable(&self.samples) {
-            sayings.clear();
+            prepared_events.clear();
         }
-        self.count_judged(&sayings, sight.due);
-        judge::add_debts(&self.memory, &mut sayings);
+        self.count_judged(&prepared_events, snapshot.due);
+        judge::add_pending_clears(&self.memory, &mut prepared_events);
         let is_in = |seen: &Seen| matches!(seen.scope, SeenScope::In(..));
-        if sight.anchor == Anchor::Listed
+        if snapshot.anchor == Anchor::Listed
             && self.memory.slots.is_empty()
-            && !sight.devices.iter().any(is_in)
+            && !snapshot.devices.iter().any(is_in)
         {
-            let note = Note::new(Level::Error, "no device is monitored");
+            let record = LogRecord::new(Level::Error, "no device is monitored");
             let path = self.anchor().to_owned();
-            self.note_once("no device", note.with("path", path));
+            self.log_once("no device", record.with("path", path));
         }
-        if !sayings.is_empty() {
-            let batches = self.batches(sayings, sight.clocks);
+        if !prepared_events.is_empty() {
+            let batches = self.batches(prepared_events, snapshot.clocks);
             self.delivery.begin(batches);
             self.save_is_due = self.policy.saves_before_publishing();
         }
     }
 
     /// Judges counters, where any are watched or were.
-    fn judge_counters(&mut self, sight: &Sight, patience_ns: u64) -> Vec<Saying> {
-        if sight.counts.is_none() && self.memory.counters.is_empty() {
+    fn judge_counters(&mut self, snapshot: &Snapshot, patience_ns: u64) -> Vec<PreparedEvent> {
+        if snapshot.counts.is_none() && self.memory.counters.is_empty() {
             return Vec::new();
         }
-        if let Some(seen) = &sight.counts {
+        if let Some(seen) = &snapshot.counts {
             for (request, value) in seen.requests.iter().zip(&seen.values) {
                 let path = request.path();
-                if *value == Err(Unread::Missing) && !self.noted.contains(path) {
-                    let note = Note::new(
+                if *value == Err(Unread::Missing) && !self.logged.contains(path) {
+                    let record = LogRecord::new(
                         Level::Info,
                         "enabled counter is not here: it will not be monitored until it is",
                     );
-                    self.note_once(path, note.with("path", path));
+                    self.log_once(path, record.with("path", path));
                 }
             }
         }
         let ruler = Ruler {
-            watched: &self.eyes.shapes.watched,
+            watched: &self.discovery.shapes.watched,
             checks: &self.checks,
             patience_ns,
             policy: &*self.policy,
         };
-        let judged = counters::judge::judge(&mut self.memory, sight, &ruler, &mut self.saturated);
-        for note in judged.notes {
-            self.delivery.note(note);
+        let judged =
+            counters::judge::judge(&mut self.memory, snapshot, &ruler, &mut self.saturated);
+        for record in judged.records {
+            self.delivery.record(record);
         }
-        judged.sayings
+        judged.prepared_events
     }
 
     /// One batch per check: those of `--checks` in their order, then those that only clear.
-    fn batches(&self, sayings: Vec<Saying>, clocks: Clocks) -> Vec<Batch<Effect>> {
+    fn batches(&self, prepared_events: Vec<PreparedEvent>, clocks: Clocks) -> Vec<Batch<Effect>> {
         let mut order: Vec<Check> = self.settings.checks.clone();
         order.extend(
             Check::ALL
@@ -226,15 +229,18 @@ impl Agent {
                 .filter(|check| !self.settings.checks.contains(check)),
         );
         let mut batches: Vec<Batch<Effect>> = order.into_iter().map(Batch::new).collect();
-        for saying in sayings {
-            let Some(batch) = batches.iter_mut().find(|batch| batch.check == saying.check) else {
+        for prepared in prepared_events {
+            let Some(batch) = batches
+                .iter_mut()
+                .find(|batch| batch.check == prepared.check)
+            else {
                 continue;
             };
             // A nanosecond apart, so that sorting by time keeps the order.
             let stamp_ns = clocks.wall_ns.saturating_add(batch.effects.len() as u64);
-            let event = message::event(&self.settings, &saying, stamp_ns);
+            let event = message::event(&self.settings, &prepared, stamp_ns);
             batch.events.events.push(event);
-            batch.effects.push(saying.effect);
+            batch.effects.push(prepared.effect);
         }
         batches.retain(|batch| !batch.effects.is_empty());
         batches
@@ -246,7 +252,7 @@ impl Agent {
         reason = "not an iterator: what comes next depends on the answers"
     )]
     pub fn next(&mut self) -> Todo {
-        if let Some(todo) = self.delivery.next_note_or_save() {
+        if let Some(todo) = self.delivery.next_record_or_save() {
             return todo;
         }
         if self.save_is_due {
@@ -302,13 +308,13 @@ impl Agent {
     /// Answers [`Todo::Publish`].
     pub fn published(&mut self, outcome: &Outcome) {
         if let (Outcome::Accepted, Some((check, events))) = (outcome, self.delivery.under_way()) {
-            self.figures.accepted(check, events);
+            self.metrics.accepted(check, events);
         }
         let attempt = self.delivery.attempt();
         let is_retryable = self.policy.is_retryable(outcome);
         let settled = self.delivery.published(outcome, is_retryable);
         if let Settled::GivenUp { .. } = settled {
-            self.figures.given_up(outcome);
+            self.metrics.given_up(outcome);
             if !self.policy.delivers_the_rest() {
                 self.delivery.drop_the_rest();
             }

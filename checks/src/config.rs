@@ -12,8 +12,8 @@ use toml::{Table, Value};
 
 use crate::agent::Refusal;
 use crate::hands::ReadError;
+use crate::log_record::{Level, LogRecord};
 use crate::name::DeviceName;
-use crate::note::{Level, Note};
 
 /// The configuration file, judged.
 #[derive(Debug, Clone)]
@@ -61,7 +61,7 @@ impl Config {
     pub fn read(
         path: &str,
         bytes: Result<&[u8], ReadError>,
-        notes: &mut Vec<Note>,
+        records: &mut Vec<LogRecord>,
     ) -> Result<Config, Refusal> {
         let refuse = |cause: String| {
             Refusal::new(format!(
@@ -71,8 +71,8 @@ impl Config {
         let bytes = match bytes {
             Ok(bytes) => bytes,
             Err(ReadError::ENOENT) => {
-                let note = Note::new(Level::Info, "no configuration file: defaults");
-                notes.push(note.with("path", path));
+                let record = LogRecord::new(Level::Info, "no configuration file: defaults");
+                records.push(record.with("path", path));
                 b""
             }
             Err(error) => return Err(refuse(format!("cannot be read: {error}"))),
@@ -80,12 +80,12 @@ impl Config {
         let text = std::str::from_utf8(bytes).map_err(|error| refuse(error.to_string()))?;
         let table: Table = text
             .parse()
-            .map_err(|error: toml::de::Error| refuse(told_on_one_line(&error, text)))?;
-        Config::judge(&table, path, notes).map_err(refuse)
+            .map_err(|error: toml::de::Error| refuse(on_one_line(&error, text)))?;
+        Config::judge(&table, path, records).map_err(refuse)
     }
 
-    fn judge(table: &Table, path: &str, notes: &mut Vec<Note>) -> Result<Config, String> {
-        warn_of_unknown_keys(table, &KEYS, "", path, notes);
+    fn judge(table: &Table, path: &str, records: &mut Vec<LogRecord>) -> Result<Config, String> {
+        warn_of_unknown_keys(table, &KEYS, "", path, records);
         let exclude_text = text_of(table, "nicExclusionRegex", "")?;
         let include_text = text_of(table, "nicInclusionRegexOverride", "")?;
         let exclude = patterns("nicExclusionRegex", exclude_text)?;
@@ -102,7 +102,7 @@ impl Config {
             Some(patterns)
         };
         Ok(Config {
-            counters: counters::read(table.get("counterDetection"), path, notes)?,
+            counters: counters::read(table.get("counterDetection"), path, records)?,
             exclude,
             include,
             sys_class_net: folder(table, "sysClassNetPath", "/nvsentinel/sys/class/net")?,
@@ -165,7 +165,7 @@ fn folder(table: &Table, key: &str, default: &str) -> Result<String, String> {
 }
 
 /// A TOML error with its line and column, on one line.
-fn told_on_one_line(error: &toml::de::Error, text: &str) -> String {
+fn on_one_line(error: &toml::de::Error, text: &str) -> String {
     let message = error.message().replace('\n', ", ");
     let Some(before) = error.span().and_then(|span| text.get(..span.start)) else {
         return message;
@@ -180,15 +180,15 @@ fn warn_of_unknown_keys(
     known: &[&str],
     prefix: &str,
     path: &str,
-    notes: &mut Vec<Note>,
+    records: &mut Vec<LogRecord>,
 ) {
     for key in table.keys().filter(|key| !known.contains(&key.as_str())) {
-        let note = Note::new(Level::Warn, "unknown configuration key: ignored")
+        let record = LogRecord::new(Level::Warn, "unknown configuration key: ignored")
             .with("path", path)
             .with("key", format_args!("{prefix}{key}"));
-        notes.push(match nearest(key, known) {
-            Some(nearest) => note.with("nearest", format_args!("{prefix}{nearest}")),
-            None => note,
+        records.push(match nearest(key, known) {
+            Some(nearest) => record.with("nearest", format_args!("{prefix}{nearest}")),
+            None => record,
         });
     }
 }
@@ -213,22 +213,22 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<(Config, Vec<String>), String> {
-        let mut notes = Vec::new();
-        Config::read("/etc/c.toml", Ok(text.as_bytes()), &mut notes)
-            .map(|config| (config, notes.iter().map(Note::to_string).collect()))
+        let mut records = Vec::new();
+        Config::read("/etc/c.toml", Ok(text.as_bytes()), &mut records)
+            .map(|config| (config, records.iter().map(LogRecord::to_string).collect()))
             .map_err(|refusal| refusal.to_string())
     }
 
     #[test]
     fn a_missing_file_means_defaults() {
-        let mut notes = Vec::new();
-        let config = Config::read("/c", Err(ReadError::ENOENT), &mut notes).unwrap();
+        let mut records = Vec::new();
+        let config = Config::read("/c", Err(ReadError::ENOENT), &mut records).unwrap();
         assert_eq!(
             config.sys_class_infiniband,
             "/nvsentinel/sys/class/infiniband"
         );
         assert_eq!(config.scope, "incl=;excl=");
-        assert!(Config::read("/c", Err(ReadError::EIO), &mut notes).is_err());
+        assert!(Config::read("/c", Err(ReadError::EIO), &mut records).is_err());
     }
 
     #[rstest]
@@ -279,11 +279,13 @@ mod tests {
     #[test]
     fn an_unknown_key_is_a_warning_with_the_nearest_known_one() {
         let text = "nicExclusionRegexp = ''\n[counterDetection]\nenable = true\nzzzzzzzzzzz = 1";
-        let (_, notes) = read(text).unwrap();
-        assert_eq!(notes.len(), 3, "{notes:?}");
-        assert!(notes[0].ends_with("key=nicExclusionRegexp nearest=nicExclusionRegex"));
-        assert!(notes[1].ends_with("key=counterDetection.enable nearest=counterDetection.enabled"));
-        assert!(notes[2].ends_with("key=counterDetection.zzzzzzzzzzz"));
+        let (_, records) = read(text).unwrap();
+        assert_eq!(records.len(), 3, "{records:?}");
+        assert!(records[0].ends_with("key=nicExclusionRegexp nearest=nicExclusionRegex"));
+        assert!(
+            records[1].ends_with("key=counterDetection.enable nearest=counterDetection.enabled")
+        );
+        assert!(records[2].ends_with("key=counterDetection.zzzzzzzzzzz"));
     }
 
     #[test]
@@ -291,9 +293,12 @@ mod tests {
         let text = "[[counterDetection.counters]]\nname = 'link_downed'\nenabled = true\n\
                     thresholdType = 'delta'\nthreshold = 0\npath = '/x'\nisFatal = true\n\
                     description = 'd'\nrecommendedAction = 'NONE'";
-        let (_, notes) = read(text).unwrap();
-        let retired = notes.iter().filter(|note| note.contains("retired")).count();
-        assert_eq!(retired, 4, "{notes:?}");
+        let (_, records) = read(text).unwrap();
+        let retired = records
+            .iter()
+            .filter(|record| record.contains("retired"))
+            .count();
+        assert_eq!(retired, 4, "{records:?}");
     }
 
     #[test]
@@ -359,10 +364,12 @@ mod tests {
     fn a_list_of_no_enabled_counter_is_told_where_counters_are_on(
         #[case] detection: &str,
         #[case] counter: &str,
-        #[case] told: usize,
+        #[case] rendered: usize,
     ) {
-        let (_, notes) = one_counter(detection, counter).unwrap();
-        let none = notes.iter().filter(|note| note.contains("lists none"));
-        assert_eq!(none.count(), told, "{notes:?}");
+        let (_, records) = one_counter(detection, counter).unwrap();
+        let none = records
+            .iter()
+            .filter(|record| record.contains("lists none"));
+        assert_eq!(none.count(), rendered, "{records:?}");
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! A counter belongs to a port of a PCI function, so its fault follows the function as a port's does
 //! ([`watch`]). One counter's life is [`count`]; what it is judged by is [`threshold`] over the fixed
-//! [`table`]. Reading the files is `eyes`' business, handing events over the agent's. Source:
+//! [`table`]. Reading the files is `discovery`' business, handing events over the agent's. Source:
 //! NVSentinel, "Link Counter Detection", and its nic-health-monitor.
 
 pub(crate) mod count;

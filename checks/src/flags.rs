@@ -15,7 +15,7 @@ use proto::{Check, ProcessingStrategy};
 pub use duration::parse_duration;
 
 use crate::agent::Refusal;
-use crate::note::{Level, Note};
+use crate::log_record::{Level, LogRecord};
 
 /// One flag that takes a value.
 #[derive(Debug, Clone, Copy)]
@@ -284,8 +284,8 @@ impl Flags {
     ///
     /// # Errors
     /// The first flag that cannot be, with what is allowed.
-    pub fn settings(&self) -> Result<(Settings, Vec<Note>), Refusal> {
-        let mut notes = Vec::new();
+    pub fn settings(&self) -> Result<(Settings, Vec<LogRecord>), Refusal> {
+        let mut records = Vec::new();
         let node_name = self.given("node-name").map(str::trim);
         let Some(node_name) = node_name.filter(|name| !name.is_empty()) else {
             return Err(Refusal::new(
@@ -296,7 +296,7 @@ impl Flags {
         let settings = Settings {
             node_name: node_name.to_owned(),
             strategy: self.strategy()?,
-            checks: self.checks(&mut notes)?,
+            checks: self.checks(&mut records)?,
             state_polling_interval: self.interval("state-polling-interval")?,
             counter_polling_interval: self.interval("counter-polling-interval")?,
             disappearance_polls: self.count("disappearance-polls")?,
@@ -334,7 +334,7 @@ impl Flags {
                 _ => return Err(self.refuse("log-level", "`debug`, `info`, `warn` or `error`")),
             },
         };
-        Ok((settings, notes))
+        Ok((settings, records))
     }
 
     fn refuse(&self, name: &str, allowed: &str) -> Refusal {
@@ -353,7 +353,7 @@ impl Flags {
         }
     }
 
-    fn checks(&self, notes: &mut Vec<Note>) -> Result<Vec<Check>, Refusal> {
+    fn checks(&self, records: &mut Vec<LogRecord>) -> Result<Vec<Check>, Refusal> {
         let mut checks = Vec::new();
         for name in self.text("checks").split(',').map(str::trim) {
             match Check::parse(name) {
@@ -361,8 +361,8 @@ impl Flags {
                 Some(check) => checks.push(check),
                 None if name.is_empty() => {}
                 None => {
-                    let note = Note::new(Level::Warn, "unknown check: skipped");
-                    notes.push(note.with("check", name));
+                    let record = LogRecord::new(Level::Warn, "unknown check: skipped");
+                    records.push(record.with("check", name));
                 }
             }
         }
@@ -422,18 +422,18 @@ mod tests {
 
     use super::*;
 
-    fn judge(args: &[&str]) -> Result<(Settings, Vec<Note>), Refusal> {
+    fn judge(args: &[&str]) -> Result<(Settings, Vec<LogRecord>), Refusal> {
         let args = [&["--node-name", "n1"], args].concat();
         Flags::from_args(args).and_then(|flags| flags.settings())
     }
 
     #[test]
     fn the_defaults_run_four_checks() {
-        let (settings, notes) = judge(&[]).unwrap();
+        let (settings, records) = judge(&[]).unwrap();
         assert_eq!(settings.checks.len(), 4);
         assert_eq!(settings.escalate_after, Duration::from_secs(30));
         assert_eq!(settings.socket_path(), "/var/run/nvsentinel.sock");
-        assert_eq!(notes, []);
+        assert_eq!(records, []);
     }
 
     #[rstest]
@@ -474,12 +474,12 @@ mod tests {
     #[test]
     fn a_check_named_twice_runs_once() {
         let list = "EthernetStateCheck, InfiniBandStateCheck,EthernetStateCheck,";
-        let (settings, notes) = judge(&["--checks", list]).unwrap();
+        let (settings, records) = judge(&["--checks", list]).unwrap();
         assert_eq!(
             settings.checks,
             [Check::EthernetState, Check::InfiniBandState]
         );
-        assert_eq!(notes, []);
+        assert_eq!(records, []);
     }
 
     #[test]
@@ -509,9 +509,9 @@ mod tests {
 
     #[test]
     fn an_unknown_check_is_told_and_an_empty_name_is_not() {
-        let (_, notes) = judge(&["--checks", "EthernetStateCheck,,Nonsense"]).unwrap();
-        let notes: Vec<String> = notes.iter().map(Note::to_string).collect();
-        assert_eq!(notes.len(), 1, "{notes:?}");
-        assert!(notes[0].contains("Nonsense"), "{notes:?}");
+        let (_, records) = judge(&["--checks", "EthernetStateCheck,,Nonsense"]).unwrap();
+        let records: Vec<String> = records.iter().map(LogRecord::to_string).collect();
+        assert_eq!(records.len(), 1, "{records:?}");
+        assert!(records[0].contains("Nonsense"), "{records:?}");
     }
 }

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::figures::{Family, GIDS, Sample, Value};
 use crate::hands::{Answer, Hands, ReadError, Request};
+use crate::metrics::{Family, GIDS, Sample, Value};
 use crate::name::{DeviceName, PortNumber};
 
 /// The types that a RoCE port has (`Documentation/ABI/stable/sysfs-class-infiniband`).
@@ -140,7 +140,7 @@ impl GidPorts {
             }));
         }
         Family {
-            figure: GIDS,
+            series: GIDS,
             samples,
         }
     }
@@ -181,7 +181,7 @@ mod tests {
         }
     }
 
-    fn told(ports: &[&str], hands: &dyn Hands) -> Vec<String> {
+    fn rendered(ports: &[&str], hands: &dyn Hands) -> Vec<String> {
         let ports = GidPorts {
             node: "n1".to_owned(),
             class_folder: "/c".to_owned(),
@@ -227,7 +227,7 @@ mod tests {
             ("/c/mlx5_0/device/net/eth0", ""),
         ]);
         assert_eq!(
-            told(&["mlx5_0"], &files),
+            rendered(&["mlx5_0"], &files),
             [
                 "n1,mlx5_0,1,IB/RoCE v1,eth0 1",
                 "n1,mlx5_0,1,RoCE v2,eth0 2"
@@ -239,7 +239,7 @@ mod tests {
     fn an_empty_table_is_zero_and_an_unreadable_one_is_absent() {
         let files = Files(vec![("/c/mlx5_1/device/net/eth1", "")]);
         assert_eq!(
-            told(&["mlx5_1", "mlx5_2"], &files),
+            rendered(&["mlx5_1", "mlx5_2"], &files),
             [
                 "n1,mlx5_1,1,IB/RoCE v1,eth1 0",
                 "n1,mlx5_1,1,RoCE v2,eth1 0"

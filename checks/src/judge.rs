@@ -9,27 +9,27 @@ pub(crate) mod port;
 use std::collections::BTreeSet;
 
 use crate::absence::{self, Measure};
-use crate::debt::Subject;
 use crate::memory::{CardFault, Effect, Judged, Memory, Port, Slot};
 use crate::message;
 use crate::name::{Card, DeviceName, LinkLayer, PortNumber, SlotKey};
 use crate::peers::{Peers, Standing};
+use crate::pending_clear::Subject;
 use crate::policy::Policy;
+use crate::prepared_event::PreparedEvent;
 use crate::reading::Severity;
 use crate::recognise::{self, ports_of};
 use crate::sample::{DeviceSample, Presence, Samples};
-use crate::saying::Saying;
-use crate::sight::{Anchor, Blind, Cause, Sight};
+use crate::snapshot::{Anchor, Blind, Cause, Snapshot};
 
 /// Judges a poll; readings are kept in the memory, what is said is not.
 pub(crate) fn judge(
     memory: &mut Memory,
     samples: &mut Samples,
-    sight: &Sight,
+    snapshot: &Snapshot,
     measure: &Measure<'_>,
-) -> Vec<Saying> {
-    match sight.anchor {
-        Anchor::Listed => judge_listed(memory, samples, sight, measure),
+) -> Vec<PreparedEvent> {
+    match snapshot.anchor {
+        Anchor::Listed => judge_listed(memory, samples, snapshot, measure),
         Anchor::Missing => judge_missing(memory, measure),
         Anchor::Unreadable(error) => {
             look_away(memory, samples, Cause::Failed(error), measure);
@@ -40,25 +40,30 @@ pub(crate) fn judge(
 }
 
 /// Adds the clearings that are owed, and puts everything in the order of the wire.
-pub(crate) fn add_debts(memory: &Memory, sayings: &mut Vec<Saying>) {
-    sayings.extend(memory.debts.iter().map(|debt| Saying {
-        check: debt.check,
-        severity: None,
-        message: debt.message.clone(),
-        subject: debt.subject.clone(),
-        effect: Effect::Paid(debt.clone()),
-    }));
-    sayings.sort_by(|left, right| left.order().cmp(&right.order()));
+pub(crate) fn add_pending_clears(memory: &Memory, prepared_events: &mut Vec<PreparedEvent>) {
+    prepared_events.extend(
+        memory
+            .pending_clears
+            .iter()
+            .map(|pending_clear| PreparedEvent {
+                check: pending_clear.check,
+                severity: None,
+                message: pending_clear.message.clone(),
+                subject: pending_clear.subject.clone(),
+                effect: Effect::Paid(pending_clear.clone()),
+            }),
+    );
+    prepared_events.sort_by(|left, right| left.order().cmp(&right.order()));
 }
 
 fn judge_listed(
     memory: &mut Memory,
     samples: &mut Samples,
-    sight: &Sight,
+    snapshot: &Snapshot,
     measure: &Measure<'_>,
-) -> Vec<Saying> {
+) -> Vec<PreparedEvent> {
     memory.anchor_missing_since_ns = None;
-    let around = recognise::recognise(memory, samples, sight, measure.enabled, measure.policy);
+    let around = recognise::recognise(memory, samples, snapshot, measure.enabled, measure.policy);
     if let Some(reboot) = &mut memory.reboot {
         reboot.since_ns.get_or_insert(measure.now_ns);
     }
@@ -69,27 +74,27 @@ fn judge_listed(
     } else {
         Peers::default()
     };
-    let mut sayings = judge_slots(memory, samples, &peers, &gone, measure);
-    judge_cards(memory, &peers, &mut sayings);
-    sayings
+    let mut prepared_events = judge_slots(memory, samples, &peers, &gone, measure);
+    judge_cards(memory, &peers, &mut prepared_events);
+    prepared_events
 }
 
 /// The class folder is not there: a failed poll, until the patience is over.
-fn judge_missing(memory: &mut Memory, measure: &Measure<'_>) -> Vec<Saying> {
+fn judge_missing(memory: &mut Memory, measure: &Measure<'_>) -> Vec<PreparedEvent> {
     let since_ns = *memory.anchor_missing_since_ns.get_or_insert(measure.now_ns);
-    let mut sayings = Vec::new();
+    let mut prepared_events = Vec::new();
     let waited_ns = measure.now_ns.saturating_sub(since_ns);
     if waited_ns <= measure.patience_ns && measure.policy.waits_for_class_folder() {
-        return sayings;
+        return prepared_events;
     }
     for (key, slot) in &mut memory.slots {
         if !slot.stale {
             slot.misses = measure.disappearance_polls;
             absence::remember_design(slot);
-            say_gone(key, slot, &mut sayings);
+            say_gone(key, slot, &mut prepared_events);
         }
     }
-    sayings
+    prepared_events
 }
 
 /// The class folder cannot be read, so nothing below it can.
@@ -108,17 +113,22 @@ fn look_away(memory: &mut Memory, samples: &mut Samples, cause: Cause, measure: 
 /// A clearing under a name takes with it, at the connector, what stands of whoever bears the name
 /// now: that is said again, after it.
 fn repeat_what_is_overshadowed(memory: &mut Memory) {
-    let Memory { debts, slots, .. } = memory;
-    for debt in debts.iter() {
+    let Memory {
+        pending_clears,
+        slots,
+        ..
+    } = memory;
+    for pending_clear in pending_clears.iter() {
         for slot in slots.values_mut() {
-            let hit = match &debt.subject {
+            let hit = match &pending_clear.subject {
                 Subject::Device(name) if *name == slot.name => None,
                 Subject::Port(name, number) if *name == slot.name => Some(*number),
                 _ => continue,
             };
             for (number, port) in &mut slot.ports {
                 let is_hit = hit.is_none_or(|hit| hit == *number);
-                if is_hit && port.layer.state_check() == debt.check && port.said.is_some() {
+                if is_hit && port.layer.state_check() == pending_clear.check && port.said.is_some()
+                {
                     port.again = port.standing();
                     port.said = None;
                 }
@@ -137,7 +147,7 @@ fn wants_peers(memory: &Memory, samples: &Samples) -> bool {
     memory
         .cards
         .values()
-        .any(|card| !card.judged || card.owed || card.fault.is_some())
+        .any(|card| !card.judged || card.pending || card.fault.is_some())
         || memory.slots.iter().any(hangs_on)
 }
 
@@ -147,11 +157,11 @@ fn judge_slots(
     peers: &Peers,
     gone: &BTreeSet<SlotKey>,
     measure: &Measure<'_>,
-) -> Vec<Saying> {
-    let mut sayings = Vec::new();
+) -> Vec<PreparedEvent> {
+    let mut prepared_events = Vec::new();
     for (key, slot) in &mut memory.slots {
         if gone.contains(key) {
-            say_gone(key, slot, &mut sayings);
+            say_gone(key, slot, &mut prepared_events);
         }
         let here = samples.of(key);
         if !here.is_present() {
@@ -160,24 +170,24 @@ fn judge_slots(
         let layers: Vec<LinkLayer> = slot.layers().collect();
         for layer in layers {
             if slot.gone.contains_key(&layer) {
-                say_back(key, slot, here, layer, measure.policy, &mut sayings);
+                say_back(key, slot, here, layer, measure.policy, &mut prepared_events);
                 continue;
             }
             let is_healthy = |(number, port): (PortNumber, &Port)| here.is_healthy(number, port);
             let is_whole = ports_of(slot, layer).all(is_healthy);
-            if is_whole && slot.owed.contains(&layer) {
-                sayings.push(device_healthy(key, &slot.name, layer));
+            if is_whole && slot.pending.contains(&layer) {
+                prepared_events.push(device_healthy(key, &slot.name, layer));
             }
-            port::judge_ports(key, slot, here, layer, peers, measure, &mut sayings);
+            port::judge_ports(key, slot, here, layer, peers, measure, &mut prepared_events);
         }
     }
-    sayings
+    prepared_events
 }
 
-fn say_gone(key: &SlotKey, slot: &Slot, sayings: &mut Vec<Saying>) {
+fn say_gone(key: &SlotKey, slot: &Slot, prepared_events: &mut Vec<PreparedEvent>) {
     for layer in slot.layers() {
         if slot.gone.get(&layer) != Some(&false) {
-            sayings.push(Saying {
+            prepared_events.push(PreparedEvent {
                 check: layer.state_check(),
                 severity: Some(Severity::Fatal),
                 message: message::device_gone(layer, &slot.name),
@@ -196,7 +206,7 @@ fn say_back(
     here: &DeviceSample,
     layer: LinkLayer,
     policy: &dyn Policy,
-    sayings: &mut Vec<Saying>,
+    prepared_events: &mut Vec<PreparedEvent>,
 ) {
     let (mut ports, mut healthy, mut quiet) = (0, 0, 0);
     for (number, port) in ports_of(slot, layer) {
@@ -210,16 +220,16 @@ fn say_back(
     if !policy.is_back(ports, healthy, quiet) {
         return;
     }
-    sayings.push(device_healthy(key, &slot.name, layer));
+    prepared_events.push(device_healthy(key, &slot.name, layer));
     for (number, port) in ports_of(slot, layer) {
         if here.is_healthy(number, port) {
-            sayings.push(port::healthy(key, &slot.name, number, layer));
+            prepared_events.push(port::healthy(key, &slot.name, number, layer));
         }
     }
 }
 
-fn device_healthy(key: &SlotKey, name: &DeviceName, layer: LinkLayer) -> Saying {
-    Saying {
+fn device_healthy(key: &SlotKey, name: &DeviceName, layer: LinkLayer) -> PreparedEvent {
+    PreparedEvent {
         check: layer.state_check(),
         severity: None,
         message: message::device_back(name),
@@ -236,7 +246,7 @@ enum CardWord {
     Exempt,
 }
 
-fn judge_cards(memory: &mut Memory, peers: &Peers, sayings: &mut Vec<Saying>) {
+fn judge_cards(memory: &mut Memory, peers: &Peers, prepared_events: &mut Vec<PreparedEvent>) {
     let slots = &memory.slots;
     memory.cards.retain(|(_, card), kept| {
         kept.fault.is_some() || slots.values().any(|slot| slot.card() == *card)
@@ -266,14 +276,14 @@ fn judge_cards(memory: &mut Memory, peers: &Peers, sayings: &mut Vec<Saying>) {
             }),
             (None, Some(standing)) => {
                 let is_waiting = peers.cards.get(key).is_none_or(|view| view.is_waiting);
-                first_word(&mut card.judged, card.owed, is_waiting, standing)
+                first_word(&mut card.judged, card.pending, is_waiting, standing)
             }
             (Some(_), Some(Standing::Unready)) | (None, None) => None,
         };
         let role = peers.cards.get(key).map(|view| view.role);
         let role = role.or(card.fault.as_ref().map(|fault| fault.role));
         if let (Some(word), Some(role)) = (word, role) {
-            sayings.push(say_card(key, word, role));
+            prepared_events.push(say_card(key, word, role));
         }
     }
 }
@@ -281,7 +291,7 @@ fn judge_cards(memory: &mut Memory, peers: &Peers, sayings: &mut Vec<Saying>) {
 /// The first judgement of a card, and the baseline that may be owed after it.
 fn first_word(
     judged: &mut bool,
-    is_owed: bool,
+    is_pending: bool,
     is_waiting: bool,
     standing: Standing,
 ) -> Option<CardWord> {
@@ -289,7 +299,7 @@ fn first_word(
         Standing::Unready => None,
         _ if is_waiting && !*judged => None,
         Standing::Below { active, mode } if !*judged => Some(CardWord::Below { active, mode }),
-        Standing::Meets { active, mode } if is_owed => Some(CardWord::Meets { active, mode }),
+        Standing::Meets { active, mode } if is_pending => Some(CardWord::Meets { active, mode }),
         _ => {
             *judged = true;
             None
@@ -297,7 +307,7 @@ fn first_word(
     }
 }
 
-fn say_card(key: &(LinkLayer, Card), word: CardWord, role: crate::name::Role) -> Saying {
+fn say_card(key: &(LinkLayer, Card), word: CardWord, role: crate::name::Role) -> PreparedEvent {
     let (layer, card) = key;
     let (severity, message, effect) = match word {
         CardWord::Below { active, mode } => {
@@ -309,7 +319,7 @@ fn say_card(key: &(LinkLayer, Card), word: CardWord, role: crate::name::Role) ->
             (
                 Some(Severity::Fatal),
                 message::card_below(card, role, active, mode),
-                Effect::CardSaid(key.clone(), fault),
+                Effect::CardEntry(key.clone(), fault),
             )
         }
         CardWord::Meets { active, mode } => (
@@ -323,7 +333,7 @@ fn say_card(key: &(LinkLayer, Card), word: CardWord, role: crate::name::Role) ->
             Effect::CardHealthy(key.clone()),
         ),
     };
-    Saying {
+    PreparedEvent {
         check: layer.state_check(),
         severity,
         message,

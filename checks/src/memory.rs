@@ -11,14 +11,14 @@ use proto::Check;
 use serde::{Deserialize, Serialize};
 
 use crate::counters::{CounterId, CounterMemory};
-use crate::debt::{Debt, Reboot, Subject};
 use crate::name::{Card, DeviceName, LinkLayer, PciFunction, PortNumber, Role, SlotKey};
 use crate::optional::{OptionalChange, OptionalMemory};
+use crate::pending_clear::{PendingClear, Reboot, Subject};
 use crate::policy::Policy;
 use crate::reading::{Reading, Severity};
 use crate::sample::{PortSample, Samples};
-use crate::sight::{Seen, SeenPort};
 use crate::skip::is_false;
+use crate::snapshot::{Seen, SeenPort};
 
 /// How far the first judgement of a port has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,7 +58,7 @@ pub(crate) struct Port {
     pub(crate) again: Option<Severity>,
     /// The first healthy reading is an event.
     #[serde(default, skip_serializing_if = "is_false")]
-    pub(crate) owed: bool,
+    pub(crate) pending: bool,
     /// When its device went it was unhealthy with nothing said of it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) by_design: bool,
@@ -81,7 +81,7 @@ impl Port {
             judged: Judged::Pending,
             said: None,
             again: None,
-            owed: true,
+            pending: true,
             by_design: false,
             stale: false,
             is_missing: false,
@@ -110,7 +110,7 @@ pub(crate) struct Slot {
     /// Its disappearance was said, per layer; `true` when it is to be said again.
     pub(crate) gone: BTreeMap<LinkLayer, bool>,
     /// The device-level healthy event is owed, per layer.
-    pub(crate) owed: Vec<LinkLayer>,
+    pub(crate) pending: Vec<LinkLayer>,
 }
 
 impl Slot {
@@ -152,7 +152,7 @@ pub(crate) struct CardMemory {
     /// Its first judgement is behind it.
     pub(crate) judged: bool,
     /// Its first meeting with its peers is an event.
-    pub(crate) owed: bool,
+    pub(crate) pending: bool,
     pub(crate) fault: Option<CardFault>,
     /// Not seen since the host was rebooted.
     pub(crate) stale: bool,
@@ -168,7 +168,7 @@ pub(crate) struct Memory {
     pub(crate) blind: bool,
     pub(crate) slots: BTreeMap<SlotKey, Slot>,
     pub(crate) cards: BTreeMap<(LinkLayer, Card), CardMemory>,
-    pub(crate) debts: Vec<Debt>,
+    pub(crate) pending_clears: Vec<PendingClear>,
     pub(crate) reboot: Option<Reboot>,
     /// Since when the class folder is not there, boot time.
     pub(crate) anchor_missing_since_ns: Option<u64>,
@@ -180,7 +180,7 @@ pub(crate) struct Memory {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// A port's fault was said, that bad.
-    PortSaid(SlotKey, PortNumber, Severity),
+    PortEntry(SlotKey, PortNumber, Severity),
     /// A port's health was said.
     PortHealthy(SlotKey, PortNumber),
     /// A device's disappearance was said.
@@ -188,13 +188,13 @@ pub(crate) enum Effect {
     /// A device's health was said.
     DeviceHealthy(SlotKey, LinkLayer),
     /// A card's fault was said.
-    CardSaid((LinkLayer, Card), CardFault),
+    CardEntry((LinkLayer, Card), CardFault),
     /// A card's health was said.
     CardHealthy((LinkLayer, Card)),
     /// A debt was paid.
-    Paid(Debt),
+    Paid(PendingClear),
     /// A counter's fault was said, at that wall time.
-    CounterSaid(SlotKey, PortNumber, CounterId, u64),
+    CounterEntry(SlotKey, PortNumber, CounterId, u64),
     /// A counter's health was said.
     CounterHealthy(SlotKey, PortNumber, CounterId),
     /// An event of a check that runs only where it is named.
@@ -224,7 +224,7 @@ impl Memory {
     pub(crate) fn apply(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
-                Effect::PortSaid(key, number, severity) => {
+                Effect::PortEntry(key, number, severity) => {
                     if let Some(port) = self.port_mut(&key, number) {
                         port.said = port.said.max(Some(severity));
                         port.again = None;
@@ -232,7 +232,7 @@ impl Memory {
                 }
                 Effect::PortHealthy(key, number) => {
                     if let Some(port) = self.port_mut(&key, number) {
-                        (port.said, port.again, port.owed) = (None, None, false);
+                        (port.said, port.again, port.pending) = (None, None, false);
                     }
                 }
                 Effect::Gone(key, layer) => {
@@ -243,20 +243,22 @@ impl Memory {
                 Effect::DeviceHealthy(key, layer) => {
                     if let Some(slot) = self.slots.get_mut(&key) {
                         slot.gone.remove(&layer);
-                        slot.owed.retain(|owed| *owed != layer);
+                        slot.pending.retain(|pending| *pending != layer);
                     }
                 }
-                Effect::CardSaid(key, fault) => {
+                Effect::CardEntry(key, fault) => {
                     let card = self.cards.entry(key).or_default();
                     card.fault = Some(fault);
                     card.judged = true;
                 }
                 Effect::CardHealthy(key) => {
                     let card = self.cards.entry(key).or_default();
-                    (card.fault, card.owed, card.judged) = (None, false, true);
+                    (card.fault, card.pending, card.judged) = (None, false, true);
                 }
-                Effect::Paid(debt) => self.debts.retain(|owed| *owed != debt),
-                Effect::CounterSaid(key, number, id, wall_ns) => {
+                Effect::Paid(pending_clear) => self
+                    .pending_clears
+                    .retain(|pending| *pending != pending_clear),
+                Effect::CounterEntry(key, number, id, wall_ns) => {
                     if let Some(count) = self.counters.count_mut(&key, number, id) {
                         count.was_said(wall_ns);
                     }
@@ -276,7 +278,7 @@ impl Memory {
     pub(crate) fn doubt(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
-                Effect::PortSaid(key, number, severity) => {
+                Effect::PortEntry(key, number, severity) => {
                     if let Some(port) = self.port_mut(&key, number) {
                         port.again = port.again.max(Some(severity));
                     }
@@ -286,7 +288,7 @@ impl Memory {
                         slot.gone.entry(layer).or_insert(true);
                     }
                 }
-                Effect::CardSaid(key, fault) => {
+                Effect::CardEntry(key, fault) => {
                     let again = CardFault {
                         again: true,
                         ..fault
@@ -297,7 +299,7 @@ impl Memory {
                         .fault
                         .get_or_insert(again);
                 }
-                Effect::CounterSaid(key, number, id, wall_ns) => {
+                Effect::CounterEntry(key, number, id, wall_ns) => {
                     if let Some(count) = self.counters.count_mut(&key, number, id) {
                         count.may_have_been_said(wall_ns);
                     }
@@ -332,17 +334,17 @@ impl Memory {
 
     /// Owes the clearing of a fault under its old name.
     pub(crate) fn owe(&mut self, check: Check, subject: Subject, message: String) {
-        let debt = Debt {
+        let pending_clear = PendingClear {
             check,
             subject,
             message,
         };
-        let is_owed = self
-            .debts
+        let is_pending = self
+            .pending_clears
             .iter()
-            .any(|owed| owed.check == check && owed.subject == debt.subject);
-        if !is_owed {
-            self.debts.push(debt);
+            .any(|pending| pending.check == check && pending.subject == pending_clear.subject);
+        if !is_pending {
+            self.pending_clears.push(pending_clear);
         }
     }
 
@@ -388,7 +390,7 @@ impl Memory {
         for slot in self.slots.values_mut() {
             slot.stale = true;
             (slot.misses, slot.empty_listings) = (0, 0);
-            slot.owed.clear();
+            slot.pending.clear();
             slot.gone.values_mut().for_each(|again| *again = true);
             slot.ports
                 .retain(|_, port| port.standing().is_some() || !slot.gone.is_empty());
@@ -407,7 +409,7 @@ impl Memory {
         for card in self.cards.values_mut() {
             card.stale = true;
             card.judged = false;
-            card.owed = false;
+            card.pending = false;
             if let Some(fault) = &mut card.fault {
                 fault.again = true;
             }

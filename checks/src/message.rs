@@ -8,11 +8,11 @@ use proto::{Entity, HealthEvent, RecommendedAction};
 use crate::chars::CharKind;
 use crate::counters::count::Breach;
 use crate::counters::{CounterId, Watched};
-use crate::debt::Subject;
 use crate::flags::Settings;
 use crate::name::{Card, DeviceName, LinkLayer, PortNumber, Role};
+use crate::pending_clear::Subject;
+use crate::prepared_event::PreparedEvent;
 use crate::reading::{Reading, Severity};
-use crate::saying::Saying;
 
 /// The agent's name on the wire.
 pub const AGENT: &str = "nic-health-monitor";
@@ -35,10 +35,10 @@ pub(crate) fn port_unhealthy(
 ) -> String {
     let word = port_word(layer);
     let Reading { state, phys } = reading;
-    let told = format!("{word} {name} port {number}: state {state}, phys_state {phys}");
+    let rendered = format!("{word} {name} port {number}: state {state}, phys_state {phys}");
     match operstate {
-        Some(operstate) => format!("{told}, operstate {operstate}"),
-        None => told,
+        Some(operstate) => format!("{rendered}, operstate {operstate}"),
+        None => rendered,
     }
 }
 
@@ -196,8 +196,8 @@ fn error_code(subject: &Subject) -> Vec<String> {
 }
 
 /// The event for the wire.
-pub(crate) fn event(settings: &Settings, saying: &Saying, wall_ns: u64) -> HealthEvent {
-    let is_fatal = saying.severity == Some(Severity::Fatal);
+pub(crate) fn event(settings: &Settings, prepared: &PreparedEvent, wall_ns: u64) -> HealthEvent {
+    let is_fatal = prepared.severity == Some(Severity::Fatal);
     let action = if is_fatal {
         RecommendedAction::ReplaceVm
     } else {
@@ -207,13 +207,13 @@ pub(crate) fn event(settings: &Settings, saying: &Saying, wall_ns: u64) -> Healt
         version: proto::VERSION,
         agent: AGENT.to_owned(),
         component_class: COMPONENT_CLASS.to_owned(),
-        check_name: saying.check.name().to_owned(),
+        check_name: prepared.check.name().to_owned(),
         is_fatal,
-        is_healthy: saying.severity.is_none(),
-        message: saying.message.clone(),
+        is_healthy: prepared.severity.is_none(),
+        message: prepared.message.clone(),
         recommended_action: action.into(),
-        error_code: error_code(&saying.subject),
-        entities_impacted: entities(&saying.subject),
+        error_code: error_code(&prepared.subject),
+        entities_impacted: entities(&prepared.subject),
         generated_timestamp: Some(proto::timestamp_from_ns(wall_ns)),
         node_name: settings.node_name.clone(),
         processing_strategy: settings.strategy.into(),

@@ -362,8 +362,8 @@ mod tests {
     fn an_address_has_all_its_parts_in_hexadecimal(#[case] text: &str, #[case] is_one: bool) {
         let function = PciFunction::parse(text);
         assert_eq!(function.is_some(), is_one);
-        let told = function.map(|function| function.to_string());
-        assert_eq!(told, is_one.then(|| text.to_owned()));
+        let rendered = function.map(|function| function.to_string());
+        assert_eq!(rendered, is_one.then(|| text.to_owned()));
     }
 
     #[test]

@@ -291,9 +291,9 @@ mod tests {
     #[case("9: <unknown>", "<unknown>")]
     #[case("0: NOP", "NOP")]
     #[case("4: ACTIVE", "ACTIVE")]
-    fn a_number_without_a_name_is_a_value(#[case] text: &str, #[case] told: &str) {
+    fn a_number_without_a_name_is_a_value(#[case] text: &str, #[case] rendered: &str) {
         let state = PortState::parse(text.as_bytes()).unwrap();
-        assert_eq!(state.to_string(), told);
+        assert_eq!(state.to_string(), rendered);
     }
 
     #[test]

@@ -5,13 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::debt::Subject;
 use crate::memory::{CardMemory, Judged, Memory, Port, Slot};
 use crate::name::{Card, DeviceName, LinkLayer, PortNumber, Role, SlotKey};
+use crate::pending_clear::Subject;
 use crate::policy::Policy;
 use crate::sample::{DeviceSample, PortSample, Presence, Samples};
 use crate::scope::Reason;
-use crate::sight::{Blind, Seen, SeenPort, SeenPorts, SeenScope, Sight};
+use crate::snapshot::{Blind, Seen, SeenPort, SeenPorts, SeenScope, Snapshot};
 
 /// What a poll tells of cards beyond the devices that are monitored.
 #[derive(Debug, Clone, Default)]
@@ -32,15 +32,15 @@ pub(crate) struct Surroundings {
 pub(crate) fn recognise(
     memory: &mut Memory,
     samples: &mut Samples,
-    sight: &Sight,
+    snapshot: &Snapshot,
     enabled: &[LinkLayer],
     policy: &dyn Policy,
 ) -> Surroundings {
     samples.begin(memory);
-    let claimed = claimed(memory, sight);
+    let claimed = claimed(memory, snapshot);
     let mut around = Surroundings::default();
     let mut strangers = BTreeSet::new();
-    for seen in &sight.devices {
+    for seen in &snapshot.devices {
         let function = seen
             .facts
             .as_ref()
@@ -94,7 +94,7 @@ pub(crate) fn recognise(
                 }
                 rename(memory, &key, &seen.name);
                 let reader = Reader {
-                    now_ns: sight.clocks.boot_ns,
+                    now_ns: snapshot.clocks.boot_ns,
                     enabled,
                     policy,
                 };
@@ -119,13 +119,13 @@ fn is_unreadable(ports: &SeenPorts) -> bool {
 
 /// The slots whose function is listed, when some device has no function to be known by: whoever
 /// merely bears such a slot's name is not it.
-fn claimed(memory: &Memory, sight: &Sight) -> BTreeSet<SlotKey> {
+fn claimed(memory: &Memory, snapshot: &Snapshot) -> BTreeSet<SlotKey> {
     let key = |seen: &Seen| seen.facts.as_ref().map(|facts| facts.key.clone());
     let has_function = |seen: &Seen| matches!(key(seen), Some(SlotKey::Function(_)));
-    if sight.devices.iter().all(has_function) {
+    if snapshot.devices.iter().all(has_function) {
         return BTreeSet::new();
     }
-    let keys = sight.devices.iter().filter_map(key);
+    let keys = snapshot.devices.iter().filter_map(key);
     keys.filter(|key| memory.slots.contains_key(key)).collect()
 }
 
@@ -188,7 +188,7 @@ fn create(
         empty_listings: 0,
         stale: false,
         gone: BTreeMap::new(),
-        owed: if memory.blind { layers } else { Vec::new() },
+        pending: if memory.blind { layers } else { Vec::new() },
     };
     memory.slots.insert(key.clone(), slot);
     Some(key)
@@ -224,13 +224,13 @@ fn rename(memory: &mut Memory, key: &SlotKey, name: &DeviceName) {
     }
     let old = std::mem::replace(&mut slot.name, name.clone());
     let message = format!("NIC {old} is now {name}: clearing");
-    let mut debts = Vec::new();
+    let mut pending_clears = Vec::new();
     // The device is here, so its disappearance does not stand; its ports' health is still to be said.
     for (layer, _) in std::mem::take(&mut slot.gone) {
-        debts.push((layer.state_check(), Subject::Device(old.clone())));
+        pending_clears.push((layer.state_check(), Subject::Device(old.clone())));
         for port in slot.ports.values_mut() {
             if port.layer == layer && !port.by_design {
-                (port.owed, port.judged) = (true, Judged::Returning);
+                (port.pending, port.judged) = (true, Judged::Returning);
             }
         }
     }
@@ -238,10 +238,10 @@ fn rename(memory: &mut Memory, key: &SlotKey, name: &DeviceName) {
         if let Some(severity) = port.standing() {
             (port.said, port.again) = (None, Some(severity));
             let subject = Subject::Port(old.clone(), *number);
-            debts.push((port.layer.state_check(), subject));
+            pending_clears.push((port.layer.state_check(), subject));
         }
     }
-    for (check, subject) in debts {
+    for (check, subject) in pending_clears {
         memory.owe(check, subject, message.clone());
     }
 }
@@ -307,7 +307,7 @@ impl Reader<'_> {
         }
         let name = slot.name.clone();
         let card = slot.card();
-        let mut debts = Vec::new();
+        let mut pending_clears = Vec::new();
         let mut has_new = Vec::new();
         for seen in listed {
             let is_new = !slot.ports.contains_key(&seen.number);
@@ -315,7 +315,7 @@ impl Reader<'_> {
             if is_new && let Some(port) = slot.ports.get(&seen.number) {
                 has_new.push(port.layer);
             }
-            debts.extend(left.map(|(layer, reason)| (seen.number, layer, reason)));
+            pending_clears.extend(left.map(|(layer, reason)| (seen.number, layer, reason)));
         }
         for layer in has_new {
             let blind = memory.blind;
@@ -323,12 +323,12 @@ impl Reader<'_> {
                 .cards
                 .entry((layer, card.clone()))
                 .or_insert_with(|| CardMemory {
-                    owed: blind,
+                    pending: blind,
                     ..CardMemory::default()
                 });
             card.judged = false;
         }
-        for (number, layer, reason) in debts {
+        for (number, layer, reason) in pending_clears {
             let message = format!("NIC {name} no longer monitored ({reason}): clearing");
             memory.owe(
                 layer.state_check(),
@@ -366,7 +366,7 @@ impl Reader<'_> {
             return left(slot.ports.remove(&seen.number), reason);
         }
         let has_moved = |port: &Port| port.layer != layer;
-        let debt = if slot.ports.get(&seen.number).is_some_and(has_moved) {
+        let pending_clear = if slot.ports.get(&seen.number).is_some_and(has_moved) {
             left(slot.ports.remove(&seen.number), Reason::LayerIsNow(layer))
         } else {
             None
@@ -391,14 +391,14 @@ impl Reader<'_> {
                     port.by_design = false;
                 } else {
                     port.unhealthy_since_ns.get_or_insert(self.now_ns);
-                    port.owed |= self.policy.reports_every_recovery();
+                    port.pending |= self.policy.reports_every_recovery();
                 }
                 if port.reading.as_ref() != Some(reading) {
                     port.reading = Some(reading.clone());
                 }
             }
         }
-        debt
+        pending_clear
     }
 }
 
@@ -415,7 +415,7 @@ pub(crate) fn look_away(
         Blind::Race => PortSample::Held,
         Blind::Unreadable(cause) => {
             port.unreadable_since_ns.get_or_insert(now_ns);
-            port.owed &= policy.owes_baseline_to_unreadable();
+            port.pending &= policy.owes_baseline_to_unreadable();
             PortSample::Unreadable(cause)
         }
     };

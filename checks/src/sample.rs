@@ -9,7 +9,7 @@ use crate::memory::{Memory, Port};
 use crate::name::{DeviceName, PortNumber, SlotKey};
 use crate::reading::Reading;
 use crate::scope::Reason;
-use crate::sight::Cause;
+use crate::snapshot::Cause;
 
 /// How a port looks in the present poll.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

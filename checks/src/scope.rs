@@ -1,7 +1,7 @@
 //! What is monitored, as what, and if not, why not.
 //!
 //! Order of the signals (`lsd 4.2.2`, `4.2.3`): default route, NUMA gate, PIX/PXB, InfiniBand,
-//! NODE/PHB, all-SYS with the BlueField exclusion. Reading the signals is `eyes`' business.
+//! NODE/PHB, all-SYS with the BlueField exclusion. Reading the signals is `discovery`' business.
 
 use std::fmt;
 
@@ -224,7 +224,7 @@ mod tests {
         #[case] name: &str,
         #[case] begins: &str,
     ) {
-        let told = why(&placement, role, Some(&metadata()), &name.into());
-        assert!(told.starts_with(begins), "{told}");
+        let rendered = why(&placement, role, Some(&metadata()), &name.into());
+        assert!(rendered.starts_with(begins), "{rendered}");
     }
 }

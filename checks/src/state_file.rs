@@ -1,7 +1,7 @@
 //! `state.json`: the memory as text, and back.
 //!
 //! Schema version 2 of NVSentinel's nic-health-monitor, so that either monitor can read the other's
-//! file; what only this one knows is in further keys (`slots`, `cards`, `debts`, …), and where they
+//! file; what only this one knows is in further keys (`slots`, `cards`, `pending_clears`, …), and where they
 //! are present they are what is read. Version 1, and a file without a version, hold the same keys
 //! without ours. A file that cannot be understood is a fresh start, with a warning that says why.
 
@@ -12,13 +12,13 @@ use serde::{Deserialize, Serialize};
 use crate::counters::file::{
     self as counters, CountersEntry, FlagEntry, SharedKeys, SnapshotEntry,
 };
-use crate::debt::{Debt, Reboot};
-use crate::eyes::slot_key;
+use crate::discovery::slot_key;
 use crate::hands::ReadError;
+use crate::log_record::{Level, LogRecord};
 use crate::memory::{CardFault, CardMemory, Judged, Memory, Port, Slot};
 use crate::name::{DeviceName, LinkLayer, PortNumber, Role};
-use crate::note::{Level, Note};
 use crate::optional::OptionalEntries;
+use crate::pending_clear::{PendingClear, Reboot};
 use crate::reading::{PhysState, PortState, Reading, Severity, severity};
 use crate::skip::is_false;
 
@@ -65,7 +65,7 @@ struct File<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     cards: Vec<OurCardEntry>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    debts: Vec<Debt>,
+    pending_clears: Vec<PendingClear>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reboot: Option<Reboot>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -97,7 +97,7 @@ pub(crate) fn write(memory: &Memory) -> Vec<u8> {
         blind: memory.blind,
         slots: Some(memory.slots.values().map(SlotEntry::of).collect()),
         cards: memory.cards.iter().map(OurCardEntry::of).collect(),
-        debts: memory.debts.clone(),
+        pending_clears: memory.pending_clears.clone(),
         reboot: memory.reboot.clone(),
         anchor_missing_since_ns: memory.anchor_missing_since_ns,
         counters: counters::own(&memory.counters),
@@ -112,11 +112,11 @@ pub(crate) fn write(memory: &Memory) -> Vec<u8> {
 pub(crate) fn read(
     path: &str,
     bytes: Result<&[u8], ReadError>,
-    notes: &mut Vec<Note>,
+    records: &mut Vec<LogRecord>,
 ) -> Option<Memory> {
-    let fresh = |level: Level, why: String, notes: &mut Vec<Note>| {
-        let note = Note::new(level, "fresh start without an old state");
-        notes.push(note.with("path", path).with("why", why));
+    let fresh = |level: Level, why: String, records: &mut Vec<LogRecord>| {
+        let record = LogRecord::new(level, "fresh start without an old state");
+        records.push(record.with("path", path).with("why", why));
         None
     };
     let bytes = match bytes {
@@ -125,17 +125,17 @@ pub(crate) fn read(
             return fresh(
                 Level::Warn,
                 "missing: there is no such file".to_owned(),
-                notes,
+                records,
             );
         }
-        Err(error) => return fresh(Level::Warn, format!("unreadable: {error}"), notes),
+        Err(error) => return fresh(Level::Warn, format!("unreadable: {error}"), records),
     };
     let value: serde_json::Value = match serde_json::from_slice(bytes) {
         Ok(value) => value,
-        Err(error) => return fresh(Level::Warn, format!("corrupt: {error}"), notes),
+        Err(error) => return fresh(Level::Warn, format!("corrupt: {error}"), records),
     };
     let Some(table) = value.as_object() else {
-        return fresh(Level::Warn, "corrupt: not an object".to_owned(), notes);
+        return fresh(Level::Warn, "corrupt: not an object".to_owned(), records);
     };
     let version = match table.get("version").map(serde_json::Value::as_u64) {
         None => 1,
@@ -144,21 +144,21 @@ pub(crate) fn read(
             return fresh(
                 Level::Warn,
                 "unknown: `version` is no number".to_owned(),
-                notes,
+                records,
             );
         }
     };
     if version > VERSION {
         let why = format!("newer: version {version}, and {VERSION} is known");
-        return fresh(Level::Warn, why, notes);
+        return fresh(Level::Warn, why, records);
     }
     let file: File<'_> = match serde_json::from_value(value) {
         Ok(file) => file,
-        Err(error) => return fresh(Level::Warn, format!("corrupt: {error}"), notes),
+        Err(error) => return fresh(Level::Warn, format!("corrupt: {error}"), records),
     };
     Some(if version < VERSION || file.slots.is_none() {
-        let note = Note::new(Level::Info, "state of another version is migrated");
-        notes.push(note.with("path", path).with("version", version));
+        let record = LogRecord::new(Level::Info, "state of another version is migrated");
+        records.push(record.with("path", path).with("version", version));
         migrate(file)
     } else {
         restore(file)
@@ -172,7 +172,7 @@ fn restore(file: File<'_>) -> Memory {
         blind: file.blind,
         slots: BTreeMap::new(),
         cards: BTreeMap::new(),
-        debts: file.debts,
+        pending_clears: file.pending_clears,
         reboot: file.reboot,
         anchor_missing_since_ns: file.anchor_missing_since_ns,
         counters: file.counters.map(counters::restore).unwrap_or_default(),
@@ -188,7 +188,7 @@ fn restore(file: File<'_>) -> Memory {
             empty_listings: entry.empty_listings,
             stale: entry.stale,
             gone: entry.gone,
-            owed: entry.owed,
+            pending: entry.pending,
         };
         let mut key = slot_key(&slot.name, slot.function.as_ref());
         if memory.slots.contains_key(&key) {
@@ -199,7 +199,7 @@ fn restore(file: File<'_>) -> Memory {
     for entry in file.cards {
         let card = CardMemory {
             judged: entry.judged,
-            owed: entry.owed,
+            pending: entry.pending,
             fault: entry.fault,
             stale: entry.stale,
         };
@@ -236,7 +236,7 @@ fn migrate(file: File<'_>) -> Memory {
         let is_healthy = reading.is_healthy();
         let port = Port {
             was_healthy: is_healthy,
-            owed: !is_healthy,
+            pending: !is_healthy,
             judged: if is_healthy {
                 Judged::Open
             } else {
@@ -293,6 +293,6 @@ fn migrated_slot(memory: &mut Memory, device: DeviceName) -> &mut Slot {
         empty_listings: 0,
         stale: false,
         gone: BTreeMap::new(),
-        owed: Vec::new(),
+        pending: Vec::new(),
     })
 }

@@ -38,7 +38,7 @@ impl Cast<'_, '_> {
             node,
             monitor,
         };
-        let mut families = agent.figures().families();
+        let mut families = agent.metrics().families();
         families.push(agent.gid_ports().count(&hands));
         let lines = families.iter().flat_map(Family::lines);
         lines

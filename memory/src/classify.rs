@@ -24,7 +24,7 @@ pub fn classified(platform: &Platform) -> Result<Found, String> {
     let mut fs = Fs::new();
     fs.alias_folder(CLASS_INFINIBAND);
     fs.apply(&platforms::render(&platform.machine(&NodeName::from(NODE))));
-    let eyes = Eyes(RefCell::new(fs));
+    let discovery = Discovery(RefCell::new(fs));
     let flags = [
         "--node-name=node-a",
         "--metadata-path=/var/lib/nvsentinel/gpu_metadata.json",
@@ -33,7 +33,7 @@ pub fn classified(platform: &Platform) -> Result<Found, String> {
     ];
     let settings = Flags::from_args(flags).and_then(|flags| flags.settings());
     let (settings, _) = settings.map_err(|refusal| refusal.to_string())?;
-    let read = |path: &str| eyes.0.borrow_mut().read(path).map_err(errno);
+    let read = |path: &str| discovery.0.borrow_mut().read(path).map_err(errno);
     let (metadata, route, boot_id) = (
         read(&settings.paths.metadata),
         read(&settings.paths.route),
@@ -48,8 +48,10 @@ pub fn classified(platform: &Platform) -> Result<Found, String> {
         state: Err(ReadError::ENOENT),
     };
     let (agent, _) = Agent::start(start).map_err(|refusal| refusal.to_string())?;
-    let found = agent.classified(&eyes).map_err(|error| error.to_string())?;
-    let because = because(&agent.explain(&eyes));
+    let found = agent
+        .classified(&discovery)
+        .map_err(|error| error.to_string())?;
+    let because = because(&agent.explain(&discovery));
     let devices = found.into_iter().map(|(name, role)| {
         let name = name.to_string();
         let why = because.get(&name).cloned().unwrap_or_default();
@@ -95,9 +97,9 @@ fn because(explained: &str) -> BTreeMap<String, String> {
 }
 
 /// Reads a tree in which nothing goes wrong.
-struct Eyes(RefCell<Fs>);
+struct Discovery(RefCell<Fs>);
 
-impl Hands for Eyes {
+impl Hands for Discovery {
     fn fetch(&self, requests: &[Request]) -> Vec<Result<Answer, ReadError>> {
         let mut fs = self.0.borrow_mut();
         let mut one = |request: &Request| match request {

@@ -307,8 +307,11 @@ impl<'w> Cast<'w, '_> {
         scene.fs.take_trace();
         scene.struck = None;
         match started {
-            Ok((running, notes)) => {
-                scene.tick.log.extend(notes.iter().map(ToString::to_string));
+            Ok((running, records)) => {
+                scene
+                    .tick
+                    .log
+                    .extend(records.iter().map(ToString::to_string));
                 drop(world);
                 self.running.insert((node.clone(), monitor), running);
             }
@@ -338,7 +341,7 @@ impl<'w> Cast<'w, '_> {
         monitor: MonitorId,
         flags: &[String],
         config: &str,
-    ) -> Result<(Running<'w>, Vec<checks::Note>), Refusal> {
+    ) -> Result<(Running<'w>, Vec<checks::LogRecord>), Refusal> {
         let state_file = format!("/{STATE_FILE}");
         let checks = self.story.checks.names();
         let filling = Filling {
@@ -358,7 +361,7 @@ impl<'w> Cast<'w, '_> {
             .iter()
             .map(String::as_str)
             .skip_while(|word| !word.starts_with("--"));
-        let (settings, mut notes) = Flags::from_args(flags)?.settings()?;
+        let (settings, mut records) = Flags::from_args(flags)?.settings()?;
         let paths = settings.paths.clone();
         let config = self.descriptor.config_text(config, &filling);
         let hands = MemoryHands {
@@ -385,14 +388,14 @@ impl<'w> Cast<'w, '_> {
             state: state.as_deref().map_err(|error| *error),
         };
         let (agent, more) = Agent::start_with(start, (self.variant.policy)())?;
-        notes.extend(more);
+        records.extend(more);
         let publisher = MemoryPublisher {
             world: self.world,
             node: node.clone(),
             monitor,
         };
         let publisher = (self.variant.publisher)(Box::new(publisher));
-        Ok((Running { agent, publisher }, notes))
+        Ok((Running { agent, publisher }, records))
     }
 
     fn poll(&mut self, node: &NodeName, monitor: MonitorId) {
@@ -437,13 +440,13 @@ impl<'w> Cast<'w, '_> {
             match agent.next() {
                 Todo::Done => return,
                 Todo::Wait(_) => {}
-                Todo::Note(note) => self
+                Todo::LogRecord(record) => self
                     .world
                     .borrow_mut()
                     .node(node)
                     .tick
                     .log
-                    .push(note.to_string()),
+                    .push(record.to_string()),
                 Todo::Publish { batch, .. } => {
                     let Some(outcome) = publisher.publish(batch) else {
                         return;

@@ -1,7 +1,7 @@
 //! Figures in the text format of Prometheus.
 
 use checks::Family;
-use checks::figures::{Kind, Sample, Value, number_of};
+use checks::metrics::{Kind, Sample, Value, number_of};
 use prometheus::TextEncoder;
 use prometheus::proto::{
     Bucket, Counter, Gauge, Histogram, LabelPair, Metric, MetricFamily, MetricType,
@@ -15,30 +15,30 @@ pub(crate) fn text(families: &[Family]) -> String {
     let families: Vec<MetricFamily> = families
         .iter()
         .filter(|family| !family.samples.is_empty())
-        .map(told)
+        .map(rendered)
         .collect();
     TextEncoder::new()
         .encode_to_string(&families)
         .expect("families with names and values are all that the format asks for")
 }
 
-fn told(family: &Family) -> MetricFamily {
-    let figure = family.figure;
-    let mut told = MetricFamily::default();
-    told.set_name(figure.name.to_owned());
-    told.set_help(figure.help.to_owned());
-    told.set_field_type(match figure.kind {
+fn rendered(family: &Family) -> MetricFamily {
+    let series = family.series;
+    let mut rendered = MetricFamily::default();
+    rendered.set_name(series.name.to_owned());
+    rendered.set_help(series.help.to_owned());
+    rendered.set_field_type(match series.kind {
         Kind::Counter => MetricType::COUNTER,
         Kind::Gauge => MetricType::GAUGE,
         Kind::Histogram => MetricType::HISTOGRAM,
     });
     let samples = family.samples.iter();
-    told.set_metric(
+    rendered.set_metric(
         samples
-            .map(|sample| metric(figure.kind, figure.labels, sample))
+            .map(|sample| metric(series.kind, series.labels, sample))
             .collect(),
     );
-    told
+    rendered
 }
 
 fn metric(kind: Kind, names: &[&str], sample: &Sample) -> Metric {
@@ -83,14 +83,14 @@ fn metric(kind: Kind, names: &[&str], sample: &Sample) -> Metric {
 
 #[cfg(test)]
 mod tests {
-    use checks::figures::{FIGURES, Figure};
+    use checks::metrics::{METRICS, Series};
 
     use super::*;
 
     fn family(name: &str, labels: &[&str], value: Value) -> Family {
-        let figure: Figure = *FIGURES.iter().find(|figure| figure.name == name).unwrap();
+        let series: Series = *METRICS.iter().find(|series| series.name == name).unwrap();
         Family {
-            figure,
+            series,
             samples: vec![Sample {
                 labels: labels.iter().map(|label| (*label).to_owned()).collect(),
                 value,
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_told_as_prometheus_reads_them() {
+    fn metrics_are_written_as_prometheus_reads_them() {
         let text = text(&[
             family(
                 "nic_health_monitor_unreadable_reads_total",

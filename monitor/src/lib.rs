@@ -5,7 +5,6 @@
 //! stop, while a thread of its own answers `/metrics` and `/healthz`.
 
 mod alive;
-mod board;
 mod cli;
 mod clock;
 mod connector;
@@ -13,10 +12,11 @@ mod disk;
 mod exposition;
 mod hands;
 mod life;
+mod log;
 mod reader;
 mod server;
+mod shared_status;
 mod stop;
-mod talk;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -7,17 +7,17 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use checks::{Agent, Level, Note, Publisher, Refusal, Settings, Start, Todo, Variant};
+use checks::{Agent, Level, LogRecord, Publisher, Refusal, Settings, Start, Todo, Variant};
 use tokio::runtime::Runtime;
 
-use crate::board::Board;
 use crate::cli::{self, Line, Unusable};
 use crate::connector::{Connector, SocketPublisher};
 use crate::disk;
 use crate::hands::FileHands;
+use crate::log::Log;
 use crate::server;
+use crate::shared_status::SharedStatus;
 use crate::stop::Stop;
-use crate::talk::Talk;
 
 /// Lives until told to stop, or refuses to.
 pub(crate) fn live(args: impl IntoIterator<Item = OsString>, variant: Variant) -> ExitCode {
@@ -43,21 +43,21 @@ fn refuse(refusal: &Refusal) -> ExitCode {
 }
 
 fn start_and_live(line: &Line, variant: Variant) -> Result<(), Refusal> {
-    let (settings, notes) = line.flags.clone().settings()?;
-    let talk = Talk::new(settings.log_format, settings.log_level);
-    for note in &notes {
-        talk.note(note);
+    let (settings, records) = line.flags.clone().settings()?;
+    let log = Log::new(settings.log_format, settings.log_level);
+    for record in &records {
+        log.record(record);
     }
     let stop = Stop::on_signals().map_err(|error| fault("signals cannot be caught", &error))?;
     let mut hands = FileHands::until(&settings, stop.clone());
-    let (agent, notes) = match start(&settings, &hands, variant) {
+    let (agent, records) = match start(&settings, &hands, variant) {
         // Whoever is told to stop while it waits for a file does not care what is in it.
         Err(_) if stop.is_asked() => return Ok(()),
         started => started?,
     };
     hands.begin_polls_at(agent.anchor());
-    for note in &notes {
-        talk.note(note);
+    for record in &records {
+        log.record(record);
     }
     if line.check_config {
         let _ = writeln!(std::io::stdout().lock(), "configuration is valid");
@@ -79,15 +79,15 @@ fn start_and_live(line: &Line, variant: Variant) -> Result<(), Refusal> {
         runtime: Rc::clone(&runtime),
         stop: stop.clone(),
     }));
-    let board = Arc::new(Board::new(&agent));
-    talk.note(&listen(&settings, &board));
+    let shared_status = Arc::new(SharedStatus::new(&agent));
+    log.record(&listen(&settings, &shared_status));
     Life {
         agent,
-        board,
+        shared_status,
         hands,
         publisher,
         stop,
-        talk,
+        log,
         runtime,
     }
     .run();
@@ -96,12 +96,12 @@ fn start_and_live(line: &Line, variant: Variant) -> Result<(), Refusal> {
 
 /// Opens the port for `/metrics` and `/healthz`, and says how that went; without it the monitor lives
 /// on (NVSentinel, nic-health-monitor).
-fn listen(settings: &Settings, board: &Arc<Board>) -> Note {
-    match server::listen(settings, Arc::clone(board)) {
-        Ok(port) => Note::new(Level::Info, "metrics server is listening").with("port", port),
+fn listen(settings: &Settings, shared_status: &Arc<SharedStatus>) -> LogRecord {
+    match server::listen(settings, Arc::clone(shared_status)) {
+        Ok(port) => LogRecord::new(Level::Info, "metrics server is listening").with("port", port),
         Err(error) => {
             let text = "Metrics server failed - continuing without metrics";
-            Note::new(Level::Error, text)
+            LogRecord::new(Level::Error, text)
                 .with("port", settings.metrics_port)
                 .with("cause", error)
                 .with("hint", "choose a free port with --metrics-port")
@@ -118,7 +118,7 @@ fn start(
     settings: &Settings,
     hands: &FileHands,
     variant: Variant,
-) -> Result<(Agent, Vec<Note>), Refusal> {
+) -> Result<(Agent, Vec<LogRecord>), Refusal> {
     let paths = &settings.paths;
     let config = hands.read(&paths.config);
     let metadata = hands.read(&paths.metadata);
@@ -138,19 +138,19 @@ fn start(
 
 struct Life {
     agent: Agent,
-    board: Arc<Board>,
+    shared_status: Arc<SharedStatus>,
     hands: FileHands,
     publisher: Box<dyn Publisher>,
     stop: Stop,
-    talk: Talk,
+    log: Log,
     runtime: Rc<Runtime>,
 }
 
 impl Life {
     fn run(mut self) {
-        let started = Note::new(Level::Info, "monitor is running")
+        let started = LogRecord::new(Level::Info, "monitor is running")
             .with("node", &self.agent.settings().node_name);
-        self.talk.note(&started);
+        self.log.record(&started);
         let interval = self.agent.interval();
         let mut due = Instant::now();
         while !self.stop.is_asked() {
@@ -163,15 +163,15 @@ impl Life {
             self.agent.take(polled);
             self.drain();
             self.agent.took(began.elapsed());
-            self.board.polled(&self.agent);
+            self.shared_status.polled(&self.agent);
             // Polls that were missed are not made up for.
             due = (due + interval).max(Instant::now());
             self.sleep(due.saturating_duration_since(Instant::now()));
         }
         self.agent.stop();
         self.drain();
-        self.talk
-            .note(&Note::new(Level::Info, "monitor is stopped"));
+        self.log
+            .record(&LogRecord::new(Level::Info, "monitor is stopped"));
     }
 
     /// Does what the agent wants done until it wants nothing.
@@ -179,19 +179,19 @@ impl Life {
         loop {
             match self.agent.next() {
                 Todo::Done => return,
-                Todo::Note(note) => self.talk.note(&note),
+                Todo::LogRecord(record) => self.log.record(&record),
                 Todo::Save(steps) => {
                     let result = disk::save(&steps);
                     self.agent.saved(result);
                 }
                 Todo::Wait(span) => {
-                    self.board.retries_after(span, &self.agent);
+                    self.shared_status.retries_after(span, &self.agent);
                     if !self.sleep(span) {
                         self.agent.stop();
                     }
                 }
                 Todo::Publish { batch, .. } => {
-                    self.board.publishes();
+                    self.shared_status.publishes();
                     match self.publisher.publish(batch) {
                         Some(outcome) => self.agent.published(&outcome),
                         None => self.agent.stop(),

@@ -22,9 +22,9 @@ use jiff::fmt::friendly::SpanPrinter;
 use tokio::sync::{Mutex, Semaphore};
 use tokio::task::JoinHandle;
 
-use crate::board::Board;
 use crate::exposition;
 use crate::hands::FileHands;
+use crate::shared_status::SharedStatus;
 
 /// Enough for a reactor and a response.
 const STACK_BYTES: usize = 512 * 1024;
@@ -39,17 +39,17 @@ const GID_TIME: Duration = Duration::from_millis(500);
 ///
 /// # Errors
 /// Whatever keeps the port from being bound, or the thread from being started.
-pub(crate) fn listen(settings: &Settings, board: Arc<Board>) -> io::Result<u16> {
+pub(crate) fn listen(settings: &Settings, shared_status: Arc<SharedStatus>) -> io::Result<u16> {
     let listener = bind(settings.metrics_port)?;
     let port = listener.local_addr()?.port();
-    let desk = Arc::new(Desk {
-        board,
+    let pages = Arc::new(Pages {
+        shared_status,
         gids: Mutex::new(Gids::new(settings)),
     });
     thread::Builder::new()
         .name("metrics".to_owned())
         .stack_size(STACK_BYTES)
-        .spawn(move || serve(&listener, &desk))?;
+        .spawn(move || serve(&listener, &pages))?;
     Ok(port)
 }
 
@@ -64,7 +64,7 @@ fn bind(port: u16) -> io::Result<TcpListener> {
 }
 
 /// Waits for the first client, and serves from then on. Without a reactor nobody is served.
-fn serve(listener: &TcpListener, desk: &Arc<Desk>) {
+fn serve(listener: &TcpListener, pages: &Arc<Pages>) {
     let Ok((first, _)) = listener.accept() else {
         return;
     };
@@ -75,10 +75,10 @@ fn serve(listener: &TcpListener, desk: &Arc<Desk>) {
         return;
     };
     // It ends with the process.
-    let _ = runtime.block_on(answer_all(first, listener, desk));
+    let _ = runtime.block_on(answer_all(first, listener, pages));
 }
 
-async fn answer_all(first: TcpStream, listener: TcpListener, desk: &Arc<Desk>) -> io::Result<()> {
+async fn answer_all(first: TcpStream, listener: TcpListener, pages: &Arc<Pages>) -> io::Result<()> {
     first.set_nonblocking(true)?;
     listener.set_nonblocking(true)?;
     let listener = tokio::net::TcpListener::from_std(listener)?;
@@ -86,11 +86,11 @@ async fn answer_all(first: TcpStream, listener: TcpListener, desk: &Arc<Desk>) -
     let mut client = tokio::net::TcpStream::from_std(first)?;
     loop {
         let place = Arc::clone(&places).acquire_owned().await;
-        let desk = Arc::clone(desk);
+        let pages = Arc::clone(pages);
         tokio::spawn(async move {
             let service = service_fn(move |request| {
-                let desk = Arc::clone(&desk);
-                async move { Ok::<_, std::convert::Infallible>(desk.answer(&request).await) }
+                let pages = Arc::clone(&pages);
+                async move { Ok::<_, std::convert::Infallible>(pages.answer(&request).await) }
             });
             // A client that goes away is no trouble of ours.
             let _ = http1::Builder::new()
@@ -112,12 +112,12 @@ async fn answer_all(first: TcpStream, listener: TcpListener, desk: &Arc<Desk>) -
 }
 
 /// Where questions are answered.
-struct Desk {
-    board: Arc<Board>,
+struct Pages {
+    shared_status: Arc<SharedStatus>,
     gids: Mutex<Gids>,
 }
 
-impl Desk {
+impl Pages {
     async fn answer(&self, request: &Request<Incoming>) -> Response<Full<Bytes>> {
         let path = request.uri().path();
         if !matches!(path, "/metrics" | "/healthz") {
@@ -131,7 +131,7 @@ impl Desk {
             return response;
         }
         if path == "/healthz" {
-            return match self.board.stale() {
+            return match self.shared_status.stale() {
                 None => plain(StatusCode::OK, "ok".to_owned()),
                 Some(stale) => plain(
                     StatusCode::SERVICE_UNAVAILABLE,
@@ -143,8 +143,8 @@ impl Desk {
                 ),
             };
         }
-        let mut families = self.board.families();
-        families.extend(self.gids.lock().await.count(&self.board).await);
+        let mut families = self.shared_status.families();
+        families.extend(self.gids.lock().await.count(&self.shared_status).await);
         let mut response = plain(StatusCode::OK, exposition::text(&families));
         let format = HeaderValue::from_static(exposition::TEXT_FORMAT);
         response.headers_mut().insert(CONTENT_TYPE, format);
@@ -177,11 +177,11 @@ impl Gids {
         }
     }
 
-    async fn count(&mut self, board: &Board) -> Option<Family> {
+    async fn count(&mut self, shared_status: &SharedStatus) -> Option<Family> {
         let mut task = match self.running.take() {
             Some(task) => task,
             None => {
-                let ports = board.gid_ports();
+                let ports = shared_status.gid_ports();
                 if ports.is_empty() {
                     self.last = None;
                     return None;

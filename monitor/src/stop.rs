@@ -20,14 +20,14 @@ impl Stop {
     pub(crate) fn on_signals() -> io::Result<Stop> {
         const STACK_BYTES: usize = 64 * 1024;
         let stop = Stop::default();
-        let told = stop.clone();
+        let rendered = stop.clone();
         let mut signals = Signals::new([SIGTERM, SIGINT])?;
         std::thread::Builder::new()
             .name("signals".to_owned())
             .stack_size(STACK_BYTES)
             .spawn(move || {
                 for _ in &mut signals {
-                    told.ask();
+                    rendered.ask();
                 }
             })?;
         Ok(stop)

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use checks::figures::FIGURES;
 use checks::flags::FLAGS;
+use checks::metrics::METRICS;
 
 const PAGE: &str = include_str!("../../docs/monitor.md");
 
@@ -13,9 +13,9 @@ fn check(mark: &str, table: &str) {
     let (_, rest) = PAGE
         .split_once(&open)
         .expect("the table's beginning is marked");
-    let (told, _) = rest.split_once(&close).expect("the table's end is marked");
+    let (rendered, _) = rest.split_once(&close).expect("the table's end is marked");
     assert!(
-        told == table,
+        rendered == table,
         "docs/monitor.md has another table; it should be:\n{table}"
     );
 }
@@ -37,18 +37,18 @@ fn the_table_of_flags_is_the_programs() {
 #[test]
 fn the_table_of_metrics_is_the_programs() {
     let mut table = String::from("\n| metric | kind | labels | what it is |\n|---|---|---|---|\n");
-    for figure in FIGURES {
-        let labels: Vec<String> = figure
+    for series in METRICS {
+        let labels: Vec<String> = series
             .labels
             .iter()
             .map(|name| format!("`{name}`"))
             .collect();
-        let (name, kind) = (figure.name, figure.kind.word());
+        let (name, kind) = (series.name, series.kind.word());
         writeln!(
             table,
             "| `{name}` | {kind} | {} | {} |",
             labels.join(", "),
-            figure.help
+            series.help
         )
         .unwrap();
     }

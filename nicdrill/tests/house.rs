@@ -115,7 +115,7 @@ fn every_room_takes_the_lints_of_the_workspace() {
 }
 
 #[test]
-fn every_source_file_opens_by_saying_what_it_is() {
+fn every_source_file_opens_with_a_module_comment() {
     for name in table().keys() {
         for path in rust_files(root().join(name).join("src")) {
             let text = fs::read_to_string(&path).unwrap();

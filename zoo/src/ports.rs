@@ -22,7 +22,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     ),
     mutant!(
         decides,
-        BaselineDebtForgotten,
+        PendingBaselineForgotten,
         "baseline-debt-forgotten",
         "a baseline sent once, for whoever could be read then: an old fault of the others stands for ever"
     ),
@@ -140,9 +140,9 @@ impl Policy for ArmedIsUp {
 
 /// Sends no baseline for a port that it could not read at its start.
 #[derive(Debug, Default)]
-struct BaselineDebtForgotten;
+struct PendingBaselineForgotten;
 
-impl Policy for BaselineDebtForgotten {
+impl Policy for PendingBaselineForgotten {
     fn owes_baseline_to_unreadable(&self) -> bool {
         false
     }

@@ -7,27 +7,27 @@ use std::time::Duration;
 use proto::CheckKind;
 
 use super::Agent;
-use crate::debt::Subject;
-use crate::figures::{Figures, Worked};
 use crate::gids::GidPorts;
+use crate::metrics::{Metrics, Worked};
 use crate::name::{DeviceName, LinkLayer, PortNumber};
+use crate::pending_clear::Subject;
+use crate::prepared_event::PreparedEvent;
 use crate::reading::Severity;
-use crate::saying::Saying;
 use crate::schedule::Due;
 use crate::scope::Reason;
-use crate::sight::{Anchor, SeenPorts, SeenScope, Sight};
+use crate::snapshot::{Anchor, SeenPorts, SeenScope, Snapshot};
 
 impl Agent {
     /// Everything counted since the start.
     #[must_use]
-    pub fn figures(&self) -> &Figures {
-        &self.figures
+    pub fn metrics(&self) -> &Metrics {
+        &self.metrics
     }
 
     /// The last poll, publishing included, took the hands this much real time.
     pub fn took(&mut self, span: Duration) {
         if self.was_due.state {
-            self.figures.took(Worked::State, span);
+            self.metrics.took(Worked::State, span);
         }
         if self.was_due.counters
             && self
@@ -35,7 +35,7 @@ impl Agent {
                 .iter()
                 .any(|c| c.kind() == CheckKind::Degradation)
         {
-            self.figures.took(Worked::Counter, span);
+            self.metrics.took(Worked::Counter, span);
         }
     }
 
@@ -54,14 +54,14 @@ impl Agent {
         ports.sort_unstable();
         GidPorts {
             node: self.settings.node_name.clone(),
-            class_folder: self.eyes.config.sys_class_infiniband.clone(),
+            class_folder: self.discovery.config.sys_class_infiniband.clone(),
             ports,
         }
     }
 
     /// A listing was seen: how many devices there are, and how many are watched.
-    pub(super) fn count_devices(&mut self, sight: &Sight) {
-        if sight.anchor != Anchor::Listed {
+    pub(super) fn count_devices(&mut self, snapshot: &Snapshot) {
+        if snapshot.anchor != Anchor::Listed {
             return;
         }
         let is_read = |scope: &SeenScope| match scope {
@@ -72,23 +72,23 @@ impl Agent {
             SeenScope::In(_, ports) => matches!(ports, SeenPorts::Listed(_)),
             SeenScope::Unknown(_) => false,
         };
-        let watched = sight.devices.iter();
+        let watched = snapshot.devices.iter();
         let watched = watched.filter(|seen| matches!(seen.scope, SeenScope::In(..)));
-        self.figures.monitored(watched.count() as u64);
-        let devices = sight.devices.iter().filter(|seen| is_read(&seen.scope));
+        self.metrics.monitored(watched.count() as u64);
+        let devices = snapshot.devices.iter().filter(|seen| is_read(&seen.scope));
         let devices = devices.count() as u64;
         for check in &self.checks {
             if check.kind() == CheckKind::State {
-                self.figures.discovered(*check, devices);
+                self.metrics.discovered(*check, devices);
             }
         }
     }
 
     /// A poll was judged: what was found.
-    pub(super) fn count_judged(&mut self, sayings: &[Saying], due: Due) {
-        let faults = sayings.iter().filter_map(|saying| {
-            let fatal = saying.severity? == Severity::Fatal;
-            let (device, port) = match &saying.subject {
+    pub(super) fn count_judged(&mut self, prepared_events: &[PreparedEvent], due: Due) {
+        let faults = prepared_events.iter().filter_map(|prepared| {
+            let fatal = prepared.severity? == Severity::Fatal;
+            let (device, port) = match &prepared.subject {
                 Subject::Device(name) => (name.to_string(), None),
                 Subject::Port(name, number) => (name.to_string(), Some(number.to_string())),
                 Subject::Char(_, name, number) => (
@@ -97,27 +97,27 @@ impl Agent {
                 ),
                 Subject::Card(_) | Subject::Counter(..) => return None,
             };
-            Some((saying.check, device, port, fatal))
+            Some((prepared.check, device, port, fatal))
         });
         if due.state {
-            self.figures.found(faults);
+            self.metrics.found(faults);
         }
         if !due.counters {
             return;
         }
-        let breaches = sayings.iter().filter_map(|saying| {
-            let Subject::Counter(name, number, id) = &saying.subject else {
+        let breaches = prepared_events.iter().filter_map(|prepared| {
+            let Subject::Counter(name, number, id) = &prepared.subject else {
                 return None;
             };
-            let fatal = saying.severity? == Severity::Fatal;
+            let fatal = prepared.severity? == Severity::Fatal;
             let (device, port) = (name.to_string(), number.to_string());
             Some((id.to_string(), device, port, fatal))
         });
-        self.figures.breached(breaches);
+        self.metrics.breached(breaches);
         let saturated = self
             .saturated
             .iter()
             .map(|(id, name, number)| (id.to_string(), name.to_string(), number.to_string()));
-        self.figures.saturated(saturated.collect());
+        self.metrics.saturated(saturated.collect());
     }
 }

@@ -13,7 +13,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use super::todo::{Outcome, SaveStep, Todo};
 use crate::flags::Publish;
 use crate::hands::ReadError;
-use crate::note::{Level, Note};
+use crate::log_record::{Level, LogRecord};
 
 /// Events of one check, and what is remembered once they are accepted.
 #[derive(Debug, Clone)]
@@ -68,7 +68,7 @@ pub(crate) struct Delivery<E> {
     seed: u64,
     queue: VecDeque<Batch<E>>,
     current: Option<Attempt<E>>,
-    notes: VecDeque<Note>,
+    records: VecDeque<LogRecord>,
     /// A batch of this poll was given up.
     pub(crate) gave_up: bool,
     /// The steps handed out and not answered yet.
@@ -86,7 +86,7 @@ impl<E> Delivery<E> {
             }),
             queue: VecDeque::new(),
             current: None,
-            notes: VecDeque::new(),
+            records: VecDeque::new(),
             gave_up: false,
             saving: None,
             save_failed: false,
@@ -94,8 +94,8 @@ impl<E> Delivery<E> {
         }
     }
 
-    pub(crate) fn note(&mut self, note: Note) {
-        self.notes.push_back(note);
+    pub(crate) fn record(&mut self, record: LogRecord) {
+        self.records.push_back(record);
     }
 
     /// Drops what an earlier poll left and takes this poll's batches; what the dropped batch would
@@ -138,9 +138,9 @@ impl<E> Delivery<E> {
     }
 
     /// A note to tell, or a save to answer.
-    pub(crate) fn next_note_or_save(&mut self) -> Option<Todo> {
-        if let Some(note) = self.notes.pop_front() {
-            return Some(Todo::Note(note));
+    pub(crate) fn next_record_or_save(&mut self) -> Option<Todo> {
+        if let Some(record) = self.records.pop_front() {
+            return Some(Todo::LogRecord(record));
         }
         self.saving.clone().map(Todo::Save)
     }
@@ -186,22 +186,22 @@ impl<E> Delivery<E> {
         self.socket_missing = *outcome == Outcome::SocketMissing;
         if *outcome == Outcome::Accepted {
             for event in &attempt.batch.events.events {
-                let note = Note::new(Level::Info, "health event sent")
+                let record = LogRecord::new(Level::Info, "health event sent")
                     .with("check", attempt.batch.check)
                     .with("fatal", event.is_fatal)
                     .with("healthy", event.is_healthy)
                     .with("message", &event.message);
-                self.notes.push_back(note);
+                self.records.push_back(record);
             }
             return Settled::Accepted(attempt.batch.effects);
         }
         if is_retryable && attempt.number < self.publish.attempts {
             let wait = self.wait_before(attempt.number + 1, &attempt.batch);
-            let note = Note::new(Level::Debug, "publish is tried again")
+            let record = LogRecord::new(Level::Debug, "publish is tried again")
                 .with("check", attempt.batch.check)
                 .with("attempt", attempt.number)
                 .with("wait_ms", wait.as_millis());
-            self.notes.push_back(note);
+            self.records.push_back(record);
             attempt.wait = Some(wait);
             attempt.number += 1;
             self.current = Some(attempt);
@@ -209,7 +209,7 @@ impl<E> Delivery<E> {
         }
         self.gave_up = true;
         if !(self.socket_missing && was_missing) {
-            self.notes.push_back(give_up_note(&attempt, outcome));
+            self.records.push_back(give_up_record(&attempt, outcome));
         }
         Settled::GivenUp {
             effects: attempt.batch.effects,
@@ -249,18 +249,19 @@ impl<E> Delivery<E> {
         let failed_before = self.save_failed;
         self.save_failed = result.is_err();
         match result {
-            Err(error) if !failed_before => self.notes.push_back(
-                Note::new(Level::Error, "failed to persist state to disk").with("error", error),
+            Err(error) if !failed_before => self.records.push_back(
+                LogRecord::new(Level::Error, "failed to persist state to disk")
+                    .with("error", error),
             ),
             Ok(()) if failed_before => self
-                .notes
-                .push_back(Note::new(Level::Info, "state is persisted again")),
+                .records
+                .push_back(LogRecord::new(Level::Info, "state is persisted again")),
             _ => {}
         }
     }
 }
 
-fn give_up_note<E>(attempt: &Attempt<E>, outcome: &Outcome) -> Note {
+fn give_up_record<E>(attempt: &Attempt<E>, outcome: &Outcome) -> LogRecord {
     let (level, text, cause) = match outcome {
         Outcome::SocketMissing => (
             Level::Warn,
@@ -284,12 +285,12 @@ fn give_up_note<E>(attempt: &Attempt<E>, outcome: &Outcome) -> Note {
         ),
         Outcome::Accepted => unreachable!("an accepted batch is not given up"),
     };
-    let note = Note::new(level, text)
+    let record = LogRecord::new(level, text)
         .with("check", attempt.batch.check)
         .with("attempts", attempt.number);
     match cause {
-        Some(cause) => note.with("cause", cause),
-        None => note,
+        Some(cause) => record.with("cause", cause),
+        None => record,
     }
 }
 
@@ -363,12 +364,12 @@ mod tests {
         delivery.begin_save(steps.clone());
         for _ in 0..2 {
             assert_eq!(
-                delivery.next_note_or_save(),
+                delivery.next_record_or_save(),
                 Some(Todo::Save(steps.clone()))
             );
         }
         delivery.saved(Ok(()));
-        assert_eq!(delivery.next_note_or_save(), None);
+        assert_eq!(delivery.next_record_or_save(), None);
     }
 
     #[test]

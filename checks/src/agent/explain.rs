@@ -10,14 +10,14 @@ use proto::CheckKind;
 
 use super::Agent;
 use crate::config::NameVerdict;
-use crate::eyes::fetch_one;
+use crate::discovery::fetch_one;
 use crate::gids::GidTable;
 use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::metadata::Row;
 use crate::name::{DeviceName, PortNumber, Role};
 use crate::route::Route;
 use crate::scope;
-use crate::sight::{Anchor, Blind, Seen, SeenPorts, SeenScope};
+use crate::snapshot::{Anchor, Blind, Seen, SeenPorts, SeenScope};
 
 /// Devices in order of name, each with its role, or why it is not monitored.
 pub type Classified = Vec<(DeviceName, Result<Role, String>)>;
@@ -26,57 +26,60 @@ impl Agent {
     /// One paragraph per device of the class folder, or one line saying why there is none.
     #[must_use]
     pub fn explain(&self, hands: &dyn Hands) -> String {
-        let folder = &self.eyes.config.sys_class_infiniband;
-        let (sight, _) = match self.eyes.look(hands, &self.memory, &self.schedule) {
+        let folder = &self.discovery.config.sys_class_infiniband;
+        let (snapshot, _) = match self.discovery.look(hands, &self.memory, &self.schedule) {
             Ok(looked) => looked,
             Err(error) => return format!("the clock cannot be read: {error}\n"),
         };
-        let mut told = String::new();
-        match sight.anchor {
+        let mut rendered = String::new();
+        match snapshot.anchor {
             Anchor::Listed => {}
             Anchor::Missing => return format!("{folder} is missing\n"),
             Anchor::Unreadable(error) => {
                 return format!("{folder} cannot be read: {error}\n");
             }
         }
-        if let Some(metadata) = &self.eyes.metadata {
+        if let Some(metadata) = &self.discovery.metadata {
             let nodes: Vec<String> = metadata
                 .gpu_numa_nodes()
                 .iter()
                 .map(ToString::to_string)
                 .collect();
             line(
-                &mut told,
+                &mut rendered,
                 format_args!("GPUs are on NUMA nodes {}", nodes.join(", ")),
             );
         }
-        let route = match &self.eyes.route {
+        let route = match &self.discovery.route {
             Route::Interface(interface) => format!("leaves by {interface}"),
             Route::Absent => "none, so no device is excluded by it".to_owned(),
             Route::Unread(error) => format!("cannot be read: {error}"),
         };
-        line(&mut told, format_args!("default route: {route}"));
+        line(&mut rendered, format_args!("default route: {route}"));
         let checks: Vec<&str> = self.checks.iter().map(|check| check.name()).collect();
-        line(&mut told, format_args!("checks: {}", checks.join(", ")));
+        line(&mut rendered, format_args!("checks: {}", checks.join(", ")));
         if self
             .checks
             .iter()
             .any(|c| c.kind() == CheckKind::Degradation)
         {
-            let watched = self.eyes.shapes.watched.iter();
+            let watched = self.discovery.shapes.watched.iter();
             let watched: Vec<String> = watched.map(|watched| watched.id.to_string()).collect();
-            line(&mut told, format_args!("counters: {}", watched.join(", ")));
+            line(
+                &mut rendered,
+                format_args!("counters: {}", watched.join(", ")),
+            );
         }
-        for note in &sight.notes {
-            line(&mut told, format_args!("warning: {note}"));
+        for record in &snapshot.records {
+            line(&mut rendered, format_args!("warning: {record}"));
         }
-        for seen in &sight.devices {
-            self.explain_device(hands, seen, &mut told);
+        for seen in &snapshot.devices {
+            self.explain_device(hands, seen, &mut rendered);
         }
-        if sight.devices.is_empty() {
-            line(&mut told, format_args!("no device in {folder}"));
+        if snapshot.devices.is_empty() {
+            line(&mut rendered, format_args!("no device in {folder}"));
         }
-        told
+        rendered
     }
 
     /// What each device of the class folder is taken for, in order of name: its role, or why it is
@@ -85,77 +88,83 @@ impl Agent {
     /// # Errors
     /// If the clocks cannot be read.
     pub fn classified(&self, hands: &dyn Hands) -> Result<Classified, ReadError> {
-        let (sight, _) = self.eyes.look(hands, &self.memory, &self.schedule)?;
+        let (snapshot, _) = self.discovery.look(hands, &self.memory, &self.schedule)?;
         let role = |seen: &Seen| match &seen.scope {
             SeenScope::In(role, _) => Ok(*role),
             SeenScope::Out(reason) => Err(reason.to_string()),
-            SeenScope::Unknown(blind) => Err(told_blind(*blind)),
+            SeenScope::Unknown(blind) => Err(blind_text(*blind)),
         };
-        let devices = sight.devices.iter();
+        let devices = snapshot.devices.iter();
         Ok(devices
             .map(|seen| (seen.name.clone(), role(seen)))
             .collect())
     }
 
-    fn explain_device(&self, hands: &dyn Hands, seen: &Seen, told: &mut String) {
+    fn explain_device(&self, hands: &dyn Hands, seen: &Seen, rendered: &mut String) {
         let name = &seen.name;
         let verdict = match &seen.scope {
             SeenScope::Out(reason) => format!("not monitored ({reason})"),
             SeenScope::In(role, _) => format!("monitored as {role}"),
-            SeenScope::Unknown(blind) => told_blind(*blind),
+            SeenScope::Unknown(blind) => blind_text(*blind),
         };
-        line(told, format_args!("{name}: {verdict}"));
+        line(rendered, format_args!("{name}: {verdict}"));
         let function = seen
             .facts
             .as_ref()
             .and_then(|facts| facts.function.as_ref());
         let function = function.map_or("unknown", |function| function.as_str());
-        line(told, format_args!("  function: {function}"));
+        line(rendered, format_args!("  function: {function}"));
         let placement = seen.facts.as_ref().map(|facts| facts.placement.as_ref());
         if let (SeenScope::In(role, _), Some(Ok(placement))) = (&seen.scope, placement) {
-            let why = scope::why(placement, *role, self.eyes.metadata.as_ref(), name);
-            line(told, format_args!("  because: {why}"));
+            let why = scope::why(placement, *role, self.discovery.metadata.as_ref(), name);
+            line(rendered, format_args!("  because: {why}"));
         }
-        let filter = match self.eyes.config.judge_name(name) {
+        let filter = match self.discovery.config.judge_name(name) {
             NameVerdict::Open => "none speaks against it",
             NameVerdict::Pinned => "named by nicInclusionRegexOverride",
             NameVerdict::NotPinned => "not named by nicInclusionRegexOverride",
             NameVerdict::Excluded => "excluded by nicExclusionRegex",
         };
-        line(told, format_args!("  filters: {filter}"));
+        line(rendered, format_args!("  filters: {filter}"));
         let default_name = if name.is_mlx5_number() { "yes" } else { "no" };
-        line(told, format_args!("  name is mlx5_<n>: {default_name}"));
+        line(rendered, format_args!("  name is mlx5_<n>: {default_name}"));
         for (label, request) in [
             (
                 "driver",
-                Request::ReadLink(self.eyes.path(name, "device/driver")),
+                Request::ReadLink(self.discovery.path(name, "device/driver")),
             ),
             (
                 "vendor",
-                Request::Read(self.eyes.path(name, "device/vendor")),
+                Request::Read(self.discovery.path(name, "device/vendor")),
             ),
             (
                 "physfn",
-                Request::ReadLink(self.eyes.path(name, "device/physfn")),
+                Request::ReadLink(self.discovery.path(name, "device/physfn")),
             ),
             (
                 "NUMA node",
-                Request::Read(self.eyes.path(name, "device/numa_node")),
+                Request::Read(self.discovery.path(name, "device/numa_node")),
             ),
-            ("hca_type", Request::Read(self.eyes.path(name, "hca_type"))),
-            ("fw_ver", Request::Read(self.eyes.path(name, "fw_ver"))),
-            ("board_id", Request::Read(self.eyes.path(name, "board_id"))),
+            (
+                "hca_type",
+                Request::Read(self.discovery.path(name, "hca_type")),
+            ),
+            ("fw_ver", Request::Read(self.discovery.path(name, "fw_ver"))),
+            (
+                "board_id",
+                Request::Read(self.discovery.path(name, "board_id")),
+            ),
         ] {
-            let answer = told_answer(fetch_one(hands, &request));
-            line(told, format_args!("  {label}: {answer}"));
+            let answer = answer_text(fetch_one(hands, &request));
+            line(rendered, format_args!("  {label}: {answer}"));
         }
-        if let Some(metadata) = &self.eyes.metadata {
+        if let Some(metadata) = &self.discovery.metadata {
             let row = match metadata.row(name.as_str()) {
                 Row::Full(row) => row.join(" "),
                 Row::Short => "short: counts as all SYS".to_owned(),
                 Row::Missing => "missing: counts as all SYS".to_owned(),
             };
-            line(told, format_args!("  topology: {row}"));
+            line(rendered, format_args!("  topology: {row}"));
         }
         if let SeenScope::In(_, SeenPorts::Listed(ports)) = &seen.scope {
             for port in ports {
@@ -167,8 +176,11 @@ impl Agent {
                     Err(_) => "not read".to_owned(),
                 };
                 let number = port.number;
-                line(told, format_args!("  port {number}: {layer}, {reading}"));
-                self.explain_gids(hands, name, number, told);
+                line(
+                    rendered,
+                    format_args!("  port {number}: {layer}, {reading}"),
+                );
+                self.explain_gids(hands, name, number, rendered);
             }
         }
     }
@@ -179,13 +191,13 @@ impl Agent {
         hands: &dyn Hands,
         name: &DeviceName,
         number: PortNumber,
-        told: &mut String,
+        rendered: &mut String,
     ) {
-        let folder = self.eyes.path(name, format_args!("ports/{number}"));
+        let folder = self.discovery.path(name, format_args!("ports/{number}"));
         let table = match GidTable::read(hands, &folder) {
             Ok(table) => table,
             Err(error) if error.is_absence() => return,
-            Err(error) => return line(told, format_args!("    GIDs: cannot be read: {error}")),
+            Err(error) => return line(rendered, format_args!("    GIDs: cannot be read: {error}")),
         };
         let mut types: BTreeMap<&str, u64> = BTreeMap::new();
         let mut owners: BTreeMap<&str, u64> = BTreeMap::new();
@@ -204,10 +216,10 @@ impl Agent {
         };
         let mut owners = list(&owners);
         if owners.is_empty() {
-            owners = self.eyes.interfaces(hands, name).join(", ");
+            owners = self.discovery.interfaces(hands, name).join(", ");
         }
         line(
-            told,
+            rendered,
             format_args!(
                 "    GIDs: {valid} valid; types: {}; interfaces: {owners}",
                 list(&types)
@@ -216,14 +228,14 @@ impl Agent {
     }
 }
 
-fn told_blind(blind: Blind) -> String {
+fn blind_text(blind: Blind) -> String {
     match blind {
         Blind::Race => "not known: nothing of it is there yet".to_owned(),
         Blind::Unreadable(cause) => format!("not known: {cause}"),
     }
 }
 
-fn told_answer(answer: Result<Answer, ReadError>) -> String {
+fn answer_text(answer: Result<Answer, ReadError>) -> String {
     match answer {
         Ok(Answer::Bytes(bytes)) => String::from_utf8_lossy(&bytes).trim().to_owned(),
         Ok(Answer::Target(target)) => target,
@@ -233,6 +245,6 @@ fn told_answer(answer: Result<Answer, ReadError>) -> String {
     }
 }
 
-fn line(told: &mut String, text: std::fmt::Arguments<'_>) {
-    writeln!(told, "{text}").expect("writing to a string cannot fail");
+fn line(rendered: &mut String, text: std::fmt::Arguments<'_>) {
+    writeln!(rendered, "{text}").expect("writing to a string cannot fail");
 }

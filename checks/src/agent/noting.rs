@@ -1,33 +1,33 @@
-//! What is noted once, however often it is seen. Start at [`Agent::note_once`].
+//! What is noted once, however often it is seen. Start at [`Agent::log_once`].
 
 use super::Agent;
-use crate::note::{Level, Note};
+use crate::log_record::{Level, LogRecord};
 use crate::reading::severity;
-use crate::sight::{Anchor, SeenPorts, SeenScope, Sight};
+use crate::snapshot::{Anchor, SeenPorts, SeenScope, Snapshot};
 
 impl Agent {
     /// Tells each path that cannot be read once, and counts every time.
-    pub(super) fn note_troubles(&mut self, sight: &mut Sight) {
-        if sight.anchor == Anchor::Missing {
+    pub(super) fn log_troubles(&mut self, snapshot: &mut Snapshot) {
+        if snapshot.anchor == Anchor::Missing {
             let path = self.anchor().to_owned();
-            let note = Note::new(Level::Warn, "class folder is missing: the poll failed");
-            self.note_once("anchor", note.with("path", path));
+            let record = LogRecord::new(Level::Warn, "class folder is missing: the poll failed");
+            self.log_once("anchor", record.with("path", path));
         }
-        for (path, cause) in sight.troubles.drain(..) {
-            self.figures.unreadable(&cause.to_string());
-            let note = Note::new(Level::Warn, "cannot be read: the last known state stands");
-            let note = note.with("path", &path).with("cause", cause);
-            self.note_once(&path, note);
+        for (path, cause) in snapshot.troubles.drain(..) {
+            self.metrics.unreadable(&cause.to_string());
+            let record = LogRecord::new(Level::Warn, "cannot be read: the last known state stands");
+            let record = record.with("path", &path).with("cause", cause);
+            self.log_once(&path, record);
         }
-        for note in std::mem::take(&mut sight.notes) {
-            let key = note.to_string();
-            self.note_once(&key, note);
+        for record in std::mem::take(&mut snapshot.records) {
+            let key = record.to_string();
+            self.log_once(&key, record);
         }
     }
 
     /// Tells the developer of each unhealthy pair that is no event on Ethernet, once.
-    pub(super) fn note_transients(&mut self, sight: &Sight) {
-        for seen in &sight.devices {
+    pub(super) fn log_transients(&mut self, snapshot: &Snapshot) {
+        for seen in &snapshot.devices {
             let SeenScope::In(_, SeenPorts::Listed(ports)) = &seen.scope else {
                 continue;
             };
@@ -42,20 +42,20 @@ impl Agent {
                     "transient {}/{} {}/{}",
                     seen.name, port.number, reading.state, reading.phys
                 );
-                let note = Note::new(Level::Debug, "transient state: not reported")
+                let record = LogRecord::new(Level::Debug, "transient state: not reported")
                     .with("device", &seen.name)
                     .with("port", port.number)
                     .with("state", &reading.state)
                     .with("phys_state", &reading.phys);
-                self.note_once(&key, note);
+                self.log_once(&key, record);
             }
         }
     }
 
-    pub(super) fn note_once(&mut self, key: &str, note: Note) {
-        if !self.noted.contains(key) {
-            self.noted.insert(key.to_owned());
-            self.delivery.note(note);
+    pub(super) fn log_once(&mut self, key: &str, record: LogRecord) {
+        if !self.logged.contains(key) {
+            self.logged.insert(key.to_owned());
+            self.delivery.record(record);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What stands at the connector, and what is monitored, for whoever asks. Start at [`Agent::standing`].
 
 use super::Agent;
-use crate::debt::Subject;
+use crate::pending_clear::Subject;
 use crate::reading::Severity;
 
 pub use crate::standing::Standing;
@@ -32,17 +32,22 @@ impl Agent {
                 fatal: true,
             }));
         }
-        standing.extend(self.memory.debts.iter().map(|debt| Standing {
-            check: debt.check,
-            entity: match &debt.subject {
-                Subject::Device(name) => name.to_string(),
-                Subject::Port(name, number) => format!("{name}/{number}"),
-                Subject::Card(card) => card.to_string(),
-                Subject::Counter(name, number, id) => format!("{name}/{number}/{id}"),
-                Subject::Char(kind, name, _) => format!("{name}/{kind}"),
-            },
-            fatal: true,
-        }));
+        standing.extend(
+            self.memory
+                .pending_clears
+                .iter()
+                .map(|pending_clear| Standing {
+                    check: pending_clear.check,
+                    entity: match &pending_clear.subject {
+                        Subject::Device(name) => name.to_string(),
+                        Subject::Port(name, number) => format!("{name}/{number}"),
+                        Subject::Card(card) => card.to_string(),
+                        Subject::Counter(name, number, id) => format!("{name}/{number}/{id}"),
+                        Subject::Char(kind, name, _) => format!("{name}/{kind}"),
+                    },
+                    fatal: true,
+                }),
+        );
         for device in self.memory.counters.devices.values() {
             standing.extend(device.faults().filter_map(|(layer, subject)| {
                 let Subject::Counter(name, number, id) = subject else {

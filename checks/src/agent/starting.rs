@@ -9,18 +9,18 @@ use super::delivery::Delivery;
 use super::{Agent, Refusal, Start};
 use crate::config::Config;
 use crate::counters::tally::Saturated;
-use crate::eyes::{self, Eyes};
-use crate::figures::Figures;
+use crate::discovery::{self, Discovery};
 use crate::flags::Settings;
 use crate::hands::Answer;
+use crate::log_record::{Level, LogRecord};
 use crate::memory::Memory;
 use crate::metadata::Metadata;
-use crate::note::{Level, Note};
+use crate::metrics::Metrics;
 use crate::policy::Policy;
 use crate::route::Route;
 use crate::sample::Samples;
 use crate::schedule::{Due, Schedule};
-use crate::sight::{Anchor, Blind, Cause, SeenPorts, SeenScope, Sight};
+use crate::snapshot::{Anchor, Blind, Cause, SeenPorts, SeenScope, Snapshot};
 use crate::state_file;
 
 /// Polls for which the boot id, or devices on the very first poll, are waited for.
@@ -44,11 +44,11 @@ impl Agent {
     pub fn start_with(
         start: Start<'_>,
         policy: Rc<dyn Policy>,
-    ) -> Result<(Agent, Vec<Note>), Refusal> {
+    ) -> Result<(Agent, Vec<LogRecord>), Refusal> {
         let settings = start.settings;
-        let mut notes = Vec::new();
-        let config = match Config::read(&settings.paths.config, start.config, &mut notes) {
-            Err(_) if !policy.refuses_invalid_config() => Config::read("", Ok(b""), &mut notes),
+        let mut records = Vec::new();
+        let config = match Config::read(&settings.paths.config, start.config, &mut records) {
+            Err(_) if !policy.refuses_invalid_config() => Config::read("", Ok(b""), &mut records),
             read => read,
         };
         let mut config = config?;
@@ -58,8 +58,9 @@ impl Agent {
         let metadata = match Metadata::read(&settings.paths.metadata, start.metadata) {
             Ok(metadata) => Some(metadata),
             Err(cause) if config.is_pinning() || !policy.needs_metadata() => {
-                let note = Note::new(Level::Warn, "no GPU metadata: pinned devices need none");
-                notes.push(note.with("cause", cause));
+                let record =
+                    LogRecord::new(Level::Warn, "no GPU metadata: pinned devices need none");
+                records.push(record.with("cause", cause));
                 None
             }
             Err(cause) => {
@@ -72,12 +73,12 @@ impl Agent {
                 ));
             }
         };
-        let mut old = state_file::read(&settings.paths.state_file, start.state, &mut notes);
+        let mut old = state_file::read(&settings.paths.state_file, start.state, &mut records);
         if start.state.is_ok() && policy.takes_broken_state_for_empty() {
             old.get_or_insert_default();
         }
-        let checks = running(&settings, &config, &mut notes)?;
-        let eyes = Eyes::new(
+        let checks = running(&settings, &config, &mut records)?;
+        let discovery = Discovery::new(
             config,
             metadata,
             Route::read(start.route),
@@ -85,7 +86,7 @@ impl Agent {
             &settings.paths,
             Rc::clone(&policy),
         );
-        let figures = Figures::new(&settings.node_name, &checks);
+        let metrics = Metrics::new(&settings.node_name, &checks);
         let mut agent = Agent {
             delivery: Delivery::new(settings.publish, &settings.node_name),
             schedule: Schedule::new(
@@ -94,7 +95,7 @@ impl Agent {
             ),
             checks,
             settings,
-            eyes,
+            discovery,
             memory: Memory::default(),
             samples: Samples::default(),
             saved: Memory::default(),
@@ -102,29 +103,29 @@ impl Agent {
             save_is_due: false,
             save_was_tried: false,
             stage: Stage::Running,
-            noted: BTreeSet::new(),
-            figures,
+            logged: BTreeSet::new(),
+            metrics,
             was_due: Due::default(),
             saturated: Saturated::default(),
             policy,
             takes_as_reported: false,
         };
         let answer = start.boot_id.map(|bytes| Answer::Bytes(bytes.to_vec()));
-        match eyes::boot_id(answer) {
+        match discovery::boot_id(answer) {
             Ok(boot_id) => agent.begin(old, Some(boot_id)),
             Err(_) => {
-                agent.eyes.wants_boot_id = true;
+                agent.discovery.wants_boot_id = true;
                 agent.stage = Stage::BootId(old.map(Box::new), 0);
             }
         }
-        Ok((agent, notes))
+        Ok((agent, records))
     }
 
     /// Settles in which boot the agent lives, and so what the old state is worth.
     pub(super) fn begin(&mut self, old: Option<Memory>, boot_id: Option<String>) {
-        self.eyes.wants_boot_id = false;
+        self.discovery.wants_boot_id = false;
         self.stage = Stage::Running;
-        let scope = self.eyes.config.scope.clone();
+        let scope = self.discovery.config.scope.clone();
         self.memory = match old {
             Some(mut memory)
                 if self
@@ -153,21 +154,22 @@ impl Agent {
     }
 
     /// Is everything known that judging needs?
-    pub(super) fn is_ready(&mut self, sight: &Sight) -> bool {
+    pub(super) fn is_ready(&mut self, snapshot: &Snapshot) -> bool {
         if let Stage::BootId(old, polls) = &mut self.stage {
-            match &sight.boot_id {
+            match &snapshot.boot_id {
                 Some(Ok(boot_id)) => {
                     let old = old.take().map(|old| *old);
                     self.begin(old, Some(boot_id.clone()));
                 }
                 Some(Err(cause)) if *polls >= WAITED_POLLS => {
                     let old = old.take().map(|old| *old);
-                    let note = Note::new(
+                    let record = LogRecord::new(
                         Level::Warn,
                         "boot id cannot be read: going on as after a reboot",
                     );
-                    self.delivery.note(
-                        note.with("path", &self.settings.paths.boot_id)
+                    self.delivery.record(
+                        record
+                            .with("path", &self.settings.paths.boot_id)
                             .with("cause", cause),
                     );
                     self.begin(old, None);
@@ -180,13 +182,13 @@ impl Agent {
             }
         }
         if let Stage::FirstPoll(polls) = &mut self.stage {
-            if sight.anchor != Anchor::Listed {
+            if snapshot.anchor != Anchor::Listed {
                 return false;
             }
             let waits = self.policy.waits_at_first();
-            if waits && has_unreadable(sight) && *polls < WAITED_POLLS {
+            if waits && has_unreadable(snapshot) && *polls < WAITED_POLLS {
                 *polls += 1;
-                self.figures.deferred();
+                self.metrics.deferred();
                 return false;
             }
             self.stage = Stage::Running;
@@ -199,7 +201,7 @@ impl Agent {
 fn running(
     settings: &Settings,
     config: &Config,
-    notes: &mut Vec<Note>,
+    records: &mut Vec<LogRecord>,
 ) -> Result<Vec<Check>, Refusal> {
     let mut checks = settings.checks.clone();
     if !config.counters.enabled {
@@ -207,7 +209,7 @@ fn running(
             let is_counting = check.kind() == CheckKind::Degradation;
             if is_counting {
                 let text = "skipping requested check: counterDetection.enabled is false";
-                notes.push(Note::new(Level::Warn, text).with("check", check));
+                records.push(LogRecord::new(Level::Warn, text).with("check", check));
             }
             !is_counting
         });
@@ -222,8 +224,8 @@ fn running(
     Ok(checks)
 }
 
-fn has_unreadable(sight: &Sight) -> bool {
-    sight.devices.iter().any(|seen| match &seen.scope {
+fn has_unreadable(snapshot: &Snapshot) -> bool {
+    snapshot.devices.iter().any(|seen| match &seen.scope {
         SeenScope::Out(_) => false,
         SeenScope::Unknown(blind) | SeenScope::In(_, SeenPorts::Blind(blind)) => {
             matches!(blind, Blind::Unreadable(_))

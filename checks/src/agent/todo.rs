@@ -10,7 +10,7 @@ use proto::{Check, HealthEvents};
 
 use crate::flags::Settings;
 use crate::hands::ReadError;
-use crate::note::Note;
+use crate::log_record::LogRecord;
 
 /// The agent refuses to start: print one line, and end with the code.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -82,7 +82,7 @@ pub enum Todo {
     /// Carry out the steps in order, stop at the first error, answer with [`crate::Agent::saved`].
     Save(Vec<SaveStep>),
     /// Tell the operator; nothing is answered.
-    Note(Note),
+    LogRecord(LogRecord),
     /// Nothing until the next poll.
     Done,
 }

@@ -5,34 +5,38 @@ use std::collections::{BTreeMap, BTreeSet};
 use proto::Check;
 
 use super::{CharChange, CharDevice, CharKind, Node, NodeMemory};
-use crate::debt::Subject;
 use crate::memory::{Effect, Memory};
 use crate::message;
 use crate::name::{DeviceName, LinkLayer, SlotKey};
 use crate::optional::OptionalChange;
+use crate::pending_clear::Subject;
 use crate::policy::Policy;
+use crate::prepared_event::PreparedEvent;
 use crate::reading::Severity;
-use crate::saying::Saying;
 use crate::scope::Reason;
-use crate::sight::{SeenPort, SeenPorts, SeenScope, Sight};
+use crate::snapshot::{SeenPort, SeenPorts, SeenScope, Snapshot};
 
 /// Polls in a row without a character device until it is missing (NVSentinel, `charDevMissThreshold`).
 const MISSES_MAX: u32 = 3;
 
 /// Keeps what was seen of character devices and says what it makes an event. Where the check does
 /// not run, what it said is cleared.
-pub(crate) fn judge(memory: &mut Memory, sight: &Sight, policy: &dyn Policy) -> Vec<Saying> {
-    let mut sayings = Vec::new();
-    let Some(seen) = &sight.optional.chars else {
+pub(crate) fn judge(
+    memory: &mut Memory,
+    snapshot: &Snapshot,
+    policy: &dyn Policy,
+) -> Vec<PreparedEvent> {
+    let mut prepared_events = Vec::new();
+    let Some(seen) = &snapshot.optional.chars else {
         let off = Reason::CheckOff(Check::InfiniBandCharDevice);
         for (_, device) in std::mem::take(&mut memory.optional.chars).devices {
             for node in standing(&device) {
                 owe(memory, &device.name, node, &off);
             }
         }
-        return sayings;
+        return prepared_events;
     };
-    for device in &sight.devices {
+    for device in &snapshot.devices {
         let Some(key) = device.facts.as_ref().map(|facts| facts.key.clone()) else {
             continue;
         };
@@ -63,19 +67,19 @@ pub(crate) fn judge(memory: &mut Memory, sight: &Sight, policy: &dyn Policy) -> 
                 follow(memory, &key, &device.name, &expected);
                 for node in expected {
                     if seen.here.contains(&(device.name.clone(), node)) {
-                        sayings.extend(here(memory, &key, &device.name, node));
+                        prepared_events.extend(here(memory, &key, &device.name, node));
                     } else if !seen.blind.contains(&node.0)
                         || policy.takes_unreadable_entry_for_missing()
                     {
                         let most = policy.char_device_misses(MISSES_MAX);
-                        sayings.extend(missing(memory, &key, &device.name, node, most));
+                        prepared_events.extend(missing(memory, &key, &device.name, node, most));
                     }
                 }
             }
             SeenScope::In(_, SeenPorts::Blind(_)) | SeenScope::Unknown(_) => {}
         }
     }
-    sayings
+    prepared_events
 }
 
 fn standing(device: &CharDevice) -> Vec<Node> {
@@ -94,12 +98,12 @@ fn follow(memory: &mut Memory, key: &SlotKey, name: &DeviceName, expected: &BTre
     let Some(device) = memory.optional.chars.devices.get_mut(key) else {
         return;
     };
-    let mut debts = Vec::new();
+    let mut pending_clears = Vec::new();
     if device.name != *name {
         let old = std::mem::replace(&mut device.name, name.clone());
         for (node, kept) in device.nodes.iter_mut().filter(|(_, kept)| kept.said) {
             (kept.said, kept.again) = (false, true);
-            debts.push((
+            pending_clears.push((
                 old.clone(),
                 *node,
                 format!("NIC {old} is now {name}: clearing"),
@@ -111,17 +115,22 @@ fn follow(memory: &mut Memory, key: &SlotKey, name: &DeviceName, expected: &BTre
         let is_expected = expected.contains(node);
         if !is_expected && kept.said {
             let message = format!("NIC {name} no longer monitored ({layer}): clearing");
-            debts.push((name.clone(), *node, message));
+            pending_clears.push((name.clone(), *node, message));
         }
         is_expected
     });
-    for (name, (kind, port), message) in debts {
+    for (name, (kind, port), message) in pending_clears {
         let subject = Subject::Char(kind, name, port);
         memory.owe(Check::InfiniBandCharDevice, subject, message);
     }
 }
 
-fn here(memory: &mut Memory, key: &SlotKey, name: &DeviceName, node: Node) -> Option<Saying> {
+fn here(
+    memory: &mut Memory,
+    key: &SlotKey,
+    name: &DeviceName,
+    node: Node,
+) -> Option<PreparedEvent> {
     let device = memory.optional.chars.devices.get_mut(key)?;
     let kept = device.nodes.get_mut(&node)?;
     if !kept.said {
@@ -129,7 +138,7 @@ fn here(memory: &mut Memory, key: &SlotKey, name: &DeviceName, node: Node) -> Op
         return None;
     }
     let (kind, port) = node;
-    Some(Saying {
+    Some(PreparedEvent {
         check: Check::InfiniBandCharDevice,
         severity: None,
         message: message::char_back(kind, name, port),
@@ -144,7 +153,7 @@ fn missing(
     name: &DeviceName,
     node: Node,
     most: u32,
-) -> Option<Saying> {
+) -> Option<PreparedEvent> {
     let device = memory.optional.chars.devices.entry(key.clone());
     let device = device.or_insert_with(|| CharDevice {
         name: name.clone(),
@@ -154,7 +163,7 @@ fn missing(
     kept.misses = (kept.misses + 1).min(most);
     let is_due = kept.again || (kept.misses == most && !kept.said);
     let (kind, port) = node;
-    is_due.then(|| Saying {
+    is_due.then(|| PreparedEvent {
         check: Check::InfiniBandCharDevice,
         severity: Some(Severity::Fatal),
         message: message::char_missing(kind, name, port),

@@ -1,23 +1,23 @@
 //! Reading which character devices there are: two class folders, and who each entry belongs to.
 
 use super::{CharKind, SeenChars};
-use crate::eyes::{Eyes, fetch_one};
+use crate::discovery::{Discovery, fetch_one};
 use crate::hands::{Answer, Hands, ReadError, Request};
+use crate::log_record::{Level, LogRecord};
 use crate::name::PortNumber;
-use crate::note::{Level, Note};
-use crate::sight::{Cause, Sight};
+use crate::snapshot::{Cause, Snapshot};
 
 /// Looks at both class folders.
-pub(crate) fn read(eyes: &Eyes, hands: &dyn Hands, sight: &mut Sight) -> SeenChars {
+pub(crate) fn read(discovery: &Discovery, hands: &dyn Hands, snapshot: &mut Snapshot) -> SeenChars {
     let mut seen = SeenChars::default();
-    let class = &eyes.config.sys_class_infiniband;
+    let class = &discovery.config.sys_class_infiniband;
     let mad = [CharKind::Issm, CharKind::Umad];
-    read_folder(&format!("{class}_mad"), &mad, hands, sight, &mut seen);
+    read_folder(&format!("{class}_mad"), &mad, hands, snapshot, &mut seen);
     read_folder(
         &format!("{class}_verbs"),
         &[CharKind::Uverbs],
         hands,
-        sight,
+        snapshot,
         &mut seen,
     );
     seen
@@ -27,7 +27,7 @@ fn read_folder(
     folder: &str,
     kinds: &[CharKind],
     hands: &dyn Hands,
-    sight: &mut Sight,
+    snapshot: &mut Snapshot,
     seen: &mut SeenChars,
 ) {
     let names = match fetch_one(hands, &Request::List(folder.to_owned())) {
@@ -36,11 +36,11 @@ fn read_folder(
         Err(error) => {
             if error.is_absence() {
                 let text = "holding InfiniBand char-device poll: class directory unavailable";
-                sight
-                    .notes
-                    .push(Note::new(Level::Warn, text).with("path", folder));
+                snapshot
+                    .records
+                    .push(LogRecord::new(Level::Warn, text).with("path", folder));
             } else {
-                sight
+                snapshot
                     .troubles
                     .push((folder.to_owned(), Cause::Failed(error)));
             }
@@ -74,7 +74,7 @@ fn read_folder(
                 seen.blind.insert(*kind);
                 let is_absence = matches!(cause, Cause::Failed(error) if error.is_absence());
                 if !is_absence {
-                    sight.troubles.push((path.clone(), cause));
+                    snapshot.troubles.push((path.clone(), cause));
                 }
             }
         }

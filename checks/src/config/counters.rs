@@ -12,7 +12,7 @@ use toml::{Table, Value};
 use super::warn_of_unknown_keys;
 use crate::counters::table::{TABLE, defaults};
 use crate::counters::{CounterId, Threshold, Unit, Watched};
-use crate::note::{Level, Note};
+use crate::log_record::{Level, LogRecord};
 
 /// The section, judged.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,7 +38,7 @@ const RETIRED_KEYS: [&str; 4] = ["path", "isFatal", "description", "recommendedA
 pub(super) fn read(
     section: Option<&Value>,
     path: &str,
-    notes: &mut Vec<Note>,
+    records: &mut Vec<LogRecord>,
 ) -> Result<CounterDetection, String> {
     let mut detection = CounterDetection {
         enabled: true,
@@ -52,7 +52,7 @@ pub(super) fn read(
             "`counterDetection` is `{section}`: must be a table"
         ));
     };
-    warn_of_unknown_keys(section, &KEYS, "counterDetection.", path, notes);
+    warn_of_unknown_keys(section, &KEYS, "counterDetection.", path, records);
     detection.enabled = flag(section, "counterDetection.enabled", "enabled")?;
     let counters = match section.get("counters") {
         None => return Ok(detection),
@@ -66,7 +66,7 @@ pub(super) fn read(
     detection.watched.clear();
     let mut names = BTreeSet::new();
     for (index, counter) in counters.iter().enumerate() {
-        let (is_on, watched) = one(counter, index, path, notes)
+        let (is_on, watched) = one(counter, index, path, records)
             .map_err(|cause| format!("invalid counterDetection: counters[{index}]: {cause}"))?;
         if !names.insert(watched.id) {
             return Err(format!(
@@ -77,11 +77,11 @@ pub(super) fn read(
         detection.watched.extend(is_on.then_some(watched));
     }
     if detection.watched.is_empty() && detection.enabled {
-        let note = Note::new(
+        let record = LogRecord::new(
             Level::Warn,
             "counterDetection.counters lists none that is enabled: no counter is watched",
         );
-        notes.push(note.with("path", path));
+        records.push(record.with("path", path));
     }
     Ok(detection)
 }
@@ -91,21 +91,22 @@ fn one(
     counter: &Value,
     index: usize,
     path: &str,
-    notes: &mut Vec<Note>,
+    records: &mut Vec<LogRecord>,
 ) -> Result<(bool, Watched), String> {
     let Value::Table(counter) = counter else {
         return Err(format!("`{counter}` must be a table"));
     };
     let known = [COUNTER_KEYS.as_slice(), &RETIRED_KEYS].concat();
     let prefix = format!("counterDetection.counters[{index}].");
-    warn_of_unknown_keys(counter, &known, &prefix, path, notes);
+    warn_of_unknown_keys(counter, &known, &prefix, path, records);
     for key in RETIRED_KEYS
         .iter()
         .filter(|key| counter.contains_key(**key))
     {
-        let note = Note::new(Level::Warn, "retired configuration key: ignored");
-        notes.push(
-            note.with("path", path)
+        let record = LogRecord::new(Level::Warn, "retired configuration key: ignored");
+        records.push(
+            record
+                .with("path", path)
                 .with("key", format_args!("{prefix}{key}")),
         );
     }
@@ -154,11 +155,11 @@ fn text<'a>(counter: &'a Table, key: &str) -> Result<&'a str, String> {
 }
 
 /// A switch that is on unless it is off.
-fn flag(table: &Table, told: &str, key: &str) -> Result<bool, String> {
+fn flag(table: &Table, rendered: &str, key: &str) -> Result<bool, String> {
     match table.get(key) {
         None => Ok(true),
         Some(Value::Boolean(flag)) => Ok(*flag),
-        Some(other) => Err(format!("`{told}` is `{other}`: must be true or false")),
+        Some(other) => Err(format!("`{rendered}` is `{other}`: must be true or false")),
     }
 }
 

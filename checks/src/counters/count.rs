@@ -74,7 +74,7 @@ pub(crate) struct Count {
     pub(crate) is_reset: bool,
     /// Its health in this boot is to be said.
     #[serde(default, skip_serializing_if = "is_false")]
-    pub(crate) owed: bool,
+    pub(crate) outstanding: bool,
 }
 
 /// What is to be said of a counter now.
@@ -156,14 +156,14 @@ impl Count {
         match self.pending {
             Some(Pending::Found(breach)) => Some(Word::Breach(breach)),
             Some(Pending::Again) => Some(Word::Again),
-            None => self.owed.then_some(Word::Baseline),
+            None => self.outstanding.then_some(Word::Baseline),
         }
     }
 
     /// Its fault was accepted.
     pub(crate) fn was_said(&mut self, wall_ns: u64) {
         self.said_since_ns.get_or_insert(wall_ns);
-        (self.pending, self.owed) = (None, false);
+        (self.pending, self.outstanding) = (None, false);
     }
 
     /// Its fault may have been accepted.
@@ -174,7 +174,7 @@ impl Count {
     /// Its health was accepted.
     pub(crate) fn was_cleared(&mut self) {
         self.said_since_ns = None;
-        (self.is_reset, self.owed) = (false, false);
+        (self.is_reset, self.outstanding) = (false, false);
     }
 
     /// The device goes by another name now; `true` when a fault stands under the old one.
@@ -188,7 +188,7 @@ impl Count {
 
     /// A clearing of another's fault takes its own with it: it is to be said again.
     pub(crate) fn overshadow(&mut self) {
-        if self.said_since_ns.is_some() && !self.is_reset && !self.owed {
+        if self.said_since_ns.is_some() && !self.is_reset && !self.outstanding {
             self.pending.get_or_insert(Pending::Again);
         }
     }
@@ -197,7 +197,7 @@ impl Count {
     pub(crate) fn after_reboot(&mut self) {
         *self = Count {
             said_since_ns: self.said_since_ns,
-            owed: true,
+            outstanding: true,
             ..Count::default()
         };
     }
@@ -216,13 +216,13 @@ mod tests {
         elapsed_ns: 1,
     });
 
-    fn count(is_said: bool, pending: Option<Pending>, is_reset: bool, owed: bool) -> Count {
+    fn count(is_said: bool, pending: Option<Pending>, is_reset: bool, outstanding: bool) -> Count {
         Count {
             seed: None,
             pending,
             said_since_ns: is_said.then_some(7),
             is_reset,
-            owed,
+            outstanding,
         }
     }
 

@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use super::count::{Count, Seed, Stamp};
 use super::remembered::{CounterMemory, DeviceCounts, PortCounts};
 use super::table::CounterId;
-use crate::debt::Reboot;
 use crate::name::{DeviceName, LinkLayer, PciFunction, PortNumber, SlotKey};
+use crate::pending_clear::Reboot;
 use crate::skip::is_false;
 
 /// NVSentinel's memory of a value.

@@ -8,48 +8,52 @@ use super::tally::Saturated;
 use super::target::Target;
 use super::threshold::Watched;
 use super::watch::Ruler;
-use crate::debt::Subject;
+use crate::log_record::{Level, LogRecord};
 use crate::memory::{Effect, Memory};
 use crate::message;
 use crate::name::{DeviceName, SlotKey};
-use crate::note::{Level, Note};
+use crate::pending_clear::Subject;
+use crate::prepared_event::PreparedEvent;
 use crate::reading::Severity;
-use crate::saying::Saying;
-use crate::sight::{Sight, Unread};
+use crate::snapshot::{Snapshot, Unread};
 
 /// What the counters of a poll make.
 #[derive(Debug, Default)]
 pub(crate) struct Judged {
-    pub(crate) sayings: Vec<Saying>,
-    pub(crate) notes: Vec<Note>,
+    pub(crate) prepared_events: Vec<PreparedEvent>,
+    pub(crate) records: Vec<LogRecord>,
 }
 
 /// Keeps what was read of counters and says what it makes an event.
 pub(crate) fn judge(
     memory: &mut Memory,
-    sight: &Sight,
+    snapshot: &Snapshot,
     ruler: &Ruler<'_>,
     saturated: &mut Saturated,
 ) -> Judged {
-    let recognised = memory.counters.recognise(sight, ruler);
-    for debt in recognised.debts {
-        memory.owe(debt.check, debt.subject, debt.message);
+    let recognised = memory.counters.recognise(snapshot, ruler);
+    for pending_clear in recognised.pending_clears {
+        memory.owe(
+            pending_clear.check,
+            pending_clear.subject,
+            pending_clear.message,
+        );
     }
     repeat_what_is_overshadowed(memory);
     let mut judged = Judged::default();
-    let Some(seen) = &sight.counts else {
+    let Some(seen) = &snapshot.counts else {
         return judged;
     };
-    let owed = memory.blind || memory.counters.is_reborn;
+    let outstanding = memory.blind || memory.counters.is_reborn;
     let now = Stamp {
-        boot_ns: sight.clocks.boot_ns,
-        wall_ns: sight.clocks.wall_ns,
+        boot_ns: snapshot.clocks.boot_ns,
+        wall_ns: snapshot.clocks.wall_ns,
     };
     for target in &seen.targets {
         let Some(key) = recognised.keys.get(target.device).cloned().flatten() else {
             continue;
         };
-        let name = &sight.devices[target.device].name;
+        let name = &snapshot.devices[target.device].name;
         let device = memory.counters.devices.entry(key.clone());
         let device = device.or_insert_with(|| DeviceCounts::new(name.clone()));
         let port = device.ports.entry(target.number);
@@ -65,17 +69,17 @@ pub(crate) fn judge(
                 Some(Err(Unread::Held)) if ruler.policy.takes_unreadable_counter_for_zero() => 0,
                 _ => continue,
             };
-            note_saturation(watched, value, name, target, saturated, &mut judged.notes);
+            log_saturation(watched, value, name, target, saturated, &mut judged.records);
             let is_new = !port.counts.contains_key(&watched.id);
             let count = port.counts.entry(watched.id).or_default();
-            count.owed |= is_new && owed;
+            count.outstanding |= is_new && outstanding;
             if has_moved && watched.id.row().place.is_net() && count.seed.is_some() {
                 count.begin_anew(value, now);
             }
             count.see(value, now, watched.threshold, ruler.policy);
             if let Some(word) = count.word() {
                 judged
-                    .sayings
+                    .prepared_events
                     .push(say(watched, word, &key, name, target, now));
             }
         }
@@ -84,13 +88,13 @@ pub(crate) fn judge(
 }
 
 /// Keeps which counters stand at the maximum of their field; each is told when it gets there.
-fn note_saturation(
+fn log_saturation(
     watched: &Watched,
     value: u64,
     name: &DeviceName,
     target: &Target,
     saturated: &mut Saturated,
-    notes: &mut Vec<Note>,
+    records: &mut Vec<LogRecord>,
 ) {
     let is_saturated = value == watched.id.row().max;
     if !is_saturated && saturated.is_empty() {
@@ -100,12 +104,12 @@ fn note_saturation(
     if !is_saturated {
         saturated.remove(&counter);
     } else if saturated.insert(counter) {
-        let note = Note::new(
+        let record = LogRecord::new(
             Level::Warn,
             "counter stands at the maximum of its field: growth cannot be seen until it is reset",
         );
-        let note = note.with("counter", watched.id).with("device", name);
-        notes.push(note.with("port", target.number).with("value", value));
+        let record = record.with("counter", watched.id).with("device", name);
+        records.push(record.with("port", target.number).with("value", value));
     }
 }
 
@@ -116,7 +120,7 @@ fn say(
     name: &DeviceName,
     target: &Target,
     now: Stamp,
-) -> Saying {
+) -> PreparedEvent {
     let (id, number) = (watched.id, target.number);
     let is_healthy = matches!(word, Word::Recovered | Word::Baseline);
     let severity = if id.row().is_fatal {
@@ -124,7 +128,7 @@ fn say(
     } else {
         Severity::NonFatal
     };
-    Saying {
+    PreparedEvent {
         check: target.layer.degradation_check(),
         severity: (!is_healthy).then_some(severity),
         message: match word {
@@ -137,7 +141,7 @@ fn say(
         effect: if is_healthy {
             Effect::CounterHealthy(key.clone(), number, id)
         } else {
-            Effect::CounterSaid(key.clone(), number, id, now.wall_ns)
+            Effect::CounterEntry(key.clone(), number, id, now.wall_ns)
         },
     }
 }
@@ -145,14 +149,14 @@ fn say(
 /// A clearing under a name takes with it, at the connector, what stands of whoever bears the name
 /// now: that is said again, after it.
 fn repeat_what_is_overshadowed(memory: &mut Memory) {
-    for debt in &memory.debts {
-        let Subject::Counter(name, number, id) = &debt.subject else {
+    for pending_clear in &memory.pending_clears {
+        let Subject::Counter(name, number, id) = &pending_clear.subject else {
             continue;
         };
         let devices = memory.counters.devices.values_mut();
         for device in devices.filter(|device| device.name == *name) {
             let port = device.ports.get_mut(number);
-            let port = port.filter(|port| port.layer.degradation_check() == debt.check);
+            let port = port.filter(|port| port.layer.degradation_check() == pending_clear.check);
             if let Some(count) = port.and_then(|port| port.counts.get_mut(id)) {
                 count.overshadow();
             }

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::count::Count;
 use super::table::CounterId;
-use crate::debt::{Reboot, Subject};
 use crate::name::{DeviceName, LinkLayer, PortNumber, SlotKey};
+use crate::pending_clear::{Reboot, Subject};
 
 /// The counters of one port.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

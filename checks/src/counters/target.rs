@@ -1,5 +1,5 @@
 //! A port whose counters are read, and which counter each of its files stands for. Reading them is
-//! `eyes`' business. Start with [`Target`].
+//! `discovery`' business. Start with [`Target`].
 
 use std::sync::Arc;
 

@@ -10,12 +10,12 @@ use proto::Check;
 
 use super::remembered::{CounterMemory, DeviceCounts, PortCounts};
 use super::threshold::Watched;
-use crate::debt::{Debt, Subject};
 use crate::message;
 use crate::name::{DeviceName, PortNumber, SlotKey};
+use crate::pending_clear::{PendingClear, Subject};
 use crate::policy::Policy;
 use crate::scope::Reason;
-use crate::sight::{Blind, Seen, SeenPort, SeenPorts, SeenScope, Sight};
+use crate::snapshot::{Blind, Seen, SeenPort, SeenPorts, SeenScope, Snapshot};
 
 /// Who is who in a sight.
 #[derive(Debug, Clone, Default)]
@@ -23,7 +23,7 @@ pub(crate) struct Recognised {
     /// By the devices' places in the sight; `None` for one of which nothing is known.
     pub(crate) keys: Vec<Option<SlotKey>>,
     /// Clearings under names and for reasons of the past.
-    pub(crate) debts: Vec<Debt>,
+    pub(crate) pending_clears: Vec<PendingClear>,
 }
 
 /// By what a sight is laid over the memory.
@@ -38,12 +38,12 @@ pub(crate) struct Ruler<'a> {
 
 impl CounterMemory {
     /// Lays a sight over the memory: names, and what is watched no more. What is owed for it.
-    pub(crate) fn recognise(&mut self, sight: &Sight, ruler: &Ruler<'_>) -> Recognised {
-        let mut debts = Vec::new();
-        let mut keys = Vec::with_capacity(sight.devices.len());
+    pub(crate) fn recognise(&mut self, snapshot: &Snapshot, ruler: &Ruler<'_>) -> Recognised {
+        let mut pending_clears = Vec::new();
+        let mut keys = Vec::with_capacity(snapshot.devices.len());
         let mut here: BTreeSet<SlotKey> = BTreeSet::new();
         let mut has_unreadable = false;
-        for seen in &sight.devices {
+        for seen in &snapshot.devices {
             has_unreadable |= is_unreadable(&seen.scope);
             let key = self.find(seen, &here);
             keys.push(key.clone().or_else(|| new_key(seen, &here)));
@@ -57,7 +57,7 @@ impl CounterMemory {
                     if reason.is_management() && ruler.policy.counts_management_nics() => {}
                 SeenScope::Out(reason) => {
                     if let Some(device) = self.devices.remove(&key) {
-                        debts.extend(device.faults().map(|(layer, subject)| {
+                        pending_clears.extend(device.faults().map(|(layer, subject)| {
                             left(layer.degradation_check(), &device.name, subject, reason)
                         }));
                     }
@@ -68,17 +68,20 @@ impl CounterMemory {
                     here.insert(key.clone());
                     keys.pop();
                     keys.push(Some(key.clone()));
-                    self.rename(&key, &seen.name, &mut debts);
+                    self.rename(&key, &seen.name, &mut pending_clears);
                     if let Some(device) = self.devices.get_mut(&key) {
-                        keep_ports(device, ports, &mut debts);
+                        keep_ports(device, ports, &mut pending_clears);
                     }
                 }
             }
         }
-        self.stop_checks(ruler.checks, &mut debts);
-        self.disable(ruler.watched, &mut debts);
-        self.settle_reboot(sight, &here, has_unreadable, ruler, &mut debts);
-        Recognised { keys, debts }
+        self.stop_checks(ruler.checks, &mut pending_clears);
+        self.disable(ruler.watched, &mut pending_clears);
+        self.settle_reboot(snapshot, &here, has_unreadable, ruler, &mut pending_clears);
+        Recognised {
+            keys,
+            pending_clears,
+        }
     }
 
     /// The entry of a listed device; a second device of one function goes by its name.
@@ -115,7 +118,7 @@ impl CounterMemory {
 
     /// Follows a device to its new name: faults said under the old one are to be cleared there, and
     /// said again here.
-    fn rename(&mut self, key: &SlotKey, name: &DeviceName, debts: &mut Vec<Debt>) {
+    fn rename(&mut self, key: &SlotKey, name: &DeviceName, pending_clears: &mut Vec<PendingClear>) {
         let Some(device) = self.devices.get_mut(key) else {
             return;
         };
@@ -125,15 +128,15 @@ impl CounterMemory {
         let old = std::mem::replace(&mut device.name, name.clone());
         for (number, port) in &mut device.ports {
             for (id, count) in &mut port.counts {
-                let was_owed = count.owed;
+                let was_pending = count.outstanding;
                 if count.rename() {
-                    debts.push(Debt {
+                    pending_clears.push(PendingClear {
                         check: port.layer.degradation_check(),
                         subject: Subject::Counter(old.clone(), *number, *id),
                         message: format!("NIC {old} is now {name}: clearing"),
                     });
                     // In a new boot the counter is healthy until it grows.
-                    if was_owed {
+                    if was_pending {
                         count.pending = None;
                     }
                 }
@@ -142,7 +145,7 @@ impl CounterMemory {
     }
 
     /// Lets go of ports whose check runs no more, also of devices that are absent.
-    fn stop_checks(&mut self, checks: &[Check], debts: &mut Vec<Debt>) {
+    fn stop_checks(&mut self, checks: &[Check], pending_clears: &mut Vec<PendingClear>) {
         for device in self.devices.values_mut() {
             let name = &device.name;
             device.ports.retain(|number, port| {
@@ -150,7 +153,7 @@ impl CounterMemory {
                 let runs = checks.contains(&check);
                 if !runs {
                     let reason = Reason::CheckOff(check);
-                    leave_port(name, *number, port, &reason, debts);
+                    leave_port(name, *number, port, &reason, pending_clears);
                 }
                 runs
             });
@@ -158,7 +161,7 @@ impl CounterMemory {
     }
 
     /// Lets go of counters that are configured no more.
-    fn disable(&mut self, watched: &[Watched], debts: &mut Vec<Debt>) {
+    fn disable(&mut self, watched: &[Watched], pending_clears: &mut Vec<PendingClear>) {
         for device in self.devices.values_mut() {
             let name = &device.name;
             for (number, port) in &mut device.ports {
@@ -166,7 +169,7 @@ impl CounterMemory {
                 port.counts.retain(|id, count| {
                     let is_watched = watched.iter().any(|watched| watched.id == *id);
                     if !is_watched && count.said_since_ns.is_some() {
-                        debts.push(Debt {
+                        pending_clears.push(PendingClear {
                             check: layer.degradation_check(),
                             subject: Subject::Counter(name.clone(), *number, *id),
                             message: message::counter_disabled(*id, name),
@@ -183,28 +186,28 @@ impl CounterMemory {
     /// the patience.
     fn settle_reboot(
         &mut self,
-        sight: &Sight,
+        snapshot: &Snapshot,
         here: &BTreeSet<SlotKey>,
         has_unreadable: bool,
         ruler: &Ruler<'_>,
-        debts: &mut Vec<Debt>,
+        pending_clears: &mut Vec<PendingClear>,
     ) {
         let Some(reboot) = &mut self.reboot else {
             return;
         };
-        let now_ns = sight.clocks.boot_ns;
+        let now_ns = snapshot.clocks.boot_ns;
         let since_ns = *reboot.since_ns.get_or_insert(now_ns);
         if has_unreadable && now_ns.saturating_sub(since_ns) <= ruler.patience_ns {
             return;
         }
-        let present = sight.devices.iter();
+        let present = snapshot.devices.iter();
         let present = present.filter(|seen| matches!(seen.scope, SeenScope::In(..)));
         if present.count() >= reboot.known {
             self.devices.retain(|key, device| {
                 if here.contains(key) {
                     return true;
                 }
-                debts.extend(device.faults().map(|(layer, subject)| Debt {
+                pending_clears.extend(device.faults().map(|(layer, subject)| PendingClear {
                     check: layer.degradation_check(),
                     message: message::not_present(layer, &subject),
                     subject,
@@ -236,8 +239,8 @@ fn new_key(seen: &Seen, here: &BTreeSet<SlotKey>) -> Option<SlotKey> {
 }
 
 /// The clearing of a fault whose device, port or check left the scope.
-fn left(check: Check, name: &DeviceName, subject: Subject, reason: &Reason) -> Debt {
-    Debt {
+fn left(check: Check, name: &DeviceName, subject: Subject, reason: &Reason) -> PendingClear {
+    PendingClear {
         check,
         subject,
         message: format!("NIC {name} no longer monitored ({reason}): clearing"),
@@ -245,7 +248,11 @@ fn left(check: Check, name: &DeviceName, subject: Subject, reason: &Reason) -> D
 }
 
 /// Lets go of ports that are watched no more, or that speak another layer now.
-fn keep_ports(device: &mut DeviceCounts, ports: &[SeenPort], debts: &mut Vec<Debt>) {
+fn keep_ports(
+    device: &mut DeviceCounts,
+    ports: &[SeenPort],
+    pending_clears: &mut Vec<PendingClear>,
+) {
     let name = device.name.clone();
     device.ports.retain(|number, port| {
         let seen = ports.iter().find(|seen| seen.number == *number);
@@ -260,7 +267,7 @@ fn keep_ports(device: &mut DeviceCounts, ports: &[SeenPort], debts: &mut Vec<Deb
         let Some(reason) = reason else {
             return true;
         };
-        leave_port(&name, *number, port, &reason, debts);
+        leave_port(&name, *number, port, &reason, pending_clears);
         false
     });
 }
@@ -271,13 +278,13 @@ fn leave_port(
     number: PortNumber,
     port: &PortCounts,
     reason: &Reason,
-    debts: &mut Vec<Debt>,
+    pending_clears: &mut Vec<PendingClear>,
 ) {
     let standing = port
         .counts
         .iter()
         .filter(|(_, c)| c.said_since_ns.is_some());
-    debts.extend(standing.map(|(id, _)| {
+    pending_clears.extend(standing.map(|(id, _)| {
         let subject = Subject::Counter(name.clone(), number, *id);
         left(port.layer.degradation_check(), name, subject, reason)
     }));

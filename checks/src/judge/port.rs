@@ -4,14 +4,14 @@
 //! health after something was said or while a baseline is owed, is an event.
 
 use crate::absence::Measure;
-use crate::debt::Subject;
 use crate::memory::{Effect, Judged, Port, Slot};
 use crate::message;
 use crate::name::{DeviceName, LinkLayer, PortNumber, Role, SlotKey};
 use crate::peers::{Peers, Standing};
+use crate::pending_clear::Subject;
+use crate::prepared_event::PreparedEvent;
 use crate::reading::{Reading, Severity};
 use crate::sample::{DeviceSample, PortSample};
-use crate::saying::Saying;
 
 /// Says what is to be said of the ports of a device on one layer.
 pub(super) fn judge_ports(
@@ -21,7 +21,7 @@ pub(super) fn judge_ports(
     layer: LinkLayer,
     peers: &Peers,
     measure: &Measure<'_>,
-    sayings: &mut Vec<Saying>,
+    prepared_events: &mut Vec<PreparedEvent>,
 ) {
     let is_pinned = slot.role == Role::Pinned;
     let mut standing = None;
@@ -45,7 +45,7 @@ pub(super) fn judge_ports(
             continue;
         };
         let sample = here.port(number);
-        sayings.extend(judge_one(key, &slot.name, number, port, sample, measure));
+        prepared_events.extend(judge_one(key, &slot.name, number, port, sample, measure));
     }
 }
 
@@ -94,7 +94,7 @@ fn judge_one(
     port: &Port,
     sample: &PortSample,
     measure: &Measure<'_>,
-) -> Option<Saying> {
+) -> Option<PreparedEvent> {
     let layer = port.layer;
     let (worst, message) = match sample {
         PortSample::Held => return None,
@@ -115,23 +115,23 @@ fn judge_one(
         PortSample::Read { operstate } => {
             let reading = port.reading.as_ref()?;
             if reading.is_healthy() {
-                let is_event = port.standing().is_some() || port.owed;
+                let is_event = port.standing().is_some() || port.pending;
                 return is_event.then(|| healthy(key, name, number, layer));
             }
             let worst = worst_of(port, reading, measure).max(port.again);
             let operstate = operstate.as_deref();
-            let told = message::port_unhealthy(layer, name, number, reading, operstate);
-            (worst, told)
+            let rendered = message::port_unhealthy(layer, name, number, reading, operstate);
+            (worst, rendered)
         }
     };
     let worst = worst?;
     let is_rise = measure.policy.is_rise(port.said, worst);
-    is_rise.then(|| Saying {
+    is_rise.then(|| PreparedEvent {
         check: layer.state_check(),
         severity: Some(worst),
         message,
         subject: Subject::Port(name.clone(), number),
-        effect: Effect::PortSaid(key.clone(), number, worst),
+        effect: Effect::PortEntry(key.clone(), number, worst),
     })
 }
 
@@ -153,8 +153,8 @@ pub(crate) fn healthy(
     name: &DeviceName,
     number: PortNumber,
     layer: LinkLayer,
-) -> Saying {
-    Saying {
+) -> PreparedEvent {
+    PreparedEvent {
         check: layer.state_check(),
         severity: None,
         message: message::port_healthy(layer, name, number),

@@ -67,7 +67,7 @@ pub(super) struct SlotEntry<'a> {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) gone: BTreeMap<LinkLayer, bool>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) owed: Vec<LinkLayer>,
+    pub(super) pending: Vec<LinkLayer>,
 }
 
 impl SlotEntry<'_> {
@@ -81,7 +81,7 @@ impl SlotEntry<'_> {
             empty_listings: slot.empty_listings,
             stale: slot.stale,
             gone: slot.gone.clone(),
-            owed: slot.owed.clone(),
+            pending: slot.pending.clone(),
         }
     }
 }
@@ -93,7 +93,7 @@ pub(super) struct OurCardEntry {
     #[serde(default, skip_serializing_if = "is_false")]
     pub(super) judged: bool,
     #[serde(default, skip_serializing_if = "is_false")]
-    pub(super) owed: bool,
+    pub(super) pending: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) fault: Option<CardFault>,
     #[serde(default, skip_serializing_if = "is_false")]
@@ -106,7 +106,7 @@ impl OurCardEntry {
             card: card.clone(),
             link_layer: *layer,
             judged: memory.judged,
-            owed: memory.owed,
+            pending: memory.pending,
             fault: memory.fault.clone(),
             stale: memory.stale,
         }

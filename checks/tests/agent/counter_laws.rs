@@ -188,11 +188,11 @@ impl Play {
 
     fn standing(&mut self) -> BTreeMap<Key, bool> {
         let agent = self.rig.agent.as_ref().unwrap();
-        let told = agent.standing().into_iter().map(|fault| {
+        let rendered = agent.standing().into_iter().map(|fault| {
             let (entity, code) = fault.entity.rsplit_once('/').unwrap();
             ((entity.to_owned(), vec![code.to_owned()]), fault.fatal)
         });
-        told.collect()
+        rendered.collect()
     }
 }
 

@@ -198,8 +198,9 @@ impl Play {
         let said = self.rig.poll();
         for (check, events) in &self.rig.calls[self.calls_read..] {
             for event in events {
-                let told = crate::world::told(event);
-                let entity = crate::world::brief(std::slice::from_ref(&told))[0][2..].to_owned();
+                let rendered = crate::world::rendered(event);
+                let entity =
+                    crate::world::brief(std::slice::from_ref(&rendered))[0][2..].to_owned();
                 let key = (check.clone(), entity);
                 if event.is_healthy {
                     self.ledger.remove(&key);
@@ -207,7 +208,7 @@ impl Play {
                 }
                 let stood = self.ledger.insert(key, event.is_fatal);
                 if stood.is_some_and(|was_fatal| was_fatal || !event.is_fatal) {
-                    self.twice.push(told);
+                    self.twice.push(rendered);
                 }
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use checks::{
-    Agent, Answer, Clocks, Flags, Hands, Note, Outcome, ReadError, Refusal, Request, SaveStep,
+    Agent, Answer, Clocks, Flags, Hands, LogRecord, Outcome, ReadError, Refusal, Request, SaveStep,
     Start, Todo,
 };
 
@@ -252,7 +252,7 @@ pub(crate) struct Rig {
     pub(crate) route: Option<String>,
     /// Why there is none.
     pub(crate) route_error: ReadError,
-    pub(crate) notes: Vec<Note>,
+    pub(crate) records: Vec<LogRecord>,
     /// Every call the connector received, as `check: events`.
     pub(crate) calls: Vec<(String, Vec<proto::HealthEvent>)>,
     pub(crate) attempts: u32,
@@ -283,7 +283,7 @@ impl Rig {
             metadata: r#"{"gpus":[{"numa_node":0}],"nic_topology":{"other":["SYS"]}}"#.to_owned(),
             route: None,
             route_error: ReadError::ENOENT,
-            notes: Vec::new(),
+            records: Vec::new(),
             calls: Vec::new(),
             attempts: 0,
             waits_ms: Vec::new(),
@@ -334,7 +334,7 @@ impl Rig {
         };
         let started = Agent::start(start)?;
         self.agent = Some(started.0);
-        self.notes.extend(started.1);
+        self.records.extend(started.1);
         Ok(())
     }
 
@@ -387,7 +387,7 @@ impl Rig {
         self.agent = Some(agent);
         self.calls[before..]
             .iter()
-            .flat_map(|(_, events)| events.iter().map(told))
+            .flat_map(|(_, events)| events.iter().map(rendered))
             .collect()
     }
 
@@ -400,7 +400,7 @@ impl Rig {
         loop {
             match agent.next() {
                 Todo::Done => return,
-                Todo::Note(note) => self.notes.push(note),
+                Todo::LogRecord(record) => self.records.push(record),
                 Todo::Wait(span) => self.waits_ms.push(span.as_millis()),
                 Todo::Save(steps) => {
                     let result = self.save(&steps);
@@ -450,16 +450,16 @@ impl Rig {
         Ok(())
     }
 
-    pub(crate) fn notes_with(&self, part: &str) -> usize {
-        self.notes
+    pub(crate) fn records_with(&self, part: &str) -> usize {
+        self.records
             .iter()
-            .filter(|note| note.to_string().contains(part))
+            .filter(|record| record.to_string().contains(part))
             .count()
     }
 }
 
 /// `F`atal, `n`on-fatal or `h`ealthy; the entities; the message.
-pub(crate) fn told(event: &proto::HealthEvent) -> String {
+pub(crate) fn rendered(event: &proto::HealthEvent) -> String {
     let kind = match (event.is_fatal, event.is_healthy) {
         (true, false) => 'F',
         (false, false) => 'n',
@@ -475,8 +475,9 @@ pub(crate) fn told(event: &proto::HealthEvent) -> String {
 }
 
 /// Only the kind and the entities.
-pub(crate) fn brief(told: &[String]) -> Vec<&str> {
-    told.iter()
+pub(crate) fn brief(rendered: &[String]) -> Vec<&str> {
+    rendered
+        .iter()
         .map(|line| line.split(": ").next().unwrap_or_default())
         .collect()
 }

@@ -358,9 +358,12 @@ fn refuses() {
 fn explains() {
     let node = Node::new(2);
     let output = node.command(&["--explain"]).output().unwrap();
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let rendered = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success());
-    assert!(told.contains("mlx5_1: monitored as compute"), "{told}");
+    assert!(
+        rendered.contains("mlx5_1: monitored as compute"),
+        "{rendered}"
+    );
     let output = node.command(&["--check-config"]).output().unwrap();
     assert!(output.status.success());
     assert_eq!(output.stdout, b"configuration is valid\n");

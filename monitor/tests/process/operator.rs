@@ -118,12 +118,12 @@ pub(crate) fn freezes() {
     connector.hold(true);
     node.set("mlx5_0", "1: DOWN\n", "3: Disabled\n");
     connector.wait_for("mlx5_0 port 1: state DOWN");
-    let told = served.get_until("/healthz", |status, _| status == 503);
+    let rendered = served.get_until("/healthz", |status, _| status == 503);
     assert!(
-        told.starts_with("polling loop stale: last iteration "),
-        "{told}"
+        rendered.starts_with("polling loop stale: last iteration "),
+        "{rendered}"
     );
-    assert!(told.ends_with("s ago, threshold 3s"), "{told}");
+    assert!(rendered.ends_with("s ago, threshold 3s"), "{rendered}");
     assert_eq!(served.get("/metrics").0, 200);
     connector.hold(false);
     served.get_until("/healthz", |status, _| status == 200);
@@ -227,7 +227,7 @@ pub(crate) fn helps() {
     let node = Node::new(1);
     let output = node.command(&["--help"]).output().unwrap();
     assert!(output.status.success());
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let rendered = String::from_utf8_lossy(&output.stdout).into_owned();
     let page = include_str!("../../../docs/monitor.md");
     let named = |text: &str| -> std::collections::BTreeSet<String> {
         let flags = text.split("--").skip(1);
@@ -241,7 +241,7 @@ pub(crate) fn helps() {
         .split_once("# The reference monitor, for its operator")
         .unwrap();
     assert_eq!(
-        named(&told),
+        named(&rendered),
         named(&own.replace("<!--", "").replace("-->", ""))
     );
 }

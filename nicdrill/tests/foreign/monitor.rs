@@ -261,11 +261,11 @@ fn publish(socket: &str, without: &str, polls: &mpsc::Receiver<Vec<Event>>) {
             .expect("a path")
             .connect_lazy()
     });
-    let mut owed: Vec<Event> = Vec::new();
+    let mut pending: Vec<Event> = Vec::new();
     for events in polls {
-        owed.extend(events);
+        pending.extend(events);
         for check in ["InfiniBandStateCheck", "EthernetStateCheck"] {
-            let mut events: Vec<Event> = owed
+            let mut events: Vec<Event> = pending
                 .iter()
                 .filter(|event| event.check == check)
                 .cloned()
@@ -303,7 +303,7 @@ fn publish(socket: &str, without: &str, polls: &mpsc::Receiver<Vec<Event>>) {
                     .await
             });
             if sent.is_ok() || without == "retry" {
-                owed.retain(|event| event.check != check);
+                pending.retain(|event| event.check != check);
             }
         }
     }

@@ -353,7 +353,7 @@ fn a_name_that_cannot_be_read_is_not_whom_another_name_shows() {
 
 /// Two functions bore one name, each with a fault under it, and both have other names now.
 #[test]
-fn a_clearing_that_is_owed_twice_is_said_once() {
+fn a_clearing_that_is_pending_twice_is_reported_once() {
     let mut rig = Rig::new(&nics(2));
     rig.args = vec!["--disappearance-polls=5".to_owned()];
     rig.poll();

@@ -93,9 +93,9 @@ fn a_folder_or_an_entry_that_tells_nothing_is_no_fault() {
             let mut rig = watching();
             rig.world.errors.insert(format!("{ANCHOR}{path}"), error);
             assert!(rig.polls(9).is_empty(), "{path} {error}");
-            let told = rig.notes_with("cannot be read");
+            let rendered = rig.records_with("cannot be read");
             let is_failure = error == ReadError::EIO;
-            assert_eq!(told, usize::from(is_failure), "{path} {error}");
+            assert_eq!(rendered, usize::from(is_failure), "{path} {error}");
         }
     }
 }
@@ -168,7 +168,7 @@ fn a_check_that_is_not_named_looks_at_nothing() {
         remove(&mut rig, kind, 1);
     }
     assert!(rig.polls(5).is_empty());
-    assert_eq!(rig.notes_with("char-device"), 0);
+    assert_eq!(rig.records_with("char-device"), 0);
 }
 
 #[test]

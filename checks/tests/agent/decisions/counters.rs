@@ -95,7 +95,7 @@ fn an_event_carries_its_counters_name_and_its_checks() {
     downed(&mut rig, "mlx5_0", 1);
     put(&mut rig, "mlx5_1", "counters/symbol_error", 11);
     rig.poll();
-    let told: Vec<(&str, &[String], i32)> = rig.calls[rig.calls.len() - 2..]
+    let rendered: Vec<(&str, &[String], i32)> = rig.calls[rig.calls.len() - 2..]
         .iter()
         .map(|(check, events)| {
             let event = &events[0];
@@ -108,7 +108,7 @@ fn an_event_carries_its_counters_name_and_its_checks() {
         .collect();
     let code = |code: &str| vec![code.to_owned()];
     assert_eq!(
-        told,
+        rendered,
         [
             (
                 "InfiniBandDegradationCheck",
@@ -272,7 +272,7 @@ fn growth_between_two_lives_is_growth() {
 #[case::timeout(Some(ReadError::TimedOut), 1)]
 fn a_counter_that_cannot_be_read_says_nothing_and_keeps_its_breach(
     #[case] error: Option<ReadError>,
-    #[case] noted: usize,
+    #[case] logged: usize,
 ) {
     let mut rig = counting(&nics(1));
     downed(&mut rig, "mlx5_0", 1);
@@ -283,7 +283,7 @@ fn a_counter_that_cannot_be_read_says_nothing_and_keeps_its_breach(
         None => rig.world.files.remove(&file).is_some(),
     };
     assert!(rig.polls(5).is_empty());
-    assert_eq!(rig.notes_with("cannot be read"), noted);
+    assert_eq!(rig.records_with("cannot be read"), logged);
     rig.world.errors.clear();
     downed(&mut rig, "mlx5_0", 4);
     assert!(rig.poll().is_empty(), "it still stands");
@@ -298,7 +298,7 @@ fn no_pma_is_unreadable_and_a_counter_that_appears_is_seen_for_the_first_time() 
     rig.world.put(&file, "N/A (no PMA)");
     assert_eq!(rig.poll().len(), 10);
     rig.polls(2);
-    assert_eq!(rig.notes_with("garbled"), 1);
+    assert_eq!(rig.records_with("garbled"), 1);
     downed(&mut rig, "mlx5_0", 200);
     assert_eq!(
         rig.poll(),
@@ -314,7 +314,7 @@ fn a_field_at_its_maximum_is_told_once() {
     downed(&mut rig, "mlx5_0", 255);
     assert_eq!(brief(&rig.poll()), ["F mlx5_0/1"]);
     rig.polls(3);
-    assert_eq!(rig.notes_with("maximum of its field"), 1);
+    assert_eq!(rig.records_with("maximum of its field"), 1);
 }
 
 #[test]
@@ -430,7 +430,7 @@ fn an_empty_list_is_none_and_a_section_that_is_off_leaves_no_counter_check() {
     let mut none = rig(&nics(1), BOTH);
     none.config = "[counterDetection]\nenabled = true\ncounters = []".to_owned();
     assert!(none.polls(2).is_empty());
-    assert_eq!(none.notes_with("no counter is watched"), 1);
+    assert_eq!(none.records_with("no counter is watched"), 1);
     let mut off = rig(&nics(1), BOTH);
     off.config = "[counterDetection]\nenabled = false".to_owned();
     let refusal = off.try_start().unwrap_err();

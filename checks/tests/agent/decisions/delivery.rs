@@ -21,7 +21,7 @@ fn go_to_an_attempt(agent: &mut Agent) {
         match agent.next() {
             Todo::Publish { .. } => return,
             Todo::Save(_) => agent.saved(Ok(())),
-            Todo::Note(_) | Todo::Wait(_) => {}
+            Todo::LogRecord(_) | Todo::Wait(_) => {}
             Todo::Done => panic!("nothing is handed out"),
         }
     }
@@ -90,7 +90,7 @@ fn a_missing_socket_is_skipped_at_once_and_told_once() {
     assert!(rig.polls(5).is_empty());
     assert_eq!(rig.attempts, 5);
     assert!(rig.waits_ms.is_empty());
-    assert_eq!(rig.notes_with("socket missing"), 1);
+    assert_eq!(rig.records_with("socket missing"), 1);
     rig.connector = Connector::Accepts;
     assert_eq!(rig.poll().len(), 9);
 }
@@ -154,12 +154,12 @@ fn a_save_that_fails_never_stops_the_monitor_and_is_tried_again() {
     rig.world.set("mlx5_1", 1, DISABLED);
     assert_eq!(brief(&rig.poll()), ["F mlx5_1/1"]);
     assert!(rig.polls(3).is_empty());
-    assert_eq!(rig.notes_with("failed to persist"), 1);
-    assert_eq!(rig.notes_with("persisted again"), 0);
+    assert_eq!(rig.records_with("failed to persist"), 1);
+    assert_eq!(rig.records_with("persisted again"), 0);
     rig.disk_error = None;
     rig.polls(3);
-    assert_eq!(rig.notes_with("failed to persist"), 1);
-    assert_eq!(rig.notes_with("persisted again"), 1);
+    assert_eq!(rig.records_with("failed to persist"), 1);
+    assert_eq!(rig.records_with("persisted again"), 1);
     rig.kill();
     assert!(
         rig.polls(3).is_empty(),
@@ -182,8 +182,8 @@ fn a_file_that_cannot_be_understood_is_a_fresh_start_that_says_why(
     let mut rig = Rig::new(&nics(3));
     rig.disk = Some(text.as_bytes().to_vec());
     assert_eq!(rig.poll().len(), 9);
-    assert_eq!(rig.notes_with("fresh start"), 1);
-    assert_eq!(rig.notes_with(why), 1);
+    assert_eq!(rig.records_with("fresh start"), 1);
+    assert_eq!(rig.records_with(why), 1);
 }
 
 #[rstest]
@@ -314,11 +314,15 @@ fn a_refusal_after_a_missing_socket_is_told() {
     rig.poll();
     rig.connector = Connector::Refuses(3);
     rig.poll();
-    assert_eq!(rig.notes_with("were not delivered"), 1);
-    assert_eq!(rig.notes_with("grpc code 3: no"), 1);
+    assert_eq!(rig.records_with("were not delivered"), 1);
+    assert_eq!(rig.records_with("grpc code 3: no"), 1);
     rig.connector = Connector::Missing;
     rig.polls(2);
-    assert_eq!(rig.notes_with("socket missing"), 2, "once for each stretch");
+    assert_eq!(
+        rig.records_with("socket missing"),
+        2,
+        "once for each stretch"
+    );
 }
 
 #[test]
@@ -337,7 +341,13 @@ fn what_is_not_so_takes_no_room_in_the_file() {
     let rig = Rig::started(&nics(3));
     let text = String::from_utf8(rig.disk.unwrap()).unwrap();
     assert!(!text.contains("false"), "{text}");
-    for key in ["misses", "empty_listings", "debts", "reboot", "counters"] {
+    for key in [
+        "misses",
+        "empty_listings",
+        "pending_clears",
+        "reboot",
+        "counters",
+    ] {
         assert!(!text.contains(key), "{key} in {text}");
     }
 }
@@ -362,7 +372,7 @@ fn what_was_accepted_is_saved_before_the_next_call() {
                 done.push("save");
                 agent.saved(Ok(()));
             }
-            Todo::Note(_) | Todo::Wait(_) => {}
+            Todo::LogRecord(_) | Todo::Wait(_) => {}
             Todo::Done => break,
         }
     }

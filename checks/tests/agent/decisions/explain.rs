@@ -6,9 +6,9 @@ use super::nics;
 use crate::world::{ANCHOR, Nic, Rig, World, nic};
 
 /// What is told of one device, without what is read of its PCI function.
-fn told(rig: &Rig, name: &str) -> Vec<String> {
-    let told = rig.agent.as_ref().unwrap().explain(&rig.world);
-    let lines = told.lines().map(str::to_owned);
+fn rendered(rig: &Rig, name: &str) -> Vec<String> {
+    let rendered = rig.agent.as_ref().unwrap().explain(&rig.world);
+    let lines = rendered.lines().map(str::to_owned);
     let mut of_device = lines.skip_while(|line| !line.starts_with(&format!("{name}: ")));
     let head = of_device.next();
     let body = of_device.take_while(|line| line.starts_with("  "));
@@ -40,7 +40,7 @@ fn a_roce_device_is_told_signal_by_signal() {
     let vendor = format!("{ANCHOR}/mlx5_0/device/vendor");
     rig.world.errors.insert(vendor, ReadError::EIO);
     assert_eq!(
-        told(&rig, "mlx5_0"),
+        rendered(&rig, "mlx5_0"),
         [
             "mlx5_0: monitored as storage",
             "  function: 0000:10:00.0",
@@ -65,7 +65,7 @@ fn a_roce_device_is_told_signal_by_signal() {
 fn a_gid_table_without_owners_names_the_interface_and_one_that_fails_says_so() {
     let mut rig = Rig::started(&[nic(0).ethernet().interface("eth0")]);
     let port = roce(&mut rig);
-    let gids = |rig: &Rig| told(rig, "mlx5_0").pop().unwrap();
+    let gids = |rig: &Rig| rendered(rig, "mlx5_0").pop().unwrap();
     assert_eq!(
         gids(&rig),
         "    GIDs: 4 valid; types: RoCE v2 x3, unknown x1; interfaces: eth0"
@@ -87,16 +87,16 @@ fn what_is_not_known_of_a_device_is_told() {
     rig.world.put_device(&nic(8));
     let entry = format!("{ANCHOR}/mlx5_8");
     rig.world.link_errors.insert(entry, ReadError::ENOENT);
-    assert_eq!(told(&rig, "mlx5_7")[0], "mlx5_7: not known: EIO");
+    assert_eq!(rendered(&rig, "mlx5_7")[0], "mlx5_7: not known: EIO");
     assert_eq!(
-        told(&rig, "mlx5_8")[..2],
+        rendered(&rig, "mlx5_8")[..2],
         [
             "mlx5_8: not known: nothing of it is there yet",
             "  function: unknown"
         ]
     );
     assert_eq!(
-        told(&rig, "mlx5_1").last().unwrap(),
+        rendered(&rig, "mlx5_1").last().unwrap(),
         "  port 1: InfiniBand, not read"
     );
 }
@@ -113,10 +113,10 @@ fn a_folder_that_tells_nothing_is_one_line() {
         assert_eq!(explain(&rig.world, &rig), format!("{ANCHOR} {want}\n"));
     }
     let empty = Rig::started(&[]);
-    let told = explain(&empty.world, &empty);
+    let rendered = explain(&empty.world, &empty);
     assert!(
-        told.ends_with(&format!("no device in {ANCHOR}\n")),
-        "{told}"
+        rendered.ends_with(&format!("no device in {ANCHOR}\n")),
+        "{rendered}"
     );
 }
 
@@ -126,16 +126,19 @@ fn filters_and_counters_are_told() {
     rig.config = "nicExclusionRegex = 'ibp'".to_owned();
     rig.args = vec!["--checks=InfiniBandDegradationCheck".to_owned()];
     rig.poll();
-    let told_of = told(&rig, "ibp3s0");
+    let told_of = rendered(&rig, "ibp3s0");
     assert!(told_of.contains(&"  filters: excluded by nicExclusionRegex".to_owned()));
     assert!(told_of.contains(&"  name is mlx5_<n>: no".to_owned()));
-    let told = rig.agent.as_ref().unwrap().explain(&rig.world);
-    assert!(told.contains("\ncounters: link_downed, "), "{told}");
+    let rendered = rig.agent.as_ref().unwrap().explain(&rig.world);
+    assert!(rendered.contains("\ncounters: link_downed, "), "{rendered}");
     assert!(
-        told.contains("checks: InfiniBandDegradationCheck\n"),
-        "{told}"
+        rendered.contains("checks: InfiniBandDegradationCheck\n"),
+        "{rendered}"
     );
-    assert!(told.starts_with("GPUs are on NUMA nodes 0\n"), "{told}");
+    assert!(
+        rendered.starts_with("GPUs are on NUMA nodes 0\n"),
+        "{rendered}"
+    );
 }
 
 #[test]
@@ -150,7 +153,7 @@ fn every_device_is_classified_with_its_role_or_the_reason() {
     rig.world.errors.insert(mark, ReadError::EIO);
     let hands: &dyn Hands = &rig.world;
     let classified = rig.agent.as_ref().unwrap().classified(hands).unwrap();
-    let told: Vec<String> = classified
+    let rendered: Vec<String> = classified
         .into_iter()
         .map(|(name, role)| match role {
             Ok(role) => format!("{name} {role}"),
@@ -158,7 +161,7 @@ fn every_device_is_classified_with_its_role_or_the_reason() {
         })
         .collect();
     assert_eq!(
-        told,
+        rendered,
         [
             "mlx5_0 compute",
             "mlx5_1 storage",

@@ -204,7 +204,7 @@ fn a_card_fault_is_cleared_without_evidence_by_what_was_expected() {
 fn a_node_without_a_monitored_device_says_so_once() {
     let mut rig = Rig::new(&[]);
     assert!(rig.polls(3).is_empty());
-    assert_eq!(rig.notes_with("no device is monitored"), 1);
+    assert_eq!(rig.records_with("no device is monitored"), 1);
 }
 
 #[test]

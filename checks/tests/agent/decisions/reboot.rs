@@ -128,7 +128,7 @@ fn absent_faults_wait_for_unreadable_devices_at_most_the_patience() {
 }
 
 #[test]
-fn an_absent_fault_is_owed_across_a_restart_too() {
+fn an_absent_fault_is_pending_across_a_restart_too() {
     let mut rig = Rig::started(&nics(3));
     rig.world.drop_device("mlx5_1");
     rig.poll();

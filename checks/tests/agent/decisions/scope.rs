@@ -169,7 +169,7 @@ fn pinned_devices_have_no_gate_no_peers_and_no_suppression() {
         rig.poll(),
         ["F mlx5_1/1: Port mlx5_1 port 1: state DOWN, phys_state Disabled"]
     );
-    assert_eq!(rig.notes_with("no GPU metadata"), 1);
+    assert_eq!(rig.records_with("no GPU metadata"), 1);
     rig.world.set("mlx5_1", 1, UP);
     assert_eq!(brief(&rig.poll()), ["h mlx5_1", "h mlx5_1/1"]);
 }
@@ -199,7 +199,7 @@ fn a_device_on_the_default_route_is_not_monitored_and_a_bond_excludes_nobody() {
         rig.agent.as_ref().unwrap().monitored(),
         ["mlx5_0", "mlx5_1"]
     );
-    assert_eq!(rig.notes_with("interface bond0 has no RDMA device"), 1);
+    assert_eq!(rig.records_with("interface bond0 has no RDMA device"), 1);
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn explain_tells_every_signal_of_every_device() {
     rig.world
         .put(&format!("{ANCHOR}/mlx5_0/board_id"), "MT_0000000010");
     let agent = rig.agent.take().unwrap();
-    let told = agent.explain(&rig.world);
+    let rendered = agent.explain(&rig.world);
     for part in [
         "mlx5_0: monitored as compute",
         "  because: on a GPU's NUMA node, and its link layer is InfiniBand",
@@ -223,7 +223,7 @@ fn explain_tells_every_signal_of_every_device() {
         "  board_id: MT_0000000010",
         "  port 1: InfiniBand, ACTIVE, LinkUp",
     ] {
-        assert!(told.contains(part), "{part} in\n{told}");
+        assert!(rendered.contains(part), "{part} in\n{rendered}");
     }
 }
 
@@ -414,7 +414,7 @@ fn a_pinned_device_passes_every_gate_where_there_is_metadata_too() {
 }
 
 #[test]
-fn a_clearing_that_nobody_accepted_is_owed_across_a_restart() {
+fn a_clearing_that_nobody_accepted_is_pending_across_a_restart() {
     let mut rig = Rig::started(&nics(3));
     rig.world.set("mlx5_1", 1, DISABLED);
     assert_eq!(brief(&rig.poll()), ["F mlx5_1/1"]);

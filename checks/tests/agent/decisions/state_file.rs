@@ -256,7 +256,7 @@ fn a_file_of_an_older_version_is_migrated_whatever_else_it_holds() {
     rig.world.set("mlx5_1", 1, INIT);
     rig.world.set("mlx5_3", 2, POLLING);
     assert!(rig.polls(3).is_empty());
-    assert_eq!(rig.notes_with("state of another version is migrated"), 1);
+    assert_eq!(rig.records_with("state of another version is migrated"), 1);
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn a_port_unreadable_beyond_the_patience_is_one_non_fatal_event() {
         ["n mlx5_1/1: Port mlx5_1 port 1: state unreadable (EIO)"]
     );
     assert!(rig.polls(60).is_empty());
-    assert_eq!(rig.notes_with(&path), 1, "logged once");
+    assert_eq!(rig.records_with(&path), 1, "logged once");
     rig.world.errors.clear();
     assert_eq!(brief(&rig.poll()), ["h mlx5_1/1"]);
 }
@@ -77,12 +77,12 @@ fn an_entry_that_goes_after_the_listing_is_a_race_once(
         .insert(format!("{ANCHOR}/mlx5_1/ports/1/state"), error);
     assert!(rig.poll().is_empty());
     assert_eq!(
-        rig.notes_with("cannot be read"),
+        rig.records_with("cannot be read"),
         0,
         "a race is nothing to tell"
     );
     assert!(rig.poll().is_empty());
-    assert_eq!(rig.notes_with("cannot be read"), 1, "twice is unreadable");
+    assert_eq!(rig.records_with("cannot be read"), 1, "twice is unreadable");
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn an_unreadable_boot_id_holds_three_polls_and_then_counts_as_a_reboot() {
     rig.boot_id = None;
     assert!(rig.polls(3).is_empty());
     assert_eq!(rig.poll().len(), 9);
-    assert_eq!(rig.notes_with("as after a reboot"), 1);
+    assert_eq!(rig.records_with("as after a reboot"), 1);
 }
 
 #[test]
@@ -210,12 +210,12 @@ fn an_interface_that_cannot_be_looked_behind_leaves_the_devices_unreadable() {
     let behind = format!("{NET}/eth0/device/infiniband");
     rig.world.errors.insert(behind.clone(), ReadError::EIO);
     assert!(rig.polls(6).is_empty());
-    assert_eq!(rig.notes_with(&behind), 1);
+    assert_eq!(rig.records_with(&behind), 1);
     rig.world.errors.clear();
     rig.poll();
     assert_eq!(
         rig.agent.as_ref().unwrap().monitored(),
         ["mlx5_0", "mlx5_2"]
     );
-    assert_eq!(rig.notes_with("no RDMA device behind it"), 0);
+    assert_eq!(rig.records_with("no RDMA device behind it"), 0);
 }

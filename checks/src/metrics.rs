@@ -1,13 +1,13 @@
 //! What the monitor counts of itself, as plain data: the figures behind `/metrics`.
 //!
 //! Names, labels and kinds are NVSentinel's (nic-health-monitor, `pkg/metrics`; `healthpub`), so that
-//! its dashboards and alerts work; the last few are ours. [`FIGURES`] says which there are, a
+//! its dashboards and alerts work; the last few are ours. [`METRICS`] says which there are, a
 //! [`Family`] is one of them with its values. Left out: the text format and whoever asks for it (the
 //! room `monitor`). The counting is in [`tally`](Figures).
 
 mod tally;
 
-pub use tally::{Figures, Worked};
+pub use tally::{Metrics, Worked};
 
 /// How a figure moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,7 +34,7 @@ impl Kind {
 
 /// One figure: what it is called and what it means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Figure {
+pub struct Series {
     /// Its name in `/metrics`.
     pub name: &'static str,
     /// How it moves.
@@ -45,13 +45,13 @@ pub struct Figure {
     pub help: &'static str,
 }
 
-const fn figure(
+const fn series(
     name: &'static str,
     kind: Kind,
     labels: &'static [&'static str],
     help: &'static str,
-) -> Figure {
-    Figure {
+) -> Series {
+    Series {
         name,
         kind,
         labels,
@@ -59,79 +59,79 @@ const fn figure(
     }
 }
 
-pub(crate) const DISCOVERED: Figure = figure(
+pub(crate) const DISCOVERED: Series = series(
     "nic_health_monitor_devices_discovered",
     Kind::Gauge,
     &["node", "check"],
     "RDMA devices that the last poll could read, whether or not they are monitored; virtual functions are left out.",
 );
-pub(crate) const SENT: Figure = figure(
+pub(crate) const SENT: Series = series(
     "nic_health_monitor_health_events_sent_total",
     Kind::Counter,
     &["node", "check", "is_fatal"],
     "Health events that the platform connector accepted.",
 );
-pub(crate) const DURATION: Figure = figure(
+pub(crate) const DURATION: Series = series(
     "nic_health_monitor_poll_cycle_duration_seconds",
     Kind::Histogram,
     &["node", "category"],
     "How long a poll took, publishing included; category is `state` or `counter`.",
 );
-pub(crate) const CHECK_ERRORS: Figure = figure(
+pub(crate) const CHECK_ERRORS: Series = series(
     "nic_health_monitor_state_check_errors_total",
     Kind::Counter,
     &["node", "check", "device", "port"],
     "Faults of ports and devices that a check found, each once, whether or not it could be sent.",
 );
-pub(crate) const BREACHES: Figure = figure(
+pub(crate) const BREACHES: Series = series(
     "nic_health_monitor_counter_threshold_breaches_total",
     Kind::Counter,
     &["node", "counter", "device", "port", "is_fatal"],
     "Counters that went over their threshold, each breach once, whether or not it could be sent.",
 );
-pub(crate) const DEFERRED: Figure = figure(
+pub(crate) const DEFERRED: Series = series(
     "nic_health_monitor_first_poll_deferred_total",
     Kind::Counter,
     &["node", "check"],
     "First polls put off because a device could not be read.",
 );
-pub(crate) const SKIPPED: Figure = figure(
+pub(crate) const SKIPPED: Series = series(
     "nvsentinel_health_events_publisher_skipped_pc_unavailable_total",
     Kind::Counter,
     &["monitor"],
     "Batches not sent because the platform connector's socket was not there.",
 );
-pub(crate) const SENDS: Figure = figure(
+pub(crate) const SENDS: Series = series(
     "nvsentinel_health_events_publisher_sends_success_total",
     Kind::Counter,
     &["monitor"],
     "Batches that the platform connector accepted.",
 );
-pub(crate) const SEND_ERRORS: Figure = figure(
+pub(crate) const SEND_ERRORS: Series = series(
     "nvsentinel_health_events_publisher_sends_error_total",
     Kind::Counter,
     &["monitor", "code"],
     "Batches given up in a poll after the last attempt, by the gRPC code of that attempt.",
 );
-pub(crate) const MONITORED: Figure = figure(
+pub(crate) const MONITORED: Series = series(
     "nic_health_monitor_devices_monitored",
     Kind::Gauge,
     &["node"],
     "Devices that are monitored and present; 0 means that nothing is watched.",
 );
-pub(crate) const UNREADABLE: Figure = figure(
+pub(crate) const UNREADABLE: Series = series(
     "nic_health_monitor_unreadable_reads_total",
     Kind::Counter,
     &["node", "cause"],
     "Reads that told nothing, so that the last known state stood; cause is an errno, `timed out` or `garbled`.",
 );
-pub(crate) const SATURATED: Figure = figure(
+pub(crate) const SATURATED: Series = series(
     "nic_health_monitor_counter_saturated",
     Kind::Gauge,
     &["node", "counter", "device", "port"],
     "1 where a watched counter stands at its field's maximum and cannot show growth.",
 );
-pub(crate) const GIDS: Figure = figure(
+pub(crate) const GIDS: Series = series(
     "nic_health_monitor_gids",
     Kind::Gauge,
     &["node", "device", "port", "type", "netdev"],
@@ -139,7 +139,7 @@ pub(crate) const GIDS: Figure = figure(
 );
 
 /// Every figure, in the order in which they are told.
-pub const FIGURES: [Figure; 13] = [
+pub const METRICS: [Series; 13] = [
     DISCOVERED,
     SENT,
     DURATION,
@@ -159,7 +159,7 @@ pub const FIGURES: [Figure; 13] = [
 #[derive(Debug, Clone, PartialEq)]
 pub struct Family {
     /// Which figure.
-    pub figure: Figure,
+    pub series: Series,
     /// Its values, in the order of their labels; none if nothing was counted yet.
     pub samples: Vec<Sample>,
 }
@@ -198,9 +198,9 @@ impl Family {
     pub fn lines(&self) -> Vec<Line> {
         let mut lines = Vec::new();
         for sample in &self.samples {
-            let names = self.figure.labels.iter().map(|name| (*name).to_owned());
+            let names = self.series.labels.iter().map(|name| (*name).to_owned());
             let labels: Vec<_> = names.zip(sample.labels.iter().cloned()).collect();
-            let name = self.figure.name;
+            let name = self.series.name;
             match &sample.value {
                 Value::Number(number) => lines.push((name.to_owned(), labels, number_of(*number))),
                 Value::Durations {
@@ -241,24 +241,24 @@ mod tests {
 
     #[test]
     fn every_figure_has_a_name_of_its_own_and_begins_with_whom_it_is_about() {
-        let names: BTreeSet<&str> = FIGURES.iter().map(|figure| figure.name).collect();
-        assert_eq!(names.len(), FIGURES.len());
-        for figure in FIGURES {
+        let names: BTreeSet<&str> = METRICS.iter().map(|series| series.name).collect();
+        assert_eq!(names.len(), METRICS.len());
+        for series in METRICS {
             assert!(
-                matches!(figure.labels, ["node" | "monitor", ..]),
+                matches!(series.labels, ["node" | "monitor", ..]),
                 "{}",
-                figure.name
+                series.name
             );
-            let is_counter = figure.name.ends_with("_total");
-            assert_eq!(is_counter, figure.kind == Kind::Counter, "{}", figure.name);
-            assert!(figure.help.ends_with('.'), "{}", figure.name);
+            let is_counter = series.name.ends_with("_total");
+            assert_eq!(is_counter, series.kind == Kind::Counter, "{}", series.name);
+            assert!(series.help.ends_with('.'), "{}", series.name);
         }
     }
 
     #[test]
     fn a_histogram_is_told_bucket_by_bucket() {
         let family = Family {
-            figure: DURATION,
+            series: DURATION,
             samples: vec![Sample {
                 labels: vec!["n1".to_owned(), "state".to_owned()],
                 value: Value::Durations {

@@ -17,7 +17,7 @@ fn a_healthy_node_is_nothing_to_tell() {
         "cannot be read",
         "enabled counter is not here",
     ] {
-        assert_eq!(rig.notes_with(text), 0, "{text}");
+        assert_eq!(rig.records_with(text), 0, "{text}");
     }
 }
 
@@ -28,8 +28,8 @@ fn a_missing_class_folder_is_told_once_and_is_no_empty_node() {
         .errors
         .insert(ANCHOR.to_owned(), ReadError::ENOENT);
     rig.polls(3);
-    assert_eq!(rig.notes_with("class folder is missing"), 1);
-    assert_eq!(rig.notes_with("no device is monitored"), 0);
+    assert_eq!(rig.records_with("class folder is missing"), 1);
+    assert_eq!(rig.records_with("no device is monitored"), 0);
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn a_node_whose_last_device_vanished_is_not_one_without() {
     let mut rig = Rig::started(&nics(1));
     rig.world.drop_device("mlx5_0");
     assert_eq!(brief(&rig.polls(3)), ["F mlx5_0"]);
-    assert_eq!(rig.notes_with("no device is monitored"), 0);
+    assert_eq!(rig.records_with("no device is monitored"), 0);
 }
 
 #[test]
@@ -47,13 +47,13 @@ fn a_transient_state_on_ethernet_is_told_once_and_no_other_is() {
     rig.world.set("mlx5_1", 1, INIT);
     rig.world.set("mlx5_2", 1, DISABLED);
     rig.polls(3);
-    assert_eq!(rig.notes_with("transient state"), 1);
-    let told = rig.notes.iter().map(ToString::to_string);
-    let mut transient = told.filter(|note| note.contains("transient state"));
+    assert_eq!(rig.records_with("transient state"), 1);
+    let rendered = rig.records.iter().map(ToString::to_string);
+    let mut transient = rendered.filter(|record| record.contains("transient state"));
     assert!(transient.next().unwrap().contains("mlx5_1"));
     rig.world.set("mlx5_1", 1, UP);
     rig.polls(2);
-    assert_eq!(rig.notes_with("transient state"), 1);
+    assert_eq!(rig.records_with("transient state"), 1);
 }
 
 #[test]
@@ -67,8 +67,8 @@ fn a_counter_that_this_hardware_lacks_is_told_once() {
     let folder = format!("{ANCHOR}/mlx5_0/ports/1/counters");
     rig.world.put(&format!("{folder}/link_downed"), "0");
     rig.polls(3);
-    assert_eq!(rig.notes_with("enabled counter is not here"), 1);
-    assert_eq!(rig.notes_with("port_rcv_errors"), 1);
+    assert_eq!(rig.records_with("enabled counter is not here"), 1);
+    assert_eq!(rig.records_with("port_rcv_errors"), 1);
 }
 
 #[test]
@@ -113,5 +113,5 @@ fn a_node_that_lost_its_only_device_over_a_reboot_is_one_without() {
     rig.reboot();
     rig.world.drop_device("mlx5_0");
     assert!(rig.polls(3).is_empty());
-    assert_eq!(rig.notes_with("no device is monitored"), 1);
+    assert_eq!(rig.records_with("no device is monitored"), 1);
 }

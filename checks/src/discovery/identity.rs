@@ -1,21 +1,21 @@
 //! Who is here: each entry's link names its PCI function, and where it is none, `uevent` does. Start at
-//! [`Eyes::identify`].
+//! [`Discovery::identify`].
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::Eyes;
+use super::Discovery;
 use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::name::{DeviceName, PciFunction, SlotKey};
-use crate::sight::{Blind, Facts, Identity, Sight};
+use crate::snapshot::{Blind, Facts, Identity, Snapshot};
 
-impl Eyes {
+impl Discovery {
     /// Reads every entry's link, and `uevent` where the entry is none.
     pub(super) fn identify(
         &self,
         hands: &dyn Hands,
         names: &[String],
-        sight: &mut Sight,
+        snapshot: &mut Snapshot,
     ) -> Vec<Draft> {
         let anchor = &self.config.sys_class_infiniband;
         let link = |name: &String| Request::ReadLink(format!("{anchor}/{name}"));
@@ -37,13 +37,13 @@ impl Eyes {
                 Ok(Answer::Target(target)) => draft.identity = Some(Identity::Link(target)),
                 Err(ReadError::EINVAL) => folders.push(index),
                 Err(error) => {
-                    draft.trouble = Some(self.blind(links[index].path(), error, sight));
+                    draft.trouble = Some(self.blind(links[index].path(), error, snapshot));
                 }
-                Ok(_) => draft.trouble = Some(Self::garbled(links[index].path(), sight)),
+                Ok(_) => draft.trouble = Some(Self::garbled(links[index].path(), snapshot)),
             }
         }
         if !folders.is_empty() {
-            self.identify_folders(hands, &folders, &mut drafts, sight);
+            self.identify_folders(hands, &folders, &mut drafts, snapshot);
         }
         drafts
     }
@@ -53,7 +53,7 @@ impl Eyes {
         hands: &dyn Hands,
         folders: &[usize],
         drafts: &mut [Draft],
-        sight: &mut Sight,
+        snapshot: &mut Snapshot,
     ) {
         let requests: Vec<Request> = folders
             .iter()
@@ -69,8 +69,8 @@ impl Eyes {
                 }
                 // A device without a bus has no `uevent` to speak of: it goes by its name.
                 Err(ReadError::ENOENT) => draft.identity = Some(Identity::Folder(None)),
-                Err(error) => draft.trouble = Some(self.blind(request.path(), error, sight)),
-                Ok(_) => draft.trouble = Some(Self::garbled(request.path(), sight)),
+                Err(error) => draft.trouble = Some(self.blind(request.path(), error, snapshot)),
+                Ok(_) => draft.trouble = Some(Self::garbled(request.path(), snapshot)),
             }
         }
     }

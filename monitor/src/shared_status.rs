@@ -4,26 +4,26 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use checks::{Agent, Family, Figures, GidPorts};
+use checks::{Agent, Family, GidPorts, Metrics};
 
 use crate::alive::{Alive, Stale};
 
 /// What the server can be asked for.
 #[derive(Debug)]
-pub(crate) struct Board(Mutex<Shown>);
+pub(crate) struct SharedStatus(Mutex<Shown>);
 
 #[derive(Debug)]
 struct Shown {
-    figures: Figures,
+    metrics: Metrics,
     gid_ports: GidPorts,
     alive: Alive,
 }
 
-impl Board {
+impl SharedStatus {
     /// The board of an agent that is about to poll.
-    pub(crate) fn new(agent: &Agent) -> Board {
-        Board(Mutex::new(Shown {
-            figures: agent.figures().clone(),
+    pub(crate) fn new(agent: &Agent) -> SharedStatus {
+        SharedStatus(Mutex::new(Shown {
+            metrics: agent.metrics().clone(),
             gid_ports: agent.gid_ports(),
             alive: Alive::new(agent.interval(), Instant::now()),
         }))
@@ -36,7 +36,7 @@ impl Board {
     /// A poll is finished.
     pub(crate) fn polled(&self, agent: &Agent) {
         let mut shown = self.shown();
-        shown.figures.clone_from(agent.figures());
+        shown.metrics.clone_from(agent.metrics());
         shown.gid_ports = agent.gid_ports();
         shown.alive.polled(Instant::now());
     }
@@ -49,13 +49,13 @@ impl Board {
     /// An attempt failed, and the next one comes after a wait.
     pub(crate) fn retries_after(&self, wait: Duration, agent: &Agent) {
         let mut shown = self.shown();
-        shown.figures.clone_from(agent.figures());
+        shown.metrics.clone_from(agent.metrics());
         shown.alive.retries_after(wait, Instant::now());
     }
 
     /// Every figure that the agent counts.
     pub(crate) fn families(&self) -> Vec<Family> {
-        self.shown().figures.families()
+        self.shown().metrics.families()
     }
 
     /// The ports whose GIDs are to be counted.

@@ -1,27 +1,27 @@
-//! The ports of what is monitored, or may be, and their states. Start at [`Eyes::read_ports`].
+//! The ports of what is monitored, or may be, and their states. Start at [`Discovery::read_ports`].
 
 use std::slice;
 
-use super::Eyes;
+use super::Discovery;
 use super::identity::Draft;
 use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::memory::Memory;
 use crate::name::{LinkLayer, PortNumber, Role};
 use crate::reading::{PhysState, Reading};
 use crate::scope::Placement;
-use crate::sight::{Blind, Seen, SeenPort, SeenPorts, SeenScope, Sight};
+use crate::snapshot::{Blind, Seen, SeenPort, SeenPorts, SeenScope, Snapshot};
 
 /// The state files of a port, in the order in which they are read.
 const PORT_FILES: [&str; 3] = ["state", "phys_state", "link_layer"];
 
-impl Eyes {
+impl Discovery {
     /// Lists the ports of what is monitored, or may be, and reads their states.
     pub(super) fn read_ports(
         &self,
         hands: &dyn Hands,
         drafts: Vec<Draft>,
         memory: &Memory,
-        sight: &mut Sight,
+        snapshot: &mut Snapshot,
     ) {
         let mut watched = Vec::new();
         for draft in drafts {
@@ -53,16 +53,16 @@ impl Eyes {
             if let Ok(placement) = placement
                 && !matches!(placement, Placement::Out(_))
             {
-                watched.push((sight.devices.len(), placement));
+                watched.push((snapshot.devices.len(), placement));
             }
-            sight.devices.push(Seen {
+            snapshot.devices.push(Seen {
                 name: draft.name,
                 facts: draft.known,
                 scope,
             });
         }
-        let listed = self.list_ports(hands, &watched, sight);
-        self.read_states(hands, &watched, listed, memory, sight);
+        let listed = self.list_ports(hands, &watched, snapshot);
+        self.read_states(hands, &watched, listed, memory, snapshot);
     }
 
     /// The port numbers of each watched device, in order.
@@ -70,10 +70,10 @@ impl Eyes {
         &self,
         hands: &dyn Hands,
         watched: &[(usize, Placement)],
-        sight: &mut Sight,
+        snapshot: &mut Snapshot,
     ) -> Vec<Result<Vec<PortNumber>, Blind>> {
         let list = |(index, _): &(usize, Placement)| {
-            Request::List(self.path(&sight.devices[*index].name, "ports"))
+            Request::List(self.path(&snapshot.devices[*index].name, "ports"))
         };
         let lists: Vec<Request> = watched.iter().map(list).collect();
         let answers = hands.fetch(&lists);
@@ -88,8 +88,8 @@ impl Eyes {
                     numbers.sort_unstable();
                     Ok(numbers)
                 }
-                Ok(_) => Err(Self::garbled(request.path(), sight)),
-                Err(error) => Err(self.blind(request.path(), error, sight)),
+                Ok(_) => Err(Self::garbled(request.path(), snapshot)),
+                Err(error) => Err(self.blind(request.path(), error, snapshot)),
             });
         }
         listed
@@ -101,9 +101,9 @@ impl Eyes {
         watched: &[(usize, Placement)],
         listed: Vec<Result<Vec<PortNumber>, Blind>>,
         memory: &Memory,
-        sight: &mut Sight,
+        snapshot: &mut Snapshot,
     ) {
-        let reads = self.state_requests(watched, &listed, sight);
+        let reads = self.state_requests(watched, &listed, snapshot);
         let mut answers = hands.fetch(&reads).into_iter();
         let mut requests = reads.iter();
         for ((index, placement), numbers) in watched.iter().zip(listed) {
@@ -111,29 +111,29 @@ impl Eyes {
                 Err(blind) => Err(blind),
                 Ok(numbers) => Ok(numbers
                     .into_iter()
-                    .map(|number| self.one_port(number, &mut requests, &mut answers, sight))
+                    .map(|number| self.one_port(number, &mut requests, &mut answers, snapshot))
                     .collect::<Vec<SeenPort>>()),
             };
-            let seen = &sight.devices[*index];
+            let seen = &snapshot.devices[*index];
             let key = seen.facts.as_ref().map(|facts| &facts.key);
             let slot = memory
                 .find(key, &seen.name)
                 .and_then(|key| memory.slots.get(&key));
             let remembered = slot.map(|slot| slot.role);
-            sight.devices[*index].scope = scope_of(placement, ports, remembered);
+            snapshot.devices[*index].scope = scope_of(placement, ports, remembered);
         }
-        self.read_operstates(hands, memory, sight);
+        self.read_operstates(hands, memory, snapshot);
     }
 
     fn state_requests(
         &self,
         watched: &[(usize, Placement)],
         listed: &[Result<Vec<PortNumber>, Blind>],
-        sight: &Sight,
+        snapshot: &Snapshot,
     ) -> Vec<Request> {
         let mut reads = Vec::new();
         for ((index, _), numbers) in watched.iter().zip(listed) {
-            let name = &sight.devices[*index].name;
+            let name = &snapshot.devices[*index].name;
             for number in numbers.iter().flatten() {
                 reads.extend(PORT_FILES.map(|file| {
                     Request::Read(self.path(name, format_args!("ports/{number}/{file}")))
@@ -148,29 +148,30 @@ impl Eyes {
         number: PortNumber,
         requests: &mut slice::Iter<'a, Request>,
         answers: &mut impl Iterator<Item = Result<Answer, ReadError>>,
-        sight: &mut Sight,
+        snapshot: &mut Snapshot,
     ) -> SeenPort {
-        let mut next = |sight: &mut Sight| {
+        let mut next = |snapshot: &mut Snapshot| {
             let path = requests.next().map_or("", Request::path);
             let bytes = match answers.next() {
                 Some(Ok(Answer::Bytes(bytes))) => Ok(bytes),
-                Some(Err(error)) => Err(self.blind(path, error, sight)),
-                _ => Err(Self::garbled(path, sight)),
+                Some(Err(error)) => Err(self.blind(path, error, snapshot)),
+                _ => Err(Self::garbled(path, snapshot)),
             };
             (path, bytes)
         };
-        let (path, bytes) = next(sight);
+        let (path, bytes) = next(snapshot);
         let state = bytes.and_then(|bytes| {
             let state = self.policy.port_state(&bytes);
-            state.ok_or_else(|| Self::garbled(path, sight))
+            state.ok_or_else(|| Self::garbled(path, snapshot))
         });
-        let (path, bytes) = next(sight);
-        let phys = bytes
-            .and_then(|bytes| PhysState::parse(&bytes).ok_or_else(|| Self::garbled(path, sight)));
-        let (path, bytes) = next(sight);
+        let (path, bytes) = next(snapshot);
+        let phys = bytes.and_then(|bytes| {
+            PhysState::parse(&bytes).ok_or_else(|| Self::garbled(path, snapshot))
+        });
+        let (path, bytes) = next(snapshot);
         let layer = bytes.and_then(|bytes| {
             LinkLayer::parse(&String::from_utf8_lossy(&bytes))
-                .ok_or_else(|| Self::garbled(path, sight))
+                .ok_or_else(|| Self::garbled(path, snapshot))
         });
         let reading = match (state, phys) {
             (Ok(state), Ok(phys)) => Ok(self.policy.reading(Reading { state, phys })),

@@ -2,30 +2,30 @@
 
 use std::io::Write as _;
 
-use checks::{Level, LogFormat, Note};
+use checks::{Level, LogFormat, LogRecord};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 /// Prints notes.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Talk {
+pub(crate) struct Log {
     format: LogFormat,
     quietest: Level,
 }
 
-impl Talk {
-    pub(crate) fn new(format: LogFormat, quietest: Level) -> Talk {
-        Talk { format, quietest }
+impl Log {
+    pub(crate) fn new(format: LogFormat, quietest: Level) -> Log {
+        Log { format, quietest }
     }
 
-    pub(crate) fn note(self, note: &Note) {
-        if note.level < self.quietest {
+    pub(crate) fn record(self, record: &LogRecord) {
+        if record.level < self.quietest {
             return;
         }
         let time = format!("{:.3}", Timestamp::now());
         let line = match self.format {
-            LogFormat::Text => text(&time, note),
-            LogFormat::Json => json(&time, note),
+            LogFormat::Text => text(&time, record),
+            LogFormat::Json => json(&time, record),
         };
         // Nobody to tell is no reason to stop.
         let _ = writeln!(std::io::stderr().lock(), "{line}");
@@ -41,27 +41,27 @@ fn word(level: Level) -> &'static str {
     }
 }
 
-fn text(time: &str, note: &Note) -> String {
-    let mut line = format!("{time} {:5} {}", word(note.level), note.text);
-    for (name, value) in &note.fields {
+fn text(time: &str, record: &LogRecord) -> String {
+    let mut line = format!("{time} {:5} {}", word(record.level), record.text);
+    for (name, value) in &record.fields {
         let is_plain = !value.is_empty()
             && !value.contains(|c: char| c.is_whitespace() || c.is_control() || c == '"');
-        let told = if is_plain {
+        let rendered = if is_plain {
             format!(" {name}={value}")
         } else {
             format!(" {name}={value:?}")
         };
-        line.push_str(&told);
+        line.push_str(&rendered);
     }
     line
 }
 
-fn json(time: &str, note: &Note) -> String {
+fn json(time: &str, record: &LogRecord) -> String {
     let mut line = Map::new();
     line.insert("time".to_owned(), time.into());
-    line.insert("level".to_owned(), word(note.level).into());
-    line.insert("msg".to_owned(), note.text.as_str().into());
-    for (name, value) in &note.fields {
+    line.insert("level".to_owned(), word(record.level).into());
+    line.insert("msg".to_owned(), record.text.as_str().into());
+    for (name, value) in &record.fields {
         line.insert((*name).to_owned(), value.as_str().into());
     }
     Value::Object(line).to_string()
@@ -71,21 +71,21 @@ fn json(time: &str, note: &Note) -> String {
 mod tests {
     use super::*;
 
-    fn note() -> Note {
-        Note::new(Level::Warn, "cannot be read")
+    fn record() -> LogRecord {
+        LogRecord::new(Level::Warn, "cannot be read")
             .with("path", "/a")
             .with("cause", "timed out")
     }
 
     #[test]
     fn a_note_is_one_line_of_text() {
-        let line = text("T", &note());
+        let line = text("T", &record());
         assert_eq!(line, r#"T WARN  cannot be read path=/a cause="timed out""#);
     }
 
     #[test]
     fn a_note_is_one_json_object() {
-        let line: Value = serde_json::from_str(&json("T", &note())).unwrap();
+        let line: Value = serde_json::from_str(&json("T", &record())).unwrap();
         assert_eq!(line["level"], "WARN");
         assert_eq!(line["msg"], "cannot be read");
         assert_eq!(line["cause"], "timed out");

@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use proto::{Check, CheckKind};
 
-use super::Eyes;
+use super::Discovery;
 use crate::counters::Watched;
 use crate::counters::target::{Shape, Target};
 use crate::hands::{Answer, Hands, ReadError, Request};
 use crate::memory::Memory;
 use crate::name::{DeviceName, LinkLayer, PortNumber};
-use crate::sight::{Cause, SeenCounts, SeenPorts, SeenScope, Sight, Unread};
+use crate::snapshot::{Cause, SeenCounts, SeenPorts, SeenScope, Snapshot, Unread};
 
 /// What is watched, as it is read.
 #[derive(Debug, Clone)]
@@ -51,10 +51,15 @@ impl Shapes {
     }
 }
 
-impl Eyes {
+impl Discovery {
     /// Reads every counter that is watched.
-    pub(super) fn read_counters(&self, hands: &dyn Hands, memory: &Memory, sight: &mut Sight) {
-        let mut targets = self.targets(hands, memory, sight);
+    pub(super) fn read_counters(
+        &self,
+        hands: &dyn Hands,
+        memory: &Memory,
+        snapshot: &mut Snapshot,
+    ) {
+        let mut targets = self.targets(hands, memory, snapshot);
         let mut requests = Vec::new();
         for target in &mut targets {
             target.first = requests.len();
@@ -66,21 +71,21 @@ impl Eyes {
             values.push(match answer {
                 Ok(Answer::Bytes(bytes)) => number(&bytes).ok_or_else(|| {
                     let trouble = (request.path().to_owned(), Cause::Garbled);
-                    sight.troubles.push(trouble);
+                    snapshot.troubles.push(trouble);
                     Unread::Held
                 }),
                 Err(ReadError::ENOENT) => Err(Unread::Missing),
                 Err(ReadError::ENODEV) => Err(Unread::Held),
                 Err(error) => {
                     let trouble = (request.path().to_owned(), Cause::Failed(error));
-                    sight.troubles.push(trouble);
+                    snapshot.troubles.push(trouble);
                     Err(Unread::Held)
                 }
                 Ok(_) => Err(Unread::Held),
             });
         }
         values.resize(requests.len(), Err(Unread::Held));
-        sight.counts = Some(SeenCounts {
+        snapshot.counts = Some(SeenCounts {
             targets,
             requests,
             values,
@@ -88,9 +93,9 @@ impl Eyes {
     }
 
     /// The ports whose counters are watched. A port whose layer cannot be read speaks what it spoke.
-    fn targets(&self, hands: &dyn Hands, memory: &Memory, sight: &Sight) -> Vec<Target> {
+    fn targets(&self, hands: &dyn Hands, memory: &Memory, snapshot: &Snapshot) -> Vec<Target> {
         let mut targets = Vec::new();
-        for (device, seen) in sight.devices.iter().enumerate() {
+        for (device, seen) in snapshot.devices.iter().enumerate() {
             if let SeenScope::Out(reason) = &seen.scope
                 && reason.is_management()
                 && self.policy.counts_management_nics()

@@ -4,7 +4,7 @@
 //! PCI function, so what stands with the function ([`standing`]) is read again only when a device is
 //! new, its identity changed, or an earlier read failed. Ports and their states ([`ports`]) are read each time.
 
-mod counting;
+mod counter_reads;
 mod identity;
 mod interfaces;
 mod ports;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use proto::{Check, CheckKind};
 
-use self::counting::Shapes;
+use self::counter_reads::Shapes;
 use self::identity::disown;
 use crate::config::Config;
 use crate::flags::Paths;
@@ -29,7 +29,7 @@ use crate::name::{DeviceName, LinkLayer, PciFunction, SlotKey};
 use crate::policy::Policy;
 use crate::route::Route;
 use crate::schedule::Schedule;
-use crate::sight::{Anchor, Blind, Cause, Facts, Sight};
+use crate::snapshot::{Anchor, Blind, Cause, Facts, Snapshot};
 
 /// What a poll learnt besides what it saw.
 #[derive(Debug, Clone, Default)]
@@ -41,7 +41,7 @@ pub(crate) struct Learnt {
 
 /// Where to look, and what need not be read again.
 #[derive(Debug, Clone)]
-pub(crate) struct Eyes {
+pub(crate) struct Discovery {
     pub(crate) config: Config,
     pub(crate) metadata: Option<Metadata>,
     pub(crate) route: Route,
@@ -59,7 +59,7 @@ pub(crate) struct Eyes {
     pub(crate) policy: Rc<dyn Policy>,
 }
 
-impl Eyes {
+impl Discovery {
     pub(crate) fn new(
         config: Config,
         metadata: Option<Metadata>,
@@ -67,12 +67,12 @@ impl Eyes {
         checks: Vec<Check>,
         paths: &Paths,
         policy: Rc<dyn Policy>,
-    ) -> Eyes {
+    ) -> Discovery {
         let states = checks.iter().filter(|it| it.kind() == CheckKind::State);
         let mut enabled: Vec<LinkLayer> = states.map(|it| it.layer().into()).collect();
         enabled.sort_unstable();
         let shapes = Shapes::new(config.counters.watched.clone(), &checks);
-        Eyes {
+        Discovery {
             anchor: Request::List(config.sys_class_infiniband.clone()),
             config,
             metadata,
@@ -95,11 +95,11 @@ impl Eyes {
         hands: &dyn Hands,
         memory: &Memory,
         schedule: &Schedule,
-    ) -> Result<(Sight, Learnt), ReadError> {
+    ) -> Result<(Snapshot, Learnt), ReadError> {
         let mut learnt = Learnt::default();
         let listing = fetch_one(hands, &self.anchor);
-        let mut sight = Sight::new(self.policy.clocks(hands.clocks()?), Anchor::Listed);
-        sight.due = schedule.due(sight.clocks.boot_ns);
+        let mut snapshot = Snapshot::new(self.policy.clocks(hands.clocks()?), Anchor::Listed);
+        snapshot.due = schedule.due(snapshot.clocks.boot_ns);
         let listing = match listing {
             Ok(Answer::Names(names)) => Ok(names),
             Ok(_) => Err(ReadError::EIO),
@@ -108,48 +108,48 @@ impl Eyes {
         let mut names = match listing {
             Ok(names) => names,
             Err(error) => {
-                sight.anchor = if error.is_absence() {
+                snapshot.anchor = if error.is_absence() {
                     Anchor::Missing
                 } else {
                     let path = self.config.sys_class_infiniband.clone();
-                    sight.troubles.push((path, Cause::Failed(error)));
+                    snapshot.troubles.push((path, Cause::Failed(error)));
                     Anchor::Unreadable(error)
                 };
-                return Ok((sight, learnt));
+                return Ok((snapshot, learnt));
             }
         };
         if self.wants_boot_id {
             let answer = fetch_one(hands, &Request::Read(self.boot_id_path.clone()));
-            sight.boot_id = Some(boot_id(answer));
+            snapshot.boot_id = Some(boot_id(answer));
         }
         names.sort_unstable();
         names.dedup();
-        let mut drafts = self.identify(hands, &names, &mut sight);
-        self.read_standing(hands, &mut drafts, &mut sight, &mut learnt);
+        let mut drafts = self.identify(hands, &names, &mut snapshot);
+        self.read_standing(hands, &mut drafts, &mut snapshot, &mut learnt);
         disown(&mut drafts);
-        self.read_ports(hands, drafts, memory, &mut sight);
-        if sight.due.counters && self.shapes.is_watching() {
-            self.read_counters(hands, memory, &mut sight);
+        self.read_ports(hands, drafts, memory, &mut snapshot);
+        if snapshot.due.counters && self.shapes.is_watching() {
+            self.read_counters(hands, memory, &mut snapshot);
         }
-        Ok((sight, learnt))
+        Ok((snapshot, learnt))
     }
 
     /// Keeps what need not be read again.
-    pub(crate) fn keep(&mut self, sight: &Sight, learnt: Learnt) {
-        if sight.anchor != Anchor::Listed {
+    pub(crate) fn keep(&mut self, snapshot: &Snapshot, learnt: Learnt) {
+        if snapshot.anchor != Anchor::Listed {
             return;
         }
         if let Some(route) = learnt.route {
             self.route = route;
         }
-        if learnt.facts_changed || self.facts.len() != sight.devices.len() {
-            let known = sight.devices.iter().filter_map(|seen| {
+        if learnt.facts_changed || self.facts.len() != snapshot.devices.len() {
+            let known = snapshot.devices.iter().filter_map(|seen| {
                 let facts = seen.facts.as_ref()?;
                 Some((seen.name.to_string(), Arc::clone(facts)))
             });
             self.facts = known.collect();
         }
-        self.missing.clone_from(&sight.missing);
+        self.missing.clone_from(&snapshot.missing);
     }
 
     pub(crate) fn path(&self, device: &DeviceName, rest: impl fmt::Display) -> String {
@@ -158,19 +158,21 @@ impl Eyes {
     }
 
     /// Sorts an error below a listed device into race and unreadable, and keeps the books.
-    fn blind(&self, path: &str, error: ReadError, sight: &mut Sight) -> Blind {
+    fn blind(&self, path: &str, error: ReadError, snapshot: &mut Snapshot) -> Blind {
         if error.is_absence() {
-            sight.missing.insert(path.to_owned());
+            snapshot.missing.insert(path.to_owned());
             if !self.missing.contains(path) {
                 return Blind::Race;
             }
         }
-        sight.troubles.push((path.to_owned(), Cause::Failed(error)));
+        snapshot
+            .troubles
+            .push((path.to_owned(), Cause::Failed(error)));
         Blind::Unreadable(Cause::Failed(error))
     }
 
-    fn garbled(path: &str, sight: &mut Sight) -> Blind {
-        sight.troubles.push((path.to_owned(), Cause::Garbled));
+    fn garbled(path: &str, snapshot: &mut Snapshot) -> Blind {
+        snapshot.troubles.push((path.to_owned(), Cause::Garbled));
         Blind::Unreadable(Cause::Garbled)
     }
 }

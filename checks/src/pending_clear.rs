@@ -1,7 +1,7 @@
 //! What is still owed: clearings under names and in scopes of the past, and the settling of a reboot.
 //!
 //! Who makes debts is `recognise`, `absence` and the counters' and character devices' own books; they
-//! are paid when a batch with them is accepted. Start with [`Debt`].
+//! are paid when a batch with them is accepted. Start with [`PendingClear`].
 
 use proto::Check;
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ pub(crate) enum Subject {
 
 /// A fault that no longer stands under its name and has not been cleared yet.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) struct Debt {
+pub(crate) struct PendingClear {
     #[serde(with = "check_name")]
     pub(crate) check: Check,
     pub(crate) subject: Subject,

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-/// How loud a [`Note`] is.
+/// How loud a [`LogRecord`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// For the developer.
@@ -20,7 +20,7 @@ pub enum Level {
 
 /// One log line: a level, a text, and named values.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Note {
+pub struct LogRecord {
     /// How loud.
     pub level: Level,
     /// What happened, without its values.
@@ -29,11 +29,11 @@ pub struct Note {
     pub fields: Vec<(&'static str, String)>,
 }
 
-impl Note {
+impl LogRecord {
     /// A note without values.
     #[must_use]
-    pub fn new(level: Level, text: impl Into<String>) -> Note {
-        Note {
+    pub fn new(level: Level, text: impl Into<String>) -> LogRecord {
+        LogRecord {
             level,
             text: text.into(),
             fields: Vec::new(),
@@ -42,13 +42,13 @@ impl Note {
 
     /// The note with one value more.
     #[must_use]
-    pub fn with(mut self, name: &'static str, value: impl fmt::Display) -> Note {
+    pub fn with(mut self, name: &'static str, value: impl fmt::Display) -> LogRecord {
         self.fields.push((name, value.to_string()));
         self
     }
 }
 
-impl fmt::Display for Note {
+impl fmt::Display for LogRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)?;
         for (name, value) in &self.fields {

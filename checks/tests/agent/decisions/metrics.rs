@@ -8,8 +8,8 @@ use super::nics;
 use crate::world::{ANCHOR, Connector, DISABLED, INIT, Rig, brief, nic};
 
 /// The lines of a figure: its labels without the node's or the monitor's name, and the value.
-fn told(families: &[Family], name: &str) -> Vec<String> {
-    let of_name = families.iter().filter(|family| family.figure.name == name);
+fn rendered(families: &[Family], name: &str) -> Vec<String> {
+    let of_name = families.iter().filter(|family| family.series.name == name);
     of_name
         .flat_map(Family::lines)
         .map(|(_, labels, value)| {
@@ -19,15 +19,15 @@ fn told(families: &[Family], name: &str) -> Vec<String> {
         .collect()
 }
 
-fn figure(rig: &Rig, name: &str) -> Vec<String> {
-    told(&rig.agent.as_ref().unwrap().figures().families(), name)
+fn series(rig: &Rig, name: &str) -> Vec<String> {
+    rendered(&rig.agent.as_ref().unwrap().metrics().families(), name)
 }
 
 #[test]
 fn devices_are_counted_by_what_could_be_read_and_by_what_is_watched() {
     let mut rig = Rig::started(&[nic(0), nic(1), nic(2).vf(), nic(3).numa(7), nic(4).numa(7)]);
-    let discovered = |rig: &Rig| figure(rig, "nic_health_monitor_devices_discovered");
-    let monitored = |rig: &Rig| figure(rig, "nic_health_monitor_devices_monitored");
+    let discovered = |rig: &Rig| series(rig, "nic_health_monitor_devices_discovered");
+    let monitored = |rig: &Rig| series(rig, "nic_health_monitor_devices_monitored");
     assert_eq!(
         discovered(&rig),
         ["InfiniBandStateCheck 4", "EthernetStateCheck 4"]
@@ -50,7 +50,7 @@ fn devices_are_counted_by_what_could_be_read_and_by_what_is_watched() {
 fn a_poll_takes_its_time_for_the_checks_it_was_for() {
     let name = "nic_health_monitor_poll_cycle_duration_seconds";
     let count = |rig: &Rig| -> Vec<String> {
-        let lines = figure(rig, name).into_iter();
+        let lines = series(rig, name).into_iter();
         lines
             .filter(|line| line.matches(',').count() == 0)
             .collect()
@@ -77,14 +77,14 @@ fn a_poll_takes_its_time_for_the_checks_it_was_for() {
 fn a_fault_is_counted_once_under_its_check_device_and_port() {
     let name = "nic_health_monitor_state_check_errors_total";
     let mut rig = Rig::started(&[nic(0), nic(1).ethernet(), nic(2)]);
-    assert!(figure(&rig, name).is_empty());
+    assert!(series(&rig, name).is_empty());
     rig.connector = Connector::Refuses(3);
     rig.world.set("mlx5_0", 1, INIT);
     rig.world.set("mlx5_1", 1, DISABLED);
     rig.world.drop_device("mlx5_2");
     rig.polls(3);
     assert_eq!(
-        figure(&rig, name),
+        series(&rig, name),
         [
             "InfiniBandStateCheck,mlx5_0,1 1",
             "InfiniBandStateCheck,mlx5_2, 1",
@@ -95,7 +95,7 @@ fn a_fault_is_counted_once_under_its_check_device_and_port() {
     rig.polls(3);
     rig.world.set("mlx5_0", 1, DISABLED);
     rig.polls(3);
-    assert_eq!(figure(&rig, name)[0], "InfiniBandStateCheck,mlx5_0,1 2");
+    assert_eq!(series(&rig, name)[0], "InfiniBandStateCheck,mlx5_0,1 2");
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn a_character_device_is_counted_under_its_port_or_port_0() {
     rig.world.put(&format!("{issm}/port"), "1");
     assert_eq!(brief(&rig.polls(3)), ["F mlx5_0", "F mlx5_0/1"]);
     assert_eq!(
-        figure(&rig, "nic_health_monitor_state_check_errors_total"),
+        series(&rig, "nic_health_monitor_state_check_errors_total"),
         [
             "InfiniBandCharDeviceCheck,mlx5_0,0 1",
             "InfiniBandCharDeviceCheck,mlx5_0,1 1"
@@ -133,17 +133,17 @@ fn breaches_and_fields_at_their_maximum_are_counted_by_counter() {
     assert_eq!(brief(&rig.polls(3)), ["F mlx5_0/1", "n mlx5_0/1"]);
     let breaches = "nic_health_monitor_counter_threshold_breaches_total";
     assert_eq!(
-        figure(&rig, breaches),
+        series(&rig, breaches),
         [
             "link_downed,mlx5_0,1,true 1",
             "symbol_error,mlx5_0,1,false 1"
         ]
     );
     let saturated = "nic_health_monitor_counter_saturated";
-    assert_eq!(figure(&rig, saturated), ["link_downed,mlx5_0,1 1"]);
+    assert_eq!(series(&rig, saturated), ["link_downed,mlx5_0,1 1"]);
     rig.world.put(&file("link_downed"), "0");
     rig.poll();
-    assert!(figure(&rig, saturated).is_empty());
+    assert!(series(&rig, saturated).is_empty());
 }
 
 #[test]
@@ -153,15 +153,15 @@ fn first_polls_put_off_and_reads_that_told_nothing_are_counted() {
     rig.world.errors.insert(state.clone(), ReadError::EIO);
     rig.polls(6);
     assert_eq!(
-        figure(&rig, "nic_health_monitor_first_poll_deferred_total"),
+        series(&rig, "nic_health_monitor_first_poll_deferred_total"),
         ["InfiniBandStateCheck 3", "EthernetStateCheck 3"]
     );
     let unreadable = "nic_health_monitor_unreadable_reads_total";
-    assert_eq!(figure(&rig, unreadable), ["EIO 6"]);
+    assert_eq!(series(&rig, unreadable), ["EIO 6"]);
     rig.world.errors.clear();
     rig.world.put(&state, "no state");
     rig.polls(2);
-    assert_eq!(figure(&rig, unreadable), ["EIO 6", "garbled 2"]);
+    assert_eq!(series(&rig, unreadable), ["EIO 6", "garbled 2"]);
 }
 
 #[test]
@@ -172,12 +172,12 @@ fn events_and_batches_are_counted_when_they_are_accepted() {
     rig.connector = Connector::Refuses(3);
     rig.poll();
     let publisher = "nvsentinel_health_events_publisher";
-    let sent = |rig: &Rig| figure(rig, "nic_health_monitor_health_events_sent_total");
+    let sent = |rig: &Rig| series(rig, "nic_health_monitor_health_events_sent_total");
     assert!(sent(&rig).iter().all(|line| line.ends_with(" 0")));
     let skipped = format!("{publisher}_skipped_pc_unavailable_total");
-    assert_eq!(figure(&rig, &skipped), [" 4"], "a batch for each check");
+    assert_eq!(series(&rig, &skipped), [" 4"], "a batch for each check");
     let errors = format!("{publisher}_sends_error_total");
-    assert_eq!(figure(&rig, &errors), ["InvalidArgument 2"]);
+    assert_eq!(series(&rig, &errors), ["InvalidArgument 2"]);
     rig.connector = Connector::Accepts;
     rig.poll();
     rig.world.set("mlx5_1", 1, DISABLED);
@@ -192,7 +192,7 @@ fn events_and_batches_are_counted_when_they_are_accepted() {
         ]
     );
     let accepted = format!("{publisher}_sends_success_total");
-    assert_eq!(figure(&rig, &accepted), [" 3"]);
+    assert_eq!(series(&rig, &accepted), [" 3"]);
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn gids_are_counted_where_roce_is_watched_and_present() {
     }
     let count = |rig: &Rig| {
         let ports = rig.agent.as_ref().unwrap().gid_ports();
-        told(&[ports.count(&rig.world)], "nic_health_monitor_gids")
+        rendered(&[ports.count(&rig.world)], "nic_health_monitor_gids")
     };
     assert_eq!(
         count(&rig),

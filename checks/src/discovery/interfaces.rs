@@ -1,18 +1,23 @@
 //! The network interfaces of a device, and what `operstate` adds to a message. Start at
-//! [`Eyes::read_operstates`].
+//! [`Discovery::read_operstates`].
 
-use super::{Eyes, fetch_one};
+use super::{Discovery, fetch_one};
 use crate::hands::{Answer, Hands, Request};
 use crate::memory::Memory;
 use crate::name::{DeviceName, LinkLayer};
-use crate::sight::{SeenPorts, SeenScope, Sight};
+use crate::snapshot::{SeenPorts, SeenScope, Snapshot};
 
-impl Eyes {
+impl Discovery {
     /// Reads `operstate` where it would join a message: RoCE ports that are unhealthy, and of which
     /// the worst is not said yet.
-    pub(super) fn read_operstates(&self, hands: &dyn Hands, memory: &Memory, sight: &mut Sight) {
+    pub(super) fn read_operstates(
+        &self,
+        hands: &dyn Hands,
+        memory: &Memory,
+        snapshot: &mut Snapshot,
+    ) {
         let mut wanted = Vec::new();
-        for (index, seen) in sight.devices.iter().enumerate() {
+        for (index, seen) in snapshot.devices.iter().enumerate() {
             let SeenScope::In(_, SeenPorts::Listed(ports)) = &seen.scope else {
                 continue;
             };
@@ -29,8 +34,8 @@ impl Eyes {
             }
         }
         for (index, place) in wanted {
-            let operstate = self.operstate(hands, &sight.devices[index].name);
-            if let SeenScope::In(_, SeenPorts::Listed(ports)) = &mut sight.devices[index].scope {
+            let operstate = self.operstate(hands, &snapshot.devices[index].name);
+            if let SeenScope::In(_, SeenPorts::Listed(ports)) = &mut snapshot.devices[index].scope {
                 ports[place].operstate = operstate;
             }
         }

@@ -2,14 +2,14 @@
 
 use proto::Check;
 
-use crate::debt::Subject;
 use crate::memory::Effect;
 use crate::name::PortNumber;
+use crate::pending_clear::Subject;
 use crate::reading::Severity;
 
 /// One event to be, and what its acceptance changes.
 #[derive(Debug, Clone)]
-pub(crate) struct Saying {
+pub(crate) struct PreparedEvent {
     pub(crate) check: Check,
     /// `None` for a healthy event.
     pub(crate) severity: Option<Severity>,
@@ -18,7 +18,7 @@ pub(crate) struct Saying {
     pub(crate) effect: Effect,
 }
 
-impl Saying {
+impl PreparedEvent {
     /// Where it stands in its batch: clearings of old names first, then device by device, each
     /// before its ports, then cards.
     pub(crate) fn order(&self) -> (u8, &str, Option<PortNumber>) {

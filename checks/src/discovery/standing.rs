@@ -8,27 +8,27 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::identity::Draft;
-use super::{Eyes, Learnt, Route, fetch_one, slot_key};
+use super::{Discovery, Learnt, Route, fetch_one, slot_key};
 use crate::config::NameVerdict;
 use crate::hands::{Answer, Hands, ReadError, Request};
+use crate::log_record::{Level, LogRecord};
 use crate::metadata::Row;
 use crate::name::{DeviceName, PciFunction, Role};
-use crate::note::{Level, Note};
 use crate::scope::{self, Placement, Reason};
-use crate::sight::{Blind, Cause, Facts, Identity, Sight};
+use crate::snapshot::{Blind, Cause, Facts, Identity, Snapshot};
 
 /// The PCI vendor of NVIDIA networking, once Mellanox (PCI ID database).
 const VENDOR: &str = "0x15b3";
 /// The driver whose devices are monitored.
 const DRIVER: &str = "mlx5_core";
 
-impl Eyes {
+impl Discovery {
     /// Gives every draft its facts: those known, or freshly read.
     pub(super) fn read_standing(
         &self,
         hands: &dyn Hands,
         drafts: &mut [Draft],
-        sight: &mut Sight,
+        snapshot: &mut Snapshot,
         learnt: &mut Learnt,
     ) {
         let mut route = None;
@@ -57,10 +57,10 @@ impl Eyes {
                         if pinned {
                             Ok(BTreeSet::new())
                         } else {
-                            self.routed_devices(hands, sight, learnt)
+                            self.routed_devices(hands, snapshot, learnt)
                         }
                     });
-                    self.placement(hands, &draft.name, pinned, routed, sight)
+                    self.placement(hands, &draft.name, pinned, routed, snapshot)
                 }
             };
             let key = slot_key(&draft.name, function.as_ref());
@@ -77,7 +77,7 @@ impl Eyes {
     fn routed_devices(
         &self,
         hands: &dyn Hands,
-        sight: &mut Sight,
+        snapshot: &mut Snapshot,
         learnt: &mut Learnt,
     ) -> Result<BTreeSet<String>, Blind> {
         let mut route = self.route.clone();
@@ -94,18 +94,18 @@ impl Eyes {
             };
             learnt.route = Some(route.clone());
         }
-        let warn = |sight: &mut Sight, why: &str| {
-            let note = Note::new(Level::Warn, "no device is excluded by the default route");
-            sight.notes.push(note.with("why", why));
+        let warn = |snapshot: &mut Snapshot, why: &str| {
+            let record = LogRecord::new(Level::Warn, "no device is excluded by the default route");
+            snapshot.records.push(record.with("why", why));
         };
         match route {
             Route::Unread(error) => {
                 let cause = Cause::Failed(error);
-                sight.troubles.push((self.route_path.clone(), cause));
+                snapshot.troubles.push((self.route_path.clone(), cause));
                 Err(Blind::Unreadable(cause))
             }
             Route::Absent => {
-                warn(sight, "no default route in the route table");
+                warn(snapshot, "no default route in the route table");
                 Ok(BTreeSet::new())
             }
             Route::Interface(interface) => {
@@ -115,11 +115,11 @@ impl Eyes {
                     Ok(Answer::Names(names)) => Ok(names.into_iter().collect()),
                     Err(error) if error.is_absence() => {
                         let why = format!("interface {interface} has no RDMA device behind it");
-                        warn(sight, &why);
+                        warn(snapshot, &why);
                         Ok(BTreeSet::new())
                     }
                     Err(error) => {
-                        sight.troubles.push((path, Cause::Failed(error)));
+                        snapshot.troubles.push((path, Cause::Failed(error)));
                         Err(Blind::Unreadable(Cause::Failed(error)))
                     }
                     Ok(_) => Err(Blind::Unreadable(Cause::Garbled)),
@@ -134,7 +134,7 @@ impl Eyes {
         name: &DeviceName,
         pinned: bool,
         routed: &Result<BTreeSet<String>, Blind>,
-        sight: &mut Sight,
+        snapshot: &mut Snapshot,
     ) -> Result<Placement, Blind> {
         let mut requests = vec![Request::ReadLink(self.path(name, "device/physfn"))];
         if !name.is_mlx5_number() {
@@ -149,7 +149,7 @@ impl Eyes {
                 return Ok(Placement::Out(Reason::VirtualFunction));
             }
             Err(ReadError::ENOENT) => {}
-            Err(error) => return Err(self.blind(requests[0].path(), error, sight)),
+            Err(error) => return Err(self.blind(requests[0].path(), error, snapshot)),
         }
         if self.policy.requires_totalvfs() {
             let request = Request::Read(self.path(name, "device/sriov_totalvfs"));
@@ -160,7 +160,7 @@ impl Eyes {
         if let Some(driver) = answers.next()
             && !self
                 .policy
-                .is_ours(self.is_our_vendor(hands, name, driver, sight)?)
+                .is_ours(self.is_our_vendor(hands, name, driver, snapshot)?)
         {
             return Ok(Placement::Out(Reason::ForeignVendor));
         }
@@ -172,9 +172,9 @@ impl Eyes {
         if routed.contains(name.as_str()) && self.policy.skips_default_route() {
             return Ok(Placement::Out(Reason::DefaultRoute));
         }
-        let numa_node = self.read_number(hands, name, "device/numa_node", sight)?;
+        let numa_node = self.read_number(hands, name, "device/numa_node", snapshot)?;
         let hca_type = if scope::wants_hca_type(metadata, name) {
-            Some(self.read_text(hands, name, "hca_type", sight)?)
+            Some(self.read_text(hands, name, "hca_type", snapshot)?)
         } else {
             None
         };
@@ -184,8 +184,10 @@ impl Eyes {
             Row::Missing => Some("it is not in nic_topology"),
         };
         if let Some(why) = why {
-            let note = Note::new(Level::Warn, "device is classified as all-SYS");
-            sight.notes.push(note.with("device", name).with("why", why));
+            let record = LogRecord::new(Level::Warn, "device is classified as all-SYS");
+            snapshot
+                .records
+                .push(record.with("device", name).with("why", why));
         }
         Ok(scope::place(
             metadata,
@@ -203,7 +205,7 @@ impl Eyes {
         hands: &dyn Hands,
         name: &DeviceName,
         driver: Result<Answer, ReadError>,
-        sight: &mut Sight,
+        snapshot: &mut Snapshot,
     ) -> Result<bool, Blind> {
         if let Ok(Answer::Target(target)) = driver {
             return Ok(target.rsplit('/').next() == Some(DRIVER));
@@ -213,8 +215,8 @@ impl Eyes {
             Ok(Answer::Bytes(bytes)) => Ok(String::from_utf8_lossy(&bytes).trim() == VENDOR),
             // Neither driver nor vendor: a software device.
             Err(ReadError::ENOENT) => Ok(false),
-            Ok(_) => Err(Self::garbled(&path, sight)),
-            Err(error) => Err(self.blind(&path, error, sight)),
+            Ok(_) => Err(Self::garbled(&path, snapshot)),
+            Err(error) => Err(self.blind(&path, error, snapshot)),
         }
     }
 
@@ -223,13 +225,13 @@ impl Eyes {
         hands: &dyn Hands,
         name: &DeviceName,
         file: &str,
-        sight: &mut Sight,
+        snapshot: &mut Snapshot,
     ) -> Result<String, Blind> {
         let path = self.path(name, file);
         match fetch_one(hands, &Request::Read(path.clone())) {
             Ok(Answer::Bytes(bytes)) => Ok(String::from_utf8_lossy(&bytes).trim().to_owned()),
-            Ok(_) => Err(Self::garbled(&path, sight)),
-            Err(error) => Err(self.blind(&path, error, sight)),
+            Ok(_) => Err(Self::garbled(&path, snapshot)),
+            Err(error) => Err(self.blind(&path, error, snapshot)),
         }
     }
 
@@ -238,10 +240,10 @@ impl Eyes {
         hands: &dyn Hands,
         name: &DeviceName,
         file: &str,
-        sight: &mut Sight,
+        snapshot: &mut Snapshot,
     ) -> Result<i64, Blind> {
-        let text = self.read_text(hands, name, file, sight)?;
+        let text = self.read_text(hands, name, file, snapshot)?;
         text.parse()
-            .map_err(|_| Self::garbled(&self.path(name, file), sight))
+            .map_err(|_| Self::garbled(&self.path(name, file), snapshot))
     }
 }

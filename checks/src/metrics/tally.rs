@@ -9,8 +9,8 @@ use std::time::Duration;
 use proto::{Check, HealthEvent};
 
 use super::{
-    BREACHES, CHECK_ERRORS, DEFERRED, DISCOVERED, DURATION, Family, Figure, MONITORED, SATURATED,
-    SEND_ERRORS, SENDS, SENT, SKIPPED, Sample, UNREADABLE, Value,
+    BREACHES, CHECK_ERRORS, DEFERRED, DISCOVERED, DURATION, Family, MONITORED, SATURATED,
+    SEND_ERRORS, SENDS, SENT, SKIPPED, Sample, Series, UNREADABLE, Value,
 };
 use crate::agent::{IoKind, Outcome};
 use crate::message::AGENT;
@@ -55,7 +55,7 @@ type Breach = (String, String, String, bool);
 
 /// Everything counted since the start.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Figures {
+pub struct Metrics {
     node: String,
     discovered: BTreeMap<Check, u64>,
     sent: BTreeMap<(Check, bool), u64>,
@@ -74,11 +74,11 @@ pub struct Figures {
     breached: BTreeSet<Breach>,
 }
 
-impl Figures {
+impl Metrics {
     /// Nothing counted yet. What is sure to be counted some day stands at zero.
-    pub(crate) fn new(node: &str, checks: &[Check]) -> Figures {
+    pub(crate) fn new(node: &str, checks: &[Check]) -> Metrics {
         let zeros = |fatal: bool| checks.iter().map(move |check| ((*check, fatal), 0));
-        Figures {
+        Metrics {
             node: node.to_owned(),
             discovered: BTreeMap::new(),
             sent: zeros(false).chain(zeros(true)).collect(),
@@ -171,7 +171,7 @@ impl Figures {
         }
     }
 
-    /// All of them, in the order of [`super::FIGURES`], those without a value too. The figures of
+    /// All of them, in the order of [`super::METRICS`], those without a value too. The figures of
     /// GID tables come from [`crate::gids`].
     #[must_use]
     pub fn families(&self) -> Vec<Family> {
@@ -184,7 +184,7 @@ impl Figures {
                 vec![node.to_owned(), check.to_string(), fatal.to_string()]
             }),
             Family {
-                figure: DURATION,
+                series: DURATION,
                 samples: self
                     .durations
                     .iter()
@@ -226,7 +226,7 @@ impl Figures {
                 vec![node.to_owned(), cause.clone()]
             }),
             Family {
-                figure: SATURATED,
+                series: SATURATED,
                 samples: self
                     .saturated
                     .iter()
@@ -264,7 +264,7 @@ impl Durations {
 }
 
 fn family<K>(
-    figure: Figure,
+    series: Series,
     counts: &BTreeMap<K, u64>,
     labels: impl Fn(&K) -> Vec<String>,
 ) -> Family {
@@ -273,13 +273,13 @@ fn family<K>(
         value: Value::Number(*count),
     };
     Family {
-        figure,
+        series,
         samples: counts.iter().map(sample).collect(),
     }
 }
 
-fn one(figure: Figure, label: &str, count: u64) -> Family {
-    family(figure, &BTreeMap::from([((), count)]), |()| {
+fn one(series: Series, label: &str, count: u64) -> Family {
+    family(series, &BTreeMap::from([((), count)]), |()| {
         vec![label.to_owned()]
     })
 }
@@ -325,14 +325,14 @@ mod tests {
 
     use super::*;
 
-    fn figures() -> Figures {
-        Figures::new("n1", &[Check::InfiniBandState])
+    fn metrics() -> Metrics {
+        Metrics::new("n1", &[Check::InfiniBandState])
     }
 
     /// The lines of a figure, as text.
-    fn told(figures: &Figures, figure: Figure) -> Vec<String> {
-        let families = figures.families();
-        let family = families.iter().find(|family| family.figure == figure);
+    fn rendered(metrics: &Metrics, series: Series) -> Vec<String> {
+        let families = metrics.families();
+        let family = families.iter().find(|family| family.series == series);
         let lines = family.expect("every figure has a family").lines();
         lines
             .into_iter()
@@ -354,71 +354,71 @@ mod tests {
 
     #[test]
     fn families_come_in_the_order_of_the_table_with_all_their_labels() {
-        let mut figures = figures();
-        figures.discovered(Check::InfiniBandState, 1);
-        figures.found([fault("mlx5_0", true)].into_iter());
+        let mut metrics = metrics();
+        metrics.discovered(Check::InfiniBandState, 1);
+        metrics.found([fault("mlx5_0", true)].into_iter());
         let breach = |name: &str| (name.to_owned(), "mlx5_0".to_owned(), "1".to_owned(), true);
-        figures.breached([breach("link_downed")].into_iter());
-        figures.given_up(&Outcome::TimedOut);
-        figures.unreadable("EIO");
-        figures.took(Worked::State, Duration::ZERO);
+        metrics.breached([breach("link_downed")].into_iter());
+        metrics.given_up(&Outcome::TimedOut);
+        metrics.unreadable("EIO");
+        metrics.took(Worked::State, Duration::ZERO);
         let at = (
             "symbol_error".to_owned(),
             "mlx5_0".to_owned(),
             "1".to_owned(),
         );
-        figures.saturated([at].into());
-        let families = figures.families();
-        for (family, figure) in families.iter().zip(super::super::FIGURES) {
-            assert_eq!(family.figure, figure);
-            assert!(!family.samples.is_empty(), "{}", figure.name);
+        metrics.saturated([at].into());
+        let families = metrics.families();
+        for (family, series) in families.iter().zip(super::super::METRICS) {
+            assert_eq!(family.series, series);
+            assert!(!family.samples.is_empty(), "{}", series.name);
             for sample in &family.samples {
-                assert_eq!(sample.labels.len(), figure.labels.len(), "{}", figure.name);
+                assert_eq!(sample.labels.len(), series.labels.len(), "{}", series.name);
             }
         }
         assert_eq!(
             families.len() + 1,
-            super::super::FIGURES.len(),
+            super::super::METRICS.len(),
             "all but the GIDs"
         );
     }
 
     #[test]
     fn a_fault_found_again_because_nobody_accepted_it_counts_once() {
-        let mut figures = figures();
+        let mut metrics = metrics();
         for _ in 0..3 {
-            figures.found([fault("mlx5_0", true)].into_iter());
+            metrics.found([fault("mlx5_0", true)].into_iter());
         }
         assert_eq!(
-            told(&figures, CHECK_ERRORS),
+            rendered(&metrics, CHECK_ERRORS),
             ["n1,InfiniBandStateCheck,mlx5_0,1 1"]
         );
-        figures.found(std::iter::empty());
-        figures.found([fault("mlx5_0", true)].into_iter());
+        metrics.found(std::iter::empty());
+        metrics.found([fault("mlx5_0", true)].into_iter());
         assert_eq!(
-            told(&figures, CHECK_ERRORS),
+            rendered(&metrics, CHECK_ERRORS),
             ["n1,InfiniBandStateCheck,mlx5_0,1 2"]
         );
     }
 
     #[test]
     fn a_fault_that_grows_worse_counts_again() {
-        let mut figures = figures();
-        figures.found([fault("mlx5_0", false)].into_iter());
-        figures.found([fault("mlx5_0", true)].into_iter());
+        let mut metrics = metrics();
+        metrics.found([fault("mlx5_0", false)].into_iter());
+        metrics.found([fault("mlx5_0", true)].into_iter());
         assert_eq!(
-            told(&figures, CHECK_ERRORS),
+            rendered(&metrics, CHECK_ERRORS),
             ["n1,InfiniBandStateCheck,mlx5_0,1 2"]
         );
     }
 
     #[test]
     fn a_duration_is_in_every_bucket_that_is_long_enough() {
-        let mut figures = figures();
-        figures.took(Worked::State, Duration::from_millis(5));
-        figures.took(Worked::State, Duration::from_millis(700));
-        figures.took(Worked::State, Duration::from_secs(11));
-        let lines = told(&figures, DURATION);
+        let mut metrics = metrics();
+        metrics.took(Worked::State, Duration::from_millis(5));
+        metrics.took(Worked::State, Duration::from_millis(700));
+        metrics.took(Worked::State, Duration::from_secs(11));
+        let lines = rendered(&metrics, DURATION);
         let bucket = |le: &str, n: u32| format!("n1,state,{le} {n}");
         assert_eq!(lines[0], bucket("0.005", 1));
         assert_eq!(lines[6], bucket("0.5", 1));
@@ -439,11 +439,11 @@ mod tests {
         #[case] errors: &[&str],
         #[case] skipped: u64,
     ) {
-        let mut figures = figures();
-        figures.given_up(&outcome);
-        assert_eq!(told(&figures, SEND_ERRORS), errors);
+        let mut metrics = metrics();
+        metrics.given_up(&outcome);
+        assert_eq!(rendered(&metrics, SEND_ERRORS), errors);
         assert_eq!(
-            told(&figures, SKIPPED),
+            rendered(&metrics, SKIPPED),
             [format!("nic-health-monitor {skipped}")]
         );
     }

@@ -1,6 +1,6 @@
 //! What one poll saw: the read-only view that is judged afterwards.
 //!
-//! Absent, unreadable and garbled are three different things here. How it was read is `eyes`'
+//! Absent, unreadable and garbled are three different things here. How it was read is `discovery`'
 //! business; what it means is `judge`'s.
 
 use std::collections::BTreeSet;
@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use crate::counters::target::Target;
 use crate::hands::{Clocks, ReadError, Request};
+use crate::log_record::LogRecord;
 use crate::name::{DeviceName, LinkLayer, PciFunction, PortNumber, Role, SlotKey};
-use crate::note::Note;
 use crate::optional::SeenOptional;
 use crate::reading::Reading;
 use crate::schedule::Due;
@@ -124,7 +124,7 @@ pub(crate) enum Anchor {
 
 /// Everything one poll saw.
 #[derive(Debug, Clone)]
-pub(crate) struct Sight {
+pub(crate) struct Snapshot {
     pub(crate) clocks: Clocks,
     pub(crate) anchor: Anchor,
     /// The boot id, when it was asked for.
@@ -136,7 +136,7 @@ pub(crate) struct Sight {
     /// Paths that could not be read, and why.
     pub(crate) troubles: Vec<(String, Cause)>,
     /// To be told once each.
-    pub(crate) notes: Vec<Note>,
+    pub(crate) records: Vec<LogRecord>,
     /// The checks that this poll is for.
     pub(crate) due: Due,
     /// Counters, if they are due.
@@ -145,16 +145,16 @@ pub(crate) struct Sight {
     pub(crate) optional: SeenOptional,
 }
 
-impl Sight {
-    pub(crate) fn new(clocks: Clocks, anchor: Anchor) -> Sight {
-        Sight {
+impl Snapshot {
+    pub(crate) fn new(clocks: Clocks, anchor: Anchor) -> Snapshot {
+        Snapshot {
             clocks,
             anchor,
             boot_id: None,
             devices: Vec::new(),
             missing: BTreeSet::new(),
             troubles: Vec::new(),
-            notes: Vec::new(),
+            records: Vec::new(),
             due: Due::default(),
             counts: None,
             optional: SeenOptional::default(),
