@@ -79,7 +79,7 @@ pub(crate) struct NodeMemory {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CharChange {
     /// It was said to be missing.
-    Said(SlotKey, Node),
+    Reported(SlotKey, Node),
     /// It was said to be back.
     Healthy(SlotKey, Node),
 }
@@ -101,7 +101,7 @@ impl CharMemory {
     /// Remembers that an event was accepted.
     pub(crate) fn apply(&mut self, change: &CharChange) {
         match change {
-            CharChange::Said(key, node) => {
+            CharChange::Reported(key, node) => {
                 if let Some(kept) = self.node_mut(key, *node) {
                     (kept.said, kept.again) = (true, false);
                 }
@@ -117,7 +117,7 @@ impl CharMemory {
     /// Remembers that the connector may have an event that it did not accept: a fault stands, and is
     /// said again if it still holds.
     pub(crate) fn doubt(&mut self, change: &CharChange) {
-        if let CharChange::Said(key, node) = change
+        if let CharChange::Reported(key, node) = change
             && let Some(kept) = self.node_mut(key, *node)
         {
             (kept.said, kept.again) = (true, true);

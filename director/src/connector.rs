@@ -199,6 +199,39 @@ mod tests {
     }
 
     #[test]
+    fn a_socket_is_there_where_somebody_listens_or_did() {
+        let socket = |behaviour| script(behaviour, ConnectorLasting::Always).socket();
+        assert_eq!(socket(ConnectorBehaviour::Absent), Socket::Absent);
+        assert_eq!(socket(ConnectorBehaviour::Down), Socket::Refusing);
+        assert_eq!(socket(ConnectorBehaviour::Hang), Socket::Listening);
+    }
+
+    #[test]
+    fn an_answer_is_kept_in_words() {
+        let reactions = [
+            Reaction::Accept,
+            Reaction::Status(UNAVAILABLE),
+            Reaction::Status(99),
+            Reaction::Slow(SimTime::from_secs(2)),
+            Reaction::Hang,
+            Reaction::LoseReply,
+            Reaction::Disconnect,
+        ];
+        assert_eq!(
+            reactions.map(Reaction::answer),
+            [
+                "accepted",
+                "UNAVAILABLE",
+                "code 99",
+                "accepted after 2s",
+                "no answer",
+                "accepted, reply lost",
+                "cut off"
+            ]
+        );
+    }
+
+    #[test]
     fn a_lost_reply_was_accepted_and_a_cut_call_was_not() {
         assert!(Reaction::LoseReply.accepted());
         assert!(!Reaction::Disconnect.accepted());

@@ -147,3 +147,16 @@ pub(super) fn moment(fabric: &Fabric, id: MomentId, moment: &Moment) -> Option<s
         within: Within::Poll,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A read of two halves: the first of the old value, the second of the new one.
+    #[test]
+    fn a_torn_value_is_half_the_old_one_and_the_new_one_from_there_on() {
+        assert_eq!(torn(b"4: ACTIVE\n", b"1: DOWN\n"), b"4: ACWN\n");
+        assert_eq!(torn(b"123456", b"ab"), b"123");
+        assert_eq!(torn(b"", b"new"), b"new");
+    }
+}

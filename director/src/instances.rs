@@ -184,6 +184,68 @@ mod tests {
     }
 
     #[test]
+    fn who_has_left_sits_there_no_longer() {
+        let mut instances = MonitorInstances::new(&[], "");
+        instances.plan(0);
+        assert!(instances.left(MonitorId(0)));
+        assert!(!instances.left(MonitorId(0)));
+        assert_eq!(instances.plan(1), InstancePlan::default());
+    }
+
+    /// Flags of one start are for it alone, and what a chair is equipped with stays until it is healed.
+    #[test]
+    fn a_start_has_the_flags_and_the_configuration_of_its_node() {
+        let flags = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let started = |instances: &mut MonitorInstances, tick| {
+            let acts = instances.plan(tick).acts.into_iter();
+            acts.map(|act| match act {
+                InstanceAct::Start { flags, config, .. } => (flags, config),
+                InstanceAct::End { .. } => (Vec::new(), "an end".to_owned()),
+            })
+            .collect::<Vec<_>>()
+        };
+        let mut instances = MonitorInstances::new(&flags(&["--a"]), "one");
+        assert_eq!(
+            started(&mut instances, 0),
+            [(flags(&["--a"]), "one".to_owned())]
+        );
+        instances.start_with(1, &flags(&["--b"]));
+        assert_eq!(
+            started(&mut instances, 1),
+            [(flags(&["--a", "--b"]), "one".to_owned())]
+        );
+        instances.equip(&flags(&["--c"]), Some(&"two".to_owned()));
+        instances.start_in(2);
+        assert_eq!(
+            started(&mut instances, 2),
+            [(flags(&["--a", "--c"]), "two".to_owned())]
+        );
+        instances.end_all(Signal::Kill);
+        assert_eq!(started(&mut instances, 3).len(), 3);
+        instances.heal(4, &flags(&["--a"]), "one");
+        assert_eq!(
+            started(&mut instances, 4),
+            [(flags(&["--a"]), "one".to_owned())]
+        );
+    }
+
+    /// Healing fills an empty chair, and brings forward who is to come to it; it does not do both.
+    #[test]
+    fn healing_starts_a_monitor_once() {
+        let mut seated = MonitorInstances::new(&[], "");
+        seated.plan(0);
+        seated.heal(5, &[], "");
+        assert_eq!(seated.plan(5).polls, [MonitorId(0)]);
+        let mut awaited = MonitorInstances::new(&[], "");
+        awaited.plan(0);
+        awaited.end_oldest(Signal::Kill);
+        awaited.start_in(9);
+        awaited.heal(5, &[], "");
+        assert_eq!(awaited.plan(5).polls, [MonitorId(1)]);
+        assert_eq!(awaited.plan(9).polls, [MonitorId(1)]);
+    }
+
+    #[test]
     fn a_pause_keeps_the_instance() {
         let mut instances = MonitorInstances::new(&[], "");
         instances.plan(0);

@@ -177,3 +177,25 @@ impl RunningWorkloads {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What an error says behind `hint:` is its hint.
+    #[test]
+    fn an_error_ends_with_its_hint() {
+        let name = || "storage".to_owned();
+        let errors = [
+            WorkloadError::NoWorkload(name()),
+            WorkloadError::OtherKind(name(), "job"),
+            WorkloadError::NoSuchNode(name(), NodeName::from("vm9")),
+            WorkloadError::NoHint(name(), NodeName::from("vm1")),
+        ];
+        for error in errors {
+            let text = error.to_string();
+            let hint = text.split_once("\nhint: ").map(|(_, hint)| hint);
+            assert_eq!(error.hint().as_deref(), hint, "{text}");
+        }
+    }
+}

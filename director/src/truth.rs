@@ -260,6 +260,211 @@ fn mode_of(values: impl Iterator<Item = usize>) -> Option<usize> {
 mod tests {
     use super::*;
 
+    const INIT: (PortState, PhysState) = (PortState::INIT, PhysState::LINK_UP);
+    const ARMED: (PortState, PhysState) = (PortState::ARMED, PhysState::LINK_UP);
+    const ACTIVE: (PortState, PhysState) = (PortState::ACTIVE, PhysState::LINK_UP);
+    const DOWN: (PortState, PhysState) = (PortState::DOWN, PhysState::DISABLED);
+    const POLLING: (PortState, PhysState) = (PortState::DOWN, PhysState::POLLING);
+    const TRAINING: (PortState, PhysState) = (PortState::DOWN, PhysState::TRAINING);
+    const SLEEPING: (PortState, PhysState) = (PortState::DOWN, PhysState::SLEEP);
+
+    fn port((state, phys_state): (PortState, PhysState)) -> PortView {
+        PortView {
+            layer: LinkLayer::InfiniBand,
+            state,
+            phys_state,
+            listed: true,
+        }
+    }
+
+    /// A function in a slot of its own, with these ports.
+    fn function(role: Role, ports: &[(PortState, PhysState)]) -> FunctionView {
+        FunctionView {
+            name: "mlx5_0".into(),
+            listed: true,
+            role,
+            monitored: role != Role::Management,
+            netdev: None,
+            ports: (1..)
+                .map(PortNumber)
+                .zip(ports.iter().copied().map(port))
+                .collect(),
+            unreadable: BTreeSet::new(),
+        }
+    }
+
+    fn pci(slot: &str) -> PciAddress {
+        format!("0000:{slot}").parse().expect("an address")
+    }
+
+    fn views<const N: usize>(functions: [(&str, FunctionView); N]) -> NodeView {
+        NodeView(functions.map(|(slot, view)| (pci(slot), view)).into())
+    }
+
+    /// Compute cards in slots of their own, each with so many of two ports healthy.
+    fn cards_of(healthy: &[usize]) -> NodeView {
+        let cards = (0x10..).zip(healthy).map(|(slot, healthy)| {
+            let ports: Vec<_> = (0..2)
+                .map(|nth| if nth < *healthy { ACTIVE } else { DOWN })
+                .collect();
+            (
+                pci(&format!("{slot:02x}:00.0")),
+                function(Role::Compute, &ports),
+            )
+        });
+        NodeView(cards.collect())
+    }
+
+    #[track_caller]
+    fn check_waiting(views: &NodeView, waits: bool) {
+        assert_eq!(views.is_card_waiting("0000:10:00"), waits, "{views:?}");
+    }
+
+    #[test]
+    fn a_card_waits_while_a_port_of_it_is_on_its_way_up() {
+        for (of, waits) in [
+            (ACTIVE, false),
+            (DOWN, false),
+            (SLEEPING, false),
+            (POLLING, true),
+            (TRAINING, true),
+            (INIT, true),
+            (ARMED, true),
+            ((PortState::INIT, PhysState::DISABLED), false),
+            ((PortState::ACTIVE, PhysState::POLLING), false),
+        ] {
+            let one = |slot| views([(slot, function(Role::Compute, &[ACTIVE, of]))]);
+            check_waiting(&one("10:00.0"), waits);
+            check_waiting(&one("20:00.0"), false);
+            let mut unlisted = function(Role::Compute, &[of]);
+            unlisted
+                .ports
+                .values_mut()
+                .for_each(|port| port.listed = false);
+            check_waiting(&views([("10:00.0", unlisted)]), false);
+            check_waiting(
+                &views([("10:00.0", function(Role::Management, &[of]))]),
+                false,
+            );
+        }
+    }
+
+    #[test]
+    fn a_port_is_healthy_on_a_device_that_is_there() {
+        let mut gone = function(Role::Compute, &[ACTIVE]);
+        gone.listed = false;
+        let mut unreadable = function(Role::Compute, &[ACTIVE]);
+        unreadable
+            .ports
+            .values_mut()
+            .for_each(|port| port.listed = false);
+        let half_up = (PortState::ACTIVE, PhysState::POLLING);
+        let all = views([
+            ("10:00.0", function(Role::Compute, &[ACTIVE, INIT, half_up])),
+            ("20:00.0", gone),
+            ("30:00.0", unreadable),
+            ("40:00.0", function(Role::Compute, &[])),
+            ("50:00.0", function(Role::Management, &[ACTIVE])),
+        ]);
+        let healthy = |slot, port| all.healthy(pci(slot), PortNumber(port));
+        assert_eq!(
+            [1, 2, 3, 4].map(|port| healthy("10:00.0", port)),
+            [true, false, false, false]
+        );
+        assert!(!healthy("20:00.0", 1) && !healthy("30:00.0", 1) && !healthy("60:00.0", 1));
+        let slots = ["10:00.0", "20:00.0", "30:00.0", "40:00.0", "50:00.0"];
+        assert_eq!(
+            slots.map(|slot| all.is_whole(pci(slot))),
+            [false, false, false, false, true]
+        );
+        let watched: Vec<_> = all.watched().map(|(pci, _)| pci).collect();
+        assert_eq!(watched, ["10:00.0", "30:00.0", "40:00.0"].map(pci));
+    }
+
+    #[test]
+    fn a_card_with_a_management_function_is_compared_with_none() {
+        let mut gone = function(Role::Management, &[ACTIVE]);
+        gone.listed = false;
+        let all = views([
+            ("10:00.0", function(Role::Compute, &[ACTIVE, ACTIVE, DOWN])),
+            ("20:00.0", function(Role::Compute, &[ACTIVE])),
+            ("20:00.1", function(Role::Management, &[ACTIVE])),
+            ("30:00.0", function(Role::Compute, &[ACTIVE])),
+            ("30:00.1", gone),
+            ("40:00.0", function(Role::Storage, &[ACTIVE])),
+        ]);
+        let rendered: Vec<_> = all
+            .cards()
+            .iter()
+            .map(|card| (card.pci, card.active))
+            .collect();
+        let mut wanted = vec![
+            (pci("10:00.0"), 2),
+            (pci("30:00.0"), 1),
+            (pci("40:00.0"), 1),
+        ];
+        wanted.sort_by_key(|(pci, _)| all.0[pci].role);
+        assert_eq!(rendered, wanted);
+    }
+
+    /// `lsd 4.3`: a card is held against the mode of its group.
+    #[test]
+    fn a_card_meets_its_peers_if_it_has_as_many_healthy_ports_as_most() {
+        let meets = |healthy: &[usize]| {
+            let all = cards_of(healthy);
+            let cards = all.cards();
+            cards
+                .iter()
+                .map(|card| all.meets_peers(card))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(meets(&[1, 1, 1]), [true, true, true]);
+        assert_eq!(meets(&[1, 1, 0]), [true, true, false]);
+        assert_eq!(meets(&[1, 1, 2]), [true, true, true]);
+        assert_eq!(meets(&[1]), [false], "one card has no peer");
+        assert_eq!(
+            meets(&[0, 0]),
+            [false, false],
+            "a group that is all dark tells nothing"
+        );
+        assert_eq!(meets(&[1, 2]), [false, false], "a tie tells nothing");
+    }
+
+    /// Cards of another role or another link layer are of another group.
+    #[test]
+    fn a_card_is_compared_within_its_role_and_its_link_layer() {
+        let mut storage = function(Role::Storage, &[ACTIVE]);
+        let mut all = cards_of(&[1]);
+        all.0.insert(pci("20:00.0"), storage.clone());
+        assert!(all.cards().iter().all(|card| !all.meets_peers(card)));
+        storage.role = Role::Compute;
+        all.0.insert(pci("20:00.0"), storage.clone());
+        assert!(all.cards().iter().all(|card| all.meets_peers(card)));
+        storage
+            .ports
+            .values_mut()
+            .for_each(|port| port.layer = LinkLayer::Ethernet);
+        all.0.insert(pci("20:00.0"), storage);
+        assert!(all.cards().iter().all(|card| !all.meets_peers(card)));
+    }
+
+    #[test]
+    fn a_clock_reads_what_it_read_at_the_start_and_the_time_since() {
+        let node = NodeName::from("node-a");
+        let truth = NodeTruth {
+            wall_at_start_ns: 5,
+            views: Arc::default(),
+            after: Arc::default(),
+        };
+        let mut tick = TickTruth {
+            at: SimTime::from_ns(7),
+            ..TickTruth::default()
+        };
+        tick.nodes.insert(node.clone(), truth);
+        assert_eq!(tick.wall_ns(&node), Some(12));
+        assert_eq!(tick.wall_ns(&NodeName::from("node-b")), None);
+    }
+
     #[test]
     fn a_tie_has_no_mode() {
         assert_eq!(mode_of([1, 1, 0].into_iter()), Some(1));

@@ -102,3 +102,98 @@ fn view(
         unreadable: unreadable.collect(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use fabric::{DeviceAction, FunctionRef, NodeAction, Timing};
+    use platforms::Platforms;
+
+    use super::*;
+
+    fn world() -> (Fabric, NodeName, PciAddress) {
+        let node = NodeName::from("vm1");
+        let platform = Platforms::shipped();
+        let platform = platform.get("two-rail-vm").expect("it ships").clone();
+        let fabric = Fabric::new(vec![(node.clone(), platform)], Timing::default());
+        let pci = "0000:09:00.0".parse().expect("an address");
+        (fabric, node, pci)
+    }
+
+    fn listed(mirror: &Mirror) -> Vec<bool> {
+        mirror.views().0.values().map(|view| view.listed).collect()
+    }
+
+    /// What is in another namespace, off the bus or without a driver is not listed.
+    #[test]
+    fn a_face_is_listed_while_the_class_folder_has_its_device() {
+        let (mut fabric, node, pci) = world();
+        let mut mirror = Mirror::default();
+        let mut after = |action: Option<fabric::Action>| {
+            if let Some(action) = action {
+                fabric.act(&action).expect("it is possible");
+            }
+            mirror.refresh(&fabric, &node);
+            listed(&mirror)
+        };
+        let function = || FunctionRef {
+            node: node.clone(),
+            pci,
+        };
+        let all = vec![true; 4];
+        let but_one = vec![false, true, true, true];
+        assert_eq!(after(None), all);
+        assert_eq!(
+            after(Some(DeviceAction::LeaveNamespace.on(function()))),
+            but_one
+        );
+        assert_eq!(
+            after(Some(DeviceAction::ReturnToNamespace.on(function()))),
+            all
+        );
+        assert_eq!(after(Some(DeviceAction::Remove.on(function()))), but_one);
+        assert_eq!(after(None), but_one);
+        assert_eq!(
+            after(Some(NodeAction::DriverUnload.on(node.clone()))),
+            vec![false; 4]
+        );
+    }
+
+    /// A monitor watches what is of its vendor, is no virtual function and has another role than management.
+    #[test]
+    fn a_face_is_monitored_by_vendor_role_and_kind() {
+        let (fabric, node, pci) = world();
+        let machine = fabric.machine(&node).expect("it is there");
+        let physical = (*machine.functions[&pci]).clone();
+        let mut virtual_one = physical.clone();
+        virtual_one.physfn = Some(pci);
+        let monitored = |function: &Function, role, of_vendor| {
+            view(function, role, true, of_vendor)
+                .expect("it has a device")
+                .monitored
+        };
+        assert!(monitored(&physical, Some(Role::Compute), true));
+        assert!(!monitored(&physical, Some(Role::Compute), false));
+        assert!(!monitored(&physical, Some(Role::Management), true));
+        assert!(!monitored(&physical, None, true));
+        assert!(!monitored(&virtual_one, Some(Role::Compute), true));
+    }
+
+    /// Only counters that are no numbers cannot be read.
+    #[test]
+    fn a_counter_that_is_no_number_is_unreadable() {
+        let (fabric, node, pci) = world();
+        let machine = fabric.machine(&node).expect("it is there");
+        let mut function = (*machine.functions[&pci]).clone();
+        let unreadable = |function: &Function| {
+            let view = view(function, Some(Role::Compute), true, true);
+            view.expect("it has a device").unreadable.len()
+        };
+        assert_eq!(unreadable(&function), 0);
+        let rdma = function.rdma.as_mut().expect("it has a device");
+        let port = rdma.ports.values_mut().next().expect("it has a port");
+        let name = port.counters.iter().next().expect("it counts").0.clone();
+        port.counters
+            .insert(name, CounterValue::Text("N/A (no PMA)".to_owned()));
+        assert_eq!(unreadable(&function), 1);
+    }
+}

@@ -104,7 +104,7 @@ fn play(nodes: usize) -> String {
     let at_the_end = &played.truth.ticks[usize::try_from(last).expect("it fits")].workloads;
     let done = |kind: &str| -> u64 {
         let of_kind = at_the_end.iter().filter(|(name, _)| name.starts_with(kind));
-        of_kind.map(|(_, fared)| fared.done).sum()
+        of_kind.map(|(_, stats)| stats.done).sum()
     };
     let (rpcs, messages) = (done("storage"), done("job"));
     let peak_kb = peak_kb();

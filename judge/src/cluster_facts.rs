@@ -422,3 +422,6 @@ fn polls(window: Window) -> String {
         format!("polls {} to {}", window.from, window.to)
     }
 }
+
+#[cfg(test)]
+mod tests;

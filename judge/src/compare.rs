@@ -264,4 +264,108 @@ mod tests {
             Some("the state files differ"),
         );
     }
+
+    /// In which tick, what, what the first has, what the second.
+    fn difference(change: impl FnOnce(&mut Recording)) -> Option<(String, String, String)> {
+        let one = recording(|_| {});
+        let mut other = one.clone();
+        change(&mut other);
+        let difference = compare(&one, &other)?;
+        Some((difference.to_string(), difference.one, difference.other))
+    }
+
+    #[track_caller]
+    fn check_told(change: impl FnOnce(&mut Recording), rendered: [&str; 3]) {
+        let [what, one, other] = rendered.map(str::to_owned);
+        assert_eq!(difference(change), Some((what, one, other)));
+    }
+
+    fn instance(recording: &mut Recording) -> &mut MonitorTick {
+        let monitors = std::sync::Arc::make_mut(&mut recording.ticks[0].monitors);
+        let instance = monitors.values_mut().next().expect("a monitor runs there");
+        std::sync::Arc::make_mut(instance)
+    }
+
+    #[test]
+    fn the_first_line_that_differs_is_told_of_both() {
+        check_told(
+            |other| instance(other).reads = vec!["read a: 1".into()].into(),
+            ["at poll 0: the reads differ", "nothing more", "read a: 1"],
+        );
+        check_told(
+            |other| instance(other).calls[0].answer = "no answer".to_owned(),
+            [
+                "at poll 0: the calls differ",
+                "call []: accepted",
+                "call []: no answer",
+            ],
+        );
+        check_told(
+            |other| instance(other).calls[0].observations[0].stamped_ns = Some(7),
+            [
+                "at poll 0: the calls differ",
+                "unknown \"/sys gone\" node None []",
+                "unknown \"/sys gone\" at 7 ns node None []",
+            ],
+        );
+        check_told(
+            |other| instance(other).polls = 2,
+            ["at poll 0: the number of polls differs", "1", "2"],
+        );
+        check_told(
+            |other| instance(other).state_file = Some(b"a\nb".as_slice().into()),
+            ["at poll 0: the state files differ", "absent", "a"],
+        );
+    }
+
+    #[test]
+    fn state_files_that_differ_by_the_mount_root_are_the_same() {
+        let mut one =
+            recording(|instance| instance.state_file = Some(b"{root}/sys".as_slice().into()));
+        let other = recording(|instance| instance.state_file = Some(b"/sys".as_slice().into()));
+        assert_eq!(compare(&one, &other), None);
+        instance(&mut one).state_file = Some(b"{root}/dev".as_slice().into());
+        let difference = compare(&one, &other).expect("they differ");
+        assert_eq!((&*difference.one, &*difference.other), ("/dev", "/sys"));
+    }
+
+    #[test]
+    fn what_differs_of_a_drill_as_a_whole_is_told_without_a_tick() {
+        check_told(
+            |other| other.ticks.push(Tick::default()),
+            ["the drills are not of one length", "1", "2"],
+        );
+        check_told(
+            |other| other.healing_from = Some(3),
+            ["healing began at different times", "never", "poll 3"],
+        );
+        check_told(
+            |other| other.settled_at = Some(4),
+            ["the world settled at different times", "never", "poll 4"],
+        );
+        check_told(
+            |other| other.missed_moments = vec!["a".to_owned(), "b".to_owned()],
+            ["different moments never came", "", "a, b"],
+        );
+        check_told(
+            |other| other.ticks[0].insert("node-b".into(), MonitorTick::default().into()),
+            [
+                "at poll 0: the chairs are not the same",
+                "1 chairs",
+                "2 chairs",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_recording_that_is_broken_off_is_compared_with_none() {
+        let broken = |recording: &mut Recording| {
+            recording.broken = Some(observe::Broken::StuckInKernel { tick: 0 });
+            recording.ticks.clear();
+        };
+        assert_eq!(difference(broken), None);
+        let mut one = recording(|_| {});
+        broken(&mut one);
+        assert_eq!(compare(&one, &recording(|_| {})), None);
+    }
 }

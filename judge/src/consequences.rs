@@ -273,4 +273,75 @@ mod tests {
             assert_eq!(names, profile.rules(), "{}", profile.name());
         }
     }
+
+    /// Further sightings of one Kubernetes event only raise its count.
+    #[test]
+    fn what_a_cluster_did_is_told_line_by_line() {
+        let seen = |count| ConsequenceKind::KubeEvent {
+            node: "node-a".to_owned(),
+            check: "EthernetStateCheck".to_owned(),
+            count,
+        };
+        let released = ConsequenceKind::Uncordoned {
+            node: "node-a".to_owned(),
+        };
+        let rendered = [seen(1), seen(2), released].map(|what| Consequence {
+            at: stamp(SimTime::ZERO),
+            what,
+        });
+        let made = TickMade {
+            at: SimTime::from_secs(12),
+            consequences: rendered.into(),
+            events: 0,
+            standing: Arc::default(),
+        };
+        assert_eq!(
+            made.lines().collect::<Vec<_>>(),
+            [
+                "      12s  event      node-a EthernetStateCheckIsNotHealthy x1",
+                "      12s  uncordon   node-a"
+            ]
+        );
+    }
+
+    #[test]
+    fn the_worlds_clock_begins_with_the_world() {
+        let start = i64::try_from(WORLD_START_WALL_NS).expect("it is no far future");
+        assert_eq!(
+            stamp(SimTime::from_secs(1)),
+            Stamp::from_ns(start + 1_000_000_000)
+        );
+    }
+
+    /// Rules listen where a story asks what they say, or what follows from it.
+    #[test]
+    fn rules_listen_where_a_story_asks() {
+        let mut story = crate::fits::tests::Case::new().story;
+        let mut hears = |what: Option<What>| {
+            if let Some(what) = what {
+                story.expectations[0].what = what;
+            }
+            hears_rules(&story)
+        };
+        let condition = |of| {
+            What::Condition(scenarios::ConditionIs {
+                of,
+                about: None,
+                counter: None,
+                stands: scenarios::Stands {
+                    is: true,
+                    throughout: false,
+                },
+            })
+        };
+        assert!(!hears(None));
+        assert!(hears(Some(What::RulesSilent)));
+        assert!(!hears(Some(condition(ConditionOf::State))));
+        assert!(!hears(Some(condition(ConditionOf::Named("x".to_owned())))));
+        let rule = RuleProfile::default().rules()[0].to_owned();
+        assert!(hears(Some(condition(ConditionOf::Named(rule)))));
+        assert!(!hears(Some(What::Polls(1))));
+        story.cluster.rulesets = RulesetsProfile::WithAnalyzer;
+        assert!(hears_rules(&story));
+    }
 }

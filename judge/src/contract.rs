@@ -104,3 +104,6 @@ fn wrong_stamp(
     let right = |wall_ns: u64| (wall_ns..=wall_ns + BATCH_SPREAD.as_ns()).contains(&ns);
     (!clocks.any(right)).then(|| format!("generatedTimestamp {ns} ns is not the poll's time"))
 }
+
+#[cfg(test)]
+mod tests;

@@ -127,3 +127,6 @@ fn chosen(story: &Story) -> Option<Vec<&str>> {
         .any(|config| config.contains("counterDetection"));
     speak.then_some(configs)
 }
+
+#[cfg(test)]
+mod tests;

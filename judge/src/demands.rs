@@ -431,3 +431,6 @@ impl Demand<'_> {
         format!("{line}{times}{attempted}, {when}")
     }
 }
+
+#[cfg(test)]
+mod tests;

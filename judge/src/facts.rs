@@ -459,3 +459,6 @@ fn patterns(
     };
     paths.iter().map(|path| simfs::Pattern::new(path)).collect()
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -321,3 +321,6 @@ fn whom<'s>(expectation: &'s Expectation, story: &'s Story) -> Vec<&'s NodeName>
     };
     expectation.node.as_ref().or(first).into_iter().collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -247,3 +247,6 @@ fn secs(ns: i64) -> String {
     let ms = ns.unsigned_abs() / 1_000_000;
     format!("{sign}{}.{:03} s", ms / 1000, ms % 1000)
 }
+
+#[cfg(test)]
+mod tests;

@@ -114,3 +114,6 @@ pub(super) fn put_in_order(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -56,8 +56,8 @@ pub(crate) fn reckon(
             pending.remove(&(subject.clone(), check, codes)).is_some()
         };
         let new = mentioned.insert((subject.clone(), codes));
-        let back = returning.remove(&subject);
         let healing = healing_from.is_some_and(|from| reported.tick >= from);
+        let back = healing && returning.remove(&subject);
         if healing && !claimed(at) && (cleared || new || back) {
             reckoning.allowed.insert(at);
         }
@@ -100,3 +100,6 @@ fn returning(truth: &Truth, from: u64) -> BTreeSet<Of> {
     }
     subjects
 }
+
+#[cfg(test)]
+mod tests;

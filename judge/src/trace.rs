@@ -117,7 +117,139 @@ pub fn golden_difference(kept: &str, now: &str) -> Option<GoldenDifference> {
 
 #[cfg(test)]
 mod tests {
+    use observe::{Call, Observation, Tick};
+
     use super::*;
+    use crate::fits::tests::{Case, event, node_b, port};
+
+    fn tick(at: u64, instances: &[(&str, MonitorTick)]) -> Tick {
+        let mut tick = Tick {
+            at_ns: at * 1_000_000_000,
+            ..Tick::default()
+        };
+        for (node, instance) in instances {
+            tick.insert((*node).into(), instance.clone().into());
+        }
+        tick
+    }
+
+    fn call() -> Call {
+        let observation = Observation {
+            text: "{root}/sys gone".to_owned(),
+            ..event("InfiniBandStateCheck", port("mlx5_0", "1"))
+        };
+        Call {
+            observations: vec![observation],
+            fields: Vec::new(),
+            accepted: true,
+            answer: "accepted".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_trace_tells_what_was_said_and_folds_what_is_quiet() {
+        let quiet = MonitorTick {
+            polls: 1,
+            ..MonitorTick::default()
+        };
+        let says = MonitorTick {
+            calls: vec![call()],
+            ..quiet.clone()
+        };
+        let ends = |polls, exit| MonitorTick {
+            polls,
+            exits: vec![exit],
+            ..MonitorTick::default()
+        };
+        let instances = [
+            says,
+            quiet.clone(),
+            quiet.clone(),
+            ends(0, Exit::Code(3)),
+            MonitorTick::default(),
+            quiet.clone(),
+            quiet.clone(),
+            quiet.clone(),
+            ends(1, Exit::Signal(9)),
+            quiet.clone(),
+            quiet.clone(),
+        ];
+        let ticks = (0..)
+            .zip(instances)
+            .map(|(at, instance)| tick(at, &[("node-a", instance)]));
+        let recording = Recording {
+            ticks: ticks.collect(),
+            healing_from: Some(6),
+            settled_at: Some(7),
+            ..Recording::default()
+        };
+        let story = Case::new().story;
+        assert_eq!(
+            trace(&story, &recording),
+            "# an example
+# port/example, in h100-oci
+poll 0 (0s)
+  call: accepted
+    fatal NIC=mlx5_0 NICPort=1 InfiniBandStateCheck \"/sys gone\"
+polls 1 to 2: quiet
+poll 3 (3s)
+  exit code 3
+  no poll
+poll 4: quiet
+poll 5 (5s)
+  polls again
+poll 6 (6s)
+  the world is healed
+poll 7 (7s)
+  every port that should be is ACTIVE
+poll 8 (8s)
+  ended by signal 9
+polls 9 to 10: quiet
+"
+        );
+    }
+
+    /// A world that is healed in the tick in which it comes to rest says so once.
+    #[test]
+    fn a_trace_names_the_node_where_there_are_several() {
+        let quiet = MonitorTick {
+            polls: 1,
+            ..MonitorTick::default()
+        };
+        let says = MonitorTick {
+            calls: vec![call()],
+            ..quiet.clone()
+        };
+        let away = MonitorTick::default();
+        let ticks = vec![
+            tick(0, &[("node-a", says), ("node-b", away)]),
+            tick(1, &[("node-a", quiet.clone()), ("node-b", quiet)]),
+        ];
+        let recording = Recording {
+            ticks,
+            healing_from: Some(1),
+            settled_at: Some(1),
+            ..Recording::default()
+        };
+        let mut story = Case::new().story;
+        story.monitors.push(node_b());
+        assert_eq!(
+            trace(&story, &recording),
+            "# an example
+# port/example, in h100-oci
+poll 0 (0s)
+  node-a
+  call: accepted
+    fatal NIC=mlx5_0 NICPort=1 InfiniBandStateCheck \"/sys gone\"
+  node-b
+  no poll
+poll 1 (1s)
+  the world is healed
+  node-b
+  polls again
+"
+        );
+    }
 
     #[test]
     fn the_first_line_that_differs_is_named() {

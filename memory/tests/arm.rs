@@ -106,6 +106,41 @@ until: 12s
     assert_eq!(polls(&played)[7..10], [1, 0, 1]);
 }
 
+/// It is away for so many whole ticks after the one in which it was killed.
+#[test]
+fn a_monitor_that_is_killed_within_a_poll_may_stay_away() {
+    let (_, played) = check(
+        "
+timeline:
+  - at: 0s
+    expect: [ { this_poll: baseline } ]
+  - at: 8s
+    in_poll: { before: read victim/state }
+    do: [ { monitor: restart, signal: KILL, away: 2s } ]
+until: 14s
+",
+    );
+    assert_eq!(exits(&played), [(8, Exit::Signal(9))]);
+    assert_eq!(polls(&played)[7..13], [1, 0, 0, 0, 1, 1]);
+}
+
+/// A read that gives half of one value and half of another is none that anybody could mistake.
+#[test]
+fn a_torn_read_is_of_the_value_that_stood_and_of_the_other() {
+    let (_, played) = check(
+        "
+timeline:
+  - at: 0s
+    expect: [ { this_poll: baseline } ]
+  - at: 4s
+    do: [ { read: victim/state, torn: '1: DOWN\\n', nth: 1 } ]
+    expect: [ { nothing: victim, within: 3 polls } ]
+until: 9s
+",
+    );
+    assert_eq!(exits(&played), []);
+}
+
 #[test]
 fn a_kill_after_acceptance_and_before_the_save_repeats_the_event() {
     let (_, played) = check(

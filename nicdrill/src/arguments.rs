@@ -416,8 +416,8 @@ pub(crate) struct ZooArguments {
     #[arg(long)]
     pub(crate) list: bool,
     /// Only these
-    #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
-    pub(crate) species: Vec<String>,
+    #[arg(long = "species", value_name = "NAME,..", value_delimiter = ',')]
+    pub(crate) mutants: Vec<String>,
     /// Drills at once [default: one for each allowed CPU]
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<usize>,

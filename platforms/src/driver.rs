@@ -352,7 +352,7 @@ impl Driver {
             Err(self.source.wrong(path, what).hint(hint).into())
         };
         if let Some(condition) = view {
-            lacks("faces", format!("{condition:?}"))
+            lacks("views", format!("{condition:?}"))
         } else if let Some(duration) = duration {
             lacks("timings_ms", format!("{duration:?}"))
         } else if let Some(restart) = restart {

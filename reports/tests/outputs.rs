@@ -225,7 +225,7 @@ fn json_carries_its_version_and_puts_what_differs_into_wall_alone() {
     let mut json: Value = serde_json::from_str(&results(&run())).unwrap();
     assert_eq!(json["results_version"], 2);
     assert_eq!(json["exit_code"], 100);
-    assert_eq!(json["drills"][1]["failures"][0]["kind"], "missing");
+    assert_eq!(json["drills"][1]["findings"][0]["kind"], "missing");
     assert_eq!(json["drills"][1]["wall"]["ms"], 41);
     without_wall(&mut json);
     let mut later = run();

@@ -315,7 +315,7 @@ fn a_wrong_line_in_a_world_is_refused(
     #[case] says: &[&str],
 ) {
     let text = format!(
-        "scenario: x\nwhy: y\nworld: mpib-eight\nchairs: vm1\nworkloads: {{ job: {{ mpib: {{ ring: [ vm1, vm2 ] }} }} }}\n\
+        "scenario: x\nwhy: y\nworld: mpib-eight\nmonitors: vm1\nworkloads: {{ job: {{ mpib: {{ ring: [ vm1, vm2 ] }} }} }}\n\
          let: {{ victim: {{ node: vm1 }}, far: {{ node: vm2 }} }}\n\
          timeline: [ {{ at: 1s, do: [ {action} ], expect: [ {expectation} ] }} ]\n"
     );
@@ -449,7 +449,7 @@ fn a_wrong_frame_is_refused_at_its_place(#[case] text: &str, #[case] says: &[&st
 #[case::a_reason_of_nobody("{ take_down: victim, why: §64 }", &["out of range"])]
 #[case::an_unknown_end("{ take_down: victim, why: 39, end: §far }", &["unknown end of a link `far`", "`there`"])]
 #[case::a_reason_that_does_not_hold("{ release: victim, why: §fm_bounce }", &["`fm_bounce` is not a reason that holds", "`switch_mgmt`"])]
-#[case::a_renamed_action("{ §let_up: victim, why: switch_mgmt }", &["unknown action `let_up`", "it is called `release` now"])]
+#[case::a_renamed_action("{ §let_up: victim, why: switch_mgmt }", &["unknown verb `let_up`", "it is called `release` now"])]
 #[case::no_packet_error("{ packet_error: victim, why: §sma_disabled }", &["`sma_disabled` is not an error", "`bad_sc`"])]
 #[case::an_action_for_no_error("{ error_action: victim, to: [ bad_sc, §reboot ] }", &["`reboot` is not an error"])]
 #[case::an_unknown_set_of_errors("{ error_action: victim, to: §most }", &["unknown set of errors `most`", "`everything`"])]

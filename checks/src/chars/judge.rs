@@ -168,6 +168,9 @@ fn missing(
         severity: Some(Severity::Fatal),
         message: message::char_missing(kind, name, port),
         subject: Subject::Char(kind, name.clone(), port),
-        effect: Effect::Optional(OptionalChange::Char(CharChange::Said(key.clone(), node))),
+        effect: Effect::Optional(OptionalChange::Char(CharChange::Reported(
+            key.clone(),
+            node,
+        ))),
     })
 }

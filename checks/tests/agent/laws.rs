@@ -2,7 +2,7 @@
 //!
 //! A ledger plays the connector: it keeps what stands after the events that were accepted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use checks::ReadError;
 use proptest::prelude::*;
@@ -108,6 +108,9 @@ struct Play {
     /// The name each device bears now.
     names: Vec<String>,
     present: Vec<bool>,
+    /// Devices that took another's name since the last poll. None of them goes before the next poll: the monitor
+    /// would report it under a name that a device which is there bears.
+    swapped: BTreeSet<usize>,
     said: Vec<String>,
     ledger: BTreeMap<(String, String), bool>,
     calls_read: usize,
@@ -125,6 +128,7 @@ impl Play {
             nics: nics.to_vec(),
             names: nics.iter().map(|nic| nic.name.clone()).collect(),
             present: vec![true; nics.len()],
+            swapped: BTreeSet::new(),
             said: Vec::new(),
             ledger: BTreeMap::new(),
             calls_read: 0,
@@ -145,8 +149,10 @@ impl Play {
             }
             Act::Drop(device) => {
                 let device = device % count;
-                self.rig.world.drop_device(&self.names[device]);
-                self.present[device] = false;
+                if !self.swapped.contains(&device) {
+                    self.rig.world.drop_device(&self.names[device]);
+                    self.present[device] = false;
+                }
             }
             Act::Back(device) => self.bring_back(device % count),
             Act::Rename(device) => {
@@ -182,6 +188,7 @@ impl Play {
             self.present[device] = false;
         }
         self.names.swap(one, other);
+        self.swapped.extend([one, other]);
         self.bring_back(one);
         self.bring_back(other);
     }
@@ -195,6 +202,7 @@ impl Play {
     }
 
     fn poll(&mut self) -> Vec<String> {
+        self.swapped.clear();
         let said = self.rig.poll();
         for (check, events) in &self.rig.calls[self.calls_read..] {
             for event in events {

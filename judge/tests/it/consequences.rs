@@ -168,6 +168,7 @@ fn a_finding_is_about_the_poll_in_which_it_went_wrong(#[case] line: &str, #[case
 /// The rule fires 240 s after the port goes down, and at no other time.
 #[rstest]
 #[case("{ rule: NICPortDrop, port: victim, exactly_at: 4m5s }", None)]
+#[case("{ rule: NICPortDrop, node: node-a, exactly_at: 4m5s }", None)]
 #[case(
     "{ rule: NICPortDrop, counted: 1, between: [ 4m, 5m ], times: 1 }",
     None

@@ -30,7 +30,7 @@ use crate::{
 pub(crate) fn zoo(arguments: &ZooArguments) -> Result<process::ExitCode, Stop> {
     let asked = asked(arguments)?;
     if arguments.list {
-        let page = page::list(&asked, !arguments.species.is_empty());
+        let page = page::list(&asked, !arguments.mutants.is_empty());
         Terminal::new(Color::Never).out(&page);
         return Ok(ExitCode::Success.into());
     }
@@ -89,7 +89,7 @@ pub(crate) fn zoo(arguments: &ZooArguments) -> Result<process::ExitCode, Stop> {
 
 /// The wrong monitors that are asked for: all, unless some are named.
 fn asked(arguments: &ZooArguments) -> Result<Vec<Mutant>, Stop> {
-    let names = &arguments.species;
+    let names = &arguments.mutants;
     if let Some(unknown) = names.iter().find(|name| ::zoo::find(name).is_none()) {
         return Err(wrong_monitor::unknown(unknown));
     }

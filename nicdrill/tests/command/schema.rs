@@ -211,7 +211,7 @@ fn what_ships_has_its_form(#[case] of: &str, #[case] least: usize) {
 /// Each key of each map of a shipped file, misspelt, wherever the schema lists its keys.
 #[rstest]
 #[case("profile", &["platform_version", "gpus/model", "devices/0/netdevs", "models/cx7/fw_ver", "provenance/0/of"])]
-#[case("driver", &["kernel_driver", "counters/0/bits", "faces/active/operstate", "keeps/reboot/name"])]
+#[case("driver", &["kernel_driver", "counters/0/bits", "views/active/operstate", "keeps/reboot/name"])]
 #[case("descriptor", &["command", "clock", "differences/baseline_clear"])]
 #[case("scenario", &["timeline", "timeline/0/at", "why"])]
 #[case("world", &["nodes", "nodes/0/name"])]
@@ -302,7 +302,7 @@ fn every_key_says_what_it_means(#[case] of: &str, #[case] least: usize) {
 
 #[rstest]
 #[case("profile", &["platform_version", "gpus/pci", "devices/0/topo", "devices/0/pci", "provenance"])]
-#[case("driver", &["driver_version", "faces/active", "faces/init/carrier", "keeps/reboot/netdev", "timings_ms/sweep"])]
+#[case("driver", &["driver_version", "views/active", "views/init/carrier", "keeps/reboot/netdev", "timings_ms/sweep"])]
 #[case("descriptor", &["descriptor_version", "name", "command"])]
 fn a_key_that_must_be_there_is_required(#[case] of: &str, #[case] keys: &[&str]) {
     let form = form(of);

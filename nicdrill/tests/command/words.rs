@@ -535,14 +535,14 @@ fn a_zoo_without_the_scenarios_that_catch_is_red() {
     "connector/one-check-refused-the-other-taken"
 )]
 #[case("patience-starts-anew", "restart/keeps-the-patience")]
-fn a_zoo_without_the_only_catcher_is_red(#[case] species: &str, #[case] catcher: &str) {
+fn a_zoo_without_the_only_catcher_is_red(#[case] mutant: &str, #[case] catcher: &str) {
     let scratch = Scratch::new();
     let words = [
         "zoo",
         "--arm=memory",
         "--platform=dgx-h100",
         "--species",
-        species,
+        mutant,
     ];
     let whole = scratch.run(&words);
     assert_eq!(whole.code, 0, "{whole}");

@@ -63,7 +63,7 @@ impl Check<'_> {
         }
         for (condition, view) in &driver.views {
             if !OPERSTATES.contains(&view.operstate.as_str()) {
-                let path = format!("faces.{}.operstate", condition.key());
+                let path = format!("views.{}.operstate", condition.key());
                 wrong(&path, "operational state", &view.operstate, OPERSTATES);
             }
         }

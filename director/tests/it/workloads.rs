@@ -314,17 +314,17 @@ fn rule(workload: &str, node: &str) -> WorkloadAction {
 fn a_rule_holds_until_it_is_ended() {
     let mut fabric = world();
     let mut running = RunningWorkloads::start(&plans(), &fabric).expect("they can be begun");
-    let mut fared = |running: &mut RunningWorkloads, second| {
+    let mut stats = |running: &mut RunningWorkloads, second| {
         fabric.advance(SimTime::from_secs(second));
         running.follow(&fabric);
         running.stats("storage").expect("it runs")
     };
-    let before = fared(&mut running, 10);
+    let before = stats(&mut running, 10);
     assert_eq!((before.errors, before.retries), (0, 0));
     running
         .act(&rule("storage", "vm1"), &world_at(10))
         .expect("it is possible");
-    let under = fared(&mut running, 20);
+    let under = stats(&mut running, 20);
     assert!(under.errors > 0 && under.retries > 0, "{under:?}");
     assert_eq!(under.done, before.done, "nothing gets through");
     let end = WorkloadAction::NoRules {
@@ -332,7 +332,7 @@ fn a_rule_holds_until_it_is_ended() {
         node: "vm1".into(),
     };
     running.act(&end, &world_at(20)).expect("it is possible");
-    assert!(fared(&mut running, 40).done > under.done + 10);
+    assert!(stats(&mut running, 40).done > under.done + 10);
 }
 
 /// When storage of two clients failed, and why, if their ports are cut at these times in seconds.
@@ -353,8 +353,8 @@ fn two_clients_cut(cuts: [(&str, u64); 2]) -> (Option<SimTime>, Option<Cause>) {
     }
     fabric.advance(SimTime::from_secs(400));
     running.follow(&fabric);
-    let fared = running.stats("storage").expect("it runs");
-    (fared.failed_at, fared.cause)
+    let stats = running.stats("storage").expect("it runs");
+    (stats.failed_at, stats.cause)
 }
 
 /// Both have a write without an answer for `obd_timeout`, 100 s.

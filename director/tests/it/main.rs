@@ -1,0 +1,4 @@
+//! A drill's world in motion, without a monitor.
+
+mod stage;
+mod workloads;

@@ -1,0 +1,291 @@
+//! What is expected of workloads, against stated figures of one that failed at 20 s.
+
+use std::ops::RangeInclusive;
+
+use director::TickTruth;
+use observe::{Call, MonitorTick, Observation, Tick};
+use platforms::{Shared, SlotRef};
+use rstest::rstest;
+use workloads::Cause;
+
+use super::*;
+use crate::facts::tests::told_of as rendered;
+use crate::fits::tests::{Case, event, node_a, node_b, port, slot};
+
+const FAILED: WorkloadStats = WorkloadStats {
+    outcome: WorkloadOutcome::Failed,
+    failed_at: Some(SimTime::from_secs(20)),
+    cause: Some(Cause::Evicted),
+    errors: 3,
+    retries: 5,
+    done: 7,
+};
+
+/// Ticks of a second, in each of which the workload has fared so.
+fn truth(stats: &[WorkloadStats]) -> Truth {
+    let tick = |(at, stats): (u64, &WorkloadStats)| TickTruth {
+        at: SimTime::from_secs(at),
+        nodes: Shared::default(),
+        workloads: [("storage".to_owned(), *stats)].into(),
+        ..TickTruth::default()
+    };
+    Truth {
+        ticks: (0..).zip(stats).map(tick).collect(),
+    }
+}
+
+fn window(from: u64, to: u64) -> Window {
+    Window { from, to }
+}
+
+fn right() -> WorkloadIs {
+    let at = SimTime::from_secs(20);
+    WorkloadIs {
+        workload: "storage".to_owned(),
+        outcome: Some(WorkloadOutcome::Failed),
+        cause: Some(Cause::Evicted),
+        failed: Some((at, at)),
+        errors: Some(3..=3),
+        retries: Some(0..=5),
+        done: Some(7..=u64::MAX),
+    }
+}
+
+type Change = fn(&mut WorkloadIs);
+
+#[rstest]
+#[case::right(|_: &mut WorkloadIs| {}, true)]
+#[case::anything(|is: &mut WorkloadIs| *is = WorkloadIs { workload: "storage".to_owned(), ..WorkloadIs::default() }, true)]
+#[case::another(|is: &mut WorkloadIs| *is = WorkloadIs { workload: "job".to_owned(), ..WorkloadIs::default() }, false)]
+#[case::outcome(|is: &mut WorkloadIs| is.outcome = Some(WorkloadOutcome::Degraded), false)]
+#[case::cause(|is: &mut WorkloadIs| is.cause = Some(Cause::Hung), false)]
+#[case::later(|is: &mut WorkloadIs| is.failed = Some((SimTime::from_secs(21), SimTime::MAX)), false)]
+#[case::earlier(|is: &mut WorkloadIs| is.failed = Some((SimTime::ZERO, SimTime::from_secs(19))), false)]
+#[case::errors(|is: &mut WorkloadIs| is.errors = Some(4..=9), false)]
+#[case::retries(|is: &mut WorkloadIs| is.retries = Some(0..=4), false)]
+#[case::done(|is: &mut WorkloadIs| is.done = Some(8..=9), false)]
+fn a_workload_is_as_expected_in_every_point(#[case] change: Change, #[case] holds: bool) {
+    let mut is = right();
+    change(&mut is);
+    assert_eq!(
+        rendered(workload(&is, window(0, 0), &truth(&[FAILED]))).is_none(),
+        holds
+    );
+}
+
+#[test]
+fn a_workload_is_judged_at_the_end_of_the_window_or_of_the_drill() {
+    let well = WorkloadStats {
+        outcome: WorkloadOutcome::Survived,
+        failed_at: None,
+        cause: None,
+        ..FAILED
+    };
+    let truth = truth(&[FAILED, well, FAILED]);
+    let holds = |to| rendered(workload(&right(), window(0, to), &truth)).is_none();
+    assert_eq!([0, 1, 2, 3].map(holds), [true, false, true, true]);
+}
+
+#[test]
+fn a_workload_that_is_not_as_expected_is_told_in_figures() {
+    let is = WorkloadIs {
+        outcome: Some(WorkloadOutcome::Degraded),
+        ..right()
+    };
+    let (expected, came) =
+        rendered(workload(&is, window(0, 0), &truth(&[FAILED]))).expect("it fails");
+    let (degraded, failed) = (WorkloadOutcome::Degraded, WorkloadOutcome::Failed);
+    let cause = Cause::Evicted;
+    assert_eq!(
+        expected,
+        format!(
+            "`storage`: {degraded}, by `{cause}`, between 20s and 20s, errors 3, retries 0 to 5, done >= 7"
+        )
+    );
+    assert_eq!(
+        came,
+        [format!(
+            "`storage`: {failed} by `{cause}` at 20s, 3 errors, 5 retries, 7 done"
+        )]
+    );
+    let another = WorkloadIs {
+        workload: "job".to_owned(),
+        ..is
+    };
+    let (_, came) =
+        rendered(workload(&another, window(0, 0), &truth(&[FAILED]))).expect("it fails");
+    assert_eq!(came, ["nothing of this name ran"]);
+}
+
+fn lnet_is(up: Option<bool>, fatal: Option<bool>, health: Option<RangeInclusive<u64>>) -> LnetIs {
+    LnetIs {
+        workload: "storage".to_owned(),
+        seen_from: node_a(),
+        slot: slot(node_a(), "0000:10:00.0", 1),
+        up,
+        fatal,
+        health,
+    }
+}
+
+/// An interface that is well at first, down from tick 1 on, and away in tick 4.
+fn interface() -> Truth {
+    let well = NiView {
+        up: true,
+        fatal: Some(false),
+        health: 1000,
+    };
+    let down = NiView {
+        up: false,
+        fatal: Some(true),
+        health: 900,
+    };
+    let mut truth = truth(&[FAILED; 5]);
+    for (tick, view) in truth.ticks.iter_mut().zip([well, down, down, well]) {
+        let is = lnet_is(None, None, None);
+        tick.interfaces.insert(Interface::of(&is), view);
+    }
+    truth
+}
+
+#[rstest]
+#[case::anything(lnet_is(None, None, None), window(0, 4), true)]
+#[case::down(lnet_is(Some(false), None, None), window(0, 1), true)]
+#[case::down_too_early(lnet_is(Some(false), None, None), window(0, 0), false)]
+#[case::down_no_longer(lnet_is(Some(false), None, None), window(3, 4), false)]
+#[case::fatal(lnet_is(None, Some(true), None), window(2, 2), true)]
+#[case::not_fatal(lnet_is(None, Some(false), None), window(2, 2), false)]
+#[case::health(lnet_is(None, None, Some(900..=900)), window(0, 4), true)]
+#[case::never_so_ill(lnet_is(None, None, Some(0..=899)), window(0, 4), false)]
+#[case::all_at_once(lnet_is(Some(false), Some(true), Some(1000..=1000)), window(0, 4), false)]
+#[case::away(lnet_is(None, None, None), window(4, 4), false)]
+fn an_interface_is_as_expected_in_one_tick(
+    #[case] is: LnetIs,
+    #[case] window: Window,
+    #[case] holds: bool,
+) {
+    assert_eq!(rendered(lnet(&is, window, &interface())).is_none(), holds);
+}
+
+#[test]
+fn an_interface_that_is_not_as_expected_is_told_by_its_changes() {
+    let is = lnet_is(Some(true), Some(true), Some(5..=9));
+    let (expected, came) = rendered(lnet(&is, window(0, 4), &interface())).expect("it fails");
+    assert_eq!(
+        expected,
+        "an interface with status up, fatal_error 1, health 5 to 9"
+    );
+    assert_eq!(
+        came,
+        [
+            "poll 0: status up, fatal_error 0, health 1000",
+            "poll 1: status down, fatal_error 1, health 900",
+            "poll 3: status up, fatal_error 0, health 1000",
+        ]
+    );
+    let (_, came) = rendered(lnet(&is, window(4, 4), &interface())).expect("it fails");
+    assert_eq!(
+        came,
+        ["the workload has no interface on this port, or LNet is not loaded"]
+    );
+}
+
+fn found(verdict: Verdict, lead_ns: Option<i64>) -> Option<WorkloadVerdict> {
+    Some(WorkloadVerdict { verdict, lead_ns })
+}
+
+#[rstest]
+#[case::right(found(Verdict::Agreement, None), None, true)]
+#[case::wrong(found(Verdict::OverReport, None), None, false)]
+#[case::nothing_ran(None, None, false)]
+#[case::in_time(found(Verdict::Agreement, Some(5)), Some((5, 5)), true)]
+#[case::too_early(found(Verdict::Agreement, Some(6)), Some((-1, 5)), false)]
+#[case::too_late(found(Verdict::Agreement, Some(-2)), Some((-1, 5)), false)]
+#[case::no_word(found(Verdict::Agreement, None), Some((-1, 5)), false)]
+#[case::wrong_in_time(found(Verdict::OverReport, Some(5)), Some((5, 5)), false)]
+fn a_verdict_is_right_and_in_time(
+    #[case] found: Option<WorkloadVerdict>,
+    #[case] lead: Option<(i64, i64)>,
+    #[case] holds: bool,
+) {
+    let outcome = verdict("storage", Verdict::Agreement, lead, found);
+    assert_eq!(rendered(outcome).is_none(), holds);
+}
+
+#[test]
+fn a_verdict_is_told_with_its_lead_in_seconds() {
+    let lead = Some((-1_500_000_000, 61_002_000_000));
+    let wrong = found(Verdict::OverReport, Some(-2_000_999));
+    let (expected, came) =
+        rendered(verdict("storage", Verdict::Agreement, lead, wrong)).expect("it fails");
+    assert_eq!(
+        expected,
+        "agreement about `storage`, the word -1.500 s to 61.002 s before the failure"
+    );
+    assert_eq!(
+        came,
+        ["over-report about `storage`, the word -0.002 s before the failure"]
+    );
+    let (expected, came) =
+        rendered(verdict("job", Verdict::Agreement, None, None)).expect("it fails");
+    assert_eq!(expected, "agreement about `job`");
+    assert_eq!(came, ["nothing of this name ran"]);
+    assert_eq!(secs(0), "0.000 s");
+}
+
+/// An event about a port, in this tick of five; the story ends with tick 3.
+fn reported(tick: usize, change: fn(&mut Observation, &mut bool)) -> Recording {
+    let (mut observation, mut accepted) =
+        (event("InfiniBandStateCheck", port("mlx5_0", "1")), true);
+    change(&mut observation, &mut accepted);
+    let call = Call {
+        observations: vec![observation],
+        fields: Vec::new(),
+        accepted,
+        answer: String::new(),
+    };
+    let mut recording = Recording::default();
+    recording.ticks.resize(5, Tick::default());
+    let instance = MonitorTick {
+        calls: vec![call],
+        ..MonitorTick::default()
+    };
+    recording.ticks[tick].insert((&node_a()).into(), instance.into());
+    recording
+}
+
+#[rstest]
+#[case::a_fatal_word(reported(1, |_, _| {}), None, Verdict::Agreement, Some(19))]
+#[case::by_its_node(reported(1, |_, _| {}), Some(node_a()), Verdict::Agreement, Some(19))]
+#[case::in_the_last_tick(reported(3, |_, _| {}), None, Verdict::Agreement, Some(17))]
+#[case::after_the_story(reported(4, |_, _| {}), None, Verdict::UnderReport, None)]
+#[case::of_another_node(reported(1, |_, _| {}), Some(node_b()), Verdict::UnderReport, None)]
+#[case::refused(reported(1, |_, accepted| *accepted = false), None, Verdict::UnderReport, None)]
+#[case::not_fatal(reported(1, |event, _| event.severity = Severity::NonFatal), None, Verdict::UnderReport, None)]
+fn the_monitors_word_is_its_first_fatal_one_that_was_taken(
+    #[case] recording: Recording,
+    #[case] node: Option<NodeName>,
+    #[case] verdict: Verdict,
+    #[case] lead_s: Option<i64>,
+) {
+    let story = Case::new().story;
+    let truth = truth(&[FAILED; 5]);
+    let found = verdict_on("storage", node.as_ref(), &story, &truth, &recording);
+    let lead_ns = lead_s.map(|seconds| seconds * 1_000_000_000);
+    assert_eq!(found, Some(WorkloadVerdict { verdict, lead_ns }));
+    assert_eq!(
+        verdict_on("job", node.as_ref(), &story, &truth, &recording),
+        None
+    );
+}
+
+/// The port that an interface is on tells it from another.
+#[test]
+fn an_interface_is_the_one_on_its_port() {
+    let mut is = lnet_is(None, None, None);
+    is.slot = SlotRef {
+        port: platforms::PortNumber(2),
+        ..is.slot
+    };
+    assert!(rendered(lnet(&is, window(0, 4), &interface())).is_some());
+}
