@@ -1,7 +1,7 @@
-//! What is not here: devices that vanished, left the scope, or did not come back from a reboot.
+//! Absent devices: devices that disappeared, left the scope, or did not return after a reboot.
 //!
-//! Turns absence into debts (clearings under the old name) and marks what must be reported gone.
-//! Devices and ports that can be read are `judge`'s business.
+//! Records pending clears under the old name, and returns the devices to be reported as
+//! disappeared. Devices and ports that can be read are handled by `judge`.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::recognise::{Surroundings, ports_of};
 use crate::sample::{PortSample, Presence, Samples};
 use crate::scope::Reason;
 
-/// What absence is measured by.
+/// The settings and clocks by which absence is judged.
 #[derive(Debug, Clone)]
 pub(crate) struct Measure<'a> {
     pub(crate) config: &'a Config,
@@ -28,7 +28,8 @@ pub(crate) struct Measure<'a> {
     pub(crate) policy: &'a dyn Policy,
 }
 
-/// Settles absence in a poll whose listing succeeded; returns the slots to be reported gone.
+/// Handles absent devices in a poll whose listing succeeded; returns the slots to be reported as
+/// disappeared.
 pub(crate) fn settle(
     memory: &mut Memory,
     samples: &mut Samples,
@@ -49,7 +50,8 @@ pub(crate) fn settle(
                 since_ns.or_insert(measure.now_ns);
             }
         }
-        // A function whose new name cannot be placed yet is no disappearance: it is waited for.
+        // This function may have returned under a name that cannot be placed yet: wait before
+        // reporting it.
         if let Some(since_ns) = samples.maybe_renamed_since_ns.get(key)
             && around.has_stranger
             && measure.now_ns.saturating_sub(*since_ns) <= measure.patience_ns
@@ -69,7 +71,7 @@ pub(crate) fn settle(
     gone
 }
 
-/// Remembers which ports of a vanished device were unhealthy with nothing said of it.
+/// Remembers which ports of a disappeared device were unhealthy without being reported.
 pub(crate) fn remember_design(slot: &mut Slot) {
     if !slot.gone.is_empty() {
         return;
@@ -80,8 +82,8 @@ pub(crate) fn remember_design(slot: &mut Slot) {
     }
 }
 
-/// Devices, layers and cards that are no longer monitored: their faults become debts, and they are
-/// forgotten.
+/// Forgets devices, layers and cards that are no longer monitored; their faults become pending
+/// clears.
 fn leave_scope(memory: &mut Memory, samples: &Samples, measure: &Measure<'_>) {
     let mut leaving: Vec<(SlotKey, Reason)> = Vec::new();
     for (key, slot) in &memory.slots {
@@ -135,7 +137,8 @@ fn leave_scope(memory: &mut Memory, samples: &Samples, measure: &Measure<'_>) {
     }
 }
 
-/// A check that is not among `--checks` any more lets go of its ports.
+/// Forgets the ports of a check that is no longer in `--checks`; their faults become pending
+/// clears.
 fn leave_layer(memory: &mut Memory, layer: LinkLayer) {
     let check = layer.state_check();
     let reason = Reason::CheckOff(check);
@@ -162,7 +165,7 @@ fn leave_layer(memory: &mut Memory, layer: LinkLayer) {
     }
 }
 
-/// Owes the clearing of every fault of a slot.
+/// Adds a pending clear for every fault of a slot.
 fn owe_all(memory: &mut Memory, slot: &Slot, rendered: impl Fn(LinkLayer, &Subject) -> String) {
     for layer in slot.gone.keys() {
         let subject = Subject::Device(slot.name.clone());
@@ -178,9 +181,9 @@ fn owe_all(memory: &mut Memory, slot: &Slot, rendered: impl Fn(LinkLayer, &Subje
     }
 }
 
-/// After a reboot, faults of what is absent are cleared when at least as many devices are here as
-/// the old state knew, else they stand and the device is reported gone. Devices that cannot be read
-/// are waited for, at most the patience.
+/// After a reboot, the faults of absent devices are cleared if at least as many devices are present
+/// as the old state contained. Otherwise they remain, and the devices are reported as disappeared.
+/// Devices that cannot be read are waited for, at most for the patience.
 fn settle_reboot(
     memory: &mut Memory,
     samples: &Samples,
@@ -219,7 +222,7 @@ fn settle_reboot(
     memory.reboot = None;
 }
 
-/// Ports of a device that is here, and that are not.
+/// The absent ports of a device that is present.
 fn settle_ports(memory: &mut Memory, samples: &Samples, is_complete: bool) {
     let mut pending_clears = Vec::new();
     for (key, slot) in &mut memory.slots {
@@ -244,7 +247,7 @@ fn settle_ports(memory: &mut Memory, samples: &Samples, is_complete: bool) {
     }
 }
 
-/// Cards of which no device is here.
+/// The cards of which no device is present.
 fn settle_cards(memory: &mut Memory, samples: &Samples, is_complete: bool) {
     let present: BTreeSet<_> = memory
         .slots

@@ -1,9 +1,11 @@
-//! The agent: the whole monitor but its hands.
+//! The agent: the whole monitor except its I/O, which it requests through [`Hands`] and
+//! [`crate::Todo`].
 //!
-//! It starts from texts or refuses; [`Agent::poll`] looks and changes nothing; [`Agent::take`] keeps
-//! the readings and queues what ought to be said; [`Agent::next`] says what the hands must do, and is
-//! told how it went. What was said is remembered only when it was accepted, and saved before the
-//! next call. A kill drops the agent and keeps the disk; a restart is a new start.
+//! [`Agent::start`] starts it from texts, or returns a refusal; [`Agent::poll`] reads and changes
+//! nothing; [`Agent::take`] keeps the readings and queues events; [`Agent::next`] returns what the
+//! caller must do, and receives the result. An event counts as reported only when the connector has
+//! accepted it, and is then saved before the next call. To simulate a kill, drop the agent and keep
+//! the state file; to simulate a restart, start a new agent.
 
 mod counting;
 mod delivery;
@@ -48,19 +50,19 @@ use proto::Check;
 #[derive(Debug, Clone)]
 pub struct Polled(Result<(Snapshot, Learnt), ReadError>);
 
-/// The monitor without its hands.
+/// The monitor without its I/O.
 #[derive(Debug, Clone)]
 pub struct Agent {
     settings: Settings,
-    /// Those of `--checks` that run.
+    /// The checks of `--checks` that run.
     checks: Vec<Check>,
     schedule: Schedule,
     discovery: Discovery,
     memory: Memory,
     samples: Samples,
-    /// What the file holds, as far as is known.
+    /// The last known content of the state file.
     saved: Memory,
-    /// What the save that is under way writes.
+    /// The content that the save in progress writes.
     saving: Option<Memory>,
     save_is_due: bool,
     save_was_tried: bool,
@@ -68,19 +70,20 @@ pub struct Agent {
     delivery: Delivery<Effect>,
     logged: BTreeSet<String>,
     metrics: Metrics,
-    /// The checks that the last poll was for.
+    /// The checks that ran in the last poll.
     was_due: Due,
     saturated: Saturated,
     policy: Rc<dyn Policy>,
-    /// What the next poll finds counts as reported.
+    /// The changes that the next poll finds count as reported.
     takes_as_reported: bool,
 }
 
 impl Agent {
-    /// Starts from texts, or refuses.
+    /// Starts from texts.
     ///
     /// # Errors
-    /// A [`Refusal`]: configuration or metadata that cannot be.
+    ///
+    /// A [`Refusal`] if the configuration or the metadata is invalid.
     pub fn start(start: Start<'_>) -> Result<(Agent, Vec<LogRecord>), Refusal> {
         Agent::start_with(start, Rc::new(Right))
     }
@@ -103,7 +106,7 @@ impl Agent {
         &self.settings
     }
 
-    /// Looks; changes nothing.
+    /// Reads the node; changes nothing.
     #[must_use]
     pub fn poll(&self, hands: &dyn Hands) -> Polled {
         let mut polled = self.discovery.look(hands, &self.memory, &self.schedule);
@@ -116,8 +119,8 @@ impl Agent {
         Polled(polled)
     }
 
-    /// Judges what a poll read: readings are kept, batches queued. What an earlier poll left
-    /// unfinished is dropped, and found again if it still holds.
+    /// Judges what a poll read: keeps readings and queues batches. What is left of an earlier
+    /// poll's batches is dropped; a fault in them is found again if it still holds.
     pub fn take(&mut self, polled: Polled) {
         self.save_was_tried = false;
         let in_doubt = self.delivery.begin(Vec::new());
@@ -189,7 +192,7 @@ impl Agent {
         }
     }
 
-    /// Judges counters, where any are watched or were.
+    /// Judges counters, if any are watched now or were watched before.
     fn judge_counters(&mut self, snapshot: &Snapshot, patience_ns: u64) -> Vec<PreparedEvent> {
         if snapshot.counts.is_none() && self.memory.counters.is_empty() {
             return Vec::new();
@@ -220,7 +223,8 @@ impl Agent {
         judged.prepared_events
     }
 
-    /// One batch per check: those of `--checks` in their order, then those that only clear.
+    /// One batch per check: the checks of `--checks` in their order, then checks that only have
+    /// clears.
     fn batches(&self, prepared_events: Vec<PreparedEvent>, clocks: Clocks) -> Vec<Batch<Effect>> {
         let mut order: Vec<Check> = self.settings.checks.clone();
         order.extend(
@@ -236,7 +240,7 @@ impl Agent {
             else {
                 continue;
             };
-            // A nanosecond apart, so that sorting by time keeps the order.
+            // Timestamps one nanosecond apart: sorting by time keeps the order.
             let stamp_ns = clocks.wall_ns.saturating_add(batch.effects.len() as u64);
             let event = message::event(&self.settings, &prepared, stamp_ns);
             batch.events.events.push(event);
@@ -246,7 +250,7 @@ impl Agent {
         batches
     }
 
-    /// What must be done now; the same again until it is answered.
+    /// What the caller must do now; returns the same until it is answered.
     #[expect(
         clippy::should_implement_trait,
         reason = "not an iterator: what comes next depends on the answers"
@@ -274,8 +278,8 @@ impl Agent {
         if self.memory == self.saved {
             return false;
         }
-        // After a failed publish, what a restart finds out by itself is not worth a write: the file
-        // changes when the connector has spoken.
+        // After a failed publish, do not save what a restart finds out by itself: the file changes
+        // only when the connector has answered.
         !self.delivery.gave_up || self.memory.lasting() != self.saved.lasting()
     }
 
@@ -350,8 +354,7 @@ impl Agent {
         self.delivery.saved(result);
     }
 
-    /// Ends in good order: drops what is queued, and leaves at most a save to be done by
-    /// [`Agent::next`].
+    /// Shuts down: drops queued batches; at most one save is left for [`Agent::next`] to return.
     pub fn stop(&mut self) {
         let in_doubt = self.delivery.begin(Vec::new());
         self.memory.doubt(in_doubt);

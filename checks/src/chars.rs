@@ -1,10 +1,11 @@
 //! `InfiniBandCharDeviceCheck`: the character devices that InfiniBand ports cannot work without.
 //!
-//! A pod opens `/dev/infiniband/umad*`, `issm*` and `uverbs*`; the class folders tell which exist, and
-//! for which device and port. Each InfiniBand port has one `umad` and one `issm`, each device with
-//! such a port one `uverbs`. One that is missing in three polls in a row is a fault. Unreadable is not
-//! missing: while a class folder, or an entry of it, tells nothing, nothing is said of its kind.
-//! Source: NVSentinel, nic-health-monitor, `InfiniBandCharDeviceCheck`. Off unless named.
+//! A pod opens `/dev/infiniband/umad*`, `issm*` and `uverbs*`; the class folders show which exist,
+//! and for which device and port. Each InfiniBand port has one `umad` and one `issm`, each device
+//! with such a port one `uverbs`. A character device that is missing in three polls in a row is a
+//! fault. Unreadable is not missing: while a class folder or an entry of it cannot be read, no
+//! event about its kind is sent. Source: NVSentinel, nic-health-monitor,
+//! `InfiniBandCharDeviceCheck`. Off unless `--checks` names it.
 
 pub(crate) mod file;
 pub(crate) mod judge;
@@ -26,16 +27,16 @@ use crate::standing::Standing;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum CharKind {
-    /// Subnet management: a port's.
+    /// Subnet management, one per port.
     Issm,
-    /// Management datagrams: a port's.
+    /// Management datagrams, one per port.
     Umad,
-    /// Verbs: a device's.
+    /// Verbs, one per device.
     Uverbs,
 }
 
 impl CharKind {
-    /// The start of its entries' names, and the error code of its events.
+    /// The prefix of the kind's entries, and the error code of its events.
     pub(crate) fn name(self) -> &'static str {
         match self {
             CharKind::Issm => "issm",
@@ -51,26 +52,26 @@ impl fmt::Display for CharKind {
     }
 }
 
-/// One character device that ought to be there; without a port for a device's own.
+/// One character device that is expected; `port` is `None` if it belongs to a device.
 pub(crate) type Node = (CharKind, Option<PortNumber>);
 
 /// The character devices of a poll.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SeenChars {
     pub(crate) here: BTreeSet<(DeviceName, Node)>,
-    /// Kinds of which not everything could be read.
+    /// Kinds that could not be read completely.
     pub(crate) blind: BTreeSet<CharKind>,
 }
 
-/// A character device as remembered, unless nothing is wrong with it.
+/// What is remembered of a character device that is missing or was reported.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct NodeMemory {
     /// Polls in a row without it, up to the limit.
     pub(crate) misses: u32,
-    /// Its fault stands at the connector, or may.
+    /// Its fault was accepted by the connector, or may have been.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) said: bool,
-    /// The fault is to be said again: under a new name, or in a new boot.
+    /// The fault must be reported again: under a new name, or in a new boot.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) again: bool,
 }
@@ -78,9 +79,9 @@ pub(crate) struct NodeMemory {
 /// What an accepted event changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CharChange {
-    /// It was said to be missing.
+    /// It was reported as missing.
     Reported(SlotKey, Node),
-    /// It was said to be back.
+    /// It was reported as present again.
     Healthy(SlotKey, Node),
 }
 
@@ -114,8 +115,8 @@ impl CharMemory {
         }
     }
 
-    /// Remembers that the connector may have an event that it did not accept: a fault stands, and is
-    /// said again if it still holds.
+    /// Remembers that the connector may have an event although it did not accept it: the fault
+    /// counts as reported, and is reported again if it still holds.
     pub(crate) fn doubt(&mut self, change: &CharChange) {
         if let CharChange::Reported(key, node) = change
             && let Some(kept) = self.node_mut(key, *node)
@@ -124,12 +125,12 @@ impl CharMemory {
         }
     }
 
-    /// One character device, if anything is wrong with it.
+    /// One character device, if it is missing or was reported.
     fn node_mut(&mut self, key: &SlotKey, node: Node) -> Option<&mut NodeMemory> {
         self.devices.get_mut(key)?.nodes.get_mut(&node)
     }
 
-    /// A device that went by its name takes the key that can be read now.
+    /// Moves a device that was known by its name to the key that can be read now.
     pub(crate) fn adopt(&mut self, key: &SlotKey, name: &DeviceName) {
         let by_name = SlotKey::Name(name.clone());
         if *key != by_name
@@ -140,7 +141,7 @@ impl CharMemory {
         }
     }
 
-    /// Nothing is known after a reboot but what stands: it is to be said again if it still holds.
+    /// After a reboot only reported faults are kept; each is reported again if it still holds.
     pub(crate) fn after_reboot(&mut self) {
         for device in self.devices.values_mut() {
             device.nodes.retain(|_, node| node.said);
@@ -151,7 +152,7 @@ impl CharMemory {
         self.devices.retain(|_, device| !device.nodes.is_empty());
     }
 
-    /// Every fault that stands, or may.
+    /// Every fault that was reported, or may have been.
     pub(crate) fn standing(&self) -> impl Iterator<Item = Standing> + '_ {
         self.devices.values().flat_map(|device| {
             let said = device.nodes.iter().filter(|(_, node)| node.said);

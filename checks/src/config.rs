@@ -1,7 +1,8 @@
-//! `config.toml`: what is monitored, and where sysfs is.
+//! `config.toml`: which devices are monitored, and the paths of sysfs.
 //!
-//! A value that cannot be refuses to start, naming file, key, value and what is allowed; an unknown
-//! key is a warning with the nearest known one. `[counterDetection]` is read by `counters`.
+//! An invalid value prevents the start; the error names file, key, value and the allowed values. An
+//! unknown key is a warning that names the most similar known key. `[counterDetection]` is read by
+//! `counters`.
 
 mod counters;
 
@@ -15,10 +16,10 @@ use crate::hands::ReadError;
 use crate::log_record::{Level, LogRecord};
 use crate::name::DeviceName;
 
-/// The configuration file, judged.
+/// The validated configuration file.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Devices whose names match any are left out.
+    /// Devices whose names match any of these are excluded.
     exclude: Vec<Regex>,
     /// When set, exactly the devices whose names match any are monitored.
     pub(crate) include: Option<Vec<Regex>>,
@@ -40,24 +41,25 @@ const KEYS: [&str; 5] = [
     "counterDetection",
 ];
 
-/// How the name of a device meets the filters.
+/// The result of matching a device's name against the filters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NameVerdict {
-    /// No filter speaks against it.
+    /// No filter excludes it.
     Open,
-    /// Named by the operator.
+    /// The override names it.
     Pinned,
-    /// Others are named by the operator.
+    /// The override names other devices.
     NotPinned,
-    /// Left out by the operator.
+    /// The exclusion names it.
     Excluded,
 }
 
 impl Config {
-    /// Reads the file; a missing one means defaults.
+    /// Reads the file; without a file the defaults are used.
     ///
     /// # Errors
-    /// A refusal that names file, key, value and what is allowed.
+    ///
+    /// A refusal that names file, key, value and the allowed values.
     pub fn read(
         path: &str,
         bytes: Result<&[u8], ReadError>,
@@ -115,13 +117,14 @@ impl Config {
         })
     }
 
-    /// Does the operator name the devices one by one?
+    /// Whether `nicInclusionRegexOverride` is set.
     #[must_use]
     pub fn is_pinning(&self) -> bool {
         self.include.is_some()
     }
 
-    /// How a name meets the filters. Pinning passes over the exclusion (`lsd 12.1`).
+    /// Matches a name against the filters. The override takes precedence over the exclusion (`lsd
+    /// 12.1`).
     pub(crate) fn judge_name(&self, name: &DeviceName) -> NameVerdict {
         let matches = |patterns: &[Regex]| patterns.iter().any(|p| p.is_match(name.as_str()));
         match &self.include {
@@ -133,7 +136,7 @@ impl Config {
     }
 }
 
-/// Patterns separated by commas; empty parts are passed over.
+/// Patterns separated by commas; empty ones are skipped.
 fn patterns(key: &str, text: &str) -> Result<Vec<Regex>, String> {
     text.split(',')
         .map(str::trim)
@@ -193,7 +196,7 @@ fn warn_of_unknown_keys(
     }
 }
 
-/// The known key that a misspelt one is nearest to, if any is near.
+/// The known key that is most similar to an unknown one, if any is similar.
 fn nearest<'a>(key: &str, known: &[&'a str]) -> Option<&'a str> {
     let ranked = known.iter().map(|known| {
         let distance = strsim::levenshtein(&key.to_lowercase(), &known.to_lowercase());

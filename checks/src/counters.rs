@@ -1,10 +1,10 @@
 //! The counter checks: which counters are watched, when their growth is a fault, and what is
 //! remembered of each.
 //!
-//! A counter belongs to a port of a PCI function, so its fault follows the function as a port's does
-//! ([`watch`]). One counter's life is [`count`]; what it is judged by is [`threshold`] over the fixed
-//! [`table`]. Reading the files is `discovery`' business, handing events over the agent's. Source:
-//! NVSentinel, "Link Counter Detection", and its nic-health-monitor.
+//! A counter belongs to a port of a PCI function, so its fault follows the function as a port's
+//! fault does ([`watch`]). [`count`] handles one counter over time, [`threshold`] the limits, and
+//! [`table`] is the fixed list of counters. `discovery` reads the files; the agent delivers the
+//! events. Source: NVSentinel, "Link Counter Detection", and its nic-health-monitor.
 
 pub(crate) mod count;
 pub(crate) mod file;

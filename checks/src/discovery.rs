@@ -1,8 +1,10 @@
-//! How a poll reads: few batches, nothing twice, and no error mistaken for a value.
+//! Reads the node in one poll: in few batches, no file twice, and without taking an error for a
+//! value.
 //!
-//! The class folder is listed first, then the clocks are read, then every entry's link: it names the
-//! PCI function, so what stands with the function ([`standing`]) is read again only when a device is
-//! new, its identity changed, or an earlier read failed. Ports and their states ([`ports`]) are read each time.
+//! First the class folder is listed, then the clocks are read, then the link of every entry, which
+//! names its PCI function. Facts that are constant while a function keeps its identity
+//! ([`standing`]) are read again only if a device is new, its identity has changed, or an earlier
+//! read failed. Ports and their states ([`ports`]) are read in every poll.
 
 mod counter_reads;
 mod identity;
@@ -31,15 +33,15 @@ use crate::route::Route;
 use crate::schedule::Schedule;
 use crate::snapshot::{Anchor, Blind, Cause, Facts, Snapshot};
 
-/// What a poll learnt besides what it saw.
+/// What a poll found out in addition to its [`Snapshot`].
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Learnt {
     route: Option<Route>,
-    /// Some device's facts are new.
+    /// At least one device has new facts.
     facts_changed: bool,
 }
 
-/// Where to look, and what need not be read again.
+/// The paths to read, and what is cached between polls.
 #[derive(Debug, Clone)]
 pub(crate) struct Discovery {
     pub(crate) config: Config,
@@ -47,14 +49,14 @@ pub(crate) struct Discovery {
     pub(crate) route: Route,
     pub(crate) route_path: String,
     pub(crate) boot_id_path: String,
-    /// The boot id is still to be read.
+    /// The boot id must still be read.
     pub(crate) wants_boot_id: bool,
     pub(crate) enabled: Vec<LinkLayer>,
     anchor: Request,
     facts: BTreeMap<String, Arc<Facts>>,
     missing: BTreeSet<String>,
     pub(crate) shapes: Shapes,
-    /// Those that run.
+    /// The checks that run.
     pub(crate) checks: Vec<Check>,
     pub(crate) policy: Rc<dyn Policy>,
 }
@@ -89,7 +91,7 @@ impl Discovery {
         }
     }
 
-    /// Looks once; an error when no clock could be read.
+    /// Reads the node once. Fails if no clock can be read.
     pub(crate) fn look(
         &self,
         hands: &dyn Hands,
@@ -134,7 +136,7 @@ impl Discovery {
         Ok((snapshot, learnt))
     }
 
-    /// Keeps what need not be read again.
+    /// Stores what the next poll need not read again.
     pub(crate) fn keep(&mut self, snapshot: &Snapshot, learnt: Learnt) {
         if snapshot.anchor != Anchor::Listed {
             return;
@@ -157,7 +159,8 @@ impl Discovery {
         format!("{anchor}/{device}/{rest}")
     }
 
-    /// Sorts an error below a listed device into race and unreadable, and keeps the books.
+    /// Classifies a failed read below a listed device as a race (missing for the first time) or as
+    /// unreadable, and records the path.
     fn blind(&self, path: &str, error: ReadError, snapshot: &mut Snapshot) -> Blind {
         if error.is_absence() {
             snapshot.missing.insert(path.to_owned());
@@ -182,7 +185,7 @@ pub(crate) fn fetch_one(hands: &dyn Hands, request: &Request) -> Result<Answer, 
     answers.pop().unwrap_or(Err(ReadError::EIO))
 }
 
-/// The boot id of a file's bytes; an empty one is garbled.
+/// The boot id in the bytes of its file; an empty text counts as garbled.
 pub(crate) fn boot_id(answer: Result<Answer, ReadError>) -> Result<String, Cause> {
     match answer {
         Ok(Answer::Bytes(bytes)) => {
@@ -198,7 +201,7 @@ pub(crate) fn boot_id(answer: Result<Answer, ReadError>) -> Result<String, Cause
     }
 }
 
-/// The key that a device's faults follow.
+/// The key of a device's faults: its PCI function, or its name if the function could not be read.
 pub(crate) fn slot_key(name: &DeviceName, function: Option<&PciFunction>) -> SlotKey {
     match function {
         Some(function) => SlotKey::Function(function.clone()),

@@ -1,9 +1,9 @@
-//! The monitor's command line as judged: every flag with its default, and what its text may be.
+//! The monitor's command line: every flag with its default, and how its text is validated.
 //!
-//! Whoever starts the agent collects texts by name into [`Flags`] and turns them into [`Settings`];
-//! so a real command line and a simulated one are judged by the same lines. Left out: reading a
-//! command line (the room `monitor` does, with clap, from [`FLAGS`]). Durations are read
-//! by [`parse_duration`].
+//! A caller that starts the agent collects texts by name in [`Flags`] and turns them into
+//! [`Settings`]; a real and a simulated command line are therefore validated by the same code. The
+//! crate `monitor` reads the real command line with clap, from [`FLAGS`]. Durations are read by
+//! [`parse_duration`].
 
 mod duration;
 
@@ -20,11 +20,11 @@ use crate::log_record::{Level, LogRecord};
 /// One flag that takes a value.
 #[derive(Debug, Clone, Copy)]
 pub struct Flag {
-    /// Without the dashes.
+    /// The name without the dashes.
     pub name: &'static str,
-    /// What holds when it is not given; `None` for *unset*.
+    /// The default; `None` means *unset*.
     pub default: Option<&'static str>,
-    /// For `--help`.
+    /// The text for `--help`.
     pub help: &'static str,
 }
 
@@ -46,7 +46,7 @@ const fn unset(name: &'static str, help: &'static str) -> Flag {
     }
 }
 
-/// Every flag that takes a value: those of `lsd 12.1`, then ours.
+/// Every flag that takes a value: first those of `lsd 12.1`, then those of this monitor only.
 pub const FLAGS: [Flag; 21] = [
     flag(
         "checks",
@@ -137,29 +137,29 @@ pub const FLAGS: [Flag; 21] = [
     flag("log-level", "info", "debug, info, warn or error"),
 ];
 
-/// The shape of log lines.
+/// The format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LogFormat {
-    /// For people.
+    /// Text for people.
     #[default]
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
-/// How hard the agent tries to hand a batch over.
+/// How often and how long the agent tries to publish a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Publish {
     /// Attempts per batch and poll; at least 1.
     pub attempts: u32,
-    /// Wait before the second attempt; each further one is half as long again, with up to a tenth
-    /// more by chance when it is 10 ms or longer.
+    /// Wait before the second attempt; each further wait is half as long again. From 10 ms on, up
+    /// to a tenth is added at random.
     pub backoff: Duration,
     /// Longest wait for one call.
     pub timeout: Duration,
 }
 
-/// Where the agent looks, besides what the configuration file says.
+/// The paths of files that the configuration file does not name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Paths {
     /// Configuration (TOML).
@@ -172,18 +172,18 @@ pub struct Paths {
     pub boot_id: String,
     /// The state file.
     pub state_file: String,
-    /// A file that stands for both clocks.
+    /// A file that replaces both clocks.
     pub clock: Option<String>,
 }
 
-/// The command line, judged.
+/// The validated command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// Stamped on every event.
+    /// The node name in every event.
     pub node_name: String,
-    /// Stamped on every event.
+    /// The processing strategy in every event.
     pub strategy: ProcessingStrategy,
-    /// In the order given, each once.
+    /// The checks in the order given, each once.
     pub checks: Vec<Check>,
     /// Interval of the state checks.
     pub state_polling_interval: Duration,
@@ -191,21 +191,21 @@ pub struct Settings {
     pub counter_polling_interval: Duration,
     /// Polls in a row that must miss a device; at least 1.
     pub disappearance_polls: u32,
-    /// Patience with a port that is neither healthy nor fatal, on boot time.
+    /// How long a port may be neither healthy nor fatal, in boot time.
     pub escalate_after: Duration,
-    /// How hard to try to hand a batch over.
+    /// How often and how long publishing is tried.
     pub publish: Publish,
     /// Longest wait for one file.
     pub read_timeout: Duration,
-    /// Where to look.
+    /// Further paths.
     pub paths: Paths,
     /// Socket of the connector as given, such as `unix:///var/run/nvsentinel.sock`.
     pub connector: String,
     /// Port of `/metrics` and `/healthz`; 0 is any free one.
     pub metrics_port: u16,
-    /// Shape of log lines.
+    /// The format of log lines.
     pub log_format: LogFormat,
-    /// The quietest level that is logged.
+    /// The lowest level that is logged.
     pub log_level: Level,
 }
 
@@ -218,14 +218,14 @@ impl Settings {
     }
 }
 
-/// Flag texts by name; what is not set has its default.
+/// Flag texts by name; a flag that is not set has its default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Flags {
     texts: BTreeMap<&'static str, String>,
 }
 
 impl Flags {
-    /// All defaults.
+    /// All flags at their defaults.
     #[must_use]
     pub fn new() -> Flags {
         Flags::default()
@@ -244,10 +244,11 @@ impl Flags {
         Ok(())
     }
 
-    /// Reads `--name value` and `--name=value` pairs; for callers without a command line parser.
+    /// Reads `--name value` and `--name=value` pairs, for callers without a command line parser.
     ///
     /// # Errors
-    /// Refuses an unknown flag, a flag without its value, and anything that is no flag.
+    ///
+    /// Refuses an unknown flag, a flag without its value, and an argument that is not a flag.
     pub fn from_args<'a>(args: impl IntoIterator<Item = &'a str>) -> Result<Flags, Refusal> {
         let mut flags = Flags::new();
         let mut args = args.into_iter();
@@ -280,10 +281,11 @@ impl Flags {
         self.texts.get(name).map(String::as_str)
     }
 
-    /// Judges every text.
+    /// Validates every text.
     ///
     /// # Errors
-    /// The first flag that cannot be, with what is allowed.
+    ///
+    /// The first invalid flag, with the allowed values.
     pub fn settings(&self) -> Result<(Settings, Vec<LogRecord>), Refusal> {
         let mut records = Vec::new();
         let node_name = self.given("node-name").map(str::trim);
@@ -393,13 +395,13 @@ impl Flags {
         }
     }
 
-    /// A span of time that may be zero.
+    /// A duration that may be zero.
     fn span(&self, name: &str) -> Result<Duration, Refusal> {
         parse_duration(self.text(name))
             .ok_or_else(|| self.refuse(name, "a duration such as `1s`, `300ms` or `1m30s`"))
     }
 
-    /// A span of time longer than zero.
+    /// A duration longer than zero.
     fn interval(&self, name: &str) -> Result<Duration, Refusal> {
         match self.span(name)? {
             Duration::ZERO => Err(self.refuse(name, "longer than 0s")),

@@ -1,8 +1,8 @@
-//! GID tables: which entries of a port are valid, of which type, and behind which net device.
+//! GID tables: which entries of a port are valid, their types, and their net devices.
 //!
-//! A diagnosis, never an event (`lsd 9.1`): an empty table fails every queue pair with ENODATA, and a
-//! type that peers do not share fails the connection. Tables are read when somebody asks, not at
-//! every poll: a real one has 256 entries.
+//! This is diagnostic output and never gives an event (`lsd 9.1`). With an empty table every queue
+//! pair fails with ENODATA; with a type that peers do not share the connection fails. Tables are
+//! read on request, not in every poll, because a real one has 256 entries.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::name::{DeviceName, PortNumber};
 /// The types that a RoCE port has (`Documentation/ABI/stable/sysfs-class-infiniband`).
 const ROCE_TYPES: [&str; 2] = ["IB/RoCE v1", "RoCE v2"];
 
-/// Where GID tables are to be counted.
+/// The ports whose GID tables are counted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GidPorts {
     pub(crate) node: String,
@@ -24,12 +24,12 @@ pub struct GidPorts {
 /// The valid entries of one table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct GidTable {
-    /// By type and owning net device; either is `None` where it cannot be read.
+    /// Number of entries by type and net device; either is `None` if it cannot be read.
     pub(crate) entries: BTreeMap<(Option<String>, Option<String>), u64>,
 }
 
 impl GidTable {
-    /// Reads the table of a port; `folder` is the port's. `getGIDCount` of `lsd 9.1`.
+    /// Reads the table of a port below `folder` (`getGIDCount` of `lsd 9.1`).
     pub(crate) fn read(hands: &dyn Hands, folder: &str) -> Result<GidTable, ReadError> {
         let list = Request::List(format!("{folder}/gids"));
         let mut indices = match hands.fetch(&[list]).pop() {
@@ -43,7 +43,7 @@ impl GidTable {
             .map(|index| Request::Read(format!("{folder}/gids/{index}")))
             .collect();
         let answers = hands.fetch(&reads);
-        // An unset entry of some drivers cannot be read; one that hangs may be set.
+        // Some drivers fail the read of an unset entry; an entry whose read hangs may be set.
         if answers.contains(&Err(ReadError::TimedOut)) {
             return Err(ReadError::TimedOut);
         }
@@ -65,14 +65,14 @@ impl GidTable {
         Ok(table)
     }
 
-    /// How many entries are valid.
+    /// The number of valid entries.
     pub(crate) fn valid(&self) -> u64 {
         self.entries.values().sum()
     }
 }
 
-/// The net device of an RDMA device, the first by name; `None` if there is none, or none can be read.
-/// `getNetDevForIBDevice` of `lsd 9.1`.
+/// The first net device of an RDMA device by name; `None` if there is none or none can be read
+/// (`getNetDevForIBDevice` of `lsd 9.1`).
 fn net_device(hands: &dyn Hands, folder: &str) -> Option<String> {
     let list = Request::List(format!("{folder}/device/net"));
     match hands.fetch(&[list]).pop() {
@@ -81,7 +81,7 @@ fn net_device(hands: &dyn Hands, folder: &str) -> Option<String> {
     }
 }
 
-/// Is the entry set? An unset one is all zeros, or cannot be read.
+/// Whether the entry is set. An unset entry is all zeros or cannot be read.
 fn is_valid(answer: &Result<Answer, ReadError>) -> bool {
     text(answer).is_some_and(|text| text.chars().any(|c| c != '0' && c != ':'))
 }
@@ -95,14 +95,14 @@ fn text(answer: &Result<Answer, ReadError>) -> Option<String> {
 }
 
 impl GidPorts {
-    /// Is there none to be counted?
+    /// Whether there is no port to count.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ports.is_empty()
     }
 
-    /// Reads every table. Each port has a value for both types of RoCE, so that none is told as 0; a
-    /// table that cannot be read has no value.
+    /// Reads every table. Each port has a value for both RoCE types, so that a type without entries
+    /// is shown as 0; a table that cannot be read has no value.
     #[must_use]
     pub fn count(&self, hands: &dyn Hands) -> Family {
         let mut samples = Vec::new();
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
     use crate::hands::Clocks;
 
-    /// Files by path; a folder is what stands before the last `/` of a file.
+    /// Files by path; a folder is the part before the last `/`.
     struct Files(Vec<(&'static str, &'static str)>);
 
     impl Hands for Files {
@@ -223,7 +223,7 @@ mod tests {
             ("/c/mlx5_0/ports/1/gid_attrs/types/2", "RoCE v2\n"),
             ("/c/mlx5_0/ports/1/gid_attrs/ndevs/0", "eth0\n"),
             ("/c/mlx5_0/ports/1/gid_attrs/ndevs/1", "eth0\n"),
-            // The third entry's owner cannot be read; the device's interface stands for it.
+            // The owner of the third entry cannot be read: the device's interface is used for it.
             ("/c/mlx5_0/device/net/eth0", ""),
         ]);
         assert_eq!(

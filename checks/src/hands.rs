@@ -1,24 +1,25 @@
-//! What the agent asks of the world, and how the world answers.
+//! The reads and clocks that the agent needs, as a trait ([`Hands`]) with requests and answers.
 //!
-//! The agent never opens a file and never reads a clock: it hands out batches of [`Request`]s and is
-//! handed [`Answer`]s. Real hands live in the room `monitor`; a simulator lends its own. Left out:
-//! writing, which the agent asks for through [`crate::Todo::Save`].
+//! The agent opens no file and reads no clock: it passes batches of [`Request`]s to [`Hands`] and
+//! receives [`Answer`]s. The crate `monitor` implements the trait with real files, the crate
+//! `memory` with simulated ones. Writes are not part of it: the agent requests them as
+//! [`crate::Todo::Save`].
 
 use std::fmt;
 
-/// One look at a file system. Paths are absolute, spelt as configured.
+/// One read of a file system. Paths are absolute, in the configured spelling.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Request {
     /// The names in a folder, in any order, without `.` and `..`.
     List(String),
-    /// The whole of a file.
+    /// The whole content of a file.
     Read(String),
-    /// The target of a symbolic link; `EINVAL` when the entry is no link.
+    /// The target of a symbolic link; `EINVAL` if the entry is not a link.
     ReadLink(String),
 }
 
 impl Request {
-    /// The path that is asked for.
+    /// The requested path.
     #[must_use]
     pub fn path(&self) -> &str {
         match self {
@@ -27,23 +28,23 @@ impl Request {
     }
 }
 
-/// What a [`Request`] brought.
+/// The result of a [`Request`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// To [`Request::List`].
+    /// Result of [`Request::List`].
     Names(Vec<String>),
-    /// To [`Request::Read`].
+    /// Result of [`Request::Read`].
     Bytes(Vec<u8>),
-    /// To [`Request::ReadLink`].
+    /// Result of [`Request::ReadLink`].
     Target(String),
 }
 
-/// Why a request, or a step of a save, brought nothing.
+/// Why a request, or a step of a save, failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ReadError {
-    /// The kernel's error number, as Linux counts them on the machines we run on (asm-generic).
+    /// The kernel's error number, as in Linux's asm-generic headers.
     Errno(i32),
-    /// The hands gave up waiting.
+    /// The read took longer than `--read-timeout`.
     TimedOut,
 }
 
@@ -52,16 +53,16 @@ impl ReadError {
     pub const ENOENT: ReadError = ReadError::Errno(2);
     /// Input or output error.
     pub const EIO: ReadError = ReadError::Errno(5);
-    /// Not permitted to read it.
+    /// No permission to read it.
     pub const EACCES: ReadError = ReadError::Errno(13);
-    /// The device behind the entry has gone.
+    /// The device behind the entry is gone.
     pub const ENODEV: ReadError = ReadError::Errno(19);
-    /// A component of the path is no folder.
+    /// A component of the path is not a folder.
     pub const ENOTDIR: ReadError = ReadError::Errno(20);
-    /// Not that kind of entry; a link read of something that is no link.
+    /// Another kind of entry: `readlink` of an entry that is not a link.
     pub const EINVAL: ReadError = ReadError::Errno(22);
 
-    /// Is the entry not there (any more)?
+    /// Whether the entry does not exist, or exists no longer.
     #[must_use]
     pub fn is_absence(self) -> bool {
         self == ReadError::ENOENT || self == ReadError::ENODEV
@@ -110,24 +111,25 @@ impl fmt::Display for ReadError {
     }
 }
 
-/// The two clocks of a poll, read once, after the listing of the anchor was granted.
+/// The two clocks of a poll, read once, after the class folder was listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Clocks {
-    /// Nanoseconds since the epoch; stamps events. May step back.
+    /// Nanoseconds since the epoch, for the timestamps of events. May step back.
     pub wall_ns: u64,
-    /// Nanoseconds since the host started, sleep included (`CLOCK_BOOTTIME`); judges durations.
+    /// Nanoseconds since the host started, including sleep (`CLOCK_BOOTTIME`), for durations.
     pub boot_ns: u64,
 }
 
-/// Whoever can look at a file system and at a clock.
+/// Access to a file system and to clocks.
 pub trait Hands {
-    /// Carries out the requests in order; one answer for each, in the same order.
+    /// Carries out the requests in order; returns one answer for each, in the same order.
     fn fetch(&self, requests: &[Request]) -> Vec<Result<Answer, ReadError>>;
 
-    /// Both clocks, now. An error (of the file that stands for them) fails the poll.
+    /// Reads both clocks. An error fails the poll.
     ///
     /// # Errors
-    /// Whatever kept the clocks from being read.
+    ///
+    /// The error of the file that replaces the clocks.
     fn clocks(&self) -> Result<Clocks, ReadError>;
 }
 

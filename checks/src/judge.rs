@@ -1,8 +1,8 @@
-//! What ought to be said now: every fault and every recovery that the last poll makes an event.
+//! Finds the events of a poll: every fault and every recovery that has not been reported yet.
 //!
-//! Each device, port and card is compared with what was said of it; only a difference is said. The
-//! comparison is made anew at every poll, so what nobody accepted is found again. Start with
-//! [`judge`]; a port's own rules are in [`port`].
+//! Each device, port and card is compared with what was last reported of it; a difference is an
+//! event. The comparison is made in every poll, so an event that the connector did not accept is
+//! found again. Start with [`judge`]; the rules of one port are in [`port`].
 
 pub(crate) mod port;
 
@@ -21,7 +21,7 @@ use crate::recognise::{self, ports_of};
 use crate::sample::{DeviceSample, Presence, Samples};
 use crate::snapshot::{Anchor, Blind, Cause, Snapshot};
 
-/// Judges a poll; readings are kept in the memory, what is said is not.
+/// Judges a poll. Readings are stored in the memory; what counts as reported is not changed here.
 pub(crate) fn judge(
     memory: &mut Memory,
     samples: &mut Samples,
@@ -39,7 +39,7 @@ pub(crate) fn judge(
     }
 }
 
-/// Adds the clearings that are owed, and puts everything in the order of the wire.
+/// Adds the pending clears, and sorts everything into the order in which it is sent.
 pub(crate) fn add_pending_clears(memory: &Memory, prepared_events: &mut Vec<PreparedEvent>) {
     prepared_events.extend(
         memory
@@ -79,7 +79,7 @@ fn judge_listed(
     prepared_events
 }
 
-/// The class folder is not there: a failed poll, until the patience is over.
+/// The class folder is missing: a failed poll, until the patience is over.
 fn judge_missing(memory: &mut Memory, measure: &Measure<'_>) -> Vec<PreparedEvent> {
     let since_ns = *memory.anchor_missing_since_ns.get_or_insert(measure.now_ns);
     let mut prepared_events = Vec::new();
@@ -97,7 +97,7 @@ fn judge_missing(memory: &mut Memory, measure: &Measure<'_>) -> Vec<PreparedEven
     prepared_events
 }
 
-/// The class folder cannot be read, so nothing below it can.
+/// The class folder cannot be listed, so nothing below it can be read.
 fn look_away(memory: &mut Memory, samples: &mut Samples, cause: Cause, measure: &Measure<'_>) {
     let slots = memory.slots.iter_mut().filter(|(_, slot)| !slot.stale);
     for (key, slot) in slots {
@@ -110,8 +110,8 @@ fn look_away(memory: &mut Memory, samples: &mut Samples, cause: Cause, measure: 
     }
 }
 
-/// A clearing under a name takes with it, at the connector, what stands of whoever bears the name
-/// now: that is said again, after it.
+/// At the connector, a clear under a name also clears the faults of the device that has this name
+/// now. These faults are reported again after the clear.
 fn repeat_what_is_overshadowed(memory: &mut Memory) {
     let Memory {
         pending_clears,
@@ -137,7 +137,7 @@ fn repeat_what_is_overshadowed(memory: &mut Memory) {
     }
 }
 
-/// Is anybody's judgement hanging on peers?
+/// Whether any decision of this poll needs the comparison with peers.
 fn wants_peers(memory: &Memory, samples: &Samples) -> bool {
     let hangs_on = |(key, slot): (&SlotKey, &Slot)| {
         let here = samples.of(key);
@@ -198,8 +198,8 @@ fn say_gone(key: &SlotKey, slot: &Slot, prepared_events: &mut Vec<PreparedEvent>
     }
 }
 
-/// A device whose disappearance was said is back once every port of it is healthy, or is unhealthy
-/// by design; until then its ports add nothing.
+/// A disappeared device is back when each of its ports is healthy, or is unhealthy by design. Until
+/// then its ports give no further events.
 fn say_back(
     key: &SlotKey,
     slot: &Slot,
@@ -238,7 +238,7 @@ fn device_healthy(key: &SlotKey, name: &DeviceName, layer: LinkLayer) -> Prepare
     }
 }
 
-/// What is to be said of a card, if anything.
+/// The event of a card, if there is one.
 #[derive(Debug, Clone, Copy)]
 enum CardWord {
     Below { active: usize, mode: usize },
@@ -269,7 +269,8 @@ fn judge_cards(memory: &mut Memory, peers: &Peers, prepared_events: &mut Vec<Pre
                 let mode = fault.expected;
                 fault.again.then_some(CardWord::Below { active, mode })
             }
-            // Nothing of it is here, and not enough else is: the fault stands in the new boot too.
+            // No device of the card is present, and too few others are: the fault remains in the
+            // new boot too.
             (Some(fault), None) => (fault.again && !card.stale).then_some(CardWord::Below {
                 active: 0,
                 mode: fault.expected,
@@ -288,7 +289,7 @@ fn judge_cards(memory: &mut Memory, peers: &Peers, prepared_events: &mut Vec<Pre
     }
 }
 
-/// The first judgement of a card, and the baseline that may be owed after it.
+/// The first judgement of a card, and the baseline event that may still be pending after it.
 fn first_word(
     judged: &mut bool,
     is_pending: bool,

@@ -1,6 +1,7 @@
-//! The whole NIC health monitor but its hands: what it sees, judges, remembers, owes.
+//! The logic of the reference monitor without I/O: what it reads, judges, remembers and has to
+//! report.
 //!
-//! Sans-I/O: no file, clock, thread or environment is named here. Start with [`Agent`].
+//! No file, clock, thread or environment variable is used here. Start with [`Agent`].
 
 pub mod agent;
 mod chars;

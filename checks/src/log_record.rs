@@ -1,36 +1,36 @@
-//! What the agent has to tell its operator: one structured log line each.
+//! Log records of the agent: a level, a text and named values.
 //!
-//! Hands print notes as they come. The agent says each thing once per cause, so a note is never the
-//! start of a flood.
+//! The caller prints records as they come. The agent makes one record per cause, so the log is not
+//! flooded.
 
 use std::fmt;
 
-/// How loud a [`LogRecord`] is.
+/// The level of a [`LogRecord`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// For the developer.
+    /// For developers.
     Debug,
-    /// For the record.
+    /// For information.
     Info,
-    /// Something an operator may want to change.
+    /// Something that an operator may want to change.
     Warn,
-    /// Something an operator must change.
+    /// Something that an operator must change.
     Error,
 }
 
 /// One log line: a level, a text, and named values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogRecord {
-    /// How loud.
+    /// The level.
     pub level: Level,
     /// What happened, without its values.
     pub text: String,
-    /// The values, in the order in which they are told.
+    /// The values, in the order in which they are printed.
     pub fields: Vec<(&'static str, String)>,
 }
 
 impl LogRecord {
-    /// A note without values.
+    /// A record without values.
     #[must_use]
     pub fn new(level: Level, text: impl Into<String>) -> LogRecord {
         LogRecord {
@@ -40,7 +40,7 @@ impl LogRecord {
         }
     }
 
-    /// The note with one value more.
+    /// The record with one more value.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl fmt::Display) -> LogRecord {
         self.fields.push((name, value.to_string()));

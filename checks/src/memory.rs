@@ -1,9 +1,9 @@
-//! What the agent remembers: what it last read, what it has said, what it owes.
+//! What the agent remembers: its last readings, what it has reported, and which clears are pending.
 //!
-//! Readings and their starts are kept whatever the connector says; what was *said* changes only when
-//! a batch is accepted ([`Effect`]). Everything here is saved and compared; how things look in the
-//! present poll is in [`crate::sample`]. Start with [`Memory`] and [`Slot`]; the texts of the file are
-//! `state_file`'s business.
+//! Readings and their start times are stored whether or not the connector answers; what counts as
+//! *reported* (`said`) changes only when a batch is accepted ([`Effect`]). Everything here is saved
+//! and compared; the state of a device in the present poll is in [`crate::sample`]. Start with
+//! [`Memory`] and [`Slot`]; `state_file` converts them to text.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,13 +24,15 @@ use crate::snapshot::{Seen, SeenPort};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Judged {
-    /// Not judged: as on a first poll, with patience and peers.
+    /// Not judged yet: it is judged as on a first poll, with patience and peers.
     Pending,
-    /// Back after its disappearance, under another name: patience, then the table.
+    /// It returned under another name after its disappearance: patience first, then the severity
+    /// table.
     Returning,
-    /// The table alone decides.
+    /// Judged by the severity table alone.
     Open,
-    /// Unhealthy from the first, as bad as that, and no peer evidence: nothing is said of it.
+    /// Unhealthy since it was first seen, with this severity, and without evidence from peers: not
+    /// reported.
     Quiet(Option<Severity>),
 }
 
@@ -40,32 +42,32 @@ pub(crate) struct Port {
     pub(crate) layer: LinkLayer,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reading: Option<Reading>,
-    /// Start of the present unhealthy stretch, boot time.
+    /// Start of the present unhealthy period, boot time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) unhealthy_since_ns: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) unreadable_since_ns: Option<u64>,
-    /// Seen healthy in this boot.
+    /// It was healthy at least once in this boot.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) was_healthy: bool,
     pub(crate) judged: Judged,
-    /// The worst said since its last healthy event.
+    /// The worst severity reported since its last healthy event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) said: Option<Severity>,
-    /// A fault that stands, or may, and is to be said again: under a new name, in a new boot, after a
-    /// reply that was lost.
+    /// A fault that was reported, or may have been, and must be reported again: under a new name,
+    /// in a new boot, or after a lost reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) again: Option<Severity>,
-    /// The first healthy reading is an event.
+    /// Its first healthy reading gives an event.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) pending: bool,
-    /// When its device went it was unhealthy with nothing said of it.
+    /// It was unhealthy without being reported when its device disappeared.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) by_design: bool,
     /// Not seen since the host was rebooted.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) stale: bool,
-    /// Missing from the listing of `ports/` when last looked.
+    /// Missing from the last listing of `ports/`.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) is_missing: bool,
 }
@@ -88,7 +90,7 @@ impl Port {
         }
     }
 
-    /// The fault that stands at the connector, whether it must be said again or not.
+    /// The fault that the connector has, whether or not it must be reported again.
     pub(crate) fn standing(&self) -> Option<Severity> {
         self.said.max(self.again)
     }
@@ -101,20 +103,20 @@ pub(crate) struct Slot {
     pub(crate) function: Option<PciFunction>,
     pub(crate) role: Role,
     pub(crate) ports: BTreeMap<PortNumber, Port>,
-    /// Polls in a row without it.
+    /// Number of polls in a row without it.
     pub(crate) misses: u32,
-    /// Polls in a row with an empty `ports/`, up to 2.
+    /// Number of polls in a row with an empty `ports/`, up to 2.
     pub(crate) empty_listings: u32,
-    /// A fault of an earlier boot stands, and it has not been seen since.
+    /// It has a fault of an earlier boot and has not been seen since.
     pub(crate) stale: bool,
-    /// Its disappearance was said, per layer; `true` when it is to be said again.
+    /// The layers on which its disappearance was reported; `true` if it must be reported again.
     pub(crate) gone: BTreeMap<LinkLayer, bool>,
-    /// The device-level healthy event is owed, per layer.
+    /// The layers on which the device's healthy event is pending.
     pub(crate) pending: Vec<LinkLayer>,
 }
 
 impl Slot {
-    /// The card it sits on; its name where no function could be read.
+    /// Its card; named after the device if the function could not be read.
     pub(crate) fn card(&self) -> Card {
         match &self.function {
             Some(function) => function.card(),
@@ -122,26 +124,26 @@ impl Slot {
         }
     }
 
-    /// The layers that its ports speak, or that its disappearance was said on.
+    /// The layers of its ports, and those on which its disappearance was reported.
     pub(crate) fn layers(&self) -> impl Iterator<Item = LinkLayer> + '_ {
         LinkLayer::ALL.into_iter().filter(|layer| {
             self.gone.contains_key(layer) || self.ports.values().any(|port| port.layer == *layer)
         })
     }
 
-    /// Stands a fault of the device or of a port of it?
+    /// Whether a fault of the device or of one of its ports is reported.
     pub(crate) fn has_faults(&self) -> bool {
         !self.gone.is_empty() || self.ports.values().any(|port| port.standing().is_some())
     }
 }
 
-/// What was said of a card.
+/// The reported fault of a card.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CardFault {
-    /// The mode it was measured by.
+    /// The mode of its group at that time.
     pub(crate) expected: usize,
     pub(crate) role: Role,
-    /// To be said again, in a new boot.
+    /// It must be reported again, in a new boot.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) again: bool,
 }
@@ -149,9 +151,9 @@ pub(crate) struct CardFault {
 /// A card as remembered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct CardMemory {
-    /// Its first judgement is behind it.
+    /// Its first judgement is done.
     pub(crate) judged: bool,
-    /// Its first meeting with its peers is an event.
+    /// Its first healthy comparison with its peers gives an event.
     pub(crate) pending: bool,
     pub(crate) fault: Option<CardFault>,
     /// Not seen since the host was rebooted.
@@ -164,45 +166,45 @@ pub(crate) struct Memory {
     /// `None` while it could not be read.
     pub(crate) boot_id: Option<String>,
     pub(crate) scope: Option<String>,
-    /// No old state could be read: nobody knows what an earlier life left faulty.
+    /// No old state could be read: it is unknown which faults an earlier process reported.
     pub(crate) blind: bool,
     pub(crate) slots: BTreeMap<SlotKey, Slot>,
     pub(crate) cards: BTreeMap<(LinkLayer, Card), CardMemory>,
     pub(crate) pending_clears: Vec<PendingClear>,
     pub(crate) reboot: Option<Reboot>,
-    /// Since when the class folder is not there, boot time.
+    /// Since when the class folder has been missing, boot time.
     pub(crate) anchor_missing_since_ns: Option<u64>,
     pub(crate) counters: CounterMemory,
     pub(crate) optional: OptionalMemory,
 }
 
-/// What an accepted batch changes.
+/// The change of memory when an event is accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// A port's fault was said, that bad.
+    /// A port's fault with this severity was reported.
     PortEntry(SlotKey, PortNumber, Severity),
-    /// A port's health was said.
+    /// A port was reported as healthy.
     PortHealthy(SlotKey, PortNumber),
-    /// A device's disappearance was said.
+    /// A device was reported as disappeared.
     Gone(SlotKey, LinkLayer),
-    /// A device's health was said.
+    /// A device was reported as healthy.
     DeviceHealthy(SlotKey, LinkLayer),
-    /// A card's fault was said.
+    /// A card's fault was reported.
     CardEntry((LinkLayer, Card), CardFault),
-    /// A card's health was said.
+    /// A card was reported as healthy.
     CardHealthy((LinkLayer, Card)),
-    /// A debt was paid.
+    /// A pending clear was sent.
     Paid(PendingClear),
-    /// A counter's fault was said, at that wall time.
+    /// A counter's fault was reported, at this wall time.
     CounterEntry(SlotKey, PortNumber, CounterId, u64),
-    /// A counter's health was said.
+    /// A counter was reported as healthy.
     CounterHealthy(SlotKey, PortNumber, CounterId),
-    /// An event of a check that runs only where it is named.
+    /// An event of an optional check.
     Optional(OptionalChange),
 }
 
 impl Memory {
-    /// The slot of a device listed under that name, with that function if it could be read.
+    /// The slot of a listed device with this name, and with this function if it could be read.
     pub(crate) fn find(&self, key: Option<&SlotKey>, name: &DeviceName) -> Option<SlotKey> {
         if let Some(key) = key
             && self.slots.contains_key(key)
@@ -273,8 +275,8 @@ impl Memory {
         }
     }
 
-    /// Remembers that the connector may have a batch that it did not accept: what was said in it
-    /// stands, and is said again if it still holds.
+    /// Remembers that the connector may have a batch although it did not accept it: its events
+    /// count as reported, and are reported again if they still hold.
     pub(crate) fn doubt(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
@@ -314,7 +316,7 @@ impl Memory {
         }
     }
 
-    /// Could this poll's reading of an unhealthy port become an event?
+    /// Whether this poll's reading of an unhealthy port can become an event.
     pub(crate) fn may_speak_of(&self, key: Option<&SlotKey>, seen: &Seen, port: &SeenPort) -> bool {
         let slot = self.find(key, &seen.name);
         let slot = slot.and_then(|key| self.slots.get(&key));
@@ -332,7 +334,7 @@ impl Memory {
         self.slots.get_mut(key)?.ports.get_mut(&number)
     }
 
-    /// Owes the clearing of a fault under its old name.
+    /// Adds a pending clear for a fault under its old name.
     pub(crate) fn owe(&mut self, check: Check, subject: Subject, message: String) {
         let pending_clear = PendingClear {
             check,
@@ -368,7 +370,7 @@ impl Memory {
         }
     }
 
-    /// Could some port not be read in the present poll?
+    /// Whether at least one port could not be read in the present poll.
     pub(crate) fn has_unreadable(&self, samples: &Samples) -> bool {
         self.slots.iter().any(|(key, slot)| {
             let here = samples.of(key);
@@ -377,8 +379,8 @@ impl Memory {
         })
     }
 
-    /// The memory of a host that was rebooted: standing faults are kept to be settled, the rest is
-    /// forgotten.
+    /// The memory after a reboot of the host: reported faults are kept until they are settled,
+    /// everything else is forgotten.
     pub(crate) fn after_reboot(mut self, boot_id: Option<String>) -> Memory {
         let known = self.slots.len();
         self.boot_id = boot_id;
@@ -414,7 +416,8 @@ impl Memory {
                 fault.again = true;
             }
         }
-        // Whoever else is on such a card is new, but a port that is kept must not hide its card.
+        // Other devices on such a card count as new, but a port that is kept must not hide its
+        // card.
         let kept = self.slots.values();
         let kept = kept.flat_map(|slot| slot.layers().map(|layer| (layer, slot.card())));
         for card in kept.collect::<BTreeSet<_>>() {
@@ -427,7 +430,7 @@ impl Memory {
         self
     }
 
-    /// Without what only says when and how something was read: what a restart could not find out
+    /// Without the fields that only state when and how something was read: a restart finds them out
     /// again by itself.
     pub(crate) fn lasting(&self) -> Memory {
         let mut lasting = self.clone();

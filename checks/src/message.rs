@@ -1,7 +1,7 @@
-//! The words of every event, and the event around them.
+//! The message of every event, and its conversion to a `HealthEvent`.
 //!
-//! Texts are NVSentinel's (nic-health-monitor, state checks), so that traces can be compared; the
-//! texts of clearings are ours.
+//! The texts are those of NVSentinel's nic-health-monitor (state checks), so that traces can be
+//! compared; the texts of clears are defined here.
 
 use proto::{Entity, HealthEvent, RecommendedAction};
 
@@ -186,7 +186,7 @@ fn entities(subject: &Subject) -> Vec<Entity> {
     }
 }
 
-/// What tells faults of one entity and check apart.
+/// What distinguishes faults of one entity and check.
 fn error_code(subject: &Subject) -> Vec<String> {
     match subject {
         Subject::Counter(_, _, id) => vec![id.name().to_owned()],

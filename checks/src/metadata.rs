@@ -1,7 +1,7 @@
-//! `gpu_metadata.json`: which NUMA nodes hold GPUs, and how near each NIC is to each GPU.
+//! `gpu_metadata.json`: which NUMA nodes have GPUs, and how near each NIC is to each GPU.
 //!
-//! Only what the monitor needs is read (`lsd 12.2`); other keys are passed over. Without it the
-//! monitor refuses to start, because it could not tell a management NIC from a compute NIC.
+//! Only the required keys are read (`lsd 12.2`); others are ignored. Without this file the monitor
+//! refuses to start, because it could not distinguish a management NIC from a compute NIC.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,14 +9,14 @@ use serde::Deserialize;
 
 use crate::hands::ReadError;
 
-/// How near a NIC is to a GPU, in the words of `nvidia-smi topo -m`.
+/// The distance of a NIC to a GPU, as `nvidia-smi topo -m` prints it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Nearness {
     /// PIX or PXB: below one PCIe switch hierarchy.
     Switch,
     /// PHB or NODE: on the same socket.
     Socket,
-    /// SYS, and whatever else is printed: across sockets, or not on PCIe.
+    /// SYS and every other text: on another socket, or not on PCIe.
     System,
 }
 
@@ -68,7 +68,8 @@ impl Metadata {
     /// Reads the file.
     ///
     /// # Errors
-    /// The cause, as one line without the path's hint.
+    ///
+    /// The cause in one line, without the hint about the path.
     pub fn read(path: &str, bytes: Result<&[u8], ReadError>) -> Result<Metadata, String> {
         let bytes = bytes.map_err(|error| format!("read gpu metadata at {path}: {error}"))?;
         let file: File = serde_json::from_slice(bytes)
@@ -105,7 +106,7 @@ impl Metadata {
         })
     }
 
-    /// The NUMA nodes that hold a GPU; never empty.
+    /// The NUMA nodes that have a GPU; never empty.
     pub(crate) fn gpu_numa_nodes(&self) -> &BTreeSet<i64> {
         &self.gpu_numa_nodes
     }
@@ -118,7 +119,7 @@ impl Metadata {
         }
     }
 
-    /// How near the device is to its nearest GPU; a missing or short row counts as all-SYS.
+    /// The distance of the device to its nearest GPU; a missing or short row counts as all-SYS.
     pub(crate) fn nearness(&self, device: &str) -> Nearness {
         match self.row(device) {
             Row::Full(row) => row.iter().map(|level| Nearness::of(level)).min(),

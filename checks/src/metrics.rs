@@ -1,27 +1,27 @@
-//! What the monitor counts of itself, as plain data: the figures behind `/metrics`.
+//! The monitor's own metrics as plain data; `/metrics` prints them.
 //!
-//! Names, labels and kinds are NVSentinel's (nic-health-monitor, `pkg/metrics`; `healthpub`), so that
-//! its dashboards and alerts work; the last few are ours. [`METRICS`] says which there are, a
-//! [`Family`] is one of them with its values. Left out: the text format and whoever asks for it (the
-//! room `monitor`). The counting is in [`tally`](Figures).
+//! Names, labels and kinds are NVSentinel's (nic-health-monitor, `pkg/metrics`; `healthpub`), so
+//! that its dashboards and alerts work; the last few exist in this monitor only. [`METRICS`] lists
+//! them, a [`Family`] is one metric with its values, and [`tally`](Metrics) counts. The crate
+//! `monitor` has the text format and the HTTP server.
 
 mod tally;
 
 pub use tally::{Metrics, Worked};
 
-/// How a figure moves.
+/// The kind of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// It only grows, from zero at the start.
+    /// Counter: it only grows, from zero at the start.
     Counter,
-    /// It goes up and down.
+    /// Gauge: it can go up and down.
     Gauge,
-    /// It counts durations by their length.
+    /// Histogram: it counts durations by their length.
     Histogram,
 }
 
 impl Kind {
-    /// As it is written in the text format.
+    /// The kind as the text format writes it.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -32,12 +32,12 @@ impl Kind {
     }
 }
 
-/// One figure: what it is called and what it means.
+/// One metric: its name, kind, labels and meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Series {
     /// Its name in `/metrics`.
     pub name: &'static str,
-    /// How it moves.
+    /// Its kind.
     pub kind: Kind,
     /// The names of its labels; the first is the node's or the monitor's name.
     pub labels: &'static [&'static str],
@@ -138,7 +138,7 @@ pub(crate) const GIDS: Series = series(
     "Valid entries in the GID table of a monitored RoCE port, by GID type and owning net device.",
 );
 
-/// Every figure, in the order in which they are told.
+/// Every metric, in the order of the output.
 pub const METRICS: [Series; 13] = [
     DISCOVERED,
     SENT,
@@ -155,19 +155,19 @@ pub const METRICS: [Series; 13] = [
     GIDS,
 ];
 
-/// A figure with its values.
+/// A metric with its values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Family {
-    /// Which figure.
+    /// The metric.
     pub series: Series,
     /// Its values, in the order of their labels; none if nothing was counted yet.
     pub samples: Vec<Sample>,
 }
 
-/// One value of a figure.
+/// One value of a metric.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
-    /// One text for each of the figure's labels, in their order.
+    /// The values of the metric's labels, in their order.
     pub labels: Vec<String>,
     /// The value.
     pub value: Value,
@@ -180,16 +180,16 @@ pub enum Value {
     Number(u64),
     /// Of a histogram.
     Durations {
-        /// Upper bounds in seconds, and how many durations were at most so long.
+        /// Upper bounds in seconds, each with the number of durations up to it.
         buckets: Vec<(f64, u64)>,
-        /// How many there were.
+        /// The number of durations.
         count: u64,
         /// Their sum in seconds.
         sum: f64,
     },
 }
 
-/// One line as `/metrics` would show it: the name, the labels, the value.
+/// One line of `/metrics`: the name, the labels, the value.
 pub type Line = (String, Vec<(String, String)>, f64);
 
 impl Family {
@@ -223,7 +223,7 @@ impl Family {
     }
 }
 
-/// A count as the text format knows numbers: exact up to 2^53.
+/// A count as a floating-point number; exact up to 2^53.
 #[must_use]
 #[expect(
     clippy::cast_precision_loss,

@@ -1,7 +1,7 @@
 //! Names of things on a node: devices, ports, PCI functions, cards.
 //!
-//! Start with [`DeviceName`] and [`PciFunction`]: the first is what an event says, the second is what
-//! a fault follows when the kernel deals the names anew.
+//! Start with [`DeviceName`] and [`PciFunction`]: an event contains the first; a fault follows the
+//! second when the kernel assigns names differently.
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ impl DeviceName {
         &self.0
     }
 
-    /// Is it `mlx5_` and a number, as the mlx5 driver deals names by default (`lsd 5.3`)?
+    /// Whether it is `mlx5_` and a number, the default name of the mlx5 driver (`lsd 5.3`).
     #[must_use]
     pub fn is_mlx5_number(&self) -> bool {
         self.0
@@ -77,7 +77,7 @@ impl fmt::Display for PortNumber {
 pub struct PciFunction(Arc<str>);
 
 impl PciFunction {
-    /// Reads a function's address; `None` when the text is none.
+    /// Reads a function's address; `None` if the text is not one.
     #[must_use]
     pub fn parse(text: &str) -> Option<PciFunction> {
         let (slot, function) = text.rsplit_once('.')?;
@@ -113,7 +113,7 @@ impl PciFunction {
             .and_then(|address| PciFunction::parse(address.trim()))
     }
 
-    /// The card that the function sits on: the address without the function.
+    /// The function's card: the address without the function.
     #[must_use]
     pub fn card(&self) -> Card {
         let slot = self.0.rsplit_once('.').map_or(&*self.0, |(slot, _)| slot);
@@ -147,7 +147,7 @@ impl fmt::Display for PciFunction {
     }
 }
 
-/// What a fault follows: the PCI function, or the name where no function could be read.
+/// The key of a fault: the PCI function, or the name if no function could be read.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum SlotKey {
     Function(PciFunction),
@@ -186,17 +186,17 @@ impl fmt::Display for Card {
     }
 }
 
-/// What a port speaks below the verbs.
+/// The link layer of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum LinkLayer {
     /// InfiniBand.
     InfiniBand,
-    /// Ethernet, that is RoCE.
+    /// Ethernet, which means RoCE.
     Ethernet,
 }
 
 impl LinkLayer {
-    /// Both.
+    /// Both layers.
     pub const ALL: [LinkLayer; 2] = [LinkLayer::InfiniBand, LinkLayer::Ethernet];
 
     /// Reads the text of `link_layer`; `None` for the kernel's `Unknown` and for anything else.
@@ -209,13 +209,13 @@ impl LinkLayer {
         }
     }
 
-    /// The check that watches the state of such ports.
+    /// The state check of this layer.
     #[must_use]
     pub fn state_check(self) -> Check {
         Check::state(self.into())
     }
 
-    /// The check that watches the counters of such ports.
+    /// The counter check of this layer.
     #[must_use]
     pub fn degradation_check(self) -> Check {
         Check::degradation(self.into())
@@ -249,7 +249,7 @@ impl fmt::Display for LinkLayer {
     }
 }
 
-/// What a NIC is for (`lsd 4.2.3`), printed in lower case.
+/// The use of a NIC (`lsd 4.2.3`), printed in lower case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -259,7 +259,7 @@ pub enum Role {
     Compute,
     /// Carries storage traffic.
     Storage,
-    /// Named by the operator (`nicInclusionRegexOverride`): monitored without peers.
+    /// Selected by `nicInclusionRegexOverride`: monitored without comparison with peers.
     Pinned,
 }
 
@@ -274,7 +274,7 @@ impl fmt::Display for Role {
     }
 }
 
-/// How a check stands in the state file: by its name.
+/// Serializes a check by its name, as in the state file.
 pub(crate) mod check_name {
     use proto::Check;
     use serde::de::Error;

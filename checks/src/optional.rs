@@ -1,9 +1,9 @@
-//! The checks that run only where they are named.
+//! The optional checks: those that run only if `--checks` names them.
 //!
-//! Each reads, remembers and judges for itself, in a module of its own; here is only who they are. The
-//! states of ports and cards and the counters are left out: they run by default and judge together. A
-//! further check is its module and an entry in each list here and in `poll`. Start with
-//! [`OptionalMemory`]; how they look and judge is in [`poll`].
+//! Each reads, remembers and judges in a module of its own; this file lists them. The checks of
+//! states and counters are not here, because they run by default and share memory. A further
+//! optional check is a module, and an entry in each list here and in `poll`. Start with
+//! [`OptionalMemory`]; reading and judging are in [`poll`].
 
 pub(crate) mod poll;
 
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::chars::{CharChange, CharEntries, CharMemory, SeenChars};
 use crate::standing::Standing;
 
-/// What they saw in one poll; `None` of a check that does not run.
+/// What they read in one poll; `None` for a check that does not run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SeenOptional {
     pub(crate) chars: Option<SeenChars>,
@@ -24,13 +24,13 @@ pub(crate) struct OptionalMemory {
     pub(crate) chars: CharMemory,
 }
 
-/// What an accepted event of theirs changes.
+/// The change of memory when one of their events is accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum OptionalChange {
     Char(CharChange),
 }
 
-/// What the state file holds of them.
+/// Their part of the state file.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct OptionalEntries {
@@ -46,24 +46,24 @@ impl OptionalMemory {
         }
     }
 
-    /// Remembers that the connector may have an event that it did not accept.
+    /// Remembers that the connector may have an event although it did not accept it.
     pub(crate) fn doubt(&mut self, change: OptionalChange) {
         match change {
             OptionalChange::Char(change) => self.chars.doubt(&change),
         }
     }
 
-    /// Nothing is known after a reboot but what stands.
+    /// After a reboot only reported faults are kept.
     pub(crate) fn after_reboot(&mut self) {
         self.chars.after_reboot();
     }
 
-    /// Every fault that stands, or may.
+    /// Every fault that was reported, or may have been.
     pub(crate) fn standing(&self) -> impl Iterator<Item = Standing> + '_ {
         self.chars.standing()
     }
 
-    /// What the state file holds of them.
+    /// Their part of the state file.
     pub(crate) fn entries(&self) -> OptionalEntries {
         OptionalEntries {
             chars: CharEntries::of(&self.chars),
@@ -72,14 +72,14 @@ impl OptionalMemory {
 }
 
 impl OptionalEntries {
-    /// The memory from our own keys.
+    /// The memory from the keys that only this monitor writes.
     pub(crate) fn restore(self) -> OptionalMemory {
         OptionalMemory {
             chars: self.chars.restore(),
         }
     }
 
-    /// The memory of a monitor that knows the shared keys only.
+    /// The memory from the keys that NVSentinel's monitor shares.
     pub(crate) fn migrate(self) -> OptionalMemory {
         OptionalMemory {
             chars: self.chars.migrate(),

@@ -1,7 +1,7 @@
-//! Peer evidence: what the cards of one role and layer say of each other (`lsd 4.3`).
+//! Evidence of peers: the comparison of the cards of one role and layer (`lsd 4.3`).
 //!
-//! A group of one, a tie for the mode, and a mode of zero are no evidence. A card with a management
-//! function, or with a device that could not be read, is neither judged nor counted.
+//! A group of one card, a tie for the mode, and a mode of zero give no evidence. A card with a
+//! management function, or with a device that could not be read, is neither judged nor counted.
 
 pub(crate) mod mode;
 
@@ -17,18 +17,18 @@ use crate::sample::{DeviceSample, PortSample, Presence, Samples};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CardView {
     pub(crate) role: Role,
-    /// The role whose cards it is compared with.
+    /// The role that defines its group.
     group: Role,
     /// Healthy ports.
     pub(crate) active: usize,
-    /// A port of it is still given patience before its first judgement.
+    /// At least one of its ports is still within the patience before its first judgement.
     pub(crate) is_waiting: bool,
     /// Every port of it could be read.
     pub(crate) is_ready: bool,
     pub(crate) is_exempt: bool,
 }
 
-/// How a card stands among its peers.
+/// The result of comparing a card with its peers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing {
     Below { active: usize, mode: usize },
@@ -92,7 +92,7 @@ impl Peers {
         Peers { cards, modes }
     }
 
-    /// How a card stands; `None` when no device of it is listed.
+    /// The result for a card; `None` if none of its devices is listed.
     pub(crate) fn standing(&self, key: &(LinkLayer, Card)) -> Option<Standing> {
         let view = self.cards.get(key)?;
         let active = view.active;

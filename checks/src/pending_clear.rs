@@ -1,7 +1,8 @@
-//! What is still owed: clearings under names and in scopes of the past, and the settling of a reboot.
+//! Pending clears: healthy events that are still to be sent under old names and for old scopes; and
+//! the open decisions after a reboot.
 //!
-//! Who makes debts is `recognise`, `absence` and the counters' and character devices' own books; they
-//! are paid when a batch with them is accepted. Start with [`PendingClear`].
+//! `recognise`, `absence`, the counters and the character devices add them. They are removed when a
+//! batch that contains them is accepted. Start with [`PendingClear`].
 
 use proto::Check;
 use serde::{Deserialize, Serialize};
@@ -10,7 +11,7 @@ use crate::chars::CharKind;
 use crate::counters::CounterId;
 use crate::name::{Card, DeviceName, PortNumber, check_name};
 
-/// Whom an event is about.
+/// The entity of an event.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Subject {
@@ -21,7 +22,7 @@ pub(crate) enum Subject {
     Char(CharKind, DeviceName, Option<PortNumber>),
 }
 
-/// A fault that no longer stands under its name and has not been cleared yet.
+/// A fault that no longer exists under its name, and whose clear has not been accepted yet.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct PendingClear {
     #[serde(with = "check_name")]
@@ -30,10 +31,10 @@ pub(crate) struct PendingClear {
     pub(crate) message: String,
 }
 
-/// A reboot whose absent faults are not settled yet.
+/// A reboot after which the faults of absent entities are not settled yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Reboot {
-    /// Monitored devices that the old state knew.
+    /// Number of monitored devices in the old state.
     pub(crate) known: usize,
     /// Boot time of the first poll that was judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]

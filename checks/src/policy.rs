@@ -1,8 +1,8 @@
-//! What the monitor decides, one method for each decision; the default is the right answer.
+//! The decisions of the monitor, one method for each; the default is the right decision.
 //!
-//! The agent asks its policy wherever a monitor could plausibly decide otherwise. [`Right`] keeps every
-//! default. A wrong monitor differs in one answer; none is defined in this crate. What a wrong
-//! monitor does to events that are already made is a [`Publisher`](crate::Publisher).
+//! The agent calls its policy wherever a wrong monitor could plausibly decide otherwise. [`Right`]
+//! keeps every default. A wrong monitor overrides one method; none is defined in this crate. A wrong
+//! monitor that alters finished events does so in a [`Publisher`](crate::Publisher).
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -24,7 +24,8 @@ impl Policy for Right {}
 pub trait Policy: Debug {
     // Starting.
 
-    /// Whether a configuration that is not valid ends the start. Otherwise the defaults are used.
+    /// Whether the monitor refuses to start with an invalid configuration. Otherwise it uses the
+    /// defaults.
     fn refuses_invalid_config(&self) -> bool {
         true
     }
@@ -34,52 +35,53 @@ pub trait Policy: Debug {
         true
     }
 
-    /// Whether the GPU metadata is needed to start.
+    /// Whether the monitor refuses to start without the GPU metadata.
     fn needs_metadata(&self) -> bool {
         true
     }
 
-    /// Whether a state file that cannot be read counts as one that holds nothing. Otherwise it
-    /// counts as absent, and a baseline is sent.
+    /// Whether a state file that cannot be read counts as an empty one. Otherwise it counts as
+    /// absent, and a baseline is sent.
     fn takes_broken_state_for_empty(&self) -> bool {
         false
     }
 
-    /// Whether devices that cannot be read are waited for before the first baseline.
+    /// Whether the first baseline waits for devices that cannot be read.
     fn waits_at_first(&self) -> bool {
         true
     }
 
-    /// Whether the state file, written in boot `old`, is of the present boot `now`. `None` is a boot
-    /// id that could not be read.
+    /// Whether the state file, written in boot `old`, belongs to the present boot `now`. `None` is a
+    /// boot id that could not be read.
     fn is_same_boot(&self, old: Option<&str>, now: Option<&str>) -> bool {
         now.is_some() && old == now
     }
 
-    /// Whether a restart in the same boot keeps what was reported of ports and devices.
+    /// Whether a restart in the same boot keeps what was reported about ports and devices.
     fn restores_reported(&self) -> bool {
         true
     }
 
-    /// Whether a restart in the same boot keeps since when ports are unhealthy.
+    /// Whether a restart in the same boot keeps the times since which ports have been unhealthy.
     fn restores_patience(&self) -> bool {
         true
     }
 
-    /// Whether a restart in the same boot keeps the values that counters are measured from.
+    /// Whether a restart in the same boot keeps the values from which the growth of counters is
+    /// measured.
     fn restores_counters(&self) -> bool {
         true
     }
 
     /// Whether the first poll after a restart in the same boot reports what changed meanwhile.
-    /// Otherwise it is remembered as reported.
+    /// Otherwise the changes count as reported.
     fn reports_changes_while_away(&self) -> bool {
         true
     }
 
     // Discovery.
 
-    /// The clocks of a poll; asked once a poll.
+    /// The clocks of a poll; called once per poll.
     fn clocks(&self, clocks: Clocks) -> Clocks {
         clocks
     }
@@ -94,8 +96,8 @@ pub trait Policy: Debug {
         false
     }
 
-    /// Whether a device whose name is not the driver's own is monitored. `is_nvidia` is what its
-    /// driver, or its vendor, says.
+    /// Whether a device is monitored whose name is not the driver's default name. `is_nvidia` is
+    /// true if its driver is `mlx5_core` or, where that cannot be read, its vendor is NVIDIA.
     fn is_ours(&self, is_nvidia: bool) -> bool {
         is_nvidia
     }
@@ -120,12 +122,12 @@ pub trait Policy: Debug {
         scope::is_bluefield(hca_type)
     }
 
-    /// The bytes of a port's `state`; `None` if the kernel does not write that.
+    /// Parses the bytes of a port's `state`; `None` if the kernel does not write such a text.
     fn port_state(&self, bytes: &[u8]) -> Option<PortState> {
         PortState::parse(bytes)
     }
 
-    /// Both states of a port as they are judged. Asked once a poll for each port of which both
+    /// The reading of a port that is judged. Called once per poll for each port of which both state
     /// files could be read.
     fn reading(&self, reading: Reading) -> Reading {
         reading
@@ -146,7 +148,7 @@ pub trait Policy: Debug {
         false
     }
 
-    /// Whether an empty `ports` is believed only in the second poll in a row.
+    /// Whether an empty `ports` is accepted only in the second poll in a row.
     fn doubts_empty_ports(&self) -> bool {
         true
     }
@@ -156,43 +158,44 @@ pub trait Policy: Debug {
         true
     }
 
-    /// Whether a port of which `link_layer` cannot be read counts as lost.
+    /// Whether a port whose `link_layer` cannot be read counts as lost.
     fn takes_unreadable_layer_for_loss(&self) -> bool {
         false
     }
 
     // Absence.
 
-    /// Whether `misses` polls in a row without a device are a disappearance; `polls` is the setting.
+    /// Whether `misses` polls in a row without a device are a disappearance; `polls` is the value of
+    /// `--disappearance-polls`.
     fn is_gone(&self, misses: u32, polls: u32) -> bool {
         misses >= polls
     }
 
-    /// Whether enough devices are `present` after a reboot, of those `known` before it, for the
-    /// faults of absent ones to be cleared.
+    /// Whether the faults of absent devices are cleared after a reboot: `present` is the number of
+    /// devices that are present, `known` the number before the reboot.
     fn is_complete(&self, present: usize, known: usize) -> bool {
         present >= known
     }
 
-    /// Whether a missing class folder is waited for.
+    /// Whether a missing class folder is reported only after the patience.
     fn waits_for_class_folder(&self) -> bool {
         true
     }
 
     // Peers.
 
-    /// The role whose cards a card of that role is compared with.
+    /// The role with whose cards a card of `role` is compared.
     fn peer_group(&self, role: Role) -> Role {
         role
     }
 
-    /// The number of active ports that is expected of each card of a group, given those that they
-    /// have; `None` without evidence.
+    /// The number of active ports that is expected of each card of a group; `active` has the number
+    /// of each card. `None` means no evidence.
     fn expected_ports(&self, active: &[usize]) -> Option<usize> {
         peers::mode::mode(active)
     }
 
-    /// Whether a card is not compared. `management` are the cards with a management function.
+    /// Whether a card is not compared. `management` has the cards with a management function.
     fn is_exempt(&self, management: &BTreeSet<Card>, card: &Card) -> bool {
         management.contains(card)
     }
@@ -204,7 +207,7 @@ pub trait Policy: Debug {
         reading::severity(layer, reading)
     }
 
-    /// Whether the patience is over; both in nanoseconds of the boot clock.
+    /// Whether the patience is over; both values are nanoseconds of boot time.
     fn is_over(&self, waited_ns: u64, patience_ns: u64) -> bool {
         waited_ns > patience_ns
     }
@@ -214,12 +217,12 @@ pub trait Policy: Debug {
         true
     }
 
-    /// Whether a port that cannot be read is reported as fatal at once.
+    /// Whether a port that cannot be read is reported as a fatal fault at once.
     fn takes_unreadable_for_dead(&self) -> bool {
         false
     }
 
-    /// Whether a poll in which some port cannot be read is judged at all.
+    /// Whether a poll is judged although some port cannot be read.
     fn judges_beside_unreadable(&self) -> bool {
         true
     }
@@ -229,18 +232,19 @@ pub trait Policy: Debug {
         true
     }
 
-    /// Whether a fault is reported, after `reported` was the worst since the last healthy event.
+    /// Whether a fault of severity `now` is reported; `reported` is the worst severity reported since
+    /// the last healthy event.
     fn is_rise(&self, reported: Option<Severity>, now: Severity) -> bool {
         Some(now) > reported
     }
 
-    /// Whether a recovery is reported after a fault that was not.
+    /// Whether a recovery is reported although its fault was not.
     fn reports_every_recovery(&self) -> bool {
         false
     }
 
-    /// Whether a device that was gone is back: `healthy` of its `ports` are healthy, and `quiet` are
-    /// unhealthy as they were when it went, with nothing reported.
+    /// Whether a device that had disappeared is back: of its `ports`, `healthy` are healthy, and
+    /// `quiet` are unhealthy and already were, without a report, when it disappeared.
     fn is_back(&self, ports: usize, healthy: usize, quiet: usize) -> bool {
         ports > 0 && healthy + quiet == ports
     }
@@ -257,12 +261,12 @@ pub trait Policy: Debug {
         false
     }
 
-    /// The threshold that a counter is held to; `configured` is the configuration's.
+    /// The threshold of a counter; `configured` is that of the configuration.
     fn threshold(&self, configured: Threshold) -> Threshold {
         configured
     }
 
-    /// Whether a counter's first value is growth. Otherwise growth is measured from it.
+    /// Whether a counter's first value counts as growth. Otherwise growth is measured from it.
     fn counts_from_zero(&self) -> bool {
         false
     }
@@ -279,29 +283,31 @@ pub trait Policy: Debug {
         false
     }
 
-    /// Polls in a row without a character device that make a fault; `polls` is the usual number.
+    /// After how many polls in a row without a character device it is reported; `polls` is the right
+    /// number.
     fn char_device_misses(&self, polls: u32) -> u32 {
         polls
     }
 
     // Delivery and state file.
 
-    /// Whether a batch may be tried again at once after that outcome.
+    /// Whether a batch may be sent again at once after this outcome.
     fn is_retryable(&self, outcome: &Outcome) -> bool {
         outcome.is_retryable()
     }
 
-    /// Whether a batch counts as reported although its last attempt ended so.
+    /// Whether a batch counts as reported although its last attempt had this outcome.
     fn remembers_unaccepted(&self, _outcome: &Outcome) -> bool {
         false
     }
 
-    /// Whether a batch counts as reported that was accepted at that attempt; the first is 1.
+    /// Whether a batch counts as reported that was accepted at this attempt, counted from 1.
     fn remembers(&self, _attempt: u32) -> bool {
         true
     }
 
-    /// Whether it is remembered that the connector may have a batch that it did not accept.
+    /// Whether the monitor remembers that the connector may have a batch although it did not accept
+    /// it.
     fn keeps_doubt(&self) -> bool {
         true
     }
@@ -316,12 +322,12 @@ pub trait Policy: Debug {
         false
     }
 
-    /// Whether the state is saved after each batch that was accepted. Otherwise once a poll.
+    /// Whether the state is saved after each accepted batch. Otherwise it is saved once per poll.
     fn saves_each(&self) -> bool {
         true
     }
 
-    /// Whether a save counts as done whatever the disk says.
+    /// Whether a save counts as done even if it failed.
     fn trusts_disk(&self) -> bool {
         false
     }

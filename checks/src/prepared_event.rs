@@ -1,4 +1,4 @@
-//! One event to be: what is said of whom, and what its acceptance changes.
+//! An event before it is sent: its entity and text, and what changes in memory when it is accepted.
 
 use proto::Check;
 
@@ -7,7 +7,7 @@ use crate::name::PortNumber;
 use crate::pending_clear::Subject;
 use crate::reading::Severity;
 
-/// One event to be, and what its acceptance changes.
+/// An event before it is sent.
 #[derive(Debug, Clone)]
 pub(crate) struct PreparedEvent {
     pub(crate) check: Check,
@@ -19,8 +19,8 @@ pub(crate) struct PreparedEvent {
 }
 
 impl PreparedEvent {
-    /// Where it stands in its batch: clearings of old names first, then device by device, each
-    /// before its ports, then cards.
+    /// Its position in the batch: clears of old names first, then device by device, each before its
+    /// ports, then cards.
     pub(crate) fn order(&self) -> (u8, &str, Option<PortNumber>) {
         let class = if matches!(self.effect, Effect::Paid(_)) {
             0

@@ -1,4 +1,5 @@
-//! The way of events out of the monitor, and what a whole monitor is run with.
+//! The interface through which events leave the monitor, and the parts in which a wrong monitor
+//! differs.
 
 use std::fmt;
 use std::rc::Rc;
@@ -10,20 +11,20 @@ use crate::policy::{Policy, Right};
 
 /// Sends batches of events to the platform connector.
 pub trait Publisher {
-    /// Calls the connector once and returns how that went; `None` if the monitor ends before the
-    /// call does.
+    /// Calls the connector once and returns the outcome; `None` if the monitor stops before the
+    /// call ends.
     fn publish(&mut self, batch: HealthEvents) -> Option<Outcome>;
 }
 
-/// Puts something between the agent and the publisher that reaches the connector.
+/// Wraps the publisher that reaches the connector.
 pub type Wrap = for<'a> fn(Box<dyn Publisher + 'a>) -> Box<dyn Publisher + 'a>;
 
-/// What a monitor is run with.
+/// A monitor: its policy, and what alters its events.
 #[derive(Clone, Copy)]
 pub struct Variant {
-    /// Makes the policy of a monitor that starts.
+    /// Creates the policy when the monitor starts.
     pub policy: fn() -> Rc<dyn Policy>,
-    /// What its events pass on their way to the connector.
+    /// Wraps the publisher to the connector.
     pub publisher: Wrap,
 }
 

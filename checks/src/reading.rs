@@ -1,8 +1,8 @@
-//! What a port's state files say, and how bad that is.
+//! Parses a port's state files and grades what they say.
 //!
-//! The kernel's spelling is written here a second time on purpose: what perceives shares no line
-//! with what simulates. Source: Linux `drivers/infiniband/core/sysfs.c`, `state_show` and
-//! `phys_state_show`. Start with [`Reading`] and [`severity`].
+//! The kernel's spelling is written here a second time on purpose: monitor and simulator share no
+//! code. Source: Linux `drivers/infiniband/core/sysfs.c`, `state_show` and `phys_state_show`. Start
+//! with [`Reading`] and [`severity`].
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ pub enum PortState {
     Active,
     /// Active with a defect that is being repaired.
     ActiveDefer,
-    /// A number that the kernel has no name for, with the text it printed.
+    /// A number without a name in the kernel, with the printed text.
     Other(Box<str>),
 }
 
@@ -43,9 +43,9 @@ const STATES: [(u32, &str, PortState); 6] = [
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum PhysState {
-    /// Saves power.
+    /// Sleep: saves power.
     Sleep,
-    /// Looks for a partner.
+    /// Searches for a partner.
     Polling,
     /// Switched off.
     Disabled,
@@ -53,11 +53,11 @@ pub enum PhysState {
     Training,
     /// Up.
     LinkUp,
-    /// Tries to keep the link.
+    /// Link error recovery.
     LinkErrorRecovery,
-    /// Under test.
+    /// Test mode.
     PhyTest,
-    /// A number that the kernel has no name for, with the text it printed.
+    /// A number without a name in the kernel, with the printed text.
     Other(Box<str>),
 }
 
@@ -81,8 +81,8 @@ fn split(text: &[u8]) -> Option<(u32, &str)> {
     Some((digits.parse().ok()?, name))
 }
 
-/// The entry of a kernel table that a text stands for. A known number with another's text, as a torn
-/// read leaves it, is garbled: `None`.
+/// The entry of a kernel table for a text. A known number with another name, as a torn read can
+/// return it, is garbled: `None`.
 fn look_up<T: Clone>(table: &[(u32, &str, T)], text: &[u8], other: fn(Box<str>) -> T) -> Option<T> {
     let (number, name) = split(text)?;
     match table.iter().find(|(known, _, _)| *known == number) {
@@ -103,7 +103,7 @@ impl PhysState {
     /// Reads the text of `phys_state`; `None` when it is garbled.
     #[must_use]
     pub fn parse(text: &[u8]) -> Option<PhysState> {
-        // The kernel prints `0: <unknown>` for a number that the standard leaves out.
+        // The kernel prints `0: <unknown>` for a number that the standard does not use.
         look_up(&PHYS_STATES, text, PhysState::Other)
     }
 }
@@ -138,7 +138,7 @@ macro_rules! told_by_name {
 told_by_name!(PortState, STATES);
 told_by_name!(PhysState, PHYS_STATES);
 
-/// What was read of a port, both files together.
+/// Both state files of a port.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Reading {
     /// The logical state.
@@ -155,8 +155,8 @@ impl Reading {
         self.state == PortState::Active && self.phys == PhysState::LinkUp
     }
 
-    /// Could the port be on its way up? Such a port is given patience before its first judgement;
-    /// `Disabled`, and `DOWN` with a phy that is not looking for a partner, are not.
+    /// Whether the port could be training. Such a port has the patience before its first judgement;
+    /// `Disabled`, and `DOWN` with a physical state that is not searching for a partner, have none.
     #[must_use]
     pub fn may_be_training(&self) -> bool {
         match (&self.state, &self.phys) {
@@ -167,7 +167,7 @@ impl Reading {
     }
 }
 
-/// How bad a fault is (`lsd 1.3`): will the workload fail because of it?
+/// The severity of a fault (`lsd 1.3`): will the workload fail because of it?
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
@@ -177,8 +177,8 @@ pub enum Severity {
     Fatal,
 }
 
-/// How bad a reading is; `None` when it is healthy, or when that layer says nothing of it
-/// (`lsd 3.2`: INIT and ARMED on Ethernet are brief).
+/// The severity of a reading; `None` if it is healthy, or gives no event on that layer (`lsd 3.2`:
+/// INIT and ARMED on Ethernet are brief).
 #[must_use]
 pub fn severity(layer: LinkLayer, reading: &Reading) -> Option<Severity> {
     let is_down = reading.state == PortState::Down;

@@ -1,7 +1,7 @@
-//! Who is who: a poll's sight is laid over what is remembered, and readings are kept.
+//! Matches the devices of a snapshot with those in memory, and stores their readings.
 //!
-//! A device is recognised by its PCI function, so a name dealt anew moves nothing but the name; what
-//! was said under the old one becomes a debt. Nothing is judged here.
+//! A device is recognised by its PCI function. If its name changed, only the name is updated, and
+//! faults that were reported under the old name become pending clears. Nothing is judged here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,22 +13,22 @@ use crate::sample::{DeviceSample, PortSample, Presence, Samples};
 use crate::scope::Reason;
 use crate::snapshot::{Blind, Seen, SeenPort, SeenPorts, SeenScope, Snapshot};
 
-/// What a poll tells of cards beyond the devices that are monitored.
+/// What a poll shows about cards, from all devices and not only the monitored ones.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Surroundings {
     /// Cards with a management function.
     pub(crate) exempt: BTreeSet<Card>,
     /// Cards with a device that could not be read.
     pub(crate) unready: BTreeSet<Card>,
-    /// Some device in the listing could not be read.
+    /// At least one listed device could not be read.
     pub(crate) has_unreadable: bool,
-    /// Some device in the listing is not known and cannot be placed.
+    /// At least one listed device is unknown and cannot be placed.
     pub(crate) has_stranger: bool,
-    /// Such a device was not in the listing before.
+    /// At least one such device was not listed before.
     pub(crate) has_new_stranger: bool,
 }
 
-/// Lays the sight over the memory.
+/// Matches the snapshot with the memory.
 pub(crate) fn recognise(
     memory: &mut Memory,
     samples: &mut Samples,
@@ -117,8 +117,8 @@ fn is_unreadable(ports: &SeenPorts) -> bool {
     }
 }
 
-/// The slots whose function is listed, when some device has no function to be known by: whoever
-/// merely bears such a slot's name is not it.
+/// The slots whose function is listed, if some device has no readable function: a device that
+/// merely has such a slot's name is another one.
 fn claimed(memory: &Memory, snapshot: &Snapshot) -> BTreeSet<SlotKey> {
     let key = |seen: &Seen| seen.facts.as_ref().map(|facts| facts.key.clone());
     let has_function = |seen: &Seen| matches!(key(seen), Some(SlotKey::Function(_)));
@@ -129,7 +129,7 @@ fn claimed(memory: &Memory, snapshot: &Snapshot) -> BTreeSet<SlotKey> {
     keys.filter(|key| memory.slots.contains_key(key)).collect()
 }
 
-/// The slot of a listed device; a second device of one function goes by its name.
+/// The slot of a listed device; a second device of one function is identified by its name.
 fn find(
     memory: &Memory,
     samples: &Samples,
@@ -151,7 +151,8 @@ fn find(
     Some(found)
 }
 
-/// A slot for a device first seen; `None` while no port of a watched layer is known.
+/// A slot for a device that is seen for the first time; `None` while no port of a watched layer is
+/// known.
 fn create(
     memory: &mut Memory,
     seen: &Seen,
@@ -194,7 +195,7 @@ fn create(
     Some(key)
 }
 
-/// Gives a slot that went by its name the function that can be read now.
+/// Gives a slot that was identified by its name the function that can be read now.
 fn rekey(memory: &mut Memory, samples: &mut Samples, key: SlotKey, seen: &Seen) -> SlotKey {
     let Some(facts) = &seen.facts else {
         return key;
@@ -213,8 +214,8 @@ fn rekey(memory: &mut Memory, samples: &mut Samples, key: SlotKey, seen: &Seen) 
     key
 }
 
-/// Follows a slot to its new name; faults said under the old one become debts, and are to be said
-/// again if they stand.
+/// Renames a slot. Faults that were reported under the old name become pending clears, and are
+/// reported again if they still hold.
 fn rename(memory: &mut Memory, key: &SlotKey, name: &DeviceName) {
     let Some(slot) = memory.slots.get_mut(key) else {
         return;
@@ -225,7 +226,8 @@ fn rename(memory: &mut Memory, key: &SlotKey, name: &DeviceName) {
     let old = std::mem::replace(&mut slot.name, name.clone());
     let message = format!("NIC {old} is now {name}: clearing");
     let mut pending_clears = Vec::new();
-    // The device is here, so its disappearance does not stand; its ports' health is still to be said.
+    // The device is present, so it has no disappearance; its ports' healthy events are still
+    // pending.
     for (layer, _) in std::mem::take(&mut slot.gone) {
         pending_clears.push((layer.state_check(), Subject::Device(old.clone())));
         for port in slot.ports.values_mut() {
@@ -246,7 +248,7 @@ fn rename(memory: &mut Memory, key: &SlotKey, name: &DeviceName) {
     }
 }
 
-/// Keeps the readings of a poll.
+/// Stores the readings of a poll.
 struct Reader<'a> {
     /// Boot time.
     now_ns: u64,
@@ -256,7 +258,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Keeps what was read of a monitored device.
+    /// Stores what was read of a monitored device.
     fn keep_readings(
         &self,
         memory: &mut Memory,
@@ -292,7 +294,7 @@ impl Reader<'_> {
         }
         let is_doubtful = slot.empty_listings == 0 && self.policy.doubts_empty_ports();
         if listed.is_empty() && !slot.ports.is_empty() && is_doubtful {
-            // A driver on its way in or out: one poll of grace.
+            // The driver is being loaded or unloaded: wait one poll.
             slot.empty_listings = 1;
             here.presence = Presence::Present { readable: false };
             return;
@@ -338,7 +340,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Keeps one port; returns the layer and the reason when a fault of it is left behind.
+    /// Stores the reading of one port; returns layer and reason if a fault of it must be cleared.
     fn keep_port(
         &self,
         slot: &mut Slot,
@@ -402,7 +404,7 @@ impl Reader<'_> {
     }
 }
 
-/// Keeps that a port could not be read; a race says nothing.
+/// Stores that a port could not be read; a race changes nothing.
 pub(crate) fn look_away(
     port: &mut Port,
     here: &mut DeviceSample,

@@ -4,14 +4,14 @@
 
 use crate::hands::ReadError;
 
-/// What is known of the host's default route.
+/// What is known about the host's default route.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Route {
-    /// The table cannot be read; asked again.
+    /// The table cannot be read; it is read again in the next poll.
     Unread(ReadError),
-    /// There is none.
+    /// There is no default route.
     Absent,
-    /// It leaves by that interface.
+    /// It uses this interface.
     Interface(String),
 }
 
@@ -33,7 +33,7 @@ pub fn default_route_interface(text: &[u8]) -> Option<String> {
         let fields: Vec<&str> = line.split_ascii_whitespace().collect();
         let interface = fields.first()?;
         let is_any = |field: usize| fields.get(field).is_none_or(|value| *value == "00000000");
-        // Destination and, where the row has one, the mask: 0.0.0.0/1 is no default route.
+        // The destination and, if the row has one, the mask: 0.0.0.0/1 is not a default route.
         (fields.len() >= 2 && is_any(1) && is_any(7)).then(|| (*interface).to_owned())
     })
 }

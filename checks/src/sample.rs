@@ -1,7 +1,7 @@
-//! How each known device and port looks in the present poll: neither saved nor compared.
+//! The state of each known device and port in the present poll; neither saved nor compared.
 //!
-//! It is kept beside the [`Memory`], which alone is saved and compared. A poll whose class folder is
-//! missing leaves it as it was. Start with [`Samples`].
+//! It is kept beside the [`Memory`], which is saved and compared. A poll in which the class folder
+//! is missing leaves it unchanged. Start with [`Samples`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,29 +11,29 @@ use crate::reading::Reading;
 use crate::scope::Reason;
 use crate::snapshot::Cause;
 
-/// How a port looks in the present poll.
+/// The state of a port in the present poll.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum PortSample {
-    /// Not looked at, or nothing is said of it in this poll.
+    /// Not read, or without effect in this poll.
     #[default]
     Held,
     /// Its files were read.
     Read { operstate: Option<String> },
-    /// Not in the listing of `ports/`.
+    /// Missing from the listing of `ports/`.
     Missing,
-    /// A file of it cannot be read.
+    /// One of its files cannot be read.
     Unreadable(Cause),
 }
 
-/// How a device looks in the present poll.
+/// The state of a device in the present poll.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum Presence {
-    /// Not in the listing.
+    /// Not listed.
     #[default]
     Absent,
-    /// In the listing and monitored; `true` when its ports could be listed.
+    /// Listed and monitored; `true` if its ports could be listed.
     Present { readable: bool },
-    /// In the listing, and not monitored.
+    /// Listed and not monitored.
     Out(Reason),
 }
 
@@ -53,23 +53,23 @@ impl DeviceSample {
         self.ports.get(&number).unwrap_or(&PortSample::Held)
     }
 
-    /// Read in this poll?
+    /// Whether it was read in this poll.
     pub(crate) fn is_read(&self, number: PortNumber) -> bool {
         matches!(self.port(number), PortSample::Read { .. })
     }
 
-    /// Read in this poll, and healthy? `port` is what is remembered of it.
+    /// Whether it was read in this poll and is healthy. `port` is what is remembered of it.
     pub(crate) fn is_healthy(&self, number: PortNumber, port: &Port) -> bool {
         self.is_read(number) && port.reading.as_ref().is_some_and(Reading::is_healthy)
     }
 
-    /// Read in this poll, and unhealthy? `port` is what is remembered of it.
+    /// Whether it was read in this poll and is unhealthy. `port` is what is remembered of it.
     pub(crate) fn is_unhealthy(&self, number: PortNumber, port: &Port) -> bool {
         self.is_read(number) && !port.reading.as_ref().is_some_and(Reading::is_healthy)
     }
 }
 
-/// Whoever is not in the listing.
+/// The sample of every device that is not listed.
 const ABSENT: &DeviceSample = &DeviceSample {
     presence: Presence::Absent,
     ports: BTreeMap::new(),
@@ -79,14 +79,15 @@ const ABSENT: &DeviceSample = &DeviceSample {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Samples {
     devices: BTreeMap<SlotKey, DeviceSample>,
-    /// Since when a device that nobody can place may be this one under a new name, boot time.
+    /// Since when (boot time) a listed device that cannot be placed could be this one under a new
+    /// name.
     pub(crate) maybe_renamed_since_ns: BTreeMap<SlotKey, u64>,
-    /// Listed devices that are not known and cannot be placed.
+    /// Listed devices that are unknown and cannot be placed.
     pub(crate) strangers: BTreeSet<DeviceName>,
 }
 
 impl Samples {
-    /// Begins a poll: everybody that is remembered is absent until seen.
+    /// Begins a poll: every known device counts as absent until it is found.
     pub(crate) fn begin(&mut self, memory: &Memory) {
         self.devices.clear();
         self.maybe_renamed_since_ns
@@ -101,7 +102,7 @@ impl Samples {
         self.devices.entry(key.clone()).or_default()
     }
 
-    /// What was found of a device is found of it under another key.
+    /// Moves the sample of a device to its new key.
     pub(crate) fn rekey(&mut self, old: &SlotKey, new: &SlotKey) {
         if let Some(device) = self.devices.remove(old) {
             self.devices.insert(new.clone(), device);

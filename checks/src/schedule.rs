@@ -1,14 +1,14 @@
-//! Which checks a poll is for: those whose own interval has passed on boot time.
+//! Decides which checks run in a poll: those whose own interval has passed in boot time.
 //!
-//! The monitor wakes at the shorter of its intervals; a check runs at the wake-up nearest to the time
-//! at which it is due, so any two intervals go together. Polls that were missed are not made up for.
+//! The monitor wakes up at the shorter of its intervals. A check runs at the wake-up nearest to its
+//! due time, so every combination of intervals works. Missed polls are not made up for.
 
 use std::time::Duration;
 
 /// The kinds of checks that are due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Due {
-    /// The state checks, and what goes with them.
+    /// The state checks and the optional checks.
     pub(crate) state: bool,
     pub(crate) counters: bool,
 }
@@ -74,7 +74,7 @@ impl Schedule {
         }
     }
 
-    /// What was due has run.
+    /// Records that the due checks have run.
     pub(crate) fn ran(&mut self, due: Due, now_ns: u64) {
         if due.state {
             self.state.ran(now_ns);

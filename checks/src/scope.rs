@@ -1,7 +1,7 @@
-//! What is monitored, as what, and if not, why not.
+//! Decides which devices are monitored, in which role, and for what reason not.
 //!
 //! Order of the signals (`lsd 4.2.2`, `4.2.3`): default route, NUMA gate, PIX/PXB, InfiniBand,
-//! NODE/PHB, all-SYS with the BlueField exclusion. Reading the signals is `discovery`' business.
+//! NODE/PHB, all-SYS with the BlueField exclusion. `discovery` reads the signals.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ use crate::policy::Policy;
 pub enum Reason {
     /// Its name matches `nicExclusionRegex`.
     Excluded,
-    /// Others are named by `nicInclusionRegexOverride`.
+    /// `nicInclusionRegexOverride` names other devices.
     NotPinned,
     /// `device/physfn` exists.
     VirtualFunction,
@@ -24,18 +24,18 @@ pub enum Reason {
     ForeignVendor,
     /// Carries the host's default route.
     DefaultRoute,
-    /// Its NUMA node, this one, holds no GPU; -1 is unknown.
+    /// Its NUMA node, given here, has no GPU; -1 is unknown.
     NoGpuOnNumaNode(i64),
-    /// A data processing unit on a machine whose topology tells nothing (its `hca_type`).
+    /// A data processing unit (by its `hca_type`) on a machine whose topology matrix is all SYS.
     BlueField(String),
-    /// The check that watches this link layer is not among `--checks`.
+    /// The check of this link layer is not among `--checks`.
     CheckOff(Check),
-    /// The port speaks another link layer now.
+    /// The port has another link layer now.
     LayerIsNow(LinkLayer),
 }
 
 impl Reason {
-    /// Is it a management NIC?
+    /// Whether it is a management NIC.
     #[must_use]
     pub fn is_management(&self) -> bool {
         matches!(
@@ -62,12 +62,12 @@ impl fmt::Display for Reason {
     }
 }
 
-/// What a device's standing facts say of its role; a port's link layer settles the rest.
+/// The role as far as the device's constant facts define it; a port's link layer decides the rest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Placement {
     Out(Reason),
     Fixed(Role),
-    /// InfiniBand is Compute; Ethernet is Storage, or out.
+    /// InfiniBand is Compute; Ethernet is Storage, or not monitored.
     ByLayer {
         ethernet: Option<Reason>,
     },
@@ -88,7 +88,7 @@ impl Placement {
     }
 }
 
-/// Which rule made a monitored device what it is, for people; the rules are those of [`place`].
+/// The rule that gave a monitored device its role, for people; the rules are those of [`place`].
 pub(crate) fn why(
     placement: &Placement,
     role: Role,
@@ -115,8 +115,8 @@ pub(crate) fn is_bluefield(hca_type: &str) -> bool {
     BLUEFIELD.iter().any(|known| hca_type.starts_with(known))
 }
 
-/// Places a device that is no VF, of a vendor that is monitored, and not on the default route.
-/// `hca_type` is read only when [`wants_hca_type`].
+/// Places a device that is not a VF, is of a monitored vendor, and does not carry the default
+/// route. `hca_type` is used only if [`wants_hca_type`] returns true.
 pub(crate) fn place(
     metadata: &Metadata,
     name: &DeviceName,
@@ -139,7 +139,7 @@ pub(crate) fn place(
     }
 }
 
-/// Does the placement of that device hang on its `hca_type`?
+/// Whether the placement of that device depends on its `hca_type`.
 pub(crate) fn wants_hca_type(metadata: &Metadata, name: &DeviceName) -> bool {
     metadata.nearness(name.as_str()) == Nearness::System
 }

@@ -1,6 +1,6 @@
-//! Which members of the state file are left out.
+//! Conditions under which serde omits a member of the state file.
 
-/// Is a member left out that is `false` where it is not there?
+/// Whether to omit a member whose default is `false`.
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "serde hands a reference to the member"
@@ -9,7 +9,7 @@ pub(crate) fn is_false(value: &bool) -> bool {
     !*value
 }
 
-/// Is a member left out that is 0 where it is not there?
+/// Whether to omit a member whose default is 0.
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "serde hands a reference to the member"

@@ -1,7 +1,7 @@
-//! What one poll saw: the read-only view that is judged afterwards.
+//! A snapshot: everything that one poll read, to be judged afterwards.
 //!
-//! Absent, unreadable and garbled are three different things here. How it was read is `discovery`'
-//! business; what it means is `judge`'s.
+//! Absent, unreadable and garbled are three different values. `discovery` reads the snapshot,
+//! `judge` interprets it.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -16,12 +16,12 @@ use crate::reading::Reading;
 use crate::schedule::Due;
 use crate::scope::{Placement, Reason};
 
-/// Why a path told nothing.
+/// Why a path gave no value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Cause {
     /// The read failed.
     Failed(ReadError),
-    /// The text is none that the kernel writes.
+    /// The text is one that the kernel does not write.
     Garbled,
 }
 
@@ -34,24 +34,24 @@ impl fmt::Display for Cause {
     }
 }
 
-/// Nothing was told: by a race with the kernel, or by a path that cannot be read.
+/// No value: because of a race with the kernel, or because the path cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Blind {
-    /// The entry was listed in this poll and gone at the next step; the next poll knows.
+    /// The entry was listed in this poll and was gone at the next read; the next poll decides.
     Race,
     Unreadable(Cause),
 }
 
-/// How a device's entry in the class folder identifies it.
+/// How a device's entry in the class folder identifies its PCI function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Identity {
     /// The target of the entry, which is a link.
     Link(String),
-    /// The entry is a folder; the function comes from `uevent`.
+    /// The entry is a folder; `uevent` names the function.
     Folder(Option<PciFunction>),
 }
 
-/// What stands as long as the identity does.
+/// Facts that are constant while the identity is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Facts {
     pub(crate) identity: Identity,
@@ -79,12 +79,12 @@ pub(crate) enum SeenPorts {
     Listed(Vec<SeenPort>),
 }
 
-/// What a device is to us.
+/// Whether and how a device is monitored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum SeenScope {
     Out(Reason),
     In(Role, SeenPorts),
-    /// Not known, and not known from before.
+    /// Unknown, and not known from an earlier poll either.
     Unknown(Blind),
 }
 
@@ -96,12 +96,12 @@ pub(crate) struct Seen {
     pub(crate) scope: SeenScope,
 }
 
-/// Why a counter's file brought no value.
+/// Why a counter's file gave no value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unread {
-    /// This hardware, or this kernel, has no such counter.
+    /// This hardware or kernel does not have the counter.
     Missing,
-    /// Gone since the listing, or unreadable: what is known stands.
+    /// Gone since the listing, or unreadable: the last known value is kept.
     Held,
 }
 
@@ -110,7 +110,7 @@ pub(crate) enum Unread {
 pub(crate) struct SeenCounts {
     pub(crate) targets: Vec<Target>,
     pub(crate) requests: Vec<Request>,
-    /// One for each request.
+    /// One result for each request.
     pub(crate) values: Vec<Result<u64, Unread>>,
 }
 
@@ -122,26 +122,26 @@ pub(crate) enum Anchor {
     Unreadable(ReadError),
 }
 
-/// Everything one poll saw.
+/// Everything that one poll read.
 #[derive(Debug, Clone)]
 pub(crate) struct Snapshot {
     pub(crate) clocks: Clocks,
     pub(crate) anchor: Anchor,
-    /// The boot id, when it was asked for.
+    /// The boot id, if it was requested.
     pub(crate) boot_id: Option<Result<String, Cause>>,
     /// In the order of their names.
     pub(crate) devices: Vec<Seen>,
-    /// Paths below a listed device that were not there.
+    /// Paths below a listed device that did not exist.
     pub(crate) missing: BTreeSet<String>,
     /// Paths that could not be read, and why.
     pub(crate) troubles: Vec<(String, Cause)>,
-    /// To be told once each.
+    /// Records to be logged once each.
     pub(crate) records: Vec<LogRecord>,
-    /// The checks that this poll is for.
+    /// The checks that run in this poll.
     pub(crate) due: Due,
     /// Counters, if they are due.
     pub(crate) counts: Option<SeenCounts>,
-    /// What the checks saw that run only where they are named.
+    /// What the optional checks read.
     pub(crate) optional: SeenOptional,
 }
 

@@ -1,8 +1,8 @@
-//! A fault that stands at the connector, as it is told to whoever asks. Start at [`Standing`].
+//! A fault that was reported and not cleared, as it is shown to callers. Start with [`Standing`].
 
 use proto::Check;
 
-/// One fault that stands at the connector.
+/// One fault that was reported and not cleared.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Standing {
     /// The check that reported it.

@@ -1,9 +1,10 @@
 //! `state.json`: the memory as text, and back.
 //!
 //! Schema version 2 of NVSentinel's nic-health-monitor, so that either monitor can read the other's
-//! file; what only this one knows is in further keys (`slots`, `cards`, `pending_clears`, …), and where they
-//! are present they are what is read. Version 1, and a file without a version, hold the same keys
-//! without ours. A file that cannot be understood is a fresh start, with a warning that says why.
+//! file. What only this monitor stores is in further keys (`slots`, `cards`, `pending_clears`, …);
+//! where they are present, only they are read. Version 1, and a file without a version, have the
+//! shared keys only. If a file cannot be understood, the monitor starts without old state and logs
+//! a warning with the reason.
 
 use std::collections::BTreeMap;
 
@@ -57,7 +58,7 @@ struct File<'a> {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     breach_flags: BTreeMap<String, FlagEntry>,
 
-    // Ours, from here on.
+    // Keys of this monitor only, from here on.
     #[serde(skip_serializing_if = "is_false")]
     blind: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,7 +74,7 @@ struct File<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     counters: Option<CountersEntry<'a>>,
 
-    /// Keys of checks that run only where they are named, both monitors' and ours.
+    /// Keys of the optional checks, shared ones and those of this monitor.
     #[serde(flatten)]
     optional: OptionalEntries,
 }
@@ -108,7 +109,7 @@ pub(crate) fn write(memory: &Memory) -> Vec<u8> {
     bytes
 }
 
-/// Reads a saved memory; `None` when there is none to start from, with a note that says why.
+/// Reads a saved memory; `None` if there is no usable state, with a log record that states why.
 pub(crate) fn read(
     path: &str,
     bytes: Result<&[u8], ReadError>,
@@ -208,8 +209,9 @@ fn restore(file: File<'_>) -> Memory {
     memory
 }
 
-/// Takes what another version tells: readings, and which devices, ports and cards were reported
-/// gone or odd. What was said of an unhealthy port it does not tell, so its health is owed.
+/// Converts a file of another version: it has readings, and which devices, ports and cards were
+/// reported as disappeared or unhealthy. It does not say what was reported of an unhealthy port, so
+/// the port's healthy event stays pending.
 fn migrate(file: File<'_>) -> Memory {
     let layers: BTreeMap<(DeviceName, PortNumber), LinkLayer> = file
         .port_states
@@ -266,7 +268,7 @@ fn migrate(file: File<'_>) -> Memory {
     }
     for entry in file.anomalous_cards.into_values() {
         let fault = CardFault {
-            // The number that was expected is not told; one active port is the least it can be.
+            // The file does not have the expected number; it was at least one active port.
             expected: 1,
             role: Role::Compute,
             again: false,
@@ -286,7 +288,7 @@ fn migrated_slot(memory: &mut Memory, device: DeviceName) -> &mut Slot {
     memory.slots.entry(key).or_insert_with(|| Slot {
         name: device,
         function: None,
-        // The role of the file's other version is not told; the first poll sets it.
+        // The other version's file does not have the role; the first poll sets it.
         role: Role::Compute,
         ports: BTreeMap::new(),
         misses: 0,

@@ -168,7 +168,7 @@ pub enum ActionError {
 }
 
 impl ActionError {
-    /// What helps; `None` where the text says it all.
+    /// A hint for the user; `None` if the text needs none.
     #[must_use]
     pub fn hint(&self) -> Option<Cow<'static, str>> {
         Some(match self {

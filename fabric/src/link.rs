@@ -1,7 +1,7 @@
 //! A link: a cable with two ends, and its stage.
 //!
 //! The local end is the port in the node's sysfs; its partner is a port of a switch or of another
-//! node. `view.rs` computes the port view, `walk.rs` schedules the next stage. Start at
+//! node. `port_view.rs` computes the port view, `walk.rs` schedules the next stage. Start at
 //! [`Link::held_back`].
 
 use std::collections::BTreeSet;

@@ -1,7 +1,8 @@
-//! Moves links: every change calls [`Fabric::settle`], which takes a link to the stage that it must
-//! have now and schedules its next one.
+//! Moves links through their stages (down, training, up). After every change [`Fabric::settle`]
+//! moves a link to the stage that follows from the present conditions, and schedules its next
+//! stage.
 //!
-//! `reasons.rs` records what both ends remember, `view.rs` computes what the kernel shows.
+//! `reasons.rs` records what both ends remember; `port_view.rs` computes what the kernel shows.
 
 use platforms::{LinkEvent, NodeName, PciAddress, SlotRef};
 use simfs::SimTime;
@@ -13,7 +14,8 @@ use crate::{
 };
 
 impl Fabric {
-    /// Moves a function and its virtual functions to where they must be, and settles their ports.
+    /// Adds or removes the PCI function, RDMA device and net devices of a function and of its virtual
+    /// functions, as the present conditions require, and settles their ports.
     pub(crate) fn place(&mut self, name: &NodeName, pci: PciAddress) {
         for pci in self.node_mut(name).family(pci) {
             let node = self.node_mut(name);
@@ -28,8 +30,8 @@ impl Fabric {
         }
     }
 
-    /// Takes a link to the stage that it must have now, schedules its next stage, updates its port
-    /// view, and does the same for the virtual functions that depend on it.
+    /// Moves a link to the stage that its conditions allow, schedules its next stage, updates its
+    /// port view, and does the same for the virtual functions that depend on it.
     pub(crate) fn settle(&mut self, slot: &SlotRef) {
         let node = self.node_mut(&slot.node);
         let powered = node.is_powered(slot.pci, slot.port);
@@ -59,7 +61,7 @@ impl Fabric {
         }
     }
 
-    /// Schedules the link's next stage; one that is scheduled already stays.
+    /// Schedules the link's next stage; a stage that is already scheduled keeps its time.
     fn arrange(&mut self, slot: &SlotRef) {
         let (now, timing, manager) = (self.now, self.timing, self.manager);
         let link = &mut self.node_mut(&slot.node).jack_mut(slot.pci, slot.port).link;
@@ -87,7 +89,7 @@ impl Fabric {
         }
     }
 
-    /// Takes a link to a stage, and counts and records the change.
+    /// Moves a link to a stage; counts and records the change.
     pub(crate) fn enter(&mut self, slot: &SlotRef, stage: Stage) {
         let (now, quiet) = (self.now, self.timing.quiet);
         let node = self.node_mut(&slot.node);
@@ -141,7 +143,7 @@ impl Fabric {
         }
     }
 
-    /// The link loses its signal for an instant and walks the whole way again.
+    /// Simulates a short loss of signal: the link goes down and trains again from the start.
     pub(crate) fn fall_dark(&mut self, slot: &SlotRef) {
         self.enter(slot, Stage::Down);
     }

@@ -47,7 +47,7 @@ pub enum SandboxError {
 }
 
 impl SandboxError {
-    /// What helps; `None` where the text says it all.
+    /// A hint for the user; `None` if the text needs none.
     #[must_use]
     pub fn hint(&self) -> Option<Cow<'static, str>> {
         Some(match self {

@@ -50,7 +50,7 @@ fn every_wrong_monitor_is_right_for_twenty_polls_of_its_story_and_then_wrong() {
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
-/// What the cluster is left with tells of a wrong monitor as well as its stream does.
+/// The cluster's final state shows that a monitor is wrong, as its event stream does.
 #[rstest]
 #[case::too_few_entities("recovery-without-its-port", &["NICPort=1 holds it"])]
 #[case::too_many_entities("recovery-names-the-card-too", &["stands: NIC:"])]
@@ -122,7 +122,7 @@ fn a_condition_that_a_codeless_recovery_took_away_is_missed() {
     );
 }
 
-/// Nobody tells a wrong monitor from the right one on a healthy node.
+/// On a healthy node a wrong monitor cannot be distinguished from the right one.
 #[test]
 fn every_wrong_monitor_is_right_for_its_first_polls_of_a_healthy_node() {
     let library = Library::read(&[], &[]).unwrap();

@@ -1,13 +1,13 @@
 //! Assigns events to demands such that all are satisfied, if that is possible.
 //!
 //! An event may fit several demands, so a greedy assignment could report a correct monitor as
-//! wrong. This is a maximum matching with multiplicities, by augmenting paths, in two rounds: first
-//! every demand takes its minimum, then every unassigned event is given to a demand with room. A
-//! path of the second round never takes an event from a demand without giving it another one, so
-//! the minima stay satisfied; by the theorem of Mendelsohn and Dulmage both rounds succeed together
-//! whenever each could alone.
+//! wrong. This is a maximum matching with lower and upper bounds, by augmenting paths, in two
+//! rounds. First every demand takes its minimum; then every unassigned event is given to a demand
+//! that is below its maximum. A path of the second round never takes an event from a demand without
+//! giving it another one, so the minima stay satisfied. By the theorem of Mendelsohn and Dulmage,
+//! both rounds succeed together whenever each could succeed alone.
 
-/// The number of events that a demand takes.
+/// How many events a demand takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bounds {
     /// Minimum.
@@ -74,7 +74,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Gives the demand one more event, while the others keep their number.
+    /// Gives the demand one more event; the other demands keep their number of events.
     fn take_one(&mut self, demand: usize) -> bool {
         for at in 0..self.candidates[demand].len() {
             let event = self.candidates[demand][at];
@@ -93,7 +93,7 @@ impl Search<'_> {
         false
     }
 
-    /// Gives the event a demand; no demand has fewer events afterwards.
+    /// Gives the event to a demand; no demand has fewer events afterwards.
     fn find_place(&mut self, event: usize) -> bool {
         for at in 0..self.fits[event].len() {
             let demand = self.fits[event][at];
@@ -133,7 +133,7 @@ mod tests {
         at_most: 1,
     };
 
-    /// Whether some assignment gives every event a demand and every demand its number.
+    /// Whether an assignment exists that gives every event to a demand and satisfies every demand.
     fn possible(fits: &[Vec<usize>], demands: &[Bounds], event: usize, held: &mut [usize]) -> bool {
         let Some(fitting) = fits.get(event) else {
             return held

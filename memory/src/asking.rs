@@ -1,6 +1,6 @@
-//! What the agents are asked at the end of a tick: their figures, as `/metrics` would tell them.
+//! Reads the agents' metrics at the end of a tick, with the values that `/metrics` would have.
 //!
-//! Health is real time, which there is none of here.
+//! `/healthz` depends on real time, so the memory arm does not have it.
 
 use checks::{Agent, Family};
 use platforms::NodeName;
@@ -11,7 +11,7 @@ use super::{Cast, hands::MemoryHands};
 use observe::Series;
 
 impl Cast<'_, '_> {
-    /// Asks each agent what the story's expectations want to know of this tick.
+    /// Reads from each agent the metrics about which the story has expectations in this tick.
     pub(super) fn ask(&self) {
         let tick = (self.world.borrow().ticks.len() as u64).saturating_sub(1);
         for node in &self.story.monitors {
@@ -26,7 +26,7 @@ impl Cast<'_, '_> {
             let metrics = self.metrics(node, *monitor, &running.agent);
             let mut world = self.world.borrow_mut();
             let scene = world.node(node);
-            // What was read for the answer is no part of a poll.
+            // Reads for the answer are not part of a poll.
             scene.fs.take_trace();
             scene.tick.answers.metrics = Some(metrics);
         }

@@ -1,4 +1,4 @@
-//! The reference agent before a platform's tree: what it takes each device for, and why.
+//! Runs the reference agent on a platform's tree: the role of each device, and why.
 
 use std::{cell::RefCell, collections::BTreeMap};
 
@@ -7,19 +7,20 @@ use fabric::NODE;
 use platforms::{CLASS_INFINIBAND, NodeName, Platform, Role};
 use simfs::{Fs, Refused};
 
-/// Each device with what the agent takes it for, or why it is not monitored.
+/// Each device with its role, or with the reason why it is not monitored.
 pub type Found = BTreeMap<String, Result<Watched, String>>;
 
 /// A device that is monitored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Watched {
-    /// As what.
+    /// Its role.
     pub role: Role,
-    /// By which rule, in the agent's words.
+    /// The rule that gave it the role, in the agent's words.
     pub why: String,
 }
 
-/// Lets the agent look at the platform's tree; an error is its one line when it does not start.
+/// Lets the agent read the platform's tree; the error is the agent's one line if it refuses to
+/// start.
 pub fn classified(platform: &Platform) -> Result<Found, String> {
     let mut fs = Fs::new();
     fs.alias_folder(CLASS_INFINIBAND);
@@ -66,8 +67,8 @@ pub fn classified(platform: &Platform) -> Result<Found, String> {
     Ok(devices.collect())
 }
 
-/// The role that the agent finds for each device; nothing of those that it leaves alone for other
-/// reasons than management, and nothing at all where it refuses to start.
+/// The role that the agent finds for each device. Without devices that are not monitored for a
+/// reason other than Management; empty if the agent refuses to start.
 #[must_use]
 pub fn roles_found(platform: &Platform) -> BTreeMap<String, Role> {
     let role = |seen: Result<Watched, String>| match seen {
@@ -96,7 +97,7 @@ fn because(explained: &str) -> BTreeMap<String, String> {
     reasons
 }
 
-/// Reads a tree in which nothing goes wrong.
+/// Reads a tree in which no read fails.
 struct Discovery(RefCell<Fs>);
 
 impl Hands for Discovery {
@@ -121,7 +122,7 @@ impl Hands for Discovery {
     }
 }
 
-/// There are no rules and no moments in this tree, so nothing but an errno can come.
+/// This tree has no rules and no moments, so an errno is the only possible error.
 fn errno(refused: Refused) -> ReadError {
     match refused {
         Refused::Errno(error) => ReadError::Errno(error.0),

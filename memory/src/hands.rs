@@ -1,4 +1,4 @@
-//! Simulated hands: the agent's reads, clocks and saves on the tree of its node.
+//! Simulated I/O: the agent's reads, clocks and saves on the tree of its node.
 
 use std::cell::RefCell;
 
@@ -14,7 +14,7 @@ use observe::Exit;
 /// The file with both clocks, as the mount serves it.
 const CLOCK: &str = "nicdrill/clock";
 
-/// The hands of one monitor.
+/// The I/O of one monitor.
 pub(super) struct MemoryHands<'w, 's> {
     pub(super) world: &'w RefCell<World<'s>>,
     pub(super) node: &'w NodeName,
@@ -71,7 +71,7 @@ impl MemoryHands<'_, '_> {
         }
     }
 
-    /// Writes until all is written, as `write_all` does.
+    /// Writes until everything is written, as `write_all` does.
     fn write(&self, path: &str, mut bytes: &[u8]) -> Result<(), ReadError> {
         while !bytes.is_empty() {
             let taken = self.ask(path, &|fs| fs.write(path, bytes), |_, _| Ok(0))?;
@@ -116,8 +116,8 @@ impl MemoryHands<'_, '_> {
         })
     }
 
-    /// Makes a call until it has an answer: moments are lived through, and a call that hangs times
-    /// out or is let go after its ticks, and then answered by `resumed`.
+    /// Makes a call until it has an answer. Actions at moments are applied. A call that hangs times
+    /// out, or is released after its ticks and then answered by `resumed`.
     fn ask<T>(
         &self,
         path: &str,
@@ -187,7 +187,7 @@ impl MemoryHands<'_, '_> {
 }
 
 impl World<'_> {
-    /// How the present tick wants this monitor ended, if it does; its being struck does that.
+    /// How the present tick ends this monitor, if it does; marks the monitor as ended.
     fn ends(&mut self, node: &NodeName, monitor: MonitorId) -> Option<Exit> {
         let end = |act: &InstanceAct| match act {
             InstanceAct::End {

@@ -1,9 +1,9 @@
-//! The memory arm: the agent itself with simulated hands, no process, no mount, no socket.
+//! The memory arm: the agent with simulated I/O; no process, no mount, no socket.
 //!
-//! It plays the same story by the same director as the process arm, and makes a recording of the
-//! same form. A kill drops the agent and keeps the disk; a restart is a new start; a hung read is
-//! answered *timed out* at once, or after the ticks that the story names. Start at [`play_in_memory`];
-//! how the agent reads and writes is `hands.rs`.
+//! It plays the same story with the same director as the process arm, and makes a recording of the
+//! same form. A kill drops the agent and keeps the state file; a restart starts a new agent; a hung
+//! read is answered *timed out* at once, or after the number of ticks that the story states. Start
+//! with [`play_in_memory`]; `hands.rs` has the agent's reads and writes.
 
 use std::{
     cell::RefCell,
@@ -32,27 +32,27 @@ pub use reads::TraceLog;
 use hands::MemoryHands;
 use publisher::MemoryPublisher;
 
-/// The end by SIGKILL (`signal(7)`).
+/// The exit by SIGKILL (`signal(7)`).
 const KILLED: Exit = Exit::Signal(9);
 
-/// Where the configuration would be; it is handed to the agent as text.
+/// The path of the configuration; the agent receives its text.
 const CONFIG: &str = "/conf/config.toml";
 
-/// Where the socket would be.
+/// The path of the socket.
 const SOCKET: &str = "/run/nvsentinel.sock";
 
-/// A drill as it was played: what was said, and what was so.
+/// A drill as it was played: what the monitor reported, and the true state.
 #[derive(Clone, Debug)]
 pub struct Played {
-    /// In which arm.
+    /// The arm.
     pub arm: Arm,
-    /// What was said.
+    /// What the monitor reported.
     pub recording: Recording,
-    /// What was so.
+    /// The true state of the world.
     pub truth: Truth,
 }
 
-/// Plays a story in memory, by the reference monitor unless a wrong one is given.
+/// Plays a story in memory, with the reference monitor or the given wrong one.
 #[must_use]
 pub fn play_in_memory(
     story: &Story,
@@ -63,7 +63,7 @@ pub fn play_in_memory(
     play_on(Stage::set(story, trees), story, descriptor, wrong)
 }
 
-/// Plays a story on a stage that was set for it, or could not be.
+/// Plays a story on a stage; if the stage could not be prepared, the recording states the cause.
 #[must_use]
 pub fn play_on(
     stage: Result<Stage<'_>, StageError>,
@@ -105,7 +105,7 @@ struct World<'s> {
     director: Director<'s>,
     nodes: BTreeMap<NodeName, Node>,
     ticks: Vec<Tick>,
-    /// What is still to be done in the present tick.
+    /// The actions on monitors that are left in the present tick.
     acts: VecDeque<(NodeName, InstanceAct)>,
     polls: VecDeque<(NodeName, MonitorId)>,
     broken: Option<Broken>,
@@ -116,11 +116,11 @@ struct Node {
     fs: Fs,
     tick: MonitorTick,
     trace: TraceLog,
-    /// Reads that hang until the monitor's end or the rule's.
+    /// Paths of reads that hang, with the rule that holds each.
     hung: BTreeMap<String, simfs::RuleId>,
-    /// A poll was begun, or struck, in the present tick.
+    /// Whether a poll began, or was interrupted by an end of the monitor, in the present tick.
     polled: bool,
-    /// How the monitor that is being served was ended in mid-work.
+    /// How the monitor that is running was ended in the middle of its work.
     struck: Option<Exit>,
 }
 
@@ -154,7 +154,7 @@ impl<'s> World<'s> {
             .expect("a plan names nodes of its story only")
     }
 
-    /// The next tick begins. `held` is the monitor whose poll goes on from the tick before.
+    /// Begins the next tick. `held` is the monitor whose poll continues from the tick before.
     fn begin_tick(&mut self, held: Option<(&NodeName, MonitorId)>) {
         let plan = match self.director.tick() {
             Ok(plan) => plan,
@@ -187,7 +187,7 @@ impl<'s> World<'s> {
         }
     }
 
-    /// The present tick ends; what the chairs did in it is recorded.
+    /// Ends the present tick, and records what the monitors did in it.
     fn end_tick(&mut self) {
         let nodes = &self.nodes;
         self.director
@@ -238,7 +238,7 @@ struct Cast<'w, 's> {
     running: BTreeMap<(NodeName, MonitorId), Running<'w>>,
 }
 
-/// A monitor that runs.
+/// A running monitor.
 struct Running<'w> {
     agent: Agent,
     publisher: Box<dyn Publisher + 'w>,
@@ -248,7 +248,8 @@ impl<'w> Cast<'w, '_> {
     fn play(&mut self) {
         loop {
             self.world.borrow_mut().begin_tick(None);
-            // A poll that hangs for ticks replaces what is left to do by what its last tick wants.
+            // A poll that hangs for several ticks replaces the remaining actions by those of its
+            // last tick.
             loop {
                 if self.world.borrow().broken.is_some() {
                     break;
@@ -433,7 +434,7 @@ impl<'w> Cast<'w, '_> {
         self.world.borrow_mut().node(node).struck.is_some()
     }
 
-    /// Does what the agent wants done, until it wants nothing more or is killed.
+    /// Carries out what the agent requests, until it requests nothing or is killed.
     fn drain(&self, node: &NodeName, monitor: MonitorId, running: &mut Running<'w>) {
         let Running { agent, publisher } = running;
         loop {

@@ -1,4 +1,4 @@
-//! The publisher of the memory arm: one call to the connector of its node, as its script answers it.
+//! The publisher of the memory arm: each call is answered by the script of its node's connector.
 
 use std::cell::RefCell;
 

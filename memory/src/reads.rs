@@ -1,5 +1,5 @@
-//! What a recording keeps of a node from tick to tick. Most polls read what the one before read, and most
-//! ticks are like the one before: what is equal is shared and not written again.
+//! What a recording keeps of a node from tick to tick. Most polls read the same as the poll before,
+//! and most ticks equal the tick before: equal parts are shared.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use observe::{MonitorTick, Reads};
 #[derive(Default)]
 pub struct TraceLog {
     trace: Vec<TraceEntry>,
-    /// How many operations the file system had not kept.
+    /// How many operations the file system has dropped from its trace.
     dropped: u64,
     reads: Reads,
     state_file: Option<Arc<[u8]>>,
@@ -19,7 +19,7 @@ pub struct TraceLog {
 }
 
 impl TraceLog {
-    /// The lines of what was done since this was last asked, behind those that the tick has already.
+    /// The operations since the last call, appended to those that the tick already has.
     pub fn reads(&mut self, fs: &mut Fs, already: &Reads) -> Reads {
         let (trace, dropped) = (fs.take_trace(), fs.trace_dropped());
         let lost = dropped - std::mem::replace(&mut self.dropped, dropped);
@@ -53,7 +53,7 @@ impl TraceLog {
         self.reads.clone()
     }
 
-    /// The state file's bytes, shared with the tick before if they are the same.
+    /// The content of the state file, shared with the tick before if equal.
     pub fn state_file(&mut self, bytes: Option<&[u8]>) -> Option<Arc<[u8]>> {
         if bytes != self.state_file.as_deref() {
             self.state_file = bytes.map(Into::into);
@@ -61,7 +61,7 @@ impl TraceLog {
         self.state_file.clone()
     }
 
-    /// A tick that ends, shared with the one before if the chair did the same.
+    /// A finished tick, shared with the tick before if equal.
     pub fn ended(&mut self, tick: MonitorTick) -> Arc<MonitorTick> {
         if *self.tick != tick {
             self.tick = Arc::new(tick);

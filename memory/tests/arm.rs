@@ -1,4 +1,4 @@
-//! The memory arm: what a story does to a monitor that is a function.
+//! The memory arm: the effect of a story on a monitor that runs as a function.
 
 use std::fmt::Write as _;
 

@@ -1,42 +1,43 @@
-//! Whether the monitor is alive: what `/healthz` answers.
+//! Whether the polling loop is stuck, for `/healthz`.
 //!
-//! Real time, on the clock that never steps: a simulated clock must not hide a loop that is stuck.
-//! It is told the time, and reads no clock. A poll counts when it is finished, whether or not it
-//! succeeded. While a batch is tried again the loop cannot finish its poll, and is alive
-//! nevertheless, for a minute; a single call that gets no answer is no retry.
+//! Measured in real time on a monotonic clock, because a simulated clock must not hide a loop that
+//! is stuck. The caller passes the time; no clock is read here. A poll counts when it is finished,
+//! whether or not it succeeded. While a batch is retried the loop cannot finish its poll and still
+//! counts as alive, for up to one minute; a single call without an answer is not a retry.
 
 use std::time::{Duration, Instant};
 
-/// Polls that may be missing before the loop counts as stuck.
+/// Number of polling intervals without a finished poll after which the loop counts as stuck.
 const INTERVALS: u32 = 3;
-/// Shorter than this no loop counts as stuck.
+/// Minimum time after which the loop counts as stuck.
 const LEAST: Duration = Duration::from_secs(3);
-/// For how long retries of one poll's batches count as life.
+/// How long retries of one poll's batches count as alive.
 const RETRIES: Duration = Duration::from_secs(60);
 
-/// The signs of life.
+/// The times by which the loop is judged.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Alive {
     threshold: Duration,
-    /// When the last poll was finished; at first, the start.
+    /// When the last poll finished; initially the start.
     polled: Instant,
-    /// The latest sign of life; while a retry is waited for, its time.
+    /// The latest time at which the loop was known to be alive; during a wait for a retry, the end
+    /// of the wait.
     sign: Instant,
-    /// When the first batch of the present poll was first tried.
+    /// When the first batch of the present poll was first sent.
     publishing: Option<Instant>,
 }
 
 /// The loop is stuck.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stale {
-    /// Since the last poll was finished.
+    /// Time since the last poll finished.
     pub(crate) since: Duration,
-    /// What would still do.
+    /// The limit.
     pub(crate) threshold: Duration,
 }
 
 impl Alive {
-    /// Alive from now on, with polls at this interval.
+    /// Starts alive, with this polling interval.
     pub(crate) fn new(interval: Duration, now: Instant) -> Alive {
         Alive {
             threshold: (interval * INTERVALS).max(LEAST),
@@ -46,7 +47,7 @@ impl Alive {
         }
     }
 
-    /// A poll is finished.
+    /// A poll finished.
     pub(crate) fn polled(&mut self, now: Instant) {
         self.polled = now;
         self.sign = now;
@@ -58,13 +59,13 @@ impl Alive {
         self.publishing.get_or_insert(now);
     }
 
-    /// An attempt failed, and the next one comes after a wait.
+    /// An attempt failed, and the next one follows after a wait.
     pub(crate) fn retries_after(&mut self, wait: Duration, now: Instant) {
         let last = self.publishing.unwrap_or(now) + RETRIES;
         self.sign = self.sign.max((now + wait).min(last));
     }
 
-    /// Is the loop stuck?
+    /// Whether the loop is stuck.
     pub(crate) fn stale(&self, now: Instant) -> Option<Stale> {
         let quiet = now.saturating_duration_since(self.sign);
         (quiet > self.threshold).then(|| Stale {
@@ -80,7 +81,7 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// Whether it is stuck so many seconds after the start.
+    /// Whether it is stuck this many seconds after the start.
     fn check(alive: &Alive, start: Instant, seconds: u32, stuck: bool) {
         let stale = alive.stale(start + SECOND * seconds);
         assert_eq!(stale.is_some(), stuck, "{seconds} s after the start");

@@ -1,4 +1,4 @@
-//! The command line, built from the table of flags that `checks` judges.
+//! The command line, built with clap from the table of flags in `checks`.
 
 use std::ffi::OsString;
 
@@ -7,20 +7,20 @@ use checks::{Flags, Refusal};
 use clap::builder::Str;
 use clap::{Arg, ArgAction, Command};
 
-/// What was asked for.
+/// The parsed command line.
 #[derive(Debug)]
 pub(crate) struct Line {
     pub(crate) flags: Flags,
-    /// Print how every device is classified, and end.
+    /// Print how every device is classified, and exit.
     pub(crate) explain: bool,
-    /// Validate, and end.
+    /// Validate, and exit.
     pub(crate) check_config: bool,
 }
 
-/// Why there is nothing to run.
+/// Why there is no monitor to run.
 #[derive(Debug)]
 pub(crate) enum Unusable {
-    /// Clap has words for it: help, or what is wrong.
+    /// Clap prints this: help, or a usage error.
     Clap(clap::Error),
     Refused(Refusal),
 }

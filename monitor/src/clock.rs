@@ -1,4 +1,4 @@
-//! Both clocks of a poll: the system's, or two numbers in a file.
+//! The two clocks of a poll: the system's, or two numbers in a file.
 
 use checks::{Clocks, ReadError};
 use rustix::time::{ClockId, clock_gettime};
@@ -18,7 +18,7 @@ fn nanoseconds(clock: ClockId) -> u64 {
     seconds.saturating_mul(1_000_000_000).saturating_add(nanos)
 }
 
-/// Reads `<wall ns> <boot ns>`; a text of another form is `EINVAL`.
+/// Reads `<wall ns> <boot ns>`; another text gives `EINVAL`.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Clocks, ReadError> {
     let text = std::str::from_utf8(bytes).map_err(|_| ReadError::EINVAL)?;
     let mut numbers = text.split_ascii_whitespace().map(str::parse);

@@ -1,7 +1,7 @@
-//! One call at a time to the platform connector, over its unix socket.
+//! gRPC calls to the platform connector over its Unix socket, one at a time.
 //!
-//! The channel connects when it is first needed and again after a failure, so the monitor starts
-//! without a connector. Whether to try again is not decided here.
+//! The channel connects when it is first used, and again after a failure, so the monitor can start
+//! without a connector. Whether to retry is decided by the agent.
 
 use std::error::Error as _;
 use std::io;
@@ -16,7 +16,7 @@ use tonic::transport::{Channel, Endpoint};
 
 use crate::stop::Stop;
 
-/// Publishes over the socket, and gives up as soon as the monitor is told to stop.
+/// Publishes over the socket; gives up as soon as the monitor receives a signal to stop.
 pub(crate) struct SocketPublisher {
     pub(crate) connector: Connector,
     pub(crate) runtime: Rc<Runtime>,
@@ -40,7 +40,7 @@ impl Publisher for SocketPublisher {
     }
 }
 
-/// The way to the connector.
+/// The connection to the connector.
 #[derive(Debug)]
 pub(crate) struct Connector {
     socket: String,
@@ -57,7 +57,7 @@ impl Connector {
         }
     }
 
-    /// Calls once.
+    /// Makes one call.
     pub(crate) async fn publish(&mut self, batch: HealthEvents) -> Outcome {
         if is_missing(&self.socket) {
             self.client = None;
@@ -72,7 +72,7 @@ impl Connector {
         };
         let call = client.health_event_occurred_v1(batch);
         match tokio::time::timeout(self.timeout, call).await {
-            // A channel whose call hangs is not to be trusted with the next.
+            // A channel whose call hangs is not used for the next one.
             Err(_) => Outcome::TimedOut,
             Ok(Ok(_)) => {
                 self.client = Some(client);
@@ -89,13 +89,13 @@ impl Connector {
     }
 }
 
-/// Only an absent socket is skipped; any other trouble is left to the call.
+/// Only a missing socket skips the call; any other error is returned by the call.
 fn is_missing(socket: &str) -> bool {
     std::fs::metadata(socket).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
-/// A status that was made on this side has a source: the connection failed. One from the other side
-/// has none.
+/// A status that was created on this side has a source, because the connection failed; one from the
+/// other side has none.
 fn outcome_of(status: &tonic::Status) -> Outcome {
     let mut source = status.source();
     if source.is_none() {
@@ -116,6 +116,6 @@ fn outcome_of(status: &tonic::Status) -> Outcome {
         }
         source = error.source();
     }
-    // The stream ended without a word of the system: the other side went away.
+    // The stream ended without an error of the system: the other side closed it.
     Outcome::Io(IoKind::Eof)
 }

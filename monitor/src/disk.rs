@@ -1,4 +1,4 @@
-//! Carrying out the steps of a save.
+//! Carries out the steps of a save.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -7,7 +7,7 @@ use checks::{ReadError, SaveStep};
 
 use crate::reader::error_of;
 
-/// Carries the steps out in order, up to the first error.
+/// Carries out the steps in order, up to the first error.
 pub(crate) fn save(steps: &[SaveStep]) -> Result<(), ReadError> {
     let mut open: Option<File> = None;
     for step in steps {

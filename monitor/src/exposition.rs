@@ -1,4 +1,4 @@
-//! Figures in the text format of Prometheus.
+//! Prints metrics in Prometheus' text format.
 
 use checks::Family;
 use checks::metrics::{Kind, Sample, Value, number_of};
@@ -7,10 +7,10 @@ use prometheus::proto::{
     Bucket, Counter, Gauge, Histogram, LabelPair, Metric, MetricFamily, MetricType,
 };
 
-/// The type of the text, for `Content-Type`.
+/// The `Content-Type` of the text.
 pub(crate) const TEXT_FORMAT: &str = prometheus::TEXT_FORMAT;
 
-/// The text; figures without a value are left out, as the format wants it.
+/// The text; metrics without a value are omitted, as the format requires.
 pub(crate) fn text(families: &[Family]) -> String {
     let families: Vec<MetricFamily> = families
         .iter()

@@ -1,4 +1,4 @@
-//! Hands for the agent: real files, and a clock.
+//! Implements the agent's reads and clocks with real files.
 
 use checks::{Answer, Clocks, Hands, ReadError, Request, Settings};
 
@@ -14,7 +14,7 @@ pub struct FileHands {
 }
 
 impl FileHands {
-    /// Hands as the settings want them, which nothing tells to stop.
+    /// Reads as the settings say, without a signal that interrupts them.
     #[must_use]
     pub fn new(settings: &Settings) -> FileHands {
         FileHands::until(settings, Stop::default())
@@ -27,7 +27,7 @@ impl FileHands {
         }
     }
 
-    /// Names the folder whose listing begins a poll; it is given more time than a file.
+    /// Sets the folder whose listing begins a poll; it gets more time than a file.
     pub(crate) fn begin_polls_at(&mut self, anchor: &str) {
         self.reader.begin_polls_at(anchor);
     }

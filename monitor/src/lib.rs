@@ -1,8 +1,8 @@
-//! The reference monitor's hands: files, clocks, socket, signals, HTTP.
+//! The I/O of the reference monitor: files, clocks, socket, signals, HTTP.
 //!
-//! Everything that is judged is judged in `checks`; here it is carried out. [`run`] is the whole
-//! program: it reads the command line, starts the agent, and loops over polls until it is told to
-//! stop, while a thread of its own answers `/metrics` and `/healthz`.
+//! `checks` decides; this crate carries it out. [`run`] is the whole program: it reads the command
+//! line, starts the agent, and polls until it receives SIGTERM or SIGINT. A separate thread answers
+//! `/metrics` and `/healthz`.
 
 mod alive;
 mod cli;
@@ -25,9 +25,9 @@ use checks::Variant;
 
 pub use hands::FileHands;
 
-/// Runs a monitor with a command line, the program's name first; [`Variant::RIGHT`] is the reference
-/// monitor. Ends with 0 when it was told to stop, 1 when it refuses to start, 2 when the command line
-/// makes no sense.
+/// Runs a monitor with a command line, the program's name first; [`Variant::RIGHT`] is the
+/// reference monitor. Returns 0 after SIGTERM or SIGINT, 1 if it refuses to start, 2 if the command
+/// line is invalid.
 pub fn run(args: impl IntoIterator<Item = OsString>, variant: Variant) -> ExitCode {
     life::live(args, variant)
 }

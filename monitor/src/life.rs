@@ -1,4 +1,4 @@
-//! The life of the process: start, poll, hand over, save, stop.
+//! The main loop of the process: start, poll, publish, save, stop.
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -19,13 +19,13 @@ use crate::server;
 use crate::shared_status::SharedStatus;
 use crate::stop::Stop;
 
-/// Lives until told to stop, or refuses to.
+/// Runs until a signal to stop, or refuses to start.
 pub(crate) fn live(args: impl IntoIterator<Item = OsString>, variant: Variant) -> ExitCode {
     let line = match cli::parse(args) {
         Ok(line) => line,
         Err(Unusable::Refused(refusal)) => return refuse(&refusal),
         Err(Unusable::Clap(error)) => {
-            // Help is no error; a broken pipe is a quiet end.
+            // Help is not an error; a broken pipe is ignored.
             let _ = error.print();
             return u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from);
         }
@@ -36,7 +36,7 @@ pub(crate) fn live(args: impl IntoIterator<Item = OsString>, variant: Variant) -
     }
 }
 
-/// One line on stderr, and the code.
+/// Prints the refusal in one line on stderr, and returns its exit code.
 fn refuse(refusal: &Refusal) -> ExitCode {
     let _ = writeln!(std::io::stderr().lock(), "{refusal}");
     ExitCode::from(refusal.code)
@@ -51,7 +51,7 @@ fn start_and_live(line: &Line, variant: Variant) -> Result<(), Refusal> {
     let stop = Stop::on_signals().map_err(|error| fault("signals cannot be caught", &error))?;
     let mut hands = FileHands::until(&settings, stop.clone());
     let (agent, records) = match start(&settings, &hands, variant) {
-        // Whoever is told to stop while it waits for a file does not care what is in it.
+        // A signal while the start waits for a file: the content no longer matters.
         Err(_) if stop.is_asked() => return Ok(()),
         started => started?,
     };
@@ -94,8 +94,8 @@ fn start_and_live(line: &Line, variant: Variant) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Opens the port for `/metrics` and `/healthz`, and says how that went; without it the monitor lives
-/// on (NVSentinel, nic-health-monitor).
+/// Binds the port for `/metrics` and `/healthz`, and returns the result as a log record; on failure
+/// the monitor runs without it (NVSentinel, nic-health-monitor).
 fn listen(settings: &Settings, shared_status: &Arc<SharedStatus>) -> LogRecord {
     match server::listen(settings, Arc::clone(shared_status)) {
         Ok(port) => LogRecord::new(Level::Info, "metrics server is listening").with("port", port),
@@ -109,7 +109,7 @@ fn listen(settings: &Settings, shared_status: &Arc<SharedStatus>) -> LogRecord {
     }
 }
 
-/// A fault of the system that leaves nothing to run.
+/// An error of the system that prevents the start.
 fn fault(what: &str, error: &std::io::Error) -> Refusal {
     Refusal::new(format!("{what}: {error}"))
 }
@@ -157,14 +157,14 @@ impl Life {
             let began = Instant::now();
             let polled = self.agent.poll(&self.hands);
             if self.stop.is_asked() {
-                // A poll cut short by the signal tells nothing.
+                // A poll that was interrupted by the signal is not used.
                 break;
             }
             self.agent.take(polled);
             self.drain();
             self.agent.took(began.elapsed());
             self.shared_status.polled(&self.agent);
-            // Polls that were missed are not made up for.
+            // Missed polls are not made up for.
             due = (due + interval).max(Instant::now());
             self.sleep(due.saturating_duration_since(Instant::now()));
         }
@@ -174,7 +174,7 @@ impl Life {
             .record(&LogRecord::new(Level::Info, "monitor is stopped"));
     }
 
-    /// Does what the agent wants done until it wants nothing.
+    /// Carries out what the agent requests, until it requests nothing.
     fn drain(&mut self) {
         loop {
             match self.agent.next() {
@@ -201,10 +201,11 @@ impl Life {
         }
     }
 
-    /// Sleeps; `false` when the monitor was told to stop before the end.
+    /// Sleeps; returns `false` if the monitor received a signal to stop before the end.
     ///
-    /// A timer has a grain of a millisecond and rounds up (`tokio::time::sleep`), so a poll that is due
-    /// already waits for none: whatever else the reactor has to do gets its turn, and that is all.
+    /// A timer has a resolution of one millisecond and rounds up (`tokio::time::sleep`), so no
+    /// timer is used for a poll that is already due: the reactor's other tasks run once, and that
+    /// is all.
     fn sleep(&self, span: Duration) -> bool {
         let over = async {
             if span.is_zero() {

@@ -1,4 +1,4 @@
-//! What the monitor says to its operator: one line per note on stderr, as text or as JSON.
+//! The monitor's log: one line per record on stderr, as text or JSON.
 
 use std::io::Write as _;
 
@@ -6,7 +6,7 @@ use checks::{Level, LogFormat, LogRecord};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-/// Prints notes.
+/// Prints records.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Log {
     format: LogFormat,
@@ -27,7 +27,7 @@ impl Log {
             LogFormat::Text => text(&time, record),
             LogFormat::Json => json(&time, record),
         };
-        // Nobody to tell is no reason to stop.
+        // A log that cannot be written is no reason to stop.
         let _ = writeln!(std::io::stderr().lock(), "{line}");
     }
 }

@@ -1,8 +1,9 @@
-//! Reading files without ever waiting on one for longer than the limit.
+//! Reads files without waiting for one longer than the limit.
 //!
-//! A batch is carried out by a thread of its own, one request after the other. When one request
-//! takes longer than the limit, the thread is left to it, its path counts as *timed out* until it
-//! answers, and a fresh thread goes on with the rest: so at most one read per path is outstanding.
+//! A separate thread carries out a batch, one request after the other. If a request takes longer
+//! than the limit, its thread is left blocked in it, its path counts as *timed out* until the
+//! request returns, and a new thread continues with the rest. So at most one read per path is
+//! outstanding.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -16,19 +17,19 @@ use checks::{Answer, ReadError, Request};
 
 use crate::stop::Stop;
 
-/// The size of a page, in bytes: the most that an attribute of sysfs holds.
+/// The size of a page in bytes: the maximum length of a sysfs attribute.
 const PAGE_BYTES: usize = 4096;
-/// Enough for a read and a listing; threads that hang cost little.
+/// Stack size: enough for a read and a listing, so that blocked threads cost little.
 const STACK_BYTES: usize = 64 * 1024;
-/// The listing that begins a poll may take this many times the limit: without it there is nothing to
-/// go on with, so nothing is gained by giving it up early.
+/// The listing that begins a poll may take this many times the limit: without it the poll cannot
+/// continue, so an early timeout gains nothing.
 const ANCHOR_LIMITS: u32 = 5;
-/// Longest sleep between two looks at whether the monitor is to stop.
+/// How often, at least, the signal to stop is checked while waiting.
 const STOP_CHECK: Duration = Duration::from_millis(100);
 
 type Fetched = Result<Answer, ReadError>;
 
-/// A batch under way.
+/// A batch in progress.
 #[derive(Debug)]
 struct Batch {
     requests: Vec<Request>,
@@ -39,13 +40,13 @@ struct Batch {
 #[derive(Debug)]
 struct Progress {
     answers: Vec<Fetched>,
-    /// When the request under way began.
+    /// When the current request began.
     began: Instant,
-    /// Left to its thread: nobody waits for it any more.
+    /// Left to its thread; its answers are no longer waited for.
     abandoned: bool,
 }
 
-/// Paths whose read has not answered, with the number of threads that hang in each.
+/// Paths with a read that has not returned, with the number of threads that are blocked in each.
 #[derive(Debug, Default)]
 struct Hung(Mutex<BTreeMap<String, u32>>);
 
@@ -54,7 +55,7 @@ struct Hung(Mutex<BTreeMap<String, u32>>);
 pub(crate) struct Reader {
     limit: Duration,
     stop: Stop,
-    /// The folder whose listing begins a poll, once it is known.
+    /// The folder whose listing begins a poll, as soon as it is known.
     anchor: Option<String>,
     hung: Arc<Hung>,
     worker: Mutex<Option<Sender<Arc<Batch>>>>,
@@ -71,7 +72,7 @@ impl Reader {
         }
     }
 
-    /// Names the folder whose listing begins a poll.
+    /// Sets the folder whose listing begins a poll.
     pub(crate) fn begin_polls_at(&mut self, anchor: &str) {
         self.anchor = Some(anchor.to_owned());
     }
@@ -111,7 +112,7 @@ impl Reader {
         answers
     }
 
-    /// Answers up to and including the first request that hangs.
+    /// Answers up to and including the first request that times out.
     fn fetch_free(&self, requests: &[Request]) -> Vec<Fetched> {
         let batch = Arc::new(Batch {
             requests: requests.to_vec(),
@@ -123,7 +124,7 @@ impl Reader {
             is_done: Condvar::new(),
         });
         if !self.hand_over(&batch) {
-            // No thread can be had: nothing was read.
+            // No thread could be created: nothing was read.
             const EAGAIN: i32 = 11;
             return vec![Err(ReadError::Errno(EAGAIN)); requests.len()];
         }
@@ -154,7 +155,7 @@ impl Reader {
         answers
     }
 
-    /// Gives the batch to the thread that waits for one, or to a new one.
+    /// Gives the batch to an idle thread, or to a new one.
     fn hand_over(&self, batch: &Arc<Batch>) -> bool {
         let mut worker = lock(&self.worker);
         if let Some(sender) = &*worker
@@ -202,7 +203,7 @@ impl Hung {
     }
 }
 
-/// Carries a batch out; `false` when it was left to this thread, which is then of no more use.
+/// Carries out a batch; returns `false` if the batch was abandoned, and with it this thread.
 fn carry_out(batch: &Batch, hung: &Hung) -> bool {
     for request in &batch.requests {
         let answer = fetch_one(request);
@@ -236,9 +237,10 @@ fn names_in(path: &str) -> io::Result<Vec<String>> {
     entries.map(name).collect()
 }
 
-/// A whole file. An attribute of sysfs comes whole with the first read. A file of records leaves less
-/// room than one record needs before its end (`seq_read_iter`, `fs/seq_file.c`), so half a page left
-/// free is the end, too; a read that only finds that out costs as much as the first.
+/// A whole file. A sysfs attribute is returned whole by the first read. A file of records leaves
+/// less space than one record needs before its end (`seq_read_iter`, `fs/seq_file.c`), so if half a
+/// page is left free, that is the end too; one more read only to find the end would cost as much as
+/// the first.
 fn read(path: &str) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
     let mut page = [0_u8; PAGE_BYTES];
@@ -257,7 +259,7 @@ fn read(path: &str) -> io::Result<Vec<u8>> {
     }
 }
 
-/// The kernel's number behind an error; one without a number is `EIO`.
+/// The kernel's number of an error; `EIO` for an error without one.
 pub(crate) fn error_of(error: &io::Error) -> ReadError {
     error
         .raw_os_error()
@@ -315,7 +317,7 @@ mod tests {
         assert_eq!(read(&path).unwrap(), long.into_bytes());
     }
 
-    /// A FIFO without a writer hangs in `open`, as a file of a dying device hangs in `read`.
+    /// A FIFO without a writer blocks in `open`, as a file of a dying device blocks in `read`.
     #[test]
     fn a_path_that_hangs_is_asked_once_until_it_answers() {
         let folder = tempfile::tempdir().unwrap();

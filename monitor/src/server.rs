@@ -1,8 +1,9 @@
-//! `/metrics` and `/healthz` over HTTP, from a thread of their own: they answer while a read hangs
-//! and while a batch is tried again.
+//! `/metrics` and `/healthz` over HTTP, on a separate thread: they answer while a read hangs and
+//! while a batch is retried.
 //!
-//! The port is bound at once; the rest is set up when the first client comes, so that starting
-//! costs nothing. A port that cannot be had is told and lived without, as NVSentinel's monitor does.
+//! The port is bound at the start; everything else is created when the first client connects, so
+//! that the start costs little. If the port cannot be bound, this is logged and the monitor runs
+//! without it, as NVSentinel's does.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, TcpListener, TcpStream};
@@ -26,19 +27,20 @@ use crate::exposition;
 use crate::hands::FileHands;
 use crate::shared_status::SharedStatus;
 
-/// Enough for a reactor and a response.
+/// Stack size: enough for a reactor and a response.
 const STACK_BYTES: usize = 512 * 1024;
-/// Clients served at the same time; others wait.
+/// Number of clients served at the same time; others wait.
 const CLIENTS: usize = 16;
-/// How long a client may take to say what it wants.
+/// How long a client may take to send its request.
 const REQUEST_TIME: Duration = Duration::from_secs(5);
-/// How long an answer waits for GID tables; then it tells what was counted before.
+/// How long an answer waits for GID tables; after that it has the previous values.
 const GID_TIME: Duration = Duration::from_millis(500);
 
-/// Listens; the port, which for 0 is one that was free.
+/// Listens; returns the port, which for 0 is a free one.
 ///
 /// # Errors
-/// Whatever keeps the port from being bound, or the thread from being started.
+///
+/// The port cannot be bound, or the thread cannot be started.
 pub(crate) fn listen(settings: &Settings, shared_status: Arc<SharedStatus>) -> io::Result<u16> {
     let listener = bind(settings.metrics_port)?;
     let port = listener.local_addr()?.port();
@@ -53,7 +55,7 @@ pub(crate) fn listen(settings: &Settings, shared_status: Arc<SharedStatus>) -> i
     Ok(port)
 }
 
-/// On every address, of both families where the host has both.
+/// Binds to every address, in both families if the host has both.
 fn bind(port: u16) -> io::Result<TcpListener> {
     match TcpListener::bind((Ipv6Addr::UNSPECIFIED, port)) {
         Err(error) if error.kind() != io::ErrorKind::AddrInUse => {
@@ -63,7 +65,7 @@ fn bind(port: u16) -> io::Result<TcpListener> {
     }
 }
 
-/// Waits for the first client, and serves from then on. Without a reactor nobody is served.
+/// Waits for the first client, and serves from then on. Without a reactor no client is served.
 fn serve(listener: &TcpListener, pages: &Arc<Pages>) {
     let Ok((first, _)) = listener.accept() else {
         return;
@@ -74,7 +76,7 @@ fn serve(listener: &TcpListener, pages: &Arc<Pages>) {
     let (Ok(runtime), Ok(listener)) = (runtime, listener.try_clone()) else {
         return;
     };
-    // It ends with the process.
+    // The thread ends with the process.
     let _ = runtime.block_on(answer_all(first, listener, pages));
 }
 
@@ -92,7 +94,7 @@ async fn answer_all(first: TcpStream, listener: TcpListener, pages: &Arc<Pages>)
                 let pages = Arc::clone(&pages);
                 async move { Ok::<_, std::convert::Infallible>(pages.answer(&request).await) }
             });
-            // A client that goes away is no trouble of ours.
+            // A client that disconnects is not an error of the monitor.
             let _ = http1::Builder::new()
                 .keep_alive(false)
                 .timer(TokioTimer::new())
@@ -104,14 +106,14 @@ async fn answer_all(first: TcpStream, listener: TcpListener, pages: &Arc<Pages>)
         client = loop {
             match listener.accept().await {
                 Ok((client, _)) => break client,
-                // Out of descriptors, or the client gave up: the next one may have more luck.
+                // Out of descriptors, or the client gave up: the next accept may succeed.
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             }
         };
     }
 }
 
-/// Where questions are answered.
+/// Answers requests.
 struct Pages {
     shared_status: Arc<SharedStatus>,
     gids: Mutex<Gids>,
@@ -160,8 +162,8 @@ fn plain(status: StatusCode, text: String) -> Response<Full<Bytes>> {
     response
 }
 
-/// GID tables, counted when somebody asks, by hands of their own: one that hangs delays an answer by
-/// half a second at most, and no poll.
+/// Counts GID tables on request, with reads of its own: a read that hangs delays an answer by at
+/// most half a second, and no poll.
 struct Gids {
     hands: Arc<FileHands>,
     running: Option<JoinHandle<Family>>,

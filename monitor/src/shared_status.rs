@@ -1,5 +1,5 @@
-//! The board between the loop that polls and the server that answers: what was counted last, and the
-//! signs of life. The loop writes and never waits; whoever asks reads what stands there.
+//! The state shared between the polling loop and the HTTP server: the last metrics, and whether the
+//! loop is alive. The loop writes without waiting; the server reads the last values.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use checks::{Agent, Family, GidPorts, Metrics};
 
 use crate::alive::{Alive, Stale};
 
-/// What the server can be asked for.
+/// What the server answers from.
 #[derive(Debug)]
 pub(crate) struct SharedStatus(Mutex<Shown>);
 
@@ -20,7 +20,7 @@ struct Shown {
 }
 
 impl SharedStatus {
-    /// The board of an agent that is about to poll.
+    /// The state of an agent before its first poll.
     pub(crate) fn new(agent: &Agent) -> SharedStatus {
         SharedStatus(Mutex::new(Shown {
             metrics: agent.metrics().clone(),
@@ -33,7 +33,7 @@ impl SharedStatus {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A poll is finished.
+    /// A poll finished.
     pub(crate) fn polled(&self, agent: &Agent) {
         let mut shown = self.shown();
         shown.metrics.clone_from(agent.metrics());
@@ -46,24 +46,24 @@ impl SharedStatus {
         self.shown().alive.publishes(Instant::now());
     }
 
-    /// An attempt failed, and the next one comes after a wait.
+    /// An attempt failed, and the next one follows after a wait.
     pub(crate) fn retries_after(&self, wait: Duration, agent: &Agent) {
         let mut shown = self.shown();
         shown.metrics.clone_from(agent.metrics());
         shown.alive.retries_after(wait, Instant::now());
     }
 
-    /// Every figure that the agent counts.
+    /// All metrics of the agent.
     pub(crate) fn families(&self) -> Vec<Family> {
         self.shown().metrics.families()
     }
 
-    /// The ports whose GIDs are to be counted.
+    /// The ports whose GIDs are counted.
     pub(crate) fn gid_ports(&self) -> GidPorts {
         self.shown().gid_ports.clone()
     }
 
-    /// Is the loop stuck?
+    /// Whether the loop is stuck.
     pub(crate) fn stale(&self) -> Option<Stale> {
         self.shown().alive.stale(Instant::now())
     }

@@ -1,4 +1,4 @@
-//! Being told to stop: SIGTERM and SIGINT, seen by whoever waits.
+//! The request to stop: SIGTERM or SIGINT.
 
 use std::io;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use tokio::sync::Notify;
 
-/// Cheap to clone; all clones are told together.
+/// Cheap to clone; all clones see the same request.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stop {
     is_asked: Arc<AtomicBool>,
@@ -16,7 +16,7 @@ pub(crate) struct Stop {
 }
 
 impl Stop {
-    /// Listens for the signals on a small thread of its own.
+    /// Handles the signals on a small thread of its own.
     pub(crate) fn on_signals() -> io::Result<Stop> {
         const STACK_BYTES: usize = 64 * 1024;
         let stop = Stop::default();
@@ -42,7 +42,7 @@ impl Stop {
         self.is_asked.load(Ordering::SeqCst)
     }
 
-    /// Waits until it is asked for.
+    /// Waits until a stop is requested.
     pub(crate) async fn asked(&self) {
         while !self.is_asked() {
             self.notify.notified().await;

@@ -1,6 +1,6 @@
 //! A handle as declared in `let:`: a name for ports, selected by their properties.
 //!
-//! The selection itself needs a machine and is in [`crate::resolved`].
+//! The selection itself needs a machine and is in [`crate::resolved_world`].
 
 use mpib::Rail;
 use platforms::yaml::{Node, Place, Value};

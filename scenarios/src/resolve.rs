@@ -1,7 +1,7 @@
-//! Resolves a scenario in a world: every handle becomes a slot, every time a tick.
+//! Resolves a scenario for a world: every handle becomes a slot, every time a tick.
 //!
-//! [`resolve`] combines the parts; [`crate::resolver`] resolves the lines of `do:`, [`crate::expectations`]
-//! those of `expect:`.
+//! [`resolve`] combines the parts; [`action_resolver`] resolves the lines of `do:`,
+//! [`expectation_resolver`] those of `expect:`.
 
 pub(crate) mod action_resolver;
 pub(crate) mod expectation_resolver;
@@ -23,10 +23,10 @@ use crate::step::StepSpec;
 use crate::story::{Expectation, Step, Story, What, Window};
 use crate::workload::WorkloadSpec;
 
-/// Polls that a story goes on after its last line, without `until`.
+/// Number of polls that a story without `until` continues after its last line.
 const AFTERMATH: u64 = 2;
 
-/// Resolves a scenario in this world.
+/// Resolves a scenario for this world.
 pub(crate) fn resolve(scenario: &Scenario, resolved: &ResolvedWorld) -> Result<Story, Unfit> {
     let source = scenario.source();
     let frame = &scenario.frame;
@@ -127,9 +127,9 @@ pub(crate) fn resolve(scenario: &Scenario, resolved: &ResolvedWorld) -> Result<S
     })
 }
 
-/// The baseline of the first poll. It is expected of every story without `given`, without a step at
-/// time zero, and without an expectation that starts at the first poll (expectations on the cluster
-/// aside).
+/// The baseline of the first poll. It is expected in every story without `given`, without an action
+/// at time zero, and without an expectation that starts at the first poll (other than expectations
+/// on the cluster).
 fn usual_baseline(scenario: &Scenario, expectations: &[Expectation]) -> Option<Expectation> {
     let first = Window { from: 0, to: 0 };
     let speaks = expectations

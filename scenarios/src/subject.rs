@@ -1,6 +1,6 @@
 //! The subject of a line: `victim`, `device of victim`, `[a, b]`, `{ name: mlx5_3 }`.
 //!
-//! This file parses subjects and checks them against the declared handles; [`crate::resolved`]
+//! This file parses subjects and checks them against the declared handles; [`crate::resolved_world`]
 //! resolves them in a world.
 
 use platforms::yaml::{Node, Place, Value};

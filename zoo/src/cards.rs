@@ -1,4 +1,4 @@
-//! Wrong about a card among its peers.
+//! Wrong decisions about a card and its peers.
 
 use std::collections::BTreeSet;
 
@@ -39,7 +39,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     ),
 ];
 
-/// Knows the cards that are exempt without their PCI domain.
+/// Identifies exempt cards without their PCI domain.
 #[derive(Debug, Default)]
 struct CardWithoutItsDomain;
 
@@ -89,7 +89,7 @@ impl Policy for JudgesTheLonelyCard {
     }
 }
 
-/// Resolves a tie of two counts upward.
+/// Resolves a tie for the mode upward.
 #[derive(Debug, Default)]
 struct TieGoesUp;
 

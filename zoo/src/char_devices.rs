@@ -1,4 +1,4 @@
-//! Wrong about character devices.
+//! Wrong decisions about character devices.
 
 use checks::Policy;
 
@@ -19,7 +19,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     ),
 ];
 
-/// Reports a character device that is missing for one poll.
+/// Reports a character device that is missing in one poll.
 #[derive(Debug, Default)]
 struct CharDeviceMissedOnce;
 
@@ -29,7 +29,7 @@ impl Policy for CharDeviceMissedOnce {
     }
 }
 
-/// Takes a character device's entry that cannot be read for one that is missing.
+/// Treats an unreadable entry of a character device as missing.
 #[derive(Debug, Default)]
 struct UnreadableEntryIsAMissingDevice;
 

@@ -1,4 +1,5 @@
-//! Wrong about counters: which are read, when they grow too fast, when they have recovered.
+//! Wrong decisions about counters: which are read, when growth is a fault, when they have
+//! recovered.
 
 use checks::{Policy, Threshold, Unit};
 
@@ -49,7 +50,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     ),
 ];
 
-/// Takes growth by as much as is allowed for too much.
+/// Reports growth that equals the threshold.
 #[derive(Debug, Default)]
 struct AtTheThresholdIsAbove;
 
@@ -93,7 +94,7 @@ impl Policy for ExtrapolatesAWindow {
     }
 }
 
-/// Counts what a counter showed before it was first read.
+/// Counts the value at the first reading as growth.
 #[derive(Debug, Default)]
 struct FirstValueIsGrowth;
 
@@ -103,7 +104,7 @@ impl Policy for FirstValueIsGrowth {
     }
 }
 
-/// Reports that a counter has recovered when it stands still.
+/// Reports that a counter has recovered when it stops growing.
 #[derive(Debug, Default)]
 struct QuietCounterIsHealthy;
 
@@ -123,7 +124,7 @@ impl Policy for ResetNeverRecovers {
     }
 }
 
-/// Takes a counter that cannot be read for zero.
+/// Treats an unreadable counter as zero.
 #[derive(Debug, Default)]
 struct UnreadableCounterIsZero;
 

@@ -1,4 +1,4 @@
-//! Wrong about what the connector has: retries, what counts as reported, and when that is saved.
+//! Wrong decisions about delivery: retries, what counts as reported, and when it is saved.
 
 use checks::{Outcome, Policy};
 
@@ -73,7 +73,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     ),
 ];
 
-/// Takes a call that was not answered for one that never arrived.
+/// Treats an unanswered call as one that never arrived.
 #[derive(Debug, Default)]
 struct ForgetsTheLostReply;
 
@@ -83,7 +83,7 @@ impl Policy for ForgetsTheLostReply {
     }
 }
 
-/// Remembers as reported what nobody accepted.
+/// Counts as reported what the connector did not accept.
 #[derive(Debug, Default)]
 struct LosesOnFailedPublish;
 
@@ -93,7 +93,7 @@ impl Policy for LosesOnFailedPublish {
     }
 }
 
-/// Remembers as reported what there was no socket for.
+/// Counts as reported what could not be sent because the socket was missing.
 #[derive(Debug, Default)]
 struct LosesWhileTheSocketIsAway;
 
@@ -103,7 +103,7 @@ impl Policy for LosesWhileTheSocketIsAway {
     }
 }
 
-/// Gives up a call at its first failure.
+/// Gives up a call after its first failure.
 #[derive(Debug, Default)]
 struct NeverRetries;
 
@@ -123,7 +123,7 @@ impl Policy for OneFailedCheckSilencesTheOther {
     }
 }
 
-/// Tries a call again at once whatever the connector answered.
+/// Retries a call at once, whatever the connector answered.
 #[derive(Debug, Default)]
 struct RetriesWhatCannotSucceed;
 
@@ -133,7 +133,7 @@ impl Policy for RetriesWhatCannotSucceed {
     }
 }
 
-/// Saves what it is about to send as sent.
+/// Saves events as reported before they are sent.
 #[derive(Debug, Default)]
 struct SavesFirst;
 
@@ -163,7 +163,7 @@ impl Policy for SaysAgainAfterARetry {
     }
 }
 
-/// Remembers as reported what was received and never answered.
+/// Counts as reported what was received and never answered.
 #[derive(Debug, Default)]
 struct TakesSilenceForAReply;
 
@@ -173,7 +173,7 @@ impl Policy for TakesSilenceForAReply {
     }
 }
 
-/// Believes that every save succeeded.
+/// Treats every save as successful.
 #[derive(Debug, Default)]
 struct TrustsTheDisk;
 

@@ -1,4 +1,4 @@
-//! Wrong events: another check, entity, code, action, order or time stamp than the agent made.
+//! Wrong outputs: another check, entity, error code, action, order or timestamp than the agent's.
 
 use std::collections::BTreeMap;
 
@@ -100,7 +100,7 @@ fn change(
     events
 }
 
-/// Is it the recovery of a port from a fault of a state check?
+/// Whether it is the recovery of a port from a fault of a state check.
 fn is_port_recovery(event: &HealthEvent, standing: &Standing) -> bool {
     is_of(event, CheckKind::State) && subject(event) == Subject::Port && standing.is_ended_by(event)
 }
@@ -125,7 +125,7 @@ impl Edit for BreachUnderTheStateCheck {
     }
 }
 
-/// Leaves the counter's name out of the error codes.
+/// Omits the counter's name from the error codes.
 #[derive(Debug, Default)]
 struct BreachWithoutItsCode;
 
@@ -139,7 +139,7 @@ impl Edit for BreachWithoutItsCode {
     }
 }
 
-/// Stamps the events of a call in which an old name is cleared with one time.
+/// Gives all events of a call the same timestamp if the call clears an old name.
 #[derive(Debug, Default)]
 struct ClearsAndFaultsAtOnce;
 
@@ -152,7 +152,7 @@ impl Edit for ClearsAndFaultsAtOnce {
             |_| has_clear,
             |event| {
                 if let Some(stamp) = &mut event.generated_timestamp {
-                    // The agent counts the events of a call up in nanoseconds.
+                    // The agent's timestamps in one call increase by one nanosecond.
                     stamp.nanos -= stamp.nanos % 1_000;
                 }
             },
@@ -160,7 +160,7 @@ impl Edit for ClearsAndFaultsAtOnce {
     }
 }
 
-/// Sends the clearings of a call after its faults.
+/// Sends the clears of a call after its faults.
 #[derive(Debug, Default)]
 struct ClearsLast;
 
@@ -175,7 +175,7 @@ impl Edit for ClearsLast {
     }
 }
 
-/// Names the first port, whichever port of the device it is.
+/// Names the first port instead of the port of the event.
 #[derive(Debug, Default)]
 struct FirstPortOfEveryDevice;
 
@@ -194,7 +194,7 @@ impl Edit for FirstPortOfEveryDevice {
     }
 }
 
-/// Reports an InfiniBand device that vanished under the Ethernet check too.
+/// Reports a disappeared InfiniBand device under the Ethernet check too.
 #[derive(Debug, Default)]
 struct GoneOnBothLayers;
 
@@ -217,7 +217,7 @@ impl Edit for GoneOnBothLayers {
     }
 }
 
-/// Sends that a port is healthy, and names its card as well.
+/// Adds the card as an entity to the healthy event of a port.
 #[derive(Debug, Default)]
 struct RecoveryNamesTheCardToo;
 
@@ -227,7 +227,7 @@ impl Edit for RecoveryNamesTheCardToo {
             events,
             |event| is_port_recovery(event, standing),
             |event| {
-                // An event of a port does not hold the card's address.
+                // The event of a port does not contain the card's address.
                 let card = Entity {
                     entity_type: "NIC".to_owned(),
                     entity_value: format!("card of {}", event.entities_impacted[0].entity_value),
@@ -258,7 +258,7 @@ impl Edit for RecoveryUnderTheCounterCheck {
     }
 }
 
-/// Leaves the counter's name out of the error codes of a recovery.
+/// Omits the counter's name from the error codes of a recovery.
 #[derive(Debug, Default)]
 struct RecoveryWithoutItsCode;
 
@@ -276,7 +276,7 @@ impl Edit for RecoveryWithoutItsCode {
     }
 }
 
-/// Sends that a port is healthy in the name of its device alone.
+/// Names only the device in the healthy event of a port.
 #[derive(Debug, Default)]
 struct RecoveryWithoutItsPort;
 
@@ -290,7 +290,7 @@ impl Edit for RecoveryWithoutItsPort {
     }
 }
 
-/// Keeps the stamp of an event's first attempt through every later poll.
+/// Keeps the timestamp of an event's first attempt in every later poll.
 #[derive(Debug, Default)]
 struct StaleTimestamp {
     /// Seconds of the first attempt, by message.
@@ -315,7 +315,7 @@ impl Edit for StaleTimestamp {
     }
 }
 
-/// Recommends nothing for a device that vanished.
+/// Recommends no action for a disappeared device.
 #[derive(Debug, Default)]
 struct WrongAction;
 
@@ -333,7 +333,7 @@ impl Edit for WrongAction {
     }
 }
 
-/// Sends that a device is back in the name of its first port.
+/// Names the first port in the event that a device is back.
 #[derive(Debug, Default)]
 struct WrongEntity;
 

@@ -1,8 +1,8 @@
-//! Wrong monitors: each is the reference monitor with one decision, or one output, changed.
+//! Wrong monitors: each is the reference monitor with one changed decision or one changed output.
 //!
 //! A wrong decision is a [`Policy`]; a wrong output is a publisher ([`outputs`]) that alters
-//! finished events. Each has a story, a scenario in which it is right for 20 polls and then wrong.
-//! The monitor's crates cannot see this one.
+//! finished events. Each has a story: a scenario in which it is right for 20 polls and then wrong.
+//! No crate of the reference monitor depends on this one.
 
 mod cards;
 mod char_devices;
@@ -41,7 +41,7 @@ pub fn mutants() -> Vec<Mutant> {
     mutants
 }
 
-/// The wrong monitor of that name.
+/// The wrong monitor with this name.
 #[must_use]
 pub fn find(name: &str) -> Option<Mutant> {
     mutants().into_iter().find(|mutant| mutant.name == name)

@@ -1,4 +1,4 @@
-//! Wrong by silence: events that are made and never sent.
+//! Wrong outputs: events that are made and never sent.
 
 use proto::{CheckKind, HealthEvent};
 
@@ -52,7 +52,7 @@ fn without(
     events
 }
 
-/// Never sends that a card meets its peers again.
+/// Never sends that a card reaches the mode of its peers again.
 #[derive(Debug, Default)]
 struct CardNeverRecovers;
 
@@ -64,7 +64,7 @@ impl Edit for CardNeverRecovers {
     }
 }
 
-/// Never sends that a carrier flaps.
+/// Never sends carrier changes.
 #[derive(Debug, Default)]
 struct CarrierChangesUnheard;
 
@@ -79,7 +79,7 @@ impl Edit for CarrierChangesUnheard {
 /// Stops sending faults.
 #[derive(Debug, Default)]
 struct Deaf {
-    /// When the first event was made, in seconds.
+    /// The timestamp of the first event, in seconds.
     since_s: Option<i64>,
 }
 
@@ -105,7 +105,7 @@ impl Edit for MissingCharDeviceUnseen {
     }
 }
 
-/// Clears nothing under the old name of a device.
+/// Does not clear faults under the old name of a device.
 #[derive(Debug, Default)]
 struct RenameClearsNothing;
 
@@ -115,7 +115,7 @@ impl Edit for RenameClearsNothing {
     }
 }
 
-/// Lets a device go without clearing what it reported of it.
+/// Does not clear the faults of a device that leaves the scope.
 #[derive(Debug, Default)]
 struct ScopeClearsNothing;
 

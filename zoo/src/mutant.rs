@@ -1,4 +1,4 @@
-//! A wrong monitor, and a row of the tables that hold them.
+//! The type of a wrong monitor, and the macro for the rows of the tables.
 
 use std::rc::Rc;
 
@@ -6,7 +6,7 @@ use checks::{Policy, Variant};
 
 use crate::outputs::{Edit, edited};
 
-/// Polls for which every wrong monitor is right in its story.
+/// Number of polls for which every wrong monitor is right in its story.
 pub const RIGHT_POLLS: u64 = 20;
 
 /// A wrong monitor.
@@ -14,11 +14,11 @@ pub const RIGHT_POLLS: u64 = 20;
 pub struct Mutant {
     /// Its name on a command line: lower case, with hyphens.
     pub name: &'static str,
-    /// The bug it is modelled on.
+    /// The bug on which it is modelled.
     pub models: &'static str,
-    /// A scenario, as YAML, in which it is right for [`RIGHT_POLLS`] polls, and then wrong.
+    /// A scenario, as YAML, in which it is right for [`RIGHT_POLLS`] polls and then wrong.
     pub story: &'static str,
-    /// What it is run with.
+    /// Its policy and its publisher.
     pub variant: Variant,
 }
 
@@ -58,7 +58,8 @@ impl Mutant {
     }
 }
 
-/// A row of a table: the constructor, the type, the name, the bug. The story is the file of that name.
+/// A row of a table: the constructor (`decides` or `sends`), the type, the name, the bug. The story
+/// is `zoo/stories/<name>.yaml`.
 macro_rules! mutant {
     ($make:ident, $wrong:ty, $name:literal, $models:literal) => {
         $crate::mutant::Mutant::$make::<$wrong>(

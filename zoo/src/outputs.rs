@@ -1,7 +1,7 @@
-//! Wrong outputs: a publisher that sends other events than the agent handed it.
+//! Wrong outputs: a publisher that sends other events than those that the agent passed to it.
 //!
-//! What is left out of a batch is lost: the agent is told that it was accepted. What each edit does
-//! is in [`lost`](crate::lost) and [`events`](crate::events).
+//! An event that is omitted from a batch is lost, because the agent sees the batch as accepted. The
+//! edits are in [`lost`](crate::lost) and [`events`](crate::events).
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -11,11 +11,11 @@ use proto::{Check, CheckKind, HealthEvent, HealthEvents};
 
 /// Changes the events of a batch.
 pub(crate) trait Edit: Debug + Default {
-    /// What is sent instead of `events`; `standing` are the faults that were accepted before.
+    /// The events to send instead of `events`; `standing` has the faults that were accepted before.
     fn edit(&mut self, events: Vec<HealthEvent>, standing: &Standing) -> Vec<HealthEvent>;
 }
 
-/// Puts an edit before a publisher.
+/// Wraps a publisher with an edit.
 pub(crate) fn edited<'a, E: Edit + 'static>(
     inner: Box<dyn Publisher + 'a>,
 ) -> Box<dyn Publisher + 'a> {
@@ -50,7 +50,7 @@ impl<E: Edit> Publisher for Edited<'_, E> {
     }
 }
 
-/// The faults that the agent handed over since it started, and whose recovery it did not.
+/// The faults that the agent has passed on since it started and whose recovery it has not.
 #[derive(Debug, Default)]
 pub(crate) struct Standing(BTreeSet<Fault>);
 
@@ -68,7 +68,7 @@ fn fault(event: &HealthEvent) -> Fault {
 }
 
 impl Standing {
-    /// Is the event the recovery from a fault?
+    /// Whether the event is the recovery from a fault.
     pub(crate) fn is_ended_by(&self, event: &HealthEvent) -> bool {
         event.is_healthy && self.0.contains(&fault(event))
     }
@@ -91,12 +91,12 @@ fn check(event: &HealthEvent) -> Option<Check> {
         .find(|check| check.name() == event.check_name)
 }
 
-/// Is the event of a check of that kind?
+/// Whether the event is of a check of this kind.
 pub(crate) fn is_of(event: &HealthEvent, kind: CheckKind) -> bool {
     check(event).is_some_and(|check| check.kind() == kind)
 }
 
-/// Is the event about a port, a device or a card?
+/// Whether the event is about a port, a device or a card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Subject {
     Port,
@@ -104,7 +104,7 @@ pub(crate) enum Subject {
     Card,
 }
 
-/// What the event is about. A card is named by its PCI address.
+/// The entity of an event. A card is named by its PCI address.
 pub(crate) fn subject(event: &HealthEvent) -> Subject {
     match event.entities_impacted.as_slice() {
         [_, _, ..] => Subject::Port,

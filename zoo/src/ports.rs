@@ -1,4 +1,4 @@
-//! Wrong about the state of a port, its severity, and when that is an event.
+//! Wrong decisions about the state of a port, its severity, and when it gives an event.
 
 use std::cell::Cell;
 
@@ -106,7 +106,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     ),
 ];
 
-/// Uses `state` alone.
+/// Ignores `phys_state`.
 #[derive(Debug, Default)]
 struct ActiveIsEnough;
 
@@ -122,7 +122,7 @@ impl Policy for ActiveIsEnough {
     }
 }
 
-/// Takes a port that is ARMED for one that is up.
+/// Treats an ARMED port as up.
 #[derive(Debug, Default)]
 struct ArmedIsUp;
 
@@ -138,7 +138,7 @@ impl Policy for ArmedIsUp {
     }
 }
 
-/// Sends no baseline for a port that it could not read at its start.
+/// Sends no baseline for a port that could not be read at the start.
 #[derive(Debug, Default)]
 struct PendingBaselineForgotten;
 
@@ -148,7 +148,7 @@ impl Policy for PendingBaselineForgotten {
     }
 }
 
-/// Reads the number of `state` and not its name.
+/// Reads the number in `state` and ignores its name.
 #[derive(Debug, Default)]
 struct BelievesTornText;
 
@@ -184,7 +184,7 @@ impl Policy for CryingWolf {
     }
 }
 
-/// Reports a standing fault in every poll.
+/// Reports a fault again in every poll.
 #[derive(Debug, Default)]
 struct DoubleReporter;
 
@@ -207,7 +207,7 @@ impl Policy for EscalatesByTheWallClock {
     }
 }
 
-/// Takes an unreadable file for a dead port.
+/// Treats an unreadable file as a dead port.
 #[derive(Debug, Default)]
 struct FatalOnUnreadable;
 
@@ -227,7 +227,7 @@ impl Policy for FollowsEveryChange {
     }
 }
 
-/// Reports that a port is healthy although it reported no fault of it.
+/// Reports a recovery of a port whose fault was not reported.
 #[derive(Debug, Default)]
 struct GreetsEveryRecovery;
 
@@ -237,7 +237,7 @@ impl Policy for GreetsEveryRecovery {
     }
 }
 
-/// Leaves a port that never comes up non-fatal for ever.
+/// Never escalates a port that does not come up.
 #[derive(Debug, Default)]
 struct NeverEscalates;
 
@@ -290,7 +290,7 @@ impl Policy for PollingIsNonFatal {
     }
 }
 
-/// Reports nothing more of a port of which it reported anything.
+/// Gives no further events about a port after the first.
 #[derive(Debug, Default)]
 struct SwallowsTheEscalation;
 

@@ -1,4 +1,4 @@
-//! Wrong about devices and ports that vanish, return, or are renamed.
+//! Wrong decisions about devices and ports that disappear, return, or are renamed.
 
 use checks::Policy;
 
@@ -81,7 +81,7 @@ impl Policy for ClearsOverADeadSibling {
     }
 }
 
-/// Counts one miss too many.
+/// Counts one missed poll too many.
 #[derive(Debug, Default)]
 struct DebouncesOnePollShort;
 
@@ -91,7 +91,7 @@ impl Policy for DebouncesOnePollShort {
     }
 }
 
-/// Believes an empty `ports` at once.
+/// Accepts an empty `ports` at once.
 #[derive(Debug, Default)]
 struct EmptyPortsAreLostPorts;
 
@@ -101,7 +101,7 @@ impl Policy for EmptyPortsAreLostPorts {
     }
 }
 
-/// Takes a port of which `link_layer` cannot be read for one that is missing.
+/// Treats a port whose `link_layer` cannot be read as missing.
 #[derive(Debug, Default)]
 struct LayerErrorIsALostPort;
 
@@ -111,7 +111,7 @@ impl Policy for LayerErrorIsALostPort {
     }
 }
 
-/// Takes a `ports` that cannot be listed for a device that is gone.
+/// Treats a device whose `ports` cannot be listed as gone.
 #[derive(Debug, Default)]
 struct ListErrorIsADisappearance;
 
@@ -131,7 +131,7 @@ impl Policy for LostPortNeverReturns {
     }
 }
 
-/// Takes a missing class folder for the end of every NIC.
+/// Treats a missing class folder as the disappearance of every NIC.
 #[derive(Debug, Default)]
 struct MissingFolderIsEveryNic;
 

@@ -1,4 +1,4 @@
-//! Wrong after a reboot of the host.
+//! Wrong decisions after a reboot of the host.
 
 use std::cell::Cell;
 
@@ -28,7 +28,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     ),
 ];
 
-/// Takes every port for healthy in the first poll after a reboot.
+/// Treats every port as healthy in the first poll after a reboot.
 #[derive(Debug, Default)]
 struct HealthyOnReboot {
     is_reboot: Cell<bool>,
@@ -58,7 +58,7 @@ impl Policy for HealthyOnReboot {
     }
 }
 
-/// Clears after a reboot whatever is not there any more.
+/// After a reboot, clears the faults of everything that is absent.
 #[derive(Debug, Default)]
 struct RebootClearsTheAbsent;
 
@@ -68,7 +68,7 @@ impl Policy for RebootClearsTheAbsent {
     }
 }
 
-/// Goes on after a reboot as after a restart.
+/// Treats a reboot as a restart.
 #[derive(Debug, Default)]
 struct RebootUnnoticed;
 

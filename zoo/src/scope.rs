@@ -1,4 +1,4 @@
-//! Wrong about which devices are monitored.
+//! Wrong decisions about which devices are monitored.
 
 use std::collections::BTreeSet;
 
@@ -63,7 +63,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     ),
 ];
 
-/// Takes a device that is excluded from now on for one that vanished.
+/// Treats a newly excluded device as disappeared.
 #[derive(Debug, Default)]
 struct ExcludedIsVanished;
 
@@ -83,7 +83,7 @@ impl Policy for IgnoresTheDefaultRoute {
     }
 }
 
-/// Does not know the type of `BlueField`-3.
+/// Does not know the `hca_type` of `BlueField`-3.
 #[derive(Debug, Default)]
 struct KnowsOneBluefield;
 
@@ -93,7 +93,7 @@ impl Policy for KnowsOneBluefield {
     }
 }
 
-/// Monitors devices that bear the driver's own names, and no others.
+/// Monitors only devices with the driver's default names.
 #[derive(Debug, Default)]
 struct KnowsTheDriversNamesOnly;
 
@@ -103,7 +103,7 @@ impl Policy for KnowsTheDriversNamesOnly {
     }
 }
 
-/// Takes a function without `sriov_totalvfs` for a virtual one.
+/// Treats a function without `sriov_totalvfs` as a virtual one.
 #[derive(Debug, Default)]
 struct NoTotalvfsMeansVirtual;
 
@@ -123,7 +123,7 @@ impl Policy for NumaUnknownPasses {
     }
 }
 
-/// Does not look whether a function is virtual.
+/// Does not check whether a function is virtual.
 #[derive(Debug, Default)]
 struct ReportsVirtualFunctions;
 
@@ -133,7 +133,7 @@ impl Policy for ReportsVirtualFunctions {
     }
 }
 
-/// Takes a route table that cannot be read for one without a default route.
+/// Treats an unreadable route table as one without a default route.
 #[derive(Debug, Default)]
 struct UnreadableRouteIsNoRoute;
 
@@ -143,7 +143,7 @@ impl Policy for UnreadableRouteIsNoRoute {
     }
 }
 
-/// Monitors NICs of every make.
+/// Monitors NICs of every vendor.
 #[derive(Debug, Default)]
 struct WatchesEveryMake;
 

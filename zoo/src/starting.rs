@@ -1,4 +1,4 @@
-//! Wrong at the start: configuration, metadata, and what an old state file is worth.
+//! Wrong decisions at the start: configuration, metadata, and the old state file.
 
 use checks::Policy;
 
@@ -61,7 +61,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     ),
 ];
 
-/// Takes a state file that it cannot read for one that holds nothing.
+/// Treats an unreadable state file as an empty one.
 #[derive(Debug, Default)]
 struct BrokenStateIsAnEmptyOne;
 
@@ -71,7 +71,7 @@ impl Policy for BrokenStateIsAnEmptyOne {
     }
 }
 
-/// Sends its baseline in the very first poll, whichever device cannot be read.
+/// Sends its baseline in the very first poll, even if a device cannot be read.
 #[derive(Debug, Default)]
 struct FirstPollWaitsForNobody;
 
@@ -81,7 +81,7 @@ impl Policy for FirstPollWaitsForNobody {
     }
 }
 
-/// Forgets at a restart what it has reported.
+/// Forgets what it has reported when it restarts.
 #[derive(Debug, Default)]
 struct Forgetful;
 
@@ -111,7 +111,7 @@ impl Policy for IgnoresTheOverride {
     }
 }
 
-/// Starts every patience anew at a restart.
+/// Restarts every patience when it restarts.
 #[derive(Debug, Default)]
 struct PatienceStartsAnew;
 
@@ -121,7 +121,7 @@ impl Policy for PatienceStartsAnew {
     }
 }
 
-/// Starts with defaults when the configuration is not valid.
+/// Starts with the defaults if the configuration is invalid.
 #[derive(Debug, Default)]
 struct StartsWithABadConfig;
 
@@ -141,7 +141,7 @@ impl Policy for StartsWithoutMetadata {
     }
 }
 
-/// Remembers as reported what it finds after a restart.
+/// Counts as reported what changed during a restart.
 #[derive(Debug, Default)]
 struct SwallowsWhatItMissed;
 

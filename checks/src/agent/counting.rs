@@ -1,6 +1,6 @@
-//! What the agent counts of itself while it works, and hands out for `/metrics`.
+//! Updates the metrics while the agent works, and returns them for `/metrics`.
 //!
-//! Counting judges nothing: no event, no state file and no log line depends on it.
+//! Metrics do not influence anything: no event, no state file and no log line depends on them.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ impl Agent {
         &self.metrics
     }
 
-    /// The last poll, publishing included, took the hands this much real time.
+    /// The last poll, including publishing, took the caller this much real time.
     pub fn took(&mut self, span: Duration) {
         if self.was_due.state {
             self.metrics.took(Worked::State, span);
@@ -39,7 +39,7 @@ impl Agent {
         }
     }
 
-    /// The RoCE ports that are monitored and present now, for whoever counts their GIDs.
+    /// The RoCE ports that are monitored and present, whose GIDs can be counted.
     #[must_use]
     pub fn gid_ports(&self) -> GidPorts {
         let slots = self.memory.slots.iter();
@@ -59,7 +59,7 @@ impl Agent {
         }
     }
 
-    /// A listing was seen: how many devices there are, and how many are watched.
+    /// A listing was read: counts the devices, and those that are monitored.
     pub(super) fn count_devices(&mut self, snapshot: &Snapshot) {
         if snapshot.anchor != Anchor::Listed {
             return;
@@ -84,7 +84,7 @@ impl Agent {
         }
     }
 
-    /// A poll was judged: what was found.
+    /// A poll was judged: counts the faults that it found.
     pub(super) fn count_judged(&mut self, prepared_events: &[PreparedEvent], due: Due) {
         let faults = prepared_events.iter().filter_map(|prepared| {
             let fatal = prepared.severity? == Severity::Fatal;

@@ -1,7 +1,8 @@
-//! Handing batches over: attempts, waits, what counts as accepted, and when to save.
+//! Delivery of batches: attempts, waits, what counts as accepted, and when to save.
 //!
-//! A batch is constant through its attempts. Given up, it is dropped: what it said was never
-//! remembered, so the next poll finds the boundary again. Left out: the bytes of the state file.
+//! A batch does not change between attempts. If it is given up it is dropped: its events never
+//! counted as reported, so the next poll finds the same changes again. The content of the state
+//! file is defined elsewhere.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -15,7 +16,7 @@ use crate::flags::Publish;
 use crate::hands::ReadError;
 use crate::log_record::{Level, LogRecord};
 
-/// Events of one check, and what is remembered once they are accepted.
+/// Events of one check, and what changes in memory when they are accepted.
 #[derive(Debug, Clone)]
 pub(crate) struct Batch<E> {
     pub(crate) check: Check,
@@ -40,15 +41,16 @@ impl<E> Batch<E> {
 struct Attempt<E> {
     batch: Batch<E>,
     number: u32,
-    /// A wait that must pass before this attempt.
+    /// A wait before this attempt.
     wait: Option<Duration>,
-    /// Handed out, and not answered yet.
+    /// Returned to the caller, and not answered yet.
     is_out: bool,
-    /// An attempt ended so that the connector may have the batch after all.
+    /// After the outcome of an attempt, the connector may have the batch although it did not accept
+    /// it.
     is_in_doubt: bool,
 }
 
-/// What became of a batch.
+/// The state of a batch after an attempt.
 #[derive(Debug)]
 pub(crate) enum Settled<E> {
     /// It is tried again.
@@ -56,12 +58,12 @@ pub(crate) enum Settled<E> {
     Accepted(Vec<E>),
     GivenUp {
         effects: Vec<E>,
-        /// The connector may have it after all.
+        /// The connector may have it although it did not accept it.
         is_in_doubt: bool,
     },
 }
 
-/// What the last poll left to hand over.
+/// What is left to deliver of the last poll.
 #[derive(Debug, Clone)]
 pub(crate) struct Delivery<E> {
     publish: Publish,
@@ -71,7 +73,7 @@ pub(crate) struct Delivery<E> {
     records: VecDeque<LogRecord>,
     /// A batch of this poll was given up.
     pub(crate) gave_up: bool,
-    /// The steps handed out and not answered yet.
+    /// The steps that were returned to the caller and not answered yet.
     saving: Option<Vec<SaveStep>>,
     save_failed: bool,
     socket_missing: bool,
@@ -98,8 +100,8 @@ impl<E> Delivery<E> {
         self.records.push_back(record);
     }
 
-    /// Drops what an earlier poll left and takes this poll's batches; what the dropped batch would
-    /// have changed, if the connector may have it.
+    /// Replaces the batches of an earlier poll by those of this one. Returns the effects of a
+    /// dropped batch if the connector may have it.
     pub(crate) fn begin(&mut self, batches: Vec<Batch<E>>) -> Vec<E> {
         let dropped = self.current.take();
         self.queue = batches.into();
@@ -109,12 +111,12 @@ impl<E> Delivery<E> {
         in_doubt.map_or_else(Vec::new, |attempt| attempt.batch.effects)
     }
 
-    /// The number of the attempt handed out last; 0 when none is.
+    /// The number of the last attempt; 0 if there is none.
     pub(crate) fn attempt(&self) -> u32 {
         self.current.as_ref().map_or(0, |attempt| attempt.number)
     }
 
-    /// What would change if everything of this poll that is not settled were accepted.
+    /// The effects of all batches of this poll that are not settled, as if they were accepted.
     pub(crate) fn pending(&self) -> Vec<E>
     where
         E: Clone,
@@ -137,7 +139,7 @@ impl<E> Delivery<E> {
         self.saving = Some(steps);
     }
 
-    /// A note to tell, or a save to answer.
+    /// Returns a record to log, or a save.
     pub(crate) fn next_record_or_save(&mut self) -> Option<Todo> {
         if let Some(record) = self.records.pop_front() {
             return Some(Todo::LogRecord(record));
@@ -169,13 +171,13 @@ impl<E> Delivery<E> {
         })
     }
 
-    /// The batch that is being tried.
+    /// The batch that is being sent.
     pub(crate) fn under_way(&self) -> Option<(Check, &[HealthEvent])> {
         let batch = &self.current.as_ref()?.batch;
         Some((batch.check, &batch.events.events))
     }
 
-    /// Settles the attempt handed out last.
+    /// Settles the last attempt.
     pub(crate) fn published(&mut self, outcome: &Outcome, is_retryable: bool) -> Settled<E> {
         let Some(mut attempt) = self.current.take() else {
             return Settled::NotYet;
@@ -217,8 +219,8 @@ impl<E> Delivery<E> {
         }
     }
 
-    /// The wait before attempt `number`: half as long again each time, and up to a tenth more from
-    /// 10 ms on, so that the monitors of a fleet do not knock in step.
+    /// The wait before attempt `number`: half as long again each time and, from 10 ms on, up to a
+    /// tenth more at random, so that the monitors of many nodes do not retry at the same instant.
     fn wait_before(&self, number: u32, batch: &Batch<E>) -> Duration {
         let factor = 1.5_f64.powi(i32::try_from(number.saturating_sub(2)).unwrap_or(i32::MAX));
         let longest = Duration::from_secs(3600);
@@ -294,7 +296,7 @@ fn give_up_record<E>(attempt: &Attempt<E>, outcome: &Outcome) -> LogRecord {
     }
 }
 
-/// The number that SplitMix64 draws first from this seed.
+/// The first number that SplitMix64 returns for this seed.
 fn mix(seed: u64) -> u64 {
     SplitMix64::seed_from_u64(seed).next_u64()
 }
@@ -305,7 +307,7 @@ mod tests {
 
     use super::*;
 
-    /// The wait before attempt 2 of a batch stamped so, on that node, in microseconds.
+    /// The wait in microseconds before attempt 2 of a batch with this timestamp, on that node.
     fn wait_us(node: &str, backoff_us: u64, seconds: i64) -> u128 {
         let publish = Publish {
             attempts: 5,

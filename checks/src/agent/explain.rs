@@ -1,7 +1,8 @@
 //! `--explain`: how every device is classified and why, signal by signal.
 //!
-//! For people, once; nothing of it is judged. RoCE ports show their GID table too (`lsd 9.1`): an
-//! empty one fails every queue pair, and a type that peers do not share fails the connection.
+//! The output is for people; nothing is judged. For RoCE ports the GID table is shown too (`lsd
+//! 9.1`): with an empty table every queue pair fails, and with a type that peers do not share the
+//! connection fails.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -23,7 +24,7 @@ use crate::snapshot::{Anchor, Blind, Seen, SeenPorts, SeenScope};
 pub type Classified = Vec<(DeviceName, Result<Role, String>)>;
 
 impl Agent {
-    /// One paragraph per device of the class folder, or one line saying why there is none.
+    /// One paragraph per device of the class folder, or one line that says why there is none.
     #[must_use]
     pub fn explain(&self, hands: &dyn Hands) -> String {
         let folder = &self.discovery.config.sys_class_infiniband;
@@ -82,10 +83,10 @@ impl Agent {
         rendered
     }
 
-    /// What each device of the class folder is taken for, in order of name: its role, or why it is
-    /// not monitored.
+    /// The role of each device of the class folder, or why it is not monitored, in order of name.
     ///
     /// # Errors
+    ///
     /// If the clocks cannot be read.
     pub fn classified(&self, hands: &dyn Hands) -> Result<Classified, ReadError> {
         let (snapshot, _) = self.discovery.look(hands, &self.memory, &self.schedule)?;
@@ -185,7 +186,7 @@ impl Agent {
         }
     }
 
-    /// Counts the GIDs that are set, by type, and names the interfaces behind them.
+    /// Counts the valid GIDs by type, and names their net devices.
     fn explain_gids(
         &self,
         hands: &dyn Hands,

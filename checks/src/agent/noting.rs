@@ -1,4 +1,4 @@
-//! What is noted once, however often it is seen. Start at [`Agent::log_once`].
+//! Log records that are made once per cause. Start with [`Agent::log_once`].
 
 use super::Agent;
 use crate::log_record::{Level, LogRecord};
@@ -6,7 +6,7 @@ use crate::reading::severity;
 use crate::snapshot::{Anchor, SeenPorts, SeenScope, Snapshot};
 
 impl Agent {
-    /// Tells each path that cannot be read once, and counts every time.
+    /// Logs each path that cannot be read once, and counts every failed read.
     pub(super) fn log_troubles(&mut self, snapshot: &mut Snapshot) {
         if snapshot.anchor == Anchor::Missing {
             let path = self.anchor().to_owned();
@@ -25,7 +25,7 @@ impl Agent {
         }
     }
 
-    /// Tells the developer of each unhealthy pair that is no event on Ethernet, once.
+    /// Logs each unhealthy pair of states that gives no event on Ethernet, once, at level debug.
     pub(super) fn log_transients(&mut self, snapshot: &Snapshot) {
         for seen in &snapshot.devices {
             let SeenScope::In(_, SeenPorts::Listed(ports)) = &seen.scope else {

@@ -1,4 +1,5 @@
-//! What stands at the connector, and what is monitored, for whoever asks. Start at [`Agent::standing`].
+//! Queries: which faults are reported and not cleared, and which devices are monitored. Start with
+//! [`Agent::standing`].
 
 use super::Agent;
 use crate::pending_clear::Subject;
@@ -7,7 +8,7 @@ use crate::reading::Severity;
 pub use crate::standing::Standing;
 
 impl Agent {
-    /// Every fault that was accepted and whose end was not, in order.
+    /// Every fault that was accepted and whose clear was not, in order.
     #[must_use]
     pub fn standing(&self) -> Vec<Standing> {
         let mut standing = Vec::new();

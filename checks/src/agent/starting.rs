@@ -1,4 +1,5 @@
-//! How the agent starts, and what it waits for before it judges anything. Start at [`Agent::start`].
+//! The start of the agent, and what it waits for before it judges anything. Start with
+//! [`Agent::start`].
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -23,23 +24,25 @@ use crate::schedule::{Due, Schedule};
 use crate::snapshot::{Anchor, Blind, Cause, SeenPorts, SeenScope, Snapshot};
 use crate::state_file;
 
-/// Polls for which the boot id, or devices on the very first poll, are waited for.
+/// Number of polls for which the boot id, or devices in the very first poll, are waited for.
 const WAITED_POLLS: u32 = 3;
 
-/// What is still waited for before anything is judged.
+/// What the agent waits for before it judges.
 #[derive(Debug, Clone)]
 pub(super) enum Stage {
-    /// The boot id; the old state, if any, and the polls so far.
+    /// The boot id; contains the old state, if any, and the number of polls so far.
     BootId(Option<Box<Memory>>, u32),
-    /// Devices that cannot be read on the very first poll without state; the polls so far.
+    /// Devices that cannot be read in the very first poll without old state; contains the number of
+    /// polls so far.
     FirstPoll(u32),
     Running,
 }
 
 impl Agent {
-    /// Starts from texts with a policy of its own, or refuses.
+    /// Starts from texts, with a policy.
     ///
     /// # Errors
+    ///
     /// As [`Agent::start`].
     pub fn start_with(
         start: Start<'_>,
@@ -121,7 +124,8 @@ impl Agent {
         Ok((agent, records))
     }
 
-    /// Settles in which boot the agent lives, and so what the old state is worth.
+    /// Decides whether the boot is the same as that of the old state, and what is kept of the old
+    /// state.
     pub(super) fn begin(&mut self, old: Option<Memory>, boot_id: Option<String>) {
         self.discovery.wants_boot_id = false;
         self.stage = Stage::Running;
@@ -153,7 +157,7 @@ impl Agent {
         self.memory.scope = Some(scope);
     }
 
-    /// Is everything known that judging needs?
+    /// Whether everything that judging needs is known.
     pub(super) fn is_ready(&mut self, snapshot: &Snapshot) -> bool {
         if let Stage::BootId(old, polls) = &mut self.stage {
             match &snapshot.boot_id {
@@ -197,7 +201,7 @@ impl Agent {
     }
 }
 
-/// The checks of `--checks` that the configuration lets run.
+/// The checks of `--checks` that the configuration does not disable.
 fn running(
     settings: &Settings,
     config: &Config,

@@ -1,7 +1,7 @@
-//! What the agent wants done, and how it went: the seam between judgement and hands.
+//! The actions that the agent requests, and their outcomes: the interface between logic and I/O.
 //!
-//! Whoever runs an agent loops over [`Todo`]s until [`Todo::Done`]; nothing of publishing, retrying,
-//! committing or saving is decided outside.
+//! A caller carries out [`Todo`]s until [`Todo::Done`]. Publishing, retries, commits and saves are
+//! decided by the agent only.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::flags::Settings;
 use crate::hands::ReadError;
 use crate::log_record::LogRecord;
 
-/// The agent refuses to start: print one line, and end with the code.
+/// The agent refuses to start: the caller prints one line and exits with the code.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}{}", .hint.as_ref().map_or_else(String::new, |hint| format!(" (hint: {hint})")))]
 pub struct Refusal {
@@ -20,12 +20,12 @@ pub struct Refusal {
     pub code: u8,
     /// What is wrong, and where; one line.
     pub what: String,
-    /// What helps, or is allowed.
+    /// A hint, or the allowed values.
     pub hint: Option<String>,
 }
 
 impl Refusal {
-    /// A refusal that ends with 1.
+    /// A refusal with exit code 1.
     #[must_use]
     pub fn new(what: impl Into<String>) -> Refusal {
         Refusal {
@@ -51,7 +51,7 @@ impl Refusal {
 /// The texts an agent starts from, or why they could not be read.
 #[derive(Debug, Clone)]
 pub struct Start<'a> {
-    /// The command line, judged.
+    /// The validated command line.
     pub settings: Settings,
     /// `--config`.
     pub config: Result<&'a [u8], ReadError>,
@@ -65,7 +65,7 @@ pub struct Start<'a> {
     pub state: Result<&'a [u8], ReadError>,
 }
 
-/// What must be done now.
+/// The next action of the caller.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Todo {
     /// Call the connector once and answer with [`crate::Agent::published`].
@@ -74,25 +74,25 @@ pub enum Todo {
         check: Check,
         /// The call.
         batch: HealthEvents,
-        /// Counts from 1 within one batch.
+        /// The attempt within one batch, from 1.
         attempt: u32,
     },
-    /// Wait before the next attempt; nothing is answered.
+    /// Wait before the next attempt. Needs no answer.
     Wait(Duration),
     /// Carry out the steps in order, stop at the first error, answer with [`crate::Agent::saved`].
     Save(Vec<SaveStep>),
-    /// Tell the operator; nothing is answered.
+    /// Print a log record. Needs no answer.
     LogRecord(LogRecord),
-    /// Nothing until the next poll.
+    /// Nothing to do until the next poll.
     Done,
 }
 
 /// One step of an atomic save. Paths are absolute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SaveStep {
-    /// Make the folder and those above it, if they are not there.
+    /// Create the folder and its parents, if they do not exist.
     CreateFolder(String),
-    /// Create the file, or cut it to nothing.
+    /// Create the file, or truncate it.
     Create(String),
     /// Write the bytes to the file just created.
     Write(String, Arc<[u8]>),
@@ -104,14 +104,14 @@ pub enum SaveStep {
     FsyncFolder(String),
 }
 
-/// How one attempt to publish went.
+/// The outcome of one attempt to publish.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// The connector has it.
+    /// The connector accepted it.
     Accepted,
-    /// The socket's path does not exist; nothing was tried.
+    /// The socket's path does not exist; no call was made.
     SocketMissing,
-    /// The connector, or the transport in its name, answered with a gRPC status other than OK.
+    /// The call ended with a gRPC status other than OK, from the connector or the transport.
     Status {
         /// The gRPC code, 1 to 16.
         code: i32,
@@ -127,21 +127,21 @@ pub enum Outcome {
 /// How a connection failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum IoKind {
-    /// It ended.
+    /// End of stream.
     Eof,
-    /// The other side reset it.
+    /// Reset by the other side (`ECONNRESET`).
     Reset,
-    /// The other side had closed it.
+    /// The other side had closed it (`EPIPE`).
     BrokenPipe,
-    /// Nobody listens.
+    /// Refused: no process listens (`ECONNREFUSED`).
     Refused,
-    /// Any other way.
+    /// Another failure.
     Other,
 }
 
 impl Outcome {
-    /// May the same batch be tried again at once? (NVSentinel, `commons/pkg/healthpub`; a refused
-    /// connection reaches its Go client as `UNAVAILABLE`.)
+    /// Whether the same batch may be sent again at once (NVSentinel, `commons/pkg/healthpub`; its
+    /// Go client sees a refused connection as `UNAVAILABLE`).
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         const DEADLINE_EXCEEDED: i32 = 4;
@@ -153,7 +153,7 @@ impl Outcome {
             Outcome::Accepted | Outcome::SocketMissing => false,
         }
     }
-    /// Could the connector have the batch although it did not say so?
+    /// Whether the connector may have the batch although it did not accept it.
     #[must_use]
     pub fn leaves_doubt(&self) -> bool {
         const CANCELLED: i32 = 1;
@@ -173,7 +173,7 @@ mod tests {
 
     use super::*;
 
-    /// May it be tried again at once, and may the connector have it?
+    /// Whether it may be sent again at once, and whether the connector may have it.
     #[rstest]
     #[case(Outcome::Accepted, false, false)]
     #[case(Outcome::SocketMissing, false, false)]

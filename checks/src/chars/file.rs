@@ -1,4 +1,5 @@
-//! Character devices in the state file: NVSentinel's key, and ours, which is what we read.
+//! Character devices in the state file: NVSentinel's key, and the key of this monitor, which is the
+//! one that is read.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{CharDevice, CharKind, CharMemory, NodeMemory};
 use crate::name::{DeviceName, PciFunction, PortNumber, SlotKey};
 
-/// What the state file holds of character devices.
+/// The part of the state file about character devices.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct CharEntries {
@@ -18,7 +19,7 @@ pub(crate) struct CharEntries {
 }
 
 impl CharEntries {
-    /// Of a memory.
+    /// Converts the memory.
     pub(crate) fn of(memory: &CharMemory) -> CharEntries {
         CharEntries {
             missing_char_devices: shared(memory),
@@ -26,18 +27,19 @@ impl CharEntries {
         }
     }
 
-    /// The memory from our own key.
+    /// The memory from this monitor's key.
     pub(crate) fn restore(self) -> CharMemory {
         restore(self.char_devices)
     }
 
-    /// The memory of a monitor that knows the shared key only.
+    /// The memory from the shared key, if the file has that one only.
     pub(crate) fn migrate(self) -> CharMemory {
         migrate(self.missing_char_devices.into_values())
     }
 }
 
-/// NVSentinel's memory of a character device that is missing; no port, or 0, for a device's own.
+/// NVSentinel's entry for a missing character device; the port is absent or 0 if it belongs to a
+/// device.
 #[derive(Debug, Serialize, Deserialize)]
 struct MissingEntry {
     kind: CharKind,
@@ -54,7 +56,7 @@ struct NodeEntry {
     memory: NodeMemory,
 }
 
-/// Our memory of one device.
+/// This monitor's entry for one device.
 #[derive(Debug, Serialize, Deserialize)]
 struct CharsEntry {
     device: DeviceName,
@@ -81,7 +83,7 @@ fn shared(memory: &CharMemory) -> BTreeMap<String, MissingEntry> {
     entries.collect()
 }
 
-/// The memory as our own key.
+/// The memory as this monitor's key.
 fn store(memory: &CharMemory) -> Vec<CharsEntry> {
     let devices = memory.devices.iter();
     let kept = devices.filter(|(_, device)| !device.nodes.is_empty());

@@ -1,4 +1,4 @@
-//! What ought to be said of character devices after a poll.
+//! Finds the events about character devices after a poll.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,8 +19,8 @@ use crate::snapshot::{SeenPort, SeenPorts, SeenScope, Snapshot};
 /// Polls in a row without a character device until it is missing (NVSentinel, `charDevMissThreshold`).
 const MISSES_MAX: u32 = 3;
 
-/// Keeps what was seen of character devices and says what it makes an event. Where the check does
-/// not run, what it said is cleared.
+/// Stores what was read of character devices and returns the events. If the check does not run, its
+/// reported faults are cleared.
 pub(crate) fn judge(
     memory: &mut Memory,
     snapshot: &Snapshot,
@@ -93,7 +93,7 @@ fn owe(memory: &mut Memory, name: &DeviceName, (kind, port): Node, reason: &Reas
     memory.owe(Check::InfiniBandCharDevice, subject, message);
 }
 
-/// Follows a device to its name, and lets go of what is expected of it no more.
+/// Renames a device, and forgets character devices that are no longer expected of it.
 fn follow(memory: &mut Memory, key: &SlotKey, name: &DeviceName, expected: &BTreeSet<Node>) {
     let Some(device) = memory.optional.chars.devices.get_mut(key) else {
         return;

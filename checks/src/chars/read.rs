@@ -1,4 +1,4 @@
-//! Reading which character devices there are: two class folders, and who each entry belongs to.
+//! Reads which character devices exist: two class folders, and the device and port of each entry.
 
 use super::{CharKind, SeenChars};
 use crate::discovery::{Discovery, fetch_one};
@@ -7,7 +7,7 @@ use crate::log_record::{Level, LogRecord};
 use crate::name::PortNumber;
 use crate::snapshot::{Cause, Snapshot};
 
-/// Looks at both class folders.
+/// Reads both class folders.
 pub(crate) fn read(discovery: &Discovery, hands: &dyn Hands, snapshot: &mut Snapshot) -> SeenChars {
     let mut seen = SeenChars::default();
     let class = &discovery.config.sys_class_infiniband;
@@ -81,7 +81,7 @@ fn read_folder(
     }
 }
 
-/// The kind of an entry: its name is the kind's and a number.
+/// The kind of an entry: its name is the kind's prefix and a number.
 fn kind_of(name: &str, kinds: &[CharKind]) -> Option<CharKind> {
     let is_of = |kind: &CharKind| {
         let number = name.strip_prefix(kind.name());

@@ -1,9 +1,9 @@
-//! `[counterDetection]`: which counters are watched, and by which thresholds.
+//! `[counterDetection]`: which counters are watched, and their thresholds.
 //!
-//! Every key and value is validated, those of counters that are off too. Source of names and rules:
-//! NVSentinel, nic-health-monitor `pkg/config/config.go`. Without a list the twelve of its chart are
-//! watched; an empty list is none. A section, and a counter, that does not say `enabled` is enabled,
-//! as its documents have it.
+//! Every key and value is validated, also those of disabled counters. Source of names and rules:
+//! NVSentinel, nic-health-monitor `pkg/config/config.go`. Without a list the twelve counters of its
+//! Helm chart are watched; an empty list means none. A section or counter without the key `enabled`
+//! is enabled, as NVSentinel documents it.
 
 use std::collections::BTreeSet;
 
@@ -14,12 +14,12 @@ use crate::counters::table::{TABLE, defaults};
 use crate::counters::{CounterId, Threshold, Unit, Watched};
 use crate::log_record::{Level, LogRecord};
 
-/// The section, judged.
+/// The validated section.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct CounterDetection {
-    /// Do the counter checks run at all?
+    /// Whether the counter checks run.
     pub(crate) enabled: bool,
-    /// In the order in which they are listed, those that are on.
+    /// The enabled counters in the order of the list.
     pub(crate) watched: Vec<Watched>,
 }
 
@@ -31,10 +31,10 @@ const COUNTER_KEYS: [&str; 5] = [
     "threshold",
     "velocityUnit",
 ];
-/// Once the operator's, now owned by the code.
+/// Retired keys: settings of the operator that are now part of the fixed table.
 const RETIRED_KEYS: [&str; 4] = ["path", "isFatal", "description", "recommendedAction"];
 
-/// Reads the section; absent means the defaults.
+/// Reads the section; without it the defaults are used.
 pub(super) fn read(
     section: Option<&Value>,
     path: &str,
@@ -86,7 +86,7 @@ pub(super) fn read(
     Ok(detection)
 }
 
-/// One counter of the list, and whether it is on.
+/// One counter of the list, and whether it is enabled.
 fn one(
     counter: &Value,
     index: usize,
@@ -154,7 +154,7 @@ fn text<'a>(counter: &'a Table, key: &str) -> Result<&'a str, String> {
     }
 }
 
-/// A switch that is on unless it is off.
+/// A boolean whose default is `true`.
 fn flag(table: &Table, rendered: &str, key: &str) -> Result<bool, String> {
     match table.get(key) {
         None => Ok(true),
@@ -163,7 +163,7 @@ fn flag(table: &Table, rendered: &str, key: &str) -> Result<bool, String> {
     }
 }
 
-/// What growth must pass; 0 unless said.
+/// The growth that must be exceeded; 0 by default.
 fn limit(counter: &Table) -> Result<f64, String> {
     let refuse = |value: &Value| {
         Err(format!(

@@ -1,8 +1,8 @@
-//! One counter of one port: its last value, its window, and what was said of it.
+//! One counter of one port: its last value, its window, and what was reported of it.
 //!
-//! Values and windows are kept whatever the connector says; what was said changes only when it was
-//! accepted. A breach is said once and stands until the counter is reset; a reset is a value lower
-//! than the last one.
+//! Values and windows are stored whether or not the connector answers; what counts as reported
+//! changes only when an event is accepted. A breach is reported once and remains until the counter
+//! is reset. A reset is a value lower than the last one.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,12 +10,12 @@ use super::threshold::{Threshold, Unit, Verdict};
 use crate::policy::Policy;
 use crate::skip::is_false;
 
-/// A poll's two clocks.
+/// The two clocks of a poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub(crate) struct Stamp {
-    /// Boot time: windows are measured on it.
+    /// Boot time: windows are measured by it.
     pub(crate) boot_ns: u64,
-    /// Wall time, for people and for the state file.
+    /// Wall time, for messages and the state file.
     pub(crate) wall_ns: u64,
 }
 
@@ -39,22 +39,22 @@ pub(crate) struct Seed {
     pub(crate) last: u64,
 }
 
-/// A breach as it was found.
+/// A breach when it is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Breach {
     pub(crate) value: u64,
-    /// Since the window began.
+    /// Growth since the window began.
     pub(crate) growth: u64,
     /// Length of the window, boot time.
     pub(crate) elapsed_ns: u64,
 }
 
-/// A fault that is to be said.
+/// A fault to be reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Pending {
     Found(Breach),
-    /// It stood under another name of the device.
+    /// The fault was reported under another name of the device.
     Again,
 }
 
@@ -66,18 +66,18 @@ pub(crate) struct Count {
     pub(crate) seed: Option<Seed>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) pending: Option<Pending>,
-    /// Since when, wall time, its fault stands at the connector, or may.
+    /// Since when (wall time) its fault is reported, or may be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) said_since_ns: Option<u64>,
-    /// It was reset while its fault stood.
+    /// It was reset while its fault was reported.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) is_reset: bool,
-    /// Its health in this boot is to be said.
+    /// Its healthy event in this boot is pending.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) outstanding: bool,
 }
 
-/// What is to be said of a counter now.
+/// The event that is due for a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Word {
     Breach(Breach),
@@ -87,7 +87,7 @@ pub(crate) enum Word {
 }
 
 impl Count {
-    /// Takes a reading.
+    /// Stores a reading.
     pub(crate) fn see(
         &mut self,
         value: u64,
@@ -133,13 +133,14 @@ impl Count {
                 }));
             }
         }
-        // A window per poll needs no start, so a counter at rest costs no write.
+        // A window of one poll needs no start time, so an idle counter causes no write.
         if matches!(threshold, Threshold::Velocity(..)) || growth > 0 {
             *seed = fresh;
         }
     }
 
-    /// Another file stands behind the counter now: growth begins anew, what was said stands.
+    /// Another file belongs to the counter now: growth is measured from its next value; what was
+    /// reported remains.
     pub(crate) fn begin_anew(&mut self, value: u64, now: Stamp) {
         self.seed = Some(Seed {
             value,
@@ -148,7 +149,7 @@ impl Count {
         });
     }
 
-    /// What is to be said of it after a reading.
+    /// The event that is due after a reading.
     pub(crate) fn word(&self) -> Option<Word> {
         if self.is_reset {
             return Some(Word::Recovered);
@@ -160,24 +161,24 @@ impl Count {
         }
     }
 
-    /// Its fault was accepted.
+    /// Its fault event was accepted.
     pub(crate) fn was_said(&mut self, wall_ns: u64) {
         self.said_since_ns.get_or_insert(wall_ns);
         (self.pending, self.outstanding) = (None, false);
     }
 
-    /// Its fault may have been accepted.
+    /// Its fault event may have been accepted.
     pub(crate) fn may_have_been_said(&mut self, wall_ns: u64) {
         self.said_since_ns.get_or_insert(wall_ns);
     }
 
-    /// Its health was accepted.
+    /// Its healthy event was accepted.
     pub(crate) fn was_cleared(&mut self) {
         self.said_since_ns = None;
         (self.is_reset, self.outstanding) = (false, false);
     }
 
-    /// The device goes by another name now; `true` when a fault stands under the old one.
+    /// The device has another name now; returns `true` if a fault is reported under the old one.
     pub(crate) fn rename(&mut self) -> bool {
         let stood = self.said_since_ns.take().is_some();
         if stood && !std::mem::take(&mut self.is_reset) && self.pending.is_none() {
@@ -186,14 +187,14 @@ impl Count {
         stood
     }
 
-    /// A clearing of another's fault takes its own with it: it is to be said again.
+    /// The clear of another counter's fault cleared this fault too: it must be reported again.
     pub(crate) fn overshadow(&mut self) {
         if self.said_since_ns.is_some() && !self.is_reset && !self.outstanding {
             self.pending.get_or_insert(Pending::Again);
         }
     }
 
-    /// The host was rebooted: nothing is known but what stands at the connector.
+    /// The host was rebooted: only what was reported is kept.
     pub(crate) fn after_reboot(&mut self) {
         *self = Count {
             said_since_ns: self.said_since_ns,

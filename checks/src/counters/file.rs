@@ -1,9 +1,9 @@
-//! Counters in the state file: NVSentinel's two keys, so that its monitor can go on from ours, and
-//! our own, which is what we read.
+//! Counters in the state file: NVSentinel's two keys, so that its monitor can continue from this
+//! file, and the key of this monitor, which is the one that is read.
 //!
-//! NVSentinel keys a counter by the device's name, which two devices may have borne; ours is by
-//! device. Where ours is absent, another monitor wrote the file: its values and its breaches are
-//! taken over ([`migrate`]).
+//! NVSentinel identifies a counter by the device's name, which two devices may have had; this
+//! monitor's key identifies it by device. If that key is absent, another monitor wrote the file,
+//! and its values and breaches are taken over ([`migrate`]).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use crate::name::{DeviceName, LinkLayer, PciFunction, PortNumber, SlotKey};
 use crate::pending_clear::Reboot;
 use crate::skip::is_false;
 
-/// NVSentinel's memory of a value.
+/// NVSentinel's entry for a value.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SnapshotEntry {
     value: u64,
@@ -26,7 +26,7 @@ pub(crate) struct SnapshotEntry {
     timestamp: String,
 }
 
-/// NVSentinel's memory of a breach that stands.
+/// NVSentinel's entry for a reported breach.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct FlagEntry {
     #[serde(default)]
@@ -43,14 +43,14 @@ pub(crate) struct FlagEntry {
     port: String,
 }
 
-/// The keys that both monitors know.
+/// The keys that both monitors use.
 #[derive(Debug, Default)]
 pub(crate) struct SharedKeys {
     pub(crate) snapshots: BTreeMap<String, SnapshotEntry>,
     pub(crate) flags: BTreeMap<String, FlagEntry>,
 }
 
-/// The counters of a device, in our own key.
+/// The counters of a device, in this monitor's key.
 #[derive(Debug, Serialize, Deserialize)]
 struct DeviceEntry<'a> {
     device: DeviceName,
@@ -59,7 +59,7 @@ struct DeviceEntry<'a> {
     ports: Cow<'a, BTreeMap<PortNumber, PortCounts>>,
 }
 
-/// Our own key.
+/// This monitor's key.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct CountersEntry<'a> {
@@ -71,7 +71,7 @@ pub(crate) struct CountersEntry<'a> {
     devices: Vec<DeviceEntry<'a>>,
 }
 
-/// The memory in our own key; `None` when there is nothing to remember.
+/// The memory as this monitor's key; `None` if it is empty.
 pub(crate) fn own(memory: &CounterMemory) -> Option<CountersEntry<'_>> {
     if *memory == CounterMemory::default() {
         return None;
@@ -91,7 +91,8 @@ pub(crate) fn own(memory: &CounterMemory) -> Option<CountersEntry<'_>> {
     })
 }
 
-/// The memory in the keys that both monitors know. Of two counters with one key the later one counts.
+/// The memory as the keys that both monitors use. If two counters have the same key, the later one
+/// is written.
 pub(crate) fn shared(memory: &CounterMemory) -> SharedKeys {
     let mut keys = SharedKeys::default();
     for device in memory.devices.values() {
@@ -134,7 +135,7 @@ fn shared_key(name: &DeviceName, number: PortNumber, port: &PortCounts, id: Coun
     }
 }
 
-/// The memory from our own key.
+/// The memory from this monitor's key.
 pub(crate) fn restore(entry: CountersEntry<'_>) -> CounterMemory {
     let mut memory = CounterMemory {
         is_reborn: entry.is_reborn,
@@ -153,8 +154,8 @@ pub(crate) fn restore(entry: CountersEntry<'_>) -> CounterMemory {
     memory
 }
 
-/// The memory of a monitor that knows the shared keys only. Where a layer, a device or a counter is
-/// not told, the counter is seen for the first time in the next poll.
+/// The memory from the shared keys only. If a layer, a device or a counter is not in them, the
+/// counter counts as new in the next poll.
 pub(crate) fn migrate(
     keys: SharedKeys,
     layer_of: impl Fn(&DeviceName, PortNumber) -> Option<LinkLayer>,
@@ -169,7 +170,7 @@ pub(crate) fn migrate(
             continue;
         };
         let count = migrated(&mut memory, name, number, layer, interface).entry(id);
-        // When the window began on boot time is not told: it counts as long ago.
+        // The file does not have the window's start in boot time: it counts as long ago.
         count.or_default().seed = Some(Seed {
             value: entry.value,
             since: Stamp {
@@ -213,7 +214,8 @@ fn migrated<'a>(
     &mut port.counts
 }
 
-/// What a shared key speaks of; a key of an interface is told by its flag only.
+/// The parts of a shared key; only the flag's entry tells which port a key of an interface belongs
+/// to.
 fn parts<'a>(
     key: &'a str,
     flag: Option<&FlagEntry>,

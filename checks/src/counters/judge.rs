@@ -1,6 +1,6 @@
-//! What ought to be said of counters after a poll.
+//! Finds the events about counters after a poll.
 //!
-//! A counter that was not read in this poll keeps what is known of it, and says nothing.
+//! A counter that was not read in this poll keeps its memory and gives no event.
 
 use super::count::{Stamp, Word};
 use super::remembered::{DeviceCounts, PortCounts};
@@ -17,14 +17,14 @@ use crate::prepared_event::PreparedEvent;
 use crate::reading::Severity;
 use crate::snapshot::{Snapshot, Unread};
 
-/// What the counters of a poll make.
+/// The events about counters of a poll.
 #[derive(Debug, Default)]
 pub(crate) struct Judged {
     pub(crate) prepared_events: Vec<PreparedEvent>,
     pub(crate) records: Vec<LogRecord>,
 }
 
-/// Keeps what was read of counters and says what it makes an event.
+/// Stores what was read of counters and returns the events.
 pub(crate) fn judge(
     memory: &mut Memory,
     snapshot: &Snapshot,
@@ -87,7 +87,7 @@ pub(crate) fn judge(
     judged
 }
 
-/// Keeps which counters stand at the maximum of their field; each is told when it gets there.
+/// Records which counters are at the maximum of their field; each is logged when it reaches it.
 fn log_saturation(
     watched: &Watched,
     value: u64,
@@ -146,8 +146,8 @@ fn say(
     }
 }
 
-/// A clearing under a name takes with it, at the connector, what stands of whoever bears the name
-/// now: that is said again, after it.
+/// At the connector, a clear under a name also clears the faults of the device that has this name
+/// now. These faults are reported again after the clear.
 fn repeat_what_is_overshadowed(memory: &mut Memory) {
     for pending_clear in &memory.pending_clears {
         let Subject::Counter(name, number, id) = &pending_clear.subject else {

@@ -1,7 +1,8 @@
-//! What is remembered of counters: devices by their PCI function, ports, and the interface behind them.
+//! The memory of counters: devices by their PCI function, their ports, and the net devices of the
+//! ports.
 //!
-//! One counter's memory is [`Count`]; how a sight changes what is remembered is `watch`'s business.
-//! Start with [`CounterMemory`].
+//! [`Count`] is the memory of one counter; `watch` matches it with a snapshot. Start with
+//! [`CounterMemory`].
 
 use std::collections::BTreeMap;
 
@@ -17,7 +18,7 @@ use crate::pending_clear::{Reboot, Subject};
 pub(crate) struct PortCounts {
     #[serde(rename = "link_layer")]
     pub(crate) layer: LinkLayer,
-    /// The interface that counters of the net tree were read from.
+    /// The net device from which the interface counters were read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) interface: Option<String>,
     pub(crate) counts: BTreeMap<CounterId, Count>,
@@ -48,7 +49,7 @@ impl DeviceCounts {
         }
     }
 
-    /// Its faults that stand at the connector, as layer and subject.
+    /// Its reported faults, as layer and subject.
     pub(crate) fn faults(&self) -> impl Iterator<Item = (LinkLayer, Subject)> + '_ {
         self.ports.iter().flat_map(move |(number, port)| {
             let standing = port
@@ -63,13 +64,13 @@ impl DeviceCounts {
     }
 }
 
-/// Everything remembered of counters.
+/// The memory of all counters.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct CounterMemory {
     pub(crate) devices: BTreeMap<SlotKey, DeviceCounts>,
-    /// Their first sight in this boot is an event.
+    /// The first reading of each in this boot gives a healthy event.
     pub(crate) is_reborn: bool,
-    /// A reboot whose absent faults are not settled yet.
+    /// A reboot after which the faults of absent devices are not settled yet.
     pub(crate) reboot: Option<Reboot>,
 }
 
@@ -89,12 +90,12 @@ impl CounterMemory {
         device.ports.get_mut(&number)?.counts.get_mut(&id)
     }
 
-    /// The layer that a port spoke last, for a poll in which that cannot be read.
+    /// The last known layer of a port, for a poll in which it cannot be read.
     pub(crate) fn layer_of(&self, key: &SlotKey, number: PortNumber) -> Option<LinkLayer> {
         Some(self.devices.get(key)?.ports.get(&number)?.layer)
     }
 
-    /// Growth is measured anew.
+    /// Measures growth from the next value on.
     pub(crate) fn forget_values(&mut self) {
         let ports = self.devices.values_mut();
         let ports = ports.flat_map(|device| device.ports.values_mut());
@@ -103,7 +104,7 @@ impl CounterMemory {
         }
     }
 
-    /// Nothing is known after a reboot but what stands at the connector.
+    /// After a reboot only reported faults are kept.
     pub(crate) fn after_reboot(&mut self) {
         let known = self.devices.len();
         for device in self.devices.values_mut() {

@@ -1,8 +1,9 @@
-//! The counters that may be watched: where each is read, how bad its growth is, what it means.
+//! The counters that can be watched: their files, severities and descriptions.
 //!
-//! The table is fixed: path, severity and description are no operator's (NVSentinel, nic-health-monitor
-//! `pkg/config/config.go`). Widths of fields are the kernel's (`drivers/infiniband/core/sysfs.c`,
-//! `PORT_PMA_ATTR`); hardware and interface counters have 64 bits.
+//! The table is fixed: an operator cannot change path, severity or description (NVSentinel,
+//! nic-health-monitor `pkg/config/config.go`). Widths of fields are the kernel's
+//! (`drivers/infiniband/core/sysfs.c`, `PORT_PMA_ATTR`); hardware and interface counters have 64
+//! bits.
 
 use std::fmt;
 
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::threshold::{Threshold, Unit, Watched};
 
-/// Where a counter's file lies.
+/// The folder of a counter's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Place {
     /// `counters/` of the port.
@@ -19,18 +20,17 @@ pub(crate) enum Place {
     Hardware,
     /// `statistics/` of the network interface.
     Statistics,
-    /// The folder of the network interface itself.
+    /// The folder of the network interface itself (`carrier_changes`).
     Interface,
 }
 
 impl Place {
-    /// Is it a folder of the network interface, so that only Ethernet ports have it?
+    /// Whether it belongs to the network interface; then only Ethernet ports have it.
     pub(crate) fn is_net(self) -> bool {
         matches!(self, Place::Statistics | Place::Interface)
     }
 
-    /// The folder below that of the port or of the interface, with a slash at its end if there is
-    /// one.
+    /// The path below the folder of the port or interface: empty, or with a slash at its end.
     pub(crate) fn folder(self) -> &'static str {
         match self {
             Place::Port => "counters/",
@@ -46,10 +46,10 @@ impl Place {
 pub(crate) struct Counter {
     pub(crate) name: &'static str,
     pub(crate) place: Place,
-    /// The file in that folder.
+    /// The name of the file in that folder.
     pub(crate) file: &'static str,
     pub(crate) is_fatal: bool,
-    /// Largest value that the kernel's field can show.
+    /// The largest value of the kernel's field.
     pub(crate) max: u64,
     pub(crate) description: &'static str,
 }
@@ -256,7 +256,8 @@ pub(crate) static TABLE: [Counter; 25] = [
     ),
 ];
 
-/// The twelve that are watched where nobody lists any, in the order of NVSentinel's chart.
+/// The twelve counters that are watched if the configuration lists none, in the order of
+/// NVSentinel's chart.
 pub(crate) const DEFAULTS: [(&str, Threshold); 12] = [
     ("link_downed", Threshold::Delta(0.0)),
     ("excessive_buffer_overrun_errors", Threshold::Delta(0.0)),
@@ -281,7 +282,7 @@ pub(crate) const DEFAULTS: [(&str, Threshold); 12] = [
     ("carrier_changes", Threshold::Delta(2.0)),
 ];
 
-/// The defaults as watched.
+/// The defaults as watched counters.
 pub(crate) fn defaults() -> Vec<Watched> {
     let watched = |(name, threshold): (&str, Threshold)| {
         Some(Watched {

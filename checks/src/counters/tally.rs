@@ -1,4 +1,4 @@
-//! Counters that cannot grow any more: they stand at the maximum of their field.
+//! Saturated counters: those at the maximum of their field, which cannot grow.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! A port whose counters are read, and which counter each of its files stands for. Reading them is
-//! `discovery`' business. Start with [`Target`].
+//! A port whose counters are read, and the counter of each file. `discovery` reads the files. Start
+//! with [`Target`].
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use super::table::Place;
 use super::threshold::Watched;
 use crate::name::{DeviceName, LinkLayer, PortNumber};
 
-/// What is read of a port, and which counter each file stands for.
+/// What is read of a port, and the counter of each file.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Shape {
     pub(crate) files: Vec<(Place, &'static str)>,
-    /// In the order of the configuration: a watched counter and the place of its file.
+    /// In the order of the configuration: a watched counter, and the index of its file.
     pub(crate) counters: Vec<(Watched, usize)>,
 }
 
@@ -38,14 +38,14 @@ impl Shape {
 /// A port whose counters are read.
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
-    /// Its device's place in the sight.
+    /// The index of its device in the snapshot.
     pub(crate) device: usize,
     pub(crate) name: DeviceName,
     pub(crate) number: PortNumber,
     pub(crate) layer: LinkLayer,
-    /// The interface of its counters in the net tree.
+    /// The net device of its interface counters.
     pub(crate) interface: Option<String>,
     pub(crate) shape: Arc<Shape>,
-    /// The place of its first file among the requests.
+    /// The index of its first file among the requests.
     pub(crate) first: usize,
 }

@@ -1,11 +1,11 @@
-//! How much growth is too much: per poll, or per unit of time.
+//! Thresholds of growth: per poll, or per unit of time.
 //!
-//! A threshold is passed by more, never by as much. Growth per unit is measured over a window of at
-//! least that unit; windows follow each other and are judged when they close.
+//! A threshold is exceeded by more, not by the same amount. Growth per unit is measured over a
+//! window of at least that unit; windows follow each other, and each is judged when it ends.
 
 use super::table::CounterId;
 
-/// A unit of time that rates are measured in; also the shortest window.
+/// A unit of time for rates; also the shortest window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unit {
     /// One second.
@@ -19,7 +19,7 @@ pub enum Unit {
 impl Unit {
     pub(crate) const ALL: [Unit; 3] = [Unit::Second, Unit::Minute, Unit::Hour];
 
-    /// The name in the configuration file.
+    /// Its name in the configuration file.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Unit::Second => "second",
@@ -28,7 +28,7 @@ impl Unit {
         }
     }
 
-    /// The name in messages.
+    /// Its name in messages.
     pub(crate) fn short(self) -> &'static str {
         match self {
             Unit::Second => "sec",
@@ -47,7 +47,7 @@ impl Unit {
     }
 }
 
-/// What growth is measured against.
+/// How growth is measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Threshold {
     /// Growth from one poll to the next.
@@ -56,26 +56,26 @@ pub enum Threshold {
     Velocity(f64, Unit),
 }
 
-/// A counter that is watched, and by what.
+/// A watched counter, and its threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Watched {
     pub(crate) id: CounterId,
     pub(crate) threshold: Threshold,
 }
 
-/// What a window shows.
+/// The result of a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It is still open.
+    /// It has not ended yet.
     Open,
-    /// It closes without a fault.
+    /// It ended without a fault.
     Below,
-    /// It closes, and growth passed the threshold.
+    /// It ended, and growth exceeded the threshold.
     Above,
 }
 
 impl Threshold {
-    /// Judges growth since the window began, that long ago on boot time.
+    /// Judges growth since the window began; its age is in boot time.
     pub(crate) fn judge(self, growth: u64, elapsed_ns: u64) -> Verdict {
         let is_above = match self {
             Threshold::Velocity(_, unit) if elapsed_ns < unit.nanoseconds() => {
@@ -91,7 +91,7 @@ impl Threshold {
         }
     }
 
-    /// Growth per unit; 0 where growth is measured per poll.
+    /// Growth per unit; 0 if growth is measured per poll.
     pub(crate) fn rate(self, growth: u64, elapsed_ns: u64) -> f64 {
         match self {
             Threshold::Delta(_) => 0.0,
@@ -102,7 +102,7 @@ impl Threshold {
         }
     }
 
-    /// The unit of a rate as messages tell it.
+    /// The unit of a rate, as messages name it.
     pub(crate) fn unit_word(self) -> &'static str {
         match self {
             Threshold::Delta(_) => "interval",

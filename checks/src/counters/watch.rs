@@ -1,8 +1,8 @@
-//! Whose counters these are: names dealt anew, and what left the scope.
+//! Matches the memory of counters with a snapshot: devices with new names, and what left the scope.
 //!
-//! A sight is laid over the memory before counters are judged ([`CounterMemory::recognise`]): names
-//! dealt anew and whatever left the scope leave debts, clearings under the old name. A device that is
-//! merely absent keeps its faults. The state checks keep their own books (`recognise`, `absence`).
+//! This happens before counters are judged ([`CounterMemory::recognise`]). New names, and whatever
+//! left the scope, add pending clears under the old name. A device that is merely absent keeps its
+//! faults. The state checks have their own code for this (`recognise`, `absence`).
 
 use std::collections::BTreeSet;
 
@@ -17,16 +17,16 @@ use crate::policy::Policy;
 use crate::scope::Reason;
 use crate::snapshot::{Blind, Seen, SeenPort, SeenPorts, SeenScope, Snapshot};
 
-/// Who is who in a sight.
+/// The result of matching.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Recognised {
-    /// By the devices' places in the sight; `None` for one of which nothing is known.
+    /// The key of each device, by its index in the snapshot; `None` if nothing is known of it.
     pub(crate) keys: Vec<Option<SlotKey>>,
-    /// Clearings under names and for reasons of the past.
+    /// Clears under old names and for old scopes.
     pub(crate) pending_clears: Vec<PendingClear>,
 }
 
-/// By what a sight is laid over the memory.
+/// The inputs of matching.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ruler<'a> {
     pub(crate) watched: &'a [Watched],
@@ -37,7 +37,7 @@ pub(crate) struct Ruler<'a> {
 }
 
 impl CounterMemory {
-    /// Lays a sight over the memory: names, and what is watched no more. What is owed for it.
+    /// Matches the memory with a snapshot, and returns the pending clears.
     pub(crate) fn recognise(&mut self, snapshot: &Snapshot, ruler: &Ruler<'_>) -> Recognised {
         let mut pending_clears = Vec::new();
         let mut keys = Vec::with_capacity(snapshot.devices.len());
@@ -84,7 +84,7 @@ impl CounterMemory {
         }
     }
 
-    /// The entry of a listed device; a second device of one function goes by its name.
+    /// The entry of a listed device; a second device of one function is identified by its name.
     fn find(&self, seen: &Seen, here: &BTreeSet<SlotKey>) -> Option<SlotKey> {
         let by_name = SlotKey::Name(seen.name.clone());
         let key = seen.facts.as_ref().map(|facts| &facts.key);
@@ -100,7 +100,7 @@ impl CounterMemory {
         }
     }
 
-    /// Gives an entry that went by its name the function that can be read now.
+    /// Gives an entry that was identified by its name the function that can be read now.
     fn rekey(&mut self, key: SlotKey, seen: &Seen) -> SlotKey {
         let Some(facts) = &seen.facts else {
             return key;
@@ -116,8 +116,8 @@ impl CounterMemory {
         key
     }
 
-    /// Follows a device to its new name: faults said under the old one are to be cleared there, and
-    /// said again here.
+    /// Renames a device: reported faults are cleared under the old name and reported again under
+    /// the new one.
     fn rename(&mut self, key: &SlotKey, name: &DeviceName, pending_clears: &mut Vec<PendingClear>) {
         let Some(device) = self.devices.get_mut(key) else {
             return;
@@ -144,7 +144,7 @@ impl CounterMemory {
         }
     }
 
-    /// Lets go of ports whose check runs no more, also of devices that are absent.
+    /// Forgets ports whose check no longer runs, also those of absent devices.
     fn stop_checks(&mut self, checks: &[Check], pending_clears: &mut Vec<PendingClear>) {
         for device in self.devices.values_mut() {
             let name = &device.name;
@@ -160,7 +160,7 @@ impl CounterMemory {
         }
     }
 
-    /// Lets go of counters that are configured no more.
+    /// Forgets counters that are no longer configured.
     fn disable(&mut self, watched: &[Watched], pending_clears: &mut Vec<PendingClear>) {
         for device in self.devices.values_mut() {
             let name = &device.name;
@@ -181,9 +181,9 @@ impl CounterMemory {
         }
     }
 
-    /// After a reboot, faults of devices that are absent are cleared when at least as many are here
-    /// as the old state knew; else they stand. Devices that cannot be read are waited for, at most
-    /// the patience.
+    /// After a reboot, the faults of absent devices are cleared if at least as many devices are
+    /// present as the old state contained; otherwise they remain. Devices that cannot be read are
+    /// waited for, at most for the patience.
     fn settle_reboot(
         &mut self,
         snapshot: &Snapshot,
@@ -219,7 +219,7 @@ impl CounterMemory {
     }
 }
 
-/// Cannot the device be read, whether or not it is remembered?
+/// Whether the device cannot be read, remembered or not.
 fn is_unreadable(scope: &SeenScope) -> bool {
     matches!(
         scope,
@@ -247,7 +247,7 @@ fn left(check: Check, name: &DeviceName, subject: Subject, reason: &Reason) -> P
     }
 }
 
-/// Lets go of ports that are watched no more, or that speak another layer now.
+/// Forgets ports that are no longer watched, or that have another layer now.
 fn keep_ports(
     device: &mut DeviceCounts,
     ports: &[SeenPort],
@@ -272,7 +272,7 @@ fn keep_ports(
     });
 }
 
-/// Owes the clearing of every fault of a port that is watched no more.
+/// Adds a pending clear for every fault of a port that is no longer watched.
 fn leave_port(
     name: &DeviceName,
     number: PortNumber,

@@ -1,8 +1,8 @@
-//! Reading counters: one read per file and poll, in one batch.
+//! Reads counters: one read per file and poll, in one batch.
 //!
-//! A counter that this hardware does not have is missing, not unreadable: it is told once and not
-//! held against the path. Counters of the net tree are read from the first interface of
-//! `device/net/`, for the first Ethernet port of a device.
+//! A counter that the hardware does not have is missing, not unreadable: this is logged once, and
+//! its path does not count as a failed read. Interface counters are read from the first interface
+//! in `device/net/`, for the first Ethernet port of a device.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::memory::Memory;
 use crate::name::{DeviceName, LinkLayer, PortNumber};
 use crate::snapshot::{Cause, SeenCounts, SeenPorts, SeenScope, Snapshot, Unread};
 
-/// What is watched, as it is read.
+/// The watched counters, prepared for reading.
 #[derive(Debug, Clone)]
 pub(crate) struct Shapes {
     pub(crate) watched: Vec<Watched>,
@@ -24,7 +24,7 @@ pub(crate) struct Shapes {
     checks: Vec<Check>,
     port: Arc<Shape>,
     with_net: Arc<Shape>,
-    /// Some counter is of the net tree.
+    /// At least one watched counter belongs to the net device.
     wants_net: bool,
 }
 
@@ -45,14 +45,14 @@ impl Shapes {
 }
 
 impl Shapes {
-    /// Is any counter of any port watched?
+    /// Whether any counter of any port is watched.
     pub(crate) fn is_watching(&self) -> bool {
         !self.checks.is_empty() && !self.watched.is_empty()
     }
 }
 
 impl Discovery {
-    /// Reads every counter that is watched.
+    /// Reads every watched counter.
     pub(super) fn read_counters(
         &self,
         hands: &dyn Hands,
@@ -92,7 +92,8 @@ impl Discovery {
         });
     }
 
-    /// The ports whose counters are watched. A port whose layer cannot be read speaks what it spoke.
+    /// The ports whose counters are watched. If a port's layer cannot be read, its last known layer
+    /// is used.
     fn targets(&self, hands: &dyn Hands, memory: &Memory, snapshot: &Snapshot) -> Vec<Target> {
         let mut targets = Vec::new();
         for (device, seen) in snapshot.devices.iter().enumerate() {
@@ -153,7 +154,7 @@ impl Discovery {
         }
     }
 
-    /// Adds the reads of a port.
+    /// Adds the read requests of a port.
     fn request(&self, target: &Target, requests: &mut Vec<Request>) {
         let port = self.path(&target.name, format_args!("ports/{}", target.number));
         let net = &self.config.sys_class_net;
@@ -167,7 +168,7 @@ impl Discovery {
     }
 }
 
-/// The number that a counter's file shows: decimal digits and nothing else.
+/// The number in a counter's file: decimal digits and nothing else.
 fn number(bytes: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(bytes.trim_ascii()).ok()?;
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit());

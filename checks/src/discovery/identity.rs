@@ -1,5 +1,5 @@
-//! Who is here: each entry's link names its PCI function, and where it is none, `uevent` does. Start at
-//! [`Discovery::identify`].
+//! Identifies each listed entry by its PCI function, from the link or, if the entry is not a link,
+//! from `uevent`. Start with [`Discovery::identify`].
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::name::{DeviceName, PciFunction, SlotKey};
 use crate::snapshot::{Blind, Facts, Identity, Snapshot};
 
 impl Discovery {
-    /// Reads every entry's link, and `uevent` where the entry is none.
+    /// Reads every entry's link, and `uevent` if the entry is not a link.
     pub(super) fn identify(
         &self,
         hands: &dyn Hands,
@@ -67,7 +67,7 @@ impl Discovery {
                     let text = String::from_utf8_lossy(&bytes);
                     draft.identity = Some(Identity::Folder(PciFunction::from_uevent(&text)));
                 }
-                // A device without a bus has no `uevent` to speak of: it goes by its name.
+                // A device without a bus has no useful `uevent`: it is identified by its name.
                 Err(ReadError::ENOENT) => draft.identity = Some(Identity::Folder(None)),
                 Err(error) => draft.trouble = Some(self.blind(request.path(), error, snapshot)),
                 Ok(_) => draft.trouble = Some(Self::garbled(request.path(), snapshot)),
@@ -76,7 +76,7 @@ impl Discovery {
     }
 }
 
-/// A device on its way to being seen.
+/// A device whose facts and ports are still being read.
 #[derive(Debug)]
 pub(super) struct Draft {
     pub(super) name: DeviceName,
@@ -86,8 +86,8 @@ pub(super) struct Draft {
     pub(super) trouble: Option<Blind>,
 }
 
-/// An entry that cannot be read is taken for whom it last was, unless that one is here under another
-/// name.
+/// An entry that cannot be read keeps its last known identity, unless that device is listed under
+/// another name.
 pub(super) fn disown(drafts: &mut [Draft]) {
     if drafts.iter().all(|draft| draft.trouble.is_none()) {
         return;

@@ -1,4 +1,4 @@
-//! The network interfaces of a device, and what `operstate` adds to a message. Start at
+//! Reads the network interfaces of a device, and `operstate` for messages. Start with
 //! [`Discovery::read_operstates`].
 
 use super::{Discovery, fetch_one};
@@ -8,8 +8,8 @@ use crate::name::{DeviceName, LinkLayer};
 use crate::snapshot::{SeenPorts, SeenScope, Snapshot};
 
 impl Discovery {
-    /// Reads `operstate` where it would join a message: RoCE ports that are unhealthy, and of which
-    /// the worst is not said yet.
+    /// Reads `operstate` where a message may contain it: for RoCE ports that are unhealthy and
+    /// whose worst severity is not reported yet.
     pub(super) fn read_operstates(
         &self,
         hands: &dyn Hands,
@@ -52,7 +52,7 @@ impl Discovery {
         (!text.is_empty()).then_some(text)
     }
 
-    /// The network interfaces of a device, in order of their names.
+    /// The network interfaces of a device, in order of name.
     pub(crate) fn interfaces(&self, hands: &dyn Hands, device: &DeviceName) -> Vec<String> {
         match fetch_one(hands, &Request::List(self.path(device, "device/net"))) {
             Ok(Answer::Names(mut names)) => {

@@ -1,4 +1,5 @@
-//! The ports of what is monitored, or may be, and their states. Start at [`Discovery::read_ports`].
+//! Reads the ports of devices that are monitored or may be, and their states. Start with
+//! [`Discovery::read_ports`].
 
 use std::slice;
 
@@ -15,7 +16,7 @@ use crate::snapshot::{Blind, Seen, SeenPort, SeenPorts, SeenScope, Snapshot};
 const PORT_FILES: [&str; 3] = ["state", "phys_state", "link_layer"];
 
 impl Discovery {
-    /// Lists the ports of what is monitored, or may be, and reads their states.
+    /// Lists the ports of devices that are monitored or may be, and reads their states.
     pub(super) fn read_ports(
         &self,
         hands: &dyn Hands,
@@ -65,7 +66,7 @@ impl Discovery {
         self.read_states(hands, &watched, listed, memory, snapshot);
     }
 
-    /// The port numbers of each watched device, in order.
+    /// The port numbers of each such device, in order.
     fn list_ports(
         &self,
         hands: &dyn Hands,
@@ -181,7 +182,7 @@ impl Discovery {
         SeenPort {
             number,
             layer: layer.as_ref().ok().copied(),
-            // Without its layer nobody knows which check a reading belongs to.
+            // Without the layer it is unknown which check a reading belongs to.
             reading: match layer {
                 Ok(_) => reading,
                 Err(blind) => Err(blind),
@@ -192,7 +193,7 @@ impl Discovery {
     }
 }
 
-/// The role of a device by the layers of its ports; ports that are out are marked.
+/// The role of a device, given the layers of its ports; marks ports that are not monitored.
 fn scope_of(
     placement: &Placement,
     ports: Result<Vec<SeenPort>, Blind>,
@@ -237,7 +238,7 @@ fn scope_of(
         (None, _, blind) => match (remembered, blind) {
             (Some(role), _) => SeenScope::In(role, SeenPorts::Listed(kept)),
             (None, Some(blind)) => SeenScope::Unknown(blind),
-            // Listed, and without a port: nothing to say of it yet.
+            // Listed and without a port: too early to decide.
             (None, None) => SeenScope::Unknown(Blind::Race),
         },
     }

@@ -1,8 +1,8 @@
-//! Reading what stands as long as a device's identity does: filters, function, vendor, NUMA node,
-//! type.
+//! Reads the facts that are constant while a device keeps its identity: filters, function, vendor,
+//! NUMA node, type.
 //!
-//! A fact that could not be read leaves the device without a placement, and is asked for again in
-//! the next poll.
+//! If a fact could not be read, the device is not placed, and the fact is read again in the next
+//! poll.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ const VENDOR: &str = "0x15b3";
 const DRIVER: &str = "mlx5_core";
 
 impl Discovery {
-    /// Gives every draft its facts: those known, or freshly read.
+    /// Gives every draft its facts, from memory or newly read.
     pub(super) fn read_standing(
         &self,
         hands: &dyn Hands,
@@ -144,7 +144,8 @@ impl Discovery {
         let physfn = answers.next().unwrap_or(Err(ReadError::EIO));
         match physfn {
             _ if !self.policy.skips_virtual_functions() => {}
-            // Any entry of that name marks a VF; `EINVAL` is an entry that is no link.
+            // An entry of that name marks a VF, whatever it is; `EINVAL` means that it is not a
+            // link.
             Ok(_) | Err(ReadError::EINVAL) => {
                 return Ok(Placement::Out(Reason::VirtualFunction));
             }
@@ -198,8 +199,8 @@ impl Discovery {
         ))
     }
 
-    /// A name of the driver's own needs no look; else the driver's link decides, and where that
-    /// cannot be read, the vendor.
+    /// A device with the driver's default name is monitored without a further read; otherwise the driver's
+    /// link decides and, if that cannot be read, the vendor.
     fn is_our_vendor(
         &self,
         hands: &dyn Hands,

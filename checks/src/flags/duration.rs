@@ -17,7 +17,7 @@ const UNITS: [(&str, u64); 8] = [
     ("h", 3_600_000_000_000),
 ];
 
-/// Reads a duration; `None` when the text is none, is negative, or passes 2^63 ns.
+/// Reads a duration; `None` if the text is not one, is negative, or exceeds 2^63 ns.
 #[must_use]
 pub fn parse_duration(text: &str) -> Option<Duration> {
     let mut rest = text.trim();
@@ -44,7 +44,7 @@ pub fn parse_duration(text: &str) -> Option<Duration> {
     (i64::try_from(total_ns).is_ok()).then(|| Duration::from_nanos(total_ns))
 }
 
-/// `number` units, to the nanosecond; fractions beyond are cut off.
+/// `number` units in nanoseconds; smaller fractions are cut off.
 fn scaled_ns(number: &str, unit_ns: u64) -> Option<u128> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') || whole.len() > 19 {

@@ -1,7 +1,8 @@
-//! The rules of one port: the table, patience, the first judgement, and what was said before.
+//! The rules for one port: severity table, patience, first judgement, and what was reported before.
 //!
-//! What is remembered is the worst said since the last healthy event: only a rise, or the return to
-//! health after something was said or while a baseline is owed, is an event.
+//! The worst severity reported since the last healthy event is remembered. An event is sent when
+//! the severity rises, or when the port is healthy again after a reported fault or with a pending
+//! baseline.
 
 use crate::absence::Measure;
 use crate::memory::{Effect, Judged, Port, Slot};
@@ -13,7 +14,7 @@ use crate::prepared_event::PreparedEvent;
 use crate::reading::{Reading, Severity};
 use crate::sample::{DeviceSample, PortSample};
 
-/// Says what is to be said of the ports of a device on one layer.
+/// Finds the events of a slot's ports on one layer.
 pub(super) fn judge_ports(
     key: &SlotKey,
     slot: &mut Slot,
@@ -49,7 +50,7 @@ pub(super) fn judge_ports(
     }
 }
 
-/// Takes the first judgement of an unhealthy port as far as this poll allows.
+/// Makes the first judgement of an unhealthy port, as far as this poll allows.
 fn judge_first(port: &mut Port, is_pinned: bool, of_card: Option<Standing>, measure: &Measure<'_>) {
     let Some(reading) = &port.reading else {
         return;
@@ -81,7 +82,7 @@ fn judge_first(port: &mut Port, is_pinned: bool, of_card: Option<Standing>, meas
     };
 }
 
-/// Is the patience over that began then?
+/// Whether a patience that began at this time is over.
 fn is_over(since_ns: Option<u64>, measure: &Measure<'_>) -> bool {
     let waited_ns = since_ns.map(|since_ns| measure.now_ns.saturating_sub(since_ns));
     waited_ns.is_some_and(|waited_ns| measure.policy.is_over(waited_ns, measure.patience_ns))
@@ -135,7 +136,7 @@ fn judge_one(
     })
 }
 
-/// How bad an unhealthy port is now, by the table and by its own history.
+/// The severity of an unhealthy port now, by the table and its own history.
 fn worst_of(port: &Port, reading: &Reading, measure: &Measure<'_>) -> Option<Severity> {
     if port.judged != Judged::Open {
         return None;

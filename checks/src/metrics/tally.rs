@@ -1,7 +1,7 @@
-//! The counting: what each poll, each attempt and each read adds.
+//! Counts what each poll, each attempt and each read adds to the metrics.
 //!
-//! Nothing here is judged and nothing is remembered across a restart. A fault that is found again
-//! because nobody accepted it counts once.
+//! Nothing is judged here, and nothing is kept across a restart. A fault that is found again
+//! because the connector has not accepted it is counted once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -20,10 +20,10 @@ const BOUNDS: [f64; 11] = [
     0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0,
 ];
 
-/// Which checks a poll was for.
+/// The checks of a poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Worked {
-    /// The state checks, and the one of character devices.
+    /// The state checks, and the check of character devices.
     State,
     /// The counter checks.
     Counter,
@@ -38,16 +38,16 @@ impl Worked {
     }
 }
 
-/// Durations by their length.
+/// A histogram of durations.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Durations {
-    /// How many fell between this bound and the one before.
+    /// The number of durations between this bound and the one before.
     within: [u64; BOUNDS.len()],
     count: u64,
     sum: Duration,
 }
 
-/// A fault as it was found: check, device, port (`None` for a device), and whether it is fatal.
+/// A fault: check, device, port (`None` for a device), and whether it is fatal.
 type Fault = (Check, String, Option<String>, bool);
 
 /// A breach: counter, device, port, and whether it is fatal.
@@ -69,13 +69,13 @@ pub struct Metrics {
     monitored: u64,
     unreadable: BTreeMap<String, u64>,
     saturated: BTreeSet<(String, String, String)>,
-    /// What the last poll found, so that what is found again is not counted again.
+    /// What the last poll found, so that it is not counted again.
     found: BTreeSet<Fault>,
     breached: BTreeSet<Breach>,
 }
 
 impl Metrics {
-    /// Nothing counted yet. What is sure to be counted some day stands at zero.
+    /// All counts empty. Counters that exist from the start are 0.
     pub(crate) fn new(node: &str, checks: &[Check]) -> Metrics {
         let zeros = |fatal: bool| checks.iter().map(move |check| ((*check, fatal), 0));
         Metrics {
@@ -97,17 +97,17 @@ impl Metrics {
         }
     }
 
-    /// What the last listing showed to a check.
+    /// The number of devices in the last listing, for a check.
     pub(crate) fn discovered(&mut self, check: Check, devices: u64) {
         self.discovered.insert(check, devices);
     }
 
-    /// How many devices are watched now.
+    /// The number of monitored devices.
     pub(crate) fn monitored(&mut self, devices: u64) {
         self.monitored = devices;
     }
 
-    /// Everything that a poll found faulty and nobody has accepted yet.
+    /// All faults that a poll found and the connector has not accepted yet.
     pub(crate) fn found(&mut self, faults: impl Iterator<Item = Fault>) {
         let found: BTreeSet<Fault> = faults.collect();
         for (check, device, port, _) in found.difference(&self.found) {
@@ -117,7 +117,7 @@ impl Metrics {
         self.found = found;
     }
 
-    /// Every counter that a poll found over its threshold and nobody has accepted yet.
+    /// All breaches that a poll found and the connector has not accepted yet.
     pub(crate) fn breached(&mut self, breaches: impl Iterator<Item = Breach>) {
         let breached: BTreeSet<Breach> = breaches.collect();
         for breach in breached.difference(&self.breached) {
@@ -126,17 +126,17 @@ impl Metrics {
         self.breached = breached;
     }
 
-    /// The counters (name, device, port) that stand at their maximum now.
+    /// The saturated counters (name, device, port).
     pub(crate) fn saturated(&mut self, counters: BTreeSet<(String, String, String)>) {
         self.saturated = counters;
     }
 
-    /// A first poll was put off.
+    /// A first poll was deferred.
     pub(crate) fn deferred(&mut self) {
         self.deferred.values_mut().for_each(|count| *count += 1);
     }
 
-    /// A read told nothing.
+    /// A read gave no value.
     pub(crate) fn unreadable(&mut self, cause: &str) {
         match self.unreadable.get_mut(cause) {
             Some(count) => *count += 1,
@@ -152,7 +152,7 @@ impl Metrics {
         }
     }
 
-    /// A batch was given up in this poll after an attempt that ended so.
+    /// A batch was given up in this poll; this was the outcome of its last attempt.
     pub(crate) fn given_up(&mut self, outcome: &Outcome) {
         match code_word(outcome) {
             None => self.skipped += 1,
@@ -160,7 +160,7 @@ impl Metrics {
         }
     }
 
-    /// A poll, publishing included, took so long.
+    /// A poll, including publishing, took this long.
     pub(crate) fn took(&mut self, worked: Worked, span: Duration) {
         let durations = self.durations.entry(worked).or_default();
         durations.count += 1;
@@ -171,8 +171,8 @@ impl Metrics {
         }
     }
 
-    /// All of them, in the order of [`super::METRICS`], those without a value too. The figures of
-    /// GID tables come from [`crate::gids`].
+    /// All metrics in the order of [`super::METRICS`], also those without a value. Those of GID
+    /// tables come from [`crate::gids`].
     #[must_use]
     pub fn families(&self) -> Vec<Family> {
         let node = self.node.as_str();
@@ -284,8 +284,9 @@ fn one(series: Series, label: &str, count: u64) -> Family {
     })
 }
 
-/// The code of a failed attempt as gRPC's Go library spells it (`google.golang.org/grpc/codes`);
-/// `None` if nothing was tried. A broken connection reaches such a client as `Unavailable`.
+/// The code of a failed attempt in the spelling of gRPC's Go library
+/// (`google.golang.org/grpc/codes`); `None` if no call was made. Its client sees a broken
+/// connection as `Unavailable`.
 fn code_word(outcome: &Outcome) -> Option<&'static str> {
     const WORDS: [&str; 17] = [
         "OK",

@@ -1,4 +1,4 @@
-//! What the checks do in a poll that run only where they are named. Start with [`look`] and [`judge`].
+//! Runs the optional checks in a poll. Start with [`look`] and [`judge`].
 
 use proto::Check;
 
@@ -10,7 +10,7 @@ use crate::policy::Policy;
 use crate::prepared_event::PreparedEvent;
 use crate::snapshot::Snapshot;
 
-/// Looks for those that run, after devices and ports were read.
+/// Reads for the optional checks that run, after devices and ports were read.
 pub(crate) fn look(discovery: &Discovery, hands: &dyn Hands, snapshot: &mut Snapshot) {
     let runs = |check| discovery.checks.contains(&check);
     if runs(Check::InfiniBandCharDevice) {
@@ -19,7 +19,8 @@ pub(crate) fn look(discovery: &Discovery, hands: &dyn Hands, snapshot: &mut Snap
     }
 }
 
-/// Keeps what was seen and says what it makes an event. What a check said that does not run is cleared.
+/// Stores what was read and returns the events. The reported faults of a check that does not run
+/// are cleared.
 pub(crate) fn judge(
     memory: &mut Memory,
     snapshot: &Snapshot,

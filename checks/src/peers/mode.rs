@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// The most common count; `None` for a group of one, a tie, or zero.
+/// The most frequent number of healthy ports; `None` for a group of one, a tie, or zero.
 pub(crate) fn mode(counts: &[usize]) -> Option<usize> {
     if counts.len() < 2 {
         return None;

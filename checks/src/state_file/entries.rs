@@ -1,4 +1,5 @@
-//! The entries of the state file for slots and cards: in the keys that both monitors know, and in ours.
+//! The entries of the state file for slots and cards: in the shared keys, and in this monitor's
+//! own.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -113,7 +114,7 @@ impl OurCardEntry {
     }
 }
 
-/// Slots and cards in the keys that both monitors know.
+/// Slots and cards in the shared keys.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     pub(super) port_states: BTreeMap<String, PortEntry>,

@@ -1,4 +1,4 @@
-//! What holds of counters under every script of growth, resets, broken reads and restarts.
+//! Laws of counters that hold under every script of growth, resets, failed reads and restarts.
 
 use std::collections::BTreeMap;
 

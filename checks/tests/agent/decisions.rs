@@ -1,6 +1,7 @@
-//! Each decision about what is said, by name, on a node with InfiniBand devices unless told.
+//! Each decision about events, by name, on a node with InfiniBand devices unless a test says
+//! otherwise.
 //!
-//! A line of what was said is the kind (`F`atal, `n`on-fatal, `h`ealthy), the entities, the message.
+//! A line for an event is the kind (`F`atal, `n`on-fatal, `h`ealthy), the entities, the message.
 
 mod absence;
 mod chars;
@@ -24,7 +25,7 @@ fn nics(count: u32) -> Vec<Nic> {
     (0..count).map(nic).collect()
 }
 
-/// Three devices of two ports each, of which the second is not cabled.
+/// Three devices with two ports each, of which the second is not cabled.
 fn half_cabled() -> Rig {
     let nics: Vec<_> = (0..3).map(|index| nic(index).ports(2)).collect();
     let mut rig = Rig::new(&nics);

@@ -1,6 +1,6 @@
-//! What holds in every small world under every script of faults.
+//! Laws that hold in every small world under every script of faults.
 //!
-//! A ledger plays the connector: it keeps what stands after the events that were accepted.
+//! A ledger simulates the connector: it keeps the faults that follow from the accepted events.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -84,9 +84,9 @@ fn acts(kinds: &'static [u8]) -> impl Strategy<Value = Act> {
     )
 }
 
-/// Devices that are never to be spoken of stand beside those that are.
+/// Devices that must never appear in an event, beside those that are monitored.
 fn nics() -> impl Strategy<Value = Vec<Nic>> {
-    // Cards with unlike numbers of ports are a fault of the node, from its first poll on.
+    // Cards with different numbers of ports are a fault of the node, from its first poll on.
     (prop::collection::vec(any::<bool>(), 1..5), 1..3_u32).prop_map(|(layers, ports)| {
         let mut nics: Vec<Nic> = layers
             .into_iter()
@@ -105,7 +105,7 @@ fn nics() -> impl Strategy<Value = Vec<Nic>> {
 struct Play {
     rig: Rig,
     nics: Vec<Nic>,
-    /// The name each device bears now.
+    /// The present name of each device.
     names: Vec<String>,
     present: Vec<bool>,
     /// Devices that took another's name since the last poll. None of them goes before the next poll: the monitor
@@ -178,7 +178,7 @@ impl Play {
         }
     }
 
-    /// Two devices that are here leave and come back healthy, each under the other's name.
+    /// Two present devices leave and return healthy, each under the other's name.
     fn swap(&mut self, one: usize, other: usize) {
         if one == other || !self.present[one] || !self.present[other] {
             return;

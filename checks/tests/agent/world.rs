@@ -1,4 +1,4 @@
-//! A small world in memory, and a rig that runs an agent in it: our own double of the hands.
+//! A small world in memory that implements the agent's reads, and a rig that runs an agent in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -162,7 +162,7 @@ pub(crate) const INIT: (&str, &str) = ("2: INIT", "5: LinkUp");
 pub(crate) const IB: &str = "InfiniBand";
 pub(crate) const ETH: &str = "Ethernet";
 
-/// A device to be, healthy, on the GPUs' NUMA node; what matters is set by the test.
+/// A healthy device on the GPUs' NUMA node; each test sets what matters.
 #[derive(Debug, Clone)]
 pub(crate) struct Nic {
     pub(crate) name: String,
@@ -250,7 +250,7 @@ pub(crate) struct Rig {
     pub(crate) boot_id: Option<String>,
     pub(crate) metadata: String,
     pub(crate) route: Option<String>,
-    /// Why there is none.
+    /// Why it does not exist.
     pub(crate) route_error: ReadError,
     pub(crate) records: Vec<LogRecord>,
     /// Every call the connector received, as `check: events`.
@@ -348,7 +348,7 @@ impl Rig {
         self.world.boot_ns += seconds * SECOND_NS;
     }
 
-    /// Ends the agent in good order and drops it.
+    /// Stops the agent regularly and drops it.
     pub(crate) fn stop(&mut self) {
         if let Some(mut agent) = self.agent.take() {
             agent.stop();
@@ -365,7 +365,7 @@ impl Rig {
         self.stop();
     }
 
-    /// The host starts anew, with another boot id and a young boot clock.
+    /// The host reboots, with another boot id and a boot clock near zero.
     pub(crate) fn reboot(&mut self) {
         self.kill();
         let number = self.world.wall_ns % 1_000_003;
@@ -373,7 +373,7 @@ impl Rig {
         self.world.boot_ns = 20 * SECOND_NS;
     }
 
-    /// One tick and one poll; the accepted events, told in short.
+    /// One tick and one poll; returns the accepted events in short form.
     pub(crate) fn poll(&mut self) -> Vec<String> {
         let before = self.calls.len();
         self.tick();
@@ -391,7 +391,7 @@ impl Rig {
             .collect()
     }
 
-    /// Polls until nothing more is said, at most that often; what was said.
+    /// Polls until there are no more events, at most that often; returns the events.
     pub(crate) fn polls(&mut self, count: usize) -> Vec<String> {
         (0..count).flat_map(|_| self.poll()).collect()
     }

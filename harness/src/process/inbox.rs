@@ -1,7 +1,8 @@
-//! The messages to a player while a monitor runs, in the order in which the events happened.
+//! Events of the mount, the connector and the monitor processes, for the thread that plays a drill.
 //!
-//! The mount reports listings, holds and moments, the connector calls, and a monitor process its
-//! end. All of them go through one channel to the thread that plays.
+//! The FUSE server reports listings, held requests and moments; the connector reports calls; and
+//! the end of each monitor process is reported. All events go through one channel, so the playing
+//! thread receives them in the order in which they happened.
 
 use observe::Delivery;
 use platforms::NodeName;
@@ -18,38 +19,38 @@ pub(super) struct NodeEvent {
     pub(super) what: RuntimeEvent,
 }
 
-/// The event. A `pid` is that of the thread that made the system call.
+/// The kind of event. `pid` is the id of the thread that made the system call.
 #[derive(Debug)]
 pub(super) enum RuntimeEvent {
-    /// A listing of the anchor folder is held.
+    /// A listing of the class folder is held: the next poll is about to begin.
     Gate { hold: HoldId, pid: u32 },
-    /// A rule holds a request.
+    /// A rule holds a request, which hangs.
     Hung {
         hold: HoldId,
         pid: u32,
         rule: RuleId,
     },
-    /// A moment within the poll has come, and its request is held.
+    /// A moment within the poll was reached, and its request is held.
     Moment {
         hold: HoldId,
         pid: u32,
         moment: MomentId,
     },
-    /// A killed process cannot end, because a rule holds its request.
+    /// A killed process cannot exit, because a rule holds its request.
     Stuck,
-    /// A killed process was released.
+    /// A killed process was released from its held request.
     Killed { hold: HoldId },
-    /// A call was received and waits for a reaction.
+    /// The connector received a call and waits for its reaction.
     Call {
         reported: Delivery,
         pid: u32,
         answer: oneshot::Sender<Reaction>,
     },
-    /// A monitor has ended, and is not reaped yet.
+    /// A monitor process has ended and is not reaped yet.
     Ended { monitor: MonitorId },
 }
 
-/// The sending end of the channel. Messages after the player's end are dropped.
+/// The sending end of the channel. Events after the end of the drill are dropped.
 #[derive(Clone, Debug)]
 pub(super) struct EventSender {
     node: NodeName,

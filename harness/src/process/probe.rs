@@ -76,7 +76,7 @@ impl fmt::Display for ProbeFailure {
 }
 
 impl ProbeFailure {
-    /// What helps; `None` where the text says it all.
+    /// A hint for the user; `None` if the text needs none.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         matches!(self, Self::NeverCalled { .. })

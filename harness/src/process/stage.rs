@@ -79,7 +79,7 @@ pub enum NoStage {
 }
 
 impl NoStage {
-    /// What helps; `None` where the text says it all.
+    /// A hint for the user; `None` if the text needs none.
     #[must_use]
     pub fn hint(&self) -> Option<Cow<'static, str>> {
         Some(match self {
@@ -174,7 +174,7 @@ fn isolate() -> Result<(), NoStage> {
     }
     unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWPID)
         .map_err(|errno| NoStage::Namespaces(errno.into()))?;
-    // Without this the kernel lets nobody but root write the next line (`user_namespaces(7)`).
+    // Without this the kernel lets only root write the next line (`user_namespaces(7)`).
     fs::write("/proc/self/setgroups", "deny")?;
     fs::write("/proc/self/uid_map", format!("0 {uid} 1"))?;
     fs::write("/proc/self/gid_map", format!("0 {gid} 1"))?;

@@ -106,7 +106,7 @@ impl Node {
         self.folder.path().join(name)
     }
 
-    /// Replaces a file whole, as sysfs does: nobody reads half of it.
+    /// Replaces a file whole, as sysfs does: a reader never gets half of it.
     fn put(&self, name: &str, text: &str) {
         replace(&self.path(name), text);
     }
@@ -162,11 +162,11 @@ fn replace(path: &Path, text: &str) {
     fs::rename(temporary, path).unwrap();
 }
 
-/// The process; killed when it is forgotten.
+/// The process; killed when this value is dropped.
 struct Monitor(Child);
 
 impl Monitor {
-    /// Tells it to stop; how long it took.
+    /// Sends it a signal to stop; returns how long it took.
     fn terminate(mut self) -> Duration {
         let began = Instant::now();
         let pid = rustix::process::Pid::from_child(&self.0);
@@ -184,7 +184,7 @@ impl Drop for Monitor {
     }
 }
 
-/// A connector that hands on what it receives.
+/// A connector that passes on what it receives.
 struct Connector {
     events: Receiver<HealthEvent>,
     held: tokio::sync::watch::Sender<bool>,
@@ -206,7 +206,7 @@ impl PlatformConnector for Service {
             let _ = self.0.send(event);
         }
         let mut held = self.1.clone();
-        // Whoever holds calls has gone: nothing is held any more.
+        // The receiver of held calls is gone: no call is held any more.
         let _ = held.wait_for(|held| !held).await;
         Ok(Response::new(()))
     }
@@ -282,7 +282,7 @@ fn reaches() {
 fn comes_late() {
     let node = Node::new(1);
     let monitor = node.monitor(&["--log-format", "json"]);
-    // The state file tells that the monitor polls without a connector.
+    // The state file shows that the monitor polls without a connector.
     let began = Instant::now();
     while !node.path("run/state.json").exists() {
         assert!(began.elapsed() < LIMIT, "no state file");
@@ -295,7 +295,7 @@ fn comes_late() {
 
 fn ends_in_retry() {
     let node = Node::new(1);
-    // A socket that nobody listens on: refused, and tried again.
+    // A socket without a listener: refused, and retried.
     drop(std::os::unix::net::UnixListener::bind(node.path("connector.sock")).unwrap());
     let mut monitor = node.monitor(&["--publish-backoff", "60s", "--log-level", "debug"]);
     let stderr = monitor.0.stderr.take().unwrap();

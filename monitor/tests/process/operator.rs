@@ -1,4 +1,4 @@
-//! What an operator asks of a running monitor: `/metrics`, `/healthz`, and to stop.
+//! What an operator does with a running monitor: reads `/metrics` and `/healthz`, and stops it.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -59,7 +59,7 @@ impl Served {
         self.ask("GET", path)
     }
 
-    /// Asks until the answer is as it must become.
+    /// Requests until the answer is as expected.
     fn get_until(&self, path: &str, holds: impl Fn(u16, &str) -> bool) -> String {
         let began = Instant::now();
         loop {
@@ -102,7 +102,7 @@ pub(crate) fn counts() {
     served.monitor.terminate();
 }
 
-/// NVSentinel's frozen loop: the connector's handler hangs, and the probe must see it.
+/// NVSentinel's frozen loop: the connector's handler hangs, and the liveness check must detect it.
 pub(crate) fn freezes() {
     let node = Node::new(1);
     let connector = Connector::at(&node.path("connector.sock"));
@@ -136,7 +136,7 @@ pub(crate) fn hangs_unseen() {
     let served = node.served(&["--read-timeout", "60s"]);
     connector.wait_for("Card 0000:11:00");
     fifo(&node.port("mlx5_0", "state"));
-    // The poll waits for the read, so it does not end, and the server answers nevertheless.
+    // The poll waits for the read and does not end; the server answers nevertheless.
     served.get_until("/healthz", |status, _| status == 503);
     assert_eq!(served.get("/metrics").0, 200);
     assert!(served.monitor.terminate() < Duration::from_secs(1));
@@ -211,7 +211,7 @@ pub(crate) fn counts_gids() {
     let one = gids("RoCE v2", "eth0", 1);
     let text = served.get_until("/metrics", |_, text| text.contains(&one));
     assert!(text.contains(&gids("IB/RoCE v1", "", 0)), "{text}");
-    // A table that hangs has no value, and keeps nobody waiting.
+    // A table that hangs has no value and delays no client for longer.
     fifo(&node.port("mlx5_0", "gids/0"));
     served.get_until("/metrics", |_, text| {
         !text.contains("nic_health_monitor_gids")

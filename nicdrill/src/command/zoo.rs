@@ -1,10 +1,10 @@
 //! `nicdrill zoo`: the suite against every deliberately wrong monitor; each must be caught.
 //!
 //! Each scenario is played in memory on one platform (on all with `--full`), first by the right
-//! monitor: a drill that it fails catches nobody. Who is caught by none is tried in the very long drills and on
-//! every other platform too. For each, the first drill that catches it is played once more as a process, and must
-//! catch it there too. A scenario that catches nobody and states no row of a table is a finding as
-//! well. What came of it is told by [`page`].
+//! monitor; a drill that it fails does not count. Wrong monitors that no drill catches are then
+//! tried in the very long drills and on every other platform too. The first drill that catches a
+//! monitor is played once more as a process, and must catch it there too. A scenario that catches
+//! no monitor and states no row of a table is a finding as well. [`page`] prints the results.
 
 mod hunt;
 mod page;

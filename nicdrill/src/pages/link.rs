@@ -37,7 +37,7 @@ pub(crate) enum LinkPageError {
 }
 
 impl LinkPageError {
-    /// What helps; `None` where the text says it all.
+    /// A hint for the user; `None` if the text needs none.
     pub(crate) fn hint(&self) -> Option<Cow<'static, str>> {
         Some(match self {
             Self::NoSuchPort { known, .. } => format!("the ports are {known}").into(),

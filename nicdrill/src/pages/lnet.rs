@@ -37,7 +37,7 @@ pub(crate) enum LnetPageError {
 }
 
 impl LnetPageError {
-    /// What helps; `None` where the text says it all.
+    /// A hint for the user; `None` if the text needs none.
     pub(crate) fn hint(&self) -> Option<Cow<'static, str>> {
         Some(match self {
             Self::NoLnet(..) => "`workloads: { storage: { lnet: … } }`".into(),
@@ -47,7 +47,7 @@ impl LnetPageError {
     }
 }
 
-/// What a page shows; everything where nothing is said.
+/// The parts that a page shows; by default all.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LnetAsked<'a> {
     /// A time, such as `10s`; the story's end by default.

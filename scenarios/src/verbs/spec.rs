@@ -1,6 +1,6 @@
 //! A line of `do:` or `given:` as parsed, before it is resolved in a world.
 //!
-//! [`crate::verbs`] parses it; [`crate::resolver`] resolves its ports and devices.
+//! [`crate::verbs`] parses it; [`crate::resolve::action_resolver`] resolves its ports and devices.
 
 use fabric::{Action, DeviceAction, PortAction, PortsAction};
 use lnet::FaultRule;

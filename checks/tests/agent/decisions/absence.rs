@@ -1,4 +1,4 @@
-//! Devices and ports that vanish, come back, and change their names.
+//! Devices and ports that disappear, return, and change their names.
 
 use checks::ReadError;
 
@@ -266,9 +266,9 @@ fn a_device_that_stays_away_costs_no_write() {
     }
 }
 
-/// Another device takes the name of one that went, and is sick under it; then the first returns under
-/// a third name. The clearing of the old name takes the newcomer's faults with it, so they are said
-/// again; nobody else's are.
+/// Another device takes the name of one that disappeared, and is unhealthy under it; then the first
+/// returns under a third name. The clear of the old name also clears the newcomer's faults at the
+/// connector, so only these are reported again.
 #[test]
 fn a_clearing_under_a_borrowed_name_repeats_what_stands_of_the_borrower() {
     let mut rig = Rig::started(&nics(3));
@@ -351,7 +351,8 @@ fn a_name_that_cannot_be_read_is_not_whom_another_name_shows() {
     assert_eq!(brief(&rig.poll()), ["F mlx5_9/1"]);
 }
 
-/// Two functions bore one name, each with a fault under it, and both have other names now.
+/// Two functions had one name after the other, each with a fault under it, and both have other
+/// names now.
 #[test]
 fn a_clearing_that_is_pending_twice_is_reported_once() {
     let mut rig = Rig::new(&nics(2));

@@ -1,4 +1,4 @@
-//! Character devices: three polls without one are a fault, and a folder that tells nothing is none.
+//! Character devices: three polls without one are a fault; a folder that cannot be read is none.
 
 use checks::ReadError;
 
@@ -18,7 +18,7 @@ fn remove(rig: &mut Rig, kind: &str, number: u32) {
     rig.world.files.retain(|path, _| !path.contains(&below));
 }
 
-/// Three InfiniBand devices and an Ethernet one, every character device in its place.
+/// Three InfiniBand devices and an Ethernet one, with all character devices present.
 fn watching() -> Rig {
     let mut nics = nics(3);
     nics.push(nic(3).ethernet());

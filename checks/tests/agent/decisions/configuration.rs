@@ -1,4 +1,4 @@
-//! The surface that the document prints: flags and folders with their defaults.
+//! The flags and folders that the document prints, with their defaults.
 
 use checks::Flags;
 use checks::flags::FLAGS;

@@ -1,6 +1,8 @@
-//! Counters: growth over a threshold, what stands until a reset, and what is no growth at all.
+//! Counters: growth over a threshold, faults that remain until a reset, and what does not count as
+//! growth.
 //!
-//! The first poll of a rig here is blind, and its baseline is not looked at unless a test says so.
+//! The first poll of a rig here reads no counter, and its baseline is not checked unless a test
+//! says so.
 
 mod owners;
 
@@ -58,7 +60,7 @@ const BOTH: &str = "InfiniBandDegradationCheck,EthernetDegradationCheck";
 const ALL: &str =
     "InfiniBandStateCheck,InfiniBandDegradationCheck,EthernetStateCheck,EthernetDegradationCheck";
 
-/// A rig that counts, after its first poll.
+/// A rig that watches counters, after its first poll.
 fn counting(nics: &[Nic]) -> Rig {
     let mut rig = rig(nics, BOTH);
     rig.poll();

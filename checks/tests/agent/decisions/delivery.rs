@@ -1,4 +1,4 @@
-//! Delivered, then remembered: attempts, the state file, restarts.
+//! Delivery before memory: attempts, the state file, restarts.
 
 use checks::{Agent, Outcome, ReadError, Todo};
 use rstest::rstest;
@@ -6,7 +6,7 @@ use rstest::rstest;
 use super::nics;
 use crate::world::{Connector, DISABLED, Rig, UP, brief};
 
-/// Polls, and goes on until a batch is handed out that is not answered.
+/// Polls, and continues until the agent returns a batch, which is left unanswered.
 fn poll_to_an_attempt(rig: &mut Rig) {
     rig.tick();
     let mut agent = rig.agent.take().unwrap();
@@ -235,8 +235,8 @@ fn the_file_has_the_other_monitors_keys() {
     );
 }
 
-/// The connector may have taken the batch although nobody heard its answer, so the port's health is
-/// an event after all.
+/// The connector may have accepted the batch although its answer was lost, so the port's recovery
+/// is an event after all.
 #[rstest]
 #[case::cut_short(&[])]
 #[case::in_the_wait_before_the_next_attempt(&[Outcome::TimedOut])]

@@ -1,11 +1,11 @@
-//! `--explain`: what it tells of a device, line by line.
+//! `--explain`: what it prints for a device, line by line.
 
 use checks::{Hands, ReadError};
 
 use super::nics;
 use crate::world::{ANCHOR, Nic, Rig, World, nic};
 
-/// What is told of one device, without what is read of its PCI function.
+/// The lines for one device, without those about its PCI function.
 fn rendered(rig: &Rig, name: &str) -> Vec<String> {
     let rendered = rig.agent.as_ref().unwrap().explain(&rig.world);
     let lines = rendered.lines().map(str::to_owned);

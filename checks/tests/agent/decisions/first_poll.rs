@@ -1,4 +1,4 @@
-//! First polls: without state, with peers and without, of devices that come later.
+//! First polls: without state, with and without peers, and of devices that appear later.
 
 use checks::ReadError;
 
@@ -277,7 +277,7 @@ fn a_port_that_goes_while_it_trains_holds_up_its_card_no_longer() {
     assert_eq!(brief(&rig.poll()), ["F mlx5_2/2", "F 0000:12:00"]);
 }
 
-/// Three cards of two functions each, 0000:20:00 to 0000:22:00.
+/// Three cards with two functions each, 0000:20:00 to 0000:22:00.
 fn cards_of_two() -> Vec<Nic> {
     let card = |index: u32| nic(index).at(&format!("0000:{}:00.{}", 20 + index / 2, index % 2));
     (0..6).map(card).collect()

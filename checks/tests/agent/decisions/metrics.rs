@@ -1,4 +1,4 @@
-//! What the agent counts of itself: every figure by what moved it.
+//! The agent's own metrics: each with what changes it.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use checks::{Family, ReadError};
 use super::nics;
 use crate::world::{ANCHOR, Connector, DISABLED, INIT, Rig, brief, nic};
 
-/// The lines of a figure: its labels without the node's or the monitor's name, and the value.
+/// The lines of a metric: its labels without the node's or the monitor's name, and the value.
 fn rendered(families: &[Family], name: &str) -> Vec<String> {
     let of_name = families.iter().filter(|family| family.series.name == name);
     of_name

@@ -1,4 +1,4 @@
-//! What a poll reads: standing facts once, counters when they are due, nothing that no check needs.
+//! What a poll reads: constant facts once, counters when they are due, nothing that no check needs.
 
 use std::cell::RefCell;
 
@@ -7,7 +7,7 @@ use checks::{Answer, Clocks, Hands, ReadError, Request};
 use super::nics;
 use crate::world::{ANCHOR, DISABLED, INIT, Nic, POLLING, Rig, World, brief, nic};
 
-/// A world that writes down which paths were asked for.
+/// A world that records which paths were requested.
 struct Watched<'a> {
     world: &'a World,
     paths: RefCell<Vec<String>>,
@@ -124,7 +124,7 @@ fn no_counter_is_read_of_a_layer_whose_check_is_off() {
     assert!(counters("mlx5_1", &all) > 0, "{all:?}");
 }
 
-/// Whether the next poll would look for the interface of that device.
+/// Whether the next poll would read the interface of that device.
 fn asks_for_operstate(rig: &mut Rig, name: &str) -> bool {
     let path = format!("{name}/device/net");
     reads(rig).contains(&path)

@@ -1,4 +1,4 @@
-//! Reboots: the baseline, and what stood before is settled.
+//! Reboots: the baseline, and faults from before the reboot.
 
 use checks::ReadError;
 
@@ -155,7 +155,7 @@ fn a_non_fatal_fault_is_said_again_as_it_stood() {
     );
 }
 
-/// Three devices of two ports each; port 2 of the first vanished and was said to have.
+/// Three devices with two ports each; port 2 of the first disappeared and was reported.
 fn a_port_gone() -> Rig {
     let nics: Vec<_> = (0..3).map(|index| nic(index).ports(2)).collect();
     let mut rig = Rig::started(&nics);

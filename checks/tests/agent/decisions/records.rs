@@ -1,4 +1,4 @@
-//! What the agent tells the operator, and how often; and what it says that stands.
+//! What the agent logs and how often, and which faults it lists as reported.
 
 use checks::{ReadError, Standing};
 use proto::Check;

@@ -1,4 +1,4 @@
-//! Who is monitored: filters, functions, vendors, roles, checks.
+//! Which devices are monitored: filters, functions, vendors, roles, checks.
 
 use super::nics;
 use crate::world::{ANCHOR, Connector, DISABLED, ETH, Nic, Rig, UP, brief, nic};

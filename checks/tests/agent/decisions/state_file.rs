@@ -1,4 +1,5 @@
-//! The state file: the keys that another monitor reads, and what is taken from a file it wrote.
+//! The state file: the keys that another monitor reads, and what is taken from a file that it
+//! wrote.
 
 use checks::ReadError;
 use serde_json::{Value, json};
@@ -10,7 +11,7 @@ fn saved(rig: &Rig) -> Value {
     serde_json::from_slice(rig.disk.as_ref().unwrap()).unwrap()
 }
 
-/// A card below its peers, a device gone, one missing for a poll, a port gone.
+/// A card below its peers, a disappeared device, one missing for one poll, a missing port.
 fn troubled() -> Rig {
     let mut nodes = nics(4);
     nodes.push(nic(4).ports(2));

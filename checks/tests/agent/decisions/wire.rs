@@ -1,4 +1,4 @@
-//! An event as it goes to the connector, every field of it.
+//! An event as it is sent to the connector, with every field.
 
 use std::time::Duration;
 

@@ -1,6 +1,7 @@
-//! The hunt: which drills are played, by whom, and who is caught by what.
+//! Plays the suite against the wrong monitors: which drills are played by which monitors, and which
+//! catch them.
 //!
-//! Left out: how it is told ([`super::page`]).
+//! [`super::page`] prints the results.
 
 use std::collections::BTreeSet;
 
@@ -37,22 +38,22 @@ const TABLES: [&str; 15] = [
     "field/",
 ];
 
-/// A drill of more polls is played only by whom no shorter one catches: an hour of simulated time for
-/// each of so many monitors would be most of the hunt.
+/// A drill with more polls than this is played only by monitors that no shorter one catches: an
+/// hour of simulated time for each of so many monitors would take most of the run.
 const LONG_POLLS: u64 = 600;
 
-/// What is hunted with.
+/// The inputs.
 pub(super) struct Hunt<'c> {
     choice: &'c Choice,
     here: &'c Here,
     jobs: Option<usize>,
     /// Played first.
     near: Vec<PlannedDrill>,
-    /// Played by whom none of those catches.
+    /// Played by monitors that none of those catches.
     far: Vec<PlannedDrill>,
 }
 
-/// What the right monitor makes of the drills.
+/// The results of the right monitor.
 pub(super) struct Control {
     right: BTreeSet<DrillName>,
     wrong: usize,
@@ -93,7 +94,7 @@ pub(super) struct Caught {
 }
 
 impl Caught {
-    /// Nobody catches it, or not in both arms.
+    /// Whether no drill catches it, or not in both arms.
     pub(super) fn lives(&self) -> bool {
         self.by.is_empty() || matches!(self.as_process, AsProcess::Passes(_))
     }
@@ -180,8 +181,8 @@ impl<'c> Hunt<'c> {
         }
     }
 
-    /// The scenarios that the right monitor passes, that catch nobody, and that state no row of a
-    /// table.
+    /// The scenarios that the right monitor passes, that catch no wrong monitor, and that state no
+    /// row of a table.
     pub(super) fn idle(&self, control: &Control, caught: &[Caught]) -> Vec<String> {
         let busy: BTreeSet<&str> = caught
             .iter()
@@ -309,7 +310,7 @@ fn soonest(drill: &DrillReport) -> Option<u64> {
     findings.filter_map(|finding| finding.tick).min()
 }
 
-/// Nobody listens while wrong monitors are hunted: only what comes of it is told.
+/// Ignores the events of a run: only the results of wrong monitors are printed.
 struct Nobody;
 
 impl Audience for Nobody {

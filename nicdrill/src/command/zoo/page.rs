@@ -1,4 +1,5 @@
-//! How a hunt is told: the list of the wrong monitors, the table of who was caught, the sum.
+//! The output of `nicdrill zoo`: the list of the wrong monitors, the table of what catches them,
+//! the totals.
 
 use std::fmt::Write as _;
 

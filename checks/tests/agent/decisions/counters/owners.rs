@@ -1,9 +1,11 @@
-//! Whose counters they are: devices that go, return, change names or places, across reboots too.
+//! Which device a counter belongs to: devices that disappear, return, change names or slots, also
+//! across reboots.
 
 use super::*;
 use crate::world::nic;
 
-/// A device goes and another comes, or the same one under another name, with counters at their start.
+/// A device disappears and another comes, or the same one under another name, with counters at
+/// their start.
 fn replaced(rig: &mut Rig, gone: &str, nic: &Nic) {
     rig.world.drop_device(gone);
     rig.world.put_device(nic);
@@ -198,7 +200,8 @@ fn a_breach_that_stood_under_a_name_follows_the_function_that_reads_late() {
     assert_eq!(brief(&rig.poll()), ["h mlx5_1/1", "F mlx5_7/1"]);
 }
 
-/// Its device is there, and its port cannot be read: the others wait for it, at most the patience.
+/// Its device is present and its port cannot be read: the others wait for it, at most for the
+/// patience.
 #[test]
 fn after_a_reboot_absent_counters_wait_for_unreadable_devices() {
     let mut rig = counting(&nics(3));
@@ -231,7 +234,7 @@ fn growth_right_after_a_reboot_is_said_under_a_new_name_too() {
     assert_eq!(brief(&rig.poll()), ["F mlx5_7/1"]);
 }
 
-/// A name is cleared while another device bears it with a breach of the same counter.
+/// A name is cleared while another device has it with a breach of the same counter.
 #[test]
 fn a_clearing_under_a_borrowed_name_repeats_the_borrowers_breach() {
     let mut rig = counting(&nics(3));
