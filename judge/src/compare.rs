@@ -350,9 +350,9 @@ mod tests {
         check_told(
             |other| other.ticks[0].insert("node-b".into(), MonitorTick::default().into()),
             [
-                "at poll 0: the chairs are not the same",
-                "1 chairs",
-                "2 chairs",
+                "at poll 0: the monitors are not the same",
+                "1 monitors",
+                "2 monitors",
             ],
         );
     }

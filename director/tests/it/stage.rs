@@ -84,12 +84,12 @@ fn a_frozen_world_leaves_out_what_lies_within_a_poll_and_names_it() {
 }
 
 #[test]
-fn what_is_no_time_freezes_nothing() {
+fn an_invalid_duration_freezes_nothing() {
     let story = rendered(QUIET);
     let error = freeze_at(&story, Some("soon")).err();
     assert_eq!(
-        error.expect("it is no time").to_string(),
-        "`soon` is no time\nhint: write a number and a unit, as in `400ms`, `3s`, `4m29s`"
+        error.expect("the duration is invalid").to_string(),
+        "invalid duration `soon`\nhint: write a number and a unit, as in `400ms`, `3s`, `4m29s`"
     );
 }
 
