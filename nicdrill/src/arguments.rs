@@ -61,7 +61,7 @@ pub(crate) enum Command {
     /// The JSON Schema of a file, for an editor: profile, driver, descriptor, scenario or world
     Schema {
         /// The kind of file
-        #[arg(value_name = "profile|driver|scenario|world")]
+        #[arg(value_name = "profile|driver|descriptor|scenario|world")]
         of: SchemaOf,
     },
     /// Record what happens to a node's NICs as a scenario that can be replayed

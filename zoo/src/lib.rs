@@ -1,6 +1,6 @@
 //! Wrong monitors: each is the reference monitor with one changed decision or one changed output.
 //!
-//! A wrong decision is a [`Policy`]; a wrong output is a publisher ([`outputs`]) that alters
+//! A wrong decision is a `Policy`; a wrong output is a publisher (`outputs`) that alters
 //! finished events. Each has a story: a scenario in which it is right for 20 polls and then wrong.
 //! No crate of the reference monitor depends on this one.
 
