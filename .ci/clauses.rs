@@ -41,7 +41,9 @@ fn main() -> ExitCode {
 
 /// The package and the program of a message about a test program.
 fn test_program(message: &str) -> Option<(String, String)> {
-    message.contains("\"test\":true}").then_some(())?;
+    // `target` has a member `test` too, which a program itself has: whether it may be tested.
+    let (_, profile) = message.split_once("\"profile\":{")?;
+    profile.split_once('}')?.0.contains("\"test\":true").then_some(())?;
     let program = value(message, "\"executable\":\"")?;
     let id = value(message, "\"package_id\":\"")?;
     let (path, version) = id.rsplit_once('#')?;
