@@ -113,3 +113,38 @@ fn canonical(path: &str, fs: &Fs) -> String {
 pub fn state_file(fs: &mut Fs) -> Option<&[u8]> {
     fs.peek(&format!("{WRITABLE}/{STATE_FILE}")).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_state_file_is_advised_upon() {
+        let advice = "let the monitor save one first, or write one";
+        assert_eq!(DiskError::Absent.hint().as_deref(), Some(advice));
+        assert_eq!(DiskError::NoObject.hint(), None);
+    }
+
+    /// A path below a device leads through the link of its class folder; the device's own does not.
+    #[test]
+    fn a_vanished_file_is_removed_where_the_class_folder_leads_to() {
+        let device = "sys/devices/pci0000:00/0000:00:01.0/infiniband/mlx5_0";
+        let link = format!("{CLASS_INFINIBAND}/mlx5_0");
+        let mut fs = Fs::new();
+        fs.apply(&[
+            Edit::Link {
+                path: TreePath::new(&link),
+                target: "../../devices/pci0000:00/0000:00:01.0/infiniband/mlx5_0".to_owned(),
+            },
+            Edit::File {
+                path: TreePath::new(&format!("{device}/fw_ver")),
+                value: simfs::Value::line(1),
+            },
+        ]);
+        assert_eq!(canonical(&link, &fs), link);
+        assert_eq!(canonical("sys/class/net/eth0", &fs), "sys/class/net/eth0");
+        let file = format!("{link}/fw_ver");
+        assert_eq!(vanish(&file, &mut fs), format!("{device}/fw_ver"));
+        assert!(fs.peek(&format!("{device}/fw_ver")).is_err());
+    }
+}

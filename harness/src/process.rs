@@ -19,6 +19,7 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use scenarios::{Arm, Story};
 use tokio::{runtime::Runtime, sync::mpsc};
 
+mod authority;
 mod connector;
 mod http;
 mod inbox;
@@ -32,7 +33,7 @@ mod quiet;
 mod stage;
 mod transport;
 
-pub use probe::ProbeFailure;
+pub use probe::{ProbeCause, ProbeFailure};
 pub use stage::{Entered, NoStage, Stage, enter};
 
 use inbox::NodeEvent;

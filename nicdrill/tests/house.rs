@@ -216,12 +216,14 @@ const LICENCES: [&str; 19] = [
 ];
 
 /// Crates that are built in several versions, and who asks for another than the newest.
-const DUPLICATES: [(&str, &str); 6] = [
+const DUPLICATES: [(&str, &str); 8] = [
     ("base64", "tonic and postgres-protocol ask for 0.22"),
     ("fallible-iterator", "postgres asks for 0.2"),
     ("hashbrown", "petgraph, of prost-build, asks for 0.15"),
     ("itertools", "criterion asks for 0.13"),
     ("syn", "prost's and tonic's generators and rstest ask for 2"),
+    ("thiserror", "loona-hpack asks for 1"),
+    ("thiserror-impl", "loona-hpack asks for 1"),
     ("unicode-width", "miette, of protox, asks for 0.1"),
 ];
 

@@ -2,6 +2,7 @@
 
 mod devices;
 mod figures;
+mod hints;
 mod hosts;
 mod kmsg;
 mod laws;

@@ -236,3 +236,6 @@ fn below_root(mut batch: HealthEvents, root: &str) -> HealthEvents {
     }
     batch
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,5 @@
 //! A connection to the connector that can be cut from outside, as a network or a dying server cuts
-//! it: at once, without further data.
+//! it: at once, without further data. What the client sends passes an [`AuthorityFilter`].
 
 use std::{
     io,
@@ -7,10 +7,12 @@ use std::{
     os::unix::net::UnixStream as StdStream,
     pin::Pin,
     sync::Arc,
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
 };
 
 use platforms::NodeName;
+
+use super::authority::AuthorityFilter;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::UnixStream,
@@ -18,11 +20,16 @@ use tokio::{
 use tonic::transport::server::Connected;
 
 /// The server's end of a connection.
-#[derive(Debug)]
 pub(super) struct Line {
     stream: UnixStream,
     tag: LineTag,
+    filter: AuthorityFilter,
+    /// Bytes that have passed the filter and are not read yet.
+    passed: Vec<u8>,
 }
+
+/// How many bytes are read at once while the filter works. Chosen: an HTTP/2 frame of the usual limit.
+const PIECE: usize = 16_384;
 
 /// The peer of a connection, and a handle to cut it.
 #[derive(Clone, Debug)]
@@ -48,6 +55,8 @@ impl Line {
                 pid: peer.unwrap_or_default(),
                 knife,
             },
+            filter: AuthorityFilter::default(),
+            passed: Vec::new(),
         })
     }
 
@@ -79,7 +88,24 @@ impl AsyncRead for Line {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buf)
+        let line = &mut *self;
+        while line.passed.is_empty() {
+            if line.filter.is_verbatim() {
+                return Pin::new(&mut line.stream).poll_read(cx, buf);
+            }
+            let mut piece = [0; PIECE];
+            let mut piece = ReadBuf::new(&mut piece);
+            ready!(Pin::new(&mut line.stream).poll_read(cx, &mut piece))?;
+            if piece.filled().is_empty() {
+                return Poll::Ready(Ok(()));
+            }
+            let passed = line.filter.pass(piece.filled(), &mut line.passed);
+            passed.map_err(|why| io::Error::new(io::ErrorKind::InvalidData, why))?;
+        }
+        let now = line.passed.len().min(buf.remaining());
+        buf.put_slice(&line.passed[..now]);
+        line.passed.drain(..now);
+        Poll::Ready(Ok(()))
     }
 }
 

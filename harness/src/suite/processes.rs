@@ -8,7 +8,7 @@ use observe::Descriptor;
 
 use crate::{
     Player, SharedTrees,
-    process::{ProbeFailure, ProcessArm, ProcessOptions, Stage},
+    process::{ProbeCause, ProcessArm, ProcessOptions, Stage},
     read_files::Library,
 };
 
@@ -70,7 +70,7 @@ impl Starting {
             Ok(Err(finding)) if finding.is_of_the_stage() => {
                 failed(ExitCode::StageNotSet, finding.to_string())
             }
-            Ok(Err(finding @ ProbeFailure::NeverCalled { .. })) => {
+            Ok(Err(finding)) if matches!(finding.cause, ProbeCause::NeverCalled { .. }) => {
                 failed(ExitCode::StageNotSet, finding.to_string())
             }
             Ok(Err(finding)) => failed(ExitCode::CrashedOrHung, finding.to_string()),

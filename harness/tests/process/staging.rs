@@ -10,7 +10,7 @@ use std::{
 
 use harness::{
     Player as _,
-    process::{Entered, ProbeFailure, ProcessArm, ProcessOptions, Stage, enter},
+    process::{Entered, ProbeCause, ProcessArm, ProcessOptions, Stage, enter},
 };
 use observe::{Broken, Descriptor, Exit};
 use rustix::process::{Pid, Signal, kill_process};
@@ -179,36 +179,47 @@ pub(crate) fn the_probe_tells_who_cannot_be_drilled() {
             .unwrap();
         let mut probe = |descriptor: &Descriptor| arm.probe(platform, descriptor);
         assert_eq!(probe(&toy("plain", "")), Ok(()));
-        assert_eq!(
-            probe(&toy("mute", "")),
-            Err(ProbeFailure::NeverCalled { polls: 13 })
+        let mute = probe(&toy("mute", "")).expect_err("it never calls");
+        assert_eq!(mute.cause, ProbeCause::NeverCalled { polls: 13 });
+        assert!(
+            mute.reads
+                .iter()
+                .any(|read| read.starts_with("list sys/class/infiniband: ")),
+            "{mute}"
         );
-        match probe(&toy("hang", "")) {
-            Err(ProbeFailure::Broken(Broken::Hung {
+        let hang = probe(&toy("hang", "")).expect_err("it does not poll");
+        match &hang.cause {
+            ProbeCause::Broken(Broken::Hung {
                 tick: 0,
                 waiting_for,
-            })) => {
-                assert!(waiting_for.contains("first listing"), "{waiting_for}");
-            }
+            }) => assert!(waiting_for.contains("first listing"), "{waiting_for}"),
             other => panic!("{other:?}"),
         }
-        match probe(&toy("exit", "")) {
-            Err(ProbeFailure::Broken(Broken::Crashed {
-                tick: 0,
-                exit: Exit::Code(3),
-                last_words,
-            })) => {
-                assert_eq!(last_words, ["no reason to stay"]);
-            }
-            other => panic!("{other:?}"),
-        }
-        match probe(&Descriptor::of_program("/bin/true")) {
-            Err(ProbeFailure::Broken(Broken::Crashed {
-                exit: Exit::Code(0),
-                ..
-            })) => {}
-            other => panic!("{other:?}"),
-        }
+        let exit = probe(&toy("exit", "")).expect_err("it ends");
+        assert!(
+            matches!(
+                exit.cause,
+                ProbeCause::Broken(Broken::Crashed {
+                    tick: 0,
+                    exit: Exit::Code(3),
+                    ..
+                })
+            ),
+            "{exit}"
+        );
+        assert_eq!(exit.output, ["no reason to stay"]);
+        let silent = probe(&Descriptor::of_program("/bin/true")).expect_err("it ends");
+        assert!(
+            matches!(
+                silent.cause,
+                ProbeCause::Broken(Broken::Crashed {
+                    exit: Exit::Code(0),
+                    ..
+                })
+            ),
+            "{silent}"
+        );
+        assert_eq!(silent.output, [""; 0]);
         let absent = probe(&Descriptor::of_program("/no/such/program")).unwrap_err();
         assert!(absent.is_of_the_stage(), "{absent}");
     })

@@ -50,7 +50,17 @@ fn a_platform_with_nothing_to_watch_is_drilled_too() {
     102,
     "never called the connector"
 )]
+#[case::its_own_words(
+    "#!/bin/sh\necho no module named grpc >&2; exit 3\n",
+    101,
+    "its last output:\n    no module named grpc"
+)]
 #[case::hangs("#!/bin/sh\nexec sleep 600\n", 101, "made no progress")]
+#[case::lists_the_hosts_files(
+    "#!/bin/sh\nwhile :; do ls /sys/class/net >/dev/null; sleep 1; done\n",
+    101,
+    "does it list its root's `sys/class/infiniband`, and not the host's?"
+)]
 fn a_monitor_that_cannot_be_drilled_ends_the_run_and_says_why(
     #[case] program: &str,
     #[case] code: i32,
