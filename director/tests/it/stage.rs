@@ -11,7 +11,7 @@ use simfs::{MomentId, RuleId, SimTime};
 const HEAD: &str = "scenario: an example\nwhy: an example\n";
 
 /// A story in a world of one node.
-fn rendered(steps: &str) -> Story {
+pub(crate) fn rendered(steps: &str) -> Story {
     let text = format!(
         "{HEAD}platforms: all\nlet: {{ victim: {{ role: compute, nth: 1 }}, other: {{ role: compute, nth: 2 }} }}\n{steps}"
     );

@@ -15,4 +15,5 @@ mod reasons_laws;
 mod reasons_world;
 mod registration;
 mod room;
+mod single_node;
 mod walks;
