@@ -509,6 +509,25 @@ fn error_registers_are_written_down_by_an_hfi1(#[case] platform: &str, #[case] l
     assert_eq!(record.expect("on").shown().codes(), (0, 19));
 }
 
+/// At this end, for this reason, and not again while it holds.
+#[rstest]
+#[case::of_this_end(Side::Here, LinkDownReason::POWER_POLICY, 1)]
+#[case::of_the_other_end(Side::There, LinkDownReason::POWER_POLICY, 0)]
+#[case::for_another_reason(Side::Here, LinkDownReason::SMA_DISABLED, 0)]
+fn a_port_that_draws_too_much_power_is_written_down_once(
+    #[case] side: Side,
+    #[case] reason: LinkDownReason,
+    #[case] lines: usize,
+) {
+    let (mut world, slot) = first(HFI1);
+    for _ in 0..2 {
+        act(&mut world, take_down(&slot, side, reason));
+    }
+    let log = world.kernel_log(&node()).iter();
+    let of_power = log.filter(|line| line.text.ends_with("due to system power restrictions"));
+    assert_eq!(of_power.count(), lines);
+}
+
 /// Nothing is logged while no driver runs.
 #[test]
 fn an_hfi1_without_its_driver_writes_nothing() {
