@@ -157,7 +157,7 @@ fn verdict_line(verdicts: Option<&VerdictCount>) -> String {
         return String::new();
     };
     let mut line = format!(
-        "the monitor's word and {}: {}, {}, {}",
+        "the monitor's reports and {}: {}, {}, {}",
         plural(
             count.agreement + count.over_report + count.under_report,
             "workload"

@@ -214,7 +214,7 @@ impl PlatformConnector for Service {
                 Ok(Response::new(()))
             }
             Ok(Reaction::Status(code)) => {
-                Err(Status::new(Code::from_i32(code), "as the story says"))
+                Err(Status::new(Code::from_i32(code), "as the scenario asks"))
             }
             Ok(Reaction::Hang) => std::future::pending().await,
             Ok(Reaction::LoseReply | Reaction::Disconnect) => {

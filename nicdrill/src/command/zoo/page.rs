@@ -52,7 +52,7 @@ pub(super) fn table(caught: &[Caught], drills: usize) -> String {
         let Some((_, soonest)) = one.by.first() else {
             writeln!(
                 page,
-                "{name:<wide$}  {:>3}         {:<9} NOBODY: it lives",
+                "{name:<wide$}  {:>3}         {:<9} not caught",
                 0, "-"
             )
             .expect(WRITES);
