@@ -416,7 +416,7 @@ pub(crate) struct ZooArguments {
     #[arg(long)]
     pub(crate) list: bool,
     /// Only these
-    #[arg(long = "species", value_name = "NAME,..", value_delimiter = ',')]
+    #[arg(long = "only", value_name = "NAME,..", value_delimiter = ',')]
     pub(crate) mutants: Vec<String>,
     /// Drills at once [default: one for each allowed CPU]
     #[arg(long, value_name = "N")]

@@ -167,7 +167,11 @@ impl Play {
             }
             Act::Swap(one, other) => self.swap(one % count, other % count),
             Act::Break(device, path, error) => {
-                let name = &self.names[device % count];
+                let device = device % count;
+                let name = &self.names[device];
+                if BREAKABLE[*path].is_empty() && self.swapped.contains(&device) {
+                    return;
+                }
                 let path = format!("{ANCHOR}/{name}{}", BREAKABLE[*path]);
                 self.rig.world.errors.insert(path, *error);
             }
@@ -178,9 +182,18 @@ impl Play {
         }
     }
 
-    /// Two present devices leave and return healthy, each under the other's name.
+    /// Two present devices leave and return healthy, each under the other's name. Not if the entry of one cannot
+    /// be read: then the monitor cannot see which function it is, and the faults of two functions stand under one
+    /// name until it can.
     fn swap(&mut self, one: usize, other: usize) {
         if one == other || !self.present[one] || !self.present[other] {
+            return;
+        }
+        let is_broken = |device: usize| {
+            let entry = format!("{ANCHOR}/{}", self.names[device]);
+            self.rig.world.errors.contains_key(&entry)
+        };
+        if is_broken(one) || is_broken(other) {
             return;
         }
         for device in [one, other] {

@@ -139,7 +139,7 @@ fn a_story_that_fits_nowhere_is_not_applicable_and_counted() {
 #[case(&["platform", "topo", "mi300x"], "its GPUs are not NVIDIA's")]
 #[case(&["platform", "show", "h100-oic"], "did you mean `h100-oci`")]
 #[case(&["help", "weather"], "there is no help about `weather`")]
-#[case(&["zoo", "--species", "unicorn"], "there is no wrong monitor `unicorn`")]
+#[case(&["zoo", "--only", "unicorn"], "there is no wrong monitor `unicorn`")]
 fn a_wrong_word_is_refused_by_name(#[case] words: &[&str], #[case] reported: &str) {
     let ran = Scratch::new().run(words);
     assert_eq!(ran.code, 2, "{ran}");
@@ -541,7 +541,7 @@ fn a_zoo_without_the_only_catcher_is_red(#[case] mutant: &str, #[case] catcher: 
         "zoo",
         "--arm=memory",
         "--platform=dgx-h100",
-        "--species",
+        "--only",
         mutant,
     ];
     let whole = scratch.run(&words);
@@ -569,7 +569,7 @@ fn a_scenario_that_is_of_no_use_is_a_finding_of_the_zoo() {
 
 #[test]
 fn a_wrong_monitor_is_listed_with_the_story_in_which_it_is_right_at_first() {
-    let ran = Scratch::new().run(&["zoo", "--list", "--species", "tie-goes-up"]);
+    let ran = Scratch::new().run(&["zoo", "--list", "--only", "tie-goes-up"]);
     assert_eq!(ran.code, 0, "{ran}");
     for part in ["models", "right   for 20 polls when", "  | timeline:"] {
         assert!(ran.out.contains(part), "{part}: {ran}");

@@ -1,3 +1,5 @@
+//! Connections of each client library: what h2 refuses, and what passes through unchanged.
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use rstest::rstest;
