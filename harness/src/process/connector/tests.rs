@@ -1,3 +1,5 @@
+//! Calls of clients of other languages over raw HTTP/2: each is accepted, whatever its `:authority` is.
+
 use std::{
     io::{Read as _, Write as _},
     os::unix::net::UnixStream,
