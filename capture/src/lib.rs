@@ -12,6 +12,6 @@ pub use incident::{
     span,
 };
 pub use node::{
-    Asked, Captured, Failed, FindRoles, Guest, LiveRoot, READ_LIMIT, Unread, is_this_node,
-    matrix_of_this_node, of_dump, of_node, read,
+    Asked, Captured, Failed, FindRoles, Guest, LiveRoot, Unread, is_this_node, matrix_of_this_node,
+    of_dump, of_node, read,
 };

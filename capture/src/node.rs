@@ -8,7 +8,7 @@ mod asked;
 mod live;
 mod reader;
 
-use std::{borrow::Cow, collections::BTreeMap, path::Path, time::Duration};
+use std::{borrow::Cow, collections::BTreeMap, path::Path};
 
 use platforms::{
     Platform, PlatformError, Platforms, Role,
@@ -21,10 +21,6 @@ pub use reader::{Asked, Guest, Unread, read};
 
 /// Finds the role of each device, by name, in a platform's tree.
 pub type FindRoles<'a> = &'a dyn Fn(&Platform) -> BTreeMap<String, Role>;
-
-/// The time limit of one read, after which the file counts as unreadable. Chosen: mlx5 answers a
-/// firmware command within milliseconds, or after its own timeout of a minute.
-pub const READ_LIMIT: Duration = Duration::from_secs(2);
 
 /// A platform's file and notes for its reader.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -344,6 +344,8 @@ pub(crate) struct CaptureArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) from_dump: Option<PathBuf>,
     #[command(flatten)]
+    pub(crate) reading: Reading,
+    #[command(flatten)]
     pub(crate) folders: PlatformFolders,
 }
 
@@ -394,7 +396,17 @@ pub(crate) struct RecordArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) clock_path: Option<PathBuf>,
     #[command(flatten)]
+    pub(crate) reading: Reading,
+    #[command(flatten)]
     pub(crate) folders: PlatformFolders,
+}
+
+/// How a live node is read.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Reading {
+    /// The longest wait for one file, which then counts as unreadable
+    #[arg(long, value_name = "TIME", default_value = "2s")]
+    pub(crate) read_limit: String,
 }
 
 #[derive(Clone, Debug, Args)]

@@ -4,6 +4,7 @@
 //! are played in `harness` and judged in `judge`.
 
 mod capture;
+mod duration;
 mod freeze_at;
 mod help;
 mod list;

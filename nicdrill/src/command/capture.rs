@@ -11,7 +11,7 @@ use harness::read_files;
 use memory::roles_found;
 use reports::ExitCode;
 
-use super::{Stop, platform};
+use super::{Stop, duration::duration, platform};
 use crate::{
     arguments::{CaptureArguments, Color, NewArguments},
     terminal::{Terminal, log},
@@ -55,7 +55,8 @@ pub(crate) fn platform_capture(arguments: &CaptureArguments) -> Result<ExitCode,
     let captured = match &arguments.from_dump {
         Some(file) => capture::of_dump(&text_of(file)?, matrix, name, asked, &known, &roles_found),
         None => {
-            let mut root = capture::LiveRoot::new(&arguments.root, capture::READ_LIMIT);
+            let limit = duration(&arguments.reading.read_limit)?;
+            let mut root = capture::LiveRoot::new(&arguments.root, limit);
             capture::of_node(&mut root, matrix, name, asked, &known, &roles_found)
         }
     };

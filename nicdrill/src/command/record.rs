@@ -11,14 +11,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use capture::{Incident, IncidentError, LiveRoot, READ_LIMIT, see, span};
+use capture::{Incident, IncidentError, LiveRoot, see};
 use reports::ExitCode;
 use signal_hook::{
     consts::{SIGINT, SIGTERM},
     iterator::Signals,
 };
 
-use super::{Stop, platform, select::is_path};
+use super::{Stop, duration::duration, platform, select::is_path};
 use crate::{arguments::RecordArguments, draft::draft, pages::platform_pages, terminal::log};
 
 /// The pause between two snapshots with a drill's clock, whose gate sets the pace.
@@ -26,8 +26,8 @@ const GATED_PAUSE: Duration = Duration::from_millis(1);
 
 /// Records until the time is over, a signal comes or the node reboots.
 pub(crate) fn record(arguments: &RecordArguments) -> Result<ExitCode, Stop> {
-    let length = arguments.length.as_deref().map(time).transpose()?;
-    let every = time(&arguments.every)?;
+    let length = arguments.length.as_deref().map(duration).transpose()?;
+    let every = duration(&arguments.every)?;
     let mut folders = arguments.folders.platforms.clone();
     if is_path(&arguments.platform) {
         folders.push(arguments.platform.clone());
@@ -48,7 +48,7 @@ pub(crate) fn record(arguments: &RecordArguments) -> Result<ExitCode, Stop> {
         );
     }
     let ended = end().map_err(|error| Stop::usage(format!("signals cannot be heard: {error}")))?;
-    let mut root = LiveRoot::new(&arguments.root, READ_LIMIT);
+    let mut root = LiveRoot::new(&arguments.root, duration(&arguments.reading.read_limit)?);
     let mut clock = Clock::new(arguments.clock_path.as_deref());
     let mut incident = Incident::new(platform);
     let mut written = String::new();
@@ -124,14 +124,6 @@ fn actions(yaml: &str) -> &str {
 fn put(out: &Path, yaml: &str) -> Result<(), Stop> {
     fs::write(out, yaml)
         .map_err(|error| Stop::usage(format!("`{}` cannot be written: {error}", out.display())))
-}
-
-fn time(text: &str) -> Result<Duration, Stop> {
-    let time = span(text).filter(|time| !time.is_zero());
-    time.ok_or_else(|| {
-        Stop::usage(format!("invalid duration `{text}`"))
-            .hint("write a number and a unit, as in `1s` or `1h`")
-    })
 }
 
 /// Rounds to a multiple of the interval, so that a late snapshot counts as the scheduled one.

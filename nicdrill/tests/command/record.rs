@@ -40,7 +40,7 @@ fn recorded(story: &Story, platform: &str, scratch: &Scratch) -> String {
     let out = scratch.path("incident.yaml");
     let text = format!(
         "descriptor_version: 1\nname: recorder\nclock: file\n\
-         command: [{NICDRILL}, record, --root, '{{root}}', --platform, '{platform}', --clock-path, '{{root}}/nicdrill/clock', --out, '{}']\n",
+         command: [{NICDRILL}, record, --root, '{{root}}', --platform, '{platform}', --clock-path, '{{root}}/nicdrill/clock', --read-limit, 10m, --out, '{}']\n",
         out.display()
     );
     let descriptor = read("recorder.yaml", &text).expect("a descriptor");
@@ -184,7 +184,7 @@ fn live(scratch: &Scratch, platform: &str) -> (Sandbox, PathBuf) {
 
 /// Records the live node for three snapshots, as a node of this platform.
 fn record(scratch: &Scratch, platform: &str) -> Ran {
-    let how = ["--for", "300ms", "--every", "100ms"];
+    let how = ["--for", "300ms", "--every", "100ms", "--read-limit", "10m"];
     let whom = ["record", "--root", "root", "--platform", platform];
     scratch.run(&[whom.as_slice(), &how].concat())
 }

@@ -130,6 +130,7 @@ fn a_story_that_fits_nowhere_is_not_applicable_and_counted() {
 #[case(&["lnet", "show", "port/cable-pulled@h100-oci"], "has no workload on LNet")]
 #[case(&["record", "--platform", "h100-oic"], "did you mean `h100-oci`")]
 #[case(&["record", "--platform", "h100-oci", "--for", "1"], "invalid duration `1`")]
+#[case(&["platform", "capture", "--root", ".", "--read-limit", "0s"], "invalid duration `0s`")]
 #[case(&["record", "--platform", "h100-oci", "--root", "."], "none of its NICs is on the bus")]
 #[case(&["schema", "weather"], "invalid value 'weather'")]
 #[case(&["platform", "new", "mine", "--from", "h100-oic"], "did you mean `h100-oci`")]
