@@ -64,8 +64,29 @@ pub(crate) enum Command {
         #[arg(value_name = "profile|driver|descriptor|scenario|world")]
         of: SchemaOf,
     },
+    /// Print the platform connector's `.proto`, from which a monitor's messages are generated
+    Proto,
+    /// Write a working monitor, its descriptor, the `.proto` and a CI file
+    Init(InitArguments),
     /// Record what happens to a node's NICs as a scenario that can be replayed
     Record(RecordArguments),
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct InitArguments {
+    /// The language of the monitor
+    #[arg(long)]
+    pub(crate) lang: Language,
+    /// The folder; it is created if it does not exist, and no file in it is overwritten
+    pub(crate) dir: PathBuf,
+}
+
+/// A language with a template of a monitor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Language {
+    Python,
+    Go,
+    Rust,
 }
 
 /// A kind of file with a schema.

@@ -75,6 +75,8 @@ fn command(command: Command) -> Result<process::ExitCode, Stop> {
         }
         Command::Help { topic } => command::help(topic.as_deref()),
         Command::Schema { of } => command::schema(of),
+        Command::Proto => command::proto(),
+        Command::Init(arguments) => command::init(&arguments),
         Command::Record(arguments) => command::record(&arguments),
     }
     .map(Into::into)

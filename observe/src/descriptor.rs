@@ -251,6 +251,7 @@ impl Descriptor {
             ("NICDRILL_SOCKET", "{socket}"),
             ("NICDRILL_STATE_FILE", "{state_file}"),
             ("NICDRILL_NODE", "{node}"),
+            ("NICDRILL_CHECKS", "{checks}"),
             ("NICDRILL_METRICS_PORT", "{metrics_port}"),
             ("NODE_NAME", "{node}"),
         ];

@@ -26,6 +26,9 @@ mod generated {
 pub use check::{Check, CheckKind, Layer};
 pub use generated::*;
 
+/// The text of the contract, from which the messages are generated.
+pub const TEXT: &str = include_str!("../proto/health_event.proto");
+
 /// The path of the only method in an HTTP/2 request.
 pub const METHOD_PATH: &str = "/datamodels.PlatformConnector/HealthEventOccurredV1";
 

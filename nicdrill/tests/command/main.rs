@@ -2,10 +2,13 @@
 
 mod another_make;
 mod captured;
+mod first_monitor;
 mod help;
+mod init;
 mod made_up_vendor;
 mod postgres;
 mod processes;
+mod protobuf;
 mod record;
 mod replay;
 mod schema;

@@ -55,6 +55,11 @@ fn a_platform_with_nothing_to_watch_is_drilled_too() {
     101,
     "its last output:\n    no module named grpc"
 )]
+#[case::is_told_its_checks(
+    "#!/bin/sh\necho \"checks: $NICDRILL_CHECKS\" >&2; exit 3\n",
+    101,
+    "    checks: InfiniBandStateCheck,EthernetStateCheck\n"
+)]
 #[case::hangs("#!/bin/sh\nexec sleep 600\n", 101, "made no progress")]
 #[case::lists_the_hosts_files(
     "#!/bin/sh\nwhile :; do ls /sys/class/net >/dev/null; sleep 1; done\n",

@@ -1,0 +1,3 @@
+module my-monitor
+
+go 1.19
