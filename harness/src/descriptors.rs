@@ -3,6 +3,8 @@
 //! The content of a descriptor is defined by [`Descriptor`]; [`cannot_play`] checks whether its
 //! monitor can play a story. Start at [`read`].
 
+use std::time::Duration;
+
 use observe::{Descriptor, Vocabulary, shipped_descriptors};
 use platforms::yaml::{self, YamlError};
 use scenarios::{StepAction, Story};
@@ -55,7 +57,10 @@ pub fn cannot_play(descriptor: &Descriptor, story: &Story) -> Option<String> {
     if descriptor.state_file == Vocabulary::Own && touches_state_file() {
         return Some(format!("`{name}` keeps its state in a file of its own"));
     }
-    None
+    descriptor.unattributable(
+        &story.checks.names(),
+        Duration::from_nanos(story.tick.as_ns()),
+    )
 }
 
 #[cfg(test)]
@@ -110,5 +115,18 @@ mod tests {
         assert!(
             refused("descriptor_version: 1\nname: a\ncommand: [b]\nclok: own\n").contains("clock")
         );
+        let loops = |more: &str| {
+            let states = "{ checks: [InfiniBandStateCheck, EthernetStateCheck] }";
+            refused(&format!(
+                "descriptor_version: 1\nname: a\ncommand: [b]\nloops: [{states}{more}"
+            ))
+        };
+        let alike = loops(", { checks: [InfiniBandCharDeviceCheck], interval: 5 }]\n");
+        assert!(alike.contains("invalid span of time `5`"), "{alike}");
+        let alike = loops(", { checks: [InfiniBandStateCheck] }]\n");
+        assert!(alike.contains("d.yaml:4"), "{alike}");
+        assert!(alike.contains("two loops run the same check"), "{alike}");
+        let both = loops("]\nconcurrent: true\n");
+        assert!(both.contains("`loops` cannot be combined"), "{both}");
     }
 }

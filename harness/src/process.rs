@@ -24,6 +24,7 @@ mod connector;
 mod http;
 mod inbox;
 mod line;
+mod loops;
 mod monitor_process;
 mod network;
 mod node_runtime;

@@ -3,8 +3,10 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use platforms::{NodeName, SlotRef};
+use proto::{Check, CheckKind};
 use scenarios::{
     About, ChecksRun, EventPattern, Expectation, Story, Times, Tone, What, Window, parse_time,
 };
@@ -166,6 +168,13 @@ fn say<'a>(
         }
         _ => 0,
     };
+    let check = event.check.as_deref().and_then(Check::parse);
+    let kind = match (check, &event.counter) {
+        (Some(check), _) => check.kind(),
+        (None, Some(_)) => CheckKind::Degradation,
+        (None, None) => CheckKind::State,
+    };
+    let later = later.saturating_add(behind(context, kind));
     let window = Window {
         from: expectation.window.from,
         to: expectation.window.to.saturating_add(later),
@@ -184,6 +193,12 @@ fn say<'a>(
         attempts,
         in_order,
     }
+}
+
+/// How many ticks the checks of a kind run behind, because their loop does not poll in every tick.
+fn behind(context: &JudgeContext<'_>, kind: CheckKind) -> u64 {
+    let tick = Duration::from_nanos(context.story.tick.as_ns());
+    context.descriptor.ticks_behind(kind, tick)
 }
 
 /// One demand for each edge that a poll can see; returns how many of them were falling.
@@ -219,7 +234,7 @@ fn follow<'a>(
             node: slot.node.clone(),
             window: Window {
                 from: tick,
-                to: tick + u64::from(within_polls),
+                to: tick + u64::from(within_polls) + behind(context, CheckKind::State),
             },
             pattern: Cow::Borrowed(pattern),
             bounds: Bounds {

@@ -64,11 +64,16 @@ impl Judging<'_> {
         }
     }
 
-    /// Whether one event certainly came before another; calls of a monitor with concurrent loops
-    /// have no order within a tick.
+    /// Whether one event certainly came before another; calls of a monitor with concurrent loops, and those of
+    /// different loops of a monitor, have no order within a tick.
     fn comes_before(&self, one: &ReportedEvent<'_>, other: &ReportedEvent<'_>) -> bool {
-        let unordered =
-            self.context.descriptor.concurrent && one.tick == other.tick && one.call != other.call;
+        let descriptor = self.context.descriptor;
+        let loop_of = |reported: &ReportedEvent<'_>| {
+            let check = reported.event.check.as_deref();
+            check.and_then(|check| descriptor.loop_of(check))
+        };
+        let apart = descriptor.concurrent || loop_of(one) != loop_of(other);
+        let unordered = apart && one.tick == other.tick && one.call != other.call;
         !unordered && one.position() < other.position()
     }
 }

@@ -10,7 +10,7 @@ use include_dir::{Dir, include_dir};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{Filling, Protocol};
+use crate::{Filling, Loop, Protocol, loops};
 
 /// The PCI vendor of NVIDIA's network cards (PCI ID Repository, `15b3 Mellanox Technologies`).
 const NVIDIA_NETWORKING: u16 = 0x15b3;
@@ -60,6 +60,9 @@ pub struct Descriptor {
     /// Whether it polls in several concurrent loops; then the calls of a tick have no order.
     #[serde(default)]
     pub concurrent: bool,
+    /// Its loops, if each lists for its own checks and they are to poll one after another, in this order.
+    #[serde(default)]
+    pub loops: Vec<Loop>,
     /// How the end of a poll's events is detected.
     #[serde(default)]
     pub drains: Drains,
@@ -225,6 +228,16 @@ impl Descriptor {
                 "write 1 or more",
             );
         }
+        if let Some((what, hint)) = loops::problem(&self.loops) {
+            return problem("loops", what, hint);
+        }
+        if !self.loops.is_empty() && (self.concurrent || self.listings_per_poll != 1) {
+            return problem(
+                "loops",
+                "`loops` cannot be combined with `concurrent` or `listings_per_poll`",
+                "write the number of listings into each loop",
+            );
+        }
         if self.vendors.is_empty() {
             return problem(
                 "vendors",
@@ -269,6 +282,7 @@ impl Descriptor {
             listings_per_poll: 1,
             poll_unit: PollUnit::Whole,
             concurrent: false,
+            loops: Vec::new(),
             drains: Drains::Gate,
             clock: ClockKind::Own,
             pin: true,

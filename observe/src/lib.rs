@@ -11,16 +11,20 @@
 mod answers;
 mod descriptor;
 mod filling;
+mod loops;
 mod observation;
 pub mod platform_connector;
 mod protocol;
 mod recording;
+mod span;
 
 pub use answers::{Answers, Series, series};
 pub use descriptor::{
     ClockKind, Descriptor, Differences, Drains, PollUnit, Problem, Vocabulary, shipped_descriptors,
 };
 pub use filling::Filling;
+pub use loops::{ExpectedLoop, Loop, told_by};
 pub use observation::{Observation, Severity, Subject};
 pub use protocol::{Adapter, Breach, Contract, Protocol};
 pub use recording::{Broken, Call, Delivery, Exit, MonitorTick, Reads, Recording, Tick};
+pub use span::Span;

@@ -12,7 +12,7 @@ use observe::MonitorTick;
 use simfs::{Fs, RuleId};
 use simfs_fuse::{HoldId, Server};
 
-use super::monitor_process::MonitorProcess;
+use super::{loops::Loops, monitor_process::MonitorProcess};
 
 /// One node. Fields are dropped in order: the mount goes before the monitors, so that no request
 /// holds them.
@@ -52,10 +52,14 @@ pub(super) struct MonitorInstance {
     pub(super) held: Option<(HoldId, u64)>,
     /// Whether it was told to end, or killed.
     pub(super) ending: bool,
+    /// Whether its listings are not held any more, so that it can end.
+    pub(super) let_go: bool,
+    /// Its loops, if its descriptor states them.
+    pub(super) loops: Option<Loops>,
 }
 
 impl MonitorInstance {
-    pub(super) fn new(program: MonitorProcess, metrics_port: u16) -> Self {
+    pub(super) fn new(program: MonitorProcess, metrics_port: u16, loops: Option<Loops>) -> Self {
         Self {
             program,
             metrics_port,
@@ -63,6 +67,8 @@ impl MonitorInstance {
             granted: None,
             held: None,
             ending: false,
+            let_go: false,
+            loops,
         }
     }
 }
@@ -116,6 +122,10 @@ impl NodeRuntime {
     pub(super) fn end_tick(&mut self) -> Arc<MonitorTick> {
         let mut fs = self.fs.lock().unwrap_or_else(PoisonError::into_inner);
         let mut tick = std::mem::take(&mut self.tick);
+        let loops = self.instances.values_mut();
+        loops
+            .filter_map(|instance| instance.loops.as_mut())
+            .for_each(Loops::tick_ends);
         tick.state_file = self.trace.state_file(state_file(&mut fs));
         self.trace.ended(tick)
     }

@@ -14,11 +14,12 @@ use std::{
     fs, io,
     path::Path,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use director::{Director, InstanceAct, InstancePlan, MonitorId, STATE_FILE, Stage, Truth};
 use memory::{Played, TraceLog};
-use observe::{Broken, Descriptor, Drains, Filling, MonitorTick, Recording, Tick};
+use observe::{Broken, Descriptor, Drains, ExpectedLoop, Filling, MonitorTick, Recording, Tick};
 use platforms::{NodeName, WORLD_START_WALL_NS};
 use scenarios::{Arm, Story};
 use simfs::Fs;
@@ -27,12 +28,14 @@ use simfs_fuse::{MountError, Options, Server};
 use super::{
     ProcessArm,
     inbox::EventSender,
+    loops::Loops,
     monitor_process::{MonitorProcess, Order},
     node_runtime::{MonitorInstance, NodeRuntime},
     quiet,
 };
 mod asking;
 mod ending;
+mod looping;
 mod react;
 mod waiting;
 
@@ -45,6 +48,8 @@ pub(super) struct Player<'a> {
     descriptor: &'a Descriptor,
     /// Listings of the anchor folder in one poll.
     listings: u32,
+    /// The loops that come to the gate, if the descriptor states them.
+    loops: Vec<ExpectedLoop>,
     director: Director<'a>,
     node_runtimes: BTreeMap<NodeName, NodeRuntime>,
     ticks: Vec<Tick>,
@@ -70,6 +75,10 @@ impl<'a> Player<'a> {
             story,
             descriptor,
             listings: descriptor.listings(story.checks.names().len()),
+            loops: descriptor.expected_loops(
+                &story.checks.names(),
+                Duration::from_nanos(story.tick.as_ns()),
+            ),
             director,
             node_runtimes: BTreeMap::new(),
             ticks: Vec::new(),
@@ -243,9 +252,9 @@ impl<'a> Player<'a> {
                     cause: format!("`{}` cannot be started: {error}", order.words.join(" ")),
                 }
             })?;
-        self.node_runtime(node)
-            .instances
-            .insert(monitor, MonitorInstance::new(program, order.metrics_port));
+        let loops = (!self.loops.is_empty()).then(|| Loops::new(&self.loops, self.tick()));
+        let instance = MonitorInstance::new(program, order.metrics_port, loops);
+        self.node_runtime(node).instances.insert(monitor, instance);
         self.wait(
             node,
             monitor,
@@ -312,23 +321,13 @@ impl<'a> Player<'a> {
 
     /// Lets a monitor poll once, or continue the poll in which it is held.
     fn poll(&mut self, node: &NodeName, monitor: MonitorId) -> Play<()> {
-        let (tick, loops) = (self.tick(), self.loops());
-        let Some(instance) = self.node_runtime(node).instances.get(&monitor) else {
+        if !self.resume(node, monitor)? {
             return Ok(());
-        };
-        match instance.held {
-            Some((_, until)) if tick < until => return Ok(()),
-            Some((hold, _)) => {
-                self.instance(node, monitor).held = None;
-                self.node_runtime(node).hangs.remove(&hold);
-                self.node_runtime(node).release(hold);
-                if self.instance(node, monitor).granted.is_none() {
-                    // It was held on the way to its first poll.
-                    self.come(node, monitor)?;
-                }
-            }
-            None => {}
         }
+        if !self.loops.is_empty() {
+            return self.poll_loops(node, monitor);
+        }
+        let loops = self.loops();
         if self
             .node_runtime(node)
             .instances
@@ -367,6 +366,29 @@ impl<'a> Player<'a> {
             node_runtime.note_reads();
         }
         Ok(())
+    }
+
+    /// Lets go a read that was held for some ticks, if they are over; `false` if the monitor cannot poll in this
+    /// tick.
+    fn resume(&mut self, node: &NodeName, monitor: MonitorId) -> Play<bool> {
+        let tick = self.tick();
+        let Some(instance) = self.node_runtime(node).instances.get(&monitor) else {
+            return Ok(false);
+        };
+        match instance.held {
+            Some((_, until)) if tick < until => return Ok(false),
+            Some((hold, _)) => {
+                self.instance(node, monitor).held = None;
+                self.node_runtime(node).hangs.remove(&hold);
+                self.node_runtime(node).release(hold);
+                if self.instance(node, monitor).granted.is_none() {
+                    // It was held on the way to its first poll.
+                    self.come(node, monitor)?;
+                }
+            }
+            None => {}
+        }
+        Ok(true)
     }
 
     fn end_tick(&mut self) {
@@ -441,6 +463,9 @@ impl<'a> Player<'a> {
 
     /// How many loops of a monitor come to the gate in each tick.
     fn loops(&self) -> usize {
+        if !self.loops.is_empty() {
+            return self.loops.len();
+        }
         let loops = if self.descriptor.concurrent {
             self.listings / self.descriptor.listings_per_poll
         } else {

@@ -12,6 +12,7 @@
 
 mod connector;
 mod lockstep;
+mod looping;
 mod staging;
 mod toy;
 
@@ -79,6 +80,46 @@ const TESTS: &[(&str, fn())] = &[
     (
         "two_loops_come_to_the_gate",
         lockstep::two_loops_come_to_the_gate,
+    ),
+    (
+        "loops_poll_in_the_descriptors_order_whichever_came_first",
+        looping::loops_poll_in_the_descriptors_order_whichever_came_first,
+    ),
+    (
+        "a_loop_polls_at_its_interval",
+        looping::a_loop_polls_at_its_interval,
+    ),
+    (
+        "every_loop_polls_in_each_tick_while_the_world_heals",
+        looping::every_loop_polls_in_each_tick_while_the_world_heals,
+    ),
+    (
+        "a_loop_whose_checks_do_not_run_is_not_awaited",
+        looping::a_loop_whose_checks_do_not_run_is_not_awaited,
+    ),
+    (
+        "loops_that_do_the_same_are_refused",
+        looping::loops_that_do_the_same_are_refused,
+    ),
+    (
+        "a_loop_that_never_comes_is_told",
+        looping::a_loop_that_never_comes_is_told,
+    ),
+    (
+        "a_read_that_hangs_in_one_loop_holds_the_others",
+        looping::a_read_that_hangs_in_one_loop_holds_the_others,
+    ),
+    (
+        "a_monitor_that_ends_with_its_poll_is_let_go",
+        looping::a_monitor_that_ends_with_its_poll_is_let_go,
+    ),
+    (
+        "the_last_word_of_a_monitor_is_heard",
+        looping::the_last_word_of_a_monitor_is_heard,
+    ),
+    (
+        "a_monitor_that_does_not_end_is_hung",
+        looping::a_monitor_that_does_not_end_is_hung,
     ),
     (
         "a_wrapper_stands_before_the_monitor",

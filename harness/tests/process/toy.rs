@@ -2,15 +2,21 @@
 //! with every line that changed.
 //!
 //! Modes: `plain`; `caller` calls in every poll; `twice` lists twice in a poll; `behind` calls from
-//! a second thread, a while after the poll; `loops` polls from two threads; `mute` never calls;
-//! `hang` never polls; `exit` ends at once.
+//! a second thread, a while after the poll; `loops` polls from two threads; `states-and-counters` polls from two
+//! threads, of which one reads states and lists once, and the other reads counters and lists twice; in
+//! `counters-first` the other one starts first; `states-of-both` reads states in both, and names no check; `last-poll` ends after SIGTERM with its next poll; `last-word` ends a while after SIGTERM, with
+//! a call; `stubborn` does not end after SIGTERM; `mute` never calls; `hang` never polls; `exit` ends at once.
 
 use std::{
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
     process::ExitCode,
-    sync::mpsc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
     thread,
     time::Duration,
 };
@@ -36,6 +42,45 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
             let (other, socket_too) = (class.clone(), socket.clone());
             thread::spawn(move || Toy::new("plain", other, &socket_too).forever());
         }
+        "states-and-counters" | "counters-first" | "states-of-both" => {
+            let named = mode != "states-of-both";
+            let states = Toy {
+                checks: vec![if named { "InfiniBandStateCheck" } else { "" }],
+                ..Toy::new("plain", class.clone(), socket)
+            };
+            let counters = Toy {
+                checks: vec![
+                    if named {
+                        "InfiniBandDegradationCheck"
+                    } else {
+                        ""
+                    };
+                    2
+                ],
+                counter: named,
+                ..Toy::new("plain", class, socket)
+            };
+            let mut both = [states, counters];
+            if mode == "counters-first" {
+                both.reverse();
+            }
+            let [mut first, mut second] = both;
+            thread::spawn(move || {
+                loop {
+                    first.poll_each();
+                }
+            });
+            // The second comes to the gate after the first.
+            thread::sleep(Duration::from_millis(20));
+            loop {
+                second.poll_each();
+            }
+        }
+        "last-poll" | "last-word" | "stubborn" => {
+            let told = Arc::new(AtomicBool::new(false));
+            signal_hook::flag::register(signal_hook::consts::SIGTERM, Arc::clone(&told)).unwrap();
+            return Toy::new(mode, class, socket).until(&told);
+        }
         _ => {}
     }
     Toy::new(mode, class, socket).forever()
@@ -47,6 +92,10 @@ struct Toy {
     mouth: Mouth,
     behind: Option<mpsc::Sender<Vec<String>>>,
     known: BTreeMap<String, String>,
+    /// What a loop lists for; its calls name the first. An empty text names none.
+    checks: Vec<&'static str>,
+    /// Whether it reads a counter of each port, not its state.
+    counter: bool,
 }
 
 impl Toy {
@@ -63,7 +112,7 @@ impl Toy {
                         sum = sum.wrapping_mul(31).wrapping_add(number);
                     }
                     std::hint::black_box(sum);
-                    mouth.say(lines);
+                    mouth.say("", lines);
                 }
             });
             send
@@ -74,7 +123,39 @@ impl Toy {
             mouth: Mouth::new(socket),
             behind,
             known: BTreeMap::new(),
+            checks: vec![""],
+            counter: false,
         }
+    }
+
+    /// Polls until it is told to end, and once more.
+    fn until(mut self, told: &AtomicBool) -> ExitCode {
+        while !told.load(Ordering::SeqCst) || self.mode == "stubborn" {
+            self.poll();
+            if self.mode == "last-word" && told.load(Ordering::SeqCst) {
+                thread::sleep(Duration::from_millis(300));
+                self.mouth.say("", vec!["goodbye".to_owned()]);
+            }
+        }
+        ExitCode::SUCCESS
+    }
+
+    /// A poll of a loop that lists for each of its checks, and then publishes.
+    fn poll_each(&mut self) {
+        let now = self.checks.iter().map(|_| self.look()).last().unwrap();
+        let changed = now
+            .iter()
+            .filter(|(port, state)| self.known.get(*port) != Some(*state));
+        let mut lines: Vec<String> = changed
+            .map(|(port, state)| format!("{port} {state}"))
+            .collect();
+        if self.known.is_empty() {
+            lines = vec![format!("{} ports", now.len())];
+        }
+        if !lines.is_empty() {
+            self.mouth.say(self.checks[0], lines);
+        }
+        self.known = now;
     }
 
     fn forever(mut self) -> ExitCode {
@@ -110,7 +191,7 @@ impl Toy {
             _ if self.mode == "mute" => {}
             _ if lines.is_empty() && self.mode != "caller" => {}
             Some(behind) => behind.send(lines).unwrap(),
-            None => self.mouth.say(lines),
+            None => self.mouth.say("", lines),
         }
     }
 
@@ -131,7 +212,12 @@ impl Toy {
         for device in names(&self.class) {
             let ports = self.class.join(&device).join("ports");
             for port in names(&ports) {
-                match fs::read_to_string(ports.join(&port).join("state")) {
+                let file = if self.counter {
+                    "counters/link_downed"
+                } else {
+                    "state"
+                };
+                match fs::read_to_string(ports.join(&port).join(file)) {
                     Ok(state) => seen.insert(format!("{device}/{port}"), state.trim().to_owned()),
                     Err(error) => {
                         eprintln!("{device}/{port}: {error}");
@@ -169,9 +255,10 @@ impl Mouth {
         }
     }
 
-    fn say(&mut self, lines: Vec<String>) {
+    fn say(&mut self, check: &str, lines: Vec<String>) {
         let event = |message| HealthEvent {
             message,
+            check_name: check.to_owned(),
             ..HealthEvent::default()
         };
         let batch = HealthEvents {

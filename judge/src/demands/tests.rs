@@ -212,6 +212,46 @@ fn an_expectation_is_of_its_node_or_of_its_subjects_or_of_all() {
     assert_eq!(meant(&expectation), [false, true]);
 }
 
+/// A loop that polls every fifth tick may be up to four ticks late, with its own checks alone.
+#[rstest]
+#[case(None, Some("link_downed"), 7)]
+#[case(Some("EthernetDegradationCheck"), None, 7)]
+#[case(Some("EthernetStateCheck"), None, 3)]
+#[case(None, None, 3)]
+fn an_event_may_come_later_by_the_interval_of_its_loop(
+    #[case] check: Option<&str>,
+    #[case] counter: Option<&str>,
+    #[case] to: u64,
+) {
+    let mut case = Case::new();
+    case.descriptor.loops = vec![observe::Loop {
+        checks: ["EthernetDegradationCheck".to_owned()].into(),
+        listings: 1,
+        interval: observe::Span::parse("5s"),
+    }];
+    let mut expectation = case.story.expectations[0].clone();
+    expectation.window = Window { from: 1, to: 3 };
+    let event = EventPattern {
+        check: check.map(str::to_owned),
+        counter: counter.map(str::to_owned),
+        ..pattern(ib_port(1))
+    };
+    let once = Times {
+        at_least: 1,
+        at_most: 1,
+    };
+    let demand = say(
+        &expectation,
+        &node_a(),
+        &event,
+        once,
+        false,
+        None,
+        &case.context(),
+    );
+    assert_eq!(demand.window, Window { from: 1, to });
+}
+
 /// A monitor that debounces a disappearance for more polls than the reference monitor may be later.
 #[rstest]
 #[case(About::NamedDevice("x".into()), Tone::Fatal, 7)]

@@ -135,6 +135,47 @@ fn concurrent_calls_of_a_tick_have_no_order(#[case] at: [At; 2], #[case] is_wron
     assert_eq!(!wrong(&[FIRST, SECOND], &at, true).is_empty(), is_wrong);
 }
 
+/// Which of two loops polls first in a tick is nicdrill's choice, not the monitor's.
+#[rstest]
+#[case::of_two_loops("EthernetDegradationCheck", (1, 1, 0), (1, 0, 0), false)]
+#[case::of_one_loop("EthernetStateCheck", (1, 1, 0), (1, 0, 0), true)]
+#[case::in_two_ticks("EthernetDegradationCheck", (2, 0, 0), (1, 0, 0), true)]
+fn events_of_two_loops_have_no_order_within_a_tick(
+    #[case] check: &str,
+    #[case] first: At,
+    #[case] second: At,
+    #[case] is_wrong: bool,
+) {
+    let mut stream = Stream::new();
+    let of = |checks: &[&str]| observe::Loop {
+        checks: checks.iter().map(ToString::to_string).collect(),
+        listings: 1,
+        interval: None,
+    };
+    stream.case.descriptor.loops = vec![
+        of(&["InfiniBandStateCheck", "EthernetStateCheck"]),
+        of(&["EthernetDegradationCheck"]),
+    ];
+    let demands = stream.demands(&[FIRST, SECOND]);
+    let mut accepted = stream.reported(&[first, second]);
+    let other = event(check, port("mlx5_0", "1"));
+    accepted[1].event = &other;
+    let assignment = Assignment {
+        of_event: vec![Some(0), Some(1)],
+        of_demand: vec![vec![0], vec![1]],
+    };
+    let recording = Recording::default();
+    let mut judging = Judging {
+        story: &stream.case.story,
+        context: stream.case.context(),
+        recording: &recording,
+        findings: Vec::new(),
+        not_judged: 0,
+    };
+    judging.order(&demands, &assignment, &accepted);
+    assert_eq!(!judging.findings.is_empty(), is_wrong);
+}
+
 /// The demand of each event after they were put in order; at first that of its number.
 fn put(places: &[Option<(u32, u32)>], at: &[At], fits: &[&[usize]]) -> Vec<Option<usize>> {
     let stream = Stream::new();

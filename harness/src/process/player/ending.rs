@@ -10,8 +10,10 @@ use super::{Play, Player, stage, waiting::LOOK};
 use director::MonitorId;
 use observe::Broken;
 
-/// How long after SIGTERM a listing held at the gate is interrupted, as a signal interrupts a slow
-/// read.
+use crate::process::quiet;
+
+/// How long a monitor may take after SIGTERM to end without another poll. Chosen: the reference monitor looks
+/// for the signal every 100 ms while its listing is held. One that ends later is let go from the gate.
 const TERM_GRACE: Duration = Duration::from_millis(200);
 
 /// How long a wrapped program may take to end after SIGTERM.
@@ -38,11 +40,31 @@ impl Player<'_> {
             }
             match self.next(TERM_GRACE) {
                 Some(event) => self.react(event)?,
-                None if begun.elapsed() >= TERM_GRACE => self.interrupt(node, monitor),
-                None => {}
+                None if begun.elapsed() < TERM_GRACE => {}
+                None if signal == Signal::Kill => self.interrupt(node, monitor),
+                None => self.let_go(node, monitor),
             }
         }
         Ok(())
+    }
+
+    /// Lets a monitor that was told to end go from the gate, now and whenever it comes to it, because it may end
+    /// only after its poll. What it calls until then belongs to the present tick. A monitor that runs is not let
+    /// go: it may be about to end.
+    fn let_go(&mut self, node: &NodeName, monitor: MonitorId) {
+        let node_runtime = self.node_runtime(node);
+        let Some(instance) = node_runtime.instances.get_mut(&monitor) else {
+            return;
+        };
+        if instance.gate.is_empty() || quiet::stir(instance.program.pid()).runs {
+            return;
+        }
+        instance.let_go = true;
+        // It polls once more, and sees what this tick has changed.
+        instance.granted = Some(instance.granted.unwrap_or(0));
+        for hold in std::mem::take(&mut instance.gate) {
+            node_runtime.release(hold);
+        }
     }
 
     /// Interrupts a monitor's listings at the gate, as a signal interrupts a slow system call.

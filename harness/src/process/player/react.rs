@@ -13,14 +13,15 @@ use observe::{Broken, Delivery};
 
 use crate::process::{
     inbox::{NodeEvent, RuntimeEvent},
-    node_runtime::Hang,
+    loops::Loops,
+    node_runtime::{Hang, NodeRuntime},
 };
 
 impl Player<'_> {
     pub(super) fn react(&mut self, event: NodeEvent) -> Play<()> {
         let NodeEvent { node, what } = event;
         match what {
-            RuntimeEvent::Gate { hold, pid } => self.gate(&node, hold, pid),
+            RuntimeEvent::Gate { hold, pid } => self.gate(&node, hold, pid)?,
             RuntimeEvent::Hung { hold, pid, rule } => self.hung(&node, hold, pid, rule),
             RuntimeEvent::Moment { hold, pid, moment } => self.moment(&node, hold, pid, moment)?,
             RuntimeEvent::Stuck => return Err(Broken::StuckInKernel { tick: self.tick() }),
@@ -42,23 +43,49 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// A further listing within a poll is released at once.
-    fn gate(&mut self, node: &NodeName, hold: HoldId, pid: u32) {
+    /// A further listing within a poll, or of a monitor that was told to end, is released at once.
+    fn gate(&mut self, node: &NodeName, hold: HoldId, pid: u32) -> Play<()> {
         let all = self.listings;
         let node_runtime = self.node_runtime(node);
         let Some(monitor) = node_runtime.whose(pid) else {
-            return node_runtime.release(hold);
+            node_runtime.release(hold);
+            return Ok(());
         };
-        let Some(instance) = node_runtime.instances.get_mut(&monitor) else {
-            return;
-        };
-        match &mut instance.granted {
-            Some(granted) if *granted < all => {
-                *granted += 1;
-                node_runtime.release(hold);
+        let mut more = node_runtime
+            .instances
+            .get(&monitor)
+            .is_some_and(|instance| instance.let_go);
+        if !more
+            && let Some(instance) = node_runtime.instances.get_mut(&monitor)
+            && let Some(granted) = instance.granted
+        {
+            let depends = instance.loops.as_ref().is_some_and(Loops::is_unknown);
+            if depends {
+                node_runtime.note_reads();
             }
-            _ => instance.gate.push_back(hold),
+            let NodeRuntime {
+                instances, tick, ..
+            } = node_runtime;
+            let loops = instances
+                .get_mut(&monitor)
+                .and_then(|instance| instance.loops.as_mut());
+            more = match loops {
+                None => granted < all,
+                Some(loops) => loops
+                    .goes_on(granted, tick)
+                    .map_err(|cause| Broken::Stage { cause })?,
+            };
         }
+        let Some(instance) = node_runtime.instances.get_mut(&monitor) else {
+            return Ok(());
+        };
+        if more {
+            instance.granted = instance.granted.map(|granted| granted + 1);
+            node_runtime.release(hold);
+        } else {
+            instance.gate.push_back(hold);
+        }
+        Ok(())
     }
 
     fn hung(&mut self, node: &NodeName, hold: HoldId, pid: u32, rule: RuleId) {

@@ -102,9 +102,16 @@ impl Player<'_> {
                     progress = Instant::now();
                 }
                 None if progress.elapsed() >= self.arm.options.limit => {
+                    let came = self.node_runtime(node).instances.get(&monitor);
+                    let came = came.map_or(0, |instance| instance.gate.len());
+                    let waiting_for = if loops > 1 {
+                        format!("{what} ({came} of its {loops} loops are at the gate)")
+                    } else {
+                        what.to_owned()
+                    };
                     return Err(Broken::Hung {
                         tick: self.tick(),
-                        waiting_for: what.to_owned(),
+                        waiting_for,
                     });
                 }
                 None => {}

@@ -1,0 +1,102 @@
+//! A tick of a monitor whose loops poll one after another.
+
+use platforms::NodeName;
+
+use super::{Play, Player, waiting::Waited};
+use director::MonitorId;
+use observe::{Broken, Drains};
+
+use crate::process::node_runtime::NodeRuntime;
+
+impl Player<'_> {
+    /// Lets every loop of a monitor that is due poll once. A poll that a rule holds for some ticks goes on where
+    /// it was; meanwhile the other loops wait at the gate.
+    pub(super) fn poll_loops(&mut self, node: &NodeName, monitor: MonitorId) -> Play<()> {
+        let mut polled = false;
+        while self.let_one_go(node, monitor)? {
+            if self.one_is_back(node, monitor)? != Waited::Done {
+                return Ok(());
+            }
+            if !std::mem::replace(&mut polled, true) {
+                let node_runtime = self.node_runtime(node);
+                node_runtime.tick.polls += 1;
+                node_runtime.polled = true;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the next loop that is due poll, unless one is in its poll already; `false` if none is due any more,
+    /// or the monitor has ended.
+    fn let_one_go(&mut self, node: &NodeName, monitor: MonitorId) -> Play<bool> {
+        let Some(instance) = self.node_runtime(node).instances.get(&monitor) else {
+            return Ok(false);
+        };
+        if instance.granted.is_some() {
+            return Ok(true);
+        }
+        if self.come(node, monitor)? != Waited::Done {
+            return Ok(false);
+        }
+        let (tick, heals) = (self.tick(), self.director.healing_from().is_some());
+        let node_runtime = self.node_runtime(node);
+        let NodeRuntime {
+            instances,
+            tick: done,
+            ..
+        } = node_runtime;
+        let Some(instance) = instances.get_mut(&monitor) else {
+            return Ok(false);
+        };
+        let loops = instance.loops.as_mut().expect("its descriptor has loops");
+        let Some(hold) = loops.next(tick, heals, &mut instance.gate, done) else {
+            return Ok(false);
+        };
+        instance.granted = Some(1);
+        node_runtime.release(hold);
+        Ok(true)
+    }
+
+    /// Waits until the loop that was let go is at the gate again, and notes what it did.
+    fn one_is_back(&mut self, node: &NodeName, monitor: MonitorId) -> Play<Waited> {
+        let waited = self.wait(
+            node,
+            monitor,
+            "the end of a loop's poll",
+            |instance, loops| {
+                let over = |granted| {
+                    let loops = instance.loops.as_ref();
+                    loops.is_none_or(|loops| loops.may_be_over(granted))
+                };
+                instance.granted.is_some_and(over) && instance.gate.len() >= loops
+            },
+        )?;
+        if waited != Waited::Done {
+            return Ok(waited);
+        }
+        if self.descriptor.drains == Drains::Quiet {
+            let rested = self.rest(node, monitor)?;
+            if rested != Waited::Done {
+                return Ok(rested);
+            }
+        }
+        let tick = self.tick();
+        let node_runtime = self.node_runtime(node);
+        node_runtime.note_reads();
+        let NodeRuntime {
+            instances,
+            tick: done,
+            ..
+        } = node_runtime;
+        let Some(instance) = instances.get_mut(&monitor) else {
+            return Ok(Waited::Gone);
+        };
+        instance.granted = None;
+        let back = instance.gate.back().copied();
+        if let (Some(loops), Some(back)) = (instance.loops.as_mut(), back) {
+            let ended = loops.ended(tick, back, done);
+            ended.map_err(|cause| Broken::Stage { cause })?;
+        }
+        Ok(Waited::Done)
+    }
+}

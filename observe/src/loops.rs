@@ -1,0 +1,191 @@
+//! The loops of a monitor that polls in several, each with checks, listings and an interval of its own.
+//!
+//! A thread that lists the class folder does not say which loop it serves (a goroutine may change its thread),
+//! so loops are told apart by what they do in their first poll: which checks their calls name, and whether they
+//! read files of counters or list the folders of character devices. Start at [`Loop`].
+
+use std::{collections::BTreeSet, time::Duration};
+
+use proto::{Check, CheckKind};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::{Descriptor, PollUnit, Span};
+
+/// A loop of a monitor.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Loop {
+    /// The checks that it runs, by name. A loop is expected at the gate only in scenarios that run one of them.
+    pub checks: BTreeSet<String>,
+    /// Number of listings of the anchor folder in one of its poll units, at least 1; default 1.
+    #[serde(default = "one")]
+    pub listings: u32,
+    /// Its interval in simulated time; without it, it polls in every tick.
+    #[serde(default)]
+    pub interval: Option<Span>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// A loop as one story expects it at the gate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExpectedLoop {
+    /// Its checks that the story runs.
+    pub checks: BTreeSet<String>,
+    /// Listings of the anchor folder in one of its polls, at least 1.
+    pub listings: u32,
+    /// Its interval in ticks, at least 1.
+    pub every: u64,
+}
+
+impl ExpectedLoop {
+    /// What only this loop reads: the kinds of its checks other than of port states, because every check reads
+    /// port states when it looks for devices.
+    #[must_use]
+    pub fn telling(&self) -> BTreeSet<CheckKind> {
+        telling(&self.checks)
+    }
+}
+
+fn telling(checks: &BTreeSet<String>) -> BTreeSet<CheckKind> {
+    let kinds = checks.iter().filter_map(|check| Check::parse(check));
+    kinds
+        .map(Check::kind)
+        .filter(|kind| *kind != CheckKind::State)
+        .collect()
+}
+
+/// Whether the first polls of two loops with these checks look alike.
+fn alike(one: &BTreeSet<String>, other: &BTreeSet<String>) -> bool {
+    let (one, other) = (telling(one), telling(other));
+    (one.is_empty() && other.is_empty()) || !one.is_disjoint(&other)
+}
+
+/// The kind of check that a line of a recording's reads, as `op path: outcome`, tells of; `None` if every check
+/// reads that path.
+#[must_use]
+pub fn told_by(read: &str) -> Option<CheckKind> {
+    let counts = [
+        "/counters/",
+        "/hw_counters/",
+        "/statistics/",
+        "/carrier_changes:",
+    ];
+    if counts.iter().any(|part| read.contains(part)) {
+        return Some(CheckKind::Degradation);
+    }
+    let nodes = ["class/infiniband_mad", "class/infiniband_verbs"];
+    let lists = nodes.iter().any(|folder| read.contains(folder));
+    lists.then_some(CheckKind::CharDevice)
+}
+
+impl Descriptor {
+    /// The loops that come to the gate in a story with these checks and ticks of this length, in the
+    /// descriptor's order. Empty for a descriptor without `loops`.
+    #[must_use]
+    pub fn expected_loops(&self, checks: &[&str], tick: Duration) -> Vec<ExpectedLoop> {
+        let expected = self.loops.iter().filter_map(|spec| {
+            let runs = checks.iter().filter(|check| spec.checks.contains(**check));
+            let checks: BTreeSet<String> = runs.map(|check| (*check).to_owned()).collect();
+            if checks.is_empty() {
+                return None;
+            }
+            let units = match self.poll_unit {
+                PollUnit::Whole => 1,
+                PollUnit::Check => u32::try_from(checks.len()).expect("there are few checks"),
+            };
+            let interval = spec.interval.map_or(0, |span| span.0.as_nanos());
+            let every = interval.div_ceil(tick.as_nanos().max(1)).max(1);
+            Some(ExpectedLoop {
+                checks,
+                listings: spec.listings * units,
+                every: u64::try_from(every).unwrap_or(u64::MAX),
+            })
+        });
+        expected.collect()
+    }
+
+    /// Why the loops of a story with these checks cannot be played; `None` if they can.
+    #[must_use]
+    pub fn unattributable(&self, checks: &[&str], tick: Duration) -> Option<String> {
+        if self.loops.is_empty() {
+            return None;
+        }
+        let name = &self.name;
+        let expected = self.expected_loops(checks, tick);
+        let mut unnamed = checks.iter();
+        if let Some(check) =
+            unnamed.find(|check| !expected.iter().any(|spec| spec.checks.contains(**check)))
+        {
+            return Some(format!("no loop of `{name}` runs {check}"));
+        }
+        let same = |(at, one): (usize, &ExpectedLoop)| {
+            let mut others = expected[..at].iter();
+            others.any(|other| alike(&one.checks, &other.checks))
+        };
+        expected.iter().enumerate().any(same).then(|| {
+            format!("two loops of `{name}` cannot be told apart: with these checks they read the same files")
+        })
+    }
+
+    /// The position of the loop that runs a check; `None` if the descriptor names none.
+    #[must_use]
+    pub fn loop_of(&self, check: &str) -> Option<usize> {
+        self.loops
+            .iter()
+            .position(|spec| spec.checks.contains(check))
+    }
+
+    /// How many ticks a check may run behind a change because of its loop's interval.
+    #[must_use]
+    pub fn ticks_behind(&self, kind: CheckKind, tick: Duration) -> u64 {
+        let checks: Vec<&str> = Check::ALL
+            .into_iter()
+            .filter(|check| check.kind() == kind)
+            .map(Check::name)
+            .collect();
+        let every = self.expected_loops(&checks, tick).into_iter();
+        every.map(|spec| spec.every - 1).max().unwrap_or(0)
+    }
+}
+
+/// What is wrong with a descriptor's loops: the problem and a hint; `None` if they are right.
+pub(crate) fn problem(loops: &[Loop]) -> Option<(&'static str, &'static str)> {
+    let names = || loops.iter().flat_map(|spec| &spec.checks);
+    if loops.iter().any(|spec| spec.checks.is_empty()) {
+        return Some(("a loop has no checks", "name the checks that it runs"));
+    }
+    if names().any(|name| Check::parse(name).is_none()) {
+        return Some((
+            "a loop names a check that does not exist",
+            "the checks are InfiniBandStateCheck, InfiniBandDegradationCheck, InfiniBandCharDeviceCheck, EthernetStateCheck and EthernetDegradationCheck",
+        ));
+    }
+    if names().count() > names().collect::<BTreeSet<_>>().len() {
+        return Some((
+            "two loops run the same check",
+            "name each check in one loop",
+        ));
+    }
+    if loops.iter().any(|spec| spec.listings == 0) {
+        return Some(("a poll has at least one listing", "write 1 or more"));
+    }
+    let same = |at: usize| {
+        loops[..at]
+            .iter()
+            .any(|one| alike(&one.checks, &loops[at].checks))
+    };
+    if (1..loops.len()).any(same) {
+        return Some((
+            "two loops cannot be told apart: they read the same files",
+            "of all loops one at most may run state checks alone; the counter checks belong into one loop",
+        ));
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests;
