@@ -25,6 +25,7 @@ mod http;
 mod inbox;
 mod line;
 mod monitor_process;
+mod mount_space;
 mod network;
 mod node_runtime;
 mod player;
@@ -78,6 +79,8 @@ impl Default for ProcessOptions {
 /// Plays drills as processes, one after another, for one job.
 pub struct ProcessArm {
     folder: PathBuf,
+    /// The folder of the stage, if monitors can have mount namespaces of their own.
+    stage: Option<PathBuf>,
     interrupted: Arc<AtomicBool>,
     options: ProcessOptions,
     this: String,
@@ -121,6 +124,7 @@ impl ProcessArm {
         let interrupted = Arc::clone(stage.interrupted());
         Ok(Self {
             folder,
+            stage: stage.is_private().then(|| stage.folder().to_owned()),
             interrupted,
             options,
             this,

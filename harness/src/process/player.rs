@@ -28,6 +28,7 @@ use super::{
     ProcessArm,
     inbox::EventSender,
     monitor_process::{MonitorProcess, Order},
+    mount_space::MountView,
     node_runtime::{MonitorInstance, NodeRuntime},
     quiet,
 };
@@ -90,13 +91,16 @@ impl<'a> Player<'a> {
         for (at, node) in self.story.monitors.iter().enumerate() {
             let fs = files.remove(node).expect("every monitored node has files");
             let fs = Arc::new(Mutex::new(fs));
-            let root = self.arm.folder.join(at.to_string());
-            let socket = self.arm.folder.join(format!("{at}.sock"));
+            let folder = self.arm.folder.join(at.to_string());
+            let root = folder.join("root");
+            let socket = folder.join("connector.sock");
             let mut node_runtime = NodeRuntime {
                 server: None,
                 fs,
+                folder,
                 root,
                 socket,
+                spaces: Vec::new(),
                 instances: BTreeMap::new(),
                 hangs: BTreeMap::new(),
                 tick: MonitorTick::default(),
@@ -243,6 +247,7 @@ impl<'a> Player<'a> {
                     cause: format!("`{}` cannot be started: {error}", order.words.join(" ")),
                 }
             })?;
+        self.node_runtime(node).spaces.extend(program.space());
         self.node_runtime(node)
             .instances
             .insert(monitor, MonitorInstance::new(program, order.metrics_port));
@@ -265,10 +270,7 @@ impl<'a> Player<'a> {
     ) -> io::Result<Order> {
         let node_runtime = &self.node_runtimes[node];
         let path = |path: &Path| path.to_string_lossy().into_owned();
-        let config_file = self
-            .arm
-            .folder
-            .join(format!("{}-{}.toml", node.as_str(), monitor.0));
+        let config_file = node_runtime.folder.join(format!("{}.toml", monitor.0));
         let (root, socket, config_path) = (
             path(&node_runtime.root),
             path(&node_runtime.socket),
@@ -307,6 +309,10 @@ impl<'a> Player<'a> {
             env: env.collect(),
             metrics_port: filling.metrics_port,
             wrapped: !self.arm.options.wrap.is_empty(),
+            view: self.arm.stage.as_ref().map(|stage| MountView {
+                stage: stage.clone(),
+                node: node_runtime.folder.clone(),
+            }),
         })
     }
 

@@ -3,6 +3,7 @@
 mod another_make;
 mod captured;
 mod help;
+mod isolation;
 mod made_up_vendor;
 mod postgres;
 mod processes;
