@@ -20,6 +20,7 @@ use scenarios::{Arm, Story};
 use tokio::{runtime::Runtime, sync::mpsc};
 
 mod authority;
+mod binds;
 mod connector;
 mod http;
 mod inbox;

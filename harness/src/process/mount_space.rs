@@ -34,6 +34,8 @@ use rustix::{
     },
 };
 
+use super::binds::{self, Bind};
+
 /// The namespace of the calling thread.
 const OWN: &str = "/proc/thread-self/ns/mnt";
 
@@ -47,6 +49,8 @@ pub(super) struct MountView {
     pub(super) stage: PathBuf,
     /// The folder of the monitor's node, below that of the stage: all that remains of it.
     pub(super) node: PathBuf,
+    /// What it finds at other paths.
+    pub(super) binds: Vec<Bind>,
 }
 
 impl MountView {
@@ -81,7 +85,8 @@ impl MountView {
         mount("nicdrill", &self.stage, "tmpfs", plain, c"mode=0755")?;
         fs::create_dir_all(&self.node)?;
         let whole = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
-        Ok(move_mount(&own, "", CWD, &self.node, whole)?)
+        move_mount(&own, "", CWD, &self.node, whole)?;
+        binds::place(&self.binds, &self.stage.join("layer"))
     }
 }
 

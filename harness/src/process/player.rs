@@ -26,6 +26,7 @@ use simfs_fuse::{MountError, Options, Server};
 
 use super::{
     ProcessArm,
+    binds::Bind,
     inbox::EventSender,
     monitor_process::{MonitorProcess, Order},
     mount_space::MountView,
@@ -309,11 +310,29 @@ impl<'a> Player<'a> {
             env: env.collect(),
             metrics_port: filling.metrics_port,
             wrapped: !self.arm.options.wrap.is_empty(),
-            view: self.arm.stage.as_ref().map(|stage| MountView {
+            view: self.view(node_runtime, &filling)?,
+        })
+    }
+
+    /// What a monitor sees of the stage.
+    fn view(
+        &self,
+        node_runtime: &NodeRuntime,
+        filling: &Filling<'_>,
+    ) -> io::Result<Option<MountView>> {
+        let binds = self.descriptor.binds.iter().map(|(at, from)| Bind {
+            at: at.into(),
+            from: filling.fill(from).into(),
+        });
+        match &self.arm.stage {
+            Some(stage) => Ok(Some(MountView {
                 stage: stage.clone(),
                 node: node_runtime.folder.clone(),
-            }),
-        })
+                binds: binds.collect(),
+            })),
+            None if self.descriptor.binds.is_empty() => Ok(None),
+            None => Err(io::Error::other("`binds` needs private namespaces")),
+        }
     }
 
     /// Lets a monitor poll once, or continue the poll in which it is held.

@@ -13,6 +13,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use rstest::rstest;
+
 use crate::scratch::{NICDRILL, Scratch, can_play_processes};
 
 /// How long something that must happen may take. It is a limit, not a pause.
@@ -131,8 +133,8 @@ fn a_monitor_sees_the_mount_of_its_own_node_only() {
                 exec \"$@\"\n";
     let wrap = wrapper(&scratch, "look", look);
     let drills = [
-        "joint/job-dies-half-a-minute-later@training-pod",
         "joint/somebody-elses-port@training-pod",
+        "mpib/islands-switch-dies@mpib-eight",
     ];
     let words = [&["run"], &drills[..], &["--arm", "process", "--jobs", "2"]].concat();
     let ran = scratch.run(&[&words[..], &["--wrap", &wrap]].concat());
@@ -191,6 +193,120 @@ fn a_daemon_does_not_outlive_the_drill_that_started_it() {
     assert!(living.lines().all(|count| count == "0"), "{living}");
 }
 
+/// The reference monitor by the paths that it has without flags, none of which the host has; below `/`,
+/// below a folder that exists, and below one that another bind has made.
+#[test]
+fn a_monitor_with_fixed_paths_finds_the_tree_there() {
+    if !can_play_processes() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let (_, reference) = observe::shipped_descriptors()
+        .find(|(name, _)| *name == "reference.yaml")
+        .expect("it ships");
+    let fixed = ["--metadata-path", "--boot-id-path", "--proc-net-route-path"];
+    let kept = reference
+        .lines()
+        .filter(|line| !fixed.iter().any(|flag| line.contains(flag)))
+        .filter(|line| !line.starts_with("memory:"))
+        .map(|line| line.replace("{root}/sys/class/", "/opt/nicdrill-test/class/"));
+    let mut descriptor: String = kept.map(|line| line + "\n").collect();
+    descriptor.push_str(
+        "binds:\n\
+        \x20 /nvsentinel/proc/net/route: \"{root}/proc/net/route\"\n\
+        \x20 /nvsentinel/proc/sys/kernel/random/boot_id: \"{root}/proc/sys/kernel/random/boot_id\"\n\
+        \x20 /opt/nicdrill-test: \"{root}/sys\"\n\
+        \x20 /var/lib/nvsentinel: \"{root}/var/lib/nvsentinel\"\n",
+    );
+    scratch.file("fixed.yaml", &descriptor);
+    let stories = [
+        "port/cable-pulled@h100-oci",
+        "restart/scope-narrowed-and-widened@dgx-h100",
+        "start/baseline@h100-oci",
+    ];
+    let words = [&["run"], &stories[..], &["--monitor", "fixed.yaml"]].concat();
+    let ran = scratch.run(&words);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(ran.out.contains("process arm: 3 of 3 run"), "{ran}");
+    assert!(
+        !Path::new("/nvsentinel").exists(),
+        "the host is not changed"
+    );
+}
+
+/// A monitor that prints what it finds at a path, and ends.
+fn first_words(binds: &str, script: &str) -> crate::scratch::Ran {
+    let scratch = Scratch::new();
+    let descriptor = format!(
+        "descriptor_version: 1\nname: looks\ncommand: [ sh, -c, '{script}' ]\nbinds: {{ {binds} }}\n"
+    );
+    scratch.file("looks.yaml", &descriptor);
+    scratch.run(&["run", "start/baseline@h100-oci", "--monitor", "looks.yaml"])
+}
+
+#[rstest]
+#[case::over_a_file_of_the_host(
+    r#"/etc/hostname: "{root}/proc/sys/kernel/random/boot_id""#,
+    "cmp /etc/hostname {root}/proc/sys/kernel/random/boot_id && echo alike",
+    101,
+    "    alike\n"
+)]
+#[case::over_a_folder_of_the_host(
+    r#"/sys: "{root}/sys""#,
+    "ls /sys/class/infiniband/mlx5_0/ports",
+    101,
+    "    1\n"
+)]
+#[case::beside_what_the_host_has(
+    r#"/usr/lib/nicdrill-test/x: "{root}/proc/net/route""#,
+    "test -s /usr/lib/nicdrill-test/x && test -e /usr/lib/os-release && echo both",
+    101,
+    "    both\n"
+)]
+#[case::not_in_the_tree(
+    r#"/opt/x: "{root}/no/such/file""#,
+    "true",
+    102,
+    "no/such/file` cannot be bound to `/opt/x`: No such file or directory"
+)]
+#[case::a_file_on_a_folder(
+    r#"/usr: "{root}/proc/net/route""#,
+    "true",
+    102,
+    "cannot be bound to `/usr`: the host has a folder at this path"
+)]
+#[case::below_proc_net(
+    r#"/proc/net/route: "{root}/proc/net/route""#,
+    "true",
+    2,
+    "`binds` has a path below `/proc/net`, where a mount does not stay"
+)]
+#[case::from_elsewhere(
+    r#"/opt/x: "{root}/../x""#,
+    "true",
+    2,
+    "`binds` names something that is not in the tree"
+)]
+#[case::nowhere(
+    r#"relative: "{root}/sys""#,
+    "true",
+    2,
+    "`binds` has a path at which nothing can be put"
+)]
+fn a_bind_is_found_at_its_path_or_refused(
+    #[case] binds: &str,
+    #[case] script: &str,
+    #[case] code: i32,
+    #[case] says: &str,
+) {
+    if !can_play_processes() {
+        return;
+    }
+    let ran = first_words(binds, script);
+    assert_eq!(ran.code, code, "{ran}");
+    assert!((ran.out.clone() + &ran.err).contains(says), "{ran}");
+}
+
 /// The variable by which the processes of a run are recognised, whatever they have become.
 const MARK: &str = "NICDRILL_TEST_RUN";
 
@@ -243,7 +359,7 @@ fn short_runs_in_a_row_leave_no_mount_process_or_socket() {
     }
     let runs = env::var("NICDRILL_SHORT_RUNS").ok();
     let runs: u32 = runs.and_then(|runs| runs.parse().ok()).unwrap_or(20);
-    let mut random = u64::from(std::process::id()) << 32 | 0x9e37;
+    let mut random = u64::from(std::process::id());
     let mut longest = Duration::from_millis(1);
     for run in 0..runs {
         let scratch = Scratch::new();
@@ -273,7 +389,8 @@ fn short_runs_in_a_row_leave_no_mount_process_or_socket() {
             random = random
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1_442_695_040_888_963_407);
-            let at = longest.mul_f64((random >> 40) as f64 / f64::from(1 << 24));
+            let part = u32::try_from(random >> 40).expect("24 bits");
+            let at = longest * (part >> 14) / 1024;
             while begun.elapsed() < at {
                 thread::park_timeout(LOOK);
             }
