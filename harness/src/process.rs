@@ -20,12 +20,14 @@ use scenarios::{Arm, Story};
 use tokio::{runtime::Runtime, sync::mpsc};
 
 mod authority;
+mod binds;
 mod connector;
 mod http;
 mod inbox;
 mod line;
 mod loops;
 mod monitor_process;
+mod mount_space;
 mod network;
 mod node_runtime;
 mod player;
@@ -79,6 +81,8 @@ impl Default for ProcessOptions {
 /// Plays drills as processes, one after another, for one job.
 pub struct ProcessArm {
     folder: PathBuf,
+    /// The folder of the stage, if monitors can have mount namespaces of their own.
+    stage: Option<PathBuf>,
     interrupted: Arc<AtomicBool>,
     options: ProcessOptions,
     this: String,
@@ -122,6 +126,7 @@ impl ProcessArm {
         let interrupted = Arc::clone(stage.interrupted());
         Ok(Self {
             folder,
+            stage: stage.is_private().then(|| stage.folder().to_owned()),
             interrupted,
             options,
             this,

@@ -48,6 +48,10 @@ pub struct Descriptor {
     /// Variables added to its environment, with the same replacements.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
+    /// Host paths at which it finds a file or folder of its node's tree, which is written `{root}` or
+    /// `{root}/…`. A path that the host lacks is made. Only the monitor sees this.
+    #[serde(default)]
+    pub binds: BTreeMap<String, String>,
     /// The text of its configuration file, with the same replacements; a story's lines follow it.
     /// Without it no file is written.
     pub config: Option<String>,
@@ -183,6 +187,11 @@ fn nvidia() -> BTreeSet<u16> {
     BTreeSet::from([NVIDIA_NETWORKING])
 }
 
+/// Whether a path has no step that leads elsewhere than it reads.
+fn is_plain(path: &str) -> bool {
+    !path.split('/').any(|name| name == ".." || name == ".")
+}
+
 fn one() -> u32 {
     1
 }
@@ -219,6 +228,36 @@ impl Descriptor {
                 "command",
                 "`command` names no program",
                 "its first item is the program",
+            );
+        }
+        let from_tree = |from: &str| from == "{root}" || from.starts_with("{root}/");
+        if !self
+            .binds
+            .values()
+            .all(|from| from_tree(from) && is_plain(from))
+        {
+            return problem(
+                "binds",
+                "`binds` names something that is not in the tree",
+                "write `{root}/…`, the path of a file or folder in the tree, without `..`",
+            );
+        }
+        // `/proc/net` leads to `/proc/self/net`, whose entries the kernel revalidates at each lookup, so that a
+        // mount on one is gone at the next (`proc_net_d_revalidate`, `fs/proc/proc_net.c`).
+        let is_lost = |at: &String| at == "/proc/net" || at.starts_with("/proc/net/");
+        if self.binds.keys().any(is_lost) {
+            return problem(
+                "binds",
+                "`binds` has a path below `/proc/net`, where a mount does not stay",
+                "give the program another path by `command`, `env` or `config`",
+            );
+        }
+        let on_host = |at: &String| at.len() > 1 && at.starts_with('/') && is_plain(at);
+        if !self.binds.keys().all(on_host) {
+            return problem(
+                "binds",
+                "`binds` has a path at which nothing can be put",
+                "write absolute paths other than `/`, without `..`",
             );
         }
         if self.listings_per_poll == 0 {
@@ -278,6 +317,7 @@ impl Descriptor {
             env: env
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .into(),
+            binds: BTreeMap::new(),
             config: None,
             listings_per_poll: 1,
             poll_unit: PollUnit::Whole,

@@ -7,11 +7,12 @@ use std::{
     process::Command,
     sync::{Arc, Mutex, mpsc},
     thread::{self, JoinHandle},
-    time::Duration,
 };
 
-use fuser::{Config, MountOption};
+use fuser::{Config, MountOption, SessionUnmounter};
 use rustix::{
+    fd::OwnedFd,
+    fs::{Mode, OFlags, fstatfs, open},
     io::Errno as SysErrno,
     mount::{UnmountFlags, unmount},
     thread::{CpuSet, sched_setaffinity},
@@ -22,12 +23,8 @@ use crate::{
     HoldId, Observer, Options, notify, request::Job, session::Session, shared::Shared, watch,
 };
 
-/// How long the server waits for the end of a session after the unmount.
-const END_LIMIT: Duration = Duration::from_secs(2);
-
 const REFUSED_HINT: &str =
     "`/dev/fuse` must open, and mounting needs root, a user namespace or `fusermount3`";
-const IN_USE_HINT: &str = "end the process; the server ends with it";
 
 fn stale_hint(mountpoint: &Path) -> String {
     format!("`umount -l {}` as its owner", mountpoint.display())
@@ -67,11 +64,6 @@ pub enum MountError {
         /// The kernel's error.
         source: io::Error,
     },
-    /// The mount is detached, but a process still uses it.
-    #[error(
-        "`{0}` is unmounted, but a process still holds a file, folder or working directory there\nhint: {IN_USE_HINT}"
-    )]
-    InUse(PathBuf),
 }
 
 impl MountError {
@@ -81,19 +73,25 @@ impl MountError {
         match self {
             Self::Stale { mountpoint, .. } => Some(stale_hint(mountpoint).into()),
             Self::Refused { .. } => Some(REFUSED_HINT.into()),
-            Self::InUse(_) => Some(IN_USE_HINT.into()),
             Self::NoFolder(_) | Self::Thread(_) | Self::Unmount { .. } => None,
         }
     }
 }
 
 /// A mounted tree. Dropping it releases all held requests and unmounts it.
+///
+/// The end waits for no other process. Whoever still has a file, a working directory or a copy of the
+/// mount (every new mount namespace has one) gets ENOTCONN from then on: the kernel ends a connection
+/// once `/dev/fuse` is closed (`fuse_dev_release`, `fs/fuse/dev.c`).
 pub struct Server {
     shared: Arc<Shared>,
     mountpoint: PathBuf,
-    mounted: bool,
-    ended: mpsc::Receiver<()>,
-    threads: Vec<JoinHandle<()>>,
+    /// The root of the mount, by which the session is reached whatever is mounted over it; `None` once
+    /// the server has ended.
+    root: Option<OwnedFd>,
+    unmounter: SessionUnmounter,
+    session: Option<JoinHandle<()>>,
+    helpers: Vec<JoinHandle<()>>,
 }
 
 impl Server {
@@ -125,34 +123,40 @@ impl Server {
             MountOption::NoDev,
             MountOption::NoExec,
         ];
-        let session = fuser::Session::new(Session(Arc::clone(&shared)), &mountpoint, &config)
-            .map_err(|source| MountError::Refused {
-                mountpoint: mountpoint.clone(),
-                source,
-            })?;
+        let refused = |source| MountError::Refused {
+            mountpoint: mountpoint.clone(),
+            source,
+        };
+        let mut session = fuser::Session::new(Session(Arc::clone(&shared)), &mountpoint, &config)
+            .map_err(refused)?;
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let root =
+            open(&mountpoint, flags, Mode::empty()).map_err(|errno| refused(errno.into()))?;
         let notifier = session.notifier();
-        let (end, ended) = mpsc::channel();
         let mut server = Self {
             shared,
+            root: Some(root),
+            unmounter: session.unmount_callable(),
             mountpoint,
-            mounted: true,
-            ended,
-            threads: Vec::new(),
+            session: None,
+            helpers: Vec::new(),
         };
         let (pinned, pin_failed) = mpsc::channel();
         let pinned_too = pinned.clone();
-        server.spawn("simfs-session", move |_| {
+        let session = server.spawn("simfs-session", move |_| {
             // fuser starts its own thread from here, which stays on the same CPU.
             let _ = pinned.send(pin(cpu));
-            // The result of a session adds nothing to that of the unmount.
+            // Its result says how it ended, which `end` decides.
             let _ = session.run();
-            let _ = end.send(());
         })?;
-        server.spawn("simfs-notify", move |shared| {
+        server.session = Some(session);
+        let helper = server.spawn("simfs-notify", move |shared| {
             let _ = pinned_too.send(pin(cpu));
             notify::run(shared, &todo, &notifier);
         })?;
-        server.spawn("simfs-watch", watch::run)?;
+        server.helpers.push(helper);
+        let helper = server.spawn("simfs-watch", watch::run)?;
+        server.helpers.push(helper);
         for _ in 0..2 {
             pin_failed
                 .recv()
@@ -199,49 +203,52 @@ impl Server {
         self.shared.change(work)
     }
 
-    /// Releases all held requests, unmounts, and waits for the threads to end.
+    /// Releases all held requests, unmounts, and closes the connection to the kernel.
     ///
     /// # Errors
-    /// [`MountError::Unmount`], and [`MountError::InUse`] if a process still uses the mount.
+    /// [`MountError::Unmount`]: the folder still has the mount, whose every use fails with ENOTCONN.
     pub fn unmount(mut self) -> Result<(), MountError> {
         self.end()
     }
 
     fn spawn(
-        &mut self,
+        &self,
         name: &str,
         work: impl FnOnce(&Arc<Shared>) + Send + 'static,
-    ) -> Result<(), MountError> {
+    ) -> Result<JoinHandle<()>, MountError> {
         let shared = Arc::clone(&self.shared);
-        let thread = thread::Builder::new()
+        thread::Builder::new()
             .name(name.to_owned())
             .spawn(move || work(&shared))
-            .map_err(MountError::Thread)?;
-        self.threads.push(thread);
-        Ok(())
+            .map_err(MountError::Thread)
     }
 
     fn end(&mut self) -> Result<(), MountError> {
-        if !std::mem::replace(&mut self.mounted, false) {
+        let Some(root) = self.root.take() else {
             return Ok(());
-        }
+        };
         self.shared.close();
-        let unmounted = detach(&self.mountpoint).map_err(|source| MountError::Unmount {
-            mountpoint: self.mountpoint.clone(),
-            source,
-        });
-        let ended = self.ended.recv_timeout(END_LIMIT);
-        // Without the notifying thread there is nothing to stop.
+        // Without the notifying thread there is nothing to stop. It ends before the session, because an
+        // invalidation may wait in the kernel until the session has answered a request.
         let _ = self.shared.jobs.send(Job::Stop);
-        unmounted?;
-        if matches!(ended, Err(mpsc::RecvTimeoutError::Timeout)) {
-            return Err(MountError::InUse(self.mountpoint.clone()));
-        }
-        for thread in self.threads.drain(..) {
-            // A thread that panicked has reported so itself.
-            let _ = thread.join();
-        }
-        Ok(())
+        // A thread that panicked has reported so itself.
+        let join = |thread: JoinHandle<()>| drop(thread.join());
+        self.helpers.drain(..).for_each(join);
+        // fuser unmounts only what nobody uses; afterwards it does not unmount again, and drops its
+        // descriptor of the device.
+        let unmounted = match self.unmounter.unmount() {
+            Ok(()) => Ok(()),
+            Err(_) => detach(&self.mountpoint).map_err(|source| MountError::Unmount {
+                mountpoint: self.mountpoint.clone(),
+                source,
+            }),
+        };
+        // The session's thread waits in the kernel for a request, so it gets one: after the end of the
+        // helpers it is the one on which the session ends, and with it the last descriptor of the device.
+        // An error means that the connection has ended already.
+        let _ = fstatfs(&root);
+        self.session.take().into_iter().for_each(join);
+        unmounted
     }
 }
 

@@ -1,6 +1,6 @@
 //! Converts the kernel's requests to logical operations. `answer.rs` sends the replies.
 
-use std::{ffi::OsStr, io, sync::Arc, time::SystemTime};
+use std::{ffi::OsStr, io, panic, sync::Arc, time::SystemTime};
 
 use fuser::{
     FileHandle as Fh, Filesystem, FopenFlags, INodeNo, InitFlags, KernelConfig, LockOwner,
@@ -457,6 +457,12 @@ impl Filesystem for Session {
         // A disk of 1 GiB, half of it free, for programs that check before they write. Chosen; the
         // write itself reports ENOSPC.
         reply.statfs(262_144, 131_072, 131_072, 65_536, 32_768, 4096, 255, 4096);
+        if self.0.is_closing() {
+            // fuser's loop returns only once the kernel has ended the connection, and the kernel ends it
+            // once the loop's descriptor of the device is closed. `Server::end` asks this when the loop
+            // is to end. Unwinding is its only other way out; no panic hook sees it.
+            panic::resume_unwind(Box::new("the session is over"));
+        }
     }
 }
 

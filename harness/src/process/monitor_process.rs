@@ -25,6 +25,7 @@ use tokio::{net::unix::pipe::Receiver, runtime::Runtime, task::JoinHandle};
 
 use super::{
     inbox::{EventSender, RuntimeEvent},
+    mount_space::{MountSpace, MountView},
     stage::{LARGE_BLOCKS, MARK},
 };
 use director::MonitorId;
@@ -44,11 +45,14 @@ pub(super) struct Order {
     pub(super) metrics_port: u16,
     /// Whether the program runs under a wrapper, which may write output when it ends.
     pub(super) wrapped: bool,
+    /// Its view of the stage; without one it sees the whole stage.
+    pub(super) view: Option<MountView>,
 }
 
 /// A running monitor. Dropping it kills it.
 pub(super) struct MonitorProcess {
     child: Child,
+    space: Option<Arc<MountSpace>>,
     group: Pid,
     wrapped: bool,
     out: Tap,
@@ -68,7 +72,8 @@ impl MonitorProcess {
             .words
             .split_first()
             .ok_or(io::ErrorKind::InvalidInput)?;
-        let mut child = Command::new(program)
+        let mut command = Command::new(program);
+        command
             .args(arguments)
             .env_remove(MARK)
             .env_remove(LARGE_BLOCKS.0)
@@ -76,8 +81,14 @@ impl MonitorProcess {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .process_group(0)
-            .spawn()?;
+            .process_group(0);
+        let (mut child, space) = match &order.view {
+            None => (command.spawn()?, None),
+            Some(view) => {
+                let (child, space) = view.spawn(&mut command)?;
+                (child, Some(Arc::new(space)))
+            }
+        };
         let group = Pid::from_child(&child);
         let pipes = (child.stdout.take(), child.stderr.take());
         let instance = || -> io::Result<(Tap, Tap)> {
@@ -104,6 +115,7 @@ impl MonitorProcess {
         match instance() {
             Ok((out, err)) => Ok(Self {
                 child,
+                space,
                 group,
                 wrapped: order.wrapped,
                 out,
@@ -135,11 +147,14 @@ impl MonitorProcess {
         };
     }
 
-    /// Kills what is left of its process group, reaps it, and returns how it ended.
+    /// Kills what is left of its process group and of its mount namespace, reaps it, and returns how it
+    /// ended.
     pub(super) fn reap(&mut self) -> io::Result<Exit> {
         self.signal(Signal::Kill);
         let status = self.child.wait()?;
         self.reaped = true;
+        // Their ends are waited for when the mount is taken away.
+        drop(self.space.as_ref().map(|space| space.kill()));
         Ok(match (status.code(), status.signal()) {
             (Some(code), _) => Exit::Code(code),
             (None, signal) => Exit::Signal(signal.unwrap_or_default()),
@@ -157,6 +172,11 @@ impl MonitorProcess {
         let mut heard = self.err.take(at_end);
         heard.extend(self.out.take(at_end));
         heard
+    }
+
+    /// Its mount namespace, if it has one of its own.
+    pub(super) fn space(&self) -> Option<Arc<MountSpace>> {
+        self.space.clone()
     }
 
     /// Its pid.

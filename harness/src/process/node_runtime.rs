@@ -12,7 +12,7 @@ use observe::MonitorTick;
 use simfs::{Fs, RuleId};
 use simfs_fuse::{HoldId, Server};
 
-use super::{loops::Loops, monitor_process::MonitorProcess};
+use super::{loops::Loops, monitor_process::MonitorProcess, mount_space::MountSpace};
 
 /// One node. Fields are dropped in order: the mount goes before the monitors, so that no request
 /// holds them.
@@ -20,8 +20,12 @@ pub(super) struct NodeRuntime {
     /// `None` for a node without a monitor, whose files nothing reads.
     pub(super) server: Option<Server>,
     pub(super) fs: Arc<Mutex<Fs>>,
+    /// The folder of its mount, its socket and its configuration files.
+    pub(super) folder: PathBuf,
     pub(super) root: PathBuf,
     pub(super) socket: PathBuf,
+    /// The mount namespaces of the monitors that were started.
+    pub(super) spaces: Vec<Arc<MountSpace>>,
     pub(super) instances: BTreeMap<MonitorId, MonitorInstance>,
     /// Requests that a rule holds.
     pub(super) hangs: BTreeMap<HoldId, Hang>,

@@ -27,9 +27,11 @@ use simfs_fuse::{MountError, Options, Server};
 
 use super::{
     ProcessArm,
+    binds::Bind,
     inbox::EventSender,
     loops::Loops,
     monitor_process::{MonitorProcess, Order},
+    mount_space::MountView,
     node_runtime::{MonitorInstance, NodeRuntime},
     quiet,
 };
@@ -99,13 +101,16 @@ impl<'a> Player<'a> {
         for (at, node) in self.story.monitors.iter().enumerate() {
             let fs = files.remove(node).expect("every monitored node has files");
             let fs = Arc::new(Mutex::new(fs));
-            let root = self.arm.folder.join(at.to_string());
-            let socket = self.arm.folder.join(format!("{at}.sock"));
+            let folder = self.arm.folder.join(at.to_string());
+            let root = folder.join("root");
+            let socket = folder.join("connector.sock");
             let mut node_runtime = NodeRuntime {
                 server: None,
                 fs,
+                folder,
                 root,
                 socket,
+                spaces: Vec::new(),
                 instances: BTreeMap::new(),
                 hangs: BTreeMap::new(),
                 tick: MonitorTick::default(),
@@ -252,6 +257,7 @@ impl<'a> Player<'a> {
                     cause: format!("`{}` cannot be started: {error}", order.words.join(" ")),
                 }
             })?;
+        self.node_runtime(node).spaces.extend(program.space());
         let loops = (!self.loops.is_empty()).then(|| Loops::new(&self.loops, self.tick()));
         let instance = MonitorInstance::new(program, order.metrics_port, loops);
         self.node_runtime(node).instances.insert(monitor, instance);
@@ -274,10 +280,7 @@ impl<'a> Player<'a> {
     ) -> io::Result<Order> {
         let node_runtime = &self.node_runtimes[node];
         let path = |path: &Path| path.to_string_lossy().into_owned();
-        let config_file = self
-            .arm
-            .folder
-            .join(format!("{}-{}.toml", node.as_str(), monitor.0));
+        let config_file = node_runtime.folder.join(format!("{}.toml", monitor.0));
         let (root, socket, config_path) = (
             path(&node_runtime.root),
             path(&node_runtime.socket),
@@ -316,7 +319,29 @@ impl<'a> Player<'a> {
             env: env.collect(),
             metrics_port: filling.metrics_port,
             wrapped: !self.arm.options.wrap.is_empty(),
+            view: self.view(node_runtime, &filling)?,
         })
+    }
+
+    /// What a monitor sees of the stage.
+    fn view(
+        &self,
+        node_runtime: &NodeRuntime,
+        filling: &Filling<'_>,
+    ) -> io::Result<Option<MountView>> {
+        let binds = self.descriptor.binds.iter().map(|(at, from)| Bind {
+            at: at.into(),
+            from: filling.fill(from).into(),
+        });
+        match &self.arm.stage {
+            Some(stage) => Ok(Some(MountView {
+                stage: stage.clone(),
+                node: node_runtime.folder.clone(),
+                binds: binds.collect(),
+            })),
+            None if self.descriptor.binds.is_empty() => Ok(None),
+            None => Err(io::Error::other("`binds` needs private namespaces")),
+        }
     }
 
     /// Lets a monitor poll once, or continue the poll in which it is held.

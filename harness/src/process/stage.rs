@@ -96,8 +96,8 @@ impl NoStage {
 pub struct Stage {
     base: PathBuf,
     interrupted: Arc<AtomicBool>,
-    /// Without namespaces, the folder is removed when this is dropped.
-    _folder: Option<TempDir>,
+    /// Only without namespaces: the folder is removed when this is dropped.
+    open_folder: Option<TempDir>,
 }
 
 impl Stage {
@@ -112,7 +112,7 @@ impl Stage {
         Ok(Self {
             base: folder.path().to_owned(),
             interrupted: Arc::default(),
-            _folder: Some(folder),
+            open_folder: Some(folder),
         })
     }
 
@@ -120,6 +120,12 @@ impl Stage {
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.base
+    }
+
+    /// Whether it has a mount namespace and a pid namespace of its own.
+    #[must_use]
+    pub fn is_private(&self) -> bool {
+        self.open_folder.is_none()
     }
 
     /// Becomes true when SIGINT or SIGTERM asks for an early end of the run.
@@ -226,14 +232,16 @@ fn inside(mark: &str) -> Result<Stage, NoStage> {
         let what = what.to_owned();
         |errno| NoStage::Mount { what, errno }
     };
-    let private = MountPropagationFlags::REC | MountPropagationFlags::PRIVATE;
-    mount_change("/", private).map_err(failed("/"))?;
+    // MS_SLAVE and not MS_PRIVATE: the host sees no mount of the stage in either case, but what the host
+    // unmounts meanwhile also goes from here, so that a run keeps no device of the host busy.
+    let slave = MountPropagationFlags::REC | MountPropagationFlags::DOWNSTREAM;
+    mount_change("/", slave).map_err(failed("/"))?;
     mount("proc", "/proc", "proc", plain | MountFlags::NOEXEC, c"").map_err(failed("/proc"))?;
     mount("nicdrill", base, "tmpfs", plain, c"mode=0755").map_err(failed(base))?;
     Ok(Stage {
         base: base.into(),
         interrupted,
-        _folder: None,
+        open_folder: None,
     })
 }
 

@@ -5,6 +5,7 @@ mod captured;
 mod first_monitor;
 mod help;
 mod init;
+mod isolation;
 mod made_up_vendor;
 mod postgres;
 mod processes;

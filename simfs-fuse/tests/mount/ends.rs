@@ -3,17 +3,23 @@
 use std::{
     ffi::CString,
     fs::{self, File, OpenOptions},
+    io::{self, BufRead as _, BufReader, Read as _, Write as _},
     os::fd::AsRawFd,
     path::Path,
+    process::{Command, Stdio},
     sync::{Arc, Mutex},
     thread,
 };
 
-use rustix::mount::{MountFlags, mount};
+use rustix::{
+    io::Errno,
+    mount::{MountFlags, mount},
+    process::geteuid,
+};
 use simfs::{Fs, MomentId, RuleId};
 use simfs_fuse::{HoldId, MomentAnswer, MountError, Observer, Options, Server};
 
-use crate::support::{Setting, fuse_or_skip, list, read, two_devices};
+use crate::support::{Process, Setting, fuse_or_skip, list, read, two_devices};
 
 /// An observer that does nothing.
 struct Nobody;
@@ -117,16 +123,79 @@ fn a_panic_leaves_no_mount() {
 }
 
 #[test]
-fn an_unmount_says_that_a_process_still_holds_a_file() {
+fn a_file_that_is_still_open_after_the_unmount_is_not_connected() {
     if fuse_or_skip(two_devices(), Setting::default()).is_none() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
     let server = serve(folder.path(), open_options()).unwrap();
-    let held = File::open(folder.path().join("class/a/state")).unwrap();
-    assert!(matches!(server.unmount(), Err(MountError::InUse(_))));
+    let mut held = File::open(folder.path().join("class/a/state")).unwrap();
+    server.unmount().unwrap();
     assert!(!is_mounted(folder.path()));
-    drop(held);
+    let error = held.read(&mut [0; 16]).unwrap_err();
+    assert_eq!(
+        error.raw_os_error(),
+        Some(Errno::NOTCONN.raw_os_error()),
+        "{error}"
+    );
+}
+
+/// A process in a mount namespace of its own, which therefore has a copy of every mount. It opens a
+/// file, says so, and after a line of input reads the file and lists its folder.
+fn copier(path: &Path) -> Process {
+    let script = r#"exec 3<"$1/class/a/state"; echo open; read go; cat <&3; ls "$1/class""#;
+    let namespaces = if geteuid().is_root() { "-m" } else { "-Urm" };
+    let child = Command::new("unshare")
+        .args([namespaces, "sh", "-c", script, "sh"])
+        .arg(path)
+        .env("LC_ALL", "C")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    Process(child.unwrap())
+}
+
+#[test]
+fn a_process_with_a_copy_of_the_mount_delays_no_unmount_and_is_not_connected() {
+    if fuse_or_skip(two_devices(), Setting::default()).is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let server = serve(folder.path(), open_options()).unwrap();
+    let mut copier = copier(folder.path());
+    let mut said = BufReader::new(copier.0.stdout.take().unwrap()).lines();
+    assert_eq!(said.next().unwrap().unwrap(), "open");
+    server.unmount().unwrap();
+    assert!(!copier.ended());
+    writeln!(copier.0.stdin.take().unwrap()).unwrap();
+    assert!(
+        said.next().is_none(),
+        "it read from a server that has ended"
+    );
+    let complaints = io::read_to_string(copier.0.stderr.take().unwrap()).unwrap();
+    // Of the file that it has open, of its end, and of the path.
+    let refused = |line: &str| line.ends_with("Transport endpoint is not connected");
+    assert!(
+        complaints.starts_with("cat: -: ")
+            && complaints.contains("ls: cannot open")
+            && complaints.lines().all(refused),
+        "{complaints}"
+    );
+}
+
+#[test]
+fn what_was_mounted_below_is_there_after_the_unmount() {
+    if fuse_or_skip(two_devices(), Setting::default()).is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let below = serve(folder.path(), open_options()).unwrap();
+    let above = serve(folder.path(), open_options()).unwrap();
+    above.unmount().unwrap();
+    assert_eq!(list(&folder.path().join("class")).unwrap(), ["a", "b"]);
+    below.unmount().unwrap();
+    assert!(!is_mounted(folder.path()));
 }
 
 #[test]

@@ -105,7 +105,7 @@ impl Player<'_> {
         let (transport, runtime) = self.arm.transport(self.descriptor.speaks);
         let closed = transport.close(runtime);
         cleared = cleared.and(closed.map_err(|error| stage(&error)));
-        let turn = &self.arm.turn;
+        let (turn, limit) = (&self.arm.turn, self.arm.options.limit);
         for node_runtime in self.node_runtimes.values_mut() {
             if let Some(server) = node_runtime.server.take() {
                 // Held requests are released first, so that a process that cannot be killed can
@@ -115,6 +115,12 @@ impl Player<'_> {
                     .aside(|| server.unmount())
                     .map_err(|error| stage(&error));
                 cleared = cleared.and(unmounted);
+            }
+            // What a monitor has left behind, such as a daemon, ends before the next drill.
+            let spaces = std::mem::take(&mut node_runtime.spaces);
+            if !turn.aside(|| spaces.iter().all(|space| space.clear(limit))) {
+                let cause = "a process that the monitor has started does not end".to_owned();
+                cleared = cleared.and(Err(Broken::Stage { cause }));
             }
         }
         cleared

@@ -1,0 +1,183 @@
+//! The mount namespace of a monitor: it holds the mount of the monitor's own node and no other, and it
+//! marks every process that the monitor leaves behind.
+//!
+//! A process cannot leave a mount namespace by daemonising itself, whereas it leaves its process group
+//! and its parent. So everything that a monitor has started is found by its namespace and killed, at
+//! the latest at the end of the drill. A process with privileges can enter another namespace; it ends
+//! with the run (`stage.rs`).
+//!
+//! Not here: the network namespace (`network.rs`). Start at [`MountView::spawn`].
+
+use std::{
+    collections::BTreeSet,
+    fs::{self, File},
+    io,
+    os::unix::fs::MetadataExt as _,
+    panic,
+    path::PathBuf,
+    process::{Child, Command},
+    thread,
+    time::{Duration, Instant},
+};
+
+use nix::sched::{CloneFlags, unshare};
+use rustix::{
+    fd::{AsFd as _, OwnedFd},
+    fs::CWD,
+    io::Errno,
+    mount::{
+        MountFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, mount, move_mount, open_tree,
+        unmount,
+    },
+    process::{
+        Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, pidfd_open, pidfd_send_signal, waitid,
+    },
+};
+
+use super::binds::{self, Bind};
+
+/// The namespace of the calling thread.
+const OWN: &str = "/proc/thread-self/ns/mnt";
+
+/// The pause between two looks for processes that are ending.
+const LOOK: Duration = Duration::from_micros(50);
+
+/// What a monitor sees of the stage.
+#[derive(Clone, Debug)]
+pub(super) struct MountView {
+    /// The folder of the stage, on which a file system is mounted.
+    pub(super) stage: PathBuf,
+    /// The folder of the monitor's node, below that of the stage: all that remains of it.
+    pub(super) node: PathBuf,
+    /// What it finds at other paths.
+    pub(super) binds: Vec<Bind>,
+}
+
+impl MountView {
+    /// Starts a program in a new mount namespace.
+    pub(super) fn spawn(&self, command: &mut Command) -> io::Result<(Child, MountSpace)> {
+        // A thread of its own, because the present one mounts and unmounts on the stage. The program
+        // inherits the namespaces and the CPUs of the thread that starts it.
+        thread::scope(|scope| {
+            thread::Builder::new()
+                .name("monitor-start".to_owned())
+                .spawn_scoped(scope, || {
+                    self.enter()?;
+                    let space = MountSpace::own()?;
+                    Ok((command.spawn()?, space))
+                })?
+                .join()
+                .unwrap_or_else(|panicked| panic::resume_unwind(panicked))
+        })
+    }
+
+    /// Enters a new mount namespace. Like the stage's it gets what the host mounts and unmounts, and
+    /// gives nothing back.
+    fn enter(&self) -> io::Result<()> {
+        unshare(CloneFlags::CLONE_NEWNS)?;
+        let copy = OpenTreeFlags::OPEN_TREE_CLONE
+            | OpenTreeFlags::OPEN_TREE_CLOEXEC
+            | OpenTreeFlags::AT_RECURSIVE;
+        let own = open_tree(CWD, &self.node, copy)?;
+        // The mounts of the other nodes and of the other jobs go with it.
+        unmount(&self.stage, UnmountFlags::DETACH)?;
+        let plain = MountFlags::NOSUID | MountFlags::NODEV;
+        mount("nicdrill", &self.stage, "tmpfs", plain, c"mode=0755")?;
+        fs::create_dir_all(&self.node)?;
+        let whole = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+        move_mount(&own, "", CWD, &self.node, whole)?;
+        binds::place(&self.binds, &self.stage.join("layer"))
+    }
+}
+
+/// The mount namespace in which a monitor was started. While this exists, its number is not given to
+/// another one.
+#[derive(Debug)]
+pub(super) struct MountSpace {
+    _namespace: File,
+    id: (u64, u64),
+}
+
+impl MountSpace {
+    fn own() -> io::Result<Self> {
+        let namespace = File::open(OWN)?;
+        let metadata = namespace.metadata()?;
+        Ok(Self {
+            _namespace: namespace,
+            id: (metadata.dev(), metadata.ino()),
+        })
+    }
+
+    /// Kills every process in the namespace, once the monitor itself is reaped. They may take a while
+    /// to end.
+    pub(super) fn kill(&self) -> Vec<OwnedFd> {
+        let mut killed = Vec::new();
+        let mut seen = BTreeSet::new();
+        loop {
+            let before = killed.len();
+            for pid in processes() {
+                let number = pid.as_raw_nonzero();
+                if seen.contains(&number) {
+                    continue;
+                }
+                // The descriptor names this process, also if its number is given to another one.
+                let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else {
+                    continue;
+                };
+                if self.has(pid) && pidfd_send_signal(&process, Signal::KILL).is_ok() {
+                    seen.insert(number);
+                    killed.push(process);
+                }
+            }
+            // Until no process is found that was started meanwhile.
+            if killed.len() == before {
+                return killed;
+            }
+        }
+    }
+
+    /// Kills every process in the namespace and waits until it has ended; `false` if that takes longer
+    /// than the limit. The mount must have been taken away, because a killed process waits for the
+    /// answer of its read.
+    pub(super) fn clear(&self, limit: Duration) -> bool {
+        let begun = Instant::now();
+        loop {
+            let mut left = self.kill();
+            if left.is_empty() {
+                return true;
+            }
+            while !left.is_empty() {
+                if begun.elapsed() >= limit {
+                    return false;
+                }
+                left.retain(|process| !is_gone(process));
+                thread::sleep(LOOK);
+            }
+        }
+    }
+
+    fn has(&self, pid: Pid) -> bool {
+        // A process that has ended has no namespace any more.
+        fs::metadata(format!("/proc/{}/ns/mnt", pid.as_raw_nonzero()))
+            .is_ok_and(|its| (its.dev(), its.ino()) == self.id)
+    }
+}
+
+/// Whether a killed process has ended. A process whose parent has ended is a child of this one, the
+/// first of its pid namespace, and is reaped here.
+fn is_gone(process: &OwnedFd) -> bool {
+    let ended = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
+    match waitid(WaitId::PidFd(process.as_fd()), ended) {
+        Ok(status) => status.is_some(),
+        Err(_) => pidfd_send_signal(process, Signal::KILL) == Err(Errno::SRCH),
+    }
+}
+
+fn processes() -> Vec<Pid> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let number = |entry: fs::DirEntry| entry.file_name().to_str()?.parse().ok();
+    entries
+        .filter_map(number)
+        .filter_map(Pid::from_raw)
+        .collect()
+}

@@ -1,0 +1,419 @@
+//! What a run shares with the machine and leaves on it: mounts, processes, sockets, namespaces.
+
+#![expect(clippy::print_stdout, reason = "a test that is skipped says so")]
+
+use std::{
+    env, fs,
+    io::{BufRead as _, BufReader},
+    os::unix::fs::{MetadataExt as _, PermissionsExt as _},
+    path::Path,
+    process::{Child, Command, Stdio},
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+use rstest::rstest;
+
+use crate::scratch::{NICDRILL, Scratch, can_play_processes};
+
+/// How long something that must happen may take. It is a limit, not a pause.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// The pause between two looks.
+const LOOK: Duration = Duration::from_millis(1);
+
+fn is_root() -> bool {
+    let root = fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
+    if !root {
+        println!("skipped: mounting in the host's namespace needs root");
+    }
+    root
+}
+
+/// A process that is killed when dropped.
+struct Running(Child);
+
+impl Running {
+    fn start(command: &mut Command) -> Self {
+        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        Self(child.expect("it starts"))
+    }
+
+    /// Waits for the first line that it writes.
+    fn says(&mut self) -> String {
+        let mut line = String::new();
+        let out = self.0.stdout.take().expect("a pipe");
+        BufReader::new(out).read_line(&mut line).expect("a line");
+        line
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A program in a mount namespace of its own, so that it has copies of all mounts.
+fn unshared(program: &str) -> Command {
+    let mut command = Command::new("unshare");
+    command.args(["-m", "sh", "-c", program]);
+    command
+}
+
+/// Puts a program into the scratch folder; returns its path.
+fn wrapper(scratch: &Scratch, name: &str, text: &str) -> String {
+    scratch.file(name, text);
+    let path = scratch.path(name);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a program");
+    path.display().to_string()
+}
+
+/// Other programs create mount namespaces all the time, such as containers that start, and each has a
+/// copy of every mount of the host.
+#[test]
+fn mount_namespaces_that_others_make_disturb_neither_a_run_nor_a_mount() {
+    if !can_play_processes() || !is_root() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let mut mount = Running::start(
+        Command::new(NICDRILL)
+            .args(["mount", "h100-oci", "tree"])
+            .current_dir(scratch.path(".")),
+    );
+    assert!(mount.says().contains("is mounted on"));
+    let over = AtomicBool::new(false);
+    let (ran, made) = thread::scope(|scope| {
+        let others = scope.spawn(|| {
+            let mut living = Vec::new();
+            let mut made = 0;
+            while !over.load(Ordering::Relaxed) {
+                let mut other = Running::start(&mut unshared("echo made; exec sleep 60"));
+                assert_eq!(other.says(), "made\n");
+                living.push(other);
+                living.drain(..living.len().saturating_sub(20));
+                made += 1;
+            }
+            made
+        });
+        let drills = ["port/cable-pulled@h100-oci", "start/baseline@h100-oci"];
+        let words = [&["run"], &drills[..], &["--require", "process"]].concat();
+        let ran = scratch.run(&words);
+        over.store(true, Ordering::Relaxed);
+        (ran, others.join().expect("namespaces are made"))
+    });
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(ran.out.contains("process arm: 2 of 2 run"), "{ran}");
+    assert!(made > 0, "nobody made a namespace meanwhile");
+    let mut holder = Running::start(&mut unshared(&format!(
+        "cd {}/sys; echo there; exec sleep 60",
+        scratch.path("tree").display()
+    )));
+    assert_eq!(holder.says(), "there\n");
+    drop(mount.0.stdin.take());
+    assert_eq!(mount.0.wait().expect("it ends").code(), Some(0));
+    assert!(holder.0.try_wait().expect("a child").is_none());
+    assert!(!scratch.path("tree").exists(), "the folder that was made");
+}
+
+/// A world of several nodes, in two jobs: the mounts of the other nodes and of the other job are on the
+/// stage at the same time.
+#[test]
+fn a_monitor_sees_the_mount_of_its_own_node_only() {
+    if !can_play_processes() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let look = "#!/bin/sh\n\
+                cat /proc/self/mountinfo >\"$0.$$\"\n\
+                ls \"$(dirname \"$(dirname \"$(grep -o '/[^ ]*/root ' /proc/self/mountinfo)\")\")\" >>\"$0.names\"\n\
+                exec \"$@\"\n";
+    let wrap = wrapper(&scratch, "look", look);
+    let drills = [
+        "joint/somebody-elses-port@training-pod",
+        "mpib/islands-switch-dies@mpib-eight",
+    ];
+    let words = [&["run"], &drills[..], &["--arm", "process", "--jobs", "2"]].concat();
+    let ran = scratch.run(&[&words[..], &["--wrap", &wrap]].concat());
+    assert_eq!(ran.code, 0, "{ran}");
+    let mut looks = 0;
+    for entry in fs::read_dir(scratch.path(".")).expect("a folder").flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if !name.starts_with("look.") || name == "look.names" {
+            continue;
+        }
+        looks += 1;
+        let mounts = scratch.text(&name);
+        let trees: Vec<&str> = mounts
+            .lines()
+            .filter(|line| line.contains(" - fuse simfs "))
+            .collect();
+        assert_eq!(trees.len(), 1, "{mounts}");
+        let at = trees[0].split(' ').nth(4).expect("a mount point");
+        assert!(at.ends_with("/root"), "{at}");
+        let stage = mounts
+            .lines()
+            .filter(|line| line.contains(" - tmpfs nicdrill "));
+        // The cover of the whole stage, and the folder of the node.
+        assert_eq!(stage.count(), 2, "{mounts}");
+    }
+    assert!(looks >= 5, "{looks} monitors were started");
+    let names = scratch.text("look.names");
+    assert_eq!(names.lines().count(), looks, "{names}");
+}
+
+/// A daemon: it has left its process group, its session and its parent.
+#[test]
+fn a_daemon_does_not_outlive_the_drill_that_started_it() {
+    if !can_play_processes() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let daemon = "#!/bin/sh\n\
+        living=0\n\
+        for file in /proc/[0-9]*/cmdline; do\n\
+          tr '\\0' ' ' <\"$file\" 2>/dev/null | grep -q '^sleep 4242 ' && living=$((living + 1))\n\
+        done\n\
+        echo \"$living\" >>\"$0.living\"\n\
+        rm -f \"$0.started\"\n\
+        setsid sh -c 'setsid sh -c \"echo >$0; exec sleep 4242\" \"$0\" </dev/null >/dev/null 2>&1 &' \"$0.started\"\n\
+        until [ -e \"$0.started\" ]; do :; done\n\
+        exec \"$@\"\n";
+    let wrap = wrapper(&scratch, "daemon", daemon);
+    // Repeats follow one another, whereas drills may overlap.
+    let words = ["run", "start/baseline@h100-oci", "--arm", "process"];
+    let ran = scratch.run(&[&words[..], &["--repeat", "3", "--wrap", &wrap]].concat());
+    assert_eq!(ran.code, 0, "{ran}");
+    let living = scratch.text("daemon.living");
+    // The probe is a drill too.
+    assert!(living.lines().count() >= 4, "{living}");
+    assert!(living.lines().all(|count| count == "0"), "{living}");
+}
+
+/// The reference monitor by the paths that it has without flags, none of which the host has; below `/`,
+/// below a folder that exists, and below one that another bind has made.
+#[test]
+fn a_monitor_with_fixed_paths_finds_the_tree_there() {
+    if !can_play_processes() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let (_, reference) = observe::shipped_descriptors()
+        .find(|(name, _)| *name == "reference.yaml")
+        .expect("it ships");
+    let fixed = ["--metadata-path", "--boot-id-path", "--proc-net-route-path"];
+    let kept = reference
+        .lines()
+        .filter(|line| !fixed.iter().any(|flag| line.contains(flag)))
+        .filter(|line| !line.starts_with("memory:"))
+        .map(|line| line.replace("{root}/sys/class/", "/opt/nicdrill-test/class/"));
+    let mut descriptor: String = kept.map(|line| line + "\n").collect();
+    descriptor.push_str(
+        "binds:\n\
+        \x20 /nvsentinel/proc/net/route: \"{root}/proc/net/route\"\n\
+        \x20 /nvsentinel/proc/sys/kernel/random/boot_id: \"{root}/proc/sys/kernel/random/boot_id\"\n\
+        \x20 /opt/nicdrill-test: \"{root}/sys\"\n\
+        \x20 /var/lib/nvsentinel: \"{root}/var/lib/nvsentinel\"\n",
+    );
+    scratch.file("fixed.yaml", &descriptor);
+    let stories = [
+        "port/cable-pulled@h100-oci",
+        "restart/scope-narrowed-and-widened@dgx-h100",
+        "start/baseline@h100-oci",
+    ];
+    let words = [&["run"], &stories[..], &["--monitor", "fixed.yaml"]].concat();
+    let ran = scratch.run(&words);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(ran.out.contains("process arm: 3 of 3 run"), "{ran}");
+    assert!(
+        !Path::new("/nvsentinel").exists(),
+        "the host is not changed"
+    );
+}
+
+/// A monitor that prints what it finds at a path, and ends.
+fn first_words(binds: &str, script: &str) -> crate::scratch::Ran {
+    let scratch = Scratch::new();
+    let descriptor = format!(
+        "descriptor_version: 1\nname: looks\ncommand: [ sh, -c, '{script}' ]\nbinds: {{ {binds} }}\n"
+    );
+    scratch.file("looks.yaml", &descriptor);
+    scratch.run(&["run", "start/baseline@h100-oci", "--monitor", "looks.yaml"])
+}
+
+#[rstest]
+#[case::over_a_file_of_the_host(
+    r#"/etc/hostname: "{root}/proc/sys/kernel/random/boot_id""#,
+    "cmp /etc/hostname {root}/proc/sys/kernel/random/boot_id && echo alike",
+    101,
+    "    alike\n"
+)]
+#[case::over_a_folder_of_the_host(
+    r#"/sys: "{root}/sys""#,
+    "ls /sys/class/infiniband/mlx5_0/ports",
+    101,
+    "    1\n"
+)]
+#[case::beside_what_the_host_has(
+    r#"/usr/lib/nicdrill-test/x: "{root}/proc/net/route""#,
+    "test -s /usr/lib/nicdrill-test/x && test -e /usr/lib/os-release && echo both",
+    101,
+    "    both\n"
+)]
+#[case::not_in_the_tree(
+    r#"/opt/x: "{root}/no/such/file""#,
+    "true",
+    102,
+    "no/such/file` cannot be bound to `/opt/x`: No such file or directory"
+)]
+#[case::a_file_on_a_folder(
+    r#"/usr: "{root}/proc/net/route""#,
+    "true",
+    102,
+    "cannot be bound to `/usr`: the host has a folder at this path"
+)]
+#[case::below_proc_net(
+    r#"/proc/net/route: "{root}/proc/net/route""#,
+    "true",
+    2,
+    "`binds` has a path below `/proc/net`, where a mount does not stay"
+)]
+#[case::from_elsewhere(
+    r#"/opt/x: "{root}/../x""#,
+    "true",
+    2,
+    "`binds` names something that is not in the tree"
+)]
+#[case::nowhere(
+    r#"relative: "{root}/sys""#,
+    "true",
+    2,
+    "`binds` has a path at which nothing can be put"
+)]
+fn a_bind_is_found_at_its_path_or_refused(
+    #[case] binds: &str,
+    #[case] script: &str,
+    #[case] code: i32,
+    #[case] says: &str,
+) {
+    if !can_play_processes() {
+        return;
+    }
+    let ran = first_words(binds, script);
+    assert_eq!(ran.code, code, "{ran}");
+    assert!((ran.out.clone() + &ran.err).contains(says), "{ran}");
+}
+
+/// The variable by which the processes of a run are recognised, whatever they have become.
+const MARK: &str = "NICDRILL_TEST_RUN";
+
+/// The processes of a run, of all its namespaces.
+fn processes_of(mark: &str) -> Vec<String> {
+    let mark = format!("{MARK}={mark}\0");
+    let entries = fs::read_dir("/proc").expect("proc").flatten();
+    entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
+        .filter(|pid| {
+            let variables = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            let mut windows = variables.windows(mark.len());
+            windows.any(|window| window == mark.as_bytes())
+        })
+        .collect()
+}
+
+/// The mounts below a folder, in the mount namespaces of all processes.
+fn mounts_below(folder: &Path) -> Vec<String> {
+    let folder = folder.display().to_string();
+    let entries = fs::read_dir("/proc").expect("proc").flatten();
+    entries
+        .filter_map(|entry| fs::read_to_string(entry.path().join("mountinfo")).ok())
+        .flat_map(|mounts| {
+            let below = mounts.lines().filter(|line| line.contains(&folder));
+            below.map(str::to_owned).collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+/// Whether something becomes true within the limit.
+fn soon(mut is: impl FnMut() -> bool) -> bool {
+    let begun = Instant::now();
+    while !is() {
+        if begun.elapsed() > LIMIT {
+            return false;
+        }
+        thread::park_timeout(LOOK);
+    }
+    true
+}
+
+/// Half of the runs end by SIGKILL at a random instant. A namespace that no process and no mount is in
+/// does not exist (`namespaces(7)`). `NICDRILL_SHORT_RUNS` is the number of runs.
+#[test]
+fn short_runs_in_a_row_leave_no_mount_process_or_socket() {
+    if !can_play_processes() {
+        return;
+    }
+    let runs = env::var("NICDRILL_SHORT_RUNS").ok();
+    let runs: u32 = runs.and_then(|runs| runs.parse().ok()).unwrap_or(20);
+    let mut random = u64::from(std::process::id());
+    let mut longest = Duration::from_millis(1);
+    for run in 0..runs {
+        let scratch = Scratch::new();
+        let folder = scratch.path(".").canonicalize().expect("a folder");
+        let mark = folder.display().to_string();
+        let begun = Instant::now();
+        let mut command = Command::new(NICDRILL);
+        command
+            .args([
+                "run",
+                "start/baseline@h100-oci",
+                "port/cable-pulled@h100-oci",
+            ])
+            .args(["port/cable-pulled@l40-onprem", "--arm", "process"])
+            .current_dir(&folder)
+            .env("TMPDIR", &folder)
+            .env(MARK, &mark)
+            .env_remove("CI")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        let mut child = command.spawn().expect("it starts");
+        if run % 2 == 0 {
+            assert_eq!(child.wait().expect("it ends").code(), Some(0), "run {run}");
+            longest = longest.max(begun.elapsed());
+        } else {
+            // Knuth's MMIX generator; its high bits are the random ones.
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let part = u32::try_from(random >> 40).expect("24 bits");
+            let at = longest * (part >> 14) / 1024;
+            while begun.elapsed() < at {
+                thread::park_timeout(LOOK);
+            }
+            child.kill().expect("it is a child");
+            child.wait().expect("it ends");
+        }
+        assert!(
+            soon(|| processes_of(&mark).is_empty()),
+            "run {run} leaves processes: {:?}",
+            processes_of(&mark)
+        );
+        assert!(
+            soon(|| mounts_below(&folder).is_empty()),
+            "run {run} leaves mounts: {:?}",
+            mounts_below(&folder)
+        );
+        let sockets = fs::read_to_string("/proc/net/unix").expect("sockets");
+        assert!(!sockets.contains(&mark), "run {run} leaves sockets");
+        for entry in fs::read_dir(&folder).expect("a folder").flatten() {
+            if entry.file_name().to_string_lossy().starts_with("nicdrill-") {
+                let left = fs::read_dir(entry.path()).expect("a folder").count();
+                assert_eq!(left, 0, "run {run} leaves files in {:?}", entry.path());
+            }
+        }
+    }
+}
