@@ -1,3 +1,5 @@
+//! Loops of descriptors: what is refused, and what is expected of them in a scenario.
+
 use std::time::Duration;
 
 use super::*;
