@@ -42,6 +42,10 @@ pub struct Descriptor {
     /// Program and arguments. `{self} {root} {socket} {config} {node} {state_file} {metrics_port}
     /// {checks}` are replaced.
     pub command: Vec<String>,
+    /// Whether the program ends at once with the code 0 and leaves the monitor behind as a daemon
+    /// (`daemon(7)`, SysV daemons). Then the monitor runs as long as one of its processes does.
+    #[serde(default)]
+    pub daemon: bool,
     /// Arguments added in drills that hold a read or a call until the monitor gives up.
     #[serde(default)]
     pub impatient: Vec<String>,
@@ -313,6 +317,7 @@ impl Descriptor {
             title: None,
             speaks: Protocol::default(),
             command: vec![program.to_owned()],
+            daemon: false,
             impatient: Vec::new(),
             env: env
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))

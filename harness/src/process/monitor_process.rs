@@ -12,7 +12,7 @@ use std::{
         unix::process::{CommandExt as _, ExitStatusExt as _},
     },
     process::{Child, Command, Stdio},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     thread,
 };
 
@@ -45,6 +45,8 @@ pub(super) struct Order {
     pub(super) metrics_port: u16,
     /// Whether the program runs under a wrapper, which may write output when it ends.
     pub(super) wrapped: bool,
+    /// Whether the program ends at once and leaves the monitor behind as a daemon.
+    pub(super) daemon: bool,
     /// Its view of the stage; without one it sees the whole stage.
     pub(super) view: Option<MountView>,
 }
@@ -53,6 +55,10 @@ pub(super) struct Order {
 pub(super) struct MonitorProcess {
     child: Child,
     space: Option<Arc<MountSpace>>,
+    /// Its mount namespace if it is a daemon, by which its processes are known.
+    daemon: Option<Arc<MountSpace>>,
+    /// How the last process of a daemon ended.
+    daemon_exit: Arc<OnceLock<Exit>>,
     group: Pid,
     wrapped: bool,
     out: Tap,
@@ -89,6 +95,9 @@ impl MonitorProcess {
                 (child, Some(Arc::new(space)))
             }
         };
+        let daemon = space.clone().filter(|_| order.daemon);
+        let daemon_exit = Arc::<OnceLock<Exit>>::default();
+        let (outlived, exit) = (daemon.clone(), Arc::clone(&daemon_exit));
         let group = Pid::from_child(&child);
         let pipes = (child.stdout.take(), child.stderr.take());
         let instance = || -> io::Result<(Tap, Tap)> {
@@ -101,6 +110,10 @@ impl MonitorProcess {
                 // means that it was reaped already.
                 let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
                 let _ = waitid(WaitId::Pid(group), ended);
+                if let Some(last) = outlived.and_then(|space| space.outlive()) {
+                    // It is set here only.
+                    let _ = exit.set(last);
+                }
                 sender.report(RuntimeEvent::Ended { monitor });
             };
             thread::Builder::new()
@@ -116,6 +129,8 @@ impl MonitorProcess {
             Ok((out, err)) => Ok(Self {
                 child,
                 space,
+                daemon,
+                daemon_exit,
                 group,
                 wrapped: order.wrapped,
                 out,
@@ -134,11 +149,22 @@ impl MonitorProcess {
     /// Whether a thread belongs to this monitor or to a process that it started.
     pub(super) fn is(&self, tid: u32) -> bool {
         let tid = i32::try_from(tid).ok().and_then(Pid::from_raw);
-        tid.is_some_and(|tid| getpgid(Some(tid)) == Ok(self.group))
+        tid.is_some_and(|tid| match &self.daemon {
+            Some(space) => space.has(tid),
+            None => getpgid(Some(tid)) == Ok(self.group),
+        })
     }
 
-    /// Sends a signal: SIGTERM to the program itself, SIGKILL to its whole process group.
+    /// Sends a signal: SIGTERM to the program itself, SIGKILL to its whole process group; to a daemon
+    /// both go to all its processes.
     pub(super) fn signal(&self, signal: Signal) {
+        if let Some(space) = &self.daemon {
+            match signal {
+                Signal::Term => space.ask_to_end(),
+                Signal::Kill => drop(space.kill()),
+            }
+            return;
+        }
         // It may have ended already; it is not reaped yet, so its pid is not reused.
         let _ = match signal {
             Signal::Term if !self.wrapped => kill_process(self.group, SysSignal::TERM),
@@ -155,6 +181,9 @@ impl MonitorProcess {
         self.reaped = true;
         // Their ends are waited for when the mount is taken away.
         drop(self.space.as_ref().map(|space| space.kill()));
+        if let Some(exit) = self.daemon_exit.get() {
+            return Ok(*exit);
+        }
         Ok(match (status.code(), status.signal()) {
             (Some(code), _) => Exit::Code(code),
             (None, signal) => Exit::Signal(signal.unwrap_or_default()),
@@ -179,9 +208,10 @@ impl MonitorProcess {
         self.space.clone()
     }
 
-    /// Its pid.
+    /// Its pid; of a daemon the lowest one.
     pub(super) fn pid(&self) -> Pid {
-        self.group
+        let daemon = self.daemon.as_ref().and_then(|space| space.first());
+        daemon.unwrap_or(self.group)
     }
 }
 

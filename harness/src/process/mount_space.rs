@@ -9,7 +9,7 @@
 //! Not here: the network namespace (`network.rs`). Start at [`MountView::spawn`].
 
 use std::{
-    collections::BTreeSet,
+    collections::BTreeMap,
     fs::{self, File},
     io,
     os::unix::fs::MetadataExt as _,
@@ -21,7 +21,9 @@ use std::{
 };
 
 use nix::sched::{CloneFlags, unshare};
+use observe::Exit;
 use rustix::{
+    event::{PollFd, PollFlags, poll},
     fd::{AsFd as _, OwnedFd},
     fs::CWD,
     io::Errno,
@@ -111,29 +113,72 @@ impl MountSpace {
     /// Kills every process in the namespace, once the monitor itself is reaped. They may take a while
     /// to end.
     pub(super) fn kill(&self) -> Vec<OwnedFd> {
-        let mut killed = Vec::new();
-        let mut seen = BTreeSet::new();
+        let mut killed = BTreeMap::new();
         loop {
             let before = killed.len();
-            for pid in processes() {
+            for (pid, process) in self.members() {
                 let number = pid.as_raw_nonzero();
-                if seen.contains(&number) {
-                    continue;
-                }
-                // The descriptor names this process, also if its number is given to another one.
-                let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else {
-                    continue;
-                };
-                if self.has(pid) && pidfd_send_signal(&process, Signal::KILL).is_ok() {
-                    seen.insert(number);
-                    killed.push(process);
+                if !killed.contains_key(&number)
+                    && pidfd_send_signal(&process, Signal::KILL).is_ok()
+                {
+                    killed.insert(number, process);
                 }
             }
             // Until no process is found that was started meanwhile.
             if killed.len() == before {
-                return killed;
+                return killed.into_values().collect();
             }
         }
+    }
+
+    /// Asks every process in the namespace to end, as a service manager asks those of a unit.
+    pub(super) fn ask_to_end(&self) {
+        for (_, process) in self.members() {
+            // It may just have ended.
+            let _ = pidfd_send_signal(&process, Signal::TERM);
+        }
+    }
+
+    /// The process in the namespace with the lowest number; `None` if there is none.
+    pub(super) fn first(&self) -> Option<Pid> {
+        let members = self.members().into_iter().map(|(pid, _)| pid);
+        members.min_by_key(|pid| pid.as_raw_nonzero())
+    }
+
+    /// Waits until no process is left in the namespace; returns how the last one ended that could be
+    /// reaped.
+    pub(super) fn outlive(&self) -> Option<Exit> {
+        let mut last = None;
+        loop {
+            let members = self.members();
+            if members.is_empty() {
+                return last;
+            }
+            let mut ends: Vec<_> = members
+                .iter()
+                .map(|(_, process)| PollFd::new(process, PollFlags::IN))
+                .collect();
+            // A descriptor of a process becomes readable when the process ends (`pidfd_open(2)`).
+            // An interrupted wait is repeated.
+            let _ = poll(&mut ends, None);
+            for (_, process) in &members {
+                let ended = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
+                // A process whose parent has ended is a child of this one, as in `is_gone`.
+                if let Ok(Some(status)) = waitid(WaitId::PidFd(process.as_fd()), ended) {
+                    let code = status.exit_status().map(Exit::Code);
+                    let signal = status.terminating_signal().map(Exit::Signal);
+                    last = code.or(signal).or(last);
+                }
+            }
+        }
+    }
+
+    /// The processes in the namespace. A descriptor names its process, also if the number is given to
+    /// another one.
+    fn members(&self) -> Vec<(Pid, OwnedFd)> {
+        let opened = |pid| Some((pid, pidfd_open(pid, PidfdFlags::empty()).ok()?));
+        let found = processes().into_iter().filter_map(opened);
+        found.filter(|(pid, _)| self.has(*pid)).collect()
     }
 
     /// Kills every process in the namespace and waits until it has ended; `false` if that takes longer
@@ -156,7 +201,8 @@ impl MountSpace {
         }
     }
 
-    fn has(&self, pid: Pid) -> bool {
+    /// Whether a process is in the namespace.
+    pub(super) fn has(&self, pid: Pid) -> bool {
         // A process that has ended has no namespace any more.
         fs::metadata(format!("/proc/{}/ns/mnt", pid.as_raw_nonzero()))
             .is_ok_and(|its| (its.dev(), its.ino()) == self.id)

@@ -319,6 +319,7 @@ impl<'a> Player<'a> {
             env: env.collect(),
             metrics_port: filling.metrics_port,
             wrapped: !self.arm.options.wrap.is_empty(),
+            daemon: self.descriptor.daemon,
             view: self.view(node_runtime, &filling)?,
         })
     }
@@ -339,6 +340,9 @@ impl<'a> Player<'a> {
                 node: node_runtime.folder.clone(),
                 binds: binds.collect(),
             })),
+            None if self.descriptor.daemon => {
+                Err(io::Error::other("`daemon` needs private namespaces"))
+            }
             None if self.descriptor.binds.is_empty() => Ok(None),
             None => Err(io::Error::other("`binds` needs private namespaces")),
         }

@@ -193,6 +193,49 @@ fn a_daemon_does_not_outlive_the_drill_that_started_it() {
     assert!(living.lines().all(|count| count == "0"), "{living}");
 }
 
+/// The reference monitor as a daemon: what is started ends, and what it leaves behind is judged, ended by
+/// the scenario and ended with the drill.
+#[test]
+fn a_monitor_that_daemonises_itself_is_the_monitor_under_test() {
+    if !can_play_processes() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let reference = observe::shipped_descriptors()
+        .find_map(|(name, text)| (name == "reference.yaml").then_some(text))
+        .expect("it ships");
+    // The first two processes end; the third is in a session of its own.
+    let started = "command:\n  - sh\n  - -c\n  - setsid sh -c '\"$0\" \"$@\" &' \"$0\" \"$@\"\n";
+    let daemon = reference
+        .replacen("name: reference", "name: daemon\ndaemon: true", 1)
+        .replacen("command:\n", started, 1)
+        .replacen("memory: true\n", "", 1);
+    let (daemon, _) = daemon.split_once("zoo:").expect("its last key");
+    scratch.file("daemon.yaml", daemon);
+    let drills = [
+        "port/cable-pulled@h100-oci",
+        "restart/killed-between-acceptance-and-save@h100-oci",
+        "restart/broken-while-away@h100-oci",
+        "restart/old-and-new-at-once@h100-oci",
+    ];
+    let words = [&["run", "--monitor", "daemon.yaml"], &drills[..]].concat();
+    let ran = scratch.run(&words);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(ran.out.contains("process arm: 4 of 4 run"), "{ran}");
+    // A program that ends without leaving anything behind has ended.
+    scratch.file(
+        "ended.yaml",
+        &daemon.replacen("setsid sh -c", "true sh -c", 1),
+    );
+    let ran = scratch.run(&["run", "--monitor", "ended.yaml", drills[0]]);
+    assert_eq!(ran.code, 101, "{ran}");
+    assert!(
+        ran.err
+            .contains("the monitor ended by itself at poll 0: Code(0)"),
+        "{ran}"
+    );
+}
+
 /// The reference monitor by the paths that it has without flags, none of which the host has; below `/`,
 /// below a folder that exists, and below one that another bind has made.
 #[test]
