@@ -142,6 +142,13 @@ fn faults(root: &Value, form: &Value, document: &Value) -> Vec<String> {
                     .flat_map(|(key, _)| self::faults(root, reported, &json!(key)))
                     .collect()
             }
+            "uniqueItems" => {
+                let items = document.as_array().map_or(&[][..], Vec::as_slice);
+                let twice = (1..items.len()).filter(|at| items[..*at].contains(&items[*at]));
+                twice
+                    .flat_map(|at| fault(format!("`{}` is there twice", items[at])))
+                    .collect()
+            }
             other => panic!("the keyword `{other}` is unknown here"),
         });
     }
