@@ -236,7 +236,7 @@ fn a_monitor_that_daemonises_itself_is_the_monitor_under_test() {
     let ran = scratch.run(&["run", "--monitor", "ended.yaml", drills[0]]);
     assert_eq!(ran.code, 101, "{ran}");
     assert!(
-        ran.err
+        ran.out
             .contains("the monitor ended by itself at poll 0: Code(0)"),
         "{ran}"
     );
