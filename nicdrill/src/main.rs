@@ -75,6 +75,7 @@ fn command(command: Command) -> Result<process::ExitCode, Stop> {
         }
         Command::Help { topic } => command::help(topic.as_deref()),
         Command::Schema { of } => command::schema(of),
+        Command::Accept(arguments) => command::accept(&arguments),
         Command::Record(arguments) => command::record(&arguments),
     }
     .map(Into::into)

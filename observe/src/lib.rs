@@ -22,5 +22,5 @@ pub use descriptor::{
 };
 pub use filling::Filling;
 pub use observation::{Observation, Severity, Subject};
-pub use protocol::{Adapter, Breach, Contract, Protocol};
+pub use protocol::{Adapter, Breach, BreachField, Contract, Protocol};
 pub use recording::{Broken, Call, Delivery, Exit, MonitorTick, Reads, Recording, Tick};

@@ -2,7 +2,9 @@
 
 mod another_make;
 mod captured;
+mod groups;
 mod help;
+mod known;
 mod made_up_vendor;
 mod postgres;
 mod processes;
