@@ -21,6 +21,7 @@ use tokio::{runtime::Runtime, sync::mpsc};
 
 mod authority;
 mod connector;
+mod conversation;
 mod http;
 mod inbox;
 mod line;
@@ -30,7 +31,10 @@ mod node_runtime;
 mod player;
 mod probe;
 mod quiet;
+mod refused_calls;
+mod sighting;
 mod stage;
+mod start_error;
 mod transport;
 
 pub use probe::{ProbeCause, ProbeFailure};
@@ -39,6 +43,7 @@ pub use stage::{Entered, NoStage, Stage, enter};
 use inbox::NodeEvent;
 use network::Network;
 use player::Player;
+use sighting::Sighting;
 use transport::Transport;
 
 use memory::Played;
@@ -91,6 +96,8 @@ pub struct ProcessArm {
     runtime: Runtime,
     /// Yielded while a drill only waits, so that another drill of the job can run.
     turn: Turn,
+    /// What is kept of the monitor while it is probed.
+    sighting: Option<Sighting>,
 }
 
 impl ProcessArm {
@@ -132,6 +139,7 @@ impl ProcessArm {
             report,
             runtime,
             turn: Turn::default(),
+            sighting: None,
         })
     }
 

@@ -14,6 +14,7 @@ use std::{
     fs, io,
     path::Path,
     sync::{Arc, Mutex},
+    time::{Duration, Instant},
 };
 
 use director::{Director, InstanceAct, InstancePlan, MonitorId, STATE_FILE, Stage, Truth};
@@ -29,7 +30,7 @@ use super::{
     inbox::EventSender,
     monitor_process::{MonitorProcess, Order},
     node_runtime::{MonitorInstance, NodeRuntime},
-    quiet,
+    quiet, start_error,
 };
 mod asking;
 mod ending;
@@ -49,6 +50,10 @@ pub(super) struct Player<'a> {
     node_runtimes: BTreeMap<NodeName, NodeRuntime>,
     ticks: Vec<Tick>,
 }
+
+/// How long bytes are still received that a monitor sent just before its drill broke off. Chosen: they are in the
+/// socket's buffer already.
+const LAST_BYTES: Duration = Duration::from_millis(20);
 
 /// The result of a step of a drill that may fail to go on.
 type Play<T> = Result<T, Broken>;
@@ -75,8 +80,47 @@ impl<'a> Player<'a> {
             ticks: Vec::new(),
         };
         let result = player.mount(files).and_then(|()| player.ticks());
+        let connections = player.connections(result.is_err());
         let cleared = player.clear();
-        player.into_played(result.and(cleared).err())
+        player.into_played(result.and(cleared).err(), connections)
+    }
+
+    /// What was spoken on the connections. After a failure, what came just before it is received first.
+    fn connections(&mut self, failed: bool) -> Vec<String> {
+        if failed {
+            self.arm.runtime.block_on(tokio::time::sleep(LAST_BYTES));
+        }
+        let mut told = Vec::new();
+        for (node, node_runtime) in &self.node_runtimes {
+            let (transport, _) = self.arm.transport(self.descriptor.speaks);
+            for (what, count) in transport.connections(node) {
+                let connections = if count == 1 {
+                    "connection"
+                } else {
+                    "connections"
+                };
+                told.push(format!(
+                    "{count} {connections} to the socket of {}: {what}",
+                    node.as_str()
+                ));
+            }
+            if failed && let Some(sighting) = &mut self.arm.sighting {
+                sighting.reads.extend(node_runtime.take_reads());
+                if let Some(instance) = node_runtime.instances.values().next() {
+                    sighting.look(instance.program.pid());
+                }
+            }
+        }
+        told
+    }
+
+    /// Discards the file operations of a monitor outside its polls, unless it is probed.
+    fn outside_polls(&mut self, node: &NodeName) {
+        let node_runtime = &self.node_runtimes[node];
+        match &mut self.arm.sighting {
+            Some(sighting) => sighting.reads.extend(node_runtime.take_reads()),
+            None => node_runtime.forget_reads(),
+        }
     }
 
     /// Mounts the files of every monitored node and opens its socket. A node without a monitor needs no
@@ -135,6 +179,9 @@ impl<'a> Player<'a> {
             let played = self.show().and_then(|()| self.instances(&plan.instances));
             let played = played.and_then(|()| self.ask());
             self.end_tick();
+            if let Some(sighting) = &mut self.arm.sighting {
+                sighting.ends.push(Instant::now());
+            }
             played?;
             if self.director.is_over() {
                 return Ok(());
@@ -236,11 +283,14 @@ impl<'a> Player<'a> {
         let order = self
             .order(node, monitor, flags, config)
             .map_err(|error| stage(&error))?;
+        if let Some(sighting) = &mut self.arm.sighting {
+            sighting.started(&order, &self.node_runtimes[node]);
+        }
         let sender = EventSender::new(node.clone(), self.arm.report.clone());
         let program =
             MonitorProcess::start(&self.arm.runtime, &order, sender, monitor).map_err(|error| {
                 Broken::Stage {
-                    cause: format!("`{}` cannot be started: {error}", order.words.join(" ")),
+                    cause: start_error::describe(&order.words, &error),
                 }
             })?;
         self.node_runtime(node)
@@ -252,7 +302,7 @@ impl<'a> Player<'a> {
             "its first listing of `{root}/sys/class/infiniband`",
             |instance, loops| instance.gate.len() >= loops,
         )?;
-        self.node_runtime(node).forget_reads();
+        self.outside_polls(node);
         Ok(())
     }
 
@@ -286,7 +336,8 @@ impl<'a> Player<'a> {
             metrics_port: self.arm.network.port()?,
             checks: &checks,
         };
-        if let Some(text) = self.descriptor.config_text(config, &filling) {
+        let text = self.descriptor.config_text(config, &filling);
+        if let Some(text) = &text {
             fs::write(&config_file, text)?;
         }
         let wrong = self.arm.options.wrong.as_deref();
@@ -305,6 +356,7 @@ impl<'a> Player<'a> {
         Ok(Order {
             words,
             env: env.collect(),
+            config: text,
             metrics_port: filling.metrics_port,
             wrapped: !self.arm.options.wrap.is_empty(),
         })
@@ -414,7 +466,7 @@ impl<'a> Player<'a> {
             .extend(text.lines().map(str::to_owned));
     }
 
-    fn into_played(self, broken: Option<Broken>) -> Played {
+    fn into_played(self, broken: Option<Broken>, connections: Vec<String>) -> Played {
         let missed = self.director.missed().iter();
         let recording = Recording {
             protocol: self.descriptor.speaks,
@@ -426,6 +478,7 @@ impl<'a> Player<'a> {
             missed_moments: missed
                 .map(|(place, text)| format!("{place}: {text}"))
                 .collect(),
+            connections,
         };
         Played {
             arm: Arm::Process,
