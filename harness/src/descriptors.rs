@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use observe::{Descriptor, Vocabulary, shipped_descriptors};
 use platforms::yaml::{self, YamlError};
-use scenarios::{StepAction, Story};
+use scenarios::{MonitorAction, StepAction, Story};
+
+use crate::outages::Outages;
 
 /// Reads a descriptor. `file` is the name that errors carry.
 ///
@@ -42,11 +44,12 @@ pub fn shipped(name: &str) -> Option<Descriptor> {
 #[must_use]
 pub fn cannot_play(descriptor: &Descriptor, story: &Story) -> Option<String> {
     let name = &descriptor.name;
-    if descriptor.flags == Vocabulary::Own && !story.flags.is_empty() {
-        let flags = story.flags.join(" ");
+    let (flags, configured) = settings(story);
+    if descriptor.flags == Vocabulary::Own && !flags.is_empty() {
+        let flags = flags.join(" ");
         return Some(format!("`{name}` does not know the flags `{flags}`"));
     }
-    if descriptor.config.is_none() && !story.config.trim().is_empty() {
+    if !descriptor.has_config() && configured {
         return Some(format!("`{name}` has no configuration file"));
     }
     let touches_state_file = || {
@@ -57,10 +60,46 @@ pub fn cannot_play(descriptor: &Descriptor, story: &Story) -> Option<String> {
     if descriptor.state_file == Vocabulary::Own && touches_state_file() {
         return Some(format!("`{name}` keeps its state in a file of its own"));
     }
+    let outages = Outages::of(story);
+    if let (true, Some(at)) = (descriptor.needs_socket, outages.blind_start) {
+        return Some(format!(
+            "`{name}` needs the connector when it starts, and nothing listens at {at}"
+        ));
+    }
+    let (_, waits) = descriptor.real_time.estimate(0, outages.polls);
+    if let Some(at_most) = descriptor.real_time.at_most
+        && waits > at_most.0
+    {
+        return Some(format!(
+            "`{name}` may wait {} s of real time, because the connector refuses in {} polls; \
+             `real_time` allows {at_most}",
+            waits.as_secs(),
+            outages.polls
+        ));
+    }
     descriptor.unattributable(
         &story.checks.names(),
         Duration::from_nanos(story.tick.as_ns()),
     )
+}
+
+/// The flags that a story gives to a monitor, at its start or later, and whether it has lines for its
+/// configuration file.
+fn settings(story: &Story) -> (Vec<&str>, bool) {
+    let mut flags: Vec<&str> = story.flags.iter().map(String::as_str).collect();
+    let mut configured = !story.config.trim().is_empty();
+    for action in story.actions() {
+        let later = match action {
+            StepAction::Monitor(_, MonitorAction::Restart { flags, config, .. }) => {
+                configured |= config.is_some();
+                flags
+            }
+            StepAction::Monitor(_, MonitorAction::Start { flags }) => flags,
+            _ => continue,
+        };
+        flags.extend(later.iter().map(String::as_str));
+    }
+    (flags, configured)
 }
 
 #[cfg(test)]
@@ -94,6 +133,7 @@ mod tests {
             state_file: "/r/state.json",
             socket: "/s",
             config: "/c",
+            files: "/f",
             node: "n-1",
             metrics_port: 1,
             checks: &ChecksRun::State.names(),
@@ -105,6 +145,84 @@ mod tests {
                 assert!(!filled.contains('{'), "{filled}");
             }
         }
+    }
+
+    #[test]
+    fn texts_and_metrics_may_be_listed() {
+        let with = |more: &str| {
+            let head = "descriptor_version: 1\nname: a\ncommand: [b]\n";
+            read("d.yaml", &format!("{head}{more}\n")).unwrap()
+        };
+        assert_eq!(with("texts: reference").texts, Vocabulary::Reference.into());
+        let texts = with("texts: { events: reference, logs: [ panicked ] }").texts;
+        assert_eq!(texts.events, Vocabulary::Reference);
+        assert!(texts.logs.has("panicked") && !texts.logs.has("route"));
+        let page = with("metrics: { path: /m, names: [ a_seconds, b ] }")
+            .metrics
+            .unwrap();
+        assert_eq!(page.path, "/m");
+        assert!(page.has("b") && page.has("a_seconds_count") && !page.has("c"));
+        assert!(with("metrics: /m").metrics.unwrap().has("c"));
+    }
+
+    fn check(drill: &str, change: impl FnOnce(&mut Descriptor), reason: Option<&str>) {
+        let library = crate::read_files::Library::read(&[], &[]).unwrap();
+        let (scenario, world) = drill.split_once('@').unwrap();
+        let drill = reports::DrillName {
+            scenario: scenario.to_owned(),
+            world: world.to_owned(),
+        };
+        let story = crate::suite::story(&library, &drill).unwrap().unwrap();
+        let mut descriptor = Descriptor::of_program("m");
+        change(&mut descriptor);
+        assert_eq!(cannot_play(&descriptor, &story).as_deref(), reason);
+    }
+
+    #[test]
+    fn a_story_without_a_listening_socket_at_a_start_needs_a_monitor_that_does_not_need_it() {
+        let drill = "connector/socket-absent-at-start@h100-oci";
+        check(drill, |own| own.needs_socket = false, None);
+        check(
+            drill,
+            |own| own.needs_socket = true,
+            Some("`m` needs the connector when it starts, and nothing listens at 0s"),
+        );
+        check(
+            "connector/nobody-listens@h100-oci",
+            |own| own.needs_socket = true,
+            None,
+        );
+    }
+
+    /// The connector refuses in the polls from 5 s to 11 s.
+    #[test]
+    fn a_story_that_needs_more_real_time_than_is_allowed_does_not_apply() {
+        let drill = "connector/nobody-listens@h100-oci";
+        let span = |text| observe::Span::parse(text);
+        check(drill, |own| own.real_time.backoff = span("17s"), None);
+        let allowed = |at_most: &'static str| {
+            move |own: &mut Descriptor| {
+                (own.real_time.backoff, own.real_time.at_most) = (span("17s"), span(at_most));
+            }
+        };
+        check(drill, allowed("119s"), None);
+        check(
+            drill,
+            allowed("118s"),
+            Some(
+                "`m` may wait 119 s of real time, because the connector refuses in 7 polls; \
+                 `real_time` allows 118 s",
+            ),
+        );
+        check("port/cable-pulled@h100-oci", allowed("1s"), None);
+    }
+
+    #[test]
+    fn lines_and_flags_of_a_restart_need_a_monitor_that_takes_them() {
+        let drill = "counter/disabled-while-latched@h100-oci";
+        let text = "[a]\nb = 1\n".to_owned();
+        check(drill, |own| own.config_default = Some(text), None);
+        check(drill, |_| (), Some("`m` has no configuration file"));
     }
 
     #[test]
@@ -126,6 +244,39 @@ mod tests {
         let alike = loops(", { checks: [InfiniBandStateCheck] }]\n");
         assert!(alike.contains("d.yaml:4"), "{alike}");
         assert!(alike.contains("two loops run the same check"), "{alike}");
+        let with = |more: &str| {
+            let head = "descriptor_version: 1\nname: a\ncommand: [b]\n";
+            refused(&format!("{head}{more}\n"))
+        };
+        let unknown = with("env: { A: '{rot}' }");
+        assert!(unknown.contains("d.yaml:4"), "{unknown}");
+        assert!(
+            unknown.contains("the placeholder `{rot}`, which does not exist"),
+            "{unknown}"
+        );
+        assert!(
+            unknown.contains("`{{rot}}` stands for `{rot}`"),
+            "{unknown}"
+        );
+        let yaml = with("config_default: 'a: 1'");
+        assert!(yaml.contains("`config_default` is not TOML"), "{yaml}");
+        let outside = with("files: { ../a: '' }");
+        assert!(
+            outside.contains("a path that is not in their folder"),
+            "{outside}"
+        );
+        let exact = with("clock: file\nclock_tolerance: 2s");
+        assert!(
+            exact.contains("for a monitor with its own clock"),
+            "{exact}"
+        );
+        let texts = with("texts: theirs");
+        assert!(
+            texts.contains("theirs") && texts.contains("reference"),
+            "{texts}"
+        );
+        let texts = with("texts: { event: own }");
+        assert!(texts.contains("event"), "{texts}");
         let both = loops("]\nconcurrent: true\n");
         assert!(both.contains("`loops` cannot be combined"), "{both}");
     }

@@ -6,6 +6,7 @@
 
 mod drill;
 mod golden;
+mod outages;
 mod replay;
 mod shared_trees;
 mod turn;

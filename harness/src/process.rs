@@ -30,6 +30,7 @@ mod monitor_process;
 mod mount_space;
 mod network;
 mod node_runtime;
+mod own_clock;
 mod player;
 mod probe;
 mod quiet;

@@ -6,6 +6,7 @@
 mod artifacts;
 mod cover;
 mod coverage;
+mod estimate;
 mod filter;
 mod jobs;
 mod pairs;
@@ -16,6 +17,7 @@ mod run;
 mod shard;
 
 pub use coverage::{Covering, coverage};
+pub use estimate::{Estimate, estimate};
 pub use filter::{Filter, FilterError, Glob, Seen};
 pub use pairs::{Ask, SelectError, Selected, select, story};
 pub use processes::Starting;

@@ -85,8 +85,8 @@ fn strategies(story: &Story) -> Vec<&str> {
 }
 
 /// Checks a timestamp: it must be the time of the poll that found the change, which is the present
-/// tick, or an earlier one if no poll has ended since. For a monitor with its own clock, any
-/// timestamp is right.
+/// tick, or an earlier one if no poll has ended since. That of a monitor with its own clock must be
+/// the time of its receipt, within the tolerance of its descriptor; without one it is not judged.
 fn wrong_stamp(
     context: &JudgeContext<'_>,
     node: &NodeName,
@@ -95,7 +95,10 @@ fn wrong_stamp(
 ) -> Option<String> {
     let ns = observation.stamped_ns?;
     if context.descriptor.clock == ClockKind::Own {
-        return None;
+        let tolerance = context.descriptor.clock_tolerance.unwrap_or_default();
+        return observation.off_clock.then(|| {
+            format!("generatedTimestamp is more than {tolerance} off the time of its receipt")
+        });
     }
     let mut clocks = ticks.filter_map(|tick| {
         let truth = context.truth.ticks.get(usize::try_from(tick).ok()?)?;

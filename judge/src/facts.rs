@@ -67,7 +67,8 @@ pub(crate) fn standing(
     };
     let instances =
         || ticks().filter_map(|(tick, all)| Some((tick, &**all.monitors.get(node.as_str())?)));
-    let own_texts = context.descriptor.texts == Vocabulary::Own;
+    let texts = &context.descriptor.texts;
+    let own_texts = texts.events == Vocabulary::Own;
     // Rules depend on texts and on differences of timestamps.
     let own_words = own_texts || context.descriptor.clock == ClockKind::Own;
     let own_state = context.descriptor.state_file == Vocabulary::Own;
@@ -78,7 +79,9 @@ pub(crate) fn standing(
             reported: attempts,
         } => nothing(about, *attempts, context, node, window, reported),
         What::Exit { code } => exit(*code, instances()),
-        What::Log { .. } | What::NoLog { .. } if own_texts => Outcome::NotJudged,
+        What::Log { contains } | What::NoLog { contains } if !texts.logs.has(contains) => {
+            Outcome::NotJudged
+        }
         What::Log { contains } => {
             let found = lines(instances()).any(|line| holds(contains, line));
             check(
@@ -124,7 +127,7 @@ pub(crate) fn standing(
         What::StateFile(is) => state_file(is, node, window.from, window.to, recording),
         What::Reads { .. } if own_texts => Outcome::NotJudged,
         What::Reads { file, times } => reads(file, *times, context, node, instances()),
-        What::Metric { .. } if context.descriptor.metrics.is_none() => Outcome::NotJudged,
+        What::Metric { name, .. } if !has_metric(context, name) => Outcome::NotJudged,
         What::Healthz { .. } if context.descriptor.healthz.is_none() => Outcome::NotJudged,
         What::Metric { name, labels, is } => {
             let answered = answers(node, window.to, recording);
@@ -185,6 +188,11 @@ pub(crate) fn standing(
             )
         }
     })
+}
+
+fn has_metric(context: &JudgeContext<'_>, name: &str) -> bool {
+    let page = context.descriptor.metrics.as_ref();
+    page.is_some_and(|page| page.has(name))
 }
 
 pub(super) fn check(

@@ -207,7 +207,7 @@ impl<'a> JudgeContext<'a> {
         tick: u64,
         event: &Observation,
     ) -> bool {
-        if self.descriptor.texts == Vocabulary::Own {
+        if self.descriptor.texts.events == Vocabulary::Own {
             return true;
         }
         let layer = event.check.as_deref().and_then(layer_of_check);

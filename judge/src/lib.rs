@@ -264,7 +264,7 @@ impl<'a> Judging<'a> {
             let stamped = event.stamped_from.is_some() || event.stamped_to.is_some();
             self.not_judged += u32::from(stamped && descriptor.clock == ClockKind::Own);
             self.not_judged +=
-                u32::from(!event.message.is_empty() && descriptor.texts == Vocabulary::Own);
+                u32::from(!event.message.is_empty() && descriptor.texts.events == Vocabulary::Own);
         }
     }
 

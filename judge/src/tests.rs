@@ -250,7 +250,7 @@ fn parts_of_events_that_are_the_monitors_own_are_counted(
         stamped(None, None, true),
         (What::Polls(3), 0, 2),
     ]);
-    (case.descriptor.texts, case.descriptor.clock) = (texts, clock);
+    (case.descriptor.texts, case.descriptor.clock) = (texts.into(), clock);
     assert_eq!(not_judged(&case, &polls(3)), count);
 }
 

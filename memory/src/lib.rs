@@ -351,6 +351,7 @@ impl<'w> Cast<'w, '_> {
             state_file: &state_file,
             socket: SOCKET,
             config: CONFIG,
+            files: "",
             node: node.as_str(),
             metrics_port: 0,
             checks: &checks,

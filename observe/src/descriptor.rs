@@ -4,13 +4,19 @@
 //! A descriptor is a YAML file; two are shipped, and users can write their own. No other code knows a
 //! monitor by name. `harness` starts the program and finds a user's file. Start at [`Descriptor`].
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use include_dir::{Dir, include_dir};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{Filling, Loop, Protocol, loops};
+use crate::{
+    Filling, Loop, MetricsPage, PLACEHOLDERS, Protocol, RealTime, Span, Texts, filling, loops,
+    toml_tables,
+};
 
 /// The PCI vendor of NVIDIA's network cards (PCI ID Repository, `15b3 Mellanox Technologies`).
 const NVIDIA_NETWORKING: u16 = 0x15b3;
@@ -39,8 +45,8 @@ pub struct Descriptor {
     /// The protocol that it speaks.
     #[serde(default)]
     pub speaks: Protocol,
-    /// Program and arguments. `{self} {root} {socket} {config} {node} {state_file} {metrics_port}
-    /// {checks}` are replaced.
+    /// Program and arguments. `{self} {root} {socket} {config} {files} {node} {state_file} {metrics_port}
+    /// {checks}` are replaced; `{{name}}` stands for `{name}`.
     pub command: Vec<String>,
     /// Whether the program ends at once with the code 0 and leaves the monitor behind as a daemon
     /// (`daemon(7)`, SysV daemons). Then the monitor runs as long as one of its processes does.
@@ -57,8 +63,14 @@ pub struct Descriptor {
     #[serde(default)]
     pub binds: BTreeMap<String, String>,
     /// The text of its configuration file, with the same replacements; a story's lines follow it.
-    /// Without it no file is written.
+    /// Without it and `config_default` no file is written.
     pub config: Option<String>,
+    /// More of its configuration file, in TOML, with the same replacements. A value or table of it is left out
+    /// where a story's lines set it.
+    pub config_default: Option<String>,
+    /// Files of its own, by their paths in the folder `{files}`: their texts, with the same replacements.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
     /// Number of listings of the anchor folder in one poll unit, at least 1.
     #[serde(default = "one")]
     pub listings_per_poll: u32,
@@ -77,10 +89,16 @@ pub struct Descriptor {
     /// The clock that it reads.
     #[serde(default)]
     pub clock: ClockKind,
+    /// How far the time stamps of a monitor with its own clock may be off the time at which they are received;
+    /// without it, they are not judged.
+    pub clock_tolerance: Option<Span>,
+    /// What it needs of the real time.
+    #[serde(default)]
+    pub real_time: RealTime,
     /// Whether it shares a CPU with the server of its files (faster; see `docs/output.md`).
     #[serde(default = "yes")]
     pub pin: bool,
-    /// Whether the socket must exist before it starts.
+    /// Whether the connector must listen when it starts. Scenarios in which it does not are not applicable.
     #[serde(default)]
     pub needs_socket: bool,
     /// Whose flags it accepts.
@@ -88,14 +106,13 @@ pub struct Descriptor {
     pub flags: Vocabulary,
     /// Whose messages and log lines it emits.
     #[serde(default)]
-    pub texts: Vocabulary,
+    pub texts: Texts,
     /// Whose state file format it uses.
     #[serde(default)]
     pub state_file: Vocabulary,
     /// The path at its `{metrics_port}` that serves metrics with the reference monitor's names; without
     /// it, expectations on metrics do not apply.
-    #[serde(default)]
-    pub metrics: Option<String>,
+    pub metrics: Option<MetricsPage>,
     /// The path that serves its health; without it, expectations on health do not apply.
     #[serde(default)]
     pub healthz: Option<String>,
@@ -205,21 +222,24 @@ fn yes() -> bool {
 }
 
 /// An invalid value in a descriptor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The key.
     pub key: &'static str,
     /// The problem.
-    pub what: &'static str,
+    pub what: Cow<'static, str>,
     /// The hint.
-    pub hint: &'static str,
+    pub hint: Cow<'static, str>,
 }
 
 impl Descriptor {
     /// The first invalid value of this descriptor, if there is one.
     #[must_use]
     pub fn problem(&self) -> Option<Problem> {
-        let problem = |key, what, hint| Some(Problem { key, what, hint });
+        let problem = |key, what: &'static str, hint: &'static str| {
+            let (what, hint) = (what.into(), hint.into());
+            Some(Problem { key, what, hint })
+        };
         if self.descriptor_version != 1 {
             return problem(
                 "descriptor_version",
@@ -232,6 +252,37 @@ impl Descriptor {
                 "command",
                 "`command` names no program",
                 "its first item is the program",
+            );
+        }
+        if let Some(problem) = self.unknown_placeholder() {
+            return Some(problem);
+        }
+        if let Some(error) = self
+            .config_default
+            .as_deref()
+            .and_then(toml_tables::problem)
+        {
+            return Some(Problem {
+                key: "config_default",
+                what: format!("`config_default` is not TOML: {error}").into(),
+                hint: "write another language into `config` or `files`".into(),
+            });
+        }
+        let in_folder = |path: &String| {
+            !path.is_empty() && !path.starts_with('/') && !path.ends_with('/') && is_plain(path)
+        };
+        if !self.files.keys().all(in_folder) {
+            return problem(
+                "files",
+                "`files` names a path that is not in their folder",
+                "write relative paths without `..`; the folder is `{files}`",
+            );
+        }
+        if self.clock_tolerance.is_some() && self.clock == ClockKind::File {
+            return problem(
+                "clock_tolerance",
+                "`clock_tolerance` is for a monitor with its own clock",
+                "write `clock: own`, or leave it out: the clock of the tree is exact",
             );
         }
         let from_tree = |from: &str| from == "{root}" || from.starts_with("{root}/");
@@ -298,6 +349,36 @@ impl Descriptor {
         None
     }
 
+    /// The first placeholder that has no value.
+    fn unknown_placeholder(&self) -> Option<Problem> {
+        let command = self.command.iter().map(|text| ("command", text));
+        let impatient = self.impatient.iter().map(|text| ("impatient", text));
+        let env = self.env.values().map(|text| ("env", text));
+        let config = self.config.iter().map(|text| ("config", text));
+        let default = self.config_default.iter();
+        let default = default.map(|text| ("config_default", text));
+        let files = self.files.values().map(|text| ("files", text));
+        let texts = command.chain(impatient).chain(env);
+        let mut texts = texts.chain(config).chain(default).chain(files);
+        let (key, name) = texts.find_map(|(key, text)| Some((key, filling::unknown(text)?)))?;
+        let known = PLACEHOLDERS.map(|name| format!("{{{name}}}"));
+        Some(Problem {
+            key,
+            what: format!("`{key}` has the placeholder `{{{name}}}`, which does not exist").into(),
+            hint: format!(
+                "the placeholders are {}; `{{{{{name}}}}}` stands for `{{{name}}}`",
+                known.join(" ")
+            )
+            .into(),
+        })
+    }
+
+    /// Whether it has a configuration file, to which a story can add lines.
+    #[must_use]
+    pub fn has_config(&self) -> bool {
+        self.config.is_some() || self.config_default.is_some()
+    }
+
     /// A descriptor for an unknown program: it is started without arguments and configured by
     /// environment variables.
     #[must_use]
@@ -324,16 +405,20 @@ impl Descriptor {
                 .into(),
             binds: BTreeMap::new(),
             config: None,
+            config_default: None,
+            files: BTreeMap::new(),
             listings_per_poll: 1,
             poll_unit: PollUnit::Whole,
             concurrent: false,
             loops: Vec::new(),
             drains: Drains::Gate,
             clock: ClockKind::Own,
+            clock_tolerance: None,
+            real_time: RealTime::default(),
             pin: true,
             needs_socket: true,
             flags: Vocabulary::Own,
-            texts: Vocabulary::Own,
+            texts: Texts::default(),
             state_file: Vocabulary::Own,
             metrics: None,
             healthz: None,
@@ -385,7 +470,17 @@ impl Descriptor {
     /// The text of its configuration file with the story's lines; `None` if it has no such file.
     #[must_use]
     pub fn config_text(&self, story_lines: &str, filling: &Filling<'_>) -> Option<String> {
-        let config = self.config.as_ref()?;
-        Some(format!("{}{story_lines}", filling.fill(config)))
+        if !self.has_config() {
+            return None;
+        }
+        let config = filling.fill(self.config.as_deref().unwrap_or_default());
+        let story_lines = match &self.config_default {
+            None => Cow::Borrowed(story_lines),
+            Some(default) => Cow::Owned(toml_tables::with_defaults(
+                &filling.fill(default),
+                story_lines,
+            )),
+        };
+        Some(format!("{config}{story_lines}"))
     }
 }

@@ -12,19 +12,26 @@ mod answers;
 mod descriptor;
 mod filling;
 mod loops;
+mod metrics_page;
 mod observation;
 pub mod platform_connector;
 mod protocol;
+mod real_time;
 mod recording;
 mod span;
+mod texts;
+mod toml_tables;
 
 pub use answers::{Answers, Series, series};
 pub use descriptor::{
     ClockKind, Descriptor, Differences, Drains, PollUnit, Problem, Vocabulary, shipped_descriptors,
 };
-pub use filling::Filling;
+pub use filling::{Filling, PLACEHOLDERS};
 pub use loops::{ExpectedLoop, Loop, told_by};
+pub use metrics_page::MetricsPage;
 pub use observation::{Observation, Severity, Subject};
 pub use protocol::{Adapter, Breach, Contract, Protocol};
+pub use real_time::RealTime;
 pub use recording::{Broken, Call, Delivery, Exit, MonitorTick, Reads, Recording, Tick};
 pub use span::Span;
+pub use texts::{Logs, Texts};

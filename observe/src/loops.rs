@@ -24,6 +24,10 @@ pub struct Loop {
     /// Its interval in simulated time; without it, it polls in every tick.
     #[serde(default)]
     pub interval: Option<Span>,
+    /// The real time between two of its polls, if it cannot be shortened. Then it is also its interval in simulated
+    /// time unless `interval` states another. One loop at most may have it.
+    #[serde(default)]
+    pub real_interval: Option<Span>,
 }
 
 fn one() -> u32 {
@@ -39,6 +43,8 @@ pub struct ExpectedLoop {
     pub listings: u32,
     /// Its interval in ticks, at least 1.
     pub every: u64,
+    /// The real time between two of its polls, if it cannot be shortened.
+    pub paced: Option<Duration>,
 }
 
 impl ExpectedLoop {
@@ -97,15 +103,28 @@ impl Descriptor {
                 PollUnit::Whole => 1,
                 PollUnit::Check => u32::try_from(checks.len()).expect("there are few checks"),
             };
-            let interval = spec.interval.map_or(0, |span| span.0.as_nanos());
+            let interval = spec.interval.or(spec.real_interval);
+            let interval = interval.map_or(0, |span| span.0.as_nanos());
             let every = interval.div_ceil(tick.as_nanos().max(1)).max(1);
             Some(ExpectedLoop {
                 checks,
                 listings: spec.listings * units,
                 every: u64::try_from(every).unwrap_or(u64::MAX),
+                paced: spec.real_interval.map(|span| span.0),
             })
         });
         expected.collect()
+    }
+
+    /// The real time between the polls of a drill with this many ticks, each of this length.
+    #[must_use]
+    pub fn between_polls(&self, checks: &[&str], ticks: u64, tick: Duration) -> Duration {
+        let (mut least, _) = self.real_time.estimate(ticks, 0);
+        for spec in self.expected_loops(checks, tick) {
+            let polls = u32::try_from(ticks / spec.every).unwrap_or(u32::MAX);
+            least = least.max(spec.paced.unwrap_or_default().saturating_mul(polls));
+        }
+        least
     }
 
     /// Why the loops of a story with these checks cannot be played; `None` if they can.
@@ -172,6 +191,17 @@ pub(crate) fn problem(loops: &[Loop]) -> Option<(&'static str, &'static str)> {
     }
     if loops.iter().any(|spec| spec.listings == 0) {
         return Some(("a poll has at least one listing", "write 1 or more"));
+    }
+    if loops
+        .iter()
+        .filter(|spec| spec.real_interval.is_some())
+        .count()
+        > 1
+    {
+        return Some((
+            "two loops have a `real_interval`: nothing would tell which of them comes back",
+            "shorten one of them by its configuration",
+        ));
     }
     let same = |at: usize| {
         loops[..at]

@@ -12,6 +12,9 @@ pub struct Observation {
     pub node: Option<String>,
     /// The timestamp, in nanoseconds since 1970; `None` if there is none or it is invalid.
     pub stamped_ns: Option<u64>,
+    /// Whether the timestamp of a monitor with its own clock is further off the time of its receipt than its
+    /// descriptor allows.
+    pub off_clock: bool,
     /// The check; `None` if there is none.
     pub check: Option<String>,
     /// The subject.

@@ -63,6 +63,7 @@ pub fn observation(event: &HealthEvent) -> Observation {
     Observation {
         node: named(&event.node_name),
         stamped_ns: stamped_ns(event),
+        off_clock: false,
         check: named(&event.check_name),
         subject: subject(&event.entities_impacted),
         severity: match (event.is_fatal, event.is_healthy) {

@@ -8,6 +8,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
     ops::Range,
+    time::{Duration, Instant},
 };
 
 use observe::{Call, ExpectedLoop, MonitorTick, Reads, told_by};
@@ -20,6 +21,8 @@ pub(super) struct Loops {
     /// Whose the held listings are, as far as it is known.
     owners: BTreeMap<HoldId, usize>,
     going: Option<Going>,
+    /// The loop that the real time paces, between its poll and its next listing.
+    away: Option<Away>,
     /// What the polls of the first round added to the present tick, in the order in which they came.
     round: Vec<Part>,
 }
@@ -33,8 +36,21 @@ struct LoopState {
     known: bool,
 }
 
+/// A loop that sleeps in real time.
+struct Away {
+    which: usize,
+    /// It does not list before this time.
+    back_at: Instant,
+}
+
+/// How much earlier than its interval a loop that the real time paces may list again. Chosen: more than a timer
+/// and a poll of other loops take.
+const EARLY: Duration = Duration::from_millis(250);
+
 /// The poll that is going on.
 struct Going {
+    /// When it was let go.
+    since: Option<Instant>,
     /// The loop, once it is known.
     which: Option<usize>,
     /// Whether it is of the first round.
@@ -63,6 +79,7 @@ impl Loops {
             loops: loops.collect(),
             owners: BTreeMap::new(),
             going: None,
+            away: None,
             round: Vec::new(),
         }
     }
@@ -76,6 +93,7 @@ impl Loops {
         gate: &mut VecDeque<HoldId>,
         so_far: &MonitorTick,
     ) -> Option<HoldId> {
+        self.note_return(gate);
         let unknown = |hold: &HoldId| !self.owners.contains_key(hold);
         let stranger = gate.iter().copied().find(unknown);
         let (hold, which) = match stranger {
@@ -93,6 +111,7 @@ impl Loops {
         gate.retain(|held| *held != hold);
         self.owners.remove(&hold);
         self.going = Some(Going {
+            since: None,
             which,
             first: stranger.is_some(),
             from: (so_far.reads.len(), so_far.calls.len()),
@@ -133,14 +152,50 @@ impl Loops {
         least.is_none_or(|least| granted >= least)
     }
 
-    /// Ends the poll that is going on, whose loop is at the gate again with `hold`.
+    /// Notes when the poll that is going on was let go.
+    pub(super) fn goes_at(&mut self, now: Instant) {
+        if let Some(going) = &mut self.going {
+            going.since = Some(now);
+        }
+    }
+
+    /// Whether the loop is going that the real time paces.
+    pub(super) fn paced_one_goes(&self) -> bool {
+        let which = self.going.as_ref().and_then(|going| going.which);
+        which.is_some_and(|which| {
+            let state = &self.loops[which];
+            state.known && state.expected.paced.is_some()
+        })
+    }
+
+    /// Whether the loop that the real time paces is away, has nothing to do in this tick, and does not come back
+    /// yet, so that the others need not wait for it. `heals`: every loop polls in this tick.
+    pub(super) fn spares_the_paced(&self, tick: u64, heals: bool, now: Instant) -> bool {
+        self.away.as_ref().is_some_and(|away| {
+            let state = &self.loops[away.which];
+            let is_due = state.due <= tick || (heals && state.polled != Some(tick));
+            !is_due && now < away.back_at
+        })
+    }
+
+    /// Recognises the listing of the loop that was away: no other one is unknown.
+    fn note_return(&mut self, gate: &VecDeque<HoldId>) {
+        let mut unknown = gate.iter().filter(|hold| !self.owners.contains_key(hold));
+        if let Some(hold) = unknown.next().copied()
+            && let Some(away) = self.away.take()
+        {
+            self.owners.insert(hold, away.which);
+        }
+    }
+
+    /// Ends the poll that is going on, whose loop came to the gate last; without a gate it sleeps in real time.
     ///
     /// # Errors
     /// The cause, if nothing tells which loop it was, or if it did what belongs to another one.
     pub(super) fn ended(
         &mut self,
         tick: u64,
-        hold: HoldId,
+        gate: Option<&VecDeque<HoldId>>,
         done: &mut MonitorTick,
     ) -> Result<(), String> {
         let which = self.recognise(done)?;
@@ -158,13 +213,37 @@ impl Loops {
                 sort(std::mem::take(&mut self.round), done);
             }
         }
-        self.owners.insert(hold, which);
         let state = &mut self.loops[which];
         state.polled = Some(tick);
         while state.due <= tick {
             state.due += state.expected.every;
         }
+        match gate {
+            Some(gate) => self.back(which, gate),
+            None => {
+                let interval = state.expected.paced.unwrap_or_default();
+                let since = going.since.unwrap_or_else(Instant::now);
+                let back_at = since + interval.saturating_sub(EARLY);
+                self.away = Some(Away { which, back_at });
+            }
+        }
         Ok(())
+    }
+
+    /// Notes whose the newest listing at the gate is. If the loop that was away came back too, nothing tells which
+    /// of two listings is whose, and both loops are to be recognised again.
+    fn back(&mut self, which: usize, gate: &VecDeque<HoldId>) {
+        let newest_first = gate.iter().rev();
+        let mut unknown = newest_first.filter(|hold| !self.owners.contains_key(hold));
+        let (newest, other) = (unknown.next().copied(), unknown.next());
+        if other.is_some()
+            && let Some(away) = self.away.take()
+        {
+            self.loops[away.which].known = false;
+            self.loops[which].known = false;
+        } else if let Some(newest) = newest {
+            self.owners.insert(newest, which);
+        }
     }
 
     /// A tick ends. A poll that goes on in the next one starts with what that one has, and a round that does is

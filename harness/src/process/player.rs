@@ -55,6 +55,8 @@ pub(super) struct Player<'a> {
     director: Director<'a>,
     node_runtimes: BTreeMap<NodeName, NodeRuntime>,
     ticks: Vec<Tick>,
+    /// The real time so far in which nothing came from a monitor that was waited for.
+    idle: Duration,
 }
 
 /// The result of a step of a drill that may fail to go on.
@@ -84,6 +86,7 @@ impl<'a> Player<'a> {
             director,
             node_runtimes: BTreeMap::new(),
             ticks: Vec::new(),
+            idle: Duration::ZERO,
         };
         let result = player.mount(files).and_then(|()| player.ticks());
         let cleared = player.clear();
@@ -287,6 +290,7 @@ impl<'a> Player<'a> {
             path(&config_file),
         );
         let state_file = format!("{root}/{STATE_FILE}");
+        let files = path(&node_runtime.folder.join(format!("{}.files", monitor.0)));
         let checks = self.story.checks.names();
         let filling = Filling {
             this: &self.arm.this,
@@ -294,12 +298,18 @@ impl<'a> Player<'a> {
             state_file: &state_file,
             socket: &socket,
             config: &config_path,
+            files: &files,
             node: node.as_str(),
             metrics_port: self.arm.network.port()?,
             checks: &checks,
         };
         if let Some(text) = self.descriptor.config_text(config, &filling) {
             fs::write(&config_file, text)?;
+        }
+        for (name, text) in &self.descriptor.files {
+            let file = Path::new(&files).join(name);
+            file.parent().map_or(Ok(()), fs::create_dir_all)?;
+            fs::write(file, filling.fill(text))?;
         }
         let wrong = self.arm.options.wrong.as_deref();
         let mut words = self.arm.options.wrap.clone();

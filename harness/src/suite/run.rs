@@ -435,7 +435,7 @@ impl Show<'_> {
 
     /// Compares the memory arm's trace with the golden one, or rewrites that.
     fn golden(&self, planned: &PlannedDrill, story: &Story, played: &[Played]) -> Option<Finding> {
-        let own_words = self.descriptor.texts == Vocabulary::Reference;
+        let own_words = self.descriptor.texts == Vocabulary::Reference.into();
         if !own_words || self.how.wrong.is_some() {
             return None;
         }

@@ -87,6 +87,26 @@ pub(crate) fn a_loop_polls_at_its_interval() {
     );
 }
 
+/// A loop that sleeps for a second of real time is waited for when it is due, and only then.
+pub(crate) fn a_loop_that_real_time_paces_does_not_slow_the_others() {
+    let story = with_all_checks(CUT);
+    let polls = |interval: &str, expected: [&str; 5]| {
+        let more = loops(&format!("  real_interval: 1s\n  interval: {interval}\n"));
+        let begun = Instant::now();
+        check(&story, "paced", &more, &expected);
+        begun.elapsed()
+    };
+    let first = "1 [accepted: 18 ports; accepted: 18 ports] []";
+    let down = "1 [accepted: mlx5_0/1 1: DOWN] []";
+    let nothing = "1 [] []";
+    let twice = [first, nothing, down, "1 [accepted: mlx5_0/1 1] []", nothing];
+    polls("3s", twice);
+    let once = polls("1h", [first, nothing, down, nothing, nothing]);
+    let both = "1 [accepted: mlx5_0/1 1: DOWN; accepted: mlx5_0/1 1] []";
+    let always = polls("1s", [first, nothing, both, nothing, nothing]);
+    assert!(once < always, "{once:?} {always:?}");
+}
+
 /// What is left when healing begins must be cleared in a few ticks, whatever the intervals are.
 pub(crate) fn every_loop_polls_in_each_tick_while_the_world_heals() {
     let heals = "timeline:\n  - at: 1s\n    do: [ { cut: victim } ]\nuntil: 2s\n";

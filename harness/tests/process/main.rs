@@ -90,6 +90,10 @@ const TESTS: &[(&str, fn())] = &[
         looping::a_loop_polls_at_its_interval,
     ),
     (
+        "a_loop_that_real_time_paces_does_not_slow_the_others",
+        looping::a_loop_that_real_time_paces_does_not_slow_the_others,
+    ),
+    (
         "every_loop_polls_in_each_tick_while_the_world_heals",
         looping::every_loop_polls_in_each_tick_while_the_world_heals,
     ),

@@ -4,7 +4,8 @@
 //! Modes: `plain`; `caller` calls in every poll; `twice` lists twice in a poll; `behind` calls from
 //! a second thread, a while after the poll; `loops` polls from two threads; `states-and-counters` polls from two
 //! threads, of which one reads states and lists once, and the other reads counters and lists twice; in
-//! `counters-first` the other one starts first; `states-of-both` reads states in both, and names no check; `last-poll` ends after SIGTERM with its next poll; `last-word` ends a while after SIGTERM, with
+//! `counters-first` the other one starts first; `states-of-both` reads states in both, and names no check; in `paced` the thread
+//! that reads counters sleeps for a second after each poll; `last-poll` ends after SIGTERM with its next poll; `last-word` ends a while after SIGTERM, with
 //! a call; `stubborn` does not end after SIGTERM; `mute` never calls; `hang` never polls; `exit` ends at once.
 
 use std::{
@@ -42,7 +43,7 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
             let (other, socket_too) = (class.clone(), socket.clone());
             thread::spawn(move || Toy::new("plain", other, &socket_too).forever());
         }
-        "states-and-counters" | "counters-first" | "states-of-both" => {
+        "states-and-counters" | "counters-first" | "states-of-both" | "paced" => {
             let named = mode != "states-of-both";
             let states = Toy {
                 checks: vec![if named { "InfiniBandStateCheck" } else { "" }],
@@ -65,6 +66,8 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
                 both.reverse();
             }
             let [mut first, mut second] = both;
+            // The loop of the counters sleeps for a second, whatever the simulated time is.
+            let pause = Duration::from_secs(u64::from(mode == "paced"));
             thread::spawn(move || {
                 loop {
                     first.poll_each();
@@ -74,6 +77,7 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
             thread::sleep(Duration::from_millis(20));
             loop {
                 second.poll_each();
+                thread::sleep(pause);
             }
         }
         "last-poll" | "last-word" | "stubborn" => {

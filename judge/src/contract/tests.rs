@@ -140,3 +140,27 @@ until: 6s
     let all = ["EXECUTE_REMEDIATION", "STORE_ONLY", "EXECUTE_REMEDIATION"];
     assert_eq!(strategies(&story), all);
 }
+
+/// The timestamp of a monitor with its own clock is judged only if its descriptor has a tolerance.
+#[test]
+fn a_timestamp_of_an_own_clock_may_be_off_by_the_tolerance() {
+    let mut case = case();
+    case.descriptor.clock = ClockKind::Own;
+    let mut recording = stamped(&[1], 5_000_000_000);
+    assert_eq!(wrong_stamps(&case, &recording), []);
+    case.descriptor.clock_tolerance = observe::Span::parse("2s");
+    assert_eq!(wrong_stamps(&case, &recording), []);
+    let last = recording.ticks.last_mut().expect("there is one");
+    let mut instance = (*last.monitors["node-a"]).clone();
+    for observation in &mut instance.calls[0].observations {
+        observation.off_clock = true;
+    }
+    last.insert((&node_a()).into(), instance.into());
+    assert_eq!(
+        wrong_stamps(&case, &recording),
+        [(
+            0,
+            "generatedTimestamp is more than 2 s off the time of its receipt".to_owned()
+        )]
+    );
+}

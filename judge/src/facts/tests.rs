@@ -310,12 +310,38 @@ fn a_monitor_that_can_be_ended_is_not_stuck() {
 
 type Change = fn(&mut observe::Descriptor);
 
+fn lines(line: &str) -> observe::Logs {
+    observe::Logs::Lines([line.to_owned()].into())
+}
+
+fn names(metric: &str) -> Option<observe::MetricsPage> {
+    Some(observe::MetricsPage {
+        path: "/metrics".to_owned(),
+        names: Some([metric.to_owned()].into()),
+    })
+}
+
+/// A list of log lines makes these, and only these, judged.
+#[test]
+fn a_listed_log_line_is_judged() {
+    let mut case = Case::new();
+    case.descriptor.texts = Vocabulary::Own.into();
+    case.descriptor.texts.logs = lines("start");
+    let found = stands(&case, log("start"), 0, 1);
+    assert!(!matches!(found, Outcome::NotJudged));
+    let found = stands(&case, log("stop"), 0, 1);
+    assert!(matches!(found, Outcome::NotJudged));
+}
+
 /// What is a monitor's own is not judged, and everything else is.
 #[rstest]
-#[case::texts(|own: &mut observe::Descriptor| own.texts = Vocabulary::Own, [true, true, true, false, false, false, false])]
+#[case::texts(|own: &mut observe::Descriptor| own.texts = Vocabulary::Own.into(), [true, true, true, false, false, false, false])]
 #[case::clock(|own: &mut observe::Descriptor| own.clock = ClockKind::Own, [false, false, true, false, false, false, false])]
 #[case::state_file(|own: &mut observe::Descriptor| own.state_file = Vocabulary::Own, [false, false, false, true, false, false, false])]
 #[case::metrics(|own: &mut observe::Descriptor| own.metrics = None, [false, false, false, false, false, true, false])]
+#[case::other_log_lines(|own: &mut observe::Descriptor| own.texts.logs = lines("end"), [true, false, false, false, false, false, false])]
+#[case::other_metrics(|own: &mut observe::Descriptor| own.metrics = names("down"), [false, false, false, false, false, true, false])]
+#[case::this_metric(|own: &mut observe::Descriptor| own.metrics = names("up"), [false, false, false, false, false, false, false])]
 #[case::healthz(|own: &mut observe::Descriptor| own.healthz = None, [false, false, false, false, false, false, true])]
 fn what_is_a_monitors_own_is_not_judged(#[case] change: Change, #[case] not_judged: [bool; 7]) {
     let mut case = Case::new();

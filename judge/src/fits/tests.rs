@@ -476,6 +476,6 @@ fn a_message_is_made_of_its_subjects_words() {
     assert!(case.context().fits(&named, &node_a(), 0, &of_a_name));
     let device_of = with(About::Device(node_a(), pci("0000:20:00.0")));
     assert!(case.context().fits(&device_of, &node_a(), 0, &of_a_name));
-    case.descriptor.texts = Vocabulary::Own;
+    case.descriptor.texts = Vocabulary::Own.into();
     assert!(case.context().fits(&roce, &node_a(), 0, &wrong));
 }

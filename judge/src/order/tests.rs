@@ -151,6 +151,7 @@ fn events_of_two_loops_have_no_order_within_a_tick(
         checks: checks.iter().map(ToString::to_string).collect(),
         listings: 1,
         interval: None,
+        real_interval: None,
     };
     stream.case.descriptor.loops = vec![
         of(&["InfiniBandStateCheck", "EthernetStateCheck"]),

@@ -240,7 +240,7 @@ fn what_rules_say_is_not_asked_of_a_monitor_with_its_own_words() {
     let case = Case::played("", "{ rule: NICPortDrop, times: 3 }");
     assert_eq!(case.findings().len(), 1);
     let mut own = reference();
-    own.texts = observe::Vocabulary::Own;
+    own.texts = observe::Vocabulary::Own.into();
     let judgement = case.judged(&own);
     assert_eq!(judgement.findings, []);
     assert!(judgement.not_judged > 0);

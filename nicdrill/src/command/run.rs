@@ -121,6 +121,9 @@ fn played(
         process: wanted.then(arm),
         interrupted: here.interrupted(),
     };
+    if let Some(estimate) = suite::estimate(library, descriptor, selected) {
+        log(&estimate.to_string());
+    }
     let mut terminal = Terminal::new(arguments.reporting.color);
     terminal.begin(selected.drills.len());
     let storing = reached.map(|reached| Storing::begin(reached, folder.path(), arguments, asked));

@@ -2,6 +2,7 @@
 
 mod another_make;
 mod captured;
+mod configured;
 mod first_monitor;
 mod help;
 mod init;

@@ -17,6 +17,7 @@ fn of(checks: &[&str]) -> Loop {
         checks: checks.iter().map(ToString::to_string).collect(),
         listings: 1,
         interval: None,
+        real_interval: None,
     }
 }
 
@@ -145,4 +146,33 @@ fn a_read_of_a_counter_or_of_character_devices_tells_of_its_check() {
     );
     assert_eq!(told_by(&format!("read {port}/state: 10")), None);
     assert_eq!(told_by("list sys/class/infiniband: 18"), None);
+}
+
+#[test]
+fn a_real_interval_is_also_the_simulated_one_unless_another_is_stated() {
+    let with = |interval| {
+        monitor(vec![Loop {
+            interval,
+            real_interval: Span::parse("5s"),
+            ..of(&[IB_COUNTERS])
+        }])
+    };
+    let every = |interval| with(interval).expected_loops(&[IB_COUNTERS], TICK)[0].every;
+    assert_eq!(every(None), 5);
+    assert_eq!(every(Span::parse("2s")), 2);
+    let between = with(None).between_polls(&[IB_COUNTERS], 51, TICK);
+    assert_eq!(between, Duration::from_secs(50));
+}
+
+#[test]
+fn two_loops_with_a_real_interval_are_refused() {
+    let paced = |checks: &[&str]| Loop {
+        real_interval: Span::parse("5s"),
+        ..of(checks)
+    };
+    let problem = |loops: &[Loop]| super::problem(loops).map(|(what, _)| what);
+    let one = [paced(&[IB_STATE]), of(&[IB_COUNTERS])];
+    assert_eq!(problem(&one), None);
+    let two = [paced(&[IB_STATE]), paced(&[IB_COUNTERS])];
+    assert!(problem(&two).is_some_and(|what| what.starts_with("two loops have a `real_interval`")));
 }

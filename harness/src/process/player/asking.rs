@@ -27,8 +27,8 @@ impl Player<'_> {
             let mut answers = Answers::default();
             let mut instances = self.node_runtimes[&node].instances.values();
             let rests = instances.all(|instance| instance.granted.is_none());
-            if let (true, Some(path)) = (wanted.metrics && rests, &descriptor.metrics) {
-                let rendered = self.get(&node, path);
+            if let (true, Some(page)) = (wanted.metrics && rests, &descriptor.metrics) {
+                let rendered = self.get(&node, &page.path);
                 answers.metrics = rendered
                     .filter(|(status, _)| *status == 200)
                     .and_then(|(_, text)| series(&text));

@@ -32,7 +32,7 @@ impl Player<'_> {
             self.interrupt(node, monitor);
         }
         while self.node_runtime(node).instances.contains_key(&monitor) {
-            if begun.elapsed() > self.arm.options.limit {
+            if begun.elapsed() > self.patience() {
                 return Err(Broken::Hung {
                     tick: self.tick(),
                     waiting_for: format!("its end after {}", word(signal)),

@@ -1,12 +1,14 @@
 //! A tick of a monitor whose loops poll one after another.
 
+use std::time::Instant;
+
 use platforms::NodeName;
 
 use super::{Play, Player, waiting::Waited};
 use director::MonitorId;
 use observe::{Broken, Drains};
 
-use crate::process::node_runtime::NodeRuntime;
+use crate::process::{loops::Loops, node_runtime::NodeRuntime};
 
 impl Player<'_> {
     /// Lets every loop of a monitor that is due poll once. A poll that a rule holds for some ticks goes on where
@@ -52,29 +54,36 @@ impl Player<'_> {
         let Some(hold) = loops.next(tick, heals, &mut instance.gate, done) else {
             return Ok(false);
         };
+        loops.goes_at(Instant::now());
         instance.granted = Some(1);
         node_runtime.release(hold);
         Ok(true)
     }
 
-    /// Waits until the loop that was let go is at the gate again, and notes what it did.
+    /// Waits until the loop that was let go is at the gate again, and notes what it did. A loop that the real time
+    /// paces comes late; its poll is over once the monitor is at rest.
     fn one_is_back(&mut self, node: &NodeName, monitor: MonitorId) -> Play<Waited> {
+        let loops = self.node_runtime(node).instances.get(&monitor);
+        let loops = loops.and_then(|instance| instance.loops.as_ref());
+        let paced = loops.is_some_and(Loops::paced_one_goes);
+        let (tick, heals) = (self.tick(), self.director.healing_from().is_some());
         let waited = self.wait(
             node,
             monitor,
             "the end of a loop's poll",
-            |instance, loops| {
-                let over = |granted| {
-                    let loops = instance.loops.as_ref();
-                    loops.is_none_or(|loops| loops.may_be_over(granted))
-                };
-                instance.granted.is_some_and(over) && instance.gate.len() >= loops
+            move |instance, loops| {
+                let all = instance.loops.as_ref();
+                let over = |granted| all.is_none_or(|all| all.may_be_over(granted));
+                let is_spared = |all: &Loops| all.spares_the_paced(tick, heals, Instant::now());
+                let away = paced || all.is_some_and(is_spared);
+                instance.granted.is_some_and(over)
+                    && instance.gate.len() + usize::from(away) >= loops
             },
         )?;
         if waited != Waited::Done {
             return Ok(waited);
         }
-        if self.descriptor.drains == Drains::Quiet {
+        if paced || self.descriptor.drains == Drains::Quiet {
             let rested = self.rest(node, monitor)?;
             if rested != Waited::Done {
                 return Ok(rested);
@@ -92,9 +101,9 @@ impl Player<'_> {
             return Ok(Waited::Gone);
         };
         instance.granted = None;
-        let back = instance.gate.back().copied();
-        if let (Some(loops), Some(back)) = (instance.loops.as_mut(), back) {
-            let ended = loops.ended(tick, back, done);
+        if let Some(loops) = instance.loops.as_mut() {
+            let gate = (!paced).then_some(&instance.gate);
+            let ended = loops.ended(tick, gate, done);
             ended.map_err(|cause| Broken::Stage { cause })?;
         }
         Ok(Waited::Done)

@@ -15,6 +15,7 @@ use crate::process::{
     inbox::{NodeEvent, RuntimeEvent},
     loops::Loops,
     node_runtime::{Hang, NodeRuntime},
+    own_clock,
 };
 
 impl Player<'_> {
@@ -140,7 +141,7 @@ impl Player<'_> {
     fn call(
         &mut self,
         node: &NodeName,
-        reported: Delivery,
+        mut reported: Delivery,
         pid: u32,
         answer: oneshot::Sender<Reaction>,
     ) -> Play<()> {
@@ -153,6 +154,9 @@ impl Player<'_> {
         let done = node_runtime
             .change(|fs| director.call(node, by, fs))
             .map_err(|error| stage(&error))?;
+        if let Some(tolerance) = self.descriptor.clock_tolerance {
+            own_clock::judge(&mut reported.observations, tolerance);
+        }
         let (accepted, rendered) = (done.reaction.accepted(), done.reaction.answer());
         node_runtime
             .tick

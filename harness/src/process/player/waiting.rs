@@ -11,7 +11,9 @@ use super::{Play, Player};
 use director::MonitorId;
 use observe::Broken;
 
-use crate::process::{ProcessArm, inbox::NodeEvent, node_runtime::MonitorInstance, quiet};
+use crate::process::{
+    ProcessArm, inbox::NodeEvent, loops::Loops, node_runtime::MonitorInstance, quiet,
+};
 
 /// The interval at which a wait checks whether the run is to end.
 pub(super) const LOOK: Duration = Duration::from_millis(100);
@@ -38,13 +40,18 @@ pub(super) enum Waited {
 }
 
 impl Player<'_> {
-    /// Waits until a monitor is at the gate.
+    /// Waits until a monitor is at the gate. A loop that the real time paces is waited for when it is due only.
     pub(super) fn come(&mut self, node: &NodeName, monitor: MonitorId) -> Play<Waited> {
+        let (tick, heals) = (self.tick(), self.director.healing_from().is_some());
         self.wait(
             node,
             monitor,
             "its next listing of `{root}/sys/class/infiniband`",
-            |instance, loops| instance.gate.len() >= loops,
+            move |instance, loops| {
+                let is_spared = |all: &Loops| all.spares_the_paced(tick, heals, Instant::now());
+                let spared = instance.loops.as_ref().is_some_and(is_spared);
+                instance.gate.len() + usize::from(spared) >= loops
+            },
         )
     }
 
@@ -56,6 +63,9 @@ impl Player<'_> {
             let Some(instance) = self.node_runtime(node).instances.get(&monitor) else {
                 return Ok(Waited::Gone);
             };
+            if instance.held.is_some() {
+                return Ok(Waited::Held);
+            }
             let stir = quiet::stir(instance.program.pid());
             if stir != ran.1 || stir.runs {
                 ran = (Instant::now(), stir);
@@ -101,7 +111,7 @@ impl Player<'_> {
                     self.react(event)?;
                     progress = Instant::now();
                 }
-                None if progress.elapsed() >= self.arm.options.limit => {
+                None if progress.elapsed() >= self.patience() => {
                     let came = self.node_runtime(node).instances.get(&monitor);
                     let came = came.map_or(0, |instance| instance.gate.len());
                     let waiting_for = if loops > 1 {
@@ -114,9 +124,36 @@ impl Player<'_> {
                         waiting_for,
                     });
                 }
-                None => {}
+                None => self.idle(what)?,
             }
         }
+    }
+
+    /// How long a monitor may make no progress.
+    pub(super) fn patience(&self) -> Duration {
+        let paced = self.loops.iter().filter_map(|spec| spec.paced).max();
+        self.arm.options.limit + self.descriptor.real_time.patience() + paced.unwrap_or_default()
+    }
+
+    /// Counts a look without progress, and ends a drill that waits longer than its descriptor allows.
+    fn idle(&mut self, what: &str) -> Play<()> {
+        self.idle += LOOK;
+        let real_time = &self.descriptor.real_time;
+        let Some(at_most) = real_time.at_most else {
+            return Ok(());
+        };
+        let (checks, ticks) = (self.story.checks.names(), self.ticks.len() as u64);
+        let tick = Duration::from_nanos(self.story.tick.as_ns());
+        let intervals = self.descriptor.between_polls(&checks, ticks + 1, tick);
+        if self.idle <= at_most.0 + intervals {
+            return Ok(());
+        }
+        Err(Broken::Hung {
+            tick: self.tick(),
+            waiting_for: format!(
+                "{what} (the drill has waited for more than {at_most} of real time, which is what `real_time` allows)"
+            ),
+        })
     }
 
     /// The next message, if one arrives within this time.

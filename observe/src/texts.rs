@@ -1,0 +1,136 @@
+//! Whose texts a monitor writes: in its events and in its log. Start at [`Texts`].
+
+use std::{borrow::Cow, collections::BTreeSet, fmt};
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{
+    Deserialize, Deserializer,
+    de::{
+        self, MapAccess, SeqAccess, Visitor, value::MapAccessDeserializer,
+        value::SeqAccessDeserializer,
+    },
+};
+
+use crate::Vocabulary;
+
+/// Whose texts a monitor writes. In a descriptor `reference` and `own` stand for both.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Texts {
+    /// The messages of its events.
+    pub events: Vocabulary,
+    /// The lines of its log.
+    pub logs: Logs,
+}
+
+/// Which of the reference monitor's log lines a monitor writes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Logs {
+    /// All of them.
+    Reference,
+    /// None of them; expectations on log lines do not apply.
+    #[default]
+    Own,
+    /// Those with one of these texts, as expectations on log lines write them; others do not apply.
+    Lines(BTreeSet<String>),
+}
+
+impl Logs {
+    /// Whether the monitor writes the line that an expectation describes by this text.
+    #[must_use]
+    pub fn has(&self, text: &str) -> bool {
+        match self {
+            Self::Reference => true,
+            Self::Own => false,
+            Self::Lines(lines) => lines.contains(text),
+        }
+    }
+}
+
+impl From<Vocabulary> for Texts {
+    fn from(both: Vocabulary) -> Self {
+        let logs = match both {
+            Vocabulary::Reference => Logs::Reference,
+            Vocabulary::Own => Logs::Own,
+        };
+        Self { events: both, logs }
+    }
+}
+
+/// A vocabulary by its name.
+fn vocabulary<E: de::Error>(word: &str) -> Result<Vocabulary, E> {
+    match word {
+        "reference" => Ok(Vocabulary::Reference),
+        "own" => Ok(Vocabulary::Own),
+        other => Err(E::unknown_variant(other, &["reference", "own"])),
+    }
+}
+
+impl<'de> Deserialize<'de> for Texts {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields, default)]
+        #[derive(Default)]
+        struct Each {
+            events: Vocabulary,
+            logs: Logs,
+        }
+        struct Form;
+        impl<'de> Visitor<'de> for Form {
+            type Value = Texts;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("`reference`, `own`, or `events` and `logs`")
+            }
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<Texts, E> {
+                vocabulary(word).map(Texts::from)
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Texts, A::Error> {
+                let Each { events, logs } = Each::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(Texts { events, logs })
+            }
+        }
+        from.deserialize_any(Form)
+    }
+}
+
+impl<'de> Deserialize<'de> for Logs {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Form;
+        impl<'de> Visitor<'de> for Form {
+            type Value = Logs;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("`reference`, `own`, or a list of texts")
+            }
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<Logs, E> {
+                vocabulary(word).map(|both| Texts::from(both).logs)
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Logs, A::Error> {
+                BTreeSet::deserialize(SeqAccessDeserializer::new(seq)).map(Logs::Lines)
+            }
+        }
+        from.deserialize_any(Form)
+    }
+}
+
+impl JsonSchema for Texts {
+    fn schema_name() -> Cow<'static, str> {
+        "Texts".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let vocabulary = generator.subschema_for::<Vocabulary>();
+        json_schema!({
+            "description": "Whose texts it writes: one word for both, or `events` and `logs`. `logs` may be a list of the reference monitor's lines that it has, as expectations on log lines write them.",
+            "anyOf": [
+                vocabulary,
+                {
+                    "type": "object",
+                    "additionalProperties": false,
+                    "properties": {
+                        "events": vocabulary,
+                        "logs": { "anyOf": [vocabulary, { "type": "array", "items": { "type": "string" } }] },
+                    },
+                },
+            ],
+        })
+    }
+}

@@ -1,0 +1,71 @@
+//! The default configuration of a monitor, of which a story replaces what it sets itself.
+//!
+//! A table that is written twice ends a program that reads TOML ("Defining a table more than once is invalid",
+//! TOML 1.0.0, "Table"), so a default that a story sets too is left out.
+
+use toml::{Table, Value};
+
+/// The error of a text that is not TOML; `None` if it is TOML.
+pub(crate) fn problem(text: &str) -> Option<String> {
+    let error = text.parse::<Table>().err()?;
+    Some(error.message().to_owned())
+}
+
+/// A story's lines, with those defaults around them that they do not set: values before them, because these
+/// belong to the document's root, and tables after them.
+pub(crate) fn with_defaults(default: &str, story: &str) -> String {
+    // A default that is not TOML is refused when the descriptor is read. Lines of a story may be wrong on
+    // purpose; then they replace nothing.
+    let mut default: Table = default.parse().unwrap_or_default();
+    let set: Table = story.parse().unwrap_or_default();
+    default.retain(|key, _| !set.contains_key(key));
+    let is_table = |value: &Value| match value {
+        Value::Table(_) => true,
+        Value::Array(items) => items.iter().any(Value::is_table),
+        _ => false,
+    };
+    let (tables, values): (Table, Table) =
+        default.into_iter().partition(|(_, value)| is_table(value));
+    format!("{values}{story}{tables}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(default: &str, story: &str, expected: &str) {
+        let text = with_defaults(default, story);
+        assert_eq!(text, expected);
+        text.parse::<Table>().unwrap();
+    }
+
+    #[test]
+    fn a_table_of_the_story_replaces_the_default_one() {
+        check(
+            "[counterDetection]\nenabled = true\n",
+            "[counterDetection]\nenabled = false\n",
+            "[counterDetection]\nenabled = false\n",
+        );
+    }
+
+    #[test]
+    fn values_stand_before_a_storys_tables_and_tables_behind() {
+        check(
+            "[[list]]\nname = \"a\"\n[other]\nb = 1\n",
+            "x = 1\n[own]\ny = 2\n",
+            "x = 1\n[own]\ny = 2\n[[list]]\nname = \"a\"\n\n[other]\nb = 1\n",
+        );
+        check(
+            "level = \"info\"\n",
+            "[own]\ny = 2\n",
+            "level = \"info\"\n[own]\ny = 2\n",
+        );
+    }
+
+    #[test]
+    fn what_is_not_toml_is_told() {
+        assert_eq!(problem("a = 1"), None);
+        assert!(problem("a: 1").is_some());
+        assert!(problem("[a]\n[a]\n").is_some());
+    }
+}
