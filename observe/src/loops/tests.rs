@@ -170,9 +170,9 @@ fn two_loops_with_a_real_interval_are_refused() {
         real_interval: Span::parse("5s"),
         ..of(checks)
     };
-    let problem = |loops: &[Loop]| super::problem(loops).map(|(what, _)| what);
+    let found = |loops: &[Loop]| problem(loops).map(|(what, _)| what);
     let one = [paced(&[IB_STATE]), of(&[IB_COUNTERS])];
-    assert_eq!(problem(&one), None);
+    assert_eq!(found(&one), None);
     let two = [paced(&[IB_STATE]), paced(&[IB_COUNTERS])];
-    assert!(problem(&two).is_some_and(|what| what.starts_with("two loops have a `real_interval`")));
+    assert!(found(&two).is_some_and(|what| what.starts_with("two loops have a `real_interval`")));
 }
