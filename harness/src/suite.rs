@@ -8,6 +8,7 @@ mod cover;
 mod coverage;
 mod filter;
 mod jobs;
+mod keeping;
 mod pairs;
 mod processes;
 mod refusing;

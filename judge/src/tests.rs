@@ -156,6 +156,9 @@ fn a_fact_that_does_not_hold_is_told_with_its_line() {
     let line = &case.story.expectations[0];
     let wanted = Finding {
         kind: FindingKind::Missing,
+        cause: Cause::of(CauseKind::Polls),
+        times: 1,
+        excuse: None,
         arm: None,
         node: None,
         line: Some(StoryLine {

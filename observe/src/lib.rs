@@ -25,6 +25,6 @@ pub use descriptor::{
 pub use filling::Filling;
 pub use loops::{ExpectedLoop, Loop, told_by};
 pub use observation::{Observation, Severity, Subject};
-pub use protocol::{Adapter, Breach, Contract, Protocol};
+pub use protocol::{Adapter, Breach, BreachField, Contract, Protocol};
 pub use recording::{Broken, Call, Delivery, Exit, MonitorTick, Reads, Recording, Tick};
 pub use span::Span;

@@ -3,9 +3,11 @@
 mod another_make;
 mod captured;
 mod first_monitor;
+mod groups;
 mod help;
 mod init;
 mod isolation;
+mod known;
 mod made_up_vendor;
 mod postgres;
 mod processes;
